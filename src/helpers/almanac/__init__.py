@@ -1,0 +1,87 @@
+"""The Almanac: the built-in collection (CC0), an original miniature of MS MARCO. `DATASHEET.md` describes it."""
+
+import functools
+import gzip
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+
+from helpers import paths, recipe
+from helpers.collection import Collection, Text
+
+HEADINGS = "headings"  # a made split: every section's title and heading as a weak query for that section
+
+
+class Almanac(Collection):
+    """1,000 articles of six sections, 5,994 typed and styled queries, 60 broad topics with graded judgments."""
+
+    spec = "almanac"
+    name = "The Almanac"
+    licence = "CC0 1.0"
+    units = ("document", "passage")
+    splits = ("train", "dev", "test", "topics", HEADINGS)
+
+    def articles(self) -> Iterator[dict[str, Any]]:
+        """Stream the articles as they are stored: doc_id, domain, title, sections of heading and text."""
+        with gzip.open(paths.ALMANAC / "documents.jsonl.gz", "rt", encoding="utf-8") as lines:
+            yield from map(json.loads, lines)
+
+    def texts(self, unit: str) -> Iterator[Text]:
+        """A document's body is its sections, headings included; a passage is one section under its article's title."""
+        for article in self.articles():
+            sections = [f"{section['heading']}. {section['text']}" for section in article["sections"]]
+            if unit == "document":
+                yield Text(article["doc_id"], article["title"], "\n\n".join(sections))
+            else:
+                for number, section in enumerate(sections):
+                    yield Text(f"{article['doc_id']}.{number}", article["title"], section)
+
+    def queries(self, split: str) -> pd.DataFrame:
+        """Columns query_id, text, answer_type, style."""
+        if split == HEADINGS:
+            return self._headings()[["query_id", "text", "answer_type", "style"]]
+        frame = _table("queries.tsv")
+        return frame[frame["split"] == split].drop(columns="split").reset_index(drop=True)
+
+    def qrels(self, unit: str, split: str) -> pd.DataFrame:
+        """Grades: 3 answers fully, 2 in part, 1 related, 0 irrelevant (judged irrelevant: topics only)."""
+        if split == HEADINGS:
+            frame = self._headings().rename(columns={unit: "doc_id"})
+            return frame.assign(relevance=3)[["query_id", "doc_id", "relevance"]]
+        rows = pd.read_csv(paths.ALMANAC / f"qrels.{unit}s.txt", sep=" ", header=None, dtype=str,
+                           names=["query_id", "iteration", "doc_id", "relevance"])
+        rows = rows[rows["query_id"].isin(set(self.queries(split)["query_id"]))]
+        rows["relevance"] = rows["relevance"].astype(int)
+        return rows[["query_id", "doc_id", "relevance"]].reset_index(drop=True)
+
+    def relevant_from(self, unit: str, split: str) -> int:
+        """Grade 2, answers at least in part: grade 1 marks siblings that are related and no more."""
+        return 2
+
+    def topics(self) -> pd.DataFrame:
+        """The judge's description of each broad topic: columns query_id, description."""
+        return _table("topics.tsv")
+
+    def similarity(self) -> pd.DataFrame:
+        """600 sentence pairs: columns pair_id, score (0 to 5), sentence1, sentence2."""
+        frame = _table("similarity.tsv")
+        frame["score"] = frame["score"].astype(float)
+        return frame
+
+    @functools.cache  # noqa: B019 - one Almanac a process
+    def text_digest(self, unit: str) -> str:
+        """Of the article file; the unit is part of it, since both units come from the same file."""
+        return recipe.sha256(recipe.sha256((paths.ALMANAC / "documents.jsonl.gz").read_bytes()) + unit)
+
+    def _headings(self) -> pd.DataFrame:
+        rows = [(f"h-{article['doc_id']}.{number}", f"{article['title']} {section['heading']}",
+                 article["doc_id"], f"{article['doc_id']}.{number}")
+                for article in self.articles() for number, section in enumerate(article["sections"])]
+        frame = pd.DataFrame(rows, columns=["query_id", "text", "document", "passage"])
+        return frame.assign(answer_type="none", style="heading")
+
+
+def _table(name: str) -> pd.DataFrame:
+    return pd.read_csv(paths.ALMANAC / name, sep="\t", dtype=str, quoting=3, keep_default_na=False)

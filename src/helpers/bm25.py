@@ -1,0 +1,47 @@
+"""BM25: first-stage retrieval through Lucene (equation 2.2 of Steensland 2021, up to Lucene's constant factor)."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from helpers import java
+from helpers.runs import COLUMNS, ranked
+from helpers.steps import step
+from helpers.windows import doc_of
+
+THREADS = 2
+
+
+@step(version=1, form="run")
+def bm25_run(index: Path, queries: pd.DataFrame, k1: float, b: float, depth: int) -> pd.DataFrame:
+    """Rank the texts of an index for every query.
+
+    Args:
+        index: a Lucene index folder.
+        queries: columns query_id, text.
+        k1: term-frequency saturation, at least 0.
+        b: length normalisation, 0 to 1.
+        depth: texts kept for each query; a query without hits keeps none.
+    """
+    return java.call(search, index, queries, k1, b, depth)
+
+
+@step(version=1, form="run")
+def best_window(run: pd.DataFrame, depth: int) -> pd.DataFrame:
+    """The run of documents that a run of windows implies: a document scores as its best window."""
+    documents = run.assign(doc_id=run["doc_id"].map(doc_of))
+    return ranked(documents.groupby(["query_id", "doc_id"], sort=False)["score"].max().reset_index(), depth)
+
+
+def search(index: Path, queries: pd.DataFrame, k1: float, b: float, depth: int) -> pd.DataFrame:
+    """Search all queries in one batch, in the process that has the JVM."""
+    if not (k1 >= 0 and 0 <= b <= 1):
+        raise ValueError(f"k1={k1}, b={b}: k1 must be at least 0 and b between 0 and 1")
+    from pyserini.search.lucene import LuceneSearcher
+
+    searcher = LuceneSearcher(str(index))
+    searcher.set_bm25(k1, b)
+    ids = list(queries["query_id"])
+    hits = searcher.batch_search(list(queries["text"]), ids, k=depth, threads=THREADS)
+    rows = [(query, hit.docid, float(hit.score)) for query in ids for hit in hits[query]]
+    return ranked(pd.DataFrame(rows, columns=COLUMNS), depth)

@@ -1,0 +1,67 @@
+"""Rendering: Jupyter Book over the executed chapters, the prose pages and the generated pages."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import yaml
+
+from helpers import chapters, paths, recipe
+from helpers.errors import BadInput
+
+SKIPPED = {"_build"}
+
+
+def render(strict: bool = True) -> bool:
+    """Render the book into `book/_build/html`; False if nothing had changed.
+
+    Raises:
+        BadInput: if a chapter has not been executed, or Jupyter Book fails or warns.
+    """
+    for chapter in chapters.names():
+        if not (paths.CHAPTERS / f"{chapter}.ipynb").exists():
+            raise BadInput(f"the chapter {chapter!r} has not been executed", mend="run `make book`, which runs them all")
+    toc = write_toc()
+    mark, stamp = _digest(), paths.BOOK / "_build" / "stamp"
+    if stamp.exists() and stamp.read_text() == mark and (paths.HTML / "index.html").exists():
+        return False
+    stamp.unlink(missing_ok=True)
+    command = [str(Path(sys.executable).parent / "jupyter-book"), "build", str(paths.BOOK), "--toc", str(toc),
+               *(["-W", "--keep-going"] if strict else []), "-q"]
+    done = subprocess.run(command, cwd=paths.ROOT, env={**os.environ, "PYTHONWARNINGS": "ignore"},
+                          capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise BadInput(f"Jupyter Book stopped:\n{(done.stdout + done.stderr)[-4000:]}",
+                       mend="mend what it names above, then `make book` again")
+    stamp.write_text(mark)
+    return True
+
+
+def write_toc() -> Path:
+    """The table of contents with the variant pages that exist appended."""
+    toc = yaml.safe_load((paths.BOOK / "_toc.yml").read_text())
+    variants = sorted(f.stem for f in paths.CHAPTERS.glob("*--*.ipynb") if not f.stem.endswith(".failed"))
+    if variants:
+        toc["parts"].append({"caption": "Variants", "chapters": [{"file": f"chapters/{name}"} for name in variants]})
+    paths.GENERATED.mkdir(parents=True, exist_ok=True)
+    target = paths.GENERATED / "_toc.yml"
+    target.write_text(yaml.safe_dump(toc, sort_keys=False))
+    return target
+
+
+def clean_variants() -> list[str]:
+    """Remove the variant pages; the baseline pages stay."""
+    removed = []
+    for file in paths.CHAPTERS.glob("*--*"):
+        removed.append(file.name)
+        file.unlink()
+    shutil.rmtree(paths.BOOK / "_build" / ".doctrees", ignore_errors=True)
+    return removed
+
+
+def _digest() -> str:
+    files = sorted(f for f in paths.BOOK.rglob("*") if f.is_file() and f.suffix not in (".stamp", ".part")
+                   and not SKIPPED & set(f.relative_to(paths.BOOK).parts))
+    return recipe.sha256(recipe.canonical([[str(f.relative_to(paths.BOOK)), recipe.sha256(f.read_bytes())] for f in files]))

@@ -1,0 +1,132 @@
+"""Chapters: a template's parameters as a schema, checked values, and the execution by papermill.
+
+The cell tagged `parameters` is the one schema: `name: type = default  # meaning`. The command line, the profiles and
+the table on the page all read it. Papermill alone would only warn of an unknown name.
+"""
+
+import ast
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import yaml
+from pydantic import TypeAdapter, ValidationError
+
+from helpers import paths
+from helpers.errors import BadInput
+
+TYPES = {"int": int, "float": float, "str": str, "bool": bool, "list": list}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a chapter, as its cell declares it."""
+
+    name: str
+    annotation: str
+    default: Any
+    meaning: str
+
+    def check(self, value: Any) -> Any:
+        """The value in its declared type (an int where a float is wanted becomes one).
+
+        Raises:
+            BadInput: if it is of another type.
+        """
+        try:
+            kind = eval(self.annotation, {"__builtins__": {}}, TYPES)  # noqa: S307 - our own template's annotation
+            return TypeAdapter(kind).validate_python(value, strict=True)
+        except ValidationError as error:
+            problem = error.errors()[0]["msg"]
+            raise BadInput(f"parameter {self.name} = {value!r}: {problem}",
+                           mend=f"give a value of type {self.annotation}, such as {self.default!r}") from None
+
+    def parse(self, text: str) -> Any:
+        """The value of a command-line text: itself for `str`, JSON or a Python literal for the rest."""
+        if self.annotation == "str":
+            return self.check(text)
+        for reader in (json.loads, ast.literal_eval):
+            try:
+                return self.check(reader(text))
+            except (ValueError, SyntaxError) as error:
+                if isinstance(error, BadInput):
+                    raise
+        return self.check(text)
+
+
+def names() -> list[str]:
+    """The chapters that have a template, in the book's order."""
+    toc = yaml.safe_load((paths.BOOK / "_toc.yml").read_text())
+    files = [page["file"] for part in toc["parts"] for page in part["chapters"]]
+    return [Path(file).name for file in files if file.startswith("chapters/")]
+
+
+def template(chapter: str) -> Path:
+    """The template of a chapter.
+
+    Raises:
+        BadInput: if there is none of that name.
+    """
+    file = paths.NOTEBOOKS / f"{chapter}.ipynb"
+    if not file.exists():
+        there = ", ".join(sorted(f.stem for f in paths.NOTEBOOKS.glob("*.ipynb")))
+        raise BadInput(f"no chapter {chapter!r}", mend=f"choose from {there}")
+    return file
+
+
+def schema(chapter: str) -> dict[str, Parameter]:
+    """The parameters of a chapter by name, in the cell's order."""
+    file = template(chapter)
+    for cell in nbformat.read(file, as_version=4).cells:
+        if cell.cell_type == "code" and "parameters" in cell.metadata.get("tags", []):
+            return dict(_declarations(cell.source, file))
+    raise BadInput("no cell is tagged `parameters`", file=file, mend="tag the cell that declares them")
+
+
+def _declarations(source: str, file: Path) -> list[tuple[str, Parameter]]:
+    lines, found = source.splitlines(), []
+    for node in ast.parse(source).body:
+        line = lines[node.lineno - 1]
+        if not isinstance(node, ast.AnnAssign) or not isinstance(node.target, ast.Name) or node.value is None \
+                or "#" not in line:
+            raise BadInput(f"{line!r} is no parameter", file=file, mend="write `name: type = default  # meaning`")
+        name = node.target.id
+        meaning = lines[(node.end_lineno or node.lineno) - 1].split("#", 1)[1].strip()
+        found.append((name, Parameter(name, ast.unparse(node.annotation), ast.literal_eval(node.value), meaning)))
+    return found
+
+
+def profile(name: str) -> dict[str, Any]:
+    """A profile: `shared` values for every chapter that has the parameter, and `chapters` for one alone."""
+    file = paths.PROFILES / f"{name}.yaml"
+    if not file.exists():
+        there = sorted(f.stem for f in paths.PROFILES.glob("*.yaml"))
+        raise BadInput(f"no profile {name!r}", mend=f"choose from {', '.join(there)}")
+    content = yaml.safe_load(file.read_text())
+    known = {parameter for chapter in names() for parameter in schema(chapter)}
+    if unknown := sorted(set(content.get("shared", {})) - known):
+        raise BadInput(f"no chapter has a parameter {unknown[0]!r}", file=file, mend="remove it from `shared`")
+    if unknown := sorted(set(content.get("chapters", {})) - set(names())):
+        raise BadInput(f"no chapter {unknown[0]!r}", file=file, mend=f"choose from {', '.join(names())}")
+    return content
+
+
+def resolve(chapter: str, profile_name: str, given: dict[str, str]) -> dict[str, Any]:
+    """The values of a chapter's parameters: its defaults, then the profile's, then the given texts.
+
+    Raises:
+        BadInput: for an unknown name (naming the valid ones) or a value of the wrong type.
+    """
+    known, content = schema(chapter), profile(profile_name)
+    own = (content.get("chapters") or {}).get(chapter) or {}
+    for source, where in ((given, "the command line"), (own, f"profiles/{profile_name}.yaml")):
+        if unknown := sorted(set(source) - set(known)):
+            raise BadInput(f"chapter {chapter} has no parameter {unknown[0]!r} ({where})",
+                           mend=f"choose from {', '.join(known)}")
+    values = {name: parameter.default for name, parameter in known.items()}
+    values.update({name: value for name, value in (content.get("shared") or {}).items() if name in known})
+    values.update(own)
+    checked = {name: known[name].check(value) for name, value in values.items()}
+    return {**checked, **{name: known[name].parse(text) for name, text in given.items()}}

@@ -1,0 +1,92 @@
+"""Published beside measured: the component that every chapter uses."""
+
+from collections.abc import Mapping
+
+from helpers import published, verdicts
+from helpers.evaluation import Evaluation
+from helpers.fragments import Fragment, Html, badge, cell, table
+from helpers.numbers import interval, p_value, plain, signed
+from helpers.significance import Paired
+from helpers.verdicts import ALPHA, Verdict
+
+HEADER = ("system", "published", "measured", "published effect", "measured effect", "p: t-test, permutation", "verdict",
+          "effect ratio")
+
+
+def against_published(study: str, number: str, column: str, measure: str, systems: Mapping[str, Evaluation],
+                      baseline: str) -> Fragment:
+    """A study's table beside this run's measurements, each system compared with a baseline.
+
+    The study's daggers (its own rule) and ours (p < 0.05 in the paired t-test, the same rule) mark significance.
+
+    Args:
+        study: its key, `steensland2021`.
+        number: the table, `5.1`.
+        column: the table's column, `MRR@10`.
+        measure: the measure of the evaluations that stands for it, `RR@10`.
+        systems: evaluations by the table's row labels; rows that the study lacks are shown without published value.
+        baseline: the row that the others are compared with.
+    """
+    known = {row: entry for (t, row, c), entry in published.load(study).items() if (t, c) == (number, column)}
+    base, said = systems[baseline], known.get(baseline)
+    pairs = {row: system.against(base, measure) for row, system in systems.items() if row != baseline}
+    corrected = dict(zip(pairs, verdicts.holm([found.p_permutation for found in pairs.values()]), strict=True))
+    rows, data = [], []
+    for row, system in systems.items():
+        entry, found, mean = known.get(row), pairs.get(row), system.mean(measure)
+        verdict = row_verdict(entry, said, found, corrected.get(row))
+        dagger = "†" if found and found.p_t < ALPHA else ""
+        rows.append([row, f"{entry.printed}{entry.mark}" if entry else "",
+                     with_interval(measured(plain(mean.mean) + dagger, system), interval(mean.low, mean.high)),
+                     effect_text(entry, said), *test_cells(found, corrected.get(row)),
+                     badge(verdict.verdict, verdicts.KINDS[verdict.verdict]) if verdict else "",
+                     ratio_text(entry, said, mean.mean, base.mean(measure).mean, found)])
+        data.append({"study": study, "table": number, "row": row, "column": column, "measure": measure,
+                     "measured": mean.mean, "key": system.source.key, "verdict": verdict.verdict if verdict else None})
+    caption = (f"{published.published_name(study)}, table {number}: {column}, published and measured "
+               f"(effects against {baseline}, 95 % intervals)")
+    return Fragment(table(caption, HEADER, rows).text, data={"values": data})
+
+
+def row_verdict(entry: published.Entry | None, baseline: published.Entry | None, found: Paired | None,
+                p: float | None) -> Verdict | None:
+    """The verdict of a table's row against its baseline row, None where the study has no such comparison."""
+    if entry is None or baseline is None or found is None:
+        return None
+    effect = entry.value - baseline.value
+    direction = "higher" if effect > 0 else "lower" if effect < 0 else "no-difference"
+    return verdicts.judge(direction, found, p)
+
+
+def measured(text: str, system: Evaluation) -> Html:
+    """A measured number, linked to its provenance at the end of the page."""
+    return Html(f'<a class="nr-measured" href="#step-{system.source.key[:10]}">{cell(text)}</a>')
+
+
+def with_interval(value: Html | str, text: str) -> Html:
+    """A value with its 95 % interval below it, small."""
+    return Html(f'{cell(value)}<br><small>{cell(text)}</small>')
+
+
+def effect_text(entry: published.Entry | None, baseline: published.Entry | None) -> str:
+    """The published difference from the baseline."""
+    return "" if entry is None or baseline is None or entry.row == baseline.row else signed(entry.value - baseline.value)
+
+
+def test_cells(found: Paired | None, p: float | None) -> list[Html | str]:
+    """Effect with its interval, and both p-values of a comparison; empty for the baseline itself."""
+    if found is None or p is None:
+        return ["", ""]
+    d = found.difference
+    both = Html(f"{cell(p_value(found.p_t))}<br>{cell(p_value(p))}")
+    return [with_interval(signed(d.mean), interval(d.low, d.high, sign=True)), both]
+
+
+def ratio_text(entry: published.Entry | None, baseline: published.Entry | None, mean: float, base_mean: float,
+               found: Paired | None) -> str:
+    """The effect ratio, where there are two published values."""
+    if entry is None or baseline is None or found is None:
+        return ""
+    ratio = verdicts.effect_ratio(mean, base_mean, entry.value, baseline.value)
+    return "" if ratio is None else signed(ratio, 2)
+

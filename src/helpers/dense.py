@@ -1,0 +1,82 @@
+"""Dense scoring with an encoder as it is: mean-pooled, normalised embeddings of windows and queries.
+
+The packaged backbone was trained as a bi-encoder, so its inner products rank without any fine-tuning: the honest second
+baseline of every chapter that fine-tunes it.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from helpers import numerics
+from helpers.backbone import Backbone
+from helpers.inference import padded, run_batches
+from helpers.runs import COLUMNS, cut
+from helpers.steps import step
+from helpers.tokens import WindowTokens, query_ids
+
+
+@step(version=1, form="run", network=True)
+def dense_window_scores(backbone: Backbone, run: pd.DataFrame, queries: pd.DataFrame, store: Path, tokens: Path,
+                        candidates: int, max_length: int) -> pd.DataFrame:
+    """Score the windows of each query's top documents by the cosine of their embeddings with the query's.
+
+    Args:
+        backbone: the encoder, not fine-tuned.
+        run: the first stage.
+        queries: columns query_id, text.
+        store: the text store of the documents.
+        tokens: the window tokens of the documents.
+        candidates: documents re-ranked for each query.
+        max_length: tokens of a window or a query, special tokens included.
+
+    Returns:
+        A run of windows.
+    """
+    from transformers import AutoModel
+
+    tokenizer, reader = backbone.tokenizer(), WindowTokens(tokens, store)
+    model = backbone.build(AutoModel, attn_implementation="eager" if numerics.device() == "cpu" else "sdpa")
+    pairs = [(query, window) for query, doc_id in cut(run, candidates)[["query_id", "doc_id"]].itertuples(index=False)
+             for window in reader.windows_of(doc_id)]
+    windows = list(dict.fromkeys(window for _, window in pairs))
+    wrap = lambda ids: [tokenizer.cls_token_id, *ids[:max_length - 2], tokenizer.sep_token_id]
+    document_vectors = embed(model, [wrap(reader[window].tolist()) for window in windows], progress="windows encoded")
+    asked = list(queries["query_id"])
+    query_vectors = embed(model, [wrap(ids) for ids in query_ids(tokenizer, list(queries["text"]), max_length)])
+    place, row = {w: i for i, w in enumerate(windows)}, {q: i for i, q in enumerate(asked)}
+    scores = [float(query_vectors[row[q]] @ document_vectors[place[w]]) for q, w in pairs]
+    return pd.DataFrame([(q, w, s) for (q, w), s in zip(pairs, scores, strict=True)], columns=COLUMNS)
+
+
+def embed(model: Any, inputs: list[list[int]], progress: str = "") -> np.ndarray:
+    """Mean-pooled, L2-normalised embeddings, float32, a row an input (ids with special tokens)."""
+    import torch
+
+    model.eval().to(numerics.device(), torch.bfloat16 if numerics.dtype() == "bf16" else torch.float32)
+    vectors = np.zeros((len(inputs), model.config.hidden_size), dtype=np.float32)
+
+    def encode(batch: np.ndarray) -> None:
+        ids, mask = padded([inputs[n] for n in batch])
+        hidden = model(input_ids=ids, attention_mask=mask.long()).last_hidden_state.float()
+        vectors[batch] = mean_pool(hidden, mask).cpu().numpy()
+
+    run_batches(encode, np.array([len(ids) for ids in inputs]), progress)
+    return vectors
+
+
+def mean_pool(hidden: Any, mask: Any) -> Any:
+    """The mean of the token states that the mask keeps, scaled to length 1.
+
+    Args:
+        hidden: (batch, tokens, dimensions).
+        mask: (batch, tokens), true for real tokens.
+
+    Returns:
+        (batch, dimensions).
+    """
+    kept = mask.unsqueeze(-1).to(hidden.dtype)
+    mean = (hidden * kept).sum(1) / kept.sum(1)
+    return mean / mean.norm(dim=-1, keepdim=True)

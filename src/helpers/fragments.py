@@ -1,0 +1,69 @@
+"""Fragments: what a notebook cell shows on the page. HTML or Markdown for the reader, JSON beside it for other pages.
+
+Every text that comes from data goes through `escape`: a hostile document title stays a text.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+DATA_MIME = "application/vnd.neural-ranking.data+json"  # ignored by the renderer, read by the scoreboard
+
+
+@dataclass(frozen=True)
+class Fragment:
+    """HTML for the page; `data`, if there is any, is kept in the executed notebook for the generated pages."""
+
+    html: str = ""
+    markdown: str = ""
+    data: dict[str, Any] = field(default_factory=dict)
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        bundle: dict[str, Any] = {"text/markdown": self.markdown} if self.markdown else {"text/html": self.html}
+        return {**bundle, DATA_MIME: self.data} if self.data else bundle
+
+
+@dataclass(frozen=True)
+class Html:
+    """Markup that a cell of a table may carry as it is."""
+
+    text: str
+
+
+def cell(value: Any) -> str:
+    """A table cell's content: `Html` as it is, anything else as escaped text."""
+    return value.text if isinstance(value, Html) else escape(str(value))
+
+
+def table(caption: str, header: Sequence[Any], rows: Iterable[Sequence[Any]], numeric_from: int = 1) -> Html:
+    """An accessible HTML table in a box that scrolls on narrow screens; the first column heads the rows.
+
+    Args:
+        caption: what the table shows.
+        header: column titles.
+        rows: cells, text or `Html`.
+        numeric_from: the first column that is set like numbers.
+    """
+    def line(cells: Sequence[Any]) -> str:
+        first, *rest = cells
+        tds = "".join(f'<td class="num">{cell(c)}</td>' if n >= numeric_from else f"<td>{cell(c)}</td>"
+                      for n, c in enumerate(rest, start=1))
+        return f'<tr><th scope="row">{cell(first)}</th>{tds}</tr>'
+
+    heads = "".join(f'<th scope="col"{" class=num" if n >= numeric_from else ""}>{cell(c)}</th>'
+                    for n, c in enumerate(header))
+    body = "\n".join(map(line, rows))
+    return Html(f'<div class="nr-scroll" role="region" tabindex="0" aria-label="{escape(caption)}">'
+                f'<table class="nr-table"><caption>{escape(caption)}</caption>'
+                f"<thead><tr>{heads}</tr></thead><tbody>\n{body}\n</tbody></table></div>")
+
+
+def badge(text: str, kind: str) -> Html:
+    """A small labelled mark; `kind` picks its colour, the text carries the meaning."""
+    return Html(f'<span class="nr-badge nr-{kind}">{escape(text)}</span>')
+
+
+def details(summary: str, inner: Html) -> Html:
+    """A part that opens on a click."""
+    return Html(f"<details class=\"nr-details\"><summary>{escape(summary)}</summary>{inner.text}</details>")

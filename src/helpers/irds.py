@@ -1,0 +1,83 @@
+"""An ir_datasets id as a collection, such as `irds:msmarco-passage` or `irds:msmarco-document/trec-dl-2019/judged`.
+
+The texts come from the dataset itself; queries and judgments of a split come from `<id>/<split>` where that exists, and
+from the id itself as the split `test`. ir_datasets downloads on first use: a reader asked for it by name.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+
+from helpers import recipe
+from helpers.collection import Collection, Text
+from helpers.errors import BadInput, NetworkNeeded
+
+SPLITS = {"train": ("train/judged", "train"), "dev": ("dev/small", "dev/judged", "dev"),
+          "test": ("trec-dl-2019/judged", "test")}
+
+
+class IrDatasets(Collection):
+    """Any ir_datasets dataset with documents, queries and judgments."""
+
+    licence = "as ir_datasets states it"
+
+    def __init__(self, spec: str):
+        import ir_datasets
+
+        self.spec, self._id = spec, spec.removeprefix("irds:")
+        self.name = self._id
+        try:
+            self._dataset = ir_datasets.load(self._id)
+        except KeyError:
+            raise BadInput(f"ir_datasets has no dataset {self._id!r}", mend="see its catalogue for the ids") from None
+        self._of_split = {split: found for split in SPLITS if (found := self._find(split)) is not None}
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """MS MARCO's `document` collections hold documents; what has no title is a passage."""
+        return ("document",) if "title" in self._dataset.docs_cls()._fields else ("passage",)
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """Those of train, dev and test that the dataset has."""
+        return tuple(self._of_split)
+
+    def texts(self, unit: str) -> Iterator[Text]:
+        """Stream the documents in ir_datasets' order."""
+        for doc in self._fetch(self._dataset.docs_iter):
+            body = getattr(doc, "body", None) or getattr(doc, "text", None) or doc.default_text()
+            yield Text(doc.doc_id, getattr(doc, "title", "") or "", body)
+
+    def queries(self, split: str) -> pd.DataFrame:
+        """Columns query_id, text."""
+        rows = [(query.query_id, query.default_text()) for query in self._fetch(self._of_split[split].queries_iter)]
+        return pd.DataFrame(rows, columns=["query_id", "text"])
+
+    def qrels(self, unit: str, split: str) -> pd.DataFrame:
+        """Columns query_id, doc_id, relevance."""
+        rows = [(judged.query_id, judged.doc_id, judged.relevance)
+                for judged in self._fetch(self._of_split[split].qrels_iter)]
+        return pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance"])
+
+    def text_digest(self, unit: str) -> str:
+        """ir_datasets checks the downloads of an id against its own list of hashes: the id names the data."""
+        return recipe.sha256(f"ir_datasets:{self._id}:{unit}")
+
+    def _find(self, split: str) -> Any:
+        import ir_datasets
+
+        for suffix in SPLITS[split]:
+            try:
+                return ir_datasets.load(f"{self._id}/{suffix}")
+            except KeyError:
+                continue
+        return self._dataset if split == "test" and self._dataset.has_queries() else None
+
+    def _fetch(self, iterate: Any) -> Iterator[Any]:
+        try:
+            yield from iterate()
+        except OSError as error:
+            raise NetworkNeeded(
+                f"{self.spec} could not be fetched ({type(error).__name__}). Mend: connect to the network, or put the "
+                "files where ir_datasets looks for them (IR_DATASETS_HOME, `~/.ir_datasets` by default)") from error

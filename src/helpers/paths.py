@@ -1,0 +1,22 @@
+"""Where everything lies. Every other module asks here; nothing else builds a project path."""
+
+import os
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parent
+ROOT = Path(os.environ.get("BOOK_ROOT", PACKAGE.parent.parent))
+
+NOTEBOOKS = ROOT / "notebooks"
+PROFILES = ROOT / "profiles"
+PUBLISHED = ROOT / "published"
+RESULTS = ROOT / "results"
+BOOK = ROOT / "book"
+CHAPTERS = BOOK / "chapters"
+GENERATED = BOOK / "generated"
+HTML = BOOK / "_build" / "html"
+ALMANAC = PACKAGE / "almanac"
+
+
+def store() -> Path:
+    """The reader's own step store; `BOOK_STORE` moves it, to a shared file system for instance."""
+    return Path(os.environ.get("BOOK_STORE", ROOT / ".store"))

@@ -1,0 +1,97 @@
+"""The book's plots. Each takes tidy data, gives a fragment, and writes its own text alternative from the data."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from helpers import figures
+from helpers.fragments import Fragment
+from helpers.numbers import plain
+from helpers.significance import mean_interval
+
+
+def length_histogram(lengths: Mapping[str, Mapping[int, int]], caption: str) -> Fragment:
+    """Lengths in words, one panel for each kind of text; each maps a length to how many texts have it."""
+    figure, panels = figures.new(columns=len(lengths), height=3.0)
+    for axis, (name, values), colour in zip(panels, lengths.items(), figures.COLOURS, strict=False):
+        axis.hist(list(values), weights=list(values.values()), bins=30, color=colour)
+        axis.set(xlabel=f"words in a {name}", ylabel="how many")
+    alt = "Histogram of lengths in words. " + " ".join(
+        f"{name}: from {min(v)} to {max(v)}, most often {max(v, key=lambda n: v[n])}." for name, v in lengths.items())
+    return figures.show(figure, alt, caption)
+
+
+def grid_heatmap(table: pd.DataFrame, rows: str, columns: str, value: str, caption: str) -> Fragment:
+    """A value over two parameters, the best cell framed."""
+    import seaborn as sns
+    from matplotlib.patches import Rectangle
+
+    wide = table.pivot(index=rows, columns=columns, values=value)
+    figure, (axis,) = figures.new(height=0.5 * len(wide) + 1.4)
+    sns.heatmap(wide, annot=True, fmt=".3f", cmap="cividis", ax=axis, cbar=False, annot_kws={"size": 10})
+    row, column = divmod(int(np.argmax(wide.to_numpy())), wide.shape[1])
+    axis.add_patch(Rectangle((column, row), 1, 1, fill=False, edgecolor="#D55E00", lw=3))
+    best = f"{rows} = {wide.index[row]}, {columns} = {wide.columns[column]}"
+    alt = (f"Heat map of {value} over {rows} and {columns}, from {plain(wide.to_numpy().min())} to "
+           f"{plain(wide.to_numpy().max())}; the best is {best}.")
+    return figures.show(figure, alt, caption)
+
+
+def curves(lines: Mapping[str, pd.Series], x: str, y: str, caption: str, log: bool = False) -> Fragment:
+    """One line for each series, over its index."""
+    figure, (axis,) = figures.new()
+    markers = "osD^vP"
+    for number, (name, series) in enumerate(lines.items()):
+        axis.plot(series.index, series.to_numpy(), label=name, marker=markers[number % 6], markersize=4)
+    axis.set(xlabel=x, ylabel=y, xscale="log" if log else "linear")
+    if len(lines) > 1:
+        axis.legend()
+    alt = f"{y} over {x}. " + " ".join(
+        f"{name}: {plain(s.iloc[0])} at {s.index[0]:g}, {plain(s.iloc[-1])} at {s.index[-1]:g}." for name, s in lines.items())
+    return figures.show(figure, alt, caption)
+
+
+def means_by_group(values: pd.DataFrame, groups: pd.Series, y: str, caption: str) -> Fragment:
+    """Means with 95 % bootstrap intervals of one or more systems within groups of queries.
+
+    Args:
+        values: a row a query, a column a system.
+        groups: each query's group, on the same index.
+        y: what is measured.
+        caption: the line below.
+    """
+    figure, (axis,) = figures.new()
+    names = list(dict.fromkeys(groups))
+    said = []
+    for offset, (system, colour) in enumerate(zip(values.columns, figures.COLOURS, strict=False)):
+        shift = (offset - (values.shape[1] - 1) / 2) * 0.18
+        for place, group in enumerate(names):
+            found = mean_interval(values.loc[groups == group, system])
+            error = [[found.mean - found.low], [found.high - found.mean]]
+            axis.errorbar(place + shift, found.mean, yerr=error, fmt="osD^vP"[offset % 6], color=colour, capsize=3,
+                          label=system if place == 0 else None)
+            said.append(f"{system}, {group}: {plain(found.mean)}")
+    axis.set(ylabel=y, xticks=range(len(names)), ylim=(0, 1),
+             xticklabels=[f"{g}\nn = {int((groups == g).sum())}" for g in names])
+    if values.shape[1] > 1:
+        axis.legend(loc="upper right", ncols=min(3, values.shape[1]))
+    return figures.show(figure, f"Means of {y} by group with 95 % intervals. " + "; ".join(said) + ".", caption)
+
+
+def rank_distribution(ranks: Mapping[str, pd.Series], depth: int, caption: str) -> Fragment:
+    """How many queries have their best relevant document at each rank (Steensland 2021, figure 5.1)."""
+    figure, (axis,) = figures.new(width=7.5)
+    places = [*range(1, depth + 1), None]
+    counts = {name: [int((series == p).sum()) if p else int((~(series <= depth)).sum()) for p in places]
+              for name, series in ranks.items()}
+    width = 0.8 / len(counts)
+    for number, (name, bars) in enumerate(counts.items()):
+        axis.bar(np.arange(len(places)) + (number - (len(counts) - 1) / 2) * width, bars, width, label=name,
+                 color=figures.COLOURS[number], hatch=["", "//", "..", "xx", "\\\\"][number % 5], edgecolor="white", lw=0.3)
+    axis.set(xlabel="rank of the best relevant document", ylabel="queries", xticks=range(len(places)),
+             xticklabels=[*map(str, places[:-1]), f"> {depth}"])
+    axis.legend()
+    alt = "Number of queries by rank of the best relevant document. " + " ".join(
+        f"{name}: {bars[0]} at rank 1, {bars[-1]} beyond rank {depth}." for name, bars in counts.items())
+    return figures.show(figure, alt, caption)

@@ -1,0 +1,113 @@
+"""The five studies' numbers, read from `published/<study>.yaml`: a value is looked up, never typed."""
+
+import functools
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from helpers import paths
+from helpers.errors import BadInput
+
+STUDIES = ("steensland2021", "alarfaj2022", "david2020", "zhan2020", "gao2021")
+INHERITED = ("dataset", "split", "queries", "unit")
+
+
+class Printed(float):
+    """A number that remembers how it was printed: 0.710 keeps its zero."""
+
+    text: str
+
+    def __new__(cls, text: str) -> "Printed":
+        """From the printed text."""
+        number = super().__new__(cls, text.replace("_", ""))
+        number.text = text
+        return number
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML whose floats are `Printed`."""
+
+
+_Loader.add_constructor("tag:yaml.org,2002:float", lambda loader, node: Printed(str(node.value)))
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One published value: where it stands, what it measures, on what."""
+
+    study: str
+    cite: str
+    table: str
+    row: str
+    column: str
+    system: str
+    measure: str
+    value: Any
+    mark: str = ""
+    dataset: str | None = None
+    split: str | None = None
+    queries: int | None = None
+    unit: str | None = None
+    note: str | None = None
+
+    @property
+    def printed(self) -> str:
+        """The value as the study prints it."""
+        return getattr(self.value, "text", str(self.value))
+
+    @property
+    def where(self) -> str:
+        """Such as `Steensland (2021), table 5.1`."""
+        return f"{self.cite}, {self.table if self.table[0].isalpha() and ' ' in self.table else f'table {self.table}'}"
+
+
+@functools.cache
+def load(study: str) -> dict[tuple[str, str, str], Entry]:
+    """All values of a study by (table, row, column).
+
+    Raises:
+        BadInput: for an unknown study, a repeated cell, or an entry that lacks a field.
+    """
+    file = paths.PUBLISHED / f"{study}.yaml"
+    if not file.exists():
+        raise BadInput(f"no published study {study!r}", file=file, mend=f"choose from {', '.join(STUDIES)}")
+    content = yaml.load(file.read_text(encoding="utf-8"), _Loader)  # noqa: S506 - a safe loader
+    found: dict[tuple[str, str, str], Entry] = {}
+    for table in content["tables"]:
+        shared = {name: table.get(name) for name in INHERITED if table.get(name) is not None}
+        for raw in table["entries"]:
+            key = (str(table["table"]), str(raw.get("row")), str(raw.get("column")))
+            try:
+                entry = Entry(study=study, cite=content["cite"], table=key[0], **{**shared, **raw})
+            except TypeError as error:
+                raise BadInput(f"table {key[0]}, row {key[1]!r}: {error}", file=file, mend="see published/README.md") from None
+            if key in found:
+                raise BadInput(f"table {key[0]} has two values for {key[1]!r}, {key[2]!r}", file=file,
+                               mend="keep one of them")
+            found[key] = entry
+    return found
+
+
+def value(study: str, table: str, row: str, column: str) -> Entry:
+    """One published value.
+
+    Raises:
+        BadInput: if the study has no such cell, naming the rows and columns that the table has.
+    """
+    entries = load(study)
+    if (table, row, column) not in entries:
+        cells = [f"{r} | {c}" for t, r, c in entries if t == table]
+        raise BadInput(f"{study} has no table {table}, row {row!r}, column {column!r}",
+                       mend=f"choose from {'; '.join(cells) or ', '.join(sorted({t for t, _, _ in entries}))}")
+    return entries[table, row, column]
+
+
+def everything() -> list[Entry]:
+    """Every published value of every study, in the studies' order."""
+    return [entry for study in STUDIES for entry in load(study).values()]
+
+
+def published_name(study: str) -> str:
+    """How the study is cited, `Steensland (2021)`."""
+    return next(iter(load(study).values())).cite

@@ -1,0 +1,83 @@
+"""Recipes and keys: what makes two computations the same one.
+
+A recipe is the plain-JSON description of a step: its name, its integer version, its parameters, its inputs. The key is
+the SHA-256 of the recipe with raw data replaced by its digest and every input step by its own key. JSON keeps `1`,
+`1.0`, `"1"` and `true` apart, so parameters of different types never share a key by accident.
+"""
+
+import hashlib
+import json
+import math
+from typing import Any
+
+
+def canonical(value: Any) -> str:
+    """The one JSON text of a plain value (sorted keys, no spaces)."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def sha256(text: str | bytes) -> str:
+    """Hexadecimal SHA-256 of a text or of bytes."""
+    return hashlib.sha256(text.encode() if isinstance(text, str) else text).hexdigest()
+
+
+def describe(value: Any) -> Any:
+    """The recipe of a step's argument.
+
+    Plain values describe themselves; steps and data describe themselves through their `recipe()`; lists, tuples and
+    dictionaries are described element by element.
+
+    Raises:
+        TypeError: for a value that has no exact plain form (arrays, sets, objects), or a float that is not finite.
+    """
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise TypeError(f"{value} cannot be a step's parameter: it has no place in JSON")
+        return value
+    if isinstance(value, list | tuple):
+        return [describe(item) for item in value]
+    if isinstance(value, dict):
+        return {str(name): describe(item) for name, item in value.items()}
+    if hasattr(value, "recipe"):
+        return value.recipe()
+    raise TypeError(f"{type(value).__name__} cannot be a step's parameter: use plain values, steps or collection parts")
+
+
+def key_of(recipe: dict[str, Any]) -> str:
+    """The key of a step's recipe: 64 hexadecimal digits."""
+    arguments = {name: _identity(value) for name, value in recipe["arguments"].items()}
+    return sha256(canonical({"step": recipe["step"], "version": recipe["version"], "arguments": arguments}))
+
+
+def _identity(value: Any) -> Any:
+    """What of an argument's recipe enters the key: a step's key, a data part's digest, a plain value as it is."""
+    if isinstance(value, list):
+        return [_identity(item) for item in value]
+    if isinstance(value, dict):
+        if "step" in value:
+            return {"$step": key_of(value)}
+        if "data" in value:
+            return {"$data": value["digest"]}
+        return {name: _identity(item) for name, item in value.items()}
+    return value
+
+
+def input_steps(recipe: dict[str, Any]) -> list[dict[str, Any]]:
+    """The recipes of the steps that a recipe takes directly as inputs, in order of appearance."""
+    found: list[dict[str, Any]] = []
+
+    def visit(value: Any) -> None:
+        if isinstance(value, dict) and "step" in value:
+            found.append(value)
+        elif isinstance(value, dict) and "data" not in value:
+            for item in value.values():
+                visit(item)
+        elif isinstance(value, list):
+            for item in value:
+                visit(item)
+
+    for argument in recipe["arguments"].values():
+        visit(argument)
+    return found

@@ -1,0 +1,98 @@
+"""A re-ranker as one value: all that decides a fine-tuned cross-encoder, and the steps from it to a run.
+
+    model = Reranker(backbone="packaged", epochs=1)
+    scores = model.scores(bed, bed.bm25(1.2, 0.75, 100), candidates=20)     # a step: windows with their scores
+    aggregate(scores.value(), "mean")                                       # a run of documents
+
+Defaults are the book's base model; the chapters change one field at a time with `dataclasses.replace`.
+"""
+
+from dataclasses import dataclass
+
+from helpers import backbone
+from helpers.cross_encoder import cross_encoder, training_log
+from helpers.pairs import training_pairs
+from helpers.rerank import window_scores
+from helpers.steps import Step
+from helpers.testbed import Testbed
+
+
+@dataclass(frozen=True)
+class Reranker:
+    """Training data, backbone and optimisation of a cross-encoder.
+
+    Args:
+        collection: whose training queries are used.
+        splits: their splits.
+        queries: how many of each split, 0 for all.
+        k1: of the BM25 run that the candidates come from.
+        b: likewise.
+        candidates: training candidates a query (Steensland 2021: 40).
+        positives: windows drawn from relevant candidates of a query, 0 for all.
+        negatives: windows drawn from its other candidates, 0 for all.
+        backbone: see `helpers.backbone.resolve`.
+        epochs: passes over the pairs.
+        learning_rate: the peak.
+        batch_size: pairs a step.
+        warmup: share of the steps.
+        weight_decay: AdamW's.
+        dropout: of hidden states and attention.
+        max_length: tokens of query and window together.
+        query_length: tokens of a query.
+        evaluation_queries: training queries held out for the evaluation loss.
+        evaluations: how often the losses are logged.
+        seed: of the draws, the head and the order.
+    """
+
+    collection: str = "almanac"
+    splits: tuple[str, ...] = ("train", "headings")
+    queries: int = 0
+    k1: float = 1.2
+    b: float = 0.75
+    candidates: int = 40
+    positives: int = 1
+    negatives: int = 3
+    backbone: str = "packaged"
+    epochs: int = 1
+    learning_rate: float = 1.5e-4
+    batch_size: int = 16
+    warmup: float = 0.1
+    weight_decay: float = 0.01
+    dropout: float = 0.0
+    max_length: int = 256
+    query_length: int = 47
+    evaluation_queries: int = 80
+    evaluations: int = 10
+    seed: int = 1
+
+    @property
+    def bed(self) -> Testbed:
+        """The testbed of the training queries."""
+        return Testbed(self.collection, splits=self.splits, queries=self.queries)
+
+    @property
+    def pairs(self) -> Step:
+        """The labelled pairs."""
+        bed, encoder = self.bed, backbone.resolve(self.backbone)
+        return training_pairs(bed.bm25(self.k1, self.b, self.candidates), bed.qrels_step, bed.store,
+                              bed.tokens(encoder), self.candidates, bed.level, self.positives, self.negatives,
+                              self.seed)
+
+    @property
+    def model(self) -> Step:
+        """The fine-tuned model's folder."""
+        bed, encoder = self.bed, backbone.resolve(self.backbone)
+        return cross_encoder(self.pairs, bed.query_step, bed.store, bed.tokens(encoder), encoder, self.epochs,
+                             self.learning_rate, self.batch_size, self.warmup, self.weight_decay, self.dropout,
+                             self.max_length, self.query_length, self.evaluation_queries, self.evaluations, self.seed)
+
+    @property
+    def log(self) -> Step:
+        """The losses over the training, and its size."""
+        return training_log(self.model)
+
+    def scores(self, bed: Testbed, run: Step, candidates: int) -> Step:
+        """Every window of the run's top `candidates` documents with its probability of relevance."""
+        tokens = bed.tokens(backbone.resolve(self.backbone))
+        return window_scores(self.model, run, bed.query_step, bed.store, tokens, candidates, self.max_length,
+                             self.query_length)

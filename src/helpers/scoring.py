@@ -1,0 +1,41 @@
+"""Scoring pairs with a cross-encoder: bf16 where it is fast, pairs sorted by length across queries."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from helpers import numerics
+from helpers.inference import padded, run_batches
+
+
+def load_scorer(folder: Path) -> Any:
+    """A fine-tuned cross-encoder, ready to score: encoder in bf16 where that is fast, head in float32.
+
+    The head stays in float32 because a bf16 logit has eight bits: most documents of a query would tie.
+    """
+    import torch
+    from transformers import AutoModelForSequenceClassification
+
+    model = AutoModelForSequenceClassification.from_pretrained(
+        folder, use_safetensors=True, attn_implementation="eager" if numerics.device() == "cpu" else "sdpa")
+    model.eval().to(numerics.device())
+    if numerics.dtype() == "bf16":
+        model.base_model.to(torch.bfloat16)
+        first_of_head = getattr(model.base_model, "pooler", None) or model.classifier
+        first_of_head.float().register_forward_pre_hook(lambda _, inputs: (inputs[0].float(), *inputs[1:]))
+    return model
+
+
+def probabilities(model: Any, inputs: list[tuple[list[int], list[int]]], progress: str = "") -> np.ndarray:
+    """The probability of relevance for each (input_ids, token_type_ids), in their order; float32."""
+    scores = np.zeros(len(inputs), dtype=np.float32)
+
+    def score(batch: np.ndarray) -> None:
+        ids, mask = padded([inputs[n][0] for n in batch])
+        types, _ = padded([inputs[n][1] for n in batch])
+        logits = model(input_ids=ids, token_type_ids=types, attention_mask=mask.long()).logits
+        scores[batch] = logits[:, 0].float().sigmoid().cpu().numpy()
+
+    run_batches(score, np.array([len(ids) for ids, _ in inputs]), progress)
+    return scores

@@ -1,0 +1,132 @@
+"""The step store: one folder an entry, written so that a crash can only lose work, never corrupt it.
+
+    <root>/<step name>/<key, 20 digits>/<numerics class>/manifest.json + the value's files
+
+The files are written to a temporary folder, synced and renamed into place; the manifest comes last, and it lists every
+file with size and SHA-256. An entry without a manifest does not exist, and one whose files do not match is damaged:
+both are computed again, never trusted. `results/` (recorded runs) is a store of the same form that is only read.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock
+
+MANIFEST = "manifest.json"
+HASHED_UP_TO = 256 * 2**20  # larger files are checked by size alone: hashing a 20 GB index at each use would cost minutes
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A finished value in a store: its folder and its manifest."""
+
+    folder: Path
+    manifest: dict[str, Any]
+
+    @property
+    def numerics(self) -> str:
+        """The numerics class it was computed in, such as `cpu-bf16` or `exact`."""
+        return self.manifest["numerics"]
+
+
+@dataclass(frozen=True)
+class Store:
+    """A folder of entries."""
+
+    root: Path
+
+    def place(self, name: str, key: str) -> Path:
+        """The folder that holds the entries of one key, one for each numerics class."""
+        return self.root / name / key[:20]
+
+    def find(self, name: str, key: str, numerics: str) -> Entry | None:
+        """The sound entry of a key: of the wanted numerics class if there is one, else of any other, else None."""
+        place = self.place(name, key)
+        if not place.is_dir():
+            return None
+        classes = sorted((f for f in place.iterdir() if f.is_dir()), key=lambda f: (f.name != numerics, f.name))
+        for folder in classes:
+            entry = read_entry(folder)
+            if entry is not None and entry.manifest["key"] == key:
+                return entry
+        return None
+
+    @contextlib.contextmanager
+    def lock(self, name: str, key: str) -> Iterator[None]:
+        """Held while a key is computed; the operating system lets go of it when the process dies."""
+        place = self.place(name, key)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(str(place) + ".lock"):
+            yield
+
+    def write(self, name: str, key: str, manifest: dict[str, Any], fill: Callable[[Path], None]) -> Entry:
+        """Write an entry; `fill` puts the value's files into the empty folder that it is given.
+
+        The caller holds the key's lock. An entry that was there is replaced.
+        """
+        target = self.place(name, key) / manifest["numerics"]
+        target.parent.mkdir(parents=True, exist_ok=True)
+        work = Path(tempfile.mkdtemp(prefix=".work-", dir=target.parent))
+        try:
+            fill(work)
+            files = {str(f.relative_to(work)): fingerprint(f) for f in sorted(work.rglob("*")) if f.is_file()}
+            for file in files:
+                _sync(work / file)
+            _sync(work)
+            if target.exists():
+                shutil.rmtree(target)
+            work.rename(target)
+            _sync(target.parent)
+            return self._seal(target, {**manifest, "key": key, "files": files})
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+
+    def _seal(self, target: Path, manifest: dict[str, Any]) -> Entry:
+        draft = target / (MANIFEST + ".part")
+        draft.write_text(json.dumps(manifest, indent=1, ensure_ascii=False, sort_keys=True) + "\n")
+        _sync(draft)
+        draft.rename(target / MANIFEST)
+        _sync(target)
+        return Entry(target, manifest)
+
+    def sweep(self, name: str, key: str) -> None:
+        """Remove what a killed run left behind (the caller holds the key's lock)."""
+        for leftover in self.place(name, key).glob(".work-*"):
+            shutil.rmtree(leftover, ignore_errors=True)
+
+
+def read_entry(folder: Path) -> Entry | None:
+    """The entry in a folder, or None if it is unfinished or damaged."""
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text())
+        for name, expected in manifest["files"].items():
+            if fingerprint(folder / name) != expected:
+                return None
+        return Entry(folder, manifest)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def fingerprint(file: Path) -> dict[str, Any]:
+    """Size in bytes and, for files up to 256 MiB, SHA-256."""
+    size = file.stat().st_size
+    if size > HASHED_UP_TO:
+        return {"size": size}
+    with file.open("rb") as stream:
+        return {"size": size, "sha256": hashlib.file_digest(stream, "sha256").hexdigest()}
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

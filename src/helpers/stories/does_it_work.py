@@ -1,0 +1,120 @@
+"""The chapter *Does it work?* (Steensland 2021, experiment 1)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from helpers import claims, measures, page, published
+from helpers.aggregation import aggregate
+from helpers.collection import Text
+from helpers.evaluation import Evaluation, evaluate
+from helpers.fragments import Fragment
+from helpers.numbers import count, interval, p_value, plain, seconds, signed
+from helpers.steps import Step
+from helpers.testbed import Testbed
+from helpers.verdicts import ALPHA
+
+STUDY, TABLE = "steensland2021", "5.1"
+MEASURES = ["RR@10", "R@10", "R@20", "nDCG@10"]
+SYSTEMS = {"BERT-Max": "max", "BERT-Mean": "mean", "BERT-FirstP": "first", "BERT-SumP": "sum"}
+DENSE = "MiniLM untouched"
+
+
+def found_by_the_study() -> Fragment:
+    """What the study printed, in a sentence."""
+    cells = {row: published.value(STUDY, TABLE, row, "MRR@10") for row in ("BM25", "BERT-Max", "BERT-Mean")}
+    first = cells["BM25"]
+    said = ", ".join(f"{entry.printed}{entry.mark} for {row}" for row, entry in cells.items())
+    return page.prose(f"On {first.queries} test queries the study measured an MRR@10 of {said} ({first.where}); the dagger marks "
+                      "a significant difference from BM25 in a paired t-test.")
+
+
+def evaluations(bed: Testbed, run: Step, scores: Step, dense: Step) -> dict[str, Evaluation]:
+    """BM25, the cross-encoder under four aggregations, and the untouched bi-encoder, on the same candidates."""
+    found = {"BM25": evaluate("BM25", run.value(), bed, MEASURES, run)}
+    windows = scores.value()
+    for name, how in SYSTEMS.items():
+        found[name] = evaluate(name, aggregate(windows, how), bed, MEASURES, scores)
+    found[DENSE] = evaluate(DENSE, aggregate(dense.value(), "max"), bed, MEASURES, dense)
+    return found
+
+
+def claims_table(systems: Mapping[str, Evaluation]) -> Fragment:
+    """The chapter's claims with their verdicts."""
+    return claims.judge("does_it_work", {
+        "bert-mean-beats-bm25": (systems["BERT-Mean"], systems["BM25"]),
+        "bert-max-not-significantly-above-bm25": (systems["BERT-Max"], systems["BM25"]),
+        "mean-of-passages-beats-maximum": (systems["BERT-Mean"], systems["BERT-Max"])})
+
+
+def training_table(log: dict[str, Any]) -> Fragment:
+    """What the model was trained on."""
+    rows = [["training pairs", count(log["pairs"])], ["of them relevant", count(int(log["positives"]))],
+            ["held-out pairs", count(log["evaluation_pairs"])], ["optimiser steps", count(log["steps"])],
+            ["parameters", count(log["parameters"])]]
+    return page.show_table("The training", ("", "this run"), rows)
+
+
+def loss_curves(log: dict[str, Any]) -> dict[str, pd.Series]:
+    """Training and evaluation loss over the optimiser steps."""
+    return {name: pd.Series({line["step"]: line[key] for line in log["log"] if key in line})
+            for name, key in (("training loss", "loss"), ("evaluation loss", "eval_loss"))}
+
+
+def ranks(systems: Mapping[str, Evaluation], bed: Testbed, names: list[str]) -> dict[str, pd.Series]:
+    """The rank of each query's best relevant document, by system."""
+    return {name: measures.first_relevant_rank(systems[name].run, bed.qrels, bed.level, bed.judged) for name in names}
+
+
+def moves(systems: Mapping[str, Evaluation], bed: Testbed, name: str, how_many: int, won: bool) -> Fragment:
+    """The queries that gained or lost most against BM25: text, ranks before and after, and the relevant title."""
+    before, after = ranks(systems, bed, ["BM25", name]).values()
+    change = systems[name].values["RR@10"] - systems["BM25"].values["RR@10"]
+    order = change.sort_values(ascending=not won, kind="stable")
+    chosen = order[order > 0] if won else order[order < 0]
+    questions = bed.query_frame.set_index("query_id")
+    texts = {query: _relevant_title(bed, query) for query in chosen.index[:how_many]}
+    rows = [[questions.loc[query, "text"], _place(before[query]), _place(after[query]), _label(questions.loc[query]),
+             texts[query]] for query in texts]
+    caption = f"Queries {'won' if won else 'lost'} by {name}: {len(chosen)} of {len(change)}, the {len(rows)} largest"
+    return page.show_table(caption, ("query", "BM25", name, "kind", "relevant text"), rows, numeric_from=9)
+
+
+def _place(rank: float) -> str:
+    return "not found" if pd.isna(rank) else f"rank {int(rank)}"
+
+
+def _label(query: pd.Series) -> str:
+    return ", ".join(str(query[name]) for name in ("answer_type", "style") if name in query)
+
+
+def _relevant_title(bed: Testbed, query: str) -> str:
+    from helpers.texts import Texts
+
+    relevant = bed.qrels[(bed.qrels["query_id"] == query) & (bed.qrels["relevance"] >= bed.level)]
+    best = relevant.sort_values("relevance", ascending=False).iloc[0]["doc_id"]
+    text: Text = Texts(bed.store.value())[best]
+    return text.title or " ".join(text.body.split()[:15]) + " …"
+
+
+def finding(systems: Mapping[str, Evaluation], bed: Testbed, scores: Step) -> Fragment:
+    """The chapter's last words."""
+    base, mean, dense = systems["BM25"], systems["BERT-Mean"], systems[DENSE]
+    found, other = mean.against(base, "RR@10"), mean.against(dense, "RR@10")
+    best = max(SYSTEMS, key=lambda name: systems[name].mean("RR@10").mean)
+    d = found.difference
+    verb = "raises" if d.mean > 0 else "lowers"
+    sure = "significant" if found.p_permutation < ALPHA else "not significant"
+    against_dense = "ahead of" if other.difference.mean > 0 else "behind"
+    return page.prose(
+        f"Re-ranking with the mean of the window scores {verb} RR@10 from {plain(base.mean('RR@10').mean)} to "
+        f"{plain(mean.mean('RR@10').mean)} over {found.queries} queries: a difference of {signed(d.mean)} "
+        f"{interval(d.low, d.high, sign=True)}, {sure} (t-test p {p_value(found.p_t)}, permutation p "
+        f"{p_value(found.p_permutation)}).",
+        f"The best aggregation here is {best} with {plain(systems[best].mean('RR@10').mean)}.",
+        f"The ceiling that the candidates set is {plain(base.mean('R@20').mean)} (recall in BM25's top 20).",
+        f"The fine-tuned cross-encoder ends {against_dense} the untouched bi-encoder that it started from "
+        f"({plain(dense.mean('RR@10').mean)}; difference {signed(other.difference.mean)}, permutation p "
+        f"{p_value(other.p_permutation)}).",
+        f"Scoring took {seconds(scores.entry().manifest['seconds'])}.")

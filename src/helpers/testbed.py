@@ -1,0 +1,116 @@
+"""A testbed: one collection, one unit and one sample of queries, with the steps that every chapter shares.
+
+    bed = Testbed("almanac", unit="document", queries=400)
+    run = bed.bm25(k1=1.2, b=0.75, depth=100)
+    bed.per_query(run.value(), ["RR@10"])
+
+Chapters that ask for the same thing build the same steps, hence the same keys: it is computed once for all of them.
+"""
+
+import functools
+from dataclasses import dataclass, field
+
+import pandas as pd
+
+from helpers import measures, queries
+from helpers.backbone import Backbone
+from helpers.bm25 import best_window, bm25_run
+from helpers.collection import Collection, check_qrels, open_collection
+from helpers.external import external_run
+from helpers.lucene import text_index, window_index
+from helpers.steps import Step
+from helpers.texts import Texts, text_store
+from helpers.tokens import window_tokens
+
+WORDS, OVERLAP = 150, 50  # Steensland 2021, section 4.1.2
+
+
+@dataclass(frozen=True)
+class Testbed:
+    """What is ranked, for which queries.
+
+    Args:
+        collection: see `helpers.collection.open_collection`.
+        unit: `document` or `passage`.
+        splits: the query splits used together.
+        queries: how many of each split are sampled, 0 for all.
+        level: the lowest grade that counts as relevant, 0 for the collection's own rule.
+        seed: of the sample.
+        words: words of a window, title included.
+        overlap: words shared by neighbouring windows.
+    """
+
+    collection: str
+    unit: str = "document"
+    splits: tuple[str, ...] = ("test",)
+    queries: int = 0
+    level: int = 0
+    seed: int = 1
+    words: int = WORDS
+    overlap: int = OVERLAP
+    _source: Collection = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_source", open_collection(self.collection))
+        for split in self.splits:
+            self._source.part("qrels", self.unit, split)  # a clear error now rather than in the middle of a chapter
+        if self.level == 0:
+            object.__setattr__(self, "level", self._source.relevant_from(self.unit, self.splits[0]))
+
+    @property
+    def source(self) -> Collection:
+        """The collection itself."""
+        return self._source
+
+    @property
+    def store(self) -> Step:
+        """The text store."""
+        return text_store(self._source.part("texts", self.unit))
+
+    @property
+    def query_step(self) -> Step:
+        """The sampled queries."""
+        return queries.queries([self._source.part("queries", s) for s in self.splits], self.queries, self.seed)
+
+    @property
+    def qrels_step(self) -> Step:
+        """The judgments of the splits."""
+        return queries.qrels([self._source.part("qrels", self.unit, s) for s in self.splits])
+
+    def bm25(self, k1: float, b: float, depth: int, windows: bool = False) -> Step:
+        """BM25 over whole texts, or over windows (a text then scores as its best window)."""
+        if not windows:
+            return bm25_run(text_index(self.store), self.query_step, k1, b, depth)
+        index = window_index(self.store, self.words, self.overlap)
+        return best_window(bm25_run(index, self.query_step, k1, b, depth * 5), depth)
+
+    def first_stage(self, name: str, k1: float, b: float, depth: int) -> Step:
+        """BM25 for `bm25`; otherwise the published TREC run in that file, cut to the sampled queries."""
+        return self.bm25(k1, b, depth) if name == "bm25" else external_run(name, self.query_step, depth)
+
+    def tokens(self, backbone: Backbone) -> Step:
+        """The windows as tokens of the backbone's tokenizer."""
+        return window_tokens(self.store, backbone.whole(), self.words, self.overlap)
+
+    @functools.cached_property
+    def query_frame(self) -> pd.DataFrame:
+        """The sampled queries: query_id, text and the collection's labels."""
+        return self.query_step.value()
+
+    @functools.cached_property
+    def judged(self) -> list[str]:
+        """The ids of the sampled queries that have judgments: those that can be measured."""
+        known = set(self.qrels["query_id"])
+        return [query for query in self.query_frame["query_id"] if query in known]
+
+    @functools.cached_property
+    def qrels(self) -> pd.DataFrame:
+        """The judgments of the sampled queries, checked against the texts."""
+        frame = self.qrels_step.value()
+        frame = frame[frame["query_id"].isin(set(self.query_frame["query_id"]))].reset_index(drop=True)
+        check_qrels(frame, Texts(self.store.value()), self.collection)
+        return frame
+
+    def per_query(self, run: pd.DataFrame, names: list[str]) -> pd.DataFrame:
+        """The measures of a run for each judged query, rows in the order of the sample."""
+        return measures.per_query(run, self.qrels, names, self.level, self.judged)
