@@ -121,7 +121,7 @@ def open_collection(spec: str) -> Collection:
         from helpers.irds import IrDatasets
 
         return IrDatasets(spec)
-    if Path(spec).expanduser().is_dir():
+    if spec and Path(spec).expanduser().is_dir():
         from helpers.msmarco_folder import MsMarcoFolder
 
         return MsMarcoFolder(spec)

@@ -45,8 +45,7 @@ def run_batches(function: Callable[[np.ndarray], Any], lengths: np.ndarray, prog
         return len(batch)
 
     # one PyTorch thread a worker: the setting belongs to the thread that makes it
-    pool = ThreadPoolExecutor(1 if on_gpu else cores(), initializer=None if on_gpu else torch.set_num_threads,
-                              initargs=() if on_gpu else (1,))
+    pool = ThreadPoolExecutor(1) if on_gpu else ThreadPoolExecutor(cores(), initializer=lambda: torch.set_num_threads(1))
     with pool, tqdm(total=len(lengths), desc=progress, disable=not progress, mininterval=2) as bar:
         for done in pool.map(work, batches(lengths, GPU_TOKEN_BUDGET if on_gpu else TOKEN_BUDGET)):
             bar.update(done)

@@ -29,7 +29,7 @@ def per_query(run: pd.DataFrame, qrels: pd.DataFrame, names: list[str], level: i
     """The value of each measure for each query.
 
     Args:
-        run: columns query_id, doc_id, score.
+        run: a ranked run (`runs.ranked`): columns query_id, doc_id, score, best first.
         qrels: columns query_id, doc_id, relevance.
         names: measures, as ir_measures writes them.
         level: the lowest grade that counts as relevant in a binary measure.
@@ -45,11 +45,14 @@ def per_query(run: pd.DataFrame, qrels: pd.DataFrame, names: list[str], level: i
     if unjudged := set(wanted) - set(qrels["query_id"]):
         raise ValueError(f"{len(unjudged)} queries have no judgments, {sorted(unjudged)[0]!r} among them")
     judged = qrels[qrels["query_id"].isin(set(wanted))]
-    measures = {parse(name, level): name for name in names}
+    columns: dict[Measure, list[str]] = {}
+    for name in names:
+        columns.setdefault(parse(name, level), []).append(name)
+    positions = run.assign(score=-run.groupby("query_id", sort=False).cumcount())  # the run's own order, whatever the provider
     values = pd.DataFrame(0.0, index=pd.Index(wanted, name="query_id"), columns=names)
-    for metric in ir_measures.iter_calc(list(measures), judged, run):
+    for metric in ir_measures.iter_calc(list(columns), judged, positions.astype({"score": float})):
         if metric.query_id in values.index:
-            values.loc[metric.query_id, measures[metric.measure]] = float(metric.value)
+            values.loc[metric.query_id, columns[metric.measure]] = float(metric.value)
     return values
 
 

@@ -4,7 +4,7 @@
 |---|---|
 | `collection.tsv` | pid, text (passage ranking) |
 | `docs.tsv`, `msmarco-docs.tsv` | docid, url, title, body (document ranking) |
-| `queries.tsv`, `queries.<split>.tsv`, `msmarco-doc<split>-queries.tsv` | qid, text |
+| `queries.tsv`, `queries.<split>.tsv`, `msmarco-doc<split>-queries.tsv`, `msmarco-<split>-queries.tsv` | qid, text |
 | `qrels.txt`, `qrels.tsv`, `qrels.<split>.tsv`, `msmarco-doc<split>-qrels.tsv` | TREC (qid 0 id grade) or qid, id |
 
 Files without a split in their name are the split `test`. With both units in one folder, `qrels.passages...` and
@@ -12,7 +12,7 @@ Files without a split in their name are the split `test`. With both units in one
 """
 
 import functools
-import gzip
+import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -23,10 +23,11 @@ import pandas as pd
 from helpers import recipe
 from helpers.collection import Collection, Text
 from helpers.errors import BadInput
+from helpers.lines import open_bytes, text_lines
 
 TEXTS = {"passage": ("collection.tsv",), "document": ("docs.tsv", "msmarco-docs.tsv")}
-QUERIES = re.compile(r"(?:queries(?:\.(?P<a>[\w.]+?))?|msmarco-doc(?P<b>\w+)-queries)\.tsv(?:\.gz)?")
-QRELS = re.compile(r"(?:qrels(?:\.(?P<unit>passages|documents))?(?:\.(?P<a>[\w.]+?))?|msmarco-doc(?P<b>\w+)-qrels)"
+QUERIES = re.compile(r"(?:queries(?:\.(?P<a>[\w.]+?))?|msmarco-(?:doc)?(?P<b>\w+)-queries)\.tsv(?:\.gz)?")
+QRELS = re.compile(r"(?:qrels(?:\.(?P<unit>passages|documents))?(?:\.(?P<a>[\w.]+?))?|msmarco-(?:doc)?(?P<b>\w+)-qrels)"
                    r"\.(?:tsv|txt)(?:\.gz)?")
 
 
@@ -68,6 +69,7 @@ class MsMarcoFolder(Collection):
     def texts(self, unit: str) -> Iterator[Text]:
         """Stream the texts. Repeated ids are found when the text store is built, which knows them all."""
         file, columns = self._texts[unit], 2 if unit == "passage" else 4
+        self.warnings["documents without a body"] = 0
         for number, parts in read_tsv(file, columns):
             title, body = ("", parts[1]) if unit == "passage" else (parts[2], parts[3])
             if not body.strip():
@@ -104,9 +106,7 @@ class MsMarcoFolder(Collection):
     @functools.cache  # noqa: B019 - a handful of folders a process
     def text_digest(self, unit: str) -> str:
         """SHA-256 of the file's content, unpacked, so that packing it changes nothing."""
-        import hashlib
-
-        with _open_bytes(self._texts[unit]) as stream:
+        with open_bytes(self._texts[unit]) as stream:
             return recipe.sha256(hashlib.file_digest(stream, "sha256").hexdigest() + unit)
 
 
@@ -116,7 +116,7 @@ def read_tsv(file: Path, columns: int) -> Iterator[tuple[int, list[str]]]:
     Raises:
         BadInput: for a missing file, bytes that are not UTF-8, a wrong number of columns, or an empty id.
     """
-    for number, line in _lines(file):
+    for number, line in text_lines(file):
         parts = line.rstrip("\r\n").split("\t")
         if len(parts) != columns:
             raise BadInput(f"{len(parts)} columns where {columns} are wanted", file=file, line=number,
@@ -129,7 +129,7 @@ def read_tsv(file: Path, columns: int) -> Iterator[tuple[int, list[str]]]:
 def read_qrels(file: Path) -> Iterator[tuple[str, str, int]]:
     """Stream (query_id, doc_id, relevance) of a judgment file in TREC form or in two columns (each of grade 1)."""
     seen: set[tuple[str, str]] = set()
-    for number, line in _lines(file):
+    for number, line in text_lines(file):
         parts = line.split()
         if len(parts) not in (2, 4):
             raise BadInput(f"{len(parts)} columns where judgments have 4 (TREC) or 2", file=file, line=number,
@@ -143,22 +143,6 @@ def read_qrels(file: Path) -> Iterator[tuple[str, str, int]]:
                            mend="keep one judgment for each query and id")
         seen.add((query_id, doc_id))
         yield query_id, doc_id, int(grade)
-
-
-def _lines(file: Path) -> Iterator[tuple[int, str]]:
-    if not file.exists():
-        raise BadInput("no such file", file=file, mend="check the path")
-    with _open_bytes(file) as stream:
-        for number, raw in enumerate(stream, start=1):
-            try:
-                yield number, raw.decode("utf-8")
-            except UnicodeDecodeError as error:
-                raise BadInput(f"byte {error.start + 1} of the line is not UTF-8", file=file, line=number,
-                               mend="convert the file, e.g. `iconv -f latin1 -t utf-8`") from None
-
-
-def _open_bytes(file: Path):  # noqa: ANN202 - a binary stream of either kind
-    return gzip.open(file, "rb") if file.suffix == ".gz" else file.open("rb")
 
 
 def _split(match: re.Match[str]) -> str:

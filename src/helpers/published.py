@@ -1,6 +1,7 @@
 """The five studies' numbers, read from `published/<study>.yaml`: a value is looked up, never typed."""
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,23 +14,33 @@ STUDIES = ("steensland2021", "alarfaj2022", "david2020", "zhan2020", "gao2021")
 INHERITED = ("dataset", "split", "queries", "unit")
 
 
-class Printed(float):
+class PrintedFloat(float):
     """A number that remembers how it was printed: 0.710 keeps its zero."""
 
-    text: str
+    text = ""
 
-    def __new__(cls, text: str) -> "Printed":
-        """From the printed text."""
-        number = super().__new__(cls, text.replace("_", ""))
-        number.text = text
-        return number
+
+class PrintedInt(int):
+    """A whole number that remembers how it was printed: +14 keeps its sign."""
+
+    text = ""
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML whose floats are `Printed`."""
+    """YAML whose numbers remember how they were printed."""
 
 
-_Loader.add_constructor("tag:yaml.org,2002:float", lambda loader, node: Printed(str(node.value)))
+def _number(kind: type) -> Callable[[yaml.SafeLoader, yaml.ScalarNode], Any]:
+    def construct(_: yaml.SafeLoader, node: yaml.ScalarNode) -> Any:
+        number = kind(node.value)
+        number.text = node.value
+        return number
+
+    return construct
+
+
+_Loader.add_constructor("tag:yaml.org,2002:float", _number(PrintedFloat))
+_Loader.add_constructor("tag:yaml.org,2002:int", _number(PrintedInt))
 
 
 @dataclass(frozen=True)

@@ -1,23 +1,24 @@
 """Runs: the relation (query_id, doc_id, score) that every ranker takes and gives.
 
 A run is a DataFrame with ir_measures' columns, best first within a query. Ties are broken once, when a run is made
-(`ranked`): by score, then by doc_id, so that every tool that reads it ranks alike.
+(`ranked`): by score, then by doc_id, both descending, as trec_eval does, so that every tool that reads it ranks alike.
 """
 
-import gzip
+import math
 from pathlib import Path
 
 import pandas as pd
 
 from helpers.errors import BadInput
+from helpers.lines import text_lines
 
 COLUMNS = ["query_id", "doc_id", "score"]
 
 
 def ranked(frame: pd.DataFrame, depth: int | None = None) -> pd.DataFrame:
-    """Sort a run (query order kept, score descending, doc_id ascending) and cut it at `depth` documents a query."""
+    """Sort a run (query order kept, score descending, then doc_id descending), cut at `depth` documents a query."""
     order = pd.factorize(frame["query_id"])[0]
-    frame = frame.assign(_query=order).sort_values(["_query", "score", "doc_id"], ascending=[True, False, True])
+    frame = frame.assign(_query=order).sort_values(["_query", "score", "doc_id"], ascending=[True, False, False])
     if depth is not None:
         frame = frame.groupby("_query").head(depth)
     return frame[COLUMNS].reset_index(drop=True)
@@ -41,27 +42,31 @@ def read_trec(file: Path | str) -> pd.DataFrame:
         BadInput: naming the line, for a wrong number of columns, a score that is no number, or a repeated document.
     """
     file = Path(file)
-    if not file.exists():
-        raise BadInput("no such run file", file=file, mend="give the path of a TREC run (query Q0 doc rank score tag)")
     rows: list[tuple[str, str, float]] = []
     seen: set[tuple[str, str]] = set()
-    with (gzip.open(file, "rt", encoding="utf-8") if file.suffix == ".gz" else file.open(encoding="utf-8")) as lines:
-        for number, line in enumerate(lines, start=1):
-            parts = line.split()
-            if len(parts) != 6:
-                raise BadInput(f"{len(parts)} columns where a TREC run has 6", file=file, line=number,
-                               mend="write `query_id Q0 doc_id rank score tag`, separated by blanks")
-            try:
-                score = float(parts[4])
-            except ValueError:
-                raise BadInput(f"score {parts[4]!r} is not a number", file=file, line=number,
-                               mend="put a number into the fifth column") from None
-            if (parts[0], parts[2]) in seen:
-                raise BadInput(f"document {parts[2]!r} stands twice for query {parts[0]!r}", file=file, line=number,
-                               mend="keep one line for each query and document")
-            seen.add((parts[0], parts[2]))
-            rows.append((parts[0], parts[2], score))
-    return ranked(pd.DataFrame(rows, columns=COLUMNS))
+    for number, line in text_lines(file):
+        parts = line.split()
+        if len(parts) != 6:
+            raise BadInput(f"{len(parts)} columns where a TREC run has 6", file=file, line=number,
+                           mend="write `query_id Q0 doc_id rank score tag`, separated by blanks")
+        score = _number(parts[4])
+        if score is None:
+            raise BadInput(f"score {parts[4]!r} is not a number", file=file, line=number,
+                           mend="put a number into the fifth column")
+        if (parts[0], parts[2]) in seen:
+            raise BadInput(f"document {parts[2]!r} stands twice for query {parts[0]!r}", file=file, line=number,
+                           mend="keep one line for each query and document")
+        seen.add((parts[0], parts[2]))
+        rows.append((parts[0], parts[2], score))
+    return ranked(pd.DataFrame(rows, columns=COLUMNS).astype({"score": float}))
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
 
 
 def cut(run: pd.DataFrame, depth: int) -> pd.DataFrame:

@@ -62,8 +62,7 @@ def paired(values: ArrayLike, baseline: ArrayLike, seed: int = SEED) -> Paired:
     differences = ours - theirs
     interval = mean_interval(differences, seed)
     if np.ptp(differences) == 0:
-        p = 1.0 if differences[0] == 0 else 0.0
-        return Paired(interval, p, p, ours.size)
+        return Paired(interval, 1.0 if differences[0] == 0 else 0.0, permutation_p(differences, seed), ours.size)
     p_t = float(stats.ttest_rel(ours, theirs).pvalue)
     return Paired(interval, p_t, permutation_p(differences, seed), ours.size)
 
@@ -71,6 +70,8 @@ def paired(values: ArrayLike, baseline: ArrayLike, seed: int = SEED) -> Paired:
 def permutation_p(differences: np.ndarray, seed: int = SEED) -> float:
     """Two-sided p of the sign-flip permutation test, exact if there are at most 16 non-zero differences."""
     moved = differences[differences != 0]  # a zero has no sign to flip
+    if moved.size < 2:
+        return 1.0  # either sign of a single difference is as extreme
     return float(stats.permutation_test(
         (moved,), np.mean, permutation_type="samples", n_resamples=PERMUTATIONS, vectorized=True, batch=5_000,
         rng=np.random.default_rng(seed)).pvalue)

@@ -14,14 +14,16 @@ def text_statistics(store: Path, words: int, overlap: int) -> dict[str, Any]:
     """Count texts, words and windows.
 
     Returns:
-        `texts`, `words` (in all), `windows`, and `lengths`: how many texts have each length in words, titles included.
+        `texts`, `words` (in all), `windows`, `empty` (texts without a body), and `lengths`: how many texts have each
+        length in words, titles included.
     """
     lengths: Counter[int] = Counter()
-    pieces = 0
+    pieces, empty = 0, 0
     for text in Texts(store):
         lengths[len(f"{text.title} {text.body}".split())] += 1
+        empty += not text.body.strip()
         pieces += sum(1 for _ in windows(text, words, overlap))
-    return {"texts": lengths.total(), "words": sum(n * count for n, count in lengths.items()), "windows": pieces,
+    return {"texts": lengths.total(), "words": sum(n * count for n, count in lengths.items()), "windows": pieces, "empty": empty,
             "lengths": {str(n): lengths[n] for n in sorted(lengths)}}
 
 

@@ -30,9 +30,10 @@ def beds(collection: str, split: str, queries: int, seed: int) -> dict[str, Test
 
 def statistics_table(source: Collection, statistics: dict[str, dict[str, Any]]) -> Fragment:
     """Texts, words and windows by unit."""
-    rows = [[f"{unit}s", count(s["texts"]), count(s["words"]), count(median_length(s)), count(s["windows"])]
+    rows = [[f"{unit}s", count(s["texts"]), count(s["words"]), count(median_length(s)), count(s["windows"]), count(s["empty"])]
             for unit, s in statistics.items()]
-    return page.show_table(f"{source.name} ({source.licence})", ("texts", "how many", "words", "median words", "windows"), rows)
+    return page.show_table(f"{source.name} ({source.licence})",
+                           ("texts", "how many", "words", "median words", "windows", "without body"), rows)
 
 
 def split_table(source: Collection) -> Fragment:

@@ -1,0 +1,34 @@
+"""Lines of a text file, plain or gzip, with errors that name the line."""
+
+import gzip
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from helpers.errors import BadInput
+
+
+def text_lines(file: Path) -> Iterator[tuple[int, str]]:
+    """Stream (1-based number, line) of a UTF-8 file, a byte-order mark removed.
+
+    Raises:
+        BadInput: for a missing file, bytes that are not UTF-8, or a damaged gzip file.
+    """
+    if not file.exists():
+        raise BadInput("no such file", file=file, mend="check the path")
+    number = 0
+    try:
+        with open_bytes(file) as stream:
+            for number, raw in enumerate(stream, start=1):
+                yield number, raw.decode("utf-8-sig" if number == 1 else "utf-8")
+    except UnicodeDecodeError as error:
+        raise BadInput(f"byte {error.start + 1} of the line is not UTF-8", file=file, line=number,
+                       mend="convert the file, e.g. `iconv -f latin1 -t utf-8`") from None
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise BadInput(f"the gzip file is damaged ({error})", file=file, line=number + 1, mend="fetch it again") from None
+
+
+def open_bytes(file: Path) -> Any:
+    """The file's bytes, unpacked if its name ends in .gz."""
+    return gzip.open(file, "rb") if file.suffix == ".gz" else file.open("rb")

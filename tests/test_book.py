@@ -1,0 +1,113 @@
+"""The whole book in the mini profile, in a copy of the project, as a newcomer would run it."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from helpers import paths
+
+pytestmark = pytest.mark.slow
+COPIED = ("notebooks", "profiles", "published", "book", "results", "tests", "requirements.lock")
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    root = tmp_path_factory.mktemp("book")
+    for name in COPIED:
+        source = paths.ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, root / name, ignore=shutil.ignore_patterns("_build", "chapters", "generated"))
+        else:
+            shutil.copy(source, root / name)
+    first = book(root, "build", "--profile", "mini", "--fresh")
+    assert first.returncode == 0, first.stderr[-3000:]
+    return root
+
+
+def book(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "BOOK_ROOT": str(root), "BOOK_STORE": str(root / "store"), "HOME": str(root)}
+    env.pop("BOOK_FRESH", None)
+    return subprocess.run([sys.executable, "-m", "helpers.cli", *arguments], env=env, cwd=root, capture_output=True, text=True,
+                          check=False)
+
+
+def ledger(root: Path, page: str) -> list[dict]:
+    data = json.loads((root / "book" / "chapters" / f"{page}.ipynb").read_text())["metadata"]["neural_ranking"]
+    return [line for item in data for line in item.get("ledger", [])]
+
+
+def test_every_page_of_the_contents_is_rendered(project):
+    html = project / "book" / "_build" / "html"
+    for page in ("index", "reading", "chapters/collection", "chapters/does_it_work", "generated/scoreboard", "generated/numbers"):
+        assert (html / f"{page}.html").exists(), page
+
+
+def test_a_fresh_mini_book_computes_everything_live(project):
+    for page in ("collection", "does_it_work"):
+        assert {line["source"] for line in ledger(project, page)} <= {"computed", "stored"}
+
+
+def test_a_second_run_executes_nothing(project):
+    again = book(project, "build", "--profile", "mini")
+    assert again.returncode == 0, again.stderr[-3000:]
+    assert re.findall(r"^(\w+): up to date$", again.stdout, re.M) == ["collection", "does_it_work"]
+    assert "book: up to date" in again.stdout
+
+
+def test_every_measured_number_leads_to_its_provenance(project):
+    for page in ("collection", "does_it_work"):
+        html = (project / "book" / "_build" / "html" / "chapters" / f"{page}.html").read_text()
+        links = set(re.findall(r'class="nr-measured" href="#(step-\w+)"', html))
+        assert links
+        assert links <= set(re.findall(r'id="(step-\w+)"', html))
+
+
+def test_measured_values_and_verdicts_name_a_step_of_the_page(project):
+    data = json.loads((project / "book/chapters/does_it_work.ipynb").read_text())["metadata"]["neural_ranking"]
+    known = {line["key"] for line in ledger(project, "does_it_work")}
+    lines = [line for item in data for kind in ("values", "claims") for line in item.get(kind, [])]
+    assert len(lines) >= 15
+    assert {line["key"] for line in lines} <= known
+
+
+def test_the_parameters_stand_in_a_table_and_not_in_a_cell(project):
+    html = (project / "book/_build/html/chapters/does_it_work.html").read_text()
+    assert "Parameters of this run" in html
+    assert "packaged:0,1,2" in html
+    assert "# Parameters" not in html
+
+
+def test_a_variant_recomputes_only_what_depends_on_it_and_leaves_the_baseline(project):
+    baseline = (project / "book/chapters/does_it_work.ipynb").read_bytes()
+    done = book(project, "chapter", "does_it_work", "--profile", "mini", "-p", "candidates", "4")
+    assert done.returncode == 0, done.stderr[-3000:]
+    variant = re.search(r"does_it_work--\w+", done.stdout)[0]
+    computed = {line["step"] for line in ledger(project, variant) if line["source"] == "computed"}
+    assert computed == {"window_scores", "dense_window_scores"}
+    assert (project / "book/chapters/does_it_work.ipynb").read_bytes() == baseline
+    assert (project / f"book/_build/html/chapters/{variant}.html").exists()
+
+
+def test_changed_prose_computes_no_step(project):
+    template = project / "notebooks" / "collection.ipynb"
+    notebook = json.loads(template.read_text())
+    notebook["cells"][0]["source"] = "# The collection and BM25\n\nAnother opening."
+    template.write_text(json.dumps(notebook))
+    done = book(project, "chapter", "collection", "--profile", "mini", "--no-render")
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert {line["source"] for line in ledger(project, "collection")} == {"stored"}
+
+
+def test_a_failing_chapter_says_where_and_leaves_the_old_page(project):
+    page = project / "book/chapters/does_it_work.ipynb"
+    before = page.read_bytes()
+    done = book(project, "chapter", "does_it_work", "--profile", "mini", "-p", "unit", "chapter")
+    assert done.returncode == 2
+    assert "has no unit 'chapter'" in done.stderr
+    assert page.read_bytes() == before

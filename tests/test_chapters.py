@@ -1,0 +1,178 @@
+"""Parameters: the templates' schemas, profiles, and what a mistake is told."""
+
+import pytest
+
+from helpers import chapters, cli, paths
+from helpers.chapters import Parameter
+from helpers.errors import BadInput
+
+CHAPTERS = chapters.names()
+PROFILES = sorted(file.stem for file in paths.PROFILES.glob("*.yaml"))
+
+
+def parameter(annotation, default=None):
+    return Parameter("size", annotation, default, "how large")
+
+
+@pytest.fixture
+def template(tmp_path, monkeypatch):
+    """Writes a template `fake` whose parameter cell is the given source."""
+    import nbformat
+    monkeypatch.setattr(paths, "NOTEBOOKS", tmp_path)
+
+    def write(source, tags=("parameters",)):
+        cell = nbformat.v4.new_code_cell(source, metadata={"tags": list(tags)})
+        nbformat.write(nbformat.v4.new_notebook(cells=[cell]), tmp_path / "fake.ipynb")
+    return write
+
+
+@pytest.fixture
+def profile(tmp_path, monkeypatch):
+    """Writes a profile `fake`."""
+    monkeypatch.setattr(paths, "PROFILES", tmp_path)
+    return lambda text: (tmp_path / "fake.yaml").write_text(text)
+
+
+def test_the_book_has_both_chapters_and_their_templates():
+    assert {"collection", "does_it_work"} <= set(CHAPTERS)
+    assert all(chapters.template(name).exists() for name in CHAPTERS)
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_the_schema_of_every_chapter_parses(chapter):
+    schema = chapters.schema(chapter)
+    assert schema["collection"].default == "almanac"
+    for name, each in schema.items():
+        assert each.name == name
+        assert each.meaning, f"{name} has no meaning"
+        assert each.check(each.default) == each.default
+
+
+def test_a_declaration_gives_name_type_default_and_meaning(template):
+    template('k1: float = 0.9  # how # fast\nsplits: list[str] = ["a"]  # which')
+    assert list(chapters.schema("fake").values()) == [
+        Parameter("k1", "float", 0.9, "how # fast"), Parameter("splits", "list[str]", ["a"], "which")]
+
+
+@pytest.mark.parametrize("source", ["x = 1  # untyped", "x: int = 1", "x: int  # no default", "print(1)  # no value"])
+def test_a_line_that_declares_nothing_is_named(template, source):
+    template("y: int = 1  # fine\n" + source)
+    with pytest.raises(BadInput, match=r"fake\.ipynb.*name: type = default"):
+        chapters.schema("fake")
+
+
+def test_a_template_without_parameter_cell_is_named(template):
+    template("x: int = 1  # size", tags=())
+    with pytest.raises(BadInput, match=r"fake\.ipynb.*parameters"):
+        chapters.schema("fake")
+
+
+def test_an_unknown_chapter_names_the_others():
+    with pytest.raises(BadInput, match="does_it_work"):
+        chapters.schema("nope")
+
+
+@pytest.mark.parametrize(("annotation", "value", "checked"), [
+    ("int", 3, 3), ("float", 1, 1.0), ("float", 1.5, 1.5), ("str", "1", "1"), ("bool", False, False),
+    ("list[float]", [1, 2.5], [1.0, 2.5]), ("list[str]", [], []),
+])
+def test_values_of_the_declared_type(annotation, value, checked):
+    assert repr(parameter(annotation).check(value)) == repr(checked)
+
+
+@pytest.mark.parametrize(("annotation", "value"), [
+    ("int", 1.0), ("int", True), ("int", "1"), ("float", "1"), ("float", True), ("str", 1), ("bool", 1),
+    ("bool", "true"), ("list[float]", 1.0), ("list[float]", ["a"]), ("list[str]", "a"), ("list[int]", [1.5]),
+    ("int", None),
+])
+def test_a_wrong_type_is_told_the_type(annotation, value):
+    with pytest.raises(BadInput) as error:
+        parameter(annotation).check(value)
+    assert "size" in str(error.value)
+    assert annotation in str(error.value)
+
+
+@pytest.mark.parametrize(("annotation", "text", "value"), [
+    ("int", "-3", -3), ("float", "1", 1.0), ("float", "5e-6", 5e-6), ("bool", "true", True), ("bool", "True", True),
+    ("list[float]", "[1, 2.5]", [1.0, 2.5]), ("list[str]", '["a"]', ["a"]), ("list[str]", "['a', 'b']", ["a", "b"]),
+    ("str", "almanac", "almanac"), ("str", "5", "5"), ("str", "true", "true"), ("str", "", ""), ("str", '"x"', '"x"'),
+])
+def test_texts_of_the_command_line(annotation, text, value):
+    assert repr(parameter(annotation).parse(text)) == repr(value)
+
+
+@pytest.mark.parametrize(("annotation", "text"), [
+    ("int", "many"), ("int", "1.0"), ("int", "1e2"), ("int", ""), ("bool", "1"), ("bool", "yes"), ("float", "1,5"),
+    ("list[float]", "1"), ("list[str]", "a,b"), ("list[int]", "[1"), ("int", "__import__('os')"),
+    ("list[int]", "{[1]: 2}"),
+])
+def test_wrong_texts_of_the_command_line(annotation, text):
+    with pytest.raises(BadInput, match="size"):
+        parameter(annotation).parse(text)
+
+
+def test_defaults_give_way_to_the_profile_and_that_to_the_command_line(profile):
+    profile("shared: {collection: a, queries: 10}\nchapters: {collection: {queries: 20, k1: 1}}")
+    values = chapters.resolve("collection", "fake", {"depth": "50", "b": "1"})
+    assert [values[name] for name in ("collection", "queries", "k1", "depth", "b")] == ["a", 20, 1.0, 50, 1.0]
+    assert isinstance(values["k1"], float)
+    assert chapters.resolve("collection", "fake", {"queries": "30"})["queries"] == 30
+    assert chapters.resolve("does_it_work", "fake", {})["queries"] == 10
+    assert list(values) == list(chapters.schema("collection"))
+
+
+def test_a_shared_value_is_for_the_chapters_that_have_it(profile):
+    profile("shared: {backbone: x}")
+    assert "backbone" not in chapters.resolve("collection", "fake", {})
+    assert chapters.resolve("does_it_work", "fake", {})["backbone"] == "x"
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    ("shared: {nonsense: 1}", "nonsense"), ("chapters: {nope: {}}", "does_it_work"),
+    ("chapters: {collection: {nonsense: 1}}", "tune_queries"), ("shared: {queries: many}", "int"),
+    ("chapters: {collection: {k1_grid: 1}}", r"list\[float\]"), ("shared: [collection]", "fake.yaml"),
+    ("- queries", "fake.yaml"), ("shared: {a: [}", "fake.yaml"), ("share: {queries: 3}", "fake.yaml"),
+])
+def test_a_mistake_in_a_profile_is_named(profile, text, said):
+    profile(text)
+    with pytest.raises(BadInput, match=said):
+        chapters.resolve("collection", "fake", {})
+
+
+@pytest.mark.parametrize("text", ["shared: {}", "shared:", "chapters:", "chapters: {does_it_work: }", "#"])
+def test_empty_parts_of_a_profile_are_fine(profile, text):
+    profile(text)
+    assert chapters.resolve("collection", "fake", {})["queries"] == 0
+
+
+def test_an_unknown_profile_names_the_others():
+    with pytest.raises(BadInput, match=", ".join(PROFILES)):
+        chapters.resolve("collection", "nope", {})
+
+
+@pytest.mark.parametrize("name", PROFILES)
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_every_shipped_profile_resolves_for_every_chapter(chapter, name):
+    values = chapters.resolve(chapter, name, {})
+    assert list(values) == list(chapters.schema(chapter))
+
+
+def test_an_unknown_parameter_on_the_command_line(capsys):
+    assert cli.main(["chapter", "does_it_work", "-p", "nonsense", "1"]) == 2
+    said = capsys.readouterr().err
+    assert "nonsense" in said
+    assert all(name in said for name in chapters.schema("does_it_work"))
+
+
+@pytest.mark.parametrize("arguments", [
+    ["chapter", "nope"], ["chapter", "collection", "--profile", "nope"], ["parameters", "nope"],
+    ["chapter", "collection", "-p", "queries", "many"],
+])
+def test_other_mistakes_on_the_command_line_end_with_2(arguments, capsys):
+    assert cli.main(arguments) == 2
+    assert "Mend: " in capsys.readouterr().err
+
+
+def test_the_command_line_lists_parameters(capsys):
+    assert cli.main(["parameters", "collection"]) == 0
+    assert "k1: float = 0.9   " in capsys.readouterr().out

@@ -1,0 +1,170 @@
+import re
+
+import pandas as pd
+import pytest
+import yaml
+
+from helpers import claims, paths, published
+from helpers.claims import Claim, published_evidence
+from helpers.errors import BadInput
+from helpers.evaluation import Evaluation
+from helpers.verdicts import INSIGNIFICANT, SIGNIFICANT
+
+CLAIMS = claims.load()
+MEASURED = [name for name, claim in CLAIMS.items() if claim.evidence.get("row")]
+PROSE = [name for name in CLAIMS if name not in MEASURED]
+COMPARED = [name for name in MEASURED if CLAIMS[name].evidence.get("against")]
+
+
+def compared(claim):
+    """The two published entries that a claim rests on."""
+    where = claim.evidence
+    first = published.value(claim.study, where["table"], where["row"], where["column"])
+    second = published.value(claim.study, where.get("against_table") or where["table"], where["against"],
+                             where.get("against_column") or where["column"])
+    return first, second
+
+
+# ---- published/claims.yaml ----
+
+def test_there_are_at_least_33_claims_of_all_five_studies():
+    assert len(CLAIMS) >= 33
+    assert {claim.study for claim in CLAIMS.values()} == set(published.STUDIES)
+
+
+def test_no_claim_is_lost_to_a_repeated_id():
+    raw = yaml.safe_load((paths.PUBLISHED / "claims.yaml").read_text(encoding="utf-8"))["claims"]
+    assert [claim["id"] for claim in raw] == list(CLAIMS)
+    assert all(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name) for name in CLAIMS)
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_a_claim_is_complete(name):
+    claim = CLAIMS[name]
+    assert claim.direction in ("higher", "lower", "no-difference")
+    assert claim.significant in (True, False, None)
+    assert all(isinstance(text, str) and text for text in (claim.claim, claim.measure, claim.test, claim.chapter))
+    assert set(claim.evidence) <= {"table", "row", "against", "column", "against_column", "against_table", "section"}
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_the_evidence_is_a_published_value(name):
+    where = CLAIMS[name].evidence
+    published.value(CLAIMS[name].study, where["table"], where["row"], where["column"])
+    assert where.get("against") or where.get("section")  # compared with a value, or explained in a section
+
+
+@pytest.mark.parametrize("name", PROSE)
+def test_evidence_in_prose_names_its_section(name):
+    assert CLAIMS[name].evidence["section"]
+    assert published_evidence(CLAIMS[name]).startswith(published.published_name(CLAIMS[name].study))
+
+
+@pytest.mark.parametrize("name", COMPARED)
+def test_the_evidence_compares_two_values_of_the_claims_measure(name):
+    first, second = compared(CLAIMS[name])
+    assert first.measure == second.measure == CLAIMS[name].measure
+    assert first is not second
+
+
+@pytest.mark.parametrize("name", [name for name in COMPARED if CLAIMS[name].direction != "no-difference"])
+def test_the_direction_is_that_of_the_published_values(name):
+    first, second = compared(CLAIMS[name])
+    assert CLAIMS[name].direction == ("higher" if first.value > second.value else "lower")
+    assert first.value != second.value
+
+
+def test_significance_against_bm25_is_that_of_the_mark():
+    # Steensland's tables mark significance, and against BM25 only.
+    for name in COMPARED:
+        claim = CLAIMS[name]
+        if claim.study == "steensland2021" and claim.evidence["against"] == "BM25":
+            assert claim.significant == bool(compared(claim)[0].mark)
+
+
+# ---- published/chapters.yaml ----
+
+def test_every_claim_names_a_known_chapter():
+    assert {claim.chapter for claim in CLAIMS.values()} <= set(claims.chapter_plan())
+
+
+def test_a_chapter_has_either_a_template_or_a_reason_why_not():
+    for chapter, plan in claims.chapter_plan().items():
+        has_template = (paths.NOTEBOOKS / f"{chapter}.ipynb").exists()
+        assert has_template != bool(plan.get("not_run")), chapter
+        assert plan["title"]
+
+
+def test_every_template_is_in_the_plan():
+    assert {file.stem for file in paths.NOTEBOOKS.glob("*.ipynb")} <= set(claims.chapter_plan())
+
+
+# ---- reading and showing ----
+
+def test_two_claims_of_one_name_are_refused(tmp_path, monkeypatch):
+    raw = yaml.safe_load((paths.PUBLISHED / "claims.yaml").read_text(encoding="utf-8"))["claims"][:1]
+    (tmp_path / "claims.yaml").write_text(yaml.safe_dump({"claims": raw + raw}), encoding="utf-8")
+    monkeypatch.setattr(paths, "PUBLISHED", tmp_path)
+    with pytest.raises(BadInput, match="claims.yaml: two claims are called 'bert-mean-beats-bm25'. Mend: rename one"):
+        claims.load.__wrapped__()
+
+
+def test_published_evidence_in_words():
+    assert published_evidence(CLAIMS["bert-mean-beats-bm25"]) == \
+        "0.571† against 0.517 RR@10 (Steensland (2021), table 5.1, significant)"
+    assert published_evidence(CLAIMS["distilbert-encodes-faster"]) == "David (2020), figure 4.2"
+
+
+@pytest.mark.parametrize("name, values", [
+    ("distilled-student-beats-teacher", "0.634† against 0.619† RR@10"),  # table 5.6, another row and column
+    ("longer-sequences-lower-scores", "0.2637 against 0.3036 AP"),  # table B.2 against table 4.2
+])
+def test_evidence_from_another_column_or_table(name, values):
+    assert published_evidence(CLAIMS[name]).startswith(values)
+
+
+# ---- verdicts on a chapter ----
+
+class Source:
+    """Stands for the step that was measured."""
+
+    key = "0123456789abcdef"
+
+
+def evaluation(label, values):
+    frame = pd.DataFrame({"RR@10": values}, index=pd.Index([f"q{number}" for number in range(len(values))]))
+    return Evaluation(label, pd.DataFrame(), frame, Source())
+
+
+@pytest.fixture
+def chapter(monkeypatch):
+    """A chapter of two claims, and the measurements for them."""
+    made = {name: Claim(name, "steensland2021", f"The claim {name}", CLAIMS["bert-mean-beats-bm25"].evidence, "RR@10",
+                        "higher", None, "", "chapter") for name in ("first", "second")}
+    monkeypatch.setattr(claims, "load", lambda: made)
+    better, base = evaluation("better", [0.5] * 3 + [1.0] * 3), evaluation("base", [0.0] * 3 + [0.75] * 3)
+    return {"first": (better, base), "second": (better, base)}
+
+
+def test_the_verdicts_of_a_chapter_are_corrected_together(chapter):
+    # Six positive differences: p = 2 / 2^6 = 0.031, significant alone. Two such claims: Holm makes it 0.0625.
+    both = claims.judge("chapter", chapter).data["claims"]
+    assert {found["claim"]: found["verdict"] for found in both} == {"first": INSIGNIFICANT, "second": INSIGNIFICANT}
+    assert "p 0.062" in both[0]["evidence"]
+    claims.load().pop("second")
+    alone = claims.judge("chapter", {"first": chapter["first"]})
+    assert [found["verdict"] for found in alone.data["claims"]] == [SIGNIFICANT]
+    assert "p 0.031" in alone.html
+
+
+def test_the_table_links_the_measured_effect_to_its_step(chapter):
+    html = claims.judge("chapter", chapter).html
+    assert 'href="#step-0123456789"' in html
+    assert "0.571† against 0.517 RR@10" in html
+
+
+@pytest.mark.parametrize("name", ["third", None])
+def test_claims_and_measurements_must_agree(chapter, name):
+    measured = dict(chapter, third=chapter["first"]) if name else {"first": chapter["first"]}
+    with pytest.raises(BadInput, match="claim '(third|second)' and the chapter 'chapter' do not agree"):
+        claims.judge("chapter", measured)

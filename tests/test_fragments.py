@@ -1,0 +1,131 @@
+"""What a cell shows: escaped, accessible, and with its data beside it."""
+
+from html.parser import HTMLParser
+
+import pytest
+
+from helpers import page
+from helpers.fragments import DATA_MIME, Fragment, Html, badge, cell, details, table
+
+HOSTILE = "<script>alert('x')</script> & \"quoted\" </table>"
+
+
+class Reader(HTMLParser):
+    """The tags with their attributes, and the texts, of a piece of HTML."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.tags, self.texts, self.open = [], [], []
+        self.feed(html)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+        if tag not in ("br",):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+    def all(self, name):
+        return [attributes for tag, attributes in self.tags if tag == name]
+
+
+def read(html):
+    reader = Reader(html)
+    assert reader.open == [], "every tag is closed"
+    return reader
+
+
+def small_table(**changed):
+    rows = [["BM25", "sparse", 0.5], ["BERT", "neural", 1]]
+    return table(**{"caption": "Ranks", "header": ("system", "kind", "value"), "rows": rows, **changed}).text
+
+
+@pytest.mark.parametrize("html", [
+    table(HOSTILE, ("system", "value"), [["a", 1]]).text,
+    table("caption", (HOSTILE, "value"), [["a", 1]]).text,
+    table("caption", ("system", HOSTILE), [["a", 1]]).text,
+    table("caption", ("system", "value"), [[HOSTILE, 1]]).text,
+    table("caption", ("system", "value"), [["a", HOSTILE]]).text,
+    table("caption", ("system", "text", "value"), [["a", HOSTILE, 1]], numeric_from=2).text,
+    badge(HOSTILE, "profile").text,
+    details(HOSTILE, Html("<p>inner</p>")).text,
+    cell(HOSTILE),
+    page.show_table(HOSTILE, (HOSTILE, HOSTILE), [[HOSTILE, HOSTILE]]).html,
+])
+def test_hostile_text_stays_text(html):
+    found = read(html)
+    assert found.all("script") == []
+    assert HOSTILE in "".join(found.texts)
+
+
+def test_a_hostile_caption_does_not_leave_its_attribute():
+    found = read(table(HOSTILE, ("system",), []).text)
+    assert found.all("div")[0]["aria-label"] == HOSTILE
+    assert found.all("caption") != []
+
+
+def test_html_passes():
+    assert cell(Html("<b>x</b>")) == "<b>x</b>"
+    assert "<td class=\"num\"><b>x</b></td>" in small_table(rows=[["a", Html("<b>x</b>"), 1]])
+    assert "<p>inner</p>" in details("summary", Html("<p>inner</p>")).text
+
+
+@pytest.mark.parametrize(("value", "text"), [(0.5, "0.5"), (3, "3"), (None, "None"), ("", ""), ("a & b", "a &amp; b")])
+def test_a_cell_of_a_plain_value(value, text):
+    assert cell(value) == text
+
+
+def test_a_table_stands_in_a_region_that_scrolls_and_takes_the_focus():
+    region = read(small_table()).all("div")[0]
+    assert region["role"] == "region"
+    assert region["tabindex"] == "0"
+    assert region["aria-label"] == "Ranks"
+
+
+def test_a_table_has_a_caption_and_heads_with_scope():
+    found = read(small_table())
+    assert found.tags.index(("caption", {})) == found.tags.index(("table", {"class": "nr-table"})) + 1
+    assert "Ranks" in found.texts
+    assert [head["scope"] for head in found.all("th")] == ["col"] * 3 + ["row"] * 2
+    assert len(found.all("tr")) == 3
+    assert len(found.all("td")) == 4
+
+
+def test_columns_are_set_like_numbers_from_the_given_one():
+    found = read(small_table(numeric_from=2))
+    assert [head.get("class") for head in found.all("th")] == [None, None, "num", None, None]
+    assert [data.get("class") for data in found.all("td")] == [None, "num"] * 2
+
+
+def test_a_table_without_rows():
+    assert len(read(small_table(rows=[])).all("tr")) == 1
+
+
+def test_a_badge_carries_its_kind_as_class_and_its_meaning_as_text():
+    found = read(badge("agrees", "good").text)
+    assert found.all("span") == [{"class": "nr-badge nr-good"}]
+    assert found.texts == ["agrees"]
+
+
+def test_details_have_a_summary():
+    found = read(details("More", Html("<p>inner</p>")).text)
+    assert [tag for tag, _ in found.tags] == ["details", "summary", "p"]
+
+
+def test_a_fragment_shows_html_or_markdown():
+    assert Fragment("<p>x</p>")._repr_mimebundle_() == {"text/html": "<p>x</p>"}
+    assert Fragment(markdown="*x*")._repr_mimebundle_(include=None, exclude=None) == {"text/markdown": "*x*"}
+
+
+def test_a_fragment_carries_its_data_under_a_type_of_its_own():
+    bundle = Fragment("<p>x</p>", data={"values": [1]})._repr_mimebundle_()
+    assert bundle == {"text/html": "<p>x</p>", DATA_MIME: {"values": [1]}}
+    assert DATA_MIME.endswith("+json")
+
+
+def test_prose_joins_sentences_and_leaves_out_empty_ones():
+    assert page.prose("One.", "", "Two.").markdown == "One. Two."

@@ -1,0 +1,129 @@
+"""The environment: pyproject.toml, requirements.lock, environment.yml, install.py and what is installed agree."""
+
+import importlib.util
+import re
+import tomllib
+from importlib.metadata import version
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+from helpers import paths
+
+REQUIRED = ("jupyter-book", "jupyterlab", "papermill", "torch", "transformers", "faiss-cpu", "pyserini", "matplotlib",
+            "seaborn", "scipy")
+
+
+def requirement_lines():
+    lines = (line.split("#")[0].strip() for line in (paths.ROOT / "requirements.lock").read_text().splitlines())
+    return [line for line in lines if line]
+
+
+def pinned(requirement):
+    """The one version that a requirement allows; None if it allows several."""
+    found = list(requirement.specifier)
+    return found[0].version if len(found) == 1 and found[0].operator == "==" and "*" not in found[0].version else None
+
+
+LOCK = {canonicalize_name(r.name): pinned(r) for r in map(Requirement, requirement_lines())}
+PROJECT = tomllib.loads((paths.ROOT / "pyproject.toml").read_text())["project"]
+DIRECT = [Requirement(text) for text in (*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["dev"])]
+CONDA = yaml.safe_load((paths.ROOT / "environment.yml").read_text())["dependencies"]
+PIP = next(part["pip"] for part in CONDA if isinstance(part, dict))
+PIP_PINS = [Requirement(line) for line in PIP if not line.startswith("-")]
+
+
+def test_the_lock_pins_every_package_exactly_and_once():
+    assert [name for name, wanted in LOCK.items() if wanted is None] == []
+    assert len(requirement_lines()) == len(LOCK)
+
+
+@pytest.mark.parametrize("requirement", DIRECT, ids=lambda r: r.name)
+def test_every_dependency_is_locked_at_a_version_that_it_allows(requirement):
+    assert canonicalize_name(requirement.name) in LOCK
+    assert LOCK[canonicalize_name(requirement.name)] in requirement.specifier
+
+
+@pytest.mark.parametrize("requirement", DIRECT, ids=lambda r: r.name)
+def test_the_locked_version_is_installed(requirement):
+    installed = Version(version(requirement.name)).public  # PyTorch's builds differ in their local part
+    assert installed == LOCK[canonicalize_name(requirement.name)]
+
+
+@pytest.mark.parametrize("requirement", PIP_PINS, ids=str)
+def test_every_pin_of_the_conda_environment_is_the_locked_one(requirement):
+    assert pinned(requirement) is not None
+    assert Version(pinned(requirement)).public == LOCK[canonicalize_name(requirement.name)]
+
+
+def test_every_dependency_is_in_the_conda_environment():
+    there = {canonicalize_name(requirement.name) for requirement in PIP_PINS}
+    assert [name for name in PROJECT["dependencies"] if canonicalize_name(Requirement(name).name) not in there] == []
+
+
+@pytest.mark.parametrize("name", REQUIRED)
+def test_the_conda_environment_names_the_required_packages(name):
+    assert name in {canonicalize_name(requirement.name) for requirement in PIP_PINS}
+
+
+def test_the_conda_environment_installs_the_lock_and_the_package():
+    assert "-r requirements.lock" in PIP
+    assert "-e ." in PIP
+    assert "pip" in CONDA
+
+
+def test_the_conda_environment_has_a_python_that_the_package_allows():
+    python = next(part for part in CONDA if isinstance(part, str) and part.startswith("python="))
+    assert python.removeprefix("python=") in SpecifierSet(PROJECT["requires-python"])
+
+
+def test_the_conda_environment_has_one_torch_for_every_system():
+    torch = [requirement for requirement in PIP_PINS if requirement.name == "torch"]
+    for system in ("linux", "darwin", "win32"):
+        matching = [r for r in torch if r.marker is None or r.marker.evaluate({"sys_platform": system})]
+        assert len(matching) == 1, system
+
+
+def test_jupyter_book_is_of_the_first_generation():
+    wanted = SpecifierSet(">=1.0.4.post1,<2")
+    assert LOCK["jupyter-book"] in wanted
+    assert next(requirement.specifier for requirement in DIRECT if requirement.name == "jupyter-book") == wanted
+
+
+@pytest.fixture
+def install(monkeypatch):
+    spec = importlib.util.spec_from_file_location("install_for_test", paths.ROOT / "install.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    monkeypatch.setattr(module.platform, "system", lambda: "Linux")
+    return module
+
+
+def test_a_cpu_installation_on_linux_never_asks_for_the_plain_wheel(install):
+    attempts = install.torch_attempts("cpu")
+    assert attempts[0] == [f"torch=={LOCK['torch']}+cpu"]
+    assert all(attempt[0] == f"torch=={LOCK['torch']}+cpu" for attempt in attempts)
+
+
+def test_a_cpu_installation_on_linux_tries_the_index_of_cpu_builds_next(install):
+    assert install.torch_attempts("cpu")[1][1:] == ["--index-url", install.CPU_BUILDS]
+    assert re.fullmatch(r"https://download\.pytorch\.org/whl/cpu", install.CPU_BUILDS)
+
+
+def test_a_gpu_installation_asks_for_the_plain_wheel(install):
+    assert install.torch_attempts("cuda") == [[f"torch=={LOCK['torch']}"]]
+
+
+@pytest.mark.parametrize("system", ["Darwin", "Windows"])
+@pytest.mark.parametrize("kind", ["cpu", "cuda"])
+def test_elsewhere_the_plain_wheel_is_the_cpu_build(install, monkeypatch, system, kind):
+    monkeypatch.setattr(install.platform, "system", lambda: system)
+    assert install.torch_attempts(kind) == [[f"torch=={LOCK['torch']}"]]
+
+
+def test_the_installer_wants_the_python_that_the_package_wants(install):
+    assert PROJECT["requires-python"] == ">=" + ".".join(map(str, install.NEEDED))

@@ -1,0 +1,126 @@
+from math import log2
+
+import pandas as pd
+import pytest
+
+from helpers.measures import first_relevant_rank, parse, per_query
+from helpers.runs import COLUMNS, ranked
+
+NAMES = ["RR@10", "R@20", "nDCG@10", "AP"]
+
+# q1: a (grade 3) at rank 2, c (grade 1) at rank 4, d (grade 2) not found; b is judged irrelevant, x is not judged.
+# q2: its one relevant document is not found. q3: at rank 11. q4: not in the run at all.
+QRELS = pd.DataFrame([("q1", "a", 3), ("q1", "b", 0), ("q1", "c", 1), ("q1", "d", 2), ("q2", "e", 1), ("q3", "k", 1),
+                      ("q4", "a", 1)], columns=["query_id", "doc_id", "relevance"])
+RUN = pd.DataFrame([("q1", "b", 5.0), ("q1", "a", 4.0), ("q1", "x", 3.0), ("q1", "c", 2.0), ("q2", "b", 1.0),
+                    *(("q3", letter, 100.0 - rank) for rank, letter in enumerate("abcdefghijk"))], columns=COLUMNS)
+
+
+def test_values_by_hand():
+    values = per_query(RUN, QRELS, NAMES)
+    gain = 3 / log2(3) + 1 / log2(5)  # a at rank 2, c at rank 4: grade / log2(rank + 1)
+    ideal = 3 / log2(2) + 2 / log2(3) + 1 / log2(4)  # a, d, c at ranks 1, 2, 3
+    assert values.loc["q1"].tolist() == pytest.approx([
+        1 / 2,  # the first relevant one, a, is at rank 2
+        2 / 3,  # a and c of a, c and d
+        gain / ideal,  # 0.4886
+        (1 / 2 + 2 / 4) / 3])  # precision at ranks 2 and 4, over three relevant ones
+
+
+def test_a_relevant_document_below_the_cutoff():
+    # k at rank 11: outside RR@10 and nDCG@10, inside R@20; AP has no cutoff
+    assert per_query(RUN, QRELS, NAMES).loc["q3"].tolist() == pytest.approx([0, 1, 0, 1 / 11])
+
+
+@pytest.mark.parametrize("query", ["q2", "q4"])
+def test_a_query_without_hits_scores_0(query):
+    assert per_query(RUN, QRELS, NAMES).loc[query].tolist() == [0, 0, 0, 0]
+
+
+def test_an_empty_run_scores_0_everywhere():
+    values = per_query(RUN.iloc[:0], QRELS, NAMES)
+    assert values.shape == (4, 4)
+    assert not values.to_numpy().any()
+
+
+@pytest.mark.parametrize("level, recall, precision", [
+    (1, 2 / 3, (1 / 2 + 2 / 4) / 3),  # relevant: a, c, d
+    (2, 1 / 2, (1 / 2) / 2),  # relevant: a, d
+    (3, 1, 1 / 2),  # relevant: a
+])
+def test_the_level_decides_what_counts_in_binary_measures(level, recall, precision):
+    values = per_query(RUN, QRELS, NAMES, level=level, queries=["q1"]).loc["q1"]
+    assert values["R@20"] == pytest.approx(recall)
+    assert values["AP"] == pytest.approx(precision)
+    assert values["RR@10"] == 1 / 2
+
+
+def test_the_level_leaves_graded_measures_alone():
+    graded = [per_query(RUN, QRELS, ["nDCG@10"], level=level, queries=["q1"]).loc["q1", "nDCG@10"] for level in (1, 3)]
+    assert graded[0] == graded[1]
+
+
+def test_the_level_shifts_the_first_rank():
+    # With level 3 in a run that has c before a, RR goes from 1 to 1/2.
+    run = pd.DataFrame([("q1", "c", 2.0), ("q1", "a", 1.0)], columns=COLUMNS)
+    assert [per_query(run, QRELS, ["RR@10"], level, ["q1"]).iloc[0, 0] for level in (1, 3)] == [1, 1 / 2]
+
+
+def test_queries_are_reported_in_the_order_asked_for():
+    values = per_query(RUN, QRELS, ["RR@10"], queries=["q3", "q1"])
+    assert values.index.tolist() == ["q3", "q1"]
+    assert values.index.name == "query_id"
+    assert per_query(RUN, QRELS, ["RR@10"]).index.tolist() == ["q1", "q2", "q3", "q4"]  # those of the judgments
+
+
+def test_columns_are_in_the_order_asked_for():
+    assert list(per_query(RUN, QRELS, NAMES[::-1]).columns) == NAMES[::-1]
+
+
+def test_an_unjudged_query_cannot_be_measured():
+    with pytest.raises(ValueError, match="1 queries have no judgments, 'q9' among them"):
+        per_query(RUN, QRELS, NAMES, queries=["q1", "q9"])
+
+
+def test_queries_of_the_run_that_nobody_asks_for_are_left_out():
+    run = pd.concat([RUN, pd.DataFrame([("q9", "a", 1.0)], columns=COLUMNS)])
+    assert per_query(run, QRELS, NAMES).index.tolist() == ["q1", "q2", "q3", "q4"]
+
+
+@pytest.mark.parametrize("name", ["Foo@10", "RR@x", "", "nDCG@@"])
+def test_an_unknown_measure(name):
+    with pytest.raises(ValueError, match="not one of ir_measures'"):
+        per_query(RUN, QRELS, [name])
+
+
+def test_parsed_measures_carry_the_level():
+    assert str(parse("RR@10", level=2)) == "RR(rel=2)@10"
+    assert str(parse("RR@10")) == "RR@10"
+    assert str(parse("nDCG@10", level=2)) == "nDCG@10"
+
+
+@pytest.mark.parametrize("name, below", [
+    ("RR@10", 1 / 2), ("RR", 1 / 2), ("AP", 1 / 2), ("AP@100", 1 / 2), ("nDCG@10", 1 / log2(3)), ("P@1", 0), ("R@1", 0),
+    ("Success@1", 0)])
+def test_ties_are_measured_in_the_order_of_the_run(name, below):
+    # d1 and d2 have equal scores; `ranked` puts d2 first, so every measure has to see it there and d1 below it.
+    run = ranked(pd.DataFrame([("q", "d2", 1.0), ("q", "d1", 1.0)], columns=COLUMNS))
+    for relevant, value in (("d2", 1.0), ("d1", below)):
+        qrels = pd.DataFrame([("q", relevant, 1)], columns=["query_id", "doc_id", "relevance"])
+        assert per_query(run, qrels, [name]).iloc[0, 0] == pytest.approx(value)
+
+
+def test_two_names_of_one_measure_get_the_same_values():
+    values = per_query(RUN, QRELS, ["MAP", "AP"])  # ir_measures reads both names
+    assert values["MAP"].tolist() == values["AP"].tolist()
+
+
+def test_first_relevant_rank():
+    found = first_relevant_rank(RUN, QRELS, 1, ["q3", "q1", "q2", "q4"])
+    assert found.index.tolist() == ["q3", "q1", "q2", "q4"]
+    assert found.dropna().to_dict() == {"q3": 11, "q1": 2}  # none for q2 and q4
+
+
+def test_first_relevant_rank_by_level():
+    run = pd.DataFrame([("q1", "c", 3.0), ("q1", "d", 2.0), ("q1", "a", 1.0)], columns=COLUMNS)  # grades 1, 2, 3
+    assert [first_relevant_rank(run, QRELS, level, ["q1"])["q1"] for level in (1, 2, 3)] == [1, 2, 3]

@@ -1,0 +1,182 @@
+import gzip
+
+import pytest
+
+from helpers.collection import Text, open_collection
+from helpers.errors import BadInput
+from helpers.msmarco_folder import MsMarcoFolder, read_qrels, read_tsv
+
+GOOD = {"collection.tsv": "p1\ta pond\np2\ta river\n", "queries.tsv": "q1\twater\nq2\tstream\n",
+        "qrels.tsv": "q1\t0\tp1\t1\nq2\t0\tp2\t1\n"}
+
+
+@pytest.fixture
+def make(tmp_path):
+    """A folder with the good files, of which some are replaced (text or bytes) or left out (None)."""
+    def build(changed=None):
+        for name, content in {**GOOD, **(changed or {})}.items():
+            if content is not None:
+                (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+        return MsMarcoFolder(tmp_path)
+    return build
+
+
+def read_all(collection):
+    for unit in collection.units:
+        list(collection.texts(unit))
+        for split in collection.splits:
+            collection.queries(split)
+            collection.qrels(unit, split)
+
+
+def test_a_good_folder_is_read(make):
+    collection = make()
+    assert (collection.units, collection.splits) == (("passage",), ("test",))
+    assert list(collection.texts("passage")) == [Text("p1", "", "a pond"), Text("p2", "", "a river")]
+    assert collection.queries("test").to_dict("list") == {"query_id": ["q1", "q2"], "text": ["water", "stream"]}
+    assert collection.qrels("passage", "test").to_numpy().tolist() == [["q1", "p1", 1], ["q2", "p2", 1]]
+
+
+# ---- every kind of bad line: the error names the file, the line and what to do ----
+
+@pytest.mark.parametrize("file, content, line, what", [
+    ("collection.tsv", "p1\ta\np2\ta\tb\n", 2, "3 columns where 2 are wanted"),
+    ("collection.tsv", "p1\ta\np2 a\n", 2, "1 columns where 2 are wanted"),
+    ("collection.tsv", "p1\ta\n\np2\tb\n", 2, "1 columns where 2 are wanted"),  # an empty line
+    ("collection.tsv", "p1\ta\np2\t \n", 2, "passage 'p2' has no text"),
+    ("collection.tsv", " \ta\n", 1, "the id is empty"),
+    ("collection.tsv", b"p1\ta\np2\tb\np3\tcaf\xe9\n", 3, "byte 7 of the line is not UTF-8"),  # p 3 tab c a f: 6 bytes
+    ("docs.tsv", "d1\thttp://x\ttitle\n", 1, "3 columns where 4 are wanted"),
+    ("queries.tsv", "q1\ta\nq2\tb\nq1\tc\n", 3, "query 'q1' stands twice"),
+    ("queries.tsv", "q1\t\n", 1, "query 'q1' has no text"),
+    ("queries.tsv", "\ta\n", 1, "the id is empty"),
+    ("queries.tsv", "q1\n", 1, "1 columns where 2 are wanted"),
+    ("queries.tsv", b"q1\t\xff\n", 1, "byte 4 of the line is not UTF-8"),
+    ("qrels.tsv", "q1\t0\tp1\n", 1, "3 columns where judgments have 4 (TREC) or 2"),
+    ("qrels.tsv", "q1 0 p1 1\nq1 0 p2 high\n", 2, "grade 'high' is not a whole number"),
+    ("qrels.tsv", "q1 0 p1 0.5\n", 1, "grade '0.5' is not a whole number"),
+    ("qrels.tsv", "q1 0 p1 1\nq1 0 p1 0\n", 2, "'p1' is judged twice for query 'q1'"),
+    ("qrels.tsv", "q1 p1\nq1 p1\n", 2, "'p1' is judged twice for query 'q1'"),
+    ("qrels.tsv", b"q1 0 p\xe9 1\n", 1, "byte 7 of the line is not UTF-8"),
+])
+def test_bad_lines(make, file, content, line, what):
+    collection = make({file: content})
+    with pytest.raises(BadInput) as caught:
+        read_all(collection)
+    place = str(collection.folder / file)
+    assert (str(caught.value.file), caught.value.line) == (place, line)
+    assert str(caught.value).startswith(f"{place}:{line}: {what}. Mend: ")
+    assert caught.value.mend
+
+
+@pytest.mark.parametrize("missing, what", [("collection.tsv", "no texts in this folder"),
+                                           ("queries.tsv", "no queries in this folder")])
+def test_a_folder_without_texts_or_queries(make, tmp_path, missing, what):
+    with pytest.raises(BadInput, match=f"{tmp_path}: {what}. Mend: add .*tsv"):
+        make({missing: None})
+
+
+def test_missing_judgments_name_the_file_to_add(make):
+    collection = make({"qrels.tsv": None})
+    with pytest.raises(BadInput, match=r"no judgments for the split 'test'. Mend: add qrels.test.tsv"):
+        collection.qrels("passage", "test")
+
+
+@pytest.mark.parametrize("read", [lambda file: list(read_tsv(file, 2)), lambda file: list(read_qrels(file))])
+def test_a_missing_file(tmp_path, read):
+    with pytest.raises(BadInput, match="gone.tsv: no such file. Mend: check the path"):
+        read(tmp_path / "gone.tsv")
+
+
+# ---- what the real data has, and is not refused ----
+
+def test_documents_without_a_body_are_counted(make):
+    collection = make({"docs.tsv": "d1\thttp://x\tTitle\tbody\nd2\thttp://y\t\t\nd3\thttp://z\tOnly title\t \n"})
+    assert list(collection.texts("document"))[1:] == [Text("d2", "", ""), Text("d3", "Only title", " ")]
+    assert collection.warnings["documents without a body"] == 2
+
+
+def test_reading_again_counts_no_document_twice(make):
+    collection = make({"docs.tsv": "d1\thttp://x\tTitle\t\n"})
+    for _ in range(2):
+        list(collection.texts("document"))
+    assert collection.warnings["documents without a body"] == 1
+
+
+def test_judgments_of_other_queries_are_counted_and_left_out(make):
+    collection = make({"qrels.tsv": "q1 0 p1 1\nq9 0 p1 1\nq9 0 p2 1\n"})
+    assert collection.qrels("passage", "test")["query_id"].tolist() == ["q1"]
+    assert collection.warnings["judgments of queries outside the split"] == 2
+
+
+def test_quotes_in_texts_mean_nothing(make):
+    collection = make({"collection.tsv": 'p1\t"open quote\np2\tand "another" one\n', "queries.tsv": 'q1\t"water\n'})
+    assert [text.body for text in collection.texts("passage")] == ['"open quote', 'and "another" one']
+    assert collection.queries("test")["text"].tolist() == ['"water']
+
+
+def test_line_ends_of_windows_and_odd_separators_in_texts(make):
+    collection = make({"collection.tsv": "p1\ta pond\r\np2\tline\u2028separator\x0bkept\r\n"})
+    assert [text.body for text in collection.texts("passage")] == ["a pond", "line\u2028separator\x0bkept"]
+
+
+# ---- judgments in either form ----
+
+def test_trec_judgments_keep_their_grades(tmp_path):
+    (tmp_path / "qrels.txt").write_text("q1 0 d1 3\nq1 Q0 d2 0\nq2\t0\td1\t-1\n")
+    assert list(read_qrels(tmp_path / "qrels.txt")) == [("q1", "d1", 3), ("q1", "d2", 0), ("q2", "d1", -1)]
+
+
+def test_judgments_in_two_columns_are_of_grade_1(tmp_path):
+    (tmp_path / "qrels.tsv").write_text("q1\td1\nq2\td1\n")
+    assert list(read_qrels(tmp_path / "qrels.tsv")) == [("q1", "d1", 1), ("q2", "d1", 1)]
+
+
+def test_grades_above_1_of_passages_count_from_2(make):
+    assert make().relevant_from("passage", "test") == 1
+    assert make({"qrels.tsv": "q1 0 p1 3\nq2 0 p2 1\n"}).relevant_from("passage", "test") == 2
+
+
+def test_graded_documents_count_from_1(make):
+    collection = make({"docs.tsv": "p1\tu\tt\tb\n", "qrels.documents.tsv": "q1 0 p1 3\n"})
+    assert collection.relevant_from("document", "test") == 1
+
+
+def test_judgments_of_two_units_in_one_folder(make):
+    collection = make({"docs.tsv": "d1\tu\tt\tb\n", "qrels.tsv": None, "qrels.passages.txt": "q1 0 p1 1\n",
+                         "qrels.documents.test.tsv": "q1 0 d1 1\n"})
+    assert collection.units == ("document", "passage")
+    assert collection.qrels("passage", "test")["doc_id"].tolist() == ["p1"]
+    assert collection.qrels("document", "test")["doc_id"].tolist() == ["d1"]
+
+
+# ---- names of files ----
+
+def test_the_file_names_of_ms_marco_packed(tmp_path):
+    for name, text in {"msmarco-docs.tsv.gz": "D1\thttp://x\tTitle\tBody\n",
+                       "msmarco-doctrain-queries.tsv.gz": "1\ttrain query\n",
+                       "msmarco-doctrain-qrels.tsv.gz": "1 0 D1 1\n"}.items():
+        (tmp_path / name).write_bytes(gzip.compress(text.encode()))
+    (tmp_path / "queries.dev.tsv").write_text("2\tdev query\n")
+    (tmp_path / "qrels.dev.tsv").write_text("2\t0\tD1\t1\n")
+    collection = open_collection(str(tmp_path))
+    assert (collection.units, set(collection.splits)) == (("document",), {"train", "dev"})
+    assert list(collection.texts("document")) == [Text("D1", "Title", "Body")]
+    assert collection.queries("train").iloc[0].tolist() == ["1", "train query"]
+    assert collection.qrels("document", "train").iloc[0].tolist() == ["1", "D1", 1]
+    assert collection.qrels("document", "dev").iloc[0].tolist() == ["2", "D1", 1]
+
+
+def test_a_bad_line_in_a_packed_file(tmp_path):
+    (tmp_path / "queries.tsv.gz").write_bytes(gzip.compress(b"q1\ta\nq1\tb\n"))
+    (tmp_path / "collection.tsv").write_text("p1\ta\n")
+    with pytest.raises(BadInput, match=r"queries.tsv.gz:2: query 'q1' stands twice"):
+        open_collection(str(tmp_path)).queries("test")
+
+
+def test_split_names_with_dots(make):
+    assert "dev.small" in make({"queries.dev.small.tsv": "q7\ta\n"}).splits
+
+
+def test_files_of_other_kinds_are_left_alone(make):
+    assert make({"queries.tsv.bak": "x", "README.md": "x", "top1000.dev": "x"}).splits == ("test",)

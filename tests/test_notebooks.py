@@ -1,0 +1,128 @@
+"""The templates: small cells, no outputs, no program logic; and no result typed into any prose."""
+
+import ast
+import json
+import re
+
+import pytest
+
+from helpers import paths
+
+NOTEBOOKS = sorted(paths.NOTEBOOKS.glob("*.ipynb"))
+PROSE = [*NOTEBOOKS, paths.BOOK / "index.md", paths.BOOK / "reading.md"]
+STATEMENTS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.For, ast.AsyncFor, ast.While, ast.If)
+
+ALLOWED = re.compile("|".join((
+    r"^(`{3,}|~{3,}).*?^\1",  # code blocks
+    r"\{cite[^}]*\}`[^`]*`",
+    r"(?P<ticks>`+)(?:(?!\n\n).)+?(?P=ticks)",  # code
+    r"(?-i:^make .*?$)",
+    r"!?\[[^\]]*\]\([^)]*\)|<https?:[^>]*>",  # links
+    r"\((?:[^()]*\s)?(?:19|20)\d\d[a-z]?\)",  # a year at the end of a parenthesis
+    r"\b(?:table|figure|section|experiment|chapter|equation|appendix)s?\s+[A-Z]?\d+(?:\.\d+)*",
+    r"\bDL (?:19|20)\d\d\b",
+    r"\b[A-Za-z][A-Za-z-]*@\d+\b",  # RR@10
+    r"\b[A-Za-z][A-Za-z-]*\d+\b(?!\.\d)",  # BM25
+)), re.MULTILINE | re.DOTALL | re.IGNORECASE)
+
+
+def bare_numbers(text):
+    """The numbers in Markdown prose that are no label, year, name, link or code."""
+    return re.findall(r"\d[\d.,]*", ALLOWED.sub(" ", text))
+
+
+def cells_of(file, kind):
+    cells = json.loads(file.read_text())["cells"]
+    return [cell | {"source": "".join(cell["source"])} for cell in cells if cell["cell_type"] == kind]
+
+
+def tags_of(cell):
+    return cell["metadata"].get("tags", [])
+
+
+def trees_of(file):
+    return [ast.parse(cell["source"]) for cell in cells_of(file, "code")]
+
+
+def prose_of(file):
+    if file.suffix == ".md":
+        return file.read_text()
+    return "\n\n".join(cell["source"] for cell in cells_of(file, "markdown"))
+
+
+every_notebook = pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
+
+
+def test_there_are_notebooks():
+    assert len(NOTEBOOKS) >= 2
+
+
+@every_notebook
+def test_outputs_are_stripped(file):
+    for cell in cells_of(file, "code"):
+        assert cell["outputs"] == []
+        assert cell["execution_count"] is None
+
+
+@every_notebook
+def test_there_is_one_parameters_cell_and_no_injected_one(file):
+    tags = [tag for cell in cells_of(file, "code") for tag in tags_of(cell)]
+    assert tags.count("parameters") == 1
+    assert "injected-parameters" not in tags
+
+
+@every_notebook
+def test_the_first_cell_is_the_title(file):
+    first = json.loads(file.read_text())["cells"][0]
+    assert first["cell_type"] == "markdown"
+    assert "".join(first["source"]).startswith("# ")
+
+
+@every_notebook
+def test_code_cells_have_at_most_15_lines(file):
+    for cell in cells_of(file, "code"):
+        assert len(cell["source"].splitlines()) <= 15, cell["source"]
+
+
+@every_notebook
+def test_code_cells_hold_no_definitions_loops_or_branches(file):
+    for tree in trees_of(file):
+        found = [ast.unparse(node) for node in ast.walk(tree) if isinstance(node, STATEMENTS)]
+        assert found == [], "put it into a helper"
+
+
+@every_notebook
+def test_only_helpers_are_imported(file):
+    for node in (node for tree in trees_of(file) for node in ast.walk(tree)):
+        if isinstance(node, ast.Import):
+            assert [alias.name for alias in node.names if alias.name.split(".")[0] != "helpers"] == []
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0
+            assert node.module.split(".")[0] == "helpers"
+
+
+@pytest.mark.parametrize("file", PROSE, ids=lambda file: file.name)
+def test_prose_holds_no_bare_number(file):
+    assert bare_numbers(prose_of(file)) == [], f"{file.name}: let the page compute it, or spell it out"
+
+
+@pytest.mark.parametrize(("text", "numbers"), [
+    ("BERT reached 0.571", ["0.571"]), ("It gained 12 % over BM25.", ["12"]), ("p < 0.05", ["0.05"]),
+    ("MRR@10 = .57", ["57"]), ("a stray ` tick\n\n3 and `code`", ["3"]), ("table 5.1, 0.571", ["0.571"]),
+    ("in 2019", ["2019"]), ("(0.571)", ["0.571"]), ("(n = 400)", ["400"]), ("table 5.1: 0.571", ["0.571"]),
+    ("BM25 0.4", ["0.4"]), ("| BERT | 0.571 |", ["0.571"]), ("**0.571**", ["0.571"]), ("# 3 findings", ["3"]),
+    ("200,000 queries", ["200,000"]), ("RR@10 was0.571", ["0.571"]), ("we make 3 of them", ["3"]),
+    ("`code` 7 `code`", ["7"]), ("```\n1\n```\n2\n```\n3\n```", ["2"]), ("DL 2019 has 43 queries", ["43"]),
+])
+def test_the_checker_finds_bare_results(text, numbers):
+    assert [number.rstrip(".,") for number in bare_numbers(text)] == numbers
+
+
+@pytest.mark.parametrize("text", [
+    "as in Table 5.1 and figure 3", "(Smucker et al. 2007)", "(2019)", "section\n4.1.2", "experiment 1 of the thesis",
+    "`k1 = 0.9`", "``a ` 1``", "```bash\nmake book N=3\n```", "~~~\n3\n~~~", "{cite:p}`dai2019deeper`",
+    "RR@10, nDCG@10, MRR@10, BM25", "TREC DL 2019", "[here](page-2.html)", "make chapter ARGS=\"-p candidates 50\"",
+    "equation 2", "no digits at all", "k1 and b", "chapter 13",
+])
+def test_the_checker_passes_labels_years_names_and_code(text):
+    assert bare_numbers(text) == []

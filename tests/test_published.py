@@ -1,0 +1,187 @@
+"""The transcription `published/*.yaml` against a digest of the same tables that was typed independently."""
+
+import shutil
+from collections import Counter
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+import yaml
+
+from helpers import paths, published
+from helpers.errors import BadInput
+
+DIGEST = Path(__file__).parent / "published_digest.yaml"
+
+
+@pytest.fixture
+def copy(tmp_path, monkeypatch):
+    """Changes a text in a copy of the transcription, which is then the one that is read (`load` remembers files)."""
+    monkeypatch.setattr(paths, "PUBLISHED", Path(shutil.copytree(paths.PUBLISHED, tmp_path / "published")))
+
+    def change(study, old, new):
+        file = paths.PUBLISHED / f"{study}.yaml"
+        text = file.read_text(encoding="utf-8")
+        assert text.count(old) == 1
+        file.write_text(text.replace(old, new), encoding="utf-8")
+        published.load.cache_clear()
+    yield change
+    published.load.cache_clear()
+
+
+def number(entry):
+    """The exact number of a cell, None for words and lists; a list of one number is that number."""
+    value = entry.value[0] if isinstance(entry.value, list) and len(entry.value) == 1 else entry.value
+    return Decimal(getattr(value, "text", str(value))) if isinstance(value, int | float) else None
+
+
+def transcribed(study):
+    """(cells, sum, marks) of each column of each numbered table; `text` and `figure` entries are in no digest."""
+    found = {}
+    for entry in published.load(study).values():
+        if not entry.table.startswith(("text ", "figure ")):
+            key, value = (entry.table, entry.column), number(entry)
+            cells, total, marks = found.get(key, (0, Decimal(0), 0))
+            found[key] = (cells + (value is not None), total + (value or 0), marks + bool(entry.mark))
+    return found
+
+
+def digested(study):
+    digest = yaml.load(DIGEST.read_text(encoding="utf-8"), yaml.BaseLoader)  # every number stays the text it is
+    return {(table, column): (int(told["cells"]), Decimal(told["sum"]), int(told["marks"]))
+            for table, columns in digest[study].items() for column, told in columns.items()}
+
+
+def disagreements(study):
+    ours, theirs = transcribed(study), digested(study)
+    return {key: (ours.get(key), theirs.get(key)) for key in {*ours, *theirs} if ours.get(key) != theirs.get(key)}
+
+
+# ---- the transcription against the digest ----
+
+@pytest.mark.parametrize("study", published.STUDIES)
+def test_every_column_has_the_cells_the_sum_and_the_marks_of_the_digest(study):
+    assert disagreements(study) == {}
+
+
+def test_the_digest_covers_the_five_studies():
+    assert set(yaml.safe_load(DIGEST.read_text(encoding="utf-8"))) == set(published.STUDIES)
+
+
+@pytest.mark.parametrize("old, new, column", [
+    ("measure: RR@10, value: 0.619", "measure: RR@10, value: 0.618", ("5.6", "MRR@10(Train)")),
+    ("measure: RR@10, value: 0.619", "measure: RR@10, value: 0.6190001", ("5.6", "MRR@10(Train)")),
+    ('value: 0.619, mark: "†"', "value: 0.619", ("5.6", "MRR@10(Train)")),
+    ("{row: BM25, column: nDCG@20,", "{row: BM25, column: nDCG@10,", ("3.1", "nDCG@20")),
+    ("value: 0.424}", 'value: "0.424"}', ("3.1", "nDCG@20")),  # a text is no numeric cell
+    ("      - {row: BM25, column: nDCG@20, system: bm25, measure: nDCG@20, value: 0.424}\n", "", ("3.1", "nDCG@20")),
+])
+def test_one_changed_cell_is_noticed(copy, old, new, column):
+    assert disagreements("steensland2021") == {}
+    copy("steensland2021", old, new)
+    assert column in disagreements("steensland2021")
+
+
+def test_layers_and_hidden_sizes_are_kept_as_printed():
+    entries = [entry.value for entry in published.load("steensland2021").values() if entry.column == "L/H"]
+    assert entries == ["12/768", "4/768", "8/512", "4/512", "4/256", "2/128"]  # table 5.5, not a number in the digest
+
+
+# ---- the files' form ----
+
+@pytest.mark.parametrize("study", published.STUDIES)
+def test_cells_are_unique_and_none_is_lost(study):
+    content = yaml.safe_load((paths.PUBLISHED / f"{study}.yaml").read_text(encoding="utf-8"))
+    cells = Counter((table["table"], raw["row"], raw["column"])
+                    for table in content["tables"] for raw in table["entries"])
+    assert set(cells.values()) == {1}
+    assert set(cells) == set(published.load(study))
+    assert content["study"] == study
+
+
+@pytest.mark.parametrize("study", published.STUDIES)
+def test_entries_are_complete(study):
+    for entry in published.load(study).values():
+        named = (entry.cite, entry.table, entry.row, entry.column, entry.system, entry.measure)
+        assert all(isinstance(text, str) and text for text in named)
+        assert isinstance(entry.value, int | float | str | list)
+        assert entry.mark in ("", "†")
+        assert entry.unit in (None, "percent")
+        assert entry.queries is None or entry.queries > 0
+
+
+def test_measures_between_0_and_1_are():
+    fractions = ("RR", "AP", "nDCG", "R", "P", "Rprec", "accuracy")
+    for entry in published.everything():
+        if entry.unit is None and entry.measure.partition("@")[0] in fractions:
+            assert entry.value == "all" or 0 < entry.value < 1  # "all" is figure 5.4 of Steensland
+
+
+def test_a_cell_that_stands_twice_is_refused(copy):
+    copy("steensland2021", "{row: BERT-FirstP, column: nDCG@20,", "{row: BM25, column: nDCG@20,")
+    with pytest.raises(BadInput, match="table 3.1 has two values for 'BM25', 'nDCG@20'"):
+        published.load("steensland2021")
+
+
+@pytest.mark.parametrize("new", ["", "measure: nDCG@20, meazure: 1,"])
+def test_a_missing_or_unknown_field_is_refused(copy, new):
+    copy("steensland2021", "{row: BM25, column: nDCG@20, system: bm25, measure: nDCG@20,",
+         "{row: BM25, column: nDCG@20, system: bm25, " + new)
+    with pytest.raises(BadInput, match="steensland2021.yaml: table 3.1, row 'BM25': .*mea[sz]ure"):
+        published.load("steensland2021")
+
+
+# ---- looking values up ----
+
+@pytest.mark.parametrize("study, table, row, column, printed", [
+    ("steensland2021", "5.1", "BM25", "Recall@10", "0.710"), ("alarfaj2022", "2", "BM25", "NDCG@10", "0.5400"),
+    ("gao2021", "1", "GloVe", "Spearman", "58.0"), ("steensland2021", "3.2", "BERT-Base", "Speedup", "1.0"),
+    ("alarfaj2022", "1", "Collection", "Size", "22"), ("steensland2021", "5.5", "BERT-Base", "L/H", "12/768"),
+])
+def test_values_are_written_as_printed(study, table, row, column, printed):
+    entry = published.value(study, table, row, column)
+    assert entry.printed == printed
+    assert entry.value == (printed if "/" in printed else float(printed))
+
+
+@pytest.mark.parametrize("row, printed", [("5", "+14"), ("1000", "+1")])
+def test_changes_keep_their_sign(row, printed):
+    assert published.value("zhan2020", "2", row, "doc2query / improvement").printed == printed
+
+
+def test_a_value_knows_its_place_and_mark():
+    entry = published.value("steensland2021", "5.1", "BERT-Mean", "MRR@10")
+    assert (entry.where, entry.mark) == ("Steensland (2021), table 5.1", "†")
+    assert (entry.dataset, entry.split, entry.queries) == ("msmarco-document", "test", 200)  # of the whole table
+    assert published.value("david2020", "A.1", "BERT / Avg", "NDCG@5").where == "David (2020), table A.1"
+    assert published.value("steensland2021", "figure 5.4", "R", "largest").where == "Steensland (2021), figure 5.4"
+
+
+def test_an_entrys_own_split_and_queries_come_before_the_tables():
+    dev = published.value("zhan2020", "1", "Ours (RepBERT)", "MRR@10 / Dev")
+    test = published.value("zhan2020", "1", "Ours (RepBERT)", "MRR@10 / Test")
+    assert [(entry.split, entry.queries) for entry in (dev, test)] == [("dev", 6900), ("test", 6800)]
+    assert published.value("steensland2021", "5.3", "3", "Final Eval Loss").queries is None
+
+
+@pytest.mark.parametrize("asked, choice", [
+    (("steensland2021", "5.1", "BERT-Mean", "nDCG@10"), "BERT-Mean | MRR@10"),  # the cells of the table
+    (("steensland2021", "5.1", "BERT-Median", "MRR@10"), "BM25 | Recall@10"),
+    (("steensland2021", "9.9", "BM25", "MRR@10"), "5.6, figure 5.1"),  # the tables of the study
+    (("steensland2022", "5.1", "BM25", "MRR@10"), ", ".join(published.STUDIES)),
+])
+def test_an_unknown_lookup_names_the_choices(asked, choice):
+    with pytest.raises(BadInput) as caught:
+        published.value(*asked)
+    assert choice in caught.value.mend
+    assert any(part in str(caught.value) for part in asked)
+
+
+def test_everything_is_in_the_order_of_the_studies():
+    entries = published.everything()
+    assert list(dict.fromkeys(entry.study for entry in entries)) == list(published.STUDIES)
+    assert len(entries) == sum(len(published.load(study)) for study in published.STUDIES)
+
+
+def test_the_name_of_a_study():
+    assert published.published_name("gao2021") == "Gao & Callan (2021)"

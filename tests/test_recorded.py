@@ -1,0 +1,189 @@
+"""Recorded runs: what is shipped, that it is sound, and that it can be had again."""
+
+import json
+import os
+import subprocess
+import sys
+
+import nbformat
+import pandas as pd
+import pytest
+
+from helpers import chapters, ledger, page_header, paths, provenance, recipe, recorded, step_digests, steps
+from helpers.fragments import Fragment
+from helpers.recorded import drift_of
+from helpers.store import MANIFEST, Store, fingerprint, read_entry
+
+
+@pytest.fixture
+def fake(tmp_path, monkeypatch):
+    """Empty store, empty results, no chapters."""
+    monkeypatch.setenv("BOOK_STORE", str(tmp_path / "store"))
+    monkeypatch.setenv("BOOK_FRESH", "")
+    for name in ("ROOT", "RESULTS", "CHAPTERS"):
+        monkeypatch.setattr(paths, name, tmp_path / name.lower() if name != "ROOT" else tmp_path)
+    paths.CHAPTERS.mkdir()
+    monkeypatch.setattr(provenance, "commit", lambda: "unknown")
+    monkeypatch.setattr(ledger, "USED", {})
+    monkeypatch.setattr(steps, "REGISTRY", dict(steps.REGISTRY))
+    return tmp_path
+
+
+def make_step(form, value):
+    def recorded_for_test(n: int) -> object:
+        return value
+    return steps.step(version=1, form=form)(recorded_for_test)(1)
+
+
+def pages_use(**pages):
+    """Write pages of executed chapters that used the given manifests' values."""
+    fields = ("step", "key", "numerics", "seconds", "inputs")
+    values = {name: each.default for name, each in chapters.schema("collection").items()}
+    for name, used in pages.items():
+        lines = [{field: line.get(field) for field in fields} for line in used]
+        bundle = Fragment("<p>x</p>", data={"ledger": lines})._repr_mimebundle_()
+        code = nbformat.v4.new_code_cell(outputs=[nbformat.v4.new_output("display_data", bundle)])
+        executed = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# Title"), code])
+        page = page_header.as_page(executed, "collection", name, "almanac", values, values, 1.0)
+        nbformat.write(page, paths.CHAPTERS / f"{name}.ipynb")
+
+
+def stored(name, key, form="json", content="{}", numerics="exact"):
+    """An entry in the store, as a step would leave it."""
+    def fill(folder):
+        (folder / "value.json").write_text(content)
+    manifest = {"step": name, "form": form, "numerics": numerics}
+    return Store(paths.store()).write(name, recipe.sha256(key), manifest, fill)
+
+
+def shipped():
+    return sorted(f"{entry.manifest['step']} {entry.numerics}" for entry in recorded.entries())
+
+
+def ship(step):
+    """Compute a step and record it, whatever it cost."""
+    pages_use(chapter=[step.entry().manifest])
+    list(recorded.record(over=-1))
+    return next(iter(recorded.entries()))
+
+
+def alter(entry, file, text):
+    """Change a recorded value and make its manifest agree."""
+    (entry.folder / file).write_text(text)
+    manifest = json.loads((entry.folder / MANIFEST).read_text())
+    manifest["files"][file] = fingerprint(entry.folder / file)
+    (entry.folder / MANIFEST).write_text(json.dumps(manifest))
+
+
+def frame(texts, numbers):
+    return pd.DataFrame({"id": texts, "x": numbers})
+
+
+@pytest.mark.parametrize(("old", "new", "drift"), [
+    (frame(["a", "b"], [1.0, 2.0]), frame(["a", "b"], [1.0, 2.0]), 0.0),
+    (frame(["a", "b"], [1.0, 2.0]), frame(["b", "a"], [2.0, 1.0]), 0.0),
+    (frame(["a", "b"], [1.0, 2.0]), frame(["b", "a"], [2.25, 1.0]), 0.25),
+    (frame(["a", "b"], [1, 2]), frame(["a", "c"], [1, 2]), float("inf")),
+    (frame(["a"], [1]), frame(["a", "a"], [1, 1]), float("inf")),
+    (frame(["a"], [1]), frame(["a"], [1]).rename(columns={"x": "y"}), float("inf")),
+    (pd.DataFrame({"x": [2.0, 1.0]}), pd.DataFrame({"x": [1.0, 2.5]}), 0.5),
+    (frame(["a", "a"], [1.0, 2.0]), frame(["a", "a"], [2.0, 1.0]), 0.0),  # several rows of one query, in another order
+    (frame(["a"], [True]), frame(["a"], [True]), 0.0),
+    (frame(["a"], [True]), frame(["a"], [False]), 1.0),
+    (frame(["a"], [1.0])[:0], frame(["a"], [1.0])[:0], 0.0),
+    (frame(["a"], [float("nan")]), frame(["a"], [float("nan")]), 0.0),
+    (1, 1.5, 0.5), (2, 2, 0.0), ("a", "a", 0.0), ("a", "b", float("inf")), ("1", 1, float("inf")), (None, None, 0.0),
+    ([1, [2, 3.0]], [1, [2, 3.5]], 0.5), ([1], [1, 2], float("inf")),
+    ({"a": [1, "x"]}, {"a": [1.25, "x"]}, 0.25), ({"a": [1, "x"]}, {"a": [1, "y"]}, float("inf")),
+    ({"a": 1}, {"b": 1}, float("inf")), ({}, {}, 0.0), ([], {}, float("inf")),
+])
+def test_drift(old, new, drift):
+    assert drift_of(old, new) == drift
+
+
+def test_a_number_that_became_nan_never_agrees():
+    nan = float("nan")
+    assert not drift_of(frame(["a", "b"], [1.0, 2.0]), frame(["a", "b"], [1.0, nan])) <= 0.05
+    assert not drift_of([0.0, 1.0], [0.0, nan]) <= 0.05
+
+
+def test_only_slow_small_values_are_recorded(fake, monkeypatch):
+    monkeypatch.setattr(recorded, "LIMIT", 100)
+    slow = {"seconds": 10}
+    below = [{"step": "x", "key": "y", "seconds": 9}]
+    uses = [stored("slow", "1").manifest | slow, stored("quick", "2").manifest | {"seconds": 1},
+            stored("large", "3", content=" " * 101).manifest | slow,
+            stored("index", "4", form="folder").manifest | slow,
+            stored("slow_by_inputs", "5").manifest | {"seconds": 1, "inputs": below},
+            {"step": "not_there", "key": "6", "numerics": "exact"} | slow]
+    pages_use(one=uses[:3], two=uses[2:] + uses[:1])
+    said = list(recorded.record(over=5))
+    assert shipped() == ["slow exact", "slow_by_inputs exact"]
+    assert sum(line.startswith("recorded") for line in said) == 2
+    assert any(line.startswith("left out large") for line in said)
+
+
+def test_recording_again_changes_nothing(fake):
+    entry = ship(make_step("json", {"x": 1}))
+    assert list(recorded.record(over=-1)) == []
+    assert read_entry(entry.folder) == entry
+
+
+def test_an_unused_or_damaged_value_is_not_recorded(fake):
+    stored("unused", "1")
+    damaged = stored("damaged", "2")
+    (damaged.folder / "value.json").write_text("[]")
+    pages_use(chapter=[damaged.manifest | {"seconds": 10}])
+    list(recorded.record(over=5))
+    assert shipped() == []
+
+
+@pytest.mark.parametrize(("value", "other"), [({"x": 0.5}, {"x": 0.7}), ({"x": "a"}, {"x": "b"}), ([1], [1, 1])])
+def test_verify_agrees_with_an_honest_record_and_not_with_an_altered_one(fake, capsys, value, other):
+    entry = ship(make_step("json", value))
+    assert recorded.verify(sample=3, budget=60, seed=1) == 0
+    assert "agrees" in capsys.readouterr().out
+    alter(entry, "value.json", json.dumps(other))
+    assert recorded.verify(sample=3, budget=60, seed=1) == 1
+    assert "DIFFERS" in capsys.readouterr().out
+
+
+def test_verify_recomputes_and_tolerates_a_small_drift(fake):
+    alter(ship(make_step("json", {"x": 0.5})), "value.json", '{"x": 0.52}')
+    assert recorded.verify(sample=1, budget=60, seed=None) == 0
+
+
+def test_verify_names_what_exceeds_the_budget(fake, capsys):
+    ship(make_step("json", {"x": 0.5}))
+    assert recorded.verify(sample=1, budget=-1, seed=1) == 0
+    assert "left out" in capsys.readouterr().out
+
+
+def test_a_damaged_record_is_named(fake):
+    entry = ship(make_step("json", {"x": 1}))
+    (entry.folder / "value.json").write_text("{")
+    with pytest.raises(ValueError, match=f"recorded_for_test/{entry.manifest['key'][:20]}/exact is damaged"):
+        recorded.entries()
+
+
+def test_the_command_line_verifies_a_step_of_the_book(fake):
+    from helpers.collection import open_collection
+    from helpers.queries import qrels
+    ship(qrels([open_collection("almanac").part("qrels", "document", "test")]))
+    command = [sys.executable, "-m", "helpers.cli", "verify", "--sample", "1"]
+    environment = {**os.environ, "BOOK_ROOT": str(fake)}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert "agrees" in done.stdout, done.stderr
+    assert done.returncode == 0
+
+
+def test_every_shipped_entry_is_sound_and_says_where_it_comes_from():
+    step_digests.all_steps()
+    for entry in recorded.entries():
+        manifest = entry.manifest
+        for name in ("machine", "versions", "commit", "seconds", "finished", "started", "numerics"):
+            assert manifest[name] not in (None, "", {}), f"{entry.folder} does not say its {name}"
+        assert recipe.key_of(manifest["recipe"]) == manifest["key"], entry.folder
+        assert steps.rebuild(manifest["recipe"]).key == manifest["key"], entry.folder
+        assert entry.folder == Store(paths.RESULTS).place(manifest["step"], manifest["key"]) / manifest["numerics"]
+        assert sum(file["size"] for file in manifest["files"].values()) <= recorded.LIMIT

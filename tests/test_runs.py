@@ -1,0 +1,129 @@
+import gzip
+import random
+
+import pandas as pd
+import pytest
+
+from helpers.errors import BadInput
+from helpers.runs import COLUMNS, cut, ranked, ranks, read_trec, to_trec
+
+
+def run_of(*rows):
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+RUN = run_of(("q2", "a", 1.5), ("q2", "b", 0.5), ("q1", "c", 2.0))
+TREC = "q2 Q0 a 1 1.5 book\nq2 Q0 b 2 0.5 book\nq1 Q0 c 1 2.0 book\n"  # by hand: the order of the queries is kept
+
+
+def test_ties_are_broken_by_document_id():
+    run = ranked(run_of(("q", "d10", 1.0), ("q", "d9", 1.0), ("q", "d1", 1.0), ("q", "z", 2.0)))
+    assert run["doc_id"].tolist() == ["z", "d9", "d10", "d1"]  # as trec_eval: texts, descending
+
+
+def test_the_order_of_rows_does_not_matter_within_a_query():
+    rows = [("q", f"d{number}", number % 3 / 3) for number in range(20)]
+    first = ranked(run_of(*rows))
+    random.seed(1)
+    random.shuffle(rows)
+    pd.testing.assert_frame_equal(ranked(run_of(*rows)), first)
+
+
+def test_queries_stay_in_the_order_of_their_first_row():
+    run = ranked(run_of(("q2", "a", 1.0), ("q1", "b", 9.0), ("q2", "c", 2.0)))
+    assert run.to_numpy().tolist() == [["q2", "c", 2.0], ["q2", "a", 1.0], ["q1", "b", 9.0]]
+    assert run.index.tolist() == [0, 1, 2]
+
+
+def test_depth_cuts_every_query_after_the_ties_are_broken():
+    run = ranked(run_of(("q1", "b", 1.0), ("q1", "a", 1.0), ("q1", "c", 1.0), ("q2", "d", 1.0)), depth=2)
+    assert run["doc_id"].tolist() == ["c", "b", "d"]
+
+
+def test_columns_beyond_the_three_are_dropped():
+    assert list(ranked(RUN.assign(rank=1)).columns) == COLUMNS
+
+
+def test_ranking_leaves_its_argument_alone():
+    frame = run_of(("q", "b", 1.0), ("q", "a", 2.0))
+    before = frame.copy()
+    ranked(frame)
+    pd.testing.assert_frame_equal(frame, before)
+
+
+def test_ranks_count_from_1_in_each_query():
+    assert ranks(RUN).tolist() == [1, 2, 1]
+
+
+def test_trec_text():
+    assert to_trec(RUN) == TREC
+    assert to_trec(RUN, tag="bm25").splitlines()[0] == "q2 Q0 a 1 1.5 bm25"
+
+
+def test_cut():
+    assert cut(RUN, 1).to_numpy().tolist() == [["q2", "a", 1.5], ["q1", "c", 2.0]]
+    pd.testing.assert_frame_equal(cut(RUN, 10), RUN)
+
+
+def test_the_round_trip_is_exact(tmp_path):
+    random.seed(7)
+    scores = (random.random(), -random.random() * 1e-12, 0.1 + 0.2, 1 / 3, 1e300)  # with ties
+    rows = [(f"q{query}", f"d{doc}", random.choice(scores)) for query in (3, 1, 2) for doc in range(100)]
+    run = ranked(run_of(*rows))
+    (tmp_path / "run.trec").write_text(to_trec(run))
+    pd.testing.assert_frame_equal(read_trec(tmp_path / "run.trec"), run, check_exact=True)
+
+
+def test_single_precision_scores_survive_the_round_trip(tmp_path):
+    run = ranked(run_of(("q", "a", 0.1), ("q", "b", 0.3)).astype({"score": "float32"}))
+    (tmp_path / "run.trec").write_text(to_trec(run))
+    assert read_trec(tmp_path / "run.trec")["score"].astype("float32").tolist() == run["score"].tolist()
+
+
+def test_ids_that_look_like_numbers_or_nothing_stay_texts(tmp_path):
+    (tmp_path / "run.trec").write_text("007 Q0 NA 1 1 t\n007 Q0 1e3 2 0.5 t\n")
+    assert read_trec(tmp_path / "run.trec").to_numpy().tolist() == [["007", "NA", 1.0], ["007", "1e3", 0.5]]
+
+
+def test_a_packed_run(tmp_path):
+    (tmp_path / "run.trec.gz").write_bytes(gzip.compress(TREC.encode()))
+    pd.testing.assert_frame_equal(read_trec(tmp_path / "run.trec.gz"), RUN)
+
+
+def test_reading_ranks_by_score_and_not_by_the_ranks_in_the_file(tmp_path):
+    (tmp_path / "run.trec").write_text("q Q0 a 1 0.5 t\nq Q0 b 2 0.75 t\n")
+    assert read_trec(tmp_path / "run.trec")["doc_id"].tolist() == ["b", "a"]
+
+
+@pytest.mark.parametrize("bad, what", [
+    ("q Q0 b 2 0.5", "5 columns where a TREC run has 6"),
+    ("q Q0 b 2 0.5 my tag", "7 columns where a TREC run has 6"),
+    ("", "0 columns where a TREC run has 6"),
+    ("q Q0 b 2 high t", "score 'high' is not a number"),
+    ("q Q0 b 2 nan t", "score 'nan' is not a number"),
+    ("q Q0 a 2 0.5 t", "document 'a' stands twice for query 'q'"),
+])
+def test_bad_lines_are_named(tmp_path, bad, what):
+    file = tmp_path / "run.trec"
+    file.write_text(f"q Q0 a 1 1.0 t\n{bad}\n")
+    with pytest.raises(BadInput) as caught:
+        read_trec(file)
+    assert str(caught.value).startswith(f"{file}:2: {what}. Mend: ")
+    assert (caught.value.file, caught.value.line) == (file, 2)
+
+
+def test_the_same_document_for_two_queries_is_fine(tmp_path):
+    (tmp_path / "run.trec").write_text("q1 Q0 a 1 1.0 t\nq2 Q0 a 1 1.0 t\n")
+    assert len(read_trec(tmp_path / "run.trec")) == 2
+
+
+def test_a_missing_run_file(tmp_path):
+    with pytest.raises(BadInput, match="gone.trec: no such file. Mend: "):
+        read_trec(str(tmp_path / "gone.trec"))
+
+
+def test_an_empty_run_is_a_run(tmp_path):
+    (tmp_path / "run.trec").write_text("")
+    run = read_trec(tmp_path / "run.trec")
+    assert (len(run), list(run.columns)) == (0, COLUMNS)
+    assert to_trec(run) == ""

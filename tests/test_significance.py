@@ -1,0 +1,130 @@
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from helpers.significance import Interval, mean_interval, paired, permutation_p
+
+OURS = [0.50, 1.00, 0.33, 0.25, 1.00, 0.00, 0.50, 0.20]
+THEIRS = [0.33, 0.50, 0.50, 0.20, 0.10, 0.00, 0.10, 0.25]
+EIGHT = np.array([0.17, 0.5, -0.17, 0.05, 0.9, -0.3, 0.4, -0.05])
+
+
+def enumerated(differences):
+    """Two-sided p by all 2^n choices of signs: the share whose mean is at least as far from zero."""
+    means = [abs(np.mean(np.array(signs) * differences)) for signs in product((1, -1), repeat=len(differences))]
+    return np.mean(np.array(means) >= abs(np.mean(differences)) - 1e-12)
+
+
+# ---- p-values ----
+
+def test_p_t_is_scipys_paired_t_test():
+    found = paired(OURS, THEIRS)
+    assert found.p_t == pytest.approx(stats.ttest_rel(OURS, THEIRS).pvalue)
+    assert found.queries == 8
+    assert found.difference.mean == pytest.approx(np.mean(OURS) - np.mean(THEIRS))
+
+
+def test_p_t_by_hand():
+    # Differences 1, 2, 3: mean 2, standard error 1/sqrt(3), t = 2 sqrt(3) with 2 degrees of freedom, for which
+    # p = 1 - t / sqrt(2 + t^2) = 1 - sqrt(12 / 14).
+    assert paired([1, 2, 3], [0, 0, 0]).p_t == pytest.approx(1 - (12 / 14) ** 0.5)
+
+
+def test_the_permutation_p_of_eight_differences_is_exact():
+    assert permutation_p(EIGHT) == pytest.approx(enumerated(EIGHT))
+
+
+def test_the_permutation_p_of_eight_positive_differences_by_hand():
+    # Only the two of the 256 choices with all signs alike reach the mean.
+    assert permutation_p(np.arange(1.0, 9.0)) == pytest.approx(2 / 256)
+
+
+def test_zero_differences_do_not_count_in_the_permutation_test():
+    assert permutation_p(np.concatenate([EIGHT, np.zeros(50)])) == pytest.approx(enumerated(EIGHT))
+
+
+def test_paired_reports_the_permutation_p_of_the_differences():
+    # the zero of the sixth pair changes nothing: both signs give the same mean
+    assert paired(OURS, THEIRS).p_permutation == pytest.approx(enumerated(np.subtract(OURS, THEIRS)))
+
+
+def test_swapping_the_systems_keeps_the_p_values_and_turns_the_difference():
+    one, other = paired(OURS, THEIRS), paired(THEIRS, OURS)
+    assert (one.p_t, one.p_permutation) == pytest.approx((other.p_t, other.p_permutation))
+    assert one.difference.mean == pytest.approx(-other.difference.mean)
+
+
+def test_the_same_numbers_twice_give_the_same_result():
+    rng = np.random.default_rng(1)
+    ours, theirs = rng.random(40), rng.random(40)  # too many for an exact test: drawn with the seed
+    assert paired(ours, theirs) == paired(ours, theirs)
+    assert paired(ours, theirs, seed=2).p_permutation != paired(ours, theirs, seed=3).p_permutation
+
+
+def test_the_drawn_p_is_near_the_t_test_for_normal_differences():
+    differences = np.random.default_rng(5).normal(0.2, 1.0, 100)
+    found = paired(differences, np.zeros(100))
+    assert found.p_permutation == pytest.approx(found.p_t, abs=0.01)  # both near 0.1; 100,000 draws err by 0.001
+
+
+def test_identical_systems_have_p_1():
+    found = paired(OURS, OURS)
+    assert (found.p_t, found.p_permutation) == (1.0, 1.0)
+    assert found.difference == Interval(0.0, 0.0, 0.0)
+
+
+def test_systems_that_differ_in_one_query_have_permutation_p_1():
+    # one difference: both choices of its sign are equally far from zero
+    assert paired([0.5, 0.0, 1.0], [0.25, 0.0, 1.0]).p_permutation == 1.0
+
+
+def test_a_constant_difference_has_the_permutation_p_of_equal_signs():
+    # Two of the 2^3 choices of signs reach the mean: p = 0.25, however the differences were made equal.
+    assert permutation_p(np.array([0.5, 0.5, 0.5])) == pytest.approx(0.25)
+    assert paired([1.0, 2.0, 3.0], [0.5, 1.5, 2.5]).p_permutation == pytest.approx(0.25)
+
+
+def test_a_constant_difference_has_p_t_0():
+    found = paired([1.0, 2.0, 3.0], [0.5, 1.5, 2.5])
+    assert found.p_t == 0.0  # no spread: t is infinite
+    assert found.difference == Interval(0.5, 0.5, 0.5)
+
+
+@pytest.mark.parametrize("ours, theirs", [([], []), ([1.0], [2.0]), ([1.0, 2.0], [1.0]), ([1.0, 2.0, 3.0], [1.0, 2.0])])
+def test_too_few_or_unequal_values(ours, theirs):
+    with pytest.raises(ValueError, match="paired values wanted, at least two"):
+        paired(ours, theirs)
+
+
+# ---- intervals ----
+
+@pytest.mark.parametrize("values", [OURS, THEIRS, EIGHT, [0.0, 1.0], [0.0] * 99 + [1.0]])
+def test_the_interval_contains_the_mean(values):
+    found = mean_interval(values)
+    assert found.low <= found.mean <= found.high
+    assert found.mean == pytest.approx(np.mean(values))
+    assert min(values) <= found.low
+    assert found.high <= max(values)
+
+
+def test_the_interval_of_many_values_is_that_of_the_normal_distribution():
+    values = np.random.default_rng(3).normal(0.5, 0.1, 400)
+    found, half = mean_interval(values), 1.96 * np.std(values) / 20  # 20 = sqrt(400)
+    assert (found.low, found.high) == pytest.approx((found.mean - half, found.mean + half), abs=half / 10)
+
+
+def test_the_interval_is_seeded():
+    assert mean_interval(OURS) == mean_interval(OURS)
+    assert mean_interval(OURS, seed=1) != mean_interval(OURS, seed=2)
+
+
+@pytest.mark.parametrize("values", [[0.3], [0.3, 0.3, 0.3]])
+def test_constant_values_have_an_interval_without_width(values):
+    assert mean_interval(values) == Interval(0.3, 0.3, 0.3)
+
+
+def test_no_values_have_no_mean():
+    with pytest.raises(ValueError, match="no values to average"):
+        mean_interval([])

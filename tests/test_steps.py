@@ -1,0 +1,198 @@
+"""Steps: what is computed, what is taken from a store, what makes two computations the same, and what a crash costs."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from helpers import ledger, numerics, paths, steps
+from helpers.store import MANIFEST, Store
+
+CALLS = []
+
+
+@pytest.fixture(autouse=True)
+def stores(tmp_path, monkeypatch):
+    monkeypatch.setenv("BOOK_STORE", str(tmp_path / "store"))
+    monkeypatch.delenv("BOOK_FRESH", raising=False)
+    monkeypatch.setattr(paths, "RESULTS", tmp_path / "results")
+    monkeypatch.setattr(ledger, "USED", {})
+    monkeypatch.setattr(steps, "REGISTRY", dict(steps.REGISTRY))
+    CALLS.clear()
+
+
+def scale_step(version=1, network=False):
+    def scaled_for_test(value: float, factor: float = 2.0, label: str = "", depth: int = 1) -> dict:
+        CALLS.append("scaled")
+        return {"result": value * factor}
+    return steps.step(version=version, form="json", network=network)(scaled_for_test)
+
+
+def sum_step():
+    def summed_for_test(parts: list) -> dict:
+        CALLS.append("summed")
+        return {"result": sum(part["result"] for part in parts)}
+    return steps.step(version=1, form="json")(summed_for_test)
+
+
+def record(entry):
+    """Ship what is stored as recorded runs, and empty the store."""
+    shutil.move(paths.store(), paths.RESULTS)
+    CALLS.clear()
+    ledger.USED.clear()
+    return Store(paths.RESULTS).place(entry.manifest["step"], entry.manifest["key"]) / entry.numerics
+
+
+def start_fresh(monkeypatch):
+    monkeypatch.setenv("BOOK_FRESH", str(time.time() + 0.1))
+    time.sleep(0.2)  # a file's time may lag behind the clock by some milliseconds
+    CALLS.clear()
+
+
+def test_a_value_is_computed_when_it_is_asked_for_and_once():
+    scaled = scale_step()
+    scaled(3.0)
+    assert CALLS == []
+    assert scaled(3.0).value() == scaled(value=3.0, factor=2.0).value() == {"result": 6.0}
+    assert CALLS == ["scaled"]
+
+
+def test_a_changed_parameter_is_computed_and_an_int_for_a_float_is_no_change():
+    scaled = scale_step()
+    assert [scaled(3.0, factor=factor).value()["result"] for factor in (3.0, 4.0, 3)] == [9.0, 12.0, 9.0]
+    assert CALLS == ["scaled"] * 2
+    assert scaled(3, factor=2).key == scaled(3.0, factor=2.0).key != scale_step(version=2)(3.0).key
+
+
+@pytest.mark.parametrize("wrong", [{"value": ""}, {"value": True}, {"label": 3}, {"depth": 1.0}, {"no": 1}])
+def test_other_mismatches_of_a_plain_type_are_refused(wrong):
+    with pytest.raises(TypeError):
+        scale_step()(**{"value": 1.0, **wrong})
+
+
+def test_inputs_are_computed_first_and_only_where_they_are_missing():
+    scaled, summed = scale_step(), sum_step()
+    scaled(1.0).value()
+    assert summed([scaled(1.0), scaled(2.0)]).value() == {"result": 6.0}
+    assert CALLS == ["scaled", "scaled", "summed"]
+    shutil.rmtree(paths.store() / "scaled_for_test")
+    assert summed([scaled(1.0), scaled(2.0)]).value() == {"result": 6.0}
+    assert CALLS == ["scaled", "scaled", "summed"]
+
+
+def test_fresh_recomputes_everything_once_and_only_once(monkeypatch):
+    scaled, summed = scale_step(), sum_step()
+    summed([scaled(1.0)]).value()
+    start_fresh(monkeypatch)
+    assert [summed([scaled(1.0)]).value()["result"] for _ in range(3)] == [2.0] * 3
+    assert CALLS == ["scaled", "summed"]
+
+
+def test_a_recorded_run_is_used_without_computing_unless_anything_differs(monkeypatch):
+    record(scale_step()(3.0).entry())
+    assert scale_step()(3.0).value()["result"] == 6.0
+    assert CALLS == []
+    assert [line["source"] for line in ledger.USED.values()] == ["recorded"]
+    assert scale_step()(3.5).lookup() == scale_step(version=2)(3.0).lookup() == (None, "missing")
+    scale_step(version=2)(3.0).value()
+    assert CALLS == ["scaled"]
+    start_fresh(monkeypatch)
+    assert scale_step()(3.0).lookup() == (None, "missing")
+
+
+def test_a_recorded_network_of_another_class_is_used_with_its_label(monkeypatch):
+    monkeypatch.setattr(numerics, "own_class", lambda: "cpu-fp32-torch0.0")
+    record(scale_step(network=True)(3.0).entry())
+    monkeypatch.setattr(numerics, "own_class", lambda: "cuda-bf16-torch0.0")
+    entry, source = scale_step(network=True)(3.0).lookup()
+    assert (entry.numerics, source) == ("cpu-fp32-torch0.0", "recorded")
+
+
+def test_a_truncated_entry_is_computed_again():
+    folder = scale_step()(3.0).entry().folder
+    (folder / "value.json").write_text("{")
+    assert scale_step()(3.0).value()["result"] == 6.0
+    (record(scale_step()(3.0).entry()) / "value.json").write_text("{")
+    assert scale_step()(3.0).value()["result"] == 6.0
+    assert CALLS == ["scaled"]
+
+
+def test_an_exception_leaves_no_entry_and_releases_the_lock():
+    divisors = [1, 0]
+
+    def failing_for_test(x: int) -> dict:
+        return {"x": x // divisors.pop()}
+    failing = steps.step(version=1, form="json")(failing_for_test)
+    with pytest.raises(ZeroDivisionError):
+        failing(1).value()
+    assert list(paths.store().rglob(MANIFEST)) == list(paths.store().rglob(".work-*")) == []
+    assert failing(1).value() == {"x": 1}  # would wait for ever if the lock were held
+
+
+def test_rebuild_gives_the_same_key_and_refuses_another_version():
+    step = sum_step()([scale_step()(1.0, label="ü"), scale_step()(2)])
+    recipe = json.loads(json.dumps(step.recipe()))
+    assert steps.rebuild(recipe).key == step.key
+    assert steps.rebuild(recipe).value() == {"result": 6.0}
+    scale_step(version=2)
+    with pytest.raises(KeyError, match="version 2, not 1"):
+        steps.rebuild(recipe)
+
+
+SCRIPT = """
+import sys, time
+from pathlib import Path
+from helpers.steps import step
+HERE, END = Path(__file__).parent, time.monotonic() + 20
+@step(version=1, form="folder")
+def slow_for_test(n: int, *, folder: Path) -> None:
+    (folder / "first.txt").write_text("first\\n" * n)
+    print("called", file=(HERE / "calls").open("a"), flush=True)
+    while not (HERE / "go").exists() and time.monotonic() < END:
+        time.sleep(0.02)
+    (folder / "second.txt").write_text("second\\n" * n)
+(HERE / f"ready-{sys.argv[1]}").touch()
+print((slow_for_test(1000).value() / "second.txt").read_text().count("second"))
+"""
+
+
+def start(tmp_path, name, store):
+    (tmp_path / "script.py").write_text(SCRIPT)
+    command, environment = [sys.executable, tmp_path / "script.py", name], {**os.environ, "BOOK_STORE": str(store)}
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+
+
+def wait_for(*files):
+    until = time.monotonic() + 20
+    while not all(file.exists() for file in files):
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
+def test_a_run_killed_in_the_middle_is_made_good_by_the_next(tmp_path):
+    broken, sound = tmp_path / "broken", tmp_path / "sound"
+    killed = start(tmp_path, "killed", broken)
+    wait_for(tmp_path / "calls")
+    killed.send_signal(signal.SIGKILL)
+    assert killed.wait(10) == -signal.SIGKILL
+    assert list(broken.rglob("first.txt")) and not list(broken.rglob(MANIFEST))
+    (tmp_path / "go").touch()
+    for store in (broken, sound):
+        assert start(tmp_path, "again", store).communicate(timeout=20)[0] == "1000\n"
+    files = [{f.name: f.read_bytes() for f in store.rglob("*.txt")} for store in (broken, sound)]
+    assert files[0] == files[1] != {}
+    assert not list(broken.rglob(".work-*"))
+
+
+def test_two_processes_at_once_compute_once(tmp_path):
+    both = [start(tmp_path, name, tmp_path / "shared") for name in ("one", "two")]
+    wait_for(*(tmp_path / name for name in ("ready-one", "ready-two", "calls")))
+    time.sleep(0.3)  # the other one is now waiting for the lock
+    (tmp_path / "go").touch()
+    assert [process.communicate(timeout=20)[0] for process in both] == ["1000\n"] * 2
+    assert (tmp_path / "calls").read_text() == "called\n"

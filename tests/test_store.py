@@ -1,0 +1,195 @@
+"""The step store: a crash can lose work, never corrupt it."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from helpers import store as stores
+from helpers.store import MANIFEST, Store, fingerprint, read_entry
+
+KEY = "k" * 64
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path / "store")
+
+
+def write(store, text="hello", numerics="exact", key=KEY):
+    def fill(folder):
+        (folder / "value.txt").write_text(text)
+        (folder / "inner").mkdir()
+        (folder / "inner" / "more.bin").write_bytes(b"\x00\x01")
+    return store.write("a_step", key, {"step": "a_step", "numerics": numerics}, fill)
+
+
+def test_what_was_written_is_found(store):
+    written = write(store)
+    found = store.find("a_step", KEY, "exact")
+    assert found == written
+    assert (found.folder / "value.txt").read_text() == "hello"
+    assert (found.folder / "inner" / "more.bin").read_bytes() == b"\x00\x01"
+
+
+def test_the_manifest_lists_key_and_files(store):
+    manifest = json.loads((write(store).folder / MANIFEST).read_text())
+    assert manifest["key"] == KEY
+    assert manifest["step"] == "a_step"
+    assert set(manifest["files"]) == {"value.txt", "inner/more.bin"}
+    assert manifest["files"]["inner/more.bin"]["size"] == 2
+    assert len(manifest["files"]["value.txt"]["sha256"]) == 64
+
+
+def test_nothing_is_found_in_an_empty_store(store):
+    assert store.find("a_step", KEY, "exact") is None
+
+
+def test_another_key_or_name_is_not_found(store):
+    write(store)
+    assert store.find("a_step", "j" * 64, "exact") is None
+    assert store.find("another_step", KEY, "exact") is None
+
+
+def test_keys_that_share_their_first_digits_are_kept_apart(store):
+    write(store, key="k" * 63 + "j")
+    assert store.find("a_step", KEY, "exact") is None
+
+
+def test_no_work_folder_is_left(store):
+    write(store)
+    assert [f.name for f in store.place("a_step", KEY).iterdir()] == ["exact"]
+
+
+def test_an_entry_without_manifest_does_not_exist(store):
+    (write(store).folder / MANIFEST).unlink()
+    assert store.find("a_step", KEY, "exact") is None
+
+
+def test_an_unfinished_manifest_does_not_count(store):
+    manifest = write(store).folder / MANIFEST
+    manifest.rename(manifest.with_name(MANIFEST + ".part"))
+    assert store.find("a_step", KEY, "exact") is None
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", '"x"', "{}", '{"files": {"value.txt": 3}}'])
+def test_a_damaged_manifest_is_not_found(store, text):
+    (write(store).folder / MANIFEST).write_text(text)
+    assert store.find("a_step", KEY, "exact") is None
+
+
+def test_a_flipped_bit_anywhere_in_the_manifest_stops_nothing(store):
+    manifest = write(store).folder / MANIFEST
+    sound = manifest.read_bytes()
+    for place in range(len(sound)):
+        manifest.write_bytes(sound[:place] + bytes([sound[place] ^ 1]) + sound[place + 1:])
+        store.find("a_step", KEY, "exact")  # found or not, as long as the damage does not stop the reader
+
+
+def test_a_truncated_file_is_not_found(store):
+    with (write(store).folder / "value.txt").open("r+b") as file:
+        file.truncate(3)
+    assert store.find("a_step", KEY, "exact") is None
+
+
+def test_a_flipped_byte_is_not_found(store):
+    file = write(store).folder / "inner" / "more.bin"
+    file.write_bytes(b"\x00\x03")
+    assert store.find("a_step", KEY, "exact") is None
+
+
+def test_a_missing_file_is_not_found(store):
+    (write(store).folder / "value.txt").unlink()
+    assert store.find("a_step", KEY, "exact") is None
+
+
+def test_writing_again_replaces_a_damaged_entry(store):
+    (write(store).folder / "value.txt").write_text("damaged")
+    write(store, "mended")
+    assert (store.find("a_step", KEY, "exact").folder / "value.txt").read_text() == "mended"
+
+
+def test_the_own_class_comes_first(store):
+    for numerics in ("a-class", "own", "z-class"):
+        write(store, numerics, numerics)
+    found = store.find("a_step", KEY, "own")
+    assert found.numerics == "own"
+    assert (found.folder / "value.txt").read_text() == "own"
+
+
+def test_another_class_is_used_with_its_label(store):
+    write(store, numerics="cuda-bf16")
+    assert store.find("a_step", KEY, "cpu-fp32").numerics == "cuda-bf16"
+
+
+def test_a_damaged_entry_of_the_own_class_gives_way_to_another_class(store):
+    write(store, numerics="cuda-bf16")
+    (write(store, numerics="cpu-fp32").folder / "value.txt").write_text("damaged")
+    assert store.find("a_step", KEY, "cpu-fp32").numerics == "cuda-bf16"
+
+
+def test_an_exception_while_filling_leaves_nothing(store):
+    def fill(folder):
+        (folder / "half.txt").write_text("half")
+        raise RuntimeError("stop")
+    with pytest.raises(RuntimeError, match="stop"):
+        store.write("a_step", KEY, {"numerics": "exact"}, fill)
+    assert list(store.place("a_step", KEY).iterdir()) == []
+    assert store.find("a_step", KEY, "exact") is None
+
+
+def test_an_exception_while_filling_keeps_the_older_entry(store):
+    write(store, "older")
+    def fill(folder):
+        raise RuntimeError("stop")
+    with pytest.raises(RuntimeError, match="stop"):
+        store.write("a_step", KEY, {"numerics": "exact"}, fill)
+    assert (store.find("a_step", KEY, "exact").folder / "value.txt").read_text() == "older"
+
+
+def test_sweep_removes_leftovers_and_keeps_entries(store):
+    write(store)
+    leftover = store.place("a_step", KEY) / ".work-abc"
+    (leftover / "inner").mkdir(parents=True)
+    (leftover / "inner" / "half.txt").write_text("half")
+    store.sweep("a_step", KEY)
+    assert not leftover.exists()
+    assert store.find("a_step", KEY, "exact") is not None
+
+
+def test_large_files_are_checked_by_size_alone(store, monkeypatch):
+    monkeypatch.setattr(stores, "HASHED_UP_TO", 4)
+    entry = write(store, "12345")
+    assert entry.manifest["files"]["value.txt"] == {"size": 5}
+    assert "sha256" in entry.manifest["files"]["inner/more.bin"]
+    (entry.folder / "value.txt").write_text("54321")
+    assert read_entry(entry.folder) is not None
+    (entry.folder / "value.txt").write_text("1234")
+    assert read_entry(entry.folder) is None
+
+
+def test_a_file_of_exactly_the_threshold_is_hashed(tmp_path, monkeypatch):
+    monkeypatch.setattr(stores, "HASHED_UP_TO", 4)
+    (tmp_path / "file").write_bytes(b"1234")
+    assert "sha256" in fingerprint(tmp_path / "file")
+
+
+LOCKED = """
+import sys
+from filelock import FileLock, Timeout
+try:
+    FileLock(sys.argv[1], timeout=0).acquire()
+    print("free")
+except Timeout:
+    print("held")
+"""
+
+
+def test_the_lock_keeps_another_process_out_until_it_is_released(store):
+    def another_process_finds_it():
+        command = [sys.executable, "-c", LOCKED, f"{store.place('a_step', KEY)}.lock"]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    with store.lock("a_step", KEY):
+        assert another_process_finds_it() == "held"
+    assert another_process_finds_it() == "free"

@@ -1,0 +1,106 @@
+from collections.abc import Iterator
+
+import pytest
+
+from helpers.collection import Text, open_collection
+from helpers.errors import BadInput
+from helpers.texts import Texts, text_store
+
+# The order of the file, which is neither that of the ids nor that of the texts.
+LINES = "d9\thttp://x\tNine\tbody of nine\nd1\thttp://y\tOne\tbody of one\nd5\thttp://z\t\t\"five\"\n"
+IN_ORDER = [Text("d9", "Nine", "body of nine"), Text("d1", "One", "body of one"), Text("d5", "", '"five"')]
+
+
+@pytest.fixture
+def part(tmp_path, monkeypatch):
+    """Makes a folder of the given documents and gives its texts as a step's argument; the store is empty."""
+    monkeypatch.setenv("BOOK_STORE", str(tmp_path / "store"))
+
+    def build(lines=LINES, name="collection"):
+        folder = tmp_path / name
+        folder.mkdir(exist_ok=True)
+        (folder / "docs.tsv").write_text(lines)
+        (folder / "queries.tsv").write_text("q1\ta\n")
+        return open_collection(str(folder)).part("texts", "document")
+    return build
+
+
+@pytest.fixture
+def texts(part):
+    return Texts(text_store(part()).value())
+
+
+def test_texts_come_in_the_collections_order(texts):
+    assert len(texts) == 3
+    assert list(texts) == IN_ORDER
+
+
+def test_a_text_is_found_by_its_id(texts):
+    assert texts["d1"] == Text("d1", "One", "body of one")
+    assert "d1" in texts
+    assert "d2" not in texts
+
+
+def test_positions_count_from_0(texts):
+    assert [texts.position(doc_id) for doc_id in ("d9", "d1", "d5")] == [0, 1, 2]
+
+
+def test_many_keeps_the_order_asked_for(texts):
+    found = texts.many(["d5", "d9", "d5"])
+    assert isinstance(found, Iterator)
+    assert [text.doc_id for text in found] == ["d5", "d9", "d5"]
+
+
+@pytest.mark.parametrize("ask", [lambda texts: texts["d2"], lambda texts: texts.position("d2"),
+                                 lambda texts: list(texts.many(["d1", "d2"]))])
+def test_an_unknown_id_is_a_key_error_that_names_it(texts, ask):
+    with pytest.raises(KeyError, match="'d2'"):
+        ask(texts)
+
+
+def test_ids_that_look_like_numbers_stay_texts(part):
+    texts = Texts(text_store(part("007\tu\tt\tseven\n7\tu\tt\talso seven\n")).value())
+    assert texts["007"].body == "seven"
+    assert texts["7"].body == "also seven"
+
+
+def test_a_repeated_id_is_refused_with_its_position(part):
+    texts = part(LINES + "d1\thttp://w\tOne again\tbody\n")  # the fourth text
+    with pytest.raises(BadInput, match=r":4: the id 'd1' stands twice. Mend: keep one") as caught:
+        text_store(texts).value()
+    assert caught.value.line == 4
+    assert caught.value.file == texts.collection.spec
+
+
+def test_a_refused_collection_leaves_nothing_behind(part, tmp_path):
+    step = text_store(part(LINES + LINES))
+    with pytest.raises(BadInput):
+        step.value()
+    assert step.lookup() == (None, "missing")
+    assert not list((tmp_path / "store").rglob("texts.sqlite"))
+
+
+def test_the_store_is_built_once_and_found_again(part):
+    step = text_store(part())
+    assert step.lookup()[1] == "missing"
+    folder = step.value()
+    assert text_store(part()).lookup()[1] == "stored"
+    assert text_store(part(name="a copy elsewhere")).value() == folder  # the same content is the same step
+
+
+def test_more_texts_than_one_batch(part, monkeypatch):
+    monkeypatch.setattr("helpers.texts.BATCH", 2)  # commits after 2 and 4 of the 5 texts
+    lines = "".join(f"d{number}\tu\tt\tbody {number}\n" for number in range(5))
+    texts = Texts(text_store(part(lines)).value())
+    assert [text.doc_id for text in texts] == ["d0", "d1", "d2", "d3", "d4"]
+
+
+def test_the_reader_cannot_write(texts):
+    with pytest.raises(Exception, match="readonly"):
+        texts._db.execute("DELETE FROM texts")
+
+
+def test_the_almanac_in_a_store(part):
+    texts = Texts(text_store(open_collection("almanac").part("texts", "document")).value())
+    assert len(texts) == 1000
+    assert texts.position("arts-001") == 0  # the first line of its file

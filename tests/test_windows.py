@@ -1,0 +1,103 @@
+import random
+
+import pytest
+
+from helpers.collection import Text
+from helpers.windows import Window, doc_of, windows
+
+
+def numbered(count, start=0):
+    """A text of `count` different words: w0 w1 w2 ..."""
+    return " ".join(f"w{number}" for number in range(start, start + count))
+
+
+def spans(count, title, words, overlap):
+    """(first, last) word of the body in each window of a text of `count` words under a title of `title` words."""
+    text = Text("d", " ".join(["title"] * title), numbered(count))
+    found = []
+    for window in windows(text, words, overlap):
+        body = [int(word[1:]) for word in window.text.split() if word != "title"]
+        assert body == list(range(body[0], body[-1] + 1))  # no word is skipped inside a window
+        found.append((body[0], body[-1]))
+    return found
+
+
+def test_the_windows_of_steensland_by_hand():
+    # 150 words with a title of 10 leave 140 of the body; 50 shared words make a step of 90.
+    # 300 words: 0-139, 90-229, 180-299 (180 + 140 = 320 reaches the end).
+    assert spans(300, title=10, words=150, overlap=50) == [(0, 139), (90, 229), (180, 299)]
+
+
+def test_a_window_starts_with_the_title_and_is_named_after_its_document():
+    found = list(windows(Text("d#7", "A  title", "one two three"), words=4, overlap=1))
+    assert found == [Window("d#7#0", "d#7", "A title one two"), Window("d#7#1", "d#7", "A title two three")]
+    assert [doc_of(window.window_id) for window in found] == ["d#7", "d#7"]
+
+
+def test_a_title_of_49_words_stays_and_one_of_50_is_left_out():
+    # 49 words leave 101 of 150, the step is 51: 0-100, 51-119. 50 words are left out: all 120 fit into 150.
+    assert spans(120, title=49, words=150, overlap=50) == [(0, 100), (51, 119)]
+    assert spans(120, title=50, words=150, overlap=50) == [(0, 119)]
+
+
+def test_a_title_that_would_fill_the_window_is_left_out():
+    assert spans(4, title=3, words=3, overlap=1) == [(0, 2), (2, 3)]
+
+
+def test_a_short_text_is_one_window():
+    assert [window.text for window in windows(Text("d", "t", "a b"), 150, 50)] == ["t a b"]
+
+
+def test_a_text_that_just_fits_is_one_window_and_a_word_more_makes_two():
+    assert spans(100, title=0, words=100, overlap=50) == [(0, 99)]
+    assert spans(101, title=0, words=100, overlap=50) == [(0, 99), (50, 100)]
+
+
+def test_without_overlap_the_windows_touch():
+    assert spans(5, title=0, words=2, overlap=0) == [(0, 1), (2, 3), (4, 4)]
+
+
+@pytest.mark.parametrize("title, body, text", [("Title", "", "Title"), ("Title", " \n\t", "Title"), ("", "", "")])
+def test_a_text_without_body_has_one_window(title, body, text):
+    assert list(windows(Text("d", title, body), 150, 50)) == [Window("d#0", "d", text)]
+
+
+def test_blanks_of_any_kind_are_one_space():
+    assert [window.text for window in windows(Text("d", "", "a\n\nb\t c"), 150, 50)] == ["a b c"]
+
+
+def random_cases(number=500):
+    random.seed(20210610)
+    for _ in range(number):
+        words = random.randint(1, 200)
+        title = random.randint(0, 60)
+        size = words if title >= min(50, words) else words - title
+        yield random.randint(1, 1000), title, words, random.randint(0, size - 1)
+
+
+@pytest.mark.parametrize("count, title, words, overlap", random_cases(40))
+def test_every_word_is_in_a_window_and_none_lies_inside_another(count, title, words, overlap):
+    found = spans(count, title, words, overlap)
+    assert found[0][0] == 0
+    assert found[-1][1] == count - 1
+    for (start, end), (next_start, next_end) in zip(found, found[1:], strict=False):
+        assert end - next_start + 1 == overlap  # also covers every word: there is no gap
+        assert start < next_start
+        assert end < next_end  # the next one brings something new
+
+
+def test_windows_of_many_random_texts_have_different_ids_and_no_more_words_than_allowed():
+    for count, title, words, overlap in random_cases():
+        found = list(windows(Text("d", " ".join(["t"] * title), numbered(count)), words, overlap))
+        assert [window.window_id for window in found] == [f"d#{number}" for number in range(len(found))]
+        assert max(len(window.text.split()) for window in found) <= words
+
+
+@pytest.mark.parametrize("title, words, overlap", [(0, 150, 150), (0, 9, 10), (0, 150, -1), (9, 150, 141), (0, 0, 0)])
+def test_a_bad_overlap_is_refused(title, words, overlap):
+    with pytest.raises(ValueError, match=f"overlap {overlap} must be at least 0 and below"):
+        list(windows(Text("d", " ".join(["t"] * title), numbered(10)), words, overlap))
+
+
+def test_the_largest_overlap_moves_by_one_word():
+    assert spans(4, title=0, words=3, overlap=2) == [(0, 2), (1, 3)]
