@@ -25,6 +25,7 @@ def fake(tmp_path, monkeypatch):
     paths.CHAPTERS.mkdir()
     monkeypatch.setattr(provenance, "commit", lambda: "unknown")
     monkeypatch.setattr(ledger, "USED", {})
+    step_digests.import_all()  # before the registry is a copy, or the real steps would register in the copy
     monkeypatch.setattr(steps, "REGISTRY", dict(steps.REGISTRY))
     return tmp_path
 

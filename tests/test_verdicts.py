@@ -46,8 +46,14 @@ def test_a_study_that_found_lower_is_judged_like_one_that_found_higher(direction
 
 
 def test_the_edge_of_the_margin_is_a_difference():
-    assert judge("higher", found(0.005, 0.0, 0.01, 0.2)).verdict == INSIGNIFICANT  # 0.01 itself is not within
-    assert judge("higher", found(0.005, 0.0, 0.01, 0.2), margin=0.011).verdict == NONE
+    assert judge("higher", found(0.01, 0.0, 0.02, 0.2)).verdict == INSIGNIFICANT  # 0.01 itself is not below 0.01
+    assert judge("higher", found(0.01, 0.0, 0.02, 0.2), margin=0.011).verdict == NONE
+
+
+def test_a_small_difference_counts_if_it_is_significant_and_could_be_large():
+    assert judge("higher", found(0.009, 0.001, 0.02, 0.03)).verdict == SIGNIFICANT
+    assert judge("higher", found(-0.009, -0.02, -0.001, 0.03)).verdict == OPPOSITE
+    assert judge("higher", found(0.004, 0.001, 0.009, 0.03)).verdict == NONE  # the whole interval is below the margin
 
 
 def test_a_corrected_p_takes_the_place_of_the_tests_own():

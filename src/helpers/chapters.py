@@ -50,7 +50,7 @@ class Parameter:
         for reader in (json.loads, ast.literal_eval):
             try:
                 return self.check(reader(text))
-            except (ValueError, SyntaxError) as error:
+            except (ValueError, SyntaxError, TypeError) as error:
                 if isinstance(error, BadInput):
                     raise
         return self.check(text)
@@ -104,11 +104,21 @@ def profile(name: str) -> dict[str, Any]:
     if not file.exists():
         there = sorted(f.stem for f in paths.PROFILES.glob("*.yaml"))
         raise BadInput(f"no profile {name!r}", mend=f"choose from {', '.join(there)}")
-    content = yaml.safe_load(file.read_text())
+    try:
+        content = yaml.safe_load(file.read_text(encoding="utf-8")) or {}
+    except yaml.YAMLError as error:
+        raise BadInput(f"not valid YAML ({str(error).splitlines()[0]})", file=file, mend="see profiles/almanac.yaml") from None
+    if not isinstance(content, dict) or set(content) - {"shared", "chapters"}:
+        raise BadInput("a profile has `shared` and `chapters`, nothing else", file=file, mend="see profiles/almanac.yaml")
+    content = {name: content.get(name) or {} for name in ("shared", "chapters")}
+    if isinstance(content["chapters"], dict):
+        content["chapters"] = {name: own or {} for name, own in content["chapters"].items()}
+    if not all(isinstance(part, dict) for part in (*content.values(), *dict(content["chapters"]).values())):
+        raise BadInput("`shared` and each of `chapters` map names to values", file=file, mend="see profiles/almanac.yaml")
     known = {parameter for chapter in names() for parameter in schema(chapter)}
-    if unknown := sorted(set(content.get("shared", {})) - known):
+    if unknown := sorted(set(content["shared"]) - known):
         raise BadInput(f"no chapter has a parameter {unknown[0]!r}", file=file, mend="remove it from `shared`")
-    if unknown := sorted(set(content.get("chapters", {})) - set(names())):
+    if unknown := sorted(set(content["chapters"]) - set(names())):
         raise BadInput(f"no chapter {unknown[0]!r}", file=file, mend=f"choose from {', '.join(names())}")
     return content
 
@@ -120,13 +130,13 @@ def resolve(chapter: str, profile_name: str, given: dict[str, str]) -> dict[str,
         BadInput: for an unknown name (naming the valid ones) or a value of the wrong type.
     """
     known, content = schema(chapter), profile(profile_name)
-    own = (content.get("chapters") or {}).get(chapter) or {}
+    own = content["chapters"].get(chapter, {})
     for source, where in ((given, "the command line"), (own, f"profiles/{profile_name}.yaml")):
         if unknown := sorted(set(source) - set(known)):
             raise BadInput(f"chapter {chapter} has no parameter {unknown[0]!r} ({where})",
                            mend=f"choose from {', '.join(known)}")
     values = {name: parameter.default for name, parameter in known.items()}
-    values.update({name: value for name, value in (content.get("shared") or {}).items() if name in known})
+    values.update({name: value for name, value in content["shared"].items() if name in known})
     values.update(own)
     checked = {name: known[name].check(value) for name, value in values.items()}
     return {**checked, **{name: known[name].parse(text) for name, text in given.items()}}

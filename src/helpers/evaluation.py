@@ -19,12 +19,14 @@ class Evaluation:
         run: the ranked run.
         values: a row a query, a column a measure.
         source: the step whose value was measured: the provenance of every number.
+        seed_means: for a system averaged over seeds, a row a seed with its means, a column a measure; else None.
     """
 
     label: str
     run: pd.DataFrame
     values: pd.DataFrame
     source: Step
+    seed_means: pd.DataFrame | None = None
 
     def mean(self, measure: str) -> Interval:
         """Mean and 95 % bootstrap interval over queries."""
@@ -38,6 +40,19 @@ class Evaluation:
 def evaluate(label: str, run: pd.DataFrame, bed: Testbed, measures: Sequence[str], source: Step) -> Evaluation:
     """Measure a run on a testbed."""
     return Evaluation(label, run, bed.per_query(run, list(measures)), source)
+
+
+def over_seeds(label: str, runs: Sequence[Evaluation]) -> Evaluation:
+    """One system from runs that differ in the seed alone: per-query values averaged, the means of each seed kept.
+
+    Raises:
+        ValueError: for fewer than two seeds, or runs that were measured on different queries.
+    """
+    if len(runs) < 2 or any(not run.values.index.equals(runs[0].values.index) for run in runs):
+        raise ValueError("at least two seeds, measured on the same queries, are wanted")
+    values = pd.concat([run.values for run in runs]).groupby(level=0, sort=False).mean()
+    means = pd.DataFrame([run.values.mean() for run in runs])
+    return Evaluation(label, runs[0].run, values, runs[0].source, means)
 
 
 def values_of(systems: Mapping[str, Evaluation], names: Sequence[str], measure: str) -> pd.DataFrame:

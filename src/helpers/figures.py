@@ -19,7 +19,7 @@ from helpers.fragments import Fragment
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
 INK = "#010203"  # a colour nothing else has: replaced by currentColor in the SVG
 STYLE: Any = {
-    "svg.fonttype": "none", "svg.hashsalt": "neural-ranking", "font.family": "sans-serif", "font.size": 11,
+    "svg.fonttype": "none", "font.family": "sans-serif", "font.size": 11,
     "figure.facecolor": "none", "axes.facecolor": "none", "savefig.facecolor": "none", "legend.frameon": False,
     "text.color": INK, "axes.labelcolor": INK, "axes.edgecolor": INK, "xtick.color": INK, "ytick.color": INK,
     "axes.spines.top": False, "axes.spines.right": False, "axes.prop_cycle": cycler(color=COLOURS),
@@ -43,10 +43,10 @@ def show(figure: Figure, alt: str, caption: str) -> Fragment:
         caption: the line below it.
     """
     buffer = io.StringIO()
-    with matplotlib.rc_context(STYLE):
+    with matplotlib.rc_context({**STYLE, "svg.hashsalt": alt}):  # the ids of two figures on a page must differ
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
     svg = buffer.getvalue()[buffer.getvalue().index("<svg"):]
-    svg = svg.replace(INK, "currentColor")
+    svg = re.sub(r' id="[a-z0-9]+_\d+"', "", svg).replace(INK, "currentColor")
     svg = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", svg, count=1), count=1)
     svg = svg.replace("<svg ", f'<svg role="img" aria-label="{escape(alt)}" ', 1)
     return Fragment(f'<figure class="nr-figure">{svg}<figcaption>{escape(caption)}</figcaption></figure>')

@@ -42,7 +42,13 @@ def scoreboard(data: list[dict[str, Any]]) -> str:
         parts.append(f"## {name}\n\n{table(f'Claims of {name}', claims.HEADER, rows, numeric_from=9).text}\n")
     summary = table("How many claims have which verdict", ("verdict", "claims"),
                     [[badge(kind, verdicts.KINDS[kind]), n] for kind, n in counts.items()]).text
-    return f"# Scoreboard\n\n{SCOREBOARD_INTRO}\n\n{summary}\n\n" + "\n".join(parts)
+    return f"# Scoreboard\n\n{SCOREBOARD_INTRO}\n\n{profiles(data)}\n\n{summary}\n\n" + "\n".join(parts)
+
+
+def profiles(data: list[dict[str, Any]]) -> str:
+    """A badge for each profile and commit that the executed chapters come from."""
+    runs = sorted({(item["run"]["profile"], item["run"]["commit"]) for item in data if "run" in item})
+    return " ".join(badge(f"profile {profile}, commit {commit}", "profile").text for profile, commit in runs)
 
 
 SCOREBOARD_INTRO = """Every conclusion of the five studies that the book tests, with what this run says of it. The rules
@@ -61,7 +67,7 @@ def numbers_page(data: list[dict[str, Any]]) -> str:
                 for e in published.load(study).values()]
         heads = ("where", "column", "measure", "published", "measured here", "note")
         parts.append(f"## {name}\n\n{table(f'All values of {name}', heads, rows, numeric_from=9).text}\n")
-    return f"# Numbers\n\n{NUMBERS_INTRO}\n\n" + "\n".join(parts)
+    return f"# Numbers\n\n{NUMBERS_INTRO}\n\n{profiles(data)}\n\n" + "\n".join(parts)
 
 
 NUMBERS_INTRO = """Every value of the studies' result tables, as printed, and beside it the value that this run measured

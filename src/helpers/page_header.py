@@ -33,7 +33,7 @@ def as_page(executed: nbformat.NotebookNode, chapter: str, name: str, profile: s
     cells.insert(1, nbformat.v4.new_markdown_cell(top))
     notebook.cells = cells
     notebook.metadata.pop("papermill", None)
-    notebook.metadata[DATA_KEY] = data
+    notebook.metadata[DATA_KEY] = [{"run": {"profile": profile, "parameters": values, "commit": provenance.commit()}}, *data]
     return notebook
 
 

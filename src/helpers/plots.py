@@ -1,6 +1,7 @@
 """The book's plots. Each takes tidy data, gives a fragment, and writes its own text alternative from the data."""
 
 from collections.abc import Mapping
+from itertools import cycle
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ from helpers.significance import mean_interval
 def length_histogram(lengths: Mapping[str, Mapping[int, int]], caption: str) -> Fragment:
     """Lengths in words, one panel for each kind of text; each maps a length to how many texts have it."""
     figure, panels = figures.new(columns=len(lengths), height=3.0)
-    for axis, (name, values), colour in zip(panels, lengths.items(), figures.COLOURS, strict=False):
+    for axis, (name, values), colour in zip(panels, lengths.items(), cycle(figures.COLOURS), strict=False):
         axis.hist(list(values), weights=list(values.values()), bins=30, color=colour)
         axis.set(xlabel=f"words in a {name}", ylabel="how many")
     alt = "Histogram of lengths in words. " + " ".join(
@@ -30,11 +31,11 @@ def grid_heatmap(table: pd.DataFrame, rows: str, columns: str, value: str, capti
     wide = table.pivot(index=rows, columns=columns, values=value)
     figure, (axis,) = figures.new(height=0.5 * len(wide) + 1.4)
     sns.heatmap(wide, annot=True, fmt=".3f", cmap="cividis", ax=axis, cbar=False, annot_kws={"size": 10})
-    row, column = divmod(int(np.argmax(wide.to_numpy())), wide.shape[1])
+    row, column = divmod(int(np.nanargmax(wide.to_numpy())), wide.shape[1])
     axis.add_patch(Rectangle((column, row), 1, 1, fill=False, edgecolor="#D55E00", lw=3))
     best = f"{rows} = {wide.index[row]}, {columns} = {wide.columns[column]}"
-    alt = (f"Heat map of {value} over {rows} and {columns}, from {plain(wide.to_numpy().min())} to "
-           f"{plain(wide.to_numpy().max())}; the best is {best}.")
+    alt = (f"Heat map of {value} over {rows} and {columns}, from {plain(np.nanmin(wide.to_numpy()))} to "
+           f"{plain(np.nanmax(wide.to_numpy()))}; the best is {best}.")
     return figures.show(figure, alt, caption)
 
 
@@ -64,7 +65,7 @@ def means_by_group(values: pd.DataFrame, groups: pd.Series, y: str, caption: str
     figure, (axis,) = figures.new()
     names = list(dict.fromkeys(groups))
     said = []
-    for offset, (system, colour) in enumerate(zip(values.columns, figures.COLOURS, strict=False)):
+    for offset, (system, colour) in enumerate(zip(values.columns, cycle(figures.COLOURS), strict=False)):
         shift = (offset - (values.shape[1] - 1) / 2) * 0.18
         for place, group in enumerate(names):
             found = mean_interval(values.loc[groups == group, system])
@@ -88,7 +89,8 @@ def rank_distribution(ranks: Mapping[str, pd.Series], depth: int, caption: str) 
     width = 0.8 / len(counts)
     for number, (name, bars) in enumerate(counts.items()):
         axis.bar(np.arange(len(places)) + (number - (len(counts) - 1) / 2) * width, bars, width, label=name,
-                 color=figures.COLOURS[number], hatch=["", "//", "..", "xx", "\\\\"][number % 5], edgecolor="white", lw=0.3)
+                 color=figures.COLOURS[number % len(figures.COLOURS)], hatch=["", "//", "..", "xx", "++"][number % 5],
+                 edgecolor="white", lw=0.3)
     axis.set(xlabel="rank of the best relevant document", ylabel="queries", xticks=range(len(places)),
              xticklabels=[*map(str, places[:-1]), f"> {depth}"])
     axis.legend()

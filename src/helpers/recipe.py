@@ -39,7 +39,9 @@ def describe(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [describe(item) for item in value]
     if isinstance(value, dict):
-        return {str(name): describe(item) for name, item in value.items()}
+        if odd := [name for name in value if not isinstance(name, str) or name in ("step", "data")]:
+            raise TypeError(f"{odd[0]!r} cannot be a name in a step's parameter: use texts other than `step` and `data`")
+        return {name: describe(item) for name, item in value.items()}
     if hasattr(value, "recipe"):
         return value.recipe()
     raise TypeError(f"{type(value).__name__} cannot be a step's parameter: use plain values, steps or collection parts")

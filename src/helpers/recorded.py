@@ -4,6 +4,8 @@
 nothing. `verify` recomputes a random sample in an empty store and compares it within a declared tolerance.
 """
 
+import contextlib
+import math
 import os
 import random
 import shutil
@@ -16,6 +18,7 @@ from typing import Any
 import pandas as pd
 
 from helpers import execute, ledger, numbers, paths, steps, values
+from helpers.step_digests import import_all
 from helpers.store import MANIFEST, Entry, Store, read_entry
 
 TOLERANCE = {"run": 0.02, "table": 0.02, "json": 0.05}  # largest allowed drift of a score, a cell, a number
@@ -71,9 +74,9 @@ def verify(sample: int, budget: float, seed: int | None) -> int:
         budget: seconds; runs that would exceed it, by their recorded cost, are named and left out.
         seed: of the draw; by default another sample each time.
     """
+    import_all()
     drawn, left, differing = random.Random(seed).sample(entries(), k=len(entries())), budget, 0
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ.update(BOOK_STORE=folder, BOOK_FRESH=str(time.time()))
+    with tempfile.TemporaryDirectory() as folder, _environment(BOOK_STORE=folder, BOOK_FRESH=str(time.time())):
         for entry in drawn:
             cost = ledger.cost(entry.manifest)
             name = f"{entry.manifest['step']}:{entry.manifest['key'][:10]}"
@@ -102,14 +105,33 @@ def drift_of(old: Any, new: Any) -> float:
         if list(old.columns) != list(new.columns) or len(old) != len(new):
             return float("inf")
         texts = [column for column in old.columns if not pd.api.types.is_numeric_dtype(old[column])]
-        old, new = (f.sort_values(texts or list(f.columns)).reset_index(drop=True) for f in (old, new))
+        figures = [column for column in old.columns if column not in texts]
+        old, new = (f.sort_values(texts + figures).reset_index(drop=True) for f in (old, new))
         if texts and not old[texts].equals(new[texts]):
             return float("inf")
-        return max((float((old[c] - new[c]).abs().max()) for c in old.columns if c not in texts), default=0.0)
+        return max((_column_drift(old[c].astype(float), new[c].astype(float)) for c in figures), default=0.0)
     if isinstance(old, dict) and isinstance(new, dict) and old.keys() == new.keys():
         return max((drift_of(old[name], new[name]) for name in old), default=0.0)
     if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         return max((drift_of(a, b) for a, b in zip(old, new, strict=True)), default=0.0)
     if isinstance(old, int | float) and isinstance(new, int | float):
-        return abs(old - new)
+        return float("inf") if math.isnan(old) != math.isnan(new) else 0.0 if math.isnan(old) else abs(old - new)
     return 0.0 if old == new else float("inf")
+
+
+def _column_drift(old: pd.Series, new: pd.Series) -> float:
+    if not old.isna().equals(new.isna()):
+        return float("inf")
+    drift = (old - new).abs().max()
+    return 0.0 if pd.isna(drift) else float(drift)
+
+
+@contextlib.contextmanager
+def _environment(**values: str) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name) if value is None else os.environ.__setitem__(name, value)

@@ -10,6 +10,7 @@ import importlib
 import inspect
 import json
 import pkgutil
+import re
 import textwrap
 from types import ModuleType
 from typing import Any
@@ -25,10 +26,15 @@ MACHINERY = {"helpers.steps", "helpers.store", "helpers.ledger", "helpers.values
 
 def all_steps() -> dict[str, dict[str, Any]]:
     """Version and source digest of every step in the package, by name."""
-    for module in pkgutil.iter_modules(helpers.__path__):
-        importlib.import_module(f"helpers.{module.name}")
+    import_all()
     return {name: {"version": step.version, "source": source_digest(step.function)}
             for name, step in sorted(REGISTRY.items()) if step.function.__module__.startswith("helpers.")}
+
+
+def import_all() -> None:
+    """Import every module of the package, so that every step is registered."""
+    for module in pkgutil.iter_modules(helpers.__path__):
+        importlib.import_module(f"helpers.{module.name}")
 
 
 def accept() -> str:
@@ -50,13 +56,14 @@ def _visit(thing: Any, seen: dict[str, str]) -> None:
     name = f"{getattr(thing, '__module__', '')}.{getattr(thing, '__qualname__', '')}"
     if module is None or not module.__name__.startswith("helpers.") or module.__name__ in MACHINERY or name in seen:
         return
-    tree = _bare(ast.parse(textwrap.dedent(inspect.getsource(thing))))
-    seen[name] = ast.dump(tree)
+    source = textwrap.dedent(inspect.getsource(thing))
+    seen[name] = ast.unparse(_bare(ast.parse(source)))
+    tree = ast.parse(source)  # followed with its annotations: an argument's class is part of what a function does
     scope = dict(vars(module))
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("helpers"):
-            source = importlib.import_module(node.module or "")
-            scope.update({(alias.asname or alias.name): getattr(source, alias.name, None) for alias in node.names})
+            origin = importlib.import_module(node.module or "")
+            scope.update({(alias.asname or alias.name): getattr(origin, alias.name, None) for alias in node.names})
     for node in ast.walk(tree):
         if isinstance(node, ast.Name):
             _follow(scope.get(node.id), f"{module.__name__}.{node.id}", seen)
@@ -69,7 +76,9 @@ def _visit(thing: Any, seen: dict[str, str]) -> None:
 def _follow(thing: Any, name: str, seen: dict[str, str]) -> None:
     if inspect.isfunction(thing) or inspect.isclass(thing) or hasattr(thing, "__wrapped__"):
         _visit(thing, seen)
-    elif isinstance(thing, int | float | str | tuple | dict | list) and name not in seen:
+    elif isinstance(thing, set | frozenset) and name not in seen:
+        seen[name] = repr(sorted(thing, key=repr))
+    elif isinstance(thing, int | float | str | bytes | tuple | dict | list | re.Pattern) and name not in seen:
         seen[name] = repr(thing)
 
 

@@ -50,6 +50,9 @@ def step(version: int, form: str, network: bool = False) -> Callable[[Callable[.
         network: whether the value comes out of a neural network, so that rounding depends on the hardware.
     """
 
+    if form not in values.FORMS:
+        raise ValueError(f"unknown form {form!r}: one of {', '.join(values.FORMS)}")
+
     def wrap(function: Callable[..., Any]) -> Callable[..., Step]:
         definition = Definition(function.__name__, version, form, network, function, get_type_hints(function))
         REGISTRY[definition.name] = definition

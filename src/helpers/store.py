@@ -55,7 +55,7 @@ class Store:
         classes = sorted((f for f in place.iterdir() if f.is_dir()), key=lambda f: (f.name != numerics, f.name))
         for folder in classes:
             entry = read_entry(folder)
-            if entry is not None and entry.manifest["key"] == key:
+            if entry is not None and entry.manifest.get("key") == key:
                 return entry
         return None
 
@@ -111,7 +111,7 @@ def read_entry(folder: Path) -> Entry | None:
             if fingerprint(folder / name) != expected:
                 return None
         return Entry(folder, manifest)
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
 

@@ -8,6 +8,7 @@
 | `folder` | Path of a folder that the step fills | the folder's own files |
 """
 
+import csv
 import gzip
 import json
 from pathlib import Path
@@ -26,7 +27,7 @@ def save(form: str, value: Any, folder: Path) -> None:
         _gzip(folder / "run.trec.gz", runs.to_trec(value))
     elif form == "table":
         frame = value.reset_index(drop=True)
-        _gzip(folder / "table.csv.gz", frame.to_csv(index=False, lineterminator="\n"))
+        _gzip(folder / "table.csv.gz", frame.to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC))
         types = {column: _dtype(frame[column]) for column in frame.columns}
         (folder / "dtypes.json").write_text(json.dumps(types))
     elif form == "json":
@@ -45,7 +46,9 @@ def load(form: str, folder: Path) -> Any:
             column: [""] for column, kind in types.items() if kind == "float64"}, float_precision="round_trip")
     if form == "json":
         return json.loads((folder / "value.json").read_text())
-    return folder
+    if form == "folder":
+        return folder
+    raise ValueError(f"unknown form {form!r}: one of {', '.join(FORMS)}")
 
 
 def _dtype(column: pd.Series) -> str:

@@ -4,13 +4,14 @@
 |---|---|---|
 | same direction and significant | same sign, p < 0.05 | |
 | same direction, not significant | same sign, p >= 0.05 | |
-| no difference | the whole 95 % interval lies within the margin, or the difference is zero | p >= 0.05 |
+| no difference | smaller than the margin and p >= 0.05, or the whole 95 % interval within the margin | p >= 0.05 |
 | opposite direction | the other sign, significant or not (the p-value beside it says which) | p < 0.05 |
 | not comparable | what was measured is not what the study measured | |
 | not run | nothing was measured; a reason is given | |
 
-p is the permutation test's, Holm-corrected within the family of comparisons made for one table. The rules look at the
-difference from the baseline only: whether a value lies above or below the published one changes no verdict.
+p is the permutation test's, Holm-corrected within the family of comparisons made for one table. The margin is 0.01 of a
+measure between 0 and 1. The rules look at the difference from the baseline only: whether a value lies above or below the
+published one changes no verdict.
 """
 
 from collections.abc import Sequence
@@ -56,7 +57,7 @@ def judge(direction: str, found: Paired, p: float | None = None, margin: float =
         direction: what the study found of the first system against the second.
         found: the measured comparison of the same two.
         p: the corrected p-value; by default the permutation test's own.
-        margin: differences whose whole interval lies within it are called none.
+        margin: what is smaller and not significant, or lies within it with its whole interval, is called none.
     """
     p = found.p_permutation if p is None else p
     d = found.difference
@@ -65,7 +66,7 @@ def judge(direction: str, found: Paired, p: float | None = None, margin: float =
     if direction not in ("higher", "lower"):
         raise ValueError(f"direction {direction!r}: higher, lower or no-difference")
     same = (d.mean > 0) == (direction == "higher")
-    if d.mean == 0 or (-margin < d.low and d.high < margin):
+    if (abs(d.mean) < margin and p >= ALPHA) or (-margin < d.low and d.high < margin):
         return Verdict(NONE, found, p)
     if not same:
         return Verdict(OPPOSITE, found, p)

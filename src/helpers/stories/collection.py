@@ -8,8 +8,9 @@ import pandas as pd
 
 from helpers import measures, page, plots, published, tuning, verdicts
 from helpers.collection import Collection
+from helpers.compare import measured, with_interval
 from helpers.evaluation import Evaluation, evaluate
-from helpers.fragments import Fragment, Html, cell
+from helpers.fragments import Fragment
 from helpers.lucene import text_index
 from helpers.numbers import count, interval, p_value, plain, signed
 from helpers.significance import paired
@@ -38,13 +39,13 @@ def statistics_table(source: Collection, statistics: dict[str, dict[str, Any]]) 
 
 def split_table(source: Collection) -> Fragment:
     """Queries and judgments by split and unit, with the grades."""
-    rows = []
-    for split in source.splits:
-        for unit in source.units:
-            grades = source.qrels(unit, split)["relevance"].value_counts().sort_index(ascending=False)
-            said = ", ".join(f"grade {grade}: {count(number)}" for grade, number in grades.items())
-            rows.append([split, unit, count(len(source.queries(split))), count(int(grades.sum())), said])
-    return page.show_table("Queries and judgments by split", ("split", "unit", "queries", "judgments", "by grade"), rows, 2)
+    found = {(split, unit): source.qrels(unit, split)["relevance"].value_counts()
+             for split in source.splits for unit in source.units}
+    grades = sorted({int(grade) for counts in found.values() for grade in counts.index}, reverse=True)
+    rows = [[split, unit, count(len(source.queries(split))), *(count(int(counts.get(grade, 0))) for grade in grades)]
+            for (split, unit), counts in found.items()]
+    header = ("split", "unit", "queries", *(f"grade {grade}" for grade in grades))
+    return page.show_table("Queries, and judgments by grade", header, rows, numeric_from=2)
 
 
 def first_stages(beds: dict[str, Testbed], first_stage: str, k1: float, b: float, depth: int) -> dict[str, Evaluation]:
@@ -67,8 +68,7 @@ def measures_table(systems: dict[str, Evaluation], caption: str) -> Fragment:
         cells: list[Any] = [name]
         for measure in MEASURES:
             m = system.mean(measure)
-            cells.append(Html(f'<a class="nr-measured" href="#step-{system.source.key[:10]}">{plain(m.mean)}</a> '
-                              f"<small>{cell(interval(m.low, m.high))}</small>"))
+            cells.append(with_interval(measured(plain(m.mean), system), interval(m.low, m.high)))
         rows.append(cells)
     return page.show_table(caption, ("system", *MEASURES), rows)
 

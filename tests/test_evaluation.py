@@ -1,0 +1,68 @@
+import pandas as pd
+import pytest
+
+from helpers.compare import against_published, seeds_text
+from helpers.evaluation import Evaluation, over_seeds, values_of
+
+
+class Source:
+    key = "0123456789abcdef"
+
+
+def system(label, *values):
+    frame = pd.DataFrame({"RR@10": values}, index=pd.Index([f"q{n}" for n in range(len(values))], name="query_id"))
+    return Evaluation(label, pd.DataFrame(), frame, Source())
+
+
+def test_seeds_are_averaged_for_each_query_and_their_means_kept():
+    both = over_seeds("s", [system("a", 1.0, 0.0, 0.5), system("b", 0.5, 0.5, 0.5)])
+    assert both.values["RR@10"].tolist() == [0.75, 0.25, 0.5]
+    assert both.seed_means["RR@10"].tolist() == [0.5, 0.5]
+
+
+def test_the_variation_over_seeds_is_the_standard_deviation_of_their_means():
+    both = over_seeds("s", [system("a", 0.2, 0.4), system("b", 0.4, 0.6)])  # means 0.3 and 0.5: sd 0.1 * sqrt(2)
+    assert seeds_text(both, "RR@10") == ", sd 0.141 over 2 seeds"
+    assert seeds_text(system("a", 0.2, 0.4), "RR@10") == ""
+
+
+def test_one_seed_or_other_queries_are_refused():
+    with pytest.raises(ValueError, match="at least two seeds"):
+        over_seeds("s", [system("a", 1.0)])
+    with pytest.raises(ValueError, match="same queries"):
+        over_seeds("s", [system("a", 1.0), system("b", 1.0, 0.0)])
+
+
+def test_the_comparison_pairs_queries_by_their_ids():
+    ours = system("a", 1.0, 0.5)
+    theirs = Evaluation("b", pd.DataFrame(), ours.values.iloc[::-1], Source())
+    assert ours.against(theirs, "RR@10").difference.mean == 0
+
+
+def test_values_of_gives_a_column_a_system():
+    frame = values_of({"x": system("x", 1.0, 0.5), "y": system("y", 0.0, 0.25)}, ["y", "x"], "RR@10")
+    assert frame.columns.tolist() == ["y", "x"]
+    assert frame.loc["q1"].tolist() == [0.25, 0.5]
+
+
+def test_published_and_measured_stand_side_by_side_with_a_verdict():
+    base, better = [0.5, 0.25, 0.0, 1.0] * 10, [1.0, 0.5, 0.25, 1.0] * 10
+    shown = against_published("steensland2021", "5.1", "MRR@10", "RR@10",
+                              {"BM25": system("BM25", *base), "BERT-Mean": system("BERT-Mean", *better),
+                               "Other": system("Other", *base)}, "BM25")
+    assert "0.571†" in shown.html  # published, with its mark
+    assert "0.688†" in shown.html  # measured (1 + 0.5 + 0.25 + 1) / 4, significant by the same rule
+    assert "+0.250" in shown.html  # measured effect; published +0.054
+    assert "+0.054" in shown.html
+    assert "same direction and significant" in shown.html
+    assert 'href="#step-0123456789"' in shown.html
+    lines = {line["row"]: line for line in shown.data["values"]}
+    assert lines["BERT-Mean"]["verdict"] == "same direction and significant"
+    assert lines["Other"]["verdict"] is None  # the study has no such row
+
+
+def test_a_value_above_the_published_one_is_shown_as_a_difference_too():
+    base, better = [0.0, 0.5] * 20, [1.0, 1.0] * 20
+    shown = against_published("steensland2021", "5.1", "MRR@10", "RR@10",
+                              {"BM25": system("BM25", *base), "BERT-Mean": system("BERT-Mean", *better)}, "BM25")
+    assert "+13.89" in shown.html  # effect ratio 0.75 / 0.054
