@@ -35,7 +35,7 @@ class PairDataset:
 def cross_encoder(pairs: pd.DataFrame, queries: pd.DataFrame, store: Path, tokens: Path, backbone: Backbone,
                   epochs: int, learning_rate: float, batch_size: int, warmup: float, weight_decay: float,
                   dropout: float, max_length: int, query_length: int, evaluation_queries: int, evaluations: int,
-                  seed: int, *, folder: Path) -> None:
+                  seed: int, start: Path | None = None, *, folder: Path) -> None:
     """Fine-tune all parameters of a backbone on labelled pairs, and keep weights, tokenizer and `log.json`.
 
     AdamW, linear warm-up and decay, binary cross-entropy. Some *queries* (not pairs, so that no query is on both sides)
@@ -58,6 +58,7 @@ def cross_encoder(pairs: pd.DataFrame, queries: pd.DataFrame, store: Path, token
         evaluation_queries: queries held out.
         evaluations: how often both losses are logged over the training.
         seed: of the head's initialisation, of the order and of dropout.
+        start: a model that this step fine-tuned before, to go on from instead of the backbone.
     """
     from transformers import AutoModelForSequenceClassification, DataCollatorWithPadding, PrinterCallback, Trainer
 
@@ -67,7 +68,8 @@ def cross_encoder(pairs: pd.DataFrame, queries: pd.DataFrame, store: Path, token
     train, evaluation = (PairDataset(part) for part in examples(
         pairs, queries, WindowTokens(tokens, store), tokenizer, max_length, query_length, evaluation_queries, seed))
     seed_everything(seed)  # before the head is made
-    model = backbone.build(AutoModelForSequenceClassification, num_labels=1, hidden_dropout_prob=dropout,
+    origin = backbone if start is None else Backbone("", str(start))
+    model = origin.build(AutoModelForSequenceClassification, num_labels=1, hidden_dropout_prob=dropout,
                            attention_probs_dropout_prob=dropout, attn_implementation=attention(),
                            problem_type="multi_label_classification")  # that is: binary cross-entropy on logits
     arguments = training_arguments(folder, len(train), epochs=epochs, learning_rate=learning_rate,

@@ -5,14 +5,14 @@ trains stays small, and a signal to it (Ctrl-C, a stop button) cannot end in a c
 """
 
 import functools
-import multiprocessing
 import os
+import pickle
 import re
 import subprocess
 import sys
+import threading
 import types
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,6 +22,7 @@ NEEDED = 21
 QUIET = ("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow",
          "-Djava.util.logging.config.file=/dev/null")  # Lucene's advice to itself is not the reader's
 Result = TypeVar("Result")
+_LOCK = threading.Lock()
 
 
 @functools.cache
@@ -64,17 +65,33 @@ def anserini_jar() -> Path:
 def call(function: Callable[..., Result], *arguments: Any) -> Result:
     """Run a module-level function in the worker process, where pyserini may be imported.
 
-    The worker starts with the first call (about 3 s) and serves all later ones.
+    The worker starts with the first call (about 3 s), serves all later ones, and ends with this process.
+
+    Raises:
+        RuntimeError: if the worker died; what it said is on standard error.
+        Exception: whatever the function raised.
     """
-    return _worker().submit(function, *arguments).result()
+    worker = _worker()
+    with _LOCK:
+        try:
+            pickle.dump((function, arguments), worker.stdin)  # type: ignore[arg-type]
+            worker.stdin.flush()  # type: ignore[union-attr]
+            good, answer = pickle.load(worker.stdout)  # type: ignore[arg-type]
+        except (EOFError, BrokenPipeError) as error:
+            _worker.cache_clear()
+            raise RuntimeError(f"the Java worker died (exit code {worker.poll()}); is there memory for BOOK_HEAP?") from error
+    if not good:
+        raise answer
+    return answer
 
 
 @functools.cache
-def _worker() -> ProcessPoolExecutor:
-    return ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"), initializer=_start)
+def _worker() -> subprocess.Popen[bytes]:
+    # a plain subprocess: multiprocessing would run the caller's script a second time
+    return subprocess.Popen([sys.executable, "-m", "helpers.java_worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
 
-def _start() -> None:
+def configure() -> None:
     """Configure the JVM of the worker; it starts with the first import of pyserini.
 
     Pyserini's own start-up asks for a JVM module that slim runtimes lack (hence the class path that does not exist),

@@ -7,9 +7,10 @@
 Defaults are the book's base model; the chapters change one field at a time with `dataclasses.replace`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from helpers import backbone
+from helpers.answers import answer_windows
 from helpers.cross_encoder import cross_encoder, training_log
 from helpers.pairs import training_pairs
 from helpers.rerank import window_scores
@@ -30,6 +31,8 @@ class Reranker:
         candidates: training candidates a query (Steensland 2021: 40).
         positives: windows drawn from relevant candidates of a query, 0 for all.
         negatives: windows drawn from its other candidates, 0 for all.
+        answers: whether the first positive drawn is a window that holds the answer, where the collection judges passages of
+            its documents; the labels stay the thesis's.
         backbone: see `helpers.backbone.resolve`.
         epochs: passes over the pairs.
         learning_rate: the peak.
@@ -42,19 +45,21 @@ class Reranker:
         evaluation_queries: training queries held out for the evaluation loss.
         evaluations: how often the losses are logged.
         seed: of the draws, the head and the order.
+        start: a re-ranker to go on training from, instead of the backbone.
     """
 
     collection: str = "almanac"
-    splits: tuple[str, ...] = ("train", "headings")
+    splits: tuple[str, ...] = ("train",)
     queries: int = 0
     k1: float = 1.2
     b: float = 0.75
     candidates: int = 40
-    positives: int = 1
-    negatives: int = 3
+    positives: int = 2
+    negatives: int = 4
+    answers: bool = True
     backbone: str = "packaged"
-    epochs: int = 1
-    learning_rate: float = 1.5e-4
+    epochs: int = 2
+    learning_rate: float = 1e-4
     batch_size: int = 16
     warmup: float = 0.1
     weight_decay: float = 0.01
@@ -64,6 +69,14 @@ class Reranker:
     evaluation_queries: int = 80
     evaluations: int = 10
     seed: int = 1
+    start: "Reranker | None" = None
+
+    def after(self, splits: tuple[str, ...]) -> "Reranker":
+        """The same, but trained on top of a first pass over these splits: more queries, fewer windows of each."""
+        if not splits:
+            return self
+        return replace(self, start=replace(self, splits=splits, positives=1, negatives=3, answers=False, epochs=1,
+                                           learning_rate=1.5e-4, seed=1))
 
     @property
     def bed(self) -> Testbed:
@@ -76,7 +89,17 @@ class Reranker:
         bed, encoder = self.bed, backbone.resolve(self.backbone)
         return training_pairs(bed.bm25(self.k1, self.b, self.candidates), bed.qrels_step, bed.store,
                               bed.tokens(encoder), self.candidates, bed.level, self.positives, self.negatives,
-                              self.seed)
+                              self.seed, self.answer_step)
+
+    @property
+    def answer_step(self) -> Step | None:
+        """The windows that hold an answer, if they are asked for and the collection judges documents and passages."""
+        documents = self.bed
+        if not self.answers or set(documents.source.units) != {"document", "passage"}:
+            return None
+        passages = replace(documents, unit="passage")
+        return answer_windows(documents.store, passages.store, documents.qrels_step, passages.qrels_step, documents.level,
+                              documents.words, documents.overlap)
 
     @property
     def model(self) -> Step:
@@ -84,7 +107,8 @@ class Reranker:
         bed, encoder = self.bed, backbone.resolve(self.backbone)
         return cross_encoder(self.pairs, bed.query_step, bed.store, bed.tokens(encoder), encoder, self.epochs,
                              self.learning_rate, self.batch_size, self.warmup, self.weight_decay, self.dropout,
-                             self.max_length, self.query_length, self.evaluation_queries, self.evaluations, self.seed)
+                             self.max_length, self.query_length, self.evaluation_queries, self.evaluations, self.seed,
+                             None if self.start is None else self.start.model)
 
     @property
     def log(self) -> Step:

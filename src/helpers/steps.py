@@ -89,8 +89,9 @@ class Step:
     def __init__(self, definition: Definition, arguments: dict[str, Any]):
         self.definition, self.arguments = definition, arguments
         self.name = definition.name
+        # an absent input is not part of the recipe: an optional one added later leaves the old keys as they are
         self._recipe = {"step": self.name, "version": definition.version,
-                        "arguments": {name: recipe.describe(value) for name, value in arguments.items()}}
+                        "arguments": {name: recipe.describe(value) for name, value in arguments.items() if value is not None}}
         self.key = recipe.key_of(self._recipe)
 
     def recipe(self) -> dict[str, Any]:

@@ -31,7 +31,7 @@ class Testbed:
 
     Args:
         collection: see `helpers.collection.open_collection`.
-        unit: `document` or `passage`.
+        unit: `document` or `passage`; by default documents, if the collection has any.
         splits: the query splits used together.
         queries: how many of each split are sampled, 0 for all.
         level: the lowest grade that counts as relevant, 0 for the collection's own rule.
@@ -41,7 +41,7 @@ class Testbed:
     """
 
     collection: str
-    unit: str = "document"
+    unit: str = ""
     splits: tuple[str, ...] = ("test",)
     queries: int = 0
     level: int = 0
@@ -52,6 +52,8 @@ class Testbed:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_source", open_collection(self.collection))
+        if not self.unit:
+            object.__setattr__(self, "unit", min(self._source.units))
         for split in self.splits:
             self._source.part("qrels", self.unit, split)  # a clear error now rather than in the middle of a chapter
         if self.level == 0:
