@@ -55,7 +55,7 @@ def cross_encoder(pairs: pd.DataFrame, queries: pd.DataFrame, store: Path, token
         dropout: of hidden states and attention; 0 trains faster on a CPU (no masks to draw).
         max_length: tokens of a whole input (256 in the thesis).
         query_length: tokens kept of a query (47 in the thesis).
-        evaluation_queries: queries held out.
+        evaluation_queries: queries held out, at most a tenth of them.
         evaluations: how often both losses are logged over the training.
         seed: of the head's initialisation, of the order and of dropout.
         start: a model that this step fine-tuned before, to go on from instead of the backbone.
@@ -103,7 +103,7 @@ def examples(pairs: pd.DataFrame, queries: pd.DataFrame, tokens: WindowTokens, t
     texts = queries.set_index("query_id")["text"]
     asked = list(dict.fromkeys(pairs["query_id"]))
     ids = dict(zip(asked, query_ids(tokenizer, [texts[q] for q in asked], query_length), strict=True))
-    held_out = set(pd.Series(asked).sample(n=evaluation_queries, random_state=seed))
+    held_out = set(pd.Series(asked).sample(n=min(evaluation_queries, max(1, len(asked) // 10)), random_state=seed))
     sides: tuple[list[dict], list[dict]] = ([], [])
     for query, window, label in pairs[["query_id", "window_id", "label"]].itertuples(index=False):
         input_ids, types = pair_ids(tokenizer, ids[query], tokens[window], max_length)

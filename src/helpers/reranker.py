@@ -10,7 +10,6 @@ Defaults are the book's base model; the chapters change one field at a time with
 from dataclasses import dataclass, replace
 
 from helpers import backbone
-from helpers.answers import answer_windows
 from helpers.cross_encoder import cross_encoder, training_log
 from helpers.pairs import training_pairs
 from helpers.rerank import window_scores
@@ -89,17 +88,7 @@ class Reranker:
         bed, encoder = self.bed, backbone.resolve(self.backbone)
         return training_pairs(bed.bm25(self.k1, self.b, self.candidates), bed.qrels_step, bed.store,
                               bed.tokens(encoder), self.candidates, bed.level, self.positives, self.negatives,
-                              self.seed, self.answer_step)
-
-    @property
-    def answer_step(self) -> Step | None:
-        """The windows that hold an answer, if they are asked for and the collection judges documents and passages."""
-        documents = self.bed
-        if not self.answers or set(documents.source.units) != {"document", "passage"}:
-            return None
-        passages = replace(documents, unit="passage")
-        return answer_windows(documents.store, passages.store, documents.qrels_step, passages.qrels_step, documents.level,
-                              documents.words, documents.overlap)
+                              self.seed, bed.answers if self.answers else None)
 
     @property
     def model(self) -> Step:

@@ -8,11 +8,12 @@ Chapters that ask for the same thing build the same steps, hence the same keys: 
 """
 
 import functools
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
 from helpers import measures, queries
+from helpers.answers import answer_windows
 from helpers.backbone import Backbone
 from helpers.bm25 import best_window, bm25_run
 from helpers.collection import Collection, check_qrels, open_collection
@@ -89,6 +90,14 @@ class Testbed:
     def first_stage(self, name: str, k1: float, b: float, depth: int) -> Step:
         """BM25 for `bm25`; otherwise the published TREC run in that file, cut to the sampled queries."""
         return self.bm25(k1, b, depth) if name == "bm25" else external_run(name, self.query_step, depth)
+
+    @property
+    def answers(self) -> Step | None:
+        """The windows that hold an answer; None unless the collection judges its documents' passages too."""
+        if self.unit != "document" or "passage" not in self._source.units:
+            return None
+        parts = replace(self, unit="passage")
+        return answer_windows(self.store, parts.store, self.qrels_step, parts.qrels_step, self.level, self.words, self.overlap)
 
     def tokens(self, backbone: Backbone) -> Step:
         """The windows as tokens of the backbone's tokenizer."""

@@ -14,9 +14,10 @@ from helpers.numbers import count, interval, p_value, plain, seconds, signed
 from helpers.steps import Step
 from helpers.testbed import Testbed
 from helpers.verdicts import ALPHA
+from helpers.windows import doc_of
 
 STUDY, TABLE = "steensland2021", "5.1"
-MEASURES = ["RR@10", "R@10", "R@20", "nDCG@10"]
+MEASURES = ["RR@10", "R@10", "nDCG@10"]
 SYSTEMS = {"BERT-Max": "max", "BERT-Mean": "mean", "BERT-FirstP": "first", "BERT-SumP": "sum"}
 DENSE = "MiniLM untouched"
 
@@ -98,8 +99,36 @@ def _relevant_title(bed: Testbed, query: str) -> str:
     return text.title or " ".join(text.body.split()[:15]) + " …"
 
 
-def finding(systems: Mapping[str, Evaluation], bed: Testbed, scores: Step) -> Fragment:
+def window_table(bed: Testbed, scores: Step) -> Fragment:
+    """What the model says of windows with the answer, of other windows of the same documents, and of other documents."""
+    if bed.answers is None:
+        return page.prose("This collection does not say where in a document its answer lies.")
+    holding = set(map(tuple, bed.answers.value().to_numpy()))
+    relevant = set(map(tuple, bed.qrels.loc[bed.qrels["relevance"] >= bed.level, ["query_id", "doc_id"]].to_numpy()))
+    windows = scores.value()
+    kinds = pd.Series([kind_of(query, window, holding, relevant) for query, window in
+                       zip(windows["query_id"], windows["doc_id"], strict=True)], name="kind")
+    found = windows["score"].groupby(kinds)
+    above = (windows["score"] > 0.5).groupby(kinds).mean()
+    rows = [[kind, count(int(found.count()[kind])), plain(found.mean()[kind]), plain(above[kind])]
+            for kind in KINDS_OF_WINDOWS if kind in found.groups]
+    header = ("windows", "how many", "mean score", "share above one half")
+    return page.show_table("Scores of windows, by what they hold", header, rows)
+
+
+KINDS_OF_WINDOWS = ("with the answer", "of the relevant document, without it", "of other candidates")
+
+
+def kind_of(query: str, window: str, holding: set, relevant: set) -> str:
+    """Which of the three kinds a scored window is."""
+    if (query, window) in holding:
+        return KINDS_OF_WINDOWS[0]
+    return KINDS_OF_WINDOWS[1 if (query, doc_of(window)) in relevant else 2]
+
+
+def finding(systems: Mapping[str, Evaluation], bed: Testbed, scores: Step, candidates: int) -> Fragment:
     """The chapter's last words."""
+    ceiling = bed.per_query(systems["BM25"].run, [f"R@{candidates}"]).mean().iloc[0]
     base, mean, dense = systems["BM25"], systems["BERT-Mean"], systems[DENSE]
     found, other = mean.against(base, "RR@10"), mean.against(dense, "RR@10")
     best = max(SYSTEMS, key=lambda name: systems[name].mean("RR@10").mean)
@@ -113,7 +142,7 @@ def finding(systems: Mapping[str, Evaluation], bed: Testbed, scores: Step) -> Fr
         f"{interval(d.low, d.high, sign=True)}, {sure} (t-test p {p_value(found.p_t)}, permutation p "
         f"{p_value(found.p_permutation)}).",
         f"The best aggregation here is {best} with {plain(systems[best].mean('RR@10').mean)}.",
-        f"The ceiling that the candidates set is {plain(base.mean('R@20').mean)} (recall in BM25's top 20).",
+        f"The ceiling that the candidates set is {plain(ceiling)} (recall in BM25's top {candidates}).",
         f"The fine-tuned cross-encoder ends {against_dense} the untouched bi-encoder that it started from "
         f"({plain(dense.mean('RR@10').mean)}; difference {signed(other.difference.mean)}, permutation p "
         f"{p_value(other.p_permutation)}).",

@@ -1,0 +1,33 @@
+"""Shared by the tests: a tiny collection in MS MARCO's form, and a store of the test session's own."""
+
+import pytest
+
+DOCS = [("d1", "u", "Bread", "Why bread turns brown in the oven. Sugars and proteins react in the heat."),
+        ("d2", "u", "Iron", "Iron rusts in wet air. Oil keeps the water away from iron."),
+        ("d3", "u", "Clouds", "Clouds form when moist air rises and cools. Rain falls from thick clouds."),
+        ("d4", "u", "Ovens", "An oven heats bread and cake. Bread needs a hot oven, bread needs time.")]
+QUERIES = [("q1", "why does bread turn brown"), ("q2", "how to stop iron rusting"), ("q3", "the of and")]
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory):
+    """Four documents, three queries (one of stop words alone), judgments for train and test."""
+    place = tmp_path_factory.mktemp("tiny")
+    (place / "docs.tsv").write_text("".join("\t".join(doc) + "\n" for doc in DOCS))
+    for split in ("train", "test"):
+        (place / f"queries.{split}.tsv").write_text("".join("\t".join(query) + "\n" for query in QUERIES))
+        (place / f"qrels.{split}.tsv").write_text("q1 0 d1 1\nq2 0 d2 1\nq3 0 d3 1\n")
+    return place
+
+
+@pytest.fixture(scope="session")
+def session_store(tmp_path_factory):
+    """A step store that the slow tests share, so that nothing is computed twice."""
+    return tmp_path_factory.mktemp("store")
+
+
+@pytest.fixture
+def store(session_store, monkeypatch):
+    """Point the steps to the session's store."""
+    monkeypatch.setenv("BOOK_STORE", str(session_store))
+    return session_store

@@ -1,0 +1,78 @@
+import math
+
+import pandas as pd
+import pytest
+
+from helpers import java
+from helpers.testbed import Testbed
+
+pytestmark = pytest.mark.slow
+
+
+def bed(folder, split="test"):
+    return Testbed(str(folder), splits=(split,))
+
+
+def test_the_score_is_bm25s_up_to_lucenes_factor(folder, store):
+    run = bed(folder).bm25(k1=0.9, b=0.4, depth=10).value()
+    # q1 after stop words and Porter stems: why, doe, bread, turn, brown. In the texts (title in front) these occur:
+    #   d1: why 1, bread 2, turn 1, brown 1; d4: bread 3. Lengths without stop words: d1 10 (bread why bread turn brown oven sugar
+    #   protein react heat), d2 12, d3 12, d4 12.
+    lengths, documents = {"d1": 10, "d2": 11, "d3": 11, "d4": 12}, 4
+
+    def weight(frequency, found_in, length):
+        idf = math.log(1 + (documents - found_in + 0.5) / (found_in + 0.5))
+        mean = sum(lengths.values()) / documents
+        return idf * frequency / (frequency + 0.9 * (1 - 0.4 + 0.4 * length / mean))
+
+    scores = run[run["query_id"] == "q1"].set_index("doc_id")["score"]
+    once, bread = weight(1, 1, 10), weight(2, 2, 10)
+    assert scores["d1"] == pytest.approx(3 * once + bread, rel=0.02)
+    assert scores["d4"] == pytest.approx(weight(3, 2, 12), rel=0.02)
+
+
+def test_a_query_of_stop_words_finds_nothing_and_the_others_are_ranked(folder, store):
+    run = bed(folder).bm25(k1=0.9, b=0.4, depth=10).value()
+    assert list(dict.fromkeys(run["query_id"])) == ["q1", "q2"]
+    assert run[run["query_id"] == "q2"]["doc_id"].tolist() == ["d2"]
+
+
+def test_windows_score_a_document_by_its_best_window(folder, store):
+    windows = Testbed(str(folder), words=6, overlap=2)
+    run = windows.bm25(0.9, 0.4, depth=10, windows=True).value()
+    assert run[run["query_id"] == "q1"]["doc_id"].is_unique
+    assert run[run["query_id"] == "q1"]["doc_id"].iloc[0] == "d1"
+
+
+@pytest.mark.parametrize("k1, b", [(-0.1, 0.4), (0.9, -0.1), (0.9, 1.1)])
+def test_impossible_parameters_are_refused(folder, store, k1, b):
+    with pytest.raises(ValueError, match="k1 must be at least 0 and b between 0 and 1"):
+        bed(folder).bm25(k1, b, depth=10).value()
+
+
+def test_the_worker_raises_here_what_was_raised_there():
+    with pytest.raises(ValueError, match="invalid literal"):
+        java.call(int, "no number")
+
+
+def test_the_worker_serves_after_an_error():
+    with pytest.raises(ZeroDivisionError):
+        java.call(divmod, 1, 0)
+    assert java.call(divmod, 7, 2) == (3, 1)
+
+
+def test_the_almanacs_passages_rank_as_its_datasheet_says_or_better(store):
+    passages = Testbed("almanac", "passage", ("test",))
+    values = passages.per_query(passages.bm25(0.9, 0.4, depth=100).value(), ["RR@10", "R@100"])
+    assert values["RR@10"].mean() > 0.583  # the datasheet's, without stemming
+    assert values["R@100"].mean() > 0.823
+
+
+def test_tuning_finds_the_best_cell_of_the_grid(folder, store):
+    from helpers.lucene import text_index
+    from helpers.tuning import best, bm25_grid
+
+    one = bed(folder)
+    grid = bm25_grid(text_index(one.store), one.query_step, one.qrels_step, [0.5, 1.0], [0.0, 0.5], "RR@10", 1, 10).value()
+    assert grid[["k1", "b"]].to_numpy().tolist() == [[0.5, 0.0], [0.5, 0.5], [1.0, 0.0], [1.0, 0.5]]
+    assert best(pd.DataFrame({"k1": [2.0, 1.0, 1.0], "b": [0.1, 0.2, 0.1], "RR@10": [0.5, 0.5, 0.5]}), "RR@10") == (1.0, 0.1)

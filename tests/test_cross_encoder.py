@@ -1,0 +1,117 @@
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from helpers import backbone
+from helpers.aggregation import aggregate
+from helpers.reranker import Reranker
+from helpers.scoring import load_scorer, probabilities
+from helpers.testbed import Testbed
+from helpers.tokens import WindowTokens, pair_ids, query_ids
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def tiny(folder):
+    return Reranker(collection=str(folder), splits=("train",), k1=0.9, b=0.4, candidates=3, positives=1, negatives=2,
+                    backbone="packaged:0", epochs=2, batch_size=2, evaluation_queries=1, evaluations=2, max_length=32)
+
+
+def test_a_model_learns_and_logs(tiny, store):
+    log = tiny.log.value()
+    assert log["steps"] == 2 * -(-log["pairs"] // 2)
+    assert log["positives"] == 1
+    assert [line["step"] for line in log["log"] if "eval_loss" in line]
+    folder = tiny.model.value()
+    assert {file.name for file in folder.iterdir()} >= {"model.safetensors", "config.json", "tokenizer.json", "log.json"}
+    assert not list(folder.rglob("*.bin"))  # safetensors only
+
+
+def test_the_loss_is_binary_cross_entropy_on_the_logit():
+    import torch
+    from transformers import AutoModelForSequenceClassification
+
+    torch.manual_seed(1)
+    model = backbone.resolve("packaged:0").build(AutoModelForSequenceClassification, num_labels=1,
+                                                 problem_type="multi_label_classification").eval()
+    inputs = {"input_ids": torch.tensor([[101, 2000, 102], [101, 3000, 102]])}
+    out = model(**inputs, labels=torch.tensor([[1.0], [0.0]]))
+    p = 1 / (1 + np.exp(-out.logits.detach().double().numpy()[:, 0]))
+    assert float(out.loss) == pytest.approx(-(np.log(p[0]) + np.log(1 - p[1])) / 2, rel=1e-5)
+
+
+def test_the_seed_decides_the_head(tiny, store):
+    import torch
+    from safetensors.torch import load_file
+
+    heads = [load_file(replace(tiny, seed=seed).model.value() / "model.safetensors")["classifier.weight"] for seed in (1, 2)]
+    assert not torch.equal(*heads)
+
+
+def test_training_can_go_on_from_a_first_pass(tiny, store):
+    second = tiny.after(("train",))
+    assert second.start.splits == ("train",)
+    assert second.start.epochs == 1
+    assert second.model.key != tiny.model.key
+    assert json.loads((second.model.value() / "log.json").read_text())["steps"] > 0
+    assert tiny.after(()) == tiny
+
+
+def test_scores_do_not_depend_on_the_order_or_the_company(tiny, store):
+    model = load_scorer(tiny.model.value())
+    random = np.random.default_rng(1)
+    inputs = [(random.integers(1000, 5000, size=n).tolist(), [0] * n) for n in random.integers(5, 40, size=60)]
+    scores = probabilities(model, inputs)
+    backwards = probabilities(model, inputs[::-1])[::-1]
+    alone = np.concatenate([probabilities(model, [one]) for one in inputs[:5]])
+    assert np.allclose(scores, backwards, atol=1e-4)
+    assert np.allclose(scores[:5], alone, atol=5e-3)  # padding changes the rounding of bf16, not the value
+
+
+def test_bf16_agrees_with_fp32_and_does_not_make_ties(tiny, store, monkeypatch):
+    from helpers import numerics
+
+    random = np.random.default_rng(2)
+    inputs = [(random.integers(1000, 5000, size=30).tolist(), [0] * 30) for _ in range(200)]
+    scores = {}
+    for kind in ("fp32", "bf16"):
+        monkeypatch.setattr(numerics, "dtype", lambda kind=kind: kind)
+        scores[kind] = probabilities(load_scorer(tiny.model.value()), inputs)
+    assert np.abs(scores["fp32"] - scores["bf16"]).max() < 0.02
+    assert len(set(scores["bf16"].tolist())) > 150
+
+
+def test_every_window_of_the_candidates_is_scored(tiny, folder, store):
+    bed = Testbed(str(folder), words=6, overlap=2)
+    run = bed.bm25(0.9, 0.4, 10)
+    scores = tiny.scores(bed, run, candidates=1).value()
+    assert scores[scores["query_id"] == "q1"]["doc_id"].str.split("#").str[0].unique().tolist() == ["d1"]
+    assert len(scores[scores["query_id"] == "q1"]) == 4
+    assert scores["score"].between(0, 1).all()
+    assert aggregate(scores, "mean")["doc_id"].tolist() == ["d1", "d2"]
+
+
+def test_the_input_is_cls_query_sep_window_sep():
+    tokenizer = backbone.resolve("packaged").tokenizer()
+    query = query_ids(tokenizer, ["brown bread"], limit=1)[0]
+    assert len(query) == 1
+    ids, types = pair_ids(tokenizer, query, np.arange(5000, 5010), max_length=8)
+    assert ids == [101, *query, 102, 5000, 5001, 5002, 5003, 102]  # 8 tokens: the window is cut to 4
+    assert types == [0, 0, 0, 1, 1, 1, 1, 1]
+
+
+def test_tokens_of_windows_are_those_of_their_text(folder, store):
+    from helpers.texts import Texts
+    from helpers.windows import windows
+
+    bed, encoder = Testbed(str(folder), words=6, overlap=2), backbone.resolve("packaged:0")
+    reader = WindowTokens(bed.tokens(encoder).value(), bed.store.value())
+    tokenizer = encoder.tokenizer()
+    for text in Texts(bed.store.value()):
+        found = list(windows(text, 6, 2))
+        assert list(reader.windows_of(text.doc_id)) == [w.window_id for w in found]
+        for window in found:
+            assert reader[window.window_id].tolist() == tokenizer(window.text, add_special_tokens=False)["input_ids"]

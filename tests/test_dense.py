@@ -1,0 +1,36 @@
+import numpy as np
+import pytest
+
+from helpers import backbone
+from helpers.dense import dense_window_scores, mean_pool
+from helpers.testbed import Testbed
+
+pytestmark = pytest.mark.slow
+
+
+def test_mean_pooling_leaves_padding_out_and_has_length_one():
+    import torch
+
+    hidden = torch.tensor([[[3.0, 0.0], [3.0, 8.0], [99.0, 99.0]]])
+    pooled = mean_pool(hidden, torch.tensor([[True, True, False]]))
+    assert pooled.tolist() == pytest.approx([[0.6, 0.8]])  # the mean (3, 4), length 5
+
+
+def test_the_untouched_backbone_prefers_the_answer(folder, store):
+    bed, encoder = Testbed(str(folder)), backbone.resolve("packaged")
+    scores = dense_window_scores(encoder, bed.bm25(0.9, 0.4, 10), bed.query_step, bed.store, bed.tokens(encoder), 10, 256).value()
+    assert scores[scores["query_id"] == "q1"]["doc_id"].tolist()[0] == "d1#0"
+    assert scores["score"].between(-1.001, 1.001).all()
+
+
+def test_it_agrees_with_sentence_transformers(folder, store):
+    from sentence_transformers import SentenceTransformer
+
+    encoder = backbone.resolve("packaged")
+    model = SentenceTransformer(encoder.source, device="cpu")
+    bed = Testbed(str(folder))
+    query = bed.query_frame.set_index("query_id").loc["q1", "text"]
+    vectors = model.encode([query, "Bread Why bread turns brown in the oven. Sugars and proteins react in the heat."])
+    scores = dense_window_scores(encoder, bed.bm25(0.9, 0.4, 10), bed.query_step, bed.store, bed.tokens(encoder), 10, 256).value()
+    ours = scores[(scores["query_id"] == "q1") & (scores["doc_id"] == "d1#0")]["score"].iloc[0]
+    assert ours == pytest.approx(float(np.dot(*vectors)), abs=0.01)

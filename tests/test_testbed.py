@@ -1,0 +1,77 @@
+import pytest
+
+from helpers.errors import BadInput
+from helpers.external import external_run
+from helpers.queries import take
+from helpers.testbed import Testbed
+
+
+@pytest.fixture
+def store(tmp_path, monkeypatch):
+    monkeypatch.setenv("BOOK_STORE", str(tmp_path))
+
+
+def test_two_chapters_that_ask_for_the_same_build_the_same_keys():
+    first, second = (Testbed("almanac", queries=40) for _ in range(2))
+    assert first.bm25(1.2, 0.75, 100).key == second.bm25(1.2, 0.75, 100).key
+
+
+def test_k1_changes_the_run_and_not_the_index():
+    bed = Testbed("almanac")
+    runs = [bed.bm25(k1, 0.4, 10) for k1 in (0.9, 1.2)]
+    assert runs[0].key != runs[1].key
+    assert runs[0].arguments["index"].key == runs[1].arguments["index"].key
+
+
+def test_a_larger_sample_of_the_same_seed_holds_the_smaller_one(store):
+    small, large = (set(Testbed("almanac", queries=n).query_frame["query_id"]) for n in (20, 50))
+    assert len(small) == 20
+    assert small < large
+    assert set(Testbed("almanac", queries=20, seed=2).query_frame["query_id"]) != small
+
+
+def test_too_large_a_sample_is_all_there_is():
+    frame = Testbed("almanac").source.queries("topics")
+    assert take(frame, 1000, 1).equals(frame)
+    assert take(frame, 0, 1).equals(frame)
+
+
+def test_the_collection_says_what_counts_as_relevant(folder):
+    assert Testbed("almanac").level == 2
+    assert Testbed(str(folder)).level == 1
+    assert Testbed("almanac", level=3).level == 3
+
+
+def test_documents_come_first_where_there_are_any(folder):
+    assert Testbed("almanac").unit == "document"
+
+
+@pytest.mark.parametrize("changes, words", [({"unit": "chapter"}, "no unit"), ({"splits": ("nowhere",)}, "no split")])
+def test_wrong_names_are_refused_at_once(changes, words):
+    with pytest.raises(BadInput, match=words):
+        Testbed("almanac", **changes)
+
+
+def test_a_published_run_is_cut_to_the_queries(folder, store, tmp_path):
+    file = tmp_path / "run.txt"
+    file.write_text("q1 Q0 d4 1 2.5 x\nq1 Q0 d1 2 1.5 x\nq9 Q0 d1 1 9 x\n")
+    bed = Testbed(str(folder))
+    run = bed.first_stage(str(file), 0.9, 0.4, depth=1).value()
+    assert run[["query_id", "doc_id"]].to_numpy().tolist() == [["q1", "d4"]]
+
+
+def test_a_published_run_of_other_queries_is_refused(folder, store, tmp_path):
+    file = tmp_path / "run.txt"
+    file.write_text("q9 Q0 d1 1 9 x\n")
+    with pytest.raises(BadInput, match="ranks none of the queries"):
+        external_run(str(file), Testbed(str(folder)).query_step, 10).value()
+    with pytest.raises(BadInput, match="no such file"):
+        external_run(str(tmp_path / "gone.txt"), Testbed(str(folder)).query_step, 10)
+
+
+def test_a_query_without_hits_counts_as_zero(folder, store, tmp_path):
+    file = tmp_path / "run.txt"
+    file.write_text("q1 Q0 d1 1 2.5 x\n")
+    bed = Testbed(str(folder))
+    values = bed.per_query(bed.first_stage(str(file), 0.9, 0.4, 10).value(), ["RR@10"])
+    assert values["RR@10"].tolist() == [1.0, 0.0, 0.0]
