@@ -40,7 +40,7 @@ def test_the_loss_is_binary_cross_entropy_on_the_logit():
     inputs = {"input_ids": torch.tensor([[101, 2000, 102], [101, 3000, 102]])}
     out = model(**inputs, labels=torch.tensor([[1.0], [0.0]]))
     p = 1 / (1 + np.exp(-out.logits.detach().double().numpy()[:, 0]))
-    assert float(out.loss) == pytest.approx(-(np.log(p[0]) + np.log(1 - p[1])) / 2, rel=1e-5)
+    assert out.loss.item() == pytest.approx(-(np.log(p[0]) + np.log(1 - p[1])) / 2, rel=1e-5)
 
 
 def test_the_seed_decides_the_head(tiny, store):
