@@ -9,7 +9,7 @@ from helpers.numbers import interval, p_value, plain, signed
 from helpers.significance import Paired
 from helpers.verdicts import ALPHA, Verdict
 
-HEADER = ("system", "published", "measured", "published effect", "measured effect", "p (t, perm.)", "verdict", "effect ratio")
+HEADER = ("system", "published", "measured", "published effect", "measured effect", "p (t, perm.)", "verdict", "ER, ΔRI")
 
 
 def against_published(study: str, number: str, column: str, measure: str, systems: Mapping[str, Evaluation],
@@ -40,7 +40,7 @@ def against_published(study: str, number: str, column: str, measure: str, system
                                    interval(mean.low, mean.high) + seeds_text(system, measure)),
                      effect_text(entry, said), *test_cells(found, corrected.get(row)),
                      badge(verdict.verdict, verdicts.KINDS[verdict.verdict]) if verdict else "",
-                     ratio_text(entry, said, mean.mean, base.mean(measure).mean, found)])
+                     ratio_cell(entry, said, mean.mean, base.mean(measure).mean, found)])
         data.append({"study": study, "table": number, "row": row, "column": column, "measure": measure,
                      "measured": mean.mean, "key": system.source.key, "verdict": verdict.verdict if verdict else None})
     caption = (f"{published.published_name(study)}, table {number}: {column}, published and measured "
@@ -89,11 +89,11 @@ def test_cells(found: Paired | None, p: float | None) -> list[Html | str]:
     return [with_interval(signed(d.mean), interval(d.low, d.high, sign=True)), both]
 
 
-def ratio_text(entry: published.Entry | None, baseline: published.Entry | None, mean: float, base_mean: float,
-               found: Paired | None) -> str:
-    """The effect ratio, where there are two published values."""
+def ratio_cell(entry: published.Entry | None, baseline: published.Entry | None, mean: float, base_mean: float,
+               found: Paired | None) -> Html | str:
+    """Effect ratio and, below it, the difference of relative improvements, where there are two published values."""
     if entry is None or baseline is None or found is None:
         return ""
-    ratio = verdicts.effect_ratio(mean, base_mean, entry.value, baseline.value)
-    return "" if ratio is None else signed(ratio, 2)
-
+    values = (mean, base_mean, float(entry.value), float(baseline.value))
+    both = (verdicts.effect_ratio(*values), verdicts.delta_relative_improvement(*values))
+    return Html("<br>".join("" if value is None else signed(value, 2) for value in both))
