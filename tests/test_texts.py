@@ -1,4 +1,3 @@
-from collections.abc import Iterator
 
 import pytest
 
@@ -45,14 +44,7 @@ def test_positions_count_from_0(texts):
     assert [texts.position(doc_id) for doc_id in ("d9", "d1", "d5")] == [0, 1, 2]
 
 
-def test_many_keeps_the_order_asked_for(texts):
-    found = texts.many(["d5", "d9", "d5"])
-    assert isinstance(found, Iterator)
-    assert [text.doc_id for text in found] == ["d5", "d9", "d5"]
-
-
-@pytest.mark.parametrize("ask", [lambda texts: texts["d2"], lambda texts: texts.position("d2"),
-                                 lambda texts: list(texts.many(["d1", "d2"]))])
+@pytest.mark.parametrize("ask", [lambda texts: texts["d2"], lambda texts: texts.position("d2")])
 def test_an_unknown_id_is_a_key_error_that_names_it(texts, ask):
     with pytest.raises(KeyError, match="'d2'"):
         ask(texts)

@@ -9,7 +9,7 @@ from helpers.numbers import interval, p_value, plain, signed
 from helpers.significance import Paired
 from helpers.verdicts import ALPHA, Verdict
 
-HEADER = ("system", "published", "measured", "published effect", "measured effect", "p (t, perm.)", "verdict", "ER, ΔRI")
+HEADER = ("system", "published", "measured", "verdict", "published effect", "measured effect", "p (t, perm.)", "ER, ΔRI")
 
 
 def against_published(study: str, number: str, column: str, measure: str, systems: Mapping[str, Evaluation],
@@ -38,8 +38,8 @@ def against_published(study: str, number: str, column: str, measure: str, system
         rows.append([row, f"{entry.printed}{entry.mark}" if entry else "",
                      with_interval(measured(plain(mean.mean) + dagger, system),
                                    interval(mean.low, mean.high) + seeds_text(system, measure)),
-                     effect_text(entry, said), *test_cells(found, corrected.get(row)),
                      badge(verdict.verdict, verdicts.KINDS[verdict.verdict]) if verdict else "",
+                     effect_text(entry, said), *test_cells(found, corrected.get(row)),
                      ratio_cell(entry, said, mean.mean, base.mean(measure).mean, found)])
         data.append({"study": study, "table": number, "row": row, "column": column, "measure": measure,
                      "measured": mean.mean, "key": system.source.key, "verdict": verdict.verdict if verdict else None})

@@ -1,7 +1,7 @@
 """The text store: any document of a collection by its id, without holding the collection in memory."""
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -62,7 +62,3 @@ class Texts:
         if row is None:
             raise KeyError(f"no text {doc_id!r} in the collection")
         return row[0] - 1
-
-    def many(self, doc_ids: Iterable[str]) -> Iterator[Text]:
-        """The texts of several ids, in their order; KeyError at the first that is missing."""
-        return (self[doc_id] for doc_id in doc_ids)
