@@ -27,6 +27,14 @@ def test_the_study_is_quoted_from_the_data():
     assert "200 test queries" in text
 
 
+def test_the_range_of_the_published_bm25_is_read_from_the_data():
+    text = collection.found_by_the_studies().markdown
+    assert "to 0.8722 (Alarfaj (2022), table 2)" in text
+    printed = [float(entry.value) for entry in collection.published_bm25() if entry.measure == "RR@10"]
+    assert f"from {min(printed)} (" in text
+    assert max(printed) == 0.8722
+
+
 def test_a_window_is_of_one_of_three_kinds():
     holding, relevant = {("q", "d1#0")}, {("q", "d1")}
     kinds = [does_it_work.kind_of("q", window, holding, relevant) for window in ("d1#0", "d1#1", "d2#0")]

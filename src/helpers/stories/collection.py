@@ -73,10 +73,23 @@ def measures_table(systems: dict[str, Evaluation], caption: str) -> Fragment:
     return page.show_table(caption, ("system", *MEASURES), rows)
 
 
+def published_bm25() -> list[published.Entry]:
+    """Every ranking measure that the five studies print for BM25."""
+    return [entry for entry in published.everything()
+            if entry.system == "bm25" and entry.measure.startswith(("RR", "R@", "nDCG", "AP")) and not entry.unit]
+
+
+def found_by_the_studies() -> Fragment:
+    """The lowest and the highest reciprocal rank that the studies print for BM25, in a sentence."""
+    values = sorted((e for e in published_bm25() if e.measure == "RR@10"), key=lambda e: float(e.value))
+    low, high = values[0], values[-1]
+    return page.prose(f"For BM25 the studies print an MRR@10 from {low.printed} ({low.where}) to {high.printed} ({high.where}): "
+                      "the same ranking function, on collections that differ in size and in how their queries were drawn.")
+
+
 def bm25_elsewhere() -> Fragment:
     """What the five studies print for BM25, on their own collections."""
-    rows = [[entry.where, entry.dataset or "", entry.column, entry.printed] for entry in published.everything()
-            if entry.system == "bm25" and entry.measure.startswith(("RR", "R@", "nDCG", "AP")) and not entry.unit]
+    rows = [[entry.where, entry.dataset or "", entry.column, entry.printed] for entry in published_bm25()]
     return page.show_table("BM25 as the five studies print it, each on its own data", ("where", "data", "measure", "value"), rows,
                            numeric_from=3)
 
