@@ -8,9 +8,11 @@ import pandas as pd
 from helpers import claims, measures, page, published
 from helpers.aggregation import aggregate
 from helpers.collection import Text
+from helpers.compare import measured, with_interval
 from helpers.evaluation import Evaluation, evaluate
 from helpers.fragments import Fragment
 from helpers.numbers import count, interval, p_value, plain, seconds, signed
+from helpers.reranker import Reranker
 from helpers.steps import Step
 from helpers.testbed import Testbed
 from helpers.verdicts import ALPHA
@@ -114,6 +116,20 @@ def window_table(bed: Testbed, scores: Step) -> Fragment:
             for kind in KINDS_OF_WINDOWS if kind in found.groups]
     header = ("windows", "how many", "mean score", "share above one half")
     return page.show_table("Scores of windows, by what they hold", header, rows)
+
+
+def aggregation_by_training(bed: Testbed, run: Step, model: Reranker, candidates: int) -> Fragment:
+    """RR@10 of each aggregation after the first pass, whose positives are any windows of relevant documents, and after the
+    whole training, which always has one that holds the answer."""
+    passes = {"first pass: any windows": model.start, "whole training: one with the answer": model}
+    rows: list[list[Any]] = []
+    for name, each in passes.items():
+        if each is not None:
+            step = each.scores(bed, run, candidates)
+            systems = [evaluate(how, aggregate(step.value(), how), bed, ["RR@10"], step) for how in SYSTEMS.values()]
+            means = [(system, system.mean("RR@10")) for system in systems]
+            rows.append([name, *(with_interval(measured(plain(m.mean), system), interval(m.low, m.high)) for system, m in means)])
+    return page.show_table("RR@10 by aggregation and training", ("positive windows in training", *SYSTEMS), rows)
 
 
 KINDS_OF_WINDOWS = ("with the answer", "of the relevant document, without it", "of other candidates")
