@@ -10,6 +10,8 @@ import ir_measures
 import pandas as pd
 from ir_measures import Measure
 
+from helpers.runs import ranks
+
 
 def parse(name: str, level: int = 1) -> Measure:
     """The measure of a name such as `RR@10`, with `rel=level` if it is binary.
@@ -59,6 +61,5 @@ def per_query(run: pd.DataFrame, qrels: pd.DataFrame, names: list[str], level: i
 def first_relevant_rank(run: pd.DataFrame, qrels: pd.DataFrame, level: int, queries: list[str]) -> pd.Series:
     """For each query the rank of its best relevant document in the run; missing where there is none."""
     relevant = qrels.loc[qrels["relevance"] >= level, ["query_id", "doc_id"]]
-    positions = run.assign(rank=run.groupby("query_id", sort=False).cumcount() + 1)
-    found = positions.merge(relevant, on=["query_id", "doc_id"]).groupby("query_id")["rank"].min()
+    found = run.assign(rank=ranks(run)).merge(relevant, on=["query_id", "doc_id"]).groupby("query_id")["rank"].min()
     return found.reindex(queries)
