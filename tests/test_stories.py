@@ -3,7 +3,7 @@ import pytest
 
 from helpers.evaluation import Evaluation
 from helpers.figures import COLOURS
-from helpers.stories import collection, does_it_work
+from helpers.stories import collection, does_it_work, training
 
 
 class Source:
@@ -43,7 +43,7 @@ def test_a_window_is_of_one_of_three_kinds():
 
 def test_loss_curves_take_both_losses_by_step():
     log = {"log": [{"step": 5, "loss": 0.7}, {"step": 5, "eval_loss": 0.6}, {"step": 9, "loss": 0.5}]}
-    curves = does_it_work.loss_curves(log)
+    curves = training.loss_curves(log)
     assert curves["training loss"].to_dict() == {5: 0.7, 9: 0.5}
     assert curves["evaluation loss"].to_dict() == {5: 0.6}
 

@@ -49,12 +49,14 @@ def chapter_plan() -> dict[str, dict[str, str]]:
     return yaml.safe_load((paths.PUBLISHED / "chapters.yaml").read_text(encoding="utf-8"))
 
 
-def judge(chapter: str, measured: Mapping[str, tuple[Evaluation, Evaluation]]) -> Fragment:
+def judge(chapter: str, measured: Mapping[str, tuple[Evaluation, Evaluation]], picked_from: int = 1) -> Fragment:
     """The verdicts on a chapter's claims, as a table; Holm's correction runs over all of them together.
 
     Args:
         chapter: its name.
         measured: for each claim id the two systems that it compares, first against second.
+        picked_from: how many pairs the compared ones were picked from by their results, such as best against worst: p is
+            multiplied by it (Bonferroni).
 
     Raises:
         BadInput: if a claim of this chapter has no measurement here, or one is of another chapter.
@@ -65,7 +67,8 @@ def judge(chapter: str, measured: Mapping[str, tuple[Evaluation, Evaluation]]) -
         raise BadInput(f"claim {odd!r} and the chapter {chapter!r} do not agree", file=paths.PUBLISHED / "claims.yaml",
                        mend="measure every claim that names the chapter, and no other")
     found = {name: first.against(second, mine[name].measure) for name, (first, second) in measured.items()}
-    corrected = dict(zip(found, verdicts.holm([f.p_permutation for f in found.values()]), strict=True))
+    p_values = [min(1.0, picked_from * test.p_permutation) for test in found.values()]
+    corrected = dict(zip(found, verdicts.holm(p_values), strict=True))
     rows, data = [], []
     for name, claim in mine.items():
         verdict = verdicts.judge(claim.direction, found[name], corrected[name])

@@ -6,37 +6,27 @@ cross-entropy the same loss (his equation 3.2).
 """
 
 import json
-from dataclasses import dataclass
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from helpers import numerics
+from helpers import fine_tuning
 from helpers.backbone import Backbone
 from helpers.steps import step
-from helpers.tokens import WindowTokens, pair_ids, query_ids
+from helpers.tokens import WindowTokens
 
-
-@dataclass
-class PairDataset:
-    """Pairs as token ids, in the shape that `transformers.Trainer` reads."""
-
-    examples: list[dict[str, Any]]
-
-    def __len__(self) -> int:
-        return len(self.examples)
-
-    def __getitem__(self, number: int) -> dict[str, Any]:
-        return self.examples[number]
+STOPPED = "stopped"
 
 
 @step(version=1, form="folder", network=True)
 def cross_encoder(pairs: pd.DataFrame, queries: pd.DataFrame, store: Path, tokens: Path, backbone: Backbone,
                   epochs: int, learning_rate: float, batch_size: int, warmup: float, weight_decay: float,
                   dropout: float, max_length: int, query_length: int, evaluation_queries: int, evaluations: int,
-                  seed: int, start: Path | None = None, *, folder: Path) -> None:
-    """Fine-tune all parameters of a backbone on labelled pairs, and keep weights, tokenizer and `log.json`.
+                  seed: int, start: Path | None = None, held_out_seed: int | None = None, trainable: str | None = None,
+                  patience: int | None = None, *, folder: Path) -> None:
+    """Fine-tune a backbone on labelled pairs, and keep weights, tokenizer and `log.json`.
 
     AdamW, linear warm-up and decay, binary cross-entropy. Some *queries* (not pairs, so that no query is on both sides)
     are held out for the evaluation loss.
@@ -59,36 +49,36 @@ def cross_encoder(pairs: pd.DataFrame, queries: pd.DataFrame, store: Path, token
         evaluations: how often both losses are logged over the training.
         seed: of the head's initialisation, of the order and of dropout.
         start: a model that this step fine-tuned before, to go on from instead of the backbone.
+        held_out_seed: of the choice of held-out queries; by default `seed`. Models that are compared by their evaluation loss
+            share it.
+        trainable: what is adjusted: all parameters by default, `pooler` (the pooler and the output layer) or `head` (the
+            output layer alone: Steensland's task-specific parameters). What is frozen keeps its dropout, as any module in
+            training mode does.
+        patience: evaluations without a lower loss after which early stopping would end the training. The training goes on all
+            the same; `early_stopped` gives the model of the lowest loss until then.
     """
-    from transformers import AutoModelForSequenceClassification, DataCollatorWithPadding, PrinterCallback, Trainer
-
-    from helpers.training_progress import Progress
+    from transformers import AutoModelForSequenceClassification, Trainer
 
     tokenizer = backbone.tokenizer()
-    train, evaluation = (PairDataset(part) for part in examples(
-        pairs, queries, WindowTokens(tokens, store), tokenizer, max_length, query_length, evaluation_queries, seed))
-    seed_everything(seed)  # before the head is made
+    train, evaluation = fine_tuning.datasets(pairs, queries, WindowTokens(tokens, store), tokenizer, max_length, query_length,
+                                             evaluation_queries, seed if held_out_seed is None else held_out_seed)
+    fine_tuning.seed_everything(seed)  # before the head is made
     origin = backbone if start is None else Backbone("", str(start))
     model = origin.build(AutoModelForSequenceClassification, num_labels=1, hidden_dropout_prob=dropout,
-                           attention_probs_dropout_prob=dropout, attn_implementation=attention(),
-                           problem_type="multi_label_classification")  # that is: binary cross-entropy on logits
-    arguments = training_arguments(folder, len(train), epochs=epochs, learning_rate=learning_rate,
-                                   batch_size=batch_size, warmup=warmup, weight_decay=weight_decay,
-                                   evaluations=evaluations, seed=seed)
+                         attention_probs_dropout_prob=dropout, attn_implementation=fine_tuning.attention(),
+                         problem_type="multi_label_classification")  # that is: binary cross-entropy on logits
+    freeze(model, trainable or "all")
+    arguments = fine_tuning.training_arguments(folder, len(train), epochs=epochs, learning_rate=learning_rate,
+                                               batch_size=batch_size, warmup=warmup, weight_decay=weight_decay,
+                                               evaluations=evaluations, seed=seed)
     trainer = Trainer(model=model, args=arguments, train_dataset=train, eval_dataset=evaluation,
-                      data_collator=DataCollatorWithPadding(tokenizer, pad_to_multiple_of=8))
-    trainer.remove_callback(PrinterCallback)
-    trainer.add_callback(Progress())
-    trainer.train()
-    trainer.evaluate()
+                      data_collator=fine_tuning.collator(tokenizer))
+    observer = fine_tuning.fit(trainer, patience)
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
-    log = [{name: line[name] for name in ("step", "epoch", "loss", "eval_loss", "learning_rate") if name in line}
-           for line in trainer.state.log_history if "loss" in line or "eval_loss" in line]
-    summary = {"pairs": len(train), "positives": sum(e["labels"][0] for e in train.examples),
-               "evaluation_pairs": len(evaluation), "steps": trainer.state.max_steps,
-               "parameters": model.num_parameters(), "tokens": sum(len(e["input_ids"]) for e in train.examples)}
-    (folder / "log.json").write_text(json.dumps({**summary, "log": log}, indent=1))
+    if observer is not None:
+        observer.save(model, tokenizer, folder / STOPPED)
+    (folder / "log.json").write_text(json.dumps(fine_tuning.summary(trainer, observer), indent=1))
 
 
 @step(version=1, form="json")
@@ -97,43 +87,15 @@ def training_log(model: Path) -> dict[str, Any]:
     return json.loads((model / "log.json").read_text())
 
 
-def examples(pairs: pd.DataFrame, queries: pd.DataFrame, tokens: WindowTokens, tokenizer: Any, max_length: int,
-             query_length: int, evaluation_queries: int, seed: int) -> tuple[list[dict], list[dict]]:
-    """Token ids and labels of the pairs, those of training queries and those of held-out queries."""
-    texts = queries.set_index("query_id")["text"]
-    asked = list(dict.fromkeys(pairs["query_id"]))
-    ids = dict(zip(asked, query_ids(tokenizer, [texts[q] for q in asked], query_length), strict=True))
-    held_out = set(pd.Series(asked).sample(n=min(evaluation_queries, max(1, len(asked) // 10)), random_state=seed))
-    sides: tuple[list[dict], list[dict]] = ([], [])
-    for query, window, label in pairs[["query_id", "window_id", "label"]].itertuples(index=False):
-        input_ids, types = pair_ids(tokenizer, ids[query], tokens[window], max_length)
-        sides[query in held_out].append({"input_ids": input_ids, "token_type_ids": types, "labels": [float(label)]})
-    return sides
+@step(version=1, form="folder")
+def early_stopped(model: Path, *, folder: Path) -> None:
+    """The model that early stopping would have kept in a training of `cross_encoder` with `patience`."""
+    shutil.copytree(model / STOPPED, folder, dirs_exist_ok=True)
 
 
-def training_arguments(folder: Path, examples: int, *, epochs: int, learning_rate: float, batch_size: int,
-                       warmup: float, weight_decay: float, evaluations: int, seed: int) -> Any:
-    """The Trainer's settings: fused AdamW, bf16 where it is fast, batches of similar length."""
-    from transformers import TrainingArguments
-
-    steps = max(1, -(-examples // batch_size) * epochs)
-    every = max(1, -(-steps // evaluations))
-    return TrainingArguments(
-        output_dir=str(folder / "trainer"), num_train_epochs=epochs, per_device_train_batch_size=batch_size,
-        per_device_eval_batch_size=64, learning_rate=learning_rate, warmup_steps=int(warmup * steps),
-        weight_decay=weight_decay, lr_scheduler_type="linear", optim="adamw_torch_fused", seed=seed, data_seed=seed,
-        bf16=numerics.dtype() == "bf16", use_cpu=numerics.device() == "cpu", logging_steps=every,
-        eval_strategy="steps", eval_steps=every, save_strategy="no", report_to=[], disable_tqdm=True,
-        train_sampling_strategy="group_by_length", dataloader_num_workers=0, log_level="error")
-
-
-def attention() -> str:
-    """Eager attention trains faster than SDPA on a CPU (measured: 1.2 to 1.4 times at 128 to 224 tokens)."""
-    return "eager" if numerics.device() == "cpu" else "sdpa"
-
-
-def seed_everything(seed: int) -> None:
-    """Seed Python, NumPy and PyTorch."""
-    from transformers import set_seed
-
-    set_seed(seed)
+def freeze(model: Any, trainable: str) -> None:
+    """Leave gradients to all parameters, to pooler and output layer (`pooler`), or to the output layer alone (`head`)."""
+    if trainable not in ("all", "pooler", "head"):
+        raise ValueError(f"trainable {trainable!r}: all, pooler or head")
+    for name, parameter in model.base_model.named_parameters():
+        parameter.requires_grad = trainable == "all" or (trainable == "pooler" and name.startswith("pooler."))

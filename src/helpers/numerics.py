@@ -4,8 +4,10 @@ Rounding differs between bfloat16 and float32, and between a CPU and a GPU. A ke
 class is kept beside the value, so that a reader's own class is preferred and another one is used with its label.
 """
 
+import contextlib
 import functools
 import os
+from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 
@@ -33,6 +35,25 @@ def dtype() -> str:
     if device() == "cuda":
         return "bf16" if torch.cuda.is_bf16_supported() else "fp32"
     return "bf16" if cpu_flags() & {"amx_bf16", "avx512_bf16"} else "fp32"
+
+
+@contextlib.contextmanager
+def using(name: str) -> Iterator[None]:
+    """Compute on the named device (`cpu`, `cuda`) for a while, whatever the default is."""
+    before = os.environ.get("BOOK_DEVICE")
+    try:
+        _choose(name)
+        yield
+    finally:
+        _choose(before)
+
+
+def _choose(name: str | None) -> None:
+    os.environ.pop("BOOK_DEVICE", None)
+    if name:
+        os.environ["BOOK_DEVICE"] = name
+    device.cache_clear()
+    dtype.cache_clear()
 
 
 @functools.cache

@@ -1,11 +1,12 @@
 """What every chapter shows besides its own results: prose made of values, and the provenance of every number."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
 from helpers import ledger, numbers
 from helpers.fragments import Fragment, Html, badge, details, table
+from helpers.steps import Step
 
 SOURCES = {"computed": "computed live", "stored": "live, an earlier run here", "recorded": "recorded run"}
 KEPT = ("step", "key", "source", "seconds", "finished", "numerics", "commit", "inputs", "machine")
@@ -27,13 +28,24 @@ def provenance() -> Fragment:
     header = ("step", "source", "numerics", "computed", "on", "seconds", "with all before it", "commit")
     rows = [[_anchor(line), badge(SOURCES[line["source"]], line["source"]), line["numerics"],
              line["finished"][:16].replace("T", " "),
-             f"{line['machine']['cpu']}, {line['machine']['cores']} cores", numbers.seconds(line["seconds"]),
+             f"{line['machine']['cpu']}, {threads(line['machine'])}", numbers.seconds(line["seconds"]),
              numbers.seconds(ledger.cost(line)), line["commit"]] for line in lines]
     counts = {source: sum(line["source"] == source for line in lines) for source in SOURCES}
     summary = ", ".join(f"{n} {SOURCES[source]}" for source, n in counts.items() if n)
     inner = Html(f"{table('Provenance of every value on this page', header, rows, numeric_from=5).text}{_versions(lines)}")
     kept = [{name: line[name] for name in KEPT} for line in lines]
     return Fragment(details(f"Where these numbers come from: {summary}", inner).text, data={"ledger": kept})
+
+
+def source_of(step: Step) -> str:
+    """Where the value of a step that this page used came from: `computed`, `stored` or `recorded`."""
+    return ledger.USED[step.key]["source"]
+
+
+def threads(machine: Mapping[str, Any]) -> str:
+    """How much of a machine a computation used: `1 thread of 2 cores`, or `2 cores`."""
+    used = machine.get("threads")
+    return f"{used} thread{'s' if used != 1 else ''} of {machine['cores']} cores" if used else f"{machine['cores']} cores"
 
 
 def _anchor(line: dict[str, Any]) -> Html:

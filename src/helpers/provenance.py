@@ -16,9 +16,10 @@ PACKAGES = ("torch", "transformers", "tokenizers", "pyserini", "faiss-cpu", "ir_
 
 @functools.cache
 def machine() -> dict[str, Any]:
-    """CPU model, number of cores, memory in GiB, operating system."""
-    return {"cpu": _cpu(), "cores": os.cpu_count(), "memory_gib": _memory(), "system": platform.system(),
-            "python": platform.python_version()}
+    """CPU model, number of cores, threads if the reader limits them, memory in GiB, operating system."""
+    limit = os.environ.get("OMP_NUM_THREADS", "")
+    return {"cpu": _cpu(), "cores": os.cpu_count(), "threads": int(limit) if limit.isdigit() else None,
+            "memory_gib": _memory(), "system": platform.system(), "python": platform.python_version()}
 
 
 @functools.cache

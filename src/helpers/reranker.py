@@ -10,11 +10,13 @@ Defaults are the book's base model; the chapters change one field at a time with
 from dataclasses import dataclass, replace
 
 from helpers import backbone
-from helpers.cross_encoder import cross_encoder, training_log
+from helpers.cross_encoder import cross_encoder, early_stopped, training_log
 from helpers.pairs import training_pairs
 from helpers.rerank import window_scores
 from helpers.steps import Step
 from helpers.testbed import Testbed
+
+EVALUATIONS_PER_EPOCH = 3
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,7 @@ class Reranker:
 
     Args:
         collection: whose training queries are used.
+        unit: `document` or `passage`, whose windows it is trained on; by default documents, if the collection has any.
         splits: their splits.
         queries: how many of each split, 0 for all.
         k1: of the BM25 run that the candidates come from.
@@ -43,11 +46,16 @@ class Reranker:
         query_length: tokens of a query.
         evaluation_queries: training queries held out for the evaluation loss.
         evaluations: how often the losses are logged.
-        seed: of the draws, the head and the order.
+        seed: of the head and the order of the pairs.
+        data_seed: of the draws of windows and of the held-out queries; by default `seed`.
         start: a re-ranker to go on training from, instead of the backbone.
+        trainable: what is adjusted, all by default; see `cross_encoder`.
+        patience: of early stopping, see `cross_encoder`.
+        stop_early: whether the model is the one that early stopping keeps; the training is the same.
     """
 
     collection: str = "almanac"
+    unit: str = ""
     splits: tuple[str, ...] = ("train",)
     queries: int = 0
     k1: float = 1.2
@@ -68,7 +76,11 @@ class Reranker:
     evaluation_queries: int = 80
     evaluations: int = 10
     seed: int = 1
+    data_seed: int | None = None
     start: "Reranker | None" = None
+    trainable: str | None = None
+    patience: int | None = None
+    stop_early: bool = False
 
     def after(self, splits: tuple[str, ...]) -> "Reranker":
         """The same, but trained on top of a first pass over these splits: more queries, fewer windows of each."""
@@ -80,7 +92,7 @@ class Reranker:
     @property
     def bed(self) -> Testbed:
         """The testbed of the training queries."""
-        return Testbed(self.collection, splits=self.splits, queries=self.queries)
+        return Testbed(self.collection, self.unit, splits=self.splits, queries=self.queries)
 
     @property
     def pairs(self) -> Step:
@@ -88,21 +100,30 @@ class Reranker:
         bed, encoder = self.bed, backbone.resolve(self.backbone)
         return training_pairs(bed.bm25(self.k1, self.b, self.candidates), bed.qrels_step, bed.store,
                               bed.tokens(encoder), self.candidates, bed.level, self.positives, self.negatives,
-                              self.seed, bed.answers if self.answers else None)
+                              self.seed if self.data_seed is None else self.data_seed, bed.answers if self.answers else None)
 
     @property
-    def model(self) -> Step:
-        """The fine-tuned model's folder."""
+    def training(self) -> Step:
+        """The whole training: the fine-tuned model's folder."""
         bed, encoder = self.bed, backbone.resolve(self.backbone)
         return cross_encoder(self.pairs, bed.query_step, bed.store, bed.tokens(encoder), encoder, self.epochs,
                              self.learning_rate, self.batch_size, self.warmup, self.weight_decay, self.dropout,
                              self.max_length, self.query_length, self.evaluation_queries, self.evaluations, self.seed,
-                             None if self.start is None else self.start.model)
+                             None if self.start is None else self.start.model, self.data_seed, self.trainable, self.patience)
+
+    @property
+    def model(self) -> Step:
+        """The folder of the model that ranks."""
+        return early_stopped(self.training) if self.stop_early else self.training
 
     @property
     def log(self) -> Step:
         """The losses over the training, and its size."""
-        return training_log(self.model)
+        return training_log(self.training)
+
+    def for_epochs(self, epochs: int) -> "Reranker":
+        """The same for so many epochs, with as many points of the loss curves in each."""
+        return replace(self, epochs=epochs, evaluations=EVALUATIONS_PER_EPOCH * epochs)
 
     def scores(self, bed: Testbed, run: Step, candidates: int) -> Step:
         """Every window of the run's top `candidates` documents with its probability of relevance."""

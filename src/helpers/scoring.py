@@ -10,15 +10,25 @@ from helpers.inference import padded, run_batches
 
 
 def load_scorer(folder: Path) -> Any:
-    """A fine-tuned cross-encoder, ready to score: encoder in bf16 where that is fast, head in float32.
+    """A fine-tuned cross-encoder, ready to score."""
+    from transformers import AutoModelForSequenceClassification
+
+    model = AutoModelForSequenceClassification.from_pretrained(folder, use_safetensors=True, attn_implementation=attention())
+    return ready(model)
+
+
+def attention() -> str:
+    """The attention that infers fastest on this device."""
+    return "eager" if numerics.device() == "cpu" else "sdpa"
+
+
+def ready(model: Any) -> Any:
+    """A cross-encoder in evaluation mode on the device: encoder in bf16 where that is fast, head in float32.
 
     The head stays in float32 because a bf16 logit has eight bits: most documents of a query would tie.
     """
     import torch
-    from transformers import AutoModelForSequenceClassification
 
-    model = AutoModelForSequenceClassification.from_pretrained(
-        folder, use_safetensors=True, attn_implementation="eager" if numerics.device() == "cpu" else "sdpa")
     model.eval().to(numerics.device())
     if numerics.dtype() == "bf16":
         model.base_model.to(torch.bfloat16)

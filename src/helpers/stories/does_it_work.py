@@ -51,20 +51,6 @@ def claims_table(systems: Mapping[str, Evaluation]) -> Fragment:
         "mean-of-passages-beats-maximum": (systems["BERT-Mean"], systems["BERT-Max"])})
 
 
-def training_table(log: dict[str, Any]) -> Fragment:
-    """What the model was trained on."""
-    rows = [["training pairs", count(log["pairs"])], ["of them relevant", count(int(log["positives"]))],
-            ["held-out pairs", count(log["evaluation_pairs"])], ["optimiser steps", count(log["steps"])],
-            ["parameters", count(log["parameters"])]]
-    return page.show_table("The training", ("", "this run"), rows)
-
-
-def loss_curves(log: dict[str, Any]) -> dict[str, pd.Series]:
-    """Training and evaluation loss over the optimiser steps."""
-    return {name: pd.Series({line["step"]: line[key] for line in log["log"] if key in line})
-            for name, key in (("training loss", "loss"), ("evaluation loss", "eval_loss"))}
-
-
 def ranks(systems: Mapping[str, Evaluation], bed: Testbed, names: list[str]) -> dict[str, pd.Series]:
     """The rank of each query's best relevant document, by system."""
     return {name: measures.first_relevant_rank(systems[name].run, bed.qrels, bed.level, bed.judged) for name in names}

@@ -1,0 +1,82 @@
+"""The chapter *Epochs* (Steensland 2021, experiment 2b)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from helpers import claims, page
+from helpers.compare import measured
+from helpers.evaluation import Evaluation
+from helpers.fragments import Fragment
+from helpers.numbers import count, interval, p_value, plain, signed
+from helpers.reranker import Reranker
+from helpers.stories.training import curve
+from helpers.trial import Trial
+from helpers.verdicts import ALPHA
+
+STOPPED = "stopped early"
+
+
+def models(base: Reranker, lengths: Sequence[int], seeds: Sequence[int], patience: int) -> dict[str, list[Reranker]]:
+    """A list of models, one a seed, for each number of epochs; the longest training is watched by early stopping."""
+    return {str(epochs): [replace(base.for_epochs(epochs), seed=seed, patience=patience if epochs == max(lengths) else None)
+                          for seed in seeds] for epochs in sorted(lengths)}
+
+
+def evaluations(trial: Trial, found: Mapping[str, Sequence[Reranker]]) -> dict[str, Evaluation]:
+    """BM25, each length averaged over its seeds, and the longest as early stopping leaves it."""
+    longest = list(found)[-1]
+    early = [replace(model, stop_early=True) for model in found[longest]]
+    return {"BM25": trial.baseline(), **{name: trial.over_seeds(name, each) for name, each in found.items()},
+            STOPPED: trial.over_seeds(STOPPED, early)}
+
+
+def claims_table(systems: Mapping[str, Evaluation]) -> Fragment:
+    """The chapter's claim: the longest training against the shortest."""
+    lengths = [name for name in systems if name.isdigit()]
+    return claims.judge("epochs", {"six-epochs-worse-than-three": (systems[lengths[-1]], systems[lengths[0]])})
+
+
+def loss_lines(logs: Mapping[str, dict[str, Any]]) -> dict[str, pd.Series]:
+    """Both losses of each training over the optimiser steps."""
+    return {f"{kind}, {name} epochs": curve(log, key) for name, log in logs.items()
+            for kind, key in (("training", "loss"), ("evaluation", "eval_loss"))}
+
+
+def stopping_table(found: Mapping[str, Sequence[Reranker]], trial: Trial) -> Fragment:
+    """Where early stopping would have ended each of the longest trainings, and how the model it keeps ranks."""
+    name = list(found)[-1]
+    rows: list[list[Any]] = []
+    for model in found[name]:
+        log = model.log.value()
+        ends = "not at all" if log["stopped_at"] is None else count(log["stopped_at"])
+        full, early = trial.of(name, model), trial.of(STOPPED, replace(model, stop_early=True))
+        rows.append([f"seed {model.seed}", count(log["steps"]), ends, count(log["best_step"]),
+                     plain(log["best_step"] / log["steps"] * model.epochs, 1),
+                     *(measured(plain(each.mean("RR@10").mean), each) for each in (full, early))])
+    header = ("training", "steps", "would stop at", "lowest loss at", "in epochs", "RR@10 at the end", "RR@10 if stopped")
+    return page.show_table(f"Early stopping in the trainings of {name} epochs", header, rows)
+
+
+def finding(systems: Mapping[str, Evaluation], logs: Mapping[str, dict[str, Any]]) -> Fragment:
+    """The chapter's last words."""
+    lengths = [name for name in systems if name.isdigit()]
+    short, long, early = systems[lengths[0]], systems[lengths[-1]], systems[STOPPED]
+    compared, stopped = long.against(short, "RR@10"), early.against(long, "RR@10")
+    ends = {name: (float(curve(log, "loss").iloc[-1]), float(curve(log, "eval_loss").iloc[-1])) for name, log in logs.items()}
+    overfits = ends[lengths[-1]][1] > ends[lengths[0]][1]
+    return page.prose(
+        f"Going from {lengths[0]} to {lengths[-1]} epochs changes RR@10 by {effect(compared)}.",
+        f"The training loss falls from {plain(ends[lengths[0]][0])} to {plain(ends[lengths[-1]][0])}; the evaluation loss "
+        f"{'rises' if overfits else 'falls'} from {plain(ends[lengths[0]][1])} to {plain(ends[lengths[-1]][1])}, so that by the "
+        f"loss the longer training {'overfits' if overfits else 'does not overfit'}.",
+        f"Early stopping changes RR@10 by {effect(stopped)} against the whole of the longer training.")
+
+
+def effect(found: Any) -> str:
+    """A difference in words: value, interval, p and whether it is significant."""
+    d = found.difference
+    sure = "significant" if found.p_permutation < ALPHA else "not significant"
+    return f"{signed(d.mean)} {interval(d.low, d.high, sign=True)} ({sure}, permutation p {p_value(found.p_permutation)})"

@@ -1,0 +1,51 @@
+"""The chapter *Which parameters?* (Steensland 2021, experiment 2a)."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from helpers import claims, page
+from helpers.compare import measured, with_interval
+from helpers.evaluation import Evaluation
+from helpers.fragments import Fragment
+from helpers.numbers import count, interval, plain
+from helpers.reranker import Reranker
+from helpers.stories.epochs import effect
+from helpers.stories.training import final
+
+ALL, HEAD = "All BERT Parameters", "Task-specific Parameters Only"
+POOLER, NOISY = "Pooler and output layer", "Output layer only, frozen body with dropout"
+
+
+def models(base: Reranker, head_rate: float, dropout: float) -> dict[str, Reranker]:
+    """The four trainings: all parameters, the output layer, the pooler with it, and the output layer under a noisy body."""
+    head = replace(base, trainable="head", learning_rate=head_rate)
+    return {ALL: base, HEAD: head, POOLER: replace(head, trainable="pooler"), NOISY: replace(head, dropout=dropout)}
+
+
+def claims_table(systems: Mapping[str, Evaluation]) -> Fragment:
+    """The chapter's claim."""
+    return claims.judge("parameters", {"all-parameters-beat-task-specific": (systems[ALL], systems[HEAD])})
+
+
+def table(logs: Mapping[str, dict[str, Any]], systems: Mapping[str, Evaluation]) -> Fragment:
+    """What each training adjusts, what it reaches on training and held-out pairs, and how it ranks."""
+    rows = []
+    for name, log in logs.items():
+        system, mean = systems[name], systems[name].mean("RR@10")
+        rows.append([name, count(log["trained_parameters"]), plain(final(log, "loss")), plain(final(log, "eval_loss")),
+                     with_interval(measured(plain(mean.mean), system), interval(mean.low, mean.high))])
+    return page.show_table("What is adjusted, and what it reaches",
+                           ("trained", "adjusted parameters", "training loss", "evaluation loss", "RR@10"), rows)
+
+
+def finding(systems: Mapping[str, Evaluation], logs: Mapping[str, dict[str, Any]]) -> Fragment:
+    """The chapter's last words."""
+    every, head, noisy, base = (systems[name] for name in (ALL, HEAD, NOISY, "BM25"))
+    share = logs[HEAD]["trained_parameters"] / logs[ALL]["trained_parameters"]
+    return page.prose(
+        f"The output layer has {count(logs[HEAD]['trained_parameters'])} parameters, {share:.4%} of the model's. Adjusting it "
+        f"alone instead of everything changes RR@10 by {effect(head.against(every, 'RR@10'))}; against BM25 the difference is "
+        f"{effect(head.against(base, 'RR@10'))}.",
+        f"Dropout in the frozen body changes RR@10 by {effect(noisy.against(head, 'RR@10'))} against a body without.",
+        f"All parameters together against BM25: {effect(every.against(base, 'RR@10'))}.")

@@ -1,0 +1,75 @@
+"""What the chapters on fine-tuning share: a training's size, its loss curves, its losses beside the study's, its cost."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from helpers import page, published
+from helpers.compare import measured
+from helpers.evaluation import Evaluation
+from helpers.fragments import Fragment, badge
+from helpers.numbers import count, plain, seconds
+from helpers.page import SOURCES
+from helpers.steps import Step
+
+STUDY = "steensland2021"
+
+
+def training_table(log: dict[str, Any]) -> Fragment:
+    """What the model was trained on."""
+    rows = [["training pairs", count(log["pairs"])], ["of them relevant", count(int(log["positives"]))],
+            ["held-out pairs", count(log["evaluation_pairs"])], ["optimiser steps", count(log["steps"])],
+            ["parameters", count(log["parameters"])]]
+    return page.show_table("The training", ("", "this run"), rows)
+
+
+def curve(log: dict[str, Any], key: str) -> pd.Series:
+    """One logged quantity over the optimiser steps: `loss`, `eval_loss`, or a part of a distillation's loss."""
+    return pd.Series({line["step"]: line[key] for line in log["log"] if key in line}, dtype=float)
+
+
+def loss_curves(log: dict[str, Any], label: str = "") -> dict[str, pd.Series]:
+    """Training and evaluation loss over the optimiser steps."""
+    return {f"{name}{label}": curve(log, key) for name, key in (("training loss", "loss"), ("evaluation loss", "eval_loss"))}
+
+
+def final(log: dict[str, Any], key: str) -> float:
+    """The last value of a logged quantity."""
+    return float(curve(log, key).iloc[-1])
+
+
+def losses_beside(table: str, rows: Mapping[str, tuple[dict[str, Any], Evaluation]]) -> Fragment:
+    """Final losses of a table of the thesis beside this run's.
+
+    Args:
+        table: its number, such as `5.3`.
+        rows: for each row of it the training's log and the evaluation that its numbers link to.
+    """
+    known = {(row, column): entry for (t, row, column), entry in published.load(STUDY).items() if t == table}
+    columns = {"Final Eval Loss": "eval_loss", "Final Training Loss": "loss"}
+    shown = {name: key for name, key in columns.items() if any(column == name for _, column in known)}
+    cells = [[row, *(part for name, key in shown.items() for part in (
+        known[row, name].printed if (row, name) in known else "", measured(plain(final(log, key), 4), system)))]
+        for row, (log, system) in rows.items()]
+    header = ["training", *(f"{name}, {side}" for name in shown for side in ("published", "measured"))]
+    caption = f"{published.published_name(STUDY)}, table {table}: final losses, published and measured"
+    return page.show_table(caption, header, cells)
+
+
+def cost(trainings: Mapping[str, Step], systems: Mapping[str, Evaluation]) -> Fragment:
+    """What each model cost: seconds of training and of scoring, and where the numbers come from.
+
+    Args:
+        trainings: the training log of each model that was trained.
+        systems: the evaluations, by the same names; those without a training are left out.
+    """
+    rows: list[Sequence[Any]] = []
+    for name, log in trainings.items():
+        manifest, scored = log.entry().manifest, systems[name].source.entry().manifest
+        trained = next(part["seconds"] for part in manifest["inputs"])
+        machine = scored["machine"]
+        source = page.source_of(systems[name].source)
+        rows.append([name, count(log.value()["steps"]), seconds(trained), seconds(scored["seconds"]),
+                     f"{machine['cpu']}, {page.threads(machine)}", badge(SOURCES[source], source)])
+    return page.show_table("What each model cost", ("model", "optimiser steps", "training", "scoring", "on", "from"), rows)

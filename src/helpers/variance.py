@@ -1,0 +1,85 @@
+"""How much of a result is the seed and how much the queries, and how many of each would settle a difference.
+
+Values of several seeds on the same queries form a table without replicates: value = mean + seed + query + rest. The mean
+squares of its two-way analysis of variance give the components (Searle, Casella & McCulloch 1992, section 4.2).
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+POWER, LEVEL = 0.8, 0.05
+
+
+@dataclass(frozen=True)
+class Components:
+    """Variances of one value, and what follows for a mean over queries.
+
+    Args:
+        seed: between seeds, alike for all queries; 0 if the estimate is negative.
+        query: between queries, alike for all seeds; 0 if the estimate is negative.
+        rest: what seed and query do together.
+        seeds: how many seeds were seen.
+        queries: how many queries.
+    """
+
+    seed: float
+    query: float
+    rest: float
+    seeds: int
+    queries: int
+
+    @property
+    def seed_deviation(self) -> float:
+        """Standard deviation over seeds of a mean over these queries: what another training would change."""
+        return math.sqrt(self.seed + self.rest / self.queries)
+
+    @property
+    def query_deviation(self) -> float:
+        """Standard deviation over samples of so many queries of one model's mean: what other queries would change."""
+        return math.sqrt((self.query + self.rest) / self.queries)
+
+
+def components(values: pd.DataFrame) -> Components:
+    """The variance components of a table: a row a query, a column a seed.
+
+    Raises:
+        ValueError: for fewer than two rows or columns.
+    """
+    table = values.to_numpy(dtype=float)
+    queries, seeds = table.shape
+    if min(table.shape) < 2:
+        raise ValueError(f"at least two queries and two seeds are wanted, got {queries} and {seeds}")
+    by_query, by_seed, grand = table.mean(axis=1), table.mean(axis=0), table.mean()
+    rest = ((table - by_query[:, None] - by_seed + grand) ** 2).sum() / ((queries - 1) * (seeds - 1))
+    query = (by_query.var(ddof=1) * seeds - rest) / seeds
+    seed = (by_seed.var(ddof=1) * queries - rest) / queries
+    return Components(max(0.0, float(seed)), max(0.0, float(query)), float(rest), seeds, queries)
+
+
+def queries_needed(differences: np.ndarray, power: float = POWER, level: float = LEVEL) -> int | None:
+    """How many queries a two-sided paired test needs to see the mean of these differences; None if it is zero.
+
+    The normal approximation: (z of level/2 + z of power)² x variance / mean².
+    """
+    mean, spread = float(np.mean(differences)), float(np.std(differences, ddof=1))
+    return None if mean == 0 else math.ceil((_z(power, level) * spread / mean) ** 2)
+
+
+def seeds_needed(difference: float, deviation: float, power: float = POWER, level: float = LEVEL) -> int | None:
+    """How many seeds each of two recipes needs to tell a difference of their means; None for a difference of zero.
+
+    Args:
+        difference: between the two recipes' means.
+        deviation: standard deviation over seeds of one recipe's mean on fixed queries.
+        power: the chance to see it.
+        level: of the two-sided test.
+    """
+    return None if difference == 0 else max(2, math.ceil(2 * (_z(power, level) * deviation / difference) ** 2))
+
+
+def _z(power: float, level: float) -> float:
+    return float(stats.norm.ppf(1 - level / 2) + stats.norm.ppf(power))

@@ -1,0 +1,137 @@
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from helpers.distillation_losses import attention_loss, hidden_loss, masked_mean_square, matched_layers, soft_cross_entropy
+from helpers.reranker import Reranker
+from helpers.student import Student
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+@pytest.mark.parametrize("temperature", [1.0, 2.0, 5.0])
+def test_the_soft_loss_is_the_cross_entropy_of_two_classes_at_a_temperature(temperature):
+    import torch
+
+    random = np.random.default_rng(3)
+    student, teacher = random.normal(size=(2, 6, 1))
+    expected = 0.0
+    for s, t in zip(student[:, 0], teacher[:, 0], strict=True):
+        q, p = sigmoid(t / temperature), sigmoid(s / temperature)  # the softmax of (0, z)
+        expected -= (q * math.log(p) + (1 - q) * math.log(1 - p)) / 6
+    found = soft_cross_entropy(torch.tensor(student), torch.tensor(teacher), temperature)
+    assert found.item() == pytest.approx(expected, rel=1e-5)
+
+
+def test_a_soft_loss_by_hand():
+    import torch
+
+    # teacher ln 3: probability 3/4; student 0: probability 1/2, so the loss is ln 2 whatever the teacher says
+    assert soft_cross_entropy(torch.tensor([0.0]), torch.tensor([math.log(3)]), 1.0).item() == pytest.approx(math.log(2))
+    # student ln 3 too: the entropy of (3/4, 1/4)
+    entropy = -(0.75 * math.log(0.75) + 0.25 * math.log(0.25))
+    assert soft_cross_entropy(torch.tensor([math.log(3)]), torch.tensor([math.log(3)]), 1.0).item() == pytest.approx(entropy)
+
+
+def test_the_hidden_loss_counts_real_tokens_and_sums_layers():
+    import torch
+
+    random = np.random.default_rng(4)
+    student, teacher = random.normal(size=(2, 3, 2, 5, 4))  # side, layer, batch, tokens, dimensions
+    mask = np.array([[1, 1, 1, 0, 0], [1, 1, 1, 1, 1]], dtype=bool)
+    expected = sum(((student[n] - teacher[n])[mask] ** 2).mean() for n in range(3))
+    found = hidden_loss(torch.tensor(student), torch.tensor(teacher), torch.tensor(mask))
+    assert found.item() == pytest.approx(expected, rel=1e-5)
+
+
+def test_the_attention_loss_counts_pairs_of_real_tokens():
+    import torch
+
+    random = np.random.default_rng(5)
+    student, teacher = random.normal(size=(2, 2, 2, 3, 4, 4))  # side, layer, batch, heads, tokens, tokens
+    mask = np.array([[1, 1, 1, 0], [1, 1, 0, 0]], dtype=bool)
+    expected = 0.0
+    for layer in range(2):
+        squares = [(student[layer, row, head, i, j] - teacher[layer, row, head, i, j]) ** 2
+                   for row in range(2) for head in range(3) for i in range(4) for j in range(4) if mask[row, i] and mask[row, j]]
+        expected += sum(squares) / len(squares)
+    found = attention_loss(torch.tensor(student), torch.tensor(teacher), torch.tensor(mask))
+    assert found.item() == pytest.approx(expected, rel=1e-5)
+
+
+def test_a_masked_mean_square_by_hand():
+    import torch
+
+    assert masked_mean_square(torch.tensor([1.0, 2.0, 9.0]), torch.tensor([True, True, False])).item() == 2.5
+
+
+@pytest.mark.parametrize("student, teacher, expected", [(3, 6, [1, 3, 5]), (2, 6, [2, 5]), (6, 6, [0, 1, 2, 3, 4, 5]),
+                                                        (4, 6, [0, 2, 3, 5]), (1, 12, [11])])
+def test_layers_are_matched_evenly_and_the_last_with_the_last(student, teacher, expected):
+    assert matched_layers(student, teacher) == expected
+
+
+@pytest.mark.parametrize("student", [0, 7])
+def test_a_student_deeper_than_its_teacher_is_refused(student):
+    with pytest.raises(ValueError, match="cannot be matched"):
+        matched_layers(student, 6)
+
+
+@pytest.mark.slow
+def test_attention_scores_are_those_before_the_softmax():
+    import torch
+    from transformers import AutoModel
+
+    from helpers import backbone
+    from helpers.attention_scores import AttentionScores
+
+    model = backbone.resolve("packaged:0,1").build(AutoModel, attn_implementation="eager").eval()
+    scores = AttentionScores(model)
+    with torch.no_grad():
+        out = model(input_ids=torch.tensor([[101, 2054, 2003, 102]]), output_attentions=True)
+    for before, after in zip(scores.layers(), out.attentions, strict=True):
+        assert before.shape == (1, 12, 4, 4)
+        assert torch.allclose(before.softmax(-1), after, atol=1e-5)
+
+
+@pytest.fixture
+def teacher(folder):
+    return Reranker(collection=str(folder), splits=("train",), k1=0.9, b=0.4, candidates=3, positives=1, negatives=2,
+                    backbone="packaged:0,1", epochs=2, batch_size=2, evaluation_queries=1, evaluations=2, max_length=32)
+
+
+@pytest.mark.slow
+def test_a_student_learns_from_its_teacher_and_logs_each_part(teacher, store):
+    student = Student(teacher, layers=(0,))
+    log = student.log.value()
+    parts = [line for line in log["log"] if "loss" in line]
+    assert parts
+    for line in parts:
+        assert line["loss"] == pytest.approx(sum(line[name] for name in ("hard", "soft", "hidden", "attention")), rel=1e-2)
+    assert log["parameters"] < teacher.log.value()["parameters"]
+    assert (student.model.value() / "model.safetensors").exists()
+
+
+@pytest.mark.slow
+def test_a_part_without_weight_is_not_computed(teacher, store):
+    plain = Student(teacher, layers=(0,), soft=0.0, hidden=0.0, attention=0.0)
+    line = next(line for line in plain.log.value()["log"] if "loss" in line)
+    assert set(line) & {"hard", "soft", "hidden", "attention"} == {"hard"}
+    assert line["loss"] == pytest.approx(line["hard"], rel=1e-3)
+
+
+@pytest.mark.slow
+def test_a_student_starts_as_its_teachers_layers(teacher, store):
+    import torch
+    from safetensors.torch import load_file
+
+    still = replace(teacher, learning_rate=1e-12)  # bf16 weights would not move either way
+    student = load_file(Student(still, layers=(1,)).model.value() / "model.safetensors")
+    whole = load_file(still.model.value() / "model.safetensors")
+    name = "attention.self.query.weight"
+    assert torch.allclose(student[f"bert.encoder.layer.0.{name}"], whole[f"bert.encoder.layer.1.{name}"], atol=1e-6)
+    assert torch.allclose(student["classifier.weight"], whole["classifier.weight"], atol=1e-6)
