@@ -49,7 +49,8 @@ def chapter_plan() -> dict[str, dict[str, str]]:
     return yaml.safe_load((paths.PUBLISHED / "chapters.yaml").read_text(encoding="utf-8"))
 
 
-def judge(chapter: str, measured: Mapping[str, tuple[Evaluation, Evaluation]], picked_from: int = 1) -> Fragment:
+def judge(chapter: str, measured: Mapping[str, tuple[Evaluation, Evaluation]], picked_from: int = 1,
+          not_run: Mapping[str, str] | None = None) -> Fragment:
     """The verdicts on a chapter's claims, as a table; Holm's correction runs over all of them together.
 
     Args:
@@ -57,13 +58,15 @@ def judge(chapter: str, measured: Mapping[str, tuple[Evaluation, Evaluation]], p
         measured: for each claim id the two systems that it compares, first against second.
         picked_from: how many pairs the compared ones were picked from by their results, such as best against worst: p is
             multiplied by it (Bonferroni).
+        not_run: the claims that these parameters cannot test, each with the reason.
 
     Raises:
-        BadInput: if a claim of this chapter has no measurement here, or one is of another chapter.
+        BadInput: if a claim of this chapter has neither measurement nor reason here, or one is of another chapter.
     """
     mine = {name: claim for name, claim in load().items() if claim.chapter == chapter}
-    if set(mine) != set(measured):
-        odd = sorted(set(mine) ^ set(measured))[0]
+    reasons = not_run or {}
+    if odd_ones := set(mine) ^ {*measured, *reasons}:
+        odd = sorted(odd_ones)[0]
         raise BadInput(f"claim {odd!r} and the chapter {chapter!r} do not agree", file=paths.PUBLISHED / "claims.yaml",
                        mend="measure every claim that names the chapter, and no other")
     found = {name: first.against(second, mine[name].measure) for name, (first, second) in measured.items()}
@@ -71,10 +74,13 @@ def judge(chapter: str, measured: Mapping[str, tuple[Evaluation, Evaluation]], p
     corrected = dict(zip(found, verdicts.holm(p_values), strict=True))
     rows, data = [], []
     for name, claim in mine.items():
-        verdict = verdicts.judge(claim.direction, found[name], corrected[name])
-        source = measured[name][0].source
-        rows.append(row(claim, verdict, f"#step-{source.key[:10]}"))
-        data.append({"claim": name, "verdict": verdict.verdict, "evidence": verdict.evidence(), "key": source.key})
+        if name in reasons:
+            verdict, link, key = Verdict(NOT_RUN, reason=reasons[name]), "", None
+        else:
+            verdict, key = verdicts.judge(claim.direction, found[name], corrected[name]), measured[name][0].source.key
+            link = f"#step-{key[:10]}"
+        rows.append(row(claim, verdict, link))
+        data.append({"claim": name, "verdict": verdict.verdict, "evidence": verdict.evidence(), "key": key})
     return Fragment(table("What the study claims, and what this run says of it", HEADER, rows, numeric_from=9).text,
                     data={"claims": data})
 

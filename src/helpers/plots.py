@@ -23,15 +23,16 @@ def length_histogram(lengths: Mapping[str, Mapping[int, int]], caption: str) -> 
     return figures.show(figure, alt, caption)
 
 
-def grid_heatmap(table: pd.DataFrame, rows: str, columns: str, value: str, caption: str) -> Fragment:
-    """A value over two parameters, the best cell framed."""
+def grid_heatmap(table: pd.DataFrame, rows: str, columns: str, value: str, caption: str, lowest: bool = False) -> Fragment:
+    """A value over two parameters, the best cell framed: the highest, or the lowest."""
     import seaborn as sns
     from matplotlib.patches import Rectangle
 
     wide = table.pivot(index=rows, columns=columns, values=value)
     figure, (axis,) = figures.new(height=0.5 * len(wide) + 1.4)
-    sns.heatmap(wide, annot=True, fmt=".3f", cmap="cividis", ax=axis, cbar=False, annot_kws={"size": 10})
-    row, column = divmod(int(np.nanargmax(wide.to_numpy())), wide.shape[1])
+    colours = "cividis_r" if lowest else "cividis"
+    sns.heatmap(wide, annot=True, fmt=".3f", cmap=colours, ax=axis, cbar=False, annot_kws={"size": 10})
+    row, column = divmod(int((np.nanargmin if lowest else np.nanargmax)(wide.to_numpy())), wide.shape[1])
     axis.add_patch(Rectangle((column, row), 1, 1, fill=False, edgecolor="#D55E00", lw=3))
     best = f"{rows} = {wide.index[row]}, {columns} = {wide.columns[column]}"
     alt = (f"Heat map of {value} over {rows} and {columns}, from {plain(np.nanmin(wide.to_numpy()))} to "
@@ -44,12 +45,44 @@ def curves(lines: Mapping[str, pd.Series], x: str, y: str, caption: str, log: bo
     figure, (axis,) = figures.new()
     markers = "osD^vP"
     for number, (name, series) in enumerate(lines.items()):
-        axis.plot(series.index, series.to_numpy(), label=name, marker=markers[number % 6], markersize=4)
+        axis.plot(series.index, series.to_numpy(), label=name, marker=markers[number % 6], markersize=4,
+                  ls="-" if number < len(figures.COLOURS) else "--")
     axis.set(xlabel=x, ylabel=y, xscale="log" if log else "linear")
     if len(lines) > 1:
         axis.legend()
     alt = f"{y} over {x}. " + " ".join(
         f"{name}: {plain(s.iloc[0])} at {s.index[0]:g}, {plain(s.iloc[-1])} at {s.index[-1]:g}." for name, s in lines.items())
+    return figures.show(figure, alt, caption)
+
+
+def points(table: pd.DataFrame, x: str, y: str, caption: str, log: bool = False, joined: bool = False) -> Fragment:
+    """Labelled points: the frame's index names them, two of its columns place them."""
+    figure, (axis,) = figures.new()
+    ordered = table.sort_values(x)
+    axis.plot(ordered[x], ordered[y], marker="o", ls="-" if joined else "none", color=figures.COLOURS[0])
+    for name, place in ordered.iterrows():
+        axis.annotate(str(name), (place[x], place[y]), xytext=(5, 5), textcoords="offset points", fontsize=9)
+    axis.set(xlabel=x, ylabel=y, xscale="log" if log else "linear")
+    axis.margins(x=0.15, y=0.15)
+    alt = f"{y} against {x}. " + "; ".join(
+        f"{name}: {y} {plain(place[y])} at {place[x]:.4g}" for name, place in ordered.iterrows()) + "."
+    return figures.show(figure, alt, caption)
+
+
+def two_scales(left: pd.Series, right: pd.Series, x: str, caption: str) -> Fragment:
+    """Two series over one index, each with a scale of its own; their names label the axes."""
+    figure, (axis,) = figures.new()
+    other = axis.twinx()
+    for each, series, colour, marker in ((axis, left, figures.COLOURS[0], "o"), (other, right, figures.COLOURS[1], "s")):
+        each.plot(series.index, series.to_numpy(), color=colour, marker=marker, label=str(series.name))
+        each.set_ylabel(str(series.name), color=colour)
+        each.tick_params(axis="y", colors=colour)
+    other.grid(False)
+    other.spines["right"].set_visible(True)
+    axis.set(xlabel=x)
+    figure.legend(loc="outside upper center", ncols=2)
+    alt = " ".join(f"{s.name} over {x}, from {plain(s.iloc[0])} at {s.index[0]} to {plain(s.iloc[-1])} at {s.index[-1]}."
+                   for s in (left, right))
     return figures.show(figure, alt, caption)
 
 

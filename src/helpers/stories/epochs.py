@@ -10,11 +10,11 @@ from helpers import claims, page
 from helpers.compare import measured
 from helpers.evaluation import Evaluation
 from helpers.fragments import Fragment
-from helpers.numbers import count, interval, p_value, plain, signed
+from helpers.numbers import count, plain
 from helpers.reranker import Reranker
-from helpers.stories.training import curve
+from helpers.stories.training import curve, final
+from helpers.stories.wording import effect
 from helpers.trial import Trial
-from helpers.verdicts import ALPHA
 
 STOPPED = "stopped early"
 
@@ -65,7 +65,7 @@ def finding(systems: Mapping[str, Evaluation], logs: Mapping[str, dict[str, Any]
     lengths = [name for name in systems if name.isdigit()]
     short, long, early = systems[lengths[0]], systems[lengths[-1]], systems[STOPPED]
     compared, stopped = long.against(short, "RR@10"), early.against(long, "RR@10")
-    ends = {name: (float(curve(log, "loss").iloc[-1]), float(curve(log, "eval_loss").iloc[-1])) for name, log in logs.items()}
+    ends = {name: (final(log, "loss"), final(log, "eval_loss")) for name, log in logs.items()}
     overfits = ends[lengths[-1]][1] > ends[lengths[0]][1]
     return page.prose(
         f"Going from {lengths[0]} to {lengths[-1]} epochs changes RR@10 by {effect(compared)}.",
@@ -73,10 +73,3 @@ def finding(systems: Mapping[str, Evaluation], logs: Mapping[str, dict[str, Any]
         f"{'rises' if overfits else 'falls'} from {plain(ends[lengths[0]][1])} to {plain(ends[lengths[-1]][1])}, so that by the "
         f"loss the longer training {'overfits' if overfits else 'does not overfit'}.",
         f"Early stopping changes RR@10 by {effect(stopped)} against the whole of the longer training.")
-
-
-def effect(found: Any) -> str:
-    """A difference in words: value, interval, p and whether it is significant."""
-    d = found.difference
-    sure = "significant" if found.p_permutation < ALPHA else "not significant"
-    return f"{signed(d.mean)} {interval(d.low, d.high, sign=True)} ({sure}, permutation p {p_value(found.p_permutation)})"

@@ -10,8 +10,8 @@ from helpers.evaluation import Evaluation
 from helpers.fragments import Fragment
 from helpers.numbers import count, interval, plain
 from helpers.reranker import Reranker
-from helpers.stories.epochs import effect
 from helpers.stories.training import final
+from helpers.stories.wording import effect
 
 ALL, HEAD = "All BERT Parameters", "Task-specific Parameters Only"
 POOLER, NOISY = "Pooler and output layer", "Output layer only, frozen body with dropout"

@@ -13,8 +13,8 @@ from helpers.evaluation import Evaluation, values_of
 from helpers.fragments import Fragment
 from helpers.numbers import count, interval, p_value, plain, signed
 from helpers.reranker import Reranker
-from helpers.stories.epochs import effect
 from helpers.stories.training import STUDY, curve
+from helpers.stories.wording import effect
 from helpers.variance import Components, components, queries_needed, seeds_needed
 from helpers.verdicts import holm
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from helpers import page, published
+from helpers import page, plots, published
 from helpers.compare import measured
 from helpers.evaluation import Evaluation
 from helpers.fragments import Fragment, badge
@@ -34,6 +34,12 @@ def loss_curves(log: dict[str, Any], label: str = "") -> dict[str, pd.Series]:
     return {f"{name}{label}": curve(log, key) for name, key in (("training loss", "loss"), ("evaluation loss", "eval_loss"))}
 
 
+def evaluation_curves(logs: Mapping[str, dict[str, Any]], caption: str) -> Fragment:
+    """The evaluation loss of several trainings over the optimiser steps."""
+    lines = {name: curve(log, "eval_loss") for name, log in logs.items()}
+    return plots.curves(lines, "optimiser steps", "evaluation loss", caption)
+
+
 def final(log: dict[str, Any], key: str) -> float:
     """The last value of a logged quantity."""
     return float(curve(log, key).iloc[-1])
@@ -57,7 +63,7 @@ def losses_beside(table: str, rows: Mapping[str, tuple[dict[str, Any], Evaluatio
     return page.show_table(caption, header, cells)
 
 
-def cost(trainings: Mapping[str, Step], systems: Mapping[str, Evaluation]) -> Fragment:
+def cost(trainings: Mapping[Any, Step], systems: Mapping[Any, Evaluation]) -> Fragment:
     """What each model cost: seconds of training and of scoring, and where the numbers come from.
 
     Args:

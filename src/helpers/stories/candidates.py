@@ -1,0 +1,79 @@
+"""The chapter *Candidates* (Steensland 2021, experiment 3b)."""
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from helpers import claims, page
+from helpers.aggregation import aggregate
+from helpers.compare import measured, with_interval
+from helpers.evaluation import Evaluation, evaluate
+from helpers.fragments import Fragment
+from helpers.numbers import count, interval, plain, seconds
+from helpers.runs import cut
+from helpers.stories.wording import effect
+from helpers.trial import Scorer, Trial
+from helpers.windows import doc_of
+
+STUDIED = 20  # the number of candidates in all of the study's other experiments
+
+
+def evaluations(trial: Trial, model: Scorer, depths: Sequence[int]) -> dict[int, Evaluation]:
+    """The model over the first R candidates for each R: every window is scored once, at the largest R."""
+    scores = model.scores(trial.bed, trial.run, max(depths))
+    windows, run = scores.value(), trial.run.value()
+    return {depth: evaluate(f"R = {depth}", aggregate(windows_of(windows, run, depth), trial.aggregation), trial.bed,
+                            trial.measures, scores) for depth in sorted(depths)}
+
+
+def windows_of(windows: pd.DataFrame, run: pd.DataFrame, depth: int) -> pd.DataFrame:
+    """The scored windows of each query's first `depth` candidates."""
+    kept = pd.MultiIndex.from_frame(cut(run, depth)[["query_id", "doc_id"]])
+    owners = pd.MultiIndex.from_arrays([windows["query_id"], windows["doc_id"].map(doc_of)])
+    return windows[owners.isin(kept)].reset_index(drop=True)
+
+
+def nearest(systems: Mapping[int, Evaluation], depth: int) -> int:
+    """The number of candidates among those measured that is closest to `depth`, the smaller of two."""
+    return min(systems, key=lambda known: (abs(known - depth), known))
+
+
+def claims_table(systems: Mapping[int, Evaluation]) -> Fragment:
+    """The chapter's claims: largest against smallest R in recall, largest against twenty in reciprocal rank."""
+    most, least, studied = max(systems), min(systems), nearest(systems, STUDIED)
+    return claims.judge("candidates", {"more-candidates-raise-recall": (systems[most], systems[least]),
+                                       "more-candidates-do-not-raise-mrr": (systems[most], systems[studied])})
+
+
+def means(systems: Mapping[int, Evaluation], measure: str) -> pd.Series:
+    """One measure over R."""
+    return pd.Series({depth: system.mean(measure).mean for depth, system in systems.items()}, name=measure)
+
+
+def table(trial: Trial, systems: Mapping[int, Evaluation]) -> Fragment:
+    """Effectiveness, ceiling and cost at each R."""
+    run = trial.run.value()
+    source = next(iter(systems.values())).source
+    windows, spent = source.value(), source.entry().manifest["seconds"]
+    rows = []
+    for depth, system in systems.items():
+        read = len(windows_of(windows, run, depth))
+        ceiling = trial.bed.per_query(run, [f"R@{depth}"]).mean().iloc[0]
+        cells = [with_interval(measured(plain(m.mean), system), interval(m.low, m.high))
+                 for m in (system.mean("RR@10"), system.mean("R@10"))]
+        queries = windows["query_id"].nunique()
+        rows.append([f"R = {depth}", *cells, plain(ceiling), count(round(read / queries)),
+                     seconds(spent * read / len(windows) / queries)])
+    header = ("candidates", "RR@10", "R@10", "ceiling (BM25's recall at R)", "windows read a query", "scoring a query")
+    return page.show_table("Effectiveness and cost by the number of candidates", header, rows)
+
+
+def finding(systems: Mapping[int, Evaluation]) -> Fragment:
+    """The chapter's last words."""
+    most, least, studied = max(systems), min(systems), nearest(systems, STUDIED)
+    ranks = means(systems, "RR@10")
+    return page.prose(
+        f"From R = {least} to R = {most} recall in the top ten changes by "
+        f"{effect(systems[most].against(systems[least], 'R@10'))}, for {plain(most / least, 0)} times the work.",
+        f"From R = {studied} to R = {most} RR@10 changes by {effect(systems[most].against(systems[studied], 'RR@10'))}.",
+        f"The highest RR@10 is {plain(ranks.max())}, at R = {ranks.idxmax()}.")

@@ -1,0 +1,170 @@
+"""The chapter *Model size* (Steensland 2021, experiment 3a)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from helpers import backbone, claims, page, published
+from helpers.compare import measured, with_interval
+from helpers.evaluation import Evaluation
+from helpers.fragments import Fragment, Html, cell
+from helpers.lucene import text_index
+from helpers.numbers import count, interval, p_value, plain, signed
+from helpers.reranker import Reranker
+from helpers.speed import per_minute, ranking_speed
+from helpers.steps import Step
+from helpers.stories.training import STUDY
+from helpers.stories.wording import effect
+from helpers.trial import Trial
+
+MEASURE = "RR@10"
+TABLE = "5.5"
+
+
+def shape(spec: str) -> str:
+    """A backbone's shape as `layers/dimensions/heads`."""
+    from transformers import AutoConfig
+
+    found = backbone.resolve(spec)
+    config = AutoConfig.from_pretrained(found.source, revision=found.revision)
+    layers = config.num_hidden_layers if found.layers is None else len(found.layers)
+    return f"{layers}/{config.hidden_size}/{config.num_attention_heads}"
+
+
+def label(spec: str) -> str:
+    """How the tables call a backbone: the study's name for a shape of its table 5.5, else `L3-H384`."""
+    layers, dimensions, _ = shape(spec).split("/")
+    return names_of_shapes().get(f"{layers}/{dimensions}", f"L{layers}-H{dimensions}")
+
+
+def names_of_shapes() -> dict[str, str]:
+    """The study's names by `layers/dimensions`."""
+    return {str(entry.value): row for (table, row, column), entry in published.load(STUDY).items()
+            if (table, column) == (TABLE, "L/H")}
+
+
+def studied_shapes() -> dict[str, str]:
+    """The shapes of the study's six models as `layers/dimensions/heads`; its heads have 64 dimensions each."""
+    return {row: f"{value}/{int(value.split('/')[1]) // 64}" for value, row in names_of_shapes().items()}
+
+
+def models(base: Reranker, specs: Sequence[str]) -> dict[str, Reranker]:
+    """A model a backbone, all trained alike."""
+    return {label(spec): replace(base, backbone=spec) for spec in specs}
+
+
+def by_parameters(logs: Mapping[str, dict[str, Any]]) -> list[str]:
+    """The trained models from the smallest to the largest."""
+    return sorted(logs, key=lambda name: logs[name]["parameters"])
+
+
+def claims_table(systems: Mapping[str, Evaluation], logs: Mapping[str, dict[str, Any]]) -> Fragment:
+    """The chapter's claims: largest against smallest, and depth against width where both models were trained."""
+    names, pair = by_parameters(logs), ("BERT-Medium", "L4-H768")
+    tested = {"bigger-models-rank-better": (systems[names[-1]], systems[names[0]])}
+    if set(pair) <= set(systems):
+        return claims.judge("model_size", {**tested, "layers-count-more-than-width": (systems[pair[0]], systems[pair[1]])})
+    reason = "needs two pre-trained models of other widths from the hub; the packaged backbone has one width"
+    return claims.judge("model_size", tested, not_run={"layers-count-more-than-width": reason})
+
+
+def table(systems: Mapping[str, Evaluation], logs: Mapping[str, dict[str, Any]], speed: Mapping[str, Any],
+          shapes: Mapping[str, str]) -> Fragment:
+    """Each trained model: size, effectiveness, evaluation loss and speed."""
+    rows: list[Sequence[Any]] = []
+    for name in by_parameters(logs):
+        system = systems[name]
+        cells = [with_interval(measured(plain(m.mean), system), interval(m.low, m.high))
+                 for m in (system.mean(MEASURE), system.mean("R@10"))]
+        rows.append([name, count(logs[name]["parameters"]), *cells, plain(float(logs[name]["log"][-1]["eval_loss"])),
+                     rate(speed, shapes[name])])
+    return page.show_table("The models trained here, smallest first",
+                           ("model", "parameters", MEASURE, "R@10", "evaluation loss", "queries/min"), rows)
+
+
+def rate(speed: Mapping[str, Any], size: str) -> Html:
+    """Queries per minute: the median over rounds, with the slowest and the fastest below."""
+    values = per_minute(dict(speed), size)
+    return with_interval(speed_text(float(np.median(values))), f"{speed_text(values.min())} to {speed_text(values.max())}")
+
+
+def speed_text(value: float) -> str:
+    """A rate with two or three digits: `0.41`, `24.3`, `1,250`."""
+    return plain(value, 2) if value < 10 else plain(value, 1) if value < 100 else count(round(value))
+
+
+def timings(trial: Trial, sizes: Sequence[str], base: Reranker, timed: int, rounds: int,
+            devices: Sequence[str]) -> dict[str, Step]:
+    """The step that times models of these shapes, for each device; every size once."""
+    bed, encoder = trial.bed, backbone.resolve(base.backbone)
+    return {device: ranking_speed(list(dict.fromkeys(sizes)), encoder, text_index(bed.store), bed.query_step, bed.store,
+                                  bed.tokens(encoder), base.k1, base.b, trial.candidates, base.max_length, base.query_length,
+                                  timed, rounds, device) for device in devices}
+
+
+def speed_table(speeds: Mapping[str, Mapping[str, Any]], steps: Mapping[str, Step]) -> Fragment:
+    """The study's six shapes, timed here with random weights, beside its own rates; each also relative to BERT-Base.
+
+    Args:
+        speeds: the value of `ranking_speed` for each device.
+        steps: the step that measured it.
+    """
+    said = {row: published.value(STUDY, TABLE, row, "Queries/min") for row in studied_shapes()}
+    reference = said["BERT-Base"].value
+    rows: list[Sequence[Any]] = []
+    for row, size in studied_shapes().items():
+        cells: list[Any] = []
+        for device, speed in speeds.items():
+            base = float(np.median(per_minute(dict(speed), studied_shapes()["BERT-Base"])))
+            median = float(np.median(per_minute(dict(speed), size)))
+            cells += [Html(f'<a class="nr-measured" href="#step-{steps[device].key[:10]}">{cell(rate(speed, size))}</a>'),
+                      f"{plain(median / base, 1)}×"]
+        rows.append([row, size, said[row].printed, f"{plain(said[row].value / reference, 1)}×", *cells])
+    heads = [part for device in speeds for part in (f"here, {device} (random weights)", "relative")]
+    return page.show_table("Queries per minute: retrieval, BM25 and re-ranking",
+                           ("model", "layers/dimensions/heads", "published", "relative", *heads), rows, numeric_from=2)
+
+
+def tradeoff(systems: Mapping[str, Evaluation], logs: Mapping[str, Any], speed: Mapping[str, Any],
+             shapes: Mapping[str, str]) -> pd.DataFrame:
+    """Effectiveness and speed of each trained model."""
+    names = by_parameters(logs)
+    return pd.DataFrame({"queries per minute": [float(np.median(per_minute(dict(speed), shapes[name]))) for name in names],
+                         MEASURE: [systems[name].mean(MEASURE).mean for name in names]}, index=names)
+
+
+def published_tradeoff() -> pd.DataFrame:
+    """Effectiveness and speed of the study's models."""
+    rows = studied_shapes()
+    return pd.DataFrame({"queries per minute": [published.value(STUDY, TABLE, row, "Queries/min").value for row in rows],
+                         "MRR@10": [published.value(STUDY, TABLE, row, "MRR@10").value for row in rows]}, index=list(rows))
+
+
+def finding(systems: Mapping[str, Evaluation], logs: Mapping[str, dict[str, Any]]) -> Fragment:
+    """The chapter's last words."""
+    names = by_parameters(logs)
+    largest, smallest = systems[names[-1]], systems[names[0]]
+    text = [f"{names[-1]} against {names[0]}: RR@10 {effect(largest.against(smallest, MEASURE))}.",
+            f"{names[-1]} against BM25: {effect(largest.against(systems['BM25'], MEASURE))}."]
+    if len(names) > 2:
+        sizes, means = [logs[name]["parameters"] for name in names], [systems[name].mean(MEASURE).mean for name in names]
+        found = stats.kendalltau(sizes, means)
+        text.append(f"Over the {len(names)} sizes Kendall's correlation of RR@10 with the number of parameters is "
+                    f"{signed(float(found.statistic), 2)} (p {p_value(float(found.pvalue))}).")
+    failed = [name for name in names if untrained(logs[name])]
+    if failed:
+        text.append(f"{', '.join(failed)} learned nothing: the evaluation loss ends where it is if every pair gets the share of "
+                    "relevant pairs as its probability. Pre-training left no use in their first layers alone, and these data are "
+                    "too few to make up for it.")
+    return page.prose(*text)
+
+
+def untrained(log: Mapping[str, Any]) -> bool:
+    """Whether a model's evaluation loss is no better than that of a constant guess, within a twentieth."""
+    share = log["positives"] / log["pairs"]
+    constant = -(share * np.log(share) + (1 - share) * np.log(1 - share))
+    return bool(log["log"][-1]["eval_loss"] > 0.95 * constant)
