@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from helpers import paths
+from helpers import chapters, paths
 
 pytestmark = pytest.mark.slow
+CHAPTERS = chapters.names()
 COPIED = ("notebooks", "profiles", "published", "book", "results", "tests", "requirements.lock")
 
 
@@ -44,24 +45,24 @@ def ledger(root: Path, page: str) -> list[dict]:
 
 def test_every_page_of_the_contents_is_rendered(project):
     html = project / "book" / "_build" / "html"
-    for page in ("index", "reading", "chapters/collection", "chapters/does_it_work", "generated/scoreboard", "generated/numbers"):
+    for page in ("index", "reading", *(f"chapters/{name}" for name in CHAPTERS), "generated/scoreboard", "generated/numbers"):
         assert (html / f"{page}.html").exists(), page
 
 
 def test_a_fresh_mini_book_computes_everything_live(project):
-    for page in ("collection", "does_it_work"):
+    for page in CHAPTERS:
         assert {line["source"] for line in ledger(project, page)} <= {"computed", "stored"}
 
 
 def test_a_second_run_executes_nothing(project):
     again = book(project, "build", "--profile", "mini")
     assert again.returncode == 0, again.stderr[-3000:]
-    assert re.findall(r"^(\w+): up to date$", again.stdout, re.M) == ["collection", "does_it_work"]
+    assert re.findall(r"^(\w+): up to date$", again.stdout, re.M) == CHAPTERS
     assert "book: up to date" in again.stdout
 
 
 def test_every_measured_number_leads_to_its_provenance(project):
-    for page in ("collection", "does_it_work"):
+    for page in CHAPTERS:
         html = (project / "book" / "_build" / "html" / "chapters" / f"{page}.html").read_text()
         links = set(re.findall(r'class="nr-measured" href="#(step-\w+)"', html))
         assert links
@@ -111,3 +112,17 @@ def test_a_failing_chapter_says_where_and_leaves_the_old_page(project):
     assert done.returncode == 2
     assert "has no split 'chapter'" in done.stderr
     assert page.read_bytes() == before
+
+
+def test_one_more_seed_trains_one_model_and_takes_the_rest_as_it_is(project):
+    done = book(project, "chapter", "seeds", "--profile", "mini", "-p", "seeds", "[1, 2, 7]", "--no-render")
+    assert done.returncode == 0, done.stderr[-3000:]
+    variant = re.search(r"seeds--\w+", done.stdout)[0]
+    computed = sorted(line["step"] for line in ledger(project, variant) if line["source"] == "computed")
+    assert computed == ["cross_encoder", "training_log", "window_scores"]
+
+
+def test_the_chapters_share_the_base_model(project):
+    keys = [{line["key"] for line in ledger(project, page) if line["step"] == "training_log"}
+            for page in ("parameters", "seeds", "candidates", "distillation")]
+    assert len(set.intersection(*keys)) == 1

@@ -9,14 +9,15 @@ from helpers.numbers import interval, p_value, plain, signed
 from helpers.significance import Paired
 from helpers.verdicts import ALPHA, Verdict
 
-HEADER = ("system", "published", "measured", "verdict", "published effect", "measured effect", "p (t, perm.)", "ER, ΔRI")
+HEADER = ("system", "published", "measured", "verdict", "effect", "p (t, perm.)", "ER, ΔRI")
 
 
 def against_published(study: str, number: str, column: str, measure: str, systems: Mapping[str, Evaluation],
                       baseline: str) -> Fragment:
     """A study's table beside this run's measurements, each system compared with a baseline.
 
-    The study's daggers (its own rule) and ours (p < 0.05 in the paired t-test, the same rule) mark significance.
+    Rows of the study that were not measured follow, as *not run*. The study's daggers (its own rule) and ours (p < 0.05 in the
+    paired t-test, the same rule) mark significance.
 
     Args:
         study: its key, `steensland2021`.
@@ -35,14 +36,16 @@ def against_published(study: str, number: str, column: str, measure: str, system
         entry, found, mean = known.get(row), pairs.get(row), system.mean(measure)
         verdict = row_verdict(entry, said, found, corrected.get(row))
         dagger = "†" if found and found.p_t < ALPHA else ""
-        rows.append([row, f"{entry.printed}{entry.mark}" if entry else "",
+        rows.append([row, published_cell(entry, said),
                      with_interval(measured(plain(mean.mean) + dagger, system),
                                    interval(mean.low, mean.high) + seeds_text(system, measure)),
                      badge(verdict.verdict, verdicts.KINDS[verdict.verdict]) if verdict else "",
-                     effect_text(entry, said), *test_cells(found, corrected.get(row)),
+                     *test_cells(found, corrected.get(row)),
                      ratio_cell(entry, said, mean.mean, base.mean(measure).mean, found)])
         data.append({"study": study, "table": number, "row": row, "column": column, "measure": measure,
                      "measured": mean.mean, "key": system.source.key, "verdict": verdict.verdict if verdict else None})
+    unmeasured = badge(verdicts.NOT_RUN, verdicts.KINDS[verdicts.NOT_RUN])
+    rows += [[row, published_cell(entry, said), "", unmeasured, "", "", ""] for row, entry in known.items() if row not in systems]
     caption = (f"{published.published_name(study)}, table {number}: {column}, published and measured "
                f"(effects against {baseline}, 95 % intervals)")
     return Fragment(table(caption, HEADER, rows).text, data={"values": data})
@@ -75,9 +78,12 @@ def seeds_text(system: Evaluation, measure: str) -> str:
     return f", sd {plain(float(system.seed_means[measure].std(ddof=1)))} over {len(system.seed_means)} seeds"
 
 
-def effect_text(entry: published.Entry | None, baseline: published.Entry | None) -> str:
-    """The published difference from the baseline."""
-    return "" if entry is None or baseline is None or entry.row == baseline.row else signed(entry.value - baseline.value)
+def published_cell(entry: published.Entry | None, baseline: published.Entry | None) -> Html | str:
+    """The published value with its mark and, below it, its difference from the baseline; empty if there is none."""
+    if entry is None:
+        return ""
+    said = f"{entry.printed}{entry.mark}"
+    return said if baseline is None or entry.row == baseline.row else with_interval(said, signed(entry.value - baseline.value))
 
 
 def test_cells(found: Paired | None, p: float | None) -> list[Html | str]:

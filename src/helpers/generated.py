@@ -34,7 +34,9 @@ def scoreboard(data: list[dict[str, Any]]) -> str:
                 rows.append(claims.row(claim, verdict, ""))
                 continue
             link = f"../chapters/{line['page']}.html"
-            shown = Html(f'<a class="nr-measured" href="{link}#step-{line["key"][:10]}">{cell(line["evidence"])}</a>')
+            shown: Any = line["evidence"]
+            if line["key"]:
+                shown = Html(f'<a class="nr-measured" href="{link}#step-{line["key"][:10]}">{cell(shown)}</a>')
             chapter = Html(f'{cell(claim.claim)} <a href="{link}">({cell(plan["title"])})</a>')
             rows.append([chapter, claims.published_evidence(claim), shown,
                          badge(line["verdict"], verdicts.KINDS[line["verdict"]])])

@@ -5,6 +5,7 @@ from itertools import cycle
 
 import numpy as np
 import pandas as pd
+from matplotlib.ticker import MaxNLocator
 
 from helpers import figures
 from helpers.fragments import Fragment
@@ -48,6 +49,8 @@ def curves(lines: Mapping[str, pd.Series], x: str, y: str, caption: str, log: bo
         axis.plot(series.index, series.to_numpy(), label=name, marker=markers[number % 6], markersize=4,
                   ls="-" if number < len(figures.COLOURS) else "--")
     axis.set(xlabel=x, ylabel=y, xscale="log" if log else "linear")
+    if not log and all(pd.api.types.is_integer_dtype(series.index) for series in lines.values()):
+        axis.xaxis.set_major_locator(MaxNLocator(integer=True))
     if len(lines) > 1:
         axis.legend()
     alt = f"{y} over {x}. " + " ".join(

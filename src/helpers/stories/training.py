@@ -55,12 +55,15 @@ def losses_beside(table: str, rows: Mapping[str, tuple[dict[str, Any], Evaluatio
     known = {(row, column): entry for (t, row, column), entry in published.load(STUDY).items() if t == table}
     columns = {"Final Eval Loss": "eval_loss", "Final Training Loss": "loss"}
     shown = {name: key for name, key in columns.items() if any(column == name for _, column in known)}
-    cells = [[row, *(part for name, key in shown.items() for part in (
-        known[row, name].printed if (row, name) in known else "", measured(plain(final(log, key), 4), system)))]
-        for row, (log, system) in rows.items()]
+    cells, data = [], []
+    for row, (log, system) in rows.items():
+        cells.append([row, *(part for name, key in shown.items() for part in (
+            known[row, name].printed if (row, name) in known else "", measured(plain(final(log, key), 4), system)))])
+        data += [{"study": STUDY, "table": table, "row": row, "column": name, "measure": "loss", "measured": final(log, key),
+                  "key": system.source.key, "verdict": None} for name, key in shown.items() if (row, name) in known]
     header = ["training", *(f"{name}, {side}" for name in shown for side in ("published", "measured"))]
     caption = f"{published.published_name(STUDY)}, table {table}: final losses, published and measured"
-    return page.show_table(caption, header, cells)
+    return Fragment(page.show_table(caption, header, cells).html, data={"values": data})
 
 
 def cost(trainings: Mapping[Any, Step], systems: Mapping[Any, Evaluation]) -> Fragment:
