@@ -37,7 +37,9 @@ class DistillationTrainer(Trainer):
         return (total, student) if return_outputs else total
 
     def parts(self, student: Any, inputs: dict[str, Any]) -> dict[str, Any]:
-        """The parts of the loss that have a weight."""
+        """The parts of the loss that have a weight; without a teacher's part the teacher is not asked."""
+        if set(self.weights) <= {"hard"}:
+            return {name: student.loss for name in self.weights}
         without_labels = {name: value for name, value in inputs.items() if name != "labels"}
         with torch.no_grad(), torch.autocast(self.args.device.type, torch.bfloat16, enabled=self.args.bf16):
             teacher = self.teacher(**without_labels, output_hidden_states="hidden" in self.weights)

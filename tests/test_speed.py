@@ -1,0 +1,173 @@
+import os
+from types import SimpleNamespace
+
+import pytest
+
+from helpers import backbone, numerics, speed
+from helpers.lucene import text_index
+from helpers.testbed import Testbed
+
+
+def parameters(layers, dimensions, vocabulary=30522, positions=512):
+    """Of a BERT with one output: embeddings, layers, pooler, output layer; each layer's norm has two vectors."""
+    inner, norm = 4 * dimensions, 2 * dimensions
+    embeddings = (vocabulary + positions + 2) * dimensions + norm
+    projections = 4 * dimensions * (dimensions + 1)
+    feed_forward = inner * (dimensions + 1) + dimensions * (inner + 1)
+    return embeddings + layers * (projections + norm + feed_forward + norm) + dimensions * (dimensions + 1) + dimensions + 1
+
+
+def step_of(bed, sizes, timed=1, rounds=2):
+    encoder = backbone.resolve("packaged")
+    return speed.ranking_speed(sizes, encoder, text_index(bed.store), bed.query_step, bed.store, bed.tokens(encoder), 0.9, 0.4,
+                               2, 32, 8, timed, rounds, "cpu")
+
+
+# ---- rates ----
+
+def test_queries_per_minute_count_retrieval_and_reranking():
+    found = {"queries": 4, "retrieval": [1.0, 3.0], "sizes": {"small": {"seconds": [3.0, 5.0]}, "big": {"seconds": [23.0, 57.0]}}}
+    assert speed.per_minute(found, "small").tolist() == [60.0, 30.0]  # 240 / 4, 240 / 8
+    assert speed.per_minute(found, "big").tolist() == [10.0, 4.0]
+
+
+# ---- models of a shape ----
+
+@pytest.mark.parametrize("size", ["", "12", "12/768", "12/768/12/1", "12/768/x", "12//12", "-1/32/2", "1.5/32/2", "packaged"])
+def test_a_size_that_is_none_is_refused(size):
+    with pytest.raises(ValueError, match="write layers/dimensions/heads, such as 4/512/8"):
+        speed.random_cross_encoder(size, backbone.resolve("packaged"))
+
+
+def test_the_count_of_parameters_by_hand_is_that_of_bert_base():
+    # 109,482,240 are known of bert-base-uncased, and 769 are those of the output layer
+    assert parameters(12, 768) == 109_482_240 + 769
+    assert parameters(1, 32) == 1_007_009
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("layers, dimensions, heads", [(1, 32, 2), (2, 64, 4), (3, 32, 1)])
+def test_a_random_model_has_the_shape_and_its_parameters(layers, dimensions, heads):
+    model = speed.random_cross_encoder(f"{layers}/{dimensions}/{heads}", backbone.resolve("packaged"))
+    assert len(model.base_model.encoder.layer) == layers
+    assert model.classifier.weight.shape == (1, dimensions)
+    assert (model.config.hidden_size, model.config.num_attention_heads) == (dimensions, heads)
+    assert model.num_parameters() == parameters(layers, dimensions)
+    assert not model.training
+
+
+@pytest.mark.slow
+def test_the_weights_are_random():
+    import torch
+
+    first, second = (speed.random_cross_encoder("1/32/2", backbone.resolve("packaged")) for _ in range(2))
+    assert not torch.equal(first.classifier.weight, second.classifier.weight)
+
+
+# ---- the step ----
+
+@pytest.mark.slow
+def test_a_ranking_is_timed_whole(folder, store):
+    found = step_of(Testbed(str(folder)), ["1/32/2"]).value()
+    assert (found["queries"], found["device"]) == (1, "cpu")
+    assert found["windows"] == 2  # the two candidates are of one window each
+    assert found["sizes"]["1/32/2"]["parameters"] == parameters(1, 32)
+    for seconds in (found["retrieval"], found["sizes"]["1/32/2"]["seconds"]):
+        assert len(seconds) == 2
+        assert min(seconds) > 0
+    assert (speed.per_minute(found, "1/32/2") > 0).all()
+
+
+@pytest.mark.slow
+def test_sizes_are_timed_in_turns_and_the_first_round_does_not_count(folder, store, monkeypatch):
+    clock, turns = [0.0], []
+    rounds = iter([100.0, 1.0, 2.0])  # seconds of retrieval
+    spent = {"1/32/2": iter([500.0, 10.0, 20.0]), "2/32/2": iter([700.0, 30.0, 40.0])}  # of re-ranking
+    real = speed.java.call
+
+    def call(*arguments):
+        clock[0] += next(rounds)
+        return real(*arguments)
+
+    def probabilities(model, inputs):
+        turns.append(model.size)
+        clock[0] += next(spent[model.size])
+
+    monkeypatch.setattr(speed.java, "call", call)
+    monkeypatch.setattr(speed, "probabilities", probabilities)
+    monkeypatch.setattr(speed, "random_cross_encoder", lambda size, _: SimpleNamespace(size=size, num_parameters=lambda: 7))
+    monkeypatch.setattr(speed, "time", SimpleNamespace(perf_counter=lambda: clock[0]))
+    step = step_of(Testbed(str(folder)), list(spent), timed=2)
+    given = {name: value.value() if hasattr(value, "value") else value for name, value in step.arguments.items()}
+    found = step.definition.function(**given)
+    assert found["retrieval"] == [1.0, 2.0]
+    assert {size: line["seconds"] for size, line in found["sizes"].items()} == {"1/32/2": [10.0, 20.0], "2/32/2": [30.0, 40.0]}
+    assert turns == ["1/32/2", "2/32/2"] * 3
+    assert found["queries"] == 2
+
+
+@pytest.mark.slow
+def test_no_more_queries_are_timed_than_there_are(folder, store):
+    assert step_of(Testbed(str(folder)), ["1/32/2"], timed=9, rounds=1).value()["queries"] == 3
+
+
+def test_sizes_device_and_rounds_are_part_of_the_key(folder):
+    bed = Testbed(str(folder))
+    keys = [step_of(bed, ["1/32/2"]).key, step_of(bed, ["2/32/2"]).key, step_of(bed, ["1/32/2"], timed=2).key,
+            step_of(bed, ["1/32/2"], rounds=3).key]
+    assert len(set(keys)) == 4
+
+
+# ---- a device for a while ----
+
+@pytest.fixture
+def caches():
+    """The caches of device and type, empty before and after."""
+    for cache in (numerics.device, numerics.dtype):
+        cache.cache_clear()
+    yield
+    for cache in (numerics.device, numerics.dtype):
+        cache.cache_clear()
+
+
+@pytest.mark.parametrize("before", ["cpu", None])
+def test_the_device_is_another_for_a_while(monkeypatch, caches, before):
+    if before:
+        monkeypatch.setenv("BOOK_DEVICE", before)
+    else:
+        monkeypatch.delenv("BOOK_DEVICE", raising=False)
+    default = numerics.device()
+    with numerics.using("cuda"):
+        assert numerics.device() == "cuda"
+        assert os.environ["BOOK_DEVICE"] == "cuda"
+    assert os.environ.get("BOOK_DEVICE") == before
+    assert numerics.device() == default
+
+
+def test_the_device_is_restored_after_an_error(monkeypatch, caches):
+    monkeypatch.setenv("BOOK_DEVICE", "cpu")
+    with pytest.raises(ZeroDivisionError), numerics.using("cuda"):
+        numerics.device()
+        1 / 0  # noqa: B018
+    assert os.environ["BOOK_DEVICE"] == numerics.device() == "cpu"
+
+
+def test_the_type_is_found_again_for_the_device(monkeypatch, caches):
+    monkeypatch.setenv("BOOK_DEVICE", "cpu")
+    monkeypatch.setenv("BOOK_DTYPE", "fp32")
+    assert numerics.dtype() == "fp32"
+    monkeypatch.setenv("BOOK_DTYPE", "bf16")
+    assert numerics.dtype() == "fp32"  # kept
+    with numerics.using("cuda"):
+        assert numerics.dtype() == "bf16"
+        monkeypatch.setenv("BOOK_DTYPE", "fp32")
+    assert numerics.dtype() == "fp32"
+
+
+def test_one_device_inside_another(monkeypatch, caches):
+    monkeypatch.setenv("BOOK_DEVICE", "cpu")
+    with numerics.using("cuda"):
+        with numerics.using("cpu"):
+            assert numerics.device() == "cpu"
+        assert numerics.device() == "cuda"
+    assert numerics.device() == "cpu"
