@@ -8,7 +8,7 @@ from helpers import claims, paths, published
 from helpers.claims import Claim, published_evidence
 from helpers.errors import BadInput
 from helpers.evaluation import Evaluation
-from helpers.verdicts import INSIGNIFICANT, SIGNIFICANT
+from helpers.verdicts import INSIGNIFICANT, NOT_RUN, SIGNIFICANT
 
 CLAIMS = claims.load()
 MEASURED = [name for name, claim in CLAIMS.items() if claim.evidence.get("row")]
@@ -168,3 +168,46 @@ def test_claims_and_measurements_must_agree(chapter, name):
     measured = dict(chapter, third=chapter["first"]) if name else {"first": chapter["first"]}
     with pytest.raises(BadInput, match="claim '(third|second)' and the chapter 'chapter' do not agree"):
         claims.judge("chapter", measured)
+
+
+# ---- pairs that were picked, and claims that were not run ----
+
+@pytest.mark.parametrize("picked_from, p, verdict", [(1, "0.031", SIGNIFICANT), (2, "0.062", INSIGNIFICANT),
+                                                     (10, "0.312", INSIGNIFICANT), (100, "1.000", INSIGNIFICANT)])
+def test_p_of_a_picked_pair_is_multiplied_by_what_it_was_picked_from(chapter, picked_from, p, verdict):
+    claims.load().pop("second")
+    found = claims.judge("chapter", {"first": chapter["first"]}, picked_from=picked_from).data["claims"][0]
+    assert found["verdict"] == verdict
+    assert f"p {p}," in found["evidence"]
+
+
+def test_a_picked_pair_is_corrected_for_the_other_claims_too(chapter):
+    both = claims.judge("chapter", chapter, picked_from=3).data["claims"]
+    assert all("p 0.188," in found["evidence"] for found in both)  # 2 / 64, times three pairs, times two claims
+
+
+def test_a_claim_that_is_not_run_gives_its_reason(chapter):
+    shown = claims.judge("chapter", {"first": chapter["first"]}, not_run={"second": "needs a <larger> model"})
+    first, second = shown.data["claims"]
+    assert second == {"claim": "second", "verdict": NOT_RUN, "evidence": "needs a <larger> model", "key": None}
+    assert "needs a &lt;larger&gt; model" in shown.html
+    assert shown.html.count('class="nr-measured"') == 1  # the other claim's: what is not run has no step to link to
+    assert first["verdict"] == SIGNIFICANT
+
+
+def test_a_claim_that_is_not_run_does_not_count_in_the_correction(chapter):
+    found = claims.judge("chapter", {"second": chapter["second"]}, not_run={"first": "no"}).data["claims"]
+    assert [line["claim"] for line in found] == ["first", "second"]  # in the order of the claims
+    assert "p 0.031," in found[1]["evidence"]
+
+
+def test_a_chapter_may_test_none_of_its_claims():
+    reasons = {claim.id: "because" for claim in CLAIMS.values() if claim.chapter == "distillation"}
+    found = claims.judge("distillation", {}, not_run=reasons).data["claims"]
+    assert [line["verdict"] for line in found] == [NOT_RUN] * len(reasons)
+
+
+@pytest.mark.parametrize("not_run", [{}, {"third": "no such claim"}, {"second": "no", "third": "no such claim"}])
+def test_every_claim_has_a_measurement_or_a_reason_and_no_other_has(chapter, not_run):
+    with pytest.raises(BadInput, match="claim '(third|second)' and the chapter 'chapter' do not agree"):
+        claims.judge("chapter", {"first": chapter["first"]}, not_run=not_run)

@@ -48,7 +48,24 @@ def hostile():
     return plots.curves({name: series, "b": series}, name, name, name)
 
 
-ALL = {plot.__name__: plot for plot in (histogram, heatmap, curves, one_curve, groups, ranks, hostile)}
+def lowest_heatmap():
+    grid = pd.DataFrame({"k1": [0.6, 0.6, 0.9, 0.9], "b": [0.2, 0.4, 0.2, 0.4], "loss": [0.3, 0.2, 0.5, 0.4]})
+    return plots.grid_heatmap(grid, "k1", "b", "loss", "Tuning.", lowest=True)
+
+
+def points():
+    frame = pd.DataFrame({"rate": [1250.0, 0.41, 24.3], "RR@10": [0.5, 0.6, 0.55]}, index=["small", "large", "& middle"])
+    return plots.points(frame, "rate", "RR@10", "Models.", log=True, joined=True)
+
+
+def two_scales():
+    left, right = (pd.Series(values, index=[10, 20, 100], name=name) for values, name in (
+        ([0.5, 0.9, 0.6], "RR@10"), ([0.7, 0.75, 0.8], "R@10")))
+    return plots.two_scales(left, right, "candidates", "By depth.")
+
+
+ALL = {plot.__name__: plot for plot in (histogram, heatmap, curves, one_curve, groups, ranks, hostile, lowest_heatmap, points,
+                                        two_scales)}
 SVG = "{http://www.w3.org/2000/svg}"
 every_plot = pytest.mark.parametrize("name", ALL)
 
@@ -142,3 +159,59 @@ def test_the_text_of_ranks_counts_the_first_and_what_is_beyond():
 def test_ranks_of_many_systems(systems):
     found = {f"system {n}": pd.Series([1, 2]) for n in range(systems)}
     assert text_of(plots.rank_distribution(found, 2, "Ranks.").html).count("at rank 1") == systems
+
+
+def test_the_text_of_a_heat_map_of_losses_gives_the_lowest():
+    assert "Heat map of loss over k1 and b, from 0.200 to 0.500; the best is k1 = 0.6, b = 0.4." in text_of(html_of("lowest_heatmap"))
+
+
+def test_the_lowest_of_an_incomplete_grid_is_framed():
+    grid = pd.DataFrame({"k1": [0.6, 0.6, 0.9], "b": [0.2, 0.4, 0.4], "loss": [0.3, 0.2, 0.1]})
+    text = text_of(plots.grid_heatmap(grid, "k1", "b", "loss", "Tuning.", lowest=True).html)
+    assert "from 0.100 to 0.300; the best is k1 = 0.9, b = 0.4." in text
+
+
+def framed(html):
+    """The corner of the frame in a heat map, as the SVG has it."""
+    (path,) = [path for path in svg_of(html).iter(SVG + "path") if "#d55e00" in path.get("style", "")]
+    return path.get("d").split()[1:3]
+
+
+def test_the_frame_is_where_the_text_says():
+    grid = pd.DataFrame({"k1": [0.6, 0.6, 0.9, 0.9], "b": [0.2, 0.4, 0.2, 0.4], "v": [0.1, 0.2, 0.3, 0.4]})
+    highest, lowest = (framed(plots.grid_heatmap(grid, "k1", "b", "v", "Tuning.", lowest=lowest).html) for lowest in (False, True))
+    assert float(highest[0]) > float(lowest[0])  # further right
+    assert float(highest[1]) > float(lowest[1])  # further down
+
+
+def words_of(html):
+    return ["".join(text.itertext()).strip() for text in svg_of(html).iter(SVG + "text")]
+
+
+def test_the_text_of_points_gives_each_from_the_left():
+    text = text_of(html_of("points"))
+    assert text == ("RR@10 against rate. large: RR@10 0.600 at 0.41; & middle: RR@10 0.550 at 24.3; "
+                    "small: RR@10 0.500 at 1250.")
+
+
+def test_points_are_labelled_and_their_axes_named():
+    assert {"small", "large", "& middle", "rate", "RR@10"} <= set(words_of(html_of("points")))
+
+
+def test_points_are_joined_if_wanted():
+    frame = pd.DataFrame({"x": [1.0, 2.0, 3.0], "y": [0.5, 0.6, 0.55]}, index=list("abc"))
+    apart, joined = (plots.points(frame, "x", "y", "Points.", joined=joined).html for joined in (False, True))
+    assert joined.count("<path") == apart.count("<path") + 1  # the line
+    assert text_of(joined) == text_of(apart)
+
+
+def test_the_text_of_two_scales_gives_the_ends_of_both():
+    assert text_of(html_of("two_scales")) == ("RR@10 over candidates, from 0.500 at 10 to 0.600 at 100. "
+                                              "R@10 over candidates, from 0.700 at 10 to 0.800 at 100.")
+
+
+def test_two_scales_name_both_series_at_their_axes_and_in_the_legend():
+    words = words_of(html_of("two_scales"))
+    assert [words.count(name) for name in ("RR@10", "R@10", "candidates")] == [2, 2, 1]
+    for colour in figures.COLOURS[:2]:
+        assert colour.lower() in html_of("two_scales")

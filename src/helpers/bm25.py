@@ -9,6 +9,7 @@ from helpers.runs import COLUMNS, ranked
 from helpers.steps import step
 from helpers.windows import doc_of
 
+K1, B = 1.2, 0.75  # Steensland 2021, section 4.2; the chapters on BM25 itself have them as parameters
 THREADS = 2
 
 

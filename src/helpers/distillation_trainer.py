@@ -39,7 +39,7 @@ class DistillationTrainer(Trainer):
     def parts(self, student: Any, inputs: dict[str, Any]) -> dict[str, Any]:
         """The parts of the loss that have a weight; without a teacher's part the teacher is not asked."""
         if set(self.weights) <= {"hard"}:
-            return {name: student.loss for name in self.weights}
+            return dict.fromkeys(self.weights, student.loss)
         without_labels = {name: value for name, value in inputs.items() if name != "labels"}
         with torch.no_grad(), torch.autocast(self.args.device.type, torch.bfloat16, enabled=self.args.bf16):
             teacher = self.teacher(**without_labels, output_hidden_states="hidden" in self.weights)

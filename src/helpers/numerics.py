@@ -22,6 +22,13 @@ def device() -> str:
     return os.environ.get("BOOK_DEVICE") or ("cuda" if torch.cuda.is_available() else "cpu")
 
 
+def devices() -> list[str]:
+    """Every class of device that this machine has."""
+    import torch
+
+    return ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
+
+
 @functools.cache
 def dtype() -> str:
     """`bf16` where the hardware multiplies bfloat16 fast (AMX, AVX512-BF16, a GPU since Ampere), else `fp32`.

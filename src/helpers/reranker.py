@@ -10,6 +10,7 @@ Defaults are the book's base model; the chapters change one field at a time with
 from dataclasses import dataclass, replace
 
 from helpers import backbone
+from helpers.bm25 import K1, B
 from helpers.cross_encoder import cross_encoder, early_stopped, training_log
 from helpers.pairs import training_pairs
 from helpers.rerank import window_scores
@@ -58,8 +59,8 @@ class Reranker:
     unit: str = ""
     splits: tuple[str, ...] = ("train",)
     queries: int = 0
-    k1: float = 1.2
-    b: float = 0.75
+    k1: float = K1
+    b: float = B
     candidates: int = 40
     positives: int = 2
     negatives: int = 4

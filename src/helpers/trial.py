@@ -1,6 +1,6 @@
 """A trial: many models that re-rank the same candidates of the same queries, so that they can be compared in pairs.
 
-    trial = Trial(bed, run=bed.bm25(1.2, 0.75, 100), candidates=20)
+    trial = Trial.of_bm25(Testbed("almanac", "passage"), candidates=20)
     trial.baseline()                          # the first stage itself
     trial.of("seed 7", replace(model, seed=7))
 """
@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from helpers.aggregation import aggregate
+from helpers.bm25 import K1, B
 from helpers.evaluation import Evaluation, evaluate, over_seeds
 from helpers.steps import Step
 from helpers.testbed import Testbed
 
+DEPTH = 100
 MEASURES = ("RR@10", "R@10", "nDCG@10")
 
 
@@ -41,6 +43,11 @@ class Trial:
     candidates: int = 20
     aggregation: str = "mean"
     measures: tuple[str, ...] = MEASURES
+
+    @classmethod
+    def of_bm25(cls, bed: Testbed, candidates: int, aggregation: str = "mean") -> "Trial":
+        """A trial on the first candidates of BM25 with the study's settings; at least 100 of them are retrieved."""
+        return cls(bed, bed.bm25(K1, B, depth=max(DEPTH, candidates)), candidates, aggregation)
 
     def baseline(self, label: str = "BM25") -> Evaluation:
         """The first stage, not re-ranked."""

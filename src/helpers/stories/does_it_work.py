@@ -7,13 +7,14 @@ import pandas as pd
 
 from helpers import claims, measures, page, published
 from helpers.aggregation import aggregate
-from helpers.collection import Text
+from helpers.collection import Text, open_collection
 from helpers.compare import measured, with_interval
 from helpers.evaluation import Evaluation, evaluate
 from helpers.fragments import Fragment
 from helpers.numbers import count, interval, p_value, plain, seconds, signed
 from helpers.reranker import Reranker
 from helpers.steps import Step
+from helpers.stories.wording import effect
 from helpers.testbed import Testbed
 from helpers.verdicts import ALPHA
 from helpers.windows import doc_of
@@ -21,6 +22,7 @@ from helpers.windows import doc_of
 STUDY, TABLE = "steensland2021", "5.1"
 MEASURES = ["RR@10", "R@10", "nDCG@10"]
 SYSTEMS = {"BERT-Max": "max", "BERT-Mean": "mean", "BERT-FirstP": "first", "BERT-SumP": "sum"}
+SECTIONS = {"BERT-Max, section labels": "max", "BERT-Mean, section labels": "mean"}
 DENSE = "MiniLM untouched"
 
 
@@ -33,12 +35,16 @@ def found_by_the_study() -> Fragment:
                       "a significant difference from BM25 in a paired t-test.")
 
 
-def evaluations(bed: Testbed, run: Step, scores: Step, dense: Step) -> dict[str, Evaluation]:
-    """BM25, the cross-encoder under four aggregations, and the untouched bi-encoder, on the same candidates."""
+def evaluations(bed: Testbed, run: Step, scores: Step, sections: Step | None, dense: Step) -> dict[str, Evaluation]:
+    """BM25, the cross-encoder under four aggregations, the one that learned from sections under two, and the untouched
+    bi-encoder, on the same candidates."""
     found = {"BM25": evaluate("BM25", run.value(), bed, MEASURES, run)}
     windows = scores.value()
     for name, how in SYSTEMS.items():
         found[name] = evaluate(name, aggregate(windows, how), bed, MEASURES, scores)
+    if sections is not None:
+        for name, how in SECTIONS.items():
+            found[name] = evaluate(name, aggregate(sections.value(), how), bed, MEASURES, sections)
     found[DENSE] = evaluate(DENSE, aggregate(dense.value(), "max"), bed, MEASURES, dense)
     return found
 
@@ -104,10 +110,19 @@ def window_table(bed: Testbed, scores: Step) -> Fragment:
     return page.show_table("Scores of windows, by what they hold", header, rows)
 
 
-def aggregation_by_training(bed: Testbed, run: Step, model: Reranker, candidates: int) -> Fragment:
-    """RR@10 of each aggregation after the first pass, whose positives are any windows of relevant documents, and after the
-    whole training, which always has one that holds the answer."""
-    passes = {"first pass: any windows": model.start, "whole training: one with the answer": model}
+def section_model(collection: str, backbone: str, queries: int, epochs: int) -> Reranker | None:
+    """The base model of the chapters on fine-tuning, which learns from labelled sections; None where there are none."""
+    if "passage" not in open_collection(collection).units:
+        return None
+    return Reranker(collection, "passage", queries=queries, positives=1, negatives=3, answers=False, backbone=backbone,
+                    evaluation_queries=200, seed=1, data_seed=1).for_epochs(epochs)
+
+
+def aggregation_by_training(bed: Testbed, run: Step, model: Reranker, sections: Reranker | None, candidates: int) -> Fragment:
+    """RR@10 of each aggregation after the first pass, whose positives are any windows of relevant documents, after the whole
+    training, which always has one that holds the answer, and after a training on labelled sections."""
+    passes = {"first pass: any windows": model.start, "whole training: one with the answer": model,
+              "labelled sections": sections}
     rows: list[list[Any]] = []
     for name, each in passes.items():
         if each is not None:
@@ -116,6 +131,16 @@ def aggregation_by_training(bed: Testbed, run: Step, model: Reranker, candidates
             means = [(system, system.mean("RR@10")) for system in systems]
             rows.append([name, *(with_interval(measured(plain(m.mean), system), interval(m.low, m.high)) for system, m in means)])
     return page.show_table("RR@10 by aggregation and training", ("positive windows in training", *SYSTEMS), rows)
+
+
+def section_sentences(systems: Mapping[str, Evaluation]) -> list[str]:
+    """What labels of sections instead of documents change, if there is a model that had them."""
+    if not set(SECTIONS) <= set(systems):
+        return []
+    best, mean = (systems[name] for name in SECTIONS)
+    return [f"A model that learned from labelled sections stands, with the maximum, at "
+            f"{effect(best.against(systems['BM25'], 'RR@10'))} against BM25, and at {effect(best.against(mean, 'RR@10'))} "
+            "against its own mean."]
 
 
 KINDS_OF_WINDOWS = ("with the answer", "of the relevant document, without it", "of other candidates")
@@ -143,7 +168,8 @@ def finding(systems: Mapping[str, Evaluation], bed: Testbed, scores: Step, candi
         f"{plain(mean.mean('RR@10').mean)} over {found.queries} queries: a difference of {signed(d.mean)} "
         f"{interval(d.low, d.high, sign=True)}, {sure} (t-test p {p_value(found.p_t)}, permutation p "
         f"{p_value(found.p_permutation)}).",
-        f"The best aggregation here is {best} with {plain(systems[best].mean('RR@10').mean)}.",
+        *section_sentences(systems),
+        f"The best aggregation of its scores is {best} with {plain(systems[best].mean('RR@10').mean)}.",
         f"The ceiling that the candidates set is {plain(ceiling)} (recall in BM25's top {candidates}).",
         f"The fine-tuned cross-encoder ends {against_dense} the untouched bi-encoder that it started from "
         f"({plain(dense.mean('RR@10').mean)}; difference {signed(other.difference.mean)}, permutation p "

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from helpers import backbone, claims, page, published
+from helpers import backbone, claims, numerics, page, published
 from helpers.compare import measured, with_interval
 from helpers.evaluation import Evaluation
 from helpers.fragments import Fragment, Html, cell
@@ -99,11 +99,11 @@ def speed_text(value: float) -> str:
 
 def timings(trial: Trial, sizes: Sequence[str], base: Reranker, timed: int, rounds: int,
             devices: Sequence[str]) -> dict[str, Step]:
-    """The step that times models of these shapes, for each device; every size once."""
+    """The step that times models of these shapes, for each device (none given: all there are); every size once."""
     bed, encoder = trial.bed, backbone.resolve(base.backbone)
     return {device: ranking_speed(list(dict.fromkeys(sizes)), encoder, text_index(bed.store), bed.query_step, bed.store,
                                   bed.tokens(encoder), base.k1, base.b, trial.candidates, base.max_length, base.query_length,
-                                  timed, rounds, device) for device in devices}
+                                  timed, rounds, device) for device in devices or numerics.devices()}
 
 
 def speed_table(speeds: Mapping[str, Mapping[str, Any]], steps: Mapping[str, Step]) -> Fragment:
