@@ -211,3 +211,9 @@ def test_a_chapter_may_test_none_of_its_claims():
 def test_every_claim_has_a_measurement_or_a_reason_and_no_other_has(chapter, not_run):
     with pytest.raises(BadInput, match="claim '(third|second)' and the chapter 'chapter' do not agree"):
         claims.judge("chapter", {"first": chapter["first"]}, not_run=not_run)
+
+
+def test_a_system_compared_with_itself_is_not_run():
+    one = evaluation("run 1", [0.1, 0.2, 0.3])
+    shown = claims.judge("seeds", {"seeds-differ-little": (one, one)})
+    assert shown.data["claims"][0]["verdict"] == "not run"

@@ -162,7 +162,8 @@ def test_ranks_of_many_systems(systems):
 
 
 def test_the_text_of_a_heat_map_of_losses_gives_the_lowest():
-    assert "Heat map of loss over k1 and b, from 0.200 to 0.500; the best is k1 = 0.6, b = 0.4." in text_of(html_of("lowest_heatmap"))
+    text = text_of(html_of("lowest_heatmap"))
+    assert text == "Heat map of loss over k1 and b, from 0.200 to 0.500; the best is k1 = 0.6, b = 0.4."
 
 
 def test_the_lowest_of_an_incomplete_grid_is_framed():
@@ -179,7 +180,7 @@ def framed(html):
 
 def test_the_frame_is_where_the_text_says():
     grid = pd.DataFrame({"k1": [0.6, 0.6, 0.9, 0.9], "b": [0.2, 0.4, 0.2, 0.4], "v": [0.1, 0.2, 0.3, 0.4]})
-    highest, lowest = (framed(plots.grid_heatmap(grid, "k1", "b", "v", "Tuning.", lowest=lowest).html) for lowest in (False, True))
+    highest, lowest = (framed(plots.grid_heatmap(grid, "k1", "b", "v", "Tuning.", lowest=low).html) for low in (False, True))
     assert float(highest[0]) > float(lowest[0])  # further right
     assert float(highest[1]) > float(lowest[1])  # further down
 

@@ -164,6 +164,14 @@ def test_the_type_is_found_again_for_the_device(monkeypatch, caches):
     assert numerics.dtype() == "fp32"
 
 
+@pytest.mark.parametrize("there, expected", [(True, ["cpu", "cuda"]), (False, ["cpu"])])
+def test_the_devices_of_the_machine(monkeypatch, there, expected):
+    import torch
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: there)
+    assert numerics.devices() == expected
+
+
 def test_one_device_inside_another(monkeypatch, caches):
     monkeypatch.setenv("BOOK_DEVICE", "cpu")
     with numerics.using("cuda"):

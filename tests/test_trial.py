@@ -102,6 +102,14 @@ def test_several_models_are_averaged_query_by_query(trial):
     assert both.label == "x"
 
 
+@pytest.mark.parametrize("candidates, depth", [(20, 100), (100, 100), (150, 150)])
+def test_a_trial_on_bm25_has_the_studys_settings_and_enough_candidates(folder, candidates, depth):
+    bed = Testbed(str(folder))
+    made = Trial.of_bm25(bed, candidates, "max")
+    assert made == Trial(bed, made.run, candidates, "max")
+    assert made.run.key == bed.bm25(1.2, 0.75, depth).key
+
+
 @pytest.mark.slow
 def test_a_reranker_and_its_student_are_tried_on_the_same_candidates(folder, store):
     model = Reranker(collection=str(folder), splits=("train",), k1=0.9, b=0.4, candidates=3, positives=1, negatives=2,

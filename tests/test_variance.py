@@ -145,3 +145,11 @@ def test_so_many_queries_have_the_wanted_power():
     assert needed == 197
     samples = random.normal(0.1, 0.5, (4000, needed))
     assert (stats.ttest_1samp(samples, 0, axis=1).pvalue < 0.05).mean() == pytest.approx(0.8, abs=0.02)
+
+
+def test_a_mean_that_is_rounding_is_no_difference():
+    assert queries_needed(np.array([0.1, 0.2, -0.3])) is None
+
+
+def test_a_constant_difference_needs_two_queries():
+    assert queries_needed(np.array([0.1, 0.1, 0.1])) == 2

@@ -58,18 +58,20 @@ def judge(chapter: str, measured: Mapping[str, tuple[Evaluation, Evaluation]], p
         measured: for each claim id the two systems that it compares, first against second.
         picked_from: how many pairs the compared ones were picked from by their results, such as best against worst: p is
             multiplied by it (Bonferroni).
-        not_run: the claims that these parameters cannot test, each with the reason.
+        not_run: the claims that these parameters cannot test, each with the reason. A system compared with itself is one too.
 
     Raises:
         BadInput: if a claim of this chapter has neither measurement nor reason here, or one is of another chapter.
     """
     mine = {name: claim for name, claim in load().items() if claim.chapter == chapter}
-    reasons = not_run or {}
-    if odd_ones := set(mine) ^ {*measured, *reasons}:
+    if odd_ones := set(mine) ^ {*measured, *(not_run or {})}:
         odd = sorted(odd_ones)[0]
         raise BadInput(f"claim {odd!r} and the chapter {chapter!r} do not agree", file=paths.PUBLISHED / "claims.yaml",
                        mend="measure every claim that names the chapter, and no other")
-    found = {name: first.against(second, mine[name].measure) for name, (first, second) in measured.items()}
+    itself = {name: ITSELF for name, (first, second) in measured.items() if first is second}
+    reasons = {**itself, **(not_run or {})}
+    found = {name: first.against(second, mine[name].measure) for name, (first, second) in measured.items()
+             if name not in reasons}
     p_values = [min(1.0, picked_from * test.p_permutation) for test in found.values()]
     corrected = dict(zip(found, verdicts.holm(p_values), strict=True))
     rows, data = [], []
@@ -85,6 +87,7 @@ def judge(chapter: str, measured: Mapping[str, tuple[Evaluation, Evaluation]], p
                     data={"claims": data})
 
 
+ITSELF = "with these parameters the two systems are one"
 HEADER = ("claim", "published", "this run", "verdict")
 
 

@@ -78,7 +78,8 @@ def fit(trainer: Any, patience: int | None = None) -> "KeepBest | None":
         if callback is not None:
             trainer.add_callback(callback)
     trainer.train()
-    trainer.evaluate()
+    if not any("eval_loss" in line and line["step"] == trainer.state.global_step for line in trainer.state.log_history):
+        trainer.evaluate()
     return observer
 
 

@@ -12,6 +12,7 @@ import pandas as pd
 from scipy import stats
 
 POWER, LEVEL = 0.8, 0.05
+TINY = 1e-12  # below it a mean of differences is rounding
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ def queries_needed(differences: np.ndarray, power: float = POWER, level: float =
     The normal approximation: (z of level/2 + z of power)² x variance / mean².
     """
     mean, spread = float(np.mean(differences)), float(np.std(differences, ddof=1))
-    return None if mean == 0 else math.ceil((_z(power, level) * spread / mean) ** 2)
+    return None if abs(mean) < TINY else max(2, math.ceil((_z(power, level) * spread / mean) ** 2))
 
 
 def seeds_needed(difference: float, deviation: float, power: float = POWER, level: float = LEVEL) -> int | None:
@@ -78,7 +79,7 @@ def seeds_needed(difference: float, deviation: float, power: float = POWER, leve
         power: the chance to see it.
         level: of the two-sided test.
     """
-    return None if difference == 0 else max(2, math.ceil(2 * (_z(power, level) * deviation / difference) ** 2))
+    return None if abs(difference) < TINY else max(2, math.ceil(2 * (_z(power, level) * deviation / difference) ** 2))
 
 
 def _z(power: float, level: float) -> float:

@@ -66,10 +66,15 @@ def finding(systems: Mapping[str, Evaluation], logs: Mapping[str, dict[str, Any]
     short, long, early = systems[lengths[0]], systems[lengths[-1]], systems[STOPPED]
     compared, stopped = long.against(short, "RR@10"), early.against(long, "RR@10")
     ends = {name: (final(log, "loss"), final(log, "eval_loss")) for name, log in logs.items()}
-    overfits = ends[lengths[-1]][1] > ends[lengths[0]][1]
+    (loss, held_out), (later_loss, later_held_out) = ends[lengths[0]], ends[lengths[-1]]
     return page.prose(
         f"Going from {lengths[0]} to {lengths[-1]} epochs changes RR@10 by {effect(compared)}.",
-        f"The training loss falls from {plain(ends[lengths[0]][0])} to {plain(ends[lengths[-1]][0])}; the evaluation loss "
-        f"{'rises' if overfits else 'falls'} from {plain(ends[lengths[0]][1])} to {plain(ends[lengths[-1]][1])}, so that by the "
-        f"loss the longer training {'overfits' if overfits else 'does not overfit'}.",
+        f"The training loss {went(loss, later_loss)} from {plain(loss)} to {plain(later_loss)}; the evaluation loss "
+        f"{went(held_out, later_held_out)} from {plain(held_out)} to {plain(later_held_out)}, so that by the loss the longer "
+        f"training {'overfits' if later_held_out > held_out else 'does not overfit'}.",
         f"Early stopping changes RR@10 by {effect(stopped)} against the whole of the longer training.")
+
+
+def went(before: float, after: float) -> str:
+    """`rises`, `falls` or `goes`, for a sentence with from and to."""
+    return "rises" if after > before else "falls" if after < before else "goes"

@@ -83,14 +83,14 @@ def best(table: pd.DataFrame) -> Setting:
 def finding(table: pd.DataFrame, systems: Mapping[Setting, Evaluation]) -> Fragment:
     """The chapter's last words: does the lowest loss also rank best?"""
     by_loss, by_rank = lowest(table), best(table)
-    if len(table) < 3:
-        return page.prose("A grid of fewer than three points says nothing of how loss and ranking agree.")
+    if len(table) < 3 or table["RR@10"].nunique() == 1:
+        return page.prose("Fewer than three points, or points that all rank alike, say nothing of how loss and ranking agree.")
     found = stats.spearmanr(table["evaluation loss"], table["RR@10"])
     place = 1 + int((table["RR@10"] > systems[by_loss].mean("RR@10").mean).sum())
     return page.prose(
         f"The lowest evaluation loss is that of the setting ({by_loss}); it ranks {ordinal(place)} of {len(table)} by RR@10.",
-        f"The setting that ranks best is the same one ({plain(table['RR@10'].max())})." if by_loss == by_rank else
-        f"The setting that ranks best is ({by_rank}); choosing by the loss instead costs "
+        f"The setting that ranks best is the same one ({plain(table['RR@10'].max())})." if place == 1 else
+        f"The setting that ranks best is ({by_rank}); choosing by the loss instead changes it by "
         f"{effect(systems[by_loss].against(systems[by_rank], 'RR@10'))}, p not corrected for the choice of the best.",
         f"Over the grid, Spearman's correlation of loss and RR@10 is {signed(float(found.statistic), 2)} "
         f"(p {p_value(float(found.pvalue))}); a perfect guide would have a correlation of −1.")

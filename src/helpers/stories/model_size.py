@@ -10,6 +10,7 @@ from scipy import stats
 
 from helpers import backbone, claims, numerics, page, published
 from helpers.compare import measured, with_interval
+from helpers.errors import BadInput
 from helpers.evaluation import Evaluation
 from helpers.fragments import Fragment, Html, cell
 from helpers.lucene import text_index
@@ -53,7 +54,13 @@ def studied_shapes() -> dict[str, str]:
 
 
 def models(base: Reranker, specs: Sequence[str]) -> dict[str, Reranker]:
-    """A model a backbone, all trained alike."""
+    """A model a backbone, all trained alike.
+
+    Raises:
+        BadInput: for two backbones of one shape: the tables could not tell them apart.
+    """
+    if len({label(spec) for spec in specs}) < len(specs):
+        raise BadInput(f"two of the backbones {', '.join(specs)} have one shape", mend="give one backbone of each shape")
     return {label(spec): replace(base, backbone=spec) for spec in specs}
 
 
@@ -157,14 +164,13 @@ def finding(systems: Mapping[str, Evaluation], logs: Mapping[str, dict[str, Any]
                     f"{signed(float(found.statistic), 2)} (p {p_value(float(found.pvalue))}).")
     failed = [name for name in names if untrained(logs[name])]
     if failed:
-        text.append(f"{', '.join(failed)} learned nothing: the evaluation loss ends where it is if every pair gets the share of "
-                    "relevant pairs as its probability. Pre-training left no use in their first layers alone, and these data are "
-                    "too few to make up for it.")
+        text.append(f"{', '.join(failed)} learned nothing: the evaluation loss ends where it would be if every pair got the "
+                    "share of relevant pairs as its probability.")
     return page.prose(*text)
 
 
 def untrained(log: Mapping[str, Any]) -> bool:
     """Whether a model's evaluation loss is no better than that of a constant guess, within a twentieth."""
     share = log["positives"] / log["pairs"]
-    constant = -(share * np.log(share) + (1 - share) * np.log(1 - share))
+    constant = float(stats.entropy([share, 1 - share]))
     return bool(log["log"][-1]["eval_loss"] > 0.95 * constant)

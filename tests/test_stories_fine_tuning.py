@@ -1,0 +1,867 @@
+"""The chapters on fine-tuning: what they say follows the values. Differences are constant over the queries where a test
+reads the words, so that interval and p are known: of 8 equal differences the permutation test's p is 2 / 2^8 = 0.008."""
+
+import json
+import re
+from dataclasses import dataclass, replace
+from html import unescape
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from helpers import ledger
+from helpers.evaluation import Evaluation, over_seeds
+from helpers.reranker import Reranker
+from helpers.significance import Interval, Paired
+from helpers.stories import candidates, distillation, epochs, grid, model_size, parameters, seeds, training
+from helpers.stories.wording import effect
+from helpers.student import Student
+from helpers.verdicts import INSIGNIFICANT, NONE, NOT_RUN, OPPOSITE, SIGNIFICANT
+
+SURE = "(significant, permutation p 0.008)"
+UNSURE = "(not significant, permutation p 1.000)"
+BASE = Reranker(epochs=3)
+
+
+class Source:
+    key = "0123456789abcdef"
+
+
+def system(shift=0.0, queries=8, **others):
+    """A system whose RR@10 is `shift` above 0, 0.5, 0, 0.5, ...; other measures as given (`recall=` is R@10)."""
+    wave = np.array([0.0, 0.5] * (queries // 2))
+    values = {"RR@10": wave + shift, "R@10": wave + others.get("recall", 0.0)}
+    return of_values(values)
+
+
+def of_values(values):
+    size = len(next(iter(values.values())))
+    frame = pd.DataFrame(values, index=pd.Index([f"q{number}" for number in range(size)], name="query_id"))
+    return Evaluation("system", pd.DataFrame(), frame, Source())
+
+
+def log_of(loss=0.5, evaluation=0.6, **more):
+    """A training's log: the losses fall from 0.9 and 0.8 to the given ones."""
+    lines = [{"step": 10, "loss": 0.9}, {"step": 10, "eval_loss": 0.8}, {"step": 20, "loss": loss},
+             {"step": 20, "eval_loss": evaluation}]
+    return {"pairs": 1200, "positives": 300.0, "evaluation_pairs": 80, "steps": 20, "parameters": 22_000_000,
+            "trained_parameters": 22_000_000, "log": lines} | more
+
+
+def cells(fragment):
+    """The rows of a table as texts, the header first."""
+    rows = re.findall(r"<tr>(.*?)</tr>", fragment.html, re.DOTALL)
+    return [[unescape(re.sub(r"<[^>]+>", " ", text)).strip() for text in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row)]
+            for row in rows]
+
+
+def said(text):
+    """A text with each run of blanks as one."""
+    return re.sub(r"\s+", " ", text)
+
+
+def verdicts_of(fragment):
+    return {line["claim"]: line["verdict"] for line in fragment.data["claims"]}
+
+
+def p_of(fragment):
+    """The p-values that the verdicts rest on, as printed."""
+    return {line["claim"]: re.search(r"p (\S+),", line["evidence"])[1] for line in fragment.data["claims"]
+            if line["verdict"] != NOT_RUN}
+
+
+# ---- wording ----
+
+@pytest.mark.parametrize("p, sure", [(0.0499, "significant, permutation p 0.050"), (0.05, "not significant, permutation p 0.050"),
+                                     (0.0004, "significant, permutation p < 0.001")])
+def test_an_effect_in_words(p, sure):
+    found = Paired(Interval(-0.01, -0.0204, 0.0004), p_t=0.9, p_permutation=p, queries=8)
+    assert effect(found) == f"−0.010 [−0.020, +0.000] ({sure})"
+
+
+# ---- training ----
+
+def test_the_training_table_counts_pairs_steps_and_parameters():
+    rows = dict(cells(training.training_table(log_of())))
+    assert rows == {"": "this run", "training pairs": "1,200", "of them relevant": "300", "held-out pairs": "80",
+                    "optimiser steps": "20", "parameters": "22,000,000"}
+
+
+def test_a_curve_takes_the_lines_that_have_it():
+    log = log_of()
+    assert training.curve(log, "eval_loss").to_dict() == {10: 0.8, 20: 0.6}
+    assert training.curve(log, "soft").empty
+    assert training.final(log, "loss") == 0.5
+    assert set(training.loss_curves(log, ", seed 1")) == {"training loss, seed 1", "evaluation loss, seed 1"}
+
+
+def test_the_last_value_is_that_of_the_last_step_though_it_is_evaluated_twice():
+    log = log_of()
+    log["log"].append({"step": 20, "eval_loss": 0.55})
+    assert training.final(log, "eval_loss") == 0.55
+
+
+def test_evaluation_curves_name_every_training():
+    html = training.evaluation_curves({"a": log_of(), "b": log_of(evaluation=0.3)}, "Losses.").html
+    assert "a: 0.800 at 10, 0.600 at 20. b: 0.800 at 10, 0.300 at 20." in html
+
+
+def test_losses_stand_beside_those_of_the_thesis():
+    shown = training.losses_beside("5.3", {"3": (log_of(0.0123, 0.0456), system()), "12": (log_of(), system())})
+    header, three, twelve = cells(shown)
+    assert header == ["training", "Final Eval Loss, published", "Final Eval Loss, measured", "Final Training Loss, published",
+                      "Final Training Loss, measured"]
+    assert three == ["3", "0.0193", "0.0456", "0.0186", "0.0123"]
+    assert twelve == ["12", "", "0.6000", "", "0.5000"]  # the study did not train for twelve epochs
+    assert 'href="#step-0123456789"' in shown.html
+
+
+def test_the_measured_losses_of_printed_ones_are_kept_for_other_pages():
+    lines = training.losses_beside("5.3", {"3": (log_of(0.01, 0.02), system()), "12": (log_of(), system())}).data["values"]
+    assert [(line["row"], line["column"], line["measured"]) for line in lines] == [
+        ("3", "Final Eval Loss", 0.02), ("3", "Final Training Loss", 0.01)]
+    assert {(line["study"], line["table"], line["measure"], line["key"]) for line in lines} == {
+        ("steensland2021", "5.3", "loss", Source.key)}
+
+
+def test_only_the_losses_that_the_thesis_prints_are_shown():
+    assert cells(training.losses_beside("5.4", {"2": (log_of(0.1, 0.2), system())})) == [
+        ["training", "Final Eval Loss, published", "Final Eval Loss, measured"], ["2", "0.0186", "0.2000"]]
+
+
+@dataclass
+class Kept:
+    """Stands for a step with its entry in the store."""
+
+    manifest: dict
+    content: dict | None = None
+    key: str = "fedcba9876543210"
+
+    def entry(self):
+        return SimpleNamespace(manifest=self.manifest)
+
+    def value(self):
+        return self.content
+
+
+def test_the_cost_of_a_model_is_the_seconds_of_training_and_of_scoring(monkeypatch):
+    machine = {"cpu": "A CPU", "cores": 4, "threads": 2}
+    log = Kept({"inputs": [{"step": "cross_encoder", "seconds": 4000.0}], "seconds": 0.1}, log_of())
+    scored = Kept({"seconds": 12.3, "machine": machine})
+    monkeypatch.setitem(ledger.USED, scored.key, {"source": "recorded"})
+    shown = training.cost({"seed 1": log}, {"seed 1": replace(system(), source=scored), "BM25": system()})
+    assert cells(shown)[1:] == [["seed 1", "20", "67 min", "12 s", "A CPU, 2 threads of 4 cores", "recorded run"]]
+
+
+# ---- parameters ----
+
+def test_four_trainings_differ_in_what_is_adjusted():
+    found = parameters.models(BASE, head_rate=0.5, dropout=0.3)
+    kept = {name: (model.trainable, model.learning_rate, model.dropout) for name, model in found.items()}
+    assert kept == {parameters.ALL: (None, BASE.learning_rate, 0.0), parameters.HEAD: ("head", 0.5, 0.0),
+                    parameters.POOLER: ("pooler", 0.5, 0.0), parameters.NOISY: ("head", 0.5, 0.3)}
+    assert len({model.training.key for model in found.values()}) == 4
+
+
+def adjusted(every=0.5, head=0.25, pooler=0.25, noisy=0.25, base=0.0):
+    values = {parameters.ALL: every, parameters.HEAD: head, parameters.POOLER: pooler, parameters.NOISY: noisy, "BM25": base}
+    return {name: system(shift) for name, shift in values.items()}
+
+
+@pytest.mark.parametrize("every, head, verdict", [(0.5, 0.25, SIGNIFICANT), (0.25, 0.5, OPPOSITE), (0.25, 0.25, NONE)])
+def test_all_parameters_are_judged_against_the_output_layer(every, head, verdict):
+    shown = parameters.claims_table(adjusted(every, head, pooler=0.0, noisy=0.75))
+    assert verdicts_of(shown) == {"all-parameters-beat-task-specific": verdict}
+
+
+def test_the_table_of_what_is_adjusted():
+    logs = {parameters.ALL: log_of(), parameters.HEAD: log_of(0.65, 0.66, trained_parameters=385)}
+    rows = cells(parameters.table(logs, adjusted()))[1:]
+    assert [row[:4] for row in rows] == [[parameters.ALL, "22,000,000", "0.500", "0.600"],
+                                         [parameters.HEAD, "385", "0.650", "0.660"]]
+    assert [row[4][:5] for row in rows] == ["0.750", "0.500"]  # means of 0.5, 1, ... and of 0.25, 0.75, ...
+
+
+def test_the_finding_on_parameters_follows_the_differences():
+    logs = {parameters.ALL: log_of(trained_parameters=38_500_000), parameters.HEAD: log_of(trained_parameters=385)}
+    text = parameters.finding(adjusted(every=0.5, head=0.25, noisy=0.25, base=0.375), logs).markdown
+    assert "385 parameters, 0.0010% of the model's" in text
+    assert f"changes RR@10 by −0.250 [−0.250, −0.250] {SURE}" in text
+    assert f"against BM25 the difference is −0.125 [−0.125, −0.125] {SURE}" in text
+    assert f"Dropout in the frozen body changes RR@10 by +0.000 [+0.000, +0.000] {UNSURE}" in text
+    assert f"All parameters together against BM25: +0.125 [+0.125, +0.125] {SURE}" in text
+
+
+# ---- epochs ----
+
+@dataclass(frozen=True)
+class Trained:
+    """Stands for a re-ranker that was trained."""
+
+    seed: int
+    logged: str = "{}"
+    epochs: int = 6
+    stop_early: bool = False
+
+    @property
+    def log(self):
+        return Kept({}, json.loads(self.logged))
+
+
+class Bench:
+    """Stands for a trial: a model's seed decides its RR@10, and early stopping adds 0.25."""
+
+    def of(self, label, model):
+        return replace(system(model.seed / 8 + (0.25 if model.stop_early else 0)), label=label)
+
+    def over_seeds(self, label, models):
+        runs = [self.of(label, model) for model in models]
+        return over_seeds(label, runs) if len(runs) > 1 else runs[0]
+
+    def baseline(self):
+        return replace(system(), label="BM25")
+
+
+def test_each_length_is_trained_with_each_seed_and_the_longest_is_watched():
+    found = epochs.models(BASE, [6, 1, 3], [5, 7], patience=2)
+    assert list(found) == ["1", "3", "6"]
+    assert [(m.epochs, m.seed, m.patience) for each in found.values() for m in each] == [
+        (1, 5, None), (1, 7, None), (3, 5, None), (3, 7, None), (6, 5, 2), (6, 7, 2)]
+    assert [each[0].evaluations for each in found.values()] == [3, 9, 18]
+
+
+def test_every_length_and_the_stopped_longest_are_evaluated():
+    found = epochs.evaluations(Bench(), {"3": [Trained(1), Trained(3)], "6": [Trained(0), Trained(2)]})
+    means = {name: each.values["RR@10"].mean() for name, each in found.items()}
+    assert means == {"BM25": 0.25, "3": 0.5, "6": 0.375, epochs.STOPPED: 0.625}  # seeds of 2/8 and 1/8 on average
+    assert [len(found[name].seed_means) for name in ("3", "6", epochs.STOPPED)] == [2, 2, 2]
+
+
+def of_lengths(one=0.5, three=0.25, six=0.0, stopped=0.125):
+    values = {"BM25": 0.0, "1": one, "3": three, "6": six, epochs.STOPPED: stopped}
+    return {name: system(shift) for name, shift in values.items()}
+
+
+@pytest.mark.parametrize("one, three, six, verdict", [(0.25, 0.0, 0.125, SIGNIFICANT), (0.125, 0.5, 0.25, OPPOSITE),
+                                                      (0.25, 0.0, 0.25, NONE)])
+def test_the_longest_training_is_judged_against_the_shortest(one, three, six, verdict):
+    assert verdicts_of(epochs.claims_table(of_lengths(one, three, six))) == {"six-epochs-worse-than-three": verdict}
+
+
+def test_loss_lines_are_two_a_training():
+    lines = epochs.loss_lines({"3": log_of(0.4), "6": log_of(0.2, 0.7)})
+    ends = {name: line.iloc[-1] for name, line in lines.items()}
+    assert ends == {"training, 3 epochs": 0.4, "evaluation, 3 epochs": 0.6,
+                    "training, 6 epochs": 0.2, "evaluation, 6 epochs": 0.7}
+
+
+def test_the_table_of_early_stopping_has_a_row_for_each_of_the_longest_trainings():
+    first = json.dumps({"steps": 1200, "stopped_at": None, "best_step": 1100})
+    second = json.dumps({"steps": 1200, "stopped_at": 700, "best_step": 500})
+    found = {"3": [Trained(9)], "6": [Trained(1, first), Trained(2, second)]}
+    shown = epochs.stopping_table(found, Bench())
+    assert cells(shown)[1:] == [["seed 1", "1,200", "not at all", "1,100", "5.5", "0.375", "0.625"],
+                                ["seed 2", "1,200", "700", "500", "2.5", "0.500", "0.750"]]
+    assert "Early stopping in the trainings of 6 epochs" in shown.html
+
+
+@pytest.mark.parametrize("late, words", [
+    (0.7, ("the evaluation loss rises from 0.600 to 0.700", "the longer training overfits.")),
+    (0.4, ("the evaluation loss falls from 0.600 to 0.400", "the longer training does not overfit."))])
+def test_the_finding_on_epochs_follows_the_evaluation_loss(late, words):
+    logs = {"1": log_of(0.5, 0.6), "3": log_of(0.4, 0.9), "6": log_of(0.3, late)}
+    text = epochs.finding(of_lengths(), logs).markdown
+    assert all(part in text for part in words)
+    assert "The training loss falls from 0.500 to 0.300" in text
+
+
+def test_the_finding_on_epochs_gives_both_differences():
+    logs = {name: log_of() for name in ("1", "3", "6")}
+    text = epochs.finding(of_lengths(one=0.5, six=0.25, stopped=0.375), logs).markdown
+    assert f"Going from 1 to 6 epochs changes RR@10 by −0.250 [−0.250, −0.250] {SURE}." in text
+    assert f"Early stopping changes RR@10 by +0.125 [+0.125, +0.125] {SURE} against the whole of the longer training." in text
+
+
+# ---- seeds ----
+
+def runs(*shifts, **others):
+    return {"BM25": system(0.125), **{str(place): system(shift, **others) for place, shift in enumerate(shifts, start=1)}}
+
+
+def varied():
+    """Three runs of four queries whose components are not zero."""
+    tables = {"1": [0.5, 1.0, 0.25, 0.0], "2": [0.25, 0.5, 0.25, 0.0], "3": [0.5, 0.5, 0.0, 0.25]}
+    return {"BM25": of_values({"RR@10": [0.0, 0.25, 0.0, 0.0]}), **{name: of_values({"RR@10": v}) for name, v in tables.items()}}
+
+
+def test_a_run_is_named_by_its_place():
+    found = seeds.models(BASE, [11, 5])
+    assert {name: model.seed for name, model in found.items()} == {"1": 11, "2": 5}
+
+
+def test_runs_are_ordered_from_the_best_and_others_left_out():
+    assert seeds.ordered(runs(0.0, 0.5, 0.25)) == ["2", "3", "1"]
+
+
+@pytest.mark.parametrize("shifts, p, verdict", [
+    ((0.0, 0.5), "0.008", OPPOSITE),  # the only pair: 2 / 256
+    ((0.25, 0.5, 0.0), "0.023", OPPOSITE),  # one of three
+    ((0.25, 0.5, 0.0, 0.25), "0.047", OPPOSITE),  # one of six
+    ((0.25, 0.5, 0.0, 0.25, 0.25), "0.078", NONE)])  # one of ten
+def test_best_and_worst_are_judged_with_p_times_the_pairs(shifts, p, verdict):
+    shown = seeds.claims_table(runs(*shifts))
+    assert verdicts_of(shown) == {"seeds-differ-little": verdict}
+    assert p_of(shown) == {"seeds-differ-little": p}
+    assert shown.data["claims"][0]["evidence"].startswith("+0.500")
+
+
+def test_one_seed_is_not_compared_with_itself():
+    shown = seeds.claims_table(runs(0.25))
+    assert verdicts_of(shown) == {"seeds-differ-little": NOT_RUN}
+    assert "with these parameters the two systems are one" in shown.html
+
+
+def test_p_is_at_most_one():
+    assert p_of(seeds.claims_table(runs(0.25, 0.25, 0.25))) == {"seeds-differ-little": "1.000"}
+
+
+def test_the_curves_of_seeds_are_those_of_held_out_pairs():
+    assert {name: line.to_dict() for name, line in seeds.curves({"1": log_of()}).items()} == {"run 1": {10: 0.8, 20: 0.6}}
+
+
+def test_the_components_are_those_of_the_runs_alone():
+    found = seeds.found(varied())
+    assert (found.seeds, found.queries) == (3, 4)
+    assert seeds.found(runs(0.25)) is None
+
+
+def test_the_spread_is_shown_with_its_text():
+    html = seeds.spread_figure(runs(0.25, 0.0)).html
+    assert "BM25 0.375. run 1: 0.500 [" in html  # BM25 is the wave of mean 0.25 and 0.125 more
+    assert "; run 2: 0.250 [" in html
+    assert "one deviation of runs" in html
+    assert "one deviation of runs" not in seeds.spread_figure(runs(0.25)).html
+
+
+def test_every_pair_of_runs_is_tested_and_corrected():
+    rows = [list(map(said, row)) for row in cells(seeds.pairs_table(varied()))[1:]]
+    assert [row[0] for row in rows] == ["run 1 against run 3", "run 1 against run 2", "run 3 against run 2"]
+    # 1 and 3 differ by 0, 0.5, 0.25, -0.25: mean 0.125, variance 0.3125 / 3, so 7.849 x 6.667 = 52.3
+    # 1 and 2 by 0.25, 0.5, 0, 0: mean 0.1875, variance (0.0039 + 0.0977 + 2 x 0.0352) / 3, so 7.849 x 1.630 = 12.8
+    # 3 and 2 by 0.25, 0, -0.25, 0.25: mean 0.0625, variance 0.1719 / 3, so 7.849 x 14.67 = 115.1
+    assert [row[1][:6] for row in rows] == ["+0.125", "+0.188", "+0.062"]
+    assert [row[3] for row in rows] == ["53", "13", "116"]
+    assert {row[2] for row in rows} == {"1.000"}  # p of 0.75, 0.5 and 1, times three, two and one
+
+
+def test_runs_that_are_equal_need_no_number_of_queries():
+    (row,) = cells(seeds.pairs_table(runs(0.25, 0.25)))[1:]
+    assert row[2:] == ["1.000", "no difference"]
+
+
+def test_p_of_the_pairs_is_corrected_by_holm():
+    rows = cells(seeds.pairs_table(runs(0.5, 0.25, 0.25)))[1:]
+    # two pairs differ in all 8 queries (p 2 / 256), the third in none: times three for both, as Holm's steps never fall
+    assert [row[2] for row in rows] == ["0.023", "0.023", "1.000"]
+
+
+def test_the_variance_of_a_value_is_shared_out():
+    parts = seeds.found(varied())
+    total = parts.query + parts.seed + parts.rest
+    rows = cells(seeds.variance_table(varied()))[1:]
+    assert [row[0] for row in rows] == ["query, alike for all seeds", "seed, alike for all queries", "seed and query together"]
+    assert [row[1] for row in rows] == [f"{value:.5f}" for value in (parts.query, parts.seed, parts.rest)]
+    assert [row[2] for row in rows] == [f"{value / total:.1%}" for value in (parts.query, parts.seed, parts.rest)]
+
+
+def test_one_seed_says_so():
+    assert seeds.variance_table(runs(0.25)).markdown == "One seed alone says nothing of the variation over seeds."
+    assert seeds.finding(runs(0.25)).markdown == "With one seed there is nothing to compare."
+
+
+def test_the_published_runs_span_their_best_and_worst():
+    assert seeds.published_spread() == pytest.approx(0.571 - 0.560)
+
+
+def test_the_finding_on_seeds_compares_best_and_worst():
+    text = seeds.finding(varied()).markdown
+    parts = seeds.found(varied())
+    assert "Best and worst of 3 runs differ by +0.188" in text
+    assert "The study's four runs span 0.011; these span 0.188." in text
+    assert f"on these 4 queries has a standard deviation of {parts.seed_deviation:.4f}" in text
+    assert f"has one of {parts.query_deviation:.4f}, {parts.query_deviation / parts.seed_deviation:.1f} times as much." in text
+    assert "with a power of 80%, about 13 queries would be needed;" in text
+    needed = int(np.ceil(2 * 7.848879 * (parts.seed_deviation / 0.1875) ** 2))
+    assert f"about {max(2, needed)} seeds of each." in text
+
+
+def test_runs_that_do_not_differ_cannot_be_told_apart():
+    text = seeds.finding(runs(0.25, 0.25)).markdown
+    assert f"differ by +0.000 [+0.000, +0.000] {UNSURE}" in text
+    assert text.endswith("no number of queries would do.")
+    assert "standard deviation" not in text  # over seeds there is none to compare with
+
+
+# ---- grid ----
+
+A, B, C = grid.Setting(1e-4, 1, 16), grid.Setting(3e-4, 1, 16), grid.Setting(1e-4, 3, 32)
+
+
+def searched(losses=(0.5, 0.4, 0.6), shifts=(0.25, 0.125, 0.0)):
+    points = (A, B, C)[:len(losses)]
+    logs = {point: log_of(evaluation=loss) for point, loss in zip(points, losses, strict=True)}
+    systems = {point: system(shift) for point, shift in zip(points, shifts, strict=True)}
+    return grid.results(logs, systems), systems
+
+
+def test_the_grid_is_every_combination():
+    found = grid.models(BASE, [1e-4, 3e-4], [1, 3], [16, 32])
+    assert len(found) == 8
+    for point, model in found.items():
+        assert (model.learning_rate, model.epochs, model.batch_size) == (point.learning_rate, point.epochs, point.batch_size)
+        assert model.evaluations == 3 * point.epochs
+    assert len(set(found.values())) == 8
+
+
+def test_a_setting_in_words():
+    assert str(A) == "0.0001, 1 epoch, batch 16"
+    assert str(grid.Setting(5e-5, 3, 32)) == "5e-05, 3 epochs, batch 32"
+    assert C.columns == "3 epochs, batch 32"
+
+
+def test_results_are_a_row_a_setting():
+    table, _ = searched()
+    assert list(table.index) == [A, B, C]
+    assert table.loc[[B]].to_numpy().tolist() == [[3e-4, "1 epoch, batch 16", 0.4, 0.375]]
+    assert table.columns.tolist() == ["learning rate", "epochs and batch size", "evaluation loss", "RR@10"]
+
+
+def test_the_lowest_loss_and_the_best_ranking_are_found():
+    table, _ = searched()
+    assert (grid.lowest(table), grid.best(table)) == (B, A)
+
+
+@pytest.mark.parametrize("place, text", [
+    (1, "1st"), (2, "2nd"), (3, "3rd"), (4, "4th"), (10, "10th"), (11, "11th"), (12, "12th"), (13, "13th"), (21, "21st"),
+    (22, "22nd"), (101, "101st"), (111, "111th"), (113, "113th")])
+def test_ordinal_numbers(place, text):
+    assert grid.ordinal(place) == text
+
+
+def test_the_choice_stands_beside_the_studys():
+    table, systems = searched()
+    rows = cells(grid.choice_table(table, systems))[1:]
+    assert rows == [["Learning Rate", "1e-06, 5e-06, 1e-05, 5e-05", "5e-06", "0.0001, 0.0003", "0.0003"],
+                    ["Epochs", "3, 4", "3", "1, 3", "1"], ["Batch Size", "16, 32, 64", "16", "16, 32", "16"]]
+
+
+def test_the_finding_says_what_choosing_by_the_loss_costs():
+    text = grid.finding(*searched(losses=(0.5, 0.4, 0.6), shifts=(0.25, 0.125, 0.0))).markdown
+    assert f"is that of the setting ({B}); it ranks 2nd of 3 by RR@10." in text
+    assert f"The setting that ranks best is ({A}); choosing by the loss instead changes it by −0.125" in text
+    assert "Spearman's correlation of loss and RR@10 is −0.50" in text  # ranks 2, 1, 3 and 3, 2, 1: 1 - 6 x 6 / 24
+
+
+def test_the_finding_says_if_loss_and_ranking_agree():
+    text = grid.finding(*searched(losses=(0.4, 0.5, 0.6), shifts=(0.25, 0.125, 0.0))).markdown
+    assert "it ranks 1st of 3 by RR@10. The setting that ranks best is the same one (0.500)." in text
+    assert "is −1.00 (p < 0.001)" in text
+    text = grid.finding(*searched(losses=(0.6, 0.5, 0.4), shifts=(0.25, 0.125, 0.0))).markdown
+    assert "it ranks 3rd of 3" in text
+    assert "is +1.00 (p < 0.001)" in text
+
+
+def test_two_points_are_no_grid():
+    found = grid.finding(*searched(losses=(0.5, 0.4), shifts=(0.25, 0.125)))
+    assert found.markdown == ("Fewer than three points, or points that all rank alike, say nothing of how loss "
+                              "and ranking agree.")
+
+
+# ---- model size ----
+
+def timed(rates):
+    """A timing of 4 queries in three rounds: retrieval takes no time, and each size has its queries a minute."""
+    sizes = {size: {"parameters": 1, "seconds": [240 / value for value in values]} for size, values in rates.items()}
+    return {"queries": 4, "windows": 9, "device": "cpu", "retrieval": [0.0, 0.0, 0.0], "sizes": sizes}
+
+
+def sized(small=0.0, large=0.25, middle=0.125):
+    systems = {"BM25": system(0.125), "L6-H384": system(large, recall=0.5), "L3-H384": system(small), "L4-H384": system(middle)}
+    counts = {"L6-H384": 22_000_000, "L3-H384": 17_000_000, "L4-H384": 19_000_000}
+    return systems, {name: log_of(0.3, 0.4, parameters=value) for name, value in counts.items()}
+
+
+@pytest.mark.parametrize("spec, shape, label", [("packaged", "6/384/12", "L6-H384"), ("packaged:0,1,2", "3/384/12", "L3-H384"),
+                                                ("packaged:5,0", "2/384/12", "L2-H384")])
+def test_the_packaged_backbone_has_a_shape_and_a_label(spec, shape, label):
+    assert model_size.shape(spec) == shape
+    assert model_size.label(spec) == label
+
+
+@pytest.mark.parametrize("layers, dimensions, label", [(2, 128, "BERT-Tiny"), (8, 512, "BERT-Medium"), (4, 768, "L4-H768"),
+                                                       (3, 128, "L3-H128")])
+def test_a_shape_of_the_study_has_the_studys_name(tmp_path, layers, dimensions, label):
+    config = {"model_type": "bert", "num_hidden_layers": layers, "hidden_size": dimensions, "num_attention_heads": 2}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    (tmp_path / "model.safetensors").write_bytes(b"")
+    assert model_size.shape(str(tmp_path)) == f"{layers}/{dimensions}/2"
+    assert model_size.label(str(tmp_path)) == label
+
+
+def test_the_studied_shapes_have_heads_of_64_dimensions():
+    assert model_size.studied_shapes() == {
+        "BERT-Base": "12/768/12", "L4-H768": "4/768/12", "BERT-Medium": "8/512/8", "BERT-Small": "4/512/8",
+        "BERT-Mini": "4/256/4", "BERT-Tiny": "2/128/2"}
+
+
+def test_a_model_a_backbone():
+    found = model_size.models(BASE, ["packaged:0,1", "packaged"])
+    assert {name: model.backbone for name, model in found.items()} == {"L2-H384": "packaged:0,1", "L6-H384": "packaged"}
+
+
+def test_models_are_ordered_by_their_parameters():
+    assert model_size.by_parameters(sized()[1]) == ["L3-H384", "L4-H384", "L6-H384"]
+
+
+@pytest.mark.parametrize("small, large, verdict", [(0.0, 0.25, SIGNIFICANT), (0.25, 0.0, OPPOSITE), (0.25, 0.25, NONE)])
+def test_the_largest_is_judged_against_the_smallest_and_width_is_not_run(small, large, verdict):
+    shown = model_size.claims_table(*sized(small, large, middle=0.5))
+    assert verdicts_of(shown) == {"bigger-models-rank-better": verdict, "layers-count-more-than-width": NOT_RUN}
+    reason = next(line["evidence"] for line in shown.data["claims"] if line["verdict"] == NOT_RUN)
+    assert reason == "needs two pre-trained models of other widths from the hub; the packaged backbone has one width"
+    assert reason in shown.html
+
+
+@pytest.mark.parametrize("medium, wide, verdict", [(0.5, 0.25, SIGNIFICANT), (0.25, 0.5, OPPOSITE), (0.25, 0.25, NONE)])
+def test_depth_is_judged_against_width_where_both_were_trained(medium, wide, verdict):
+    systems, logs = sized()
+    systems |= {"BERT-Medium": system(medium), "L4-H768": system(wide)}
+    logs |= {"BERT-Medium": log_of(parameters=21_000_000), "L4-H768": log_of(parameters=21_500_000)}
+    found = verdicts_of(model_size.claims_table(systems, logs))
+    assert found == {"bigger-models-rank-better": SIGNIFICANT, "layers-count-more-than-width": verdict}
+
+
+def test_one_of_the_two_models_is_not_enough():
+    systems, logs = sized()
+    systems["BERT-Medium"], logs["BERT-Medium"] = system(0.5), log_of()
+    assert verdicts_of(model_size.claims_table(systems, logs))["layers-count-more-than-width"] == NOT_RUN
+
+
+def test_both_claims_on_size_are_corrected_together():
+    systems, logs = sized()
+    systems |= {"BERT-Medium": system(0.5), "L4-H768": system(0.25)}
+    assert set(p_of(model_size.claims_table(*sized())).values()) == {"0.008"}
+    assert set(p_of(model_size.claims_table(systems, logs)).values()) == {"0.016"}
+
+
+SHAPES = {"L6-H384": "6/384/12", "L3-H384": "3/384/12", "L4-H384": "4/384/12"}
+SPEED = timed({"6/384/12": [4.0, 2.0, 3.0], "3/384/12": [80.0, 60.0, 99.0], "4/384/12": [2000.0, 1000.0, 1200.0]})
+
+
+def test_the_table_of_sizes_has_the_smallest_first():
+    rows = [list(map(said, row)) for row in cells(model_size.table(*sized(), SPEED, SHAPES))[1:]]
+    assert [row[0] for row in rows] == ["L3-H384", "L4-H384", "L6-H384"]
+    assert [row[1] for row in rows] == ["17,000,000", "19,000,000", "22,000,000"]
+    assert [row[2][:5] for row in rows] == ["0.250", "0.375", "0.500"]
+    assert [row[3][:5] for row in rows] == ["0.250", "0.250", "0.750"]
+    assert [row[4] for row in rows] == ["0.400"] * 3
+    assert [row[5] for row in rows] == ["80.0 60.0 to 99.0", "1,200 1,000 to 2,000", "3.00 2.00 to 4.00"]
+
+
+@pytest.mark.parametrize("value, text", [(0.41, "0.41"), (9.99, "9.99"), (10, "10.0"), (24.34, "24.3"), (100, "100"),
+                                         (1250.4, "1,250")])
+def test_a_rate_has_two_or_three_digits(value, text):
+    assert model_size.speed_text(value) == text
+
+
+def test_speeds_stand_beside_the_studys_and_relative_to_bert_base():
+    rates = {size: [1.0, 2.0, 3.0] for size in model_size.studied_shapes().values()} | {"2/128/2": [90.0, 100.0, 110.0]}
+    shown = model_size.speed_table({"cpu": timed(rates), "cuda": timed(dict.fromkeys(rates, [8.0, 8.0, 8.0]))},
+                                   {"cpu": Kept({}), "cuda": Kept({})})
+    header, *rows = cells(shown)
+    assert header[4:] == ["here, cpu (random weights)", "relative", "here, cuda (random weights)", "relative"]
+    assert [row[0] for row in rows] == list(model_size.studied_shapes())
+    base, tiny = (list(map(said, rows[number])) for number in (0, -1))
+    assert base == ["BERT-Base", "12/768/12", "0.41", "1.0×", "2.00 1.00 to 3.00", "1.0×", "8.00 8.00 to 8.00", "1.0×"]
+    assert tiny == ["BERT-Tiny", "2/128/2", "24.3", "59.3×", "100 90.0 to 110", "50.0×", "8.00 8.00 to 8.00", "1.0×"]
+    assert shown.html.count('href="#step-fedcba9876"') == 12
+
+
+def test_timings_ask_for_every_size_once_on_each_device(folder):
+    from helpers.testbed import Testbed
+    from helpers.trial import Trial
+
+    bed = Testbed(str(folder))
+    trial = Trial(bed, bed.bm25(0.9, 0.4, 10), candidates=7)
+    found = model_size.timings(trial, ["2/128/2", "6/384/12", "2/128/2"], BASE, timed=4, rounds=3, devices=["cpu", "cuda"])
+    assert list(found) == ["cpu", "cuda"]
+    for device, step in found.items():
+        assert step.arguments["sizes"] == ["2/128/2", "6/384/12"]
+        assert {name: step.arguments[name] for name in ("device", "timed", "rounds", "candidates", "k1")} == {
+            "device": device, "timed": 4, "rounds": 3, "candidates": 7, "k1": BASE.k1}
+
+
+def test_without_devices_every_device_of_the_machine_is_timed(folder, monkeypatch):
+    from helpers import numerics
+    from helpers.testbed import Testbed
+    from helpers.trial import Trial
+
+    monkeypatch.setattr(numerics, "devices", lambda: ["cpu", "cuda"])
+    found = model_size.timings(Trial.of_bm25(Testbed(str(folder)), 7), ["2/128/2"], BASE, 4, 3, devices=[])
+    assert list(found) == ["cpu", "cuda"]
+
+
+def test_the_trade_off_is_speed_and_effectiveness_of_each_model():
+    frame = model_size.tradeoff(*sized(), SPEED, SHAPES)
+    assert frame.index.tolist() == ["L3-H384", "L4-H384", "L6-H384"]
+    assert frame["queries per minute"].tolist() == pytest.approx([80.0, 1200.0, 3.0])
+    assert frame["RR@10"].tolist() == [0.25, 0.375, 0.5]
+
+
+def test_the_published_trade_off_is_table_5_5():
+    frame = model_size.published_tradeoff()
+    assert frame.loc["BERT-Tiny"].tolist() == [24.3, 0.538]
+    assert frame.loc["BERT-Base"].tolist() == [0.41, 0.613]
+    assert len(frame) == 6
+
+
+@pytest.mark.parametrize("small, middle, large, first, correlation", [
+    (0.0, 0.125, 0.25, "+0.250 [+0.250, +0.250]", "+1.00"), (0.25, 0.125, 0.0, "−0.250 [−0.250, −0.250]", "−1.00"),
+    (0.125, 0.25, 0.0, "−0.125 [−0.125, −0.125]", "−0.33")])  # pairs that agree less those that do not: (1 - 2) / 3
+def test_the_finding_on_size_follows_the_values(small, middle, large, first, correlation):
+    systems, logs = sized(small, large, middle)
+    text = model_size.finding(systems, logs).markdown
+    assert f"L6-H384 against L3-H384: RR@10 {first} {SURE}." in text
+    assert f"Over the 3 sizes Kendall's correlation of RR@10 with the number of parameters is {correlation} (p " in text
+    assert "learned nothing" not in text
+
+
+def test_two_sizes_have_no_correlation():
+    systems, logs = sized()
+    del logs["L4-H384"]
+    assert "Kendall" not in model_size.finding(systems, logs).markdown
+
+
+def test_models_that_learned_nothing_are_named():
+    systems, logs = sized()
+    logs["L3-H384"]["log"][-1]["eval_loss"] = 0.56
+    text = model_size.finding(systems, logs).markdown
+    assert "L3-H384 learned nothing" in text
+    assert "L4-H384 learned" not in text
+
+
+@pytest.mark.parametrize("loss, learned", [(0.57, False), (0.54, False), (0.53, True), (0.1, True)])
+def test_a_constant_guess_is_no_learning(loss, learned):
+    # a quarter of the pairs is relevant: -(ln(1/4) / 4 + 3 ln(3/4) / 4) = 0.5623, and 0.95 of it 0.5342
+    assert model_size.untrained(log_of(evaluation=loss)) != learned
+
+
+# ---- candidates ----
+
+WINDOWS = pd.DataFrame([("q1", "a#0", 0.1), ("q1", "a#1", 0.3), ("q1", "b#0", 0.9), ("q1", "c#1#0", 0.5), ("q2", "b#0", 0.6),
+                        ("q2", "a#0", 0.7), ("q2", "b#1", 0.2)], columns=["query_id", "doc_id", "score"])
+RUN = pd.DataFrame([("q1", "a", 3.0), ("q1", "b", 2.0), ("q1", "c#1", 1.0), ("q2", "b", 2.0), ("q2", "a", 1.0)],
+                   columns=["query_id", "doc_id", "score"])
+
+
+@pytest.mark.parametrize("depth, kept", [(1, [0, 1, 4, 6]), (2, [0, 1, 2, 4, 5, 6]), (3, range(7)), (99, range(7))])
+def test_windows_are_kept_of_the_first_candidates_of_each_query(depth, kept):
+    found = candidates.windows_of(WINDOWS, RUN, depth)
+    assert found.equals(WINDOWS.iloc[kept].reset_index(drop=True))
+
+
+@pytest.mark.parametrize("depth, nearest", [(20, 20), (19, 20), (1, 10), (999, 40), (15, 10), (30, 20), (31, 40)])
+def test_the_nearest_number_of_candidates_is_the_smaller_of_two(depth, nearest):
+    assert candidates.nearest(dict.fromkeys([40, 10, 20]), depth) == nearest
+
+
+class Ranking:
+    """Stands for the trial: its run, and a bed that puts the measured documents on record."""
+
+    def __init__(self):
+        self.run, self.bed, self.aggregation, self.measures = Kept({}, RUN), self, "max", ("RR@10", "R@10")
+        self.asked = []
+
+    def scores(self, bed, run, depth):
+        self.asked.append(depth)
+        return Kept({"seconds": 14.0}, WINDOWS)
+
+    def per_query(self, run, names):
+        """RR of the relevant document b; the recall is that of the first stage where it is asked for at a depth."""
+        queries = ["q1", "q2"]
+        place = {query: run[run["query_id"] == query]["doc_id"].tolist().index("b") + 1
+                 if "b" in set(run[run["query_id"] == query]["doc_id"]) else np.inf for query in queries}
+        values = {name: [1 / place[q] if name.startswith("RR") else float(place[q] <= int(name.split("@")[1])) for q in queries]
+                  for name in names}
+        return pd.DataFrame(values, index=pd.Index(queries, name="query_id"))
+
+
+def test_all_depths_are_taken_from_one_scoring_of_the_largest():
+    trial = Ranking()
+    found = candidates.evaluations(trial, trial, [3, 1, 2])
+    assert trial.asked == [3]
+    assert {depth: each.label for depth, each in found.items()} == {1: "R = 1", 2: "R = 2", 3: "R = 3"}
+    ranked = [each.run["doc_id"].tolist() for each in found.values()]
+    assert ranked == [["a", "b"], ["b", "a", "a", "b"], ["b", "c#1", "a", "a", "b"]]
+    assert candidates.means(found, "RR@10").to_dict() == {1: 0.5, 2: 0.75, 3: 0.75}
+    assert candidates.means(found, "RR@10").name == "RR@10"
+
+
+def test_the_table_of_depths_has_ceiling_windows_and_seconds():
+    trial = Ranking()
+    rows = [list(map(said, row)) for row in cells(candidates.table(trial, candidates.evaluations(trial, trial, [1, 2])))[1:]]
+    assert [row[0] for row in rows] == ["R = 1", "R = 2"]
+    assert [row[1][:5] for row in rows] == ["0.500", "0.750"]
+    # BM25 has b first for one query, second for the other; 4 and 6 of the 7 windows, which took 14 s, are read for two queries
+    assert [row[3:] for row in rows] == [["0.500", "2", "4.0 s"], ["1.000", "3", "6.0 s"]]
+
+
+def depths(ten=(0.0, 0.0), twenty=(0.25, 0.0), hundred=(0.25, 0.5)):
+    """Systems by R, each of RR@10 and R@10."""
+    return {depth: system(mean, recall=recall) for depth, (mean, recall) in {10: ten, 20: twenty, 100: hundred}.items()}
+
+
+@pytest.mark.parametrize("systems, verdicts", [
+    (depths(ten=(0.5, 0.0), twenty=(0.25, 0.5), hundred=(0.25, 0.25)), (SIGNIFICANT, NONE)),
+    (depths(ten=(0.25, 0.25), twenty=(0.5, 0.0), hundred=(0.25, 0.0)), (OPPOSITE, OPPOSITE)),
+    (depths(ten=(0.0, 0.0), twenty=(0.0, 0.5), hundred=(0.25, 0.0)), (NONE, OPPOSITE))])
+def test_recall_is_judged_from_the_smallest_and_rank_from_twenty(systems, verdicts):
+    found = verdicts_of(candidates.claims_table(systems))
+    assert found == dict(zip(["more-candidates-raise-recall", "more-candidates-do-not-raise-mrr"], verdicts, strict=True))
+
+
+def test_both_claims_on_candidates_are_corrected_together():
+    shown = candidates.claims_table(depths())
+    assert p_of(shown) == {"more-candidates-raise-recall": "0.016", "more-candidates-do-not-raise-mrr": "1.000"}
+
+
+def test_the_finding_on_candidates_follows_the_values():
+    text = candidates.finding(depths(ten=(0.5, 0.0), twenty=(0.25, 0.25), hundred=(0.125, 0.5))).markdown
+    assert f"From R = 10 to R = 100 recall in the top ten changes by +0.500 [+0.500, +0.500] {SURE}" in text
+    assert ", for 10 times the work." in text
+    assert f"From R = 20 to R = 100 RR@10 changes by −0.125 [−0.125, −0.125] {SURE}." in text
+    assert "The highest RR@10 is 0.750, at R = 10." in text
+
+
+# ---- distillation ----
+
+WHOLE = Student(BASE, layers=(0, 1, 2))
+
+
+def test_teacher_students_and_ablations_are_named():
+    found = distillation.models(WHOLE, "packaged:0,1,2", ["soft", "hidden", "attention", "hard"])
+    assert list(found) == [distillation.TEACHER, distillation.PLAIN, distillation.DISTILLED, distillation.HARD_ONLY,
+                           "distilled without the teacher's answers", "distilled without hidden states",
+                           "distilled without attention", "distilled without judgments"]
+    assert found[distillation.TEACHER] == BASE
+    assert found[distillation.PLAIN] == replace(BASE, backbone="packaged:0,1,2")
+    assert found[distillation.DISTILLED] == WHOLE
+    weights = {name: (model.hard, model.soft, model.hidden, model.attention) for name, model in found.items()
+               if isinstance(model, Student)}
+    assert list(weights.values()) == [(1, 1, 1, 1), (1, 0, 0, 0), (1, 0, 1, 1), (1, 1, 0, 1), (1, 1, 1, 0), (0, 1, 1, 1)]
+
+
+@pytest.mark.slow  # each key takes the digest of the backbone's weights
+def test_no_two_of_the_models_are_the_same_training():
+    found = distillation.models(WHOLE, "packaged:0,1,2", ["soft", "hidden", "attention"])
+    assert len({model.model.key for model in found.values()}) == 7
+
+
+def test_without_ablations_the_others_stay_as_they_are():
+    found = distillation.models(WHOLE, "packaged:0,1,2", ["soft", "hidden", "attention"])
+    assert list(distillation.models(WHOLE, "packaged:0,1,2", []).items()) == list(found.items())[:4]
+
+
+def taught(teacher=0.25, plain=0.0, distilled=0.375, hard=0.125, **ablations):
+    values = {"BM25": 0.0, distillation.TEACHER: teacher, distillation.PLAIN: plain, distillation.DISTILLED: distilled,
+              distillation.HARD_ONLY: hard, **ablations}
+    return {name: system(shift) for name, shift in values.items()}
+
+
+def test_the_rows_of_table_5_6_are_teacher_and_student():
+    systems = taught()
+    found = distillation.published_rows(systems, "L3-H384", distillation.PLAIN)
+    assert found == {"Teacher": systems[distillation.TEACHER], "L3-H384": systems[distillation.PLAIN]}
+
+
+@pytest.mark.parametrize("teacher, plain, distilled, verdicts", [
+    (0.25, 0.0, 0.375, (SIGNIFICANT, SIGNIFICANT)), (0.5, 0.0, 0.25, (SIGNIFICANT, OPPOSITE)),
+    (0.0, 0.5, 0.25, (OPPOSITE, SIGNIFICANT)), (0.25, 0.25, 0.25, (NONE, NONE))])
+def test_the_distilled_student_is_judged_against_the_plain_one_and_its_teacher(teacher, plain, distilled, verdicts):
+    found = verdicts_of(distillation.claims_table(taught(teacher, plain, distilled)))
+    claims = ["distilled-students-beat-plain-students", "distilled-student-beats-teacher"]
+    assert found == dict(zip(claims, verdicts, strict=True))
+
+
+def test_the_ablations_are_compared_with_all_four_losses():
+    systems = taught(less=0.375)
+    logs = {name: log_of(0.3, 0.4) for name in systems if name != "BM25"} | {distillation.PLAIN: log_of(0.3, 0.45)}
+    header, *rows = cells(distillation.ablation_table(systems, logs))
+    rows = {row[0]: list(map(said, row[1:])) for row in rows}
+    assert list(rows) == [distillation.PLAIN, distillation.DISTILLED, distillation.HARD_ONLY, "less"]
+    assert [row[0] for row in rows.values()] == ["0.450", "0.400", "0.400", "0.400"]
+    assert [row[1][:5] for row in rows.values()] == ["0.250", "0.625", "0.375", "0.625"]
+    # of three comparisons two have p 2 / 256, times three and not less for the second, and one has p 1
+    assert [row[2:] for row in rows.values()] == [["−0.375 [−0.375, −0.375]", "0.023"], ["", ""],
+                                                  ["−0.250 [−0.250, −0.250]", "0.023"], ["+0.000 [+0.000, +0.000]", "1.000"]]
+    assert header[-2:] == ["against all four losses", "p"]
+
+
+def test_sizes_and_speed_up_stand_beside_the_studys():
+    shapes = {distillation.TEACHER: "6/384/12", distillation.DISTILLED: "3/384/12"}
+    speed = timed({"6/384/12": [10.0, 20.0, 30.0], "3/384/12": [50.0, 50.0, 50.0]})
+    logs = {distillation.TEACHER: log_of(), distillation.DISTILLED: log_of(parameters=17_000_000)}
+    rows = [list(map(said, row)) for row in cells(distillation.size_table(logs, speed, shapes))[1:]]
+    assert rows == [["Teacher", "109 million", "22,000,000", "0.41", "20.0 10.0 to 30.0", "1.0×", "1.0×"],
+                    [distillation.DISTILLED, "17 million", "17,000,000", "5.73", "50.0 50.0 to 50.0", "14.0×", "2.5×"]]
+
+
+def test_the_parts_of_the_loss_are_relative_to_their_first_values():
+    log = {"log": [{"step": 1, "loss": 9.0, "hard": 0.5, "soft": 4.0}, {"step": 1, "eval_loss": 0.7},
+                   {"step": 2, "loss": 8.0, "hard": 0.25, "soft": 5.0}]}
+    lines = {name: line.to_dict() for name, line in distillation.part_curves(log).items()}
+    assert lines == {"judgments": {1: 1.0, 2: 0.5}, "the teacher's answers": {1: 1.0, 2: 1.25}}
+
+
+def test_the_finding_on_distillation_follows_the_differences():
+    text = distillation.finding(taught(teacher=0.5, plain=0.0, distilled=0.25, hard=0.25)).markdown
+    assert f"changes the student's RR@10 by +0.250 [+0.250, +0.250] {SURE} against the same student" in text
+    assert f"and by +0.000 [+0.000, +0.000] {UNSURE} against one that also starts from the teacher's layers" in text
+    assert f"the distilled student stands at −0.250 [−0.250, −0.250] {SURE}, against BM25 at +0.250" in text
+
+
+# ---- every chapter ----
+
+@pytest.mark.parametrize("chapter, made", [(parameters, adjusted), (epochs, of_lengths), (seeds, varied), (model_size, sized),
+                                           (candidates, depths), (distillation, taught)])
+def test_a_claim_links_to_the_step_that_was_measured(chapter, made):
+    systems = made()
+    shown = chapter.claims_table(*systems) if isinstance(systems, tuple) else chapter.claims_table(systems)
+    assert 'href="#step-0123456789"' in shown.html
+    assert all(line["key"] == Source.key for line in shown.data["claims"] if line["verdict"] != NOT_RUN)
+
+
+def test_few_queries_settle_nothing():
+    systems = {name: system(shift, queries=4) for name, shift in (("1", 0.0), ("2", 0.5))}
+    assert verdicts_of(epochs.claims_table({**systems, "BM25": systems["1"]})) == {"six-epochs-worse-than-three": OPPOSITE}
+    assert "(not significant, permutation p 0.125)" in effect(systems["2"].against(systems["1"], "RR@10"))
+    turned = {"1": systems["2"], "2": systems["1"]}
+    assert verdicts_of(epochs.claims_table(turned)) == {"six-epochs-worse-than-three": INSIGNIFICANT}
+
+
+@pytest.mark.parametrize("before, after, word", [(0.2, 0.3, "rises"), (0.3, 0.2, "falls"), (0.2, 0.2, "goes")])
+def test_a_loss_rises_falls_or_goes(before, after, word):
+    assert epochs.went(before, after) == word
+
+
+def test_a_grid_whose_points_rank_alike_says_nothing():
+    found = grid.finding(*searched(losses=(0.5, 0.4, 0.6), shifts=(0.0, 0.0, 0.0)))
+    assert "say nothing" in found.markdown
+
+
+def test_the_lowest_loss_that_ranks_as_well_as_the_best_is_the_best():
+    text = grid.finding(*searched(losses=(0.5, 0.4, 0.6), shifts=(0.25, 0.25, 0.0))).markdown
+    assert "it ranks 1st of 3" in text
+    assert "is the same one" in text
