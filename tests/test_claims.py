@@ -214,6 +214,15 @@ def test_every_claim_has_a_measurement_or_a_reason_and_no_other_has(chapter, not
 
 
 def test_a_system_compared_with_itself_is_not_run():
-    one = evaluation("run 1", [0.1, 0.2, 0.3])
+    one = evaluation("run 1", [0.1, 0.2, 0.3])  # the very same evaluation, not an equal one
     shown = claims.judge("seeds", {"seeds-differ-little": (one, one)})
     assert shown.data["claims"][0]["verdict"] == "not run"
+
+
+def test_what_cannot_be_compared_shows_its_effect_and_the_reason(chapter):
+    better, worse = evaluation("first", [0.9, 0.8, 0.9, 0.7]), evaluation("second", [0.1, 0.2, 0.1, 0.3])
+    shown = claims.judge("chapter", {**chapter, "first": (better, worse)}, incomparable={"first": "other models"})
+    line = shown.data["claims"][0]
+    assert line["verdict"] == "not comparable"
+    assert line["evidence"].startswith("+0.650")
+    assert line["evidence"].endswith("4 queries; other models")

@@ -18,7 +18,7 @@ from helpers.significance import Interval, Paired
 from helpers.stories import candidates, distillation, epochs, grid, model_size, parameters, seeds, training
 from helpers.stories.wording import effect
 from helpers.student import Student
-from helpers.verdicts import INSIGNIFICANT, NONE, NOT_RUN, OPPOSITE, SIGNIFICANT
+from helpers.verdicts import INCOMPARABLE, INSIGNIFICANT, NONE, NOT_RUN, OPPOSITE, SIGNIFICANT
 
 SURE = "(significant, permutation p 0.008)"
 UNSURE = "(not significant, permutation p 1.000)"
@@ -525,10 +525,11 @@ def test_models_are_ordered_by_their_parameters():
     assert model_size.by_parameters(sized()[1]) == ["L3-H384", "L4-H384", "L6-H384"]
 
 
-@pytest.mark.parametrize("small, large, verdict", [(0.0, 0.25, SIGNIFICANT), (0.25, 0.0, OPPOSITE), (0.25, 0.25, NONE)])
-def test_the_largest_is_judged_against_the_smallest_and_width_is_not_run(small, large, verdict):
+@pytest.mark.parametrize("small, large, effect", [(0.0, 0.25, "+0.250"), (0.25, 0.0, "−0.250"), (0.25, 0.25, "+0.000")])
+def test_truncated_models_are_not_comparable_and_width_is_not_run(small, large, effect):
     shown = model_size.claims_table(*sized(small, large, middle=0.5))
-    assert verdicts_of(shown) == {"bigger-models-rank-better": verdict, "layers-count-more-than-width": NOT_RUN}
+    assert verdicts_of(shown) == {"bigger-models-rank-better": INCOMPARABLE, "layers-count-more-than-width": NOT_RUN}
+    assert next(line["evidence"] for line in shown.data["claims"] if line["verdict"] == INCOMPARABLE).startswith(effect)
     reason = next(line["evidence"] for line in shown.data["claims"] if line["verdict"] == NOT_RUN)
     assert reason == "needs two pre-trained models of other widths from the hub; the packaged backbone has one width"
     assert reason in shown.html
@@ -536,9 +537,9 @@ def test_the_largest_is_judged_against_the_smallest_and_width_is_not_run(small, 
 
 @pytest.mark.parametrize("medium, wide, verdict", [(0.5, 0.25, SIGNIFICANT), (0.25, 0.5, OPPOSITE), (0.25, 0.25, NONE)])
 def test_depth_is_judged_against_width_where_both_were_trained(medium, wide, verdict):
-    systems, logs = sized()
-    systems |= {"BERT-Medium": system(medium), "L4-H768": system(wide)}
-    logs |= {"BERT-Medium": log_of(parameters=21_000_000), "L4-H768": log_of(parameters=21_500_000)}
+    systems = {"BERT-Medium": system(medium), "L4-H768": system(wide), "BERT-Base": system(0.9), "BERT-Tiny": system(0.1)}
+    logs = {name: log_of(parameters=million * 1_000_000) for name, million in
+            {"BERT-Medium": 42, "L4-H768": 53, "BERT-Base": 109, "BERT-Tiny": 4}.items()}
     found = verdicts_of(model_size.claims_table(systems, logs))
     assert found == {"bigger-models-rank-better": SIGNIFICANT, "layers-count-more-than-width": verdict}
 

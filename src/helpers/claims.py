@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import yaml
@@ -11,7 +11,7 @@ from helpers import paths, published, verdicts
 from helpers.errors import BadInput
 from helpers.evaluation import Evaluation
 from helpers.fragments import Fragment, Html, badge, cell, table
-from helpers.verdicts import NOT_RUN, Verdict
+from helpers.verdicts import INCOMPARABLE, NOT_RUN, Verdict
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def chapter_plan() -> dict[str, dict[str, str]]:
 
 
 def judge(chapter: str, measured: Mapping[str, tuple[Evaluation, Evaluation]], picked_from: int = 1,
-          not_run: Mapping[str, str] | None = None) -> Fragment:
+          not_run: Mapping[str, str] | None = None, incomparable: Mapping[str, str] | None = None) -> Fragment:
     """The verdicts on a chapter's claims, as a table; Holm's correction runs over all of them together.
 
     Args:
@@ -59,6 +59,8 @@ def judge(chapter: str, measured: Mapping[str, tuple[Evaluation, Evaluation]], p
         picked_from: how many pairs the compared ones were picked from by their results, such as best against worst: p is
             multiplied by it (Bonferroni).
         not_run: the claims that these parameters cannot test, each with the reason. A system compared with itself is one too.
+        incomparable: the claims whose measurement is another thing than what the study measured, each with the reason; the
+            effect is shown beside it.
 
     Raises:
         BadInput: if a claim of this chapter has neither measurement nor reason here, or one is of another chapter.
@@ -80,6 +82,8 @@ def judge(chapter: str, measured: Mapping[str, tuple[Evaluation, Evaluation]], p
             verdict, link, key = Verdict(NOT_RUN, reason=reasons[name]), "", None
         else:
             verdict, key = verdicts.judge(claim.direction, found[name], corrected[name]), measured[name][0].source.key
+            if name in (incomparable or {}):
+                verdict = replace(verdict, verdict=INCOMPARABLE, reason=(incomparable or {})[name])
             link = f"#step-{key[:10]}"
         rows.append(row(claim, verdict, link))
         data.append({"claim": name, "verdict": verdict.verdict, "evidence": verdict.evidence(), "key": key})

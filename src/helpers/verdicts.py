@@ -42,12 +42,12 @@ class Verdict:
     reason: str = ""
 
     def evidence(self) -> str:
-        """Effect, interval and p in one line, or the reason why there is none."""
+        """Effect, interval and p in one line, with the reason why they cannot be compared, or why there are none."""
         if self.found is None:
             return self.reason
         d = self.found.difference
         return (f"{signed(d.mean)} {interval(d.low, d.high, sign=True)}, p {p_value(self.p or 0.0).lstrip('= ')}, "
-                f"{self.found.queries} queries")
+                f"{self.found.queries} queries" + (f"; {self.reason}" if self.reason else ""))
 
 
 def judge(direction: str, found: Paired, p: float | None = None, margin: float = MARGIN) -> Verdict:
