@@ -66,3 +66,13 @@ def test_a_value_above_the_published_one_is_shown_as_a_difference_too():
     shown = against_published("steensland2021", "5.1", "MRR@10", "RR@10",
                               {"BM25": system("BM25", *base), "BERT-Mean": system("BERT-Mean", *better)}, "BM25")
     assert "+13.89" in shown.html  # effect ratio 0.75 / 0.054
+
+
+def test_rows_of_the_study_that_were_not_measured_are_shown_as_not_run():
+    systems = {"BM25": system("BM25", 0.1, 0.2, 0.0), "BERT-Mean": system("BERT-Mean", 0.3, 0.4, 0.5)}
+    shown = against_published("steensland2021", "5.1", "MRR@10", "RR@10", systems, "BM25", "ranker")
+    assert shown.html.index("BERT-Mean") < shown.html.index("BERT-Max")
+    assert "not run" in shown.html[shown.html.index("BERT-Max"):]
+    assert "0.560" in shown.html  # the published value all the same
+    assert "effects against ranker = BM25" in shown.html
+    assert [line["row"] for line in shown.data["values"]] == ["BM25", "BERT-Mean"]

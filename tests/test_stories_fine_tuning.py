@@ -152,7 +152,7 @@ def test_the_cost_of_a_model_is_the_seconds_of_training_and_of_scoring(monkeypat
     scored = Kept({"seconds": 12.3, "machine": machine})
     monkeypatch.setitem(ledger.USED, scored.key, {"source": "recorded"})
     shown = training.cost({"seed 1": log}, {"seed 1": replace(system(), source=scored), "BM25": system()})
-    assert cells(shown)[1:] == [["seed 1", "20", "67 min", "12 s", "A CPU, 2 threads of 4 cores", "recorded run"]]
+    assert cells(shown)[1:] == [["seed 1", "20", "67 min", "12 s", "A CPU, 2 threads of 4 cores", "recorded"]]
 
 
 # ---- parameters ----

@@ -115,4 +115,4 @@ def published_evidence(claim: Claim) -> str:
                                  where.get("against_column") or where["column"])
         text += f" against {second.printed}{second.mark}"
     significance = {True: ", significant", False: ", not significant", None: ", not tested"}[claim.significant]
-    return f"{text} {first.measure} ({first.where}{significance})"
+    return f"{text} {first.measure.replace('_', ' ')} ({first.where}{significance})"

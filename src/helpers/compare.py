@@ -9,11 +9,11 @@ from helpers.numbers import interval, p_value, plain, signed
 from helpers.significance import Paired
 from helpers.verdicts import ALPHA, Verdict
 
-HEADER = ("system", "published", "measured", "verdict", "effect", "p (t, perm.)", "ER, ΔRI")
+HEADER = ("published", "measured", "verdict", "effect", "p (t, perm.)", "ER, ΔRI")
 
 
 def against_published(study: str, number: str, column: str, measure: str, systems: Mapping[str, Evaluation],
-                      baseline: str) -> Fragment:
+                      baseline: str, rows_are: str = "system") -> Fragment:
     """A study's table beside this run's measurements, each system compared with a baseline.
 
     Rows of the study that were not measured follow, as *not run*. The study's daggers (its own rule) and ours (p < 0.05 in the
@@ -26,6 +26,7 @@ def against_published(study: str, number: str, column: str, measure: str, system
         measure: the measure of the evaluations that stands for it, `RR@10`.
         systems: evaluations by the table's row labels; rows that the study lacks are shown without published value.
         baseline: the row that the others are compared with.
+        rows_are: what a row's label names, `epochs`: the head of the first column.
     """
     known = {row: entry for (t, row, c), entry in published.load(study).items() if (t, c) == (number, column)}
     base, said = systems[baseline], known.get(baseline)
@@ -40,15 +41,16 @@ def against_published(study: str, number: str, column: str, measure: str, system
                      with_interval(measured(plain(mean.mean) + dagger, system),
                                    interval(mean.low, mean.high) + seeds_text(system, measure)),
                      badge(verdict.verdict, verdicts.KINDS[verdict.verdict]) if verdict else "",
-                     *test_cells(found, corrected.get(row)),
+                     *(test_cells(found, corrected.get(row)) if row != baseline else ["baseline", ""]),
                      ratio_cell(entry, said, mean.mean, base.mean(measure).mean, found)])
         data.append({"study": study, "table": number, "row": row, "column": column, "measure": measure,
                      "measured": mean.mean, "key": system.source.key, "verdict": verdict.verdict if verdict else None})
     unmeasured = badge(verdicts.NOT_RUN, verdicts.KINDS[verdicts.NOT_RUN])
     rows += [[row, published_cell(entry, said), "", unmeasured, "", "", ""] for row, entry in known.items() if row not in systems]
+    against = baseline if rows_are == "system" else f"{rows_are} = {baseline}"
     caption = (f"{published.published_name(study)}, table {number}: {column}, published and measured "
-               f"(effects against {baseline}, 95 % intervals)")
-    return Fragment(table(caption, HEADER, rows).text, data={"values": data})
+               f"(effects against {against}, 95 % intervals)")
+    return Fragment(table(caption, (rows_are, *HEADER), rows).text, data={"values": data})
 
 
 def row_verdict(entry: published.Entry | None, baseline: published.Entry | None, found: Paired | None,

@@ -10,10 +10,10 @@ from helpers.compare import measured
 from helpers.evaluation import Evaluation
 from helpers.fragments import Fragment, badge
 from helpers.numbers import count, plain, seconds
-from helpers.page import SOURCES
 from helpers.steps import Step
 
 STUDY = "steensland2021"
+SHORT = {"computed": "live", "stored": "live", "recorded": "recorded"}
 
 
 def training_table(log: dict[str, Any]) -> Fragment:
@@ -80,5 +80,5 @@ def cost(trainings: Mapping[Any, Step], systems: Mapping[Any, Evaluation]) -> Fr
         machine = scored["machine"]
         source = page.source_of(systems[name].source)
         rows.append([name, count(log.value()["steps"]), seconds(trained), seconds(scored["seconds"]),
-                     f"{machine['cpu']}, {page.threads(machine)}", badge(SOURCES[source], source)])
+                     f"{machine['cpu']}, {page.threads(machine)}", badge(SHORT[source], source)])
     return page.show_table("What each model cost", ("model", "optimiser steps", "training", "scoring", "on", "from"), rows)
