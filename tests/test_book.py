@@ -12,7 +12,7 @@ import pytest
 
 from helpers import chapters, paths
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(2400)]  # the first test waits for the whole book
 CHAPTERS = chapters.names()
 COPIED = ("notebooks", "profiles", "published", "book", "results", "tests", "requirements.lock")
 
