@@ -1,0 +1,61 @@
+from collections import Counter
+
+import pandas as pd
+import pytest
+
+from helpers.bo1 import expanded, expansion
+from helpers.feedback import bo1_queries, rm3_run, weighted_run
+from helpers.lucene import text_index
+from helpers.testbed import Testbed
+
+pytestmark = pytest.mark.slow
+# the texts of the tiny collection as Lucene's English analyser leaves them (Porter stems, no stop words)
+TERMS = {"d1": "bread why bread turn brown oven sugar protein react heat",
+         "d2": "iron iron rust wet air oil keep water awai from iron",
+         "d3": "cloud cloud form when moist air rise cool rain fall from thick cloud",
+         "d4": "oven oven heat bread cake bread need hot oven bread need time"}
+COUNTS = {doc: Counter(text.split()) for doc, text in TERMS.items()}
+
+
+@pytest.fixture
+def bed(folder, store):
+    return Testbed(str(folder), splits=("test",))
+
+
+def frame(step):
+    return step.value()
+
+
+def test_the_expanded_query_is_the_formula_on_raw_counts(bed):
+    run = bed.bm25(0.9, 0.4, 4)
+    found = frame(bo1_queries(text_index(bed.store), run, bed.query_step, 2, 3))
+    best = run.value().groupby("query_id", sort=False)["doc_id"].agg(lambda ids: list(ids)[:2])
+    collection = sum(COUNTS.values(), Counter())
+    for query, own in (("q1", ["why", "doe", "bread", "turn", "brown"]), ("q2", ["how", "stop", "iron", "rust"])):
+        feedback = sum((COUNTS[doc] for doc in best[query]), Counter())
+        wanted = expanded(own, expansion(feedback, collection, len(COUNTS), 3))
+        got = found[found["query_id"] == query]
+        assert dict(zip(got["term"], got["weight"], strict=True)) == pytest.approx(wanted)
+        assert got["added"].tolist() == [term not in own for term in got["term"]]
+
+
+def test_stop_words_alone_give_no_query_and_no_documents(bed):
+    weights = bo1_queries(text_index(bed.store), bed.bm25(0.9, 0.4, 4), bed.query_step, 2, 3)
+    assert "q3" not in set(weights.value()["query_id"])
+    run = weighted_run(text_index(bed.store), weights, bed.query_step, 0.9, 0.4, 4).value()
+    assert "q3" not in set(run["query_id"])
+    assert list(run.columns) == ["query_id", "doc_id", "score"]
+
+
+def test_no_feedback_terms_leave_bm25_as_it_is(bed):
+    index, run = text_index(bed.store), bed.bm25(0.9, 0.4, 4)
+    weights = bo1_queries(index, run, bed.query_step, 2, 0)
+    assert not weights.value()["added"].any()
+    again = weighted_run(index, weights, bed.query_step, 0.9, 0.4, 4).value()
+    pd.testing.assert_frame_equal(again[["query_id", "doc_id"]], run.value()[["query_id", "doc_id"]])
+    assert again["score"].tolist() == pytest.approx(run.value()["score"].tolist(), rel=1e-3)
+
+
+def test_rm3_ranks_documents(bed):
+    run = rm3_run(text_index(bed.store), bed.query_step, 0.9, 0.4, 4, 2, 5, 0.5).value()
+    assert run.groupby("query_id", sort=False).head(1)["doc_id"].tolist()[:2] == ["d1", "d2"]
