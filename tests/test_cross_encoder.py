@@ -10,6 +10,7 @@ from helpers.reranker import Reranker
 from helpers.scoring import load_scorer, probabilities
 from helpers.testbed import Testbed
 from helpers.tokens import WindowTokens, pair_ids, query_ids
+from helpers.windows import WHOLE
 
 pytestmark = pytest.mark.slow
 
@@ -84,10 +85,18 @@ def test_bf16_agrees_with_fp32_and_does_not_make_ties(tiny, store, monkeypatch):
     assert len(set(scores["bf16"].tolist())) > 150
 
 
+def test_a_longformer_is_made_from_a_re_ranker_and_reads_whole_documents(tiny, folder):
+    long = replace(tiny, start=tiny, attention_window=16, words=WHOLE, overlap=0, max_length=64)
+    scores = long.scores(Testbed(str(folder)), Testbed(str(folder)).bm25(0.9, 0.4, 10), candidates=3).value()
+    assert json.loads((long.model.value() / "config.json").read_text())["model_type"] == "longformer"
+    assert set(scores["doc_id"].str.split("#").str[1]) == {"0"}  # one window a document
+    assert scores["score"].between(0, 1).all()
+
+
 def test_every_window_of_the_candidates_is_scored(tiny, folder, store):
-    bed = Testbed(str(folder), words=6, overlap=2)
+    bed = Testbed(str(folder))
     run = bed.bm25(0.9, 0.4, 10)
-    scores = tiny.scores(bed, run, candidates=1).value()
+    scores = replace(tiny, words=6, overlap=2).scores(bed, run, candidates=1).value()
     assert scores[scores["query_id"] == "q1"]["doc_id"].str.split("#").str[0].unique().tolist() == ["d1"]
     assert len(scores[scores["query_id"] == "q1"]) == 4
     assert scores["score"].between(0, 1).all()

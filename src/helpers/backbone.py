@@ -57,6 +57,12 @@ class Backbone:
 
         return AutoTokenizer.from_pretrained(self.source, revision=self.revision, trust_remote_code=False)
 
+    def _windowed(self) -> bool:
+        """Whether it is a Longformer, which has one implementation of attention only."""
+        from transformers import AutoConfig
+
+        return AutoConfig.from_pretrained(self.source, revision=self.revision).model_type == "longformer"
+
     def build(self, auto_class: Any, **config: Any) -> Any:
         """Load it as a `transformers` auto class, keeping the chosen layers; `config` overrides its configuration.
 
@@ -67,6 +73,8 @@ class Backbone:
         level = logging.get_verbosity()
         logging.set_verbosity_error()  # the report of head weights that are new, which is what we ask for
         logging.disable_progress_bar()
+        if "attn_implementation" in config and self._windowed():
+            del config["attn_implementation"]
         try:
             model = auto_class.from_pretrained(self.source, revision=self.revision, use_safetensors=True,
                                                trust_remote_code=False, **config)

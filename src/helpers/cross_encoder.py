@@ -14,6 +14,7 @@ import pandas as pd
 
 from helpers import fine_tuning
 from helpers.backbone import Backbone
+from helpers.longformer import query_attends_globally
 from helpers.steps import step
 from helpers.tokens import WindowTokens
 
@@ -67,6 +68,7 @@ def cross_encoder(pairs: pd.DataFrame, queries: pd.DataFrame, store: Path, token
     model = origin.build(AutoModelForSequenceClassification, num_labels=1, hidden_dropout_prob=dropout,
                          attention_probs_dropout_prob=dropout, attn_implementation=fine_tuning.attention(),
                          problem_type="multi_label_classification")  # that is: binary cross-entropy on logits
+    query_attends_globally(model)
     freeze(model, trainable or "all")
     arguments = fine_tuning.training_arguments(folder, len(train), epochs=epochs, learning_rate=learning_rate,
                                                batch_size=batch_size, warmup=warmup, weight_decay=weight_decay,

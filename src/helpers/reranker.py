@@ -12,10 +12,11 @@ from dataclasses import dataclass, replace
 from helpers import backbone
 from helpers.bm25 import K1, B
 from helpers.cross_encoder import cross_encoder, early_stopped, training_log
+from helpers.longformer import longformer_of
 from helpers.pairs import training_pairs
 from helpers.rerank import window_scores
 from helpers.steps import Step
-from helpers.testbed import Testbed
+from helpers.testbed import OVERLAP, WORDS, Testbed
 
 EVALUATIONS_PER_EPOCH = 3
 
@@ -53,6 +54,9 @@ class Reranker:
         trainable: what is adjusted, all by default; see `cross_encoder`.
         patience: of early stopping, see `cross_encoder`.
         stop_early: whether the model is the one that early stopping keeps; the training is the same.
+        words: words of the windows that it reads; `windows.WHOLE` for whole documents, cut at `max_length`.
+        overlap: words shared by neighbouring windows.
+        attention_window: makes `start` a Longformer whose tokens attend to so many others, see `longformer_of`.
     """
 
     collection: str = "almanac"
@@ -82,6 +86,13 @@ class Reranker:
     trainable: str | None = None
     patience: int | None = None
     stop_early: bool = False
+    words: int = WORDS
+    overlap: int = OVERLAP
+    attention_window: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.attention_window is not None and self.start is None:
+            raise ValueError("a Longformer is made from a fine-tuned re-ranker: give `start`")
 
     def after(self, splits: tuple[str, ...]) -> "Reranker":
         """The same, but trained on top of a first pass over these splits: more queries, fewer windows of each."""
@@ -93,7 +104,18 @@ class Reranker:
     @property
     def bed(self) -> Testbed:
         """The testbed of the training queries."""
-        return Testbed(self.collection, self.unit, splits=self.splits, queries=self.queries)
+        return self.reading(Testbed(self.collection, self.unit, splits=self.splits, queries=self.queries))
+
+    def reading(self, bed: Testbed) -> Testbed:
+        """A testbed whose texts are cut into the windows that this model reads."""
+        return replace(bed, words=self.words, overlap=self.overlap)
+
+    @property
+    def origin(self) -> Step | None:
+        """The model that the training goes on from; None for the backbone."""
+        if self.start is None or self.attention_window is None:
+            return None if self.start is None else self.start.model
+        return longformer_of(self.start.model, self.attention_window, self.max_length)
 
     @property
     def pairs(self) -> Step:
@@ -110,7 +132,7 @@ class Reranker:
         return cross_encoder(self.pairs, bed.query_step, bed.store, bed.tokens(encoder), encoder, self.epochs,
                              self.learning_rate, self.batch_size, self.warmup, self.weight_decay, self.dropout,
                              self.max_length, self.query_length, self.evaluation_queries, self.evaluations, self.seed,
-                             None if self.start is None else self.start.model, self.data_seed, self.trainable, self.patience)
+                             self.origin, self.data_seed, self.trainable, self.patience)
 
     @property
     def model(self) -> Step:
@@ -128,6 +150,6 @@ class Reranker:
 
     def scores(self, bed: Testbed, run: Step, candidates: int) -> Step:
         """Every window of the run's top `candidates` documents with its probability of relevance."""
-        tokens = bed.tokens(backbone.resolve(self.backbone))
+        tokens = self.reading(bed).tokens(backbone.resolve(self.backbone))
         return window_scores(self.model, run, bed.query_step, bed.store, tokens, candidates, self.max_length,
                              self.query_length)

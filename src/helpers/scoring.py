@@ -6,15 +6,16 @@ from typing import Any
 import numpy as np
 
 from helpers import numerics
+from helpers.backbone import Backbone
 from helpers.inference import padded, run_batches
+from helpers.longformer import query_attends_globally
 
 
 def load_scorer(folder: Path) -> Any:
     """A fine-tuned cross-encoder, ready to score."""
     from transformers import AutoModelForSequenceClassification
 
-    model = AutoModelForSequenceClassification.from_pretrained(folder, use_safetensors=True, attn_implementation=attention())
-    return ready(model)
+    return ready(Backbone("", str(folder)).build(AutoModelForSequenceClassification, attn_implementation=attention()))
 
 
 def attention() -> str:
@@ -29,7 +30,7 @@ def ready(model: Any) -> Any:
     """
     import torch
 
-    model.eval().to(numerics.device())
+    query_attends_globally(model).eval().to(numerics.device())
     if numerics.dtype() == "bf16":
         model.base_model.to(torch.bfloat16)
         first_of_head = getattr(model.base_model, "pooler", None) or model.classifier

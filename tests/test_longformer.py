@@ -1,0 +1,92 @@
+import pytest
+import torch
+
+from helpers.longformer import converted, query_attends_globally
+from helpers.reranker import Reranker
+
+TOKENS, QUERY, WINDOW = 24, 5, 8
+
+
+@pytest.fixture(scope="module")
+def bert():
+    from transformers import BertConfig, BertForSequenceClassification
+
+    torch.manual_seed(0)
+    config = BertConfig(vocab_size=60, hidden_size=24, num_hidden_layers=2, num_attention_heads=2, intermediate_size=48,
+                        max_position_embeddings=32, num_labels=1, initializer_range=0.3)
+    return BertForSequenceClassification(config).eval()
+
+
+def inputs(tokens: int = TOKENS) -> dict[str, torch.Tensor]:
+    generator = torch.Generator().manual_seed(1)
+    ids = torch.randint(5, 60, (3, tokens), generator=generator)
+    types = torch.ones_like(ids)
+    types[:, :QUERY] = 0
+    mask = torch.ones_like(ids)
+    mask[1, 15:] = 0
+    return {"input_ids": ids * mask, "token_type_ids": types * mask, "attention_mask": mask}
+
+
+def logits(model, given) -> torch.Tensor:
+    with torch.no_grad():
+        return model(**given).logits.flatten()
+
+
+def test_while_all_tokens_fit_the_window_the_scores_are_berts(bert):
+    long = query_attends_globally(converted(bert, window=2 * TOKENS, length=32))
+    assert torch.allclose(logits(long, inputs()), logits(bert, inputs()), atol=1e-5)
+
+
+def test_a_narrow_window_changes_the_scores(bert):
+    long = query_attends_globally(converted(bert, window=WINDOW, length=32))
+    assert not torch.allclose(logits(long, inputs()), logits(bert, inputs()), atol=1e-3)
+
+
+def test_a_document_token_beyond_window_and_global_tokens_is_not_seen_in_one_layer(bert):
+    """Hidden states after one layer: the last token sees the query and its own half window, not the token before those."""
+    given = inputs()
+    long = query_attends_globally(converted(bert, window=WINDOW, length=32))
+    far, near, asked = (given["input_ids"].clone() for _ in range(3))
+    far[0, TOKENS - 2 - WINDOW // 2] = 59 - far[0, TOKENS - 2 - WINDOW // 2] + 5
+    near[0, TOKENS - 2] = 59 - near[0, TOKENS - 2] + 5
+    asked[0, 1] = 59 - asked[0, 1] + 5
+
+    def last(ids):
+        with torch.no_grad():
+            return long(**{**given, "input_ids": ids}, output_hidden_states=True).hidden_states[1][0, TOKENS - 1]
+
+    start = last(given["input_ids"])
+    assert torch.allclose(last(far), start, atol=1e-6)
+    assert not torch.allclose(last(near), start, atol=1e-3)
+    assert not torch.allclose(last(asked), start, atol=1e-3)
+
+
+def test_positions_beyond_berts_repeat(bert):
+    long = converted(bert, window=WINDOW, length=80)
+    table, old = long.longformer.embeddings.position_embeddings.weight, bert.bert.embeddings.position_embeddings.weight
+    assert table.shape[0] == 81
+    assert torch.equal(table[1:33], old) and torch.equal(table[33:65], old) and torch.equal(table[65:], old[:16])
+    assert torch.isfinite(logits(query_attends_globally(long), inputs(70))).all()
+
+
+def test_global_projections_start_as_copies(bert):
+    attention = converted(bert, WINDOW, 32).longformer.encoder.layer[1].attention.self
+    for part in ("query", "key", "value"):
+        assert torch.equal(getattr(attention, part).weight, getattr(attention, f"{part}_global").weight)
+
+
+@pytest.mark.parametrize("window", [0, -2, 7])
+def test_an_odd_or_empty_window_is_refused(bert, window):
+    with pytest.raises(ValueError, match="even number"):
+        converted(bert, window, 32)
+
+
+def test_other_models_are_left_as_they_are(bert):
+    before = logits(bert, inputs())
+    assert torch.equal(logits(query_attends_globally(bert), inputs()), before)
+    assert not bert._forward_pre_hooks
+
+
+def test_a_longformer_needs_a_fine_tuned_origin():
+    with pytest.raises(ValueError, match="start"):
+        Reranker(attention_window=64)
