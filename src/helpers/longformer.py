@@ -5,11 +5,14 @@ are copied, a second time for global attention. While all tokens fit into the on
 As in Alarfaj (2022, section 5.4) the query's tokens attend globally, the document's within their window.
 """
 
+import re
 from pathlib import Path
 from typing import Any
 
 from helpers.backbone import Backbone
 from helpers.steps import step
+
+RENAMED = {r"^classifier\.": "classifier.out_proj.", r"^bert\.pooler\.": "classifier.", r"^bert\.": "longformer."}
 
 
 @step(version=1, form="folder", network=True)
@@ -46,8 +49,8 @@ def converted(bert: Any, window: int, length: int) -> Any:
                               max_position_embeddings=first + length, attention_window=[window] * bert.config.num_hidden_layers)
     weights = {}
     for name, weight in bert.state_dict().items():
-        name = (name.replace("bert.pooler.dense", "classifier.dense").replace("bert.", "longformer.")
-                .replace("classifier.weight", "classifier.out_proj.weight").replace("classifier.bias", "classifier.out_proj.bias"))
+        for old, new in RENAMED.items():
+            name = re.sub(old, new, name)
         if name.endswith("position_embeddings.weight"):
             repeated = weight[torch.arange(length) % len(weight)]
             weight = torch.cat([torch.zeros(first, weight.shape[1]), repeated])
