@@ -1,7 +1,7 @@
 import pandas as pd
 import pytest
 
-from helpers.aggregation import AGGREGATIONS, aggregate
+from helpers.aggregation import AGGREGATIONS, aggregate, reranked
 from helpers.runs import COLUMNS
 
 # q2 before q1; of a the windows stand as 2, 0, 1, and b has one window only. Eighths: the sums are exact.
@@ -54,3 +54,13 @@ def test_the_argument_is_left_alone():
 def test_an_unknown_aggregation_names_the_known_ones():
     with pytest.raises(ValueError, match="aggregation 'median': one of mean, max, first, sum"):
         aggregate(WINDOWS, "median")
+
+
+def test_documents_that_were_not_scored_follow_in_their_old_order():
+    windows = pd.DataFrame([("q1", "b#0", 0.2), ("q1", "b#1", 0.6), ("q1", "a#0", 0.3)], columns=COLUMNS)
+    run = pd.DataFrame([("q1", "a", 9.0), ("q1", "b", 8.0), ("q1", "d", 7.0), ("q1", "c", 7.0), ("q2", "a", 1.0)], columns=COLUMNS)
+    found = reranked.definition.function(windows, "mean", run)
+    assert list(zip(found["query_id"], found["doc_id"], strict=True)) == [
+        ("q1", "b"), ("q1", "a"), ("q1", "d"), ("q1", "c"), ("q2", "a")]
+    assert found["score"].tolist()[:2] == pytest.approx([0.4, 0.3])
+    assert found["score"].is_monotonic_decreasing or found["query_id"].nunique() == 2

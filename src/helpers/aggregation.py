@@ -3,6 +3,7 @@
 import pandas as pd
 
 from helpers.runs import ranked
+from helpers.steps import step
 from helpers.windows import doc_of
 
 AGGREGATIONS = {"mean": "mean", "max": "max", "first": "first", "sum": "sum"}
@@ -23,3 +24,21 @@ def aggregate(window_scores: pd.DataFrame, how: str) -> pd.DataFrame:
     scores = documents["score"].agg(AGGREGATIONS[how]).reset_index()
     order = {query: number for number, query in enumerate(dict.fromkeys(window_scores["query_id"]))}
     return ranked(scores.sort_values("query_id", key=lambda ids: ids.map(order), kind="stable"))
+
+
+@step(version=1, form="run", network=True)
+def reranked(window_scores: pd.DataFrame, how: str, run: pd.DataFrame) -> pd.DataFrame:
+    """The first stage's run, its best documents in the order of the model.
+
+    Args:
+        window_scores: the scored windows of each query's first documents.
+        how: see `aggregate`.
+        run: the first stage; its documents that were not scored follow the others in their old order.
+    """
+    best = aggregate(window_scores, how)
+    scored = pd.MultiIndex.from_frame(best[["query_id", "doc_id"]])
+    rest = run[~pd.MultiIndex.from_frame(run[["query_id", "doc_id"]]).isin(scored)]
+    below = rest["query_id"].map(best.groupby("query_id")["score"].min()).astype(float).fillna(0.0)
+    rest = rest.assign(score=below - 1 - rest.groupby("query_id").cumcount())
+    order = {query: number for number, query in enumerate(dict.fromkeys(run["query_id"]))}
+    return ranked(pd.concat([best, rest]).sort_values("query_id", key=lambda ids: ids.map(order), kind="stable"))

@@ -1,6 +1,7 @@
 """BM25: first-stage retrieval through Lucene (equation 2.2 of Steensland 2021, up to Lucene's constant factor)."""
 
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -11,6 +12,7 @@ from helpers.windows import doc_of
 
 K1, B = 1.2, 0.75  # Steensland 2021, section 4.2; the chapters on BM25 itself have them as parameters
 THREADS = 2
+MOST_TERMS = 2**20
 
 
 @step(version=1, form="run")
@@ -36,13 +38,25 @@ def best_window(run: pd.DataFrame, depth: int) -> pd.DataFrame:
 
 def search(index: Path, queries: pd.DataFrame, k1: float, b: float, depth: int) -> pd.DataFrame:
     """Search all queries in one batch, in the process that has the JVM."""
-    if not (k1 >= 0 and 0 <= b <= 1):
-        raise ValueError(f"k1={k1}, b={b}: k1 must be at least 0 and b between 0 and 1")
-    from pyserini.search.lucene import LuceneSearcher
-
-    searcher = LuceneSearcher(str(index))
-    searcher.set_bm25(k1, b)
+    searcher = searcher_of(index, k1, b)
     ids = list(queries["query_id"])
     hits = searcher.batch_search(list(queries["text"]), ids, k=depth, threads=THREADS)
     rows = [(query, hit.docid, float(hit.score)) for query in ids for hit in hits[query]]
     return ranked(pd.DataFrame(rows, columns=COLUMNS), depth)
+
+
+def searcher_of(index: Path, k1: float, b: float) -> Any:
+    """Pyserini's searcher with these settings, in the process that has the JVM; a query may have any number of terms.
+
+    Raises:
+        ValueError: for a negative k1, or a b outside of 0 to 1.
+    """
+    if not (k1 >= 0 and 0 <= b <= 1):
+        raise ValueError(f"k1={k1}, b={b}: k1 must be at least 0 and b between 0 and 1")
+    from jnius import autoclass
+    from pyserini.search.lucene import LuceneSearcher
+
+    autoclass("org.apache.lucene.search.IndexSearcher").setMaxClauseCount(MOST_TERMS)  # Lucene's own limit is 1,024
+    searcher = LuceneSearcher(str(index))
+    searcher.set_bm25(k1, b)
+    return searcher

@@ -1,4 +1,4 @@
-"""The command line: `book build`, `book chapter`, `book parameters`, `book verify`, `book record`, `book steps`.
+"""The command line: `book build`, `book chapter`, `book search` and a few more; `book --help` lists them.
 
 `make` calls it; every command also works by hand inside the environment.
 """
@@ -40,6 +40,15 @@ def _parser() -> argparse.ArgumentParser:
     chapter.add_argument("-p", "--parameter", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"))
     chapter.add_argument("--no-render", action="store_true", help="execute only")
     profile_of(chapter)
+    search = command("search", _search, "rank a collection for your own queries")
+    search.add_argument("query", nargs="+")
+    search.add_argument("--collection", default="almanac", help="almanac (default), a folder, or irds:<id>")
+    search.add_argument("--unit", default="", choices=["", "document", "passage"], help="documents, if there are any")
+    search.add_argument("--reranker", default="minilm", choices=["minilm", "bert", "none"],  # search_command.RERANKERS
+                        help="minilm (default; untouched bi-encoder), bert (trained at the first call: ten minutes), none")
+    search.add_argument("--feedback", default="none", choices=["none", "documents", "passages"],
+                        help="Bo1 terms from whole documents, or from their first words")
+    search.add_argument("-k", type=int, default=10, help="documents shown")
     command("parameters", _parameters, "list the parameters of a chapter").add_argument("name")
     verify = command("verify", _verify, "recompute a random sample of the recorded runs and compare")
     verify.add_argument("--sample", type=int, default=3)
@@ -81,6 +90,14 @@ def _chapter(options: argparse.Namespace) -> int:
         generated.write_all()
         build.render()
         print(f"page -> {(paths.HTML / 'chapters' / page.stem).relative_to(paths.ROOT)}.html")
+    return 0
+
+
+def _search(options: argparse.Namespace) -> int:
+    from helpers.search_command import as_text, search
+
+    found = search(options.query, options.collection, options.unit, options.reranker, options.feedback, options.k)
+    print(as_text(found, options.query))
     return 0
 
 

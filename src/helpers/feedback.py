@@ -7,13 +7,15 @@ from typing import Any
 import pandas as pd
 
 from helpers import java
+from helpers.bm25 import searcher_of
 from helpers.bo1 import expanded, expansion
 from helpers.runs import COLUMNS, cut, ranked
 from helpers.steps import step
 
 
 @step(version=1, form="table")
-def bo1_queries(index: Path, run: pd.DataFrame, queries: pd.DataFrame, documents: int, terms: int) -> pd.DataFrame:
+def bo1_queries(index: Path, run: pd.DataFrame, queries: pd.DataFrame, documents: int, terms: int,
+                within: Path | None = None) -> pd.DataFrame:
     """Expand every query with the terms that are most informative in its best documents, by Bo1.
 
     Args:
@@ -22,19 +24,21 @@ def bo1_queries(index: Path, run: pd.DataFrame, queries: pd.DataFrame, documents
         queries: columns query_id, text.
         documents: how many documents are trusted (K = 5 in the study).
         terms: how many terms are taken from them (k = 10).
+        within: another index of the same documents, cut: only terms that their cut versions hold are taken.
 
     Returns:
         Columns query_id, term (as the index analyses it), weight, added (whether the query lacked it), best weight first. A
         query without documents keeps its own terms; one of stop words alone gives no row.
     """
-    return java.call(expand, index, cut(run, documents), queries, terms)
+    return java.call(expand, index, cut(run, documents), queries, terms, within)
 
 
-def expand(index: Path, best: pd.DataFrame, queries: pd.DataFrame, terms: int) -> pd.DataFrame:
+def expand(index: Path, best: pd.DataFrame, queries: pd.DataFrame, terms: int, within: Path | None = None) -> pd.DataFrame:
     """Expand all queries, in the process that has the JVM."""
     from pyserini.index.lucene import LuceneIndexReader
 
     reader = LuceneIndexReader(str(index))
+    shown = None if within is None else LuceneIndexReader(str(within))
     documents = reader.stats()["documents"]
     trusted = best.groupby("query_id")["doc_id"].agg(list)
     vectors: dict[str, dict[str, int]] = {}
@@ -44,7 +48,7 @@ def expand(index: Path, best: pd.DataFrame, queries: pd.DataFrame, terms: int) -
         feedback: Counter[str] = Counter()
         for doc_id in trusted.get(query, []):
             if doc_id not in vectors:
-                vectors[doc_id] = reader.get_document_vector(doc_id) or {}
+                vectors[doc_id] = vector(reader, doc_id, shown)
             feedback.update(vectors[doc_id])
         for term in feedback.keys() - known.keys():
             known[term] = collection_frequency(reader, term)
@@ -53,6 +57,15 @@ def expand(index: Path, best: pd.DataFrame, queries: pd.DataFrame, terms: int) -
         rows.extend((query, term, weight, term not in own)
                     for term, weight in sorted(weights.items(), key=lambda item: (-item[1], item[0])))
     return pd.DataFrame(rows, columns=["query_id", "term", "weight", "added"])
+
+
+def vector(reader: Any, doc_id: str, shown: Any = None) -> dict[str, int]:
+    """A document's analysed terms with their counts; only those that its other version holds too, if there is one."""
+    counts = reader.get_document_vector(doc_id) or {}
+    if shown is None:
+        return counts
+    kept = (shown.get_document_vector(doc_id) or {}).keys()
+    return {term: count for term, count in counts.items() if term in kept}
 
 
 def collection_frequency(reader: Any, term: str) -> int:
@@ -81,10 +94,9 @@ def weighted_run(index: Path, weights: pd.DataFrame, queries: pd.DataFrame, k1: 
 def search_weighted(index: Path, weights: pd.DataFrame, queries: list[str], k1: float, b: float, depth: int) -> pd.DataFrame:
     """Search all weighted queries, in the process that has the JVM."""
     from jnius import autoclass
-    from pyserini.search.lucene import LuceneSearcher, querybuilder
+    from pyserini.search.lucene import querybuilder
 
-    searcher = LuceneSearcher(str(index))
-    searcher.set_bm25(k1, b)
+    searcher = searcher_of(index, k1, b)
     term_of, query_of = (autoclass(f"org.apache.lucene.{name}") for name in ("index.Term", "search.TermQuery"))
     should = querybuilder.JBooleanClauseOccur["should"].value
     rows = []
@@ -120,10 +132,7 @@ def rm3_run(index: Path, queries: pd.DataFrame, k1: float, b: float, depth: int,
 def search_rm3(index: Path, queries: pd.DataFrame, k1: float, b: float, depth: int, documents: int, terms: int,
                original: float) -> pd.DataFrame:
     """Search all queries with RM3, in the process that has the JVM."""
-    from pyserini.search.lucene import LuceneSearcher
-
-    searcher = LuceneSearcher(str(index))
-    searcher.set_bm25(k1, b)
+    searcher = searcher_of(index, k1, b)
     searcher.set_rm3(fb_terms=terms, fb_docs=documents, original_query_weight=original)
     ids = list(queries["query_id"])
     hits = searcher.batch_search(list(queries["text"]), ids, k=depth, threads=1)

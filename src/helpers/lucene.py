@@ -20,6 +20,12 @@ def text_index(store: Path, *, folder: Path) -> None:
 
 
 @step(version=1, form="folder")
+def first_words_index(store: Path, words: int, *, folder: Path) -> None:
+    """Index the first words of every text, its title's included, as one Lucene document (Alarfaj 2022, section 5.7.1: 500)."""
+    build(((text.doc_id, " ".join(f"{text.title} {text.body}".split()[:words])) for text in Texts(store)), folder)
+
+
+@step(version=1, form="folder")
 def window_index(store: Path, words: int, overlap: int, *, folder: Path) -> None:
     """Index every window of every text as one Lucene document, named by its window id."""
     build(((w.window_id, w.text) for text in Texts(store) for w in windows(text, words, overlap)), folder)

@@ -18,7 +18,8 @@ COLUMNS = ["query_id", "doc_id", "score"]
 def ranked(frame: pd.DataFrame, depth: int | None = None) -> pd.DataFrame:
     """Sort a run (query order kept, score descending, then doc_id descending), cut at `depth` documents a query."""
     order = pd.factorize(frame["query_id"])[0]
-    frame = frame.assign(_query=order).sort_values(["_query", "score", "doc_id"], ascending=[True, False, False])
+    frame = frame.astype({"score": float}).assign(_query=order)
+    frame = frame.sort_values(["_query", "score", "doc_id"], ascending=[True, False, False])
     if depth is not None:
         frame = frame.groupby("_query").head(depth)
     return frame[COLUMNS].reset_index(drop=True)

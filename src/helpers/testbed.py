@@ -39,6 +39,7 @@ class Testbed:
         seed: of the sample.
         words: words of a window, title included.
         overlap: words shared by neighbouring windows.
+        asked: queries to use instead of the splits': a step with columns query_id, text.
     """
 
     collection: str
@@ -49,12 +50,15 @@ class Testbed:
     seed: int = 1
     words: int = WORDS
     overlap: int = OVERLAP
+    asked: Step | None = None
     _source: Collection = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_source", open_collection(self.collection))
         if not self.unit:
             object.__setattr__(self, "unit", min(self._source.units))
+        if self.asked is not None:
+            return  # nothing is measured on queries without judgments
         for split in self.splits:
             self._source.part("qrels", self.unit, split)  # a clear error now rather than in the middle of a chapter
         if self.level == 0:
@@ -72,7 +76,9 @@ class Testbed:
 
     @property
     def query_step(self) -> Step:
-        """The sampled queries."""
+        """The sampled queries, or those asked."""
+        if self.asked is not None:
+            return self.asked
         return queries.queries([self._source.part("queries", s) for s in self.splits], self.queries, self.seed)
 
     @property

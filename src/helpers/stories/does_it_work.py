@@ -7,6 +7,7 @@ import pandas as pd
 
 from helpers import claims, measures, page, published
 from helpers.aggregation import aggregate
+from helpers.base_reranker import base_reranker
 from helpers.collection import Text, open_collection
 from helpers.compare import measured, with_interval
 from helpers.evaluation import Evaluation, evaluate
@@ -114,8 +115,7 @@ def section_model(collection: str, backbone: str, queries: int, epochs: int) -> 
     """The base model of the chapters on fine-tuning, which learns from labelled sections; None where there are none."""
     if "passage" not in open_collection(collection).units:
         return None
-    return Reranker(collection, "passage", queries=queries, positives=1, negatives=3, answers=False, backbone=backbone,
-                    evaluation_queries=200, seed=1, data_seed=1).for_epochs(epochs)
+    return base_reranker(collection, backbone, queries, epochs)
 
 
 def aggregation_by_training(bed: Testbed, run: Step, model: Reranker, sections: Reranker | None, candidates: int) -> Fragment:

@@ -1,0 +1,33 @@
+"""The book's base model: trained once on labelled passages, shared by every chapter that needs a good re-ranker."""
+
+from dataclasses import replace
+
+from helpers.reranker import Reranker
+from helpers.windows import WHOLE
+
+
+def base_reranker(collection: str = "almanac", backbone: str = "packaged", queries: int = 1500, epochs: int = 3,
+                  negatives: int = 3, learning_rate: float = 1e-4, seed: int = 1) -> Reranker:
+    """A cross-encoder fine-tuned on one relevant passage and some of BM25's candidates for each training query."""
+    return Reranker(collection, "passage", queries=queries, positives=1, negatives=negatives, answers=False, backbone=backbone,
+                    learning_rate=learning_rate, evaluation_queries=200, seed=seed, data_seed=1).for_epochs(epochs)
+
+
+def whole_reader(start: Reranker, length: int, queries: int, attention_window: int = 0, negatives: int = 2,
+                 learning_rate: float = 3e-5) -> Reranker:
+    """The base model trained on for one epoch on whole documents, cut at a length: BERT, or a Longformer made from it.
+
+    Alarfaj (2022) trains his models from their pre-training on. Here both go on from one fine-tuned BERT, so that what they
+    read is all that tells them apart.
+
+    Args:
+        start: the base model.
+        length: tokens of query and document together.
+        queries: training queries, 0 for all.
+        attention_window: of the Longformer; 0 for BERT.
+        negatives: candidates of a training query that are not relevant.
+        learning_rate: the peak.
+    """
+    return replace(start, unit="document", queries=queries, negatives=negatives, learning_rate=learning_rate, epochs=1,
+                   evaluations=6, evaluation_queries=100, max_length=length, words=WHOLE, overlap=0, start=start,
+                   attention_window=attention_window or None)

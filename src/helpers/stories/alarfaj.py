@@ -1,0 +1,94 @@
+"""What the chapters on Alarfaj (2022) share: the pipelines of table 2, named as its rows, and their evaluation."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from helpers.base_reranker import base_reranker, whole_reader
+from helpers.evaluation import Evaluation, evaluate
+from helpers.pipeline import Feedback, Pipeline
+from helpers.reranker import Reranker
+from helpers.testbed import Testbed
+
+STUDY, TABLE = "alarfaj2022", "2"
+MEASURES = ("P@10", "R@100", "AP@100", "RR@10", "nDCG@10")
+COLUMNS = {"P@10": "P@10", "R@100": "R@100", "MAP@100": "AP@100", "MRR@10": "RR@10", "NDCG@10": "nDCG@10"}
+BM25, BERT = "BM25", "BM25 + BERT"
+FULL, PASSAGE, JUST = (f"{BERT} + PRF ({index})" for index in ("FI", "PI", "PIJ"))
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings that the study's pipelines share.
+
+    Args:
+        base: the fine-tuned BERT that all models go on from.
+        whole_queries: training queries of each model of whole documents.
+        first_tokens: tokens of query and document that BERT reads (512 in the study).
+        first_words: words of each document in the passage index (500 in the study).
+        attention_window: of the Longformer (512 in the study).
+        documents: of the feedback (K).
+        terms: of the feedback (k).
+        candidates: documents re-ranked for each query.
+    """
+
+    base: Reranker
+    whole_queries: int = 1000
+    first_tokens: int = 256
+    first_words: int = 250
+    attention_window: int = 256
+    documents: int = 5
+    terms: int = 10
+    candidates: int = 50
+
+    def bert(self, tokens: int = 0) -> Reranker:
+        """BERT on the first tokens of a document (FirstP)."""
+        return whole_reader(self.base, tokens or self.first_tokens, self.whole_queries)
+
+    def longformer(self, length: int) -> Reranker:
+        """The Longformer of so many tokens."""
+        return whole_reader(self.base, length, self.whole_queries, self.attention_window)
+
+    def classical(self) -> Pipeline:
+        """BM25 alone."""
+        return Pipeline(candidates=self.candidates)
+
+    def feedback(self, passages: bool = False, **other: bool | int | str) -> Feedback:
+        """The study's feedback, from the full index or from the passage index."""
+        base = Feedback(self.documents, self.terms, first_words=self.first_words if passages else 0)
+        return replace(base, **other)  # type: ignore[arg-type]
+
+    def with_model(self, model: Reranker, feedback: Feedback | None = None) -> Pipeline:
+        """BM25, then the model, then feedback."""
+        return replace(self.classical(), model=model, feedback=feedback)
+
+    def bert_rows(self) -> dict[str, Pipeline]:
+        """The rows of table 2 without Longformer."""
+        passages = self.feedback(passages=True)
+        return {BM25: self.classical(), BERT: self.with_model(self.bert()),
+                FULL: self.with_model(self.bert(), self.feedback()), PASSAGE: self.with_model(self.bert(), passages),
+                JUST: self.with_model(self.bert(), replace(passages, retrieve=False))}
+
+    def longformer_rows(self, lengths: Sequence[int], feedback_length: int = 0) -> dict[str, Pipeline]:
+        """The rows of table 2 with Longformer; `feedback_length` is that of the two with feedback, 0 for none."""
+        rows = {row(length): self.with_model(self.longformer(length)) for length in lengths}
+        if feedback_length:
+            model, passages = self.longformer(feedback_length), self.feedback(passages=True)
+            rows |= {"BM25 + Longformer + PRF (PI)": self.with_model(model, passages),
+                     "BM25 + Longformer + PRF (PIJ)": self.with_model(model, replace(passages, retrieve=False))}
+        return rows
+
+
+def settings(collection: str, train_queries: int, epochs: int, backbone: str, whole_queries: int, **other: int) -> Settings:
+    """The settings around the book's base model."""
+    return Settings(base_reranker(collection, backbone, train_queries, epochs), whole_queries, **other)
+
+
+def row(length: int) -> str:
+    """Table 2's name of a Longformer."""
+    return f"BM25 + Longformer / {length}"
+
+
+def evaluations(bed: Testbed, pipelines: Mapping[str, Pipeline]) -> dict[str, Evaluation]:
+    """Every pipeline's final ranking, measured."""
+    runs = {name: pipeline.run(bed) for name, pipeline in pipelines.items()}
+    return {name: evaluate(name, run.value(), bed, MEASURES, run) for name, run in runs.items()}

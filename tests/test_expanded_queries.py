@@ -1,0 +1,53 @@
+import pandas as pd
+import pytest
+
+from helpers.expanded_queries import expanded_texts, surface_words, words_of, written
+from helpers.lucene import text_index
+from helpers.testbed import Testbed
+
+QUERIES = pd.DataFrame({"query_id": ["q1", "q2"], "text": ["why does bread turn brown?", "rust"]})
+WEIGHTS = pd.DataFrame([("q1", "bread", 1.8, False), ("q1", "oven", 0.9, True), ("q1", "sugar", 0.4, True)],
+                       columns=["query_id", "term", "weight", "added"])
+WORDS = pd.DataFrame([("q1", "oven", "ovens"), ("q1", "sugar", "sugars")], columns=["query_id", "term", "word"])
+
+
+def texts(form: str, words: pd.DataFrame | None = None) -> list[str]:
+    return expanded_texts.definition.function(QUERIES, WEIGHTS, form, words)["text"].tolist()
+
+
+def test_terms_stand_behind_the_query_best_first_and_only_the_added_ones():
+    assert texts("terms") == ["why does bread turn brown? oven sugar", "rust"]
+
+
+def test_words_stand_for_their_terms():
+    assert texts("words", WORDS) == ["why does bread turn brown? ovens sugars", "rust"]
+
+
+def test_a_sentence_is_one():
+    assert texts("sentence", WORDS)[0] == "why does bread turn brown? The answer speaks of ovens and sugars."
+    assert written("rust", ["water"], "sentence") == "rust? The answer speaks of water."
+    assert written("rust", [], "sentence") == "rust"
+
+
+@pytest.mark.parametrize("form", ["stems", "", "words"])
+def test_an_unknown_form_or_missing_words_are_refused(form):
+    with pytest.raises(ValueError, match="form"):
+        texts(form)
+
+
+def test_words_lose_case_and_outer_punctuation():
+    assert words_of("“Bread” (the hot, DRY oven)… a-b ? 5%") == ["bread", "the", "hot", "dry", "oven)…", "a-b", "5%"]
+
+
+@pytest.mark.slow
+def test_the_most_frequent_word_of_the_feedback_documents_stands_for_a_term(folder, store):
+    bed = Testbed(str(folder))
+    run = bed.bm25(0.9, 0.4, 4)
+    best = run.value().groupby("query_id")["doc_id"].first()
+    weights = pd.DataFrame([("q1", term, 1.0, True) for term in ("react", "heat", "unheard")],
+                           columns=["query_id", "term", "weight", "added"])
+    found = surface_words.definition.function(text_index(bed.store).value(), weights, run.value(), bed.store.value(), 1)
+    words = dict(zip(found["term"], found["word"], strict=True))
+    assert best["q1"] == "d1"
+    assert words["unheard"] == "unheard"  # no word of the document: the term stands for itself
+    assert words["react"].startswith("react") and words["heat"].startswith("heat")

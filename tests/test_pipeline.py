@@ -1,0 +1,138 @@
+from dataclasses import dataclass, replace
+
+import pandas as pd
+import pytest
+
+from helpers.errors import BadInput
+from helpers.pipeline import Feedback, Pipeline
+from helpers.queries import asked
+from helpers.runs import COLUMNS
+from helpers.search_command import as_text
+from helpers.steps import step
+from helpers.testbed import Testbed
+
+pytestmark = pytest.mark.slow
+
+
+@step(version=1, form="run")
+def letters(queries: pd.DataFrame, run: pd.DataFrame, candidates: int) -> pd.DataFrame:
+    """A re-ranker for tests: the length of the query's text, the higher for a later document name."""
+    texts = dict(zip(queries["query_id"], queries["text"], strict=True))
+    best = run.groupby("query_id", sort=False).head(candidates)
+    rows = [(q, f"{d}#0", len(texts[q]) + int(d[1:])) for q, d in zip(best["query_id"], best["doc_id"], strict=True)]
+    return pd.DataFrame(rows, columns=COLUMNS).astype({"score": float})
+
+
+@dataclass(frozen=True)
+class Letters:
+    def scores(self, bed, run, candidates):
+        return letters(bed.query_step, run, candidates)
+
+
+@pytest.fixture
+def bed(folder, store):
+    return Testbed(str(folder))
+
+
+def order(step, query="q1"):
+    run = step.value()
+    return run.loc[run["query_id"] == query, "doc_id"].tolist()
+
+
+def test_the_stages_follow_one_another(bed):
+    stages = Pipeline(Letters(), Feedback(documents=1, terms=2), candidates=2, depth=4).stages(bed)
+    assert list(stages) == ["BM25", "re-ranked", "retrieved again", "re-ranked again"]
+    first, second = order(stages["BM25"]), order(stages["re-ranked"])
+    assert second[:2] == sorted(first[:2], reverse=True) and second[2:] == first[2:]
+    again, last = order(stages["retrieved again"]), order(stages["re-ranked again"])
+    assert last[:2] == sorted(again[:2], reverse=True)
+
+
+def test_stages_can_be_left_out(bed):
+    assert list(Pipeline().stages(bed)) == ["BM25"]
+    assert list(Pipeline(Letters()).stages(bed)) == ["BM25", "re-ranked"]
+    assert list(Pipeline(feedback=Feedback()).stages(bed)) == ["BM25", "retrieved again"]
+    just = Pipeline(Letters(), Feedback(retrieve=False), candidates=2)
+    assert list(just.stages(bed)) == ["BM25", "re-ranked", "re-ranked again"]
+    assert set(order(just.run(bed))) == set(order(just.stages(bed)["BM25"]))  # no new documents
+
+
+def test_feedback_trusts_the_re_ranked_documents(bed):
+    """Reversed by the re-ranker, another document is trusted, and it lends other terms."""
+    pipeline = Pipeline(Letters(), Feedback(documents=1, terms=3), candidates=4)
+    stages = pipeline.stages(bed)
+    trusted = pipeline.feedback.weights(bed, stages["re-ranked"]).value()
+    plain = pipeline.feedback.weights(bed, stages["BM25"]).value()
+    assert order(stages["re-ranked"])[0] != order(stages["BM25"])[0]
+    assert set(trusted.loc[trusted["query_id"] == "q1", "term"]) != set(plain.loc[plain["query_id"] == "q1", "term"])
+
+
+def test_the_model_reads_the_expanded_query_or_the_one_asked(bed):
+    stages = Pipeline(Letters(), Feedback(documents=1, terms=2), candidates=4).stages(bed)
+    longer = Feedback(documents=1, terms=2).reading(bed, stages["re-ranked"]).query_step.value()
+    assert longer.loc[0, "text"].startswith(bed.query_frame.loc[0, "text"] + " ")
+    assert len(longer.loc[0, "text"].split()) <= len(bed.query_frame.loc[0, "text"].split()) + 2
+    assert Feedback(form="").reading(bed, stages["re-ranked"]) is bed
+
+
+def test_the_passage_index_holds_the_first_words_only(bed):
+    feedback = Feedback(documents=1, terms=50, first_words=4)
+    weights = feedback.weights(bed, bed.bm25(0.9, 0.4, 4)).value()
+    added = set(weights.loc[(weights["query_id"] == "q1") & weights["added"], "term"])
+    everything = Feedback(documents=1, terms=50).weights(bed, bed.bm25(0.9, 0.4, 4)).value()
+    assert added < set(everything.loc[(everything["query_id"] == "q1") & everything["added"], "term"])
+
+
+def test_within_keeps_the_full_indexs_weights(bed):
+    run = bed.bm25(0.9, 0.4, 4)
+    inside = Feedback(documents=1, terms=50, within=8).weights(bed, run).value().query("query_id == 'q1' and added")
+    passages = Feedback(documents=1, terms=50, first_words=8).weights(bed, run).value().query("query_id == 'q1' and added")
+    whole = Feedback(documents=1, terms=50).weights(bed, run).value().query("query_id == 'q1'").set_index("term")
+    assert set(inside["term"]) == set(passages["term"])
+    ratio = inside.set_index("term")["weight"] / whole.loc[list(inside["term"]), "weight"]
+    assert ratio.to_numpy() == pytest.approx(ratio.iloc[0])  # the same informativeness, scaled by another maximum
+
+
+def test_one_query_or_a_list(folder, store):
+    pipeline = Pipeline()
+    one = pipeline.search("bread oven", str(folder), k=2)
+    assert list(one.columns) == ["query", "rank", "doc_id", "score", "title"]
+    assert one["rank"].tolist() == [1, 2] and set(one["query"]) == {"bread oven"}
+    two = pipeline.search(["iron", "bread oven"], str(folder), k=2)
+    assert list(dict.fromkeys(two["query"])) == ["iron", "bread oven"]
+    assert two[two["query"] == "bread oven"]["doc_id"].tolist() == one["doc_id"].tolist()
+
+
+@pytest.mark.parametrize("text", ["", "   ", "the of and", "qzx", "?!", "\x00", "ελληνικά"])
+def test_a_query_without_known_words_gives_an_empty_ranking(folder, store, text):
+    for pipeline in (Pipeline(), Pipeline(feedback=Feedback()), Pipeline(Letters(), Feedback())):
+        found = pipeline.search(text, str(folder))
+        assert list(found.columns) == ["query", "rank", "doc_id", "score", "title"]
+        assert found.empty
+    assert "no document" in as_text(found, [text])
+
+
+def test_a_query_of_five_thousand_words(folder, store):
+    words = " ".join(f"word{n}" for n in range(5000)) + " bread"
+    assert Pipeline(feedback=Feedback()).search(words, str(folder))["doc_id"].iloc[0] in {"d1", "d4"}
+    assert len(Pipeline(Letters()).search(["bread " * 5000, "iron"], str(folder))) >= 2
+
+
+@pytest.mark.parametrize("queries", [[3], [None], [["bread"]]])
+def test_what_is_no_text_is_refused(queries):
+    with pytest.raises(BadInput, match="must be a text"):
+        Pipeline().search(queries)
+
+
+def test_no_queries_give_no_rows(folder, store):
+    assert Pipeline().search([], str(folder)).empty
+
+
+def test_asked_queries_are_numbered():
+    assert asked.definition.function(["a", "b"])["query_id"].tolist() == ["1", "2"]
+
+
+def test_a_testbed_of_asked_queries_needs_no_judgments(folder):
+    bed = Testbed(str(folder), splits=("no such split",), asked=asked(["bread"]))
+    assert bed.query_frame["text"].tolist() == ["bread"]
+    assert replace(bed, words=5).query_step is bed.query_step
