@@ -29,5 +29,5 @@ def whole_reader(start: Reranker, length: int, queries: int, attention_window: i
         learning_rate: the peak.
     """
     return replace(start, unit="document", queries=queries, negatives=negatives, learning_rate=learning_rate, epochs=1,
-                   evaluations=6, evaluation_queries=100, max_length=length, words=WHOLE, overlap=0, start=start,
+                   evaluations=3, evaluation_queries=40, max_length=length, words=WHOLE, overlap=0, start=start,
                    attention_window=attention_window or None)

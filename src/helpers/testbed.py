@@ -19,6 +19,7 @@ from helpers.bm25 import best_window, bm25_run
 from helpers.collection import Collection, check_qrels, open_collection
 from helpers.external import external_run
 from helpers.lucene import text_index, window_index
+from helpers.positions import answer_positions
 from helpers.steps import Step
 from helpers.texts import Texts, text_store
 from helpers.tokens import window_tokens
@@ -98,11 +99,26 @@ class Testbed:
         return self.bm25(k1, b, depth) if name == "bm25" else external_run(name, self.query_step, depth)
 
     @property
-    def answers(self) -> Step | None:
-        """The windows that hold an answer; None unless the collection judges its documents' passages too."""
+    def parts(self) -> "Testbed | None":
+        """The same queries over the passages of the documents; None unless the collection judges these too."""
         if self.unit != "document" or "passage" not in self._source.units:
             return None
-        parts = replace(self, unit="passage")
+        return replace(self, unit="passage")
+
+    @property
+    def positions(self) -> Step | None:
+        """Where in their documents the answers begin; None unless the collection judges its documents' passages too."""
+        parts = self.parts
+        if parts is None:
+            return None
+        return answer_positions(self.store, parts.store, self.qrels_step, parts.qrels_step, self.level)
+
+    @property
+    def answers(self) -> Step | None:
+        """The windows that hold an answer; None unless the collection judges its documents' passages too."""
+        parts = self.parts
+        if parts is None:
+            return None
         return answer_windows(self.store, parts.store, self.qrels_step, parts.qrels_step, self.level, self.words, self.overlap)
 
     def tokens(self, backbone: Backbone) -> Step:

@@ -32,7 +32,7 @@ class Settings:
     """
 
     base: Reranker
-    whole_queries: int = 1000
+    whole_queries: int = 400
     first_tokens: int = 256
     first_words: int = 250
     attention_window: int = 256

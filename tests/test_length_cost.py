@@ -1,0 +1,28 @@
+import pytest
+
+from helpers.backbone import resolve
+from helpers.length_cost import KINDS, length_cost, reader
+
+pytestmark = pytest.mark.slow
+
+
+def test_every_kind_and_length_is_measured(store):
+    found = length_cost(resolve("packaged:0"), [96, 32], 16, 2, "cpu").value()
+    assert list(found) == list(KINDS)
+    for rows in found.values():
+        assert [row["length"] for row in rows] == [32, 96]
+        assert all(len(row["seconds"]) == 2 and min(row["seconds"]) > 0 for row in rows)
+        assert rows[0]["megabytes"] <= rows[1]["megabytes"]
+
+
+def test_the_kinds_differ_in_attention_alone():
+    full, windowed = (reader(kind, resolve("packaged:0"), 64, 16) for kind in KINDS[::-1])
+    assert full.config.model_type == "bert" and windowed.config.model_type == "longformer"
+    assert full.config.num_hidden_layers == windowed.config.num_hidden_layers == 1
+    with pytest.raises(ValueError, match="attention"):
+        reader("half", resolve("packaged:0"), 64, 16)
+
+
+def test_a_measurement_that_fails_says_so(store):
+    with pytest.raises(RuntimeError, match="even number"):
+        length_cost(resolve("packaged:0"), [32], 15, 1, "cpu").value()
