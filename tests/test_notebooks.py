@@ -14,6 +14,7 @@ STATEMENTS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.For, ast.
 
 ALLOWED = re.compile("|".join((
     r"^(`{3,}|~{3,}).*?^\1",  # code blocks
+    r"\$\$.+?\$\$",  # a displayed formula
     r"\{cite[^}]*\}`[^`]*`",
     r"(?P<ticks>`+)(?:(?!\n\n).)+?(?P=ticks)",  # code
     r"(?-i:^make .*?$)",

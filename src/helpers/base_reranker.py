@@ -2,14 +2,17 @@
 
 from dataclasses import replace
 
+from helpers.collection import open_collection
 from helpers.reranker import Reranker
 from helpers.windows import WHOLE
 
 
 def base_reranker(collection: str = "almanac", backbone: str = "packaged", queries: int = 1500, epochs: int = 3,
                   negatives: int = 3, learning_rate: float = 1e-4, seed: int = 1) -> Reranker:
-    """A cross-encoder fine-tuned on one relevant passage and some of BM25's candidates for each training query."""
-    return Reranker(collection, "passage", queries=queries, positives=1, negatives=negatives, answers=False, backbone=backbone,
+    """A cross-encoder fine-tuned on one relevant passage and some of BM25's candidates for each training query; where passages
+    are not judged, on windows of documents."""
+    unit = max(open_collection(collection).units)  # passage, if there are any
+    return Reranker(collection, unit, queries=queries, positives=1, negatives=negatives, answers=False, backbone=backbone,
                     learning_rate=learning_rate, evaluation_queries=200, seed=seed, data_seed=1).for_epochs(epochs)
 
 
@@ -28,6 +31,6 @@ def whole_reader(start: Reranker, length: int, queries: int, attention_window: i
         negatives: candidates of a training query that are not relevant.
         learning_rate: the peak.
     """
-    return replace(start, unit="document", queries=queries, negatives=negatives, learning_rate=learning_rate, epochs=1,
+    return replace(start, unit="", queries=queries, negatives=negatives, learning_rate=learning_rate, epochs=1,
                    evaluations=3, evaluation_queries=40, max_length=length, words=WHOLE, overlap=0, start=start,
                    attention_window=attention_window or None)

@@ -1,6 +1,6 @@
 """Published beside measured: the component that every chapter uses."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from helpers import published, verdicts
 from helpers.evaluation import Evaluation
@@ -105,3 +105,26 @@ def ratio_cell(entry: published.Entry | None, baseline: published.Entry | None, 
     values = (mean, base_mean, float(entry.value), float(baseline.value))
     both = (verdicts.effect_ratio(*values), verdicts.delta_relative_improvement(*values))
     return Html("<br>".join("" if value is None else signed(value, 2) for value in both))
+
+
+def differences_table(caption: str, pairs: Mapping[str, tuple[Evaluation, Evaluation]], measure: str) -> Fragment:
+    """Paired comparisons, a row each: both means, the difference with its interval, and both p-values (Holm's correction).
+
+    Args:
+        caption: what the table shows.
+        pairs: the systems that each row compares, first against second.
+        measure: of the evaluations.
+    """
+    found = {name: first.against(second, measure) for name, (first, second) in pairs.items()}
+    corrected = dict(zip(found, verdicts.holm([each.p_permutation for each in found.values()]), strict=True))
+    rows = [[name, *(measured(plain(system.mean(measure).mean), system) for system in pairs[name]),
+             *test_cells(found[name], corrected[name])] for name in pairs]
+    header = ("comparison", "first", "second", f"difference in {measure}", "p (t, perm.)")
+    return Fragment(table(caption, header, rows).text)
+
+
+def measures_table(caption: str, systems: Mapping[str, Evaluation], measures: Sequence[str]) -> Fragment:
+    """Means with intervals, a row a system, a column a measure."""
+    rows = [[name, *(with_interval(measured(plain(m.mean), system), interval(m.low, m.high))
+                     for m in (system.mean(measure) for measure in measures))] for name, system in systems.items()]
+    return Fragment(table(caption, ("system", *measures), rows).text)

@@ -133,3 +133,19 @@ def rank_distribution(ranks: Mapping[str, pd.Series], depth: int, caption: str) 
     alt = "Number of queries by rank of the best relevant document. " + " ".join(
         f"{name}: {bars[0]} at rank 1, {bars[-1]} beyond rank {depth}." for name, bars in counts.items())
     return figures.show(figure, alt, caption)
+
+
+def sorted_differences(lines: Mapping[str, pd.Series], y: str, caption: str) -> Fragment:
+    """Per-query differences of one or more comparisons, each sorted: who gains, who loses, and how many of each."""
+    figure, (axis,) = figures.new()
+    said = []
+    for (name, differences), style in zip(lines.items(), cycle(("-", "--", ":", "-.")), strict=False):
+        ordered = differences.sort_values(ascending=False).to_numpy()
+        axis.plot(range(1, len(ordered) + 1), ordered, label=name, ls=style, lw=2, drawstyle="steps-mid")
+        said.append(f"{name}: {int((ordered > 0).sum())} queries gain, {int((ordered < 0).sum())} lose, "
+                    f"from {plain(ordered[-1])} to {plain(ordered[0])}.")
+    axis.axhline(0, color="0.5", lw=1)
+    axis.set(xlabel="queries, each line sorted", ylabel=y)
+    if len(lines) > 1:
+        axis.legend()
+    return figures.show(figure, f"Sorted differences in {y} for each query. " + " ".join(said), caption)

@@ -48,6 +48,10 @@ class Settings:
         """The Longformer of so many tokens."""
         return whole_reader(self.base, length, self.whole_queries, self.attention_window)
 
+    def with_candidates(self, candidates: int) -> "Settings":
+        """The same with another number of documents re-ranked."""
+        return replace(self, candidates=candidates)
+
     def classical(self) -> Pipeline:
         """BM25 alone."""
         return Pipeline(candidates=self.candidates)

@@ -6,9 +6,8 @@ from typing import Any
 
 import pandas as pd
 
-from helpers import measures, page, plots, published, tuning, verdicts
+from helpers import compare, measures, page, plots, published, tuning, verdicts
 from helpers.collection import Collection
-from helpers.compare import measured, with_interval
 from helpers.evaluation import Evaluation, evaluate
 from helpers.fragments import Fragment
 from helpers.lucene import text_index
@@ -63,14 +62,7 @@ def first_stages(beds: dict[str, Testbed], first_stage: str, k1: float, b: float
 
 def measures_table(systems: dict[str, Evaluation], caption: str) -> Fragment:
     """Means with intervals, a row a system, every number linked to its provenance."""
-    rows = []
-    for name, system in systems.items():
-        cells: list[Any] = [name]
-        for measure in MEASURES:
-            m = system.mean(measure)
-            cells.append(with_interval(measured(plain(m.mean), system), interval(m.low, m.high)))
-        rows.append(cells)
-    return page.show_table(caption, ("system", *MEASURES), rows)
+    return compare.measures_table(caption, systems, MEASURES)
 
 
 def published_bm25() -> list[published.Entry]:

@@ -1,0 +1,146 @@
+"""The chapter *Bo1 feedback* (Alarfaj 2022, sections 2.6, 5.7 and 6.3)."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from helpers import claims, compare, page, plots
+from helpers.evaluation import Evaluation, evaluate
+from helpers.feedback import bo1_queries, rm3_run
+from helpers.fragments import Fragment
+from helpers.lucene import first_words_index, text_index
+from helpers.numbers import plain, signed
+from helpers.pipeline import Pipeline
+from helpers.significance import mean_interval
+from helpers.stories.alarfaj import BERT, BM25, FULL, JUST, MEASURES, PASSAGE, Settings
+from helpers.stories.wording import effect
+from helpers.testbed import Testbed
+
+BO1, RM3 = "BM25 + Bo1", "BM25 + RM3"
+JUST_FULL, INSIDE = f"{BERT} + PRF (FIJ)", f"{BERT} + PRF (FI), terms in the window"
+WORDS, SENTENCE, ASKED = (f"{BERT} + PRF (PI), {form}" for form in ("whole words", "as a sentence", "query as asked"))
+MEASURE = "nDCG@10"
+MANY = 10_000  # terms: all of them
+RM3_WEIGHT = 0.5  # of the original query, Anserini's default
+
+
+def pipelines(settings: Settings) -> dict[str, Pipeline]:
+    """The study's feedback and what puts its explanations to the test."""
+    passages, bert = settings.feedback(passages=True), settings.bert()
+    return {**settings.bert_rows(), BO1: replace(settings.classical(), feedback=settings.feedback()),
+            JUST_FULL: settings.with_model(bert, settings.feedback(retrieve=False)),
+            INSIDE: settings.with_model(bert, settings.feedback(within=settings.first_words)),
+            WORDS: settings.with_model(bert, replace(passages, form="words")),
+            SENTENCE: settings.with_model(bert, replace(passages, form="sentence")),
+            ASKED: settings.with_model(bert, replace(passages, form=""))}
+
+
+def rm3(bed: Testbed, settings: Settings) -> Evaluation:
+    """BM25 with Lucene's RM3, with as many documents and terms."""
+    classical = settings.classical()
+    run = rm3_run(text_index(bed.store), bed.query_step, classical.k1, classical.b, classical.depth, settings.documents,
+                  settings.terms, RM3_WEIGHT)
+    return evaluate(RM3, run.value(), bed, MEASURES, run)
+
+
+def claims_table(systems: Mapping[str, Evaluation]) -> Fragment:
+    """The chapter's claims."""
+    return claims.judge("feedback", {"full-index-feedback-hurts-bert": (systems[FULL], systems[BERT]),
+                                     "passage-index-feedback-beats-full-index": (systems[PASSAGE], systems[FULL]),
+                                     "rerank-only-beats-retrieving-again": (systems[JUST], systems[PASSAGE])})
+
+
+def classical_table(systems: Mapping[str, Evaluation]) -> Fragment:
+    """Feedback without a neural model."""
+    return compare.differences_table("Feedback for BM25 alone", {f"{name} against {BM25}": (systems[name], systems[BM25])
+                                                                 for name in (BO1, RM3)}, MEASURE)
+
+
+def explanations_table(systems: Mapping[str, Evaluation]) -> Fragment:
+    """The study's two explanations, each as comparisons that differ in nothing else."""
+    pairs = {"terms outside the window: full index, only terms in the window, against all": (INSIDE, FULL),
+             "terms outside the window: passage index against full index": (PASSAGE, FULL),
+             "new candidates: full index, old candidates ranked again, against retrieved again": (JUST_FULL, FULL),
+             "bag of words: whole words against stems": (WORDS, PASSAGE),
+             "bag of words: a sentence against words": (SENTENCE, WORDS),
+             "reading the expansion at all: the query as asked against the expanded one": (ASKED, PASSAGE)}
+    compared = {said: (systems[first], systems[second]) for said, (first, second) in pairs.items()}
+    return compare.differences_table("Two explanations put to the test", compared, MEASURE)
+
+
+def trusted_run(bed: Testbed, settings: Settings) -> Any:
+    """The run whose best documents lend their terms."""
+    return settings.bert_rows()[BERT].run(bed)
+
+
+def expansions_table(bed: Testbed, settings: Settings, how_many: int) -> Fragment:
+    """Expanded queries: terms of the full index, terms of the passage index, and the terms as a sentence."""
+    run, passages = trusted_run(bed, settings), settings.feedback(passages=True)
+    full, part = (_added(feedback.weights(bed, run).value()) for feedback in (settings.feedback(), passages))
+    sentences = replace(passages, form="sentence").reading(bed, run).query_frame.set_index("query_id")["text"]
+    rows = [[text, " ".join(full.get(query, [])), " ".join(part.get(query, [])), sentences[query]]
+            for query, text in bed.query_frame[["query_id", "text"]].head(how_many).itertuples(index=False)]
+    header = ("query", "full index", "passage index", "as a sentence")
+    return page.show_table(f"The first {len(rows)} queries, expanded", header, rows, numeric_from=9)
+
+
+def _added(weights: pd.DataFrame) -> pd.Series:
+    return weights[weights["added"].astype(bool)].groupby("query_id")["term"].agg(list)
+
+
+def seen_shares(bed: Testbed, settings: Settings) -> dict[str, pd.Series]:
+    """For each query the share of its added terms that stand in the first words of a trusted document, by index."""
+    run, index = trusted_run(bed, settings), text_index(bed.store)
+    shown = first_words_index(bed.store, settings.first_words)
+    visible = bo1_queries(index, run, bed.query_step, settings.documents, MANY, shown).value()
+    seen = visible.groupby("query_id")["term"].agg(set)
+    found = {}
+    for name, feedback in {"full index": settings.feedback(), "passage index": settings.feedback(passages=True)}.items():
+        added = _added(feedback.weights(bed, run).value())
+        found[name] = pd.Series({query: len(seen[query].intersection(terms)) / len(terms) for query, terms in added.items()},
+                                dtype=float)
+    return found
+
+
+def seen_table(shares: Mapping[str, pd.Series]) -> Fragment:
+    """The shares' means with intervals."""
+    rows = []
+    for name, values in shares.items():
+        if len(values):
+            m = mean_interval(values)
+            rows.append([name, plain(m.mean), f"[{plain(m.low)}, {plain(m.high)}]", plain(float((values == 1).mean()))])
+    return page.show_table("Added terms that stand in the first words of a trusted document",
+                           ("terms from", "mean share", "interval", "queries with all of them"), rows)
+
+
+def moves_figure(systems: Mapping[str, Evaluation]) -> Fragment:
+    """Who gains and who loses by feedback."""
+    base = systems[BERT].values[MEASURE]
+    lines = {name: systems[name].values[MEASURE] - base for name in (FULL, PASSAGE, JUST)}
+    return plots.sorted_differences(lines, f"difference in {MEASURE}", f"{MEASURE} of each query with feedback, less without.")
+
+
+def moves_table(bed: Testbed, settings: Settings, systems: Mapping[str, Evaluation], how_many: int) -> Fragment:
+    """The queries that gain and that lose most by feedback from the passage index, with what was added."""
+    terms = _added(settings.feedback(passages=True).weights(bed, trusted_run(bed, settings)).value())
+    change = (systems[PASSAGE].values[MEASURE] - systems[BERT].values[MEASURE]).sort_values(ascending=False, kind="stable")
+    texts = bed.query_frame.set_index("query_id")["text"]
+    chosen = [*change[change > 0].head(how_many).items(), *change[change < 0].tail(how_many).items()]
+    rows = [[texts[str(query)], signed(value), " ".join(terms.get(query, []))] for query, value in chosen]
+    caption = f"The largest gains and losses in {MEASURE} by feedback (PI)"
+    return page.show_table(caption, ("query", "change", "terms added"), rows, numeric_from=9)
+
+
+def finding(systems: Mapping[str, Evaluation], shares: Mapping[str, pd.Series]) -> Fragment:
+    """The chapter's last words."""
+    full = shares["full index"]
+    changes = {name: effect(systems[name].against(systems[BERT], MEASURE)) for name in (FULL, PASSAGE, JUST, ASKED)}
+    return page.prose(
+        f"For BM25 alone Bo1 changes nDCG@10 by {effect(systems[BO1].against(systems[BM25], MEASURE))}.",
+        f"For the BERT pipeline feedback from the full index changes it by {changes[FULL]}, from the passage index by "
+        f"{changes[PASSAGE]}, and ranking the old candidates again by {changes[JUST]}.",
+        f"Of the terms from the full index a share of {plain(float(full.mean()))} stands in the window of a trusted document."
+        if len(full) else "",
+        f"When BERT reads the query as it was asked, and only the retrieval is expanded, the change is {changes[ASKED]}.")

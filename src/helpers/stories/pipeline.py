@@ -1,0 +1,61 @@
+"""The chapter *The pipeline* (Alarfaj 2022, chapters 4 and 5)."""
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from helpers import claims, page, published
+from helpers.collection import Collection
+from helpers.evaluation import Evaluation
+from helpers.fragments import Fragment
+from helpers.numbers import count, plain
+from helpers.pipeline import Pipeline, title_of
+from helpers.queries import asked
+from helpers.stories.alarfaj import BERT, BM25, STUDY
+from helpers.stories.wording import effect
+from helpers.testbed import Testbed
+from helpers.texts import Texts
+
+SPLITS = {"Train": "train", "Validation": "dev", "Test": "test"}
+
+
+def stages_table(pipeline: Pipeline, query: str, collection: str, unit: str, k: int) -> Fragment:
+    """The best documents of one query after each stage, side by side."""
+    bed = Testbed(collection, unit, asked=asked([query]))
+    store = Texts(bed.store.value())
+    stages = {name: step.value()["doc_id"].head(k).to_list() for name, step in pipeline.stages(bed).items()}
+    rows = [[str(place + 1), *(title_of(store, ids[place]) if place < len(ids) else "" for ids in stages.values())]
+            for place in range(max(map(len, stages.values())))]
+    return page.show_table(f"“{query}” through the pipeline: the first {k} after each stage", ("rank", *stages), rows,
+                           numeric_from=9)
+
+
+def answers_table(found: pd.DataFrame) -> Fragment:
+    """What `Pipeline.search` gives, as a table."""
+    rows = [[query, str(rank), title, plain(score)] for query, rank, title, score in
+            zip(found["query"], found["rank"], found["title"], found["score"], strict=True)]
+    return page.show_table("The pipeline's answers", ("query", "rank", "document", "score"), rows, numeric_from=3)
+
+
+def files_table(source: Collection, unit: str) -> Fragment:
+    """Table 1 for this collection: its texts, and the queries and judgments of each split, beside the study's."""
+    known = {entry.row: entry.printed for (table, _, column), entry in published.load(STUDY).items()
+             if (table, column) == ("1", "Number of records")}
+    rows = [["Collection", known["Collection"], count(sum(1 for _ in source.texts(unit)))]]
+    for name, split in {**SPLITS, **{split: split for split in source.splits if split not in SPLITS.values()}}.items():
+        if split in source.splits:
+            rows += [[f"{name} {kind}", known.get(f"{name} {kind}", ""), count(size)] for kind, size in
+                     (("queries", len(source.queries(split))), ("qrels", len(source.qrels(unit, split))))]
+    return page.show_table("The files of the collection (table 1), number of records", ("file", "published", "this collection"),
+                           rows)
+
+
+def claims_table(systems: Mapping[str, Evaluation]) -> Fragment:
+    """The chapter's claim: re-ranking by BERT against BM25, in precision."""
+    return claims.judge("pipeline", {"bert-reranking-beats-bm25": (systems[BERT], systems[BM25])})
+
+
+def finding(systems: Mapping[str, Evaluation]) -> Fragment:
+    """The chapter's last words."""
+    found = {measure: effect(systems[BERT].against(systems[BM25], measure)) for measure in ("P@10", "nDCG@10", "RR@10")}
+    return page.prose("Re-ranking by BERT changes " + ", ".join(f"{measure} by {said}" for measure, said in found.items()) + ".")
