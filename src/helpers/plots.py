@@ -12,6 +12,8 @@ from helpers.fragments import Fragment
 from helpers.numbers import plain
 from helpers.significance import mean_interval
 
+FLAT_LABELS = 80  # characters of all labels below an axis that stand side by side
+
 
 def length_histogram(lengths: Mapping[str, Mapping[int, int]], caption: str) -> Fragment:
     """Lengths in words, one panel for each kind of text; each maps a length to how many texts have it."""
@@ -30,9 +32,11 @@ def grid_heatmap(table: pd.DataFrame, rows: str, columns: str, value: str, capti
     from matplotlib.patches import Rectangle
 
     wide = table.pivot(index=rows, columns=columns, values=value)
-    figure, (axis,) = figures.new(height=0.5 * len(wide) + 1.4)
+    figure, (axis,) = figures.new(height=0.55 * len(wide) + 1.2)
     colours = "cividis_r" if lowest else "cividis"
     sns.heatmap(wide, annot=True, fmt=".3f", cmap=colours, ax=axis, cbar=False, annot_kws={"size": 10})
+    axis.tick_params(axis="y", rotation=0)
+    axis.tick_params(axis="x", rotation=0 if sum(len(str(name)) for name in wide.columns) <= FLAT_LABELS else 30)
     row, column = divmod(int((np.nanargmin if lowest else np.nanargmax)(wide.to_numpy())), wide.shape[1])
     axis.add_patch(Rectangle((column, row), 1, 1, fill=False, edgecolor="#D55E00", lw=3))
     best = f"{rows} = {wide.index[row]}, {columns} = {wide.columns[column]}"
