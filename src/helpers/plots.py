@@ -12,6 +12,7 @@ from helpers.fragments import Fragment
 from helpers.numbers import plain
 from helpers.significance import mean_interval
 
+FEW_LINES = 4
 FLAT_LABELS = 80  # characters of all labels below an axis that stand side by side
 
 
@@ -55,7 +56,9 @@ def curves(lines: Mapping[str, pd.Series], x: str, y: str, caption: str, log: bo
     axis.set(xlabel=x, ylabel=y, xscale="log" if log else "linear")
     if not log and all(pd.api.types.is_integer_dtype(series.index) for series in lines.values()):
         axis.xaxis.set_major_locator(MaxNLocator(integer=True))
-    if len(lines) > 1:
+    if len(lines) > FEW_LINES:
+        figure.legend(loc="outside upper center", ncols=2)  # inside it would hide some of them
+    elif len(lines) > 1:
         axis.legend()
     alt = f"{y} over {x}. " + " ".join(
         f"{name}: {plain(s.iloc[0])} at {s.index[0]:g}, {plain(s.iloc[-1])} at {s.index[-1]:g}." for name, s in lines.items())
