@@ -8,6 +8,7 @@ Defaults are the book's base model; the chapters change one field at a time with
 """
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from helpers import backbone
 from helpers.bm25 import K1, B
@@ -17,6 +18,9 @@ from helpers.pairs import training_pairs
 from helpers.rerank import window_scores
 from helpers.steps import Step
 from helpers.testbed import OVERLAP, WORDS, Testbed
+
+if TYPE_CHECKING:
+    from helpers.bi_encoder import BiEncoder
 
 EVALUATIONS_PER_EPOCH = 3
 
@@ -56,6 +60,7 @@ class Reranker:
         stop_early: whether the model is the one that early stopping keeps; the training is the same.
         words: words of the windows that it reads; `windows.WHOLE` for whole documents, cut at `max_length`.
         overlap: words shared by neighbouring windows.
+        negatives_from: a bi-encoder whose ranking the training candidates come from, instead of BM25's.
         attention_window: makes `start` a Longformer whose tokens attend to so many others, see `longformer_of`.
     """
 
@@ -89,6 +94,7 @@ class Reranker:
     words: int = WORDS
     overlap: int = OVERLAP
     attention_window: int | None = None
+    negatives_from: "BiEncoder | None" = None
 
     def __post_init__(self) -> None:
         if self.attention_window is not None and self.start is None:
@@ -121,7 +127,9 @@ class Reranker:
     def pairs(self) -> Step:
         """The labelled pairs."""
         bed, encoder = self.bed, backbone.resolve(self.backbone)
-        return training_pairs(bed.bm25(self.k1, self.b, self.candidates), bed.qrels_step, bed.store,
+        first_stage = self.negatives_from
+        run = bed.bm25(self.k1, self.b, self.candidates) if first_stage is None else first_stage.run(bed, self.candidates)
+        return training_pairs(run, bed.qrels_step, bed.store,
                               bed.tokens(encoder), self.candidates, bed.level, self.positives, self.negatives,
                               self.seed if self.data_seed is None else self.data_seed, bed.answers if self.answers else None)
 
