@@ -26,13 +26,15 @@ def batches(lengths: np.ndarray, budget: int) -> Iterator[np.ndarray]:
         start += rows
 
 
-def run_batches(function: Callable[[np.ndarray], Any], lengths: np.ndarray, progress: str = "") -> None:
+def run_batches(function: Callable[[np.ndarray], Any], lengths: np.ndarray, progress: str = "",
+                budget: int = TOKEN_BUDGET) -> None:
     """Call `function` with the positions of every batch, in inference mode; it stores what it computes itself.
 
     Args:
         function: takes an array of positions; called from several threads on a CPU.
         lengths: tokens of each input.
         progress: what the bar calls the inputs; no bar for "".
+        budget: padded tokens a batch on a CPU.
     """
     import torch
     from tqdm.auto import tqdm
@@ -47,7 +49,7 @@ def run_batches(function: Callable[[np.ndarray], Any], lengths: np.ndarray, prog
     # one PyTorch thread a worker: the setting belongs to the thread that makes it
     pool = ThreadPoolExecutor(1) if on_gpu else ThreadPoolExecutor(cores(), initializer=lambda: torch.set_num_threads(1))
     with pool, tqdm(total=len(lengths), desc=progress, disable=not progress, mininterval=2) as bar:
-        for done in pool.map(work, batches(lengths, GPU_TOKEN_BUDGET if on_gpu else TOKEN_BUDGET)):
+        for done in pool.map(work, batches(lengths, GPU_TOKEN_BUDGET if on_gpu else budget)):
             bar.update(done)
 
 
