@@ -2,18 +2,10 @@ import numpy as np
 import pytest
 
 from helpers import backbone
-from helpers.dense import dense_window_scores, mean_pool
+from helpers.dense import dense_window_scores
 from helpers.testbed import Testbed
 
 pytestmark = pytest.mark.slow
-
-
-def test_mean_pooling_leaves_padding_out_and_has_length_one():
-    import torch
-
-    hidden = torch.tensor([[[3.0, 0.0], [3.0, 8.0], [99.0, 99.0]]])
-    pooled = mean_pool(hidden, torch.tensor([[True, True, False]]))
-    assert pooled[0].tolist() == pytest.approx([0.6, 0.8])  # the mean (3, 4), length 5
 
 
 def test_the_untouched_backbone_prefers_the_answer(folder, store):

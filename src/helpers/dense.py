@@ -13,6 +13,7 @@ import pandas as pd
 from helpers import numerics
 from helpers.backbone import Backbone
 from helpers.inference import padded, run_batches
+from helpers.pooling import normalised, pool
 from helpers.runs import COLUMNS, cut
 from helpers.steps import step
 from helpers.tokens import WindowTokens, query_ids
@@ -61,22 +62,7 @@ def embed(model: Any, inputs: list[list[int]], progress: str = "") -> np.ndarray
     def encode(batch: np.ndarray) -> None:
         ids, mask = padded([inputs[n] for n in batch])
         hidden = model(input_ids=ids, attention_mask=mask.long()).last_hidden_state.float()
-        vectors[batch] = mean_pool(hidden, mask).cpu().numpy()
+        vectors[batch] = normalised(pool(hidden, mask, "mean")).cpu().numpy()
 
     run_batches(encode, np.array([len(ids) for ids in inputs]), progress)
     return vectors
-
-
-def mean_pool(hidden: Any, mask: Any) -> Any:
-    """The mean of the token states that the mask keeps, scaled to length 1.
-
-    Args:
-        hidden: (batch, tokens, dimensions).
-        mask: (batch, tokens), true for real tokens.
-
-    Returns:
-        (batch, dimensions).
-    """
-    kept = mask.unsqueeze(-1).to(hidden.dtype)
-    mean = (hidden * kept).sum(1) / kept.sum(1)
-    return mean / mean.norm(dim=-1, keepdim=True)

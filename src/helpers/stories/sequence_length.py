@@ -1,0 +1,110 @@
+"""The chapter *Sequence length* (David 2020, table B.2)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from helpers import backbone, claims, page, plots, published
+from helpers.bi_encoder import BiEncoder, reading
+from helpers.compare import measured, with_interval
+from helpers.evaluation import Evaluation
+from helpers.fragments import Fragment
+from helpers.numbers import count, interval, plain, seconds, signed
+from helpers.steps import Step
+from helpers.stories.encoders import STUDY, label
+from helpers.stories.wording import effect
+from helpers.testbed import Testbed
+from helpers.token_lengths import token_lengths
+
+MEASURE, CLAIM = "AP", "longer-sequences-lower-scores"
+SHORT, LONG = 128, 512  # the lengths that the study compares
+ENCODERS = ("BERT", "ALBERT", "DistilBERT", "ELECTRA")  # RoBERTa did not fit into the study's memory
+
+
+def models(base: BiEncoder, lengths: Sequence[int]) -> dict[int, BiEncoder]:
+    """A model for each length, trained and run with it; shortest first."""
+    return {length: replace(base, max_length=length, query_length=min(base.query_length, length)) for length in sorted(lengths)}
+
+
+def lengths_step(base: BiEncoder, bed: Testbed) -> Step:
+    """The step that counts the passages' tokens."""
+    return token_lengths(bed.store, reading(bed).tokens(backbone.resolve(base.backbone)))
+
+
+def cut_share(lengths: Mapping[str, int], limit: int) -> float:
+    """The share of passages that are longer than the limit."""
+    return sum(number for length, number in lengths.items() if int(length) > limit) / sum(lengths.values())
+
+
+def mean_read(lengths: Mapping[str, int], limit: int) -> float:
+    """The mean number of tokens that are read of a passage."""
+    return sum(min(int(length), limit) * number for length, number in lengths.items()) / sum(lengths.values())
+
+
+def compared(systems: Mapping[int, Evaluation]) -> tuple[int, int]:
+    """The two lengths that stand for the study's: the longest, and of the others the one nearest to its shorter one."""
+    longest = max(systems)
+    return longest, min(set(systems) - {longest} or {longest}, key=lambda length: (abs(length - SHORT), length))
+
+
+def claims_table(systems: Mapping[int, Evaluation], base: BiEncoder, lengths: Mapping[str, int]) -> Fragment:
+    """The chapter's claim: the longer sequences against the shorter ones."""
+    longer, shorter = compared(systems)
+    name, longest = label(base.backbone), max(map(int, lengths))
+    if name in ENCODERS and (longer, shorter) == (LONG, SHORT):
+        apart = {}
+    else:
+        apart = {CLAIM: f"{name} with {longer} against {shorter} tokens; the longest passage has {longest}"}
+    return claims.judge("sequence_length", {CLAIM: (systems[longer], systems[shorter])}, incomparable=apart)
+
+
+def published_table() -> Fragment:
+    """Tables B.2 and 4.2 of the study: average precision with either length."""
+    rows: list[Sequence[Any]] = []
+    for encoder in ENCODERS:
+        long, short = (published.value(STUDY, *place, "MAP") for place in (("B.2", encoder), ("4.2", f"{encoder} / Avg")))
+        rows.append([encoder, short.printed, long.printed, signed(long.value - short.value, 4)])
+    caption = f"{published.published_name(STUDY)}, tables 4.2 (Avg) and B.2: MAP by maximum length"
+    return page.show_table(caption, ("encoder", f"{SHORT} tokens", f"{LONG} tokens", "change"), rows)
+
+
+def table(systems: Mapping[int, Evaluation], trained: Mapping[int, BiEncoder], lengths: Mapping[str, int],
+          depth: int) -> Fragment:
+    """Effectiveness and cost at each length, and how much of the collection it cuts."""
+    rows = []
+    for length, system in systems.items():
+        cells = [with_interval(measured(plain(m.mean), system), interval(m.low, m.high))
+                 for m in (system.mean(name) for name in (MEASURE, "RR@10", f"R@{depth}"))]
+        spent = {part["step"]: part.get("seconds") for part in (*system.source.entry().manifest["inputs"],
+                                                                *trained[length].log.entry().manifest["inputs"])}
+        rows.append([f"{length} tokens", f"{cut_share(lengths, length):.0%}", plain(mean_read(lengths, length), 0), *cells,
+                     *("" if spent.get(step) is None else seconds(spent[step]) for step in ("bi_encoder", "passage_embeddings"))])
+    header = ("maximum length", "passages cut", "tokens read of one", MEASURE, "RR@10", f"R@{depth}", "training", "encoding")
+    return page.show_table("Maximum length, effectiveness and cost", header, rows)
+
+
+def by_length(systems: Mapping[int, Evaluation]) -> Fragment:
+    """Average precision and reciprocal rank over the length."""
+    lines = {name: pd.Series({length: system.mean(name).mean for length, system in systems.items()})
+             for name in (MEASURE, "RR@10")}
+    return plots.curves(lines, "maximum length in tokens", "mean over queries", "Effectiveness by maximum length.", log=True)
+
+
+def finding(systems: Mapping[int, Evaluation], lengths: Mapping[str, int]) -> Fragment:
+    """The chapter's last words."""
+    longer, shorter = compared(systems)
+    shortest = min(systems)
+    said = []
+    if longer != shorter:
+        change = effect(systems[longer].against(systems[shorter], MEASURE))
+        said.append(f"From {shorter} to {longer} tokens AP changes by {change}; {cut_share(lengths, shorter):.0%} of the "
+                    f"passages are longer than {shorter} tokens.")
+    if shortest not in (longer, shorter):
+        said.append(f"With {shortest} tokens, which cut {cut_share(lengths, shortest):.0%} of the passages, the change against "
+                    f"{shorter} is {effect(systems[shortest].against(systems[shorter], MEASURE))}.")
+    read = {length: mean_read(lengths, length) for length in systems}
+    said.append(f"The longest setting reads {count(round(read[max(systems)]))} tokens of a passage on average, the shortest "
+                f"{count(round(read[shortest]))}.")
+    return page.prose(*said)

@@ -1,0 +1,292 @@
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from helpers import backbone, numerics
+from helpers.bi_encoder import BiEncoder, reading
+from helpers.bi_encoder_data import Batches, examples, split
+from helpers.encoder import Encoder, build, inputs, wrapped
+from helpers.runs import ranked
+from helpers.testbed import Testbed
+
+TOPICS = ("bread", "iron", "clouds", "ovens", "salt", "glass", "paper", "honey")
+WORDS = ("the", "is", "made", "in", "a", "hot", "place", "and", "needs", "time", "how", *TOPICS)
+
+
+@pytest.fixture(scope="session")
+def passages(tmp_path_factory):
+    """Eight passages in MS MARCO's form, a query for each; the first query has two relevant passages."""
+    place = tmp_path_factory.mktemp("passages")
+    lines = [f"p{n}\tThe {topic} is made in a hot place and needs time and {TOPICS[n - 1]}." for n, topic in enumerate(TOPICS)]
+    (place / "collection.tsv").write_text("\n".join(lines) + "\n")
+    for name in ("train", "test"):
+        (place / f"queries.{name}.tsv").write_text("".join(f"q{n}\thow is {topic} made\n" for n, topic in enumerate(TOPICS)))
+        (place / f"qrels.{name}.tsv").write_text("".join(f"q{n} 0 p{n} 1\n" for n in range(len(TOPICS))) + "q0 0 p1 1\n")
+    return place
+
+
+@pytest.fixture
+def tiny(passages):
+    return BiEncoder(collection=str(passages), k1=0.9, b=0.4, negatives=2, backbone="packaged:0", batch_size=4, evaluations=2,
+                     epochs=2, evaluation_queries=2, max_length=24, query_length=12)
+
+
+# ---- the five architectures, small and random ----
+
+def tokenizer_of(pad, cls, sep, unknown):
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    made = Tokenizer(models.WordLevel({word: n for n, word in enumerate([*(cls, pad, sep, unknown), *WORDS])}, unk_token=unknown))
+    made.normalizer, made.pre_tokenizer = normalizers.Lowercase(), pre_tokenizers.Whitespace()
+    return PreTrainedTokenizerFast(tokenizer_object=made, pad_token=pad, cls_token=cls, sep_token=sep, unk_token=unknown)
+
+
+def architecture(name):
+    import transformers as t
+
+    shape = {"vocab_size": len(WORDS) + 4, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2,
+             "intermediate_size": 32, "pad_token_id": 1, "initializer_range": 0.3}
+    positions = {"max_position_embeddings": 64}
+    return {"bert": lambda: t.BertModel(t.BertConfig(**shape, **positions)),
+            # positions start after the padding id, and there is one token type
+            "roberta": lambda: t.RobertaModel(t.RobertaConfig(**shape, max_position_embeddings=66, type_vocab_size=1)),
+            "albert": lambda: t.AlbertModel(t.AlbertConfig(**shape, **positions, embedding_size=8)),
+            "distilbert": lambda: t.DistilBertModel(t.DistilBertConfig(
+                vocab_size=shape["vocab_size"], dim=16, n_layers=2, n_heads=2, hidden_dim=32, pad_token_id=1,
+                initializer_range=0.3, **positions)),
+            "electra": lambda: t.ElectraModel(t.ElectraConfig(**shape, **positions, embedding_size=8))}[name]()
+
+
+ARCHITECTURES = ("bert", "roberta", "albert", "distilbert", "electra")
+
+
+@pytest.fixture(scope="session")
+def small(tmp_path_factory):
+    """A folder with a small random model of each architecture, and a tokenizer whose padding id is not 0."""
+    place = tmp_path_factory.mktemp("architectures")
+    for name in ARCHITECTURES:
+        torch.manual_seed(1)
+        architecture(name).save_pretrained(place / name)
+        tokenizer_of("<pad>", "<s>", "</s>", "<unk>").save_pretrained(place / name)
+    return place
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ARCHITECTURES)
+def test_every_architecture_trains_and_searches_with_every_pooling(name, small, passages, tiny, store):
+    bed = Testbed(str(passages))
+    for pooling, loss in (("mean", "triplet"), ("cls", "multi_label_margin"), ("max", "contrastive")):
+        model = replace(tiny, backbone=str(small / name), pooling=pooling, loss=loss, epochs=1, learning_rate=1e-2, segments=True,
+                        dropout=0.1)
+        run = model.run(bed, 3).value()
+        assert run["query_id"].tolist() == [f"q{n}" for n in range(len(TOPICS)) for _ in range(3)]
+        assert run.equals(ranked(run, 3))
+        assert run["score"].between(-1.001, 1.001).all()
+        config = json.loads((model.model.value() / "config.json").read_text())
+        assert config["model_type"] == name
+        before, after = (load_file(folder / "model.safetensors") for folder in (small / name, model.model.value()))
+        moved = {weight for weight in after if not torch.equal(before[weight], after[weight])}
+        assert moved >= {weight for weight in after if weight.endswith(("attention.self.query.weight", "q_lin.weight"))}
+        assert {weight for weight in moved if "embeddings" in weight}
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES)
+def test_a_text_has_the_same_vector_alone_and_among_longer_ones(name, small, monkeypatch):
+    monkeypatch.setattr(numerics, "dtype", lambda: "fp32")
+    for pooling in ("mean", "cls", "max"):
+        encoder = Encoder(backbone.resolve(str(small / name)), None, pooling, True, True)
+        rows = [[0, 5, 6, 2], [0, 7, 2], [0, *range(4, 20), 2]]
+        together = encoder.vectors(rows, 1)
+        assert np.allclose(together, np.concatenate([encoder.vectors([row], 1) for row in rows]), atol=1e-5)
+        assert np.allclose(np.linalg.norm(together, axis=1), 1, atol=1e-5)
+
+
+@pytest.mark.parametrize("name, two_types", [("bert", True), ("roberta", False), ("albert", True), ("distilbert", False),
+                                             ("electra", True)])
+def test_token_types_tell_passages_from_queries_where_there_are_two(name, two_types, small):
+    resolved = backbone.resolve(str(small / name))
+    segments, alike = Encoder(resolved, None, "mean", True, True), Encoder(resolved, None, "mean", True, False)
+    rows = [[0, 5, 6, 2]]
+    assert np.allclose(alike.vectors(rows, 0), alike.vectors(rows, 1))
+    assert np.allclose(segments.vectors(rows, 0), alike.vectors(rows, 0))
+    assert np.allclose(segments.vectors(rows, 0), segments.vectors(rows, 1), atol=1e-4) is not two_types
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES)
+def test_no_pooler_is_kept_and_dropout_reaches_the_model(name, small):
+    model = build(backbone.resolve(str(small / name)), dropout=0.25).train()
+    assert not [parameter for parameter, _ in model.named_parameters() if "pooler" in parameter]
+    assert {module.p for module in model.modules() if isinstance(module, torch.nn.Dropout)} == {0.25}
+    without = build(backbone.resolve(str(small / name)), dropout=0.0, attn_implementation="eager").train()
+    ids = torch.tensor([[0, 5, 6, 7, 8, 2]])
+    assert torch.equal(without(input_ids=ids).last_hidden_state, without(input_ids=ids).last_hidden_state)
+    without(input_ids=ids).last_hidden_state.sum().backward()
+    assert [name for name, parameter in without.named_parameters() if parameter.grad is None] == []  # nothing lies idle
+
+
+# ---- examples and batches ----
+
+def test_texts_are_cut_between_their_special_tokens():
+    tokenizer = tokenizer_of("<pad>", "<s>", "</s>", "<unk>")
+    assert wrapped(tokenizer, [5, 6, 7], 5) == [0, 5, 6, 7, 2]
+    assert wrapped(tokenizer, [5, 6, 7], 4) == [0, 5, 6, 2]
+    assert wrapped(tokenizer, [], 4) == [0, 2]
+
+
+def test_batches_are_padded_with_the_tokenizers_id():
+    batch = inputs([[0, 5, 2], [0, 2]], pad=1, segment=1)
+    assert batch["input_ids"].tolist() == [[0, 5, 2], [0, 2, 1]]
+    assert batch["attention_mask"].tolist() == [[1, 1, 1], [1, 1, 0]]
+    assert batch["token_type_ids"].tolist() == [[1, 1, 1], [1, 1, 0]]
+    assert "token_type_ids" not in inputs([[0, 2]], pad=1)
+
+
+def example(query, passages, relevant):
+    return {"query": [0, query, 2], "input_ids": [0, 9, 2], "negatives": [[0, 9, 9, 2]] * (len(passages) - 1),
+            "passages": passages, "relevant": frozenset(relevant)}
+
+
+def test_a_passage_known_to_be_relevant_is_no_negative():
+    batch = Batches(pad=1, segments=False)([example(5, ["a", "b"], {"a", "c", "x"}), example(6, ["c", "a", "d"], {"c"})])
+    # columns: a b | c a d
+    assert batch["positive"].tolist() == [0, 2]
+    assert batch["relevant"].tolist() == [[True, False, True, True, False], [False, False, True, False, False]]
+    assert batch["own"].tolist() == [[False, True, False, False, False], [False, False, False, True, True]]
+    assert batch["passages"]["input_ids"].shape == (5, 4)
+    assert batch["queries"]["input_ids"].tolist() == [[0, 5, 2], [0, 6, 2]]
+
+
+def test_training_may_leave_the_drawn_negatives_out_and_the_evaluation_keeps_them():
+    found = {f"q{n}": example(n, [f"p{n}", "x", "y"], {f"p{n}"}) for n in range(30)}
+    train, held_out = split(found, evaluation_queries=2, seed=1, negatives=1)
+    assert (len(train), len(held_out)) == (28, 2)
+    assert {len(e["negatives"]) for e in train.examples} == {1}
+    assert {len(e["negatives"]) for e in held_out.examples} == {2}
+    assert {e["query"][1] for e in train.examples} | {e["query"][1] for e in held_out.examples} == set(range(30))
+    batch = Batches(pad=1, segments=False)(split(found, 2, 1, 0)[0].examples[:3])
+    assert batch["passages"]["input_ids"].shape[0] == 3
+    assert batch["own"].sum() == 0
+    assert len(split(found, 100, 1, 1)[1]) == 3  # a tenth at most
+
+
+@pytest.mark.slow
+def test_an_example_has_a_relevant_passage_negatives_and_all_that_is_judged_relevant(tiny, store):
+    from helpers.tokens import WindowTokens
+
+    bed, encoder = tiny.bed, backbone.resolve(tiny.backbone)
+    tokens = WindowTokens(bed.tokens(encoder).value(), bed.store.value())
+    found = examples(tiny.pairs.value(), bed.qrels, bed.level, bed.query_frame, tokens, encoder.tokenizer(), 24, 12)
+    assert set(found) == {f"q{n}" for n in range(len(TOPICS))}
+    assert found["q0"]["relevant"] == {"p0", "p1"}
+    for query, one in found.items():
+        assert one["passages"][0] in one["relevant"]
+        assert not set(one["passages"][1:]) & one["relevant"]
+        assert len(one["negatives"]) == 2
+        assert len(one["input_ids"]) <= 24
+        assert encoder.tokenizer().decode(one["query"][1:-1]).split()[2] == TOPICS[int(query[1:])]
+
+
+# ---- the whole ----
+
+@pytest.mark.slow
+def test_a_training_logs_losses_and_accuracy_from_before_it_to_its_end(tiny, store):
+    log = tiny.log.value()
+    assert (log["queries"], log["evaluation_queries"], log["negatives"]) == (7, 1, 14)
+    assert log["steps"] == 2 * 2
+    measured = [line for line in log["log"] if "eval_loss" in line]
+    assert [line["step"] for line in measured] == [0, 2, 4]
+    assert all(0 <= line["eval_accuracy"] <= 1 for line in measured)
+    folder = tiny.model.value()
+    assert {file.name for file in folder.iterdir()} >= {"model.safetensors", "config.json", "tokenizer.json", "log.json"}
+    assert not list(folder.rglob("*.bin"))
+
+
+@pytest.mark.slow
+def test_a_run_is_the_brute_force_over_the_embeddings(tiny, passages, store):
+    bed = Testbed(str(passages))
+    texts, queries = (np.load(step.value() / name) for step, name in (
+        (tiny.embeddings(bed), "passages.npy"), (tiny.query_embeddings(bed), "queries.npy")))
+    assert texts.dtype == np.float32
+    assert texts.shape == queries.shape == (8, 384)
+    expected = [f"p{n}" for row in queries @ texts.T for n in np.argsort(-row)[:3]]
+    assert tiny.run(bed, 3).value()["doc_id"].tolist() == expected
+    assert len(tiny.run(bed, 100).value()) == 8 * 8  # deeper than the collection
+
+
+@pytest.mark.slow
+def test_the_untouched_backbone_agrees_with_sentence_transformers(tiny, passages, store):
+    from sentence_transformers import SentenceTransformer
+
+    bed = Testbed(str(passages))
+    found = np.load(replace(tiny, backbone="packaged", loss="none").query_embeddings(bed).value() / "queries.npy")
+    expected = SentenceTransformer(backbone.resolve("packaged").source, device="cpu").encode(list(bed.query_frame["text"]))
+    assert np.allclose(found, expected, atol=0.01)
+
+
+@pytest.mark.slow
+def test_encoding_in_shards_changes_nothing(tiny, passages, store, monkeypatch, tmp_path):
+    from helpers import embeddings
+
+    bed, encoder = Testbed(str(passages)), backbone.resolve("packaged:0")
+    whole = np.load(tiny.untouched().embeddings(bed).value() / "passages.npy")
+    monkeypatch.setattr(embeddings, "SHARD", 3)
+    tokens = reading(bed).tokens(encoder).value()
+    encode = embeddings.passage_embeddings.definition.function
+    encode(bed.store.value(), tokens, encoder, "mean", True, False, 24, folder=tmp_path)
+    assert np.allclose(np.load(tmp_path / "passages.npy"), whole, atol=0.01)
+
+
+@pytest.mark.slow
+def test_texts_in_several_windows_are_refused(passages, store):
+    from helpers.embeddings import WholeTexts
+
+    bed, encoder = replace(Testbed(str(passages)), words=4, overlap=1), backbone.resolve("packaged:0")
+    with pytest.raises(ValueError, match="more than one window"):
+        WholeTexts(bed.tokens(encoder).value(), bed.store.value())
+
+
+@pytest.mark.slow
+def test_negatives_may_come_from_an_encoders_own_ranking(tiny, store):
+    own = replace(tiny, negatives_from=tiny.untouched(), candidates=3)
+    pairs = own.pairs.value()
+    best = tiny.untouched().run(own.bed, 3).value()
+    negatives = pairs[pairs["label"] == 0]
+    ranking = set(map(tuple, best[["query_id", "doc_id"]].to_numpy()))
+    assert {(query, window.split("#")[0]) for query, window in negatives[["query_id", "window_id"]].to_numpy()} <= ranking
+    assert set(pairs.loc[pairs["label"] == 1, "query_id"]) == set(best["query_id"])
+
+
+def test_what_decides_the_training_decides_the_key(tiny):
+    assert tiny.run(tiny.bed, 3).key == replace(tiny).run(tiny.bed, 3).key
+    for change in ({"pooling": "cls"}, {"loss": "contrastive"}, {"margin": 0.5}, {"similarity": "dot"}, {"segments": True},
+                   {"negatives": 1}, {"epochs": 3}, {"learning_rate": 1e-4}, {"batch_size": 2}, {"warmup": 0.0}, {"dropout": 0.1},
+                   {"max_length": 16}, {"query_length": 8}, {"seed": 2}, {"temperature": 0.1}, {"candidates": 5},
+                   {"evaluation_queries": 1}, {"backbone": "packaged:1"}, {"negatives_from": tiny.untouched()}):
+        assert replace(tiny, **change).model.key != tiny.model.key, change
+    assert tiny.untouched().run(tiny.bed, 3).key == replace(tiny, loss="none", learning_rate=1.0).run(tiny.bed, 3).key
+
+
+def test_nothing_trained_has_no_model_and_no_log(tiny):
+    assert tiny.untouched().model is None
+    with pytest.raises(ValueError, match="no training log"):
+        _ = tiny.untouched().log
+
+
+@pytest.mark.parametrize("field", ["pooling", "loss", "similarity"])
+def test_an_unknown_choice_is_refused_at_once(field):
+    with pytest.raises(ValueError, match=f"{field} 'sum': one of"):
+        BiEncoder(**{field: "sum"})
+
+
+@pytest.mark.slow
+def test_a_triplet_without_negatives_is_refused(tiny, store):
+    with pytest.raises(ValueError, match="a triplet needs a negative"):
+        replace(tiny, negatives=0).model.value()
+    log = replace(tiny, negatives=0, loss="multi_label_margin").log.value()  # passages of other queries alone
+    assert log["negatives"] == 0
+    assert log["log"][0]["eval_accuracy"] >= 0

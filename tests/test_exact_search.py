@@ -1,0 +1,72 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from helpers import exact_search as module
+from helpers.collection import Text
+from helpers.exact_search import search
+from helpers.runs import ranked
+
+
+def brute_force(passages, queries, depth):
+    scores = queries.astype(np.float64) @ passages.astype(np.float64).T
+    return np.argsort(-scores, axis=1)[:, :depth], -np.sort(-scores, axis=1)[:, :depth]
+
+
+def best(places, scores, depth):
+    order = np.argsort(-scores, axis=1)[:, :depth]
+    return np.take_along_axis(places, order, 1), np.take_along_axis(scores, order, 1)
+
+
+@pytest.mark.parametrize("depth", [1, 10, 60, 200])
+@pytest.mark.parametrize("block", [1_000, 64])
+def test_search_is_numpys_brute_force(depth, block, monkeypatch):
+    monkeypatch.setattr(module, "BLOCK", block)
+    random = np.random.default_rng(depth)
+    passages, queries = (random.normal(size=(n, 16)).astype(np.float32) for n in (200, 7))
+    places, scores = best(*search(passages, queries, depth), depth)
+    expected_places, expected_scores = brute_force(passages, queries, depth)
+    assert places.tolist() == expected_places.tolist()
+    assert np.allclose(scores, expected_scores, atol=1e-5)
+
+
+def test_a_depth_above_the_collections_size_gives_all_of_it():
+    random = np.random.default_rng(1)
+    passages, queries = (random.normal(size=(n, 4)).astype(np.float32) for n in (5, 3))
+    places, scores = search(passages, queries, 1000)
+    assert places.shape == scores.shape == (3, 5)
+    assert [sorted(row) for row in places.tolist()] == [[0, 1, 2, 3, 4]] * 3
+
+
+@pytest.mark.parametrize("block", [1_000, 30])
+def test_all_that_ties_with_the_last_is_found(block, monkeypatch):
+    monkeypatch.setattr(module, "BLOCK", block)
+    random = np.random.default_rng(2)
+    passages = random.normal(size=(100, 48)).astype(np.float32)
+    passages[10:90] = passages[10]  # eighty copies, more than are asked for at first
+    queries = passages[[10]] + 0.01
+    places, scores = search(passages, queries, 5)
+    assert set(range(10, 90)) <= set(places[0].tolist())
+    assert len(set(scores[0, np.isin(places[0], np.arange(10, 90))].tolist())) == 1  # and no copy scores better by rounding
+
+
+def test_the_run_breaks_ties_by_id_and_ends_at_its_depth(tmp_path, monkeypatch):
+    passages = np.array([[1, 0], [0, 1], [1, 0], [1, 0], [0.5, 0]] + [[1, 0]] * 20, dtype=np.float32)
+    np.save(tmp_path / "passages.npy", passages)
+    np.save(tmp_path / "queries.npy", np.array([[1, 0], [0, 2]], dtype=np.float32))
+    ids = [f"p{n:02}" for n in range(25)][::-1]  # the last in the order has the lowest id
+    monkeypatch.setattr(module, "Texts", lambda store: [Text(i, "", "") for i in ids])
+    queries = pd.DataFrame({"query_id": ["b", "a"], "text": ["", ""]})
+    run = module.exact_search.definition.function(tmp_path, tmp_path, tmp_path, queries, 3)
+    scores = queries.merge(pd.DataFrame({"doc_id": ids}), how="cross")
+    scores["score"] = (np.load(tmp_path / "queries.npy") @ passages.T).ravel()
+    assert run.equals(ranked(scores, 3).astype({"score": float}))
+    assert run["doc_id"].tolist() == ["p24", "p22", "p21", "p23", "p24", "p22"]
+
+
+def test_no_queries_give_an_empty_run(tmp_path, monkeypatch):
+    np.save(tmp_path / "passages.npy", np.ones((3, 2), dtype=np.float32))
+    np.save(tmp_path / "queries.npy", np.empty((0, 2), dtype=np.float32))
+    monkeypatch.setattr(module, "Texts", lambda store: [Text(i, "", "") for i in "abc"])
+    run = module.exact_search.definition.function(tmp_path, tmp_path, tmp_path, pd.DataFrame({"query_id": [], "text": []}), 3)
+    assert len(run) == 0

@@ -1,0 +1,385 @@
+"""The chapters on bi-encoders: what they say follows the values."""
+
+import re
+from dataclasses import replace
+from html import unescape
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from helpers import published
+from helpers.bi_encoder import BiEncoder
+from helpers.errors import BadInput
+from helpers.evaluation import Evaluation
+from helpers.stories import embeddings, encoder_trainings, encoders, sequence_length
+from helpers.verdicts import INCOMPARABLE, NONE, NOT_RUN, OPPOSITE, SIGNIFICANT
+
+MEASURES = ("RR@10", "AP", "R@100")
+
+
+class Source:
+    key = "0123456789abcdef"
+
+    def entry(self):
+        return SimpleNamespace(manifest={
+            "inputs": [{"step": "passage_embeddings", "seconds": 30.0}, {"step": "query_embeddings", "key": "x"}], "seconds": 2.0,
+            "machine": {"cpu": "a processor", "cores": 2, "threads": 1}})
+
+
+def system(shift=0.0, queries=8, run=None):
+    """A system whose every measure is `shift` above 0, 0.5, 0, 0.5, ..."""
+    values = np.array([0.0, 0.5] * (queries // 2)) + shift
+    frame = pd.DataFrame(dict.fromkeys(MEASURES, values), index=pd.Index([f"q{n}" for n in range(queries)], name="query_id"))
+    return Evaluation("system", pd.DataFrame() if run is None else run, frame, Source())
+
+
+def cells(fragment):
+    rows = re.findall(r"<tr>(.*?)</tr>", fragment.html, re.DOTALL)
+    return [[re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", text))).strip()
+             for text in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row)] for row in rows]
+
+
+def verdicts_of(fragment):
+    return {line["claim"]: line["verdict"] for line in fragment.data["claims"]}
+
+
+# ---- encoders ----
+
+@pytest.mark.parametrize("spec, name", [
+    ("packaged", "MiniLM"), ("packaged:0,1,2", "MiniLM (layers 0,1,2)"), ("hub:bert-base-uncased@86b5e09", "BERT"),
+    ("hub:google-bert/bert-base-uncased@main", "BERT"), ("hub:roberta-base@main", "RoBERTa"),
+    ("hub:albert-base-v1@main", "ALBERT"), ("hub:distilbert-base-uncased@main", "DistilBERT"),
+    ("hub:google/electra-base-discriminator@main", "ELECTRA"),
+    ("hub:someone/other-model@v1", "other-model"), ("/models/mine/", "mine")])
+def test_a_backbone_has_the_studys_name_or_its_own(spec, name):
+    assert encoders.label(spec) == name
+
+
+def test_every_row_of_the_study_can_be_measured_by_a_checkpoint():
+    named = {f"{encoders.label(f'hub:x/{checkpoint}@main')} / {pooling}"
+             for checkpoint in encoders.CHECKPOINTS for pooling in encoders.POOLINGS.values()}
+    assert named == set(encoders.published_rows())
+    versions = {row for (table, row, _) in published.load(encoders.STUDY) if table == "B.1"}
+    assert set(encoders.CHECKPOINTS) == versions - {"all models"}
+
+
+def test_a_model_for_every_backbone_and_pooling():
+    base = BiEncoder(margin=0.5)
+    found = encoders.models(base, ["packaged", "packaged:0"], ["mean", "max"])
+    assert found == {"MiniLM / Avg": base, "MiniLM / Max": replace(base, pooling="max"),
+                     "MiniLM (layers 0) / Avg": replace(base, backbone="packaged:0"),
+                     "MiniLM (layers 0) / Max": replace(base, backbone="packaged:0", pooling="max")}
+
+
+def test_two_backbones_of_one_name_are_refused():
+    with pytest.raises(BadInput, match="one name"):
+        encoders.models(BiEncoder(), ["hub:a/bert-base-uncased@1", "hub:b/bert-base-uncased@1"], ["mean"])
+
+
+@pytest.mark.parametrize("depth, last", [(100, "nDCG@100"), (1000, "nDCG@1000"), (50, "nDCG@10")])
+def test_measures_do_not_look_beyond_the_depth(depth, last):
+    found = encoders.measures(depth)
+    assert found[:4] == ["RR@10", "AP", f"R@{depth}", "Rprec"]
+    assert found[-1] == last
+
+
+def test_every_measure_of_the_chapter_can_be_computed(folder):
+    from helpers.measures import per_query
+
+    run = pd.DataFrame([("q1", "d2", 3.0), ("q1", "d1", 2.0)], columns=["query_id", "doc_id", "score"])
+    qrels = pd.DataFrame([("q1", "d1", 1), ("q1", "d9", 1)], columns=["query_id", "doc_id", "relevance"])
+    found = per_query(run, qrels, encoders.measures(1000)).loc["q1"]
+    gain, ideal = 1 / np.log2(3), 1 + 1 / np.log2(3)
+    expected = {"RR@10": 0.5, "AP": 0.25, "R@1000": 0.5, "Rprec": 0.5, **{f"nDCG@{k}": gain / ideal for k in (5, 10, 100, 1000)}}
+    assert found.to_dict() == pytest.approx(expected)
+
+
+def test_models_are_searched_with_every_seed_and_averaged(monkeypatch):
+    asked = []
+
+    def searched(name, model, bed, depth):
+        asked.append((name, model.seed, model.data_seed))
+        return system(0.1 * model.seed)
+
+    monkeypatch.setattr(encoders, "searched", searched)
+    found = encoders.fine_tuned(None, {"a": BiEncoder()}, [1, 3], 10)
+    assert asked == [("a", 1, 1), ("a", 3, 1)]
+    assert found["a"].mean("RR@10").mean == pytest.approx(0.25 + 0.2)
+    assert len(found["a"].seed_means) == 2
+    assert encoders.fine_tuned(None, {"a": BiEncoder()}, [2], 10)["a"].seed_means is None
+
+
+def test_the_packaged_encoder_is_not_compared_with_bert_and_the_rest_is_not_run():
+    found = encoders.claims_table({"MiniLM / Avg": system(0.4), "MiniLM / CLS": system()}, system())
+    assert verdicts_of(found) == {"bert-encoder-beats-bm25": INCOMPARABLE, "newer-encoders-do-not-beat-bert": NOT_RUN,
+                                  "pooling-matters-for-electra": NOT_RUN}
+    assert "+0.400" in found.html
+    assert "trained as a bi-encoder before" in found.html
+
+
+@pytest.mark.parametrize("roberta, verdict", [(0.1, SIGNIFICANT), (0.4, OPPOSITE), (0.3, NONE)])
+def test_the_studys_encoders_are_judged(roberta, verdict):
+    after = {"BERT / Avg": system(0.3), "RoBERTa / Avg": system(roberta), "ELECTRA / Max": system(0.2), "ELECTRA / CLS": system()}
+    assert verdicts_of(encoders.claims_table(after, system())) == {
+        "bert-encoder-beats-bm25": SIGNIFICANT, "newer-encoders-do-not-beat-bert": verdict,
+        "pooling-matters-for-electra": SIGNIFICANT}
+
+
+def test_rows_of_the_study_without_a_model_here_are_not_run():
+    rows = {row[0]: row for row in cells(encoders.against_the_study({"MiniLM / Avg": system(0.1)}, system(), "MRR@10", "RR@10"))}
+    assert rows["MiniLM / Avg"][1] == ""
+    assert rows["BERT / Avg"][1].startswith("0.2962")
+    assert rows["BERT / Avg"][3] == NOT_RUN
+    assert rows["BM25"][1] == "0.1839"
+
+
+def test_what_the_training_changes_stands_first_minus_second():
+    rows = {row[0]: row for row in cells(encoders.before_and_after({"a": system(0.1)}, {"a": system(0.3)}))}
+    assert rows["a"][1:3] == ["0.550", "0.350"]
+    assert rows["a"][3].startswith("+0.200")
+
+
+def test_poolings_are_ranged_over_each_encoder():
+    assert encoders.ranges({"A / Avg": 0.3, "A / CLS": 0.1, "B / Max": 0.2}) == {
+        "A": ("Avg 0.300", "CLS 0.100", "0.200"), "B": ("Max 0.200", "Max 0.200", "0.000")}
+    rows = cells(encoders.pooling_table({"MiniLM / Avg": system(0.1), "MiniLM / CLS": system()}))
+    assert ["ELECTRA", "published", "Max 0.246", "CLS 0.188", "0.058"] in rows
+    assert rows[-1] == ["MiniLM", "measured", "Avg 0.350", "CLS 0.250", "0.100"]
+
+
+def log_of(first, last):
+    return {"parameters": 1000, "queries": 90, "steps": 6,
+            "log": [{"step": 0, "eval_loss": 0.9, "eval_accuracy": first}, {"step": 6, "loss": 0.5},
+                    {"step": 6, "eval_loss": 0.4, "eval_accuracy": last}]}
+
+
+def test_the_trainings_are_told_from_before_to_after():
+    rows = cells(encoder_trainings.training_table({"a": log_of(0.5, 0.75)}))
+    assert rows[1] == ["a", "1,000", "90", "6", "0.900 → 0.400", "0.500 → 0.750"]
+
+
+def test_learning_curves_begin_before_the_first_step():
+    logs = {"a": log_of(0.5, 0.75), "b": log_of(0.6, 0.8)}
+    figure = encoder_trainings.learning_curves(logs, "eval_accuracy", "accuracy", "caption")
+    assert "a: 0.500 at 0, 0.750 at 6." in figure.html
+    assert "b: 0.600 at 0, 0.800 at 6." in figure.html
+
+
+def test_the_heat_maps_hold_models_and_poolings():
+    found = {"A / Avg": system(0.1), "A / CLS": system(0.2), "B / Avg": system(), "B / CLS": system()}
+    figure = encoders.heat_map(found, "before")
+    assert "the best is model = A, pooling = CLS" in figure.html
+    assert "the best is model = BERT, pooling = Avg" in encoders.published_heat_map().html
+
+
+def test_the_cost_takes_the_seconds_of_the_steps_before_and_leaves_unknown_ones_empty():
+    training = SimpleNamespace(entry=lambda: SimpleNamespace(manifest={"inputs": [{"step": "bi_encoder", "seconds": 100.0}]}))
+    rows = cells(encoder_trainings.cost({"a": SimpleNamespace(log=training)}, {"a": system()}))
+    assert rows[1] == ["a", "2 min", "30 s", "2.0 s", "a processor, 1 thread of 2 cores"]
+    unknown = SimpleNamespace(entry=lambda: SimpleNamespace(manifest={"inputs": [{"step": "bi_encoder", "key": "x"}]}))
+    assert cells(encoder_trainings.cost({"a": SimpleNamespace(log=unknown)}, {"a": system()}))[1][1] == ""
+
+
+def test_a_model_is_trained_with_each_margin_and_compared_with_itself_untouched(monkeypatch):
+    asked = []
+    monkeypatch.setattr(encoders, "searched", lambda name, model, bed, depth: asked.append(model) or system(model.margin))
+    found = encoder_trainings.by_margin(None, BiEncoder(pooling="cls"), [0.2, 1.0], [1], 10)
+    assert [(model.pooling, model.margin) for model in asked] == [("cls", 0.2), ("cls", 1.0)]
+    rows = cells(encoder_trainings.margin_table(found, "MiniLM / Avg", system(0.5)))
+    assert rows[1][:4] == ["margin 0.2", "0.450", "0.750", "−0.300 [−0.300, −0.300]"]
+    assert rows[2][0] == "margin 1"
+    assert rows[2][3].startswith("+0.500")
+
+
+def test_the_finding_on_encoders_follows_the_values():
+    said = encoders.finding({"A / Avg": system(0.4), "B / Avg": system(0.1)}, {"A / Avg": system(0.3), "B / Avg": system(0.25)},
+                            system(0.2)).markdown
+    assert "Of the trained encoders A / Avg ranks best, with 0.550; against BM25: +0.100" in said
+    assert "Of the untouched ones A / Avg ranks best, with 0.650; against BM25: +0.200" in said
+    assert "raises 1 of 2 models" in said
+    assert "changes B / Avg most to its good: +0.150" in said
+
+
+def test_a_small_collection_is_searched_less_deep_and_the_page_says_so(folder, store):
+    from helpers.testbed import Testbed
+
+    bed = Testbed(str(folder))
+    said = encoders.scale(bed, 100).markdown
+    assert "all 4 passages for 3 queries, 100 passages each" in said
+    assert "The study keeps 1,000 of 8,841,823 passages. Here that would be 100% of all" in said
+    assert "The study" not in encoders.scale(bed, 1000).markdown
+
+
+# ---- sequence length ----
+
+LENGTHS = {"20": 6, "100": 3, "300": 1}
+
+
+def test_a_length_is_that_of_training_and_search():
+    found = sequence_length.models(BiEncoder(), [128, 32])
+    assert list(found) == [32, 128]
+    assert found == {32: BiEncoder(max_length=32, query_length=32), 128: BiEncoder(max_length=128, query_length=64)}
+
+
+@pytest.mark.parametrize("limit, share, mean", [(20, 0.4, 20), (99, 0.4, (120 + 4 * 99) / 10), (100, 0.1, 52), (512, 0.0, 72)])
+def test_what_a_limit_cuts_and_leaves(limit, share, mean):
+    assert sequence_length.cut_share(LENGTHS, limit) == pytest.approx(share)
+    assert sequence_length.mean_read(LENGTHS, limit) == pytest.approx(mean)
+
+
+@pytest.mark.parametrize("lengths, pair", [([32, 128, 512], (512, 128)), ([32, 64, 256], (256, 64)), ([100, 156], (156, 100)),
+                                           ([64], (64, 64)), ([16, 48], (48, 16)), ([64, 128], (128, 64))])
+def test_the_longest_is_compared_with_the_one_nearest_to_the_studys_shorter(lengths, pair):
+    assert sequence_length.compared(dict.fromkeys(lengths)) == pair
+
+
+def test_only_the_studys_encoder_and_lengths_are_judged():
+    systems = {128: system(0.2), 512: system()}
+    hub = BiEncoder(backbone="hub:bert-base-uncased@main")
+    assert verdicts_of(sequence_length.claims_table(systems, hub, LENGTHS)) == {sequence_length.CLAIM: SIGNIFICANT}
+    other = sequence_length.claims_table(systems, BiEncoder(), LENGTHS)
+    assert verdicts_of(other) == {sequence_length.CLAIM: INCOMPARABLE}
+    assert "MiniLM with 512 against 128 tokens; the longest passage has 300" in other.html
+    assert verdicts_of(sequence_length.claims_table({64: system(0.2), 256: system()}, hub, LENGTHS)) == {
+        sequence_length.CLAIM: INCOMPARABLE}
+    assert verdicts_of(sequence_length.claims_table({64: system()}, BiEncoder(), LENGTHS)) == {sequence_length.CLAIM: NOT_RUN}
+
+
+def test_the_published_lengths_stand_side_by_side():
+    rows = cells(sequence_length.published_table())
+    assert rows[0] == ["encoder", "128 tokens", "512 tokens", "change"]
+    assert rows[1] == ["BERT", "0.3036", "0.2637", "−0.0399"]
+    assert [row[0] for row in rows[1:]] == ["BERT", "ALBERT", "DistilBERT", "ELECTRA"]
+    assert all(row[3].startswith("−") for row in rows[1:])
+
+
+def test_the_table_of_lengths_has_effectiveness_cuts_and_cost():
+    training = SimpleNamespace(entry=lambda: SimpleNamespace(manifest={"inputs": [{"step": "bi_encoder", "seconds": 100.0}]}))
+    rows = cells(sequence_length.table({20: system(), 100: system(0.1)}, dict.fromkeys((20, 100), SimpleNamespace(log=training)),
+                                       LENGTHS, 100))
+    assert rows[1][:4] == ["20 tokens", "40%", "20", "0.250 [0.062, 0.438]"]
+    assert rows[2][:3] == ["100 tokens", "10%", "52"]
+    assert rows[1][-2:] == ["2 min", "30 s"]
+
+
+def test_the_finding_on_lengths_follows_the_values():
+    said = sequence_length.finding({20: system(), 128: system(0.2), 512: system(0.1)}, LENGTHS).markdown
+    assert "From 128 to 512 tokens AP changes by −0.100" in said
+    assert "10% of the passages are longer than 128 tokens" in said
+    assert "With 20 tokens, which cut 40% of the passages, the change against 128 is −0.200" in said
+    assert "reads 72 tokens of a passage on average, the shortest 20" in said
+    alone = sequence_length.finding({64: system()}, LENGTHS).markdown
+    assert "changes" not in alone
+
+
+# ---- what embeddings hold ----
+
+def run_of(**best):
+    rows = [(query, doc_id, -float(place)) for query, ranking in best.items() for place, doc_id in enumerate(ranking)]
+    return pd.DataFrame(rows, columns=["query_id", "doc_id", "score"])
+
+
+BED = SimpleNamespace(
+    qrels=pd.DataFrame([("q0", "a", 1), ("q1", "b", 1), ("q2", "c", 1)], columns=["query_id", "doc_id", "relevance"]),
+    level=1, judged=["q0", "q1", "q2"],
+    query_frame=pd.DataFrame({"query_id": ["q0", "q1", "q2"], "text": ["<why>", "how", "when"]}),
+    store=SimpleNamespace(value=lambda: "store"))
+
+
+def systems():
+    words = run_of(q0=["x", "y", "a"], q1=["b", "x"], q2=["x"])
+    meaning = run_of(q0=["a"], q1=["x", "y"], q2=["c"])
+    return {"BM25": system(queries=4, run=words), "fine-tuned": system(0.1, queries=4, run=meaning)}
+
+
+@pytest.fixture
+def texts(monkeypatch):
+    from helpers.collection import Text
+
+    known = {name: Text(name, f"Title {name}", "word " * 60) for name in "abcxy"}
+    monkeypatch.setattr(embeddings, "Texts", lambda store: known)
+
+
+def test_who_finds_what_the_other_does_not():
+    places = embeddings.ranks(systems(), BED)
+    assert places["BM25"].tolist()[:2] == [3, 1]
+    assert embeddings.won(places, "fine-tuned", "BM25", 2).index.tolist() == ["q2", "q0"]  # not found at all comes first
+    assert embeddings.won(places, "fine-tuned", "BM25", 3).index.tolist() == ["q2"]
+    assert embeddings.won(places, "BM25", "fine-tuned", 2).index.tolist() == ["q1"]
+
+
+def test_examples_show_the_texts_escaped_and_cut(texts):
+    found = embeddings.examples(systems(), BED, "fine-tuned", "BM25", 2, 5)
+    assert "2 queries, 2 shown" in found.html
+    assert "<why>" not in found.html
+    rows = cells(found)
+    assert rows[1][0] == "when"
+    assert rows[1][2] == "not found"
+    assert rows[2][2] == "rank 3"
+    assert rows[2][1].startswith("Title a word")
+    assert rows[2][1].endswith("…")
+    assert len(rows[2][1].split()) == embeddings.SHOWN_WORDS + 1
+    assert rows[2][3].startswith("Title x")
+    assert len(cells(embeddings.examples(systems(), BED, "fine-tuned", "BM25", 2, 1))) == 2
+
+
+def test_a_query_that_the_other_ranks_nothing_for(texts):
+    both = systems()
+    both["BM25"] = replace(both["BM25"], run=run_of(q0=["x"], q1=["b"]))
+    assert cells(embeddings.examples(both, BED, "fine-tuned", "BM25", 2, 5))[-1][2:] == ["not found", "nothing"]
+
+
+def test_answers_of_two_systems_are_counted():
+    rows = cells(embeddings.counts_table(systems(), BED, 2))
+    assert rows[1] == ["BM25, fine-tuned", "0", "1", "2", "0"]
+    assert cells(embeddings.counts_table(systems(), BED, 3))[1] == ["BM25, fine-tuned", "1", "1", "1", "0"]
+
+
+def test_queries_are_banded_by_the_share_that_is_repeated():
+    shares = pd.DataFrame({"query_id": list("abcdef"), "share": [0.0, 0.5, 0.51, 1.0, 0.99, 0.2], "terms": 2})
+    assert embeddings.bands(shares).to_dict() == {"a": "none", "b": "up to half", "c": "over half", "d": "all", "e": "over half",
+                                                  "f": "up to half"}
+
+
+def test_effectiveness_by_overlap_is_ordered_and_leaves_unmeasured_queries_out():
+    shares = pd.DataFrame({"query_id": ["q3", "q0", "q1", "gone"], "share": [1.0, 0.0, 0.4, 1.0], "terms": 2})
+    found = embeddings.by_overlap({"BM25": system(queries=4), "fine-tuned": system(0.1, queries=4)}, shares)
+    assert re.findall(r"BM25, (\S+(?: to half)?):", found.html) == ["none", "up to half", "all"]
+    assert "n = 2" not in found.html
+
+
+def test_a_map_says_how_many_queries_have_their_passage_nearest():
+    points = pd.DataFrame([("a", "query", 0, 0), ("b", "query", 9, 0), ("a", "passage", 1, 0), ("b", "passage", 2, 0)],
+                          columns=["query_id", "kind", "x", "y"])
+    assert embeddings.nearest_share(points) == 1.0
+    swapped = points.assign(x=[0, 9, 2, 1])
+    assert embeddings.nearest_share(swapped) == 0.0
+    figure = embeddings.map_figure({"untouched": swapped, "fine-tuned": points})
+    assert "untouched: 0% of 2 queries have their own passage as the nearest. fine-tuned: 100% of 2" in figure.html
+
+
+def test_the_space_is_told_by_its_similarities():
+    table = pd.DataFrame({"query_id": ["a", "b"], "relevant": [0.9, 0.7], "other": [0.1, 0.3], "above": [1.0, 0.5]})
+    step = SimpleNamespace(key="0123456789abcdef", value=lambda: table)
+    rows = cells(embeddings.space_table({"untouched": step}))
+    assert rows[1] == ["untouched", "0.800", "0.200", "0.600", "75.00%"]
+    assert 'href="#step-0123456789"' in embeddings.space_table({"untouched": step}).html
+
+
+def test_the_finding_on_embeddings_follows_the_values():
+    shares = pd.DataFrame({"query_id": ["q0", "q1", "q2"], "share": [0.0, 1.0, 0.5], "terms": 2})
+    both = systems()
+    both["fine-tuned"].values["RR@10"] = both["BM25"].values["RR@10"] + [0.3, 0.1, 0.2, 0.0]
+    said = embeddings.finding(both, "fine-tuned", shares, BED, 2).markdown
+    assert "The fine-tuned against BM25: RR@10 +0.150" in said
+    assert "for 2 queries; the reverse holds for 1." in said
+    assert "repeats is −1.00" in said
+    alike = embeddings.finding(both, "fine-tuned", shares.assign(share=0.5), BED, 2).markdown
+    assert "Spearman" not in alike
+
+
+def test_the_encoder_stands_before_and_after_its_training():
+    base = BiEncoder()
+    assert embeddings.models(base) == {"untouched encoder": replace(base, loss="none"), "fine-tuned encoder": base}
