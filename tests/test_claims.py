@@ -226,3 +226,28 @@ def test_what_cannot_be_compared_shows_its_effect_and_the_reason(chapter):
     assert line["verdict"] == "not comparable"
     assert line["evidence"].startswith("+0.650")
     assert line["evidence"].endswith("4 queries; other models")
+
+
+# ---- claims on two groups of queries ----
+
+def test_two_groups_of_queries_are_compared_unpaired(chapter):
+    claims.load().pop("second")
+    easy, hard = evaluation("easy", [0.9, 0.8, 0.7]), evaluation("hard", [0.1, 0.2])
+    line = claims.judge("chapter", {}, groups={"first": (easy, hard)}).data["claims"][0]
+    # of the 10 ways to choose 2 of 5 values one is as extreme; two-sided 2 / 10
+    assert line["evidence"].startswith("+0.650")
+    assert line["evidence"].endswith("p 0.200, 3 against 2 queries")
+    assert (line["verdict"], line["key"]) == (INSIGNIFICANT, Source.key)
+
+
+def test_groups_and_pairs_are_corrected_together(chapter):
+    groups = {"first": (evaluation("easy", [0.9, 0.8, 0.7]), evaluation("hard", [0.1, 0.2]))}
+    first, second = claims.judge("chapter", {"second": chapter["second"]}, groups=groups).data["claims"]
+    assert "p 0.062, 6 queries" in second["evidence"]  # the smaller p: 2 / 64, times two
+    assert "p 0.200," in first["evidence"]
+
+
+def test_a_claim_on_groups_counts_as_measured(chapter):
+    groups = {"third": chapter["first"]}
+    with pytest.raises(BadInput, match="claim '(third|second)' and the chapter 'chapter' do not agree"):
+        claims.judge("chapter", {"first": chapter["first"]}, groups=groups)

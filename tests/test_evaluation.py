@@ -76,3 +76,21 @@ def test_rows_of_the_study_that_were_not_measured_are_shown_as_not_run():
     assert "0.560" in shown.html  # the published value all the same
     assert "effects against ranker = BM25" in shown.html
     assert [line["row"] for line in shown.data["values"]] == ["BM25", "BERT-Mean"]
+
+
+def test_a_system_on_some_of_its_queries():
+    both = over_seeds("s", [system("a", 1.0, 0.0, 0.5), system("b", 0.5, 0.5, 0.5)])
+    part = both.on(["q2", "q0"])
+    assert part.values["RR@10"].to_dict() == {"q2": 0.5, "q0": 0.75}
+    assert part.seed_means is None  # they are means over all queries
+    assert (part.label, part.source, len(both.values)) == ("s", both.source, 3)
+    with pytest.raises(KeyError):
+        both.on(["q9"])
+
+
+def test_two_parts_of_a_system_are_compared_unpaired():
+    whole = system("a", 0.9, 0.8, 0.7, 0.1, 0.2)
+    found = whole.on(["q0", "q1", "q2"]).apart(whole.on(["q3", "q4"]), "RR@10")
+    assert found.difference.mean == pytest.approx(0.65)
+    assert found.p_permutation == pytest.approx(0.2)  # one of ten choices is as extreme, on one side
+    assert found.sizes == (3, 2)

@@ -1,10 +1,10 @@
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from helpers.significance import Interval, mean_interval, paired, permutation_p
+from helpers.significance import Interval, mean_interval, paired, permutation_p, unpaired
 
 OURS = [0.50, 1.00, 0.33, 0.25, 1.00, 0.00, 0.50, 0.20]
 THEIRS = [0.33, 0.50, 0.50, 0.20, 0.10, 0.00, 0.10, 0.25]
@@ -128,3 +128,55 @@ def test_constant_values_have_an_interval_without_width(values):
 def test_no_values_have_no_mean():
     with pytest.raises(ValueError, match="no values to average"):
         mean_interval([])
+
+
+# ---- two groups of queries ----
+
+def test_the_permutation_p_of_two_groups_by_hand():
+    # Of the 10 ways to choose 2 of the 5 values the seen one alone has a difference as large; the test is two-sided,
+    # and scipy doubles the smaller tail: 2 / 10.
+    found = unpaired([4.0, 5.0], [1.0, 2.0, 3.0])
+    assert found.p_permutation == pytest.approx(0.2)
+    assert found.difference.mean == pytest.approx(2.5)
+    assert (found.sizes, found.queries) == ((2, 3), "2 against 3")
+
+
+def test_the_permutation_p_of_two_groups_is_that_of_all_choices():
+    first, second = [0.1, 0.9, 0.4], [0.2, 0.3, 0.0, 0.5]
+    pool = np.array([*first, *second])
+    means = [pool[list(chosen)].mean() - np.delete(pool, list(chosen)).mean() for chosen in combinations(range(7), 3)]
+    seen = np.mean(first) - np.mean(second)
+    tails = [np.mean([mean >= seen - 1e-12 for mean in means]), np.mean([mean <= seen + 1e-12 for mean in means])]
+    assert unpaired(first, second).p_permutation == pytest.approx(min(1, 2 * min(tails)))
+
+
+def test_groups_of_equal_values_have_p_1_and_no_interval():
+    found = unpaired([0.5] * 5, [0.5] * 4)
+    assert (found.p_permutation, found.difference) == (1.0, Interval(0.0, 0.0, 0.0))
+
+
+def test_each_group_without_spread_has_an_interval_without_width():
+    found = unpaired([1.0, 1.0], [0.0, 0.0])
+    assert found.difference == Interval(1.0, 1.0, 1.0)
+    assert found.p_permutation == pytest.approx(2 / 6)
+
+
+def test_swapping_the_groups_turns_the_difference():
+    one, other = unpaired(OURS, THEIRS[:4]), unpaired(THEIRS[:4], OURS)
+    assert one.p_permutation == pytest.approx(other.p_permutation)
+    assert one.difference.mean == pytest.approx(-other.difference.mean)
+
+
+def test_the_interval_of_two_large_groups_is_that_of_the_normal_distribution():
+    rng = np.random.default_rng(8)
+    first, second = rng.normal(0.6, 0.2, 300), rng.normal(0.5, 0.3, 200)
+    found, half = unpaired(first, second), 1.96 * np.sqrt(first.var() / 300 + second.var() / 200)
+    assert (found.difference.low, found.difference.high) == pytest.approx(
+        (found.difference.mean - half, found.difference.mean + half), abs=half / 10)
+    assert unpaired(first, second) == found  # seeded
+
+
+@pytest.mark.parametrize("first, second", [([], []), ([1.0], [1.0, 2.0]), ([1.0, 2.0], [])])
+def test_groups_of_fewer_than_two_values(first, second):
+    with pytest.raises(ValueError, match="two groups of at least two values wanted"):
+        unpaired(first, second)

@@ -11,6 +11,7 @@ from helpers import paths, published, verdicts
 from helpers.errors import BadInput
 from helpers.evaluation import Evaluation
 from helpers.fragments import Fragment, Html, badge, cell, table
+from helpers.significance import Paired, Unpaired
 from helpers.verdicts import INCOMPARABLE, NOT_RUN, Verdict
 
 
@@ -50,7 +51,8 @@ def chapter_plan() -> dict[str, dict[str, str]]:
 
 
 def judge(chapter: str, measured: Mapping[str, tuple[Evaluation, Evaluation]], picked_from: int = 1,
-          not_run: Mapping[str, str] | None = None, incomparable: Mapping[str, str] | None = None) -> Fragment:
+          not_run: Mapping[str, str] | None = None, incomparable: Mapping[str, str] | None = None,
+          groups: Mapping[str, tuple[Evaluation, Evaluation]] | None = None) -> Fragment:
     """The verdicts on a chapter's claims, as a table; Holm's correction runs over all of them together.
 
     Args:
@@ -61,19 +63,22 @@ def judge(chapter: str, measured: Mapping[str, tuple[Evaluation, Evaluation]], p
         not_run: the claims that these parameters cannot test, each with the reason. A system compared with itself is one too.
         incomparable: the claims whose measurement is another thing than what the study measured, each with the reason; the
             effect is shown beside it.
+        groups: for a claim on two groups of queries, one system on either: compared unpaired.
 
     Raises:
         BadInput: if a claim of this chapter has neither measurement nor reason here, or one is of another chapter.
     """
     mine = {name: claim for name, claim in load().items() if claim.chapter == chapter}
+    measured = {**measured, **(groups or {})}
     if odd_ones := set(mine) ^ {*measured, *(not_run or {})}:
         odd = sorted(odd_ones)[0]
         raise BadInput(f"claim {odd!r} and the chapter {chapter!r} do not agree", file=paths.PUBLISHED / "claims.yaml",
                        mend="measure every claim that names the chapter, and no other")
     itself = {name: ITSELF for name, (first, second) in measured.items() if first is second}
     reasons = {**itself, **(not_run or {})}
-    found = {name: first.against(second, mine[name].measure) for name, (first, second) in measured.items()
-             if name not in reasons}
+    found: dict[str, Paired | Unpaired] = {
+        name: (first.apart if name in (groups or {}) else first.against)(second, mine[name].measure)
+        for name, (first, second) in measured.items() if name not in reasons}
     p_values = [min(1.0, picked_from * test.p_permutation) for test in found.values()]
     corrected = dict(zip(found, verdicts.holm(p_values), strict=True))
     rows, data = [], []

@@ -1,11 +1,11 @@
 """An evaluation: a labelled system with its per-query values and the step that they came from."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from helpers.significance import Interval, Paired, mean_interval, paired
+from helpers.significance import Interval, Paired, Unpaired, mean_interval, paired, unpaired
 from helpers.steps import Step
 from helpers.testbed import Testbed
 
@@ -20,6 +20,7 @@ class Evaluation:
         values: a row a query, a column a measure.
         source: the step whose value was measured: the provenance of every number.
         seed_means: for a system averaged over seeds, a row a seed with its means, a column a measure; else None.
+        unit: what the rows of the values are.
     """
 
     label: str
@@ -27,6 +28,7 @@ class Evaluation:
     values: pd.DataFrame
     source: Step
     seed_means: pd.DataFrame | None = None
+    unit: str = "queries"
 
     def mean(self, measure: str) -> Interval:
         """Mean and 95 % bootstrap interval over queries."""
@@ -34,7 +36,15 @@ class Evaluation:
 
     def against(self, baseline: "Evaluation", measure: str) -> Paired:
         """The paired comparison with another system on the same queries."""
-        return paired(self.values[measure], baseline.values[measure].loc[self.values.index])
+        return replace(paired(self.values[measure], baseline.values[measure].loc[self.values.index]), unit=self.unit)
+
+    def on(self, queries: Sequence[str]) -> "Evaluation":
+        """The same system on some of its queries."""
+        return replace(self, values=self.values.loc[list(queries)], seed_means=None)
+
+    def apart(self, other: "Evaluation", measure: str) -> Unpaired:
+        """The unpaired comparison with a system on other queries."""
+        return unpaired(self.values[measure], other.values[measure])
 
 
 def evaluate(label: str, run: pd.DataFrame, bed: Testbed, measures: Sequence[str], source: Step) -> Evaluation:

@@ -1,4 +1,4 @@
-"""Intervals and tests over queries: bootstrap, the studies' paired t-test, a seeded permutation test."""
+"""Intervals and tests over queries: bootstrap, the studies' paired t-test, seeded permutation tests."""
 
 from dataclasses import dataclass
 
@@ -28,6 +28,22 @@ class Paired:
     p_t: float
     p_permutation: float
     queries: int
+    unit: str = "queries"  # what the pairs are
+
+
+@dataclass(frozen=True)
+class Unpaired:
+    """A comparison of two groups of queries: the difference of their means with its interval, p, and the groups' sizes."""
+
+    difference: Interval
+    p_permutation: float
+    sizes: tuple[int, int]
+    unit: str = "queries"  # what the groups consist of
+
+    @property
+    def queries(self) -> str:
+        """The sizes in words, `202 against 184`."""
+        return "{} against {}".format(*self.sizes)
 
 
 def mean_interval(values: ArrayLike, seed: int = SEED) -> Interval:
@@ -75,3 +91,31 @@ def permutation_p(differences: np.ndarray, seed: int = SEED) -> float:
     return float(stats.permutation_test(
         (moved,), np.mean, permutation_type="samples", n_resamples=PERMUTATIONS, vectorized=True, batch=5_000,
         rng=np.random.default_rng(seed)).pvalue)
+
+
+def unpaired(values: ArrayLike, others: ArrayLike, seed: int = SEED) -> Unpaired:
+    """Compare two groups of queries, such as the questions for a location and those for an entity.
+
+    The interval is a bootstrap's that resamples each group by itself; the permutation test, two-sided, draws anew which query
+    belongs to which group (Efron & Tibshirani 1993, sections 8.3 and 15.2).
+
+    Raises:
+        ValueError: for fewer than two queries in a group.
+    """
+    first, second = np.asarray(values, dtype=float), np.asarray(others, dtype=float)
+    if min(first.size, second.size) < 2:
+        raise ValueError(f"two groups of at least two values wanted: got {first.size} and {second.size}")
+    mean, sizes = float(first.mean() - second.mean()), (first.size, second.size)
+    if np.ptp(first) == 0 and np.ptp(second) == 0:
+        interval = Interval(mean, mean, mean)
+    else:
+        found = stats.bootstrap((first, second), _difference, n_resamples=RESAMPLES, method="percentile", vectorized=True,
+                                rng=np.random.default_rng(seed)).confidence_interval
+        interval = Interval(mean, float(found.low), float(found.high))
+    p = stats.permutation_test((first, second), _difference, permutation_type="independent", n_resamples=PERMUTATIONS,
+                               vectorized=True, batch=5_000, rng=np.random.default_rng(seed)).pvalue
+    return Unpaired(interval, float(p), sizes)
+
+
+def _difference(first: np.ndarray, second: np.ndarray, axis: int = -1) -> np.ndarray:
+    return first.mean(axis=axis) - second.mean(axis=axis)

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from helpers.numbers import interval, p_value, signed
-from helpers.significance import Paired
+from helpers.significance import Paired, Unpaired
 
 ALPHA = 0.05
 MARGIN = 0.01  # smaller differences of a measure between 0 and 1 are called none
@@ -37,7 +37,7 @@ class Verdict:
     """A verdict with what it rests on; `found` is None where nothing was measured."""
 
     verdict: str
-    found: Paired | None = None
+    found: Paired | Unpaired | None = None
     p: float | None = None
     reason: str = ""
 
@@ -47,10 +47,10 @@ class Verdict:
             return self.reason
         d = self.found.difference
         return (f"{signed(d.mean)} {interval(d.low, d.high, sign=True)}, p {p_value(self.p or 0.0).lstrip('= ')}, "
-                f"{self.found.queries} queries" + (f"; {self.reason}" if self.reason else ""))
+                f"{self.found.queries} {self.found.unit}" + (f"; {self.reason}" if self.reason else ""))
 
 
-def judge(direction: str, found: Paired, p: float | None = None, margin: float = MARGIN) -> Verdict:
+def judge(direction: str, found: Paired | Unpaired, p: float | None = None, margin: float = MARGIN) -> Verdict:
     """The verdict on a finding of the given direction (`higher`, `lower`, `no-difference`).
 
     Args:

@@ -1,12 +1,17 @@
 """Results in words, alike on every page."""
 
 from helpers.numbers import interval, p_value, signed
-from helpers.significance import Paired
+from helpers.significance import Paired, Unpaired
 from helpers.verdicts import ALPHA
 
 
-def effect(found: Paired) -> str:
+def effect(found: Paired | Unpaired) -> str:
     """A difference: value, interval, whether it is significant, and p."""
     d = found.difference
     sure = "significant" if found.p_permutation < ALPHA else "not significant"
     return f"{signed(d.mean)} {interval(d.low, d.high, sign=True)} ({sure}, permutation p {p_value(found.p_permutation)})"
+
+
+def apart(found: Unpaired) -> str:
+    """A difference of two groups of queries: value, interval, whether it is significant, p, and the groups' sizes."""
+    return f"{effect(found)[:-1]}; {found.queries} queries)"

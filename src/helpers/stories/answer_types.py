@@ -1,0 +1,172 @@
+"""The chapter *Answer types* (David 2020, section 4.4.2, table 4.4): reciprocal rank by type."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from helpers import claims, page, plots, published, verdicts
+from helpers.answer_types import TYPES
+from helpers.compare import measured, published_cell, row_verdict, test_cells, with_interval
+from helpers.evaluation import Evaluation, values_of
+from helpers.fragments import Fragment, Html, badge
+from helpers.numbers import count, interval, p_value, plain, signed
+from helpers.significance import Unpaired
+from helpers.stories.answer_type_rules import LABEL, STUDY, TABLE, published_counts, typed
+from helpers.stories.collection import groups_of
+from helpers.stories.wording import apart
+from helpers.testbed import Testbed
+
+MEASURE = "RR"  # the study names no cutoff: the first relevant passage of the whole run counts
+EASY, HARD = "LOC", "ENTY"  # the types that the claim compares
+FEWEST = 2  # queries of a type that a test needs
+
+
+def types_of(bed: Testbed) -> pd.Series:
+    """The type of each judged query, in the order of table 4.4: the collection's label, or the rules' where there is none."""
+    frame = bed.query_frame
+    types = frame.set_index("query_id")[LABEL] if LABEL in frame else typed(frame)
+    return in_order(types.loc[bed.judged])
+
+
+def in_order(types: pd.Series) -> pd.Series:
+    """The same, sorted by type; queries without a type are left out."""
+    return pd.concat([types[types == kind] for kind in TYPES])
+
+
+def by_type_table(systems: Mapping[str, Evaluation], model: str, types: pd.Series) -> Fragment:
+    """Table 4.4 for BM25 and one encoder, which is tested against BM25 in each type.
+
+    The encoder stands beside the study's of its name; another one, such as the packaged MiniLM, stands beside BERT and is not
+    comparable.
+    """
+    base, encoder, name = systems["BM25"], systems[model], model.split(" / ")[0]
+    known = any((table, row) == (TABLE, name) for table, row, _ in published.load(STUDY))
+    beside = name if known else "BERT"
+    groups = {kind: list(types.index[types == kind]) for kind in TYPES}
+    pairs = {kind: encoder.on(group).against(base.on(group), MEASURE) for kind, group in groups.items() if len(group) >= FEWEST}
+    corrected = dict(zip(pairs, verdicts.holm([found.p_permutation for found in pairs.values()]), strict=True))
+    rows, data = [], []
+    for kind, group in groups.items():
+        said, printed = (published.value(STUDY, TABLE, row, kind) for row in ("BM25", beside))
+        verdict = row_verdict(printed, said, pairs.get(kind), corrected.get(kind))
+        word = "" if verdict is None else verdict.verdict if known else verdicts.INCOMPARABLE
+        rows.append([kind, count(published_counts()[kind]), count(len(group)), published_cell(said, said), mean_cell(base, group),
+                     published_cell(printed, said), mean_cell(encoder, group), badge(word, verdicts.KINDS[word]) if word else "",
+                     *test_cells(pairs.get(kind), corrected.get(kind))])
+        measured_here = [("BM25", base, None), *([(beside, encoder, word or None)] if known else [])] if group else []
+        data += [{"study": STUDY, "table": TABLE, "row": row, "column": kind, "measure": MEASURE, "key": system.source.key,
+                  "measured": system.on(group).mean(MEASURE).mean, "verdict": verdict} for row, system, verdict in measured_here]
+    header = ("type", "queries, study", "queries, here", "BM25, published", "BM25, measured", f"{beside}, published",
+              f"{model}, measured", "verdict", "encoder less BM25", "p (t, perm.)")
+    caption = f"{published.published_name(STUDY)}, table {TABLE}: mean reciprocal rank by answer type"
+    return Fragment(page.show_table(caption, header, rows).html, data={"values": data})
+
+
+def mean_cell(system: Evaluation, group: Sequence[str]) -> Html | str:
+    """The mean over a group with its interval, linked to where it came from; empty for no queries."""
+    if not group:
+        return ""
+    mean = system.on(group).mean(MEASURE)
+    return with_interval(measured(plain(mean.mean), system), interval(mean.low, mean.high))
+
+
+def by_type_figure(systems: Mapping[str, Evaluation], types: pd.Series) -> Fragment:
+    """Mean reciprocal rank of every system by type."""
+    values = values_of(systems, list(systems), MEASURE).loc[types.index]
+    return plots.means_by_group(values, types, MEASURE, "Mean reciprocal rank by answer type.")
+
+
+def styles_of(bed: Testbed) -> pd.Series | None:
+    """The style of each judged query (plain, paraphrase, oblique), sorted; None if the collection has no such label."""
+    styles = groups_of(bed, "style")
+    return None if styles is None else styles.sort_values(ascending=False, kind="stable")
+
+
+def by_style_figure(systems: Mapping[str, Evaluation], styles: pd.Series | None) -> Fragment:
+    """Mean reciprocal rank of every system by style of query."""
+    if styles is None:
+        return page.prose("This collection does not label its queries by style.")
+    values = values_of(systems, list(systems), MEASURE).loc[styles.index]
+    return plots.means_by_group(values, styles, MEASURE, "Mean reciprocal rank by style of query.")
+
+
+def labels_and_rules(systems: Mapping[str, Evaluation], bed: Testbed) -> Fragment:
+    """What table 4.4 becomes if the types are those of the rules instead of the labels."""
+    if LABEL not in bed.query_frame:
+        return page.prose("This collection has no labels: the types above are those of the rules.")
+    labels, given = types_of(bed), in_order(typed(bed.query_frame).loc[bed.judged])
+    rows = []
+    for kind in TYPES:
+        cells: list[Any] = [kind]
+        for types in (labels, given):
+            group = list(types.index[types == kind])
+            cells += [count(len(group)), *(mean_cell(system, group) for system in systems.values())]
+        rows.append(cells)
+    header = ["type", *(f"{head}, {where}" for where in ("labels", "rules") for head in ("queries", *systems))]
+    return page.show_table("Mean reciprocal rank by the collection's labels and by the types of the rules", header, rows)
+
+
+# ---- the claim ----
+
+def easy_and_hard(types: pd.Series) -> tuple[list[str], list[str]]:
+    """The questions for a location and those for an entity."""
+    return list(types.index[types == EASY]), list(types.index[types == HARD])
+
+
+def claims_table(systems: Mapping[str, Evaluation], model: str, types: pd.Series) -> Fragment:
+    """The chapter's claim, on the encoder's two groups of queries."""
+    easy, hard = easy_and_hard(types)
+    claim = "location-questions-are-easier"
+    if min(len(easy), len(hard)) < FEWEST:
+        return claims.judge("answer_types", {}, not_run={
+            claim: f"needs two queries of either type; there are {len(easy)} for a location and {len(hard)} for an entity"})
+    encoder = systems[model]
+    return claims.judge("answer_types", {}, groups={claim: (encoder.on(easy), encoder.on(hard))})
+
+
+def comparisons(systems: Mapping[str, Evaluation], types: pd.Series) -> dict[str, Unpaired]:
+    """Location against entity for every system; empty where there are too few queries of either."""
+    easy, hard = easy_and_hard(types)
+    if min(len(easy), len(hard)) < FEWEST:
+        return {}
+    return {name: system.on(easy).apart(system.on(hard), MEASURE) for name, system in systems.items()}
+
+
+def location_table(systems: Mapping[str, Evaluation], types: pd.Series, styles: pd.Series | None, model: str) -> Fragment:
+    """Location against entity for every system, and for one encoder within each style of query.
+
+    Args:
+        systems: evaluations by name.
+        types: of the queries.
+        styles: of the queries, or None.
+        model: the encoder that is looked at by style.
+    """
+    found = {name: (systems[name], test) for name, test in comparisons(systems, types).items()}
+    if styles is not None:
+        for style in dict.fromkeys(styles):
+            inside = comparisons({model: systems[model]}, types[styles.loc[types.index] == style])
+            found |= {f"{model}, {style} queries": (systems[model], test) for test in inside.values()}
+    corrected = verdicts.holm([test.p_permutation for _, test in found.values()])
+    rows = [[name, f"{test.sizes[0]:,} and {test.sizes[1]:,}",
+             with_interval(measured(signed(test.difference.mean), system),
+                           interval(test.difference.low, test.difference.high, sign=True)),
+             p_value(test.p_permutation), p_value(p)] for (name, (system, test)), p in zip(found.items(), corrected, strict=True)]
+    header = ("system", f"{EASY} and {HARD} queries", f"{EASY} less {HARD}", "p (permutation)", "p (Holm)")
+    return page.show_table("Questions for a location against questions for an entity, unpaired", header, rows, numeric_from=2)
+
+
+def finding(systems: Mapping[str, Evaluation], model: str, types: pd.Series, queries: pd.DataFrame | None,
+            split: str) -> Fragment:
+    """The chapter's last words."""
+    means = systems[model].values[MEASURE].loc[types.index].groupby(types).mean().sort_values()
+    said = [f"{model} answers questions of type {means.index[-1]} best ({plain(means.iloc[-1])}) and those of type "
+            f"{means.index[0]} worst ({plain(means.iloc[0])})."]
+    tests = comparisons({name: systems[name] for name in (model, "BM25")}, types)
+    said += [f"{name}, location less entity: {apart(test)}." for name, test in tests.items()]
+    if queries is not None:
+        part = queries[queries["split"] == split]
+        right = (typed(part).to_numpy() == part[LABEL].to_numpy()).mean()
+        said.append(f"The rules give the collection's label to {right:.1%} of the {len(part):,} queries of {split}: a table by "
+                    "the rules' types alone, as in the study, mixes types.")
+    return page.prose(*said)

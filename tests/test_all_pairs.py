@@ -1,0 +1,77 @@
+"""All pairs: against the test of one pair, and by hand."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from helpers.all_pairs import all_pairs, cohens_d, differences, permutation_ps
+from helpers.significance import mean_interval, paired
+from helpers.verdicts import holm
+
+RNG = np.random.default_rng(11)
+
+
+def frame(**columns):
+    return pd.DataFrame(columns)
+
+
+def test_differences_are_those_of_every_pair_in_order():
+    moved = differences(frame(a=[3.0, 1.0], b=[1.0, 1.0], c=[0.0, 2.0]))
+    assert moved.tolist() == [[2.0, 3.0, 1.0], [0.0, -1.0, -1.0]]  # a - b, a - c, b - c
+
+
+@pytest.mark.parametrize("values, d", [([1, 2, 3], 2.0), ([-1, -2, -3], -2.0), ([0, 0], 0.0), ([1, 1], math.inf),
+                                       ([-1, -1], -math.inf), ([1, -1], 0.0)])
+def test_cohens_d_by_hand(values, d):
+    assert cohens_d(np.array(values, dtype=float)) == pytest.approx(d)
+
+
+def test_few_differences_have_the_exact_p_of_the_single_test():
+    values = frame(a=RNG.random(8), b=RNG.random(8), c=RNG.random(8))
+    expected = [paired(values[x], values[y]).p_permutation for x, y in ("ab", "ac", "bc")]
+    assert permutation_ps(differences(values)).tolist() == expected
+
+
+def test_many_zeros_do_not_make_the_exact_p_another():
+    moved = np.zeros((60, 1))
+    moved[:8, 0] = 0.5
+    assert permutation_ps(moved)[0] == pytest.approx(2 / 256)
+
+
+def test_many_differences_have_about_the_p_of_the_single_test():
+    moved = np.column_stack([RNG.normal(shift, 1, 50) for shift in (0.0, 0.2, 0.35)])
+    single = [paired(column, np.zeros(50)).p_permutation for column in moved.T]
+    assert permutation_ps(moved) == pytest.approx(single, abs=0.008)  # of 100,000 draws each
+
+
+def test_p_is_never_zero_and_its_ties_count():
+    clear = np.full((40, 1), 0.1)
+    assert permutation_ps(clear)[0] == pytest.approx(1 / 100_001)
+    tied = np.tile([0.1, 0.2, -0.3], 10)[:, None]  # mean zero but for rounding: every choice of signs is as extreme
+    assert permutation_ps(tied)[0] == pytest.approx(1.0)
+
+
+def test_the_signs_are_seeded():
+    moved = RNG.normal(0.3, 1, (40, 2))
+    assert (permutation_ps(moved) == permutation_ps(moved)).all()
+    assert (permutation_ps(moved, seed=1) != permutation_ps(moved, seed=2)).any()
+
+
+def test_every_pair_has_its_interval_effect_and_corrected_p():
+    values = frame(a=RNG.random(12), b=RNG.random(12), c=RNG.random(12))
+    found = all_pairs(values)
+    assert [(pair.first, pair.second) for pair in found] == [("a", "b"), ("a", "c"), ("b", "c")]
+    for pair in found:
+        moved = (values[pair.first] - values[pair.second]).to_numpy()
+        assert pair.difference == mean_interval(moved)
+        assert pair.d == cohens_d(moved)
+        assert pair.p == paired(values[pair.first], values[pair.second]).p_permutation
+    assert [pair.holm for pair in found] == holm([pair.p for pair in found])
+
+
+@pytest.mark.parametrize("values", [frame(a=[1.0, 2.0]), frame(a=[1.0], b=[2.0])])
+def test_two_systems_and_two_queries_are_the_least(values):
+    with pytest.raises(ValueError, match="at least two systems and two queries"):
+        all_pairs(values)

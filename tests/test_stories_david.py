@@ -1,0 +1,456 @@
+"""The chapters *Significance* and *Answer types*: what they show follows the values. A constant difference over 8 queries has
+a permutation p of 2 / 2^8 = 0.008; two groups of 8 that do not overlap have 2 / C(16, 8) = 0.0002."""
+
+import re
+from html import unescape
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from helpers import published
+from helpers.answer_types import RULES, TYPES, WIDER
+from helpers.bi_encoder import BiEncoder
+from helpers.evaluation import Evaluation
+from helpers.stories import answer_type_rules as rules
+from helpers.stories import answer_types, david, encoders, significance
+from helpers.stories.wording import apart
+from helpers.verdicts import INCOMPARABLE, INSIGNIFICANT, NONE, NOT_RUN, OPPOSITE, SIGNIFICANT
+
+
+class Source:
+    key = "0123456789abcdef"
+
+
+def of_values(values, measure="RR@10", index=None):
+    names = index if index is not None else [f"q{number}" for number in range(len(values))]
+    return Evaluation("system", pd.DataFrame(), pd.DataFrame({measure: values}, index=pd.Index(names, name="query_id")), Source())
+
+
+def cells(fragment):
+    """The rows of a table as texts, the header first."""
+    found = re.findall(r"<tr>(.*?)</tr>", fragment.html, re.DOTALL)
+    return [[unescape(re.sub(r"<[^>]+>", " ", text)).strip() for text in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row)]
+            for row in found]
+
+
+def text_of(fragment):
+    return unescape(re.search(r'aria-label="([^"]*)"', fragment.html)[1])
+
+
+def claim_of(fragment):
+    (line,) = fragment.data["claims"]
+    return line
+
+
+# ---- the systems of both chapters ----
+
+BASE = BiEncoder(queries=1500, data_seed=1)
+BOTH = ["packaged", "packaged:0,1,2"]
+
+
+def test_every_model_stands_before_and_after_its_training():
+    models = david.variants(encoders.models(BASE, ["packaged"], ["mean", "cls"]), trained=True)
+    assert list(models) == ["MiniLM / Avg", "MiniLM / CLS", "MiniLM / Avg, untouched", "MiniLM / CLS, untouched"]
+    assert [(model.pooling, model.loss) for model in models.values()] == [
+        ("mean", "triplet"), ("cls", "triplet"), ("mean", "none"), ("cls", "none")]
+
+
+def test_without_training_the_untouched_models_are_left():
+    assert list(david.variants(encoders.models(BASE, ["packaged"], ["mean"]), trained=False)) == ["MiniLM / Avg, untouched"]
+
+
+def test_the_models_are_those_of_the_chapter_encoders():
+    # the parameters of notebooks/encoders.ipynb, so that no training is run twice
+    theirs = BiEncoder("almanac", "passage", queries=1500, loss="triplet", margin=1.0, epochs=1, learning_rate=2e-5,
+                       max_length=128, query_length=64, seed=1, data_seed=1)
+    ours = BiEncoder("almanac", "passage", queries=1500, epochs=1, learning_rate=2e-5, seed=1, data_seed=1)
+    assert ours == theirs
+
+
+@pytest.mark.parametrize("specs, poolings, trained, pair", [
+    (BOTH, ["cls", "mean"], True, ("MiniLM / CLS", "MiniLM (layers 0,1,2) / CLS")),
+    (BOTH[::-1], ["mean"], True, ("MiniLM (layers 0,1,2) / Avg", "MiniLM / Avg")),
+    (BOTH, ["mean"], False, ("MiniLM / Avg, untouched", "MiniLM (layers 0,1,2) / Avg, untouched")),
+    (["packaged"], ["mean", "cls"], True, ("MiniLM / Avg", ""))])
+def test_two_models_stand_for_bert_and_distilbert(specs, poolings, trained, pair):
+    assert david.pair_of(david.variants(encoders.models(BASE, specs, poolings), trained)) == pair
+
+
+@pytest.mark.parametrize("spec, packaged", [("packaged", True), ("packaged:0,1", True), ("hub:a/packaged@1", False),
+                                            ("./packaged", False)])
+def test_the_packaged_backbone_is_known_by_its_spec(spec, packaged):
+    assert david.is_packaged(BiEncoder(backbone=spec)) == packaged
+
+
+def test_bm25_and_every_model_rank_the_same_queries(monkeypatch):
+    run = SimpleNamespace(value=lambda: "run", key="k")
+    bed = SimpleNamespace(bm25=lambda k1, b, depth: run, per_query=lambda found, measures: (found, measures))
+    model = SimpleNamespace(run=lambda where, depth: run if (where, depth) == (bed, 7) else None)
+    found = david.evaluations(bed, {"a": model}, 7, ["RR"])
+    assert list(found) == ["BM25", "a"]
+    assert [each.values for each in found.values()] == [("run", ["RR"])] * 2
+
+
+# ---- significance ----
+
+WAVE = np.tile([0.0, 0.5], 10)  # 20 queries
+
+
+def three_systems():
+    """`c` is 0.25 above `a` in every query; `b` is above it in half of them, alternately by much and by less."""
+    values = {"BM25": WAVE, "MiniLM / Avg": WAVE + 0.25, "MiniLM (layers 0,1,2) / Avg": WAVE + np.tile([0.0, 0.4], 10)}
+    return {name: of_values(each) for name, each in values.items()}
+
+
+def compared():
+    return significance.compared(three_systems(), groups=10, divisions=5)
+
+
+def test_each_pair_has_both_rules():
+    pairs = compared()
+    assert pairs[["first", "second"]].to_numpy().tolist() == [
+        ["BM25", "MiniLM / Avg"], ["BM25", "MiniLM (layers 0,1,2) / Avg"], ["MiniLM / Avg", "MiniLM (layers 0,1,2) / Avg"]]
+    first = pairs.iloc[0]
+    assert first[["difference", "low", "high", "d"]].tolist() == [-0.25, -0.25, -0.25, -np.inf]
+    assert first[["p_groups", "holm_groups", "share"]].tolist() == [0.0, 0.0, 1.0]  # the same in every group
+    assert first["p"] < 1e-4
+    assert pairs["holm"].tolist() == pytest.approx([3 * first["p"], 2 * pairs["p"][1], pairs["p"][2]])
+    assert pairs["difference"].tolist() == pytest.approx([-0.25, -0.2, 0.05])
+
+
+def test_the_setting_stands_beside_the_studys():
+    assert cells(significance.setting_table(400, 10))[1:] == [
+        ["groups of queries", "10", "10"], ["queries in each group", "698", "40"], ["threshold", "0.05", "0.05"]]
+    assert cells(significance.setting_table(403, 10))[2][2] == "40 or 41"
+
+
+def test_a_square_is_alike_on_both_sides():
+    names = list(three_systems())
+    found = significance.square(compared(), "difference", names)
+    assert found.equals(found.T)
+    assert found.loc["MiniLM / Avg", "BM25"] == -0.25
+    assert np.diag(found).tolist() == [0.0] * 3
+
+
+def decided(*rows):
+    """Pairs with given p-values: the study's, corrected, per query, corrected, and the share of divisions."""
+    both = pd.DataFrame(rows, columns=["p_groups", "holm_groups", "p", "holm", "share"])
+    return both.assign(first="x", second="y", difference=0.1, low=0.0, high=0.2, d=0.5)
+
+
+FOUR = [(0.01, 0.03, 0.01, 0.02, 1.0),  # both
+        (0.04, 0.12, 0.02, 0.06, 0.5),  # the study's rule alone
+        (0.06, 0.12, 0.001, 0.004, 0.96),  # ours alone
+        (0.5, 0.5, 0.4, 0.4, 0.05)]  # neither
+
+
+def test_the_matrix_has_the_study_above_and_ours_below_the_diagonal():
+    names = list(three_systems())
+    pairs = compared().assign(p_groups=[0.01, 0.2, 0.2], holm=[0.2, 0.01, 0.01])
+    text = text_of(significance.matrix(three_systems(), pairs))
+    assert f"Above the diagonal (the study's rule) 1 of 3 pairs differ, not {names[0]} and {names[2]}; {names[1]}" in text
+    assert f"(per query, permutation, Holm) 2 of 3 pairs differ, not {names[0]} and {names[1]}." in text
+    assert text.endswith("The largest difference is +0.250, MiniLM / Avg over BM25.")
+
+
+def test_rules_are_counted_one_change_at_a_time():
+    assert [row[1:] for row in cells(significance.rules_table(decided(*FOUR)))[1:]] == [
+        ["2 of 4", "0", "0"],  # the study's own rule
+        ["1 of 4", "1", "0"],  # its test, corrected
+        ["3 of 4", "0", "1"],  # the other test, not corrected
+        ["2 of 4", "1", "1"]]  # both
+
+
+def test_the_pairs_that_the_rules_disagree_on_are_shown():
+    systems, pairs = {"x": of_values([0.5]), "y": of_values([0.5])}, decided(*FOUR)
+    assert significance.disagreeing(pairs).index.tolist() == [1, 2]
+    rows = cells(significance.disagreements(systems, pairs))[1:]
+    assert [row[0:2] for row in rows] == [["x less y", "study"], ["x less y", "per query"]]
+    assert re.sub(r"\s+", " ", rows[0][2]) == "+0.100 [+0.000, +0.200]"
+    assert rows[0][3:] == ["+0.50", "0.040", "50% of divisions", "0.020", "0.060"]
+    said = [row[1] for row in cells(significance.every_pair(systems, pairs))[1:]]
+    assert said == ["study and per query", "study", "per query", "neither"]
+
+
+def test_rules_that_agree_say_so():
+    pairs = decided(FOUR[0], FOUR[3])
+    assert significance.disagreements({}, pairs).markdown == "The two rules agree on all 2 pairs."
+    assert "They agree on every pair." in significance.finding(pairs, encoders.models(BASE, ["packaged"], ["mean"])).markdown
+
+
+def test_why_the_rules_disagree():
+    text = significance.why(decided(*FOUR), queries=400, groups=10, divisions=200).markdown
+    assert "|t| must exceed 2.26 instead of 1.97" in text
+    assert "with a power of 80% is shown by the means with 71%" in text
+    assert "For 1 of the 4 pairs more than 5% but less than 95% of 200 divisions" in text  # 0.5; not 1.0, 0.96 and 0.05
+    assert "of 4 pairs of equal systems it would call 0.2 different" in text
+
+
+def test_cut_layers_are_not_comparable_with_distillation():
+    models = encoders.models(BASE, BOTH, ["mean"])
+    line = claim_of(significance.claims_table(three_systems(), models))
+    assert line["verdict"] == INCOMPARABLE
+    assert line["evidence"].startswith("−0.050")  # the second backbone less the first
+    assert line["evidence"].endswith("what cutting costs says nothing of distillation")
+
+
+@pytest.mark.parametrize("change, verdict", [(0.0, NONE), (0.125, OPPOSITE)])
+def test_models_from_the_hub_are_judged(change, verdict):
+    models = {"BERT / Avg": BiEncoder(backbone="hub:a/bert@1"), "DistilBERT / Avg": BiEncoder(backbone="hub:a/distil@1")}
+    systems = {"BERT / Avg": of_values(WAVE), "DistilBERT / Avg": of_values(WAVE - change)}
+    assert claim_of(significance.claims_table(systems, models))["verdict"] == verdict
+
+
+def test_one_backbone_cannot_test_the_claim():
+    line = claim_of(significance.claims_table(three_systems(), encoders.models(BASE, ["packaged"], ["mean"])))
+    assert (line["verdict"], line["evidence"]) == (NOT_RUN, "needs a second backbone, to stand for DistilBERT")
+
+
+def test_the_finding_counts_and_names_the_claims_pair():
+    models = encoders.models(BASE, BOTH, ["mean"])
+    pairs = compared().assign(p_groups=[0.01, 0.01, 0.3], holm=[0.2, 0.01, 0.01], p=0.04, d=0.5)
+    text = significance.finding(pairs, models).markdown
+    assert "Of 3 pairs the study's rule calls 2 different, the test per query with Holm's correction 2." in text
+    assert "They disagree on 2: 1 differ by the study's rule alone, 1 by the other alone." in text
+    assert text.endswith("MiniLM (layers 0,1,2) / Avg against MiniLM / Avg: −0.050 in RR@10, by the study's own rule not "
+                         "significant (p 0.300), per query p 0.040, Cohen's d −0.50.")
+
+
+def test_the_body_of_table_4_3_is_missing():
+    # if it is ever found, the chapter must show it
+    assert not [key for key in published.load("david2020") if key[0] == "4.3"]
+
+
+# ---- answer types: the rules on a collection ----
+
+ASKED = pd.DataFrame([("1", "where is it", "LOC"), ("2", "how many", "NUM"), ("3", "founder of it", "HUM"),
+                      ("4", "who did", "HUM"), ("5", "why", "DESC"), ("6", "what does teu mean", "ABBR")],
+                     columns=["query_id", "text", "answer_type"])
+
+
+class Labelled:
+    """Stands for a collection: labelled queries, weak ones without label, and a split that has none at all."""
+
+    splits = ("test", "weak", "bare")
+
+    def queries(self, split):
+        return {"test": ASKED, "weak": ASKED.assign(answer_type=""), "bare": ASKED.drop(columns="answer_type")}[split]
+
+
+class Bare:
+    splits = ("bare",)
+
+    def queries(self, split):
+        return ASKED.drop(columns="answer_type")
+
+
+def test_types_are_by_query_and_none_is_a_word():
+    assert rules.typed(ASKED).to_dict() == {"1": "LOC", "2": "NUM", "3": "none", "4": "HUM", "5": "DESC", "6": "DESC"}
+    assert rules.typed(ASKED, WIDER)["3"] == "HUM"
+
+
+def test_queries_without_a_label_are_left_out():
+    found = rules.labelled(Labelled())
+    assert found["split"].tolist() == ["test"] * 6
+    assert rules.labelled(Bare()) is None
+    assert rules.labelled(SimpleNamespace(splits=("weak",), queries=Labelled().queries)) is None
+
+
+def test_agreement_is_counted_of_all_and_of_those_with_a_type():
+    (row,) = cells(rules.agreement_table(rules.labelled(Labelled())))[1:]
+    # 5 of 6 have a type, 4 of them the right one; with our own rule all have one, 5 of them the right one
+    assert row == ["test", "6", "83.3%", "66.7%", "80.0%", "100.0%", "83.3%", "83.3%"]
+
+
+def test_a_split_that_gets_no_types_is_no_division_by_zero():
+    queries = pd.DataFrame({"query_id": ["1"], "text": ["???"], "answer_type": ["DESC"], "split": ["test"]})
+    assert cells(rules.agreement_table(queries))[1] == ["test", "1", "0.0%", "0.0%", "", "0.0%", "0.0%", ""]
+
+
+def test_the_confusion_has_labels_in_rows():
+    text = text_of(rules.confusion(rules.labelled(Labelled()), "test"))
+    assert "Counts of label of the collection by type by the rules." in text
+    assert "HUM: 1 HUM, 1 none." in text
+    assert "ABBR: 1 DESC." in text
+    assert "ENTY: none." in text
+
+
+def test_every_rule_says_what_it_decides():
+    found = {row[0]: row[1:] for row in cells(rules.rules_table(rules.labelled(Labelled()), "test"))[1:]}
+    assert list(found) == [*(rule.__name__.replace("_", " ") for rule in WIDER), "no rule"]
+    assert found["where"] == ["Begins with where.", "1", "100%"]
+    assert found["meaning"][1:] == ["1", "0%"]
+    assert found["when"][1:] == ["0", ""]
+    assert found["noun phrase"][1:] == ["1", "100%"]
+    assert sum(int(row[1]) for row in found.values()) == 6
+
+
+def test_without_labels_the_rules_cannot_be_checked():
+    assert "cannot be checked" in rules.agreement_table(None).markdown
+    assert rules.confusion(None, "test").markdown == rules.rules_table(None, "test").markdown == ""
+
+
+def test_the_studys_counts_add_up_to_its_queries():
+    said = rules.published_counts()
+    assert [said[kind] for kind in TYPES] == [2316, 1168, 568, 563, 404, 9]
+    assert sum(said.values()) == 6980
+
+
+def test_counts_stand_beside_the_studys():
+    header, *rows = cells(rules.counts_table(ASKED, "Tiny"))
+    assert header == ["type", "the study's queries, qtypes", "Tiny, labels", "Tiny, our rules"]
+    shown = {row[0]: [re.sub(r"\s+", " ", text) for text in row[1:]] for row in rows}
+    assert shown["DESC"] == ["2,316 33.2%", "1 16.7%", "2 33.3%"]
+    assert shown["none"] == ["1,952 28.0%", "0 0.0%", "1 16.7%"]
+    assert len(cells(rules.counts_table(ASKED.drop(columns="answer_type"), "Tiny"))[0]) == 3
+
+
+def test_the_studys_own_queries_are_not_run():
+    shown = rules.own_queries(ASKED)
+    assert NOT_RUN in shown.html
+    assert "6,980 queries of MS MARCO" in shown.html
+    assert NOT_RUN not in (rules.own_queries(pd.concat([ASKED] * 1164).head(6980)).markdown)
+
+
+# ---- answer types: reciprocal rank ----
+
+def typed_queries(**sizes):
+    """A series of types, `LOC=3` for three queries of that type."""
+    names = [(f"{kind.lower()}{n}", kind) for kind, size in sizes.items() for n in range(size)]
+    return pd.Series(dict(names), dtype=object)
+
+
+def on_types(types, **means):
+    """A system whose RR is the given value in each type, else 0."""
+    return of_values([means.get(kind, 0.0) for kind in types], "RR", types.index)
+
+
+def bed_of(frame, judged):
+    return SimpleNamespace(query_frame=frame, judged=judged)
+
+
+def test_types_are_sorted_as_in_the_table_and_judged_queries_alone_count():
+    bed = bed_of(ASKED, ["1", "2", "4", "5"])
+    assert answer_types.types_of(bed).to_dict() == {"5": "DESC", "2": "NUM", "4": "HUM", "1": "LOC"}
+    assert list(answer_types.types_of(bed)) == ["DESC", "NUM", "HUM", "LOC"]
+
+
+def test_without_labels_the_types_are_those_of_the_rules_and_none_is_left_out():
+    bed = bed_of(ASKED.drop(columns="answer_type"), ["1", "3", "6"])
+    assert answer_types.types_of(bed).to_dict() == {"6": "DESC", "1": "LOC"}
+
+
+def test_table_4_4_has_a_row_a_type():
+    types = typed_queries(DESC=8, LOC=1)
+    systems = {"BM25": on_types(types, DESC=0.25), "MiniLM / Avg": on_types(types, DESC=0.5, LOC=1.0)}
+    shown = answer_types.by_type_table(systems, "MiniLM / Avg", types)
+    header, *rows = cells(shown)
+    assert header[5:7] == ["BERT, published", "MiniLM / Avg, measured"]
+    found = {row[0]: [re.sub(r"\s+", " ", text) for text in row[1:]] for row in rows}
+    assert list(found) == list(TYPES)
+    assert found["DESC"] == ["2,316", "8", "0.19", "0.250 [0.250, 0.250]", "0.29 +0.100", "0.500 [0.500, 0.500]", INCOMPARABLE,
+                             "+0.250 [+0.250, +0.250]", "< 0.001 0.008"]
+    assert found["LOC"][1:] == ["1", "0.25", "0.000 [0.000, 0.000]", "0.37 +0.120", "1.000 [1.000, 1.000]", "", "", ""]
+    assert found["ABBR"][1:] == ["0", "0.17", "", "0.61 +0.440", "", "", "", ""]
+
+
+def test_only_systems_of_the_study_are_kept_as_its_values():
+    types = typed_queries(DESC=8)
+    systems = {"BM25": on_types(types), "MiniLM / Avg": on_types(types, DESC=0.5), "ELECTRA / Max": on_types(types, DESC=0.5)}
+    kept = answer_types.by_type_table(systems, "MiniLM / Avg", types).data["values"]
+    assert [(line["row"], line["column"], line["measured"], line["verdict"]) for line in kept] == [("BM25", "DESC", 0.0, None)]
+    kept = answer_types.by_type_table(systems, "ELECTRA / Max", types).data["values"]
+    assert [(line["row"], line["measured"], line["verdict"]) for line in kept] == [
+        ("BM25", 0.0, None), ("ELECTRA", 0.5, SIGNIFICANT)]
+
+
+def test_the_figures_give_every_mean():
+    types = typed_queries(LOC=2, ENTY=3)
+    systems = {"BM25": on_types(types, LOC=0.25), "MiniLM / Avg": on_types(types, ENTY=0.5)}
+    text = text_of(answer_types.by_type_figure(systems, types))
+    assert "BM25, LOC: 0.250; BM25, ENTY: 0.000; MiniLM / Avg, LOC: 0.000; MiniLM / Avg, ENTY: 0.500." in text
+    styles = types.replace({"LOC": "plain", "ENTY": "oblique"})
+    assert "BM25, plain: 0.250; BM25, oblique: 0.000" in text_of(answer_types.by_style_figure(systems, styles))
+    assert "does not label" in answer_types.by_style_figure(systems, None).markdown
+
+
+def test_styles_begin_with_the_plain_ones():
+    frame = ASKED.assign(style=["oblique", "plain", "paraphrase"] * 2)
+    assert list(answer_types.styles_of(bed_of(frame, ["1", "2", "3"]))) == ["plain", "paraphrase", "oblique"]
+    assert answer_types.styles_of(bed_of(ASKED, ["1"])) is None
+
+
+def test_labels_stand_beside_the_types_of_the_rules():
+    systems = {"BM25": of_values([1.0, 0.5, 0.0, 0.0, 0.0, 0.25], "RR", list(ASKED["query_id"]))}
+    found = {row[0]: [re.sub(r"\s+", " ", text)[:5] for text in row[1:]]
+             for row in cells(answer_types.labels_and_rules(systems, bed_of(ASKED, list(ASKED["query_id"]))))[1:]}
+    assert found["DESC"] == ["1", "0.000", "2", "0.125"]  # by the rules query 6 is one of them
+    assert found["ABBR"] == ["1", "0.250", "0", ""]
+    unlabelled = answer_types.labels_and_rules(systems, bed_of(ASKED.drop(columns="answer_type"), ["1"]))
+    assert "no labels" in unlabelled.markdown
+
+
+@pytest.mark.parametrize("easy, hard, verdict", [(0.5, 0.25, SIGNIFICANT), (0.25, 0.5, OPPOSITE), (0.5, 0.5, NONE)])
+def test_the_claim_compares_two_groups_of_queries(easy, hard, verdict):
+    types = typed_queries(LOC=8, ENTY=8, DESC=3)
+    line = claim_of(answer_types.claims_table({"m": on_types(types, LOC=easy, ENTY=hard, DESC=1.0)}, "m", types))
+    assert line["verdict"] == verdict
+    assert line["evidence"].endswith("8 against 8 queries")
+
+
+def test_a_few_queries_do_not_settle_the_claim():
+    types = typed_queries(LOC=2, ENTY=2)  # 2 / C(4, 2) = 1 / 3
+    line = claim_of(answer_types.claims_table({"m": on_types(types, LOC=1.0)}, "m", types))
+    assert (line["verdict"], "p 0.333" in line["evidence"]) == (INSIGNIFICANT, True)
+
+
+@pytest.mark.parametrize("sizes", [{"LOC": 1, "ENTY": 8}, {"LOC": 8, "ENTY": 1}, {"LOC": 8}, {}])
+def test_the_claim_needs_two_queries_of_either_type(sizes):
+    types = typed_queries(**sizes)
+    line = claim_of(answer_types.claims_table({"m": on_types(types)}, "m", types))
+    assert line["verdict"] == NOT_RUN
+    assert f"there are {sizes.get('LOC', 0)} for a location and {sizes.get('ENTY', 0)} for an entity" in line["evidence"]
+    assert answer_types.comparisons({"m": on_types(types)}, types) == {}
+
+
+def test_location_and_entity_are_also_compared_within_each_style():
+    types = typed_queries(LOC=8, ENTY=8)
+    styles = pd.Series(["plain", "plain", "plain", "oblique"] * 4, index=types.index)
+    systems = {"BM25": on_types(types), "m": on_types(types, LOC=0.5)}
+    rows = cells(answer_types.location_table(systems, types, styles, "m"))[1:]
+    assert [row[:2] for row in rows] == [["BM25", "8 and 8"], ["m", "8 and 8"], ["m, plain queries", "6 and 6"],
+                                         ["m, oblique queries", "2 and 2"]]
+    assert [row[2][:6] for row in rows] == ["+0.000", "+0.500", "+0.500", "+0.500"]
+    # 1, 2 / C(16, 8), 2 / C(12, 6), 2 / C(4, 2); four comparisons are corrected together
+    assert [row[3] for row in rows] == ["1.000", "< 0.001", "0.002", "0.333"]
+    assert [row[4] for row in rows] == ["1.000", "< 0.001", "0.006", "0.667"]
+    assert len(cells(answer_types.location_table(systems, types, None, "m"))) == 3
+
+
+def test_a_style_with_too_few_queries_is_left_out():
+    types = typed_queries(LOC=3, ENTY=3)
+    styles = pd.Series(["plain"] * 5 + ["oblique"], index=types.index)
+    rows = cells(answer_types.location_table({"m": on_types(types)}, types, styles, "m"))[1:]
+    assert [row[:2] for row in rows] == [["m", "3 and 3"], ["m, plain queries", "3 and 2"]]
+
+
+def test_the_finding_names_best_and_worst_type():
+    types = typed_queries(LOC=8, ENTY=8, DESC=2)
+    systems = {"BM25": on_types(types), "m": on_types(types, LOC=0.5, ENTY=0.25)}
+    text = answer_types.finding(systems, "m", types, rules.labelled(Labelled()), "test").markdown
+    assert text.startswith("m answers questions of type LOC best (0.500) and those of type DESC worst (0.000).")
+    assert "m, location less entity: +0.250 [+0.250, +0.250] (significant, permutation p < 0.001; 8 against 8 queries)." in text
+    assert "BM25, location less entity: +0.000" in text
+    assert "to 66.7% of the 6 queries of test" in text
+    assert "label" not in answer_types.finding(systems, "m", types, None, "test").markdown
+
+
+def test_a_difference_of_two_groups_in_words():
+    found = of_values([0.5, 0.5]).apart(of_values([0.25, 0.25, 0.25]), "RR@10")
+    assert apart(found) == "+0.250 [+0.250, +0.250] (not significant, permutation p 0.200; 2 against 3 queries)"
+
+
+def test_the_rules_of_the_study_come_after_our_own():
+    assert WIDER[1:] == RULES

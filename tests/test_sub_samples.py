@@ -1,0 +1,111 @@
+"""The study's t-test over means of sub-samples, against scipy, against hand-computed values, and against simulation."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from helpers.sub_samples import critical, divide, group_means, power, shift_of, significant_share, sub_sample_ps
+
+RNG = np.random.default_rng(4)
+
+
+def column(values):
+    return np.array(values, dtype=float)[:, None]
+
+
+# ---- the division ----
+
+@pytest.mark.parametrize("queries, groups", [(100, 10), (103, 10), (10, 10), (7, 2), (2, 2)])
+def test_every_query_is_in_one_group_and_sizes_differ_by_one_at_most(queries, groups):
+    sizes = np.bincount(divide(queries, groups))
+    assert (len(sizes), sizes.sum()) == (groups, queries)
+    assert sizes.max() - sizes.min() <= 1
+
+
+def test_the_division_is_random_and_seeded():
+    assert (divide(100) == divide(100)).all()
+    assert (divide(100, seed=1) != divide(100, seed=2)).any()
+    assert (divide(100) != np.arange(100) % 10).any()
+
+
+@pytest.mark.parametrize("queries, groups", [(9, 10), (10, 1), (0, 2), (5, 0)])
+def test_groups_must_be_two_and_not_empty(queries, groups):
+    with pytest.raises(ValueError, match=f"{queries} queries cannot be divided into {groups} groups"):
+        divide(queries, groups)
+
+
+def test_group_means_by_hand():
+    moved = np.array([[1.0, 0.0], [3.0, 0.5], [5.0, 1.0]])
+    assert group_means(moved, np.array([0, 1, 0])).tolist() == [[3.0, 0.5], [3.0, 0.5]]
+
+
+# ---- the test ----
+
+def test_p_by_hand():
+    # Three groups of one query: means 1, 2, 3, so t = 2 / (1 / sqrt(3)) with 2 degrees of freedom and
+    # p = 1 - t / sqrt(2 + t^2) = 1 - sqrt(12 / 14), whatever the division.
+    assert sub_sample_ps(column([1, 2, 3]), groups=3)[0] == pytest.approx(1 - (12 / 14) ** 0.5)
+
+
+def test_p_is_that_of_scipys_paired_test_on_the_means():
+    ours, theirs = RNG.random((103, 4)), RNG.random((103, 4))
+    group_of = divide(103, 10, seed=7)
+    means = [[each[group_of == group].mean(axis=0) for group in range(10)] for each in (ours, theirs)]
+    assert sub_sample_ps(ours - theirs, 10, seed=7) == pytest.approx(stats.ttest_rel(*means).pvalue)
+
+
+def test_both_directions_have_one_p():
+    moved = RNG.normal(0.1, 1, (60, 3))
+    assert sub_sample_ps(moved) == pytest.approx(sub_sample_ps(-moved))
+
+
+def test_equal_systems_have_p_1_and_a_constant_difference_p_0():
+    found = sub_sample_ps(np.column_stack([np.zeros(30), np.full(30, 0.1), np.full(30, -0.1)]))
+    assert found.tolist() == [1.0, 0.0, 0.0]
+
+
+def test_one_pair_in_twenty_of_equal_systems_is_called_different():
+    found = sub_sample_ps(RNG.normal(size=(200, 4000)))
+    assert (found < 0.05).mean() == pytest.approx(0.05, abs=0.012)  # 3.5 standard deviations
+
+
+# ---- how far the division decides ----
+
+def test_the_share_of_divisions_is_one_for_clear_and_zero_for_no_differences():
+    clear, none = RNG.normal(1, 0.5, 100), np.zeros(100)
+    assert significant_share(np.column_stack([clear, none]), divisions=20).tolist() == [1.0, 0.0]
+
+
+def test_the_share_counts_divisions():
+    moved = RNG.normal(0.22, 1, (120, 1))
+    one_by_one = [sub_sample_ps(moved, 10, seed)[0] < 0.05 for seed in range(5, 45)]
+    assert 0 < np.mean(one_by_one) < 1  # a difference on which divisions disagree
+    assert significant_share(moved, 10, divisions=40, seed=5)[0] == np.mean(one_by_one)
+
+
+# ---- power ----
+
+@pytest.mark.parametrize("values, limit", [(10, 2.262), (3, 4.303), (100_000, 1.960)])
+def test_critical_values_are_those_of_the_table(values, limit):
+    assert critical(values) == pytest.approx(limit, abs=5e-4)
+
+
+def test_without_a_difference_the_power_is_half_the_level():
+    assert power(10, 0.0) == pytest.approx(0.025)  # on one side
+
+
+def test_the_power_of_many_values_is_that_of_the_normal_distribution():
+    assert power(100_000, 1.96 + 0.8416) == pytest.approx(0.8, abs=1e-3)
+    assert shift_of(100_000, 0.8) == pytest.approx(2.8016, abs=1e-3)
+
+
+@pytest.mark.parametrize("values, wanted", [(10, 0.8), (1799, 0.8), (40, 0.5)])
+def test_the_shift_has_the_wanted_power(values, wanted):
+    assert power(values, shift_of(values, wanted)) == pytest.approx(wanted)
+
+
+def test_ten_means_see_less_than_the_queries():
+    queries, shift = 400, shift_of(400, 0.8)
+    seen = sub_sample_ps(RNG.normal(shift / np.sqrt(queries), 1, (queries, 2000))) < 0.05
+    assert power(10, shift) == pytest.approx(0.706, abs=1e-3)
+    assert seen.mean() == pytest.approx(power(10, shift), abs=0.04)  # simulated
