@@ -1,0 +1,97 @@
+"""What the chapter *Beyond flat search* finds: whether a ranking suffers, and from what size an approximate index pays."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from helpers import page, published, verdicts
+from helpers.compare import measured, test_cells, with_interval
+from helpers.evaluation import Evaluation, evaluate
+from helpers.fragments import Fragment
+from helpers.nearest_neighbours import EXACT, HNSW, IVF, NO_SETTING, run_of
+from helpers.numbers import count, interval, plain, seconds
+from helpers.steps import Step
+from helpers.stories.model_size import speed_text
+from helpers.stories.nearest_neighbours import NAMES, Searches, fastest, pays_after, setting_text
+from helpers.stories.wording import effect
+
+STUDY = "david2020"
+MEASURE = "RR@10"
+
+
+def evaluations(searches: Searches) -> dict[tuple[str, int], Evaluation]:
+    """Every kind and setting as a ranking of the real collection."""
+    step = searches.runs
+    runs = step.value()
+    return {case: evaluate(f"{case[0]} {setting_text(*case)}".strip(), run_of(runs, *case), searches.bed, [MEASURE], step)
+            for case in searches.cases}
+
+
+def effect_table(systems: Mapping[tuple[str, int], Evaluation], found: pd.DataFrame) -> Fragment:
+    """Whether a ranking suffers: RR@10 of every setting, compared with exact search.
+
+    Args:
+        systems: by kind and setting.
+        found: the measurements over the real collection.
+    """
+    base = systems[EXACT, NO_SETTING]
+    pairs = {case: system.against(base, MEASURE) for case, system in systems.items() if case[0] != EXACT}
+    corrected = dict(zip(pairs, verdicts.holm([pair.p_permutation for pair in pairs.values()]), strict=True))
+    shares = found.set_index(["kind", "setting"])["recall"]
+    rows = []
+    for case, system in systems.items():
+        mean = system.mean(MEASURE)
+        rows.append([NAMES[case[0]], setting_text(*case), plain(shares[case]),
+                     with_interval(measured(plain(mean.mean), system), interval(mean.low, mean.high)),
+                     *(test_cells(pairs[case], corrected[case]) if case in pairs else ["baseline", ""])])
+    return page.show_table("Effectiveness over the real collection, compared with exact search",
+                           ("index", "setting", "recall of the exact top ten", MEASURE, "effect", "p (t, perm.)"), rows,
+                           numeric_from=2)
+
+
+def query_encoding(step: Step) -> float:
+    """Median seconds of encoding one query alone."""
+    return float(np.median(next(iter(step.value().values()))["seconds"]))
+
+
+def finding(found: pd.DataFrame, systems: Mapping[tuple[str, int], Evaluation], target: float, encoding: float,
+            dimensions: int) -> Fragment:
+    """The chapter's last words."""
+    sizes = sorted(found["size"].unique())
+    exact = {size: fastest(found, size, EXACT, 0.0)["alone"] for size in sizes}
+    text = [faster_from(found, sizes, kind, target) for kind in (HNSW, IVF)]
+    longer = [size for size in sizes if 1 / exact[size] > encoding]
+    most = f"{1000 / exact[sizes[-1]]:.1f} ms over {count(sizes[-1])} vectors"
+    text.append(f"Encoding a query takes {1000 * encoding:.1f} ms on one thread; exact search takes "
+                + (f"longer from {count(longer[0])} vectors on, {most}." if longer else f"less at every size here, {most}."))
+    text.append(at_study_size(exact[sizes[-1]], sizes[-1], dimensions))
+    base = systems[EXACT, NO_SETTING]
+    lossless = [case for case in systems if case[0] != EXACT and systems[case].mean(MEASURE).mean == base.mean(MEASURE).mean]
+    worst = min((case for case in systems if case[0] != EXACT), key=lambda case: systems[case].mean(MEASURE).mean)
+    text.append(f"Over the real collection {len(lossless)} of {len(systems) - 1} settings have exactly the {MEASURE} of exact "
+                f"search; the lowest is that of {systems[worst].label}: {effect(systems[worst].against(base, MEASURE))}.")
+    return page.prose(*text)
+
+
+def faster_from(found: pd.DataFrame, sizes: Sequence[int], kind: str, target: float) -> str:
+    """From which size on an index is faster than exact search, beyond the quartiles of either, at every larger size too."""
+    wins: list[int] = []
+    for size in sizes:
+        best, exact = fastest(found, size, kind, target), fastest(found, size, EXACT, 0.0)
+        wins = [*wins, size] if best is not None and best["alone_low"] > exact["alone_high"] else []
+    if not wins:
+        return f"{kind} is at no size up to {count(sizes[-1])} surely faster than exact search, at recall {plain(target, 2)}."
+    best, exact = (fastest(found, sizes[-1], name, share) for name, share in ((kind, target), (EXACT, 0.0)))
+    return (f"At recall {plain(target, 2)} {kind} is faster than exact search from {count(wins[0])} vectors on, and "
+            f"{speed_text(best['alone'] / exact['alone'])} times as fast over {count(sizes[-1])}; building it takes "
+            f"{seconds(best['build'])}, what it saves in {pays_after(best, exact)}.")
+
+
+def at_study_size(rate: float, size: int, dimensions: int) -> str:
+    """What exact search would take over the study's collection and vectors, in proportion."""
+    passages = published.value(STUDY, "text 4.4", "representation-focused models", "passages compared for each query")
+    width = published.value(STUDY, "B.1", "all models", "hidden units size")
+    long = float(passages.value) * 1e6 / size * float(width.value) / dimensions / rate
+    return (f"In proportion, a query over the study's {passages.printed} million vectors of {width.printed} dimensions would "
+            f"take one thread {plain(long, 1)} s: an extrapolation, not a measurement.")

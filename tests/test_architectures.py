@@ -1,0 +1,98 @@
+import pytest
+
+from helpers import published
+from helpers.architectures import OWN, build, configuration, known, name_of
+from helpers.backbone import Backbone
+from helpers.errors import BadInput
+from helpers.stories.cost import CHECKPOINTS
+
+POOLER = 768 * 768 + 768
+PARAMETERS = {  # of the checkpoints' encoders, as they are published, less the pooler of those that have one
+    "BERT": 109_482_240 - POOLER, "RoBERTa": 124_645_632 - POOLER, "ALBERT": 11_683_584 - POOLER, "DistilBERT": 66_362_880,
+    "ELECTRA": 108_891_648,
+}
+
+
+def described(spec):
+    """A model of a spec without memory for its weights."""
+    import torch
+
+    with torch.device("meta"):
+        return build(spec)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name, expected", PARAMETERS.items())
+def test_a_base_size_has_the_parameters_of_its_checkpoint(name, expected):
+    assert described(name).num_parameters() == expected
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_the_study_prints_the_same_size_in_millions(name):
+    printed = published.value("david2020", "B.1", CHECKPOINTS[name], "Params (Mil.)").value
+    assert abs(PARAMETERS[name] / 1e6 - printed) < 1.5
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_base_layers_are_those_of_the_study(name):
+    config = configuration(name)
+    assert config.num_hidden_layers == published.value("david2020", "B.1", CHECKPOINTS[name], "Layer").value
+    assert config.hidden_size == published.value("david2020", "B.1", "all models", "hidden units size").value
+    assert config.num_attention_heads == published.value("david2020", "B.1", "all models", "attention heads").value
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_vocabularies_are_those_of_the_study_in_thousands(name):
+    assert configuration(name).vocab_size // 1000 == published.value("david2020", "B.1", CHECKPOINTS[name], "Vocab size").value
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", OWN)
+def test_every_architecture_can_be_small(name):
+    import torch
+
+    model = build(f"{name}/2/32/4").eval()
+    ids = torch.randint(1000, 2000, (3, 5))
+    assert model(input_ids=ids, attention_mask=torch.ones_like(ids)).last_hidden_state.shape == (3, 5, 32)
+    assert (model.config.num_hidden_layers, model.config.hidden_size, model.config.num_attention_heads) == (2, 32, 4)
+    assert getattr(model, "pooler", None) is None
+
+
+@pytest.mark.slow
+def test_the_inner_layer_has_four_times_the_dimensions():
+    assert build("DistilBERT/1/32/4").transformer.layer[0].ffn.lin1.weight.shape == (128, 32)
+    assert build("BERT/1/32/4").encoder.layer[0].intermediate.dense.weight.shape == (128, 32)
+
+
+@pytest.mark.slow
+def test_the_precision_is_that_of_the_weights():
+    import torch
+
+    assert {p.dtype for p in build("BERT/1/32/2", "bf16").parameters()} == {torch.bfloat16}
+    assert {p.dtype for p in build("BERT/1/32/2").parameters()} == {torch.float32}
+    with pytest.raises(KeyError):
+        build("BERT/1/32/2", "fp8")
+
+
+@pytest.mark.slow
+def test_a_backbone_is_built_with_its_own_weights_and_layers():
+    import torch
+
+    first, second = (build(known("packaged:0,1")) for _ in range(2))
+    assert len(first.encoder.layer) == 2
+    assert first.pooler is None
+    assert torch.equal(first.encoder.layer[1].output.dense.weight, second.encoder.layer[1].output.dense.weight)
+
+
+def test_a_spec_is_an_architecture_or_a_backbone():
+    assert known("BERT") == "BERT"
+    assert known("ELECTRA/4/256/4") == "ELECTRA/4/256/4"
+    assert isinstance(known("packaged:0"), Backbone)
+    assert (name_of(known("packaged:0")), name_of("BERT")) == ("packaged:0", "BERT")
+
+
+@pytest.mark.parametrize("spec", ["BERT/2", "BERT/2/64", "BERT/2/64/x", "BERT/0/64/2", "BERT/2/64/2/1", "BERT//64/2", "bert",
+                                  "GPT", ""])
+def test_a_spec_that_is_none_is_refused(spec):
+    with pytest.raises(BadInput):
+        known(spec)

@@ -1,0 +1,81 @@
+import numpy as np
+import pytest
+
+from helpers import enlargement
+from helpers.enlargement import neighbour_distance, resized
+
+
+@pytest.fixture
+def real():
+    vectors = np.random.default_rng(7).standard_normal((50, 16)).astype(np.float32)
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def rows(vectors):
+    return {row.tobytes() for row in vectors}
+
+
+@pytest.mark.parametrize("size", [1, 20, 50, 51, 200])
+def test_every_vector_has_length_one(real, size):
+    found = resized(real, size, noise=1.0, seed=1)
+    assert found.shape == (size, 16)
+    assert found.dtype == np.float32
+    assert np.allclose(np.linalg.norm(found, axis=1), 1, atol=1e-6)
+
+
+def test_it_is_seeded(real):
+    assert np.array_equal(resized(real, 120, 1.0, 1), resized(real, 120, 1.0, 1))
+    other = resized(real, 120, 1.0, 2)
+    assert not np.array_equal(resized(real, 120, 1.0, 1)[:50], other[:50])
+    assert not rows(resized(real, 120, 1.0, 1)[50:]) & rows(other[50:])
+
+
+def test_a_smaller_collection_is_the_beginning_of_a_larger_one(real, monkeypatch):
+    monkeypatch.setattr(enlargement, "BLOCK", 30)  # the last block is cut
+    largest = resized(real, 200, 1.0, 1)
+    for size in (10, 50, 60, 80, 113):
+        assert np.array_equal(resized(real, size, 1.0, 1), largest[:size])
+
+
+def test_a_part_is_of_real_vectors_in_random_order(real):
+    part = resized(real, 20, 1.0, 1)
+    assert rows(part) < rows(real)
+    assert len(rows(part)) == 20
+    assert not np.array_equal(part, real[:20])
+
+
+def test_a_larger_one_has_all_the_real_ones_and_others(real):
+    found = resized(real, 120, 1.0, 1)
+    assert rows(found[:50]) == rows(real)
+    assert len(rows(found)) == 120
+
+
+def test_without_noise_the_others_are_copies(real):
+    found = resized(real, 120, 0.0, 1)
+    assert np.abs(found[50:, None] - real[None]).sum(2).min(1).max() < 1e-5
+
+
+@pytest.mark.parametrize("noise", [0.25, 0.5])
+def test_the_noise_is_as_long_as_it_should_be(real, noise):
+    wanted = noise * neighbour_distance(real, 1)
+    found = resized(real, 2050, noise, 1)[50:]
+    cosines = (found @ real.T).max(1)
+    # noise at a right angle to its original, as it is nearly in many dimensions: cosine 1 / sqrt(1 + noise^2)
+    assert np.median(cosines) == pytest.approx(1 / np.sqrt(1 + wanted**2), abs=0.03)
+
+
+def test_the_distance_to_the_nearest_other_vector_against_brute_force(real):
+    distances = np.linalg.norm(real[:, None] - real[None], axis=2)
+    np.fill_diagonal(distances, np.inf)
+    assert neighbour_distance(real, 1) == pytest.approx(np.median(distances.min(1)), rel=1e-4)
+
+
+def test_a_single_vector_has_no_neighbour_and_is_copied(real):
+    assert neighbour_distance(real[:1], 1) == 0.0
+    assert np.allclose(resized(real[:1], 5, 1.0, 1), real[:1], atol=1e-6)
+
+
+@pytest.mark.parametrize("count, size", [(0, 3), (5, 0), (5, -1)])
+def test_nothing_cannot_be_resized(real, count, size):
+    with pytest.raises(ValueError, match="at least one"):
+        resized(real[:count], size, 1.0, 1)

@@ -1,0 +1,236 @@
+import faiss
+import numpy as np
+import pandas as pd
+import pytest
+
+from helpers import nearest_neighbours as nn
+from helpers.embeddings import PASSAGES, QUERIES
+from helpers.nearest_neighbours import (
+    DEPTH,
+    EXACT,
+    HNSW,
+    IVF,
+    NO_SETTING,
+    build,
+    neighbour_runs,
+    neighbours,
+    one_thread,
+    recall,
+    run_of,
+    search_speed,
+    settings,
+    stored_bytes,
+    times,
+)
+
+
+def vectors(count, seed=1, dimensions=16):
+    found = np.random.default_rng(seed).standard_normal((count, dimensions)).astype(np.float32)
+    return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+
+@pytest.fixture
+def folders(tmp_path):
+    """Embeddings of 300 passages and 20 queries, as the steps get them."""
+    np.save(tmp_path / PASSAGES, vectors(300))
+    np.save(tmp_path / QUERIES, vectors(20, seed=2))
+    return tmp_path, tmp_path
+
+
+def measured(folders, size=300, breadths=(10, 40), probes=(1, 3), known=None, seed=1):
+    function = search_speed.__wrapped__
+    return function(*folders, size, 8, list(breadths), list(probes), 5, 2, 1.0, seed, known)
+
+
+# ---- the indexes ----
+
+@pytest.mark.parametrize("kind, setting", [(EXACT, NO_SETTING), (IVF, 17), (HNSW, 300)])
+def test_a_search_that_looks_everywhere_is_brute_force(kind, setting):
+    texts, queries = vectors(300), vectors(20, seed=2)  # IVF: 17 clusters, the square root of 300
+    places, scores = neighbours(build(kind, texts, 16, 1), kind, setting, queries)
+    products = queries @ texts.T
+    expected = np.argsort(-products, axis=1)[:, :DEPTH]
+    assert places.tolist() == expected.tolist()
+    assert np.allclose(scores, np.take_along_axis(products, expected, 1), atol=1e-6)
+
+
+def test_clusters_are_the_square_root_of_the_vectors():
+    assert build(IVF, vectors(300), 16, 1).nlist == 17
+    assert build(IVF, vectors(1), 16, 1).nlist == 1
+
+
+def test_an_unknown_index_is_refused():
+    with pytest.raises(ValueError, match="one of exact, HNSW, IVF"):
+        build("LSH", vectors(10), 16, 1)
+
+
+@pytest.mark.parametrize("kind", [HNSW, IVF])
+def test_an_index_is_seeded(kind):
+    first, again, other = (faiss.serialize_index(build(kind, vectors(300), 4, seed)) for seed in (1, 1, 2))
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, other)
+
+
+def test_links_are_those_asked_for():
+    assert build(HNSW, vectors(50), 7, 1).hnsw.nb_neighbors(1) == 7
+
+
+@pytest.mark.parametrize("kind, low, high", [(IVF, 1, 8), (HNSW, 10, 200)])
+def test_looking_at_less_finds_less(kind, low, high):
+    texts, queries = vectors(2000), vectors(50, seed=2)
+    index = build(kind, texts, 4, 1)
+    truth = neighbours(build(EXACT, texts, 4, 1), EXACT, NO_SETTING, queries)[0]
+    worse, better = (recall(neighbours(index, kind, setting, queries)[0], truth).mean() for setting in (low, high))
+    assert worse < better - 0.1
+
+
+def test_a_cluster_that_is_not_searched_hides_its_neighbours():
+    """Two clouds; the query lies between them, a little nearer to the first, and half of its neighbours are in the second."""
+    rng = np.random.default_rng(1)
+    clouds = [axis + 0.01 * rng.standard_normal((5, 16)).astype(np.float32) for axis in np.eye(2, 16, dtype=np.float32)]
+    texts = np.concatenate(clouds).astype(np.float32)
+    query = np.eye(1, 16, dtype=np.float32) * 1.1 + np.eye(2, 16, dtype=np.float32)[1:]
+    index = faiss.index_factory(16, "IVF2,Flat", faiss.METRIC_INNER_PRODUCT)
+    index.train(texts)
+    index.add(texts)
+    truth = neighbours(build(EXACT, texts, 4, 1), EXACT, NO_SETTING, query)[0]
+    one, both = (neighbours(index, IVF, probes, query)[0] for probes in (1, 2))
+    assert recall(one, truth).tolist() == [0.5]
+    assert sorted(one[0]) == [-1] * 5 + [0, 1, 2, 3, 4]
+    assert recall(both, truth).tolist() == [1.0]
+
+
+# ---- recall ----
+
+@pytest.mark.parametrize("places, truth, expected", [
+    ([[1, 2, 3, 4]], [[4, 3, 2, 1]], [1.0]), ([[1, 2, 9, 8]], [[1, 2, 3, 4]], [0.5]), ([[9], [1]], [[1], [1]], [0.0, 1.0]),
+    ([[1, -1, -1]], [[1, 2, 3]], [1 / 3]), ([[1, 2, -1]], [[2, 1, -1]], [1.0]), ([[5, -1]], [[1, -1]], [0.0]),
+])
+def test_recall_is_the_share_of_the_true_neighbours(places, truth, expected):
+    assert recall(np.array(places), np.array(truth)).tolist() == pytest.approx(expected)
+
+
+# ---- sizes and times ----
+
+@pytest.mark.parametrize("kind", [EXACT, HNSW, IVF])
+def test_bytes_are_those_of_the_written_index(kind):
+    index = build(kind, vectors(300), 8, 1)
+    assert stored_bytes(index) == len(faiss.serialize_index(index))
+
+
+def test_rates_are_medians_and_quartiles_of_the_rounds_but_the_first(monkeypatch):
+    clock, spent = [0.0], iter([9.0, 9.0, 9.0, 9.0, 1.0, 1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 8.0])  # 3 queries alone, then all at once
+
+    class Index:
+        def search(self, queries, depth):
+            assert depth == DEPTH
+            clock[0] += next(spent)
+
+    monkeypatch.setattr(nn.time, "thread_time", lambda: clock[0])
+    found = times({EXACT: (Index(), 0.0)}, [(EXACT, NO_SETTING)], np.zeros((6, 2)), timed=3, rounds=2)[EXACT, NO_SETTING]
+    assert found == pytest.approx({"alone": 0.75, "alone_low": 0.625, "alone_high": 0.875,  # 3 / 3 and 3 / 6
+                                   "together": 3.375, "together_low": 2.0625, "together_high": 4.6875})  # 6 / 1 and 6 / 8
+
+
+def test_no_more_queries_are_timed_than_there_are():
+    found = times({EXACT: (build(EXACT, vectors(10), 4, 1), 0.0)}, [(EXACT, NO_SETTING)], vectors(3), timed=100, rounds=1)
+    assert found[EXACT, NO_SETTING]["alone"] > 0
+
+
+def test_threads_of_faiss_are_as_before_after_an_error():
+    before = faiss.omp_get_max_threads()
+    with pytest.raises(ZeroDivisionError), one_thread():
+        assert faiss.omp_get_max_threads() == 1
+        1 / 0  # noqa: B018
+    assert faiss.omp_get_max_threads() == before
+
+
+# ---- the steps ----
+
+def test_every_setting_of_every_index_is_measured(folders):
+    found = measured(folders)
+    assert list(zip(found["kind"], found["setting"], strict=True)) == [(EXACT, 0), (HNSW, 10), (HNSW, 40), (IVF, 1), (IVF, 3)]
+    assert found["recall"].between(0, 1).all()
+    assert found["recall"][0] == 1.0
+    assert found["recall_error"][0] == 0.0
+    assert found["recall"][3] < found["recall"][4] < 1
+    assert (found["alone_low"] <= found["alone"]).all()
+    assert (found["alone"] <= found["alone_high"]).all()
+    assert (found[["alone_low", "together_low", "bytes"]] > 0).all(axis=None)
+    assert (found["bytes"][1:] > found["bytes"][0]).all()
+
+
+@pytest.mark.parametrize("size, known, real", [(100, None, 100), (300, None, 300), (500, None, 300), (300, 40, 40), (20, 40, 20),
+                                               (500, 900, 300)])
+def test_sizes_beyond_the_real_ones_are_filled_up(folders, size, known, real):
+    found = measured(folders, size, known=known)
+    assert (found["size"] == size).all()
+    assert (found["real"] == real).all()
+
+
+def test_recall_is_that_of_a_search_by_hand(folders):
+    texts, queries = vectors(300), vectors(20, seed=2)
+    truth = np.argsort(-(queries @ texts.T), axis=1)[:, :DEPTH]
+    shuffled = texts[np.random.default_rng(1).permutation(300)]
+    places, _ = neighbours(build(IVF, shuffled, 8, 1), IVF, 3, queries)
+    names = np.random.default_rng(1).permutation(300)
+    expected = recall(np.where(places < 0, -1, names[places]), truth)
+    row = measured(folders).iloc[4]
+    assert row["recall"] == pytest.approx(expected.mean())
+    assert row["recall_error"] == pytest.approx(expected.std(ddof=1) / np.sqrt(20))
+
+
+def test_a_single_query_has_no_error(tmp_path):
+    np.save(tmp_path / PASSAGES, vectors(30))
+    np.save(tmp_path / QUERIES, vectors(1, seed=2))
+    assert (measured((tmp_path, tmp_path), 30)["recall_error"] == 0).all()
+
+
+def test_fewer_vectors_than_neighbours_are_all_found(folders):
+    found = measured(folders, 4, probes=(2,))
+    assert found["recall"].tolist() == [1.0] * 4
+
+
+@pytest.fixture
+def runs(folders, monkeypatch):
+    """The runs of all indexes over a text store with ids p0, p1, ..."""
+    monkeypatch.setattr(nn, "Texts", lambda _: [type("Text", (), {"doc_id": f"p{n}"}) for n in range(300)])
+    queries = pd.DataFrame({"query_id": [f"q{n}" for n in range(20)], "text": "x"})
+    return neighbour_runs.__wrapped__(*folders, None, queries, 8, [40], [1, 17], 1)
+
+
+def test_the_exact_run_is_brute_force(runs):
+    products = vectors(20, seed=2) @ vectors(300).T
+    found = run_of(runs, EXACT, NO_SETTING)
+    assert len(found) == 200
+    for number in range(20):
+        mine = found[found["query_id"] == f"q{number}"]
+        assert mine["doc_id"].tolist() == [f"p{n}" for n in np.argsort(-products[number])[:DEPTH]]
+        assert mine["score"].tolist() == pytest.approx(-np.sort(-products[number])[:DEPTH], abs=1e-6)
+
+
+def test_every_index_has_its_run(runs):
+    assert set(map(tuple, runs[["kind", "setting"]].drop_duplicates().to_numpy())) == set(settings([40], [1, 17]))
+    assert run_of(runs, IVF, 17)["doc_id"].tolist() == run_of(runs, EXACT, 0)["doc_id"].tolist()  # all of the clusters
+    one = run_of(runs, IVF, 1)
+    assert list(one.columns) == ["query_id", "doc_id", "score"]
+    assert one["doc_id"].str.startswith("p").all()
+    assert one.groupby("query_id").size().max() <= DEPTH
+    assert one["doc_id"].tolist() != run_of(runs, EXACT, 0)["doc_id"].tolist()
+
+
+def test_places_that_are_none_are_no_passages(tmp_path, monkeypatch):
+    np.save(tmp_path / PASSAGES, vectors(4))
+    np.save(tmp_path / QUERIES, vectors(2, seed=2))
+    monkeypatch.setattr(nn, "Texts", lambda _: [type("Text", (), {"doc_id": f"p{n}"}) for n in range(4)])
+    queries = pd.DataFrame({"query_id": ["a", "b"], "text": "x"})
+    runs = neighbour_runs.__wrapped__(tmp_path, tmp_path, None, queries, 8, [40], [1], 1)
+    assert run_of(runs, EXACT, 0).groupby("query_id").size().tolist() == [4, 4]
+    assert run_of(runs, IVF, 1).groupby("query_id").size().max() < 4
+
+
+def test_what_is_measured_is_part_of_the_key():
+    base = {"size": 100, "links": 8, "breadths": [10], "probes": [1], "timed": 5, "rounds": 2, "noise": 1.0, "seed": 1}
+    others = [{}, {"size": 101}, {"links": 9}, {"breadths": [20]}, {"probes": [2]}, {"timed": 6}, {"rounds": 3}, {"noise": 0.5},
+              {"seed": 2}, {"known": 50}]
+    assert len({search_speed("passages", "queries", **{**base, **other}).key for other in others}) == len(others)

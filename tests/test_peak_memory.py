@@ -1,0 +1,89 @@
+import resource
+import sys
+
+import numpy as np
+import pytest
+
+from helpers import peak_memory
+from helpers.backbone import resolve
+from helpers.peak_memory import inference_memory, measured, peak, reset_peak, resident
+
+MEGABYTE = 10**6
+linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+
+
+@pytest.fixture(scope="module")
+def sizes():
+    """A small and a larger model, measured while this process holds 300 MB, then without them."""
+    ballast = np.ones(300 * MEGABYTE // 8)
+    beside = measured(["BERT/1/32/2", "BERT/2/512/8", "packaged:0"], 2, 8, 1, "fp32", "cpu")
+    assert ballast.sum() > 0
+    del ballast
+    return beside
+
+
+@pytest.mark.slow
+def test_a_larger_model_takes_more(sizes):
+    small, large = sizes["BERT/1/32/2"], sizes["BERT/2/512/8"]
+    assert all(large[kind] > small[kind] for kind in ("weights", "model", "whole"))
+
+
+@pytest.mark.slow
+def test_the_weights_are_part_of_the_model_and_the_model_of_the_whole(sizes):
+    large = sizes["BERT/2/512/8"]
+    assert large["weights"] == 4 * ((30522 + 512 + 2) * 512 + 1024 + 2 * (4 * 513 * 512 + 1024 + 513 * 2048 + 2049 * 512 + 1024))
+    assert large["weights"] <= large["model"] < large["weights"] + 60 * MEGABYTE
+    assert large["model"] < large["whole"]
+
+
+@linux
+@pytest.mark.slow
+def test_the_memory_of_the_process_that_asks_does_not_count(sizes):
+    alone = measured(["BERT/1/32/2"], 2, 8, 1, "fp32", "cpu")["BERT/1/32/2"]
+    assert abs(sizes["BERT/1/32/2"]["whole"] - alone["whole"]) < 60 * MEGABYTE
+
+
+@pytest.mark.slow
+def test_half_the_precision_takes_half_the_weights(sizes):
+    found = measured(["BERT/2/512/8"], 2, 8, 1, "bf16", "cpu")["BERT/2/512/8"]
+    assert 2 * found["weights"] == sizes["BERT/2/512/8"]["weights"]
+    assert found["model"] < sizes["BERT/2/512/8"]["model"] - 20 * MEGABYTE
+
+
+@pytest.mark.slow
+def test_what_went_wrong_is_said():
+    with pytest.raises(RuntimeError, match="no backbone 'nothing'"):
+        measured(["BERT/1/32/2", "nothing"], 2, 8, 1, "fp32", "cpu")
+
+
+@pytest.mark.slow
+def test_the_step_measures_shapes_and_backbones(store):
+    found = inference_memory(["BERT/1/32/2"], [resolve("packaged:0")], 2, 8, 1, "fp32", "cpu").value()
+    assert list(found) == ["BERT/1/32/2", "packaged:0"]
+    assert all(set(line) == {"weights", "model", "whole"} for line in found.values())
+
+
+@linux
+def test_the_high_water_mark_sees_what_is_gone_until_it_is_reset():
+    block = np.ones(200 * MEGABYTE // 8)
+    assert resident() > 200 * MEGABYTE
+    del block
+    assert peak() > resident() + 150 * MEGABYTE
+    reset_peak()
+    assert peak() < resident() + 50 * MEGABYTE
+
+
+def test_the_systems_account_is_read_in_bytes(tmp_path, monkeypatch):
+    (tmp_path / "status").write_text("Name:\tpython\nVmHWM:\t    2000 kB\nVmRSS:\t    1000 kB\n")
+    monkeypatch.setattr(peak_memory, "STATUS", tmp_path / "status")
+    assert (peak(), resident()) == (2_048_000, 1_024_000)
+
+
+@pytest.mark.parametrize("platform, unit", [("darwin", 1), ("linux", 1024)])
+def test_without_that_account_the_peak_of_the_whole_life_counts(tmp_path, monkeypatch, platform, unit):
+    monkeypatch.setattr(peak_memory, "STATUS", tmp_path / "none")
+    monkeypatch.setattr(peak_memory, "CLEAR", tmp_path / "none" / "either")
+    monkeypatch.setattr(peak_memory.sys, "platform", platform)
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert peak() == resident() == most * unit
+    reset_peak()  # nothing to reset, and no error

@@ -1,0 +1,147 @@
+"""What a step costs: the work that is timed, not the times."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from helpers import step_cost
+from helpers.backbone import resolve
+from helpers.step_cost import encode, in_turns, inference_seconds, random_ids, threads_of, training_seconds, training_step
+
+TINY = ["BERT/1/32/2", "DistilBERT/2/32/2"]
+
+
+@pytest.fixture(autouse=True)
+def on_cpu(monkeypatch):
+    monkeypatch.setenv("BOOK_DEVICE", "cpu")
+
+
+def test_models_are_timed_in_turns_and_the_first_round_and_the_preparation_do_not_count(monkeypatch):
+    clock, turns = [0.0], []
+    spent = {"a": iter([100.0, 1.0, 2.0]), "b": iter([200.0, 3.0, 4.0])}
+
+    def prepare(model):
+        clock[0] += 1000.0
+
+        def work():
+            turns.append(model)
+            clock[0] += next(spent[model])
+
+        return work
+
+    monkeypatch.setattr(step_cost, "time", SimpleNamespace(perf_counter=lambda: clock[0]))
+    monkeypatch.setattr(step_cost, "wait", lambda: None)
+    assert in_turns({"a": "a", "b": "b"}, prepare, rounds=2) == {"a": [1.0, 2.0], "b": [3.0, 4.0]}
+    assert turns == ["a", "b"] * 3
+
+
+def test_a_gpu_is_waited_for_before_and_after_the_work(monkeypatch):
+    seen = []
+    monkeypatch.setattr(step_cost, "wait", lambda: seen.append("wait"))
+    in_turns({"a": None}, lambda _: seen.append("prepare") or (lambda: seen.append("work")), rounds=1)
+    assert seen == ["prepare", "wait", "work", "wait"] * 2
+
+
+@pytest.mark.slow
+def test_a_text_becomes_the_mean_of_its_states_with_length_one():
+    import torch
+
+    states = torch.tensor([[[3.0, 0.0], [3.0, 8.0]], [[0.0, 2.0], [0.0, 4.0]]])
+    seen = {}
+
+    def model(input_ids, attention_mask):
+        seen["mask"] = attention_mask
+        return SimpleNamespace(last_hidden_state=states)
+
+    found = encode(model, torch.tensor([[5, 6], [7, 8]]))
+    assert torch.allclose(found, torch.tensor([[0.6, 0.8], [0.0, 1.0]]))  # means (3, 4) and (0, 3)
+    assert seen["mask"].tolist() == [[1, 1], [1, 1]]
+
+
+@pytest.mark.slow
+def test_token_ids_are_the_same_each_time_and_in_every_vocabulary():
+    from helpers.architectures import OWN, configuration
+
+    ids = random_ids(8, 64, "cpu")
+    assert ids.shape == (8, 64)
+    assert ids.equal(random_ids(8, 64, "cpu"))
+    assert len(set(ids.flatten().tolist())) > 400
+    assert ids.min() >= step_cost.LOWEST_ID
+    assert ids.max() < min(configuration(name).vocab_size for name in OWN)
+
+
+@pytest.mark.slow
+def test_a_training_step_reads_three_texts_and_moves_the_weights_once_it_runs():
+    import torch
+
+    from helpers.architectures import build
+
+    model, calls = build("BERT/1/32/2", attn_implementation="eager").train(), []
+    model.register_forward_hook(lambda *_: calls.append(1))
+    before = [p.detach().clone() for p in model.parameters()]
+    run = training_step(model, random_ids(6, 4, "cpu").chunk(3))
+    assert calls == []
+    assert all(torch.equal(a, b) for a, b in zip(before, model.parameters(), strict=True))
+    run()
+    assert len(calls) == 3
+    moved = [not torch.equal(a, b) for a, b in zip(before, model.parameters(), strict=True)]
+    assert sum(moved) > len(moved) / 2
+    assert all(p.grad is None for p in model.parameters())
+
+
+@pytest.mark.slow
+def test_a_training_step_brings_the_relevant_text_nearer():
+    import torch
+
+    from helpers.architectures import build
+
+    torch.manual_seed(1)
+    model, texts = build("BERT/1/32/2", attn_implementation="eager").eval(), random_ids(6, 4, "cpu").chunk(3)  # no dropout
+
+    def loss():
+        with torch.no_grad():
+            query, near, far = (encode(model, ids) for ids in texts)
+        return float((1 + (query * far).sum(1) - (query * near).sum(1)).clamp(min=0).mean())
+
+    before = loss()
+    for _ in range(20):
+        training_step(model, texts)()
+    assert loss() < before
+
+
+@pytest.mark.slow
+def test_inference_is_timed_for_every_model(store):
+    import torch
+
+    threads = torch.get_num_threads()
+    found = inference_seconds(TINY, [resolve("packaged:0")], 2, 4, 3, 1, "fp32", "cpu").value()
+    assert list(found) == [*TINY, "packaged:0"]
+    assert all(len(line["seconds"]) == 3 and min(line["seconds"]) > 0 for line in found.values())
+    assert found["DistilBERT/2/32/2"]["parameters"] == (30522 + 512) * 32 + 64 + 2 * (4 * 33 * 32 + 64 + 33 * 128 + 129 * 32 + 64)
+    assert torch.get_num_threads() == threads
+
+
+@pytest.mark.slow
+def test_training_is_timed_for_every_model(store):
+    found = training_seconds(TINY, [], 1, 4, 2, 1, "cpu").value()
+    assert list(found) == TINY
+    assert all(len(values) == 2 and min(values) > 0 for values in found.values())
+
+
+def test_what_is_measured_is_part_of_the_key():
+    base = (["BERT"], [], 8, 64, 6, 1, "fp32", "cpu")
+    others = [(["ALBERT"], *base[1:]), (["BERT"], [resolve("packaged")], *base[2:]), (*base[:2], 4, *base[3:]),
+              (*base[:3], 32, *base[4:]), (*base[:4], 7, *base[5:]), (*base[:5], 2, *base[6:]), (*base[:6], "bf16", "cpu"),
+              (*base[:7], "cuda")]
+    assert len({inference_seconds(*given).key for given in (base, *others)}) == 9
+
+
+@pytest.mark.slow
+def test_threads_are_as_before_after_an_error():
+    import torch
+
+    before = torch.get_num_threads()
+    with pytest.raises(ZeroDivisionError), threads_of(before + 1):
+        assert torch.get_num_threads() == before + 1
+        1 / 0  # noqa: B018
+    assert torch.get_num_threads() == before

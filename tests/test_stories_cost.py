@@ -1,0 +1,286 @@
+"""What the chapters on cost and on nearest neighbours say follows the values."""
+
+import re
+from html import unescape
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from helpers import architectures
+from helpers.errors import BadInput
+from helpers.evaluation import Evaluation
+from helpers.nearest_neighbours import EXACT, HNSW, IVF
+from helpers.stories import approximate_ranking as ranking
+from helpers.stories import cost
+from helpers.stories import nearest_neighbours as story
+from helpers.verdicts import NONE, NOT_RUN, OPPOSITE, SIGNIFICANT
+
+KEY = "0123456789abcdef"
+
+
+class Value:
+    """Stands for a step."""
+
+    def __init__(self, content=None, key=KEY):
+        self.content, self.key = content, key
+
+    def value(self):
+        return self.content
+
+
+def cells(fragment):
+    """The rows of a table as texts, the header first."""
+    rows = re.findall(r"<tr>(.*?)</tr>", fragment.html, re.DOTALL)
+    return [[re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", text))).strip()
+             for text in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row)] for row in rows]
+
+
+# ---- time and memory ----
+
+MODELS = ("BERT", "ALBERT", "DistilBERT")
+
+
+def costs(bert=(0.8, 0.8, 0.8, 0.8, 0.8, 0.8), distil=(0.4, 0.4, 0.4, 0.4, 0.4, 0.4), names=MODELS, devices=("cpu",),
+          training=None):
+    seconds = {"BERT": list(bert), "DistilBERT": list(distil), "ALBERT": [0.9] * len(bert), "packaged": [0.3] * 6,
+               "BERT/6/384/12": [0.24] * 6}
+    parameters = {"BERT": 100_000_000, "ALBERT": 11_000_000, "DistilBERT": 66_000_000}
+    training = training or {"BERT": [4.0, 6.0], "ALBERT": [4.0, 4.0], "DistilBERT": [2.0, 2.0]}
+    time = {name: {"parameters": parameters.get(name, 22_000_000), "seconds": seconds[name]} for name in names}
+    memory = {name: {"weights": 4 * parameters.get(name, 22_000_000), "model": 5 * parameters.get(name, 22_000_000),
+                     "whole": 9 * parameters.get(name, 22_000_000)} for name in names}
+    return cost.Costs(tuple(architectures.known(name) for name in names), 8, {d: Value(time) for d in devices},
+                      {d: Value({name: training.get(name, [1.0]) for name in names}) for d in devices},
+                      {d: Value(memory) for d in devices})
+
+
+def test_the_configuration_stands_beside_table_b1():
+    header, bert, albert, distil, packaged = cells(cost.configuration_table(costs(names=(*MODELS, "packaged"))))
+    assert header[:3] == ["model", "layers, published", "here"]
+    assert bert == ["BERT", "12", "12", "110", "100.0", "random"]
+    assert albert == ["ALBERT", "12", "12", "11", "11.0", "random"]
+    assert distil == ["DistilBERT", "6", "6", "66", "66.0", "random"]
+    assert packaged == ["packaged", "", "6", "", "22.0", "trained"]
+
+
+@pytest.mark.parametrize("spec, layers", [("BERT/3/32/2", 3), ("packaged:0,4", 2), ("packaged", 6)])
+def test_layers_are_those_that_are_there(spec, layers):
+    assert cost.layers(architectures.known(spec)) == layers
+
+
+def test_the_table_has_medians_quartiles_and_what_is_relative_to_the_first_model():
+    shown = cost.table(costs(bert=(1.0, 2.0, 3.0, 4.0, 5.0), distil=(0.3, 0.3, 1.5, 1.5, 1.5)))
+    header, bert, _, distil = cells(shown)
+    assert header == ["model", "milliseconds a step, cpu", "relative, cpu", "peak memory (MB), cpu", "of it weights, cpu",
+                      "peak of the whole process, cpu"]
+    assert bert == ["BERT", "3,000 [2,000, 4,000]", "1.00×", "500", "400", "900"]
+    assert distil[1:4] == ["1,500 [300, 1,500]", "0.50×", "330"]
+    assert shown.html.count(f'href="#step-{KEY[:10]}"') == 6
+
+
+def test_each_device_has_its_columns():
+    header, *rows = cells(cost.table(costs(devices=("cpu", "cuda"))))
+    assert len(header) == 11
+    assert header[-1] == "in use on the device, cuda"
+    assert all(len(row) == 11 for row in rows)
+    assert "BERT on cuda: 800 ms, 500 MB" in cost.tradeoff(costs(devices=("cpu", "cuda"))).html
+
+
+def test_training_is_relative_to_the_fastest():
+    rows = cells(cost.training_table(costs()))
+    assert [(row[0], row[2]) for row in rows[1:]] == [("BERT", "2.50×"), ("ALBERT", "2.00×"), ("DistilBERT", "1.00×")]
+
+
+def test_the_figure_names_every_model():
+    html = cost.tradeoff(costs()).html
+    assert "BERT on cpu: 800 ms, 500 MB; ALBERT on cpu: 900 ms, 55 MB; DistilBERT on cpu: 400 ms, 330 MB." in html
+    assert html.count(">DistilBERT</text>") == 1
+
+
+@pytest.mark.parametrize("distil, verdict", [((0.4, 0.5, 0.4, 0.5, 0.4, 0.5), SIGNIFICANT),
+                                             ((0.9, 1.0, 0.9, 1.0, 0.9, 1.0), OPPOSITE), ((0.8,) * 6, NONE)])
+def test_the_claim_compares_rounds(distil, verdict):
+    found = cost.claims_table(costs(distil=distil))
+    (line,) = found.data["claims"]
+    assert (line["claim"], line["verdict"], line["key"]) == (cost.CLAIM, verdict, KEY)
+    assert line["evidence"].endswith("6 rounds")
+
+
+def test_milliseconds_are_those_of_one_text():
+    assert cost.rounds_of(costs(), "cpu", "BERT").values[cost.MEASURE].tolist() == [100.0] * 6
+    (line,) = cost.claims_table(costs()).data["claims"]
+    assert line["evidence"].startswith("−50.000 [−50.000, −50.000], p 0.031")
+
+
+@pytest.mark.parametrize("changed, reason", [({"names": ("BERT", "ALBERT")}, "needs DistilBERT"),
+                                             ({"names": ("ALBERT",)}, "needs BERT and DistilBERT"),
+                                             ({"bert": (0.8,), "distil": (0.4,)}, "needs two rounds")])
+def test_the_claim_needs_both_models_and_two_rounds(changed, reason):
+    (line,) = cost.claims_table(costs(**changed)).data["claims"]
+    assert line["verdict"] == NOT_RUN
+    assert line["evidence"].startswith(reason)
+
+
+def test_the_finding_on_cost_follows_the_values():
+    text = cost.finding(costs()).markdown
+    assert "On this CPU a step of BERT takes 800 ms, one of DistilBERT 400 ms: 2.00 times as fast" in text
+    assert "0.07 s a query; here a text of a batch takes DistilBERT 0.050 s" in text
+    assert "it has 0.11 of BERT's parameters, takes 0.11 of its memory and 1.12 of its time" in text
+    assert "DistilBERT is the fastest of the study's models here" in text
+    assert "takes 0.50 of the time of one of ALBERT" in text
+    assert "The packaged backbone" not in text
+
+
+def test_the_fastest_in_training_is_whichever_it_is():
+    found = costs(training={"BERT": [4.0], "ALBERT": [1.0], "DistilBERT": [2.0]})
+    assert "ALBERT is the fastest of the study's models here" in cost.finding(found).markdown
+
+
+def test_trained_weights_are_compared_with_random_ones_of_their_shape():
+    text = cost.finding(costs(names=("BERT/6/384/12", "packaged"))).markdown
+    assert text == ("The packaged backbone with its trained weights takes 1.25 of the time that random weights in its shape do.")
+
+
+def test_a_model_is_measured_once_and_shapes_come_first():
+    found = cost.costs(["packaged", "BERT", "packaged", "ALBERT"], 8, 64, 6, 1, 2, 1, "fp32", ["cpu", "cuda"])
+    assert found.names == ["BERT", "ALBERT", "packaged"]
+    assert list(found.time) == list(found.memory) == list(found.training) == ["cpu", "cuda"]
+    assert found.time["cuda"].arguments["device"] == "cuda"
+    assert found.time["cpu"].arguments["shapes"] == ["BERT", "ALBERT"]
+    assert list(cost.all_steps(found)) == ["inference, cpu", "inference, cuda", "training, cpu", "training, cuda", "memory, cpu",
+                                           "memory, cuda"]
+
+
+def test_without_a_device_all_that_there_are_are_measured(monkeypatch):
+    monkeypatch.setattr(cost.numerics, "devices", lambda: ["cpu", "cuda"])
+    assert list(cost.costs(["BERT"], 8, 64, 6, 1, 2, 1, "fp32", []).time) == ["cpu", "cuda"]
+
+
+def test_an_unknown_model_is_refused():
+    with pytest.raises(BadInput, match="no backbone 'XLNet'"):
+        cost.costs(["XLNet"], 8, 64, 6, 1, 2, 1, "fp32", [])
+
+
+# ---- nearest neighbours ----
+
+def row(kind, setting, size, share, alone, real=100, build=1.0, spread=0.0):
+    return {"kind": kind, "setting": setting, "size": size, "real": min(size, real), "recall": share, "recall_error": 0.01,
+            "alone": alone, "alone_low": alone - spread, "alone_high": alone + spread, "together": 2 * alone,
+            "together_low": 2 * alone, "together_high": 2 * alone, "build": build, "bytes": 3_400_000}
+
+
+def searched(hnsw=(200.0, 200.0), ivf_recall=0.9):
+    """Two sizes: exact search falls from 400 to 20 queries a second."""
+    frames = []
+    for size, exact, speed in ((100, 400.0, hnsw[0]), (1000, 20.0, hnsw[1])):
+        frames += [row(EXACT, 0, size, 1.0, exact, build=0.0), row(HNSW, 10, size, 0.8, 900.0), row(HNSW, 40, size, 0.96, speed),
+                   row(HNSW, 80, size, 0.99, speed / 2), row(IVF, 1, size, ivf_recall, 500.0)]
+    return pd.DataFrame(frames)
+
+
+STEPS = {100: Value(key="a" * 16), 1000: Value(key="b" * 16)}
+
+
+def test_the_fastest_setting_must_reach_the_recall():
+    best = story.fastest(searched(), 100, HNSW, 0.95)
+    assert (best["setting"], best["alone"]) == (40, 200.0)
+    assert story.fastest(searched(), 100, HNSW, 0.8)["setting"] == 10
+    assert story.fastest(searched(), 100, IVF, 0.95) is None
+
+
+def test_the_size_table_names_setting_and_break_even():
+    header, small, large = cells(story.size_table(searched(), STEPS, 0.95))
+    assert header[:5] == ["vectors", "exact, one by one", "exact, all in one call", "HNSW, one by one", "at"]
+    assert small == ["100", "400 [400, 400]", "800 [800, 800]", "200 [200, 200]", "efSearch = 40", "never",
+                     "none reaches it", "", ""]
+    assert large[0] == "1,000 (900 synthetic)"
+    assert large[3:6] == ["200 [200, 200]", "efSearch = 40", "22 queries"]  # 1 s / (1/20 - 1/200) s
+    shown = story.size_table(searched(), STEPS, 0.95).html
+    assert "#step-aaaaaaaaaa" in shown
+    assert "#step-bbbbbbbbbb" in shown
+
+
+def test_the_setting_table_has_every_setting_with_its_interval():
+    header, *rows = cells(story.setting_table(searched(), 1000, STEPS[1000]))
+    assert len(rows) == 5
+    assert rows[0][:4] == ["exact (IndexFlatIP)", "", "1.000", "20.0 [20.0, 20.0]"]
+    assert rows[1][:3] == ["HNSW (IndexHNSWFlat)", "efSearch = 10", "0.800 [0.780, 0.820]"]
+    assert rows[3][2] == "0.990 [0.970, 1.000]"  # no recall is above one
+    assert rows[4][1:2] + rows[4][4:] == ["nprobe = 1", "1,000 [1,000, 1,000]", "1.0 s", "3"]
+
+
+def test_the_curves_show_the_largest_real_and_the_largest_collection():
+    html = story.curves(searched()).html
+    assert "exact over 100 vectors: 400 at recall 1.00" in html
+    assert "HNSW over 1,000 (900 synthetic) vectors: 900 at recall 0.80, 200 at recall 0.96, 100 at recall 0.99" in html
+    only = searched().query("size == 100")
+    assert "1,000" not in story.curves(only).html
+
+
+def test_curves_of_synthetic_collections_alone():
+    assert "1,000 (900 synthetic)" in story.curves(searched().query("size == 1000")).html
+
+
+def test_growth_shows_each_index_where_it_reaches_the_recall():
+    html = story.growth(searched(), 0.95, 0.01).html
+    assert "exact: 2.5 ms at 100; exact: 50 ms at 1,000; HNSW: 5 ms at 100; HNSW: 5 ms at 1,000; encoding" in html
+    assert "encoding the query: 10 ms." in html
+
+
+@pytest.mark.parametrize("kind, setting, text", [(HNSW, 40, "efSearch = 40"), (IVF, 2, "nprobe = 2"), (EXACT, 0, "")])
+def test_settings_have_the_names_of_the_library(kind, setting, text):
+    assert story.setting_text(kind, setting) == text
+
+
+def system(values, label="HNSW efSearch = 40"):
+    frame = pd.DataFrame({"RR@10": values}, index=[f"q{n}" for n in range(len(values))])
+    return Evaluation(label, pd.DataFrame(), frame, Value())
+
+
+def systems(loss=0.0):
+    base = np.array([0.5, 1.0] * 4)
+    return {(EXACT, 0): system(base, "exact"), (HNSW, 40): system(base), (IVF, 1): system(base - loss, "IVF nprobe = 1")}
+
+
+def test_the_effect_of_every_index_is_against_exact_search():
+    header, exact, hnsw, ivf = cells(ranking.effect_table(systems(0.25), pd.DataFrame([
+        row(EXACT, 0, 100, 1.0, 1.0), row(HNSW, 40, 100, 0.96, 1.0), row(IVF, 1, 100, 0.5, 1.0)])))
+    assert exact[2:] == ["1.000", exact[3], "baseline", ""]
+    assert hnsw[2] == "0.960"
+    assert hnsw[4:] == ["+0.000 [+0.000, +0.000]", "1.000 1.000"]
+    assert ivf[4].startswith("−0.250 [−0.250, −0.250]")
+    assert ivf[5].endswith("0.016")  # 2 / 2^8, twice for two comparisons
+
+
+def test_the_finding_on_indexes_follows_the_values():
+    text = ranking.finding(searched(), systems(0.25), 0.95, 0.01, 384).markdown
+    assert "At recall 0.95 HNSW is faster than exact search from 1,000 vectors on, and 10.0 times as fast over 1,000" in text
+    assert "what it saves in 22 queries" in text
+    assert "IVF is at no size up to 1,000 surely faster" in text
+    assert "takes 10.0 ms on one thread; exact search takes longer from 1,000 vectors on, 50.0 ms over 1,000" in text
+    # 8.8 million vectors of 768 dimensions: 8,800 times as many, twice as wide, 50 ms each
+    assert "8.8 million vectors of 768 dimensions would take one thread 880.0 s" in text
+    assert "1 of 2 settings have exactly the RR@10 of exact search; the lowest is that of IVF nprobe = 1: −0.250" in text
+
+
+def test_exact_search_may_stay_below_the_encoding():
+    text = ranking.finding(searched(), systems(), 0.95, 0.1, 384).markdown
+    assert "exact search takes less at every size here, 50.0 ms over 1,000 vectors" in text
+    assert "2 of 2 settings have exactly" in text
+
+
+def test_an_index_must_stay_faster_at_every_larger_size():
+    found = searched(hnsw=(500.0, 10.0))
+    assert "at no size up to 1,000 surely faster" in ranking.faster_from(found, [100, 1000], HNSW, 0.95)
+    assert "from 100 vectors on" in ranking.faster_from(searched(hnsw=(500.0, 30.0)), [100, 1000], HNSW, 0.95)
+
+
+def test_an_index_must_be_faster_beyond_the_quartiles():
+    close = searched()
+    close.loc[close["size"] == 1000, ["alone_low", "alone_high"]] = [[20 - 15.0, 20 + 185.0]] * 5
+    assert "at no size" in ranking.faster_from(close, [100, 1000], HNSW, 0.95)
+
+
+def test_the_median_of_the_encoding():
+    assert ranking.query_encoding(Value({"packaged": {"seconds": [0.3, 0.1, 0.2]}})) == pytest.approx(0.2)
