@@ -99,8 +99,8 @@ def seen_shares(bed: Testbed, settings: Settings) -> dict[str, pd.Series]:
     found = {}
     for name, feedback in {"full index": settings.feedback(), "passage index": settings.feedback(passages=True)}.items():
         added = _added(feedback.weights(bed, run).value())
-        found[name] = pd.Series({query: len(seen[query].intersection(terms)) / len(terms) for query, terms in added.items()},
-                                dtype=float)
+        found[name] = pd.Series({query: len(seen.get(query, set()).intersection(terms)) / len(terms)
+                                 for query, terms in added.items()}, dtype=float)
     return found
 
 
@@ -141,6 +141,6 @@ def finding(systems: Mapping[str, Evaluation], shares: Mapping[str, pd.Series]) 
         f"For BM25 alone Bo1 changes nDCG@10 by {effect(systems[BO1].against(systems[BM25], MEASURE))}.",
         f"For the BERT pipeline feedback from the full index changes it by {changes[FULL]}, from the passage index by "
         f"{changes[PASSAGE]}, and ranking the old candidates again by {changes[JUST]}.",
-        f"Of the terms from the full index a share of {plain(float(full.mean()))} stands in the window of a trusted document."
-        if len(full) else "",
+        "" if full.empty else
+        f"Of the terms from the full index a share of {plain(float(full.mean()))} stands in a trusted document's first words.",
         f"When BERT reads the query as it was asked, and only the retrieval is expanded, the change is {changes[ASKED]}.")

@@ -69,9 +69,11 @@ def claims_table(systems: Mapping[str, Evaluation], lengths: Mapping[int, int]) 
     longest, chosen = max(lengths), min(lengths, key=lambda length: (abs(length - STUDIED), length))
     judged = {"longformer-reranking-above-bm25-without-significance": (systems[row(chosen)], systems[BM25])}
     name = "beyond-1024-tokens-nothing-gained"
+    if longest == chosen:
+        return claims.judge("longformer", judged, not_run={name: f"no input of more than {count(chosen)} tokens was tried"})
     if lengths[longest] == lengths[chosen]:
         return claims.judge("longformer", judged, not_run={
-            name: "no document of this collection is longer: the two inputs are the same, as they may have been in the study"})
+            name: f"no document of this collection is longer than {count(chosen)} tokens: the two inputs are the same"})
     return claims.judge("longformer", {**judged, name: (systems[row(longest)], systems[row(chosen)])})
 
 
@@ -103,7 +105,8 @@ def scoring_table(systems: Mapping[str, Evaluation], measure: str = "nDCG@10") -
     rows = []
     for name, system in systems.items():
         m = system.mean(measure)
-        spent = system.source.entry().manifest["inputs"][0].get("seconds") if name != BM25 else None
+        inputs = system.source.entry().manifest["inputs"] if name != BM25 else []
+        spent = next((each.get("seconds") for each in inputs if "window_scores" in each["step"]), None)
         rows.append([name, with_interval(measured(plain(m.mean), system), interval(m.low, m.high)),
                      "" if spent is None else seconds(spent)])
     return page.show_table("Effectiveness, and the time that scoring all candidates took", ("system", measure, "scoring"), rows)
@@ -115,10 +118,18 @@ def finding(systems: Mapping[str, Evaluation], lengths: Mapping[int, int],
     kept = sorted(set(lengths.values()))
     most, least = systems[row(kept[-1])], systems[row(kept[0])]
     stands = {name: effect(most.against(systems[name], "nDCG@10")) for name in (BM25, BERT)}
-    long, full = cost.values()
-    cheaper = [a["length"] for a, b in zip(long, full, strict=True) if np.median(a["seconds"]) < np.median(b["seconds"])]
     return page.prose(
-        f"From {kept[0]} to {kept[-1]} tokens nDCG@10 changes by {effect(most.against(least, 'nDCG@10'))}.",
+        "" if most is least else
+        f"From {count(kept[0])} to {count(kept[-1])} tokens nDCG@10 changes by {effect(most.against(least, 'nDCG@10'))}.",
         f"Against BM25 the longest stands at {stands[BM25]}, against BERT on the first tokens at {stands[BERT]}.",
-        f"On this machine Longformer's attention is faster than full attention from {count(min(cheaper))} tokens on." if cheaper
-        else "On this machine full attention is faster at every length that was timed.")
+        faster_from(cost))
+
+
+def faster_from(cost: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
+    """From which of the timed lengths on Longformer's attention is the faster one, in words."""
+    since = None  # the first of the lengths that all are faster
+    for long, full in zip(*cost.values(), strict=True):
+        faster = np.median(long["seconds"]) < np.median(full["seconds"])
+        since = (since or long["length"]) if faster else None
+    return ("At the longest input that was timed full attention is still the faster one." if since is None else
+            f"In this timing Longformer's attention is faster than full attention from {count(since)} tokens on.")

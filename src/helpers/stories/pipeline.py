@@ -6,6 +6,7 @@ import pandas as pd
 
 from helpers import claims, page, published
 from helpers.collection import Collection
+from helpers.errors import BadInput
 from helpers.evaluation import Evaluation
 from helpers.fragments import Fragment
 from helpers.numbers import count, plain
@@ -14,7 +15,7 @@ from helpers.queries import asked
 from helpers.stories.alarfaj import BERT, BM25, STUDY
 from helpers.stories.wording import effect
 from helpers.testbed import Testbed
-from helpers.texts import Texts
+from helpers.texts import Texts, text_store
 
 SPLITS = {"Train": "train", "Validation": "dev", "Test": "test"}
 
@@ -32,6 +33,8 @@ def stages_table(pipeline: Pipeline, query: str, collection: str, unit: str, k: 
 
 def answers_table(found: pd.DataFrame) -> Fragment:
     """What `Pipeline.search` gives, as a table."""
+    if found.empty:
+        return page.prose("No document holds a word of these queries.")
     rows = [[query, str(rank), title, plain(score)] for query, rank, title, score in
             zip(found["query"], found["rank"], found["title"], found["score"], strict=True)]
     return page.show_table("The pipeline's answers", ("query", "rank", "document", "score"), rows, numeric_from=3)
@@ -41,13 +44,23 @@ def files_table(source: Collection, unit: str) -> Fragment:
     """Table 1 for this collection: its texts, and the queries and judgments of each split, beside the study's."""
     known = {entry.row: entry.printed for (table, _, column), entry in published.load(STUDY).items()
              if (table, column) == ("1", "Number of records")}
-    rows = [["Collection", known["Collection"], count(sum(1 for _ in source.texts(unit)))]]
+    rows = [["Collection", known["Collection"], count(len(Texts(text_store(source.part("texts", unit)).value())))]]
     for name, split in {**SPLITS, **{split: split for split in source.splits if split not in SPLITS.values()}}.items():
         if split in source.splits:
-            rows += [[f"{name} {kind}", known.get(f"{name} {kind}", ""), count(size)] for kind, size in
-                     (("queries", len(source.queries(split))), ("qrels", len(source.qrels(unit, split))))]
+            rows += [[f"{name} {kind}", known.get(f"{name} {kind}", ""), size] for kind, size in
+                     (("queries", count(len(source.queries(split)))), ("qrels", judgments(source, unit, split)))]
     return page.show_table("The files of the collection (table 1), number of records", ("file", "published", "this collection"),
                            rows)
+
+
+def judgments(source: Collection, unit: str, split: str) -> str:
+    """How many judgments a split has; `none` if their file is missing, as it is for queries kept for a leaderboard."""
+    try:
+        return count(len(source.qrels(unit, split)))
+    except BadInput as error:
+        if error.line is not None:  # the file is there, but damaged
+            raise
+        return "none"
 
 
 def claims_table(systems: Mapping[str, Evaluation]) -> Fragment:

@@ -1,0 +1,154 @@
+"""`book search` from the command line: an answer, an empty one, or an error that says what to do; never a traceback."""
+
+import re
+
+import pytest
+
+from helpers import search_command
+from helpers.cli import main
+from helpers.search_command import FEEDBACK, RERANKERS, as_text
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def search(folder, store, capsys):
+    """Call `book search` without a model on the tiny collection; gives the exit code, the output and the messages."""
+    def call(*arguments, collection=folder):
+        code = main(["search", *arguments, "--reranker", "none", "--collection", str(collection)])
+        return code, *capsys.readouterr()
+    return call
+
+
+def ranked(output):
+    """The document ids of the printed lines, in their order."""
+    return re.findall(r"^ *\d+ +-?\d+\.\d+ +(\S+)", output, re.MULTILINE)
+
+
+def test_a_query_gives_ranked_titles(search):
+    code, output, _ = search("why does bread turn brown")
+    lines = output.splitlines()
+    assert code == 0
+    assert lines[0] == "why does bread turn brown"
+    assert lines[1].split()[::3] == ["1", "Bread"]
+    assert ranked(output) == ["d1", "d4"]  # only these hold a word of it
+    scores = [float(line.split()[1]) for line in lines[1:]]
+    assert scores == sorted(scores, reverse=True) and scores[-1] > 0
+
+
+def test_several_queries_have_a_block_each(search):
+    code, output, _ = search("iron", "the of and", "clouds")
+    blocks = [block.splitlines() for block in output.strip().split("\n\n")]
+    assert code == 0
+    assert [block[0] for block in blocks] == ["iron", "the of and", "clouds"]
+    assert [ranked("\n".join(block)) for block in blocks] == [["d2"], [], ["d3"]]
+
+
+def test_a_query_that_is_asked_twice_is_answered_once(search):
+    _, output, _ = search("iron", "iron")
+    assert output.count("iron\n") == 1
+    assert ranked(output) == ["d2"]
+
+
+@pytest.mark.parametrize("query", ["the of and", "", "   ", "?!", "qzx", "ελληνικά", "\x00"])
+def test_a_query_without_known_words_says_so(search, query):
+    code, output, _ = search(query)
+    assert code == 0
+    assert "no document holds a word of this query" in output
+    assert ranked(output) == []
+
+
+def test_a_query_of_five_thousand_words(search):
+    code, output, _ = search(" ".join(f"word{n}" for n in range(5000)) + " bread", "-k", "1")
+    assert (code, len(ranked(output))) == (0, 1)
+
+
+def test_k_is_how_many_are_shown(search):
+    assert ranked(search("bread oven", "-k", "1")[1]) == ranked(search("bread oven")[1])[:1]
+
+
+@pytest.mark.parametrize("feedback", ["documents", "passages"])
+def test_feedback_finds_documents_that_share_no_word_with_the_query(search, feedback):
+    """The only document with `sugars` is about bread and ovens, which lends its terms to the query."""
+    assert ranked(search("sugars")[1]) == ["d1"]
+    code, output, _ = search("sugars", "--feedback", feedback)
+    assert code == 0
+    assert ranked(output) == ["d1", "d4"]
+    assert "no document" in search("the of and", "--feedback", feedback)[1]
+
+
+@pytest.mark.parametrize("option, wrong, known", [("--reranker", "gpt", RERANKERS), ("--feedback", "rocchio", FEEDBACK),
+                                                  ("--unit", "window", ("document", "passage")), ("-k", "many", ("int",))])
+def test_an_unknown_choice_is_refused_with_the_known_ones(capsys, option, wrong, known):
+    with pytest.raises(SystemExit) as stopped:
+        main(["search", "bread", option, wrong])
+    message = capsys.readouterr().err
+    assert stopped.value.code == 2
+    assert option in message and wrong in message
+    assert all(name in message for name in known)
+
+
+def test_every_choice_of_the_command_line_is_one_of_the_command(monkeypatch):
+    asked = []
+    monkeypatch.setattr(search_command, "search", lambda *arguments: asked.append(arguments) or _nothing())
+    for reranker in RERANKERS:
+        for feedback in FEEDBACK:
+            assert main(["search", "bread", "--reranker", reranker, "--feedback", feedback]) == 0
+    assert [arguments[3:5] for arguments in asked] == [(reranker, feedback) for reranker in RERANKERS for feedback in FEEDBACK]
+    assert asked[0][:3] == (["bread"], "almanac", "")
+
+
+def _nothing():
+    import pandas as pd
+
+    return pd.DataFrame(columns=["query", "rank", "doc_id", "score", "title"])
+
+
+def test_without_a_query_there_is_a_usage(capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(["search"])
+    assert stopped.value.code == 2
+    assert "query" in capsys.readouterr().err
+
+
+def test_a_collection_that_does_not_exist_is_named_with_what_to_do(search, tmp_path):
+    missing = tmp_path / "nowhere"
+    code, output, message = search("bread", collection=missing)
+    assert code == 2
+    assert output == ""
+    assert f"no collection '{missing}'" in message
+    assert "Mend: use `almanac`, a folder in MS MARCO's TSV format" in message
+    assert "Traceback" not in message
+
+
+def test_a_folder_without_texts_is_named(search, tmp_path):
+    code, output, message = search("bread", collection=tmp_path)
+    assert (code, output) == (2, "")
+    assert str(tmp_path) in message and "no texts in this folder" in message
+
+
+def test_a_unit_that_the_collection_lacks_is_named(search):
+    code, output, message = search("bread", "--unit", "passage")
+    assert (code, output) == (2, "")
+    assert "has no unit 'passage'. Mend: choose from document" in message
+
+
+def test_markup_in_a_title_and_a_text_without_one_are_printed_as_they_are(search, tmp_path):
+    (tmp_path / "docs.tsv").write_text(f"d1\tu\t<b>bread</b> & \"oven\"\tflour\nd2\tu\t\tbread {'and so on ' * 9}\n")
+    (tmp_path / "queries.tsv").write_text("q1\tbread\n")
+    (tmp_path / "qrels.txt").write_text("q1 0 d1 1\n")
+    code, output, _ = search("bread", collection=tmp_path)
+    assert code == 0
+    assert '<b>bread</b> & "oven"' in output
+    assert output.count("…") == 1
+
+
+def test_a_text_is_made_of_what_was_found():
+    import pandas as pd
+
+    found = pd.DataFrame({"query": ["a", "a", "b"], "rank": [1, 2, 1], "doc_id": ["d1", "d2", "d3"], "score": [2.0, 1.25, 0.5],
+                          "title": ["One", "Two", "Three"]})
+    assert as_text(found, ["b", "a", "c"]) == (
+        "b\n  1     0.500  d3               Three\n\n"
+        "a\n  1     2.000  d1               One\n  2     1.250  d2               Two\n\n"
+        "c\n  no document holds a word of this query")
