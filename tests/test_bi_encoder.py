@@ -261,6 +261,7 @@ def test_negatives_may_come_from_an_encoders_own_ranking(tiny, store):
     assert set(pairs.loc[pairs["label"] == 1, "query_id"]) == set(best["query_id"])
 
 
+@pytest.mark.slow  # every key takes the digest of the weights
 def test_what_decides_the_training_decides_the_key(tiny):
     assert tiny.run(tiny.bed, 3).key == replace(tiny).run(tiny.bed, 3).key
     for change in ({"pooling": "cls"}, {"loss": "contrastive"}, {"margin": 0.5}, {"similarity": "dot"}, {"segments": True},

@@ -41,7 +41,8 @@ def test_the_book_has_both_chapters_and_their_templates():
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_the_schema_of_every_chapter_parses(chapter):
     schema = chapters.schema(chapter)
-    assert schema["collection"].default == "almanac"
+    if chapter != "cost":  # which times random token ids
+        assert schema["collection"].default == "almanac"
     for name, each in schema.items():
         assert each.name == name
         assert each.meaning, f"{name} has no meaning"

@@ -6,6 +6,7 @@ import pytest
 
 from helpers import backbone
 from helpers.aggregation import aggregate
+from helpers.base_reranker import whole_reader
 from helpers.reranker import Reranker
 from helpers.scoring import load_scorer, probabilities
 from helpers.testbed import Testbed
@@ -91,6 +92,23 @@ def test_a_longformer_is_made_from_a_re_ranker_and_reads_whole_documents(tiny, f
     assert json.loads((long.model.value() / "config.json").read_text())["model_type"] == "longformer"
     assert set(scores["doc_id"].str.split("#").str[1]) == {"0"}  # one window a document
     assert scores["score"].between(0, 1).all()
+
+
+def test_a_pre_trained_longformer_is_fine_tuned_as_it_is(tiny, folder, tmp_path_factory):
+    """The published ones have one token type only; the query's tokens are still known by theirs."""
+    from transformers import LongformerConfig, LongformerModel
+
+    place = tmp_path_factory.mktemp("longformer")
+    tokenizer = backbone.resolve("packaged").tokenizer()
+    config = LongformerConfig(vocab_size=len(tokenizer), hidden_size=24, num_hidden_layers=1, num_attention_heads=2, pad_token_id=0,
+                              intermediate_size=48, max_position_embeddings=130, type_vocab_size=1, attention_window=[16])
+    LongformerModel(config).save_pretrained(place)
+    tokenizer.save_pretrained(place)
+    model = whole_reader(replace(tiny, unit="document"), 64, 0, longformer=str(place))
+    scores = model.scores(Testbed(str(folder)), Testbed(str(folder)).bm25(0.9, 0.4, 10), candidates=3).value()
+    assert model.origin is None
+    assert json.loads((model.model.value() / "config.json").read_text())["type_vocab_size"] == 1
+    assert scores["score"].between(0, 1).all() and scores["score"].nunique() > 1
 
 
 def test_every_window_of_the_candidates_is_scored(tiny, folder, store):

@@ -6,7 +6,16 @@ import pytest
 
 from helpers import step_cost
 from helpers.backbone import resolve
-from helpers.step_cost import encode, in_turns, inference_seconds, random_ids, threads_of, training_seconds, training_step
+from helpers.step_cost import (
+    encode,
+    in_turns,
+    inference_seconds,
+    query_seconds,
+    random_ids,
+    threads_of,
+    training_seconds,
+    training_step,
+)
 
 TINY = ["BERT/1/32/2", "DistilBERT/2/32/2"]
 
@@ -29,9 +38,8 @@ def test_models_are_timed_in_turns_and_the_first_round_and_the_preparation_do_no
 
         return work
 
-    monkeypatch.setattr(step_cost, "time", SimpleNamespace(perf_counter=lambda: clock[0]))
     monkeypatch.setattr(step_cost, "wait", lambda: None)
-    assert in_turns({"a": "a", "b": "b"}, prepare, rounds=2) == {"a": [1.0, 2.0], "b": [3.0, 4.0]}
+    assert in_turns({"a": "a", "b": "b"}, prepare, 2, clock=lambda: clock[0]) == {"a": [1.0, 2.0], "b": [3.0, 4.0]}
     assert turns == ["a", "b"] * 3
 
 
@@ -126,6 +134,23 @@ def test_training_is_timed_for_every_model(store):
     found = training_seconds(TINY, [], 1, 4, 2, 1, "cpu").value()
     assert list(found) == TINY
     assert all(len(values) == 2 and min(values) > 0 for values in found.values())
+
+
+@pytest.mark.slow
+def test_a_query_is_encoded_alone(store, monkeypatch):
+    import torch
+
+    seen, real = [], step_cost.encode
+
+    def watched(model, ids):
+        seen.append((ids.shape, torch.get_num_threads()))
+        return real(model, ids)
+
+    monkeypatch.setattr(step_cost, "encode", watched)
+    found = query_seconds(resolve("packaged:0"), 5, 3).value()
+    assert len(found) == 3
+    assert min(found) > 0
+    assert seen == [((1, 5), 1)] * 4
 
 
 def test_what_is_measured_is_part_of_the_key():

@@ -256,9 +256,16 @@ def test_no_answers_are_a_sentence():
 
 def test_table_1_stands_beside_this_collections_files(hostile_folder, store):
     rows = cells(pipeline_story.files_table(open_collection(str(hostile_folder)), "document"))[1:]
-    assert rows == [["Collection", "3213835", "2"], ["Validation queries", "5193", "1"], ["Validation qrels", "5193", "none"],
+    assert all(row[4].endswith(" kB") for row in rows) and rows[4][4] == "1 kB" and rows[2][4] == "0 kB"
+    assert [row[:3] for row in rows] == [["Collection", "3213835", "2"], ["Validation queries", "5193", "1"], ["Validation qrels", "5193", "none"],
                     ["Test queries", "200", "2"], ["Test qrels", "16258", "3"],
                     ["extra queries", "", "1"], ["extra qrels", "", "1"]]
+
+
+def test_the_size_is_that_of_the_lines_as_a_file():
+    lines = [("q1", 0, "dé"), ("q2", 0, "d")]
+    assert pipeline_story.measured(lines) == (2, len("q1\t0\tdé\nq2\t0\td\n".encode()))
+    assert pipeline_story.measured([]) == (0, 0)
 
 
 def test_damaged_judgments_are_an_error_and_not_missing_ones(hostile_folder, store):
@@ -593,12 +600,13 @@ def test_each_explanation_is_tested_by_pipelines_that_differ_in_one_thing():
     systems = {name: system(number / 32, name) for number, name in enumerate(pipelines)}
     named = {f"{each.mean('nDCG@10').mean:.3f}": name for name, each in systems.items()}
     rows = cells(feedback.explanations_table(systems))[1:]
-    assert len(rows) == 6
+    assert [tuple(named[mean] for mean in each[1:3]) for each in rows] == [
+        (feedback.INSIDE, FULL), (PASSAGE, FULL), (feedback.JUST_FULL, FULL), (feedback.WORDS, PASSAGE),
+        (feedback.SENTENCE, feedback.WORDS), (feedback.ASKED, PASSAGE)]
     for said_of, first, second, *_ in rows:
         one, other = (asdict(pipelines[named[mean]].feedback) for mean in (first, second))
         assert sum(one[name] != other[name] for name in one) == 1, said_of
         assert pipelines[named[first]].model == pipelines[named[second]].model
-    assert rows[0][1:3] == [f"{systems[name].mean('nDCG@10').mean:.3f}" for name in (feedback.INSIDE, FULL)]
 
 
 def fed(**shifts):

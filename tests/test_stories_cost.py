@@ -282,5 +282,5 @@ def test_an_index_must_be_faster_beyond_the_quartiles():
     assert "at no size" in ranking.faster_from(close, [100, 1000], HNSW, 0.95)
 
 
-def test_the_median_of_the_encoding():
-    assert ranking.query_encoding(Value({"packaged": {"seconds": [0.3, 0.1, 0.2]}})) == pytest.approx(0.2)
+def test_the_median_of_the_rounds():
+    assert story.median(Value([0.3, 0.1, 0.2, 9.0])) == pytest.approx(0.25)

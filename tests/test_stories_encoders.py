@@ -199,7 +199,7 @@ def test_the_finding_on_encoders_follows_the_values():
     assert "Of the trained encoders A / Avg ranks best, with 0.550; against BM25: +0.100" in said
     assert "Of the untouched ones A / Avg ranks best, with 0.650; against BM25: +0.200" in said
     assert "raises 1 of 2 models" in said
-    assert "changes B / Avg most to its good: +0.150" in said
+    assert "the most favourable change is that of B / Avg: +0.150" in said
 
 
 def test_a_small_collection_is_searched_less_deep_and_the_page_says_so(folder, store):

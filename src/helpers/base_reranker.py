@@ -17,11 +17,11 @@ def base_reranker(collection: str = "almanac", backbone: str = "packaged", queri
 
 
 def whole_reader(start: Reranker, length: int, queries: int, attention_window: int = 0, negatives: int = 2,
-                 learning_rate: float = 3e-5) -> Reranker:
+                 learning_rate: float = 3e-5, longformer: str = "") -> Reranker:
     """The base model trained on for one epoch on whole documents, cut at a length: BERT, or a Longformer made from it.
 
     Alarfaj (2022) trains his models from their pre-training on. Here both go on from one fine-tuned BERT, so that what they
-    read is all that tells them apart.
+    read, and how they attend to it, is all that tells them apart.
 
     Args:
         start: the base model.
@@ -30,7 +30,9 @@ def whole_reader(start: Reranker, length: int, queries: int, attention_window: i
         attention_window: of the Longformer; 0 for BERT.
         negatives: candidates of a training query that are not relevant.
         learning_rate: the peak.
+        longformer: a pre-trained Longformer to fine-tune instead, as a backbone's spec such as `hub:<name>@<revision>`.
     """
-    return replace(start, unit="", queries=queries, negatives=negatives, learning_rate=learning_rate, epochs=1,
-                   evaluations=3, evaluation_queries=40, max_length=length, words=WHOLE, overlap=0, start=start,
-                   attention_window=attention_window or None)
+    origin = start if not longformer else replace(start, backbone=longformer)
+    return replace(origin, unit="", queries=queries, negatives=negatives, learning_rate=learning_rate, epochs=1,
+                   evaluations=3, evaluation_queries=40, max_length=length, words=WHOLE, overlap=0,
+                   start=None if longformer else start, attention_window=None if longformer else attention_window or None)

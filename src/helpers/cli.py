@@ -48,7 +48,7 @@ def _parser() -> argparse.ArgumentParser:
                         help="minilm (default; untouched bi-encoder), bert (trained at the first call: ten minutes), none")
     search.add_argument("--feedback", default="none", choices=["none", "documents", "passages"],
                         help="Bo1 terms from whole documents, or from their first words")
-    search.add_argument("-k", type=int, default=10, help="documents shown")
+    search.add_argument("-k", type=_positive, default=10, help="documents shown")
     command("parameters", _parameters, "list the parameters of a chapter").add_argument("name")
     verify = command("verify", _verify, "recompute a random sample of the recorded runs and compare")
     verify.add_argument("--sample", type=int, default=3)
@@ -93,11 +93,18 @@ def _chapter(options: argparse.Namespace) -> int:
     return 0
 
 
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of documents: give 1 or more")
+    return int(text)
+
+
 def _search(options: argparse.Namespace) -> int:
     from helpers.search_command import as_text, search
 
     found = search(options.query, options.collection, options.unit, options.reranker, options.feedback, options.k)
-    print(as_text(found, options.query))
+    shown = as_text(found, options.query)
+    print(shown.encode(errors="replace").decode())  # an argument may hold what no terminal can show
     return 0
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from helpers import numerics
 from helpers.backbone import Backbone, resolve
 from helpers.peak_memory import peak, reset_peak, resident
-from helpers.scoring import attention, ready
+from helpers.scoring import ready
 from helpers.steps import step
 
 KINDS = ("Longformer", "full attention")
@@ -52,10 +52,11 @@ def length_cost(backbone: Backbone, lengths: list[int], window: int, rounds: int
 def measure(kind: str, spec: str, lengths: list[int], window: int, rounds: int, device: str) -> list[dict[str, Any]]:
     """What `length_cost` returns of one kind, measured in this process."""
     import torch
+    from transformers import BertForSequenceClassification, LongformerForSequenceClassification  # noqa: F401 - before `before`
 
     torch.set_num_threads(1)
     with numerics.using(device), torch.inference_mode():
-        before = resident()
+        before = resident()  # the libraries are not the model's
         model = ready(reader(kind, resolve(spec), max(lengths), window))
         reset_peak()  # making the model took more memory than keeping it
         found = []
@@ -87,7 +88,7 @@ def reader(kind: str, backbone: Backbone, length: int, window: int) -> Any:
     config = AutoConfig.from_pretrained(backbone.source, revision=backbone.revision)
     config.update({"max_position_embeddings": length, "num_labels": 1,
                    **({} if backbone.layers is None else {"num_hidden_layers": len(backbone.layers)})})
-    config._attn_implementation = attention()
+    config._attn_implementation = "sdpa"  # the implementation that makes full attention fastest in inference
     bert = BertForSequenceClassification(config)
     return bert if kind == "full attention" else converted(bert, window, length)
 

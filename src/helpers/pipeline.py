@@ -126,7 +126,7 @@ class Pipeline:
         if odd := [text for text in texts if not isinstance(text, str)]:
             raise BadInput(f"a query must be a text, not {odd[0]!r}", mend="give a string or a list of strings")
         bed = Testbed(collection, unit, asked=asked(texts))
-        run, store = self.run(bed).value(), Texts(bed.store.value())
+        run, store = replace(self, depth=max(self.depth, k)).run(bed).value(), Texts(bed.store.value())
         best = run.assign(rank=ranks(run)).query("rank <= @k")
         return pd.DataFrame({
             "query": [texts[int(number) - 1] for number in best["query_id"]], "rank": best["rank"].to_list(),

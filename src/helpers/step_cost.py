@@ -10,6 +10,7 @@ from typing import Any
 
 from helpers import numerics
 from helpers.architectures import build, name_of
+from helpers.backbone import Backbone
 from helpers.pooling import normalised, pool
 from helpers.scoring import attention
 from helpers.steps import step
@@ -79,6 +80,22 @@ def training_seconds(shapes: list[str], backbones: list[Any], triplets: int, tok
         return in_turns(built, lambda model: training_step(model, ids.chunk(3)), rounds)
 
 
+@step(version=1, form="json")
+def query_seconds(backbone: Backbone, tokens: int, rounds: int) -> list[float]:
+    """The processor's time for encoding one query alone, in single precision on one thread of a CPU, round by round.
+
+    Args:
+        backbone: the encoder.
+        tokens: of the query.
+        rounds: how often, after one round that is not counted.
+    """
+    import torch
+
+    with numerics.using("cpu"), threads_of(1), torch.inference_mode():
+        model, ids = build(backbone, attn_implementation=attention()).eval(), random_ids(1, tokens, "cpu")
+        return in_turns({"": model}, lambda model: lambda: encode(model, ids), rounds, time.thread_time)[""]
+
+
 def training_step(model: Any, texts: tuple[Any, ...]) -> Callable[[], Any]:
     """One step of training, ready to run; the optimiser's memory is there already, as it is in all steps but the first.
 
@@ -112,17 +129,18 @@ def encode(model: Any, ids: Any) -> Any:
     return normalised(pool(model(input_ids=ids, attention_mask=mask).last_hidden_state, mask, "mean"))
 
 
-def in_turns(models: Mapping[str, Any], prepare: Callable[[Any], Callable[[], Any]], rounds: int) -> dict[str, list[float]]:
+def in_turns(models: Mapping[str, Any], prepare: Callable[[Any], Callable[[], Any]], rounds: int,
+             clock: Callable[[], float] = time.perf_counter) -> dict[str, list[float]]:
     """The seconds that each model took in each round; `prepare` makes a model's work, and is not timed."""
     seconds: dict[str, list[float]] = {name: [] for name in models}
     for _ in range(rounds + 1):
         for name, model in models.items():
             work = prepare(model)
             wait()
-            clock = time.perf_counter()
+            started = clock()
             work()
             wait()
-            seconds[name].append(time.perf_counter() - clock)
+            seconds[name].append(clock() - started)
     return {name: values[1:] for name, values in seconds.items()}
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from helpers.base_reranker import base_reranker, whole_reader
 from helpers.evaluation import Evaluation, evaluate
@@ -29,6 +30,7 @@ class Settings:
         documents: of the feedback (K).
         terms: of the feedback (k).
         candidates: documents re-ranked for each query.
+        longformer_backbone: a pre-trained Longformer; `""` for one made from the base model.
     """
 
     base: Reranker
@@ -39,6 +41,7 @@ class Settings:
     documents: int = 5
     terms: int = 10
     candidates: int = 50
+    longformer_backbone: str = ""
 
     def bert(self, tokens: int = 0) -> Reranker:
         """BERT on the first tokens of a document (FirstP)."""
@@ -46,7 +49,7 @@ class Settings:
 
     def longformer(self, length: int) -> Reranker:
         """The Longformer of so many tokens."""
-        return whole_reader(self.base, length, self.whole_queries, self.attention_window)
+        return whole_reader(self.base, length, self.whole_queries, self.attention_window, longformer=self.longformer_backbone)
 
     def with_candidates(self, candidates: int) -> "Settings":
         """The same with another number of documents re-ranked."""
@@ -82,7 +85,7 @@ class Settings:
         return rows
 
 
-def settings(collection: str, train_queries: int, epochs: int, backbone: str, whole_queries: int, **other: int) -> Settings:
+def settings(collection: str, train_queries: int, epochs: int, backbone: str, whole_queries: int, **other: Any) -> Settings:
     """The settings around the book's base model."""
     return Settings(base_reranker(collection, backbone, train_queries, epochs), whole_queries, **other)
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
 import pandas as pd
 
 from helpers import page, published, verdicts
@@ -11,7 +10,6 @@ from helpers.evaluation import Evaluation, evaluate
 from helpers.fragments import Fragment
 from helpers.nearest_neighbours import EXACT, HNSW, IVF, NO_SETTING, run_of
 from helpers.numbers import count, interval, plain, seconds
-from helpers.steps import Step
 from helpers.stories.model_size import speed_text
 from helpers.stories.nearest_neighbours import NAMES, Searches, fastest, pays_after, setting_text
 from helpers.stories.wording import effect
@@ -48,11 +46,6 @@ def effect_table(systems: Mapping[tuple[str, int], Evaluation], found: pd.DataFr
     return page.show_table("Effectiveness over the real collection, compared with exact search",
                            ("index", "setting", "recall of the exact top ten", MEASURE, "effect", "p (t, perm.)"), rows,
                            numeric_from=2)
-
-
-def query_encoding(step: Step) -> float:
-    """Median seconds of encoding one query alone."""
-    return float(np.median(next(iter(step.value().values()))["seconds"]))
 
 
 def finding(found: pd.DataFrame, systems: Mapping[tuple[str, int], Evaluation], target: float, encoding: float,

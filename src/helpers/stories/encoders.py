@@ -170,5 +170,5 @@ def finding(before: Mapping[str, Evaluation], after: Mapping[str, Evaluation], b
         f"{effect(after[best].against(bm25, MEASURE))}.",
         f"Of the untouched ones {best_before} ranks best, with {plain(before[best_before].mean(MEASURE).mean)}; against BM25: "
         f"{effect(before[best_before].against(bm25, MEASURE))}.",
-        f"The training raises {len(gained)} of {len(change)} models; it changes {largest} most to its good: "
+        f"The training raises {len(gained)} of {len(change)} models; the most favourable change is that of {largest}: "
         f"{effect(after[largest].against(before[largest], MEASURE))}.")

@@ -14,7 +14,7 @@ from helpers.embeddings import PASSAGES
 from helpers.fragments import Fragment, Html, cell
 from helpers.nearest_neighbours import EXACT, HNSW, IVF, neighbour_runs, search_speed, settings
 from helpers.numbers import count, interval, plain, seconds, signed
-from helpers.step_cost import inference_seconds
+from helpers.step_cost import query_seconds
 from helpers.steps import Step
 from helpers.stories.model_size import speed_text
 from helpers.testbed import Testbed
@@ -22,7 +22,7 @@ from helpers.testbed import Testbed
 KINDS = (EXACT, HNSW, IVF)
 NAMES = {EXACT: "exact (IndexFlatIP)", HNSW: "HNSW (IndexHNSWFlat)", IVF: "IVF (IndexIVFFlat)"}
 SETTINGS = {EXACT: "", HNSW: "efSearch", IVF: "nprobe"}
-QUERY_TOKENS = 16  # of a query whose encoding is timed; those of the collections here are about as long
+QUERY_TOKENS, QUERY_ROUNDS = 16, 15  # of a query whose encoding is timed
 KNOWN = 4  # the check of the synthetic vectors starts from one real vector in so many
 
 
@@ -66,10 +66,10 @@ class Searches:
         return neighbour_runs(self.encoder.embeddings(self.bed), self.encoder.query_embeddings(self.bed), self.bed.store,
                               self.bed.query_step, self.links, list(self.breadths), list(self.probes), self.seed)
 
-    def encoding(self, rounds: int = 9) -> Step:
+    @property
+    def encoding(self) -> Step:
         """The time of encoding one query alone, on one thread."""
-        model = backbone.resolve(self.encoder.backbone)
-        return inference_seconds([], [model], 1, QUERY_TOKENS, rounds, 1, "fp32", "cpu")
+        return query_seconds(backbone.resolve(self.encoder.backbone), QUERY_TOKENS, QUERY_ROUNDS)
 
 
 def sizes_of(searches: Searches, sizes: Sequence[int]) -> dict[int, Step]:
@@ -80,6 +80,11 @@ def sizes_of(searches: Searches, sizes: Sequence[int]) -> dict[int, Step]:
 def speeds(steps: Mapping[int, Step]) -> pd.DataFrame:
     """All sizes in one table."""
     return pd.concat([step.value() for step in steps.values()], ignore_index=True)
+
+
+def median(step: Step) -> float:
+    """The median over the rounds of a measurement."""
+    return float(np.median(step.value()))
 
 
 def fastest(found: pd.DataFrame, size: int, kind: str, target: float) -> Any:
@@ -211,7 +216,7 @@ def spent(searches: Searches, steps: Mapping[int, Step]) -> Fragment:
     """What the measurements themselves cost."""
     all_steps = {"embeddings of the passages": searches.encoder.embeddings(searches.bed),
                  **{f"search over {count(size)} vectors": step for size, step in steps.items()},
-                 "runs of every index": searches.runs, "encoding a query": searches.encoding()}
+                 "runs of every index": searches.runs, "encoding a query": searches.encoding}
     rows = []
     for name, step in all_steps.items():
         manifest = step.entry().manifest

@@ -1,6 +1,7 @@
 """The chapter *The pipeline* (Alarfaj 2022, chapters 4 and 5)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -41,26 +42,41 @@ def answers_table(found: pd.DataFrame) -> Fragment:
 
 
 def files_table(source: Collection, unit: str) -> Fragment:
-    """Table 1 for this collection: its texts, and the queries and judgments of each split, beside the study's."""
-    known = {entry.row: entry.printed for (table, _, column), entry in published.load(STUDY).items()
-             if (table, column) == ("1", "Number of records")}
-    rows = [["Collection", known["Collection"], count(len(Texts(text_store(source.part("texts", unit)).value())))]]
+    """Table 1 for this collection: records and size of its texts, and of the queries and judgments of each split."""
+    known = {(row, column): entry.printed for (table, row, column), entry in published.load(STUDY).items() if table == "1"}
+    files: dict[str, Iterable[Sequence[Any]]] = {"Collection": Texts(text_store(source.part("texts", unit)).value())}
     for name, split in {**SPLITS, **{split: split for split in source.splits if split not in SPLITS.values()}}.items():
         if split in source.splits:
-            rows += [[f"{name} {kind}", known.get(f"{name} {kind}", ""), size] for kind, size in
-                     (("queries", count(len(source.queries(split)))), ("qrels", judgments(source, unit, split)))]
-    return page.show_table("The files of the collection (table 1), number of records", ("file", "published", "this collection"),
-                           rows)
+            files[f"{name} queries"] = records(source.queries(split)[["query_id", "text"]])
+            files[f"{name} qrels"] = judgments(source, unit, split)
+    rows = []
+    for name, lines in files.items():
+        records_, bytes_ = measured(lines)
+        rows.append([name, known.get((name, "Number of records"), ""), count(records_) if records_ else "none",
+                     known.get((name, "Size"), ""), f"{count(-(-bytes_ // 1000))} kB"])
+    header = ("file", "records, published", "this collection", "size, published", "this collection")
+    return page.show_table("The files of the collection (table 1)", header, rows)
 
 
-def judgments(source: Collection, unit: str, split: str) -> str:
-    """How many judgments a split has; `none` if their file is missing, as it is for queries kept for a leaderboard."""
+def measured(lines: Iterable[Sequence[Any]]) -> tuple[int, int]:
+    """How many records there are, and their bytes as lines of tab-separated fields."""
+    sizes = [sum(len(str(field).encode()) + 1 for field in line) for line in lines]
+    return len(sizes), sum(sizes)
+
+
+def records(frame: pd.DataFrame) -> Iterable[Sequence[Any]]:
+    """A frame's rows."""
+    return frame.itertuples(index=False)
+
+
+def judgments(source: Collection, unit: str, split: str) -> Iterable[Sequence[Any]]:
+    """The judgments of a split; none if their file is missing, as it is for queries kept for a leaderboard."""
     try:
-        return count(len(source.qrels(unit, split)))
+        return records(source.qrels(unit, split))
     except BadInput as error:
         if error.line is not None:  # the file is there, but damaged
             raise
-        return "none"
+        return []
 
 
 def claims_table(systems: Mapping[str, Evaluation]) -> Fragment:
