@@ -100,8 +100,9 @@ def test_a_pre_trained_longformer_is_fine_tuned_as_it_is(tiny, folder, tmp_path_
 
     place = tmp_path_factory.mktemp("longformer")
     tokenizer = backbone.resolve("packaged").tokenizer()
-    config = LongformerConfig(vocab_size=len(tokenizer), hidden_size=24, num_hidden_layers=1, num_attention_heads=2, pad_token_id=0,
-                              intermediate_size=48, max_position_embeddings=130, type_vocab_size=1, attention_window=[16])
+    config = LongformerConfig(vocab_size=len(tokenizer), hidden_size=24, num_hidden_layers=1, num_attention_heads=2,
+                              pad_token_id=0, intermediate_size=48, max_position_embeddings=130, type_vocab_size=1,
+                              attention_window=[16])
     LongformerModel(config).save_pretrained(place)
     tokenizer.save_pretrained(place)
     model = whole_reader(replace(tiny, unit="document"), 64, 0, longformer=str(place))

@@ -257,9 +257,9 @@ def test_no_answers_are_a_sentence():
 def test_table_1_stands_beside_this_collections_files(hostile_folder, store):
     rows = cells(pipeline_story.files_table(open_collection(str(hostile_folder)), "document"))[1:]
     assert all(row[4].endswith(" kB") for row in rows) and rows[4][4] == "1 kB" and rows[2][4] == "0 kB"
-    assert [row[:3] for row in rows] == [["Collection", "3213835", "2"], ["Validation queries", "5193", "1"], ["Validation qrels", "5193", "none"],
-                    ["Test queries", "200", "2"], ["Test qrels", "16258", "3"],
-                    ["extra queries", "", "1"], ["extra qrels", "", "1"]]
+    assert [row[:3] for row in rows] == [
+        ["Collection", "3213835", "2"], ["Validation queries", "5193", "1"], ["Validation qrels", "5193", "none"],
+        ["Test queries", "200", "2"], ["Test qrels", "16258", "3"], ["extra queries", "", "1"], ["extra qrels", "", "1"]]
 
 
 def test_the_size_is_that_of_the_lines_as_a_file():

@@ -127,7 +127,7 @@ def size_table(found: pd.DataFrame, steps: Mapping[int, Step], target: float) ->
             else:
                 cells += [linked(rate(best), step), setting_text(kind, int(best["setting"])), pays_after(best, exact)]
         rows.append(cells)
-    heads = [head for kind in (HNSW, IVF) for head in (f"{kind}, one by one", "at", "built again after")]
+    heads = [head for kind in (HNSW, IVF) for head in (f"{kind}, one by one", "at", "building repaid after")]
     return page.show_table(f"Queries a second: exact search, and the fastest setting with recall of at least {plain(target, 2)}",
                            ("vectors", "exact, one by one", "exact, all in one call", *heads), rows)
 
