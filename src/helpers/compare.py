@@ -13,10 +13,10 @@ HEADER = ("published", "measured", "verdict", "effect", "p (t, perm.)", "ER, ΔR
 
 
 def against_published(study: str, number: str, column: str, measure: str, systems: Mapping[str, Evaluation],
-                      baseline: str, rows_are: str = "system") -> Fragment:
+                      baseline: str, rows_are: str = "system", whole: bool = True) -> Fragment:
     """A study's table beside this run's measurements, each system compared with a baseline.
 
-    Rows of the study that were not measured follow, as *not run*. The study's daggers (its own rule) and ours (p < 0.05 in the
+    Rows of the study that were not measured follow, as *not run*, unless another chapter measures them. The study's daggers (its own rule) and ours (p < 0.05 in the
     paired t-test, the same rule) mark significance.
 
     Args:
@@ -27,6 +27,7 @@ def against_published(study: str, number: str, column: str, measure: str, system
         systems: evaluations by the table's row labels; rows that the study lacks are shown without published value.
         baseline: the row that the others are compared with.
         rows_are: what a row's label names, `epochs`: the head of the first column.
+        whole: whether the table's other rows are shown, too.
     """
     known = {row: entry for (t, row, c), entry in published.load(study).items() if (t, c) == (number, column)}
     base, said = systems[baseline], known.get(baseline)
@@ -46,7 +47,8 @@ def against_published(study: str, number: str, column: str, measure: str, system
         data.append({"study": study, "table": number, "row": row, "column": column, "measure": measure,
                      "measured": mean.mean, "key": system.source.key, "verdict": verdict.verdict if verdict else None})
     unmeasured = badge(verdicts.NOT_RUN, verdicts.KINDS[verdicts.NOT_RUN])
-    rows += [[row, published_cell(entry, said), "", unmeasured, "", "", ""] for row, entry in known.items() if row not in systems]
+    others = [row for row in known if row not in systems] if whole else []
+    rows += [[row, published_cell(known[row], said), "", unmeasured, "", "", ""] for row in others]
     against = baseline if rows_are == "system" else f"{rows_are} = {baseline}"
     caption = (f"{published.published_name(study)}, table {number}: {column}, published and measured "
                f"(effects against {against}, 95 % intervals)")

@@ -89,12 +89,13 @@ def suffering(systems: Mapping[tuple[str, int], Evaluation], shares: Mapping[tup
     """How many settings rank worse than exact search, and up to which recall."""
     compared = comparisons(systems)
     worse = [case for case, (pair, p) in compared.items() if p < verdicts.ALPHA and pair.difference.mean < 0]
-    text = f"Of {len(compared)} settings, {len(worse)} rank the real collection significantly worse than exact search (p corrected)"
+    text = ("Settings that rank the real collection significantly worse than exact search (p corrected): "
+            f"{len(worse)} of {len(compared)}")
     if not worse:
         return f"{text}."
     best = max(worse, key=lambda case: shares[case])
-    return (f"{text}. The one with the highest recall among them, {systems[best].label} with {plain(shares[best])}, changes {MEASURE} "
-            f"by {effect(compared[best][0])}.")
+    return (f"{text}. The one with the highest recall among them, {systems[best].label} with {plain(shares[best])}, changes "
+            f"{MEASURE} by {effect(compared[best][0])}.")
 
 
 def faster_from(found: pd.DataFrame, sizes: Sequence[int], kind: str, target: float) -> str:
