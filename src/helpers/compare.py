@@ -16,8 +16,8 @@ def against_published(study: str, number: str, column: str, measure: str, system
                       baseline: str, rows_are: str = "system", whole: bool = True) -> Fragment:
     """A study's table beside this run's measurements, each system compared with a baseline.
 
-    Rows of the study that were not measured follow, as *not run*, unless another chapter measures them. The study's daggers (its own rule) and ours (p < 0.05 in the
-    paired t-test, the same rule) mark significance.
+    Rows of the study that were not measured follow, as *not run*, unless another chapter measures them. The study's daggers (its
+    own rule) and ours (p < 0.05 in the paired t-test, the same rule) mark significance.
 
     Args:
         study: its key, `steensland2021`.
