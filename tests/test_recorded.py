@@ -124,6 +124,21 @@ def test_only_slow_small_values_are_recorded(fake, monkeypatch):
     assert any(line.startswith("left out large") for line in said)
 
 
+def test_timings_belong_to_the_machine_and_are_not_recorded(fake):
+    def timed_for_test(n: int) -> object:
+        return n
+    steps.step(version=1, form="json", timing=True)(timed_for_test)
+    pages_use(one=[stored("timed_for_test", "1").manifest | {"seconds": 100}, stored("slow", "2").manifest | {"seconds": 100}])
+    list(recorded.record(over=5))
+    assert shipped() == ["slow exact"]
+
+
+def test_every_measurement_of_the_machine_is_a_timing():
+    step_digests.import_all()
+    timings = {name for name, found in steps.REGISTRY.items() if found.timing}
+    assert timings >= {"ranking_speed", "length_cost", "inference_seconds", "training_seconds", "inference_memory", "search_speed"}
+
+
 def test_recording_again_changes_nothing(fake):
     entry = ship(make_step("json", {"x": 1}))
     assert list(recorded.record(over=-1)) == []

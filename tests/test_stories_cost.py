@@ -98,6 +98,16 @@ def test_the_figure_names_every_model():
     assert html.count(">DistilBERT</text>") == 1
 
 
+def test_names_in_the_figure_keep_apart():
+    from helpers import figures
+
+    _, (axis,) = figures.new()
+    cost.label(axis, pd.DataFrame({"x": [100.0, 101.0, 99.0, 10.0], "y": [50.0, 50.0, 5.0, 49.0]}, index=["a", "b", "c", "d"]))
+    places = {text.get_text(): (*text.xy, text.get_ha()) for text in axis.texts}
+    assert places == {"a": (100.0, 50.0, "right"), "b": (101.0, 46.5, "right"), "c": (99.0, 5.0, "right"),
+                      "d": (10.0, 49.0, "left")}
+
+
 @pytest.mark.parametrize("distil, verdict", [((0.4, 0.5, 0.4, 0.5, 0.4, 0.5), SIGNIFICANT),
                                              ((0.9, 1.0, 0.9, 1.0, 0.9, 1.0), OPPOSITE), ((0.8,) * 6, NONE)])
 def test_the_claim_compares_rounds(distil, verdict):

@@ -30,7 +30,7 @@ DEPTH = 10  # neighbours asked for
 NO_SETTING = 0
 
 
-@step(version=1, form="table", network=True)
+@step(version=1, form="table", network=True, timing=True)
 def search_speed(passages: Path, query_vectors: Path, size: int, links: int, breadths: list[int], probes: list[int], timed: int,
                  rounds: int, noise: float, seed: int, known: int | None = None) -> pd.DataFrame:
     """Recall and speed of every kind of index over a collection of one size, on one thread.

@@ -28,7 +28,7 @@ STATUS, CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 TINY = "BERT/1/32/2"
 
 
-@step(version=1, form="json")
+@step(version=1, form="json", timing=True)
 def inference_memory(shapes: list[str], backbones: list[Any], batch: int, tokens: int, threads: int, precision: str,
                      device: str) -> dict[str, Any]:
     """Measure the peak memory of encoding one batch of random texts by each model.

@@ -28,14 +28,14 @@ LIMIT = 3_000_000  # bytes: a recorded run is small, or it is not recorded
 def record(over: float) -> Iterator[str]:
     """Copy the slow results of the executed chapters to `results/`; yields a line for each.
 
-    Folders (indexes, weights) and anything above 3 MB are never recorded.
+    Folders (indexes, weights), timings and anything above 3 MB are never recorded.
     """
     store, results = Store(paths.store()), Store(paths.RESULTS)
     for line in _used():
         folder = store.place(line["step"], line["key"]) / line["numerics"]
         target = results.place(line["step"], line["key"]) / line["numerics"]
         entry = read_entry(folder)
-        if entry is None or entry.manifest["form"] == "folder" or target.exists() or ledger.cost(line) <= over:
+        if _is_timing(line["step"]) or entry is None or entry.manifest["form"] == "folder" or target.exists() or ledger.cost(line) <= over:
             continue
         size = sum(file["size"] for file in entry.manifest["files"].values())
         if size > LIMIT:
@@ -43,6 +43,11 @@ def record(over: float) -> Iterator[str]:
             continue
         shutil.copytree(folder, target)
         yield f"recorded {line['step']}:{line['key'][:10]}: {size:,} bytes, {numbers.seconds(ledger.cost(line))}"
+
+
+def _is_timing(name: str) -> bool:
+    import_all()
+    return name in steps.REGISTRY and steps.REGISTRY[name].timing
 
 
 def _used() -> Iterator[dict[str, Any]]:

@@ -19,7 +19,7 @@ from helpers.steps import step
 from helpers.tokens import WindowTokens, pair_ids, query_ids
 
 
-@step(version=1, form="json")
+@step(version=1, form="json", timing=True)
 def ranking_speed(sizes: list[str], backbone: Backbone, index: Path, queries: pd.DataFrame, store: Path, tokens: Path,
                   k1: float, b: float, candidates: int, max_length: int, query_length: int, timed: int, rounds: int,
                   device: str) -> dict[str, Any]:

@@ -19,7 +19,7 @@ LOWEST_ID, HIGHEST_ID = 1_000, 30_000  # random token ids: every vocabulary has 
 MARGIN = 1.0  # of the triplet loss (David 2020, section 4.3)
 
 
-@step(version=1, form="json")
+@step(version=1, form="json", timing=True)
 def inference_seconds(shapes: list[str], backbones: list[Any], batch: int, tokens: int, rounds: int, threads: int, precision: str,
                       device: str) -> dict[str, Any]:
     """Time the encoding of one batch of random texts, pooled by their mean, by several models.
@@ -54,7 +54,7 @@ def inference_seconds(shapes: list[str], backbones: list[Any], batch: int, token
     return {name: {"parameters": model.num_parameters(), "seconds": seconds[name]} for name, model in built.items()}
 
 
-@step(version=1, form="json")
+@step(version=1, form="json", timing=True)
 def training_seconds(shapes: list[str], backbones: list[Any], triplets: int, tokens: int, rounds: int, threads: int,
                      device: str) -> dict[str, Any]:
     """Time one step of training in single precision: the three texts of a triplet encoded, the loss, its gradients, AdamW.
@@ -80,7 +80,7 @@ def training_seconds(shapes: list[str], backbones: list[Any], triplets: int, tok
         return in_turns(built, lambda model: training_step(model, ids.chunk(3)), rounds)
 
 
-@step(version=1, form="json")
+@step(version=1, form="json", timing=True)
 def query_seconds(backbone: Backbone, tokens: int, rounds: int) -> list[float]:
     """The processor's time for encoding one query alone, in single precision on one thread of a CPU, round by round.
 

@@ -37,9 +37,10 @@ class Definition:
     network: bool  # True if the value depends on the numerics class (it comes out of a neural network)
     function: Callable[..., Any]
     hints: dict[str, Any] = field(repr=False, default_factory=dict)
+    timing: bool = False  # True for a time or a size of memory: it belongs to this machine and is never shipped
 
 
-def step(version: int, form: str, network: bool = False) -> Callable[[Callable[..., Any]], Callable[..., "Step"]]:
+def step(version: int, form: str, network: bool = False, timing: bool = False) -> Callable[[Callable[..., Any]], Callable[..., "Step"]]:
     """Make a function a step.
 
     A function of form `folder` takes one more keyword argument, `folder`: the empty folder that it fills.
@@ -48,13 +49,15 @@ def step(version: int, form: str, network: bool = False) -> Callable[[Callable[.
         version: raise it when the meaning of the result changes; `tests/steps.json` keeps the decision honest.
         form: how the value is kept, see `helpers.values`.
         network: whether the value comes out of a neural network, so that rounding depends on the hardware.
+        timing: whether it is a measurement of this machine, which is always made live and never recorded.
     """
 
     if form not in values.FORMS:
         raise ValueError(f"unknown form {form!r}: one of {', '.join(values.FORMS)}")
 
     def wrap(function: Callable[..., Any]) -> Callable[..., Step]:
-        definition = Definition(function.__name__, version, form, network, function, get_type_hints(function))
+        definition = Definition(function.__name__, version, form, network, function, get_type_hints(function),
+                                timing)
         REGISTRY[definition.name] = definition
         signature = inspect.signature(function)
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -27,7 +26,6 @@ CLAIM = "distilbert-encodes-faster"
 MEGABYTE = 10**6
 DEVICES = {"cpu": "CPU", "cuda": "GPU"}
 TIME, MEMORY = "milliseconds a step", "peak memory (MB)"
-CORNERS = [((6, 6), "left"), ((-6, -13), "right"), ((6, -13), "left"), ((-6, 6), "right")]  # of a label, in points
 
 
 @dataclass(frozen=True)
@@ -149,15 +147,21 @@ def tradeoff(found: Costs) -> Fragment:
         places = pd.DataFrame({"x": [1000 * float(np.median(found.seconds(device, name))) for name in found.names],
                                "y": [found.bytes(device, name)["model"] / MEGABYTE for name in found.names]}, index=found.names)
         axis.plot(places["x"], places["y"], "o", color=figures.COLOURS[0])
-        # models of one size lie in nearly one place: neighbours get their labels in different corners
-        for (name, place), (shift, side) in zip(places.sort_values(["y", "x"]).iterrows(), cycle(CORNERS), strict=False):
-            axis.annotate(str(name), (place["x"], place["y"]), xytext=shift, ha=side, textcoords="offset points", fontsize=9)
-        axis.set(title=device, xlabel=TIME, ylabel=MEMORY)
-        axis.set_ylim(bottom=0)
-        axis.margins(x=0.3, y=0.15)
+        label(axis, places)
+        axis.set(title=device, xlabel=TIME, ylabel=MEMORY, xlim=(0, 1.1 * places["x"].max()), ylim=(0, 1.15 * places["y"].max()))
         said += [f"{name} on {device}: {speed_text(place['x'])} ms, {place['y']:.0f} MB" for name, place in places.iterrows()]
     return figures.show(figure, f"{MEMORY} over {TIME}. {'; '.join(said)}.",
                         "Time and peak memory of an inference step, as in the study's figure 4.2.")
+
+
+def label(axis: Any, places: pd.DataFrame) -> None:
+    """Write a point's name beside it, towards the middle; names keep apart, since models of one size lie in nearly one place."""
+    gap, last = 0.07 * places["y"].max(), {True: np.inf, False: np.inf}
+    for name, place in places.sort_values("y", ascending=False).iterrows():
+        right = bool(place["x"] > places["x"].max() / 2)  # of the middle: its name stands on the left
+        last[right] = min(place["y"], last[right] - gap)
+        axis.annotate(str(name), (place["x"], last[right]), xytext=(-7 if right else 7, 0), textcoords="offset points",
+                      ha="right" if right else "left", va="center", fontsize=9)
 
 
 def rounds_of(found: Costs, device: str, name: str) -> Evaluation:

@@ -194,7 +194,7 @@ def growth(found: pd.DataFrame, target: float, encoding: float) -> Fragment:
         said += [f"{kind}: {value:.3g} ms at {count(size)}" for size, value in line.items()]
     axis.axhline(1000 * encoding, color="#808080", ls="--", label="encoding the query")
     axis.set(xlabel="vectors", ylabel="milliseconds a query", xscale="log", yscale="log")
-    axis.legend()
+    axis.legend(loc="upper left", bbox_to_anchor=(0, 0.94))
     alt = f"Milliseconds of a query over the number of vectors. {'; '.join(said)}; encoding the query: {1000 * encoding:.3g} ms."
     return figures.show(figure, alt, f"Time of a query; approximate indexes at recall of at least {plain(target, 2)}.")
 
