@@ -1,6 +1,7 @@
-"""The latency of a first stage: one query after the other, on one thread, and the room that its index takes.
+"""The latency of first stages: one query after the other, on one thread, and the room that an index takes.
 
-A round ranks all timed queries; one round that is not counted warms caches and the JVM up.
+Stages are timed in turns, round by round, so that a busy moment of the machine meets them all; one round that is not counted
+warms caches and the JVM up. One step times all of them: latencies from two machines could not be compared.
 """
 
 import time
@@ -12,7 +13,6 @@ import numpy as np
 import pandas as pd
 
 from helpers import java
-from helpers.backbone import Backbone
 from helpers.bm25 import searcher_of
 from helpers.embeddings import PASSAGES
 from helpers.encoder import QUERY, Encoder, wrapped
@@ -20,87 +20,85 @@ from helpers.steps import step
 from helpers.tokens import query_ids
 
 
-@step(version=1, form="json")
-def lexical_latency(index: Path, queries: pd.DataFrame, k1: float, b: float, depth: int, timed: int,
-                    rounds: int) -> dict[str, Any]:
-    """Time a search in a Lucene index.
+@step(version=1, form="json", network=True)
+def latencies(lexical: dict[str, Any], dense: dict[str, Any], queries: pd.DataFrame, depth: int, timed: int,
+              rounds: int) -> dict[str, Any]:
+    """Time searches in Lucene indexes and in embeddings.
+
+    For embeddings a query is tokenised and encoded, then compared with every passage.
 
     Args:
-        index: a Lucene index folder.
+        lexical: for each stage of this kind `index` (a Lucene index folder), `k1` and `b`.
+        dense: for each stage of this kind `passages` (the folder of `embeddings.passage_embeddings`), `query_length` and the
+            arguments of `encoder.Encoder`: `backbone`, `model`, `pooling`, `normalise`, `segments`.
         queries: columns query_id, text.
-        k1: BM25's.
-        b: BM25's.
         depth: texts retrieved for each query.
         timed: how many of the queries.
         rounds: how often.
 
     Returns:
-        `queries`, how many were timed, and `search`, milliseconds a query of each round.
+        `queries`, how many were timed, and in `stages` for each of them `search` and, if it is dense, `encode`: milliseconds a
+        query of each round.
     """
     asked = list(queries["text"].head(timed))
-    return {"queries": len(asked), "search": java.call(timed_searches, index, asked, k1, b, depth, rounds)}
-
-
-def timed_searches(index: Path, texts: list[str], k1: float, b: float, depth: int, rounds: int) -> list[float]:
-    """Milliseconds a query of each round, in the process that has the JVM."""
-    searcher = searcher_of(index, k1, b)
-    return timed_rounds(lambda text: searcher.search(text, k=depth), texts, rounds)
-
-
-@step(version=1, form="json", network=True)
-def dense_latency(passages: Path, queries: pd.DataFrame, backbone: Backbone, pooling: str, normalise: bool, segments: bool,
-                  query_length: int, depth: int, timed: int, rounds: int, model: Path | None = None) -> dict[str, Any]:
-    """Time an exact search over embeddings: a query is tokenised and encoded, then compared with every passage.
-
-    Args:
-        passages: the folder of `embeddings.passage_embeddings`.
-        queries: columns query_id, text.
-        backbone: the pre-trained encoder.
-        pooling: see `helpers.pooling`.
-        normalise: whether vectors have length 1.
-        segments: whether passages have another token type than queries.
-        query_length: tokens of a query.
-        depth: passages retrieved for each query.
-        timed: how many of the queries.
-        rounds: how often.
-        model: a folder of fine-tuned weights; None for the backbone as it is.
-
-    Returns:
-        `queries`, how many were timed, and `encode` and `search`, milliseconds a query of each round.
-    """
-    import faiss
-
-    encoder, asked = Encoder(backbone, model, pooling, normalise, segments), list(queries["text"].head(timed))
-    vectors = np.ascontiguousarray(np.load(passages / PASSAGES))
-    index = faiss.IndexFlatIP(vectors.shape[1])
-    index.add(vectors)
-
-    def encode(text: str) -> np.ndarray:
-        ids = query_ids(encoder.tokenizer, [text], query_length)[0]
-        return encoder.vectors([wrapped(encoder.tokenizer, ids, query_length)], QUERY)
-
-    encoded = [encode(text) for text in asked]
-    before = faiss.omp_get_max_threads()
-    faiss.omp_set_num_threads(1)
-    try:
-        searching = timed_rounds(lambda vector: index.search(vector, min(depth, len(vectors))), encoded, rounds)
-    finally:
-        faiss.omp_set_num_threads(before)
-    return {"queries": len(asked), "encode": timed_rounds(encode, asked, rounds), "search": searching}
-
-
-def timed_rounds(function: Callable[[Any], Any], items: Sequence[Any], rounds: int) -> list[float]:
-    """Milliseconds an item of each round, after one round that does not count."""
-    found = []
+    ready = {name: Dense(**given) for name, given in dense.items()}
+    found: dict[str, dict[str, list[float]]] = {name: {"search": []} for name in lexical}
+    found |= {name: {"encode": [], "search": []} for name in dense}
     for _ in range(rounds + 1):
-        clock = time.perf_counter()
-        for item in items:
-            function(item)
-        found.append(1000 * (time.perf_counter() - clock) / max(1, len(items)))
-    return found[1:]
+        for name, given in lexical.items():
+            found[name]["search"].append(java.call(timed_searches, given["index"], asked, given["k1"], given["b"], depth))
+        for name, stage in ready.items():
+            vectors = stage.timed_encoding(asked)
+            found[name]["encode"].append(vectors[1])
+            found[name]["search"].append(stage.timed_search(vectors[0], depth))
+    return {"queries": len(asked), "stages": {name: {part: spent[1:] for part, spent in parts.items()}
+                                              for name, parts in found.items()}}
 
 
-def per_query(found: dict[str, Any]) -> np.ndarray:
+def timed_searches(index: Path, texts: list[str], k1: float, b: float, depth: int) -> float:
+    """Milliseconds a query, in the process that has the JVM; opening the index does not count."""
+    searcher = searcher_of(index, k1, b)
+    return clocked(lambda text: searcher.search(text, k=depth), texts)[1]
+
+
+class Dense:
+    """An encoder and its embeddings, ready to search; arguments as in `latencies`."""
+
+    def __init__(self, passages: Path, query_length: int, **encoder: Any):
+        import faiss
+
+        self._encoder, self._length, vectors = Encoder(**encoder), query_length, np.load(passages / PASSAGES)
+        self._index = faiss.IndexFlatIP(vectors.shape[1])
+        self._index.add(np.ascontiguousarray(vectors))
+
+    def timed_encoding(self, texts: list[str]) -> tuple[list[np.ndarray], float]:
+        """The vectors of the queries, and milliseconds a query."""
+        return clocked(self._encode, texts)
+
+    def timed_search(self, vectors: list[np.ndarray], depth: int) -> float:
+        """Milliseconds a query, on one thread."""
+        import faiss
+
+        before = faiss.omp_get_max_threads()
+        faiss.omp_set_num_threads(1)
+        try:
+            return clocked(lambda vector: self._index.search(vector, min(depth, self._index.ntotal)), vectors)[1]
+        finally:
+            faiss.omp_set_num_threads(before)
+
+    def _encode(self, text: str) -> np.ndarray:
+        ids = query_ids(self._encoder.tokenizer, [text], self._length)[0]
+        return self._encoder.vectors([wrapped(self._encoder.tokenizer, ids, self._length)], QUERY)
+
+
+def clocked(function: Callable[[Any], Any], items: Sequence[Any]) -> tuple[list[Any], float]:
+    """What the function gives for each item, and milliseconds an item."""
+    clock = time.perf_counter()
+    values = [function(item) for item in items]
+    return values, 1000 * (time.perf_counter() - clock) / max(1, len(items))
+
+
+def per_query(found: dict[str, list[float]]) -> np.ndarray:
     """Milliseconds a query of each round, encoding included."""
     return np.array(found["search"]) + np.array(found.get("encode", [0.0] * len(found["search"])))
 

@@ -35,7 +35,9 @@ def record(over: float) -> Iterator[str]:
         folder = store.place(line["step"], line["key"]) / line["numerics"]
         target = results.place(line["step"], line["key"]) / line["numerics"]
         entry = read_entry(folder)
-        if _is_timing(line["step"]) or entry is None or entry.manifest["form"] == "folder" or target.exists() or ledger.cost(line) <= over:
+        if _is_timing(line["step"]) or entry is None or entry.manifest["form"] == "folder":
+            continue
+        if target.exists() or ledger.cost(line) <= over:
             continue
         size = sum(file["size"] for file in entry.manifest["files"].values())
         if size > LIMIT:

@@ -40,7 +40,8 @@ class Definition:
     timing: bool = False  # True for a time or a size of memory: it belongs to this machine and is never shipped
 
 
-def step(version: int, form: str, network: bool = False, timing: bool = False) -> Callable[[Callable[..., Any]], Callable[..., "Step"]]:
+def step(version: int, form: str, network: bool = False,
+         timing: bool = False) -> Callable[[Callable[..., Any]], Callable[..., "Step"]]:
     """Make a function a step.
 
     A function of form `folder` takes one more keyword argument, `folder`: the empty folder that it fills.

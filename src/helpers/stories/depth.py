@@ -1,0 +1,169 @@
+"""The chapter *Re-ranking depth* (Zhan et al. 2020, section 4.4, figure 1 and table 2)."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from helpers import claims, page, plots, published, verdicts
+from helpers.compare import measured, row_verdict, with_interval
+from helpers.evaluation import Evaluation
+from helpers.fragments import Fragment, Html
+from helpers.numbers import interval, plain, signed
+from helpers.significance import paired
+from helpers.steps import Step
+from helpers.stories import candidates, training
+from helpers.stories.stages import STUDIED, STUDY, exact_match, label, stand_in
+from helpers.stories.wording import effect
+from helpers.testbed import Testbed
+from helpers.trial import Scorer, Trial
+
+TABLE, MEASURE = "2", "RR@10"
+Reranked = Mapping[str, Mapping[int, Evaluation]]  # by stage and depth
+NOT_RERANKED = "With these parameters nothing is re-ranked, or not over the candidates that others are compared with."
+NO_DENSE = "needs RepBERT, or a run that stands for it, and another first stage"
+
+
+def recalls(runs: Mapping[str, Step], bed: Testbed, depths: Sequence[int]) -> pd.DataFrame:
+    """Recall at each depth (rows) of each first stage (columns)."""
+    names = {depth: f"R@{depth}" for depth in sorted(depths)}
+    means = {stage: bed.per_query(run.value(), list(names.values())).mean() for stage, run in runs.items()}
+    return pd.DataFrame({stage: [float(found[name]) for name in names.values()] for stage, found in means.items()},
+                        index=pd.Index(list(names), name="depth"))
+
+
+def reranked(runs: Mapping[str, Step], bed: Testbed, model: Scorer, depths: Sequence[int], aggregation: str) -> Reranked:
+    """The model over the first candidates of every stage: those of a stage are scored once, at the largest depth."""
+    if not depths:
+        return {}
+    return {stage: candidates.evaluations(Trial(bed, run, max(depths), aggregation, (MEASURE,)), model, depths)
+            for stage, run in runs.items()}
+
+
+def recall_table(table: pd.DataFrame, runs: Mapping[str, Step]) -> Fragment:
+    """Recall at each depth, a row a stage; the numbers link to the run's provenance."""
+    rows = []
+    for stage in table:
+        key = runs[str(stage)].key[:10]
+        rows.append([label(str(stage)), *(Html(f'<a class="nr-measured" href="#step-{key}">{plain(value)}</a>')
+                                          for value in table[stage])])
+    return page.show_table("Recall of the first stages by depth", ("first stage", *map(str, table.index)), rows)
+
+
+def lines(table: pd.DataFrame) -> dict[str, pd.Series]:
+    """A frame's columns as curves, under the stages' labels."""
+    return {label(str(stage)): table[stage] for stage in table}
+
+
+def means(systems: Reranked) -> pd.DataFrame:
+    """RR@10 after re-ranking at each depth (rows) of each stage (columns)."""
+    return pd.DataFrame({stage: {depth: system.mean(MEASURE).mean for depth, system in found.items()}
+                         for stage, found in systems.items()})
+
+
+def figure(systems: Reranked) -> Fragment:
+    """Figure 1b: RR@10 after re-ranking by depth, a line for each first stage."""
+    if not systems:
+        return page.prose(NOT_RERANKED)
+    return plots.curves(lines(means(systems)), "candidates re-ranked", MEASURE,
+                        "RR@10 of the re-ranker by the number of candidates, as in figure 1b.")
+
+
+def table(systems: Reranked, baseline: str) -> Fragment:
+    """Table 2: RR@10 of the re-ranker by depth and stage; the gain over the baseline's candidates, and the study's value."""
+    if baseline not in systems:
+        return page.prose(NOT_RERANKED)
+    stages, rows, data = list(systems), [], []
+    for depth in systems[baseline]:
+        base = systems[baseline][depth]
+        tests = {stage: systems[stage][depth].against(base, MEASURE) for stage in stages if stage != baseline}
+        corrected = dict(zip(tests, verdicts.holm([test.p_permutation for test in tests.values()]), strict=True))
+        said = {stage: published_value(depth, stage) for stage in stages}
+        cells: list[Any] = []
+        for stage in stages:
+            system, mean = systems[stage][depth], systems[stage][depth].mean(MEASURE)
+            mark = "†" if corrected.get(stage, 1.0) < verdicts.ALPHA else ""
+            gain = f" ({percent(mean.mean, base.mean(MEASURE).mean)})" if stage in tests else ""
+            below = interval(mean.low, mean.high) + (f"; study {printed(depth, stage)}" if said[stage] else "")
+            cells.append(with_interval(measured(plain(mean.mean) + mark + gain, system), below))
+            verdict = row_verdict(said[stage], said[baseline], tests.get(stage), corrected.get(stage))
+            if said[stage] is not None:
+                data.append({"study": STUDY, "table": TABLE, "row": str(depth), "column": STUDIED[stage], "measure": MEASURE,
+                             "measured": mean.mean, "key": system.source.key, "verdict": verdict.verdict if verdict else None})
+        rows.append([depth, *cells])
+    caption = (f"{published.published_name(STUDY)}, table {TABLE}: {MEASURE} after re-ranking, measured, with the gain over "
+               f"{label(baseline)} and the study's value († p < 0.05 after Holm's correction within a depth)")
+    shown = page.show_table(caption, ("depth", *map(label, stages)), rows)
+    return Fragment(shown.html, data={"values": data})
+
+
+def published_value(depth: int, stage: str) -> published.Entry | None:
+    """The study's RR@10 at a depth over a stage, if it has one."""
+    return published.load(STUDY).get((TABLE, str(depth), STUDIED.get(stage, "")))
+
+
+def printed(depth: int, stage: str) -> str:
+    """That value as printed, with the printed gain over BM25's candidates."""
+    column = STUDIED[stage]
+    gain = published.load(STUDY).get((TABLE, str(depth), f"{column} / improvement"))
+    return published.value(STUDY, TABLE, str(depth), column).printed + (f" ({gain.printed}%)" if gain else "")
+
+
+def percent(value: float, base: float) -> str:
+    """A relative change: `+14%`."""
+    return "no base" if base == 0 else f"{signed(100 * (value / base - 1), 0)}%"
+
+
+def claims_table(systems: Reranked, dense: str, baseline: str) -> Fragment:
+    """The chapter's claims.
+
+    Few candidates: those of RepBERT against the best of the other first stages. Many: RepBERT's against BM25's.
+    """
+    small, converge = "repbert-candidates-best-at-small-depths", "first-stages-converge-at-depth"
+    rivals = exact_match(list(systems), dense)
+    if not systems or dense not in systems or baseline not in systems or not rivals:
+        reason = NO_DENSE if systems else NOT_RERANKED.rstrip(".")
+        return claims.judge("depth", {}, not_run={small: reason, converge: reason})
+    least, most = min(systems[dense]), max(systems[dense])
+    rival = best_rival(systems, dense, least)
+    pairs = {small: (systems[dense][least], systems[rival][least]), converge: (systems[dense][most], systems[baseline][most])}
+    return claims.judge("depth", pairs, incomparable=stand_in(dense, pairs))
+
+
+def best_rival(systems: Reranked, dense: str, depth: int) -> str:
+    """The exact-match stage whose candidates rank best after re-ranking at a depth."""
+    return max(exact_match(list(systems), dense), key=lambda stage: systems[stage][depth].mean(MEASURE).mean)
+
+
+def gaps(systems: Reranked, dense: str, baseline: str) -> pd.Series:
+    """The mean difference in RR@10 between two stages' candidates, by depth."""
+    return pd.Series({depth: system.mean(MEASURE).mean - systems[baseline][depth].mean(MEASURE).mean
+                      for depth, system in systems[dense].items()}, name=f"{label(dense)} less {label(baseline)}")
+
+
+def finding(recall: pd.DataFrame, systems: Reranked, dense: str, baseline: str) -> Fragment:
+    """The chapter's last words."""
+    least, most = recall.index.min(), recall.index.max()
+    first, last = recall.loc[least].idxmax(), recall.loc[most].idxmax()
+    text = [f"At depth {least} recall is highest for {label(str(first))} ({plain(recall.loc[least, first])}), at depth {most} "
+            f"for {label(str(last))} ({plain(recall.loc[most, last])})."]
+    if dense not in systems or baseline not in systems:
+        return page.prose(*text)
+    least, most = min(systems[dense]), max(systems[dense])
+    change = [(systems[dense][depth].values[MEASURE] - systems[baseline][depth].values[MEASURE]) for depth in (least, most)]
+    near, far = (systems[dense][depth].against(systems[baseline][depth], MEASURE) for depth in (least, most))
+    text += [f"After re-ranking {least} candidates, those of {label(dense)} against those of {label(baseline)} change {MEASURE} "
+             f"by {effect(near)}; after {most}, by {effect(far)}.",
+             f"From the smallest to the largest depth that difference changes by {effect(paired(change[1], change[0]))}."]
+    if rivals := exact_match(list(systems), dense):
+        rival = max(rivals, key=lambda stage: systems[stage][most].mean(MEASURE).mean)
+        text.append(f"At the largest depth the best of the other stages, {label(rival)}, stands at "
+                    f"{plain(systems[rival][most].mean(MEASURE).mean)}, {label(dense)} at "
+                    f"{plain(systems[dense][most].mean(MEASURE).mean)}.")
+    return page.prose(*text)
+
+
+def cost(log: Step, systems: Reranked) -> Fragment:
+    """The re-ranker's training, and the scoring of every stage's candidates."""
+    last = {label(stage): found[max(found)] for stage, found in systems.items()}
+    return training.cost(dict.fromkeys(last, log), last) if last else page.prose(NOT_RERANKED)

@@ -1,0 +1,155 @@
+"""The chapter *First stages* (Zhan et al. 2020, table 1)."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from helpers import claims, page, plots, published
+from helpers.compare import measured, with_interval
+from helpers.evaluation import Evaluation
+from helpers.first_stages import FirstStages
+from helpers.fragments import Fragment, Html, cell
+from helpers.latency import folder_size, per_query
+from helpers.numbers import count, interval, plain, signed
+from helpers.steps import Step
+from helpers.stories.repbert import ROWS, TABLE
+from helpers.stories.stages import IMPROVED, STUDY, label
+from helpers.stories.wording import effect
+from helpers.testbed import Testbed
+from helpers.texts import Texts
+from helpers.word_weights import heaviest_words
+
+LATENCY = "Latency / (ms/query)"
+NO_IMPROVED = "needs DeepCT or docTTTTTquery among the stages"
+NO_REPBERT = "needs RepBERT among the stages"
+
+
+def strongest(systems: Mapping[str, Evaluation], names: Sequence[str]) -> str | None:
+    """Of the named stages that were measured, the one with the highest RR@10."""
+    return max((name for name in names if name in systems), key=lambda name: systems[name].mean("RR@10").mean, default=None)
+
+
+def claims_table(systems: Mapping[str, Evaluation]) -> Fragment:
+    """The chapter's claim: RepBERT against the strongest of the stages that improve exact match."""
+    rival, claim = strongest(systems, IMPROVED), "repbert-beats-improved-exact-match"
+    if rival is None or "repbert" not in systems:
+        return claims.judge("first_stage", {}, not_run={claim: NO_IMPROVED if rival is None else NO_REPBERT})
+    return claims.judge("first_stage", {claim: (systems["repbert"], systems[rival])})
+
+
+def sizes(recipes: FirstStages, names: Sequence[str], bed: Testbed) -> dict[str, Step]:
+    """For each stage that is searched here, the step that measures its index."""
+    places = {name: recipes.searched(name, bed) for name in names}
+    return {name: folder_size(place) for name, place in places.items() if place is not None}
+
+
+def table(systems: Mapping[str, Evaluation], latency: Step | None, sizes: Mapping[str, Step]) -> Fragment:
+    """Every stage: effectiveness, latency beside the study's, and the room that its index takes."""
+    said = {row: entry for (number, row, column), entry in published.load(STUDY).items() if (number, column) == (TABLE, LATENCY)}
+    times = timings(latency)
+    rows, data = [], []
+    for name, system in systems.items():
+        means = [system.mean(measure) for measure in ("RR@10", "R@1000")]
+        known = said.get(ROWS.get(name, ""))
+        cells: list[Html | str] = ["", "", ""]
+        if latency is not None and name in times:
+            cells = [linked(milliseconds(times[name]), latency), parts(times[name]),
+                     linked(f"{sizes[name].value()['bytes'] / 1e6:.1f} MB", sizes[name])]
+            if known is not None:
+                data.append({"study": STUDY, "table": TABLE, "row": ROWS[name], "column": LATENCY,
+                             "measure": "milliseconds_per_query", "measured": float(np.median(per_query(times[name]))),
+                             "key": latency.key, "verdict": None})
+        rows.append([system.label, *(with_interval(measured(plain(m.mean), system), interval(m.low, m.high)) for m in means),
+                     known.printed if known else "", *cells])
+    header = ("first stage", "RR@10", "R@1000", "ms/query, published", "ms/query, here", "of which", "index")
+    shown = page.show_table("First stages: effectiveness, latency and size", header, rows)
+    return Fragment(shown.html, data={"values": data})
+
+
+def timings(latency: Step | None) -> dict[str, dict[str, list[float]]]:
+    """Milliseconds of each round, by stage; nothing without a measurement."""
+    return {} if latency is None else latency.value()["stages"]
+
+
+def linked(text: Html | str, step: Step) -> Html:
+    """A measured number, linked to its provenance."""
+    return Html(f'<a class="nr-measured" href="#step-{step.key[:10]}">{cell(text)}</a>')
+
+
+def milliseconds(found: Mapping[str, list[float]]) -> Html:
+    """The median over rounds, with the fastest and the slowest below."""
+    values = per_query(dict(found))
+    return with_interval(plain(float(np.median(values)), 1), f"{plain(values.min(), 1)} to {plain(values.max(), 1)}")
+
+
+def parts(found: Mapping[str, list[float]]) -> str:
+    """What the time goes to, for a stage that encodes the query first."""
+    if "encode" not in found:
+        return ""
+    return ", ".join(f"{name} {plain(float(np.median(found[name])), 1)}" for name in ("encode", "search"))
+
+
+def figure(systems: Mapping[str, Evaluation], latency: Step | None) -> Fragment:
+    """RR@10 against latency of the stages that were timed."""
+    times = timings(latency)
+    if not times:
+        return page.prose("Published runs cannot be timed.")
+    found = pd.DataFrame({"milliseconds per query": [float(np.median(per_query(spent))) for spent in times.values()],
+                          "RR@10": [systems[name].mean("RR@10").mean for name in times]}, index=[label(name) for name in times])
+    return plots.points(found, "milliseconds per query", "RR@10", "Effectiveness against latency.")
+
+
+def baseline(systems: Mapping[str, Evaluation]) -> str:
+    """The row that the others are compared with: BM25, or the first stage where it is missing."""
+    first = "bm25" if "bm25" in systems else next(iter(systems))
+    return ROWS.get(first, systems[first].label)
+
+
+def deepct_training(recipes: FirstStages, names: Sequence[str]) -> Fragment:
+    """What DeepCT learned from, if it is among the stages."""
+    return targets_sentence(recipes.deepct.log.value()) if "deepct" in names else page.prose("DeepCT is not among the stages.")
+
+
+def weights_table(recipes: FirstStages, bed: Testbed, systems: Mapping[str, Evaluation], examples: int, words: int) -> Fragment:
+    """The heaviest words of the relevant passages of some queries: those that DeepCT ranks better or worse than BM25 by most."""
+    if not {"deepct", "bm25"} <= set(systems):
+        return page.prose("DeepCT or BM25 is not among the stages: there are no weights to show.")
+    change = systems["deepct"].values["RR@10"] - systems["bm25"].values["RR@10"]
+    order = change.sort_values(kind="stable")
+    chosen = [*order[order > 0].index[-examples:][::-1], *order[order < 0].index[:examples]]
+    best = bed.qrels.sort_values("relevance", ascending=False, kind="stable").drop_duplicates("query_id").set_index("query_id")
+    documents = {query: str(best.loc[query, "doc_id"]) for query in chosen}
+    heavy = heaviest_words(recipes.deepct.weights(bed), sorted(set(documents.values())), words)
+    found, texts = heavy.value(), Texts(bed.store.value())
+    questions = bed.query_frame.set_index("query_id")["text"]
+    rows = []
+    for query, doc_id in documents.items():
+        weights = found[found["doc_id"] == doc_id]
+        said = ", ".join(f"{word} {weight:.2f}" for word, weight in zip(weights["word"], weights["weight"], strict=True))
+        rows.append([questions[query], texts[doc_id].title or doc_id, linked(said, heavy), signed(change[query], 2)])
+    return page.show_table("Words of largest weight in relevant passages, for the queries that DeepCT moves most",
+                           ("query", "relevant passage", "heaviest words", "RR@10 against BM25"), rows, numeric_from=3)
+
+
+def targets_sentence(log: Mapping[str, Any]) -> Fragment:
+    """What DeepCT learned from."""
+    alone, used = log["passages_of_one_query"] / log["passages_in_all"], log["words_in_queries"] / log["words"]
+    return page.prose(
+        f"The training passages hold {count(log['words'])} words, each counted once a passage; "
+        f"{count(log['words_in_queries'])} of them ({used:.1%}) stand in a query of their passage.",
+        f"{alone:.1%} of the {count(log['passages_in_all'])} passages have a single query, so that the recall of a word is "
+        "mostly one or zero.")
+
+
+def finding(systems: Mapping[str, Evaluation]) -> Fragment:
+    """The chapter's last words."""
+    sentences = [f"{system.label} against BM25: RR@10 {effect(system.against(systems['bm25'], 'RR@10'))}."
+                 for name, system in systems.items() if name != "bm25"] if "bm25" in systems else []
+    rival = strongest(systems, IMPROVED)
+    if rival and "repbert" in systems:
+        sentences.append(f"RepBERT against {label(rival)}: RR@10 {effect(systems['repbert'].against(systems[rival], 'RR@10'))}, "
+                         f"R@1000 {effect(systems['repbert'].against(systems[rival], 'R@1000'))}.")
+    best = max(systems.values(), key=lambda system: system.mean("RR@10").mean)
+    return page.prose(*sentences, f"The highest RR@10 is that of {best.label}, {plain(best.mean('RR@10').mean)}.")

@@ -1,0 +1,71 @@
+"""Every pair of first stages fused in every way, for the chapter *Fusion*."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import pandas as pd
+
+from helpers.evaluation import Evaluation
+from helpers.first_stages import FirstStages
+from helpers.fusion import FIRST, RRF, SECOND, SUM, UNCUT, best_weight, fusions, sum_weights
+from helpers.steps import Step
+from helpers.stories.stages import evaluations, label, measures_at, published_stages
+from helpers.testbed import Testbed
+
+WEIGHTS = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
+
+
+@dataclass(frozen=True)
+class Fused:
+    """What each pair of first stages gives together.
+
+    Args:
+        alone: each stage.
+        merged: the alternating merge, by (first, second): both orders of every pair.
+        ranks: reciprocal rank fusion, by pair.
+        sums: the weighted sum, by pair.
+        uncut: the merge without its cut, by pair.
+        weights: of the first stage of a pair in its sum.
+        measure: of rank: by it the better order of a merge is told.
+    """
+
+    alone: Mapping[str, Evaluation]
+    merged: Mapping[tuple[str, str], Evaluation]
+    ranks: Mapping[tuple[str, str], Evaluation]
+    sums: Mapping[tuple[str, str], Evaluation]
+    uncut: Mapping[tuple[str, str], Evaluation]
+    weights: Mapping[tuple[str, str], float]
+    measure: str = "RR@10"
+
+
+def weights(recipes: FirstStages, names: Sequence[str], bed: Testbed | None, depth: int,
+            measure: str) -> dict[tuple[str, str], float]:
+    """The weight of each pair's first stage that ranks best on development queries; one half each where there are none."""
+    pairs = list(combinations(names, 2))
+    if bed is None:
+        return dict.fromkeys(pairs, 0.5)
+    runs = {name: recipes.run(name, bed, depth) for name in names}
+    grids = {(a, b): sum_weights(runs[a], runs[b], bed.query_step, bed.qrels_step, bed.level, measure, WEIGHTS, depth)
+             for a, b in pairs}
+    return {pair: best_weight(grid.value(), measure) for pair, grid in grids.items()}
+
+
+def tuning_bed(collection: str, unit: str, split: str, queries: int, names: Sequence[str]) -> Testbed | None:
+    """The development queries; None without a split, or with a published run among the stages, which has no other queries."""
+    return Testbed(collection, unit, splits=(split,), queries=queries) if split and not published_stages(names) else None
+
+
+def fuse(runs: Mapping[str, Step], bed: Testbed, depth: int, weight_of: Mapping[tuple[str, str], float], measure: str) -> Fused:
+    """Every pair of stages, fused in every way."""
+    names = list(dict.fromkeys([measure, *measures_at(depth), f"R@{2 * depth}"]))
+    found: dict[str, dict[tuple[str, str], Evaluation]] = {method: {} for method in (FIRST, SECOND, RRF, SUM, UNCUT)}
+    for (a, b), weight in weight_of.items():
+        step = fusions(runs[a], runs[b], bed.query_step, bed.qrels_step, bed.level, names, weight, depth)
+        table = step.value()
+        for method in found:
+            values = table[table["method"] == method].set_index("query_id")[names].loc[bed.judged]
+            found[method][a, b] = Evaluation(f"{label(a)} + {label(b)}", pd.DataFrame(), values, step)
+    turned = {(b, a): system for (a, b), system in found[SECOND].items()}
+    return Fused(evaluations(runs, bed, depth, measure), {**found[FIRST], **turned}, found[RRF], found[SUM], found[UNCUT],
+                 weight_of, measure)

@@ -1,0 +1,170 @@
+"""The chapter *Fusion* (Zhan et al. 2020, section 4.5, tables 3 and 4)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from helpers import claims, page, published, verdicts
+from helpers.compare import measured, row_verdict, with_interval
+from helpers.evaluation import Evaluation
+from helpers.fragments import Fragment
+from helpers.fusion import RRF, SUM
+from helpers.numbers import interval, p_value, plain, signed
+from helpers.significance import Paired
+from helpers.stories.depth import percent
+from helpers.stories.fused import Fused
+from helpers.stories.stages import IMPROVED, STUDIED, STUDY, exact_match, label, stand_in
+from helpers.stories.wording import effect
+
+TABLES = {"3": "RR@10", "4": "R@1000"}
+BEATS, RAISES = "fusion-beats-repbert-alone", "fusion-with-repbert-raises-recall"
+
+
+def matrix(fused: Fused, table: str, measure: str = "") -> Fragment:
+    """Table 3 or 4: the merge of the row's list with the column's, the row's first; the change against the row's stage alone, and
+    the study's value below, if the measure is the study's."""
+    measure, names = measure or TABLES[table], list(fused.alone)
+    tests = {pair: system.against(fused.alone[pair[0]], measure) for pair, system in fused.merged.items()}
+    corrected = dict(zip(tests, verdicts.holm([test.p_permutation for test in tests.values()]), strict=True))
+    rows, data = [], []
+    for a in names:
+        base = fused.alone[a]
+        cells = []
+        for b in names:
+            system = base if a == b else fused.merged[a, b]
+            mean, said = system.mean(measure).mean, published_value(table, a, b) if measure == TABLES[table] else None
+            mark = "†" if corrected.get((a, b), 1.0) < verdicts.ALPHA else ""
+            change = "" if a == b else f" ({percent(mean, base.mean(measure).mean)})"
+            shown = measured(plain(mean) + mark + change, system)
+            cells.append(with_interval(shown, f"study {printed(said)}") if said else shown)
+            if said is not None:
+                verdict = row_verdict(said, published_value(table, a, a), tests.get((a, b)), corrected.get((a, b)))
+                data.append({"study": STUDY, "table": table, "row": said.row, "column": said.column, "measure": measure,
+                             "measured": mean, "key": system.source.key, "verdict": verdict.verdict if verdict else None})
+        rows.append([label(a), *cells])
+    below = "and the study's value below" if measure == TABLES[table] else f"in place of the study's {TABLES[table]}"
+    caption = (f"{published.published_name(STUDY)}, table {table}: {measure} of the alternating merge, the row's list first; its "
+               f"change against the row's stage alone († p < 0.05 after Holm's correction) {below}")
+    return Fragment(page.show_table(caption, ("first", *(f"+ {label(b)}" for b in names)), rows).html, data={"values": data})
+
+
+def published_value(table: str, a: str, b: str) -> published.Entry | None:
+    """The study's value of a merge, where it has one and its own print is not garbled (see the note on table 4)."""
+    if a not in STUDIED or b not in STUDIED:
+        return None
+    entry = published.load(STUDY).get((table, STUDIED[a], f"+{STUDIED[b]}"))
+    return entry if entry is not None and entry.system == (a if a == b else f"{a}-plus-{b}") else None
+
+
+def printed(entry: published.Entry) -> str:
+    """A value with the printed change against the row's stage."""
+    change = published.load(STUDY).get((entry.table, entry.row, f"{entry.column} / change"))
+    return entry.printed + (f" ({change.printed}%)" if change else "")
+
+
+def order(fused: Fused, pair: tuple[str, str]) -> tuple[str, str]:
+    """The order of a pair in which the merge ranks better."""
+    a, b = pair
+    return max(((a, b), (b, a)), key=lambda p: fused.merged[p].mean(fused.measure).mean)
+
+
+def against_merge(fused: Fused, measure: str) -> dict[tuple[tuple[str, str], str], tuple[Paired, float]]:
+    """Each pair fused by the other two methods, compared with its merge in the better order: the test, and p after Holm."""
+    tests = {(pair, name): systems[pair].against(fused.merged[order(fused, pair)], measure)
+             for name, systems in others(fused).items() for pair in systems}
+    corrected = verdicts.holm([test.p_permutation for test in tests.values()])
+    return {key: (test, p) for (key, test), p in zip(tests.items(), corrected, strict=True)}
+
+
+def others(fused: Fused) -> dict[str, Mapping[tuple[str, str], Evaluation]]:
+    """The methods beside the merge."""
+    return {RRF: fused.ranks, SUM: fused.sums}
+
+
+def methods_table(fused: Fused, measure: str, tests: Mapping[Any, tuple[Paired, float]]) -> Fragment:
+    """Each pair: the better stage alone, the merge in its better order, and what the other two methods add to it."""
+    rows = []
+    for pair in fused.ranks:
+        best = max((fused.alone[name] for name in pair), key=lambda system: system.mean(measure).mean)
+        first, second = order(fused, pair)
+        cells = [with_mean(best, measure, best.label),
+                 with_mean(fused.merged[first, second], measure, f"{label(first)} first")]
+        for name, systems in others(fused).items():
+            test, p = tests[pair, name]
+            weight = f"weight {fused.weights[pair]:.1f} of {label(pair[0])}; " if name == SUM else ""
+            d = interval(test.difference.low, test.difference.high, sign=True)
+            cells.append(with_mean(systems[pair], measure, f"{weight}{signed(test.difference.mean)} {d}, p {p_value(p)}"))
+        rows.append([f"{label(pair[0])} and {label(pair[1])}", *cells])
+    caption = f"{measure} by method; below the last two, their difference from the merge (p corrected by Holm's method)"
+    return page.show_table(caption, ("pair", "better stage alone", "alternating merge", *others(fused)), rows)
+
+
+def with_mean(system: Evaluation, measure: str, below: str) -> Any:
+    """A mean, linked, with a remark below."""
+    return with_interval(measured(plain(system.mean(measure).mean), system), below)
+
+
+def uncut_sentence(fused: Fused, dense: str, baseline: str, depth: int) -> Fragment:
+    """What the cut costs, beside the study's two values (section 4.5.1)."""
+    other = partner(fused, dense, baseline)
+    pair = (dense, other) if (dense, other) in fused.uncut else (other, dense)
+    if pair not in fused.uncut:
+        return page.prose("With these stages there is no merge to leave uncut.")
+    said = {column: published.value(STUDY, "text 4.5.1", "RepBERT+docTTTTTquery", column).printed
+            for column in ("Recall@2000 without truncation", "Recall@1000 after truncation")}
+    whole, kept = fused.uncut[pair].mean(f"R@{2 * depth}").mean, fused.merged[dense, other].mean(f"R@{depth}").mean
+    without, after = said.values()
+    return page.prose(
+        f"The cut drops what both lists hold together beyond {depth} texts: recall of {label(dense)} with {label(other)} is "
+        f"{plain(kept)} after it and {plain(whole)} without it, where the study's RepBERT with docTTTTTquery has {after} and "
+        f"{without}.")
+
+
+def partner(fused: Fused, dense: str, baseline: str) -> str:
+    """The stage that stands for docTTTTTquery beside RepBERT: itself, DeepCT, or the best of those that are neither RepBERT, BM25
+    nor the untouched backbone; empty without any."""
+    rest = [name for name in exact_match(list(fused.alone), dense) if name != baseline]
+    studied = [name for name in IMPROVED if name in rest]
+    return studied[0] if studied else max(rest, key=lambda name: fused.alone[name].mean(fused.measure).mean, default="")
+
+
+def claims_table(fused: Fused, dense: str, baseline: str) -> Fragment:
+    """The chapter's claims: RepBERT with docTTTTTquery against itself, and with BM25 against the better of the two alone."""
+    names, pairs, missing, apart = list(fused.alone), {}, {}, {}
+    other = partner(fused, dense, baseline)
+    if dense in names and other:
+        pairs[BEATS] = (fused.merged[dense, other], fused.alone[dense])
+        if other != "doctttttquery":
+            apart[BEATS] = f"{label(other)} stands for docTTTTTquery"
+    else:
+        missing[BEATS] = "needs RepBERT, or a run that stands for it, and a stage that stands for docTTTTTquery"
+    if dense in names and baseline in names and dense != baseline:
+        alone = max((fused.alone[name] for name in (dense, baseline)), key=lambda system: system.mean(TABLES["4"]).mean)
+        pairs[RAISES] = (fused.merged[dense, baseline], alone)
+    else:
+        missing[RAISES] = "needs RepBERT, or a run that stands for it, and BM25"
+    return claims.judge("fusion", pairs, not_run=missing, incomparable={**apart, **stand_in(dense, pairs)})
+
+
+def finding(fused: Fused, tests: Mapping[Any, tuple[Paired, float]]) -> Fragment:
+    """The chapter's last words: is the simple merge good enough?
+
+    Args:
+        fused: all fusions.
+        tests: `against_merge` in the measure of rank.
+    """
+    if not fused.ranks:
+        return page.prose("One first stage alone has nothing to be merged with.")
+    names, text = {RRF: "reciprocal rank fusion", SUM: "the weighted sum"}, []
+    for method, said in names.items():
+        sure = [test.difference.mean for (_, name), (test, p) in tests.items() if name == method and p < verdicts.ALPHA]
+        text.append(f"Against the merge in its better order, {said} has a significantly higher {fused.measure} for "
+                    f"{sum(d > 0 for d in sure)} of {len(fused.ranks)} pairs and a significantly lower one for "
+                    f"{sum(d < 0 for d in sure)} (Holm's correction).")
+    kinds = [(f"merged, {label(pair[0])} first", pair, system) for pair, system in fused.merged.items()]
+    kinds += [(f"by {names[name]}", pair, system) for name, systems in others(fused).items() for pair, system in systems.items()]
+    how, pair, best = max(kinds, key=lambda kind: kind[2].mean(fused.measure).mean)
+    single = max(fused.alone.values(), key=lambda system: system.mean(fused.measure).mean)
+    text.append(f"The highest {fused.measure} of all is that of {label(pair[0])} with {label(pair[1])}, {how}: "
+                f"{plain(best.mean(fused.measure).mean)}; against the best stage alone, {single.label}, that is "
+                f"{effect(best.against(single, fused.measure))}, p not corrected for having been picked.")
+    return page.prose(*text)

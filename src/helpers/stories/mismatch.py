@@ -1,0 +1,154 @@
+"""The chapter *Mismatch* (Zhan et al. 2020, section 4.4.3 and figure 2)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from helpers import claims, page
+from helpers.bi_encoder import BiEncoder
+from helpers.compare import measured, with_interval
+from helpers.consistency import MEASURE as FACTOR
+from helpers.consistency import at, consistency, means
+from helpers.evaluation import Evaluation
+from helpers.fragments import Fragment
+from helpers.numbers import count, interval, p_value, plain, signed
+from helpers.reranker import Reranker
+from helpers.steps import Step
+from helpers.stories import candidates, training
+from helpers.stories.stages import exact_match, label, stand_in
+from helpers.stories.wording import effect
+from helpers.testbed import Testbed
+from helpers.texts import Texts
+from helpers.trial import Trial
+from helpers.verdicts import holm
+
+MEASURE = "RR@10"
+BM25_NEGATIVES, DENSE_NEGATIVES = "negatives from BM25", "negatives from RepBERT"
+Crossed = Mapping[tuple[str, str], Mapping[int, Evaluation]]  # by negatives and stage, then by depth
+DIFFERS, MATTERS = "repbert-candidates-differ-from-bm25", "repbert-candidates-lose-at-depth-by-mismatch"
+NO_OTHER = "needs RepBERT, or a run that stands for it, and a first stage that is neither it nor the reference"
+NOT_RERANKED = "re-ranks nothing with these parameters"
+
+
+def factors(runs: Mapping[str, Step], reference: Step, depths: Sequence[int]) -> dict[str, Step]:
+    """The consistency of every stage with the reference run, as steps."""
+    return {stage: consistency(run, reference, sorted(depths)) for stage, run in runs.items()}
+
+
+def curves(found: Mapping[str, Step]) -> dict[str, pd.Series]:
+    """The mean factor by depth, a line for each stage."""
+    return {label(stage): means(step.value()) for stage, step in found.items()}
+
+
+def systems_at(found: Mapping[str, Step], depth: int) -> dict[str, Evaluation]:
+    """The factors at a depth as evaluations, on the queries for which every stage has documents."""
+    values = {stage: at(step.value(), depth) for stage, step in found.items()}
+    shared = [query for query in next(iter(values.values())).index if all(query in each.index for each in values.values())]
+    return {stage: Evaluation(label(stage), pd.DataFrame(), frame.loc[shared], found[stage]) for stage, frame in values.items()}
+
+
+def table(found: Mapping[str, Step], depths: Sequence[int]) -> Fragment:
+    """The factor of every stage at every depth, with its interval over queries."""
+    rows = []
+    for stage in found:
+        cells = []
+        for depth in sorted(depths):
+            system = systems_at({stage: found[stage]}, depth)[stage]
+            mean = system.mean(FACTOR)
+            cells.append(with_interval(measured(plain(mean.mean), system), interval(mean.low, mean.high)))
+        rows.append([label(stage), *cells])
+    return page.show_table("Consistency factor by depth (95 % intervals over queries)",
+                           ("first stage", *map(str, sorted(depths))), rows)
+
+
+def chance(bed: Testbed, reference: Step) -> Fragment:
+    """What a list drawn at random would have."""
+    texts, found = len(Texts(bed.store.value())), reference.value()
+    held = len(found) / max(1, found["query_id"].nunique())
+    return page.prose(f"The reference holds {count(round(held))} of {count(texts)} texts for a query: a list drawn at random "
+                      f"would have a factor of {plain(held / texts)}.")
+
+
+def models(base: Reranker, dense: BiEncoder) -> dict[str, Reranker]:
+    """The same re-ranker, trained on the candidates of either stage."""
+    return {BM25_NEGATIVES: base, DENSE_NEGATIVES: replace(base, negatives_from=dense)}
+
+
+def both(runs: Mapping[str, Step], reference: str, dense: str) -> list[str]:
+    """The two stages whose candidates are re-ranked, those of them that are there."""
+    return [stage for stage in (reference, dense) if stage in runs]
+
+
+def crossed(trained: Mapping[str, Reranker], runs: Mapping[str, Step], bed: Testbed, depths: Sequence[int],
+            aggregation: str) -> dict[tuple[str, str], dict[int, Evaluation]]:
+    """Every re-ranker over the candidates of every stage, scored once at the largest depth; nothing for no depths."""
+    if not depths:
+        return {}
+    return {(name, stage): candidates.evaluations(Trial(bed, run, max(depths), aggregation, (MEASURE,)), model, depths)
+            for name, model in trained.items() for stage, run in runs.items()}
+
+
+def crossed_table(systems: Crossed) -> Fragment:
+    """RR@10 of both re-rankers over each stage's candidates, and what the negatives change."""
+    if not systems:
+        return page.prose(f"This page {NOT_RERANKED}.")
+    pairs = [(stage, depth) for stage in dict.fromkeys(stage for _, stage in systems) for depth in systems[BM25_NEGATIVES, stage]]
+    tests = {(stage, depth): systems[DENSE_NEGATIVES, stage][depth].against(systems[BM25_NEGATIVES, stage][depth], MEASURE)
+             for stage, depth in pairs}
+    corrected = dict(zip(tests, holm([test.p_permutation for test in tests.values()]), strict=True))
+    rows: list[list[Any]] = []
+    for stage, depth in pairs:
+        cells = []
+        for name in (BM25_NEGATIVES, DENSE_NEGATIVES):
+            system = systems[name, stage][depth]
+            mean = system.mean(MEASURE)
+            cells.append(with_interval(measured(plain(mean.mean), system), interval(mean.low, mean.high)))
+        d = tests[stage, depth].difference
+        rows.append([f"{label(stage)}, depth {depth}", *cells, with_interval(signed(d.mean), interval(d.low, d.high, sign=True)),
+                     p_value(corrected[stage, depth])])
+    header = ("candidates", BM25_NEGATIVES, DENSE_NEGATIVES, "difference", "p")
+    return page.show_table(f"{MEASURE} of the re-ranker by its training and its candidates (p corrected by Holm's method)",
+                           header, rows)
+
+
+def claims_table(found: Mapping[str, Step], systems: Crossed, dense: str, reference: str, depth: int) -> Fragment:
+    """The chapter's claims: how far RepBERT's candidates differ, and whether negatives from it cure the loss at depth."""
+    measured_pairs, missing = {}, {}
+    rivals = [stage for stage in exact_match(list(found), dense) if stage != reference]
+    if dense in found and rivals:
+        values = systems_at(found, depth)
+        closest = min(rivals, key=lambda stage: values[stage].mean(FACTOR).mean)
+        measured_pairs[DIFFERS] = (values[dense], values[closest])
+    else:
+        missing[DIFFERS] = NO_OTHER
+    if (BM25_NEGATIVES, dense) in systems:
+        most = max(systems[BM25_NEGATIVES, dense])
+        measured_pairs[MATTERS] = (systems[BM25_NEGATIVES, dense][most], systems[DENSE_NEGATIVES, dense][most])
+    else:
+        missing[MATTERS] = NOT_RERANKED
+    return claims.judge("mismatch", measured_pairs, not_run=missing,
+                        incomparable=stand_in(dense, measured_pairs))
+
+
+def finding(found: Mapping[str, Step], systems: Crossed, dense: str, reference: str, depth: int) -> Fragment:
+    """The chapter's last words."""
+    values = systems_at(found, depth)
+    order = sorted((stage for stage in values if stage != reference), key=lambda stage: values[stage].mean(FACTOR).mean)
+    said = ", ".join(f"{label(stage)} {plain(values[stage].mean(FACTOR).mean)}" for stage in order)
+    text = [f"Consistency with {label(reference)} at depth {depth}, lowest first: {said}."] if order else []
+    if (BM25_NEGATIVES, dense) in systems:
+        most = max(systems[BM25_NEGATIVES, dense])
+        over = {stage: [systems[name, stage][most] for name in (DENSE_NEGATIVES, BM25_NEGATIVES)]
+                for _, stage in systems}
+        text += [f"Over the candidates of {label(stage)} at depth {most}, negatives from RepBERT change {MEASURE} by "
+                 f"{effect(cured.against(base, MEASURE))}." for stage, (cured, base) in over.items()]
+    return page.prose(*text)
+
+
+def cost(trained: Mapping[str, Reranker], systems: Crossed) -> Fragment:
+    """The trainings, and the scoring of each stage's candidates."""
+    last = {f"{name}, over {label(stage)}": found[max(found)] for (name, stage), found in systems.items()}
+    logs = {f"{name}, over {label(stage)}": trained[name].log for name, stage in systems}
+    return training.cost(logs, last) if last else page.prose(f"This page {NOT_RERANKED}.")

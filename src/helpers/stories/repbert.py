@@ -1,0 +1,64 @@
+"""The chapter *RepBERT* (Zhan et al. 2020, sections 3 and 4.3)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from helpers import backbone as backbones
+from helpers import claims, page, published
+from helpers.bi_encoder import BiEncoder
+from helpers.evaluation import Evaluation
+from helpers.fragments import Fragment
+from helpers.numbers import count, plain
+from helpers.stories.stages import OWN, STUDIED, STUDY
+from helpers.stories.training import curve
+from helpers.stories.wording import effect
+
+SETTINGS, TABLE = "text 4.3.1", "1"
+ROWS = {"bm25": "BM25(Anserini) [2]", "doctttttquery": "docTTTTTquery [3]", "deepct": "DeepCT [1]", "repbert": "Ours (RepBERT)",
+        **OWN}  # how table 1 calls the stages; the last ones are not the study's
+BASELINE = ROWS["bm25"]
+BESIDE = {"untrained": "itself before the training", "minilm": "the backbone compared as others trained it to be"}
+
+
+def settings_table(model: BiEncoder, log: Mapping[str, Any]) -> Fragment:
+    """The study's settings beside this training's, and what each saw."""
+    from transformers import AutoConfig
+
+    found = backbones.resolve(model.backbone)
+    config = AutoConfig.from_pretrained(found.source, revision=found.revision)
+    pairs = log["queries"] * model.epochs
+    here = {
+        "encoder layers": config.num_hidden_layers if found.layers is None else len(found.layers),
+        "vector dimension": config.hidden_size, "maximum query length": model.query_length,
+        "maximum document length": model.max_length, "batch size": model.batch_size, "gradient accumulation steps": 1,
+        "training steps": f"{count(log['steps'])}", "query-document pairs seen": count(pairs),
+        "initial learning rate": f"{model.learning_rate:g}", "L2 weight decay": f"{model.weight_decay:g}",
+        "warm-up steps": count(int(model.warmup * log["steps"])), "dropout": f"{model.dropout:g}"}
+    units = {"training steps": " thousand", "query-document pairs seen": " million"}
+    rows = [[name, f"{published.value(STUDY, SETTINGS, STUDIED['repbert'], name).printed}{units.get(name, '')}", value]
+            for name, value in here.items()]
+    return page.show_table(f"{published.published_name(STUDY)}, section 4.3.1: settings, published and here",
+                           ("", "published", "this run"), rows)
+
+
+def by_rows(systems: Mapping[str, Evaluation]) -> dict[str, Evaluation]:
+    """Evaluations by stage, under the names of table 1."""
+    return {ROWS.get(stage, system.label): system for stage, system in systems.items()}
+
+
+def claims_table(systems: Mapping[str, Evaluation]) -> Fragment:
+    """The chapter's claim."""
+    return claims.judge("repbert", {"repbert-beats-bm25": (systems["repbert"], systems["bm25"])})
+
+
+def finding(systems: Mapping[str, Evaluation], log: Mapping[str, Any]) -> Fragment:
+    """The chapter's last words: against BM25, what the training did, and what it added to the bi-encoder that others trained."""
+    trained, losses = systems["repbert"], curve(dict(log), "eval_loss")
+    text = [f"RepBERT against BM25: RR@10 {effect(trained.against(systems['bm25'], 'RR@10'))}.",
+            f"On held-out queries its loss goes from {plain(losses.iloc[0], 4)} to {plain(losses.iloc[-1], 4)} over "
+            f"{count(log['steps'])} steps."]
+    for stage, said in BESIDE.items():
+        if stage in systems:
+            text.append(f"Against {said}: RR@10 {effect(trained.against(systems[stage], 'RR@10'))}, R@1000 "
+                        f"{effect(trained.against(systems[stage], 'R@1000'))}.")
+    return page.prose(*text)

@@ -1,0 +1,104 @@
+"""What the chapters on RepBERT share: names of first stages, their runs and evaluations, and the depth of the lists."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from helpers import page
+from helpers.errors import BadInput
+from helpers.evaluation import Evaluation, evaluate
+from helpers.first_stages import ENCODERS, NAMES, FirstStages
+from helpers.fragments import Fragment
+from helpers.numbers import count, seconds
+from helpers.steps import Step
+from helpers.testbed import Testbed
+from helpers.texts import Texts
+
+STUDY = "zhan2020"
+STUDIED = {"bm25": "BM25(Anserini)", "doctttttquery": "docTTTTTquery", "deepct": "DeepCT", "repbert": "RepBERT"}  # tables 2 to 4
+OWN = {"untrained": "RepBERT before training", "minilm": "MiniLM untouched"}
+IMPROVED = ("doctttttquery", "deepct")  # BM25 made better by a language model
+STUDIED_DEPTH = 1000  # of the study's lists
+# the steps that train a stage, and those that read all texts for it
+TRAININGS = {"deepct": ("deepct",), "repbert": ("bi_encoder",)}
+PREPARATIONS = {"bm25": ("text_index",), "deepct": ("word_weights", "weighted_index"),
+                "doctttttquery": ("generated_queries", "expanded_index"),
+                **dict.fromkeys(ENCODERS, ("passage_embeddings",))}
+
+
+def label(stage: str) -> str:
+    """How pages call a stage: as the study does, or, for a published run, by its file: `run.tas-b.txt` is `tas-b`."""
+    return {**STUDIED, **OWN}.get(stage) or Path(stage).stem.removeprefix("run.")
+
+
+def runs(recipes: FirstStages, names: Sequence[str], bed: Testbed, depth: int) -> dict[str, Step]:
+    """The run of each stage, in the given order.
+
+    Raises:
+        BadInput: for two stages of one label: the tables could not tell them apart.
+    """
+    if len({label(name) for name in names}) < len(names):
+        raise BadInput(f"two of the stages {', '.join(names)} have one name", mend="name each stage once, or rename a file")
+    return {name: recipes.run(name, bed, depth) for name in names}
+
+
+def measures_at(depth: int) -> list[str]:
+    """RR@10, recall in the list, and recall in the first thousand as the study has it."""
+    return list(dict.fromkeys(["RR@10", f"R@{depth}", f"R@{STUDIED_DEPTH}"]))
+
+
+def evaluations(found: Mapping[str, Step], bed: Testbed, depth: int, *more: str) -> dict[str, Evaluation]:
+    """Each stage alone, in the measures above and in others that are named."""
+    names = list(dict.fromkeys([*more, *measures_at(depth)]))
+    return {name: evaluate(label(name), run.value(), bed, names, run) for name, run in found.items()}
+
+
+def published_stages(names: Sequence[str]) -> list[str]:
+    """Those that are published runs."""
+    return [name for name in names if name not in NAMES]
+
+
+def stand_in(dense: str, claims: Iterable[str]) -> dict[str, str]:
+    """Why claims on RepBERT cannot be compared where a published run takes its place; nothing where it does not."""
+    reason = f"{label(dense)}, a published run, stands for RepBERT"
+    return dict.fromkeys(claims, reason) if published_stages([dense]) else {}
+
+
+def exact_match(names: Sequence[str], dense: str) -> list[str]:
+    """The stages that stand beside RepBERT in the study: all but it and the backbone without its training."""
+    return [name for name in names if name not in (dense, *OWN)]
+
+
+def depth_note(bed: Testbed, depth: int) -> Fragment:
+    """How deep the lists are, beside the study's."""
+    texts = len(Texts(bed.store.value()))
+    share = f"{min(1.0, depth / texts):.1%} of the {count(texts)} texts here"
+    if depth == STUDIED_DEPTH:
+        return page.prose(f"Lists hold {depth} texts a query, as in the study; that is {share}.")
+    return page.prose(f"Lists hold {depth} texts a query, {share}; the study's hold {count(STUDIED_DEPTH)} of 8.8 million. "
+                      f"Where a table or a claim says R@{STUDIED_DEPTH}, it is recall in a list of {depth}: R@{depth}.")
+
+
+def cost_table(runs: Mapping[str, Step]) -> Fragment:
+    """What each stage cost: its training, the work on the whole collection, and the search for all queries."""
+    rows = []
+    for name in (name for name in runs if name in NAMES):
+        manifest = runs[name].entry().manifest
+        spent = seconds_of(manifest)
+        parts = [sum(spent.get(step, 0.0) for step in steps) for steps in (TRAININGS.get(name, ()), PREPARATIONS[name])]
+        rows.append([label(name), *(seconds(part) if part else "" for part in parts), seconds(manifest["seconds"])])
+    return page.show_table("What the first stages cost", ("first stage", "training", "all texts", "search, all queries"), rows)
+
+
+def seconds_of(manifest: Mapping[str, Any]) -> dict[str, float]:
+    """The seconds of every step before a run, by the step's name; one that was used twice counts once."""
+    found: dict[str, tuple[str, float]] = {}
+    waiting = list(manifest.get("inputs", []))
+    while waiting:
+        part = waiting.pop()
+        found[part["key"]] = (part["step"], float(part.get("seconds", 0.0)))
+        waiting += part.get("inputs", [])
+    total: dict[str, float] = {}
+    for step, spent in found.values():
+        total[step] = total.get(step, 0.0) + spent
+    return total

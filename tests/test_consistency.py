@@ -1,0 +1,71 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from helpers.consistency import MEASURE, at, consistency, factors, means
+
+COLUMNS = ["query_id", "doc_id", "score"]
+
+
+def run_of(**lists):
+    rows = [(query, doc, -float(place)) for query, docs in lists.items() for place, doc in enumerate(docs)]
+    return pd.DataFrame(rows, columns=COLUMNS).astype({"score": float})
+
+
+def found(run, reference, depths):
+    table = factors(run, reference, depths)
+    return table.set_index(["query_id", "depth"])[MEASURE].to_dict()
+
+
+def test_the_factor_of_known_lists():
+    run, reference = run_of(q="abcd", r="xyzw"), run_of(q="dca", r="pqrs")
+    assert found(run, reference, [1, 2, 4]) == {("q", 1): 1.0, ("q", 2): 0.5, ("q", 4): 0.75,
+                                                ("r", 1): 0.0, ("r", 2): 0.0, ("r", 4): 0.0}
+    assert means(factors(run, reference, [1, 2, 4])).to_dict() == {1: 0.5, 2: 0.25, 4: 0.375}
+
+
+def test_ranks_in_the_reference_do_not_matter_but_its_cut_does():
+    run = run_of(q="ab")
+    assert found(run, run_of(q="xyzba"), [2]) == {("q", 2): 1.0}
+    assert found(run, run_of(q="xyzb"), [2]) == {("q", 2): 0.5}
+
+
+def test_the_documents_of_another_query_do_not_count():
+    assert found(run_of(q="a", r="b"), run_of(q="b", r="a"), [1]) == {("q", 1): 0.0, ("r", 1): 0.0}
+
+
+def test_a_short_list_counts_with_what_it_has():
+    assert found(run_of(q="ab"), run_of(q="a"), [1, 2, 100]) == {("q", 1): 1.0, ("q", 2): 0.5, ("q", 100): 0.5}
+
+
+def test_a_query_without_documents_has_no_factor_and_lowers_no_mean():
+    table = factors(run_of(q="ab"), run_of(q="ab", nothing_here="c"), [2])
+    assert table["query_id"].tolist() == ["q"]
+    assert means(table).to_dict() == {2: 1.0}
+
+
+def test_a_query_that_the_reference_lacks_has_factor_0():
+    assert found(run_of(q="ab", r="ab"), run_of(q="ab"), [2]) == {("q", 2): 1.0, ("r", 2): 0.0}
+
+
+def test_empty_runs():
+    assert factors(run_of(), run_of(q="a"), [1, 2]).empty
+    assert list(factors(run_of(), run_of(q="a"), [1, 2]).columns) == ["query_id", "depth", MEASURE]
+    assert found(run_of(q="a"), run_of(), [1]) == {("q", 1): 0.0}
+
+
+def test_a_run_is_consistent_with_itself_and_the_factor_with_a_plain_loop():
+    random = np.random.default_rng(7)
+    lists = [{f"q{n}": [f"d{i}" for i in random.permutation(20)[:random.integers(1, 15)]] for n in range(30)} for _ in range(2)]
+    run, reference = (run_of(**each) for each in lists)
+    assert set(found(run, run, [1, 3, 50]).values()) == {1.0}
+    for (query, depth), value in found(run, reference, [1, 3, 7]).items():
+        top = lists[0][query][:depth]
+        assert value == pytest.approx(len(set(top) & set(lists[1][query])) / len(top))
+
+
+def test_the_values_at_one_depth_are_indexed_by_query():
+    table = consistency.definition.function(run_of(q="ab", r="xb"), run_of(q="a", r="x"), [1, 2])
+    assert at(table, 2)[MEASURE].to_dict() == {"q": 0.5, "r": 0.5}
+    assert at(table, 1)[MEASURE].to_dict() == {"q": 1.0, "r": 1.0}
+    assert at(table, 2).index.name == "query_id"

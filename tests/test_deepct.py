@@ -1,0 +1,188 @@
+import json
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from helpers import backbone, java
+from helpers.bm25 import search
+from helpers.deepct import DeepCT
+from helpers.deepct_training import IGNORED, Batches, example, squared_error
+from helpers.scoring import attention, ready
+from helpers.steps import Step
+from helpers.term_recall import content
+from helpers.term_recall import words_of as split
+from helpers.testbed import Testbed
+from helpers.texts import Texts
+from helpers.word_weights import WEIGHTS, estimates, heaviest_words, read, repeated, term_frequency, weighted_index
+
+slow = pytest.mark.slow
+
+
+@pytest.mark.parametrize("weight, scale, smoothing, expected", [
+    (0.25, 100, "sqrt", 50), (0.25, 100, "none", 25), (1.0, 100, "sqrt", 100), (0.0, 100, "sqrt", 0), (-0.3, 100, "sqrt", 0),
+    (-0.3, 100, "none", 0), (1.44, 10, "sqrt", 12), (0.004, 100, "none", 0), (0.006, 100, "none", 1)])
+def test_a_weight_as_a_term_frequency(weight, scale, smoothing, expected):
+    assert term_frequency(weight, scale, smoothing) == expected
+
+
+def test_words_are_repeated_and_those_of_no_weight_dropped():
+    assert repeated({"iron": 0.09, "wet": -0.5, "air": 0.01}, 10, "sqrt") == "iron iron iron air"
+    assert repeated({}, 10, "sqrt") == ""
+
+
+def test_an_unknown_smoothing_is_refused():
+    with pytest.raises(ValueError, match="sqrt, none"):
+        DeepCT(smoothing="log")
+
+
+def test_every_field_but_those_of_the_index_is_part_of_the_model(folder):
+    base = DeepCT(collection=str(folder), unit="document")
+    others = {"queries": 2, "backbone": "packaged:0", "epochs": 9, "learning_rate": 1e-3, "batch_size": 3, "warmup": 0.5,
+              "weight_decay": 0.2, "dropout": 0.1, "max_length": 99, "evaluation_passages": 3, "evaluations": 3, "seed": 7}
+    assert len({base.model.key, *(replace(base, **{name: value}).model.key for name, value in others.items())}) == 1 + len(others)
+    bed = Testbed(str(folder))
+    shown = {"scale": 10, "smoothing": "none", "k1": 0.9, "b": 0.1}
+    assert {replace(base, **{name: value}).model.key for name, value in shown.items()} == {base.model.key}
+    keys = {base.run(bed, 5).key, *(replace(base, **{name: value}).run(bed, 5).key for name, value in shown.items())}
+    assert len(keys) == 1 + len(shown)
+
+
+# ---- training ----
+
+def test_labels_stand_at_first_pieces():
+    tokenizer = backbone.resolve("packaged").tokenizer()
+    made = example(tokenizer, "Rustproofing iron, iron", {"rustproofing": 0.5, "iron": 1.0}, 32)
+    pieces = tokenizer.convert_ids_to_tokens(made["input_ids"])
+    assert pieces[0] == "[CLS]" and pieces[-1] == "[SEP]" and pieces[2].startswith("##")
+    labels = dict(enumerate(made["labels"]))
+    assert labels[1] == 0.5  # the first piece of "rustproofing"
+    assert [label for place, label in labels.items() if pieces[place] == "iron"] == [1.0, 1.0]
+    assert all(label == IGNORED for place, label in labels.items() if pieces[place].startswith(("##", "[", ",")))
+
+
+def test_a_word_without_recall_is_0_and_a_cut_text_keeps_its_first_words():
+    tokenizer = backbone.resolve("packaged").tokenizer()
+    made = example(tokenizer, "iron rust air water", {"iron": 1.0, "water": 1.0}, 4)
+    assert made["labels"] == [IGNORED, 1.0, 0.0, IGNORED]
+
+
+def test_the_loss_is_the_mean_over_labels_that_count():
+    import torch
+
+    class Outputs:
+        logits = torch.tensor([[[9.0], [0.5], [0.0]], [[9.0], [1.0], [7.0]]])
+
+    labels = torch.tensor([[IGNORED, 1.0, 0.0], [IGNORED, 0.0, IGNORED]])
+    assert squared_error(Outputs, labels).item() == pytest.approx((0.25 + 0.0 + 1.0) / 3)
+
+
+def test_a_batch_is_padded_and_its_padding_does_not_count():
+    tokenizer = backbone.resolve("packaged").tokenizer()
+    batch = Batches(tokenizer)([{"input_ids": [101, 7, 102], "labels": [IGNORED, 0.5, IGNORED]},
+                                {"input_ids": [101, 102], "labels": [IGNORED, IGNORED]}])
+    assert batch["input_ids"].tolist() == [[101, 7, 102], [101, 102, tokenizer.pad_token_id]]
+    assert batch["attention_mask"].tolist() == [[1, 1, 1], [1, 1, 0]]
+    assert batch["labels"].tolist() == [[IGNORED, 0.5, IGNORED], [IGNORED] * 3]
+
+
+@pytest.fixture
+def bed(folder, store):
+    return Testbed(str(folder))
+
+
+@pytest.fixture
+def tiny(folder):
+    return DeepCT(collection=str(folder), unit="document", backbone="packaged:0", epochs=30, batch_size=2, evaluation_passages=1,
+                  evaluations=2, learning_rate=1e-3, max_length=64, k1=1.2, b=0.75)
+
+
+def words_of(tiny, bed):
+    return {line["id"]: line["words"] for line in read(tiny.weights(bed).value())}
+
+
+@slow
+def test_a_model_learns_which_words_are_asked_for(tiny, bed):
+    log = tiny.log.value()
+    assert (log["passages"], log["evaluation_passages"], log["passages_in_all"], log["passages_of_one_query"]) == (2, 1, 3, 3)
+    assert log["steps"] == 30
+    losses = [line["loss"] for line in log["log"] if "loss" in line]
+    assert losses[-1] < losses[0] / 2
+    weights, targets = words_of(tiny, bed), tiny.targets.value()
+    far = targets.assign(off=[abs(weights[doc][word] - recall) > 0.4 for doc, word, recall in
+                              targets[["doc_id", "word", "recall"]].itertuples(index=False)])
+    assert (~far.groupby("doc_id")["off"].any()).sum() >= 2  # what it was trained on, it knows
+    assert not list(tiny.model.value().rglob("*.bin"))  # safetensors only
+
+
+@slow
+def test_every_word_of_every_text_is_weighted_once(tiny, bed):
+    weights = words_of(tiny, bed)
+    assert list(weights) == [text.doc_id for text in Texts(bed.store.value())]
+    for text in Texts(bed.store.value()):
+        assert list(weights[text.doc_id]) == list(dict.fromkeys(word for word, _, _ in split(content(text))))
+        assert np.isfinite(list(weights[text.doc_id].values())).all()
+
+
+@slow
+def test_a_word_that_occurs_twice_has_its_largest_estimate():
+    import torch
+
+    tokenizer = backbone.resolve("packaged").tokenizer()
+    values = torch.tensor([[[9.0], [0.2], [0.7], [0.4], [9.0]]])  # [CLS] iron air iron [SEP]
+    model = lambda input_ids, attention_mask: SimpleNamespace(logits=values)
+    assert estimates(model, tokenizer, ["iron air iron"], 16)[0] == pytest.approx({"iron": 0.4, "air": 0.7})
+
+
+@slow
+def test_a_text_without_words_is_weighted_and_found_by_nothing(tiny, store):
+    from transformers import AutoModelForTokenClassification
+
+    model = ready(backbone.Backbone("", str(tiny.model.value())).build(AutoModelForTokenClassification,
+                                                                      attn_implementation=attention()))
+    tokenizer = backbone.resolve("packaged").tokenizer()
+    assert estimates(model, tokenizer, ["", "..."], 16) == [{}, {}]
+
+
+def index_of(words, place):
+    """An index of weights that are given by hand."""
+    place.mkdir()
+    (place / WEIGHTS).write_text("".join(json.dumps({"id": doc, "words": found}) + "\n" for doc, found in words.items()))
+    index = place / "index"
+    index.mkdir()
+    weighted_index.definition.function(place, 100, "sqrt", folder=index)
+    return index
+
+
+@slow
+def test_the_passage_whose_word_weighs_more_ranks_higher(bed, tmp_path):
+    same = {"water": 0.5, "air": 0.5}
+    found = java.call(search, index_of({"light": {"iron": 0.1, **same}, "heavy": {"iron": 0.9, **same}, "none": {**same},
+                                        "negative": {"iron": -0.1, **same}, "empty": {}}, tmp_path / "w"),
+                      pd.DataFrame({"query_id": ["q"], "text": ["stop iron rusting"]}), 20.0, 0.75, 10)
+    assert found["doc_id"].tolist() == ["heavy", "light"]
+
+
+@slow
+def test_a_run_ranks_the_texts_of_the_testbed(tiny, bed):
+    run = tiny.run(bed, 10).value()
+    assert run.loc[run["query_id"] == "q2", "doc_id"].iloc[0] == "d2"
+    assert "q3" not in set(run["query_id"])  # stop words alone
+
+
+@slow
+def test_the_heaviest_words_of_some_documents(tmp_path):
+    (tmp_path / WEIGHTS).write_text("".join(json.dumps({"id": doc, "words": found}) + "\n" for doc, found in {
+        "a": {"x": 0.1, "y": 0.5, "z": 0.5}, "b": {"x": 1.0}, "c": {}}.items()))
+    table = heaviest_words.definition.function(tmp_path, ["a", "c"], 2)
+    assert table.to_numpy().tolist() == [["a", "y", 0.5], ["a", "z", 0.5]]
+
+
+@slow
+def test_fewer_than_two_passages_are_refused(tiny, bed, tmp_path):
+    step = tiny.model
+    given = {name: value.value() if isinstance(value, Step) else value for name, value in step.arguments.items()}
+    with pytest.raises(ValueError, match="1 relevant passages have words"):
+        step.definition.function(**{**given, "targets": given["targets"].query("doc_id == 'd1'")}, folder=tmp_path)

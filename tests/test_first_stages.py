@@ -1,0 +1,174 @@
+from dataclasses import replace
+
+import faiss
+import pandas as pd
+import pytest
+
+from helpers import latency
+from helpers.deepct import DeepCT
+from helpers.errors import BadInput
+from helpers.first_stages import NAMES, FirstStages, first_stages, repbert
+from helpers.latency import clocked, folder_size, latencies, per_query
+from helpers.lucene import text_index
+from helpers.steps import rebuild
+from helpers.testbed import Testbed
+
+slow = pytest.mark.slow
+
+
+TOPICS = ("bread", "iron", "paper", "glass", "cheese")
+
+
+@pytest.fixture(scope="module")
+def passages(tmp_path_factory):
+    """A passage and a query for each topic, in MS MARCO's form; every passage also names the topic before its own."""
+    place = tmp_path_factory.mktemp("topics")
+    (place / "collection.tsv").write_text("".join(f"p{n}\tThe {topic} is made in a hot place, unlike {TOPICS[n - 1]}.\n"
+                                                  for n, topic in enumerate(TOPICS)))
+    for split in ("train", "test"):
+        (place / f"queries.{split}.tsv").write_text("".join(f"q{n}\thow is {topic} made\n" for n, topic in enumerate(TOPICS)))
+        (place / f"qrels.{split}.tsv").write_text("".join(f"q{n} 0 p{n} 1\n" for n in range(len(TOPICS))))
+    return str(place)
+
+
+@pytest.fixture
+def bed(passages):
+    return Testbed(passages)
+
+
+@pytest.fixture
+def recipes(passages):
+    encoder = replace(repbert(passages, "passage", "packaged:0", 0, 1, batch_size=2), max_length=32, evaluation_queries=1)
+    return FirstStages(encoder, DeepCT(passages, backbone="packaged:0", max_length=32, k1=1.2))
+
+
+def test_repbert_is_the_studys():
+    made = repbert()
+    assert (made.loss, made.negatives) == ("multi_label_margin", 0)
+    assert (made.similarity, made.pooling, made.segments) == ("dot", "mean", True)
+    assert (made.query_length, made.max_length, made.batch_size) == (20, 256, 26)
+
+
+def test_the_models_share_queries_backbone_and_seed():
+    made = first_stages("almanac", "passage", "packaged:0", 70, 5, 1e-5, 9)
+    for model in (made.repbert, made.deepct):
+        assert (model.collection, model.unit, model.backbone) == ("almanac", "passage", "packaged:0")
+        assert (model.queries, model.seed) == (70, 9)
+    assert (made.repbert.epochs, made.repbert.learning_rate, made.deepct.epochs) == (5, 1e-5, 1)
+    assert made.generator is None
+    assert first_stages(generator="hub:a/b@1").generator.generator == "hub:a/b@1"
+
+
+def test_the_backbone_as_it_is_is_compared_as_it_was_trained(recipes):
+    assert recipes.untouched.model is None
+    assert (recipes.untouched.similarity, recipes.untouched.segments) == ("cosine", False)
+    assert recipes.untouched.max_length == recipes.repbert.max_length
+
+
+def test_each_name_is_a_run_of_its_own(recipes, bed):
+    keys = {name: recipes.run(name, bed, 5).key for name in NAMES if name != "doctttttquery"}
+    assert len(set(keys.values())) == len(keys)
+    assert keys["bm25"] == bed.bm25(1.2, 0.75, 5).key
+    assert keys["repbert"] == recipes.repbert.run(bed, 5).key
+    assert keys["untrained"] == recipes.repbert.untouched().run(bed, 5).key
+    assert keys["deepct"] == recipes.deepct.run(bed, 5).key
+
+
+def test_generated_queries_need_a_generator(recipes, bed):
+    with pytest.raises(BadInput, match="needs a generator"):
+        recipes.run("doctttttquery", bed, 5)
+    with pytest.raises(BadInput, match="no such file"):
+        recipes.run("splade", bed, 5)
+
+
+def test_a_published_run_is_read_and_neither_searched_nor_timed(recipes, bed, tmp_path, store):
+    file = tmp_path / "run.theirs.txt"
+    file.write_text("q1 Q0 p4 1 2.0 x\nq1 Q0 p1 2 1.0 x\nq9 Q0 p1 1 1.0 x\n")
+    assert recipes.run(str(file), bed, 1).value()["doc_id"].tolist() == ["p4"]
+    assert recipes.searched(str(file), bed) is None
+    assert recipes.latencies([str(file)], bed, 5, 1, 1) is None
+
+
+def test_what_is_searched_is_the_index_or_the_embeddings(recipes, bed):
+    assert recipes.searched("bm25", bed).key == text_index(bed.store).key
+    assert recipes.searched("deepct", bed).key == recipes.deepct.index(bed).key
+    assert recipes.searched("repbert", bed).key == recipes.repbert.embeddings(bed).key
+    assert recipes.searched("minilm", bed).key == recipes.untouched.embeddings(bed).key
+
+
+# ---- latency and size ----
+
+def test_milliseconds_are_those_of_an_item(monkeypatch):
+    clock = [0.0]
+
+    def work(item):
+        clock[0] += item
+        return item + 1
+
+    monkeypatch.setattr(latency.time, "perf_counter", lambda: clock[0])
+    assert clocked(work, [1.0, 2.0]) == ([2.0, 3.0], 1500.0)
+    assert clocked(work, []) == ([], 0.0)
+
+
+def test_stages_are_timed_in_turns_and_the_first_round_does_not_count(monkeypatch):
+    turns, spent = [], {"a": iter([9.0, 1.0, 2.0]), "b": iter([9.0, 3.0, 4.0])}
+
+    class Dense:
+        def __init__(self, name):
+            self.name = name
+
+        def timed_encoding(self, texts):
+            turns.append(self.name)
+            return ["vector"] * len(texts), next(spent[self.name])
+
+        def timed_search(self, vectors, depth):
+            return 0.5 * len(vectors)
+
+    def call(function, index, texts, k1, b, depth):
+        turns.append(index)
+        return next(spent[index])
+
+    monkeypatch.setattr(latency, "Dense", Dense)
+    monkeypatch.setattr(latency.java, "call", call)
+    found = latencies.definition.function({"lex": {"index": "a", "k1": 1.2, "b": 0.75}}, {"enc": {"name": "b"}},
+                                          pd.DataFrame({"text": ["x", "y", "z"]}), 10, 2, 2)
+    assert turns == ["a", "b"] * 3
+    assert found == {"queries": 2, "stages": {"lex": {"search": [1.0, 2.0]}, "enc": {"encode": [3.0, 4.0], "search": [1.0, 1.0]}}}
+
+
+def test_encoding_counts_as_latency():
+    assert per_query({"search": [1.0, 2.0]}).tolist() == [1.0, 2.0]
+    assert per_query({"search": [1.0, 2.0], "encode": [10.0, 20.0]}).tolist() == [11.0, 22.0]
+
+
+def test_the_size_is_that_of_all_files_but_the_manifest(tmp_path):
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "a").write_bytes(b"123")
+    (tmp_path / "b").write_bytes(b"12")
+    (tmp_path / "manifest.json").write_bytes(b"1234567")
+    assert folder_size.definition.function(tmp_path) == {"bytes": 5}
+
+
+@slow
+def test_every_stage_ranks_and_is_timed(recipes, bed, store):
+    names = ["bm25", "deepct", "repbert", "untrained", "minilm"]
+    step = recipes.latencies(names, bed, 99, timed=9, rounds=3)  # more texts and queries than there are
+    threads = faiss.omp_get_max_threads()
+    found = step.value()
+    assert faiss.omp_get_max_threads() == threads
+    assert found["queries"] == len(TOPICS) and set(found["stages"]) == set(names)
+    for name in names:
+        run = recipes.run(name, bed, 2).value()
+        assert run.groupby("query_id").size().max() <= 2
+        assert "p2" in set(run.loc[run["query_id"] == "q2", "doc_id"])
+        times = found["stages"][name]
+        assert len(per_query(times)) == 3 and (per_query(times) > 0).all()
+        assert ("encode" in times) == (name not in ("bm25", "deepct"))
+        assert folder_size(recipes.searched(name, bed)).value()["bytes"] > 1000
+    assert rebuild(step.recipe()).key == step.key
+
+
+def test_what_decides_a_latency_is_part_of_its_key(recipes, bed):
+    key = lambda names, *given: recipes.latencies(names, bed, *given).key
+    assert len({key(["bm25"], 5, 1, 1), key(["deepct"], 5, 1, 1), key(["bm25", "deepct"], 5, 1, 1), key(["bm25"], 6, 1, 1),
+                key(["bm25"], 5, 2, 1), key(["bm25"], 5, 1, 2), key(["repbert"], 5, 1, 1), key(["untrained"], 5, 1, 1)}) == 8

@@ -1,0 +1,205 @@
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from helpers.fusion import (
+    FIRST,
+    RRF,
+    SECOND,
+    SUM,
+    UNCUT,
+    alternating,
+    best_weight,
+    fusions,
+    reciprocal_rank,
+    sum_weights,
+    weighted_sum,
+)
+
+slow = pytest.mark.slow  # ranx compiles its functions
+
+
+def run_of(**lists):
+    """A run from lists of documents, best first; `a:0.5` gives a score, else scores fall by one."""
+    rows = []
+    for query, docs in lists.items():
+        for place, doc in enumerate(docs):
+            name, _, score = doc.partition(":")
+            rows.append((query, name, float(score) if score else float(len(docs) - place)))
+    return pd.DataFrame(rows, columns=["query_id", "doc_id", "score"]).astype({"score": float})
+
+
+def docs(run, query="q"):
+    return run.loc[run["query_id"] == query, "doc_id"].tolist()
+
+
+def scores(run, query="q"):
+    part = run[run["query_id"] == query]
+    return dict(zip(part["doc_id"], part["score"], strict=True))
+
+
+EMPTY = run_of()
+
+
+# ---- the alternating merge ----
+
+def test_the_merge_is_the_papers_example():
+    assert docs(alternating(run_of(q="acd"), run_of(q="bac"), 10)) == ["a", "b", "c", "d"]
+
+
+def test_the_order_of_the_two_matters():
+    assert docs(alternating(run_of(q="bac"), run_of(q="acd"), 10)) == ["b", "a", "c", "d"]
+
+
+@pytest.mark.parametrize("depth, expected", [(1, "a"), (2, "ab"), (3, "abc"), (4, "abcd"), (99, "abcd")])
+def test_the_merge_is_cut(depth, expected):
+    assert docs(alternating(run_of(q="acd"), run_of(q="bac"), depth)) == list(expected)
+
+
+def test_a_longer_list_goes_on_alone():
+    assert docs(alternating(run_of(q="a"), run_of(q="bcd"), 10)) == ["a", "b", "c", "d"]
+    assert docs(alternating(run_of(q="abcd"), run_of(q="e"), 10)) == ["a", "e", "b", "c", "d"]
+
+
+def test_a_query_of_one_run_alone_keeps_its_list():
+    merged = alternating(run_of(q="ab"), run_of(r="cd", q="b"), 10)
+    assert docs(merged) == ["a", "b"]
+    assert docs(merged, "r") == ["c", "d"]
+    assert merged["query_id"].tolist() == ["q", "q", "r", "r"]
+
+
+def test_empty_runs_merge():
+    assert docs(alternating(EMPTY, run_of(q="ab"), 10)) == ["a", "b"]
+    assert docs(alternating(run_of(q="ab"), EMPTY, 10)) == ["a", "b"]
+    assert alternating(EMPTY, EMPTY, 10).empty
+    assert list(alternating(EMPTY, EMPTY, 10).columns) == ["query_id", "doc_id", "score"]
+
+
+def test_the_scores_carry_the_order_and_survive_a_file(tmp_path):
+    from helpers import runs, values
+
+    merged = alternating(run_of(q="zac", r="xy"), run_of(q="bza"), 10)
+    assert merged.groupby("query_id")["score"].apply(lambda s: s.is_monotonic_decreasing and s.is_unique).all()
+    values.save("run", merged, tmp_path)
+    assert docs(values.load("run", tmp_path)) == ["z", "b", "a", "c"]
+    assert docs(runs.ranked(merged)) == ["z", "b", "a", "c"]  # doc_id breaks no tie
+
+
+def by_hand(first, second, depth):
+    """Equation 6, literally: interleave, filter, truncate."""
+    turns = [doc for pair in itertools.zip_longest(first, second) for doc in pair if doc is not None]
+    return list(dict.fromkeys(turns))[:depth]
+
+
+def test_the_merge_is_equation_6_on_random_lists():
+    random = np.random.default_rng(3)
+    for _ in range(200):
+        lists = [[f"d{n}" for n in random.permutation(12)[:random.integers(0, 10)]] for _ in range(2)]
+        depth = int(random.integers(1, 15))
+        merged = docs(alternating(run_of(q=lists[0]), run_of(q=lists[1]), depth))
+        assert merged == by_hand(*lists, depth)
+        # documents below the cut of either list cannot enter: runs may be deeper than the merge
+        assert merged == by_hand(lists[0][:depth], lists[1][:depth], depth)
+
+
+# ---- by ranx ----
+
+@slow
+def test_reciprocal_ranks_are_summed():
+    # a: 1/61 + 1/62, b: 1/62 + 1/61, c: 1/63, d: 1/63; equals in the order of trec_eval
+    fused = reciprocal_rank(run_of(q="abc"), run_of(q="bad"), 10)
+    assert scores(fused) == pytest.approx({"a": 1 / 61 + 1 / 62, "b": 1 / 62 + 1 / 61, "c": 1 / 63, "d": 1 / 63})
+    assert docs(fused) == ["b", "a", "d", "c"]
+    assert docs(reciprocal_rank(run_of(q="abc"), run_of(q="bad"), 2)) == ["b", "a"]
+
+
+@slow
+def test_reciprocal_ranks_are_those_of_the_run_even_if_scores_tie():
+    first = run_of(q=["z:1", "y:1", "x:1"])
+    assert scores(reciprocal_rank(first, run_of(q="z"), 10)) == pytest.approx({"z": 2 / 61, "y": 1 / 62, "x": 1 / 63})
+
+
+@slow
+def test_reciprocal_ranks_agree_with_a_plain_loop():
+    random = np.random.default_rng(5)
+    lists = {f"q{n}": [[f"d{i}" for i in random.permutation(30)[:random.integers(1, 20)]] for _ in range(2)] for n in range(20)}
+    fused = reciprocal_rank(*(run_of(**{q: pair[side] for q, pair in lists.items()}) for side in (0, 1)), 99)
+    for query, pair in lists.items():
+        wanted = {}
+        for documents in pair:
+            for rank, doc in enumerate(documents, start=1):
+                wanted[doc] = wanted.get(doc, 0) + 1 / (60 + rank)
+        assert scores(fused, query) == pytest.approx(wanted)
+        assert docs(fused, query) == sorted(wanted, key=lambda d: (round(wanted[d], 12), d), reverse=True)
+
+
+@slow
+def test_scores_are_scaled_and_weighted():
+    # first 10, 6, 2 -> 1, 0.5, 0; second 0.8, 0.7, 0.4 -> 1, 0.75, 0
+    first, second = run_of(q=["a:10", "b:6", "c:2"]), run_of(q=["d:0.8", "b:0.7", "a:0.4"])
+    fused = weighted_sum(first, second, 0.25, 10)
+    assert scores(fused) == pytest.approx({"a": 0.25, "b": 0.25 * 0.5 + 0.75 * 0.75, "c": 0.0, "d": 0.75})
+    assert docs(fused) == ["d", "b", "a", "c"]
+
+
+@slow
+@pytest.mark.parametrize("weight, expected", [(1.0, ["a", "b"]), (0.0, ["c", "d"])])
+def test_a_weight_of_one_or_zero_is_one_run_alone(weight, expected):
+    assert docs(weighted_sum(run_of(q=["a:3", "b:2", "x:1"]), run_of(q=["c:3", "d:2", "y:1"]), weight, 2)) == expected
+
+
+@slow
+@pytest.mark.parametrize("fuse", [reciprocal_rank, lambda a, b, depth: weighted_sum(a, b, 0.5, depth)])
+def test_queries_of_one_run_keep_its_list_and_all_stand_in_order(fuse):
+    fused = fuse(run_of(p="ab", q="ab"), run_of(r="cd", q="b"), 10)
+    assert docs(fused, "p") == ["a", "b"]
+    assert docs(fused, "r") == ["c", "d"]
+    assert list(dict.fromkeys(fused["query_id"])) == ["p", "q", "r"]
+    assert docs(fuse(EMPTY, run_of(q="ab"), 1)) == ["a"]
+    assert fuse(EMPTY, EMPTY, 5).empty
+
+
+@pytest.mark.parametrize("weight", [-0.1, 1.1])
+def test_a_weight_outside_of_0_to_1_is_refused(weight):
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        weighted_sum(run_of(q="a"), run_of(q="b"), weight, 10)
+
+
+QUERIES = pd.DataFrame({"query_id": ["q", "r", "unjudged"], "text": ["", "", ""]})
+QRELS = pd.DataFrame({"query_id": ["q", "q", "r"], "doc_id": ["c", "b", "x"], "relevance": [2, 1, 2]})
+
+
+@slow
+def test_the_values_of_all_four_fusions():
+    table = fusions.definition.function(run_of(q="acd", r="x"), run_of(q="bac"), QUERIES, QRELS, 2, ["RR@10", "R@2"], 0.0, 10)
+    assert list(table.columns) == ["method", "query_id", "RR@10", "R@2"]
+    found = table.set_index(["method", "query_id"])["RR@10"].to_dict()
+    # grade 2 counts: c. In turns [a, b, c, d] and [b, a, c, d]; by ranks a 1/61+1/62, c 1/62+1/63, b 1/61, d 1/63;
+    # the second run's own order, which is what a weight of 0 leaves, is b, a, then c and d with 0, d first
+    assert found == {(FIRST, "q"): 1 / 3, (SECOND, "q"): 1 / 3, (UNCUT, "q"): 1 / 3, (RRF, "q"): 1 / 2, (SUM, "q"): 1 / 4,
+                     **{(method, "r"): 1.0 for method in (FIRST, SECOND, UNCUT, RRF, SUM)}}
+    assert table.set_index(["method", "query_id"])["R@2"].to_dict()[RRF, "q"] == 1.0
+
+
+@slow
+def test_only_the_uncut_merge_holds_both_lists():
+    table = fusions.definition.function(run_of(q="ab"), run_of(q="xc"), QUERIES[:1], QRELS, 2, ["R@4"], 0.5, 2)
+    assert table.set_index("method")["R@4"].to_dict() == {FIRST: 0.0, SECOND: 0.0, UNCUT: 1.0, RRF: 0.0, SUM: 0.0}
+
+
+@slow
+def test_the_weights_are_tried_on_the_given_queries():
+    # the first run has the relevant document first, the second has it last
+    first, second = run_of(q=["c:3", "a:2", "b:1"]), run_of(q=["a:3", "b:2", "c:1"])
+    table = sum_weights.definition.function(first, second, QUERIES[:1], QRELS, 2, "RR@10", [0.0, 0.4, 1.0], 10)
+    # at 0.4: c 0.4, a 0.2 + 0.6, b 0.3
+    assert table["weight"].tolist() == [0.0, 0.4, 1.0]
+    assert table["RR@10"].tolist() == [1 / 3, 1 / 2, 1.0]
+
+
+@pytest.mark.parametrize("values, expected", [([0.1, 0.5, 0.2], 0.5), ([0.1, 0.2, 0.5], 0.9), ([0.3, 0.3, 0.3], 0.5),
+                                              ([0.3, 0.1, 0.3], 0.1)])
+def test_the_best_weight_is_the_highest_then_the_most_even(values, expected):
+    assert best_weight(pd.DataFrame({"weight": [0.1, 0.5, 0.9], "m": values}), "m") == expected

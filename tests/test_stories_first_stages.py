@@ -1,0 +1,600 @@
+"""The chapters on RepBERT: what they say follows the values. Differences are constant over eight queries where a test reads the
+words, so that the permutation test's p is known: 2 / 2^8 = 0.008."""
+
+import re
+from dataclasses import dataclass, field
+from html import unescape
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from helpers import published
+from helpers.consistency import MEASURE as FACTOR
+from helpers.errors import BadInput
+from helpers.evaluation import Evaluation
+from helpers.first_stages import FirstStages, first_stages, repbert
+from helpers.fusion import FIRST, RRF, SECOND, SUM, UNCUT
+from helpers.reranker import Reranker
+from helpers.stories import depth, first_stage, fused, fusion, mismatch, stages
+from helpers.stories import repbert as repbert_story
+from helpers.testbed import Testbed
+from helpers.verdicts import INCOMPARABLE, NONE, NOT_RUN, OPPOSITE, SIGNIFICANT
+
+SURE = "(significant, permutation p 0.008)"
+UNSURE = "(not significant, permutation p 1.000)"
+QUERIES = [f"q{n}" for n in range(8)]
+
+
+@dataclass
+class Found:
+    """Stands for a step that has its value."""
+
+    content: object = None
+    key: str = "0123456789abcdef"
+    manifest: dict = field(default_factory=dict)
+
+    def value(self):
+        return self.content
+
+    def entry(self):
+        return SimpleNamespace(manifest=self.manifest)
+
+
+def system(shift=0.0, recall=0.0, label="x", **measures):
+    """RR@10 is `shift` above 0, 0.5, 0, 0.5, ..., recall `recall` above it."""
+    wave = np.array([0.0, 0.5] * 4)
+    values = {"RR@10": wave + shift, "R@1000": wave + recall, "R@100": wave + recall, "R@200": wave + recall + 0.125,
+              **{name: wave + value for name, value in measures.items()}}
+    return Evaluation(label, pd.DataFrame(), pd.DataFrame(values, index=pd.Index(QUERIES, name="query_id")), Found())
+
+
+def cells(fragment):
+    """The rows of a table as texts, the header first."""
+    rows = re.findall(r"<tr>(.*?)</tr>", fragment.html, re.DOTALL)
+    return [[re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", text))).strip()
+             for text in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row)] for row in rows]
+
+
+def verdicts_of(fragment):
+    return {line["claim"]: line["verdict"] for line in fragment.data["claims"]}
+
+
+def run_of(**lists):
+    rows = [(query, doc, float(-place)) for query, docs in lists.items() for place, doc in enumerate(docs)]
+    return pd.DataFrame(rows, columns=["query_id", "doc_id", "score"]).astype({"score": float})
+
+
+# ---- names ----
+
+@pytest.mark.parametrize("stage, name", [("bm25", "BM25(Anserini)"), ("repbert", "RepBERT"), ("minilm", "MiniLM untouched"),
+                                         ("/data/run.tas-b.txt", "tas-b"), ("theirs.trec.gz", "theirs.trec")])
+def test_stages_are_called_as_in_the_study_or_by_their_file(stage, name):
+    assert stages.label(stage) == name
+
+
+def test_two_stages_of_one_name_are_refused():
+    with pytest.raises(BadInput, match="have one name"):
+        stages.runs(first_stages(), ["a/run.x.txt", "b/run.x.txt"], None, 10)
+    with pytest.raises(BadInput, match="have one name"):
+        stages.runs(first_stages(), ["bm25", "bm25"], None, 10)
+
+
+def test_the_exact_match_stages_are_those_beside_the_dense_one():
+    assert stages.exact_match(["bm25", "deepct", "repbert", "untrained", "minilm"], "repbert") == ["bm25", "deepct"]
+    assert stages.exact_match(["run.a", "run.b"], "run.b") == ["run.a"]
+
+
+def test_the_measures_name_the_lists_depth_once():
+    assert stages.measures_at(100) == ["RR@10", "R@100", "R@1000"]
+    assert stages.measures_at(1000) == ["RR@10", "R@1000"]
+
+
+@pytest.mark.parametrize("given, words", [(2, "Lists hold 2 texts a query, 50.0% of the 4 texts here; the study's hold 1,000"),
+                                          (1000, "Lists hold 1000 texts a query, as in the study; that is 100.0% of the 4")])
+def test_the_depth_is_told_beside_the_studys(folder, store, given, words):
+    text = stages.depth_note(Testbed(str(folder)), given).markdown
+    assert words in text
+    assert ("it is recall in a list of 2: R@2" in text) == (given == 2)
+
+
+# ---- RepBERT ----
+
+LOG = {"queries": 1400, "steps": 108, "log": [{"step": 0, "eval_loss": 0.008}, {"step": 9, "loss": 0.009},
+                                              {"step": 108, "eval_loss": 0.006}]}
+
+
+def test_settings_stand_beside_the_studys():
+    rows = {row[0]: row[1:] for row in cells(repbert_story.settings_table(repbert(backbone="packaged:0,1,2"), LOG))}
+    assert rows["encoder layers"] == ["12", "3"]
+    assert rows["vector dimension"] == ["768", "384"]
+    assert rows["batch size"] == ["26", "26"]
+    assert rows["maximum query length"] == ["20", "20"]
+    assert rows["training steps"] == ["350 thousand", "108"]
+    assert rows["query-document pairs seen"] == ["18.2 million", "2,800"]
+    assert rows["warm-up steps"] == ["10000", "10"]
+
+
+@pytest.mark.parametrize("shift, verdict", [(0.25, SIGNIFICANT), (0.0, NONE), (-0.25, OPPOSITE)])
+def test_repbert_is_judged_against_bm25(shift, verdict):
+    shown = repbert_story.claims_table({"bm25": system(), "repbert": system(shift), "minilm": system(0.5)})
+    assert verdicts_of(shown) == {"repbert-beats-bm25": verdict}
+
+
+def test_systems_stand_under_the_names_of_table_1():
+    rows = repbert_story.by_rows({"bm25": system(), "repbert": system(), "minilm": system(), "run.x.txt": system(label="x")})
+    assert list(rows) == ["BM25(Anserini) [2]", "Ours (RepBERT)", "MiniLM untouched", "x"]
+    known = {row for table, row, _ in published.load("zhan2020") if table == "1"}
+    assert {name for stage, name in repbert_story.ROWS.items() if stage in stages.STUDIED} <= known
+
+
+def test_the_finding_tells_the_training_from_what_came_before():
+    text = repbert_story.finding({"bm25": system(), "repbert": system(0.25, 0.125), "untrained": system(0.125),
+                                  "minilm": system(0.5)}, LOG).markdown
+    assert f"RepBERT against BM25: RR@10 +0.250 [+0.250, +0.250] {SURE}." in text
+    assert "its loss goes from 0.0080 to 0.0060 over 108 steps" in text
+    assert f"Against itself before the training: RR@10 +0.125 [+0.125, +0.125] {SURE}, R@1000 +0.125" in text
+    assert f"as others trained it to be: RR@10 −0.250 [−0.250, −0.250] {SURE}, R@1000 +0.125" in text
+    alone = repbert_story.finding({"bm25": system(), "repbert": system()}, LOG).markdown
+    assert "before the training" not in alone and "others" not in alone
+
+
+def part(step, seconds, *inputs):
+    return {"step": step, "key": f"{step}-{seconds}", "seconds": seconds, "inputs": list(inputs)}
+
+
+def test_the_cost_of_a_stage_has_its_training_its_texts_and_its_search():
+    index = part("text_index", 3.0)
+    training = part("bi_encoder", 300.0, part("bm25_run", 1.0, index))
+    dense = Found(manifest={"seconds": 0.4, "inputs": [part("passage_embeddings", 60.0, training), part("query_embeddings", 2.0,
+                                                                                                      training)]})
+    deepct = Found(manifest={"seconds": 0.5, "inputs": [part("weighted_index", 5.0, part("word_weights", 40.0,
+                                                                                        part("deepct", 70.0)))]})
+    runs = {"bm25": Found(manifest={"seconds": 1.5, "inputs": [index, {"step": "queries", "key": "q"}]}), "deepct": deepct,
+            "repbert": dense, "run.x.txt": None}
+    assert cells(stages.cost_table(runs))[1:] == [["BM25(Anserini)", "", "3.0 s", "1.5 s"], ["DeepCT", "70 s", "45 s", "0.5 s"],
+                                                  ["RepBERT", "5 min", "60 s", "0.4 s"]]
+    assert stages.seconds_of(dense.manifest)["bi_encoder"] == 300.0  # once, though two steps used it
+    assert set(stages.PREPARATIONS) == set(stages.NAMES)
+
+
+# ---- first stages ----
+
+CLAIM = "repbert-beats-improved-exact-match"
+
+
+@pytest.mark.parametrize("ours, verdict", [(0.375, SIGNIFICANT), (0.25, NONE), (0.125, OPPOSITE)])
+def test_repbert_is_judged_against_the_strongest_of_the_improved(ours, verdict):
+    systems = {"bm25": system(0.5), "deepct": system(0.125), "doctttttquery": system(0.25), "repbert": system(ours)}
+    assert verdicts_of(first_stage.claims_table(systems)) == {CLAIM: verdict}
+
+
+@pytest.mark.parametrize("names, reason", [(("bm25", "repbert"), "needs DeepCT or docTTTTTquery"),
+                                           (("bm25", "deepct"), "needs RepBERT")])
+def test_a_stage_that_is_missing_is_said(names, reason):
+    shown = first_stage.claims_table({name: system() for name in names})
+    assert verdicts_of(shown) == {CLAIM: NOT_RUN}
+    assert reason in shown.html
+
+
+def test_latency_and_size_stand_beside_the_studys():
+    latency = Found({"stages": {"bm25": {"search": [3.0, 1.0, 2.0]}, "repbert": {"encode": [10.0, 12.0, 11.0],
+                                                                               "search": [1.0, 1.0, 1.0]}}})
+    sizes = {"bm25": Found({"bytes": 4_200_000}), "repbert": Found({"bytes": 9_216_000})}
+    systems = {"bm25": system(label="BM25"), "repbert": system(0.25, label="RepBERT"), "theirs": system(label="theirs")}
+    shown = first_stage.table(systems, latency, sizes)
+    header, base, dense, theirs = cells(shown)
+    assert header[3:] == ["ms/query, published", "ms/query, here", "of which", "index"]
+    assert base[3:] == ["50", "2.0 1.0 to 3.0", "", "4.2 MB"]
+    assert dense[3:] == ["80", "12.0 11.0 to 13.0", "encode 11.0, search 1.0", "9.2 MB"]
+    assert theirs[3:] == ["", "", "", ""]
+    assert {line["row"]: line["measured"] for line in shown.data["values"]} == {"BM25(Anserini) [2]": 2.0, "Ours (RepBERT)": 12.0}
+    assert "RepBERT: RR@10 0.500 at 12" in first_stage.figure(systems, latency).html
+    assert cells(first_stage.table(systems, None, {}))[1][3:] == ["50", "", "", ""]
+    assert "cannot be timed" in first_stage.figure(systems, None).markdown
+
+
+def test_the_baseline_is_bm25_or_the_first():
+    assert first_stage.baseline({"repbert": system(), "bm25": system()}) == "BM25(Anserini) [2]"
+    assert first_stage.baseline({"run.a.txt": system(label="a"), "repbert": system()}) == "a"
+
+
+def test_the_targets_of_deepct_are_counted():
+    log = {"words": 2000, "words_in_queries": 100, "passages_of_one_query": 99, "passages_in_all": 100}
+    text = first_stage.targets_sentence(log).markdown
+    assert "2,000 words" in text and "100 of them (5.0%)" in text and "99.0% of the 100 passages" in text
+
+
+def test_the_heaviest_words_are_shown_for_what_deepct_moves_most(monkeypatch):
+    base, deepct = system(), system()
+    deepct.values.loc["q3", "RR@10"] += 0.5
+    deepct.values.loc["q5", "RR@10"] += 0.25
+    deepct.values.loc["q2", "RR@10"] -= 0.125
+    qrels = pd.DataFrame({"query_id": ["q3", "q3", "q2", "q5"], "doc_id": ["low", "d3", "d2", "d5"], "relevance": [1, 2, 1, 1]})
+    bed = SimpleNamespace(store=Found(), qrels=qrels,
+                          query_frame=pd.DataFrame({"query_id": QUERIES, "text": [f"text of {query}" for query in QUERIES]}))
+    asked = []
+
+    def heavy(weights, documents, words):
+        asked.append((documents, words))
+        return Found(pd.DataFrame({"doc_id": ["d3", "d3", "d2"], "word": ["x", "y", "z"], "weight": [0.5, 0.25, 0.125]}))
+
+    monkeypatch.setattr(first_stage, "heaviest_words", heavy)
+    monkeypatch.setattr(first_stage, "Texts", lambda _: {doc: SimpleNamespace(title=doc.upper()) for doc in ("d2", "d3", "d5")})
+    recipes = SimpleNamespace(deepct=SimpleNamespace(weights=lambda bed: Found()))
+    rows = cells(first_stage.weights_table(recipes, bed, {"bm25": base, "deepct": deepct}, 1, 2))[1:]
+    assert rows == [["text of q3", "D3", "x 0.50, y 0.25", "+0.50"], ["text of q2", "D2", "z 0.12", "−0.12"]]
+    assert asked == [(["d2", "d3"], 2)]
+    assert "no weights to show" in first_stage.weights_table(recipes, bed, {"bm25": base}, 1, 2).markdown
+
+
+def test_the_finding_on_first_stages_names_all_and_the_best():
+    text = first_stage.finding({"bm25": system(label="BM25"), "deepct": system(0.125, label="DeepCT"),
+                                "repbert": system(0.25, label="RepBERT")}).markdown
+    assert f"DeepCT against BM25: RR@10 +0.125 [+0.125, +0.125] {SURE}." in text
+    assert "RepBERT against DeepCT: RR@10 +0.125" in text
+    assert "The highest RR@10 is that of RepBERT, 0.500." in text
+
+
+# ---- depth ----
+
+class Bed:
+    """Two queries, of which the relevant documents are a and b."""
+
+    judged = ["q", "r"]
+
+    def per_query(self, run, names):
+        from helpers import measures
+
+        qrels = pd.DataFrame({"query_id": ["q", "r"], "doc_id": ["a", "b"], "relevance": [1, 1]})
+        return measures.per_query(run, qrels, names, 1, self.judged)
+
+
+def test_recall_is_measured_at_every_depth():
+    runs = {"bm25": Found(run_of(q="xa", r="xyb")), "repbert": Found(run_of(q="a", r="zzzz"[:1]))}
+    table = depth.recalls(runs, Bed(), [3, 1, 2])
+    assert table.index.tolist() == [1, 2, 3]
+    assert table["bm25"].tolist() == [0.0, 0.5, 1.0]
+    assert table["repbert"].tolist() == [0.5, 0.5, 0.5]
+    assert list(depth.lines(table)) == ["BM25(Anserini)", "RepBERT"]
+    assert cells(depth.recall_table(table, runs))[1:] == [["BM25(Anserini)", "0.000", "0.500", "1.000"],
+                                                          ["RepBERT", "0.500", "0.500", "0.500"]]
+
+
+@dataclass
+class Scorer:
+    """Likes `a` and `b`; remembers what it was asked."""
+
+    asked: list = field(default_factory=list)
+
+    def scores(self, bed, run, candidates):
+        from helpers.runs import cut
+
+        self.asked.append(candidates)
+        kept = cut(run.value(), candidates)
+        return Found(kept.assign(score=kept["doc_id"].isin(["a", "b"]).astype(float), doc_id=kept["doc_id"] + "#0"))
+
+
+def test_candidates_are_scored_once_and_those_beyond_a_depth_do_not_count():
+    scorer = Scorer()
+    found = depth.reranked({"bm25": Found(run_of(q="xa", r="xyb"))}, Bed(), scorer, [1, 2, 3], "mean")
+    assert scorer.asked == [3]
+    means = depth.means(found)["bm25"]
+    assert means.to_dict() == {1: 0.0, 2: 0.5, 3: 1.0}
+    assert depth.reranked({"bm25": None}, Bed(), scorer, [], "mean") == {}
+
+
+def by_depth(**stages_):
+    """Systems by stage and depth from shifts, smallest depth first: depths 5, 10, 1000."""
+    return {name: dict(zip((5, 10, 1000), map(system, shifts), strict=True)) for name, shifts in stages_.items()}
+
+
+def test_table_2_has_gain_mark_interval_and_the_studys_value():
+    systems = by_depth(bm25=(0.0, 0.0, 0.25), deepct=(0.25, 0.0, 0.25), minilm=(0.125, 0.0, 0.0))
+    shown = depth.table(systems, "bm25")
+    header, five, ten, _ = cells(shown)
+    assert header == ["depth", "BM25(Anserini)", "DeepCT", "MiniLM untouched"]
+    assert five[1].startswith("0.250 [") and five[1].endswith("; study 0.232")
+    assert five[2].startswith("0.500† (+100%)") and five[2].endswith("; study 0.279 (+20%)")
+    assert five[3].startswith("0.375† (+50%)") and five[3].endswith("]")
+    assert ten[2].startswith("0.250 (+0%)") and "study 0.320 (+16%)" in ten[2]
+    values = {(line["row"], line["column"]): (line["measured"], line["verdict"]) for line in shown.data["values"]}
+    assert values["5", "DeepCT"] == (0.5, SIGNIFICANT)
+    assert values["10", "DeepCT"] == (0.25, NONE)
+    assert values["5", "BM25(Anserini)"] == (0.25, None)
+    assert not any(column == "MiniLM untouched" for _, column in values)
+
+
+@pytest.mark.parametrize("value, base, text", [(0.5, 0.4, "+25%"), (0.3, 0.4, "−25%"), (0.4, 0.4, "+0%"), (0.4, 0.0, "no base")])
+def test_a_relative_change(value, base, text):
+    assert depth.percent(value, base) == text
+
+
+SMALL, DEEP = "repbert-candidates-best-at-small-depths", "first-stages-converge-at-depth"
+
+
+@pytest.mark.parametrize("few, many, verdicts", [
+    (0.5, 0.25, {SMALL: SIGNIFICANT, DEEP: NONE}),  # ahead of the best at 5, no difference from BM25 at 1000
+    (0.25, 0.5, {SMALL: OPPOSITE, DEEP: OPPOSITE})])  # behind DeepCT at 5, still ahead of BM25 at 1000
+def test_few_candidates_are_judged_against_the_best_and_many_against_bm25(few, many, verdicts):
+    systems = by_depth(bm25=(0.0, 0.0, 0.25), deepct=(0.375, 0.0, 0.0), repbert=(few, 0.0, many), minilm=(0.75, 0.0, 0.75))
+    assert verdicts_of(depth.claims_table(systems, "repbert", "bm25")) == verdicts
+
+
+def test_a_published_run_in_place_of_repbert_cannot_be_compared():
+    systems = {"run.bm25.txt": by_depth(x=(0, 0, 0))["x"], "run.tas-b.txt": by_depth(x=(0.5, 0, 0))["x"]}
+    shown = depth.claims_table(systems, "run.tas-b.txt", "run.bm25.txt")
+    assert verdicts_of(shown) == {SMALL: INCOMPARABLE, DEEP: INCOMPARABLE}
+    assert "tas-b, a published run, stands for RepBERT" in shown.html
+
+
+def test_nothing_re_ranked_is_said_everywhere():
+    assert "nothing is re-ranked" in depth.table({}, "bm25").markdown
+    assert "nothing is re-ranked" in depth.figure({}).markdown
+    assert verdicts_of(depth.claims_table({}, "repbert", "bm25")) == {SMALL: NOT_RUN, DEEP: NOT_RUN}
+    recall = pd.DataFrame({"bm25": [0.1, 0.9], "repbert": [0.2, 0.8]}, index=[5, 50])
+    text = depth.finding(recall, {}, "repbert", "bm25").markdown
+    assert "At depth 5 recall is highest for RepBERT (0.200), at depth 50 for BM25(Anserini) (0.900)." in text
+    assert "re-ranking" not in text
+
+
+def test_the_finding_on_depth_follows_the_differences():
+    recall = pd.DataFrame({"bm25": [0.1], "repbert": [0.2]}, index=[5])
+    systems = by_depth(bm25=(0.0, 0.0, 0.25), deepct=(0.0, 0.0, 0.5), repbert=(0.5, 0.0, 0.375))
+    text = depth.finding(recall, systems, "repbert", "bm25").markdown
+    assert "After re-ranking 5 candidates, those of RepBERT against those of BM25(Anserini) change RR@10 by +0.500" in text
+    assert f"; after 1000, by +0.125 [+0.125, +0.125] {SURE}." in text
+    assert f"that difference changes by −0.375 [−0.375, −0.375] {SURE}." in text
+    assert "the best of the other stages, DeepCT, stands at 0.750, RepBERT at 0.625." in text
+
+
+def test_the_cost_of_re_ranking_has_a_row_for_each_stage(monkeypatch):
+    asked = []
+    monkeypatch.setattr(depth.training, "cost", lambda logs, last: asked.append((logs, last)))
+    systems = by_depth(bm25=(0.0, 0.0, 0.25), repbert=(0.0, 0.0, 0.5))
+    depth.cost("log", systems)
+    assert asked == [({"BM25(Anserini)": "log", "RepBERT": "log"},
+                      {"BM25(Anserini)": systems["bm25"][1000], "RepBERT": systems["repbert"][1000]})]
+    assert "nothing is re-ranked" in depth.cost("log", {}).markdown
+
+
+# ---- mismatch ----
+
+def factor_step(*values, depths=(1, 2)):
+    rows = [(query, depth_, value) for depth_ in depths for query, value in zip(QUERIES, values, strict=False)]
+    return Found(pd.DataFrame(rows, columns=["query_id", "depth", FACTOR]))
+
+
+def test_factors_are_averaged_and_compared_on_shared_queries():
+    found = {"bm25": factor_step(*[1.0] * 8), "repbert": factor_step(*[0.5] * 7)}  # one query without documents
+    assert mismatch.curves(found)["RepBERT"].to_dict() == {1: 0.5, 2: 0.5}
+    systems = mismatch.systems_at(found, 2)
+    assert systems["bm25"].values.index.tolist() == systems["repbert"].values.index.tolist() == QUERIES[:7]
+    assert cells(mismatch.table(found, [2, 1]))[1:] == [["BM25(Anserini)", "1.000 [1.000, 1.000]", "1.000 [1.000, 1.000]"],
+                                                        ["RepBERT", "0.500 [0.500, 0.500]", "0.500 [0.500, 0.500]"]]
+
+
+def test_a_random_list_would_hold_the_references_share(folder, store):
+    text = mismatch.chance(Testbed(str(folder)), Found(run_of(q1=["d1", "d2"], q2=["d3", "d4"]))).markdown
+    assert "holds 2 of 4 texts" in text and "factor of 0.500" in text
+
+
+DIFFERS, MATTERS = mismatch.DIFFERS, mismatch.MATTERS
+
+
+def crossing(base=0.0, cured=0.0):
+    """Both re-rankers over the candidates of both stages; the shifts are those over RepBERT's at the larger depth."""
+    shifts = {(mismatch.BM25_NEGATIVES, "repbert"): base, (mismatch.DENSE_NEGATIVES, "repbert"): cured,
+              (mismatch.BM25_NEGATIVES, "bm25"): 0.25, (mismatch.DENSE_NEGATIVES, "bm25"): 0.125}
+    return {pair: {10: system(), 50: system(shift)} for pair, shift in shifts.items()}
+
+
+@pytest.mark.parametrize("ours, base, cured, verdicts", [
+    (0.25, 0.0, 0.25, {DIFFERS: SIGNIFICANT, MATTERS: SIGNIFICANT}), (0.75, 0.25, 0.0, {DIFFERS: OPPOSITE, MATTERS: OPPOSITE}),
+    (0.5, 0.25, 0.25, {DIFFERS: NONE, MATTERS: NONE})])
+def test_consistency_is_judged_against_the_next_lowest_and_the_cure_at_the_largest_depth(ours, base, cured, verdicts):
+    found = {"bm25": factor_step(*[1.0] * 8), "deepct": factor_step(*[0.5] * 8), "repbert": factor_step(*[ours] * 8),
+             "minilm": factor_step(*[0.0] * 8)}
+    assert verdicts_of(mismatch.claims_table(found, crossing(base, cured), "repbert", "bm25", 2)) == verdicts
+
+
+def test_without_another_stage_or_re_ranking_the_claims_are_not_run():
+    found = {"bm25": factor_step(*[1.0] * 8), "repbert": factor_step(*[0.5] * 8)}
+    assert verdicts_of(mismatch.claims_table(found, {}, "repbert", "bm25", 2)) == {DIFFERS: NOT_RUN, MATTERS: NOT_RUN}
+    assert "re-ranks nothing" in mismatch.crossed_table({}).markdown
+    assert mismatch.crossed({}, {}, None, [], "mean") == {}
+
+
+def test_the_two_re_rankers_differ_in_where_their_candidates_come_from():
+    models = mismatch.models(Reranker(collection="almanac", unit="passage"), repbert())
+    assert [model.negatives_from for model in models.values()] == [None, repbert()]
+    assert len({model.training.key for model in models.values()}) == 2
+
+
+def test_both_re_rankers_read_both_stages():
+    scorers = {"one": Scorer(), "two": Scorer()}
+    runs = {"bm25": Found(run_of(q="xa", r="xyb")), "repbert": Found(run_of(q="a", r="b"))}
+    found = mismatch.crossed(scorers, runs, Bed(), [1, 2], "mean")
+    assert set(found) == {(name, stage) for name in scorers for stage in runs}
+    assert found["two", "bm25"][2].values["RR@10"].tolist() == [1.0, 0.0]
+    assert mismatch.both({"repbert": 1, "deepct": 1, "bm25": 1}, "bm25", "repbert") == ["bm25", "repbert"]
+    assert mismatch.both({"repbert": 1}, "bm25", "repbert") == ["repbert"]
+
+
+def test_the_table_of_negatives_has_a_row_for_each_stage_and_depth():
+    rows = cells(mismatch.crossed_table(crossing(0.0, 0.25)))[1:]
+    assert [row[0] for row in rows] == ["RepBERT, depth 10", "RepBERT, depth 50", "BM25(Anserini), depth 10",
+                                        "BM25(Anserini), depth 50"]
+    assert [row[3] for row in rows] == ["+0.000 [+0.000, +0.000]", "+0.250 [+0.250, +0.250]", "+0.000 [+0.000, +0.000]",
+                                        "−0.125 [−0.125, −0.125]"]
+    assert [row[4] for row in rows] == ["1.000", "0.031", "1.000", "0.031"]  # 2/256, Holm over four
+
+
+def test_the_cost_of_the_cure_has_a_row_for_each_model_and_stage(monkeypatch):
+    asked = []
+    monkeypatch.setattr(mismatch.training, "cost", lambda logs, last: asked.append((logs, last)))
+    systems = crossing()
+    names = (mismatch.BM25_NEGATIVES, mismatch.DENSE_NEGATIVES)
+    mismatch.cost({name: SimpleNamespace(log=f"log of {name}") for name in names}, systems)
+    logs, last = asked[0]
+    assert logs["negatives from BM25, over RepBERT"] == "log of negatives from BM25"
+    assert last["negatives from RepBERT, over BM25(Anserini)"] is systems[mismatch.DENSE_NEGATIVES, "bm25"][50]
+    assert len(logs) == 4 and "re-ranks nothing" in mismatch.cost({}, {}).markdown
+
+
+def test_the_finding_on_mismatch_orders_the_stages_and_gives_both_effects():
+    found = {"bm25": factor_step(*[1.0] * 8), "deepct": factor_step(*[0.5] * 8), "repbert": factor_step(*[0.25] * 8)}
+    text = mismatch.finding(found, crossing(0.0, 0.25), "repbert", "bm25", 2).markdown
+    assert "at depth 2, lowest first: RepBERT 0.250, DeepCT 0.500." in text
+    over = "Over the candidates of {} at depth 50, negatives from RepBERT change RR@10 by"
+    assert f"{over.format('RepBERT')} +0.250 [+0.250, +0.250] {SURE}." in text
+    assert f"{over.format('BM25(Anserini)')} −0.125 [−0.125, −0.125] {SURE}." in text
+
+
+# ---- fusion ----
+
+def fusions_of(**shifts):
+    """Three stages and their fusions; shifts by name: `repbert`, `repbert_bm25` (merged), `rank_repbert_bm25`, `sum_...`."""
+    names = ["bm25", "deepct", "repbert"]
+    get = lambda key: system(*shifts[key]) if key in shifts else system()
+    pairs = [("bm25", "deepct"), ("bm25", "repbert"), ("deepct", "repbert")]
+    return fused.Fused({name: get(name) for name in names}, {(a, b): get(f"{a}_{b}") for a in names for b in names if a != b},
+                       {(a, b): get(f"rank_{a}_{b}") for a, b in pairs}, {(a, b): get(f"sum_{a}_{b}") for a, b in pairs},
+                       {pair: system(0.0, 0.25) for pair in pairs}, dict.fromkeys(pairs, 0.3))
+
+
+def test_the_matrix_has_changes_marks_and_the_studys_values():
+    shown = fusion.matrix(fusions_of(repbert=(0.25, 0.0), repbert_deepct=(0.5, 0.0), bm25_repbert=(0.25, 0.0)), "3")
+    header, bm25, deepct, dense = cells(shown)
+    assert header == ["first", "+ BM25(Anserini)", "+ DeepCT", "+ RepBERT"]
+    assert bm25[1:] == ["0.250 study 0.187", "0.250 (+0%) study 0.213 (+13%)", "0.500† (+100%) study 0.245 (+31%)"]
+    assert dense[1:] == ["0.250† (−50%) study 0.296 (-2%)", "0.750† (+50%) study 0.306 (+1%)", "0.500 study 0.304"]
+    assert deepct[2] == "0.250 study 0.243"
+    values = {(line["row"], line["column"]): (line["measured"], line["verdict"]) for line in shown.data["values"]}
+    assert values["RepBERT", "+DeepCT"] == (0.75, SIGNIFICANT)
+    assert values["RepBERT", "+BM25(Anserini)"] == (0.25, SIGNIFICANT)  # the study's is lower, too
+    assert values["BM25(Anserini)", "+BM25(Anserini)"] == (0.25, None)
+
+
+def test_garbled_values_of_table_4_are_not_shown():
+    row = cells(fusion.matrix(fusions_of(), "4"))[2]
+    assert row[0] == "DeepCT"
+    assert row[1] == "0.250 (+0%)"  # what stands there in print belongs to doc2query
+    assert row[2:] == ["0.250 study 0.904", "0.250 (+0%) study 0.957 (+6%)"]
+
+
+def test_another_measure_has_no_published_values():
+    shown = fusion.matrix(fusions_of(), "3", "R@100")
+    assert "; study" not in shown.html and shown.data["values"] == []
+    assert "R@100 of the alternating merge" in shown.html and "in place of the study&#x27;s RR@10" in shown.html
+
+
+def test_other_methods_are_compared_with_the_merge_in_its_better_order():
+    found = fusions_of(repbert_bm25=(0.25, 0.0), bm25_repbert=(0.125, 0.0), rank_bm25_repbert=(0.5, 0.0),
+                       sum_bm25_repbert=(0.125, 0.0))
+    assert fusion.order(found, ("bm25", "repbert")) == ("repbert", "bm25")
+    tests = fusion.against_merge(found, "RR@10")
+    assert tests[("bm25", "repbert"), RRF][0].difference.mean == 0.25
+    assert tests[("bm25", "repbert"), SUM][0].difference.mean == -0.125
+    assert tests[("bm25", "repbert"), RRF][1] == pytest.approx(6 * 2 / 256)  # Holm over six comparisons
+    row = cells(fusion.methods_table(found, "RR@10", tests))[2]
+    assert row[0] == "BM25(Anserini) and RepBERT"
+    assert row[2] == "0.500 RepBERT first"
+    assert row[3] == "0.750 +0.250 [+0.250, +0.250], p 0.047"
+    assert row[4] == "0.375 weight 0.3 of BM25(Anserini); −0.125 [−0.125, −0.125], p 0.047"
+
+
+def test_the_finding_on_fusion_counts_pairs_and_names_the_best():
+    found = fusions_of(repbert=(0.25, 0.0), repbert_bm25=(0.25, 0.0), rank_bm25_repbert=(0.5, 0.0), sum_bm25_repbert=(0.0, 0.0))
+    text = fusion.finding(found, fusion.against_merge(found, "RR@10")).markdown
+    assert "reciprocal rank fusion has a significantly higher RR@10 for 1 of 3 pairs and a significantly lower one for 0" in text
+    assert "the weighted sum has a significantly higher RR@10 for 0 of 3 pairs and a significantly lower one for 1" in text
+    assert "BM25(Anserini) with RepBERT, by reciprocal rank fusion: 0.750;" in text
+    assert f"against the best stage alone, x, that is +0.250 [+0.250, +0.250] {SURE}" in text
+    alone = fused.Fused({"bm25": system()}, {}, {}, {}, {}, {})
+    assert "nothing to be merged with" in fusion.finding(alone, {}).markdown
+
+
+BEATS, RAISES = fusion.BEATS, fusion.RAISES
+
+
+def test_the_claims_on_fusion_compare_the_merge_with_the_stages_alone():
+    found = fusions_of(repbert=(0.25, 0.25), repbert_deepct=(0.5, 0.0), repbert_bm25=(0.0, 0.5), bm25=(0.0, 0.375))
+    shown = fusion.claims_table(found, "repbert", "bm25")
+    assert verdicts_of(shown) == {BEATS: INCOMPARABLE, RAISES: SIGNIFICANT}
+    assert "DeepCT stands for docTTTTTquery" in shown.html
+    evidence = {line["claim"]: line["evidence"] for line in shown.data["claims"]}
+    assert evidence[BEATS].startswith("+0.250")  # against RepBERT alone
+    assert evidence[RAISES].startswith("+0.125")  # against BM25, the better of the two alone
+
+
+def test_without_the_stages_the_claims_on_fusion_are_not_run():
+    found = fused.Fused({"bm25": system(), "deepct": system()}, {("bm25", "deepct"): system(), ("deepct", "bm25"): system()},
+                        {("bm25", "deepct"): system()}, {("bm25", "deepct"): system()}, {}, {("bm25", "deepct"): 0.5})
+    assert verdicts_of(fusion.claims_table(found, "repbert", "bm25")) == {BEATS: NOT_RUN, RAISES: NOT_RUN}
+    assert "no merge to leave uncut" in fusion.uncut_sentence(found, "repbert", "bm25", 100).markdown
+
+
+def test_the_stage_that_stands_for_docttttttquery():
+    found = fusions_of()
+    assert fusion.partner(found, "repbert", "bm25") == "deepct"
+    shifts = {"run.a": 0.0, "run.b": 0.25, "run.c": 0.5, "run.d": 0.75}
+    theirs = fused.Fused({name: system(shift) for name, shift in shifts.items()}, {}, {}, {}, {}, {})
+    assert fusion.partner(theirs, "run.d", "run.c") == "run.b"  # the best that is neither
+    assert fusion.partner(fused.Fused({"bm25": system(), "repbert": system()}, {}, {}, {}, {}, {}), "repbert", "bm25") == ""
+
+
+def test_the_recall_without_the_cut_stands_beside_the_studys():
+    text = fusion.uncut_sentence(fusions_of(), "repbert", "bm25", 100).markdown
+    assert "recall of RepBERT with DeepCT is 0.250 after it and 0.625 without it" in text  # R@200 of the uncut list
+    assert "docTTTTTquery has 0.967 and 0.980" in text
+
+
+# ---- every pair, fused ----
+
+def test_weights_come_from_development_queries_or_are_even(monkeypatch):
+    names = ["bm25", "deepct", "repbert"]
+    assert set(fused.weights(first_stages(), names, None, 10, "RR@10").values()) == {0.5}
+    asked = []
+
+    def grid(first, second, queries, qrels, level, measure, weights, depth_):
+        asked.append((first, second, measure, depth_))
+        return Found(pd.DataFrame({"weight": [0.2, 0.7], measure: [0.1, 0.3] if first == "bm25" else [0.3, 0.1]}))
+
+    monkeypatch.setattr(fused, "sum_weights", grid)
+    monkeypatch.setattr(FirstStages, "run", lambda self, name, bed, depth_: name)
+    bed = SimpleNamespace(query_step=None, qrels_step=None, level=1)
+    assert fused.weights(first_stages(), names, bed, 10, "nDCG@10") == {("bm25", "deepct"): 0.7, ("bm25", "repbert"): 0.7,
+                                                                       ("deepct", "repbert"): 0.2}
+    assert asked[0] == ("bm25", "deepct", "nDCG@10", 10)
+
+
+def test_published_runs_have_no_development_queries(folder):
+    assert fused.tuning_bed(str(folder), "document", "train", 2, ["bm25", "repbert"]) == Testbed(
+        str(folder), "document", splits=("train",), queries=2)
+    assert fused.tuning_bed(str(folder), "document", "", 2, ["bm25"]) is None
+    assert fused.tuning_bed(str(folder), "document", "train", 2, ["bm25", "run.x.txt"]) is None
+
+
+def test_both_orders_of_a_pair_come_from_one_step(monkeypatch):
+    values = {FIRST: 0.1, SECOND: 0.2, RRF: 0.3, SUM: 0.4, UNCUT: 0.5}
+    asked = []
+
+    def step(first, second, queries, qrels, level, names, weight, depth_):
+        asked.append((first.key, second.key, names, weight, depth_))
+        return Found(pd.DataFrame([(method, query, *[value] * len(names)) for method, value in values.items() for query in "rq"],
+                                  columns=["method", "query_id", *names]))
+
+    monkeypatch.setattr(fused, "fusions", step)
+    bed = Bed()
+    bed.query_step = bed.qrels_step = None
+    bed.level = 1
+    runs = {"bm25": Found(run_of(q="xa", r="xyb"), key="one"), "repbert": Found(run_of(q="a", r="b"), key="two")}
+    found = fused.fuse(runs, bed, 10, {("bm25", "repbert"): 0.3}, "RR@10")
+    assert asked == [("one", "two", ["RR@10", "R@10", "R@1000", "R@20"], 0.3, 10)]
+    assert {pair: each.values["RR@10"].tolist() for pair, each in found.merged.items()} == {
+        ("bm25", "repbert"): [0.1, 0.1], ("repbert", "bm25"): [0.2, 0.2]}
+    assert found.merged["bm25", "repbert"].values.index.tolist() == ["q", "r"]
+    assert [part["bm25", "repbert"].values["RR@10"].iloc[0] for part in (found.ranks, found.sums, found.uncut)] == [0.3, 0.4, 0.5]
+    assert found.alone["bm25"].values["RR@10"].tolist() == [0.5, 1 / 3]

@@ -1,0 +1,80 @@
+import pandas as pd
+import pytest
+
+from helpers.term_recall import first_pieces, share, term_recall, words_of
+from helpers.testbed import Testbed
+
+
+@pytest.mark.parametrize("text, words", [
+    ("Why bread turns brown.", ["why", "bread", "turns", "brown"]), ("", []), ("... -- !", []),
+    ("the oven's 3.5 hours, U.S made", ["the", "oven's", "3.5", "hours", "u.s", "made"]),
+    ("(bread) and cake/pie", ["bread", "and", "cake", "pie"]), ("Crème brûlée", ["crème", "brûlée"])])
+def test_words_are_those_of_the_index(text, words):
+    assert [word for word, _, _ in words_of(text)] == words
+    assert all(text[start:end].lower() == word for word, start, end in words_of(text))
+
+
+def test_a_word_is_known_by_its_first_piece():
+    # "Rusting, iron": [CLS] rust ##ing , iron [SEP]
+    offsets = [(0, 0), (0, 4), (4, 7), (7, 8), (9, 13), (0, 0)]
+    assert list(first_pieces("Rusting, iron", offsets)) == [("rusting", 1), ("iron", 4)]
+
+
+def test_words_beyond_the_last_piece_are_left_out():
+    assert list(first_pieces("iron rusts in air", [(0, 0), (0, 4), (5, 10), (0, 0)])) == [("iron", 1), ("rusts", 2)]
+    assert list(first_pieces("iron", [(0, 0), (0, 0)])) == []
+    assert list(first_pieces("", [(0, 0), (0, 0)])) == []
+
+
+def test_a_piece_may_begin_with_the_blank_before_its_word():
+    assert list(first_pieces("wet air", [(0, 0), (0, 3), (3, 7), (0, 0)])) == [("wet", 1), ("air", 2)]
+
+
+@pytest.mark.parametrize("terms, expected", [({"iron"}, 0.5), ({"rust"}, 1.0), ({"iron", "rust"}, 1.0), ({"air"}, 0.0),
+                                             (set(), 0.0)])
+def test_the_share_of_queries(terms, expected):
+    assert share(terms, [{"iron", "rust"}, {"rust"}]) == expected
+
+
+@pytest.fixture
+def bed(folder, store):
+    return Testbed(str(folder), splits=("train",))
+
+
+def recalls(table, doc_id):
+    part = table[table["doc_id"] == doc_id]
+    return dict(zip(part["word"], part["recall"], strict=True))
+
+
+@pytest.mark.slow
+def test_the_target_is_the_share_of_the_passages_queries_that_hold_the_word(bed):
+    # q1 "why does bread turn brown" and one more query for d1; q2 "how to stop iron rusting" for d2; q3, of stop words, for d3
+    texts = ["why does bread turn brown", "how to stop iron rusting", "the of and", "browning of breads in heat"]
+    queries = pd.DataFrame({"query_id": ["q1", "q2", "q3", "q4"], "text": texts})
+    qrels = pd.DataFrame({"query_id": ["q1", "q4", "q2", "q3", "q1", "q9"], "doc_id": ["d1", "d1", "d2", "d3", "d4", "d2"],
+                          "relevance": [1, 2, 1, 1, 0, 1]})
+    table = term_recall.definition.function(queries, qrels, 1, bed.store.value())
+    assert list(dict.fromkeys(table["doc_id"])) == ["d1", "d2", "d3"]  # d4 is judged irrelevant
+    # "Bread / Why bread turns brown in the oven. Sugars and proteins react in the heat."; stems: turns ~ turn, heat ~ heat
+    assert recalls(table, "d1") == {"bread": 1.0, "why": 0.5, "turns": 0.5, "brown": 1.0, "in": 0.0, "the": 0.0, "oven": 0.0,
+                                    "sugars": 0.0, "and": 0.0, "proteins": 0.0, "react": 0.0, "heat": 0.5}
+    assert {word for word, recall in recalls(table, "d2").items() if recall} == {"iron", "rusts"}
+    assert set(recalls(table, "d3").values()) == {0.0}  # "the" stands in query and passage, but is a stop word
+    assert table.groupby("doc_id")["queries"].first().to_dict() == {"d1": 2, "d2": 1, "d3": 1}  # q9 is no training query
+
+
+@pytest.mark.slow
+def test_the_level_decides_what_is_relevant_and_a_missing_passage_is_left_out(bed):
+    queries = pd.DataFrame({"query_id": ["q1"], "text": ["iron"]})
+    qrels = pd.DataFrame({"query_id": ["q1", "q1", "q1"], "doc_id": ["d1", "d2", "gone"], "relevance": [1, 2, 2]})
+    table = term_recall.definition.function(queries, qrels, 2, bed.store.value())
+    assert set(table["doc_id"]) == {"d2"}
+    assert list(table.columns) == ["doc_id", "word", "recall", "queries"]
+
+
+@pytest.mark.slow
+def test_no_relevant_passage_gives_no_targets(bed):
+    queries = pd.DataFrame({"query_id": ["q1"], "text": ["iron"]})
+    table = term_recall.definition.function(queries, pd.DataFrame({"query_id": [], "doc_id": [], "relevance": []}), 1,
+                                            bed.store.value())
+    assert table.empty
