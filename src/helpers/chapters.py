@@ -57,10 +57,15 @@ class Parameter:
 
 
 def names() -> list[str]:
-    """The chapters that have a template, in the book's order."""
+    """The chapters of the book, in its order."""
     toc = yaml.safe_load((paths.BOOK / "_toc.yml").read_text())
     files = [page["file"] for part in toc["parts"] for page in part["chapters"]]
     return [Path(file).name for file in files if file.startswith("chapters/")]
+
+
+def templates() -> list[str]:
+    """All chapters that can be run, those too that the book's contents do not list yet."""
+    return sorted(file.stem for file in paths.NOTEBOOKS.glob("*.ipynb"))
 
 
 def template(chapter: str) -> Path:
@@ -71,8 +76,7 @@ def template(chapter: str) -> Path:
     """
     file = paths.NOTEBOOKS / f"{chapter}.ipynb"
     if not file.exists():
-        there = ", ".join(sorted(f.stem for f in paths.NOTEBOOKS.glob("*.ipynb")))
-        raise BadInput(f"no chapter {chapter!r}", mend=f"choose from {there}")
+        raise BadInput(f"no chapter {chapter!r}", mend=f"choose from {', '.join(templates())}")
     return file
 
 
@@ -118,8 +122,8 @@ def profile(name: str) -> dict[str, Any]:
     known = {parameter for chapter in names() for parameter in schema(chapter)}
     if unknown := sorted(set(content["shared"]) - known):
         raise BadInput(f"no chapter has a parameter {unknown[0]!r}", file=file, mend="remove it from `shared`")
-    if unknown := sorted(set(content["chapters"]) - set(names())):
-        raise BadInput(f"no chapter {unknown[0]!r}", file=file, mend=f"choose from {', '.join(names())}")
+    if unknown := sorted(set(content["chapters"]) - set(templates())):
+        raise BadInput(f"no chapter {unknown[0]!r}", file=file, mend=f"choose from {', '.join(templates())}")
     return content
 
 
