@@ -12,7 +12,7 @@ def test_every_kind_and_length_is_measured(store):
     for rows in found.values():
         assert [row["length"] for row in rows] == [32, 96]
         assert all(len(row["seconds"]) == 2 and min(row["seconds"]) > 0 for row in rows)
-        assert rows[0]["megabytes"] <= rows[1]["megabytes"]
+        assert rows[0]["megabytes"] > 20  # the embeddings alone are twelve million values of two bytes or more
 
 
 def test_the_kinds_differ_in_attention_alone():

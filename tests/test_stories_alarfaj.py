@@ -25,6 +25,7 @@ from helpers.stories.alarfaj import BERT, BM25, FULL, JUST, PASSAGE, Settings, r
 from helpers.testbed import Testbed
 from helpers.verdicts import INSIGNIFICANT, NONE, NOT_RUN, OPPOSITE, SIGNIFICANT
 from helpers.windows import WHOLE
+from tables import cells, verdicts_of
 
 SURE = "(significant, permutation p 0.008)"
 UNSURE = "(not significant, permutation p 1.000)"
@@ -71,13 +72,6 @@ def said(text):
     return re.sub(r"\s+", " ", text).strip()
 
 
-def cells(fragment):
-    """The rows of a table as texts, the header first."""
-    rows = re.findall(r"<tr>(.*?)</tr>", fragment.html, re.DOTALL)
-    return [[said(unescape(re.sub(r"<[^>]+>", " ", text))) for text in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", each)]
-            for each in rows]
-
-
 def caption(fragment):
     return unescape(re.search(r"<caption>(.*?)</caption>", fragment.html)[1])
 
@@ -85,10 +79,6 @@ def caption(fragment):
 def text_of(fragment):
     """The text alternative of a figure."""
     return unescape(re.search(r'aria-label="(.*?)"', fragment.html)[1])
-
-
-def verdicts_of(fragment):
-    return {line["claim"]: line["verdict"] for line in fragment.data["claims"]}
 
 
 def reason_of(fragment, claim):

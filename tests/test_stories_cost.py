@@ -1,7 +1,5 @@
 """What the chapters on cost and on nearest neighbours say follows the values."""
 
-import re
-from html import unescape
 
 import numpy as np
 import pandas as pd
@@ -15,6 +13,7 @@ from helpers.stories import approximate_ranking as ranking
 from helpers.stories import cost
 from helpers.stories import nearest_neighbours as story
 from helpers.verdicts import NONE, NOT_RUN, OPPOSITE, SIGNIFICANT
+from tables import cells
 
 KEY = "0123456789abcdef"
 
@@ -27,13 +26,6 @@ class Value:
 
     def value(self):
         return self.content
-
-
-def cells(fragment):
-    """The rows of a table as texts, the header first."""
-    rows = re.findall(r"<tr>(.*?)</tr>", fragment.html, re.DOTALL)
-    return [[re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", text))).strip()
-             for text in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row)] for row in rows]
 
 
 # ---- time and memory ----

@@ -17,6 +17,7 @@ from helpers.stories import answer_type_rules as rules
 from helpers.stories import answer_types, david, encoders, significance
 from helpers.stories.wording import apart
 from helpers.verdicts import INCOMPARABLE, INSIGNIFICANT, NONE, NOT_RUN, OPPOSITE, SIGNIFICANT
+from tables import cells
 
 
 class Source:
@@ -26,13 +27,6 @@ class Source:
 def of_values(values, measure="RR@10", index=None):
     names = index if index is not None else [f"q{number}" for number in range(len(values))]
     return Evaluation("system", pd.DataFrame(), pd.DataFrame({measure: values}, index=pd.Index(names, name="query_id")), Source())
-
-
-def cells(fragment):
-    """The rows of a table as texts, the header first."""
-    found = re.findall(r"<tr>(.*?)</tr>", fragment.html, re.DOTALL)
-    return [[unescape(re.sub(r"<[^>]+>", " ", text)).strip() for text in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row)]
-            for row in found]
 
 
 def text_of(fragment):

@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import replace
-from html import unescape
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,6 +14,7 @@ from helpers.errors import BadInput
 from helpers.evaluation import Evaluation
 from helpers.stories import embeddings, encoder_trainings, encoders, sequence_length
 from helpers.verdicts import INCOMPARABLE, NONE, NOT_RUN, OPPOSITE, SIGNIFICANT
+from tables import cells, verdicts_of
 
 MEASURES = ("RR@10", "AP", "R@100")
 
@@ -33,16 +33,6 @@ def system(shift=0.0, queries=8, run=None):
     values = np.array([0.0, 0.5] * (queries // 2)) + shift
     frame = pd.DataFrame(dict.fromkeys(MEASURES, values), index=pd.Index([f"q{n}" for n in range(queries)], name="query_id"))
     return Evaluation("system", pd.DataFrame() if run is None else run, frame, Source())
-
-
-def cells(fragment):
-    rows = re.findall(r"<tr>(.*?)</tr>", fragment.html, re.DOTALL)
-    return [[re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", text))).strip()
-             for text in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row)] for row in rows]
-
-
-def verdicts_of(fragment):
-    return {line["claim"]: line["verdict"] for line in fragment.data["claims"]}
 
 
 # ---- encoders ----

@@ -4,7 +4,6 @@ reads the words, so that interval and p are known: of 8 equal differences the pe
 import json
 import re
 from dataclasses import dataclass, replace
-from html import unescape
 from types import SimpleNamespace
 
 import numpy as np
@@ -19,6 +18,7 @@ from helpers.stories import candidates, distillation, epochs, grid, model_size, 
 from helpers.stories.wording import effect
 from helpers.student import Student
 from helpers.verdicts import INCOMPARABLE, INSIGNIFICANT, NONE, NOT_RUN, OPPOSITE, SIGNIFICANT
+from tables import cells, verdicts_of
 
 SURE = "(significant, permutation p 0.008)"
 UNSURE = "(not significant, permutation p 1.000)"
@@ -50,20 +50,9 @@ def log_of(loss=0.5, evaluation=0.6, **more):
             "trained_parameters": 22_000_000, "log": lines} | more
 
 
-def cells(fragment):
-    """The rows of a table as texts, the header first."""
-    rows = re.findall(r"<tr>(.*?)</tr>", fragment.html, re.DOTALL)
-    return [[unescape(re.sub(r"<[^>]+>", " ", text)).strip() for text in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row)]
-            for row in rows]
-
-
 def said(text):
     """A text with each run of blanks as one."""
     return re.sub(r"\s+", " ", text)
-
-
-def verdicts_of(fragment):
-    return {line["claim"]: line["verdict"] for line in fragment.data["claims"]}
 
 
 def p_of(fragment):

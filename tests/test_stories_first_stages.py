@@ -1,9 +1,7 @@
 """The chapters on RepBERT: what they say follows the values. Differences are constant over eight queries where a test reads the
 words, so that the permutation test's p is known: 2 / 2^8 = 0.008."""
 
-import re
 from dataclasses import dataclass, field
-from html import unescape
 from types import SimpleNamespace
 
 import numpy as np
@@ -21,6 +19,7 @@ from helpers.stories import depth, first_stage, fused, fusion, mismatch, stages
 from helpers.stories import repbert as repbert_story
 from helpers.testbed import Testbed
 from helpers.verdicts import INCOMPARABLE, NONE, NOT_RUN, OPPOSITE, SIGNIFICANT
+from tables import cells, verdicts_of
 
 SURE = "(significant, permutation p 0.008)"
 UNSURE = "(not significant, permutation p 1.000)"
@@ -48,17 +47,6 @@ def system(shift=0.0, recall=0.0, label="x", **measures):
     values = {"RR@10": wave + shift, "R@1000": wave + recall, "R@100": wave + recall, "R@200": wave + recall + 0.125,
               **{name: wave + value for name, value in measures.items()}}
     return Evaluation(label, pd.DataFrame(), pd.DataFrame(values, index=pd.Index(QUERIES, name="query_id")), Found())
-
-
-def cells(fragment):
-    """The rows of a table as texts, the header first."""
-    rows = re.findall(r"<tr>(.*?)</tr>", fragment.html, re.DOTALL)
-    return [[re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", text))).strip()
-             for text in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row)] for row in rows]
-
-
-def verdicts_of(fragment):
-    return {line["claim"]: line["verdict"] for line in fragment.data["claims"]}
 
 
 def run_of(**lists):

@@ -1,5 +1,6 @@
 """Where in a document its answer lies: the windows that hold a judged passage."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
@@ -30,12 +31,17 @@ def answer_windows(documents: Path, passages: Path, document_qrels: pd.DataFrame
         Columns query_id, window_id; a passage that stands in no relevant document of its query gives no row.
     """
     texts, parts = Texts(documents), Texts(passages)
+    rows = [(query, window) for query, document, passage in relevant_pairs(document_qrels, passage_qrels, level)
+            for window in holding(texts[document], parts[passage].body, words, overlap)]
+    return pd.DataFrame(rows, columns=["query_id", "window_id"]).drop_duplicates(ignore_index=True)
+
+
+def relevant_pairs(document_qrels: pd.DataFrame, passage_qrels: pd.DataFrame, level: int) -> Iterator[tuple[str, str, str]]:
+    """Every query with each of its relevant documents and each of its relevant passages, whether that stands in it or not."""
     relevant = document_qrels[document_qrels["relevance"] >= level].groupby("query_id")["doc_id"].agg(list)
-    rows: list[tuple[str, str]] = []
     for query, passage in passage_qrels.loc[passage_qrels["relevance"] >= level, ["query_id", "doc_id"]].itertuples(index=False):
         for document in relevant.get(query, []):
-            rows.extend((query, window) for window in holding(texts[document], parts[passage].body, words, overlap))
-    return pd.DataFrame(rows, columns=["query_id", "window_id"]).drop_duplicates(ignore_index=True)
+            yield query, document, passage
 
 
 def holding(document: Text, passage: str, words: int, overlap: int) -> list[str]:

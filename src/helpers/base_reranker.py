@@ -8,10 +8,20 @@ from helpers.windows import WHOLE
 
 
 def base_reranker(collection: str = "almanac", backbone: str = "packaged", queries: int = 1500, epochs: int = 3,
-                  negatives: int = 3, learning_rate: float = 1e-4, seed: int = 1) -> Reranker:
-    """A cross-encoder fine-tuned on one relevant passage and some of BM25's candidates for each training query; where passages
-    are not judged, on windows of documents."""
-    unit = max(open_collection(collection).units)  # passage, if there are any
+                  negatives: int = 3, learning_rate: float = 1e-4, seed: int = 1, unit: str = "") -> Reranker:
+    """A cross-encoder fine-tuned on one relevant text and some of BM25's candidates for each training query.
+
+    Args:
+        collection: whose training queries are used.
+        backbone: see `helpers.backbone.resolve`.
+        queries: of them, 0 for all.
+        epochs: passes over the pairs.
+        negatives: candidates of a query that are not relevant.
+        learning_rate: the peak.
+        seed: of the head and the order of the pairs; the draws are the same for all.
+        unit: `passage`, or `document` read in windows; by default passages, if the collection judges any.
+    """
+    unit = unit or max(open_collection(collection).units)
     return Reranker(collection, unit, queries=queries, positives=1, negatives=negatives, answers=False, backbone=backbone,
                     learning_rate=learning_rate, evaluation_queries=200, seed=seed, data_seed=1).for_epochs(epochs)
 

@@ -107,8 +107,7 @@ class BiEncoder:
     def pairs(self) -> Step:
         """The draws: a relevant passage a query, and its negatives (at least one, for the accuracy)."""
         bed = self.bed
-        run = (bed.bm25(self.k1, self.b, self.candidates) if self.negatives_from is None
-               else self.negatives_from.run(bed, self.candidates))
+        run = bed.candidates(self.k1, self.b, self.candidates, self.negatives_from)
         return training_pairs(judged_candidates(run, bed.qrels_step, bed.store, self.candidates, bed.level), bed.qrels_step,
                               bed.store, self._tokens, ALL, bed.level, 1, max(1, self.negatives), self._data_seed)
 

@@ -20,7 +20,7 @@ from helpers.steps import step
 from helpers.tokens import query_ids
 
 
-@step(version=1, form="json", network=True)
+@step(version=1, form="json", network=True, timing=True)
 def latencies(lexical: dict[str, Any], dense: dict[str, Any], queries: pd.DataFrame, depth: int, timed: int,
               rounds: int) -> dict[str, Any]:
     """Time searches in Lucene indexes and in embeddings.

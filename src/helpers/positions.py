@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from helpers.answers import find
+from helpers.answers import find, relevant_pairs
 from helpers.steps import step
 from helpers.texts import Texts
 
@@ -26,14 +26,11 @@ def answer_positions(documents: Path, passages: Path, document_qrels: pd.DataFra
         included). A passage that stands in no relevant document of its query gives no row.
     """
     texts, parts = Texts(documents), Texts(passages)
-    relevant = document_qrels[document_qrels["relevance"] >= level].groupby("query_id")["doc_id"].agg(list)
     rows: list[tuple[str, str, int, int, int]] = []
-    for query, passage in passage_qrels.loc[passage_qrels["relevance"] >= level, ["query_id", "doc_id"]].itertuples(index=False):
-        piece = parts[passage].body.split()
-        for doc_id in relevant.get(query, []):
-            title, body = texts[doc_id].title.split(), texts[doc_id].body.split()
-            start = find(body, piece)
-            if start is not None:
-                rows.append((query, doc_id, len(title) + start, len(piece), len(title) + len(body)))
+    for query, doc_id, passage in relevant_pairs(document_qrels, passage_qrels, level):
+        title, body, piece = texts[doc_id].title.split(), texts[doc_id].body.split(), parts[passage].body.split()
+        start = find(body, piece)
+        if start is not None:
+            rows.append((query, doc_id, len(title) + start, len(piece), len(title) + len(body)))
     found = pd.DataFrame(rows, columns=["query_id", "doc_id", "begins", "length", "words"])
     return found.sort_values("begins", kind="stable").drop_duplicates(["query_id", "doc_id"]).sort_index(ignore_index=True)

@@ -127,8 +127,7 @@ class Reranker:
     def pairs(self) -> Step:
         """The labelled pairs."""
         bed, encoder = self.bed, backbone.resolve(self.backbone)
-        first_stage = self.negatives_from
-        run = bed.bm25(self.k1, self.b, self.candidates) if first_stage is None else first_stage.run(bed, self.candidates)
+        run = bed.candidates(self.k1, self.b, self.candidates, self.negatives_from)
         return training_pairs(run, bed.qrels_step, bed.store,
                               bed.tokens(encoder), self.candidates, bed.level, self.positives, self.negatives,
                               self.seed if self.data_seed is None else self.data_seed, bed.answers if self.answers else None)

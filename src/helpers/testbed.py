@@ -9,6 +9,7 @@ Chapters that ask for the same thing build the same steps, hence the same keys: 
 
 import functools
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -23,6 +24,9 @@ from helpers.positions import answer_positions
 from helpers.steps import Step
 from helpers.texts import Texts, text_store
 from helpers.tokens import window_tokens
+
+if TYPE_CHECKING:
+    from helpers.bi_encoder import BiEncoder
 
 WORDS, OVERLAP = 150, 50  # Steensland 2021, section 4.1.2
 
@@ -97,6 +101,10 @@ class Testbed:
     def first_stage(self, name: str, k1: float, b: float, depth: int) -> Step:
         """BM25 for `bm25`; otherwise the published TREC run in that file, cut to the sampled queries."""
         return self.bm25(k1, b, depth) if name == "bm25" else external_run(name, self.query_step, depth)
+
+    def candidates(self, k1: float, b: float, depth: int, encoder: "BiEncoder | None" = None) -> Step:
+        """What training passages are drawn from: BM25's ranking, or a bi-encoder's."""
+        return self.bm25(k1, b, depth) if encoder is None else encoder.run(self, depth)
 
     @property
     def parts(self) -> "Testbed | None":
