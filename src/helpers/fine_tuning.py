@@ -65,8 +65,14 @@ def training_arguments(folder: Path, examples: int, *, epochs: int, learning_rat
         train_sampling_strategy="group_by_length", dataloader_num_workers=0, log_level="error")
 
 
-def fit(trainer: Any, patience: int | None = None) -> "KeepBest | None":
-    """Train with a progress bar and a last evaluation; with patience, the observer of what early stopping would keep."""
+def fit(trainer: Any, patience: int | None = None, resume: bool = False) -> "KeepBest | None":
+    """Train with a progress bar and a last evaluation; with patience, the observer of what early stopping would keep.
+
+    Args:
+        trainer: ready to train.
+        patience: evaluations without a lower loss.
+        resume: whether to go on from the last checkpoint in the trainer's output folder.
+    """
     from transformers import PrinterCallback
 
     from helpers.early_stopping import KeepBest
@@ -77,7 +83,7 @@ def fit(trainer: Any, patience: int | None = None) -> "KeepBest | None":
     for callback in (Progress(), observer):
         if callback is not None:
             trainer.add_callback(callback)
-    trainer.train()
+    trainer.train(resume_from_checkpoint=resume or None)
     if not any("eval_loss" in line and line["step"] == trainer.state.global_step for line in trainer.state.log_history):
         trainer.evaluate()
     return observer

@@ -38,19 +38,22 @@ class Definition:
     function: Callable[..., Any]
     hints: dict[str, Any] = field(repr=False, default_factory=dict)
     timing: bool = False  # True for a time or a size of memory: it belongs to this machine and is never shipped
+    resumable: bool = False  # True if the function goes on from checkpoints that an interrupted run left
 
 
-def step(version: int, form: str, network: bool = False,
-         timing: bool = False) -> Callable[[Callable[..., Any]], Callable[..., "Step"]]:
+def step(version: int, form: str, network: bool = False, timing: bool = False,
+         resumable: bool = False) -> Callable[[Callable[..., Any]], Callable[..., "Step"]]:
     """Make a function a step.
 
-    A function of form `folder` takes one more keyword argument, `folder`: the empty folder that it fills.
+    A function of form `folder` takes one more keyword argument, `folder`: the empty folder that it fills. A resumable one takes
+    `checkpoints` too: a folder that stays until the value is finished.
 
     Args:
         version: raise it when the meaning of the result changes; `tests/steps.json` keeps the decision honest.
         form: how the value is kept, see `helpers.values`.
         network: whether the value comes out of a neural network, so that rounding depends on the hardware.
         timing: whether it is a measurement of this machine, which is always made live and never recorded.
+        resumable: whether the function keeps checkpoints, and goes on from those that it finds.
     """
 
     if form not in values.FORMS:
@@ -58,13 +61,13 @@ def step(version: int, form: str, network: bool = False,
 
     def wrap(function: Callable[..., Any]) -> Callable[..., Step]:
         definition = Definition(function.__name__, version, form, network, function, get_type_hints(function),
-                                timing)
+                                timing, resumable)
         REGISTRY[definition.name] = definition
         signature = inspect.signature(function)
 
         @functools.wraps(function)
         def build(*args: Any, **kwargs: Any) -> Step:
-            hidden = {"folder": None} if form == "folder" else {}
+            hidden = dict.fromkeys(["folder"] * (form == "folder") + ["checkpoints"] * resumable)
             bound = signature.bind(*args, **kwargs, **hidden)
             bound.apply_defaults()
             arguments = {name: _typed(definition, name, value) for name, value in bound.arguments.items()
@@ -148,6 +151,8 @@ class Step:
 
             def fill(folder: Path) -> None:
                 extra = {"folder": folder} if self.definition.form == "folder" else {}
+                if self.definition.resumable:
+                    extra["checkpoints"] = store.checkpoints(self.name, self.key, self._class())
                 value = self.definition.function(**resolved, **extra)
                 values.save(self.definition.form, value, folder)
                 manifest["seconds"] = round(time.perf_counter() - clock, 3)
@@ -160,6 +165,7 @@ class Step:
                 "machine": provenance.machine(), "versions": provenance.versions(), "commit": provenance.commit(),
             }
             entry = store.write(self.name, self.key, manifest, fill)
+            store.drop_checkpoints(self.name, self.key, self._class())
             ledger.progress(f"{self.name} {manifest['seconds']:.1f} s")
             return entry, "computed"
 

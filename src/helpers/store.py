@@ -97,6 +97,16 @@ class Store:
         _sync(target)
         return Entry(target, manifest)
 
+    def checkpoints(self, name: str, key: str, numerics: str) -> Path:
+        """The folder in which an unfinished computation of a key keeps what it goes on from; it outlives the process."""
+        folder = self.place(name, key) / f".checkpoints-{numerics}"
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+    def drop_checkpoints(self, name: str, key: str, numerics: str) -> None:
+        """Remove them, once the value is finished."""
+        shutil.rmtree(self.place(name, key) / f".checkpoints-{numerics}", ignore_errors=True)
+
     def sweep(self, name: str, key: str) -> None:
         """Remove what a killed run left behind (the caller holds the key's lock)."""
         for leftover in self.place(name, key).glob(".work-*"):

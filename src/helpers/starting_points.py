@@ -1,0 +1,98 @@
+"""Where a fine-tuning starts from: the backbone, and what pre-training makes of it (Gao & Callan 2021, sections 4.3, 5.1 and 5.4).
+
+    recipe = Pretraining(backbone="packaged:0,1,2")
+    made = pretrainings(recipe, "almanac", continued_epochs=2, continued_rate=5e-5)
+    made["+ Condenser"].model.value()       # the folder of the pre-trained encoder
+
+| name | what |
+|---|---|
+| `backbone` | as it is |
+| `+ MLM` | masked words alone, with the same texts and steps: what does the head add? |
+| `+ Condenser` | masked words with the Condenser head |
+| `+ Condenser, continued` | Condenser, and on with the passages that will be searched |
+"""
+
+import functools
+from dataclasses import dataclass, replace
+
+from helpers import backbone
+from helpers.bi_encoder import reading
+from helpers.cross_encoder import training_log
+from helpers.pretraining import pretrained
+from helpers.pretraining_data import corpus
+from helpers.steps import Step
+from helpers.testbed import Testbed
+
+BACKBONE, MLM, CONDENSER, CONTINUED = "backbone", "+ MLM", "+ Condenser", "+ Condenser, continued"
+NAMES = (BACKBONE, MLM, CONDENSER, CONTINUED)
+
+
+@dataclass(frozen=True)
+class Pretraining:
+    """All that decides a pre-training, and its step.
+
+    Args:
+        collection: whose texts are read.
+        unit: `document` or `passage`.
+        without: the split whose relevant texts are left out; empty to read all.
+        backbone: see `helpers.backbone.resolve`.
+        early: layers below the short circuit.
+        head_layers: of the Condenser head; 0 for masked words alone.
+        share: of the words that are masked.
+        epochs: passes over the texts.
+        learning_rate: the peak.
+        batch_size: texts a step.
+        warmup: share of the steps.
+        weight_decay: AdamW's.
+        dropout: of hidden states and attention.
+        max_length: tokens of a text, special tokens included.
+        evaluation_texts: held out.
+        seed: of head, order, masks and dropout.
+        start: the pre-training that this one goes on from.
+    """
+
+    collection: str = "almanac"
+    unit: str = "passage"
+    without: str = "test"
+    backbone: str = "packaged"
+    early: int = 3
+    head_layers: int = 2
+    share: float = 0.15
+    epochs: int = 8
+    learning_rate: float = 1e-4
+    batch_size: int = 16
+    warmup: float = 0.1
+    weight_decay: float = 0.01
+    dropout: float = 0.0
+    max_length: int = 128
+    evaluation_texts: int = 200
+    seed: int = 1
+    start: "Pretraining | None" = None
+
+    @functools.cached_property  # a step's key takes the digests of all its data
+    def model(self) -> Step:
+        """The folder of the pre-trained encoder."""
+        bed = reading(Testbed(self.collection, self.unit, splits=(self.without,) if self.without else ("train",)))
+        encoder = backbone.resolve(self.backbone)
+        return pretrained(corpus(bed.store, bed.qrels_step if self.without else None), bed.store, bed.tokens(encoder), encoder,
+                          self.early, self.head_layers, self.share, self.epochs, self.learning_rate, self.batch_size,
+                          self.warmup, self.weight_decay, self.dropout, self.max_length, self.evaluation_texts, self.seed,
+                          None if self.start is None else self.start.model)
+
+    @property
+    def log(self) -> Step:
+        """Losses and size of the pre-training."""
+        return training_log(self.model)
+
+    def plain(self) -> "Pretraining":
+        """Masked words alone, with the same texts, order, masks and steps."""
+        return replace(self, head_layers=0)
+
+    def continued(self, collection: str, epochs: int, learning_rate: float) -> "Pretraining":
+        """On with all the texts of a collection, head and output kept."""
+        return replace(self, collection=collection, without="", epochs=epochs, learning_rate=learning_rate, start=self)
+
+
+def pretrainings(recipe: Pretraining, target: str, continued_epochs: int, continued_rate: float) -> dict[str, Pretraining]:
+    """The pre-trainings by the name of the starting point that they make; the backbone needs none."""
+    return {MLM: recipe.plain(), CONDENSER: recipe, CONTINUED: recipe.continued(target, continued_epochs, continued_rate)}

@@ -1,0 +1,336 @@
+"""The Condenser head: what it sees, what it leaves behind; whole-word masking; pre-training that goes on where it stopped."""
+
+import json
+
+import numpy as np
+import pytest
+
+from helpers.whole_word_masking import IGNORED, WholeWordMasking
+
+torch = pytest.importorskip("torch")
+
+
+def small(layers=3, **more):
+    """A BERT of a few thousand parameters, the same at each call."""
+    from transformers import BertConfig, BertModel
+
+    torch.manual_seed(5)
+    config = BertConfig(vocab_size=50, hidden_size=16, num_hidden_layers=layers, num_attention_heads=2, intermediate_size=32,
+                        max_position_embeddings=40, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0, **more)
+    return BertModel(config, add_pooling_layer=False)
+
+
+def condenser(early=1, head_layers=2):
+    from helpers.condenser import Condenser
+
+    torch.manual_seed(6)
+    return Condenser(small(), early, head_layers).eval()
+
+
+IDS = torch.tensor([[2, 11, 12, 13, 14, 3], [2, 21, 22, 3, 0, 0]])
+MASK = (IDS > 0).long()
+LABELS = torch.tensor([[-100, 31, -100, 33, -100, -100], [-100, -100, 32, -100, -100, -100]])
+
+
+def test_the_head_sees_late_states_only_through_cls():
+    model = condenser()
+    late, early = (states.detach().requires_grad_() for states in model.states(IDS, MASK))
+    model.condensed(late, early, MASK)[:, 1:].sum().backward()  # every token that the head guesses
+    assert late.grad[:, 0].abs().sum() > 0
+    assert late.grad[:, 1:].abs().max() == 0
+    assert early.grad[:, 0].abs().max() == 0  # the early [CLS] gives way to the late one
+    assert early.grad[MASK.bool()].abs().sum() > 0
+
+
+def test_gradients_of_the_head_reach_late_layers_through_cls_alone():
+    model = condenser()
+    late, early = model.states(IDS, MASK)
+    late.retain_grad()
+    loss = torch.nn.functional.cross_entropy(
+        model.output(model.condensed(late, early, MASK)[LABELS != IGNORED], model.encoder.embeddings.word_embeddings.weight),
+        LABELS[LABELS != IGNORED])
+    loss.backward()
+    assert late.grad[:, 1:].abs().max() == 0 and late.grad[:, 0].abs().max() > 0
+    last = model.encoder.encoder.layer[-1].attention.self.value.weight.grad
+    assert last.abs().max() > 0  # the late layer learns what to put into [CLS]
+
+
+def test_padding_changes_nothing_in_the_head():
+    model = condenser()
+    late, early = model.states(IDS[1:, :4], MASK[1:, :4])
+    alone = model.condensed(late, early, MASK[1:, :4])
+    late, early = model.states(IDS, MASK)
+    assert torch.allclose(model.condensed(late, early, MASK)[1, :4], alone[0], atol=1e-5)
+
+
+@torch.no_grad()
+def test_the_loss_is_the_sum_of_both_parts():
+    model = condenser()
+    out = model(IDS, MASK, LABELS)
+    table = model.encoder.embeddings.word_embeddings.weight
+    late, early = model.states(IDS, MASK)
+    truth = torch.tensor([31, 33, 32])
+    late_scores = model.output(late, table)[LABELS != IGNORED]
+    head_scores = model.output(model.condensed(late, early, MASK), table)[LABELS != IGNORED]
+    by_hand = [-scores.log_softmax(-1)[torch.arange(3), truth] for scores in (late_scores, head_scores)]
+    assert out["loss"] == pytest.approx(float(by_hand[0].mean() + by_hand[1].mean()), rel=1e-5)
+    assert out["parts"][:, 0].tolist() == pytest.approx([float(by_hand[0][:2].sum()), float(by_hand[0][2])], rel=1e-5)
+    assert out["parts"][:, 1].tolist() == pytest.approx([float(by_hand[1][:2].sum()), float(by_hand[1][2])], rel=1e-5)
+    assert out["parts"][:, 2].tolist() == [float((late_scores.argmax(-1) == truth)[:2].sum()),
+                                           float((late_scores.argmax(-1) == truth)[2:].sum())]
+    assert out["parts"][:, 3].tolist() == [2, 1]
+
+
+def test_without_a_head_it_is_plain_masked_language_modelling():
+    model = condenser(head_layers=0)
+    out = model(IDS, MASK, LABELS)
+    assert out["parts"][:, 1].tolist() == [0, 0]
+    assert not any(name.startswith("head.") for name in model.state_dict())
+
+
+def test_the_output_is_tied_to_the_embeddings():
+    model = condenser(head_layers=0)
+    before = model(IDS, MASK, LABELS)["parts"][:, 0].clone()
+    assert not any(weight.shape == (50, 16) for name, weight in model.output.named_parameters())  # no table of its own
+    with torch.no_grad():
+        model.encoder.embeddings.word_embeddings.weight[31] *= 3  # a piece that is guessed and never read
+    assert model(IDS, MASK, LABELS)["parts"][0, 0] != before[0]
+
+
+@pytest.mark.parametrize("early", [3, 4, -1])
+def test_some_layer_must_be_late(early):
+    with pytest.raises(ValueError, match="at least one"):
+        condenser(early=early)
+
+
+def test_other_architectures_are_refused():
+    from transformers import DistilBertConfig, DistilBertModel
+
+    from helpers.condenser import Condenser
+
+    with pytest.raises(ValueError, match="distilbert"):
+        Condenser(DistilBertModel(DistilBertConfig(vocab_size=50, dim=16, n_layers=2, n_heads=2, hidden_dim=32)), 1, 2)
+
+
+VOCABULARY = 40
+CONTINUES = np.zeros(VOCABULARY, dtype=bool)
+CONTINUES[30:] = True  # ids 30 to 39 continue a word
+MASKING = WholeWordMasking(CONTINUES, 4, np.arange(5, VOCABULARY), 0.15)
+
+
+def test_words_are_masked_whole():
+    text = np.array([5, 30, 31, 6, 7, 32, 8, 9, 10, 33])
+    word = np.array([0, 0, 0, 1, 2, 2, 3, 4, 5, 5])
+    for seed in range(200):
+        read, labels = MASKING(text, np.random.default_rng(seed))
+        chosen = labels != IGNORED
+        assert len(set(word[chosen])) == 1  # 15 % of six words
+        assert (chosen == np.isin(word, word[chosen])).all()
+        assert (labels[chosen] == text[chosen]).all() and (read[~chosen] == text[~chosen]).all()
+        assert (read[chosen] == 4).all() or not (read[chosen] == 4).any()  # one fate a word
+
+
+def test_shares_of_masked_random_and_kept_words():
+    generator = np.random.default_rng(3)
+    text = np.arange(5, 30)
+    counts = np.zeros(4)
+    for _ in range(2000):
+        read, labels = MASKING(text, generator)
+        chosen = labels != IGNORED
+        counts += [chosen.sum(), (read[chosen] == 4).sum(), (read[chosen] == text[chosen]).sum(), len(text)]
+    assert counts[0] / counts[3] == pytest.approx(4 / 25)  # 15 % of 25 words, rounded
+    assert counts[1] / counts[0] == pytest.approx(0.8, abs=0.02)
+    assert counts[2] / counts[0] == pytest.approx(0.1, abs=0.015)  # a random piece is the same one in three of a hundred
+
+
+def test_a_text_cut_within_a_word_and_empty_and_short_texts():
+    read, labels = MASKING(np.array([30, 31]), np.random.default_rng(1))
+    assert (labels == [30, 31]).all()
+    assert len(MASKING(np.array([], dtype=np.int64), np.random.default_rng(1))[0]) == 0
+    assert (MASKING(np.array([7]), np.random.default_rng(1))[1] == [7]).all()  # at least one word
+
+
+@pytest.mark.parametrize("share", [0, 1, -0.1, 1.5])
+def test_share_must_lie_between_none_and_all(share):
+    with pytest.raises(ValueError, match="share"):
+        WholeWordMasking.of(None, share)
+
+
+def masked(texts, batch_size=2, seed=1):
+    from helpers.pretraining_data import Masked
+
+    return Masked(texts, MASKING, batch_size, seed, (2, 3))
+
+
+def test_an_epoch_reads_every_text_once_in_an_order_of_its_own():
+    data = masked([np.full(n, 10) for n in range(1, 12)])
+    orders = []
+    for epoch in (0, 1):
+        data.epoch = epoch
+        orders.append(data.order().tolist())
+        assert sorted(orders[-1]) == list(range(11))
+        assert sorted(len(data[n]["input_ids"]) for n in range(11)) == [n + 2 for n in range(1, 12)]
+    assert orders[0] != orders[1]
+
+
+def test_batches_hold_texts_of_similar_length():
+    data = masked([np.full(5 + n % 7, 10) for n in range(100)], batch_size=10)
+    data.epoch = 0
+    lengths = [len(data[n]["input_ids"]) for n in range(100)]
+    assert all(max(lengths[start:start + 10]) - min(lengths[start:start + 10]) <= 2 for start in range(0, 100, 10))
+
+
+def test_masks_depend_on_epoch_and_text_alone():
+    data = masked([np.arange(5, 30) for _ in range(4)])
+    evaluation = [data[n] for n in range(4)]
+    data.epoch = 3
+    later = [data[n] for n in range(4)]
+    data.epoch = 2
+    _ = [data[n] for n in range(4)]
+    data.epoch = 3
+    assert [data[n] for n in range(4)] == later
+    data.epoch = -1
+    assert [data[n] for n in range(4)] == evaluation
+    assert evaluation[0]["labels"] != evaluation[1]["labels"]  # equal texts, other masks
+
+
+def test_long_texts_are_cut_and_remainders_dropped():
+    from helpers.pretraining_data import spans
+
+    class Tokens(dict):
+        def windows_of(self, doc_id):
+            return [f"{doc_id}#0"]
+
+    found = spans(["a", "b"], Tokens({"a#0": np.arange(25), "b#0": np.arange(5)}), 12)
+    assert [len(ids) for ids in found] == [10, 10]  # 5 left over of a, and b, are shorter than 8
+    assert found[1].tolist() == list(range(10, 20))
+
+
+@pytest.fixture
+def folder_of_texts(tmp_path, monkeypatch):
+    """A small collection, a tokenizer and a backbone in a folder; returns the arguments of `pretrained`."""
+    from transformers import BertTokenizerFast
+
+    from helpers import backbone
+    from helpers.pretraining_data import corpus
+    from helpers.testbed import Testbed
+
+    monkeypatch.setenv("BOOK_STORE", str(tmp_path / "store"))
+    words = [f"w{n}" for n in range(40)]
+    (tmp_path / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words, "##x"]) + "\n")
+    tokenizer = BertTokenizerFast(str(tmp_path / "vocab.txt"))
+    model = small()
+    model.save_pretrained(tmp_path / "backbone")
+    tokenizer.save_pretrained(tmp_path / "backbone")
+    data = tmp_path / "data"
+    data.mkdir()
+    generator = np.random.default_rng(2)
+    lines = [f"p{n}\t{' '.join(generator.choice(words, size=12))}" for n in range(40)]
+    (data / "collection.tsv").write_text("\n".join(lines) + "\n")
+    (data / "queries.tsv").write_text("q1\tw1\n")
+    (data / "qrels.txt").write_text("q1 0 p0 1\nq1 0 p1 0\n")
+    bed = Testbed(str(data), "passage", words=1_000_000, overlap=0)
+    encoder = backbone.resolve(str(tmp_path / "backbone"))
+    return bed, encoder, corpus(bed.store, bed.qrels_step)
+
+
+def made(bed, encoder, texts, epochs=3, head_layers=2, start=None, seed=1, dropout=0.1):
+    from helpers.pretraining import pretrained
+
+    return pretrained(texts, bed.store, bed.tokens(encoder), encoder, 1, head_layers, 0.15, epochs, 1e-3, 8, 0.1, 0.01, dropout, 20,
+                      4, seed, start)
+
+
+def test_texts_relevant_to_the_split_are_left_out(folder_of_texts):
+    _, _, texts = folder_of_texts
+    assert "p0" not in set(texts.value()["doc_id"]) and "p1" in set(texts.value()["doc_id"])  # p1 has grade 0
+
+
+@pytest.mark.slow
+def test_the_saved_model_is_its_backbone_and_the_head_is_dropped(folder_of_texts):
+    from safetensors.torch import load_file
+    from transformers import AutoModel
+
+    from helpers.backbone import Backbone
+    from helpers.encoder import build
+
+    bed, encoder, texts = folder_of_texts
+    folder = made(bed, encoder, texts).value()
+    names = set(load_file(folder / "model.safetensors"))
+    assert names == set(load_file(bed_file(encoder))) and not any("head" in name or "output.transform" in name for name in names)
+    loaded = AutoModel.from_pretrained(folder, use_safetensors=True, add_pooling_layer=False)
+    ours = build(Backbone("", str(folder)))
+    states = [model.eval()(input_ids=IDS[:1]).last_hidden_state for model in (loaded, ours)]
+    assert torch.equal(*states)
+    log = json.loads((folder / "log.json").read_text())
+    assert log["parameters"] == sum(p.numel() for p in loaded.parameters()) < log["parameters_in_training"]
+
+
+def bed_file(encoder):
+    """The weights of a backbone in a folder."""
+    from pathlib import Path
+
+    return Path(encoder.source) / "model.safetensors"
+
+
+@pytest.mark.slow
+def test_pretraining_learns_and_head_and_late_losses_fall(folder_of_texts):
+    bed, encoder, texts = folder_of_texts
+    log = json.loads((made(bed, encoder, texts, epochs=12, dropout=0.0).value() / "log.json").read_text())["log"]
+    evaluated = [line for line in log if "eval_late" in line]
+    assert len(evaluated) == 13  # before the training and after each epoch
+    assert evaluated[-1]["eval_late"] < evaluated[0]["eval_late"] and evaluated[-1]["eval_head"] < evaluated[0]["eval_head"]
+
+
+@pytest.mark.slow
+def test_going_on_from_a_checkpoint_gives_the_losses_of_not_stopping(folder_of_texts, monkeypatch):
+    from transformers import TrainerCallback
+
+    from helpers import fine_tuning, paths
+
+    bed, encoder, texts = folder_of_texts
+    step = made(bed, encoder, texts)
+    whole = step.value()
+    expected = (whole / "log.json").read_text()
+    weights = (whole / "model.safetensors").read_bytes()
+
+    class Killed(TrainerCallback):
+        def on_step_end(self, args, state, control, **_):
+            if state.global_step == 7:  # in the middle of the second epoch
+                raise KeyboardInterrupt
+
+    once = fine_tuning.fit
+
+    def interrupted(trainer, *args, **kwargs):
+        trainer.add_callback(Killed())
+        return once(trainer, *args, **kwargs)
+
+    monkeypatch.setenv("BOOK_STORE", str(paths.store().parent / "second"))
+    step = made(bed, encoder, texts)
+    with monkeypatch.context() as patch:
+        patch.setattr(fine_tuning, "fit", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            step.value()
+    left = list(paths.store().glob("pretrained/*/.checkpoints-*/checkpoint-*"))
+    assert len(left) == 1 and step.lookup()[1] == "missing"
+    resumed = step.value()
+    assert (resumed / "log.json").read_text() == expected
+    assert (resumed / "model.safetensors").read_bytes() == weights
+    assert not list(paths.store().glob("pretrained/*/.checkpoints-*"))
+
+
+@pytest.mark.slow
+def test_continuing_keeps_the_head_and_begins_where_it_ended(folder_of_texts):
+    from safetensors.torch import load_file
+
+    from helpers.pretraining import OUTPUT
+
+    bed, encoder, texts = folder_of_texts
+    first = made(bed, encoder, texts, dropout=0.0)
+    ended = json.loads((first.value() / "log.json").read_text())["log"][-1]
+    on = made(bed, encoder, texts, epochs=1, start=first, dropout=0.0)
+    began = json.loads((on.value() / "log.json").read_text())["log"][0]
+    assert began["step"] == 0 and began["eval_head"] == pytest.approx(ended["eval_head"], rel=1e-3)
+    assert set(load_file(on.value() / OUTPUT)) == set(load_file(first.value() / OUTPUT))
+    plain = made(bed, encoder, texts, head_layers=0)
+    assert not any(name.startswith("head.") for name in load_file(plain.value() / OUTPUT))
