@@ -62,6 +62,9 @@ class BiEncoder:
         data_seed: of the draws and of the held-out queries; by default `seed`.
         negatives_from: an encoder from whose own ranking the negatives come, instead of BM25's.
         temperature: of the contrastive loss.
+        start: the folder of a pre-trained encoder to start from instead of the backbone's weights (`helpers.starting_points`).
+        answer_types: of the training queries, where the collection labels them; all if empty.
+        sample_seed: of the choice of the training queries.
     """
 
     collection: str = "almanac"
@@ -92,6 +95,9 @@ class BiEncoder:
     data_seed: int | None = None
     negatives_from: "BiEncoder | None" = None
     temperature: float = 1.0
+    start: Step | None = None
+    answer_types: tuple[str, ...] = ()
+    sample_seed: int = 1
 
     def __post_init__(self) -> None:
         for name, known in (("pooling", POOLINGS), ("loss", (*LOSSES, UNTRAINED)), ("similarity", SIMILARITIES)):
@@ -101,7 +107,8 @@ class BiEncoder:
     @functools.cached_property  # as below: a step's key takes the digests of all its data
     def bed(self) -> Testbed:
         """The testbed of the training queries."""
-        return reading(Testbed(self.collection, self.unit, splits=self.splits, queries=self.queries))
+        return reading(Testbed(self.collection, self.unit, splits=self.splits, queries=self.queries, seed=self.sample_seed,
+                               answer_types=self.answer_types))
 
     @functools.cached_property
     def pairs(self) -> Step:
@@ -113,15 +120,15 @@ class BiEncoder:
 
     @functools.cached_property
     def model(self) -> Step | None:
-        """The folder of the fine-tuned encoder; None where nothing is trained."""
+        """The folder of the fine-tuned encoder; of the pre-trained one, or None, where nothing is fine-tuned."""
         if self.loss == UNTRAINED:
-            return None
+            return self.start
         bed = self.bed
         return bi_encoder(self.pairs, bed.qrels_step, bed.level, bed.query_step, bed.store, self._tokens,
                           backbone.resolve(self.backbone), self.pooling, self.loss, self.margin, self.temperature,
                           self.similarity, self.segments, self.negatives, self.epochs, self.learning_rate, self.batch_size,
                           self.warmup, self.weight_decay, self.dropout, self.max_length, self.query_length,
-                          self.evaluation_queries, self.evaluations, self.seed, self._data_seed)
+                          self.evaluation_queries, self.evaluations, self.seed, self._data_seed, self.start)
 
     @property
     def log(self) -> Step:
@@ -130,7 +137,7 @@ class BiEncoder:
         Raises:
             ValueError: where nothing is trained.
         """
-        if self.model is None:
+        if self.model is None or self.loss == UNTRAINED:
             raise ValueError("a backbone as it is has no training log")
         return training_log(self.model)
 

@@ -21,7 +21,7 @@ def bi_encoder(pairs: pd.DataFrame, qrels: pd.DataFrame, level: int, queries: pd
                backbone: Backbone, pooling: str, loss: str, margin: float, temperature: float, similarity: str, segments: bool,
                negatives: int, epochs: int, learning_rate: float, batch_size: int, warmup: float, weight_decay: float,
                dropout: float, max_length: int, query_length: int, evaluation_queries: int, evaluations: int, seed: int,
-               held_out_seed: int, *, folder: Path) -> None:
+               held_out_seed: int, start: Path | None = None, *, folder: Path) -> None:
     """Fine-tune a backbone on queries with a relevant passage and negatives; keep weights, tokenizer and `log.json`.
 
     AdamW, linear warm-up and decay. Some queries are held out for the evaluation loss, and for the accuracy: the share of their
@@ -54,6 +54,7 @@ def bi_encoder(pairs: pd.DataFrame, qrels: pd.DataFrame, level: int, queries: pd
         evaluations: how often losses and accuracy are logged over the training.
         seed: of the order and of dropout.
         held_out_seed: of the choice of held-out queries.
+        start: a folder of pre-trained weights to start from instead of the backbone's.
 
     Raises:
         ValueError: for a triplet loss without negatives, or fewer than two queries with a relevant passage and a negative.
@@ -70,7 +71,7 @@ def bi_encoder(pairs: pd.DataFrame, qrels: pd.DataFrame, level: int, queries: pd
         raise ValueError(f"{len(found)} training queries have a relevant passage and a negative: at least two are wanted")
     train, evaluation = split(found, evaluation_queries, held_out_seed, negatives)
     fine_tuning.seed_everything(seed)
-    encoder = build(backbone, dropout=dropout, attn_implementation=fine_tuning.attention())
+    encoder = build(backbone, start, dropout, attn_implementation=fine_tuning.attention())
     model = BiEncoderModel(encoder, pooling, loss, margin, temperature, similarity)
     arguments = fine_tuning.training_arguments(folder, len(train), epochs=epochs, learning_rate=learning_rate,
                                                batch_size=batch_size, warmup=warmup, weight_decay=weight_decay,

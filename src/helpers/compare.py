@@ -104,7 +104,7 @@ def ratio_cell(entry: published.Entry | None, baseline: published.Entry | None, 
     """Effect ratio and, below it, the difference of relative improvements, where there are two published values."""
     if entry is None or baseline is None or found is None:
         return ""
-    values = (mean, base_mean, float(entry.value), float(baseline.value))
+    values = (mean, base_mean, entry.amount, baseline.amount)
     both = (verdicts.effect_ratio(*values), verdicts.delta_relative_improvement(*values))
     return Html("<br>".join("" if value is None else signed(value, 2) for value in both))
 

@@ -34,7 +34,7 @@ class Condenser(nn.Module):
     def __init__(self, encoder: Any, early: int, head_layers: int):
         super().__init__()
         if encoder.config.model_type != "bert":
-            raise ValueError(f"the Condenser head is made of BERT's layers; this encoder is of type {encoder.config.model_type!r}")
+            raise ValueError(f"the head is made of BERT's layers; this encoder is of type {encoder.config.model_type!r}")
         if head_layers and not 0 <= early < encoder.config.num_hidden_layers:
             raise ValueError(f"early {early}: at least one of the {encoder.config.num_hidden_layers} layers must be late")
         self.encoder, self._early = encoder, early

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
+from helpers import carried
 from helpers.significance import Interval, Paired, Unpaired, mean_interval, paired, unpaired
 from helpers.steps import Step
 from helpers.testbed import Testbed
@@ -49,11 +50,19 @@ class Evaluation:
 
 def evaluate(label: str, run: pd.DataFrame, bed: Testbed, measures: Sequence[str], source: Step) -> Evaluation:
     """Measure a run on a testbed."""
-    return Evaluation(label, run, bed.per_query(run, list(measures)), source)
+    return noted(Evaluation(label, run, bed.per_query(run, list(measures)), source))
+
+
+def noted(system: Evaluation, name: str = "") -> Evaluation:
+    """The evaluation itself; the page will carry its values, under its label or another name that is one of its kind there."""
+    carried.note(carried.System(name or system.label, system.source.key, system.values))
+    return system
 
 
 def over_seeds(label: str, runs: Sequence[Evaluation]) -> Evaluation:
     """One system from runs that differ in the seed alone: per-query values averaged, the means of each seed kept.
+
+    The page carries the values of the one system instead of its runs'.
 
     Raises:
         ValueError: for fewer than two seeds, or runs that were measured on different queries.
@@ -62,7 +71,9 @@ def over_seeds(label: str, runs: Sequence[Evaluation]) -> Evaluation:
         raise ValueError("at least two seeds, measured on the same queries, are wanted")
     values = pd.concat([run.values for run in runs]).groupby(level=0, sort=False).mean()
     means = pd.DataFrame([run.values.mean() for run in runs])
-    return Evaluation(label, runs[0].run, values, runs[0].source, means)
+    for run in runs:
+        carried.forget(run.values)
+    return noted(Evaluation(label, runs[0].run, values, runs[0].source, means))
 
 
 def values_of(systems: Mapping[str, Evaluation], names: Sequence[str], measure: str) -> pd.DataFrame:

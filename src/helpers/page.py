@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from helpers import ledger, numbers
+from helpers import carried, ledger, numbers
 from helpers.fragments import Fragment, Html, badge, details, table
 from helpers.steps import Step
 
@@ -23,7 +23,10 @@ def show_table(caption: str, header: Sequence[Any], rows: Sequence[Sequence[Any]
 
 
 def provenance() -> Fragment:
-    """Where every value of this page comes from: one row for each step that was used, most expensive first."""
+    """Where every value of this page comes from: one row for each step that was used, most expensive first.
+
+    It is the last cell of a chapter: what the page carries for others goes with it, the ledger and all evaluations.
+    """
     lines = sorted(ledger.USED.values(), key=ledger.cost, reverse=True)
     header = ("step", "source", "numerics", "computed", "on", "seconds", "with all before it", "commit")
     rows = [[_anchor(line), badge(SOURCES[line["source"]], line["source"]), line["numerics"],
@@ -34,7 +37,8 @@ def provenance() -> Fragment:
     summary = ", ".join(f"{n} {SOURCES[source]}" for source, n in counts.items() if n)
     inner = Html(f"{table('Provenance of every value on this page', header, rows, numeric_from=5).text}{_versions(lines)}")
     kept = [{name: line[name] for name in KEPT} for line in lines]
-    return Fragment(details(f"Where these numbers come from: {summary}", inner).text, data={"ledger": kept})
+    return Fragment(details(f"Where these numbers come from: {summary}", inner).text,
+                    data={"ledger": kept, "evaluations": carried.packed(carried.NOTED)})
 
 
 def source_of(step: Step) -> str:

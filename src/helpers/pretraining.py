@@ -55,7 +55,8 @@ def pretrained(texts: pd.DataFrame, store: Path, tokens: Path, backbone: Backbon
     tokenizer = backbone.tokenizer()
     found = spans(texts["doc_id"].tolist(), WindowTokens(tokens, store), max_length)
     masking = WholeWordMasking.of(tokenizer, share)
-    train, evaluation = split(found, evaluation_texts, masking, batch_size, seed, (tokenizer.cls_token_id, tokenizer.sep_token_id))
+    special = (tokenizer.cls_token_id, tokenizer.sep_token_id)
+    train, evaluation = split(found, evaluation_texts, masking, batch_size, seed, special)
     fine_tuning.seed_everything(seed)  # before output and head are made
     encoder = build(backbone, start, dropout, attn_implementation=fine_tuning.attention())
     model = Condenser(encoder, early, head_layers)

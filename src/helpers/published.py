@@ -68,6 +68,11 @@ class Entry:
         return getattr(self.value, "text", str(self.value))
 
     @property
+    def amount(self) -> float:
+        """The value as a number to compare with measurements: a percentage as a share of one."""
+        return float(self.value) / 100 if self.unit == "percent" else float(self.value)
+
+    @property
     def where(self) -> str:
         """Such as `Steensland (2021), table 5.1`."""
         return f"{self.cite}, {self.table if self.table[0].isalpha() and ' ' in self.table else f'table {self.table}'}"

@@ -2,17 +2,21 @@
 
 import pandas as pd
 
+from helpers.errors import BadInput
 from helpers.steps import step
 
 
 @step(version=1, form="table")
-def queries(parts: list, sample: int, seed: int) -> pd.DataFrame:
+def queries(parts: list, sample: int, seed: int, answer_types: list | None = None) -> pd.DataFrame:
     """The queries of one or more splits; `sample` of each split drawn with the seed, 0 for all of them.
 
     The order is the collection's, so that a larger sample of the same seed adds queries without reordering. Asking for
-    more queries than there are gives all of them.
+    more queries than there are gives all of them. With `answer_types`, only queries that carry one of these labels.
+
+    Raises:
+        BadInput: if types are wanted of queries without labels, or none of the queries has one of them.
     """
-    frames = [take(part.load(), sample, seed) for part in parts]
+    frames = [take(typed(part.load(), answer_types), sample, seed) for part in parts]
     return pd.concat(frames, ignore_index=True)
 
 
@@ -20,6 +24,18 @@ def queries(parts: list, sample: int, seed: int) -> pd.DataFrame:
 def qrels(parts: list) -> pd.DataFrame:
     """The judgments of one or more splits."""
     return pd.concat([part.load() for part in parts], ignore_index=True)
+
+
+def typed(frame: pd.DataFrame, answer_types: list | None) -> pd.DataFrame:
+    """The queries with one of the answer types; all of them for None."""
+    if answer_types is None:
+        return frame
+    labelled = frame["answer_type"] if "answer_type" in frame else pd.Series("", index=frame.index)
+    kept = frame[labelled.isin(answer_types)].reset_index(drop=True)
+    if kept.empty:
+        raise BadInput(f"no query has an answer type of {', '.join(answer_types)}",
+                       mend="use a collection whose queries are labelled, or give no types")
+    return kept
 
 
 def take(frame: pd.DataFrame, sample: int, seed: int) -> pd.DataFrame:

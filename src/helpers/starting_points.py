@@ -1,4 +1,4 @@
-"""Where a fine-tuning starts from: the backbone, and what pre-training makes of it (Gao & Callan 2021, sections 4.3, 5.1 and 5.4).
+"""Where a fine-tuning starts from: the backbone, and what pre-training makes of it (Gao & Callan 2021, sections 4.3 to 5.4).
 
     recipe = Pretraining(backbone="packaged:0,1,2")
     made = pretrainings(recipe, "almanac", continued_epochs=2, continued_rate=5e-5)

@@ -45,6 +45,7 @@ class Testbed:
         words: words of a window, title included.
         overlap: words shared by neighbouring windows.
         asked: queries to use instead of the splits': a step with columns query_id, text.
+        answer_types: only queries with one of these labels, where the collection has them; all if empty.
     """
 
     collection: str
@@ -56,6 +57,7 @@ class Testbed:
     words: int = WORDS
     overlap: int = OVERLAP
     asked: Step | None = None
+    answer_types: tuple[str, ...] = ()
     _source: Collection = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -84,7 +86,8 @@ class Testbed:
         """The sampled queries, or those asked."""
         if self.asked is not None:
             return self.asked
-        return queries.queries([self._source.part("queries", s) for s in self.splits], self.queries, self.seed)
+        return queries.queries([self._source.part("queries", s) for s in self.splits], self.queries, self.seed,
+                               self.answer_types or None)
 
     @property
     def qrels_step(self) -> Step:

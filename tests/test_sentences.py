@@ -1,0 +1,196 @@
+"""Sentence tasks: the losses by hand, the data, the trimmed vocabulary, and trainings that learn."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from helpers import sentence_data
+from helpers.errors import BadInput
+
+torch = pytest.importorskip("torch")
+
+
+def test_squared_error_of_the_cosine_by_hand():
+    from helpers.sentence_model import squared_error
+
+    first, second = torch.tensor([[1.0, 0], [3, 4]]), torch.tensor([[1.0, 1], [3, 4]])
+    expected = ((math.sqrt(0.5) - 0.2) ** 2 + (1 - 0.9) ** 2) / 2
+    assert float(squared_error(first, second, torch.tensor([0.2, 0.9]))) == pytest.approx(expected, rel=1e-5)
+
+
+def test_triplet_hinge_by_hand_is_euclidean_and_not_squared():
+    from helpers.sentence_model import triplet_hinge
+
+    anchor, same = torch.zeros(2, 2), torch.tensor([[3.0, 4], [0, 1]])
+    other = torch.tensor([[0.0, 2], [0, 9]])
+    assert float(triplet_hinge(anchor, same, other, 1.0)) == pytest.approx((5 - 2 + 1 + 0) / 2, rel=1e-4)
+
+
+def test_sections_are_cut_into_sentences_and_headings_fall():
+    body = "Why it rises. Yeast eats sugar and makes gas. The gas cannot leave the dough.\n\nSalt. It slows the yeast down a bit."
+    assert sentence_data.sections(body) == [["Yeast eats sugar and makes gas.", "The gas cannot leave the dough."],
+                                            ["It slows the yeast down a bit."]]
+
+
+@pytest.fixture
+def documents(tmp_path, monkeypatch):
+    """A folder of three documents: two with two sections each, one with a single section."""
+    from helpers.texts import text_store
+
+    monkeypatch.setenv("BOOK_STORE", str(tmp_path / "store"))
+
+    def body(name):
+        return "\n\n".join(f"{name} section {n} sentence one here. {name} section {n} sentence two here." for n in "AB")
+
+    class Part:
+        collection = None
+
+        def recipe(self):
+            return {"data": ["texts", "document"], "collection": "x", "digest": "d"}
+
+        def stream(self):
+            from helpers.collection import Text
+
+            yield from (Text("d1", "", body("Bread")), Text("d2", "", body("Iron")), Text("d3", "", "Only one section here."))
+
+    return text_store(Part()).value()
+
+
+def test_triplets_come_from_one_document_and_two_sections(documents):
+    qrels = pd.DataFrame({"doc_id": ["d1", "d2", "d3", "d1"], "relevance": [2, 1, 3, 0]})
+    found = sentence_data.section_triplets.definition.function(documents, qrels, 60, 1)
+    assert found["triplet_id"].is_unique and len(found) == 60
+    assert {triplet.split("-")[0] for triplet in found["triplet_id"]} == {"d1", "d2"}
+    for anchor, same, other in found[["anchor", "same", "other"]].itertuples(index=False):
+        section = [text.split()[2] for text in (anchor, same, other)]
+        assert section[0] == section[1] != section[2] and anchor != same
+        assert anchor.split()[0] == other.split()[0]  # of the same document
+    other_seed = sentence_data.section_triplets.definition.function(documents, qrels, 60, 2)
+    assert not other_seed["anchor"].equals(found["anchor"])
+
+
+def test_triplets_need_a_document_with_two_sections(documents):
+    with pytest.raises(BadInput, match="two sections"):
+        sentence_data.section_triplets.definition.function(documents, pd.DataFrame({"doc_id": ["d3"], "relevance": [1]}), 5, 1)
+
+
+def test_folds_part_the_rows_and_samples_hold_each_other():
+    rows = pd.DataFrame({"pair_id": [f"p{n}" for n in range(20)]})
+    fold, sample = (getattr(sentence_data, name).definition.function for name in ("fold", "sample"))
+    tests = [set(fold(rows, n, 3, 5, False)["pair_id"]) for n in range(3)]
+    assert set.union(*tests) == set(rows["pair_id"]) and sum(map(len, tests)) == 20
+    assert all(set(fold(rows, n, 3, 5, True)["pair_id"]) == set(rows["pair_id"]) - tests[n] for n in range(3))
+    assert [len(test) for test in tests] == [7, 7, 6]
+    assert list(sample(rows, 5, 1)["pair_id"]) == list(sample(rows, 8, 1)["pair_id"])[:5]
+    assert len(sample(rows, 0, 1)) == 20 == len(sample(rows, 99, 1))
+
+
+def stsb(tmp_path, text):
+    from helpers.external import File
+
+    file = tmp_path / "sts-test.csv"
+    file.write_text(text, encoding="utf-8")
+    return sentence_data.stsb_pairs.definition.function(File(file))
+
+
+def test_stsb_lines_may_hold_quotes_and_sources(tmp_path):
+    found = stsb(tmp_path, 'g\tf\ty\t1\t5.000\tA "plane\' is.\tA plane.\ng\tf\ty\t2\t0\ta\tb\tsource\tsource\n')
+    assert found.to_dict("list") == {"pair_id": ["sts-test-1", "sts-test-2"], "score": [5.0, 0.0],
+                                     "sentence1": ["A \"plane' is.", "a"], "sentence2": ["A plane.", "b"]}
+
+
+@pytest.mark.parametrize(("line", "said"), [("g\tf\ty\t1\t2.0\tonly one", "columns"), ("g\tf\ty\t1\thigh\ta\tb", "'high'"),
+                                            ("g\tf\ty\t1\t7\ta\tb", "'7'"), ("g\tf\ty\t1\tnan\ta\tb", "'nan'")])
+def test_stsb_lines_out_of_form_are_named(tmp_path, line, said):
+    with pytest.raises(BadInput, match=said) as error:
+        stsb(tmp_path, "g\tf\ty\t1\t2.0\ta\tb\n" + line + "\n")
+    assert ":2" in str(error.value) or "line 2" in str(error.value)
+
+
+def bert():
+    from transformers import BertConfig, BertModel
+
+    torch.manual_seed(1)
+    return BertModel(BertConfig(vocab_size=60, hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=32,
+                                max_position_embeddings=40, hidden_dropout_prob=0, attention_probs_dropout_prob=0),
+                     add_pooling_layer=False)
+
+
+def test_a_trimmed_vocabulary_trains_to_the_same_vectors():
+    from helpers.encoder import inputs
+    from helpers.sentence_model import SentenceModel
+    from helpers.vocabulary import trim
+
+    texts = [[2, 30, 31, 3], [2, 45, 3], [2, 31, 45, 59, 3]]
+
+    def trained(trimmed):
+        encoder = bert()
+        read = trim(encoder, 0, texts) if trimmed else list
+        model = SentenceModel(encoder, "cls", 1.0)
+        optimiser = torch.optim.AdamW(model.parameters(), lr=1e-2, weight_decay=0.1)
+        for _ in range(5):
+            loss = model([inputs([read(texts[0]), read(texts[1])], 0), inputs([read(texts[2]), read(texts[0])], 0)],
+                         torch.tensor([0.3, 0.9]))["loss"]
+            loss.backward()
+            optimiser.step()
+            optimiser.zero_grad()
+        return encoder, encoder(**inputs([read(texts[2])], 0)).last_hidden_state
+
+    (whole, expected), (small, found) = trained(False), trained(True)
+    assert small.get_input_embeddings().num_embeddings == 7 < whole.get_input_embeddings().num_embeddings == 60
+    assert torch.allclose(found, expected, atol=1e-6)
+
+
+@pytest.fixture
+def words(tmp_path):
+    """A backbone in a folder whose tokenizer knows forty words."""
+    from transformers import BertConfig, BertModel, BertTokenizerFast
+
+    from helpers import backbone
+
+    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *(f"w{n}" for n in range(40))]
+    (tmp_path / "vocab.txt").write_text("\n".join(vocabulary) + "\n")
+    torch.manual_seed(2)
+    BertModel(BertConfig(vocab_size=45, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=32,
+                         max_position_embeddings=40), add_pooling_layer=False).save_pretrained(tmp_path / "backbone")
+    BertTokenizerFast(str(tmp_path / "vocab.txt")).save_pretrained(tmp_path / "backbone")
+    return backbone.resolve(str(tmp_path / "backbone"))
+
+
+def sentences(generator, count, words):
+    return [" ".join(f"w{n}" for n in generator.choice(words, size=5)) for _ in range(count)]
+
+
+@pytest.mark.slow
+def test_similarity_is_learned_from_pairs(words):
+    from helpers.sentence_training import predicted_similarity
+
+    generator = np.random.default_rng(1)
+    low, high = list(range(20)), list(range(20, 40))
+    kinds = generator.integers(2, size=(160, 2))
+    frame = pd.DataFrame({"pair_id": [f"p{n}" for n in range(160)], "score": 5.0 * (kinds[:, 0] == kinds[:, 1]),
+                          **{f"sentence{n + 1}": [sentences(generator, 1, (low, high)[kind])[0] for kind in kinds[:, n]]
+                             for n in (0, 1)}})
+    train, test = frame[:120], frame[120:]
+    learned, untouched = (predicted_similarity.definition.function(train, test, words, "mean", epochs, 3e-3, 16, 0.1, 16, 1)
+                          for epochs in (12, 0))
+    scores = test["score"].to_numpy()
+    gap = {name: found["predicted"][scores == 5].mean() - found["predicted"][scores == 0].mean()
+           for name, found in (("learned", learned.set_axis(test.index)), ("untouched", untouched.set_axis(test.index)))}
+    assert gap["learned"] > 0.6 > 0.2 > gap["untouched"]
+    assert list(learned["pair_id"]) == list(test["pair_id"])
+
+
+@pytest.mark.slow
+def test_sections_are_learned_from_triplets(words):
+    from helpers.sentence_training import told_apart
+
+    generator = np.random.default_rng(1)
+    kinds = generator.integers(2, size=200)
+    texts = [[sentences(generator, 1, (range(20), range(20, 40))[side])[0] for side in (kind, kind, 1 - kind)] for kind in kinds]
+    frame = pd.DataFrame(texts, columns=["anchor", "same", "other"]).assign(triplet_id=[f"t{n}" for n in range(200)])
+    found = {epochs: told_apart.definition.function(frame[:150], frame[150:], words, "mean", 1.0, epochs, 3e-3, 16, 0.1, 16, 1)
+             for epochs in (0, 6)}
+    assert found[6]["accuracy"].mean() > 0.9 > found[0]["accuracy"].mean()
