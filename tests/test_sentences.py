@@ -88,16 +88,15 @@ def test_folds_part_the_rows_and_samples_hold_each_other():
 
 
 def stsb(tmp_path, text):
-    from helpers.external import File
+    from helpers.stsb import StsbFile, stsb_pairs
 
-    file = tmp_path / "sts-test.csv"
-    file.write_text(text, encoding="utf-8")
-    return sentence_data.stsb_pairs.definition.function(File(file))
+    (tmp_path / "sts-test.csv").write_text(text, encoding="utf-8")
+    return stsb_pairs.definition.function(StsbFile("test", tmp_path))
 
 
 def test_stsb_lines_may_hold_quotes_and_sources(tmp_path):
     found = stsb(tmp_path, 'g\tf\ty\t1\t5.000\tA "plane\' is.\tA plane.\ng\tf\ty\t2\t0\ta\tb\tsource\tsource\n')
-    assert found.to_dict("list") == {"pair_id": ["sts-test-1", "sts-test-2"], "score": [5.0, 0.0],
+    assert found.to_dict("list") == {"pair_id": ["test-1", "test-2"], "score": [5.0, 0.0],
                                      "sentence1": ["A \"plane' is.", "a"], "sentence2": ["A plane.", "b"]}
 
 

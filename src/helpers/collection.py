@@ -4,6 +4,8 @@
     open_collection("/data/msmarco-dl19")         a folder in MS MARCO's TSV format
     open_collection("irds:msmarco-passage")       an ir_datasets id
 
+A folder of `.txt` files opens too, to pre-train on.
+
 A *unit* is what is ranked: `document` (title and body) or `passage` (a section, or an MS MARCO passage). Texts are
 streamed, never held in memory; steps take collections apart into `Part`s, each with a digest of its own, so that a
 changed query does not rebuild an index.
@@ -123,7 +125,10 @@ def open_collection(spec: str) -> Collection:
         return IrDatasets(spec)
     if spec and Path(spec).expanduser().is_dir():
         from helpers.msmarco_folder import MsMarcoFolder
+        from helpers.text_folder import TextFolder
 
+        if not MsMarcoFolder.is_one(Path(spec)) and TextFolder.is_one(Path(spec)):
+            return TextFolder(spec)
         return MsMarcoFolder(spec)
     raise BadInput(f"no collection {spec!r}",
                    mend="use `almanac`, a folder in MS MARCO's TSV format, or an ir_datasets id as `irds:<id>`")

@@ -56,6 +56,11 @@ class MsMarcoFolder(Collection):
         if not self._queries:
             raise BadInput("no queries in this folder", file=self.folder, mend="add queries.tsv (qid, text)")
 
+    @staticmethod
+    def is_one(folder: Path) -> bool:
+        """Whether a folder holds texts in this format."""
+        return any(f.name.removesuffix(".gz") in names for f in folder.expanduser().iterdir() for names in TEXTS.values())
+
     @property
     def units(self) -> tuple[str, ...]:
         """Which of `document` and `passage` have a file here."""

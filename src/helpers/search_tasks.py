@@ -2,8 +2,8 @@
 
 | task | queries | in training, each query meets | measures |
 |---|---|---|---|
-| open QA | questions for a fact | its passage, one of BM25's that is not relevant, those of the batch | hits in the first 20, 100 |
-| web search | all | its passage, several of BM25's that are not relevant, those of the batch | RR@10, R@100, R@1000 |
+| open QA | questions for a fact | its passage, one irrelevant one of BM25's, those of the batch | hits in the first 20, 100 |
+| web search | all | its passage, several irrelevant ones of BM25's, those of the batch | RR@10, R@100, R@1000 |
 
 Both use the state of [CLS], inner products and the contrastive loss (equation 13).
 """
@@ -60,9 +60,9 @@ class SearchTask:
         return Testbed(self.collection, self.unit, queries=self.test_queries, answer_types=self.answer_types)
 
     def encoder(self, start: Step | None, size: int, seed: int) -> BiEncoder:
-        """The bi-encoder that is fine-tuned from `start` on `size` training queries (0: all), drawn and shuffled with the seed."""
-        return BiEncoder(self.collection, self.unit, queries=size, negatives=self.negatives, backbone=self.backbone, pooling="cls",
-                         loss="contrastive", similarity="dot", epochs=self.epochs if size else self.full_epochs,
+        """The bi-encoder fine-tuned from `start` on `size` training queries (0 for all), drawn and shuffled with the seed."""
+        return BiEncoder(self.collection, self.unit, queries=size, negatives=self.negatives, backbone=self.backbone,
+                         pooling="cls", loss="contrastive", similarity="dot", epochs=self.epochs if size else self.full_epochs,
                          learning_rate=self.learning_rate, batch_size=self.batch_size, max_length=self.max_length,
                          evaluation_queries=64, evaluations=5, seed=seed, start=start, answer_types=self.answer_types,
                          sample_seed=seed)

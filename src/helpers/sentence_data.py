@@ -7,11 +7,9 @@ import numpy as np
 import pandas as pd
 
 from helpers.errors import BadInput
-from helpers.external import File
 from helpers.steps import step
 from helpers.texts import Texts
 
-COLUMNS = 7  # of STS-b: genre, file, year, id, score, sentence1, sentence2; some lines have sources after them
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9\"'])")
 FEWEST_WORDS = 5  # of a sentence; shorter ones are mostly headings
 SECTION_BREAK = "\n\n"
@@ -23,34 +21,6 @@ def almanac_pairs() -> pd.DataFrame:
     from helpers.almanac import Almanac
 
     return Almanac().similarity()
-
-
-@step(version=1, form="table")
-def stsb_pairs(file: File) -> pd.DataFrame:
-    """A file of the STS benchmark in its own form: columns pair_id, score, sentence1, sentence2.
-
-    Raises:
-        BadInput: for a line with too few columns, or a score that is not a number from 0 to 5.
-    """
-    found = []
-    for number, line in enumerate(file.path.read_text(encoding="utf-8").splitlines(), start=1):
-        parts = line.split("\t")
-        if len(parts) < COLUMNS:
-            raise BadInput(f"{len(parts)} columns where at least {COLUMNS} are wanted", file=file.path, line=number,
-                           mend="use the benchmark's files as they are: genre, file, year, id, score, two sentences")
-        score = _score(parts[4], file.path, number)
-        found.append((f"{file.path.stem}-{number}", score, parts[5], parts[6]))
-    return pd.DataFrame(found, columns=["pair_id", "score", "sentence1", "sentence2"])
-
-
-def _score(text: str, file: Path, line: int) -> float:
-    try:
-        score = float(text)
-    except ValueError:
-        score = -1.0
-    if not 0 <= score <= 5:
-        raise BadInput(f"{text!r} is no score", file=file, line=line, mend="a score is a number from 0 to 5")
-    return score
 
 
 @step(version=1, form="table")

@@ -31,7 +31,8 @@ class SentenceModel(nn.Module):
         states = [(self.encoder(**fed).last_hidden_state, fed["attention_mask"]) for fed in sentences]
         with torch.autocast(target.device.type, enabled=False):  # bfloat16 holds two to three digits of a cosine
             vectors = [pool(hidden.float(), mask, self._pooling) for hidden, mask in states]
-            loss = squared_error(*vectors, target) if len(vectors) == 2 else triplet_hinge(*vectors, self._margin)
+            first, second, *third = vectors
+            loss = triplet_hinge(first, second, third[0], self._margin) if third else squared_error(first, second, target)
         return {"loss": loss}
 
 

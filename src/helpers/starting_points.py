@@ -15,13 +15,16 @@
 import functools
 from dataclasses import dataclass, replace
 
-from helpers import backbone
-from helpers.bi_encoder import reading
+from helpers import backbone, queries
+from helpers.backbone import layers
+from helpers.collection import open_collection
 from helpers.cross_encoder import training_log
 from helpers.pretraining import pretrained
 from helpers.pretraining_data import corpus
 from helpers.steps import Step
-from helpers.testbed import Testbed
+from helpers.texts import text_store
+from helpers.tokens import window_tokens
+from helpers.windows import WHOLE
 
 BACKBONE, MLM, CONDENSER, CONTINUED = "backbone", "+ MLM", "+ Condenser", "+ Condenser, continued"
 NAMES = (BACKBONE, MLM, CONDENSER, CONTINUED)
@@ -32,11 +35,11 @@ class Pretraining:
     """All that decides a pre-training, and its step.
 
     Args:
-        collection: whose texts are read.
+        collection: whose texts are read; a folder of text files will do.
         unit: `document` or `passage`.
         without: the split whose relevant texts are left out; empty to read all.
         backbone: see `helpers.backbone.resolve`.
-        early: layers below the short circuit.
+        early: layers below the short circuit; 0 for half of them, as in the study.
         head_layers: of the Condenser head; 0 for masked words alone.
         share: of the words that are masked.
         epochs: passes over the texts.
@@ -55,7 +58,7 @@ class Pretraining:
     unit: str = "passage"
     without: str = "test"
     backbone: str = "packaged"
-    early: int = 3
+    early: int = 0
     head_layers: int = 2
     share: float = 0.15
     epochs: int = 8
@@ -72,12 +75,13 @@ class Pretraining:
     @functools.cached_property  # a step's key takes the digests of all its data
     def model(self) -> Step:
         """The folder of the pre-trained encoder."""
-        bed = reading(Testbed(self.collection, self.unit, splits=(self.without,) if self.without else ("train",)))
-        encoder = backbone.resolve(self.backbone)
-        return pretrained(corpus(bed.store, bed.qrels_step if self.without else None), bed.store, bed.tokens(encoder), encoder,
-                          self.early, self.head_layers, self.share, self.epochs, self.learning_rate, self.batch_size,
-                          self.warmup, self.weight_decay, self.dropout, self.max_length, self.evaluation_texts, self.seed,
-                          None if self.start is None else self.start.model)
+        source, encoder = open_collection(self.collection), backbone.resolve(self.backbone)
+        store = text_store(source.part("texts", self.unit))
+        without = queries.qrels([source.part("qrels", self.unit, self.without)]) if self.without else None
+        return pretrained(corpus(store, without), store, window_tokens(store, encoder.whole(), WHOLE, 0), encoder,
+                          self.early or layers(encoder) // 2, self.head_layers, self.share, self.epochs, self.learning_rate,
+                          self.batch_size, self.warmup, self.weight_decay, self.dropout, self.max_length, self.evaluation_texts,
+                          self.seed, None if self.start is None else self.start.model)
 
     @property
     def log(self) -> Step:

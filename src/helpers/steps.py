@@ -191,11 +191,13 @@ def rebuild(description: Any) -> Any:
 
 
 def _rebuild_data(description: dict[str, Any]) -> Any:
-    from helpers import backbone, collection, external
+    from helpers import backbone, collection, external, stsb
 
     kind, *names = description["data"]
     if kind == "backbone":
         data: Any = backbone.resolve(names[0])
+    elif kind == "stsb":
+        data = stsb.StsbFile(names[0])
     else:
         data = external.File(names[0]) if kind == "file" else collection.part_from_recipe(description)
     if data.recipe()["digest"] != description["digest"]:

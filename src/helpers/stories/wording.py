@@ -1,5 +1,7 @@
 """Results in words, alike on every page."""
 
+from collections.abc import Sequence
+
 from helpers.numbers import interval, p_value, signed
 from helpers.significance import Paired, Unpaired
 from helpers.verdicts import ALPHA
@@ -15,3 +17,8 @@ def effect(found: Paired | Unpaired) -> str:
 def apart(found: Unpaired) -> str:
     """A difference of two groups of queries: value, interval, whether it is significant, p, and the groups' sizes."""
     return f"{effect(found)[:-1]}; {found.queries} queries)"
+
+
+def joined(words: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)

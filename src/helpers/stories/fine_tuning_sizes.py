@@ -1,0 +1,118 @@
+"""The chapter *Fine-tuning sizes*: open QA and web search (Gao & Callan 2021, sections 5.3 and 5.4, tables 3 and 4)."""
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from helpers import claims, page, plots, published
+from helpers.bm25 import K1, B
+from helpers.compare import measures_table
+from helpers.errors import BadInput
+from helpers.evaluation import Evaluation, over_seeds
+from helpers.fragments import Fragment
+from helpers.numbers import count, seconds
+from helpers.search_tasks import FACTS, SearchTask
+from helpers.starting_points import BACKBONE, CONDENSER, CONTINUED
+from helpers.steps import Step
+from helpers.stories import readiness
+from helpers.stories.readiness import Systems
+from helpers.testbed import Testbed
+
+QA_TABLE, QA_COLUMNS = "3", tuple(f"Natural Question / Top-20 / {size}" for size in ("1K", "10K", "FULL"))
+WEB_TABLE, WEB_COLUMNS = "4", ("MRR@10 / 1K", "MRR@10 / 10K", "MRR@10 / FULL")
+BATCH = 16  # queries a step
+HITS, RANK = ("Success@20", "Success@100"), ("RR@10", "R@100", "R@1000")
+
+
+def question_task(bed: Testbed, backbone: str, epochs: int, learning_rate: float, max_length: int) -> SearchTask:
+    """Open QA: questions for a fact, where the queries carry their answer's type; one negative of BM25's."""
+    facts = FACTS if "answer_type" in bed.query_frame else ()
+    return SearchTask(bed.collection, bed.unit, backbone, facts, HITS, 1, epochs, epochs, learning_rate, BATCH, max_length,
+                      bed.queries)
+
+
+def web_task(bed: Testbed, backbone: str, epochs: int, full_epochs: int, learning_rate: float, max_length: int,
+             passages: int) -> SearchTask:
+    """Web search: all queries; each brings `passages` of its own to training, one of them relevant.
+
+    Raises:
+        BadInput: for fewer than two passages.
+    """
+    if passages < 2:
+        raise BadInput(f"{passages} passages for each query", mend="give two or more: a relevant one, and others")
+    return SearchTask(bed.collection, bed.unit, backbone, (), RANK, passages - 1, epochs, full_epochs, learning_rate, BATCH,
+                      max_length, bed.queries)
+
+
+def fine_tuned(task: SearchTask, starts: Mapping[str, Step | None], sizes: Sequence[int], seeds: Sequence[int]) -> Systems:
+    """Every starting point fine-tuned with every size; the mean over seeds, query by query."""
+    return {(start, size): over_seeds(f"{start}, {size or 'all'}", [
+        task.evaluate(f"{start}, {size or 'all'}, seed {seed}", task.encoder(weights, size, seed)) for seed in seeds])
+        for start, weights in starts.items() for size in sizes}
+
+
+def examples(task: SearchTask, sizes: Sequence[int]) -> dict[int, int]:
+    """How many training queries each size is; 0 stands for all."""
+    return {size: size or len(task.encoder(None, 0, 1).bed.query_frame) for size in sizes}
+
+
+def scale(counts: Mapping[int, int], web_counts: Mapping[int, int], sizes: Sequence[int]) -> Fragment:
+    """How large the largest training sets are, beside the study's."""
+    entries = published.load(readiness.STUDY)
+    thousands = entries["text 5.3", "NQ and TQA", "training set of each"].printed
+    millions = entries["text 5.4", "MS-MARCO", "training set"].printed
+    return page.prose(f"The largest training set has {count(counts[sizes[-1]])} questions (the study: {thousands} thousand), and "
+                      f"{count(web_counts[sizes[-1]])} queries in web search (the study: {millions} million).")
+
+
+def baseline(task: SearchTask) -> Evaluation:
+    """BM25 on the task's test queries."""
+    return task.bm25(K1, B)
+
+
+def baseline_table(bm25: Evaluation, systems: Systems, sizes: Sequence[int]) -> Fragment:
+    """BM25 beside what the largest training set makes of each starting point."""
+    rows = {"BM25": bm25, **{start: system for (start, size), system in systems.items() if size == sizes[-1]}}
+    return measures_table("BM25, and every starting point with the largest training set", rows, list(bm25.values.columns))
+
+
+def loss_curves(task: SearchTask, starts: Mapping[str, Step | None], size: int, seed: int) -> Fragment:
+    """The training loss from the backbone and from Condenser, as in figure 5."""
+    lines = {}
+    for start in (name for name in (BACKBONE, CONDENSER) if name in starts):
+        log = task.encoder(starts[start], size, seed).log.value()
+        lines[start] = pd.Series({line["step"]: line["loss"] for line in log["log"] if "loss" in line}, dtype=float)
+    return plots.curves(lines, "optimiser steps", "training loss", "Training loss with the largest training set, as in figure 5.")
+
+
+def cost(tasks: Mapping[str, SearchTask], starts: Mapping[str, Step | None], sizes: Sequence[int], seed: int) -> Fragment:
+    """Seconds of the trainings of one seed."""
+    rows = []
+    for name, task in tasks.items():
+        for start, weights in starts.items():
+            logs = [task.encoder(weights, size, seed).log for size in sizes]
+            rows += [[name, start, count(log.value()["queries"]), count(log.value()["steps"]),
+                      seconds(log.entry().manifest["inputs"][0]["seconds"])] for log in logs]
+    header = ("task", "starting point", "queries", "optimiser steps", "time")
+    return page.show_table("What the trainings of the first seed cost", header, rows, numeric_from=2)
+
+
+def finding(questions: Systems, web: Systems, names: Mapping[int, str], web_names: Mapping[int, str]) -> Fragment:
+    """Where the gap stands in both tasks."""
+    return page.prose(f"Open QA: {readiness.gap_sentence(questions, names, HITS[0])}",
+                      f"Web search: {readiness.gap_sentence(web, web_names, RANK[0])}",
+                      readiness.gap_sentence(web, web_names, RANK[0], CONTINUED))
+
+
+def claims_table(questions: Systems, web: Systems, sizes: Sequence[int]) -> Fragment:
+    """The verdicts on the study's claims about search."""
+    last, wanted = sizes[-1], {}
+    if {(BACKBONE, last), (CONDENSER, last)} <= set(questions):
+        wanted["condenser-beats-bert-on-open-qa"] = (questions[CONDENSER, last], questions[BACKBONE, last])
+        wanted["condenser-beats-bert-on-web-search"] = (web[CONDENSER, last], web[BACKBONE, last])
+        small, large = (readiness.lead(questions, size, HITS[0]) for size in (sizes[0], last))
+        wanted["condenser-helps-most-with-little-data"] = (small, large)
+    if {(CONDENSER, last), (CONTINUED, last)} <= set(web):
+        wanted["continued-pretraining-adds-to-condenser"] = (web[CONTINUED, last], web[CONDENSER, last])
+    mine = [name for name, claim in claims.load().items() if claim.chapter == "fine_tuning_sizes"]
+    return claims.judge("fine_tuning_sizes", wanted, not_run={name: readiness.MISSING for name in mine if name not in wanted})

@@ -1,0 +1,151 @@
+"""The chapter *Sentences*: similarity and sections by training size (Gao & Callan 2021, section 5.2, tables 1 and 2)."""
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from helpers import backbone, claims, page, stsb
+from helpers.evaluation import Evaluation, noted, over_seeds
+from helpers.fragments import Fragment
+from helpers.rank_correlation import MEASURE, Correlation, correlations, rank_correlations
+from helpers.sentence_data import almanac_pairs, fold, sample, section_triplets
+from helpers.sentence_training import predicted_similarity, told_apart
+from helpers.starting_points import BACKBONE, CONDENSER, CONTINUED
+from helpers.steps import Step
+from helpers.stories import readiness
+from helpers.stories.readiness import Systems
+from helpers.testbed import Testbed
+
+SIMILARITY_TABLE, SIMILARITY_COLUMNS = "1", ("Spearman / 500", "Spearman / 1K", "Spearman / FULL")
+SECTION_TABLE, SECTION_COLUMNS = "2", ("Accuracy / 1K", "Accuracy / 10K", "Accuracy / FULL")
+ACCURACY = "accuracy"
+FOLDS = 3
+POOLING, MAX_LENGTH, BATCH, WARMUP, MARGIN = "cls", 64, 16, 0.1, 1.0
+EPOCHS, FULL_SECTION_EPOCHS = 4, 1  # the study's, as is the learning rate
+LEARNING_RATE = 2e-5
+STSB_PAIRS = 5749  # of the benchmark's training file
+LEFT_OUT = "The STS benchmark is left out in this run."
+
+Starts = Mapping[str, Step | None]
+
+
+def cross_validated(starts: Starts, spec: str, sizes: Sequence[int], seeds: Sequence[int]) -> Systems:
+    """The Almanac's pairs: each third is judged by an encoder that was trained on pairs of the other two."""
+    pairs = almanac_pairs()
+
+    def predictions(weights: Step | None, size: int, seed: int) -> list[Step]:
+        train, test = ([fold(pairs, number, FOLDS, seed, side) for number in range(FOLDS)] for side in (True, False))
+        return [predicted(sample(mine, size, seed), others, spec, seed, weights)
+                for mine, others in zip(train, test, strict=True)]
+
+    return _systems({(start, size): [predictions(weights, size, seed) for seed in seeds]
+                     for start, weights in starts.items() for size in sizes}, pairs)
+
+
+def benchmark(starts: Starts, spec: str, source: str, sizes: Sequence[int], seeds: Sequence[int]) -> Systems:
+    """The STS benchmark: trained on pairs of its training file, measured on its test file; empty without a source.
+
+    Continued Condenser is left out: the passages that it read on are no part of this task, and the study leaves it out too.
+
+    Raises:
+        BadInput: if the files are missing and nothing was recorded for these parameters.
+    """
+    if not source:
+        return {}
+    train, test = stsb.pairs(source, "train"), stsb.pairs(source, "test")
+    return _systems({(start, size): [[predicted(sample(train, size, seed), test, spec, seed, weights)] for seed in seeds]
+                     for start, weights in starts.items() if start != CONTINUED for size in sizes}, test)
+
+
+def predicted(train: Step, test: Step, spec: str, seed: int, weights: Step | None) -> Step:
+    """The cosines of the test pairs."""
+    return predicted_similarity(train, test, backbone.resolve(spec), POOLING, EPOCHS, LEARNING_RATE, BATCH, WARMUP, MAX_LENGTH,
+                                seed, weights)
+
+
+def _systems(predictions: Mapping[tuple[str, int], list[list[Step]]], truth: Step) -> dict[tuple[str, int], Correlation]:
+    names = {f"{start}, {size or 'all'}": (start, size) for start, size in predictions}
+    found = correlations(rank_correlations({name: predictions[place] for name, place in names.items()}, truth))
+    return {place: found[name] for name, place in names.items()}
+
+
+def sections(starts: Starts, spec: str, collection: str, sizes: Sequence[int], triplets: int, tested: int,
+             seeds: Sequence[int]) -> Systems:
+    """Accuracy on triplets of sentences from documents that test queries ask about, trained on those of training queries."""
+    train, test = (triplets_of(collection, split, count) for split, count in (("train", triplets), ("test", tested)))
+
+    def evaluation(label: str, weights: Step | None, size: int, seed: int) -> Evaluation:
+        step = told_apart(sample(train, size, seed), test, backbone.resolve(spec), POOLING, MARGIN,
+                          EPOCHS if size else FULL_SECTION_EPOCHS, LEARNING_RATE, BATCH, WARMUP, MAX_LENGTH, seed, weights)
+        return noted(Evaluation(label, pd.DataFrame(), step.value().set_index("triplet_id"), step, unit="triplets"))
+
+    return {(start, size): over_seeds(f"{start}, {size or 'all'}", [
+        evaluation(f"{start}, {size or 'all'}, seed {seed}", weights, size, seed) for seed in seeds])
+        for start, weights in starts.items() for size in sizes}
+
+
+def triplets_of(collection: str, split: str, count: int) -> Step:
+    """Triplets from the documents that a split's queries ask about."""
+    bed = Testbed(collection, "document", (split,))
+    return section_triplets(bed.store, bed.qrels_step, count, 1)
+
+
+def names(sizes: Sequence[int], stsb_sizes: Sequence[int], section_sizes: Sequence[int],
+          triplets: int) -> tuple[dict[str, dict[int, str]], dict[str, dict[int, int]]]:
+    """For `almanac`, `stsb` and `sections`: each training size in words, and as a number."""
+    every = {"almanac": (sizes, len(almanac_pairs().value()) * (FOLDS - 1) // FOLDS, "pairs"),
+             "stsb": (stsb_sizes, STSB_PAIRS, "pairs"), "sections": (section_sizes, triplets, "triplets")}
+    return ({key: readiness.size_names(given, everything, what) for key, (given, everything, what) in every.items()},
+            {key: {size: size or everything for size in given} for key, (given, everything, _) in every.items()})
+
+
+def figure(systems: Systems, counts: Mapping[int, int], what: str, caption: str) -> Fragment:
+    """The task's measure over the training size."""
+    if not systems:
+        return page.prose(LEFT_OUT)
+    return readiness.curves(systems, counts, measure_of(systems), what, caption)
+
+
+def table(systems: Systems, size_names: Mapping[int, str]) -> Fragment:
+    """The task's measure by size and starting point, with tests."""
+    return readiness.gap_table(systems, size_names, measure_of(systems)) if systems else page.prose("")
+
+
+def measure_of(systems: Systems) -> str:
+    """Spearman's correlation, or accuracy."""
+    return MEASURE if isinstance(next(iter(systems.values())), Correlation) else ACCURACY
+
+
+def beside_the_study(real: Systems, similar: Systems, stsb_sizes: Sequence[int], sizes: Sequence[int]) -> Fragment:
+    """Table 1: the benchmark beside its published values, or the Almanac's pairs where it is left out."""
+    systems, given = (real, stsb_sizes) if real else (similar, sizes)
+    return readiness.beside_the_study(systems, SIMILARITY_TABLE, readiness.columns(given, SIMILARITY_COLUMNS), MEASURE)
+
+
+def finding(similar: Systems, real: Systems, apart: Systems, names: Mapping[str, Mapping[int, str]]) -> Fragment:
+    """Where the gap stands in each task."""
+    told = {"The Almanac's pairs": (similar, "almanac", MEASURE), "The STS benchmark": (real, "stsb", MEASURE),
+            "Sections": (apart, "sections", ACCURACY)}
+    return page.prose(*(f"{task}: {readiness.gap_sentence(systems, names[key], measure)}"
+                        for task, (systems, key, measure) in told.items() if systems))
+
+
+def claims_table(real: Systems, similar: Systems, apart: Systems, stsb_sizes: Sequence[int], sizes: Sequence[int],
+                 section_sizes: Sequence[int]) -> Fragment:
+    """The verdicts on the study's claims about sentences: on the benchmark, or on the Almanac's pairs where it is left out.
+
+    Args:
+        real: of the benchmark.
+        similar: of the Almanac's pairs.
+        apart: of the sections.
+        stsb_sizes: the benchmark's training sizes; the last is the largest.
+        sizes: the Almanac's.
+        section_sizes: the sections'.
+    """
+    pairs, last = (real, stsb_sizes[-1]) if real else (similar, sizes[-1])
+    wanted = {}
+    if {BACKBONE, CONDENSER} <= {start for start, _ in pairs}:
+        wanted = {"condenser-beats-bert-on-similarity": (pairs[CONDENSER, last], pairs[BACKBONE, last]),
+                  "condenser-equals-bert-on-sections": (apart[CONDENSER, section_sizes[-1]], apart[BACKBONE, section_sizes[-1]])}
+    mine = [name for name, claim in claims.load().items() if claim.chapter == "similarity"]
+    return claims.judge("similarity", wanted, not_run={name: readiness.MISSING for name in mine if name not in wanted})

@@ -1,0 +1,103 @@
+"""Spearman's rho, its comparisons, and evaluations that look them up."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from helpers import rank_correlation as rc
+
+TRUTH = np.array([1.0, 2, 3, 4, 5, 5])
+
+
+def test_rho_is_scipys_with_ties_and_zero_for_constant_predictions():
+    predicted = np.array([0.3, 0.1, 0.3, 0.9, 0.5, 0.8])
+    assert rc.rho(predicted, TRUTH) == pytest.approx(stats.spearmanr(predicted, TRUTH).statistic)
+    assert rc.rho(np.ones(6), TRUTH) == 0
+
+
+def test_rho_by_hand():
+    assert rc.rho(np.array([10.0, 20, 40, 30]), np.array([1.0, 2, 3, 4])) == pytest.approx(1 - 6 * 2 / (4 * 15))
+
+
+def test_bootstrap_samples_are_ranked_anew():
+    generator = np.random.default_rng(4)
+    truth, predicted = generator.random(30), generator.random(30)
+    draws = generator.integers(30, size=(5, 30))
+    expected = [stats.spearmanr(predicted[row], truth[row]).statistic for row in draws]
+    assert rc.resampled([predicted], truth, draws) == pytest.approx(expected)
+
+
+def test_exchanging_ranks_agrees_with_all_exchanges():
+    generator = np.random.default_rng(5)
+    truth = generator.random(8)
+    first, second = truth + 0.3 * generator.random(8), generator.random(8)
+    a, b, t = (stats.rankdata(values) for values in (first, second, truth))
+
+    def difference(flips):
+        return np.corrcoef(np.where(flips, b, a), t)[0, 1] - np.corrcoef(np.where(flips, a, b), t)[0, 1]
+
+    every = [difference(np.array([n >> place & 1 for place in range(8)], dtype=bool)) for n in range(256)]
+    exact = np.mean(np.abs(every) >= abs(every[0]) - 1e-12)
+    assert rc.exchanged_p([first], [second], truth) == pytest.approx(exact, abs=0.02)
+
+
+def test_equal_systems_differ_by_nothing():
+    generator = np.random.default_rng(6)
+    truth, predicted = generator.random(40), generator.random(40)
+    found = rc.compared([predicted], [predicted], truth, np.zeros(10))
+    assert found == {"difference": 0, "low": 0, "high": 0, "p_t": 1, "p_permutation": 1}
+
+
+@pytest.fixture
+def facts():
+    generator = np.random.default_rng(7)
+    truth = pd.DataFrame({"pair_id": [f"p{n}" for n in range(60)], "score": generator.integers(6, size=60).astype(float)})
+
+    def seed(noise):
+        said = truth["score"] + noise * generator.normal(size=60)
+        frame = truth[["pair_id"]].assign(predicted=said).sample(frac=1, random_state=1)
+        return [frame[:20], frame[20:]]  # two folds, in another order
+
+    return truth, {"good": [seed(0.5), seed(0.5)], "poor": [seed(9), seed(9)]}
+
+
+def test_folds_are_joined_and_compared(facts):
+    truth, predicted = facts
+    found = rc.rank_correlations.definition.function(predicted, truth)
+    by_hand = [stats.spearmanr(pd.concat(folds).set_index("pair_id")["predicted"].loc[truth["pair_id"]], truth["score"]).statistic
+               for folds in predicted["good"]]
+    assert found["systems"]["good"]["seeds"] == pytest.approx(by_hand)
+    assert found["systems"]["good"]["mean"] == pytest.approx(np.mean(by_hand))
+    there, back = found["against"]["good"]["poor"], found["against"]["poor"]["good"]
+    assert there["difference"] == pytest.approx(-back["difference"]) and there["low"] == pytest.approx(-back["high"])
+    assert there["low"] > 0 and there["p_permutation"] < 0.01 and there["p_t"] < 0.01
+
+
+def test_predictions_must_cover_all_pairs_once(facts):
+    truth, predicted = facts
+    for spoiled in ([predicted["good"][0][:1]], [[*predicted["good"][0], predicted["good"][0][0]]]):
+        with pytest.raises(ValueError, match="every pair once"):
+            rc.rank_correlations.definition.function({"good": spoiled}, truth)
+    with pytest.raises(ValueError, match="same number of seeds"):
+        rc.rank_correlations.definition.function({"good": predicted["good"], "poor": predicted["poor"][:1]}, truth)
+
+
+def test_an_evaluation_looks_up_its_comparisons(facts):
+    truth, predicted = facts
+    found = rc.rank_correlations.definition.function(predicted, truth)
+
+    class Source:
+        key = "k"
+
+        def value(self):
+            return found
+
+    systems = rc.correlations(Source())
+    assert systems["good"].mean().mean == found["systems"]["good"]["mean"]
+    against = systems["good"].against(systems["poor"])
+    assert against.difference.mean == found["against"]["good"]["poor"]["difference"] and against.unit == "pairs"
+    assert systems["good"].against(systems["good"]).p_permutation == 1
+    assert list(systems["good"].seed_means["spearman"]) == found["systems"]["good"]["seeds"]
+    with pytest.raises(ValueError, match="one step"):
+        systems["good"].against(rc.correlations(Source())["poor"].__class__("x", None, None, None, facts={}))

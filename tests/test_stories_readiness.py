@@ -1,0 +1,271 @@
+"""The chapters on readiness: what they say follows the values. Differences are constant over eight queries where a test reads the
+words, so that the permutation test's p is known: 2 / 2^8 = 0.008."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from helpers import claims
+from helpers.errors import BadInput
+from helpers.evaluation import Evaluation
+from helpers.starting_points import BACKBONE, CONDENSER, CONTINUED, MLM, NAMES, Pretraining, pretrainings
+from helpers.stories import condenser, fine_tuning_sizes, readiness, similarity
+from helpers.testbed import Testbed
+from helpers.verdicts import NONE, NOT_RUN, OPPOSITE, SIGNIFICANT
+from tables import cells, verdicts_of
+
+QUERIES = [f"q{n}" for n in range(8)]
+SIZES = {250: "250 queries", 1000: "1,000 queries", 0: "all 2,000 queries"}
+
+
+class Found:
+    """Stands for a step that has its value."""
+
+    key = "0123456789abcdef"
+
+    def __init__(self, content=None, seconds=0.0):
+        self.content, self.manifest = content, {"inputs": [{"seconds": seconds}]}
+
+    def value(self):
+        return self.content
+
+    def entry(self):
+        return SimpleNamespace(manifest=self.manifest)
+
+
+def system(shift=0.0, label="x", seeds=(0.0, 0.02)):
+    """Every measure is `shift` above 0, 0.5, 0, 0.5, ...; seeds lie around it."""
+    wave = np.array([0.0, 0.5] * 4) + shift
+    names = ("Success@20", "Success@100", "RR@10", "R@100", "accuracy")
+    values = pd.DataFrame(dict.fromkeys(names, wave), index=pd.Index(QUERIES, name="query_id"))
+    means = pd.DataFrame({name: [wave.mean() + seed for seed in seeds] for name in names})
+    return Evaluation(label, pd.DataFrame(), values, Found(), means)
+
+
+def grid(**shifts):
+    """Systems by starting point and size; shifts of Condenser (`cd`) and of the others, one a size."""
+    names = {"cd": CONDENSER, "mlm": MLM, "ct": CONTINUED}
+    found = {(BACKBONE, size): system() for size in SIZES}
+    for name, values in shifts.items():
+        found |= {(names[name], size): system(value) for size, value in zip(SIZES, values, strict=True)}
+    return found
+
+
+# ---- where the gap closes ----
+
+def test_a_lead_that_closes():
+    said = readiness.gap_sentence(grid(cd=[0.2, 0.1, 0.0]), SIZES, "RR@10")
+    assert "+0.200 (250 queries), +0.100 (1,000 queries) and +0.000 (all 2,000 queries)" in said
+    assert said.endswith("significant with 250 queries and 1,000 queries; with all 2,000 queries it is not any more.")
+
+
+def test_a_lead_that_stays():
+    assert "it has not closed" in readiness.gap_sentence(grid(cd=[0.2, 0.1, 0.05]), SIZES, "RR@10")
+
+
+def test_no_lead_and_a_lag():
+    assert "no gap to close" in readiness.gap_sentence(grid(cd=[0.0, 0.0, 0.0]), SIZES, "RR@10")
+    assert "against + Condenser (250 queries)" in readiness.gap_sentence(grid(cd=[-0.2, 0.0, 0.0]), SIZES, "RR@10")
+
+
+def test_a_starting_point_that_is_left_out_is_not_spoken_of():
+    assert readiness.gap_sentence(grid(), SIZES, "RR@10") == ""
+    assert readiness.gap_sentence(grid(cd=[0.1, 0.1, 0.1]), SIZES, "RR@10", CONTINUED) == ""
+
+
+def test_the_table_goes_by_size_then_by_starting_point_with_spread_over_seeds():
+    rows = cells(readiness.gap_table(grid(cd=[0.2, 0.1, 0.0], mlm=[0.1, 0.0, 0.0]), SIZES, "RR@10"))[1:]
+    assert [row[:3] for row in rows[:3]] == [["250 queries", BACKBONE, "0.250"], ["250 queries", MLM, "0.350"],
+                                             ["250 queries", CONDENSER, "0.450"]]
+    assert rows[0][3] == "0.014" and rows[0][4:] == ["", ""]  # the deviation of two seeds 0.02 apart
+    assert rows[2][4].startswith("+0.200") and len(rows) == 9
+
+
+def test_one_seed_has_no_interval():
+    one = {(BACKBONE, 250): Evaluation("x", pd.DataFrame(), system().values, Found())}
+    with pytest.raises(BadInput, match="two seeds"):
+        readiness.curves(one, {250: 250}, "RR@10", "queries", "caption")
+
+
+def test_curves_say_mean_and_interval_over_seeds():
+    text = readiness.curves(grid(cd=[0.2, 0.1, 0.0]), {250: 250, 1000: 1000, 0: 2000}, "RR@10", "queries", "caption").html
+    assert f"{CONDENSER} at 250: 0.460 ± 0.127" in text.replace("&#43;", "+")  # t of one degree of freedom, 12.7, by 0.01
+
+
+@pytest.mark.parametrize(("sizes", "expected"), [([250, 1000, 0], ["a", "b", "c"]), ([250, 0], ["a", "c"]),
+                                                 ([5, 9, 70], ["a", "b", "c"])])
+def test_the_studys_columns_go_from_smallest_to_largest(sizes, expected):
+    assert readiness.columns(sizes, ("a", "b", "c")) == dict(zip(sizes, expected, strict=True))
+
+
+@pytest.mark.parametrize("sizes", [[250], [1, 2, 3, 4]])
+def test_too_few_or_too_many_sizes_are_refused(sizes):
+    with pytest.raises(BadInput, match="training sizes"):
+        readiness.columns(sizes, ("a", "b", "c"))
+
+
+# ---- starting points ----
+
+def test_starting_points_are_named_or_refused():
+    found = readiness.starts([CONDENSER, BACKBONE], Pretraining(backbone="packaged:0,1"), "almanac", 1)
+    assert list(found) == [BACKBONE, CONDENSER] and found[BACKBONE] is None
+    with pytest.raises(BadInput, match="no starting point 'BERT'"):
+        readiness.starts(["BERT"], Pretraining(), "almanac", 1)
+    with pytest.raises(BadInput, match="no starting point is given"):
+        readiness.starts([], Pretraining(), "almanac", 1)
+
+
+def test_the_control_differs_in_the_head_alone_and_continued_goes_on():
+    recipe = Pretraining(backbone="packaged:0,1,2", epochs=2)
+    made = pretrainings(recipe, "almanac", 1, 5e-5)
+    mlm, cd, on = (made[name].model.arguments for name in NAMES[1:])
+    plain = {name for name in mlm if not hasattr(mlm[name], "key")}
+    assert {name for name in plain if mlm[name] != cd[name]} == {"head_layers"}
+    assert mlm["texts"].key == cd["texts"].key != on["texts"].key
+    assert (cd["early"], on["epochs"], on["learning_rate"], on["head_layers"]) == (1, 1, 5e-5, 2)
+    assert on["start"].key == made[CONDENSER].model.key
+
+
+def test_half_of_the_layers_are_early_unless_said_otherwise():
+    assert Pretraining(backbone="packaged").model.arguments["early"] == 3
+    assert Pretraining(backbone="packaged", early=5).model.arguments["early"] == 5
+
+
+def test_a_folder_of_text_is_read_whole(tmp_path):
+    (tmp_path / "a.txt").write_text("One paragraph of words.\n\nAnother one here.\n")
+    recipe = readiness.recipe(str(tmp_path), "passage", "packaged:0,1", 1)
+    assert recipe.without == "" and recipe.model.arguments["texts"].arguments["without"] is None
+    assert readiness.recipe("almanac", "passage", "packaged:0,1", 1).without == "test"
+
+
+# ---- tasks ----
+
+def test_open_qa_asks_for_facts_and_web_search_for_all():
+    bed = Testbed("almanac", "passage", queries=20)
+    facts, web = (fine_tuning_sizes.question_task(bed, "packaged", 2, 1e-4, 64),
+                  fine_tuning_sizes.web_task(bed, "packaged", 2, 1, 1e-4, 64, 4))
+    assert set(facts.bed.query_frame["answer_type"]) <= {"ABBR", "ENTY", "HUM", "LOC", "NUM"}
+    assert "DESC" in set(web.bed.query_frame["answer_type"])
+    assert (facts.negatives, web.negatives) == (1, 3)
+    with pytest.raises(BadInput, match="1 passages"):
+        fine_tuning_sizes.web_task(bed, "packaged", 2, 1, 1e-4, 64, 1)
+
+
+def test_sizes_and_seeds_decide_what_is_drawn_and_all_has_its_own_epochs():
+    task = fine_tuning_sizes.web_task(Testbed("almanac", "passage", queries=20), "packaged:0", 3, 1, 1e-4, 64, 2)
+    small, other, whole = task.encoder(None, 30, 1), task.encoder(None, 30, 2), task.encoder(None, 0, 1)
+    assert set(small.bed.query_frame["query_id"]) != set(other.bed.query_frame["query_id"])
+    assert (small.epochs, whole.epochs) == (3, 1)
+    assert set(small.bed.query_frame["query_id"]) < set(task.encoder(None, 60, 1).bed.query_frame["query_id"])
+    assert small.model.key != other.model.key and task.encoder(None, 30, 1).model.key == small.model.key
+
+
+def test_every_size_start_and_seed_is_trained_and_averaged(monkeypatch):
+    asked = []
+
+    class Task:
+        def encoder(self, weights, size, seed):
+            return (weights, size, seed)
+
+        def evaluate(self, label, encoder):
+            asked.append(encoder)
+            return system(0.1 * encoder[2], label)
+
+    found = fine_tuning_sizes.fine_tuned(Task(), {BACKBONE: None, CONDENSER: "w"}, [5, 0], [1, 2])
+    assert sorted(asked, key=str) == sorted([(w, s, n) for w in (None, "w") for s in (5, 0) for n in (1, 2)], key=str)
+    assert found[CONDENSER, 0].values["RR@10"].mean() == pytest.approx(0.25 + 0.15)
+    assert list(found[CONDENSER, 0].seed_means["RR@10"]) == pytest.approx([0.35, 0.45])
+
+
+# ---- verdicts ----
+
+def test_claims_on_search_follow_the_values():
+    found = grid(cd=[0.3, 0.2, 0.1], ct=[0.3, 0.2, 0.2])
+    verdicts = verdicts_of(fine_tuning_sizes.claims_table(found, found, list(SIZES)))
+    assert set(verdicts.values()) == {SIGNIFICANT}
+    found = grid(cd=[0.0, 0.0, 0.1], ct=[0.0, 0.0, 0.1])
+    verdicts = verdicts_of(fine_tuning_sizes.claims_table(found, found, list(SIZES)))
+    assert verdicts["condenser-helps-most-with-little-data"] == OPPOSITE
+    assert verdicts["continued-pretraining-adds-to-condenser"] == NONE
+
+
+def test_claims_without_their_starting_point_are_not_run():
+    verdicts = verdicts_of(fine_tuning_sizes.claims_table(grid(mlm=[0, 0, 0]), grid(mlm=[0, 0, 0]), list(SIZES)))
+    assert set(verdicts.values()) == {NOT_RUN} and len(verdicts) == 4
+    found = {(BACKBONE, 0): system(), (MLM, 0): system()}
+    assert set(verdicts_of(similarity.claims_table({}, found, found, [], [0], [0])).values()) == {NOT_RUN}
+
+
+def test_sentence_claims_are_judged_on_the_benchmark_if_it_is_there():
+    near, far = grid(cd=[0.0, 0.0, 0.0]), grid(cd=[0.3, 0.3, 0.3])
+    monkey = {claim.id: claim for claim in claims.load().values() if claim.chapter == "similarity"}
+    assert set(monkey) == {"condenser-beats-bert-on-similarity", "condenser-equals-bert-on-sections"}
+
+    def spearman(systems):
+        return {place: Evaluation(s.label, s.run, s.values.assign(spearman=s.values["accuracy"]), s.source, s.seed_means)
+                for place, s in systems.items()}
+
+    sizes = list(SIZES)
+    on_real = verdicts_of(similarity.claims_table(spearman(far), spearman(near), near, sizes, sizes, sizes))
+    without = verdicts_of(similarity.claims_table({}, spearman(near), far, sizes, sizes, sizes))
+    assert on_real == {"condenser-beats-bert-on-similarity": SIGNIFICANT, "condenser-equals-bert-on-sections": NONE}
+    assert without == {"condenser-beats-bert-on-similarity": NONE, "condenser-equals-bert-on-sections": OPPOSITE}
+
+
+# ---- sentences ----
+
+def test_without_a_source_the_benchmark_is_left_out_and_said_so():
+    assert similarity.benchmark({BACKBONE: None}, "packaged", "", [5, 0], [1]) == {}
+    assert similarity.figure({}, {}, "pairs", "caption").markdown == similarity.LEFT_OUT
+    assert similarity.finding({}, {}, {}, {}).markdown == ""
+
+
+def test_folds_train_on_the_others_and_sizes_are_told():
+    names, counts = similarity.names([100, 0], [500, 0], [250, 0], 3000)
+    assert names["almanac"] == {100: "100 pairs", 0: "all 400 pairs"} and counts["stsb"] == {500: 500, 0: 5749}
+    assert names["sections"][0] == "all 3,000 triplets"
+
+
+def test_missing_benchmark_files_are_known_by_their_digest_and_asked_for_when_needed(tmp_path):
+    from helpers import stsb
+
+    with pytest.raises(BadInput, match="STS benchmark is not here"):
+        stsb.StsbFile("train", tmp_path).path  # noqa: B018
+    assert stsb.StsbFile("train", tmp_path).recipe() == {"data": ["stsb", "train"], "digest": stsb.PUBLISHED["train"]}
+    (tmp_path / "sts-train.csv").write_text("x")
+    assert stsb.StsbFile("train", tmp_path).recipe()["digest"] != stsb.PUBLISHED["train"]
+    with pytest.raises(BadInput, match="no revision"):
+        stsb.pairs("hub:owner/name", "train")
+
+
+# ---- the pre-training's page ----
+
+def log(late, head, right):
+    return {"log": [{"step": 10 * n, "eval_late": a, "eval_head": b, "eval_right": c}
+                    for n, (a, b, c) in enumerate(zip(late, head, right, strict=True))]}
+
+
+def test_losses_are_told_from_the_logs():
+    logs = {CONDENSER: log([10.5, 6.25], [10.5, 7.5], [0, 0.2]), MLM: log([10.5, 6.0], [0, 0], [0, 0.25])}
+    said = condenser.head_sentence(logs).markdown
+    assert "10.50 nats" in said and "6.25 from the late states and 7.50 from the head" in said and "end at 6.00" in said
+    assert list(condenser.curves(logs, "eval_head")) == [CONDENSER]  # the control has no head
+
+
+@pytest.mark.parametrize(("after", "control", "said"), [
+    (0.3, 0.0, "puts the text into [CLS]"), (0.3, 0.3, "cannot be told from"), (0.0, 0.0, "did not make"),
+    (-0.2, 0.0, "did not make"), (0.3, None, "puts the text into [CLS]")])
+def test_what_the_head_did_is_said_against_backbone_and_control(after, control, said):
+    found = {f"{BACKBONE}, [CLS]": system(), f"{CONDENSER}, [CLS]": system(after)}
+    if control is not None:
+        found[f"{MLM}, [CLS]"] = system(control)
+    assert said in condenser.finding(found).markdown
+
+
+def test_settings_stand_beside_the_studys():
+    counts = dict.fromkeys(("texts", "tokens", "steps", "parameters", "parameters_in_training"), 1000)
+    table = condenser.settings_table(Pretraining(backbone="packaged:0,1,2", epochs=5), counts)
+    rows = {row[0]: row[1:] for row in cells(table)[1:]}
+    assert rows["late layers"] == ["6", "2"] and rows["epochs"] == ["8", "5"] and rows["head layers"] == ["2", "2"]
