@@ -156,8 +156,8 @@ def size_names(sizes: Sequence[int], everything: int, what: str) -> dict[int, st
 def scale_note() -> Fragment:
     """What so small a pre-training can show, and what not."""
     return page.prose(
-        "The study's pre-training reads billions of words on four GPUs for many days; this one reads a tiny fraction of that on two "
-        "processor cores in minutes. A lead of Condenser here would say that the head helps even so. No lead says nothing about the "
-        "study's own scale: the head starts from random weights and has hardly begun to learn when the pre-training ends. What can be "
-        "read off these pages is what so small a budget does to a good encoder, and whether the head does anything that masked words "
-        "alone do not.")
+        "The study's pre-training reads billions of words on four GPUs for many days; this one reads a tiny fraction of that on "
+        "two processor cores in minutes. A lead of Condenser here would say that the head helps even so. No lead says nothing "
+        "about the study's own scale: the head starts from random weights and has hardly begun to learn when the pre-training "
+        "ends. What can be read off these pages is what so small a budget does to a good encoder, and whether the head does "
+        "anything that masked words alone do not.")
