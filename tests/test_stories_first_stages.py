@@ -303,9 +303,10 @@ SMALL, DEEP = "repbert-candidates-best-at-small-depths", "first-stages-converge-
 
 
 @pytest.mark.parametrize("few, many, verdicts", [
-    (0.5, 0.25, {SMALL: SIGNIFICANT, DEEP: NONE}),  # ahead of the best at 5, no difference from BM25 at 1000
-    (0.25, 0.5, {SMALL: OPPOSITE, DEEP: OPPOSITE})])  # behind DeepCT at 5, still ahead of BM25 at 1000
-def test_few_candidates_are_judged_against_the_best_and_many_against_bm25(few, many, verdicts):
+    (0.5, 0.25, {SMALL: SIGNIFICANT, DEEP: SIGNIFICANT}),  # ahead of the best at 5; the lead over BM25 is gone at 1000
+    (0.5, 0.75, {SMALL: SIGNIFICANT, DEEP: NONE}),  # the lead over BM25 stays
+    (0.25, 0.75, {SMALL: OPPOSITE, DEEP: OPPOSITE})])  # behind DeepCT at 5; the lead over BM25 grows
+def test_few_candidates_are_judged_against_the_best_and_convergence_by_the_lead_over_bm25(few, many, verdicts):
     systems = by_depth(bm25=(0.0, 0.0, 0.25), deepct=(0.375, 0.0, 0.0), repbert=(few, 0.0, many), minilm=(0.75, 0.0, 0.75))
     assert verdicts_of(depth.claims_table(systems, "repbert", "bm25")) == verdicts
 
@@ -586,3 +587,8 @@ def test_both_orders_of_a_pair_come_from_one_step(monkeypatch):
     assert found.merged["bm25", "repbert"].values.index.tolist() == ["q", "r"]
     assert [part["bm25", "repbert"].values["RR@10"].iloc[0] for part in (found.ranks, found.sums, found.uncut)] == [0.3, 0.4, 0.5]
     assert found.alone["bm25"].values["RR@10"].tolist() == [0.5, 1 / 3]
+
+
+@pytest.mark.parametrize("shift, said", [(0.25, "cure helps."), (-0.25, "does harm here"), (0.0, "told from chance")])
+def test_the_cure_is_judged_where_repberts_candidates_are_read(shift, said):
+    assert said in mismatch.cure(system(shift), system())

@@ -1,6 +1,7 @@
 """The chapter *Re-ranking depth* (Zhan et al. 2020, section 4.4, figure 1 and table 2)."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -10,7 +11,6 @@ from helpers.compare import measured, row_verdict, with_interval
 from helpers.evaluation import Evaluation
 from helpers.fragments import Fragment, Html
 from helpers.numbers import interval, plain, signed
-from helpers.significance import paired
 from helpers.steps import Step
 from helpers.stories import candidates, training
 from helpers.stories.stages import STUDIED, STUDY, exact_match, label, stand_in
@@ -117,7 +117,8 @@ def percent(value: float, base: float) -> str:
 def claims_table(systems: Reranked, dense: str, baseline: str) -> Fragment:
     """The chapter's claims.
 
-    Few candidates: those of RepBERT against the best of the other first stages. Many: RepBERT's against BM25's.
+    Few candidates: those of RepBERT against the best of the other first stages. Convergence: the lead over BM25's candidates at
+    the smallest depth against the lead at the largest, query by query.
     """
     small, converge = "repbert-candidates-best-at-small-depths", "first-stages-converge-at-depth"
     rivals = exact_match(list(systems), dense)
@@ -126,8 +127,15 @@ def claims_table(systems: Reranked, dense: str, baseline: str) -> Fragment:
         return claims.judge("depth", {}, not_run={small: reason, converge: reason})
     least, most = min(systems[dense]), max(systems[dense])
     rival = best_rival(systems, dense, least)
-    pairs = {small: (systems[dense][least], systems[rival][least]), converge: (systems[dense][most], systems[baseline][most])}
+    first, last = (lead(systems, dense, baseline, depth) for depth in (least, most))
+    pairs = {small: (systems[dense][least], systems[rival][least]), converge: (first, last)}
     return claims.judge("depth", pairs, incomparable=stand_in(dense, pairs))
+
+
+def lead(systems: Reranked, dense: str, baseline: str, depth: int) -> Evaluation:
+    """The lead of one stage's re-ranked candidates over another's, as a value for each query."""
+    ours, theirs = systems[dense][depth], systems[baseline][depth]
+    return replace(ours, values=ours.values[[MEASURE]] - theirs.values[[MEASURE]])
 
 
 def best_rival(systems: Reranked, dense: str, depth: int) -> str:
@@ -150,11 +158,12 @@ def finding(recall: pd.DataFrame, systems: Reranked, dense: str, baseline: str) 
     if dense not in systems or baseline not in systems:
         return page.prose(*text)
     least, most = min(systems[dense]), max(systems[dense])
-    change = [(systems[dense][depth].values[MEASURE] - systems[baseline][depth].values[MEASURE]) for depth in (least, most)]
+    first_lead, last_lead = (lead(systems, dense, baseline, depth) for depth in (least, most))
     near, far = (systems[dense][depth].against(systems[baseline][depth], MEASURE) for depth in (least, most))
     text += [f"After re-ranking {least} candidates, those of {label(dense)} against those of {label(baseline)} change {MEASURE} "
              f"by {effect(near)}; after {most}, by {effect(far)}.",
-             f"From the smallest to the largest depth that difference changes by {effect(paired(change[1], change[0]))}."]
+             "From the smallest to the largest depth that difference changes by "
+             f"{effect(last_lead.against(first_lead, MEASURE))}."]
     if rivals := exact_match(list(systems), dense):
         rival = max(rivals, key=lambda stage: systems[stage][most].mean(MEASURE).mean)
         text.append(f"At the largest depth the best of the other stages, {label(rival)}, stands at "

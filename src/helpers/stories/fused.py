@@ -6,7 +6,7 @@ from itertools import combinations
 
 import pandas as pd
 
-from helpers.evaluation import Evaluation
+from helpers.evaluation import Evaluation, noted
 from helpers.first_stages import FirstStages
 from helpers.fusion import FIRST, RRF, SECOND, SUM, UNCUT, best_weight, fusions, sum_weights
 from helpers.steps import Step
@@ -65,7 +65,8 @@ def fuse(runs: Mapping[str, Step], bed: Testbed, depth: int, weight_of: Mapping[
         table = step.value()
         for method in found:
             values = table[table["method"] == method].set_index("query_id")[names].loc[bed.judged]
-            found[method][a, b] = Evaluation(f"{label(a)} + {label(b)}", pd.DataFrame(), values, step)
+            system = Evaluation(f"{label(a)} + {label(b)}", pd.DataFrame(), values, step)
+            found[method][a, b] = noted(system, f"{system.label}, {method}")
     turned = {(b, a): system for (a, b), system in found[SECOND].items()}
     return Fused(evaluations(runs, bed, depth, measure), {**found[FIRST], **turned}, found[RRF], found[SUM], found[UNCUT],
                  weight_of, measure)

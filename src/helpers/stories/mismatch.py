@@ -11,7 +11,7 @@ from helpers.bi_encoder import BiEncoder
 from helpers.compare import measured, with_interval
 from helpers.consistency import MEASURE as FACTOR
 from helpers.consistency import at, consistency, means
-from helpers.evaluation import Evaluation
+from helpers.evaluation import Evaluation, noted
 from helpers.fragments import Fragment
 from helpers.numbers import count, interval, p_value, plain, signed
 from helpers.reranker import Reranker
@@ -22,7 +22,7 @@ from helpers.stories.wording import effect
 from helpers.testbed import Testbed
 from helpers.texts import Texts
 from helpers.trial import Trial
-from helpers.verdicts import holm
+from helpers.verdicts import ALPHA, holm
 
 MEASURE = "RR@10"
 BM25_NEGATIVES, DENSE_NEGATIVES = "negatives from BM25", "negatives from RepBERT"
@@ -46,7 +46,9 @@ def systems_at(found: Mapping[str, Step], depth: int) -> dict[str, Evaluation]:
     """The factors at a depth as evaluations, on the queries for which every stage has documents."""
     values = {stage: at(step.value(), depth) for stage, step in found.items()}
     shared = [query for query in next(iter(values.values())).index if all(query in each.index for each in values.values())]
-    return {stage: Evaluation(label(stage), pd.DataFrame(), frame.loc[shared], found[stage]) for stage, frame in values.items()}
+    systems = {stage: Evaluation(label(stage), pd.DataFrame(), frame.loc[shared], found[stage])
+               for stage, frame in values.items()}
+    return {stage: noted(system, f"{system.label}, depth {depth}") for stage, system in systems.items()}
 
 
 def table(found: Mapping[str, Step], depths: Sequence[int]) -> Fragment:
@@ -144,7 +146,17 @@ def finding(found: Mapping[str, Step], systems: Crossed, dense: str, reference: 
                 for _, stage in systems}
         text += [f"Over the candidates of {label(stage)} at depth {most}, negatives from RepBERT change {MEASURE} by "
                  f"{effect(cured.against(base, MEASURE))}." for stage, (cured, base) in over.items()]
+        text.append(cure(*over[dense]))
     return page.prose(*text)
+
+
+def cure(cured: Evaluation, base: Evaluation) -> str:
+    """Whether negatives from RepBERT helped where its candidates are read, in words."""
+    found = cured.against(base, MEASURE)
+    if found.p_permutation >= ALPHA:
+        return "So the proposed cure makes no difference that could be told from chance."
+    return ("So the proposed cure helps." if found.difference.mean > 0 else
+            "So the proposed cure does harm here, even where RepBERT's own candidates are read.")
 
 
 def cost(trained: Mapping[str, Reranker], systems: Crossed) -> Fragment:
