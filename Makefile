@@ -4,13 +4,18 @@ PYTHON ?= python3
 VENV ?= .venv
 TORCH ?= cpu
 NAME ?=
+OLD ?= book/_build/before
+NEW ?= book/_build/html
+URL ?=
 ARGS ?=
 BIN := $(VENV)/bin
 BOOK := $(BIN)/book
 READY := $(VENV)/.ready-$(TORCH)
 FRESH_FLAG := $(if $(filter 1,$(FRESH)),--fresh)
+CLUSTER ?=
+CLUSTER_FLAG := $(if $(CLUSTER),--cluster $(CLUSTER))
 
-.PHONY: help env book chapter parameters test fast lint verify record clean-variants clean lab
+.PHONY: help env book chapter explain parameters test fast lint verify record browser screenshots clean-variants clean lab open pdf diff links address
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -21,12 +26,15 @@ $(READY): requirements.lock pyproject.toml install.py
 	$(PYTHON) install.py --venv $(VENV) --torch $(TORCH)
 	@touch $@
 
-book: $(READY)  ## run every chapter and render book/_build/html (PROFILE=mini, FRESH=1)
-	$(BOOK) build --profile $(PROFILE) $(FRESH_FLAG)
+book: $(READY)  ## run every chapter and render book/_build/html (PROFILE=mini, FRESH=1, CLUSTER=local)
+	$(BOOK) build --profile $(PROFILE) $(FRESH_FLAG) $(CLUSTER_FLAG)
 
 chapter: $(READY)  ## run one chapter: NAME=does_it_work ARGS="-p candidates 50"
 	@test -n "$(NAME)" || { echo 'Which chapter? make chapter NAME=does_it_work'; exit 2; }
-	$(BOOK) chapter $(NAME) --profile $(PROFILE) $(FRESH_FLAG) $(ARGS)
+	$(BOOK) chapter $(NAME) --profile $(PROFILE) $(FRESH_FLAG) $(CLUSTER_FLAG) $(ARGS)
+
+explain: $(READY)  ## say what would run, why, and for how long: NAME=seeds ARGS="-p seeds [7]", or no NAME for all chapters
+	$(BOOK) explain $(NAME) --profile $(PROFILE) $(FRESH_FLAG) $(ARGS)
 
 parameters: $(READY)  ## list the parameters of a chapter: NAME=does_it_work
 	$(BOOK) parameters $(NAME)
@@ -34,11 +42,33 @@ parameters: $(READY)  ## list the parameters of a chapter: NAME=does_it_work
 lab: $(READY)  ## open the chapter templates in JupyterLab
 	$(BIN)/jupyter lab --notebook-dir .
 
+open: $(READY)  ## write mine/NAME.ipynb, a chapter with a profile's values: NAME=seeds PROFILE=mini
+	@test -n "$(NAME)" || { echo 'Which chapter? make open NAME=seeds PROFILE=mini'; exit 2; }
+	$(BOOK) open $(NAME) --profile $(PROFILE) $(ARGS)
+
+pdf: book  ## print the whole book as a PDF and link it from the pages (needs Chromium: make browser)
+	$(BOOK) pdf
+
+diff: $(READY)  ## show in pictures what differs between two rendered books: OLD=folder NEW=folder
+	$(BOOK) diff $(OLD) $(NEW)
+
+links: book  ## check every link to the outside, and name those that are broken
+	$(BIN)/jupyter-book build book --builder linkcheck
+
+address: $(READY)  ## set the repository's public address: URL=https://github.com/you/your-fork
+	$(BOOK) address $(URL)
+
 test: $(READY)  ## all tests
 	$(BIN)/pytest
 
 fast: $(READY)  ## the tests that need neither a JVM nor a model
 	$(BIN)/pytest -m "not slow"
+
+browser:  ## install Chromium by apt, for the browser tests, the screenshots and the PDF
+	sh .ci/chromium.sh
+
+screenshots: $(READY)  ## photograph every page, wide, on a phone and dark, into book/_build/screenshots
+	$(BOOK) screenshots $(ARGS)
 
 lint: $(READY)  ## ruff and mypy
 	$(BIN)/ruff check .
@@ -50,8 +80,8 @@ verify: $(READY)  ## recompute a random sample of the recorded runs and compare
 record: $(READY)  ## ship the slow steps of the executed chapters as recorded runs
 	$(BOOK) record
 
-clean-variants: $(READY)  ## remove the variant pages
+clean-variants: $(READY)  ## remove the variant pages and their comparisons
 	$(BOOK) clean-variants
 
 clean:  ## remove everything that can be made again, except the step store
-	rm -rf book/_build book/chapters book/generated
+	rm -rf book/_build book/chapters book/generated book/_static/explorer/*.js

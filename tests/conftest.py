@@ -2,11 +2,20 @@
 
 import pytest
 
+import mini_book
+from helpers import carried
+
 DOCS = [("d1", "u", "Bread", "Why bread turns brown in the oven. Sugars and proteins react in the heat."),
         ("d2", "u", "Iron", "Iron rusts in wet air. Oil keeps the water away from iron."),
         ("d3", "u", "Clouds", "Clouds form when moist air rises and cools. Rain falls from thick clouds."),
         ("d4", "u", "Ovens", "An oven heats bread and cake. Bread needs a hot oven, bread needs time.")]
 QUERIES = [("q1", "why does bread turn brown"), ("q2", "how to stop iron rusting"), ("q3", "the of and")]
+
+
+@pytest.fixture(autouse=True)
+def nothing_noted():
+    """A page of its own for every test: what another one measured is not carried on."""
+    carried.NOTED.clear()
 
 
 @pytest.fixture(scope="session")
@@ -31,3 +40,9 @@ def store(session_store, monkeypatch):
     """Point the steps to the session's store."""
     monkeypatch.setenv("BOOK_STORE", str(session_store))
     return session_store
+
+
+@pytest.fixture(scope="session")
+def project(tmp_path_factory):
+    """The project with the mini book built in it: minutes. Shared by the tests of the book and of its pages."""
+    return mini_book.make(tmp_path_factory.mktemp("book"))

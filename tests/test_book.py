@@ -1,41 +1,16 @@
 """The whole book in the mini profile, in a copy of the project, as a newcomer would run it."""
 
 import json
-import os
 import re
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from helpers import chapters, paths
+from helpers import chapters
+from mini_book import book
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(2400)]  # the first test waits for the whole book
 CHAPTERS = chapters.names()
-COPIED = ("notebooks", "profiles", "published", "book", "results", "tests", "requirements.lock")
-
-
-@pytest.fixture(scope="module")
-def project(tmp_path_factory):
-    root = tmp_path_factory.mktemp("book")
-    for name in COPIED:
-        source = paths.ROOT / name
-        if source.is_dir():
-            shutil.copytree(source, root / name, ignore=shutil.ignore_patterns("_build", "chapters", "generated"))
-        else:
-            shutil.copy(source, root / name)
-    first = book(root, "build", "--profile", "mini", "--fresh")
-    assert first.returncode == 0, first.stderr[-3000:]
-    return root
-
-
-def book(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    env = {**os.environ, "BOOK_ROOT": str(root), "BOOK_STORE": str(root / "store"), "HOME": str(root)}
-    env.pop("BOOK_FRESH", None)
-    return subprocess.run([sys.executable, "-m", "helpers.cli", *arguments], env=env, cwd=root, capture_output=True, text=True,
-                          check=False)
 
 
 def ledger(root: Path, page: str) -> list[dict]:

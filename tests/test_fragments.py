@@ -101,6 +101,19 @@ def test_columns_are_set_like_numbers_from_the_given_one():
     assert [data.get("class") for data in found.all("td")] == [None, "num"] * 2
 
 
+def test_a_column_with_sentences_keeps_room_for_them_unless_it_is_set_like_numbers():
+    rows = [["a" * 61, "x", "y" * 61], ["b", Html(f"<b class='{'z' * 60}'>short</b>"), "short"]]
+    found = read(small_table(rows=rows, numeric_from=2))
+    assert [head.get("class") for head in found.all("th")][3:] == ["nr-long", "nr-long"]
+    assert [data.get("class") for data in found.all("td")] == [None, "num"] * 2
+    found = read(small_table(rows=rows, numeric_from=9))
+    assert [data.get("class") for data in found.all("td")] == [None, "nr-long"] * 2
+
+
+def test_rows_may_come_from_an_iterator():
+    assert len(read(small_table(rows=iter([["a", "b", 1], ["c", "d", 2]]))).all("tr")) == 3
+
+
 def test_a_table_without_rows():
     assert len(read(small_table(rows=[])).all("tr")) == 1
 

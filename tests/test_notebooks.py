@@ -42,7 +42,8 @@ def tags_of(cell):
 
 
 def trees_of(file):
-    return [ast.parse(cell["source"]) for cell in cells_of(file, "code")]
+    """The code, without the setup cell, which must run before the book is installed (test_launch.py checks it)."""
+    return [ast.parse(cell["source"]) for cell in cells_of(file, "code") if "setup" not in tags_of(cell)]
 
 
 def prose_of(file):

@@ -117,7 +117,7 @@ def test_a_plot_is_the_same_every_time(name):
 
 @every_plot
 def test_a_plot_has_a_caption_and_no_date(name):
-    whole = r'<figure class="nr-figure"><svg.*</svg>\s*<figcaption>.+</figcaption></figure>'
+    whole = r'<figure class="nr-figure" tabindex="0"><svg.*</svg>\s*<figcaption>.+</figcaption></figure>'
     assert re.fullmatch(whole, html_of(name), re.DOTALL)
     assert "dc:date" not in html_of(name)
 
@@ -197,6 +197,45 @@ def test_the_text_of_points_gives_each_from_the_left():
 
 def test_points_are_labelled_and_their_axes_named():
     assert {"small", "large", "& middle", "rate", "RR@10"} <= set(words_of(html_of("points")))
+
+
+def test_colours_are_variables_that_the_page_may_set():
+    html = html_of("two_scales")
+    for number, colour in enumerate(figures.COLOURS[:2], start=1):
+        assert html.count(colour.lower()) == html.count(f"var(--nr-ink-{number}, {colour.lower()})") > 0
+
+
+@pytest.mark.parametrize("hidden", [[], [0, 7]])
+def test_text_on_the_cells_of_a_heat_map_stands_out(hidden):
+    import seaborn as sns
+    from seaborn.utils import relative_luminance
+
+    values = np.linspace(0, 1, 60).reshape(4, 15)
+    mask = np.isin(np.arange(60).reshape(4, 15), hidden)
+    _, (axis,) = figures.new()
+    sns.heatmap(values, mask=mask, annot=True, cmap="cividis", ax=axis, cbar=False)
+    figures.set_on_cells(axis)
+    assert len(axis.texts) == 60 - len(hidden)
+    colours = axis.collections[0].get_facecolors()[~mask.ravel()]
+    for text, colour in zip(axis.texts, colours, strict=True):
+        low, high = sorted((float(relative_luminance(text.get_color())), float(relative_luminance(colour))))
+        assert (high + 0.05) / (low + 0.05) >= 4.5
+
+
+def test_names_of_points_in_one_place_keep_apart():
+    crowd = pd.DataFrame({"x": [1.0] * 6 + [9.0] * 6, "y": [0.1] * 6 + [0.9] * 6}, index=[f"setting {n}" for n in range(12)])
+    texts = [text for text in svg_of(plots.points(crowd, "x", "y", "Crowd.").html).iter(SVG + "text")
+             if "".join(text.itertext()).startswith("setting")]
+    heights = [float(text.get("y")) for text in texts]
+    assert len(heights) == 12
+    for crowd_of in (sorted(heights)[:6], sorted(heights)[6:]):
+        assert np.diff(crowd_of).min() >= 11
+
+
+def test_names_of_points_that_are_far_apart_stay_beside_them():
+    apart = pd.DataFrame({"x": [1.0, 5.0], "y": [0.1, 0.9]}, index=["low", "high"])
+    assert plots.points(apart, "x", "y", "Two.").html.count("<path") < plots.points(
+        apart.assign(x=1.0, y=0.1), "x", "y", "Two.").html.count("<path")
 
 
 def test_points_are_joined_if_wanted():

@@ -336,7 +336,8 @@ def test_queries_are_banded_by_the_share_that_is_repeated():
 def test_effectiveness_by_overlap_is_ordered_and_leaves_unmeasured_queries_out():
     shares = pd.DataFrame({"query_id": ["q3", "q0", "q1", "gone"], "share": [1.0, 0.0, 0.4, 1.0], "terms": 2})
     found = embeddings.by_overlap({"BM25": system(queries=4), "fine-tuned": system(0.1, queries=4)}, shares)
-    assert re.findall(r"BM25, (\S+(?: to half)?):", found.html) == ["none", "up to half", "all"]
+    said = dict.fromkeys(re.findall(r"BM25, (\S+(?: to half)?):", found.html))  # in the text alternative and when pointed at
+    assert list(said) == ["none", "up to half", "all"]
     assert "n = 2" not in found.html
 
 

@@ -1,14 +1,13 @@
 """Rendering: Jupyter Book over the executed chapters, the prose pages and the generated pages."""
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import yaml
 
-from helpers import chapters, paths, recipe
+from helpers import chapters, paths, recipe, variants
 from helpers.errors import BadInput
 
 SKIPPED = {"_build"}
@@ -42,23 +41,12 @@ def render(strict: bool = True) -> bool:
 def write_toc() -> Path:
     """The table of contents with the variant pages that exist appended."""
     toc = yaml.safe_load((paths.BOOK / "_toc.yml").read_text())
-    variants = sorted(f.stem for f in paths.CHAPTERS.glob("*--*.ipynb") if not f.stem.endswith(".failed"))
-    if variants:
-        toc["parts"].append({"caption": "Variants", "chapters": [{"file": f"chapters/{name}"} for name in variants]})
+    if entries := variants.contents():
+        toc["parts"].append({"caption": "Variants", "chapters": entries})
     paths.GENERATED.mkdir(parents=True, exist_ok=True)
     target = paths.GENERATED / "_toc.yml"
     target.write_text(yaml.safe_dump(toc, sort_keys=False))
     return target
-
-
-def clean_variants() -> list[str]:
-    """Remove the variant pages; the baseline pages stay."""
-    removed = []
-    for file in paths.CHAPTERS.glob("*--*"):
-        removed.append(file.name)
-        file.unlink()
-    shutil.rmtree(paths.BOOK / "_build" / ".doctrees", ignore_errors=True)
-    return removed
 
 
 def _digest() -> str:

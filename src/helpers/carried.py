@@ -41,14 +41,17 @@ def forget(values: pd.DataFrame) -> None:
 
 
 def packed(systems: list[System]) -> dict[str, Any]:
-    """The systems as plain JSON: each list of queries once, each measure a text of numbers in the order of its queries."""
+    """The systems as plain JSON: each list of queries once, each measure a text of numbers in the order of its queries.
+
+    Whatever has an order is a list: notebooks are written with sorted keys.
+    """
     lists: list[str] = []
     rows = []
     for each in systems:
         queries = "\n".join(map(str, each.values.index))
         if queries not in lists:
             lists.append(queries)
-        columns = {name: " ".join(f"{value:.5g}" for value in each.values[name]) for name in each.values}
+        columns = [[str(name), " ".join(f"{value:.5g}" for value in each.values[name])] for name in each.values]
         rows.append({"label": each.label, "key": each.key, "queries": lists.index(queries), "values": columns})
     return {"queries": lists, "systems": rows}
 
@@ -64,6 +67,6 @@ def unpacked(data: dict[str, Any]) -> dict[str, System]:
         if labels[label] > 1:
             label = f"{label} ({seen[label]} of {labels[label]})"
         queries = data["queries"][row["queries"]].split("\n") if data["queries"][row["queries"]] else []
-        values = {name: [float(value) for value in text.split()] for name, text in row["values"].items()}
+        values = {name: [float(value) for value in text.split()] for name, text in row["values"]}
         found[label] = System(label, row["key"], pd.DataFrame(values, index=pd.Index(queries, name="query_id"), dtype=float))
     return found

@@ -21,7 +21,7 @@ from helpers.tokens import WindowTokens
 STOPPED = "stopped"
 
 
-@step(version=1, form="folder", network=True)
+@step(version=1, form="folder", network=True, parallel=True)
 def cross_encoder(pairs: pd.DataFrame, queries: pd.DataFrame, store: Path, tokens: Path, backbone: Backbone,
                   epochs: int, learning_rate: float, batch_size: int, warmup: float, weight_decay: float,
                   dropout: float, max_length: int, query_length: int, evaluation_queries: int, evaluations: int,

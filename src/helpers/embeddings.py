@@ -1,13 +1,14 @@
-"""Embeddings of a whole collection and of its queries, kept as arrays."""
+"""Embeddings of a whole collection and of its queries, kept as arrays; a cluster encodes the collection in shards."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from helpers.backbone import Backbone
 from helpers.encoder import PASSAGE, QUERY, Encoder, wrapped
-from helpers.steps import step
+from helpers.steps import Shards, Step, step
 from helpers.tokens import WindowTokens, query_ids
 
 SHARD = 50_000  # passages whose tokens and vectors are in memory at once
@@ -15,6 +16,31 @@ PASSAGES, QUERIES = "passages.npy", "queries.npy"
 
 
 @step(version=1, form="folder", network=True)
+def embeddings_shard(store: Path, tokens: Path, backbone: Backbone, pooling: str, normalise: bool, segments: bool,
+                     max_length: int, start: int, stop: int, model: Path | None = None, *, folder: Path) -> None:
+    """Encode the passages from position `start` to before `stop`; the other arguments are those of `passage_embeddings`."""
+    encoder, texts = Encoder(backbone, model, pooling, normalise, segments), WholeTexts(tokens, store)
+    np.save(folder / PASSAGES, vectors(encoder, texts, start, stop, max_length))
+
+
+def split(whole: Step, inputs: dict[str, Any]) -> list[Step]:
+    """The shards of `passage_embeddings`: what it has in memory at once, so that its batches are theirs."""
+    total = len(WholeTexts(inputs["tokens"], inputs["store"]))
+    return [embeddings_shard(**whole.arguments, start=start, stop=min(start + SHARD, total)) for start in range(0, total, SHARD)]
+
+
+def join(shards: list[Path], *, folder: Path) -> None:
+    """The shards' vectors as one array."""
+    arrays = [np.load(shard / PASSAGES, mmap_mode="r") for shard in shards]
+    shape = (sum(len(array) for array in arrays), arrays[0].shape[1])
+    whole, start = np.lib.format.open_memmap(folder / PASSAGES, mode="w+", dtype=np.float32, shape=shape), 0
+    for array in arrays:
+        whole[start:start + len(array)] = array
+        start += len(array)
+    whole.flush()
+
+
+@step(version=1, form="folder", network=True, shards=Shards(split, join))
 def passage_embeddings(store: Path, tokens: Path, backbone: Backbone, pooling: str, normalise: bool, segments: bool,
                        max_length: int, model: Path | None = None, *, folder: Path) -> None:
     """Encode every passage: `passages.npy`, float32 (passages, dimensions), in the text store's order.
@@ -35,9 +61,15 @@ def passage_embeddings(store: Path, tokens: Path, backbone: Backbone, pooling: s
     encoder, texts = Encoder(backbone, model, pooling, normalise, segments), WholeTexts(tokens, store)
     array = np.lib.format.open_memmap(folder / PASSAGES, mode="w+", dtype=np.float32, shape=(len(texts), encoder.dimensions))
     for start in range(0, len(texts), SHARD):
-        rows = [wrapped(encoder.tokenizer, texts.at(n), max_length) for n in range(start, min(start + SHARD, len(texts)))]
-        array[start:start + len(rows)] = encoder.vectors(rows, PASSAGE, progress="passages encoded")
+        stop = min(start + SHARD, len(texts))
+        array[start:stop] = vectors(encoder, texts, start, stop, max_length)
     array.flush()
+
+
+def vectors(encoder: Encoder, texts: "WholeTexts", start: int, stop: int, max_length: int) -> np.ndarray:
+    """The vectors of the passages from position `start` to before `stop`."""
+    rows = [wrapped(encoder.tokenizer, texts.at(n), max_length) for n in range(start, stop)]
+    return encoder.vectors(rows, PASSAGE, progress="passages encoded")
 
 
 @step(version=1, form="folder", network=True)

@@ -9,6 +9,7 @@ import numpy as np
 from helpers import numerics
 from helpers.backbone import Backbone
 from helpers.inference import run_batches
+from helpers.packed import Packed, supports
 from helpers.pooling import normalised, pool
 from helpers.scoring import attention
 
@@ -82,6 +83,7 @@ class Encoder:
         self._model = build(backbone, model, attn_implementation=attention()).eval().to(numerics.device(), dtype)
         self._pooling, self._normalise = pooling, normalise
         self._segments = segments and has_segments(self._model)
+        self._packed = Packed(self._model, first_only=pooling == "cls") if supports(self._model) else None
 
     @property
     def dimensions(self) -> int:
@@ -93,10 +95,23 @@ class Encoder:
         found = np.zeros((len(rows), self.dimensions), dtype=np.float32)
 
         def encode(batch: np.ndarray) -> None:
-            fed = inputs([rows[n] for n in batch], self.tokenizer.pad_token_id, segment if self._segments else None)
-            fed = {name: tensor.to(numerics.device()) for name, tensor in fed.items()}
-            pooled = pool(self._model(**fed).last_hidden_state.float(), fed["attention_mask"], self._pooling)
+            states = self._packed_states if self._packed else self._padded_states
+            pooled = pool(*states([rows[n] for n in batch], segment if self._segments else None), self._pooling)
             found[batch] = (normalised(pooled) if self._normalise else pooled).cpu().numpy()
 
         run_batches(encode, np.array([len(row) for row in rows], dtype=np.int64), progress)
         return found
+
+    def _padded_states(self, rows: list[Sequence[int]], segment: int | None) -> tuple[Any, Any]:
+        """The last layer's states (batch, tokens, dimensions) in float32, and the mask of real tokens."""
+        fed = {name: tensor.to(numerics.device()) for name, tensor in inputs(rows, self.tokenizer.pad_token_id, segment).items()}
+        return self._model(**fed).last_hidden_state.float(), fed["attention_mask"]
+
+    def _packed_states(self, rows: list[Sequence[int]], segment: int | None) -> tuple[Any, Any]:
+        """The same by the model that reads packed texts; of first tokens alone, if only these are pooled."""
+        import torch
+
+        states = self._packed(rows, [[segment or 0] * len(row) for row in rows]).float()  # type: ignore[misc]
+        lengths = [1] * len(rows) if self._pooling == "cls" else [len(row) for row in rows]
+        mask = torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
+        return torch.nn.utils.rnn.pad_sequence(states.split(lengths), batch_first=True), mask.to(states.device)

@@ -10,6 +10,7 @@ import json
 import os
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ def fingerprint(chapter: str, values: dict[str, Any], profile: str) -> str:
     """The digest of all that a chapter's page depends on."""
     sources = [paths.NOTEBOOKS / f"{chapter}.ipynb", *sorted(paths.PACKAGE.rglob("*.py")),
                *sorted(paths.PUBLISHED.glob("*.yaml")), *sorted(paths.RESULTS.rglob("manifest.json")),
+               *sorted(paths.BENCH.glob("*.json")),
                paths.ROOT / "requirements.lock"]
     digests = [[str(f.relative_to(paths.ROOT)) if f.is_relative_to(paths.ROOT) else f.name, recipe.sha256(f.read_bytes())]
                for f in sources if f.exists()]
@@ -35,6 +37,52 @@ def variant_name(chapter: str, values: dict[str, Any], baseline: dict[str, Any])
     """The chapter's name, with a short digest of what differs if anything does."""
     changed = {name: value for name, value in values.items() if value != baseline[name]}
     return chapter if not changed else f"{chapter}--{recipe.sha256(recipe.canonical(changed))[:6]}"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A page that was asked for.
+
+    Args:
+        chapter: its chapter.
+        profile: the profile's name.
+        values: of all parameters.
+        baseline: their values without those from the command line.
+    """
+
+    chapter: str
+    profile: str
+    values: dict[str, Any]
+    baseline: dict[str, Any]
+
+    @property
+    def name(self) -> str:
+        """The page's name: the chapter's, or the variant's."""
+        return variant_name(self.chapter, self.values, self.baseline)
+
+    @property
+    def page(self) -> Path:
+        """Its notebook."""
+        return paths.CHAPTERS / f"{self.name}.ipynb"
+
+    @property
+    def stamp(self) -> Path:
+        """Where the digest of all that it was made from is kept."""
+        return paths.CHAPTERS / f"{self.name}.stamp"
+
+    def is_current(self) -> bool:
+        """Whether the page was made from just what there is now."""
+        mark = fingerprint(self.chapter, self.values, self.profile)
+        return self.page.exists() and self.stamp.exists() and self.stamp.read_text() == mark
+
+
+def wanted(chapter: str, profile: str, given: dict[str, str]) -> Wanted:
+    """The page of a chapter in a profile, with parameters from the command line, as texts.
+
+    Raises:
+        BadInput: for an unknown chapter, profile or parameter, or a value of the wrong type.
+    """
+    return Wanted(chapter, profile, chapters.resolve(chapter, profile, given), chapters.resolve(chapter, profile, {}))
 
 
 def run(chapter: str, profile: str, given: dict[str, str], fresh: bool = False) -> tuple[Path, bool]:
@@ -49,22 +97,20 @@ def run(chapter: str, profile: str, given: dict[str, str], fresh: bool = False) 
     Returns:
         The page notebook, and whether it was executed.
     """
-    values, baseline = chapters.resolve(chapter, profile, given), chapters.resolve(chapter, profile, {})
-    name = variant_name(chapter, values, baseline)
-    page, stamp = paths.CHAPTERS / f"{name}.ipynb", paths.CHAPTERS / f"{name}.stamp"
-    mark = fingerprint(chapter, values, profile)
-    if not fresh and page.exists() and stamp.exists() and stamp.read_text() == mark:
-        return page, False
+    asked = wanted(chapter, profile, given)
+    if not fresh and asked.is_current():
+        return asked.page, False
+    mark = fingerprint(chapter, asked.values, profile)  # of what the run begins with
     paths.CHAPTERS.mkdir(parents=True, exist_ok=True)
-    stamp.unlink(missing_ok=True)
+    asked.stamp.unlink(missing_ok=True)
     started = time.perf_counter()
-    executed = _papermill(chapters.template(chapter), values)
-    notebook = as_page(executed, chapter, name, profile, values, baseline, time.perf_counter() - started)
-    draft = page.with_suffix(".part")
+    executed = _papermill(chapters.template(chapter), asked.values)
+    notebook = as_page(executed, chapter, asked.name, profile, asked.values, asked.baseline, time.perf_counter() - started)
+    draft = asked.page.with_suffix(".part")
     nbformat.write(notebook, draft)
-    draft.replace(page)
-    stamp.write_text(mark)
-    return page, True
+    draft.replace(asked.page)
+    asked.stamp.write_text(mark)
+    return asked.page, True
 
 
 def _papermill(source: Path, values: dict[str, Any]) -> nbformat.NotebookNode:

@@ -51,18 +51,26 @@ def collator(tokenizer: Any) -> Any:
 
 def training_arguments(folder: Path, examples: int, *, epochs: int, learning_rate: float, batch_size: int,
                        warmup: float, weight_decay: float, evaluations: int, seed: int) -> Any:
-    """The Trainer's settings: fused AdamW, bf16 where it is fast, batches of similar length."""
+    """The Trainer's settings: fused AdamW, bf16 where it is fast, batches of similar length.
+
+    A batch is one batch on any number of GPUs: `helpers.multi_gpu` splits it among processes, and DataParallel, by which one
+    process would multiply it, is off.
+    """
     from transformers import TrainingArguments
 
     steps = max(1, -(-examples // batch_size) * epochs)
     every = max(1, -(-steps // evaluations))
-    return TrainingArguments(
+    arguments = TrainingArguments(
         output_dir=str(folder / "trainer"), num_train_epochs=epochs, per_device_train_batch_size=batch_size,
         per_device_eval_batch_size=64, learning_rate=learning_rate, warmup_steps=int(warmup * steps),
         weight_decay=weight_decay, lr_scheduler_type="linear", optim="adamw_torch_fused", seed=seed, data_seed=seed,
         bf16=numerics.dtype() == "bf16", use_cpu=numerics.device() == "cpu", logging_steps=every,
         eval_strategy="steps", eval_steps=every, save_strategy="no", report_to=[], disable_tqdm=True,
-        train_sampling_strategy="group_by_length", dataloader_num_workers=0, log_level="error")
+        train_sampling_strategy="group_by_length", dataloader_num_workers=0, log_level="error",
+        accelerator_config={"split_batches": True}, average_tokens_across_devices=False)
+    if arguments.n_gpu > 1:
+        arguments._n_gpu = 1
+    return arguments
 
 
 def fit(trainer: Any, patience: int | None = None, resume: bool = False) -> "KeepBest | None":

@@ -3,11 +3,13 @@
 Every text that comes from data goes through `escape`: a hostile document title stays a text.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
+LONG = 60  # characters: a column with such a text keeps a width at which sentences can be read
 DATA_MIME = "application/vnd.neural-ranking.data+json"  # ignored by the renderer, read by the scoreboard
 
 
@@ -45,11 +47,16 @@ def table(caption: str, header: Sequence[Any], rows: Iterable[Sequence[Any]], nu
         rows: cells, text or `Html`.
         numeric_from: the first column that is set like numbers.
     """
+    rows = [list(cells) for cells in rows]
+    long = {n for cells in rows for n, c in enumerate(cells) if n < numeric_from and len(_seen(c)) > LONG}
+
+    def set_as(n: int) -> str:
+        return ' class="num"' if n >= numeric_from else ' class="nr-long"' if n in long else ""
+
     def line(cells: Sequence[Any]) -> str:
         first, *rest = cells
-        tds = "".join(f'<td class="num">{cell(c)}</td>' if n >= numeric_from else f"<td>{cell(c)}</td>"
-                      for n, c in enumerate(rest, start=1))
-        return f'<tr><th scope="row">{cell(first)}</th>{tds}</tr>'
+        tds = "".join(f"<td{set_as(n)}>{cell(c)}</td>" for n, c in enumerate(rest, start=1))
+        return f'<tr><th scope="row"{set_as(0) if numeric_from else ""}>{cell(first)}</th>{tds}</tr>'
 
     heads = "".join(f'<th scope="col"{" class=num" if n >= numeric_from else ""}>{cell(c)}</th>'
                     for n, c in enumerate(header))
@@ -57,6 +64,11 @@ def table(caption: str, header: Sequence[Any], rows: Iterable[Sequence[Any]], nu
     return Html(f'<div class="nr-scroll" role="region" tabindex="0" aria-label="{escape(caption)}">'
                 f'<table class="nr-table"><caption>{escape(caption)}</caption>'
                 f"<thead><tr>{heads}</tr></thead><tbody>\n{body}\n</tbody></table></div>")
+
+
+def _seen(value: Any) -> str:
+    """A cell's content as a reader sees it, without its tags."""
+    return re.sub(r"<[^>]*>", "", value.text) if isinstance(value, Html) else str(value)
 
 
 def badge(text: str, kind: str) -> Html:

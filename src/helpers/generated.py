@@ -1,21 +1,25 @@
-"""The generated pages: the scoreboard of claims, and every published number. Written before each rendering."""
+"""The generated pages: the scoreboard of claims, every published number, the comparisons. Written before each rendering."""
 
 import inspect
 from typing import Any
 
-from helpers import claims, execute, paths, published, verdicts
+from helpers import cite_page, claims, compared_page, execute, launch, paths, published, verdicts
 from helpers.fragments import Html, badge, cell, table
 from helpers.verdicts import NOT_RUN, Verdict
 
 
 def write_all() -> None:
-    """Write `book/generated/scoreboard.md` and `numbers.md` from the executed chapters and the published values."""
+    """Write `book/generated/scoreboard.md` and `numbers.md` from the executed chapters and the published values, and a comparison
+    page for every variant."""
     paths.GENERATED.mkdir(parents=True, exist_ok=True)
     data = [item | {"page": page.stem} for page in sorted(paths.CHAPTERS.glob("*.ipynb"))
             if "--" not in page.stem and not page.stem.endswith(".failed") for item in execute.data_of(page)]
     (paths.GENERATED / "scoreboard.md").write_text(scoreboard(data), encoding="utf-8")
     (paths.GENERATED / "numbers.md").write_text(numbers_page(data), encoding="utf-8")
     (paths.GENERATED / "verdict_rules.md").write_text(inspect.getdoc(verdicts) or "", encoding="utf-8")
+    compared_page.write_all()
+    (paths.GENERATED / "cite.md").write_text(cite_page.page(), encoding="utf-8")
+    launch.write_links()
 
 
 def scoreboard(data: list[dict[str, Any]]) -> str:

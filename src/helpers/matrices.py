@@ -34,6 +34,7 @@ def pair_matrix(effects: pd.DataFrame, above: pd.DataFrame, below: pd.DataFrame,
                 square=True, linewidths=0.5, linecolor="#808080", xticklabels=[str(n) for n in range(1, size + 1)],
                 cbar_kws={"label": f"{measure}: row less column", "shrink": 0.7},
                 yticklabels=[f"{name}  {n}" for n, name in enumerate(names, start=1)])
+    figures.set_on_cells(axis)
     axis.grid(False)
     axis.tick_params(axis="both", rotation=0)
     pairs = [(a, b) for a in range(size) for b in range(a + 1, size)]
@@ -64,6 +65,7 @@ def confusion_matrix(counts: pd.DataFrame, rows: str, columns: str, caption: str
     figure, (axis,) = figures.new(height=0.45 * len(counts) + 1.6)
     sns.heatmap(shares, annot=counts.map("{:,}".format), fmt="", cmap="cividis", vmin=0, vmax=1, ax=axis, cbar=False,
                 annot_kws={"size": 10})
+    figures.set_on_cells(axis)
     axis.set(xlabel=columns, ylabel=rows)
     axis.grid(False)
     axis.tick_params(axis="y", rotation=0)

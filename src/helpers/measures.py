@@ -51,11 +51,13 @@ def per_query(run: pd.DataFrame, qrels: pd.DataFrame, names: list[str], level: i
     for name in names:
         columns.setdefault(parse(name, level), []).append(name)
     positions = run.assign(score=-run.groupby("query_id", sort=False).cumcount())  # the run's own order, whatever the provider
-    values = pd.DataFrame(0.0, index=pd.Index(wanted, name="query_id"), columns=names)
+    values = {name: dict.fromkeys(wanted, 0.0) for name in names}
     for metric in ir_measures.iter_calc(list(columns), judged, positions.astype({"score": float})):
-        if metric.query_id in values.index:
-            values.loc[metric.query_id, columns[metric.measure]] = float(metric.value)
-    return values
+        for name in columns[metric.measure]:
+            if metric.query_id in values[name]:
+                values[name][metric.query_id] = float(metric.value)
+    return pd.DataFrame({name: [column[query] for query in wanted] for name, column in values.items()},
+                        index=pd.Index(wanted, name="query_id"), columns=names, dtype=float)
 
 
 def first_relevant_rank(run: pd.DataFrame, qrels: pd.DataFrame, level: int, queries: list[str]) -> pd.Series:

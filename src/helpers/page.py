@@ -9,6 +9,7 @@ from helpers.fragments import Fragment, Html, badge, details, table
 from helpers.steps import Step
 
 SOURCES = {"computed": "computed live", "stored": "live, an earlier run here", "recorded": "recorded run"}
+COUNTED = {"computed": "computed live", "stored": "computed in an earlier run here", "recorded": "from recorded runs"}
 KEPT = ("step", "key", "source", "seconds", "finished", "numerics", "commit", "inputs", "machine")
 
 
@@ -34,10 +35,10 @@ def provenance() -> Fragment:
              f"{line['machine']['cpu']}, {threads(line['machine'])}", numbers.seconds(line["seconds"]),
              numbers.seconds(ledger.cost(line)), line["commit"]] for line in lines]
     counts = {source: sum(line["source"] == source for line in lines) for source in SOURCES}
-    summary = ", ".join(f"{n} {SOURCES[source]}" for source, n in counts.items() if n)
+    summary = "; ".join(f"{n} {COUNTED[source]}" for source, n in counts.items() if n)
     inner = Html(f"{table('Provenance of every value on this page', header, rows, numeric_from=5).text}{_versions(lines)}")
     kept = [{name: line[name] for name in KEPT} for line in lines]
-    return Fragment(details(f"Where these numbers come from: {summary}", inner).text,
+    return Fragment(details(f"Where these numbers come from ({summary})", inner).text,
                     data={"ledger": kept, "evaluations": carried.packed(carried.NOTED)})
 
 

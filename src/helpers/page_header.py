@@ -7,10 +7,10 @@ from typing import Any
 
 import nbformat
 
-from helpers import chapters, numbers, provenance
+from helpers import chapters, numbers, provenance, variants
 from helpers.fragments import DATA_MIME, Html, badge, details, table
 
-HIDDEN = {"parameters", "injected-parameters"}
+HIDDEN = {"setup", "parameters", "injected-parameters"}
 DATA_KEY = "neural_ranking"  # where a page keeps the data of its fragments, for the generated pages
 
 
@@ -33,7 +33,9 @@ def as_page(executed: nbformat.NotebookNode, chapter: str, name: str, profile: s
     cells.insert(1, nbformat.v4.new_markdown_cell(top))
     notebook.cells = cells
     notebook.metadata.pop("papermill", None)
-    notebook.metadata[DATA_KEY] = [{"run": {"profile": profile, "parameters": values, "commit": provenance.commit()}}, *data]
+    run = {"profile": profile, "parameters": values, "commit": provenance.commit(), "date": provenance.now(),
+           "seconds": round(seconds, 1)}
+    notebook.metadata[DATA_KEY] = [{"run": run}, *data]
     return notebook
 
 
@@ -44,6 +46,7 @@ def header(chapter: str, name: str, profile: str, values: dict[str, Any], baseli
     marks = [badge(f"profile: {profile}", "profile")]
     if kind == "variant":
         marks.append(badge("variant of the baseline page", "variant"))
+        marks.append(Html(f'<a href="{variants.comparison(name)}.html">compared with the baseline page</a>'))
     said = f"run {provenance.now()[:10]} at commit {provenance.commit()}, {numbers.seconds(seconds)}"
     rows = []
     for parameter in chapters.schema(chapter).values():

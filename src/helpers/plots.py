@@ -5,14 +5,18 @@ from itertools import cycle
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
+from scipy import stats
 
 from helpers import figures
 from helpers.fragments import Fragment
-from helpers.numbers import plain
+from helpers.numbers import interval, plain
 from helpers.significance import mean_interval
 
 FEW_LINES = 4
+LINE = 12  # points: the height of a line of text
 FLAT_LABELS = 80  # characters of all labels below an axis that stand side by side
 
 
@@ -36,6 +40,7 @@ def grid_heatmap(table: pd.DataFrame, rows: str, columns: str, value: str, capti
     figure, (axis,) = figures.new(height=0.55 * len(wide) + 1.2)
     colours = "cividis_r" if lowest else "cividis"
     sns.heatmap(wide, annot=True, fmt=".3f", cmap=colours, ax=axis, cbar=False, annot_kws={"size": 10})
+    figures.set_on_cells(axis)
     axis.tick_params(axis="y", rotation=0)
     axis.tick_params(axis="x", rotation=0 if sum(len(str(name)) for name in wide.columns) <= FLAT_LABELS else 30)
     row, column = divmod(int((np.nanargmin if lowest else np.nanargmax)(wide.to_numpy())), wide.shape[1])
@@ -51,8 +56,9 @@ def curves(lines: Mapping[str, pd.Series], x: str, y: str, caption: str, log: bo
     figure, (axis,) = figures.new()
     markers = "osD^vP"
     for number, (name, series) in enumerate(lines.items()):
-        axis.plot(series.index, series.to_numpy(), label=name, marker=markers[number % 6], markersize=4,
-                  ls="-" if number < len(figures.COLOURS) else "--")
+        line, = axis.plot(series.index, series.to_numpy(), label=name, marker=markers[number % 6], markersize=4,
+                          ls="-" if number < len(figures.COLOURS) else "--")
+        figures.hover(line, [f"{name}: {plain(value)} at {place:g}" for place, value in series.items()])
     axis.set(xlabel=x, ylabel=y, xscale="log" if log else "linear")
     if not log and all(pd.api.types.is_integer_dtype(series.index) for series in lines.values()):
         axis.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -65,18 +71,64 @@ def curves(lines: Mapping[str, pd.Series], x: str, y: str, caption: str, log: bo
     return figures.show(figure, alt, caption)
 
 
+def seed_curves(lines: Mapping[str, pd.DataFrame], x: str, y: str, caption: str) -> Fragment:
+    """A line for each frame (a row a place on the axis, a column a seed): the mean over seeds, with its 95 % t-interval."""
+    figure, (axis,) = figures.new()
+    said = []
+    for number, (name, frame) in enumerate(lines.items()):
+        means, spread = frame.mean(axis=1), frame.sem(axis=1) * stats.t.ppf(0.975, frame.shape[1] - 1)
+        places = frame.index.to_numpy() * 1.04 ** (number - (len(lines) - 1) / 2)  # side by side on the logarithmic axis
+        drawn = axis.errorbar(places, means, yerr=spread, marker="osD^vP"[number % 6], markersize=5, capsize=3, label=name)
+        told = [f"{name} at {place:g}: {plain(means[place])} ± {plain(spread[place])}" for place in frame.index]
+        figures.hover(drawn.lines[0], told)
+        said += told
+    axis.set(xlabel=x, ylabel=y, xscale="log")
+    places = next(iter(lines.values())).index
+    axis.set_xticks(places, [f"{place:,}" for place in places], minor=False)
+    axis.set_xticks([], minor=True)
+    figure.legend(loc="outside upper center", ncols=2)
+    return figures.show(figure, f"{y} over {x}, means and 95 % intervals over seeds. " + "; ".join(said) + ".", caption)
+
+
 def points(table: pd.DataFrame, x: str, y: str, caption: str, log: bool = False, joined: bool = False) -> Fragment:
     """Labelled points: the frame's index names them, two of its columns place them."""
     figure, (axis,) = figures.new()
     ordered = table.sort_values(x)
-    axis.plot(ordered[x], ordered[y], marker="o", ls="-" if joined else "none", color=figures.COLOURS[0])
-    for name, place in ordered.iterrows():
-        axis.annotate(str(name), (place[x], place[y]), xytext=(5, 5), textcoords="offset points", fontsize=9)
+    line, = axis.plot(ordered[x], ordered[y], marker="o", ls="-" if joined else "none", color=figures.COLOURS[0])
+    figures.hover(line, [f"{name}: {plain(place[y])} at {place[x]:.4g}" for name, place in ordered.iterrows()])
     axis.set(xlabel=x, ylabel=y, xscale="log" if log else "linear")
     axis.margins(x=0.15, y=0.15)
+    name_points(figure, axis, ordered[[x, y]])
     alt = f"{y} against {x}. " + "; ".join(
         f"{name}: {y} {plain(place[y])} at {place[x]:.4g}" for name, place in ordered.iterrows()) + "."
     return figures.show(figure, alt, caption)
+
+
+def name_points(figure: Figure, axis: Axes, places: pd.DataFrame) -> None:
+    """Write each point's name beside it, towards the middle; a name that would lie on another one moves up or down, on a line.
+
+    Args:
+        figure: the whole figure.
+        axis: where in it the points stand, its scales and margins set.
+        places: an x and a y for each point, named by the index.
+    """
+    figure.draw_without_rendering()  # settles where the points are
+    inches = figure.dpi_scale_trans.inverted().transform
+    spots = 72 * inches(axis.transData.transform(places.to_numpy(dtype=float)))
+    middle = 72 * inches(axis.transAxes.transform((0.5, 0.5)))
+    taken: list[tuple[float, float, float]] = []  # of the names so far: from, to, height
+    for number in np.argsort(-abs(spots[:, 1] - middle[1])):  # the outermost stay where they are
+        (x, height), name = spots[number], str(places.index[number])
+        side = -1 if x > middle[0] else 1
+        start, end = sorted((x + 7 * side, x + (7 + 5.5 * len(name)) * side))
+        step = 1 if height < middle[1] else -1
+        moved = 0
+        while any(start < high and low < end and abs(height + moved - at) < LINE for low, high, at in taken):
+            moved += step
+        taken.append((start, end, height + moved))
+        axis.annotate(name, tuple(places.iloc[number]), xytext=(7 * side, moved), textcoords="offset points", va="center",
+                      ha="left" if side > 0 else "right", fontsize=10,
+                      arrowprops={"arrowstyle": "-", "lw": 0.5, "color": figures.INK, "shrinkB": 3} if abs(moved) > 4 else None)
 
 
 def two_scales(left: pd.Series, right: pd.Series, x: str, caption: str) -> Fragment:
@@ -84,7 +136,8 @@ def two_scales(left: pd.Series, right: pd.Series, x: str, caption: str) -> Fragm
     figure, (axis,) = figures.new()
     other = axis.twinx()
     for each, series, colour, marker in ((axis, left, figures.COLOURS[0], "o"), (other, right, figures.COLOURS[1], "s")):
-        each.plot(series.index, series.to_numpy(), color=colour, marker=marker, label=str(series.name))
+        line, = each.plot(series.index, series.to_numpy(), color=colour, marker=marker, label=str(series.name))
+        figures.hover(line, [f"{series.name}: {plain(value)} at {place}" for place, value in series.items()])
         each.set_ylabel(str(series.name), color=colour)
         each.tick_params(axis="y", colors=colour)
     other.grid(False)
@@ -113,13 +166,14 @@ def means_by_group(values: pd.DataFrame, groups: pd.Series, y: str, caption: str
         for place, group in enumerate(names):
             found = mean_interval(values.loc[groups == group, system])
             error = [[found.mean - found.low], [found.high - found.mean]]
-            axis.errorbar(place + shift, found.mean, yerr=error, fmt="osD^vP"[offset % 6], color=colour, capsize=3,
-                          label=system if place == 0 else None)
+            drawn = axis.errorbar(place + shift, found.mean, yerr=error, fmt="osD^vP"[offset % 6], color=colour, capsize=3,
+                                  label=system if place == 0 else None)
+            figures.hover(drawn.lines[0], [f"{system}, {group}: {plain(found.mean)} {interval(found.low, found.high)}"])
             said.append(f"{system}, {group}: {plain(found.mean)}")
     axis.set(ylabel=y, xticks=range(len(names)), ylim=(0, 1),
              xticklabels=[f"{g}\nn = {int((groups == g).sum())}" for g in names])
     if values.shape[1] > 1:
-        axis.legend(loc="upper right", ncols=min(3, values.shape[1]))
+        figure.legend(loc="outside upper center", ncols=min(3, values.shape[1]))
     return figures.show(figure, f"Means of {y} by group with 95 % intervals. " + "; ".join(said) + ".", caption)
 
 

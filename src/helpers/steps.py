@@ -7,7 +7,8 @@
     run.value()                                                             # the DataFrame, from the store if it is there
 
 Calling a step gives a `Step`, which may stand as an argument of another one. `value()` looks for the key in the
-reader's store, then among the recorded runs, and computes it otherwise, inputs first and only those that are needed.
+reader's store, then among the recorded runs, and computes it otherwise, inputs first and only those that are needed:
+in this process, or on a cluster (`helpers.cluster_steps`).
 """
 
 import functools
@@ -15,12 +16,12 @@ import inspect
 import json
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from helpers import ledger, numerics, paths, provenance, recipe, values
+from helpers import cluster_steps, ledger, multi_gpu, numerics, paths, provenance, recipe, values
 from helpers.errors import BadInput
 from helpers.store import Entry, Store
 
@@ -39,10 +40,26 @@ class Definition:
     hints: dict[str, Any] = field(repr=False, default_factory=dict)
     timing: bool = False  # True for a time or a size of memory: it belongs to this machine and is never shipped
     resumable: bool = False  # True if the function goes on from checkpoints that an interrupted run left
+    parallel: bool = False  # True if several processes may run the function together, each on a GPU
+    shards: "Shards | None" = None  # how a cluster computes it in parts
+
+
+@dataclass(frozen=True)
+class Shards:
+    """How a step is computed in parts that are steps themselves, with the very result that it has as a whole.
+
+    Args:
+        split: from the step and the values of its inputs, by argument, to its parts.
+        join: from the values of the parts, in order, to the step's value; `folder` as the step's function has it.
+    """
+
+    split: "Callable[[Step, dict[str, Any]], list[Step]]"
+    join: Callable[..., Any]
 
 
 def step(version: int, form: str, network: bool = False, timing: bool = False,
-         resumable: bool = False) -> Callable[[Callable[..., Any]], Callable[..., "Step"]]:
+         resumable: bool = False, parallel: bool = False,
+         shards: Shards | None = None) -> Callable[[Callable[..., Any]], Callable[..., "Step"]]:
     """Make a function a step.
 
     A function of form `folder` takes one more keyword argument, `folder`: the empty folder that it fills. A resumable one takes
@@ -54,6 +71,8 @@ def step(version: int, form: str, network: bool = False, timing: bool = False,
         network: whether the value comes out of a neural network, so that rounding depends on the hardware.
         timing: whether it is a measurement of this machine, which is always made live and never recorded.
         resumable: whether the function keeps checkpoints, and goes on from those that it finds.
+        parallel: whether it is a training that several processes may run together, see `helpers.multi_gpu`.
+        shards: how a cluster computes it in parts; without a cluster it is computed as a whole.
     """
 
     if form not in values.FORMS:
@@ -61,7 +80,7 @@ def step(version: int, form: str, network: bool = False, timing: bool = False,
 
     def wrap(function: Callable[..., Any]) -> Callable[..., Step]:
         definition = Definition(function.__name__, version, form, network, function, get_type_hints(function),
-                                timing, resumable)
+                                timing, resumable, parallel, shards)
         REGISTRY[definition.name] = definition
         signature = inspect.signature(function)
 
@@ -97,8 +116,9 @@ class Step:
         self.definition, self.arguments = definition, arguments
         self.name = definition.name
         # an absent input is not part of the recipe: an optional one added later leaves the old keys as they are
-        self._recipe = {"step": self.name, "version": definition.version,
-                        "arguments": {name: recipe.describe(value) for name, value in arguments.items() if value is not None}}
+        self._recipe: dict[str, Any] = {"step": self.name, "version": definition.version,
+                                        "arguments": {name: recipe.describe(value) for name, value in arguments.items()
+                                                      if value is not None}}
         self.key = recipe.key_of(self._recipe)
 
     def recipe(self) -> dict[str, Any]:
@@ -117,9 +137,17 @@ class Step:
         """Like `value`, but the store's entry (folder and manifest) instead of the value."""
         entry, source = self.lookup()
         if entry is None:
-            entry, source = self._compute()
+            entry, source = cluster_steps.compute(self) if cluster_steps.takes(self) else self._compute()
         ledger.note(entry.manifest, source)
         return entry
+
+    def joined(self, parts: Sequence[tuple[str, str]]) -> Entry:
+        """Like `entry`, but made of its shards, which are removed then: the name and the key of each."""
+        return self._compute(parts)[0]
+
+    def inputs(self) -> list["Step"]:
+        """The steps that it takes directly as inputs, in order of appearance."""
+        return _steps_in(list(self.arguments.values()))
 
     def lookup(self) -> tuple[Entry | None, str]:
         """The entry that would be used, and where it was found: `stored`, `recorded` or `missing`."""
@@ -138,14 +166,15 @@ class Step:
     def _class(self) -> str:
         return numerics.own_class() if self.definition.network else numerics.EXACT
 
-    def _compute(self) -> tuple[Entry, str]:
+    def _compute(self, parts: Sequence[tuple[str, str]] = ()) -> tuple[Entry, str]:
         store = Store(paths.store())
         with store.lock(self.name, self.key):
             entry, source = self.lookup()  # another process may have finished it while this one waited
             if entry is not None:
                 return entry, source
             store.sweep(self.name, self.key)
-            resolved = {name: _resolve(value) for name, value in self.arguments.items()}
+            shards = _of_one_class(store, self.name, parts)
+            resolved = {} if shards else {name: _resolve(value) for name, value in self.arguments.items()}
             started, clock = provenance.now(), time.perf_counter()
             ledger.progress(f"{self.name} ...")
 
@@ -153,19 +182,27 @@ class Step:
                 extra = {"folder": folder} if self.definition.form == "folder" else {}
                 if self.definition.resumable:
                     extra["checkpoints"] = store.checkpoints(self.name, self.key, self._class())
-                value = self.definition.function(**resolved, **extra)
+                if shards and self.definition.shards is not None:
+                    value = self.definition.shards.join([values.load(s.manifest["form"], s.folder) for s in shards], **extra)
+                else:
+                    value = multi_gpu.call(self.definition, {**resolved, **extra})
+                    if (processes := multi_gpu.processes(self.definition, resolved)) > 1:
+                        manifest["processes"] = processes
                 values.save(self.definition.form, value, folder)
-                manifest["seconds"] = round(time.perf_counter() - clock, 3)
+                spent = sum(shard.manifest["seconds"] for shard in shards)
+                manifest["seconds"] = round(time.perf_counter() - clock + spent, 3)
                 manifest["finished"] = provenance.now()
 
             manifest: dict[str, Any] = {
                 "step": self.name, "version": self.definition.version, "form": self.definition.form,
-                "numerics": self._class(), "recipe": self._recipe, "started": started,
+                "numerics": shards[0].numerics if shards else self._class(), "recipe": self._recipe, "started": started,
                 "inputs": [_summary(part) for part in recipe.input_steps(self._recipe)],
                 "machine": provenance.machine(), "versions": provenance.versions(), "commit": provenance.commit(),
             }
             entry = store.write(self.name, self.key, manifest, fill)
             store.drop_checkpoints(self.name, self.key, self._class())
+            for name, key in parts:
+                store.remove(name, key)
             ledger.progress(f"{self.name} {manifest['seconds']:.1f} s")
             return entry, "computed"
 
@@ -184,10 +221,43 @@ def rebuild(description: Any) -> Any:
         return _rebuild_data(description)
     if "step" not in description:
         return {name: rebuild(item) for name, item in description.items()}
+    return Step(_defined(description), {name: rebuild(item) for name, item in description["arguments"].items()})
+
+
+def described(description: dict[str, Any]) -> Step:
+    """Like `rebuild` for a step, but its inputs are made again only when they are asked for: looking it up reads no data.
+
+    Raises:
+        KeyError: if a step of that name and version no longer exists.
+    """
+    return _Described(description)
+
+
+class _Described(Step):
+    def __init__(self, description: dict[str, Any]):
+        self.definition, self._recipe = _defined(description), description
+        self.name, self.key = self.definition.name, recipe.key_of(description)
+
+    @functools.cached_property
+    def arguments(self) -> dict[str, Any]:  # type: ignore[override]
+        return {name: _lazily(item) for name, item in self._recipe["arguments"].items()}
+
+
+def _lazily(item: Any) -> Any:
+    if isinstance(item, list):
+        return [_lazily(part) for part in item]
+    if isinstance(item, dict) and "data" not in item:
+        return described(item) if "step" in item else {name: _lazily(part) for name, part in item.items()}
+    return rebuild(item)
+
+
+def _defined(description: dict[str, Any]) -> Definition:
+    if description["step"] not in REGISTRY:
+        raise KeyError(f"there is no step {description['step']}")
     definition = REGISTRY[description["step"]]
     if definition.version != description["version"]:
         raise KeyError(f"{definition.name} is at version {definition.version}, not {description['version']}")
-    return Step(definition, {name: rebuild(item) for name, item in description["arguments"].items()})
+    return definition
 
 
 def _rebuild_data(description: dict[str, Any]) -> Any:
@@ -216,6 +286,27 @@ def _too_old(entry: Entry) -> bool:
     return since is not None and (entry.folder / "manifest.json").stat().st_mtime < since
 
 
+def _of_one_class(store: Store, of: str, parts: Sequence[tuple[str, str]]) -> list[Entry]:
+    """The entries of a value's shards; those that do not fit together are removed."""
+    found = [entry for name, key in parts if (entry := store.find(name, key, "")) is not None]
+    if len(found) < len(parts):
+        raise BadInput(f"{len(parts) - len(found)} of {len(parts)} shards of {of} are gone", mend="call again")
+    if len(classes := {entry.numerics for entry in found}) > 1:
+        for name, key in parts:
+            store.remove(name, key)
+        raise BadInput(f"workers computed the shards of {of} in different arithmetic: {', '.join(sorted(classes))}",
+                       mend="let workers of one kind do it, or set BOOK_DEVICE=cpu and BOOK_DTYPE=fp32")
+    return found
+
+
+def _steps_in(value: Any) -> list[Step]:
+    if isinstance(value, Step):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    return [found for item in value for found in _steps_in(item)] if isinstance(value, list | tuple) else []
+
+
 def _resolve(value: Any) -> Any:
     if isinstance(value, Step):
         return value.value()
@@ -228,7 +319,7 @@ def _resolve(value: Any) -> Any:
 
 def _summary(part: dict[str, Any]) -> dict[str, Any]:
     """What a manifest says of an input step: enough to add up the cost of a lineage without the input itself."""
-    built: Step = rebuild(part)
+    built = described(part)
     entry, _ = built.lookup()
     if entry is None:
         return {"step": built.name, "key": built.key}

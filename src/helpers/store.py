@@ -62,10 +62,14 @@ class Store:
     @contextlib.contextmanager
     def lock(self, name: str, key: str) -> Iterator[None]:
         """Held while a key is computed; the operating system lets go of it when the process dies."""
+        with FileLock(self.lock_file(name, key)):
+            yield
+
+    def lock_file(self, name: str, key: str) -> Path:
+        """The file of a key's lock, in a folder that is there."""
         place = self.place(name, key)
         place.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(str(place) + ".lock"):
-            yield
+        return Path(str(place) + ".lock")
 
     def write(self, name: str, key: str, manifest: dict[str, Any], fill: Callable[[Path], None]) -> Entry:
         """Write an entry; `fill` puts the value's files into the empty folder that it is given.
@@ -106,6 +110,10 @@ class Store:
     def drop_checkpoints(self, name: str, key: str, numerics: str) -> None:
         """Remove them, once the value is finished."""
         shutil.rmtree(self.place(name, key) / f".checkpoints-{numerics}", ignore_errors=True)
+
+    def remove(self, name: str, key: str) -> None:
+        """Remove all entries of a key, if there are any."""
+        shutil.rmtree(self.place(name, key), ignore_errors=True)
 
     def sweep(self, name: str, key: str) -> None:
         """Remove what a killed run left behind (the caller holds the key's lock)."""

@@ -57,7 +57,7 @@ def maps(found: Mapping[str, BiEncoder], bed: Testbed, sample: int, seed: int) -
 
 def map_figure(found: Mapping[str, pd.DataFrame]) -> Fragment:
     """Queries and their relevant passages in the plane, a panel for each model; a line joins the two of a pair."""
-    figure, panels = figures.new(columns=len(found), width=4.2 * len(found), height=4.2)
+    figure, panels = figures.new(columns=len(found), width=3.7 * len(found), height=3.9)
     said = []
     for axis, (name, points) in zip(panels, found.items(), strict=True):
         query, passage = (points[points["kind"] == kind].set_index("query_id")[["x", "y"]] for kind in ("query", "passage"))
@@ -67,7 +67,7 @@ def map_figure(found: Mapping[str, pd.DataFrame]) -> Fragment:
             axis.scatter(each["x"], each["y"], s=14, marker=marker, color=figures.COLOURS[colour], label=label, zorder=2)
         axis.set(title=name, xticks=[], yticks=[])
         said.append(f"{name}: {nearest_share(points):.0%} of {len(query)} queries have their own passage as the nearest.")
-    panels[0].legend(loc="best", fontsize=9)
+    panels[0].legend(loc="best", fontsize=10)
     alt = "Maps of queries and their relevant passages, a line between the two of a pair. " + " ".join(said)
     return figures.show(figure, alt, "Queries and relevant passages in the plane by t-SNE; long distances there mean little.")
 

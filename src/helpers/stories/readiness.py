@@ -19,7 +19,7 @@ from helpers.verdicts import ALPHA, holm
 
 STUDY = "gao2021"
 STUDIED = {BACKBONE: "BERT", MLM: "BERT + MLM", CONDENSER: "BERT + CD", CONTINUED: "BERT + CD + CT"}  # rows of tables 1 to 4
-CONTINUED_RATE = 5e-5  # half of the first pre-training's
+CONTINUED_EPOCHS, CONTINUED_RATE = 2, 5e-5  # of the continued pre-training; the rate is half of the first one's
 OTHER_BACKBONE = "not BERT but the first layers of MiniLM, and a pre-training smaller by many orders"
 MISSING = "it needs a starting point that these parameters leave out"
 
@@ -32,7 +32,8 @@ def recipe(texts: str, unit: str, backbone: str, epochs: int) -> Pretraining:
     return Pretraining(texts, unit, split, backbone, epochs=epochs)
 
 
-def starts(names: Sequence[str], pretraining: Pretraining, target: str, continued_epochs: int) -> dict[str, Step | None]:
+def starts(names: Sequence[str], pretraining: Pretraining, target: str,
+           continued_epochs: int = CONTINUED_EPOCHS) -> dict[str, Step | None]:
     """The weights that each named starting point gives; None for the backbone's own.
 
     Args:

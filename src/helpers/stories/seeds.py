@@ -63,7 +63,7 @@ def spread_figure(systems: Mapping[str, Evaluation]) -> Fragment:
     base = systems["BM25"].mean(MEASURE).mean
     axis.axhline(base, color=figures.COLOURS[1], ls="--", label="BM25")
     axis.set(xticks=range(len(names)), xticklabels=[f"run {name}" for name in names], ylabel=MEASURE)
-    axis.legend()
+    figure.legend(loc="outside upper center", ncols=3)
     alt = f"{MEASURE} of each run with its 95 % interval over queries; BM25 {plain(base)}. " + "; ".join(
         f"run {name}: {plain(m.mean)} {interval(m.low, m.high)}" for name, m in zip(names, means, strict=True)) + "."
     return figures.show(figure, alt, "Spread over seeds beside the interval over queries.")

@@ -1,0 +1,68 @@
+"""Where the book's repository lies in public: one address, from which every launch link, citation and clone follows.
+
+It stands in `book/_config.yml` under `repository`. On GitHub's machines the repository that the workflow runs in takes its place,
+so that a fork's book points to the fork; `BOOK_REPOSITORY` overrides both.
+"""
+
+import os
+import re
+from dataclasses import dataclass
+
+import yaml
+
+from helpers import paths
+from helpers.errors import BadInput
+
+NOBODY = "OWNER"  # stands for the owner's name until somebody publishes the book
+ADDRESS = re.compile(r"https://github\.com/([A-Za-z0-9][A-Za-z0-9-]*)/([A-Za-z0-9._-]+?)(?:\.git)?/?")
+
+
+@dataclass(frozen=True)
+class Repository:
+    """A repository on GitHub.
+
+    Args:
+        owner: a person's or organisation's name.
+        name: the repository's.
+        branch: the one that readers are led to.
+    """
+
+    owner: str
+    name: str
+    branch: str
+
+    @property
+    def url(self) -> str:
+        """Its address."""
+        return f"https://github.com/{self.owner}/{self.name}"
+
+    @property
+    def is_placeholder(self) -> bool:
+        """Whether the address was never set."""
+        return self.owner == NOBODY
+
+
+def repository() -> Repository:
+    """The repository that this book is built for.
+
+    Raises:
+        BadInput: for an address that is not one of a repository on GitHub: Binder and Colab could not open it.
+    """
+    own, running, usual = os.environ.get("BOOK_REPOSITORY"), os.environ.get("GITHUB_REPOSITORY"), configured()
+    if own:
+        return parsed(own, usual.branch, "BOOK_REPOSITORY")
+    return parsed(f"https://github.com/{running}", usual.branch, "GITHUB_REPOSITORY") if running else usual
+
+
+def configured() -> Repository:
+    """The repository that `book/_config.yml` names."""
+    settings = yaml.safe_load((paths.BOOK / "_config.yml").read_text(encoding="utf-8"))["repository"]
+    return parsed(settings["url"], settings["branch"], "book/_config.yml, repository.url")
+
+
+def parsed(url: str, branch: str, where: str) -> Repository:
+    """A repository from its address; `where` names the address's origin in the error."""
+    found = ADDRESS.fullmatch(url.strip())
+    if found is None:
+        raise BadInput(f"{url!r} is no repository on GitHub ({where})", mend="write https://github.com/<owner>/<name>")
+    return Repository(found[1], found[2], branch)

@@ -1,0 +1,162 @@
+"""The chapter *Query explorer*: BM25, a re-ranker and a bi-encoder side by side, query by query."""
+
+from collections.abc import Mapping
+from html import escape
+from typing import Any
+from urllib.parse import urlencode
+
+import pandas as pd
+
+from helpers import explorer as collected
+from helpers import page, recipe
+from helpers.answer_types import answer_type
+from helpers.bi_encoder import BiEncoder
+from helpers.evaluation import Evaluation, evaluate
+from helpers.fragments import Fragment, Html, cell, table
+from helpers.numbers import count, plain
+from helpers.testbed import Testbed
+from helpers.trial import MEASURES, Scorer, Trial
+
+FIRST, SECOND, THIRD = "BM25", "re-ranking", "dense search"
+OUTCOME = "outcome"  # how the page's address names a class of queries
+UNTYPED = "none"
+WORDS_SHOWN = 14
+ASSETS = "../_static"  # as seen from a chapter's page
+
+
+def systems(trial: Trial, reranker: Scorer, encoder: BiEncoder, kept: int, trained: bool) -> dict[str, Evaluation]:
+    """The three systems: BM25, its candidates re-ranked, and dense search.
+
+    Args:
+        trial: queries, candidates and measures.
+        reranker: scores the candidates.
+        encoder: searches the whole collection.
+        kept: passages of its ranking.
+        trained: whether it is fine-tuned, or the backbone as it is.
+    """
+    run = (encoder if trained else encoder.untouched()).run(trial.bed, kept)
+    return {FIRST: trial.baseline(FIRST), SECOND: trial.of(SECOND, reranker),
+            THIRD: evaluate(THIRD, run.value(), trial.bed, MEASURES, run)}
+
+
+def labels(bed: Testbed) -> pd.DataFrame:
+    """What queries are filtered by: the collection's answer types, or those by the rules, and its styles if it has any."""
+    frame, found = bed.query_frame, {}
+    found["answer type"] = frame["answer_type"] if "answer_type" in frame else [
+        answer_type(text) or UNTYPED for text in frame["text"]]
+    if "style" in frame:
+        found["style"] = frame["style"]
+    return pd.DataFrame(found, index=frame.index)
+
+
+def data(bed: Testbed, found: Mapping[str, Evaluation], depth: int, whole: int) -> dict[str, Any]:
+    """What the page shows; see `explorer.collect`."""
+    return collected.collect(bed, found, labels(bed), depth, whole)
+
+
+def show(content: Mapping[str, Any], found: Mapping[str, Evaluation]) -> Fragment:
+    """The explorer: its data written beside the book's static files, and the place where the page builds it.
+
+    Args:
+        content: of `data`.
+        found: the systems: what they were computed from names the file, so that a variant has its own.
+    """
+    sources = [system.source.key for system in found.values()]
+    address, size = collected.write(content, recipe.sha256(recipe.canonical([sources, content["depth"], content["whole"]]))[:10])
+    scripts = "".join(f'<script defer src="{escape(each)}"></script>' for each in (
+        address, f"{ASSETS}/explorer_bm25.js", f"{ASSETS}/explorer.js"))
+    said = "The explorer needs JavaScript. Some of its queries stand further below as plain tables."
+    return Fragment(f'<link rel="stylesheet" href="{ASSETS}/explorer.css"><div id="nr-explorer" data-bytes="{size}">'
+                    f"<noscript><p>{said}</p></noscript></div>{scripts}")
+
+
+def scope(content: Mapping[str, Any]) -> Fragment:
+    """How much there is to explore."""
+    said = (f"{count(len(content['queries']))} test queries, the first {count(content['depth'])} passages of each ranking, "
+            f"{count(len(content['passages']))} passages.")
+    own = ("That is the whole collection: a query of your own is ranked by BM25 in the browser." if content["whole"] else
+           "Those are the passages that some ranking shows; the collection is too large to search it in the browser.")
+    size = len(collected.as_script(content)) / 2**20
+    return page.prose(said, own, f"The data of the page has {plain(size, 1)} MiB.")
+
+
+def examples(content: Mapping[str, Any], shown: int) -> Fragment:
+    """Some queries as plain tables: where re-ranking gains and loses most, and what only dense search finds."""
+    queries = {name: [query for query in content["queries"] if number in query["classes"]]
+               for number, name in enumerate(content["classes"])}
+    gain = lambda query: reciprocal(content, query, SECOND) - reciprocal(content, query, FIRST)
+    missed = [query for query in queries[f"{FIRST} missed it"] if reciprocal(content, query, THIRD) == 1]
+    chosen = {"Re-ranking gains most": max(queries[f"{SECOND} helped"], key=gain, default=None),
+              "Re-ranking loses most": min(queries[f"{SECOND} hurt"], key=gain, default=None),
+              f"{FIRST} misses it, {THIRD} puts it first": next(iter(missed), None)}
+    parts = [example(content, query, title, shown) for title, query in chosen.items() if query is not None]
+    return Fragment("\n".join(parts))
+
+
+def reciprocal(content: Mapping[str, Any], query: Mapping[str, Any], system: str) -> float:
+    """The reciprocal rank of a query within the passages that the page shows."""
+    names = [name for name, _ in content["systems"]]
+    answers = (rank for rank, (_, _, grade, _) in enumerate(query["rankings"][names.index(system)], start=1)
+               if grade is not None and grade >= content["level"])
+    return 1 / next(answers, float("inf"))
+
+
+def example(content: Mapping[str, Any], query: Mapping[str, Any], title: str, shown: int) -> str:
+    """The first passages of one query in every ranking, as a table with a link into the explorer."""
+    names = [name for name, _ in content["systems"]]
+    rows = [[rank + 1, *(passage_cell(content, ranking[rank], number) if rank < len(ranking) else ""
+                         for number, ranking in enumerate(query["rankings"]))] for rank in range(shown)]
+    caption = f"{title}: {query['text']}"
+    leading = link("show it in the explorer", {"q": query["id"]})
+    return f"{table(caption, ('rank', *names), rows, numeric_from=9).text}<p>{leading}</p>"
+
+
+def passage_cell(content: Mapping[str, Any], row: list[Any], system: int) -> Html:
+    """A passage in a table: its title, its beginning, its grade, and how far it moved in that system."""
+    seat, _, grade, moves = row
+    _, title, body = content["passages"][seat]
+    names = {grade: f"{sign} {name}" for grade, name, sign in content["grades"]}
+    notes = [names.get(grade, ""), moved(moves[system - 1]) if system else ""]
+    beginning = " ".join(body.split()[:WORDS_SHOWN]) + " …"
+    return Html(f"<b>{cell(title)}</b> {cell(beginning)}<br><small>{cell(', '.join(filter(None, notes)))}</small>")
+
+
+def moved(places: int | str) -> str:
+    """A movement as the page writes it."""
+    if isinstance(places, str):
+        return places
+    return f"▲{places}" if places > 0 else f"▼{-places}" if places < 0 else "="
+
+
+def by_label(content: Mapping[str, Any]) -> Fragment:
+    """How many queries of each answer type and style each outcome has; every number leads to these queries."""
+    rows = []
+    for place, label in enumerate(content["labels"]):
+        for value in sorted({query["labels"][place] for query in content["queries"]}):
+            own = [query for query in content["queries"] if query["labels"][place] == value]
+            cells = [(len(own), {label: value})]
+            cells += [(sum(number in query["classes"] for query in own), {label: value, OUTCOME: name})
+                      for number, name in enumerate(content["classes"])]
+            rows.append([value, *(Html(link(count(size), filters)) if size else count(size) for size, filters in cells)])
+    return page.show_table(f"Queries by {' and '.join(content['labels'])}, and what became of them",
+                           ("kind", "queries", *content["classes"]), rows)
+
+
+def link(text: str, shown: Mapping[str, str]) -> str:
+    """A link to the explorer, which then shows what the names and values of its address say."""
+    return f'<a href="#nr-explorer" data-explore="{escape(urlencode(shown))}">{escape(text)}</a>'
+
+
+def finding(content: Mapping[str, Any]) -> Fragment:
+    """The chapter's last words: how often which ranking is the better one."""
+    sizes = {name: sum(number in query["classes"] for query in content["queries"])
+             for number, name in enumerate(content["classes"])}
+    depth, known = count(content["depth"]), count(content["systems"][0][1])
+    missed = [query for query in content["queries"] if content["classes"].index(f"{FIRST} missed it") in query["classes"]]
+    found = sum(reciprocal(content, query, THIRD) > 0 for query in missed)
+    return page.prose(
+        *(f"Within the first {depth} passages {name} places the answer to {count(sizes[f'{name} helped'])} queries higher than "
+          f"{FIRST} and that to {count(sizes[f'{name} hurt'])} lower." for name in (SECOND, THIRD)),
+        f"{FIRST} has no answer to {count(len(missed))} queries among its first {known} passages, so no re-ranking can show one; "
+        f"{THIRD} shows it for {count(found)} of them.",
+        f"No ranking shows an answer to {count(sizes['no ranking shows it'])} queries.")

@@ -1,0 +1,151 @@
+"""The whole book as one HTML page, for printing: every page's article in the order of the contents, with links that stay inside.
+
+A page's ids get its name in front, since two pages may use the same one; links between pages become links within this one, and
+what needs a screen (buttons, folded code, heading links) goes.
+"""
+
+import os
+import re
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urldefrag
+
+import yaml
+
+from helpers import paths
+from helpers.errors import BadInput
+
+if TYPE_CHECKING:
+    from bs4 import Tag
+
+DROPPED = ("script", "noscript", "a.headerlink", "div.toctree-wrapper", "div.cell_input", "details.above-input", ".nr-launch",
+           ".nr-screen", "metadata")
+URL = re.compile(r"url\(\s*['\"]?#([^'\")]+)['\"]?\s*\)")
+
+
+def contents() -> list[tuple[str, list[str]]]:
+    """The book's parts in order, each with the names of its pages; the first part holds the first page alone.
+
+    Variants are not among them: the printed book is the baseline.
+    """
+    toc = yaml.safe_load((paths.BOOK / "_toc.yml").read_text(encoding="utf-8"))
+    return [("", [toc["root"]]), *((part["caption"], [page["file"] for page in part["chapters"]]) for part in toc["parts"])]
+
+
+def write(html: Path, target: Path, front: str) -> Path:
+    """Write the whole book.
+
+    Args:
+        html: a rendered book.
+        target: the file.
+        front: lines below the title, in HTML: authors, version, commit.
+
+    Returns:
+        The file.
+
+    Raises:
+        BadInput: if a page of the contents has not been rendered.
+    """
+    parts = contents()
+    known = {page for _, pages in parts for page in pages}
+    body, entries = [], []
+    for caption, pages in parts:
+        for number, page in enumerate(pages):
+            article = article_of(html / f"{page}.html")
+            title = title_of(article)
+            inside(article, page, known, os.path.relpath(html, target.parent))
+            label = f'<p class="nr-part">{escape(caption)}</p>' if caption and number == 0 else ""
+            body.append(f'<section class="nr-page" id="{anchor(page)}">{label}{article.decode_contents()}</section>')
+            if page != "index":
+                entries.append(_contents_line(page, title, label))
+    css = "".join(f'<link rel="stylesheet" href="{os.path.relpath(html / "_static" / name, target.parent)}">'
+                  for name in ("pygments.css", "book.css", "print.css"))
+    listing = f'<nav class="nr-contents"><h1>Contents</h1>{"".join(entries)}</nav>'
+    title = escape(yaml.safe_load((paths.BOOK / "_config.yml").read_text(encoding="utf-8"))["title"])
+    cover = f'<section class="nr-cover"><p class="nr-title">{title}</p>{front}</section>'
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(WHOLE.format(title=title, css=css, cover=cover, contents=listing, body="".join(body)), encoding="utf-8")
+    return target
+
+
+WHOLE = """<!DOCTYPE html>
+<html lang="en" data-theme="light"><head><meta charset="utf-8"><title>{title}</title>{css}</head>
+<body class="nr-print">{cover}{contents}<main class="bd-content">{body}</main></body></html>
+"""
+
+
+def article_of(file: Path) -> "Tag":
+    """The article of a rendered page, without what needs a screen."""
+    from bs4 import BeautifulSoup, Tag
+
+    if not file.exists():
+        raise BadInput("the page has not been rendered", file=file, mend="`make book` renders it")
+    article = BeautifulSoup(file.read_text(encoding="utf-8"), "lxml").find("article")
+    if not isinstance(article, Tag):
+        raise BadInput("the page has no article", file=file, mend="render it with the book's own theme")
+    for selector in DROPPED:
+        for element in article.select(selector):
+            element.decompose()
+    for element in article.select("details"):
+        element["open"] = ""
+    return article
+
+
+def title_of(article: "Tag") -> str:
+    """A page's title; empty if it has none."""
+    heading = article.find("h1")
+    return heading.get_text().strip() if heading else ""
+
+
+def anchor(page: str, fragment: str = "") -> str:
+    """The id that stands for a page, or for a place on it, in the whole book."""
+    return f"{page.replace('/', '.')}{f'--{fragment}' if fragment else ''}"
+
+
+def inside(article: "Tag", page: str, known: set[str], html: str) -> None:
+    """Make a page's ids unique and its links lead to the whole book.
+
+    Args:
+        article: of the page, changed in place.
+        page: its name.
+        known: the names of all pages of the book; a link to any other local page loses its target.
+        html: the way from the whole book's folder to the rendered book, for pictures.
+    """
+    for element in article.find_all(True):
+        for name, value in list(element.attrs.items()):
+            if not isinstance(value, str):
+                continue
+            if name == "id":
+                element[name] = anchor(page, value)
+            elif name in ("href", "xlink:href"):
+                target = moved(value, page, known)
+                if target is None:
+                    del element[name]
+                else:
+                    element[name] = target
+            elif name == "src" and "://" not in value and not value.startswith("data:"):
+                element[name] = f"{html}/{os.path.normpath(Path(page).parent / value)}"
+            elif "url(" in value:
+                element[name] = URL.sub(lambda found: f"url(#{anchor(page, found[1])})", value)
+
+
+def moved(link: str, page: str, known: set[str]) -> str | None:
+    """Where a page's link leads in the whole book; None if nowhere."""
+    if "://" in link or link.startswith("mailto:"):
+        return link
+    path, fragment = urldefrag(link)
+    target = page if not path else os.path.normpath(Path(page).parent / unquote(path)).removesuffix(".html")
+    return f"#{anchor(target, fragment)}" if target in known else None
+
+
+def _contents_line(page: str, title: str, label: str) -> str:
+    """A line of the contents; its page number is known once the book has been printed (`numbered`)."""
+    return (f'{label}<p class="nr-line"><a href="#{anchor(page)}">{escape(title)}</a>'
+            f'<span class="nr-number" data-page="{anchor(page)}"></span></p>')
+
+
+def numbered(text: str, numbers: dict[str, Any]) -> str:
+    """The whole book with the page numbers of the contents filled in, by page anchor."""
+    return re.sub(r'(<span class="nr-number" data-page="([^"]+)">)[^<]*(</span>)',
+                  lambda found: f"{found[1]}{numbers.get(found[2], '')}{found[3]}", text)

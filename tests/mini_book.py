@@ -1,0 +1,32 @@
+"""The whole book in the mini profile, in a copy of the project, as a newcomer would run it."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from helpers import paths
+
+COPIED = ("notebooks", "profiles", "published", "book", "results", "tests", "requirements.lock")
+
+
+def make(root: Path) -> Path:
+    """Copy the project's own files to a folder and build the mini book there, every step anew."""
+    for name in COPIED:
+        source = paths.ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, root / name, ignore=shutil.ignore_patterns("_build", "chapters", "generated"))
+        else:
+            shutil.copy(source, root / name)
+    first = book(root, "build", "--profile", "mini", "--fresh")
+    assert first.returncode == 0, first.stderr[-3000:]
+    return root
+
+
+def book(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a command of the book in the copy."""
+    env = {**os.environ, "BOOK_ROOT": str(root), "BOOK_STORE": str(root / "store"), "HOME": str(root)}
+    env.pop("BOOK_FRESH", None)
+    return subprocess.run([sys.executable, "-m", "helpers.cli", *arguments], env=env, cwd=root, capture_output=True, text=True,
+                          check=False)

@@ -1,0 +1,233 @@
+"""Every page of a rendered book in a real, headless Chromium: it works from disk, without a network, by day and by night, on
+a phone, and with a keyboard alone.
+
+The book is the mini book of test_book.py; `BOOK_HTML=book/_build/html` looks at another one. Without a Chromium these tests
+are skipped, unless `BOOK_BROWSER=required` (CI) says that they must not be.
+"""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from helpers import chromium, screenshots
+from helpers.errors import BadInput
+from looking import PHONE, Look, context, dead_links, listen, look_at, night
+
+pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.timeout(2400)]  # the first may wait for the whole book
+KNOWN_WORD = "reciprocal"  # stands on many pages, whatever the profile
+WALKED = ("index", "chapters/does_it_work", "generated/scoreboard", "search")
+
+# Requests that a page may make to the network: none.
+OUTSIDE: tuple[str, ...] = ()
+
+# What axe-core finds in the theme's own parts and we cannot mend: a pattern of `rule | selector`, and why it may stay.
+ALLOWED: dict[str, str] = {}
+
+
+@pytest.fixture(scope="module")
+def running():
+    try:
+        with chromium.browser() as browser:
+            yield browser
+    except BadInput as error:
+        (pytest.fail if os.environ.get("BOOK_BROWSER") == "required" else pytest.skip)(f"NO PAGE WAS LOOKED AT: {error}")
+
+
+@pytest.fixture(scope="module")
+def window(running):
+    with context(running) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def html(running, request):
+    named = os.environ.get("BOOK_HTML")
+    return Path(named).resolve() if named else request.getfixturevalue("project") / "book" / "_build" / "html"
+
+
+@pytest.fixture(scope="module")
+def looks(window, html) -> list[Look]:
+    return [look_at(window, html / f"{page}.html", page) for page in screenshots.pages(html)]
+
+
+@pytest.fixture
+def page(window):
+    made = window.new_page()
+    yield made
+    made.close()
+
+
+def complaints(looks, part):
+    return [f"{seen.page}: {line}" for seen in looks for line in getattr(seen, part)]
+
+
+def assert_none(found: list[str]) -> None:
+    """Fail with all that was found, each on a line of its own."""
+    assert not found, "\n".join([f"{len(found)} found", *found[:60]])
+
+
+def test_every_page_was_looked_at(looks, html):
+    seen = {look.page for look in looks}
+    assert {"index", "reading", "bibliography", "search", "generated/scoreboard", "generated/numbers"} <= seen
+    assert {f"chapters/{file.stem}" for file in (html / "chapters").glob("*.html")} <= seen
+    assert len(seen) == len(looks) > 20
+
+
+def test_the_console_holds_no_error(looks):
+    assert_none(complaints(looks, "errors"))
+
+
+def test_nothing_is_asked_of_the_network(looks):
+    assert_none([line for line in complaints(looks, "outside") if not line.split(": ", 1)[1].startswith(OUTSIDE)])
+
+
+def test_every_request_is_answered(looks):
+    assert_none(complaints(looks, "failed"))
+
+
+def test_every_link_of_the_book_leads_somewhere(looks, html):
+    assert sum(len(look.links) for look in looks) > 500
+    assert_none(dead_links(looks, html))
+
+
+def test_every_image_loads(looks):
+    assert_none(complaints(looks, "images"))
+
+
+def test_every_picture_has_a_text_of_its_own(looks):
+    assert sum(len(look.pictures) for look in looks) > 10
+    for seen in looks:
+        texts = [picture["text"] or "" for picture in seen.pictures]
+        mute = [picture["what"] for picture, text in zip(seen.pictures, texts, strict=True) if not tells(text)]
+        assert_none([f"{seen.page}: {what}" for what in mute])
+        assert len(set(texts)) == len(texts), f"{seen.page}: two pictures with one text"
+
+
+def tells(text: str) -> bool:
+    """Whether a picture's text says more than that it is one: some words, not a file's name."""
+    return len(text.split()) >= 5 and not re.fullmatch(r"\S+\.(png|svg|jpe?g)", text)
+
+
+def test_axe_finds_nothing_grave(looks):
+    found = complaints(looks, "rules")
+    assert_none([line for line in found if not any(re.search(pattern, line) for pattern in ALLOWED)])
+
+
+def test_every_exception_is_still_needed(looks):
+    found = "\n".join(complaints(looks, "rules"))
+    assert [pattern for pattern in ALLOWED if not re.search(pattern, found)] == []
+
+
+def test_the_text_of_plots_stands_out_by_day_and_by_night(looks):
+    assert_none(complaints(looks, "pale"))
+
+
+def test_no_page_is_wider_than_a_phone(looks):
+    assert_none(complaints(looks, "wide"))
+
+
+def test_wide_tables_and_plots_scroll_in_a_box_that_the_keyboard_reaches(looks):
+    assert_none(complaints(looks, "boxes"))
+
+
+def test_no_text_is_too_small_on_a_phone(looks):
+    assert_none(complaints(looks, "small"))
+
+
+def walk(page):
+    """Every place that the Tab key reaches, from the top of the page to its end."""
+    page.evaluate("look.step()")
+    places = []
+    while len(places) < 3000:
+        page.keyboard.press("Tab")
+        place = page.evaluate("look.step()")
+        if place["tag"] == "body" and places:
+            return places
+        places.append(place)
+    raise AssertionError("the Tab key never comes to the end of the page")
+
+
+@pytest.mark.parametrize("name", WALKED)
+def test_the_tab_key_reaches_everything_and_shows_where_it_is(page, html, name):
+    page.goto((html / f"{name}.html").as_uri())
+    boxes, folds = page.locator("main .nr-scroll:visible").count(), page.locator("main summary:visible").count()
+    targets = set(page.evaluate("look.visibleLinks()"))
+    places = walk(page)
+    assert_none([place["unseen"] for place in places if place["unseen"]])
+    assert sum(place["tag"] == "div" and "nr-scroll" in place["classes"] for place in places) == boxes
+    assert sum(place["tag"] == "summary" for place in places) == folds
+    assert targets - {place["href"] for place in places} == set()
+    assert any("search-button" in " ".join(place["classes"]) for place in places)
+    assert sum(place["inside"] == "contents" and place["tag"] == "a" for place in places) >= 20
+
+
+def test_search_by_keyboard_alone_finds_a_known_word(page, html):
+    seen = Look("search")
+    listen(page, seen)
+    page.goto((html / "index.html").as_uri())
+    for _ in range(20):
+        page.keyboard.press("Tab")
+        if "search-button" in " ".join(page.evaluate("look.step()")["classes"]):
+            break
+    page.keyboard.press("Enter")
+    page.keyboard.type(KNOWN_WORD)
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile(r"/search\.html\?q="))
+    page.wait_for_selector("#search-results li a")
+    found = page.locator("#search-results li a")
+    assert found.count() >= 3
+    found.first.click()
+    page.wait_for_url(re.compile(r"^(?!.*/search\.html)"))
+    assert KNOWN_WORD in page.locator("main").inner_text().lower()
+    assert seen.errors + seen.failed + seen.outside == []
+
+
+def test_search_says_so_when_it_finds_nothing(page, html):
+    page.goto((html / "search.html").as_uri() + "?q=xyzzyqqq")
+    page.wait_for_function("document.querySelector('#search-results').innerText.includes('did not match')")
+    assert page.locator("#search-results li").count() == 0
+
+
+def test_the_reader_can_choose_the_theme_with_the_keyboard_and_it_stays(page, html):
+    page.goto((html / "index.html").as_uri())
+    chosen = []
+    for _ in range(3):
+        page.locator("main .theme-switch-button").first.focus()
+        page.keyboard.press("Enter")
+        chosen.append(page.evaluate("document.documentElement.dataset.mode"))
+        theme = page.evaluate("document.documentElement.dataset.theme")
+        page.goto((html / "reading.html").as_uri())
+        assert page.evaluate("document.documentElement.dataset.mode") == chosen[-1]
+        assert page.evaluate("document.documentElement.dataset.theme") == theme
+    assert sorted(chosen) == ["auto", "dark", "light"]
+
+
+def test_without_a_choice_the_page_follows_the_system(page, html):
+    page.goto((html / "index.html").as_uri())
+    assert page.evaluate("document.documentElement.dataset.theme") == "light"
+    page.emulate_media(color_scheme="dark")
+    night(page)
+    red, green, blue = map(int, re.findall(r"\d+", page.evaluate("getComputedStyle(document.body).backgroundColor"))[:3])
+    assert max(red, green, blue) < 64
+
+
+def test_a_phone_opens_the_contents_with_the_keyboard(page, html):
+    page.set_viewport_size(PHONE)
+    page.goto((html / "index.html").as_uri())
+    link = page.locator(".bd-sidebar-primary a[href$='reading.html'], dialog a[href$='reading.html']").first
+    assert not link.is_visible() or link.bounding_box()["x"] < 0
+    page.locator("button.primary-toggle:visible").first.focus()
+    page.keyboard.press("Enter")
+    page.locator("dialog[open] a[href$='reading.html']").first.press("Enter", timeout=10_000)
+    page.wait_for_url(re.compile(r"/reading\.html$"))
+
+
+def test_a_phone_opens_the_contents_of_a_page_with_the_keyboard(page, html):
+    page.set_viewport_size(PHONE)
+    page.goto((html / "reading.html").as_uri())
+    page.locator("button.secondary-toggle:visible").first.focus()
+    page.keyboard.press("Enter")
+    page.locator("dialog[open] a[href='#verdicts']").first.press("Enter", timeout=10_000)
+    page.wait_for_url(re.compile(r"#verdicts$"))

@@ -1,0 +1,72 @@
+"""Finding the browser: the named one, one on the path, or an error that says what to do."""
+
+import pytest
+
+from helpers import chromium
+from helpers.errors import BadInput
+
+
+@pytest.fixture
+def programs(tmp_path, monkeypatch):
+    """An empty path, and a way to put programs on it."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("BOOK_CHROMIUM", raising=False)
+    monkeypatch.setattr(chromium, "MAC", ())
+
+    def put(name):
+        file = tmp_path / name
+        file.write_text("#!/bin/sh\n")
+        file.chmod(0o755)
+        return file
+
+    return put
+
+
+@pytest.mark.parametrize("name", chromium.NAMES)
+def test_a_browser_on_the_path_is_found(programs, name):
+    file = programs(name)
+    assert chromium.find() == file
+
+
+def test_chromium_comes_before_chrome(programs):
+    programs("google-chrome")
+    first = programs("chromium")
+    assert chromium.find() == first
+
+
+def test_the_named_one_comes_first(programs, tmp_path, monkeypatch):
+    programs("chromium")
+    other = programs("my-own")
+    monkeypatch.setenv("BOOK_CHROMIUM", str(other))
+    assert chromium.find() == other
+
+
+def test_a_named_one_that_is_missing_is_an_error_even_if_there_is_another(programs, monkeypatch):
+    programs("chromium")
+    monkeypatch.setenv("BOOK_CHROMIUM", "/no/such/program")
+    with pytest.raises(BadInput, match="/no/such/program"):
+        chromium.find()
+
+
+def test_a_file_that_cannot_run_is_none(programs):
+    programs("chromium").chmod(0o644)
+    with pytest.raises(BadInput, match="no Chromium"):
+        chromium.find()
+
+
+def test_without_a_browser_the_error_says_what_to_do(programs):
+    with pytest.raises(BadInput, match="make browser.*BOOK_CHROMIUM"):
+        chromium.find()
+
+
+def test_an_application_of_macos_is_found(programs, tmp_path, monkeypatch):
+    there = programs("Chromium.app")
+    monkeypatch.setattr(chromium, "MAC", (tmp_path / "none", there))
+    assert chromium.find() == there
+
+
+def test_the_makefile_looks_for_the_same_names():
+    from helpers import paths
+
+    script = (paths.ROOT / ".ci" / "chromium.sh").read_text()
+    assert f" {' '.join(chromium.NAMES)}; do" in script

@@ -1,0 +1,146 @@
+"""Citations: valid BibTeX for the book, each chapter and each run, and a run that can be computed again from what it says."""
+
+import json
+import shlex
+
+import nbformat
+import pytest
+import yaml
+from pybtex.database import parse_string
+
+from helpers import chapters, cite, cite_page, paths, variants
+from helpers.page_header import DATA_KEY
+
+RUN = {"profile": "mini", "commit": "0123abcd4567+", "date": "2026-11-21T10:00:00Z"}
+
+
+@pytest.fixture(autouse=True)
+def address(monkeypatch):
+    monkeypatch.setenv("BOOK_REPOSITORY", "https://github.com/Me/my-book")
+
+
+def run_of(chapter, **changed):
+    return {**RUN, "parameters": {**chapters.resolve(chapter, "mini", {}), **changed}}
+
+
+def parsed(text):
+    entries = parse_string(text, "bibtex").entries
+    assert len(entries) == 1
+    return next(iter(entries.values()))
+
+
+def test_the_citation_file_has_what_the_format_demands():
+    about = yaml.safe_load((paths.ROOT / "CITATION.cff").read_text())
+    assert {"cff-version", "message", "title", "authors"} <= set(about)
+    assert about["cff-version"] == "1.2.0"
+    assert about["authors"]
+    assert all("name" in author or {"family-names", "given-names"} <= set(author) for author in about["authors"])
+    assert isinstance(about["date-released"], str)  # quoted: the format wants a text
+    assert about["license"] == "MIT"
+
+
+def test_the_book_s_version_is_that_of_the_package():
+    import tomllib
+
+    assert cite.citation()["version"] == tomllib.loads((paths.ROOT / "pyproject.toml").read_text())["project"]["version"]
+
+
+def test_the_book_s_entry():
+    fields = parsed(cite.of_book()).fields
+    assert fields["title"] == cite.citation()["title"]
+    assert fields["url"] == "https://me.github.io/my-book/"
+    assert fields["year"] == cite.citation()["date-released"][:4]
+
+
+def test_without_a_public_address_no_address_is_made_up(monkeypatch):
+    monkeypatch.setenv("BOOK_REPOSITORY", "https://github.com/OWNER/my-book")
+    assert "url" not in parsed(cite.of_book()).fields
+    assert "OWNER" not in cite_page.page()
+
+
+@pytest.mark.parametrize("chapter", chapters.templates())
+def test_every_chapter_has_a_valid_entry_that_names_it(chapter):
+    entry = parsed(cite.of_chapter(chapter))
+    assert entry.type == "incollection"
+    assert variants.title(chapter) in entry.fields["title"].replace("\\", "")
+    assert entry.fields["url"].endswith(f"/chapters/{chapter}.html")
+
+
+@pytest.mark.parametrize("chapter", chapters.names())
+def test_every_run_has_a_valid_entry_with_commit_profile_and_parameters(chapter):
+    run = run_of(chapter)
+    note = parsed(cite.of_run(chapter, run)).fields["note"]
+    assert "profile mini" in note
+    assert RUN["commit"] in note
+    assert cite.parameters_digest(run) in note
+    for name in cite.changed_parameters(chapter, run["parameters"]):
+        assert cite.latex(name) in note
+
+
+def test_a_run_says_its_date_and_only_the_parameters_that_were_changed():
+    defaults = {name: parameter.default for name, parameter in chapters.schema("seeds").items()}
+    note = parsed(cite.of_run("seeds", {**RUN, "parameters": {**defaults, "epochs": 99}})).fields["note"]
+    assert note.endswith(": epochs = 99; all others as the chapter declares them; run on 2026-11-21")
+    note = parsed(cite.of_run("seeds", {**RUN, "parameters": defaults})).fields["note"]
+    assert ": all as the chapter declares them; run on" in note
+
+
+def test_a_variant_has_a_key_and_an_address_of_its_own():
+    one, other = (cite.of_run(name, run_of("seeds", epochs=n)) for name, n in (("seeds", 1), ("seeds--12ab34", 7)))
+    assert parse_string(one, "bibtex").entries.keys() != parse_string(other, "bibtex").entries.keys()
+    assert parsed(other).fields["url"].endswith("/chapters/seeds--12ab34.html")
+
+
+def test_hostile_texts_stay_texts():
+    text = r"50% {of} \x & #1 $y_2$ ~ ^"
+    assert cite.latex(text) == (r"50\% \textbraceleft{}of\textbraceright{} \textbackslash{}x \& \#1 \$y\_2\$ "
+                                r"\textasciitilde{} \textasciicircum{}")
+    entry = parsed(cite.of_run("seeds", run_of("seeds", backbone="a}, title = {b% #_")))
+    assert entry.fields["title"].startswith("{Seeds}")
+    assert r"\textbraceright{}, title = \textbraceleft{}b\% \#\_" in entry.fields["note"]
+
+
+def test_the_command_computes_the_run_again():
+    run = run_of("seeds", seeds=[1, 7], collection="a b's")
+    lines = cite.command("seeds--12ab34", run).splitlines()
+    assert lines[0] == "git checkout 0123abcd4567"
+    words = shlex.split(lines[-1])
+    assert words[:3] == [".venv/bin/book", "chapter", "seeds"]
+    given = {words[n + 1]: words[n + 2] for n, word in enumerate(words) if word == "-p"}
+    assert set(given) == {"seeds", "collection"}
+    assert chapters.resolve("seeds", words[words.index("--profile") + 1], given) == run["parameters"]
+
+
+def test_a_digest_depends_on_every_value_and_on_nothing_else():
+    run = run_of("seeds")
+    same = {**run, "commit": "x", "parameters": dict(reversed(run["parameters"].items()))}
+    assert cite.parameters_digest(run) == cite.parameters_digest(same)
+    assert cite.parameters_digest(run) != cite.parameters_digest(run_of("seeds", epochs=2))
+
+
+@pytest.fixture
+def pages(tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "CHAPTERS", tmp_path)
+    for name, changed in (("seeds", {}), ("seeds--12ab34", {"epochs": 7}), ("grid", None)):
+        data = [] if changed is None else [{"run": run_of("seeds", **changed)}]
+        notebook = nbformat.v4.new_notebook(metadata={DATA_KEY: data})
+        (tmp_path / f"{name}.ipynb").write_text(json.dumps(notebook))
+
+
+def test_the_page_has_the_book_each_chapter_each_run_and_the_licences(pages):
+    page = cite_page.page()
+    blocks = [part.split("```")[0] for part in page.split("```bibtex\n")[1:]]
+    assert [parsed(block).type for block in blocks].count("incollection") == len(chapters.names())
+    assert [parsed(block).type for block in blocks].count("misc") == 2  # a page that keeps no run has none
+    assert len({key for block in blocks for key in parse_string(block, "bibtex").entries}) == len(blocks)
+    for name in chapters.names():
+        assert f"(cite-{name})=" in page
+    assert "The variant `seeds--12ab34`" in page
+    assert page.count("git checkout") == 2
+    assert all(licence in page for licence in ("MIT", "CC BY 4.0", "CC0 1.0"))
+
+
+def test_the_licences_are_those_of_the_files():
+    assert "MIT License" in (paths.ROOT / "LICENSE").read_text()
+    assert "CC BY 4.0" in (paths.ROOT / "LICENSE-TEXT").read_text()
+    assert "CC0 1.0" in (paths.ROOT / "LICENSE-DATA").read_text()

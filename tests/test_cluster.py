@@ -1,0 +1,98 @@
+"""Clusters: which there are, what is refused, and what of a step on a cluster can be seen without one."""
+
+import os
+import socket
+
+import pytest
+
+import cluster_toys as toys
+from helpers import backbone, cli, cluster, cluster_steps, cluster_work, collection, ledger, paths, steps
+from helpers.errors import BadInput
+from helpers.store import Store
+from helpers.texts import text_store
+from helpers.tokens import window_tokens
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "RESULTS", tmp_path / "results")
+    monkeypatch.setattr(ledger, "USED", {})
+    monkeypatch.delenv("BOOK_FRESH", raising=False)
+    monkeypatch.delenv(cluster.VARIABLE, raising=False)
+    monkeypatch.setenv("BOOK_STORE", str(tmp_path / "store"))
+    return str(tmp_path)
+
+
+def test_shards_of_different_arithmetic_are_not_joined(here, tmp_path):
+    numbers = toys.toy_numbers(here, 4)
+    (tmp_path / "go").touch()
+    shards = [toys.toy_shard(here, numbers, start, start + 2) for start in (0, 2)]
+    shards[0].value()
+    with pytest.raises(BadInput, match="1 of 2 shards of toy_sharded are gone"):
+        toys.toy_sharded(here, numbers).joined([(shard.name, shard.key) for shard in shards])
+    store = Store(paths.store())
+    store.write(shards[1].name, shards[1].key, {"numerics": "cpu-fp32", "form": "table"}, lambda folder: None)
+    with pytest.raises(BadInput, match="cpu-fp32, exact"):
+        toys.toy_sharded(here, numbers).joined([(shard.name, shard.key) for shard in shards])
+    assert [shard.lookup()[0] for shard in shards] == [None, None]
+
+
+def test_a_store_that_is_not_shared_is_named(here, monkeypatch):
+    monkeypatch.setattr(cluster_work, "PATIENCE", 0.1)
+    numbers = toys.toy_numbers(here, 4)
+    task = {"recipe": numbers.recipe(), "modules": ["cluster_toys"], "settings": {"BOOK_STORE": here}, "shards": []}
+    with pytest.raises(BadInput, match="does not see .*Mend: set BOOK_STORE"):
+        cluster_work.work(task)
+    with pytest.raises(BadInput, match="toy_numbers, but it is not in .*Mend: set BOOK_STORE"):
+        cluster_steps._seen(numbers)
+
+
+def test_a_worker_with_another_version_of_a_step_refuses_it(here):
+    numbers = toys.toy_numbers(here, 4)
+    task = {"recipe": {**numbers.recipe(), "version": 2}, "modules": [], "settings": {}, "shards": []}
+    with pytest.raises(BadInput, match="another version of the book: toy_numbers is at version 1, not 2"):
+        cluster_work.work(task)
+
+
+def test_a_described_step_is_the_step_and_reads_no_data(here, folder, monkeypatch):
+    made = window_tokens(text_store(collection.open_collection(str(folder)).part("texts", "document")),
+                         backbone.resolve("packaged"), 10, 0)
+    again = steps.described(made.recipe())
+    assert (again.name, again.key, again.recipe()) == (made.name, made.key, made.recipe())
+    assert [part.key for part in again.inputs()] == [part.key for part in made.inputs()]
+    assert again.arguments["words"] == 10
+    assert again.arguments["backbone"] == made.arguments["backbone"]
+    changed = {**made.recipe(), "arguments": {**made.recipe()["arguments"], "backbone": {"data": ["backbone", "packaged"],
+                                                                                         "digest": "0"}}}
+    assert steps.described(changed).lookup() == (None, "missing")
+    with pytest.raises(BadInput, match="has changed since"):
+        steps.described(changed).value()
+
+
+@pytest.mark.parametrize("spec", ["dask", "localhost:8786", "LOCAL", "tcp://"])
+def test_a_word_that_is_no_cluster_is_refused(spec):
+    with pytest.raises(BadInput, match="no cluster '.*Mend: use local, slurm, or the address"), cluster.started(spec):
+        pass
+
+
+def test_an_address_without_a_scheduler_is_refused_and_nothing_is_left(monkeypatch, capsys):
+    monkeypatch.setattr(cluster, "PATIENCE", 0.5)
+    monkeypatch.delenv(cluster.VARIABLE, raising=False)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"  # bound, so that nobody else listens there
+        assert cli.main(["build", "--cluster", address]) == 2
+    assert f"no Dask scheduler answers at {address}" in capsys.readouterr().err
+    assert cluster.VARIABLE not in os.environ
+
+
+def test_slurm_is_refused_where_there_is_none(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(BadInput, match="`sbatch` is not found. Mend: "), cluster.started("slurm"):
+        pass
+
+
+def test_without_a_cluster_nothing_is_set(monkeypatch):
+    monkeypatch.delenv(cluster.VARIABLE, raising=False)
+    with cluster.started(""):
+        assert cluster.VARIABLE not in os.environ

@@ -1,0 +1,268 @@
+"""Steps on a real local cluster of two workers: the same results, the same ledger; one worker killed loses one step."""
+
+import os
+import signal
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+
+import dask
+import numpy as np
+import pytest
+from distributed import LocalCluster
+
+import cluster_toys as toys
+from helpers import cluster, embeddings, ledger, multi_gpu, paths
+from helpers.bi_encoder import BiEncoder
+from helpers.errors import BadInput
+from helpers.testbed import Testbed
+
+pytestmark = pytest.mark.slow  # starting two workers takes seconds
+
+
+@pytest.fixture(scope="module")
+def address():
+    """Two workers. A task may lose one of them, not two; the first has a GPU, or says so."""
+    with pytest.MonkeyPatch.context() as patch, dask.config.set({"distributed.scheduler.allowed-failures": 1}):
+        patch.setattr(multi_gpu, "visible", lambda: ["GPU-7"])
+        patch.setenv("BOOK_STORE", "/nowhere")  # a worker takes the store of whoever asks
+        with cluster.started("local", workers=2):
+            yield os.environ[cluster.VARIABLE]
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "RESULTS", tmp_path / "results")
+    monkeypatch.delenv("BOOK_FRESH", raising=False)
+    monkeypatch.delenv(cluster.VARIABLE, raising=False)
+    use(monkeypatch, tmp_path, "store")
+    return str(tmp_path)
+
+
+@pytest.fixture
+def on_cluster(address, here, monkeypatch):
+    monkeypatch.setenv(cluster.VARIABLE, address)
+    toys.wait_until(lambda: len(cluster.client(address).scheduler_info()["workers"]) == 2)  # those killed before are back
+    return here
+
+
+def use(monkeypatch, tmp_path, name):
+    monkeypatch.setenv("BOOK_STORE", str(tmp_path / name))
+    monkeypatch.setattr(ledger, "USED", {})
+
+
+def calls(here):
+    """How often each step was called."""
+    file = Path(here) / "calls"
+    return Counter(line.split()[0] for line in file.read_text().splitlines()) if file.exists() else Counter()
+
+
+def pids(here, name):
+    return [int(line.split()[1]) for line in (Path(here) / "calls").read_text().splitlines() if line.split()[0] == name]
+
+
+def content(store):
+    return {str(file.relative_to(store)): file.read_bytes() for file in sorted(store.rglob("*"))
+            if file.is_file() and file.name != "manifest.json"}
+
+
+def used():
+    return [(line["step"], line["key"], line["source"], line["numerics"]) for line in ledger.USED.values()]
+
+
+def test_values_files_and_ledger_are_those_of_one_process(on_cluster, tmp_path, monkeypatch, address):
+    toys.toy_numbers(on_cluster, 5).value()  # is there already, and stays as it is
+    whole = toys.toy_whole(on_cluster)
+    whole.value()
+    there, noted = content(tmp_path / "store"), used()
+    assert calls(on_cluster) == Counter(numbers=1, table=1, run=1, folder=1)
+    assert os.getpid() not in {pid for name in calls(on_cluster) for pid in pids(on_cluster, name)}
+    monkeypatch.delenv(cluster.VARIABLE)
+    use(monkeypatch, tmp_path, "other")
+    toys.toy_numbers(on_cluster, 5).value()
+    toys.toy_whole(on_cluster).value()
+    assert content(tmp_path / "other") == there
+    assert used() == noted
+    assert len(noted) == 4
+
+
+def test_a_manifest_is_as_complete_as_that_of_one_process(on_cluster, tmp_path, monkeypatch):
+    far = toys.toy_whole(on_cluster).entry().manifest
+    monkeypatch.delenv(cluster.VARIABLE)
+    use(monkeypatch, tmp_path, "other")
+    near = toys.toy_whole(on_cluster).entry().manifest
+    assert far.keys() == near.keys()
+    assert [(part["step"], part["key"]) for part in far["inputs"]] == [(part["step"], part["key"]) for part in near["inputs"]]
+    assert far["files"] == near["files"]
+
+
+def test_what_is_there_goes_to_no_worker(here, monkeypatch):
+    toys.toy_whole(here).value()
+    monkeypatch.setenv(cluster.VARIABLE, "tcp://127.0.0.1:1")  # where nobody answers
+    toys.toy_whole(here).value()
+    assert sum(calls(here).values()) == 4
+
+
+def test_independent_steps_are_computed_side_by_side(on_cluster):
+    met = toys.toy_both(on_cluster, [toys.toy_meeting(on_cluster, "a", "b"), toys.toy_meeting(on_cluster, "b", "a")])
+    assert met.value() == ["a", "b"]
+
+
+def test_progress_tells_of_every_step(on_cluster, capfd):
+    toys.toy_whole(on_cluster).value()
+    told = capfd.readouterr().err
+    assert "4 to compute, workers: 2" in told
+    assert [name for name in ("toy_numbers", "toy_table", "toy_run", "toy_folder") if f"{name} " not in told] == []
+    assert "(4 of 4)" in told
+
+
+def test_a_worker_killed_in_the_middle_loses_the_step_it_computed_and_nothing_else(on_cluster, tmp_path, monkeypatch):
+    numbers = toys.toy_numbers(on_cluster, 4)
+    slow, table = toys.toy_slow(on_cluster, numbers), toys.toy_table(on_cluster, numbers)
+    both = toys.toy_both(on_cluster, [slow, toys.toy_numbers(on_cluster, 3)])
+    with Background(lambda: (table.value(), both.value())[1]) as asked:
+        toys.wait_until(lambda: calls(on_cluster)["slow"] == 1)
+        os.kill(pids(on_cluster, "slow")[0], signal.SIGKILL)
+        toys.wait_until(lambda: calls(on_cluster)["slow"] == 2)
+        (tmp_path / "go").touch()
+    assert asked.found == [6, [0, 1, 2]]
+    assert calls(on_cluster) == Counter(numbers=2, table=1, slow=2, both=1)  # of numbers there are two: 4 and 3
+    assert len(set(pids(on_cluster, "slow"))) == 2
+    assert not list(tmp_path.rglob(".work-*"))
+    far = content(tmp_path / "store")
+    monkeypatch.delenv(cluster.VARIABLE)
+    use(monkeypatch, tmp_path, "other")
+    table.value(), both.value()
+    assert content(tmp_path / "other") == far
+
+
+def test_a_step_that_kills_its_workers_is_named_and_the_rest_is_kept(on_cluster):
+    numbers = toys.toy_numbers(on_cluster, 4)
+    with pytest.raises(BadInput, match="2 workers died while they computed toy_deadly.*Mend: "):
+        toys.toy_deadly(on_cluster, numbers).value()
+    assert calls(on_cluster) == Counter(numbers=1, deadly=2)
+    assert toys.toy_table(on_cluster, numbers).value()["half"].tolist() == [0.0, 0.5, 1.0, 1.5]  # the workers are back
+    assert calls(on_cluster)["numbers"] == 1
+
+
+def test_an_error_of_a_step_is_the_error_of_the_call(on_cluster):
+    numbers = toys.toy_numbers(on_cluster, 4)
+    with pytest.raises(ZeroDivisionError, match="4 numbers"):
+        toys.toy_failing(on_cluster, numbers).value()
+    assert numbers.lookup()[1] == "stored"
+
+
+def test_a_timing_is_measured_in_the_asking_process_and_its_inputs_are_not(on_cluster):
+    timing = toys.toy_timing(on_cluster, toys.toy_numbers(on_cluster, 4))
+    assert toys.toy_both(on_cluster, [timing, 1]).value() == [os.getpid(), 1]
+    assert pids(on_cluster, "numbers") != [os.getpid()]
+    assert pids(on_cluster, "both") != [os.getpid()]
+
+
+def test_network_steps_go_to_the_worker_with_a_gpu(on_cluster):
+    networks = [toys.toy_network(on_cluster, number) for number in range(4)]
+    assert toys.toy_both(on_cluster, networks).value() == ["GPU-7"] * 4
+    assert len(set(pids(on_cluster, "network"))) == 1
+
+
+def test_a_share_is_part_of_the_machine(on_cluster, address):
+    own = sorted(os.sched_getaffinity(0))
+    found = list(cluster.client(address).run(lambda: (sorted(os.sched_getaffinity(0)), os.environ["OMP_NUM_THREADS"],
+                                                      os.environ["CUDA_VISIBLE_DEVICES"])).values())
+    assert len(found) == 2
+    assert sorted(cuda for _, _, cuda in found) == ["", "GPU-7"]
+    assert all(int(threads) == len(cores) for cores, threads, _ in found)
+    assert sorted({core for cores, _, _ in found for core in cores}) == own
+
+
+def test_fresh_computes_again_on_the_cluster(on_cluster, monkeypatch):
+    toys.toy_whole(on_cluster).value()
+    monkeypatch.setenv("BOOK_FRESH", str(time.time() + 0.1))
+    time.sleep(0.3)  # a file's time may lag behind the clock by some milliseconds
+    toys.toy_whole(on_cluster).value()
+    toys.toy_whole(on_cluster).value()
+    assert set(calls(on_cluster).values()) == {2}
+
+
+def test_shards_give_the_bytes_and_the_record_of_the_whole(on_cluster, tmp_path, monkeypatch):
+    whole = toys.toy_sharded(on_cluster, toys.toy_numbers(on_cluster, 7))
+    (tmp_path / "go").touch()
+    manifest, noted = whole.entry().manifest, used()
+    assert calls(on_cluster) == Counter(numbers=1, shard0=1, shard2=1, shard4=1, shard6=1)
+    assert not list((tmp_path / "store" / "toy_shard").rglob("manifest.json"))
+    far = (tmp_path / "store" / "toy_sharded").rglob("*.gz")
+    far = {file.name: file.read_bytes() for file in far}
+    monkeypatch.delenv(cluster.VARIABLE)
+    use(monkeypatch, tmp_path, "other")
+    assert whole.entry().manifest["files"] == manifest["files"]
+    assert {file.name: file.read_bytes() for file in (tmp_path / "other" / "toy_sharded").rglob("*.gz")} == far
+    assert used() == noted
+    assert calls(on_cluster)["sharded"] == 1
+
+
+def test_a_worker_killed_loses_one_shard_and_its_seconds_count(on_cluster, tmp_path):
+    whole = toys.toy_sharded(on_cluster, toys.toy_numbers(on_cluster, 5))
+    with Background(whole.value) as asked:
+        toys.wait_until(lambda: calls(on_cluster)["shard2"] == 1 and calls(on_cluster)["shard4"] == 1)
+        os.kill(pids(on_cluster, "shard2")[0], signal.SIGKILL)
+        toys.wait_until(lambda: calls(on_cluster)["shard2"] == 2)
+        time.sleep(0.5)
+        (tmp_path / "go").touch()
+    assert asked.found["square"].tolist() == [0, 1 / 3, 4 / 3, 3, 16 / 3]
+    assert calls(on_cluster) == Counter(numbers=1, shard0=1, shard2=2, shard4=1)
+    assert whole.entry().manifest["seconds"] >= 0.5
+
+
+def test_a_collection_of_one_shard_is_computed_as_a_whole(on_cluster):
+    assert len(toys.toy_sharded(on_cluster, toys.toy_numbers(on_cluster, 2)).value()) == 2
+    assert calls(on_cluster) == Counter(numbers=1, sharded=1)
+
+
+def test_the_embeddings_of_a_collection_are_the_same_in_shards(on_cluster, folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(embeddings, "SHARD", 2)
+    encoder = BiEncoder(collection=str(folder), unit="document", loss="none", backbone="packaged:0")
+    whole = encoder.embeddings(Testbed(str(folder), "document"))
+    far = whole.entry().manifest
+    assert (tmp_path / "store" / "embeddings_shard").is_dir()
+    monkeypatch.delenv(cluster.VARIABLE)
+    use(monkeypatch, tmp_path, "other")
+    near = whole.entry().manifest
+    assert not (tmp_path / "other" / "embeddings_shard").exists()
+    assert near["files"] == far["files"] != {}
+    assert near["numerics"] == far["numerics"] != "exact"
+    assert np.load(whole.value() / embeddings.PASSAGES).shape == (4, 384)
+
+
+def test_a_cluster_that_goes_away_is_said_to(here, monkeypatch):
+    monkeypatch.setattr(cluster, "PATIENCE", 1)
+    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0") as own:
+        monkeypatch.setenv(cluster.VARIABLE, own.scheduler_address)
+        with pytest.raises(BadInput, match="the cluster went away.*Mend: "), \
+                Background(toys.toy_slow(here, toys.toy_numbers(here, 3)).value):
+            toys.wait_until(lambda: calls(here)["slow"] == 1)
+            own.close()
+
+
+class Background:
+    """Asks for a value in a thread, while the test looks at the workers."""
+
+    def __init__(self, ask):
+        self._ask, self.found, self._error = ask, None, None
+
+    def _run(self):
+        try:
+            self.found = self._ask()
+        except BaseException as error:
+            self._error = error
+
+    def __enter__(self):
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, kind, error, trace):
+        self._thread.join(60)
+        if kind is None and self._error is not None:
+            raise self._error
+        return False

@@ -1,0 +1,246 @@
+"""A variant beside its baseline: paired systems, their tests, and the page that shows them."""
+
+import re
+
+import nbformat
+import pandas as pd
+import pytest
+
+from helpers import compared_page, comparison, page_header, paths, variants
+from helpers.carried import System, packed
+from helpers.comparison import Page
+from helpers.fragments import Fragment
+from helpers.significance import paired
+from helpers.verdicts import holm
+
+RUN = {"profile": "almanac", "commit": "abc", "date": "2026-01-02T03:04:05Z", "seconds": 9.0,
+       "parameters": {"queries": 400, "depths": [10, 20]}}
+
+
+def system(label, values, key="k", first=1, **more):
+    queries = [f"q{n}" for n in range(first, first + len(values))]
+    return System(label, key, pd.DataFrame({"RR@10": values, **more}, index=pd.Index(queries, name="query_id"), dtype=float))
+
+
+def page(name, *systems, ledger=(), **run):
+    return Page(name, {**RUN, **run}, {each.label: each for each in systems}, list(ledger))
+
+
+def line(step, key, source="stored", seconds=1.0):
+    return {"step": step, "key": key, "source": source, "seconds": seconds, "numerics": "exact"}
+
+
+def rows_of(text):
+    cells = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.S) for row in re.findall(r"<tr>(.*?)</tr>", text, re.S)]
+    return [[re.sub(r"<br>", " ", each) for each in row] for row in cells]
+
+
+def pair_of(before, after, **more):
+    return comparison.pairs(page("a", system("s", before, "1", **more)), page("a--b", system("s", after, "2", **more)))[0]
+
+
+def test_systems_are_paired_by_label_on_the_queries_that_both_have():
+    baseline = page("a", system("BM25", [0.1, 0.2, 0.3], "1"), system("gone", [1, 1]))
+    variant = page("a--b", system("new", [1, 1]), system("BM25", [0.5, 0.6, 0.7], "2", first=2))
+    (pair,) = comparison.pairs(baseline, variant)
+    assert (pair.label, pair.keys, pair.measured) == ("BM25", ("1", "2"), (3, 3))
+    assert list(pair.baseline.index) == list(pair.variant.index) == ["q2", "q3"]
+    assert [round(value, 9) for value in pair.differences("RR@10")] == [0.3, 0.3]
+
+
+@pytest.mark.parametrize("first", [3, 4])
+def test_one_common_query_or_none_makes_no_pair(first):
+    assert comparison.pairs(page("a", system("s", [1, 1, 1])), page("a--b", system("s", [1, 1, 1], first=first))) == []
+
+
+def test_the_order_of_the_queries_does_not_matter():
+    before, after = system("s", [0.0, 0.5, 1.0]), system("s", [0.0, 0.5, 1.0])
+    after = System("s", "k", after.values.iloc[::-1])
+    (pair,) = comparison.pairs(page("a", before), page("a--b", after))
+    assert list(pair.differences("RR@10")) == [0, 0, 0]
+
+
+def test_only_measures_that_both_pages_have_are_compared():
+    before = page("a", System("s", "1", pd.DataFrame({"RR@10": [1.0, 0], "AP": [1.0, 0]}, index=["q1", "q2"])))
+    after = page("a--b", System("s", "2", pd.DataFrame({"nDCG@10": [1.0, 0], "AP": [1.0, 0]}, index=["q1", "q2"])))
+    assert comparison.pairs(before, after)[0].measures == ["AP"]
+
+
+@pytest.mark.parametrize(("key", "values", "unchanged"), [
+    ("1", [0.5, 1.0], True), ("2", [0.5, 1.0], False), ("1", [0.5, 0.0], False)])
+def test_the_same_step_with_the_same_values_is_unchanged(key, values, unchanged):
+    (pair,) = comparison.pairs(page("a", system("s", [0.5, 1.0], "1")), page("a--b", system("s", values, key)))
+    assert pair.is_unchanged is unchanged
+
+
+def test_tests_are_the_projects_own_corrected_over_the_rows():
+    before = {"s": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], "t": [0.5] * 6, "u": [0.3, 0.1, 0.3, 0.1, 0.3, 0.1]}
+    after = {"s": [0.2, 0.4, 0.5, 0.5, 0.7, 0.9], "t": [0.5] * 6, "u": [0.1, 0.3, 0.1, 0.4, 0.3, 0.0]}
+    found = comparison.pairs(page("a", *(system(name, values, "1") for name, values in before.items())),
+                             page("a--b", *(system(name, values, "2") for name, values in after.items())))
+    rows = comparison.tested(found, "RR@10")
+    own = [paired(after[name], before[name]) for name in "stu"]
+    assert [row.found for row in rows] == own
+    assert [row.p for row in rows] == holm([each.p_permutation for each in own])
+    assert [(row.won, row.tied, row.lost) for row in rows] == [(6, 0, 0), (0, 6, 0), (2, 1, 3)]
+    assert rows[0].found.difference.mean == pytest.approx(11 / 60)
+
+
+def test_a_system_without_the_measure_is_no_row():
+    found = [pair_of([1, 0], [0, 1]), pair_of([1, 0], [0, 1], AP=[1, 0])]
+    assert len(comparison.tested(found, "AP")) == 1
+    assert len(comparison.tested(found, "RR@10")) == 2
+
+
+def test_the_extremes_are_the_largest_gains_and_losses_and_no_ties():
+    pair = pair_of([0.5, 0.5, 0.5, 0.5, 0.5, 0.5], [0.6, 1.0, 0.5, 0.0, 0.4, 0.7])
+    found = comparison.extremes(pair, "RR@10", 2)
+    assert list(found.index) == ["q2", "q6", "q5", "q4"]
+    assert [round(value, 9) for value in found["difference"]] == [0.5, 0.2, -0.1, -0.5]
+    assert comparison.extremes(pair_of([1, 0], [1, 0]), "RR@10", 2).empty
+
+
+# the page
+
+@pytest.fixture
+def texts(monkeypatch):
+    monkeypatch.setattr(compared_page, "texts_of", lambda *pages: {"q1": "why <b>bread</b> browns", "q2": "x" * 200})
+
+
+def shown(baseline, variant):
+    return compared_page.text(baseline, variant)
+
+
+def test_the_page_shows_means_difference_and_wins(texts):
+    text = shown(page("candidates", system("BM25", [0.0, 0.5, 0.5, 0.25], "1")),
+                 page("candidates--x", system("BM25", [1.0, 0.0, 0.5, 0.5], "2")))
+    (row,) = [row for row in rows_of(text) if row[0] == "BM25"]
+    assert row[1:3] == ["0.312", "0.500"]
+    assert row[3].startswith("+0.188 <small>[")
+    assert row[5] == "2 / 1 / 1"
+
+
+def test_the_page_names_what_was_changed_with_its_meaning(texts):
+    text = shown(page("candidates", system("s", [0, 1], "1")),
+                 page("candidates--x", system("s", [1, 0], "2"), parameters={"queries": 400, "depths": [10, 50]}))
+    changed = rows_of(text)[1]
+    assert changed[:3] == ["depths", "<code>[10, 20]</code>", "<code>[10, 50]</code>"]
+    assert "numbers of candidates" in changed[3]
+    assert "queries" not in [row[0] for row in rows_of(text)[1:2]]
+
+
+def test_a_parameter_that_only_one_page_knows_is_listed(texts):
+    text = shown(page("candidates", system("s", [0, 1], "1"), parameters={"old": 1}),
+                 page("candidates--x", system("s", [1, 0], "2"), parameters={"queries": 5}))
+    assert rows_of(text)[1:3] == [["queries", "<code>null</code>", "<code>5</code>", "test queries, 0 for all"],
+                                  ["old", "<code>1</code>", "<code>null</code>", ""]]
+
+
+def test_systems_of_one_page_alone_are_named(texts):
+    text = shown(page("candidates", system("both", [0, 1], "1"), system("R = 30", [0, 1]), system("apart", [0, 1])),
+                 page("candidates--x", system("both", [1, 0], "2"), system("R = 50", [0, 1]), system("apart", [0, 1], first=9)))
+    assert "Only on the baseline page: R = 30." in text
+    assert "Only on the variant: R = 50." in text
+    assert "On both pages, without two queries in common: apart." in text
+
+
+def test_unchanged_systems_are_named_and_not_tested(texts):
+    text = shown(page("candidates", system("BM25", [0, 1], "1"), system("s", [0, 1, 0], "3")),
+                 page("candidates--x", system("BM25", [0, 1], "1"), system("s", [1, 0, 0], "4")))
+    assert "not tested: BM25." in text
+    assert "BM25" not in [row[0] for row in rows_of(text)]
+
+
+def test_different_queries_are_counted(texts):
+    text = shown(page("candidates", system("s", [0, 1, 0, 1], "1")), page("candidates--x", system("s", [1, 0, 0], "2", first=2)))
+    assert "Compared on the 3 queries that both pages measured (baseline 4, variant 3): s." in text
+    same = shown(page("candidates", system("s", [0, 1], "1")), page("candidates--x", system("s", [1, 0], "2")))
+    assert "Compared on the" not in same
+
+
+def test_nothing_in_common_is_said(texts):
+    text = shown(page("candidates", system("s", [0, 1], "1")), page("candidates--x", system("s", [0, 1], "2", first=7)))
+    assert compared_page.NOTHING_SHARED in text
+    assert "without two queries in common: s." in text
+
+
+def test_queries_are_shown_with_their_text_escaped_and_cut(texts):
+    text = shown(page("candidates", system("s", [0.0, 1.0, 0.5], "1")), page("candidates--x", system("s", [1.0, 0.0, 0.5], "2")))
+    assert "why &lt;b&gt;bread&lt;/b&gt; browns <small>q1</small>" in text
+    assert f"{'x' * compared_page.LONGEST} … <small>q2</small>" in text
+    assert "q3" not in text
+
+
+def test_a_hostile_label_stays_a_text(texts):
+    label = "<script>alert(1)</script> *x* [a](b)"
+    text = shown(page("candidates", system("s", [0, 1], "1"), system(label, [0, 1, 1], "1")),
+                 page("candidates--x", system("s", [0, 1], "1"), system(label, [1, 0, 1], "2"), system(f"{label}2", [1, 0])))
+    assert "<script>" not in text.replace(r"\<script\>", "")
+    assert "&lt;script&gt;" in text
+    assert r"\[a\](b)2" in text
+
+
+def test_another_commit_or_profile_is_told(texts):
+    both = page("candidates", system("s", [0, 1], "1")), page("candidates--x", system("s", [1, 0], "2"))
+    assert "different commits" not in shown(*both)
+    assert "different commits" in shown(page("candidates", system("s", [0, 1], "1"), commit="def"), both[1])
+    assert "of the profile mini" in shown(page("candidates", system("s", [0, 1], "1"), profile="mini"), both[1])
+
+
+def test_the_steps_of_the_variant_alone_are_counted(texts):
+    baseline = page("candidates", system("s", [0, 1], "1"), ledger=[line("queries", "a" * 64), line("bm25_run", "b" * 64)])
+    variant = page("candidates--x", system("s", [1, 0], "2"), ledger=[
+        line("queries", "a" * 64), line("bm25_run", "c" * 64, "computed", 40.0), line("scores", "d" * 64, "stored", 60.0)])
+    text = shown(baseline, variant)
+    assert "rests on 3 steps: 1 of the baseline page and 2 of its own. Computed for its page: 1, in 40 s." in text
+    assert 'href="candidates--x.html#step-cccccccccc"' in text
+
+
+@pytest.mark.parametrize("baseline", [None, page("candidates")])
+def test_without_a_baseline_the_page_says_how_to_get_one(baseline):
+    text = shown(baseline, page("candidates--x", system("s", [0, 1]), profile="mini"))
+    assert "make chapter NAME=candidates PROFILE=mini" in text
+    assert "<table" not in text
+
+
+@pytest.fixture
+def written(tmp_path, monkeypatch):
+    """Writes an executed page with these systems to a book of its own."""
+    monkeypatch.setattr(paths, "CHAPTERS", tmp_path)
+    monkeypatch.setenv("BOOK_STORE", str(tmp_path / "store"))
+
+    def write(name, *systems, **parameters):
+        bundle = Fragment("<p>x</p>", data={"ledger": [], "evaluations": packed(list(systems))})._repr_mimebundle_()
+        code = nbformat.v4.new_code_cell(outputs=[nbformat.v4.new_output("display_data", bundle)])
+        executed = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# Title"), code])
+        values = {each: parameters.get(each, 1) for each in page_header.chapters.schema("candidates")}
+        made = page_header.as_page(executed, "candidates", name, "almanac", values, values, 1.0)
+        nbformat.write(made, tmp_path / f"{name}.ipynb")
+    return write
+
+
+def test_comparisons_are_written_once_and_again_when_a_page_changes(written, tmp_path):
+    written("candidates", system("s", [0, 1], "1"))
+    written("candidates--abc", system("s", [1, 0], "2"), depths=[5])
+    (target,) = compared_page.write_all()
+    assert target == tmp_path / "candidates--abc--compared.md"
+    assert "0.500" in target.read_text()
+    assert compared_page.write_all() == []
+    written("candidates", system("s", [1, 1], "1"))
+    assert compared_page.write_all() == [target]
+    assert "1.000" in target.read_text()
+
+
+def test_baselines_failed_pages_and_variants_of_lost_chapters_have_none(written):
+    for name in ("candidates", "candidates--abc.failed", "lost--abc"):
+        written(name, system("s", [0, 1]))
+    assert compared_page.write_all() == []
+    assert variants.contents() == []
+
+
+def test_the_variant_links_its_comparison_and_the_baseline_does_not(written, tmp_path):
+    written("candidates", system("s", [0, 1]))
+    written("candidates--abc", system("s", [0, 1]))
+    link = '<a href=\\"candidates--abc--compared.html\\">'
+    assert link in (tmp_path / "candidates--abc.ipynb").read_text()
+    assert "compared" not in (tmp_path / "candidates.ipynb").read_text()

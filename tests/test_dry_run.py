@@ -1,0 +1,149 @@
+"""Dry runs: what a chapter would compute is found, nothing is computed or written, and what cannot be told is said."""
+
+import sys
+
+import nbformat
+import pytest
+
+import dry_steps
+from helpers import dry_run, ledger, paths, significance, steps
+from helpers.errors import BadInput
+from helpers.known import Catalogue
+
+PARAMETERS = "count: int = 3  # how many\ntimes: int = 2  # factor"
+IMPORTS = "from dry_steps_module import doubled, numbers, total"
+
+
+@pytest.fixture
+def chapter(tmp_path, monkeypatch):
+    """Writes a template `fake` of these cells and gives its dry run with these parameters."""
+    monkeypatch.setenv("BOOK_STORE", str(tmp_path / "store"))
+    monkeypatch.setenv("BOOK_FRESH", "")
+    for name in ("NOTEBOOKS", "RESULTS", "CHAPTERS"):
+        monkeypatch.setattr(paths, name, tmp_path / name.lower())
+        (tmp_path / name.lower()).mkdir()
+    monkeypatch.setattr(ledger, "USED", {})
+    monkeypatch.setattr(steps, "REGISTRY", dict(steps.REGISTRY))
+    monkeypatch.setattr(dry_steps, "COMPUTED", [])
+    monkeypatch.setitem(sys.modules, "dry_steps_module", dry_steps.module())
+
+    def run(*cells, **values):
+        made = [nbformat.v4.new_markdown_cell("# Fake"), nbformat.v4.new_code_cell(PARAMETERS, metadata={"tags": ["parameters"]}),
+                *map(nbformat.v4.new_code_cell, (IMPORTS, *cells))]
+        nbformat.write(nbformat.v4.new_notebook(cells=made), paths.NOTEBOOKS / "fake.ipynb")
+        return dry_run.of_chapter("fake", {"count": 3, "times": 2, **values}, Catalogue())
+    return run
+
+
+@pytest.fixture
+def module(chapter):
+    return sys.modules["dry_steps_module"]
+
+
+def names(found):
+    return [step.name for step in found.missing.values()]
+
+
+def snapshot(folder):
+    return sorted((str(file.relative_to(folder)), file.stat().st_mtime_ns) for file in folder.rglob("*"))
+
+
+WHOLE = "value = total([doubled(numbers(count), times)]).value()"
+
+
+def test_a_missing_step_is_found_with_all_below_it_inputs_first(chapter):
+    found = chapter(WHOLE)
+    assert names(found) == ["numbers", "doubled", "total"]
+    assert found.found == {}
+    assert found.stopped == [("value = total([doubled(numbers(count), times)]).value()", "needs the value of total")]
+
+
+def test_nothing_is_computed_and_nothing_written(chapter, module, tmp_path):
+    module.total([module.doubled(module.numbers(3), 2)]).value()
+    dry_steps.COMPUTED.clear()
+    before = snapshot(tmp_path / "store")
+    chapter(WHOLE, times=5)
+    assert dry_steps.COMPUTED == []
+    assert snapshot(tmp_path / "store") == before
+
+
+def test_what_is_stored_is_found_and_not_looked_below(chapter, module):
+    module.total([module.doubled(module.numbers(3), 2)]).value()
+    found = chapter(WHOLE)
+    assert (found.missing, found.stopped, found.stand_ins) == ({}, [], set())
+    assert [source for _, source in found.found.values()] == ["stored"]
+
+
+def test_the_parameters_take_the_place_of_the_defaults(chapter, module):
+    module.numbers(3).value()
+    assert names(chapter("value = numbers(count).value()")) == []
+    assert names(chapter("value = numbers(count).value()", count=4)) == ["numbers"]
+
+
+def test_the_nearest_value_stands_in_so_that_all_of_a_loop_is_found(chapter, module):
+    module.numbers(3).value()
+    module.doubled(module.numbers(3), 2).value()
+    found = chapter("values = [doubled(numbers(3), n).value() for n in (2, 5, 6)]", "after = numbers(len(values)).value()")
+    assert [step.arguments["times"] for step in found.missing.values()] == [5, 6]
+    assert len(found.stand_ins) == 2
+    assert found.stopped == []
+    assert len(found.found) == 2
+
+
+def test_without_a_stand_in_only_what_depends_on_the_value_stops(chapter, module):
+    module.numbers(7).value()
+    found = chapter("a = total([numbers(7)]).value()\nb = doubled(numbers(7)).value()", "c = a['total'] + 1", "d = c",
+                    "e = numbers(7).value()", "a = 1", "f = [a for a in (1, 2)]")
+    assert [statement.split(" =")[0] for statement, _ in found.stopped] == ["a", "b", "c", "d"]
+    assert [reason for _, reason in found.stopped[2:]] == ["needs a", "needs c"]
+    assert names(found) == ["total", "doubled"]
+
+
+def test_a_name_that_is_set_again_can_be_used_again(chapter):
+    found = chapter("a = numbers(1).value()", "a = 2", "b = a + 1")
+    assert len(found.stopped) == 2  # the name stays unknown: what is told is never too much
+
+
+def test_an_error_of_the_chapter_itself_is_told(chapter):
+    with pytest.raises(BadInput, match=r"would stop at `value = max\(\[\]\)`: ValueError"):
+        chapter("value = max([])")
+
+
+def test_bad_input_stays_bad_input(chapter):
+    with pytest.raises(BadInput, match="^size: too large$"):
+        chapter("from helpers.errors import BadInput", "raise BadInput('size: too large')")
+
+
+def test_an_error_after_a_stand_in_is_no_error_of_the_chapter(chapter, module):
+    module.numbers(3).value()
+    found = chapter("value = numbers(2).value()['values']", "value.index(99)", "other = doubled(numbers(3)).value()")
+    assert found.stopped[0] == ("value.index(99)", "does not work without the missing values (ValueError)")
+    assert names(found) == ["numbers", "doubled"]
+
+
+def test_the_process_is_left_as_it_was(chapter):
+    before = steps.Step.entry, ledger.USED, significance.PERMUTATIONS
+    with pytest.raises(BadInput):
+        chapter("value = 1 / 0")
+    chapter("value = numbers(3).value()")
+    assert (steps.Step.entry, ledger.USED, significance.PERMUTATIONS) == before
+    assert ledger.USED == {}
+
+
+def test_what_a_cell_prints_is_not_shown(chapter, capsys):
+    chapter("print('loud')")
+    assert capsys.readouterr().out == ""
+
+
+def test_with_everything_fresh_all_is_missing_and_the_old_values_stand_in(chapter, module, monkeypatch):
+    module.total([module.doubled(module.numbers(3), 2)]).value()
+    monkeypatch.setenv("BOOK_FRESH", "99999999999")
+    found = chapter(WHOLE)
+    assert names(found) == ["numbers", "doubled", "total"]
+    assert found.stopped == []
+
+
+def test_a_recorded_run_is_found_as_such(chapter, module, tmp_path):
+    module.numbers(3).value()
+    (tmp_path / "store" / "numbers").rename(paths.RESULTS / "numbers")
+    assert [source for _, source in chapter("value = numbers(3).value()").found.values()] == ["recorded"]

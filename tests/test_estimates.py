@@ -1,0 +1,115 @@
+"""Estimates: from the nearest computations, scaled by size where time is in proportion, and why a step is missing."""
+
+from pathlib import Path
+
+import pytest
+
+from helpers import estimates
+from helpers.estimates import expect
+from helpers.known import Known
+from helpers.steps import Definition, Step
+
+
+@pytest.fixture(autouse=True)
+def not_fresh(monkeypatch):
+    monkeypatch.setenv("BOOK_FRESH", "")
+
+
+def step(name="train", **arguments):
+    return Step(Definition(name, 1, "json", False, lambda: None), arguments)
+
+
+def known(of, seconds=10.0, folder=Path("x"), place="here"):
+    return Known(of.recipe(), of.key, seconds, place, folder)
+
+
+def cost(wanted, *others):
+    return expect(wanted, others).cost
+
+
+def why(wanted, *others, new=()):
+    return expect(wanted, others, new).why
+
+
+def test_nothing_known_means_no_estimate():
+    found = expect(step(seed=1), [])
+    assert (found.cost, found.why) == (None, "never computed")
+    assert cost(step(seed=1), known(step(seed=2), seconds=None)) is None
+
+
+def test_the_same_recipe_tells_its_own_cost():
+    found = cost(step(seed=1), known(step(seed=1), 12.0, None, "recorded run"), known(step(seed=2), 99.0))
+    assert (found.seconds, found.low, found.high, found.basis) == (12.0, 12.0, 12.0, "the same, recorded run")
+
+
+def test_the_nearest_give_median_and_range_and_farther_ones_do_not_count():
+    near = [known(step(seed=seed, a=1), seconds) for seed, seconds in ((2, 10.0), (3, 30.0), (4, 14.0))]
+    found = cost(step(seed=1, a=1), *near, known(step(seed=5, a=2), 500.0))
+    assert (found.seconds, found.low, found.high, found.basis) == (14.0, 10.0, 30.0, "3 like it, here")
+
+
+@pytest.mark.parametrize(("wanted", "other", "seconds"), [
+    ({"epochs": 3}, {"epochs": 2}, 15.0), ({"candidates": 50}, {"candidates": 100}, 5.0),
+    ({"learning_rate": 2.0}, {"learning_rate": 1.0}, 10.0), ({"epochs": 3}, {"epochs": 0}, 10.0), ({"epochs": 3}, {}, 10.0),
+])
+def test_time_is_in_proportion_to_some_arguments(wanted, other, seconds):
+    assert cost(step(**wanted), known(step(**other))).seconds == pytest.approx(seconds)
+
+
+def queries(sample):
+    return step("queries", sample=sample)
+
+
+def test_time_is_in_proportion_to_the_queries_of_the_step_itself():
+    wanted, other = (step("scores", queries=queries(n), run=step("bm25", queries=queries(n))) for n in (300, 100))
+    found = cost(wanted, known(other))
+    assert found.seconds == pytest.approx(30.0)
+    assert found.basis == "1 like it, here, × 3.00 in size"
+
+
+def test_all_queries_have_no_size_to_scale_by():
+    assert cost(step("scores", queries=queries(0)), known(step("scores", queries=queries(100)))).seconds == 10.0
+
+
+def test_the_training_queries_of_a_model_do_not_scale_its_scoring():
+    wanted, other = (step("scores", model=step("train", queries=queries(n), epochs=n)) for n in (300, 100))
+    assert cost(wanted, known(other)).seconds == 10.0
+
+
+def test_why_names_the_arguments_that_differ_from_the_nearest():
+    assert why(step(seed=7, a=1), known(step(seed=1, a=1))) == "seed = 7 (nearest: 1)"
+    assert why(step(model=step("x", seed=7)), known(step(model=step("x", seed=1)))) == "x: seed = 7 (nearest: 1)"
+
+
+def test_long_reasons_are_cut():
+    found = why(step(a=1, b=1, c=1, d=1, e=1), known(step(a=2, b=2, c=2, d=2, e=2)))
+    assert found.endswith("; 2 more")
+    assert len(why(step(a="x" * 500), known(step(a="y" * 500)))) < 120
+
+
+def test_what_is_new_below_is_told_there_and_followed_here():
+    wanted, other = (step("scores", model=step("x", seed=n), depth=5) for n in (7, 1))
+    assert why(wanted, known(other), new=[wanted.arguments["model"]]) == "follows x"
+    deeper = step("scores", model=step("x", seed=7), depth=6)
+    assert why(deeper, known(other), new=[deeper.arguments["model"]]) == "depth = 6 (nearest: 5); follows x"
+
+
+def test_why_a_known_recipe_is_missing(monkeypatch):
+    assert "only small results are shipped" in why(step(a=1), known(step(a=1), folder=None))
+    assert why(step(a=1), known(step(a=1))) == "its entry is damaged"
+    monkeypatch.setenv("BOOK_FRESH", "1")
+    assert why(step(a=1), known(step(a=1))) == "all is computed anew"
+
+
+def test_a_raised_version_is_the_reason():
+    old = step(a=1)
+    raised = Step(Definition("train", 2, "json", False, lambda: None), {"a": 1})
+    assert why(raised, known(old)) == "version = 2 (nearest: 1)"
+
+
+def test_arguments_in_proportion_are_those_of_steps_that_exist():
+    from helpers import step_digests, steps
+    step_digests.import_all()
+    hints = {name for definition in steps.REGISTRY.values() for name in definition.hints}
+    assert hints >= estimates.PROPORTIONAL
+    assert estimates.SAMPLE[2] in steps.REGISTRY[estimates.SAMPLE[1]].hints

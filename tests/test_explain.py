@@ -1,0 +1,245 @@
+"""Explaining a command: what would run, why and for how long, in words; nothing is run."""
+
+import json
+import sys
+
+import nbformat
+import pytest
+
+import dry_steps
+from helpers import baseline, chapters, cli, execute, explain, ledger, paths, provenance, steps
+from helpers.errors import BadInput
+from helpers.estimates import Estimate
+from helpers.known import Catalogue
+
+CELLS = ("from dry_steps_module import doubled, numbers, total", "value = total([doubled(numbers(count), times)]).value()")
+PARAMETERS = "count: int = 3  # how many\ntimes: int = 2  # factor"
+
+
+@pytest.fixture
+def book(tmp_path, monkeypatch):
+    """A book of two chapters, `first` and `second`, and the profile `almanac`, with an empty store."""
+    monkeypatch.setenv("BOOK_STORE", str(tmp_path / "store"))
+    monkeypatch.setenv("BOOK_FRESH", "")
+    for name in ("NOTEBOOKS", "PROFILES", "RESULTS", "BOOK", "CHAPTERS"):
+        monkeypatch.setattr(paths, name, tmp_path / name.lower())
+        (tmp_path / name.lower()).mkdir()
+    monkeypatch.setattr(provenance, "commit", lambda: "abc")
+    monkeypatch.setattr(ledger, "USED", {})
+    monkeypatch.setattr(steps, "REGISTRY", dict(steps.REGISTRY))
+    monkeypatch.setattr(dry_steps, "COMPUTED", [])
+    monkeypatch.setitem(sys.modules, "dry_steps_module", dry_steps.module())
+    (paths.PROFILES / "almanac.yaml").write_text("shared: {}\n")
+    (paths.BOOK / "_toc.yml").write_text("parts: [{chapters: [{file: chapters/first}, {file: chapters/second}]}]")
+    for name in ("first", "second"):
+        template(name, *CELLS)
+    return tmp_path
+
+
+def template(name, *cells):
+    made = [nbformat.v4.new_markdown_cell(f"# {name}"), nbformat.v4.new_code_cell(PARAMETERS, metadata={"tags": ["parameters"]}),
+            *map(nbformat.v4.new_code_cell, cells)]
+    nbformat.write(nbformat.v4.new_notebook(cells=made), paths.NOTEBOOKS / f"{name}.ipynb")
+
+
+def compute(count=3, times=2):
+    made = sys.modules["dry_steps_module"]
+    made.total([made.doubled(made.numbers(count), times)]).value()
+
+
+def executed(name, chapter="first", seconds=0.0, ledger=(), stamp=True):
+    """A page as its execution would leave it."""
+    wanted = execute.wanted(chapter, "almanac", {})
+    run = {"profile": "almanac", "parameters": wanted.values, "commit": "abc", "date": "", "seconds": seconds}
+    content = {"metadata": {"neural_ranking": [{"run": run}, {"ledger": list(ledger)}]}}
+    (paths.CHAPTERS / f"{name}.ipynb").write_text(json.dumps(content))
+    if stamp:
+        (paths.CHAPTERS / f"{name}.stamp").write_text(execute.fingerprint(chapter, wanted.values, "almanac"))
+
+
+def shown(name="first", **given):
+    return explain.text(explain.plan(name, "almanac", given))
+
+
+def test_a_chapter_whose_values_are_all_there_is_free(book):
+    assert not explain.plan("first", "almanac", {}).is_free
+    compute()
+    plan = explain.plan("first", "almanac", {})
+    assert plan.is_free
+    assert (plan.count("stored"), plan.count("recorded")) == (1, 0)
+    assert "to compute 0, stored 1, recorded 0" in explain.text(plan)
+
+
+def test_a_chapter_that_stops_for_a_missing_value_is_not_free(book):
+    template("first", CELLS[0], "a = numbers(1)", "b = a.value()")
+    assert explain.plan("first", "almanac", {}).found.stopped
+    assert not explain.plan("first", "almanac", {}).is_free
+
+
+def test_a_changed_parameter_names_steps_reasons_and_pages(book):
+    compute()
+    text = shown(times="5")
+    assert "times = 5, baseline 2" in text
+    assert "times = 5 (nearest: 2)" in text
+    assert "follows doubled" in text
+    assert "to compute 2, stored 1" in text
+    name = execute.wanted("first", "almanac", {"times": "5"}).name
+    assert f"pages: {name}, {name}--compared; the baseline page first has not been executed" in text
+
+
+def test_a_page_that_is_current_is_not_looked_into(book, monkeypatch):
+    executed("first")
+    monkeypatch.setattr(explain.dry_run, "of_chapter", None)
+    assert shown().startswith("first: up to date, nothing would run")
+
+
+@pytest.mark.parametrize("change", ["stamp", "template"])
+def test_a_page_that_is_out_of_date_would_run(book, change):
+    executed("first", stamp=change != "stamp")
+    if change == "template":
+        template("first", *CELLS, "more = 1")
+    assert "would run" in shown()
+
+
+def test_with_everything_fresh_a_current_page_would_run(book, monkeypatch):
+    compute()
+    executed("first")
+    monkeypatch.setenv("BOOK_FRESH", "99999999999")
+    text = shown()
+    assert "to compute 3" in text
+    assert text.count("all is computed anew") == 3
+    assert "replaced" not in text  # each step's own old value stands in for it
+
+
+def test_the_page_itself_costs_what_its_steps_did_not(book):
+    compute()
+    used = [{"source": "computed", "seconds": 12.0}, {"source": "stored", "seconds": 99.0}]
+    executed("first", seconds=30.0, stamp=False, ledger=used)
+    assert explain.plan("first", "almanac", {}).overhead == 18.0
+    assert explain.plan("first", "almanac", {"times": "9"}).overhead == 18.0
+    assert explain.plan("second", "almanac", {}).overhead is None
+
+
+def test_an_incomplete_list_says_so(book):
+    template("first", CELLS[0], "a = total([numbers(1)]).value()", "b = doubled(a).value()")
+    text = shown()
+    assert "incomplete" in text
+    assert "b = doubled(a).value(): needs a" in text
+    compute()
+    assert "incomplete" not in shown("second")
+
+
+def test_values_that_stand_in_are_counted(book):
+    compute()
+    assert "2 missing values were replaced" not in shown(times="5")
+    assert "1 missing value was replaced" in shown(times="5")
+
+
+def test_explaining_computes_and_writes_nothing(book):
+    before = sorted(book.rglob("*"))
+    shown(times="5")
+    explain.whole_book("almanac")
+    assert sorted(book.rglob("*")) == before
+    assert dry_steps.COMPUTED == []
+
+
+def cost(seconds, low=None, high=None):
+    return Estimate(seconds, seconds if low is None else low, seconds if high is None else high, "")
+
+
+@pytest.mark.parametrize(("costs", "said"), [
+    ([], "0.0 s"), ([None], "unknown"), ([cost(5)], "5.0 s"), ([cost(5), None, None], "5.0 s and 2 unknown"),
+    ([cost(20, 10, 40), cost(30, 30, 80)], "50 s (40 s to 2 min)"),
+])
+def test_totals(costs, said):
+    assert explain.total(costs) == said
+
+
+def test_the_whole_book_counts_shared_steps_once(book):
+    text = explain.whole_book("almanac")
+    assert [line.split()[:2] for line in text.splitlines()[1:3]] == [["first", "would"], ["second", "would"]]
+    assert "each step once: 3 to compute, expected unknown" in text
+    assert text.count("unknown+") == 2
+
+
+def test_a_chapter_that_cannot_be_told_leaves_the_others(book):
+    template("first", "raise_it = 1 / 0")
+    compute()
+    lines = explain.whole_book("almanac").splitlines()
+    assert "cannot be told" in lines[1]
+    assert lines[2].split()[:5] == ["second", "would", "run", "0", "1"]
+    assert "each step once: 0 to compute" in lines[-1]
+
+
+def test_columns_are_as_wide_as_their_widest_cell():
+    assert explain.columns([("a", "n"), ("bbb", 10), ("c", "")], right=(1,)) == "a     n\nbbb  10\nc"
+
+
+def test_the_command(book, capsys):
+    compute()
+    assert cli.main(["explain", "first", "-p", "times", "5"]) == 0
+    assert "would run" in capsys.readouterr().out
+    assert cli.main(["explain", "--profile", "almanac"]) == 0
+    assert "all chapters, each step once" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("arguments", [["first", "-p", "tims", "5"], ["first", "-p", "times", "many"], ["third"],
+                                       ["-p", "times", "5"], ["first", "--profile", "nope"]])
+def test_mistakes_end_with_2(book, capsys, arguments):
+    assert cli.main(["explain", *arguments]) == 2
+    assert "Mend: " in capsys.readouterr().err
+
+
+def test_a_mistyped_name_is_told_the_valid_ones(book, capsys):
+    cli.main(["explain", "first", "-p", "tims", "5"])
+    assert "count, times" in capsys.readouterr().err
+
+
+# the baseline page of a variant
+
+@pytest.fixture
+def runs(book, monkeypatch):
+    """The pages that were asked to be executed."""
+    made = []
+    monkeypatch.setattr(execute, "run", lambda *arguments: made.append(arguments))
+    return made
+
+
+def test_a_baseline_page_that_costs_nothing_is_made(runs):
+    compute()
+    assert "all its steps were there" in baseline.make_if_free("first--abc", "almanac")
+    assert runs == [("first", "almanac", {})]
+
+
+def test_a_baseline_page_that_would_compute_is_not_made(runs):
+    said = baseline.make_if_free("first--abc", "almanac")
+    assert "make chapter NAME=first PROFILE=almanac" in said
+    assert "would compute 3 steps or more (expected unknown)" in said
+    assert runs == []
+
+
+def test_a_baseline_page_that_is_there_stays_even_if_it_is_out_of_date(runs):
+    compute()
+    executed("first", stamp=False)
+    assert baseline.make_if_free("first--abc", "almanac") == ""
+    assert runs == []
+
+
+def test_a_baseline_page_needs_no_other(runs):
+    compute()
+    assert baseline.make_if_free("first", "almanac") == ""
+    assert runs == []
+
+
+def test_parameters_that_are_the_baselines_make_no_variant(book):
+    assert execute.wanted("first", "almanac", {"times": "2"}).name == "first"
+    given = ({"times": "5"}, {"times": "6"}, {"times": "5", "count": "3"})
+    names = {execute.wanted("first", "almanac", each).name for each in given}
+    assert len(names) == 2
+    assert all(name.startswith("first--") for name in names)
+
+
+def test_the_schema_of_the_fake_chapter(book):
+    assert list(chapters.schema("first")) == ["count", "times"]
+    with pytest.raises(BadInput, match="count, times"):
+        explain.plan("first", "almanac", {"nonsense": "1"}, Catalogue())

@@ -1,0 +1,305 @@
+"""The explorer's data: movements, outcomes, grades and texts, and how they reach the page."""
+
+import json
+import re
+from types import SimpleNamespace
+from urllib.parse import parse_qs
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from helpers import explorer, measures, paths
+from helpers.collection import Text
+from helpers.evaluation import Evaluation
+from helpers.runs import COLUMNS, ranked
+from helpers.stories import explorer as story
+
+HOSTILE = "</script><script>alert('x')</script> & \"quoted\" \u2028\u2029 \u202eاختبار " + "w" * 400
+RUNS = {"BM25": {"q1": "abcd", "q2": "abc", "q3": "ab", "q5": "ab"},
+        "re-ranking": {"q1": "cabd", "q2": "bca", "q3": "ba", "q5": "ba"},
+        "dense search": {"q1": "cea", "q2": "ab", "q3": "e", "q4": "e", "q5": "ae"}}
+QRELS = [("q1", "c", 3), ("q1", "d", 1), ("q2", "a", 2), ("q4", "e", 3), ("q5", "f", 2), ("q5", "a", 0), ("q5", "gone", 3)]
+
+
+class Source:
+    key = "0123456789abcdef"
+
+
+class Texts(dict):
+    """A text store in memory."""
+
+    def __iter__(self):
+        return iter(self.values())
+
+    def __contains__(self, doc):
+        return doc in self.keys()
+
+
+def run_of(rankings):
+    rows = [(query, doc, 10.0 - place) for query, docs in rankings.items() for place, doc in enumerate(docs)]
+    return ranked(pd.DataFrame(rows, columns=COLUMNS))
+
+
+def systems_of(runs):
+    return {name: Evaluation(name, run_of(rankings), pd.DataFrame(), Source()) for name, rankings in runs.items()}
+
+
+def bed_of(qrels=QRELS, level=2, queries=("q1", "q2", "q3", "q4", "q5"), **columns):
+    judgments = pd.DataFrame(qrels, columns=["query_id", "doc_id", "relevance"])
+    judged = [query for query in queries if query in set(judgments["query_id"])]
+    frame = pd.DataFrame({"query_id": queries, "text": [f"text of {query}" for query in queries], **columns})
+    return SimpleNamespace(query_frame=frame, qrels=judgments, level=level, judged=judged, collection="tiny", unit="passage",
+                           store=SimpleNamespace(value=lambda: None),
+                           per_query=lambda run, names: measures.per_query(run, judgments, names, level, judged))
+
+
+@pytest.fixture
+def texts(monkeypatch):
+    known = Texts({doc: Text(doc, f"title {doc}", f"body {doc}") for doc in "zabcdef"})
+    monkeypatch.setattr(explorer, "Texts", lambda folder: known)
+    return known
+
+
+@pytest.fixture
+def collected(texts):
+    def collect(runs=RUNS, bed=None, depth=3, whole=0):
+        bed = bed or bed_of()
+        labels = pd.DataFrame({"style": ["plain", "oblique"] * (len(bed.query_frame) // 2) + ["plain"]})
+        return explorer.collect(bed, systems_of(runs), labels, depth, whole)
+    return collect
+
+
+def column(data, query, system):
+    """What a column shows: passages with their movement, or with both movements in the first one."""
+    rows = next(each for each in data["queries"] if each["id"] == query)["rankings"][system]
+    return [(data["passages"][seat][0], *(moves if system == 0 else moves[system - 1:system])) for seat, _, _, moves in rows]
+
+
+@pytest.mark.parametrize(("before", "after", "moved"), [
+    (5, 2, 3), (2, 5, -3), (4, 4, 0), (None, 1, "new"), (1, None, "gone"), (None, None, "gone"),
+])
+def test_movement(before, after, moved):
+    assert explorer.movement(before, after) == moved
+
+
+@pytest.mark.parametrize(("moved", "written"), [(3, "▲3"), (-3, "▼3"), (0, "="), ("new", "new"), ("gone", "gone")])
+def test_movement_as_it_is_written(moved, written):
+    assert story.moved(moved) == written
+
+
+def test_each_column_shows_its_first_passages_with_their_movement_against_the_first(collected):
+    data = collected()
+    assert column(data, "q1", 0) == [("a", -1, -2), ("b", -1, "gone"), ("c", 2, 2)]
+    assert column(data, "q1", 1) == [("c", 2), ("a", -1), ("b", -1)]
+    assert column(data, "q1", 2) == [("c", 2), ("e", "new"), ("a", -2)]
+
+
+def test_movement_knows_ranks_below_the_passages_shown(collected):
+    assert column(collected(depth=1), "q1", 1) == [("c", 2)]
+
+
+def test_a_query_without_hits_has_an_empty_ranking(collected):
+    data = collected()
+    assert [column(data, "q4", system) for system in range(3)] == [[], [], [("e", "new")]]
+
+
+def test_grades_stand_with_the_judged_passages_alone(collected):
+    data = collected(depth=4)
+    first = data["queries"][0]["rankings"][0]
+    assert [grade for _, _, grade, _ in first] == [None, None, 3, 1]
+    assert [grade for _, _, grade, _ in data["queries"][4]["rankings"][0]] == [0, None]
+    assert [grade for _, _, grade, _ in data["queries"][2]["rankings"][0]] == [None, None]
+
+
+def test_answers_stand_with_their_ranks_everywhere_even_where_no_column_shows_them(collected):
+    data = collected(depth=1)
+    answers = {query["id"]: [(data["passages"][seat][0], grade, ranks) for seat, grade, ranks in query["relevant"]]
+               for query in data["queries"]}
+    assert answers == {"q1": [("c", 3, [3, 1, 1])], "q2": [("a", 2, [1, 3, 1])], "q3": [], "q4": [("e", 3, [None, None, 1])],
+                       "q5": [("f", 2, [None, None, None])]}  # a judged passage that the collection lacks is left out
+
+
+def test_outcomes_by_the_reciprocal_rank_within_what_is_shown(collected):
+    data = collected()
+    members = {name: [query["id"] for query in data["queries"] if number in query["classes"]]
+               for number, name in enumerate(data["classes"])}
+    assert members == {"re-ranking helped": ["q1"], "re-ranking hurt": ["q2"], "dense search helped": ["q1", "q4"],
+                       "dense search hurt": [], "BM25 missed it": ["q4", "q5"], "no ranking shows it": ["q5"]}
+    shallow = collected(depth=1)
+    lost = [query["id"] for query in shallow["queries"] if shallow["classes"].index("BM25 missed it") in query["classes"]]
+    assert lost == ["q4", "q5"], "what BM25 has beyond the passages shown is not missed"
+
+
+def test_without_any_judgments_nothing_is_claimed(collected):
+    data = collected(bed=bed_of(qrels=[]))
+    assert all(query["classes"] == [] and query["relevant"] == [] for query in data["queries"])
+    assert data["grades"] == [(0, "irrelevant", "✕")]
+    assert story.examples(data, 3).html == ""
+
+
+@pytest.mark.parametrize(("grades", "level", "scale"), [
+    ([0, 1], 1, [(0, "irrelevant", "✕"), (1, "relevant", "●")]),
+    ([2, 3], 2, [(0, "irrelevant", "✕"), (1, "related", "○"), (2, "answers in part", "◐"), (3, "answers fully", "●")]),
+    ([2, 0], 2, [(0, "irrelevant", "✕"), (1, "related", "○"), (2, "answers in part", "●")]),
+    ([-2, 1], 1, [(-2, "grade -2", "✕"), (-1, "grade -1", "✕"), (0, "irrelevant", "✕"), (1, "relevant", "●")]),
+    ([4], 3, [*((n, name, sign) for n, name, sign in ((0, "irrelevant", "✕"), (1, "related", "○"), (2, "answers in part", "○"),
+                                                    (3, "answers fully", "◐"), (4, "grade 4", "●")))]),
+])
+def test_the_scale_of_grades(grades, level, scale):
+    assert explorer.scale(grades, level) == scale
+
+
+def test_a_large_collection_is_left_at_what_is_shown_or_relevant_and_each_text_stands_once(collected):
+    data = collected(depth=1, whole=6)
+    assert not data["whole"]
+    assert [doc for doc, _, _ in data["passages"]] == ["a", "c", "b", "e", "f"]
+
+
+def test_a_small_collection_comes_as_a_whole_in_its_own_order(collected):
+    data = collected(whole=7)
+    assert data["whole"]
+    assert [doc for doc, _, _ in data["passages"]] == list("zabcdef")
+    assert data["passages"][1] == ["a", "title a", "body a"]
+
+
+def test_the_data_equals_the_runs_on_random_rankings(texts):
+    rng = np.random.default_rng(3)
+    runs = {name: {query: list(rng.permutation(list("abcdef"))[:rng.integers(1, 7)]) for query in ("q1", "q2", "q3")}
+            for name in RUNS}
+    bed = bed_of(queries=("q1", "q2", "q3"))
+    data = explorer.collect(bed, systems_of(runs), pd.DataFrame(index=range(3)), 4, 0)
+    for query in data["queries"]:
+        for system, rankings in enumerate(runs.values()):
+            wanted = []
+            for doc in rankings[query["id"]][:4]:
+                places = [other[query["id"]].index(doc) if doc in other[query["id"]] else None for other in runs.values()]
+                wanted.append((doc, ["gone" if after is None else "new" if places[0] is None else places[0] - after
+                                     for after in places[1:]]))
+            assert [(data["passages"][seat][0], moves) for seat, _, _, moves in query["rankings"][system]] == wanted
+
+
+def test_scores_keep_four_digits(texts):
+    frame = pd.DataFrame([("q1", "a", 12.345678), ("q1", "b", 0.000123456)], columns=COLUMNS)
+    run = Evaluation("BM25", frame, pd.DataFrame(), Source())
+    data = explorer.collect(bed_of(queries=("q1",)), {"BM25": run}, pd.DataFrame(index=range(1)), 3, 0)
+    assert [score for _, score, _, _ in data["queries"][0]["rankings"][0]] == [12.35, 0.0001235]
+
+
+# ---- the data file ----
+
+def content_of(script):
+    assert script.startswith("window.nrExplorer=")
+    assert script.endswith(";\n")
+    return json.loads(script.removeprefix("window.nrExplorer=").removesuffix(";\n"))
+
+
+def test_hostile_text_survives_the_script_and_nothing_of_it_is_markup():
+    script = explorer.as_script({"text": HOSTILE, "__proto__": "x"})
+    assert content_of(script) == {"text": HOSTILE, "__proto__": "x"}
+    assert re.fullmatch(r"[\x20-\x7e]+\n", script)
+    assert not set("<>&") & set(script)
+
+
+def test_a_number_that_no_browser_reads_is_refused():
+    with pytest.raises(ValueError):
+        explorer.as_script({"score": float("nan")})
+
+
+def test_the_same_data_gives_the_same_file_and_address(collected, tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "BOOK", tmp_path)
+    first, second = explorer.write(collected(), "one"), explorer.write(collected(), "two")
+    files = {file.name: file.read_bytes() for file in (tmp_path / "_static" / "explorer").iterdir()}
+    assert files["one.js"] == files["two.js"] == explorer.as_script(collected()).encode()
+    assert set(files) == {"one.js", "two.js"}
+    assert first[0].replace("one", "two") == second[0]
+    assert first[1] == len(files["one.js"])
+    assert explorer.write(collected(depth=1), "one")[0] != first[0]
+
+
+def test_the_data_files_are_not_for_git():
+    assert (paths.BOOK / "_static" / "explorer" / ".gitignore").read_text().splitlines()[-2:] == ["*", "!.gitignore"]
+
+
+# ---- what the chapter shows ----
+
+@pytest.fixture
+def hostile(texts, collected):
+    texts["c"] = Text("c", HOSTILE, HOSTILE)
+    bed = bed_of()
+    bed.query_frame["text"] = HOSTILE
+    return collected(bed=bed)
+
+
+def test_the_page_loads_its_scripts_and_says_what_is_missing_without_them(collected, tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "BOOK", tmp_path)
+    html = story.show(collected(), systems_of(RUNS)).html
+    sources = re.findall(r'<script defer src="([^"]+)"></script>', html)
+    assert [re.sub(r"[0-9a-f]{10}\.js\?v=[0-9a-f]{8}", "DATA", each) for each in sources] == [
+        "../_static/explorer/DATA", "../_static/explorer_bm25.js", "../_static/explorer.js"]
+    assert (tmp_path / "_static" / sources[0].removeprefix("../_static/").partition("?")[0]).exists()
+    assert all((paths.PACKAGE.parents[1] / "book" / each.removeprefix("../")).exists() for each in sources[1:])
+    assert "needs JavaScript" in re.search(r"<noscript>(.*?)</noscript>", html)[1]
+    assert "https:" not in html
+
+
+def test_another_depth_has_a_file_of_its_own(collected, tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "BOOK", tmp_path)
+    pages = [story.show(collected(depth=depth), systems_of(RUNS)).html for depth in (1, 2, 2)]
+    assert len({re.search(r"explorer/(\w+)\.js", page)[1] for page in pages}) == 2
+
+
+def test_examples_are_the_largest_gain_the_largest_loss_and_what_only_dense_search_finds(collected):
+    html = story.examples(collected(), 2).html
+    captions = re.findall(r"<caption>(.*?)</caption>", html)
+    assert captions == ["Re-ranking gains most: text of q1", "Re-ranking loses most: text of q2",
+                        "BM25 misses it, dense search puts it first: text of q4"]
+    assert re.findall(r'<a href="#nr-explorer" data-explore="(.*?)"', html) == ["q=q1", "q=q2", "q=q4"]
+    first = html.split("</table>")[0]
+    assert "<small>● answers fully, ▲2</small>" in first
+    assert "<small>new</small>" in first
+    assert first.count("<tr>") == 3
+
+
+def test_hostile_texts_stay_texts_in_the_examples(hostile):
+    html = story.examples(hostile, 3).html
+    assert "<script" not in html
+    assert "&lt;/script&gt;" in html
+
+
+def test_the_reciprocal_rank_counts_answers_alone(collected):
+    data = collected(depth=4)
+    values = [[story.reciprocal(data, query, system) for system in RUNS] for query in data["queries"]]
+    assert values == [[1 / 3, 1, 1], [1, 1 / 3, 1], [0, 0, 0], [0, 0, 1], [0, 0, 0]]
+
+
+def test_numbers_by_label_lead_to_their_queries(collected):
+    html = story.by_label(collected()).html
+    rows = {re.search(r'<th scope="row">(.*?)<', row)[1]: [re.sub("<.*?>", "", cell) for cell in re.findall(r"<td.*?</td>", row)]
+            for row in re.findall(r'<tr><th scope="row">.*?</tr>', html)}
+    assert rows == {"oblique": ["2", "0", "1", "1", "0", "1", "0"], "plain": ["3", "1", "0", "1", "0", "1", "1"]}
+    links = [parse_qs(link.replace("&amp;", "&")) for link in re.findall(r'data-explore="(.*?)"', html)]
+    assert {"style": ["oblique"], "outcome": ["re-ranking hurt"]} in links
+    assert {"style": ["plain"]} in links
+
+
+def test_the_finding_counts_queries(collected):
+    said = story.finding(collected()).markdown
+    assert "first 3 passages re-ranking places the answer to 1 queries higher than BM25 and that to 1 lower" in said
+    assert "dense search places the answer to 2 queries higher than BM25 and that to 0 lower" in said
+    assert "no answer to 2 queries among its first 4 passages" in said
+    assert "dense search shows it for 1 of them" in said
+    assert "No ranking shows an answer to 1 queries" in said
+
+
+def test_the_scope_says_whether_the_collection_is_there(collected):
+    assert "whole collection" in story.scope(collected(whole=7)).markdown
+    assert "too large" in story.scope(collected(whole=0)).markdown
+
+
+def test_labels_are_the_collections_or_by_rule():
+    own = story.labels(bed_of(queries=("q1",), answer_type=["HUM"], style=["plain"]))
+    assert own.to_dict("list") == {"answer type": ["HUM"], "style": ["plain"]}
+    bed = bed_of(queries=("q1", "q2"))
+    bed.query_frame["text"] = ["when did it rain", "of and"]
+    assert story.labels(bed).to_dict("list") == {"answer type": ["NUM", "none"]}

@@ -1,0 +1,142 @@
+"""What is known of earlier computations: recipes, costs, and which of them is nearest to a new one."""
+
+import json
+import sys
+
+import pytest
+
+import dry_steps
+from helpers import known, paths, steps
+from helpers.known import OTHER_DATA, OTHER_STEP, Catalogue, Difference, Known, differences, distance, nearest
+
+
+def recipe(step="train", version=1, **arguments):
+    return {"step": step, "version": version, "arguments": arguments}
+
+
+def data(name, digest="d"):
+    return {"data": ["almanac", name], "digest": digest}
+
+
+def one(wanted, other):
+    (found,) = differences(wanted, other)
+    return found
+
+
+def test_equal_recipes_do_not_differ():
+    assert differences(recipe(a=1, b=recipe("x", c=[1, 2])), recipe(a=1, b=recipe("x", c=[1, 2]))) == set()
+
+
+def test_a_plain_argument():
+    assert one(recipe(a=1), recipe(a=2)) == Difference("a", "train", "a", "1", "2")
+    assert one(recipe(a="1"), recipe(a=1)) == Difference("a", "train", "a", '"1"', "1")
+
+
+def test_an_argument_that_one_lacks():
+    assert one(recipe(a=1), recipe()) == Difference("a", "train", "a", "1", "none")
+    assert one(recipe(), recipe(a=1)) == Difference("a", "train", "a", "none", "1")
+
+
+def test_a_version():
+    assert one(recipe(version=2), recipe()) == Difference("version", "train", "version", "2", "1")
+
+
+def test_an_argument_of_a_step_below_is_told_with_its_step_and_the_way_to_it():
+    wanted, other = (recipe(model=recipe("encoder", pairs=recipe("pairs", seed=seed))) for seed in (1, 2))
+    assert one(wanted, other) == Difference("model", "pairs", "seed", "1", "2")
+
+
+def test_steps_in_a_list_are_compared_one_by_one():
+    assert one(recipe(parts=[recipe("x", a=1), recipe("x", a=2)]), recipe(parts=[recipe("x", a=1), recipe("x", a=3)])) \
+        == Difference("parts", "x", "a", "2", "3")
+    assert one(recipe(parts=[1, 2]), recipe(parts=[1, 3])).wanted == "[1, 2]"
+
+
+def test_another_step_in_its_place_and_other_data_weigh_more():
+    assert one(recipe(run=recipe("bm25")), recipe(run=recipe("dense"))) == \
+        Difference("run", "train", "run", "bm25", "dense", OTHER_STEP)
+    assert one(recipe(texts=data("docs")), recipe(texts=data("passages"))) == \
+        Difference("texts", "train", "texts", "almanac/docs", "almanac/passages", OTHER_DATA)
+
+
+def test_data_of_one_name_that_changed():
+    found = one(recipe(texts=data("docs", "new")), recipe(texts=data("docs", "old")))
+    assert (found.wanted, found.known) == ("changed", "almanac/docs")
+
+
+def test_what_two_inputs_share_counts_once():
+    asked = [recipe("queries", sample=sample) for sample in (3, 4)]
+    wanted, other = (recipe(run=recipe("bm25", queries=queries), queries=queries) for queries in asked)
+    found = differences(wanted, other)
+    assert {each.through for each in found} == {"run", "queries"}
+    assert distance(frozenset(found)) == 1
+
+
+def entry(given, key="k", seconds=1.0):
+    return Known(given, key, seconds, "here", None)
+
+
+def test_the_nearest_comes_first_and_the_same_key_is_the_nearest_of_all():
+    wanted = recipe(a=1, b=1, run=recipe("bm25"))
+    others = [entry(recipe(a=1, b=1, run=recipe("dense")), "1"), entry(recipe(a=2, b=2, run=recipe("bm25")), "2"),
+              entry(recipe(a=2, b=1, run=recipe("bm25")), "3")]
+    assert [each.key for each, _ in nearest(wanted, others)] == ["3", "2", "1"]
+    same = known.recipe.key_of(wanted)
+    assert nearest(wanted, [*others, entry(wanted, same)])[0] == (entry(wanted, same), frozenset())
+
+
+@pytest.fixture
+def store(tmp_path, monkeypatch):
+    monkeypatch.setenv("BOOK_STORE", str(tmp_path / "store"))
+    monkeypatch.setenv("BOOK_FRESH", "")
+    monkeypatch.setattr(paths, "RESULTS", tmp_path / "results")
+    monkeypatch.setattr(steps, "REGISTRY", dict(steps.REGISTRY))
+    monkeypatch.setitem(sys.modules, "dry_steps_module", dry_steps.module())
+    return tmp_path
+
+
+def make():
+    module = sys.modules["dry_steps_module"]
+    return module.total([module.doubled(module.numbers(3)), module.numbers(4)])
+
+
+def test_an_empty_store_knows_nothing(store):
+    assert Catalogue().of("numbers") == []
+
+
+def test_a_stored_computation_is_known_with_its_folder(store):
+    step = make()
+    step.value()
+    (found,) = Catalogue().of("total")
+    assert (found.key, found.place, found.folder.is_dir()) == (step.key, "here", True)
+    assert sorted(each.recipe["arguments"]["count"] for each in Catalogue().of("numbers")) == [3, 4]
+
+
+def test_a_recorded_run_tells_of_the_steps_below_it(store):
+    step = make()
+    step.value()
+    (store / "results").mkdir()
+    (store / "store" / "total").rename(store / "results" / "total")
+    manifest = next((store / "results").rglob("manifest.json"))
+    told = json.loads(manifest.read_text())
+    told["inputs"][0]["inputs"][0]["seconds"] = 33.0
+    manifest.write_text(json.dumps(told))
+    for name in ("numbers", "doubled"):
+        (store / "store" / name).rename(store / name)
+    found = {each.recipe["arguments"]["count"]: each for each in Catalogue().of("numbers")}
+    assert (found[3].seconds, found[3].place, found[3].folder) == (33.0, "recorded run", None)
+    assert found[4].seconds is not None
+    assert found[3].key == sys.modules["dry_steps_module"].numbers(3).key
+
+
+def test_the_entry_itself_is_preferred_to_what_a_later_step_tells_of_it(store):
+    make().value()
+    assert all(each.folder is not None for name in ("numbers", "doubled") for each in Catalogue().of(name))
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"recipe": {}}', '{"recipe": 3, "key": "k"}'])
+def test_a_damaged_manifest_tells_nothing(store, text):
+    make().value()
+    manifest = next((store / "store" / "numbers").rglob("manifest.json"))
+    manifest.write_text(text)
+    assert len(Catalogue().of("numbers")) == 2  # told by the steps above

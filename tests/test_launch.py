@@ -1,0 +1,175 @@
+"""Launch links lead to templates that are in the repository; their setup cell does nothing where the book is installed."""
+
+import ast
+import json
+import re
+import subprocess
+from html.parser import HTMLParser
+from urllib.parse import parse_qs, unquote, urlsplit
+
+import pytest
+
+from helpers import chapters, launch, paths, repository
+from helpers.errors import BadInput
+from helpers.repository import Repository
+
+PLACE = Repository("me", "my-book", "main")
+KNOWN = {"owner": "me", "name": "my-book", "branch": "main", "pdf": None}
+MADE = {"pages": 9, "bytes": 100, "commit": "abc", "date": "2026-11-21"}
+CONFIG = "title: x\n# kept\nrepository:\n  url: https://github.com/OWNER/x.git\n  branch: main\nz: 1\n"
+TEMPLATES = chapters.templates()
+
+
+class Links(HTMLParser):
+    """Collects the links of a piece of HTML, and complains of tags that are not closed."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.open, self.found = [], []
+        self.feed(html)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attributes):
+        self.open.append(tag)
+        self.found += [value for name, value in attributes if name == "href"]
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def committed():
+    """The files of the repository; those of the working tree that git does not ignore where a commit is still to come."""
+    done = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=paths.ROOT, capture_output=True,
+                          text=True, check=True)
+    return set(done.stdout.splitlines())
+
+
+def file_of(url):
+    """The file of the repository that a launch link opens."""
+    parts = urlsplit(url)
+    if parts.netloc == "mybinder.org":
+        assert parts.path == "/v2/gh/me/my-book/main"
+        return parse_qs(parts.query)["labpath"][0]
+    prefix = {"colab.research.google.com": "/github/me/my-book/blob/main/", "github.com": "/me/my-book/blob/main/"}[parts.netloc]
+    assert parts.path.startswith(prefix)
+    return unquote(parts.path.removeprefix(prefix))
+
+
+@pytest.mark.parametrize("chapter", TEMPLATES)
+def test_every_launch_link_opens_the_template_that_is_in_the_repository(chapter):
+    outside = [url for url in Links(launch.lines_for(f"chapters/{chapter}", KNOWN)).found if url.startswith("https://")]
+    assert [urlsplit(url).netloc for url in outside] == ["mybinder.org", "colab.research.google.com", "github.com"]
+    assert {file_of(url) for url in outside} == {f"notebooks/{chapter}.ipynb"} <= committed()
+
+
+def test_a_variant_opens_its_chapter_s_template():
+    links = Links(launch.lines_for("chapters/seeds--1c472a", KNOWN)).found
+    assert {file_of(url) for url in links if url.startswith("https://")} == {"notebooks/seeds.ipynb"}
+
+
+def test_names_are_quoted():
+    place = Repository("me", "my-book", "a/branch & more")
+    assert launch.binder_url(place, "notebooks/a b.ipynb").endswith("/a%2Fbranch%20%26%20more?labpath=notebooks%2Fa%20b.ipynb")
+    assert launch.colab_url(place, "notebooks/a b.ipynb").endswith("/blob/a%2Fbranch%20%26%20more/notebooks/a%20b.ipynb")
+
+
+def test_a_chapter_cites_itself_and_links_the_pdf_only_if_there_is_one():
+    without, links = launch.lines_for("chapters/does_it_work", KNOWN), "../generated/cite.html#cite-does-it-work"
+    assert links in Links(without).found
+    assert ".pdf" not in without
+    assert "../neural-ranking-reproduced.pdf" in Links(launch.lines_for("chapters/does_it_work", {**KNOWN, "pdf": MADE})).found
+    first = Links(launch.lines_for("index", {**KNOWN, "pdf": MADE})).found
+    assert first == ["generated/cite.html", "neural-ranking-reproduced.pdf"]
+
+
+def test_a_page_of_prose_has_no_launch_links():
+    assert Links(launch.lines_for("generated/scoreboard", KNOWN)).found == ["../generated/cite.html"]
+
+
+@pytest.mark.parametrize("page", ["search", "genindex", "chapters/seeds--1c472a--compared", "generated/cite"])
+def test_pages_without_any_line(page):
+    assert launch.lines_for(page, KNOWN) == ""
+
+
+def test_an_address_that_nobody_set_is_told_of():
+    assert "lead nowhere yet" in launch.lines_for("chapters/seeds", {**KNOWN, "owner": repository.NOBODY})
+    assert "lead nowhere yet" not in launch.lines_for("chapters/seeds", KNOWN)
+
+
+def test_the_instructions_name_the_chapter_and_commands_that_exist():
+    said = launch.lines_for("chapters/seeds", KNOWN)
+    targets = re.findall(r"^([a-z-]+):", (paths.ROOT / "Makefile").read_text(), re.M)
+    commands = re.findall(r"<code>make ([a-z-]+)[^<]*</code>", said)
+    assert {"lab", "chapter", "parameters", "open"} == set(commands) <= set(targets)
+    assert all("seeds" in command for command in re.findall(r"<code>make [^<]*NAME=[^<]*</code>", said))
+    assert "{" not in said
+
+
+@pytest.mark.parametrize("chapter", TEMPLATES)
+def test_every_template_has_the_setup_cell_of_the_configured_address_below_its_title(chapter):
+    cells = json.loads(chapters.template(chapter).read_text())["cells"]
+    assert cells[1] == launch.setup_cell(repository.configured()), "run `make address`, which puts it there"
+    assert [launch.SETUP in cell["metadata"].get("tags", []) for cell in cells].count(True) == 1
+
+
+def test_the_setup_cell_does_nothing_where_the_book_is_installed(monkeypatch):
+    def fail(*_, **__):
+        raise AssertionError("something was run")
+
+    monkeypatch.setattr(subprocess, "run", fail)
+    exec("".join(launch.setup_cell(PLACE)["source"]), {})  # noqa: S102
+
+
+def test_the_setup_cell_fetches_the_book_where_it_is_not(monkeypatch, tmp_path):
+    import importlib.util
+    import sys
+
+    run = []
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(subprocess, "run", lambda command, **options: run.append((command, options.get("check"))))
+    exec("".join(launch.setup_cell(PLACE)["source"]), {})  # noqa: S102
+    assert run == [("test -d book || git clone -q --depth 1 https://github.com/me/my-book book", True),
+                   ([sys.executable, "book/colab.py"], True)]
+    assert sys.path[0] == str(tmp_path / "book" / "src")
+
+
+def test_the_setup_cell_is_short_and_imports_the_standard_library_alone():
+    source = "".join(launch.setup_cell(PLACE)["source"])
+    assert len(source.splitlines()) <= 15
+    imported = {alias.name for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Import) for alias in node.names}
+    assert imported == {"importlib.util", "os", "subprocess", "sys"}
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "BOOK", tmp_path)
+    monkeypatch.setattr(paths, "NOTEBOOKS", tmp_path)
+    (tmp_path / "_config.yml").write_text(CONFIG)
+    title = {"cell_type": "markdown", "id": "a", "metadata": {}, "source": ["# Über"]}
+    code = {"cell_type": "code", "id": "b", "metadata": {}, "source": [], "execution_count": None, "outputs": []}
+    notebook = {"cells": [title, code], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    (tmp_path / "a.ipynb").write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n")
+    return tmp_path
+
+
+def test_a_new_address_changes_one_line_and_every_setup_cell_once(project):
+    before = (project / "_config.yml").read_text()
+    place = launch.set_address("https://github.com/me/fork/")
+    assert (project / "_config.yml").read_text() == before.replace("OWNER/x.git", "me/fork")
+    assert launch.put_setup_cells(place) == ["a"]
+    assert launch.put_setup_cells(place) == []
+    launch.put_setup_cells(launch.set_address("https://github.com/you/other"))
+    text = (project / "a.ipynb").read_text()
+    assert text.count("git clone") == 1
+    assert "you/other" in text
+    assert "# Über" in text
+    assert [cell["id"] for cell in json.loads(text)["cells"]] == ["a", "setup", "b"]
+
+
+def test_a_wrong_address_changes_nothing(project):
+    before = (project / "_config.yml").read_text()
+    with pytest.raises(BadInput):
+        launch.set_address("https://example.org/me/fork")
+    assert (project / "_config.yml").read_text() == before

@@ -1,0 +1,142 @@
+"""Several processes inside one step, here with gloo on a CPU: the batch, the losses and the weights are those of one process."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import cluster_toys as toys
+from helpers import backbone, collection, fine_tuning, multi_gpu, numerics, paths, scoring, steps
+from helpers.cross_encoder import cross_encoder
+from helpers.texts import text_store
+from helpers.tokens import window_tokens
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.setenv("BOOK_STORE", str(tmp_path / "store"))
+    monkeypatch.setattr(paths, "RESULTS", tmp_path / "results")
+    for name in (multi_gpu.VARIABLE, "BOOK_FRESH", "BOOK_CLUSTER"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+def with_gpus(monkeypatch, count):
+    monkeypatch.setattr(numerics, "device", lambda: "cuda" if count else "cpu")
+    monkeypatch.setattr(multi_gpu, "visible", lambda: [str(number) for number in range(count)])
+
+
+@pytest.mark.parametrize("gpus, batch, limit, expected", [
+    (0, 16, "", 1), (1, 16, "", 1), (2, 16, "", 2), (3, 16, "", 2), (8, 16, "", 8), (8, 6, "", 2), (8, 7, "", 1), (4, 16, "2", 2),
+    (2, 16, "4", 2), (4, 16, "1", 1), (0, 16, "2", 2), (0, 1, "2", 1)])
+def test_processes_are_a_power_of_two_that_divides_the_batch(gpus, batch, limit, expected, here, monkeypatch):
+    with_gpus(monkeypatch, gpus)
+    monkeypatch.setenv(multi_gpu.VARIABLE, limit)
+    definition = steps.REGISTRY["cross_encoder"]
+    assert multi_gpu.processes(definition, {"batch_size": batch}) == expected
+    assert multi_gpu.processes(steps.REGISTRY["toy_folder"], {"batch_size": batch}) == 1
+
+
+def test_a_step_declared_parallel_has_a_batch_and_a_folder():
+    for definition in (definition for definition in steps.REGISTRY.values() if definition.parallel):
+        assert "batch_size" in definition.hints
+        assert definition.form == "folder"
+
+
+def test_visible_gpus_keep_their_names(monkeypatch):
+    import torch
+
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    assert multi_gpu.visible() == ["0", "1"]
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3,GPU-5")
+    assert multi_gpu.visible() == ["3", "GPU-5"]
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
+    assert multi_gpu.visible() == []
+
+
+def test_on_one_gpu_training_is_bf16_with_sdpa_and_fused_adamw(monkeypatch, tmp_path):
+    """By configuration: there is no GPU in most places where this runs, so what asks for one is told that it is there."""
+    import torch
+    import transformers
+
+    asked = {}
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda: True)
+    monkeypatch.setattr(transformers, "TrainingArguments", lambda **given: asked.update(given) or FakeArguments())
+    for name in ("BOOK_DEVICE", "BOOK_DTYPE"):
+        monkeypatch.delenv(name, raising=False)
+    cached(monkeypatch)
+    made = fine_tuning.training_arguments(tmp_path, 100, epochs=1, learning_rate=1e-4, batch_size=16, warmup=0.1, weight_decay=0.0,
+                                          evaluations=2, seed=1)
+    assert (numerics.device(), numerics.dtype()) == ("cuda", "bf16")
+    assert (asked["bf16"], asked["use_cpu"], asked["optim"]) == (True, False, "adamw_torch_fused")
+    assert (fine_tuning.attention(), scoring.attention()) == ("sdpa", "sdpa")  # PyTorch takes its flash kernel where it can
+    assert asked["per_device_train_batch_size"] == 16
+    assert asked["accelerator_config"] == {"split_batches": True}
+    assert made._n_gpu == 1  # DataParallel is off
+
+
+class FakeArguments:
+    _n_gpu = n_gpu = 4
+
+
+def cached(monkeypatch):
+    """Ask again what the device is, now and after the test."""
+    import functools
+
+    for name in ("device", "dtype"):
+        monkeypatch.setattr(numerics, name, functools.cache(getattr(numerics, name).__wrapped__))
+
+
+@pytest.mark.slow
+def test_two_processes_share_a_step_and_the_first_one_keeps_its_value(here, monkeypatch):
+    one = (toys.toy_parallel(str(here), 6).value() / "sum.txt").read_text()
+    monkeypatch.setenv(multi_gpu.VARIABLE, "2")
+    monkeypatch.setenv("BOOK_STORE", str(here / "other"))
+    entry = toys.toy_parallel(str(here), 6).entry()
+    assert (entry.folder / "sum.txt").read_text() == one == "15.0"
+    assert Counter(line.split()[0] for line in (here / "calls").read_text().splitlines()) == Counter(
+        process0of1=1, process0of2=1, process1of2=1)
+    assert entry.manifest["processes"] == 2
+    with pytest.raises(RuntimeError, match="toy_parallel failed in one of 2 processes:\n(.*\n)*ValueError: the second one failed"):
+        toys.toy_parallel(str(here), 6, fail=True).value()
+
+
+@pytest.mark.slow
+def test_a_training_in_two_processes_has_the_losses_and_weights_of_one(here, folder, monkeypatch):
+    from safetensors.torch import load_file
+
+    monkeypatch.setenv("BOOK_DTYPE", "fp32")
+    monkeypatch.setenv("BOOK_DEVICE", "cpu")
+    cached(monkeypatch)
+    store = text_store(collection.open_collection(str(folder)).part("texts", "document"))
+    tokens = window_tokens(store, backbone.resolve("packaged"), 6, 0)
+    pairs = pd.DataFrame([(query, f"d{n}#{window}", float(query == f"q{n}")) for query in ("q1", "q2", "q3")
+                          for n in (1, 2, 3, 4) for window in (0, 1)], columns=["query_id", "window_id", "label"])
+    queries = pd.DataFrame({"query_id": ["q1", "q2", "q3"], "text": ["why is bread brown", "how does iron rust", "the of"]})
+    arguments = {"pairs": pairs, "queries": queries, "store": store.value(), "tokens": tokens.value(), "epochs": 2,
+                 "backbone": backbone.resolve("packaged:0"), "learning_rate": 1e-3, "batch_size": 4, "warmup": 0.0,
+                 "weight_decay": 0.0, "dropout": 0.0, "max_length": 32, "query_length": 8, "evaluation_queries": 1,
+                 "evaluations": 4, "seed": 1}
+    made = [train(arguments, here / "one")]
+    monkeypatch.setenv(multi_gpu.VARIABLE, "2")
+    made.append(train(arguments, here / "two"))
+    logs, places = zip(*made, strict=True)
+    assert logs[0]["pairs"] == 16
+    assert logs[0]["steps"] == logs[1]["steps"] == 8  # the batch is shared out, not multiplied
+    assert [line["step"] for line in logs[0]["log"]] == [line["step"] for line in logs[1]["log"]]
+    for one, two in zip(logs[0]["log"], logs[1]["log"], strict=True):
+        assert one == pytest.approx(two, abs=2e-4)
+    one, two = (load_file(place / "model.safetensors") for place in places)
+    print({name: float((one[name] - two[name]).abs().max()) for name in one})
+    assert one.keys() == two.keys()
+    assert max(float((one[name] - two[name]).abs().max()) for name in one) < 1e-3
+
+
+def train(arguments, place: Path):
+    place.mkdir()
+    multi_gpu.call(cross_encoder.definition, {**arguments, "folder": place})
+    return json.loads((place / "log.json").read_text()), place

@@ -1,0 +1,54 @@
+"""A reader's own copy: the template with other values in its parameter cell, and nothing else changed."""
+
+import json
+
+import nbformat
+import pytest
+
+from helpers import chapters, cli, own_copy, paths
+from helpers.errors import BadInput
+
+
+@pytest.mark.parametrize("profile", ["almanac", "mini"])
+@pytest.mark.parametrize("chapter", chapters.templates())
+def test_a_copy_declares_the_profile_s_values_and_is_else_the_template(chapter, profile, tmp_path, monkeypatch):
+    file = own_copy.write(chapter, profile, {}, tmp_path)
+    values = chapters.resolve(chapter, profile, {})
+    before, after = (nbformat.read(f, as_version=4).cells for f in (chapters.template(chapter), file))
+    differ = [cell.metadata.get("tags") for cell, old in zip(after, before, strict=True) if cell != old]
+    assert differ in ([], [["parameters"]])
+    monkeypatch.setattr(paths, "NOTEBOOKS", tmp_path)
+    known = chapters.schema(chapter)
+    assert {name: parameter.default for name, parameter in known.items()} == values
+
+
+def test_values_from_the_command_line_come_last(tmp_path):
+    file = own_copy.write("candidates", "mini", {"depths": "[5]", "backbone": 'a "folder"'}, tmp_path)
+    source = next("".join(cell["source"]) for cell in json.loads(file.read_text())["cells"]
+                  if "parameters" in cell["metadata"].get("tags", []))
+    assert "depths: list[int] = [5]  # numbers of candidates" in source
+    assert """backbone: str = 'a "folder"'  # """ in source
+
+
+def test_a_copy_that_is_there_is_not_overwritten(tmp_path):
+    (tmp_path / "seeds.ipynb").write_text("my work")
+    with pytest.raises(BadInput, match="rename it"):
+        own_copy.write("seeds", "mini", {}, tmp_path)
+    assert (tmp_path / "seeds.ipynb").read_text() == "my work"
+
+
+@pytest.mark.parametrize("arguments", [["nope"], ["seeds", "--profile", "nope"], ["seeds", "-p", "nope", "1"]])
+def test_mistakes_write_nothing(arguments, tmp_path, capsys):
+    assert cli.main(["open", *arguments, "--to", str(tmp_path / "mine")]) == 2
+    assert "Mend: " in capsys.readouterr().err
+    assert not (tmp_path / "mine").exists()
+
+
+def test_several_copies_by_one_command(tmp_path, capsys):
+    assert cli.main(["open", "seeds", "grid", "--profile", "mini", "--to", str(tmp_path)]) == 0
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["grid.ipynb", "seeds.ipynb"]
+
+
+def test_own_copies_are_not_committed():
+    ignored = (paths.ROOT / ".gitignore").read_text().splitlines()
+    assert {f"/{own_copy.FOLDER}/", "/mini/"} <= set(ignored)

@@ -1,0 +1,209 @@
+"""A packed BERT computes what transformers' own model does."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from helpers import packed
+from helpers.packed import Group, Packed, supports
+
+LENGTHS = [3, 9, 9, 9, 17, 40, 40, 1, 33]
+
+
+def bert(layers=2, **config):
+    """A tiny BERT with random weights, in evaluation mode."""
+    import torch
+    from transformers import BertConfig, BertForSequenceClassification
+
+    torch.manual_seed(1)
+    sizes = {"vocab_size": 500, "hidden_size": 32, "num_hidden_layers": layers, "num_attention_heads": 4, "intermediate_size": 64,
+             "max_position_embeddings": 64, "num_labels": 1, "initializer_range": 0.3, **config}
+    model = BertForSequenceClassification(BertConfig(**sizes)).eval()
+    for parameter in model.parameters():  # biases and norms are 0 and 1 in a new model: mistakes with them would not show
+        parameter.data += 0.1 * torch.randn_like(parameter)
+    return model
+
+
+def texts(lengths):
+    random = np.random.default_rng(1)
+    return ([random.integers(1, 500, size=n).tolist() for n in lengths], [[0] * (n // 2) + [1] * (n - n // 2) for n in lengths])
+
+
+def padded_states(model, ids, types):
+    """The last layer's states of each text by transformers, without those of padding."""
+    import torch
+
+    rows, kinds = (torch.nn.utils.rnn.pad_sequence([torch.tensor(row) for row in part], batch_first=True)
+                   for part in (ids, types))
+    mask = torch.tensor([[1] * len(row) + [0] * (rows.shape[1] - len(row)) for row in ids])
+    states = model.bert(input_ids=rows, token_type_ids=kinds, attention_mask=mask).last_hidden_state
+    return [state[:len(row)] for state, row in zip(states, ids, strict=True)]
+
+
+# ---- groups of one length ----
+
+def test_neighbours_of_one_length_are_grouped(monkeypatch):
+    monkeypatch.setattr(packed, "TOKENS_AT_ONCE", 18)
+    found = list(packed._groups([9, 9, 9, 2, 40, 9], [0, 9, 18, 27, 29, 69]))
+    assert found == [Group(0, 0, 2, 9), Group(2, 18, 1, 9), Group(3, 27, 1, 2), Group(4, 29, 1, 40), Group(5, 69, 1, 9)]
+
+
+def test_every_token_is_in_one_group():
+    random = np.random.default_rng(3)
+    for _ in range(50):
+        lengths = sorted(random.integers(1, 30, size=40).tolist())
+        starts = (np.cumsum(lengths) - lengths).tolist()
+        groups = list(packed._groups(lengths, starts))
+        assert [length for g in groups for length in [g.length] * g.texts] == lengths
+        assert [g.token for g in groups] == [starts[g.text] for g in groups]
+
+
+# ---- the model ----
+
+@pytest.mark.slow
+@pytest.mark.parametrize("layers", [1, 3])
+@pytest.mark.parametrize("at_once", [1, 20, 512])
+def test_states_are_those_of_transformers(layers, at_once, monkeypatch):
+    import torch
+
+    monkeypatch.setattr(packed, "TOKENS_AT_ONCE", at_once)
+    model, (ids, types) = bert(layers), texts(LENGTHS)
+    with torch.inference_mode():
+        expected = padded_states(model, ids, types)
+        torch.testing.assert_close(Packed(model.bert, first_only=False)(ids, types), torch.cat(expected), rtol=0, atol=1e-5)
+        first = Packed(model.bert, first_only=True)(ids, types)
+        torch.testing.assert_close(first, torch.stack([states[0] for states in expected]), rtol=0, atol=1e-5)
+
+
+@pytest.mark.slow
+def test_a_text_does_not_depend_on_its_neighbours():
+    import torch
+
+    model, (ids, types) = bert(), texts(LENGTHS)
+    read = Packed(model.bert, first_only=True)
+    with torch.inference_mode():
+        together = read(ids, types)
+        for number in range(len(ids)):
+            alone = read(ids[number:number + 1], types[number:number + 1])[0]
+            torch.testing.assert_close(alone, together[number], rtol=0, atol=1e-5)
+
+
+@pytest.mark.slow
+def test_positions_and_token_types_count():
+    import torch
+
+    read, (ids, types) = Packed(bert().bert, first_only=True), texts([8])
+    with torch.inference_mode():
+        as_is = read(ids, types)
+        assert (as_is - read([ids[0][:1] + ids[0][:0:-1]], types)).abs().max() > 1e-3
+        assert (as_is - read(ids, [[1] * 8])).abs().max() > 1e-3
+
+
+@pytest.mark.slow
+def test_logits_of_a_cross_encoder_are_those_of_the_padded_model(monkeypatch):
+    import torch
+
+    from helpers import numerics, scoring
+
+    monkeypatch.setattr(numerics, "dtype", lambda: "fp32")
+    model, (ids, types) = scoring.ready(bert()), texts(LENGTHS)
+    assert scoring.reads_packed(model)
+    with torch.inference_mode():
+        torch.testing.assert_close(scoring.packed_logits(model)(ids, types), scoring.padded_logits(model)(ids, types),
+                                   rtol=0, atol=1e-5)
+
+
+@pytest.mark.slow
+def test_probabilities_come_in_the_order_of_the_inputs_packed_or_not(monkeypatch):
+    from helpers import numerics, scoring
+
+    monkeypatch.setattr(numerics, "dtype", lambda: "fp32")
+    model, inputs = scoring.ready(bert()), list(zip(*texts(LENGTHS * 5), strict=True))
+    fast = scoring.probabilities(model, inputs)
+    monkeypatch.setattr(scoring, "reads_packed", lambda _: False)
+    assert np.allclose(fast, scoring.probabilities(model, inputs), atol=1e-5)
+    assert len(set(fast.round(4))) > len(LENGTHS) / 2
+
+
+@pytest.mark.slow
+def test_bf16_is_as_near_to_fp32_as_the_padded_models():
+    import torch
+
+    model, (ids, types) = bert(initializer_range=0.1), texts(LENGTHS * 4)
+    with torch.inference_mode():
+        exact = Packed(model.bert, first_only=True)(ids, types)
+        model.bert.to(torch.bfloat16)
+        fast = Packed(model.bert, first_only=True)(ids, types)
+        padded = torch.stack([states[0] for states in padded_states(model, ids, types)])
+    assert fast.dtype == torch.bfloat16
+    assert (fast.float() - exact).pow(2).mean() < 2 * (padded.float() - exact).pow(2).mean()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind, atol", [("float32", 1e-5), ("bfloat16", 0.02)])
+@pytest.mark.parametrize("gelu", [False, True])
+def test_linear_layers_side_by_side_are_each_of_them(kind, atol, gelu):
+    import torch
+
+    torch.manual_seed(1)
+    layers = [torch.nn.Linear(48, size).to(getattr(torch, kind)) for size in (16, 8)]
+    rows = torch.randn(50, 48).to(getattr(torch, kind))
+    with torch.inference_mode():
+        expected = torch.cat([layer(rows) for layer in layers], dim=1).float()
+        found = packed.Linear(*layers, gelu=gelu)(rows)
+    assert found.dtype == rows.dtype
+    torch.testing.assert_close(found.float(), torch.nn.functional.gelu(expected) if gelu else expected, rtol=0, atol=atol)
+
+
+@pytest.mark.slow
+def test_variable_length_attention_is_asked_for_the_same(monkeypatch):
+    """PyTorch's kernel needs a GPU: a stand-in with its arguments, computed text by text, takes its place."""
+    import torch
+    from torch.nn.attention import varlen
+
+    def stand_in(query, key, value, bounds_q, bounds_k, longest_q, longest_k):
+        assert bounds_q.dtype == bounds_k.dtype == torch.int32
+        assert (bounds_q.diff().max(), bounds_k.diff().max()) == (longest_q, longest_k)
+        parts = []
+        for a, b, c, d in zip(bounds_q[:-1], bounds_q[1:], bounds_k[:-1], bounds_k[1:], strict=True):
+            one, other, third = query[a:b].transpose(0, 1), key[c:d].transpose(0, 1), value[c:d].transpose(0, 1)
+            parts.append(torch.nn.functional.scaled_dot_product_attention(one, other, third).transpose(0, 1))
+        return torch.cat(parts)
+
+    model, (ids, types) = bert(), texts(LENGTHS)
+    with torch.inference_mode():
+        expected = [Packed(model.bert, first_only)(ids, types) for first_only in (True, False)]
+        monkeypatch.setattr(varlen, "varlen_attn", stand_in)
+        monkeypatch.setattr(packed, "_attention_on_cpu", packed._attention_on_gpu)
+        for first_only, wanted in zip((True, False), expected, strict=True):
+            torch.testing.assert_close(Packed(model.bert, first_only)(ids, types), wanted, rtol=0, atol=1e-5)
+
+
+# ---- what it is not for ----
+
+def named(name, **config):
+    kind = type(name, (), {})
+    model = kind()
+    model.config = SimpleNamespace(**{"hidden_act": "gelu", "is_decoder": False, **config})
+    model.device = SimpleNamespace(type="cpu")
+    return model
+
+
+def test_only_a_plain_bert_is_read_packed():
+    assert supports(named("BertModel"))
+    for other in (named("LongformerModel"), named("RobertaModel"), named("BertModel", hidden_act="relu"),
+                  named("BertModel", is_decoder=True)):
+        assert not supports(other)
+
+
+def test_a_device_without_variable_length_attention_is_not_supported(monkeypatch):
+    import torch
+
+    model = named("BertModel")
+    model.device, model.dtype = SimpleNamespace(type="mps"), torch.bfloat16
+    assert not supports(model)
+    model.device = SimpleNamespace(type="cuda")
+    assert supports(model)
+    model.dtype = torch.float32  # the kernel has no float32
+    assert not supports(model)

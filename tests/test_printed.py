@@ -1,0 +1,86 @@
+"""The PDF: text, outline, links and page numbers of the contents; nothing without a browser; linked only where it is."""
+
+import os
+import shutil
+
+import pytest
+import yaml
+from pypdf import PdfReader
+
+from helpers import chromium, cli, launch, paths, printed
+from helpers.errors import BadInput
+
+PAGE = """<html><body><article><h1>{title}</h1><h2>Part of {title}</h2><p><a href="{other}.html">other</a></p>
+<div class="nr-scroll"><table class="nr-table"><tr><th>{wide}</th><td>END</td></tr></table></div>
+{filler}</article></body></html>"""
+
+
+@pytest.fixture
+def book(tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "BOOK", tmp_path)
+    monkeypatch.setattr(paths, "HTML", tmp_path / "_build" / "html")
+    monkeypatch.setattr(paths, "CHAPTERS", tmp_path / "chapters")
+    monkeypatch.setattr(paths, "GENERATED", tmp_path)
+    (tmp_path / "_toc.yml").write_text(yaml.safe_dump({"root": "index", "parts": [
+        {"caption": "One", "chapters": [{"file": "long"}, {"file": "last"}]}]}))
+    (tmp_path / "_config.yml").write_text("title: The title\nrepository: {url: 'https://github.com/a/b', branch: main}\n")
+    (paths.HTML / "_static").mkdir(parents=True)
+    shutil.copy(paths.ROOT / "book" / "_static" / "print.css", paths.HTML / "_static")
+    for page, other, filler in (("index", "long", ""), ("long", "last", "<p>text</p>" * 200), ("last", "index", "")):
+        wide = '<span style="white-space: nowrap">' + "wide " * 60 + "</span>"
+        (paths.HTML / f"{page}.html").write_text(PAGE.format(title=page, other=other, filler=filler, wide=wide))
+    return tmp_path
+
+
+@pytest.fixture
+def there():
+    try:
+        chromium.find()
+    except BadInput as error:
+        (pytest.fail if os.environ.get("BOOK_BROWSER") == "required" else pytest.skip)(str(error))
+
+
+def test_without_a_browser_the_error_says_what_to_do_and_nothing_is_written(book, monkeypatch, capsys):
+    monkeypatch.setenv("BOOK_CHROMIUM", "/no/such/program")
+    assert cli.main(["pdf"]) == 2
+    assert "BOOK_CHROMIUM" in capsys.readouterr().err
+    assert not printed.folder().exists()
+
+
+def test_there_is_no_pdf_before_it_is_made_nor_a_link_to_it(book):
+    assert printed.made() is None
+    assert launch.links()["pdf"] is None
+    printed.publish(paths.HTML)
+    assert not (paths.HTML / printed.NAME).exists()
+
+
+def test_a_note_without_its_pdf_does_not_count(book):
+    printed.folder().mkdir(parents=True)
+    (printed.folder() / "made.json").write_text("{}")
+    assert printed.made() is None
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_the_printed_book(book, there):
+    made = printed.write()
+    assert printed.made() == made == launch.links()["pdf"]
+    reader = PdfReader(printed.folder() / printed.NAME)
+    texts = [page.extract_text() for page in reader.pages]
+    assert len(texts) == made["pages"] >= 6  # cover, contents, index, two at least, last
+    assert "The title" in texts[0]
+    assert [line for line in texts[1].split() if line.isdigit()][:2] == ["4", str(made["pages"])]  # of `long` and `last`
+    assert f"· {made['pages']}" in texts[-1].replace("\n", " ")
+    assert all("END" in texts[number] for number in (2, 3, -1))  # too wide a table is made to fit
+    titles = [item.title for item in reader.outline if not isinstance(item, list)]
+    assert [title for title in titles if title in ("index", "long", "last")] == ["index", "long", "last"]
+    links = {note.get_object().get("/Dest") for page in reader.pages for note in page.get("/Annots", [])}
+    assert {"/index", "/long", "/last"} <= {str(link) for link in links}
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_the_pdf_is_published_beside_the_pages(book, there):
+    printed.write()
+    printed.publish(paths.HTML)
+    assert (paths.HTML / printed.NAME).read_bytes() == (printed.folder() / printed.NAME).read_bytes()

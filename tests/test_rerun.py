@@ -1,0 +1,121 @@
+"""Rerunning a chapter with changed parameters, as a reader does it, in a tiny book of its own: explain, run, compare, clean."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import nbformat
+import pytest
+
+from helpers import paths
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+PARAMETERS = """collection: str = "almanac"  # what is ranked
+run: str = "a.trec"  # the run that is measured
+depth: int = 3  # texts kept for each query"""
+CELLS = ("from helpers import page\nfrom helpers.compare import measures_table\nfrom helpers.evaluation import evaluate\n"
+         "from helpers.testbed import Testbed",
+         'bed = Testbed(collection, "document")\nstep = bed.first_stage(run, 0.9, 0.4, depth)\n'
+         'system = evaluate("first stage", step.value(), bed, ["RR@10", "R@10"], step)',
+         'measures_table("What was measured", {"first stage": system}, ["RR@10", "R@10"])', "page.provenance()")
+GOOD, BAD = (("d1", "d2", "d3"), ("d2", "d1", "d3")), (("d4", "d3", "d1"), ("d2", "d3", "d1"))  # rankings for q1 and q2
+
+
+@pytest.fixture(scope="module")
+def book(tmp_path_factory, folder):
+    """A book of one chapter, `tiny`, which measures a run file on the tiny collection: executed and rendered."""
+    root = tmp_path_factory.mktemp("rerun")
+    for name in ("notebooks", "profiles", "book", "results"):
+        (root / name).mkdir()
+    shutil.copytree(paths.PUBLISHED, root / "published")
+    shutil.copy(paths.ROOT / "CITATION.cff", root)
+    for name in ("_config.yml", "_static", "_ext", "references.bib"):
+        source = paths.BOOK / name
+        (shutil.copytree if source.is_dir() else shutil.copy)(source, root / "book" / name)
+    for name, rankings in {"a": GOOD, "b": BAD}.items():
+        (root / f"{name}.trec").write_text("".join(f"q{query} Q0 {doc} {rank} {10 - rank} x\n"
+                                                   for query, docs in enumerate(rankings, start=1)
+                                                   for rank, doc in enumerate(docs, start=1)))
+    cells = [nbformat.v4.new_markdown_cell("# Tiny\n\nA chapter."),
+             nbformat.v4.new_code_cell(PARAMETERS, metadata={"tags": ["parameters"]}), *map(nbformat.v4.new_code_cell, CELLS)]
+    kernel = {"kernelspec": {"name": "python3", "language": "python", "display_name": "Python"}}
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=kernel), root / "notebooks" / "tiny.ipynb")
+    usual = {"collection": str(folder), "run": str(root / "a.trec")}
+    (root / "profiles" / "almanac.yaml").write_text(json.dumps({"shared": usual}))
+    (root / "book" / "_toc.yml").write_text("format: jb-book\nroot: index\nparts:\n  - caption: All\n    chapters:\n"
+                                            "      - file: chapters/tiny\n")
+    (root / "book" / "index.md").write_text("# Book\n\nOf one chapter.\n")
+    made = done(root, "chapter", "tiny")
+    assert made.returncode == 0, made.stderr[-3000:]
+    return root
+
+
+def done(root, *arguments):
+    env = {**os.environ, "BOOK_ROOT": str(root), "BOOK_STORE": str(root / "store"), "HOME": str(root), "BOOK_FRESH": ""}
+    return subprocess.run([sys.executable, "-m", "helpers.cli", *arguments], env=env, cwd=root, capture_output=True, text=True,
+                          check=False)
+
+
+def snapshot(folder):
+    return {str(file.relative_to(folder)): file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file()}
+
+
+def test_a_rerun_from_its_explanation_to_its_removal(book):
+    chapters, html = book / "book" / "chapters", book / "book" / "_build" / "html" / "chapters"
+    baseline = snapshot(chapters)
+    assert set(baseline) == {"tiny.ipynb", "tiny.stamp"}
+    stored = snapshot(book / "store")
+
+    told = done(book, "explain", "tiny", "-p", "run", str(book / "b.trec"))
+    assert told.returncode == 0, told.stderr
+    assert re.search(r"trec_run +\w+ +\S+ s +1 like it, here", told.stdout), told.stdout
+    assert "to compute 1" in told.stdout
+    assert "the baseline page tiny stays as it is" in told.stdout
+    assert (snapshot(chapters), snapshot(book / "store")) == (baseline, stored)
+
+    ran = done(book, "chapter", "tiny", "-p", "run", str(book / "b.trec"))
+    assert ran.returncode == 0, ran.stderr[-3000:]
+    name = re.search(r"tiny--\w{6}", ran.stdout)[0]
+    assert {key: value for key, value in snapshot(chapters).items() if "--" not in key} == baseline
+    lines = [line for item in json.loads((chapters / f"{name}.ipynb").read_text())["metadata"]["neural_ranking"]
+             for line in item.get("ledger", [])]
+    assert [line["step"] for line in lines if line["source"] == "computed"] == ["trec_run"]
+    assert f'href="{name}--compared.html"' in (html / f"{name}.html").read_text()
+    compared = (html / f"{name}--compared.html").read_text()
+    assert re.findall(r"<code>[^<]*/([ab])\.trec&quot;</code>", compared) == ["a", "b"]
+    row = re.search(r'<th scope="row"[^>]*>first stage</th>(.*?)</tr>', compared)[1]
+    cells = re.findall(r"<td[^>]*>(.*?)</td>", row)
+    assert cells[:2] == ["0.667", "0.444"]  # RR@10: (1 + 1 + 0) / 3 and (1/3 + 1 + 0) / 3
+    assert cells[2].startswith("−0.222")
+    assert cells[4] == "0 / 2 / 1"
+    assert "why does bread turn brown" in compared
+
+    assert "up to date, nothing would run" in done(book, "explain", "tiny", "-p", "run", str(book / "b.trec")).stdout
+    assert f"{name}: up to date" in done(book, "chapter", "tiny", "-p", "run", str(book / "b.trec")).stdout
+
+    cleaned = done(book, "clean-variants")
+    assert cleaned.returncode == 0, cleaned.stderr[-3000:]
+    assert snapshot(chapters) == baseline
+    assert [file for file in (book / "book").rglob("*--*")] == []
+    assert name not in (html / "tiny.html").read_text()
+
+
+def test_a_variant_alone_makes_its_baseline_if_that_costs_nothing(book):
+    for file in (book / "book" / "chapters").iterdir():
+        file.unlink()
+    ran = done(book, "chapter", "tiny", "-p", "depth", "1", "--no-render")
+    assert ran.returncode == 0, ran.stderr[-3000:]
+    assert "tiny: run, as the baseline; all its steps were there" in ran.stdout
+    assert (book / "book" / "chapters" / "tiny.ipynb").exists()
+
+
+def test_a_variant_whose_baseline_would_compute_stands_alone(book):
+    for folder in (book / "book" / "chapters", book / "store" / "trec_run"):
+        shutil.rmtree(folder)
+    ran = done(book, "chapter", "tiny", "-p", "depth", "2", "--no-render")
+    assert ran.returncode == 0, ran.stderr[-3000:]
+    assert "make chapter NAME=tiny PROFILE=almanac" in ran.stdout
+    assert not (book / "book" / "chapters" / "tiny.ipynb").exists()

@@ -1,0 +1,69 @@
+"""Pictures of pages: which pages, which files, and a sheet that shows all of them."""
+
+import os
+import re
+
+import pytest
+from PIL import Image
+
+from helpers import chromium, paths, screenshots
+from helpers.errors import BadInput
+
+PAGE = """<!DOCTYPE html><html lang="en"><meta name="viewport" content="width=device-width"><title>x</title><style>
+body {{ margin: 0; height: {height}px; background: #fff; }} @media (prefers-color-scheme: dark) {{ body {{ background: #000; }} }}
+</style></html>"""
+
+
+@pytest.fixture
+def book(tmp_path):
+    for name, height in (("index", 1000), ("chapters/a", 15_000), ("_static/no_page", 10), ("_sources/none", 10)):
+        file = tmp_path / "html" / f"{name}.html"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(PAGE.format(height=height))
+    return tmp_path / "html"
+
+
+def test_the_pages_of_a_book_are_all_but_the_theme_s_own(book):
+    assert screenshots.pages(book) == ["index", "chapters/a"]
+
+
+def test_a_book_that_was_not_rendered_is_an_error(tmp_path):
+    with pytest.raises(BadInput, match="make book"):
+        screenshots.pages(tmp_path)
+
+
+def test_the_folder_is_beside_the_book_unless_it_is_named(monkeypatch, tmp_path):
+    monkeypatch.delenv("BOOK_SCREENSHOTS", raising=False)
+    assert screenshots.folder() == paths.BOOK / "_build" / "screenshots"
+    monkeypatch.setenv("BOOK_SCREENSHOTS", str(tmp_path))
+    assert screenshots.folder() == tmp_path
+
+
+def test_pages_of_different_folders_have_pictures_of_different_names():
+    kind = screenshots.KINDS[0]
+    assert screenshots.picture("chapters/a", kind) != screenshots.picture("generated/a", kind)
+
+
+def test_the_sheet_escapes_names_and_tells_what_was_cut():
+    sheet = screenshots.contact_sheet(["index", "a&b"], {"a&b"})
+    assert "a&amp;b (cut after 12,000 px)" in sheet
+    assert "a&b" not in sheet
+    assert sheet.count("<img ") == 2 * len(screenshots.KINDS)
+    assert len(set(re.findall(r'alt="([^"]+)"', sheet))) == 2 * len(screenshots.KINDS)
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_every_page_is_photographed_in_every_kind(book, tmp_path):
+    try:
+        chromium.find()
+    except BadInput as error:
+        (pytest.fail if os.environ.get("BOOK_BROWSER") == "required" else pytest.skip)(str(error))
+    sheet = screenshots.take(book, tmp_path / "shots")
+    shown = re.findall(r'src="([^"]+)"', sheet.read_text())
+    assert sorted(shown) == sorted(file.name for file in sheet.parent.glob("*.png"))
+    for name, height in (("index", 1000), ("chapters/a", screenshots.TALLEST)):
+        for kind in screenshots.KINDS:
+            with Image.open(sheet.parent / screenshots.picture(name, kind)) as image:
+                assert image.size == (kind.width, height)
+                assert image.convert("RGB").getpixel((5, 5)) == ((0, 0, 0) if kind.colours == "dark" else (255, 255, 255))

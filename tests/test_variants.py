@@ -1,0 +1,90 @@
+"""Variant pages: their names, their place in the contents, and that cleaning removes them and nothing else."""
+
+import json
+
+import pytest
+import yaml
+
+from helpers import build, cli, paths, variants
+
+KEPT = ("candidates.ipynb", "candidates.stamp", "candidates.failed.ipynb", "seeds.ipynb")
+GONE = ("candidates--1c472a.ipynb", "candidates--1c472a.stamp", "candidates--1c472a--compared.md", "seeds--abcdef.stamp")
+
+
+@pytest.fixture
+def book(tmp_path, monkeypatch):
+    """A book with executed and rendered pages of variants and baselines."""
+    monkeypatch.setattr(paths, "HTML", tmp_path / "_build" / "html")
+    monkeypatch.setattr(paths, "CHAPTERS", tmp_path / "chapters")
+    monkeypatch.setattr(paths, "GENERATED", tmp_path / "generated")
+    files = [f"chapters/{name}" for name in KEPT + GONE]
+    for stem in ("candidates", "candidates--1c472a", "candidates--1c472a--compared"):
+        files += [f"_build/html/chapters/{stem}.html", f"_build/html/_sources/chapters/{stem}.ipynb",
+                  f"_build/jupyter_execute/chapters/{stem}.ipynb"]
+    for file in (*files, "_build/html/index.html", "_build/.doctrees/x"):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text(json.dumps({"name": file}))
+    return tmp_path
+
+
+def files_of(folder):
+    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+def test_cleaning_removes_variants_comparisons_and_their_rendered_pages_alone(book):
+    before = files_of(book)
+    removed = variants.clean()
+    after = files_of(book)
+    assert set(before) - set(after) == {name for name in before if "--" in name} | {"_build/.doctrees/x"}
+    assert all(after[name] == before[name] for name in after)
+    assert len(removed) == len(GONE) + 6
+
+
+def test_cleaning_again_removes_nothing(book):
+    variants.clean()
+    assert variants.clean() == []
+
+
+def test_cleaning_a_book_without_variants_keeps_what_rendering_rests_on(book):
+    variants.clean()
+    (book / "_build" / ".doctrees").mkdir()
+    variants.clean()
+    assert (book / "_build" / ".doctrees").exists()
+
+
+def test_the_contents_list_a_variant_and_its_comparison_below_it(book):
+    (entry,) = variants.contents()
+    assert entry == {"file": "chapters/candidates--1c472a", "title": "Candidates, 1c472a", "sections": [
+        {"file": "chapters/candidates--1c472a--compared", "title": "Compared with the baseline"}]}
+    (book / "chapters" / "candidates--1c472a--compared.md").unlink()
+    assert "sections" not in variants.contents()[0]
+
+
+def test_the_contents_end_with_the_variants_as_long_as_there_are_any(book):
+    assert yaml.safe_load(build.write_toc().read_text())["parts"][-1]["caption"] == "Variants"
+    variants.clean()
+    assert yaml.safe_load(build.write_toc().read_text()) == yaml.safe_load((paths.BOOK / "_toc.yml").read_text())
+
+
+def test_the_chapter_of_a_name():
+    assert variants.chapter_of("model_size--abc") == "model_size"
+    assert variants.chapter_of("model_size--abc--compared") == "model_size"
+    assert variants.chapter_of("model_size") == "model_size"
+
+
+@pytest.mark.parametrize(("options", "rendered"), [([], 1), (["--no-render"], 0)])
+def test_the_command_renders_the_contents_anew(book, monkeypatch, capsys, options, rendered):
+    calls = []
+    monkeypatch.setattr(build, "render", lambda: calls.append(1))
+    monkeypatch.setattr("helpers.chapters.names", lambda: ["candidates", "seeds"])
+    assert cli.main(["clean-variants", *options]) == 0
+    assert len(calls) == rendered
+    assert cli.main(["clean-variants", *options]) == 0
+    assert len(calls) == rendered  # nothing was removed
+    assert "removed 0 files" in capsys.readouterr().out
+
+
+def test_a_book_with_a_chapter_not_executed_is_not_rendered(book, monkeypatch):
+    monkeypatch.setattr(build, "render", lambda: pytest.fail("rendered"))
+    monkeypatch.setattr("helpers.chapters.names", lambda: ["candidates", "collection"])
+    assert cli.main(["clean-variants"]) == 0

@@ -1,0 +1,116 @@
+"""GitHub's workflows: what they run exists, they have no more rights than they need, and nothing blocks that must not."""
+
+import re
+import subprocess
+
+import pytest
+import yaml
+
+from helpers import paths
+
+FILES = sorted((paths.ROOT / ".github" / "workflows").glob("*.yml"))
+TARGETS = set(re.findall(r"^([a-z-]+):", (paths.ROOT / "Makefile").read_text(), re.M))
+every_workflow = pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+
+
+def load(file):
+    content = yaml.safe_load(file.read_text())
+    return {("on" if key is True else key): value for key, value in content.items()}  # YAML 1.1 reads `on` as true
+
+
+def jobs(file):
+    return load(file)["jobs"]
+
+
+def steps(file):
+    return [step for job in jobs(file).values() for step in job["steps"]]
+
+
+def workflow(name):
+    return next(file for file in FILES if file.stem == name)
+
+
+def test_there_are_the_workflows_that_the_readme_promises():
+    assert {file.stem for file in FILES} >= {"book", "preview", "links", "jupyter-book-2"}
+
+
+@every_workflow
+def test_every_target_and_script_that_is_run_exists(file):
+    commands = [step["run"] for step in steps(file) if "run" in step]
+    assert commands
+    for command in commands:
+        assert set(re.findall(r"\bmake ([a-z-]+)", command)) <= TARGETS
+        assert all((paths.ROOT / script).exists() for script in re.findall(r"\b(?:ba)?sh (\S+)", command))
+
+
+@every_workflow
+def test_every_action_is_pinned_to_a_major_version(file):
+    used = [step["uses"] for step in steps(file) if "uses" in step]
+    assert used
+    assert [action for action in used if not re.fullmatch(r"actions/[a-z-]+@v\d+(\.\d+)*", action)] == []
+
+
+@every_workflow
+def test_nothing_may_be_written_but_by_the_deployment(file):
+    content = load(file)
+    assert content["permissions"] == {"contents": "read"}
+    own = {name: job["permissions"] for name, job in content["jobs"].items() if "permissions" in job}
+    assert own == ({"deploy": {"pages": "write", "id-token": "write"}} if file.stem == "book" else {})
+
+
+@every_workflow
+def test_every_job_ends_some_time_and_uses_the_python_that_the_package_allows(file):
+    for name, job in jobs(file).items():
+        assert "timeout-minutes" in job or name == "deploy"
+        for step in job["steps"]:
+            if step.get("uses", "").startswith("actions/setup-python@"):
+                assert step["with"]["python-version"] == "3.11"
+
+
+@every_workflow
+def test_no_text_from_outside_gets_into_a_command(file):
+    for step in steps(file):
+        assert "${{" not in step.get("run", ""), "an expression in a command can run what a pull request's title says"
+
+
+def test_every_push_is_tested_and_built_and_main_alone_is_deployed():
+    content = load(workflow("book"))
+    assert "push" in content["on"]
+    assert content["on"]["push"] is None  # every branch
+    deploy = content["jobs"]["deploy"]
+    assert set(deploy["needs"]) == {"test", "build"}
+    assert "refs/heads/main" in deploy["if"]
+    assert "push" in deploy["if"]
+
+
+def test_the_preview_compares_the_pull_request_with_its_base():
+    content = load(workflow("preview"))
+    assert content["on"] == "pull_request"  # not pull_request_target, which would run it with rights
+    sides = content["jobs"]["render"]["strategy"]["matrix"]["include"]
+    commits = {side["side"]: side["commit"] for side in sides}
+    assert "base.sha" in commits["old"]
+    assert "base" not in commits["new"]
+    kept = [step["with"]["name"] for step in steps(workflow("preview")) if "upload-artifact" in step.get("uses", "")]
+    fetched = [step["with"]["name"] for step in steps(workflow("preview")) if "download-artifact" in step.get("uses", "")]
+    assert fetched == ["book-old", "book-new"]
+    assert kept == ["book-${{ matrix.side }}", "preview"]
+
+
+def test_links_are_checked_every_week():
+    schedule = load(workflow("links"))["on"]["schedule"]
+    assert [len(line["cron"].split()) for line in schedule] == [5]
+    assert re.fullmatch(r"\d+ \d+ \* \* \d", schedule[0]["cron"])
+    assert any("make links" in step.get("run", "") for step in steps(workflow("links")))
+
+
+def test_the_second_jupyter_book_never_blocks():
+    content = jobs(workflow("jupyter-book-2"))
+    assert all(job["continue-on-error"] is True for job in content.values())
+    assert any("jupyter-book>=2,<3" in step.get("run", "") for job in content.values() for step in job["steps"])
+
+
+def test_pages_are_linked_by_one_address_alone():
+    """A repository's address stands in _config.yml and in the templates' setup cells, which a command keeps alike."""
+    done = subprocess.run(["git", "grep", "-lE", r"github\.(com|io)/[A-Za-z]+/neural-ranking-reproduced", "--", ".", ":!notebooks"],
+                          cwd=paths.ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["book/_config.yml"]
