@@ -10,7 +10,7 @@ from helpers.fragments import Fragment
 from helpers.rank_correlation import MEASURE, Correlation, correlations, rank_correlations
 from helpers.sentence_data import almanac_pairs, fold, sample, section_triplets
 from helpers.sentence_training import predicted_similarity, told_apart
-from helpers.starting_points import BACKBONE, CONDENSER, CONTINUED
+from helpers.starting_points import BACKBONE, CONDENSER
 from helpers.steps import Step
 from helpers.stories import readiness
 from helpers.stories.readiness import Systems
@@ -45,8 +45,6 @@ def cross_validated(starts: Starts, spec: str, sizes: Sequence[int], seeds: Sequ
 def benchmark(starts: Starts, spec: str, source: str, sizes: Sequence[int], seeds: Sequence[int]) -> Systems:
     """The STS benchmark: trained on pairs of its training file, measured on its test file; empty without a source.
 
-    Continued Condenser is left out: the passages that it read on are no part of this task, and the study leaves it out too.
-
     Raises:
         BadInput: if the files are missing and nothing was recorded for these parameters.
     """
@@ -54,7 +52,7 @@ def benchmark(starts: Starts, spec: str, source: str, sizes: Sequence[int], seed
         return {}
     train, test = stsb.pairs(source, "train"), stsb.pairs(source, "test")
     return _systems({(start, size): [[predicted(sample(train, size, seed), test, spec, seed, weights)] for seed in seeds]
-                     for start, weights in starts.items() if start != CONTINUED for size in sizes}, test)
+                     for start, weights in starts.items() for size in sizes}, test)
 
 
 def predicted(train: Step, test: Step, spec: str, seed: int, weights: Step | None) -> Step:
