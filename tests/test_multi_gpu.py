@@ -69,8 +69,8 @@ def test_on_one_gpu_training_is_bf16_with_sdpa_and_fused_adamw(monkeypatch, tmp_
     for name in ("BOOK_DEVICE", "BOOK_DTYPE"):
         monkeypatch.delenv(name, raising=False)
     cached(monkeypatch)
-    made = fine_tuning.training_arguments(tmp_path, 100, epochs=1, learning_rate=1e-4, batch_size=16, warmup=0.1, weight_decay=0.0,
-                                          evaluations=2, seed=1)
+    made = fine_tuning.training_arguments(tmp_path, 100, epochs=1, learning_rate=1e-4, batch_size=16, warmup=0.1,
+                                          weight_decay=0.0, evaluations=2, seed=1)
     assert (numerics.device(), numerics.dtype()) == ("cuda", "bf16")
     assert (asked["bf16"], asked["use_cpu"], asked["optim"]) == (True, False, "adamw_torch_fused")
     assert (fine_tuning.attention(), scoring.attention()) == ("sdpa", "sdpa")  # PyTorch takes its flash kernel where it can
@@ -101,7 +101,7 @@ def test_two_processes_share_a_step_and_the_first_one_keeps_its_value(here, monk
     assert Counter(line.split()[0] for line in (here / "calls").read_text().splitlines()) == Counter(
         process0of1=1, process0of2=1, process1of2=1)
     assert entry.manifest["processes"] == 2
-    with pytest.raises(RuntimeError, match="toy_parallel failed in one of 2 processes:\n(.*\n)*ValueError: the second one failed"):
+    with pytest.raises(RuntimeError, match="(?s)toy_parallel failed in one of 2 processes:.*ValueError: the second one failed"):
         toys.toy_parallel(str(here), 6, fail=True).value()
 
 
@@ -129,11 +129,11 @@ def test_a_training_in_two_processes_has_the_losses_and_weights_of_one(here, fol
     assert logs[0]["steps"] == logs[1]["steps"] == 8  # the batch is shared out, not multiplied
     assert [line["step"] for line in logs[0]["log"]] == [line["step"] for line in logs[1]["log"]]
     for one, two in zip(logs[0]["log"], logs[1]["log"], strict=True):
-        assert one == pytest.approx(two, abs=2e-4)
+        assert one == pytest.approx(two, abs=1e-5)
     one, two = (load_file(place / "model.safetensors") for place in places)
-    print({name: float((one[name] - two[name]).abs().max()) for name in one})
     assert one.keys() == two.keys()
-    assert max(float((one[name] - two[name]).abs().max()) for name in one) < 1e-3
+    # a key's bias changes no attention: its gradient is rounding noise, which AdamW makes as large as any other step
+    assert max(float((one[name] - two[name]).abs().max()) for name in one if not name.endswith("key.bias")) < 1e-4
 
 
 def train(arguments, place: Path):

@@ -56,10 +56,12 @@ def call(definition: "Definition", arguments: dict[str, Any]) -> Any:
         task = Path(scratch) / "task.pickle"
         task.write_bytes(pickle.dumps((definition.function.__module__, definition.name, arguments)))
         done = subprocess.run([sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={count}",
-                               "-m", "helpers.multi_gpu", str(task)], check=False)
-        problems = [file.read_text() for file in sorted(Path(scratch).glob("problem-*"))]
-    if done.returncode:
-        raise RuntimeError(f"{definition.name} failed in one of {count} processes:\n{''.join(problems[:1])}")
+                               "-m", "helpers.multi_gpu", str(task)],
+                              env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}, check=False)
+        problems = sorted(Path(scratch).glob("problem-*"), key=lambda file: file.stat().st_mtime_ns)
+        if done.returncode:
+            said = problems[0].read_text() if problems else f"torch.distributed.run ended with {done.returncode}"
+            raise RuntimeError(f"{definition.name} failed in one of {count} processes:\n{said}")
     return None
 
 
@@ -71,6 +73,8 @@ def main(task: Path) -> None:
     from helpers.steps import REGISTRY
 
     rank = int(os.environ["RANK"])
+    if rank:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - one bar of progress is enough
     try:
         module, name, arguments = pickle.loads(task.read_bytes())  # noqa: S301 - written by `call`
         importlib.import_module(module)

@@ -1,0 +1,45 @@
+"""Queries a minute by model size: the shapes of Steensland's table 5.5 (2021), with random weights."""
+
+from typing import Any
+
+import numpy as np
+
+from helpers import numerics
+from helpers.backbone import resolve
+from helpers.bench import machine
+from helpers.bench.harness import always, interleave
+from helpers.bench.rerank import PRODUCTS
+from helpers.bench.scale import Scale
+from helpers.bench.work import Work
+from helpers.bm25 import K1, B
+from helpers.lucene import text_index
+from helpers.speed import random_cross_encoder, ranking_speed
+
+
+def shapes(scale: Scale) -> list[str]:
+    """The shapes that are timed: the scale's own, or the study's six."""
+    from helpers.stories.model_size import studied_shapes
+
+    return list(scale.sizes or studied_shapes().values())
+
+
+def prepare(scale: Scale) -> None:
+    """Compute the steps that the measurement stands on."""
+    Work(scale).prepare()
+    text_index(scale.bed.store).value()
+
+
+def measure(scale: Scale, rounds: int) -> dict[str, Any]:
+    """Time retrieval and re-ranking by models of all shapes in turns, as chapter *Model size* does; matrix products before."""
+    work, products, bed = Work(scale), machine.Products(), scale.bed
+    rate = interleave({PRODUCTS: always(products)}, rounds, wait=machine.wait)
+    timed = ranking_speed.definition.function(  # type: ignore[attr-defined]
+        shapes(scale), work.encoder.whole(), text_index(bed.store).value(), work.queries, bed.store.value(),
+        bed.tokens(work.encoder).value(), K1, B, scale.candidates, scale.model.max_length, scale.model.query_length, scale.ranked,
+        rounds, numerics.device())
+    lengths = [len(ids) for ids, _ in work.inputs(work.encoder.tokenizer())]
+    each = float(np.mean(lengths))
+    flops = {size: machine.encoder_flops(random_cross_encoder(size, resolve("packaged")).config, [round(each)]) * timed["windows"]
+             for size in shapes(scale)}
+    return {"contenders": rate.as_json(), "speed": timed, "flops": flops, "product_flops": products.flops,
+            "candidates": scale.candidates, "tokens_each": each}
