@@ -20,7 +20,8 @@ def ledger(root: Path, page: str) -> list[dict]:
 
 def test_every_page_of_the_contents_is_rendered(project):
     html = project / "book" / "_build" / "html"
-    for page in ("index", "reading", *(f"chapters/{name}" for name in CHAPTERS), "generated/scoreboard", "generated/numbers"):
+    for page in ("index", "reading", *(f"chapters/{name}" for name in CHAPTERS), "generated/scoreboard", "generated/numbers",
+                 "generated/cite"):
         assert (html / f"{page}.html").exists(), page
 
 

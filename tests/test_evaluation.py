@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 
@@ -18,6 +20,8 @@ def test_seeds_are_averaged_for_each_query_and_their_means_kept():
     both = over_seeds("s", [system("a", 1.0, 0.0, 0.5), system("b", 0.5, 0.5, 0.5)])
     assert both.values["RR@10"].tolist() == [0.75, 0.25, 0.5]
     assert both.seed_means["RR@10"].tolist() == [0.5, 0.5]
+    triplets = [replace(system(name, 1.0, 0.0), unit="triplets") for name in "ab"]
+    assert over_seeds("s", triplets).unit == "triplets"
 
 
 def test_the_variation_over_seeds_is_the_standard_deviation_of_their_means():

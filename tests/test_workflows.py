@@ -111,6 +111,7 @@ def test_the_second_jupyter_book_never_blocks():
 
 def test_pages_are_linked_by_one_address_alone():
     """A repository's address stands in _config.yml and in the templates' setup cells, which a command keeps alike."""
-    done = subprocess.run(["git", "grep", "-lE", r"github\.(com|io)/[A-Za-z]+/neural-ranking-reproduced", "--", ".", ":!notebooks"],
-                          cwd=paths.ROOT, capture_output=True, text=True, check=True)
+    address = r"github\.(com|io)/[A-Za-z]+/neural-ranking-reproduced"
+    command = ["git", "grep", "-lE", address, "--", ".", ":!notebooks"]
+    done = subprocess.run(command, cwd=paths.ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == ["book/_config.yml"]

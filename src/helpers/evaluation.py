@@ -73,7 +73,7 @@ def over_seeds(label: str, runs: Sequence[Evaluation]) -> Evaluation:
     means = pd.DataFrame([run.values.mean() for run in runs])
     for run in runs:
         carried.forget(run.values)
-    return noted(Evaluation(label, runs[0].run, values, runs[0].source, means))
+    return noted(Evaluation(label, runs[0].run, values, runs[0].source, means, runs[0].unit))
 
 
 def values_of(systems: Mapping[str, Evaluation], names: Sequence[str], measure: str) -> pd.DataFrame:

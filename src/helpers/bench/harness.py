@@ -36,7 +36,7 @@ class Rounds:
 
     def as_json(self) -> dict[str, dict[str, list[float]]]:
         """The times, as they stand in the results' file."""
-        return {name: {"seconds": _rounded(self.seconds[name]), "cpu": _rounded(self.cpu[name])} for name in self.seconds}
+        return {name: {"seconds": self.seconds[name], "cpu": self.cpu[name]} for name in self.seconds}
 
 
 def always(work: Callable[[], Any]) -> Prepare:
@@ -127,7 +127,3 @@ def check_drift(found: Mapping[str, Mapping[str, float]], checked: Sequence[str]
              if not abs(value) <= tolerance]
     if wrong:
         raise Drifted(f"not the same scores (tolerance {tolerance}): {'; '.join(wrong)}")
-
-
-def _rounded(values: Sequence[float]) -> list[float]:
-    return [round(value, 6) for value in values]

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -56,5 +57,20 @@ def add(file: Path, name: str, section: dict[str, Any]) -> None:
     content["sections"][name] = {**stamp, **section}
     file.parent.mkdir(parents=True, exist_ok=True)
     draft = file.with_suffix(".part")
-    draft.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    draft.write_text(as_text(content), encoding="utf-8")
     os.replace(draft, file)
+
+
+def as_text(content: dict[str, Any]) -> str:
+    """JSON that can be read and compared line by line: a list of numbers on one line, as numbers of six digits."""
+    text = json.dumps(rounded(content), indent=1, ensure_ascii=False)
+    return re.sub(r"\[[^\[\]{}\"]+\]", lambda found: " ".join(found[0].split()).replace("[ ", "[").replace(" ]", "]"), text) + "\n"
+
+
+def rounded(value: Any) -> Any:
+    """The same with all fractions cut to six significant digits."""
+    if isinstance(value, dict):
+        return {name: rounded(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [rounded(item) for item in value]
+    return float(f"{value:.6g}") if isinstance(value, float) else value

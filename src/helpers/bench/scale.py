@@ -16,7 +16,7 @@ class Scale:
         unit: of it.
         queries: whose candidates are re-ranked.
         candidates: of each.
-        encoded: texts that are encoded.
+        encoded: queries whose candidates are encoded.
         searched: queries of BM25.
         model: the cross-encoder that re-ranks.
         sizes: shapes of models for queries a minute; none for the six of Steensland's table 5.5.
@@ -47,12 +47,12 @@ class Scale:
 
 def full() -> Scale:
     """What is measured: the Almanac's passages and the book's base model."""
-    return Scale("almanac", "passage", queries=50, candidates=20, encoded=500, searched=400, model=base_reranker())
+    return Scale("almanac", "passage", queries=50, candidates=20, encoded=25, searched=400, model=base_reranker())
 
 
 def small(collection: str = "almanac", unit: str = "passage") -> Scale:
     """A trial of seconds a section: one layer, trained for a moment."""
     model = Reranker(collection, unit, queries=40, candidates=10, positives=1, negatives=2, answers=False, backbone="packaged:0",
                      epochs=1, evaluation_queries=4, evaluations=1)
-    return Scale(collection, unit, queries=4, candidates=5, encoded=20, searched=10, model=model, sizes=("1/32/2", "2/32/2"),
+    return Scale(collection, unit, queries=4, candidates=5, encoded=1, searched=10, model=model, sizes=("1/32/2", "2/32/2"),
                  ranked=1, steps=3, growth=(1, 5, 2), times=(1, 2, 4))

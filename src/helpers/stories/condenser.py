@@ -62,8 +62,8 @@ def right_figure(logs: Mapping[str, dict[str, Any]]) -> Fragment:
 def head_sentence(logs: Mapping[str, dict[str, Any]]) -> Fragment:
     """What the losses say of both parts, and of the control."""
     late, head = (curves(logs, key)[CONDENSER] for key in ("eval_late", "eval_head"))
-    said = [f"At the start a masked piece costs {plain(late.iloc[0], 2)} nats, as much as a blind guess: the backbone comes "
-            "without an output for words, so it was made new, tied to the table of embeddings.",
+    said = [f"At the start a masked piece costs {plain(late.iloc[0], 2)} nats, about as much as a blind guess: the backbone "
+            "comes without an output for words, so it was made new, tied to the table of embeddings.",
             f"At the end it costs {plain(late.iloc[-1], 2)} from the late states and {plain(head.iloc[-1], 2)} from the head."]
     if MLM in logs:
         control = curves(logs, "eval_late")[MLM]
