@@ -99,7 +99,7 @@ def test_a_rerun_from_its_explanation_to_its_removal(book):
     cleaned = done(book, "clean-variants")
     assert cleaned.returncode == 0, cleaned.stderr[-3000:]
     assert snapshot(chapters) == baseline
-    assert [file for file in (book / "book").rglob("*--*")] == []
+    assert list((book / "book").rglob("*--*")) == []
     assert name not in (html / "tiny.html").read_text()
 
 

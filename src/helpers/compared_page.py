@@ -96,7 +96,8 @@ def steps(baseline: Page, variant: Page) -> str:
     own = [line for line in variant.ledger if line["key"] not in known]
     live = [line for line in own if line["source"] == "computed"]
     shared = count(len(variant.ledger) - len(own))
-    said = f"The variant rests on {count(len(variant.ledger))} steps: {shared} of the baseline page and {count(len(own))} of its own."
+    all_steps = count(len(variant.ledger))
+    said = f"The variant rests on {all_steps} steps: {shared} of the baseline page and {count(len(own))} of its own."
     spent = f" Computed for its page: {count(len(live))}, in {seconds(sum(line['seconds'] for line in live))}." if live else ""
     rows = [[line["step"], _key(variant.name, line["key"]), line["source"], seconds(line["seconds"])] for line in own]
     inner = table("Steps that only the variant uses", ("step", "key", "source", "seconds"), rows, numeric_from=3)

@@ -64,7 +64,7 @@ def add(file: Path, name: str, section: dict[str, Any]) -> None:
 def as_text(content: dict[str, Any]) -> str:
     """JSON that can be read and compared line by line: a list of numbers on one line, as numbers of six digits."""
     text = json.dumps(rounded(content), indent=1, ensure_ascii=False)
-    return re.sub(r"\[[^\[\]{}\"]+\]", lambda found: " ".join(found[0].split()).replace("[ ", "[").replace(" ]", "]"), text) + "\n"
+    return re.sub(r"\[[^\[\]{}\"]+\]", lambda numbers: f"[{' '.join(numbers[0][1:-1].split())}]", text) + "\n"
 
 
 def rounded(value: Any) -> Any:
