@@ -44,7 +44,7 @@ class Backbone:
             weights: list[Any] = [self.source, self.revision]
         else:
             files = sorted(f for f in Path(self.source).iterdir() if f.suffix in (".json", ".safetensors", ".txt"))
-            weights = [[f.name, fingerprint(f)] for f in files]
+            weights = [[f.name, _fingerprint(f, f.stat().st_size, f.stat().st_mtime_ns)] for f in files]
         return sha256(canonical([weights, self.layers]))
 
     def whole(self) -> "Backbone":
@@ -105,6 +105,12 @@ def resolve(spec: str) -> Backbone:
         return Backbone(spec, str(folder))
     raise BadInput(f"no backbone {spec!r}",
                    mend="use packaged, packaged:0,1,2, a local folder, or hub:owner/name@revision")
+
+
+@functools.cache
+def _fingerprint(file: Path, size: int, changed: int) -> dict[str, Any]:
+    """A file's fingerprint, taken once for each state of it: every step with a backbone asks for it."""
+    return fingerprint(file)
 
 
 def layers(backbone: Backbone) -> int:
