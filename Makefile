@@ -15,7 +15,7 @@ FRESH_FLAG := $(if $(filter 1,$(FRESH)),--fresh)
 CLUSTER ?=
 CLUSTER_FLAG := $(if $(CLUSTER),--cluster $(CLUSTER))
 
-.PHONY: help env book chapter explain parameters test fast lint verify record browser screenshots clean-variants clean lab open pdf diff links address
+.PHONY: help env book chapter explain parameters test fast lint bench verify record browser screenshots clean-variants clean lab open pdf diff links address
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -69,6 +69,9 @@ browser:  ## install Chromium by apt, for the browser tests, the screenshots and
 
 screenshots: $(READY)  ## photograph every page, wide, on a phone and dark, into book/_build/screenshots
 	$(BOOK) screenshots $(ARGS)
+
+bench: $(READY)  ## time this book's code against others', on a quiet machine: ARGS="--only rerank"
+	$(BOOK) bench $(ARGS)
 
 lint: $(READY)  ## ruff and mypy
 	$(BIN)/ruff check .

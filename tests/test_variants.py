@@ -21,9 +21,10 @@ def book(tmp_path, monkeypatch):
     for stem in ("candidates", "candidates--1c472a", "candidates--1c472a--compared"):
         files += [f"_build/html/chapters/{stem}.html", f"_build/html/_sources/chapters/{stem}.ipynb",
                   f"_build/jupyter_execute/chapters/{stem}.ipynb"]
+    run = {"changed": {"depths": [10, 50], "unit": "document"}}
     for file in (*files, "_build/html/index.html", "_build/.doctrees/x"):
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / file).write_text(json.dumps({"name": file}))
+        (tmp_path / file).write_text(json.dumps({"name": file, "metadata": {"neural_ranking": [{"run": run}]}}))
     return tmp_path
 
 
@@ -53,11 +54,18 @@ def test_cleaning_a_book_without_variants_keeps_what_rendering_rests_on(book):
 
 
 def test_the_contents_list_a_variant_and_its_comparison_below_it(book):
-    (entry,) = variants.contents()
-    assert entry == {"file": "chapters/candidates--1c472a", "title": "Candidates, 1c472a", "sections": [
-        {"file": "chapters/candidates--1c472a--compared", "title": "Compared with the baseline"}]}
+    (page,) = variants.pages()
+    assert build.variant_entry(page) == {
+        "file": "chapters/candidates--1c472a", "title": 'Candidates: depths = [10, 50], unit = "document"',
+        "sections": [{"file": "chapters/candidates--1c472a--compared", "title": "Compared with the baseline"}]}
     (book / "chapters" / "candidates--1c472a--compared.md").unlink()
-    assert "sections" not in variants.contents()[0]
+    assert "sections" not in build.variant_entry(page)
+
+
+def test_a_long_list_of_changes_is_cut_in_the_contents(book):
+    (page,) = variants.pages()
+    page.write_text(json.dumps({"metadata": {"neural_ranking": [{"run": {"changed": {"depths": list(range(99))}}}]}}))
+    assert build.variant_entry(page)["title"] == f"Candidates: {f'depths = {list(range(99))}'[:build.LONGEST]} …"
 
 
 def test_the_contents_end_with_the_variants_as_long_as_there_are_any(book):

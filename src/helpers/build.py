@@ -1,16 +1,19 @@
 """Rendering: Jupyter Book over the executed chapters, the prose pages and the generated pages."""
 
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import yaml
 
-from helpers import chapters, paths, recipe, variants
+from helpers import chapters, execute, paths, recipe, variants
 from helpers.errors import BadInput
 
 SKIPPED = {"_build"}
+LONGEST = 60  # characters of what was changed, in the contents
 
 
 def render(strict: bool = True) -> bool:
@@ -41,12 +44,24 @@ def render(strict: bool = True) -> bool:
 def write_toc() -> Path:
     """The table of contents with the variant pages that exist appended."""
     toc = yaml.safe_load((paths.BOOK / "_toc.yml").read_text())
-    if entries := variants.contents():
+    if entries := [variant_entry(page) for page in variants.pages()]:
         toc["parts"].append({"caption": "Variants", "chapters": entries})
     paths.GENERATED.mkdir(parents=True, exist_ok=True)
     target = paths.GENERATED / "_toc.yml"
     target.write_text(yaml.safe_dump(toc, sort_keys=False))
     return target
+
+
+def variant_entry(page: Path) -> dict[str, Any]:
+    """A variant's place in the contents, titled by what was changed, with its comparison below it if that is written."""
+    run: dict[str, Any] = next((item["run"] for item in execute.data_of(page) if "run" in item), {})
+    changed = ", ".join(f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in run.get("changed", {}).items())
+    said = changed if len(changed) <= LONGEST else f"{changed[:LONGEST]} …"
+    title = variants.title(variants.chapter_of(page.stem))
+    entry: dict[str, Any] = {"file": f"chapters/{page.stem}", "title": f"{title}: {said}"}
+    if page.with_name(f"{variants.comparison(page.stem)}.md").exists():
+        entry["sections"] = [{"file": f"chapters/{variants.comparison(page.stem)}", "title": "Compared with the baseline"}]
+    return entry
 
 
 def _digest() -> str:

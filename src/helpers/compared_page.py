@@ -110,7 +110,7 @@ def systems(found: list[Pair]) -> list[str]:
     parts = [f"## Systems\n\n{HOW}"]
     if same:
         parts.append("The same step with the same values on both pages, and so not tested: "
-                     f"{', '.join(_plain(pair.label) for pair in same)}.")
+                     f"{'; '.join(_plain(pair.label) for pair in same)}.")
     parts += different_queries(moved)
     names = list(dict.fromkeys(name for pair in moved for name in pair.measures))
     return parts + [measure_table(comparison.tested(moved, name)) for name in names]
@@ -127,7 +127,7 @@ def different_queries(found: list[Pair]) -> list[str]:
         if set(pair.measured) != {len(pair.variant)}:
             groups.setdefault((*pair.measured, len(pair.variant)), []).append(_plain(pair.label))
     return [f"Compared on the {count(common)} queries that both pages measured (baseline {count(before)}, variant "
-            f"{count(after)}): {', '.join(names)}." for (before, after, common), names in groups.items()]
+            f"{count(after)}): {'; '.join(names)}." for (before, after, common), names in groups.items()]
 
 
 def measure_table(rows: list[Tested]) -> str:
@@ -145,7 +145,7 @@ def alone(baseline: Page, variant: Page, found: list[Pair]) -> str:
     kinds = {"Only on the baseline page": [name for name in baseline.systems if name not in both],
              "Only on the variant": [name for name in variant.systems if name not in both],
              "On both pages, without two queries in common": [name for name in variant.systems if name in both - shared]}
-    return "\n\n".join(f"{kind}: {', '.join(map(_plain, names))}." for kind, names in kinds.items() if names)
+    return "\n\n".join(f"{kind}: {'; '.join(map(_plain, names))}." for kind, names in kinds.items() if names)
 
 
 def queries(found: list[Pair], texts: dict[str, str]) -> str:

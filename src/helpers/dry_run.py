@@ -56,22 +56,13 @@ class DryRun:
         if entry is not None:
             self.found[step.key] = entry, source
             return
-        for part in inputs(list(step.arguments.values())):
+        for part in step.inputs():
             self.visit(part)
         self.missing[step.key] = step
 
     def missing_inputs(self, step: Step) -> list[Step]:
         """The direct inputs of a step that would be computed, too."""
-        return [part for part in inputs(list(step.arguments.values())) if part.key in self.missing]
-
-
-def inputs(value: Any) -> Iterator[Step]:
-    """The steps that stand in an argument."""
-    if isinstance(value, Step):
-        yield value
-    elif isinstance(value, list | tuple | dict):
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from inputs(item)
+        return [part for part in step.inputs() if part.key in self.missing]
 
 
 def of_chapter(chapter: str, values: dict[str, Any], catalogue: Catalogue) -> DryRun:

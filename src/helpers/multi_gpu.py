@@ -5,7 +5,8 @@ them (`fine_tuning.training_arguments`) and averages their gradients. The batch 
 the recipe, its key and, but for rounding, its result are those of one process. What the first process writes is kept.
 
 Only steps declared `parallel` are run so: their loss is a mean over the examples of a batch. A loss that compares the
-examples of a batch with each other would see fewer of them in each process.
+examples of a batch with each other would see fewer of them in each process. A batch that is not full at the end of an epoch
+is filled up from its beginning, as accelerate does.
 """
 
 import os

@@ -34,7 +34,8 @@ def as_page(executed: nbformat.NotebookNode, chapter: str, name: str, profile: s
     notebook.cells = cells
     notebook.metadata.pop("papermill", None)
     run = {"profile": profile, "parameters": values, "commit": provenance.commit(), "date": provenance.now(),
-           "seconds": round(seconds, 1)}
+           "seconds": round(seconds, 1),
+           "changed": {each: value for each, value in values.items() if value != baseline[each]}}
     notebook.metadata[DATA_KEY] = [{"run": run}, *data]
     return notebook
 

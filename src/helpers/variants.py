@@ -5,7 +5,6 @@ To each belongs a comparison with the baseline page, `candidates--1c472a--compar
 
 import shutil
 from pathlib import Path
-from typing import Any
 
 import nbformat
 
@@ -33,18 +32,6 @@ def title(chapter: str) -> str:
     """A chapter's title, from its template."""
     first = nbformat.read(chapters.template(chapter), as_version=4).cells[0].source
     return first.splitlines()[0].removeprefix("# ")
-
-
-def contents() -> list[dict[str, Any]]:
-    """The variants for the table of contents, each with its comparison below it if that is written."""
-    entries: list[dict[str, Any]] = []
-    for page in pages():
-        chapter, _, digest = page.stem.partition("--")
-        entry: dict[str, Any] = {"file": f"chapters/{page.stem}", "title": f"{title(chapter)}, {digest}"}
-        if page.with_name(f"{comparison(page.stem)}.md").exists():
-            entry["sections"] = [{"file": f"chapters/{comparison(page.stem)}", "title": "Compared with the baseline"}]
-        entries.append(entry)
-    return entries
 
 
 def clean() -> list[str]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from bs4 import Tag
 
 DROPPED = ("script", "noscript", "a.headerlink", "div.toctree-wrapper", "div.cell_input", "details.above-input", ".nr-launch",
-           ".nr-screen", "metadata")
+           "metadata")
 URL = re.compile(r"url\(\s*['\"]?#([^'\")]+)['\"]?\s*\)")
 
 

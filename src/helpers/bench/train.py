@@ -30,20 +30,16 @@ def prepare(scale: Scale) -> None:
 
 def measure(scale: Scale, rounds: int) -> dict[str, Any]:
     """Time some steps of training, each round on a new copy of the model, and count real and padded tokens."""
-    products = machine.Products()
-    model = backbone.resolve(scale.model.backbone)
-    data = examples(4 * GROUPED * BATCH)
-    counts: dict[str, list[int]] = {STOCK: [0, 0], OURS: [0, 0]}
-    found = interleave({PRODUCTS: always(products), STOCK: stock(model, data, scale.steps, counts[STOCK]),
-                        OURS: ours(model, data, scale.steps, counts[OURS])}, rounds, wait=machine.wait)
     from transformers import AutoConfig
 
+    products, model, data = machine.Products(), backbone.resolve(scale.model.backbone), examples(4 * GROUPED * BATCH)
+    found = interleave({PRODUCTS: always(products), STOCK: stock(model, data, scale.steps), OURS: ours(model, data, scale.steps)},
+                       rounds, wait=machine.wait)
     config = AutoConfig.from_pretrained(model.source)
     forward = machine.encoder_flops(config, [len(one["input_ids"]) for one in data.examples], backbone.layers(model)) / len(data)
     return {"contenders": found.as_json(), "items": scale.steps * BATCH, "steps": scale.steps, "shortest": SHORTEST,
-            "longest": LONGEST, "tokens": {name: {"real": real // (rounds + 1), "padded": padded // (rounds + 1)}
-                                           for name, (real, padded) in counts.items()},
-            "flops": 3 * forward * scale.steps * BATCH, "product_flops": products.flops, "loss": dict(found.given)}
+            "longest": LONGEST, "tokens": {name: found.given[name] for name in (STOCK, OURS)},
+            "flops": 3 * forward * scale.steps * BATCH, "product_flops": products.flops}
 
 
 def examples(number: int) -> PairDataset:
@@ -55,20 +51,22 @@ def examples(number: int) -> PairDataset:
 
 
 class Counting:
-    """A collator that counts the tokens of its batches, real ones and all."""
+    """A collator that counts the tokens of each batch.
 
-    def __init__(self, collator: Callable[[list[dict[str, Any]]], Any], count: list[int]):
-        self._collator, self._count = collator, count
+    `batches` has real and all tokens of each; the Trainer may ask for one batch more than it trains on.
+    """
+
+    def __init__(self, collator: Callable[[list[dict[str, Any]]], Any]):
+        self._collator, self.batches = collator, list[tuple[int, int]]()
 
     def __call__(self, batch: list[dict[str, Any]]) -> Any:
         """The collated batch."""
         made = self._collator(batch)
-        self._count[0] += int(made["attention_mask"].sum())
-        self._count[1] += made["input_ids"].numel()
+        self.batches.append((int(made["attention_mask"].sum()), made["input_ids"].numel()))
         return made
 
 
-def stock(model: backbone.Backbone, data: PairDataset, steps: int, count: list[int]) -> Prepare:
+def stock(model: backbone.Backbone, data: PairDataset, steps: int) -> Prepare:
     """The Trainer with its defaults, but for bfloat16 and the number of steps."""
     def arguments(folder: Path) -> Any:
         from transformers import TrainingArguments
@@ -82,10 +80,10 @@ def stock(model: backbone.Backbone, data: PairDataset, steps: int, count: list[i
 
         return DataCollatorWithPadding(tokenizer)
 
-    return training(model, data, arguments, collator, None, count)
+    return training(model, data, arguments, collator, None)
 
 
-def ours(model: backbone.Backbone, data: PairDataset, steps: int, count: list[int]) -> Prepare:
+def ours(model: backbone.Backbone, data: PairDataset, steps: int) -> Prepare:
     """The Trainer as `cross_encoder` sets it."""
     def arguments(folder: Path) -> Any:
         from transformers import IntervalStrategy
@@ -95,12 +93,12 @@ def ours(model: backbone.Backbone, data: PairDataset, steps: int, count: list[in
         made.max_steps, made.logging_steps, made.eval_strategy = steps, steps, IntervalStrategy.NO
         return made
 
-    return training(model, data, arguments, fine_tuning.collator, fine_tuning.attention(), count)
+    return training(model, data, arguments, fine_tuning.collator, fine_tuning.attention())
 
 
 def training(model: backbone.Backbone, data: PairDataset, arguments: Callable[[Path], Any], collator: Callable[[Any], Any],
-             attention: str | None, count: list[int]) -> Prepare:
-    """A contender whose round trains a new copy of the model, and gives the loss.
+             attention: str | None) -> Prepare:
+    """A contender whose round trains a new copy of the model, and gives the `loss`, and the `real` and `padded` tokens read.
 
     Args:
         model: what is fine-tuned, without dropout.
@@ -108,7 +106,6 @@ def training(model: backbone.Backbone, data: PairDataset, arguments: Callable[[P
         arguments: of the Trainer, for a folder.
         collator: makes batches with a tokenizer.
         attention: of the model; its default for None.
-        count: real and all tokens of the batches, to be added to.
     """
     def made_ready() -> Callable[[], Any]:
         from transformers import AutoModelForSequenceClassification, PrinterCallback, Trainer
@@ -117,14 +114,16 @@ def training(model: backbone.Backbone, data: PairDataset, arguments: Callable[[P
         chosen = {} if attention is None else {"attn_implementation": attention}
         network = model.build(AutoModelForSequenceClassification, num_labels=1, hidden_dropout_prob=0.0,
                               attention_probs_dropout_prob=0.0, problem_type="multi_label_classification", **chosen)
-        folder = tempfile.TemporaryDirectory()
+        folder, counting = tempfile.TemporaryDirectory(), Counting(collator(model.tokenizer()))
         trainer = Trainer(model=network, args=arguments(Path(folder.name)), train_dataset=data,
-                          data_collator=Counting(collator(model.tokenizer()), count))
+                          data_collator=counting)
         trainer.remove_callback(PrinterCallback)
 
-        def work() -> float:
+        def work() -> dict[str, float]:
             with folder:
-                return float(trainer.train().training_loss)
+                done = trainer.train()
+            real, padded = map(sum, zip(*counting.batches[:done.global_step], strict=True))
+            return {"loss": float(done.training_loss), "real": real, "padded": padded}
 
         return work
 
