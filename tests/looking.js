@@ -92,7 +92,7 @@ window.look = (() => {
     smallText(leastText, leastPlot) {
       const size = (e) => parseFloat(getComputedStyle(e).fontSize);
       const scale = (e) => { const m = e.getScreenCTM(); return Math.hypot(m.a, m.b); };
-      const texts = all("body *:not(svg *, script, style, noscript, sub, sup)").filter((e) => ownText(e) && shown(e) && size(e) < leastText - 0.05);
+      const texts = all("body *:not(svg *, math *, script, style, noscript, sub, sup)").filter((e) => ownText(e) && shown(e) && size(e) < leastText - 0.05);
       const plots = all("figure svg text").filter((e) => size(e) * scale(e) < leastPlot - 0.05);
       return [...texts.map((e) => `${size(e).toFixed(1)} px: ${named(e)}`),
         ...plots.map((e) => `${(size(e) * scale(e)).toFixed(1)} px: ${named(e)}`)];
@@ -124,8 +124,8 @@ window.look = (() => {
 
     // where the keyboard is, and whether the place before showed that it had the focus
     step() {
-      const looks = (e) => { const s = getComputedStyle(e); return [s.outlineStyle, s.outlineWidth, s.boxShadow, s.backgroundColor,
-        s.textDecoration, s.border].join(); };
+      const looks = (element) => [element, ...element.children].map((e) => { const s = getComputedStyle(e);
+        return [s.outlineStyle, s.outlineWidth, s.boxShadow, s.backgroundColor, s.textDecoration, s.border].join(); }).join(" | ");
       const before = this.before, now = document.activeElement;
       this.before = { element: now, looks: looks(now) };
       return { at: named(now), tag: now.tagName.toLowerCase(), classes: [...now.classList], href: now.href ?? null,

@@ -95,7 +95,8 @@ def test_what_is_new_below_is_told_there_and_followed_here():
 
 
 def test_why_a_known_recipe_is_missing(monkeypatch):
-    assert "only small results are shipped" in why(step(a=1), known(step(a=1), folder=None))
+    assert why(step(a=1), known(step(a=1), folder=None)) == "no longer here"
+    assert why(step(a=1), known(step(a=1), folder=None, place="recorded run")) == "not shipped with the recorded runs"
     assert why(step(a=1), known(step(a=1))) == "its entry is damaged"
     monkeypatch.setenv("BOOK_FRESH", "1")
     assert why(step(a=1), known(step(a=1))) == "all is computed anew"

@@ -30,7 +30,8 @@ def inline(self: Any, node: nodes.Element) -> None:
 
 def displayed(self: Any, node: nodes.Element) -> None:
     """Write a formula on a line of its own."""
-    self.body.append(f'<div class="nr-math">{markup(node.astext(), "block")}</div>')
+    made = markup(node.astext(), "block")
+    self.body.append(f'<div class="nr-math" role="region" aria-label="Formula" tabindex="0">{made}</div>')
     raise nodes.SkipNode
 
 

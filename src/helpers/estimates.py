@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from helpers.known import Difference, Known, distance, nearest
+from helpers.known import HERE, Difference, Known, distance, nearest
 from helpers.numbers import plain
 from helpers.steps import Step, fresh_since
 
@@ -62,7 +62,9 @@ def _why(step: Step, ranked: Sequence[tuple[Known, frozenset[Difference]]], new:
     if not found:
         if fresh_since() is not None and known.folder is not None:
             return "all is computed anew"
-        return "its entry is damaged" if known.folder is not None else "its files are not here: only small results are shipped"
+        if known.folder is not None:
+            return "its entry is damaged"
+        return "no longer here" if known.place == HERE else "not shipped with the recorded runs"
     named = sorted({(d.step, d.argument, d.wanted, d.known) for d in found if d.step == step.name or not new},
                    key=lambda each: (each[0] != step.name, each))  # what is new below it is told of there
     said = [f"{'' if name == step.name else f'{name}: '}{argument} = {_short(wanted)} (nearest: {_short(other)})"

@@ -12,6 +12,8 @@ from helpers.execute import Wanted
 from helpers.known import Catalogue
 from helpers.steps import fresh_since
 
+LONGEST = 80  # characters of a statement, or of an error in a list
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -112,7 +114,7 @@ def _limits(plan: Plan) -> list[str]:
                     "out another")
     if plan.found.stopped:
         said += ["incomplete: these statements could not be followed to their end, so there may be more steps"]
-        said += [f"  {statement.splitlines()[0][:100]}: {reason}" for statement, reason in plan.found.stopped]
+        said += [f"  {statement.splitlines()[0][:LONGEST]}: {reason}" for statement, reason in plan.found.stopped]
     return said
 
 
@@ -134,7 +136,7 @@ def whole_book(profile: str) -> str:
         try:
             found = plan(chapter, profile, {}, catalogue)
         except (BadInput, NetworkNeeded) as error:
-            rows.append((chapter, f"cannot be told: {error}", "", "", "", ""))
+            rows.append((chapter, f"cannot be told: {str(error)[:LONGEST]}", "", "", "", ""))
             continue
         if found.current:
             rows.append((chapter, "up to date", "", "", "", ""))

@@ -14,6 +14,7 @@ from helpers import paths, recipe
 from helpers.store import MANIFEST
 
 PLAIN, OTHER_DATA, OTHER_STEP = 1, 3, 20  # how far apart an argument sets two computations
+HERE, RECORDED = "here", "recorded run"  # where something was computed
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Known:
         recipe: of its step.
         key: of the recipe.
         seconds: it took, without its inputs; None if nobody noted it.
-        place: `here` or `recorded run`.
+        place: `HERE` or `RECORDED`.
         folder: its entry, not checked; None if only a later step tells of it.
     """
 
@@ -61,7 +62,7 @@ class Catalogue:
 
     def __init__(self) -> None:
         found: dict[str, dict[str, Known]] = {}
-        for root, place in ((paths.store(), "here"), (paths.RESULTS, "recorded run")):
+        for root, place in ((paths.store(), HERE), (paths.RESULTS, RECORDED)):
             for manifest in sorted(root.glob(f"*/*/*/{MANIFEST}")):
                 for known in _told_by(manifest, place):
                     entries = found.setdefault(known.recipe["step"], {})
