@@ -8,7 +8,7 @@ from pathlib import Path
 
 from helpers import paths
 
-COPIED = ("notebooks", "profiles", "published", "book", "results", "tests", "requirements.lock", "CITATION.cff")
+COPIED = ("notebooks", "profiles", "published", "book", "results", "tests", "bench", "requirements.lock", "CITATION.cff")
 
 
 def make(root: Path) -> Path:

@@ -4,6 +4,8 @@ import pandas as pd
 import pytest
 
 from helpers import java
+from helpers.bm25 import search
+from helpers.lucene import text_index
 from helpers.testbed import Testbed
 
 pytestmark = pytest.mark.slow
@@ -76,3 +78,10 @@ def test_tuning_finds_the_best_cell_of_the_grid(folder, store):
     grid = bm25_grid(text_index(one.store), one.query_step, one.qrels_step, [0.5, 1.0], [0.0, 0.5], "RR@10", 1, 10).value()
     assert grid[["k1", "b"]].to_numpy().tolist() == [[0.5, 0.0], [0.5, 0.5], [1.0, 0.0], [1.0, 0.5]]
     assert best(pd.DataFrame({"k1": [2.0, 1.0, 1.0], "b": [0.1, 0.2, 0.1], "RR@10": [0.5, 0.5, 0.5]}), "RR@10") == (1.0, 0.1)
+
+
+def test_queries_in_parts_are_ranked_alike(folder, store):
+    index, queries = text_index(bed(folder).store).value(), bed(folder).query_frame
+    whole = java.call(search, index, queries, 0.9, 0.4, 10)
+    assert len(whole) > 2
+    assert java.call(search, index, queries, 0.9, 0.4, 10, 1).equals(whole)

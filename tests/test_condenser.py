@@ -246,6 +246,15 @@ def test_texts_relevant_to_the_split_are_left_out(folder_of_texts):
     assert "p0" not in set(texts.value()["doc_id"]) and "p1" in set(texts.value()["doc_id"])  # p1 has grade 0
 
 
+def test_the_first_texts_alone_may_be_read(folder_of_texts):
+    from helpers.pretraining_data import corpus
+
+    bed, _, _ = folder_of_texts
+    assert corpus(bed.store, None, 3).value()["doc_id"].tolist() == ["p0", "p1", "p2"]
+    assert corpus(bed.store, bed.qrels_step, 3).value()["doc_id"].tolist() == ["p1", "p2"]
+    assert corpus(bed.store, None, 1000).value()["doc_id"].nunique() == 40
+
+
 @pytest.mark.slow
 def test_the_saved_model_is_its_backbone_and_the_head_is_dropped(folder_of_texts):
     from safetensors.torch import load_file

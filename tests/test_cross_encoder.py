@@ -2,9 +2,10 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from helpers import backbone
+from helpers import backbone, numerics, rerank
 from helpers.aggregation import aggregate
 from helpers.base_reranker import whole_reader
 from helpers.reranker import Reranker
@@ -120,6 +121,17 @@ def test_every_window_of_the_candidates_is_scored(tiny, folder, store):
     assert len(scores[scores["query_id"] == "q1"]) == 4
     assert scores["score"].between(0, 1).all()
     assert aggregate(scores, "mean")["doc_id"].tolist() == ["d1", "d2"]
+
+
+def test_windows_in_parts_are_scored_alike(tiny, folder, store, monkeypatch):
+    monkeypatch.setattr(numerics, "dtype", lambda: "fp32")
+    bed = Testbed(str(folder), words=6, overlap=2)
+    given = (tiny.model.value(), bed.bm25(0.9, 0.4, 10).value(), bed.query_step.value(), bed.store.value(),
+             bed.tokens(backbone.resolve("packaged:0")).value())
+    whole = rerank.window_scores.definition.function(*given, 3, 32, 16)
+    monkeypatch.setattr(rerank, "AT_ONCE", 2)
+    assert len(whole) > 4
+    pd.testing.assert_frame_equal(rerank.window_scores.definition.function(*given, 3, 32, 16), whole, atol=1e-5)
 
 
 def test_the_input_is_cls_query_sep_window_sep():

@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -6,6 +8,7 @@ from helpers import exact_search as module
 from helpers.collection import Text
 from helpers.exact_search import search
 from helpers.runs import ranked
+from helpers.texts import text_store
 
 
 def brute_force(passages, queries, depth):
@@ -50,23 +53,30 @@ def test_all_that_ties_with_the_last_is_found(block, monkeypatch):
     assert len(set(scores[0, np.isin(places[0], np.arange(10, 90))].tolist())) == 1  # and no copy scores better by rounding
 
 
-def test_the_run_breaks_ties_by_id_and_ends_at_its_depth(tmp_path, monkeypatch):
+def texts(folder, ids):
+    """A text store with these ids."""
+    part = SimpleNamespace(stream=lambda: (Text(i, "", "") for i in ids), collection=SimpleNamespace(spec="test"))
+    text_store.definition.function(part, folder=folder)
+    return folder
+
+
+def test_the_run_breaks_ties_by_id_and_ends_at_its_depth(tmp_path):
     passages = np.array([[1, 0], [0, 1], [1, 0], [1, 0], [0.5, 0]] + [[1, 0]] * 20, dtype=np.float32)
     np.save(tmp_path / "passages.npy", passages)
     np.save(tmp_path / "queries.npy", np.array([[1, 0], [0, 2]], dtype=np.float32))
     ids = [f"p{n:02}" for n in range(25)][::-1]  # the last in the order has the lowest id
-    monkeypatch.setattr(module, "Texts", lambda store: [Text(i, "", "") for i in ids])
+    store = texts(tmp_path, ids)
     queries = pd.DataFrame({"query_id": ["b", "a"], "text": ["", ""]})
-    run = module.exact_search.definition.function(tmp_path, tmp_path, tmp_path, queries, 3)
+    run = module.exact_search.definition.function(tmp_path, tmp_path, store, queries, 3)
     scores = queries.merge(pd.DataFrame({"doc_id": ids}), how="cross")
     scores["score"] = (np.load(tmp_path / "queries.npy") @ passages.T).ravel()
     assert run.equals(ranked(scores, 3).astype({"score": float}))
     assert run["doc_id"].tolist() == ["p24", "p22", "p21", "p23", "p24", "p22"]
 
 
-def test_no_queries_give_an_empty_run(tmp_path, monkeypatch):
+def test_no_queries_give_an_empty_run(tmp_path):
     np.save(tmp_path / "passages.npy", np.ones((3, 2), dtype=np.float32))
     np.save(tmp_path / "queries.npy", np.empty((0, 2), dtype=np.float32))
-    monkeypatch.setattr(module, "Texts", lambda store: [Text(i, "", "") for i in "abc"])
-    run = module.exact_search.definition.function(tmp_path, tmp_path, tmp_path, pd.DataFrame({"query_id": [], "text": []}), 3)
+    store = texts(tmp_path, "abc")
+    run = module.exact_search.definition.function(tmp_path, tmp_path, store, pd.DataFrame({"query_id": [], "text": []}), 3)
     assert len(run) == 0

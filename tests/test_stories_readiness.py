@@ -10,7 +10,7 @@ import pytest
 from helpers import claims
 from helpers.errors import BadInput
 from helpers.evaluation import Evaluation
-from helpers.starting_points import BACKBONE, CONDENSER, CONTINUED, MLM, NAMES, Pretraining, pretrainings
+from helpers.starting_points import BACKBONE, CONDENSER, CONTINUED, MLM, NAMES, Pretraining, portion, pretrainings
 from helpers.stories import condenser, fine_tuning_sizes, readiness, similarity
 from helpers.testbed import Testbed
 from helpers.verdicts import NONE, NOT_RUN, OPPOSITE, SIGNIFICANT
@@ -126,6 +126,15 @@ def test_the_control_differs_in_the_head_alone_and_continued_goes_on():
     assert mlm["texts"].key == cd["texts"].key != on["texts"].key
     assert (cd["early"], on["epochs"], on["learning_rate"], on["head_layers"]) == (1, 1, 5e-5, 2)
     assert on["start"].key == made[CONDENSER].model.key
+
+
+def test_a_part_of_the_texts_is_named_in_brackets():
+    assert portion("almanac") == ("almanac", None)
+    assert portion("almanac[:1000]") == ("almanac", 1000)
+    assert portion("/a/folder[1]") == ("/a/folder[1]", None)
+    whole, some = (Pretraining(texts, backbone="packaged:0,1").model.arguments["texts"] for texts in ("almanac", "almanac[:9]"))
+    assert (whole.arguments.get("first"), some.arguments["first"]) == (None, 9)
+    assert readiness.recipe("almanac[:9]", "passage", "packaged:0,1", 1).without == "test"
 
 
 def test_half_of_the_layers_are_early_unless_said_otherwise():

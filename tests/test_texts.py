@@ -34,6 +34,11 @@ def test_texts_come_in_the_collections_order(texts):
     assert list(texts) == IN_ORDER
 
 
+def test_ids_are_read_by_position(texts):
+    assert texts.ids([2, 0, 2]) == ["d5", "d9", "d5"]
+    assert texts.ids([]) == []
+
+
 def test_a_text_is_found_by_its_id(texts):
     assert texts["d1"] == Text("d1", "One", "body of one")
     assert "d1" in texts

@@ -12,6 +12,7 @@ from helpers.windows import doc_of
 
 K1, B = 1.2, 0.75  # Steensland 2021, section 4.2; the chapters on BM25 itself have them as parameters
 THREADS = 2
+AT_ONCE = 2_000  # queries whose hits Java holds
 MOST_TERMS = 2**20
 
 
@@ -36,12 +37,14 @@ def best_window(run: pd.DataFrame, depth: int) -> pd.DataFrame:
     return ranked(documents.groupby(["query_id", "doc_id"], sort=False)["score"].max().reset_index(), depth)
 
 
-def search(index: Path, queries: pd.DataFrame, k1: float, b: float, depth: int) -> pd.DataFrame:
-    """Search all queries in one batch, in the process that has the JVM."""
+def search(index: Path, queries: pd.DataFrame, k1: float, b: float, depth: int, at_once: int = AT_ONCE) -> pd.DataFrame:
+    """Search all queries, so many at once, in the process that has the JVM."""
     searcher = searcher_of(index, k1, b)
-    ids = list(queries["query_id"])
-    hits = searcher.batch_search(list(queries["text"]), ids, k=depth, threads=THREADS)
-    rows = [(query, hit.docid, float(hit.score)) for query in ids for hit in hits[query]]
+    rows: list[tuple[str, str, float]] = []
+    for start in range(0, len(queries), at_once):
+        asked = queries.iloc[start:start + at_once]
+        hits = searcher.batch_search(list(asked["text"]), list(asked["query_id"]), k=depth, threads=THREADS)
+        rows += [(query, hit.docid, float(hit.score)) for query in asked["query_id"] for hit in hits[query]]
     return ranked(pd.DataFrame(rows, columns=COLUMNS), depth)
 
 

@@ -73,6 +73,10 @@ class Collection(ABC):
     def text_digest(self, unit: str) -> str:
         """A digest that changes when any text of the unit changes."""
 
+    def frame_digest(self, kind: str, *names: str) -> str:
+        """A digest that changes when any of the queries or judgments (`kind`) changes."""
+        return recipe.sha256(getattr(self, kind)(*names).to_csv(index=False, lineterminator="\n"))
+
     def part(self, kind: str, *names: str) -> "Part":
         """A part for a step: `part("texts", unit)`, `part("queries", split)` or `part("qrels", unit, split)`."""
         unit = {"texts": names[0], "qrels": names[0]}.get(kind)
@@ -94,7 +98,7 @@ class Part:
         """Of the content, wherever it lies: the same data in another folder is the same part."""
         if self.kind == "texts":
             return self.collection.text_digest(*self.names)
-        return recipe.sha256(self.load().to_csv(index=False, lineterminator="\n"))
+        return self.collection.frame_digest(self.kind, *self.names)
 
     def recipe(self) -> dict[str, Any]:
         """The part as it stands in a step's recipe; only the digest enters the key."""

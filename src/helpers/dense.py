@@ -4,6 +4,7 @@ The packaged backbone was trained as a bi-encoder, so its inner products rank wi
 baseline of every chapter that fine-tunes it.
 """
 
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pandas as pd
 
 from helpers import numerics
 from helpers.backbone import Backbone
-from helpers.inference import padded, run_batches
+from helpers.inference import AT_ONCE, padded, run_batches
 from helpers.pooling import normalised, pool
 from helpers.runs import COLUMNS, cut
 from helpers.steps import step
@@ -40,16 +41,17 @@ def dense_window_scores(backbone: Backbone, run: pd.DataFrame, queries: pd.DataF
 
     tokenizer, reader = backbone.tokenizer(), WindowTokens(tokens, store)
     model = backbone.build(AutoModel, attn_implementation="eager" if numerics.device() == "cpu" else "sdpa")
-    pairs = [(query, window) for query, doc_id in cut(run, candidates)[["query_id", "doc_id"]].itertuples(index=False)
-             for window in reader.windows_of(doc_id)]
-    windows = list(dict.fromkeys(window for _, window in pairs))
     wrap = lambda ids: [tokenizer.cls_token_id, *ids[:max_length - 2], tokenizer.sep_token_id]
-    document_vectors = embed(model, [wrap(reader[window].tolist()) for window in windows], progress="windows encoded")
-    asked = list(queries["query_id"])
     query_vectors = embed(model, [wrap(ids) for ids in query_ids(tokenizer, list(queries["text"]), max_length)])
-    place, row = {w: i for i, w in enumerate(windows)}, {q: i for i, q in enumerate(asked)}
-    scores = [float(query_vectors[row[q]] @ document_vectors[place[w]]) for q, w in pairs]
-    return pd.DataFrame([(q, w, s) for (q, w), s in zip(pairs, scores, strict=True)], columns=COLUMNS)
+    row = {query: n for n, query in enumerate(queries["query_id"])}
+    stream = ((query, window) for query, doc_id in cut(run, candidates)[["query_id", "doc_id"]].itertuples(index=False)
+              for window in reader.windows_of(doc_id))
+    rows: list[tuple[str, str, float]] = []
+    while pairs := list(islice(stream, AT_ONCE)):
+        place = {window: n for n, window in enumerate(dict.fromkeys(window for _, window in pairs))}
+        window_vectors = embed(model, [wrap(reader[window].tolist()) for window in place], progress="windows encoded")
+        rows += [(query, window, float(query_vectors[row[query]] @ window_vectors[place[window]])) for query, window in pairs]
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def embed(model: Any, inputs: list[list[int]], progress: str = "") -> np.ndarray:

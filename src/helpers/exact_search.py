@@ -10,7 +10,7 @@ from helpers.runs import COLUMNS, ranked
 from helpers.steps import step
 from helpers.texts import Texts
 
-BLOCK = 1_000_000  # passages indexed at once
+BLOCK = 100_000  # passages searched at once: a shard of the collection, read from the file
 ROUNDING = 1e-6  # inner products nearer than this, in units of the larger one, may change places by rounding
 SPARE = 16
 
@@ -27,10 +27,10 @@ def exact_search(passages: Path, query_vectors: Path, store: Path, queries: pd.D
         depth: passages kept for each query; a smaller collection is ranked as a whole.
     """
     texts = np.load(passages / PASSAGES, mmap_mode="r")
-    ids = np.array([text.doc_id for text in Texts(store)], dtype=object)
+    ids = Texts(store)
     places, scores = search(texts, np.load(query_vectors / QUERIES), depth)
     rows = [(query, doc_id, float(score)) for query, found, values in zip(queries["query_id"], places, scores, strict=True)
-            for doc_id, score in zip(ids[found], values, strict=True)]
+            for doc_id, score in zip(ids.ids(found), values, strict=True)]
     return ranked(pd.DataFrame(rows, columns=COLUMNS), depth)
 
 
@@ -62,15 +62,13 @@ def search(passages: np.ndarray, queries: np.ndarray, depth: int) -> tuple[np.nd
 
 
 def nearest(passages: np.ndarray, queries: np.ndarray, wanted: int) -> np.ndarray:
-    """The positions of the `wanted` largest inner products, (queries, wanted), by a flat index of each block."""
+    """The positions of the `wanted` largest inner products, (queries, wanted), by a flat search of each block."""
     import faiss
 
     scores, places = np.empty((len(queries), 0), dtype=np.float32), np.empty((len(queries), 0), dtype=np.int64)
     for start in range(0, len(passages), BLOCK):
-        block = np.ascontiguousarray(passages[start:start + BLOCK])
-        index = faiss.IndexFlatIP(block.shape[1])
-        index.add(block)
-        found, where = index.search(np.ascontiguousarray(queries), min(wanted, len(block)))
+        block = passages[start:start + BLOCK]
+        found, where = faiss.knn(queries, block, min(wanted, len(block)), metric=faiss.METRIC_INNER_PRODUCT)
         scores, places = np.hstack([scores, found]), np.hstack([places, where + start])
         kept = np.argsort(-scores, axis=1, kind="stable")[:, :wanted]
         scores, places = np.take_along_axis(scores, kept, 1), np.take_along_axis(places, kept, 1)

@@ -13,6 +13,7 @@ import numpy as np
 
 from helpers import numerics
 
+AT_ONCE = 200_000  # texts whose tokens are in memory: what scores more of them takes one such part after the other
 TOKEN_BUDGET = 4096  # padded tokens a batch: enough to fill a core's units, small enough for its caches
 GPU_TOKEN_BUDGET = 65536
 

@@ -64,6 +64,14 @@ class IrDatasets(Collection):
         """ir_datasets checks the downloads of an id against its own list of hashes: the id names the data."""
         return recipe.sha256(f"ir_datasets:{self._id}:{unit}")
 
+    def frame_digest(self, kind: str, *names: str) -> str:
+        """The same for queries and judgments: an id and its split, so that a recipe needs no download."""
+        return recipe.sha256(f"ir_datasets:{self._of_split[names[-1]].dataset_id()}:{kind}:{':'.join(names)}")
+
+    def relevant_from(self, unit: str, split: str) -> int:
+        """As for any collection, by the grades that the dataset declares."""
+        return 2 if unit == "passage" and max(self._of_split[split].qrels_defs()) >= 2 else 1
+
     def _find(self, split: str) -> Any:
         import ir_datasets
 

@@ -10,6 +10,7 @@ from helpers.texts import Texts
 from helpers.windows import windows
 
 THREADS = "2"
+BUFFER = "512"  # MB of an index that are in memory before they are written
 
 
 @step(version=1, form="folder")
@@ -39,6 +40,6 @@ def build(contents, folder: Path) -> None:  # noqa: ANN001 - an iterable of (id,
                 lines.write(json.dumps({"id": doc_id, "contents": text}, ensure_ascii=False) + "\n")
         java.run("io.anserini.index.IndexCollection", "-collection", "JsonCollection", "-input", source,
                  "-index", str(folder), "-generator", "DefaultLuceneDocumentGenerator", "-threads", THREADS,
-                 "-storePositions", "-storeDocvectors")
+                 "-memoryBuffer", BUFFER, "-storePositions", "-storeDocvectors")
 
 

@@ -108,11 +108,17 @@ class MsMarcoFolder(Collection):
         self.warnings["judgments of queries outside the split"] = int((~mine).sum())
         return frame[mine].reset_index(drop=True)
 
-    @functools.cache  # noqa: B019 - a handful of folders a process
     def text_digest(self, unit: str) -> str:
         """SHA-256 of the file's content, unpacked, so that packing it changes nothing."""
-        with open_bytes(self._texts[unit]) as stream:
-            return recipe.sha256(hashlib.file_digest(stream, "sha256").hexdigest() + unit)
+        file = self._texts[unit]
+        return recipe.sha256(content_digest(file, file.stat().st_size, file.stat().st_mtime_ns) + unit)
+
+
+@functools.cache
+def content_digest(file: Path, size: int, changed: int) -> str:
+    """SHA-256 of a file's unpacked content, taken once for each state of the file: a chapter opens its collection many times."""
+    with open_bytes(file) as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def read_tsv(file: Path, columns: int) -> Iterator[tuple[int, list[str]]]:

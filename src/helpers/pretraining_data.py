@@ -5,6 +5,7 @@ Nothing here draws from a shared generator, so a training that goes on from a ch
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +24,15 @@ HELD_OUT = -1  # the epoch of evaluation masks: the same in every evaluation
 
 
 @step(version=1, form="table")
-def corpus(store: Path, without: pd.DataFrame | None = None) -> pd.DataFrame:
+def corpus(store: Path, without: pd.DataFrame | None = None, first: int | None = None) -> pd.DataFrame:
     """The ids of the texts to be read: column doc_id.
 
     Args:
         store: the text store.
         without: judgments, columns doc_id and relevance; texts with a grade above 0 are left out.
+        first: only so many texts, the first ones of the store.
     """
-    ids = pd.DataFrame({"doc_id": [text.doc_id for text in Texts(store)]})
+    ids = pd.DataFrame({"doc_id": [text.doc_id for text in islice(Texts(store), first)]})
     if without is None:
         return ids
     return ids[~ids["doc_id"].isin(without.loc[without["relevance"] > 0, "doc_id"])].reset_index(drop=True)

@@ -1,9 +1,11 @@
 """Re-ranking: score every window of every candidate document with a cross-encoder."""
 
+from itertools import islice
 from pathlib import Path
 
 import pandas as pd
 
+from helpers.inference import AT_ONCE
 from helpers.runs import COLUMNS, cut
 from helpers.scoring import load_scorer, probabilities
 from helpers.steps import step
@@ -32,8 +34,11 @@ def window_scores(model: Path, run: pd.DataFrame, queries: pd.DataFrame, store: 
 
     tokenizer, reader = AutoTokenizer.from_pretrained(model), WindowTokens(tokens, store)
     texts = dict(zip(queries["query_id"], query_ids(tokenizer, list(queries["text"]), query_length), strict=True))
-    pairs = [(query, window) for query, doc_id in cut(run, candidates)[["query_id", "doc_id"]].itertuples(index=False)
-             for window in reader.windows_of(doc_id)]
-    inputs = [pair_ids(tokenizer, texts[query], reader[window], max_length) for query, window in pairs]
-    scores = probabilities(load_scorer(model), inputs, progress="windows scored")
-    return pd.DataFrame([(q, w, float(s)) for (q, w), s in zip(pairs, scores, strict=True)], columns=COLUMNS)
+    stream = ((query, window) for query, doc_id in cut(run, candidates)[["query_id", "doc_id"]].itertuples(index=False)
+              for window in reader.windows_of(doc_id))
+    scorer, rows = load_scorer(model), list[tuple[str, str, float]]()
+    while pairs := list(islice(stream, AT_ONCE)):
+        inputs = [pair_ids(tokenizer, texts[query], reader[window], max_length) for query, window in pairs]
+        scores = probabilities(scorer, inputs, progress="windows scored")
+        rows += [(query, window, float(score)) for (query, window), score in zip(pairs, scores, strict=True)]
+    return pd.DataFrame(rows, columns=COLUMNS)

@@ -13,6 +13,7 @@
 """
 
 import functools
+import re
 from dataclasses import dataclass, replace
 
 from helpers import backbone, queries
@@ -35,7 +36,7 @@ class Pretraining:
     """All that decides a pre-training, and its step.
 
     Args:
-        collection: whose texts are read; a folder of text files will do.
+        texts: what is read: a collection, or a folder of text files; only its first thousand texts as `almanac[:1000]`.
         unit: `document` or `passage`.
         without: the split whose relevant texts are left out; empty to read all.
         backbone: see `helpers.backbone.resolve`.
@@ -54,7 +55,7 @@ class Pretraining:
         start: the pre-training that this one goes on from.
     """
 
-    collection: str = "almanac"
+    texts: str = "almanac"
     unit: str = "passage"
     without: str = "test"
     backbone: str = "packaged"
@@ -75,10 +76,11 @@ class Pretraining:
     @functools.cached_property  # a step's key takes the digests of all its data
     def model(self) -> Step:
         """The folder of the pre-trained encoder."""
-        source, encoder = open_collection(self.collection), backbone.resolve(self.backbone)
+        name, first = portion(self.texts)
+        source, encoder = open_collection(name), backbone.resolve(self.backbone)
         store = text_store(source.part("texts", self.unit))
         without = queries.qrels([source.part("qrels", self.unit, self.without)]) if self.without else None
-        return pretrained(corpus(store, without), store, window_tokens(store, encoder.whole(), WHOLE, 0), encoder,
+        return pretrained(corpus(store, without, first), store, window_tokens(store, encoder.whole(), WHOLE, 0), encoder,
                           self.early or layers(encoder) // 2, self.head_layers, self.share, self.epochs, self.learning_rate,
                           self.batch_size, self.warmup, self.weight_decay, self.dropout, self.max_length, self.evaluation_texts,
                           self.seed, None if self.start is None else self.start.model)
@@ -94,7 +96,13 @@ class Pretraining:
 
     def continued(self, collection: str, epochs: int, learning_rate: float) -> "Pretraining":
         """On with all the texts of a collection, head and output kept."""
-        return replace(self, collection=collection, without="", epochs=epochs, learning_rate=learning_rate, start=self)
+        return replace(self, texts=collection, without="", epochs=epochs, learning_rate=learning_rate, start=self)
+
+
+def portion(texts: str) -> tuple[str, int | None]:
+    """What is read, and how many of its texts (None for all): `almanac[:1000]` is the Almanac's first thousand."""
+    found = re.fullmatch(r"(.+)\[:(\d+)\]", texts)
+    return (found[1], int(found[2])) if found else (texts, None)
 
 
 def pretrainings(recipe: Pretraining, target: str, continued_epochs: int, continued_rate: float) -> dict[str, Pretraining]:

@@ -1,7 +1,7 @@
 """The text store: any document of a collection by its id, without holding the collection in memory."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -55,6 +55,11 @@ class Texts:
         if row is None:
             raise KeyError(f"no text {doc_id!r} in the collection")
         return Text(*row)
+
+    def ids(self, positions: Iterable[int]) -> list[str]:
+        """The ids of the texts at 0-based positions, in their order."""
+        asked = "SELECT doc_id FROM texts WHERE position = ?"
+        return [self._db.execute(asked, (int(position) + 1,)).fetchone()[0] for position in positions]
 
     def position(self, doc_id: str) -> int:
         """The 0-based position of a text in the collection's order; KeyError if it is missing."""

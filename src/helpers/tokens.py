@@ -1,5 +1,6 @@
 """Tokens of windows, computed once: word-piece ids as integers in one flat file, for training and for scoring."""
 
+from array import array
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -25,7 +26,7 @@ def window_tokens(store: Path, backbone: Backbone, words: int, overlap: int, *, 
     dtype = np.uint16 if len(tokenizer) < 2**16 else np.int32
     stream = ((w.text, first == 0) for text in Texts(store)
               for first, w in enumerate(windows(text, words, overlap)))
-    starts, documents, total = [0], [], 0
+    starts, documents, total = array("q", [0]), array("q"), 0  # eight bytes a window: millions of them are held
     with open(folder / "ids.bin", "wb") as out:
         while batch := list(islice(stream, BATCH)):
             encoded = tokenizer([text for text, _ in batch], add_special_tokens=False, verbose=False)["input_ids"]
@@ -35,8 +36,9 @@ def window_tokens(store: Path, backbone: Backbone, words: int, overlap: int, *, 
                 total += len(ids)
                 starts.append(total)
                 out.write(np.asarray(ids, dtype=dtype).tobytes())
-    np.save(folder / "window_starts.npy", np.asarray(starts, dtype=np.int64))
-    np.save(folder / "document_starts.npy", np.asarray([*documents, len(starts) - 1], dtype=np.int64))
+    documents.append(len(starts) - 1)
+    np.save(folder / "window_starts.npy", np.frombuffer(starts, dtype=np.int64))
+    np.save(folder / "document_starts.npy", np.frombuffer(documents, dtype=np.int64))
     (folder / "dtype.txt").write_text(np.dtype(dtype).name)
 
 

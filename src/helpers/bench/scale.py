@@ -24,6 +24,8 @@ class Scale:
         steps: of training in a round.
         growth: the smallest number of queries, documents and candidates.
         times: how many times as many are tried.
+        passages: of the generated collections that are streamed.
+        asked: their queries, of training and of test each.
     """
 
     collection: str
@@ -38,6 +40,8 @@ class Scale:
     steps: int = 50
     growth: tuple[int, int, int] = (5, 100, 5)
     times: tuple[int, ...] = (1, 10, 100)
+    passages: tuple[int, ...] = (20_000, 200_000, 2_000_000)
+    asked: int = 200
 
     @property
     def bed(self) -> Testbed:
@@ -55,4 +59,4 @@ def small(collection: str = "almanac", unit: str = "passage") -> Scale:
     model = Reranker(collection, unit, queries=40, candidates=10, positives=1, negatives=2, answers=False, backbone="packaged:0",
                      epochs=1, evaluation_queries=4, evaluations=1)
     return Scale(collection, unit, queries=4, candidates=5, encoded=1, searched=10, model=model, sizes=("1/32/2", "2/32/2"),
-                 ranked=1, steps=3, growth=(1, 5, 2), times=(1, 2, 4))
+                 ranked=1, steps=3, growth=(1, 5, 2), times=(1, 2, 4), passages=(300, 600), asked=30)

@@ -1,11 +1,9 @@
 """Queries a minute by model size: the shapes of Steensland's table 5.5 (2021), with random weights."""
 
+from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from helpers import numerics
-from helpers.backbone import resolve
 from helpers.bench import machine
 from helpers.bench.harness import always, interleave
 from helpers.bench.rerank import PRODUCTS
@@ -31,15 +29,14 @@ def prepare(scale: Scale) -> None:
 
 def measure(scale: Scale, rounds: int) -> dict[str, Any]:
     """Time retrieval and re-ranking by models of all shapes in turns, as chapter *Model size* does; matrix products before."""
-    work, products, bed = Work(scale), machine.Products(), scale.bed
+    work, products, bed = Work(replace(scale, queries=scale.ranked)), machine.Products(), scale.bed
     rate = interleave({PRODUCTS: always(products)}, rounds, wait=machine.wait)
     timed = ranking_speed.definition.function(  # type: ignore[attr-defined]
         shapes(scale), work.encoder.whole(), text_index(bed.store).value(), work.queries, bed.store.value(),
         bed.tokens(work.encoder).value(), K1, B, scale.candidates, scale.model.max_length, scale.model.query_length, scale.ranked,
         rounds, numerics.device())
     lengths = [len(ids) for ids, _ in work.inputs(work.encoder.tokenizer())]
-    each = float(np.mean(lengths))
-    flops = {size: machine.encoder_flops(random_cross_encoder(size, resolve("packaged")).config, [round(each)]) * timed["windows"]
-             for size in shapes(scale)}
+    configs = {size: random_cross_encoder(size, work.encoder.whole()).config for size in shapes(scale)}
+    flops = {size: machine.encoder_flops(config, lengths) for size, config in configs.items()}
     return {"contenders": rate.as_json(), "speed": timed, "flops": flops, "product_flops": products.flops,
-            "candidates": scale.candidates, "tokens_each": each}
+            "candidates": scale.candidates, "tokens": sum(lengths)}

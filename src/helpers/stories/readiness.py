@@ -12,7 +12,7 @@ from helpers.errors import BadInput
 from helpers.evaluation import Evaluation
 from helpers.fragments import Fragment
 from helpers.numbers import count, plain, signed
-from helpers.starting_points import BACKBONE, CONDENSER, CONTINUED, MLM, NAMES, Pretraining, pretrainings
+from helpers.starting_points import BACKBONE, CONDENSER, CONTINUED, MLM, NAMES, Pretraining, portion, pretrainings
 from helpers.steps import Step
 from helpers.stories.wording import joined
 from helpers.verdicts import ALPHA, holm
@@ -28,7 +28,7 @@ Systems = Mapping[tuple[str, int], Evaluation]  # by starting point and training
 
 def recipe(texts: str, unit: str, backbone: str, epochs: int) -> Pretraining:
     """The Condenser pre-training of all these chapters; what has no queries is read whole."""
-    split = "test" if "test" in open_collection(texts).splits else ""
+    split = "test" if "test" in open_collection(portion(texts)[0]).splits else ""
     return Pretraining(texts, unit, split, backbone, epochs=epochs)
 
 

@@ -1,0 +1,130 @@
+"""The chapter *Costs and speed*: how costs grow with the work, and how many tokens are padding."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from helpers import backbone, figures, page
+from helpers.bench.measurements import Measurements
+from helpers.fragments import Fragment, badge
+from helpers.numbers import count, plain
+from helpers.padding import padding
+from helpers.reranker import Reranker
+from helpers.steps import Step
+from helpers.stories.model_size import speed_text
+from helpers.stories.speed import NOT_YET
+
+PADDED_GOAL = 1.02  # tokens read for each real one
+LINEAR = 0.1  # how far the exponent of growth may be from 1
+VALUES = {"seconds": "seconds", "megabytes": "peak memory added (MB)"}
+BATCHES = {"random": "training, batches in random order (the Trainer's default)", "grouped": "training here, grouped by length",
+           "sorted": "scoring here, by a network that needs padding", "packed": "scoring here, by BERT"}
+
+
+# ---- growth ----
+
+def slope(points: Sequence[Mapping[str, Any]], value: str) -> float:
+    """The exponent of growth: 1 if twice the size takes twice as much. Points without a value above zero do not count."""
+    known = [(point["size"], middle(point[value])) for point in points if middle(point[value]) > 0]
+    if len(known) < 2:
+        return float("nan")
+    sizes, values = np.log(np.array(known, dtype=float)).T
+    return float(np.polyfit(sizes, values, 1)[0])
+
+
+def middle(value: Any) -> float:
+    """The median of several runs, or the one number."""
+    return float(np.median(value))
+
+
+def is_linear(points: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether time grows in proportion, and memory no faster, both within a tenth."""
+    return abs(slope(points, "seconds") - 1) <= LINEAR and not slope(points, "megabytes") > 1 + LINEAR
+
+
+def growth_plot(found: Measurements) -> Fragment:
+    """Time and memory over size, both axes logarithmic, beside the line of exact proportion."""
+    section = found.section("growth")
+    if section is None:
+        return page.prose()
+    figure, panels = figures.new(columns=2, width=8.5, height=3.8)
+    said = []
+    for axis, (value, label) in zip(panels, VALUES.items(), strict=True):
+        tops = []
+        for number, (name, points) in enumerate(section["axes"].items()):
+            times, values = [p["size"] / points[0]["size"] for p in points], [middle(p[value]) for p in points]
+            line, = axis.plot(times, values, marker="osD"[number], label=name)
+            told = [f"{name}, {p['size']:,}: {speed_text(v)} {label}" for p, v in zip(points, values, strict=True)]
+            figures.hover(line, told)
+            said += told
+            tops.append((times[-1], values[-1]))
+        longest, highest = max(tops)
+        axis.plot([1, longest], [highest / longest, highest], color="0.5", ls=":", lw=1.5, label="in proportion")
+        axis.set(xlabel="times as many", ylabel=label, xscale="log", yscale="log")
+    panels[0].legend()
+    return figures.show(figure, f"Growth. {'; '.join(said)}.", "Time and memory as queries, documents or candidates grow.")
+
+
+def growth_table(found: Measurements) -> Fragment:
+    """Times, memory and exponents of growth."""
+    section = found.section("growth")
+    if section is None:
+        return page.prose(f"Growth: {NOT_YET}.")
+    rows = []
+    for name, points in section["axes"].items():
+        verdict = badge("linear", "yes") if is_linear(points) else badge("not linear", "no")
+        parts = [[count(p["size"]), speed_text(middle(p["seconds"])), speed_text(p["megabytes"])] for p in points]
+        rows.append([name, *(" · ".join(column) for column in zip(*parts, strict=True)), plain(slope(points, "seconds"), 2),
+                     plain(slope(points, "megabytes"), 2), verdict])
+    return page.show_table("Growth: an exponent of one is exact proportion; time may be a tenth off, memory a tenth above",
+                           ("what grows", "sizes", "seconds", "peak memory added (MB)", "exponent, time", "exponent, memory",
+                            "verdict"), rows)
+
+
+# ---- streaming ----
+
+def is_flat(points: Sequence[Mapping[str, float]]) -> bool:
+    """Whether the largest collection needs no more memory than the next smaller one, within a tenth."""
+    *_, smaller, largest = points
+    return largest["megabytes"] <= (1 + LINEAR) * smaller["megabytes"]
+
+
+def streaming_table(found: Measurements) -> Fragment:
+    """Peak memory of every step on collections of several sizes, and the time on the largest."""
+    section = found.section("stream")
+    if section is None:
+        return page.prose(f"Streaming: {NOT_YET}.")
+    stages = section["stages"]
+    sizes = [point["size"] for point in next(iter(stages.values()))]
+    rows = [[name, *(count(round(point["megabytes"])) for point in points), speed_text(points[-1]["seconds"]),
+             badge("flat", "yes") if is_flat(points) else badge("grows", "no")] for name, points in stages.items()]
+    return page.show_table("Peak memory (MB) of each step, in a process of its own, by the number of passages",
+                           ("step", *(count(size) for size in sizes), f"seconds, {count(sizes[-1])} passages", "memory"), rows)
+
+
+# ---- padding ----
+
+def padding_of(model: Reranker) -> Step:
+    """The step that counts the tokens of a model's training pairs."""
+    bed, encoder = model.bed, backbone.resolve(model.backbone)
+    return padding(model.pairs, bed.query_step, bed.store, bed.tokens(encoder), encoder.whole(), model.batch_size,
+                   model.max_length, model.query_length)
+
+
+def padding_table(counted: Mapping[str, Any]) -> Fragment:
+    """Tokens that a network reads for each real one, in training and in scoring, beside the goal."""
+    rows = []
+    for key, name in BATCHES.items():
+        share = counted[key] / counted["real"]
+        met = badge("met", "yes") if share <= PADDED_GOAL else badge("missed", "no")
+        rows.append([name, count(round(counted[key])), plain(share), "" if key == "random" else met])
+    return page.show_table(f"Padding of {count(counted['pairs'])} pairs, {count(counted['real'])} real tokens; goal: at most "
+                           f"{PADDED_GOAL:g} tokens read for each", ("batches", "tokens read", "for each real one", "goal"), rows)
+
+
+def padding_text(counted: Mapping[str, Any]) -> Fragment:
+    """The same in words."""
+    grouped, at_random = (plain(counted[key] / counted["real"]) for key in ("grouped", "random"))
+    return page.prose(f"A training here reads {grouped} tokens for each real one; in random order it would read {at_random}. "
+                      "BERT scores texts that are packed, so that there is no padding at all.")

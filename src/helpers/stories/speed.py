@@ -1,0 +1,208 @@
+"""The chapter *Costs and speed*: what `make bench` measured, machine by machine. Growth and padding: `stories.growth`."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from helpers import figures, page, published
+from helpers.bench import encode, rerank, search
+from helpers.bench.harness import TOLERANCE, Spread, spread
+from helpers.bench.measurements import GOALS, Measurements, fraction, per_item
+from helpers.compare import with_interval
+from helpers.fragments import Fragment, Html, badge
+from helpers.numbers import count, interval, plain, signed
+from helpers.speed import per_minute
+from helpers.stories.model_size import TABLE, rate, speed_text, studied_shapes
+from helpers.stories.training import STUDY
+from helpers.stories.wording import joined
+
+NOT_YET = "not measured yet; `make bench` measures"
+CAPTIONS = {"rerank": "Re-ranking", "encode": "Encoding", "search": "BM25 search", "train": "Fine-tuning"}
+HEADS = {"rerank": "pairs/s", "encode": "texts/s", "search": "queries/s", "train": "real tokens/s"}
+
+
+# ---- which machine ----
+
+def about(found: Measurements) -> Fragment:
+    """Which machine was measured, when, at which commit, and how busy it was."""
+    sections = [section for name in found.content["sections"] if (section := found.section(name))]
+    if not sections:
+        return page.prose(f"No measurements come with this copy of the book: {NOT_YET}.")
+    of, loads = found.content["machine"], [load for section in sections for load in section["load"]]
+    what = of["gpu"] or f"{of['cpu']}, one of its {of['cores']} cores ({', '.join(of['flags'])})"
+    dates, commits = (sorted({section[name][:12] for section in sections}) for name in ("measured", "commit"))
+    here = "" if found.is_here else "**This page was made on another machine: the numbers below are not its own.**"
+    return page.prose(
+        f"Measured on {what}, {of['memory_gib']} GiB of memory, in {of['dtype']}, on {joined([date[:10] for date in dates])}, at "
+        f"commit {joined(commits)}. `bench/{found.name}.json` has every round. The machine's load was {plain(min(loads), 1)} to "
+        f"{plain(max(loads), 1)} on {of['cores']} cores, the benchmark itself included.", busy(loads, of["cores"]), here)
+
+
+def busy(loads: Sequence[float], cores: int) -> str:
+    """A warning, if other programs competed for the cores."""
+    if max(loads) <= cores + 0.5:
+        return ""
+    return "Other programs were running: times are longer than they need be; ratios suffer less, since contenders take turns."
+
+
+# ---- goals ----
+
+def goals_table(machines: Sequence[Measurements]) -> Fragment:
+    """Each goal on each machine: the ratio with its interval, and whether it is met."""
+    rows: list[Sequence[Any]] = []
+    for goal in GOALS:
+        for found in machines:
+            if found.section(goal.section) is not None:
+                measured, wanted = found.against_ours(goal.section, goal.slower), goal.wanted.get(found.kind)
+                said = "" if wanted is None else f"{wanted:g}×"
+                rows.append([goal.what, found.kind, times_cell(measured), said, verdict(measured, wanted)])
+    if not rows:
+        return page.prose(f"The goals of speed: {NOT_YET}.")
+    return page.show_table("How many times as fast this book's code is: the median over rounds, with an interval for it",
+                           ("comparison", "machine", "times as fast", "goal", "met"), rows, numeric_from=2)
+
+
+def verdict(measured: Spread, wanted: float | None) -> Html:
+    """Whether a goal is met: by the whole interval, by the median alone, or not."""
+    if wanted is None:
+        return badge("no goal for such a machine", "off")
+    if measured.low >= wanted:
+        return badge("met", "yes")
+    return badge("met by the median", "weak") if measured.median >= wanted else badge("missed", "no")
+
+
+def times_cell(measured: Spread) -> Html:
+    """A ratio with its interval below."""
+    return with_interval(f"{plain(measured.median, 2)}×", interval(measured.low, measured.high, 2))
+
+
+# ---- contenders ----
+
+def contenders_table(found: Measurements, name: str) -> Fragment:
+    """Each contender of a section: its rate, its time relative to the book's, and what the section knows besides."""
+    section = found.section(name)
+    if section is None:
+        return page.prose(f"{CAPTIONS[name]}: {NOT_YET}.")
+    names, rows = [each for each in section["contenders"] if each != rerank.PRODUCTS], []
+    for contender in names:
+        rates = [1 / seconds for seconds in per_item(section, contender)]
+        said = with_interval(speed_text(float(np.median(rates))), f"{speed_text(min(rates))} to {speed_text(max(rates))}")
+        rows.append([contender, said, times_cell(found.against_ours(name, contender)), *beside(section, contender).values()])
+    return page.show_table(f"{CAPTIONS[name]}: {work(section, name)}; median, slowest and fastest of {section['rounds']} rounds",
+                           ("contender", HEADS[name], "time, relative", *beside(section, names[0])), rows)
+
+
+def beside(section: Mapping[str, Any], contender: str) -> dict[str, str]:
+    """What a section knows of a contender besides its time, by column."""
+    found = {}
+    if "flops" in section:
+        found["of the matrix rate"] = f"{100 * fraction(section, contender).median:.0f} %"
+    if "measures" in section:
+        found |= {measure: plain(value) for measure, value in section["measures"][contender].items()}
+    if "drift" in section:
+        found["drift"] = drift_text(section, contender)
+    if "steps" in section:
+        tokens = section["tokens"][contender]
+        found["padded over real tokens"] = plain(tokens["padded"] / tokens["real"])
+    return found
+
+
+def work(section: Mapping[str, Any], name: str) -> str:
+    """What a round of a section does."""
+    if name == "search":
+        return f"{count(section['items'])} queries on {count(section['texts'])} texts, {section['depth']} deep"
+    if name == "train":
+        return (f"{section['steps']} steps of {section['items'] // section['steps']} examples of {section['shortest']} to "
+                f"{section['longest']} tokens")
+    each = section["tokens"] / section["items"]
+    return f"{count(section['items'])} {'pairs' if name == 'rerank' else 'texts'} of {each:.0f} tokens"
+
+
+def drift_text(section: Mapping[str, Any], contender: str) -> str:
+    """The larger of the drifts of both measures."""
+    return signed(max(section["drift"][contender].values(), key=abs), 4)
+
+
+def setting(found: Measurements, name: str) -> Fragment:
+    """What sentence-transformers' best setting is, and how it was found."""
+    section = found.section(name)
+    if section is None:
+        return page.prose()
+    best, tried = section["setting"], [one["per_second"] for one in section["tried"]]
+    return page.prose(f"The best of {len(tried)} settings that were tried on a sample: {best['dtype']}, {best['attention']} "
+                      f"attention, batches of {best['batch_size']}. The worst of them reaches "
+                      f"{plain(min(tried) / max(tried), 2)} of its rate.")
+
+
+def ratios_plot(found: Measurements) -> Fragment:
+    """Every contender's time relative to the book's, on a logarithmic axis, with its interval."""
+    dots = [(f"{CAPTIONS[name]}: {contender}", found.against_ours(name, contender)) for name in CAPTIONS
+            if (section := found.section(name)) for contender in section["contenders"]
+            if contender not in (rerank.PRODUCTS, rerank.OURS, search.LUCENE)]
+    if not dots:
+        return page.prose()
+    figure, (axis,) = figures.new(height=0.4 * len(dots) + 1.2, width=8.5)
+    for place, (name, measured) in enumerate(reversed(dots)):
+        error = [[measured.median - measured.low], [measured.high - measured.median]]
+        drawn = axis.errorbar(measured.median, place, xerr=error, fmt="o", capsize=3, color=figures.COLOURS[0])
+        figures.hover(drawn.lines[0], [f"{name}: {plain(measured.median, 2)} times the book's time"])
+    axis.axvline(1, color="0.5", lw=1)
+    axis.set(xlabel="time, relative to this book's", xscale="log", yticks=range(len(dots)),
+             yticklabels=[name for name, _ in reversed(dots)])
+    ticks = [tick for tick in (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)
+             if min(m.low for _, m in dots) / 2 <= tick <= 2 * max(m.high for _, m in dots)]
+    axis.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    axis.set_xticks([], minor=True)
+    said = "; ".join(f"{name} {plain(m.median, 2)} times {interval(m.low, m.high, 2)}" for name, m in dots)
+    return figures.show(figure, f"Time of each contender relative to this book's. {said}.",
+                        "Right of the line: slower than this book's code.")
+
+
+# ---- models of many sizes ----
+
+def sizes_table(found: Measurements) -> Fragment:
+    """Queries a minute of the study's six shapes, with the matrix rate that each reaches, beside its table 5.5."""
+    section = found.section("sizes")
+    if section is None:
+        return page.prose(f"Queries a minute by model size: {NOT_YET}.")
+    speed, products = section["speed"], section["contenders"][rerank.PRODUCTS]["seconds"]
+    top = section["product_flops"] / float(np.median(products))
+    said = {row: published.value(STUDY, TABLE, row, "Queries/min") for row in studied_shapes()}
+    here = {row: float(np.median(per_minute(dict(speed), size))) for row, size in studied_shapes().items()}
+    rows = []
+    for row, size in studied_shapes().items():
+        reached = section["flops"][size] / float(np.median(speed["sizes"][size]["seconds"])) / top
+        rows.append([row, size, said[row].printed, f"{plain(said[row].value / said['BERT-Base'].value, 1)}×", rate(speed, size),
+                     f"{plain(here[row] / here['BERT-Base'], 1)}×", f"{100 * reached:.0f} %"])
+    return page.show_table(f"Queries a minute, {section['candidates']} candidates each: Steensland (2021), table 5.5, and random "
+                           "weights here", ("model", "layers/dimensions/heads", "published", "relative", "here", "relative",
+                                            "of the matrix rate"), rows, numeric_from=2)
+
+
+# ---- finding ----
+
+def finding(found: Measurements) -> Fragment:
+    """What the measurements say."""
+    text = []
+    for goal in GOALS:
+        if found.section(goal.section) is not None:
+            measured = found.against_ours(goal.section, goal.slower)
+            text.append(f"{goal.what[0].upper()}{goal.what[1:]}: {plain(measured.median, 2)} times as fast "
+                        f"{interval(measured.low, measured.high, 2)}.")
+    if section := found.section("rerank"):
+        reached = [f"{100 * fraction(section, name).median:.0f} % ({name})"
+                   for name in (rerank.DEFAULT, rerank.BEST, rerank.OURS)]
+        text.append(f"Of the rate at which the machine multiplies matrices, re-ranking reaches {joined(reached)}. The mean "
+                    f"measures of its scores drift by {drift_text(section, rerank.OURS)} at most; {TOLERANCE:g} is allowed.")
+        covered = spread(per_item(section, rerank.OURS)).coverage
+        text.append(f"An interval over {section['rounds']} rounds covers the true median in {100 * covered:.0f} % of cases.")
+    if found.section("encode"):
+        ratios = [f"{plain(found.against_ours('encode', name).median, 2)} times as fast as {name}"
+                  for name in (encode.DEFAULT, encode.BEST)]
+        text.append(f"Encoding is {joined(ratios)}.")
+    if section := found.section("search"):
+        ratios = [f"{name} takes {plain(found.against_ours('search', name).median, 2)} of Lucene's time"
+                  for name in section["contenders"] if name != search.LUCENE]
+        text.append(f"In BM25 search {joined(ratios)}.")
+    return page.prose(*(text or [f"Speed: {NOT_YET}."]))

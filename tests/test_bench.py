@@ -1,0 +1,367 @@
+"""The benchmark's own arithmetic: turns, medians, intervals, drift, files, goals. Nothing is timed here."""
+
+import json
+import math
+import os
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from helpers import cli, numerics, paths
+from helpers.bench import command, harness, machine, rerank, results, search, train
+from helpers.bench.harness import Drifted, always, check_drift, drift, interleave, ratio, spread
+from helpers.bench.measurements import GOALS, Measurements, chosen, fraction, per_item
+from helpers.errors import BadInput
+
+
+class Clock:
+    """A clock that stands still unless work is done."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+# ---- turns ----
+
+def test_contenders_take_turns_and_another_one_begins_each_round():
+    order = []
+    found = interleave({name: always(lambda name=name: order.append(name)) for name in "abc"}, rounds=3)
+    assert "".join(order) == "abc" + "bca" + "cab" + "abc"
+    assert {name: len(values) for name, values in found.seconds.items()} == {"a": 3, "b": 3, "c": 3}
+    assert {name: len(values) for name, values in found.cpu.items()} == {"a": 3, "b": 3, "c": 3}
+
+
+def test_the_first_round_does_not_count_and_making_ready_is_not_timed():
+    clock, spent = Clock(), {"a": iter([100.0, 1.0, 2.0]), "b": iter([200.0, 3.0, 4.0])}
+
+    def contender(name):
+        def make_ready():
+            clock.now += 1000.0
+
+            def work():
+                clock.now += next(spent[name])
+                return name.upper()
+
+            return work
+        return make_ready
+
+    found = interleave({name: contender(name) for name in spent}, rounds=2, clock=clock)
+    assert found.seconds == {"a": [1.0, 2.0], "b": [3.0, 4.0]}
+    assert found.given == {"a": "A", "b": "B"}
+
+
+def test_waiting_for_a_gpu_is_timed_after_the_work_and_not_before():
+    clock, waits = Clock(), iter([50.0, 1.0, 60.0, 2.0])
+
+    def wait():
+        clock.now += next(waits)
+
+    assert interleave({"a": always(lambda: None)}, rounds=1, clock=clock, wait=wait).seconds == {"a": [2.0]}
+
+
+def test_a_round_at_least():
+    with pytest.raises(ValueError, match="0 rounds"):
+        interleave({"a": always(lambda: None)}, rounds=0)
+
+
+def test_the_rounds_are_plain_numbers():
+    found = interleave({"a": always(lambda: object())}, rounds=2)
+    assert json.loads(json.dumps(found.as_json()))["a"].keys() == {"seconds", "cpu"}
+
+
+# ---- medians and intervals ----
+
+@pytest.mark.parametrize("n, low, high, coverage", [
+    (1, 0, 0, 0.0), (2, 0, 1, 0.5), (5, 0, 4, 0.9375), (6, 0, 5, 0.96875), (8, 0, 7, 0.9921875), (9, 1, 7, 0.9609375),
+    (20, 5, 14, 0.9586105)])
+def test_the_interval_of_a_median(n, low, high, coverage):
+    """By hand: of 5 rounds all lie on one side of the median with probability 2/32; of 9, at most one on one side with 20/512."""
+    values = np.random.default_rng(n).permutation(n).tolist()
+    found = spread(values)
+    assert (found.median, found.low, found.high) == (np.median(values), low, high)
+    assert found.coverage == pytest.approx(coverage, abs=1e-6)
+
+
+def test_the_interval_covers_the_median_as_often_as_it_says():
+    random = np.random.default_rng(1)
+    found = [spread(random.exponential(size=12).tolist()) for _ in range(4000)]
+    covered = np.mean([one.low <= math.log(2) <= one.high for one in found])
+    assert covered == pytest.approx(found[0].coverage, abs=0.01)
+
+
+def test_a_ratio_is_taken_within_each_round():
+    found = ratio([2.0, 40.0, 9.0], [1.0, 10.0, 3.0])
+    assert (found.median, found.low, found.high) == (3.0, 2.0, 4.0)
+    with pytest.raises(ValueError, match="zip"):
+        ratio([1.0], [1.0, 2.0])
+
+
+# ---- drift ----
+
+def frame(**columns):
+    return pd.DataFrame(columns)
+
+
+def test_the_drift_is_that_of_means():
+    found = drift(frame(a=[0.5, 0.7], b=[1.0, 0.0]), frame(a=[0.7, 0.5], b=[0.0, 0.5]))
+    assert found == pytest.approx({"a": 0.0, "b": 0.25})
+
+
+def test_another_ranking_fails_loudly():
+    drifts = {"fast": {"nDCG@10": 0.0005, "RR@10": -0.002}, "other": {"nDCG@10": 0.9, "RR@10": 0.9}}
+    with pytest.raises(Drifted, match=r"fast: RR@10 -0\.00200$"):
+        check_drift(drifts, ["fast"])
+    with pytest.raises(Drifted, match="nan"):
+        check_drift({"fast": {"nDCG@10": float("nan")}}, ["fast"])
+
+
+def test_a_drift_within_the_tolerance_passes():
+    assert harness.TOLERANCE == 0.001
+    check_drift({"fast": {"nDCG@10": 0.001, "RR@10": -0.001}, "unchecked": {"nDCG@10": 1.0}}, ["fast"])
+
+
+# ---- operations ----
+
+def test_operations_are_counted_from_the_configuration():
+    config = SimpleNamespace(num_hidden_layers=2, hidden_size=3, intermediate_size=5)
+    linear = 2 * (4 * 3 * 3 + 2 * 3 * 5)  # of one token in a layer: 132
+    attention = 2 * 2 * 3  # of one pair of tokens: the product of query and key, and the weighted sum
+    assert machine.encoder_flops(config, [4]) == 2 * (4 * linear + 16 * attention)
+    assert machine.encoder_flops(config, [4, 1], layers=1) == 5 * linear + 17 * attention
+
+
+def test_bert_base_needs_two_operations_for_each_weight_of_its_layers():
+    config = SimpleNamespace(num_hidden_layers=12, hidden_size=768, intermediate_size=3072)
+    assert machine.encoder_flops(config, [1]) == pytest.approx(2 * 85_000_000, rel=0.01)
+
+
+# ---- the machine ----
+
+@pytest.mark.parametrize("device, flags, gpu, kind, name", [
+    ("cpu", ["avx2", "avx512_bf16", "avx512f"], None, "CPU without AMX", "amd-epyc-avx512-bf16"),
+    ("cpu", ["amx_bf16", "avx2", "avx512_bf16"], None, "CPU with AMX", "amd-epyc-amx-bf16"),
+    ("cuda", ["avx2"], "NVIDIA H200", "GPU", "nvidia-h200")])
+def test_machines_are_told_apart(device, flags, gpu, kind, name):
+    of = {"device": device, "flags": flags, "gpu": gpu, "cpu": "AMD EPYC"}
+    assert (machine.kind(of), machine.name_of(of)) == (kind, name)
+
+
+def test_a_name_is_fit_for_a_file():
+    of = {"device": "cpu", "flags": [], "gpu": None, "cpu": "Intel(R) Xeon(R) Platinum 8481C CPU @ 2.70GHz"}
+    assert machine.name_of(of) == "intel-xeon-platinum-8481c"
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="only Linux ties a process to a core")
+def test_one_core_is_one_core():
+    before = os.sched_getaffinity(0), dict(os.environ)
+    try:
+        machine.one_core()
+        assert len(os.sched_getaffinity(0)) == 1
+        assert os.sched_getaffinity(0) <= before[0]
+        assert os.environ["OMP_NUM_THREADS"] == "1"
+    finally:
+        os.sched_setaffinity(0, before[0])
+        os.environ.clear()
+        os.environ.update(before[1])
+
+
+# ---- files ----
+
+@pytest.fixture
+def here(monkeypatch, tmp_path):
+    """This machine is an AMD EPYC with AVX512-BF16, and its files lie in a folder of the test's."""
+    own = {"cpu": "AMD EPYC", "cores": 2, "threads": None, "memory_gib": 24, "system": "Linux", "python": "3.11", "device": "cpu",
+           "dtype": "bf16", "flags": ["avx512_bf16"], "gpu": None}
+    monkeypatch.setattr(machine, "describe", lambda: own)
+    monkeypatch.setattr(paths, "BENCH", tmp_path / "bench")
+    return own
+
+
+def test_sections_are_added_one_by_one(here, monkeypatch):
+    file = results.file_of("")
+    assert file == paths.BENCH / "amd-epyc-avx512-bf16.json"
+    results.add(file, "rerank", {"rounds": 2})
+    results.add(file, "train", {"rounds": 3})
+    results.add(file, "rerank", {"rounds": 4})
+    content = results.read(file)
+    assert content["machine"] == here
+    assert {name: section["rounds"] for name, section in content["sections"].items()} == {"rerank": 4, "train": 3}
+    assert all({"measured", "commit", "versions"} <= set(section) for section in content["sections"].values())
+    assert [found.name for found in paths.BENCH.iterdir()] == [file.name]
+
+
+def test_the_file_of_another_machine_is_left_alone(here, monkeypatch):
+    file = results.file_of("")
+    results.add(file, "rerank", {"rounds": 2})
+    before = file.read_text()
+    monkeypatch.setattr(machine, "describe", lambda: {**here, "cpu": "Xeon"})
+    with pytest.raises(BadInput, match="AMD EPYC.*give another file by --out"):
+        results.add(file, "rerank", {"rounds": 9})
+    assert file.read_text() == before
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"machine": {}, "sections": {}, "more": 1}'])
+def test_a_file_that_holds_no_measurements_is_refused(here, text):
+    file = results.file_of("")
+    file.parent.mkdir()
+    file.write_text(text)
+    with pytest.raises(BadInput):
+        results.read(file)
+    with pytest.raises(BadInput):
+        results.add(file, "rerank", {})
+    assert file.read_text() == text
+
+
+def test_numbers_of_a_list_share_a_line_and_have_six_digits():
+    section = {"seconds": [1.23456789, 2, 1234567.89], "odd": [{"a": 1}], "none": []}
+    text = results.as_text({"machine": {"flags": ["a", "b"]}, "sections": {"x": section}})
+    assert '"seconds": [1.23457, 2, 1234570.0]' in text
+    assert json.loads(text) == {"machine": {"flags": ["a", "b"]},
+                                "sections": {"x": {**section, "seconds": [1.23457, 2, 1234570.0]}}}
+
+
+def test_the_latest_measurements_come_first(here):
+    assert results.everything() == {}
+    for name, date in (("old", "2026-01-01"), ("new", "2026-03-01"), ("middle", "2026-02-01")):
+        paths.BENCH.mkdir(exist_ok=True)
+        sections = {"a": {"measured": date}, "b": {"measured": "2025"}}
+        (paths.BENCH / f"{name}.json").write_text(json.dumps({"machine": {}, "sections": sections}))
+    assert list(results.everything()) == ["new", "middle", "old"]
+
+
+# ---- what a file says ----
+
+def measured(**sections):
+    return Measurements("x", {"machine": {"device": "cpu", "flags": ["amx_bf16"], "gpu": None, "cpu": "X"}, "sections": sections})
+
+
+SECTION = {"small": False, "items": 10, "flops": 400.0, "product_flops": 100.0, "contenders": {
+    rerank.PRODUCTS: {"seconds": [1.0, 2.0]}, rerank.OURS: {"seconds": [8.0, 10.0]}, rerank.DEFAULT: {"seconds": [32.0, 60.0]}}}
+
+
+def test_a_rate_is_that_of_an_item_and_in_training_of_a_real_token():
+    assert per_item(SECTION, rerank.OURS) == [0.8, 1.0]
+    training = {**SECTION, "steps": 2, "tokens": {rerank.OURS: {"real": 4, "padded": 8}}}
+    assert per_item(training, rerank.OURS) == [2.0, 2.5]
+
+
+def test_the_ratio_to_the_books_code():
+    found = measured(rerank=SECTION).against_ours("rerank", rerank.DEFAULT)
+    assert (found.median, found.low, found.high) == (5.0, 4.0, 6.0)
+
+
+def test_search_is_held_against_lucene():
+    section = {"small": False, "items": 1, "contenders": {search.LUCENE: {"seconds": [2.0]}, search.NUMPY: {"seconds": [1.0]}}}
+    assert measured(search=section).against_ours("search", search.NUMPY).median == 0.5
+
+
+def test_the_share_of_the_matrix_rate_is_taken_within_each_round():
+    found = fraction(SECTION, rerank.OURS)  # 400/8 over 100/1, and 400/10 over 100/2
+    assert (found.low, found.high) == pytest.approx((0.5, 0.8))
+
+
+def test_a_trial_is_no_measurement():
+    assert measured(rerank={**SECTION, "small": True}).section("rerank") is None
+    assert measured(rerank=SECTION).section("rerank") == SECTION
+    assert measured().section("rerank") is None
+
+
+def test_the_machine_at_hand_is_chosen_else_the_latest_else_none(here):
+    other, own = (Measurements(name, {"machine": {**here, "cpu": cpu}, "sections": {}})
+                  for name, cpu in (("a", "Xeon"), ("b", "AMD EPYC")))
+    assert chosen([other, own], "") is own
+    assert chosen([other], "") is other
+    assert chosen([other, own], "a") is other
+    assert chosen([], "").content["sections"] == {}
+    with pytest.raises(BadInput, match="no measurements of a machine 'c'.*choose from a, b"):
+        chosen([other, own], "c")
+
+
+def test_the_goals_are_those_that_were_set():
+    assert [dict(goal.wanted) for goal in GOALS] == [
+        {"CPU with AMX": 4, "GPU": 5}, {"CPU with AMX": 1.5, "GPU": 2}, {"CPU with AMX": 1.5, "CPU without AMX": 1.5, "GPU": 1.5}]
+    assert {goal.section for goal in GOALS} <= set(command.SECTIONS)
+
+
+# ---- the command ----
+
+@pytest.fixture
+def sections(here, monkeypatch):
+    """Sections that need no work; the one called train fails. What was run is noted."""
+    ran = []
+
+    def run(asked, **_):
+        name, rounds, small, one_core = json.loads(asked[-1])
+        ran.append((name, rounds, small, one_core))
+        found = {"rounds": rounds, "small": small, "of": name}
+        return SimpleNamespace(returncode=int(name == "train"), stdout=f"noise\n{json.dumps(found)}\n")
+
+    monkeypatch.setattr(command.subprocess, "run", run)
+    monkeypatch.setattr(command, "module", lambda name: SimpleNamespace(prepare=lambda scale: ran.append(f"prepare {name}")))
+    monkeypatch.setattr(numerics, "device", lambda: "cpu")
+    return ran
+
+
+def test_every_section_is_made_ready_and_measured_in_a_process_of_its_own(sections):
+    assert cli.main(["bench", "--only", "rerank", "--only", "growth", "--rounds", "7", "--small"]) == 0
+    assert sections == ["prepare rerank", ("rerank", 7, True, True), "prepare growth", ("growth", 7, True, True)]
+    found = results.read(results.file_of(""))["sections"]
+    assert {name: section["of"] for name, section in found.items()} == {"rerank": "rerank", "growth": "growth"}
+
+
+def test_a_section_that_fails_does_not_stop_the_others(sections, tmp_path):
+    out = tmp_path / "other.json"
+    assert cli.main(["bench", "--out", str(out)]) == 1
+    assert [line[0] for line in sections if isinstance(line, tuple)] == list(command.SECTIONS)
+    assert set(results.read(out)["sections"]) == set(command.SECTIONS) - {"train"}
+
+
+def test_a_gpu_leaves_the_cores_free(sections, monkeypatch):
+    monkeypatch.setattr(numerics, "device", lambda: "cuda")
+    cli.main(["bench", "--only", "search"])
+    assert sections[-1] == ("search", command.ROUNDS, False, False)
+
+
+def test_no_rounds_are_refused(sections, capsys):
+    assert cli.main(["bench", "--rounds", "0"]) == 2
+    assert "0 rounds" in capsys.readouterr().err
+    assert sections == []
+
+
+def test_every_section_has_its_module():
+    for name in command.SECTIONS:
+        assert callable(command.module(name).prepare)
+        assert callable(command.module(name).measure)
+
+
+def test_six_rounds_are_the_fewest_for_an_interval():
+    assert spread([1.0] * command.ROUNDS).coverage >= harness.LEVEL > spread([1.0] * (command.ROUNDS - 1)).coverage
+
+
+# ---- training's counts ----
+
+def test_examples_are_of_all_lengths_alike():
+    data = train.examples(2000)
+    lengths = [len(example["input_ids"]) for example in data.examples]
+    assert (min(lengths), max(lengths)) == (train.SHORTEST, train.LONGEST)
+    assert np.mean(lengths) == pytest.approx((train.SHORTEST + train.LONGEST) / 2, rel=0.03)
+    assert all(len(one["token_type_ids"]) == len(one["input_ids"]) for one in data.examples)
+    assert train.examples(5).examples == train.examples(5).examples
+
+
+@pytest.mark.slow
+def test_tokens_are_counted_as_a_batch_is_made():
+    from transformers import DataCollatorWithPadding
+
+    from helpers.backbone import resolve
+
+    collator = train.Counting(DataCollatorWithPadding(resolve("packaged").tokenizer(), pad_to_multiple_of=4))
+    batch = collator([{"input_ids": [1, 2, 3]}, {"input_ids": [1, 2, 3, 4, 5]}])
+    assert batch["input_ids"].shape == (2, 8)
+    collator([{"input_ids": [1, 2]}])
+    assert collator.batches == [(8, 16), (2, 4)]

@@ -1,0 +1,162 @@
+"""The contenders on the four documents of the tests: they do the same work and give the same."""
+
+import json
+from dataclasses import replace
+from subprocess import CompletedProcess
+
+import numpy as np
+import pytest
+
+from helpers import backbone, numerics
+from helpers.bench import encode, growth, harness, rerank, scale, search, settings, sizes, train
+from helpers.bench.work import Work
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def tiny(folder, store):
+    """The work of a trial on the four documents, with its steps computed."""
+    made = scale.small(str(folder), "document")
+    made = replace(made, queries=3, searched=3, steps=2, model=replace(made.model, candidates=3, batch_size=2, max_length=32))
+    Work(made).prepare()
+    return made
+
+
+@pytest.fixture
+def exact(monkeypatch):
+    """Single precision, so that contenders can be compared closely."""
+    monkeypatch.setattr(numerics, "dtype", lambda: "fp32")
+
+
+SETTING = {"dtype": "float32", "attention": "eager", "batch_size": 2}
+
+
+def outcomes(contenders):
+    return {name: prepare()() for name, prepare in contenders.items()}
+
+
+def test_the_pairs_are_the_candidates_windows(tiny):
+    work = Work(tiny)
+    assert [query for query, _ in work.pairs].count("q1") == 2  # two documents speak of bread
+    assert work.text_pairs[0][0] == "why does bread turn brown"
+    assert all(work.window_texts[window] == text for (_, window), (_, text) in zip(work.pairs, work.text_pairs, strict=True))
+    assert list(work.queries["query_id"]) == ["q1", "q2", "q3"]
+
+
+def test_re_rankers_give_the_same_scores(tiny, exact):
+    found = outcomes(rerank.contenders(Work(tiny), SETTING))
+    assert list(found) == [rerank.DEFAULT, rerank.BEST, rerank.OURS, rerank.FROM_TEXTS]
+    for name, scores in found.items():
+        assert np.allclose(scores, found[rerank.DEFAULT], atol=1e-4), name
+    assert len(found[rerank.OURS]) == len(Work(tiny).pairs)
+
+
+def test_tokens_from_texts_are_the_stored_ones(tiny):
+    work, tokenizer = Work(tiny), backbone.resolve("packaged").tokenizer()
+    assert rerank.inputs_from_texts(work, tokenizer) == work.inputs(tokenizer)
+
+
+def test_encoders_give_the_same_vectors(tiny, exact):
+    found = outcomes(encode.contenders(Work(tiny), SETTING))
+    for name, vectors in found.items():
+        assert np.allclose(vectors, found[encode.DEFAULT], atol=1e-4), name
+    assert np.allclose(np.linalg.norm(found[encode.BEST], axis=1), 1, atol=1e-4)
+
+
+def test_a_section_is_json_with_its_rounds_and_its_drift(tiny):
+    found = json.loads(json.dumps(rerank.measure(tiny, rounds=2)))
+    assert all(len(rounds["seconds"]) == 2 for rounds in found["contenders"].values())
+    assert set(found["contenders"]) == {rerank.PRODUCTS, *found["measures"]}
+    assert found["drift"][rerank.OURS] == {"nDCG@10": 0.0, "RR@10": 0.0}
+    assert found["items"] == len(Work(tiny).pairs)
+    assert found["setting"]["batch_size"] in settings.BATCHES["cpu"]
+    assert len(found["tried"]) == 8
+
+
+def test_a_section_fails_if_the_scores_are_others(tiny, monkeypatch):
+    monkeypatch.setattr(rerank, "probabilities", lambda _, inputs: -np.arange(len(inputs), dtype=float))
+    values = iter([1.0, 1.0, 0.5, 0.5])  # the default's, the best setting's, and the book's two
+    monkeypatch.setattr(Work, "measured", lambda self, scores: harness.pd.DataFrame({"nDCG@10": [next(values)]}))
+    with pytest.raises(harness.Drifted, match=r"this book: nDCG@10 -0\.5"):
+        rerank.measure(tiny, rounds=1)
+
+
+def test_encoding_is_measured(tiny):
+    found = json.loads(json.dumps(encode.measure(replace(tiny, encoded=2), rounds=1)))
+    assert found["drift"][encode.OURS] == {"nDCG@10": 0.0, "RR@10": 0.0}
+    assert found["furthest"][encode.DEFAULT] == pytest.approx(0, abs=1e-6)
+    assert found["furthest"][encode.OURS] < 0.01
+
+
+def test_both_engines_find_the_documents(tiny):
+    search.prepare(tiny)
+    found = json.loads(json.dumps(search.measure(tiny, rounds=1)))
+    assert set(found["contenders"]) >= {search.LUCENE, search.NUMPY}
+    assert found["texts"] == 4
+    runs = outcomes(search.contenders(Work(tiny)))
+    for name, run in runs.items():
+        assert run.groupby("query_id").head(1).set_index("query_id")["doc_id"].to_dict() == {"q1": "d1", "q2": "d2"}, name
+    assert search.NUMBA in runs or not search.has_numba()
+
+
+def test_sizes_are_timed_with_their_operations(tiny):
+    sizes.prepare(tiny)
+    found = json.loads(json.dumps(sizes.measure(tiny, rounds=1)))
+    assert set(found["speed"]["sizes"]) == set(found["flops"]) == {"1/32/2", "2/32/2"}
+    assert found["flops"]["2/32/2"] == 2 * found["flops"]["1/32/2"]
+    work = Work(replace(tiny, queries=tiny.ranked))
+    assert found["speed"]["windows"] == len(work.pairs)
+    assert found["tokens"] == sum(len(ids) for ids, _ in work.inputs(work.encoder.tokenizer()))
+
+
+def test_trainings_take_the_same_number_of_examples(tiny, monkeypatch):
+    monkeypatch.setattr(train, "LONGEST", 24)
+    found = json.loads(json.dumps(train.measure(tiny, rounds=1)))
+    assert set(found["contenders"]) == {rerank.PRODUCTS, train.STOCK, rerank.OURS}
+    for name in (train.STOCK, rerank.OURS):
+        assert 32 * train.SHORTEST <= found["tokens"][name]["real"] <= found["tokens"][name]["padded"] <= 32 * 24
+        assert 0 < found["tokens"][name]["loss"] < 2
+    assert found["items"] == 32
+
+
+def test_growth_is_measured_on_every_axis(tiny):
+    growth.prepare(tiny)
+    for axis in growth.AXES:
+        found = growth.one(axis, tiny.collection, tiny.unit, 3, 1, 2)
+        assert found["size"] == 3
+        assert len(found["seconds"]) == 2 and min(found["seconds"]) > 0
+        assert found["megabytes"] >= 0
+
+
+def test_sizes_of_growth_are_what_was_asked_for(tiny, monkeypatch):
+    asked = []
+
+    def run(command, **_):
+        asked.append(json.loads(command[-1]))
+        return CompletedProcess(command, 0, json.dumps({"size": asked[-1][3], "seconds": [1.0], "megabytes": 0}), "")
+
+    monkeypatch.setattr(growth.subprocess, "run", run)
+    found = growth.measure(replace(tiny, growth=(5, 100, 7), times=(1, 10, 100)), rounds=9)["axes"]
+    assert {axis: [point["size"] for point in points] for axis, points in found.items()} == {
+        "queries": [5, 50, 500], "documents": [100, 1000, 10000], "candidates": [7, 70, 700]}
+    assert [line[4:] for line in asked[:3]] == [[5, 5], [5, 3], [5, 1]]  # the smallest size, and how often
+
+
+def test_a_size_that_fails_says_why(tiny, monkeypatch):
+    monkeypatch.setattr(growth.subprocess, "run", lambda command, **_: CompletedProcess(command, 1, "", "no memory"))
+    with pytest.raises(RuntimeError, match="queries x 1: no memory"):
+        growth.measure(tiny, rounds=1)
+
+
+def test_the_fastest_setting_is_chosen(monkeypatch):
+    clock = [0.0]
+    monkeypatch.setattr(settings.time, "perf_counter", lambda: clock[0])
+
+    def run(model, sample, batch):
+        clock[0] += 1.0 if (model["attention"], batch) == ("eager", 16) else 2.0
+
+    best, tried = settings.best_setting(lambda chosen: chosen, run, list(range(1000)))
+    assert {best["attention"], best["batch_size"]} == {"eager", 16}
+    assert max(one["per_second"] for one in tried) == settings.SAMPLE
+    assert len({(one["attention"], one["batch_size"]) for one in tried}) == len(tried) == 8

@@ -1,0 +1,76 @@
+"""A generated collection, and the memory that steps need on it."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from helpers.bench import large, stream
+from helpers.bench.large import generate
+from helpers.bench.measurements import Measurements
+from helpers.collection import open_collection
+from helpers.stories import growth
+
+
+def test_a_generated_collection_is_one_in_ms_marcos_format(tmp_path):
+    folder = generate(tmp_path / "a", 300, 10)
+    collection = open_collection(str(folder))
+    texts = list(collection.texts("passage"))
+    assert [text.doc_id for text in texts] == [str(n) for n in range(300)]
+    assert all(large.SHORTEST <= len(text.body.split()) <= large.LONGEST for text in texts)
+    assert set(collection.splits) == {"train", "test"}
+    for split in collection.splits:
+        queries, qrels = collection.queries(split), collection.qrels("passage", split)
+        assert len(queries) == 10
+        for query_id, doc_id in qrels[["query_id", "doc_id"]].itertuples(index=False):
+            asked = set(queries.set_index("query_id").loc[query_id, "text"].split())
+            assert asked <= set(texts[int(doc_id)].body.split())
+    words = [word for text in texts for word in text.body.split()]
+    assert words.count("the") > 20 * words.count("government") > 0
+
+
+def test_the_same_sizes_give_the_same_files(tmp_path):
+    first, again = (generate(tmp_path / name, 10_500, 5) for name in "ab")
+    assert {f.name: f.read_bytes() for f in first.iterdir()} == {f.name: f.read_bytes() for f in again.iterdir()}
+    assert len((first / "collection.tsv").read_text().splitlines()) == 10_500  # more than are drawn at once
+
+
+def test_the_memory_of_a_process_and_of_its_children_is_counted():
+    script = ("import subprocess, sys, time; held = bytearray(60_000_000); "
+              "subprocess.Popen([sys.executable, '-c', 'held = bytearray(90_000_000); print(1, flush=True); input()']).wait()")
+    with subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        process.stdout.readline()
+        found = [stream.private(pid) for pid in stream.family(process.pid)]
+        process.communicate("\n")
+    assert len(found) == 2 and found[0] > 60_000_000 and found[1] > 90_000_000
+    assert stream.private(process.pid) == 0  # it has ended
+    assert list(stream.family(os.getpid()))[0] == os.getpid()
+
+
+def points(*megabytes):
+    return [{"size": 10 ** n, "seconds": 2.0, "megabytes": m} for n, m in enumerate(megabytes, start=3)]
+
+
+def test_memory_is_flat_within_a_tenth():
+    assert growth.is_flat(points(10.0, 100.0, 110.0))
+    assert growth.is_flat(points(100.0, 90.0))
+    assert not growth.is_flat(points(100.0, 100.0, 111.0))
+
+
+def test_the_table_has_every_step_and_size():
+    section = {"small": False, "stages": {"tokens": points(100.0, 101.0), "pairs": points(50.0, 500.0)}}
+    table = str(growth.streaming_table(Measurements("x", {"machine": {}, "sections": {"stream": section}})))
+    assert all(text in table for text in ("tokens", "pairs", "1,000", "10,000", "101", "500", "flat", "grows"))
+    empty = Measurements("x", {"machine": {}, "sections": {}})
+    assert "make bench" in str(growth.streaming_table(empty))
+
+
+@pytest.mark.slow
+def test_every_step_of_a_ranking_is_measured(tmp_path):
+    folder = generate(tmp_path / "collection", 60, 30)
+    for stage in stream.stages(str(folder)):
+        found = stream.one(stage, folder, tmp_path / "store")
+        assert found["megabytes"] > 20 and found["seconds"] >= 0, stage
+    with pytest.raises(RuntimeError, match="no such stage"):
+        stream.one("no such stage", folder, tmp_path / "store")

@@ -1,0 +1,49 @@
+import numpy as np
+import pytest
+
+from helpers import backbone
+from helpers.fine_tuning import collator
+from helpers.padding import grouped_order, padded, random_order, slices
+from helpers.reranker import Reranker
+from helpers.stories.growth import padding_of
+
+
+def test_padded_tokens_by_hand():
+    lengths = np.array([3, 5, 2, 9])
+    assert padded(lengths, [np.array([0, 1]), np.array([2, 3])]) == 2 * 5 + 2 * 9
+    assert padded(lengths, [np.array([0, 1]), np.array([2, 3])], multiple=4) == 2 * 8 + 2 * 12
+    assert padded(lengths, [np.array([n]) for n in range(4)]) == 19  # a text alone has no padding
+
+
+def test_an_order_is_cut_into_batches():
+    assert [part.tolist() for part in slices(np.arange(5), 2)] == [[0, 1], [2, 3], [4]]
+
+
+@pytest.mark.slow
+def test_both_orders_have_every_text_once():
+    lengths = np.random.default_rng(1).integers(1, 90, size=333)
+    for order in (random_order(lengths, 4), grouped_order(lengths, 16, 4)):
+        assert sorted(order.tolist()) == list(range(333))
+    assert random_order(lengths, 4).tolist() != random_order(lengths, 5).tolist()
+
+
+@pytest.mark.slow
+def test_grouping_by_length_leaves_little_padding_of_many_texts():
+    lengths = np.random.default_rng(1).integers(16, 257, size=6400)
+    real = lengths.sum()
+    grouped = padded(lengths, slices(grouped_order(lengths, 16, 1), 16)) / real
+    at_random = padded(lengths, slices(random_order(lengths, 1), 16)) / real
+    assert 1 < grouped < 1.03
+    assert at_random == pytest.approx(241.9 / 136, rel=0.02)  # the mean of the longest of 16 draws, over the mean
+
+
+@pytest.mark.slow
+def test_the_tokens_of_a_model_are_counted(folder, store):
+    model = Reranker(collection=str(folder), splits=("train",), k1=0.9, b=0.4, candidates=3, positives=1, negatives=2,
+                     backbone="packaged:0", batch_size=2, max_length=32)
+    counted = padding_of(model).value()
+    assert counted["pairs"] == len(model.pairs.value())
+    assert counted["packed"] == counted["real"] <= counted["sorted"] <= counted["grouped"] + counted["pairs"]
+    multiple = collator(backbone.resolve("packaged").tokenizer()).pad_to_multiple_of
+    assert multiple is None or counted["grouped"] % 1 == 0 and counted["grouped"] >= counted["real"]
+    assert counted["random"] >= counted["real"]
