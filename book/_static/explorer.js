@@ -34,8 +34,9 @@
 
   // ---- what is shown: read from the address ----
 
-  let state = {};
+  let state = {}, seen = "";
   function read() {
+    seen = location.hash;
     const given = new URLSearchParams(location.hash.slice(1)), chosen = {};
     filters.forEach(({key, options}) => { if (options.includes(given.get(key))) chosen[key] = given.get(key); });
     state = {chosen, own: (data.whole && given.get(OWN)) || ""};
@@ -48,8 +49,12 @@
     const wanted = new URLSearchParams(chosen);
     if (own) wanted.set(OWN, own);
     else if (query) wanted.set(QUERY, query.id);
-    if ((location.hash || "#") === `#${wanted}`) show();
-    else location.hash = wanted;
+    visit(wanted);
+  }
+  /** Put an address into the browser's history and show it at once: its own event comes later. */
+  function visit(address) {
+    location.hash = address;
+    show();
   }
 
   // ---- controls ----
@@ -238,15 +243,15 @@
   ["pointerover", "focusin"].forEach(name => root.addEventListener(name, light));
   root.addEventListener("pointerleave", light);
   window.addEventListener("hashchange", () => {
-    if (!location.hash || location.hash.includes("=")) show();  // others are sections of the page
+    const ours = !location.hash || location.hash.includes("=");  // others are sections of the page
+    if (ours && location.hash !== seen) show();
   });
   document.addEventListener("click", event => {  // links of the page into the explorer
     const link = event.target.closest("a[data-explore]");
     if (!link) return;
     event.preventDefault();
     root.scrollIntoView();
-    if (location.hash === `#${link.dataset.explore}`) show();
-    else location.hash = link.dataset.explore;
+    visit(link.dataset.explore);
   });
   front(0);
   show();
