@@ -15,7 +15,7 @@ FRESH_FLAG := $(if $(filter 1,$(FRESH)),--fresh)
 CLUSTER ?=
 CLUSTER_FLAG := $(if $(CLUSTER),--cluster $(CLUSTER))
 
-.PHONY: help env book chapter explain parameters test fast lint bench verify record browser screenshots clean-variants clean lab open pdf diff links address
+.PHONY: help env book chapter explain fetch pin parameters test fast lint bench verify record browser screenshots clean-variants clean lab open pdf diff links address
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -35,6 +35,12 @@ chapter: $(READY)  ## run one chapter: NAME=does_it_work ARGS="-p candidates 50"
 
 explain: $(READY)  ## say what would run, why, and for how long: NAME=seeds ARGS="-p seeds [7]", or no NAME for all chapters
 	$(BOOK) explain $(NAME) --profile $(PROFILE) $(FRESH_FLAG) $(ARGS)
+
+fetch: $(READY)  ## fetch in advance all that a profile needs from the network: PROFILE=msmarco (ARGS=--list only says what)
+	$(BOOK) fetch --profile $(PROFILE) $(ARGS)
+
+pin: $(READY)  ## replace branches of hub models in a profile by commit hashes: PROFILE=msmarco
+	$(BOOK) pin --profile $(PROFILE)
 
 parameters: $(READY)  ## list the parameters of a chapter: NAME=does_it_work
 	$(BOOK) parameters $(NAME)

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from helpers import backbone
-from helpers.errors import BadInput
+from helpers import backbone, hub
+from helpers.errors import BadInput, NetworkNeeded
 
 
 def test_specs_resolve_to_source_layers_and_revision():
@@ -69,3 +69,95 @@ def test_a_truncated_model_has_the_named_layers():
     assert all(torch.equal(a.attention.self.query.weight, b.attention.self.query.weight) for a, b in pairs)
     with pytest.raises(BadInput, match="layer 6 of a model with 6 layers"):
         backbone.resolve("packaged:6").build(AutoModel)
+
+
+# ---- models of the hub, without one ----
+
+HUB = backbone.Backbone("hub:owner/model@abc", "owner/model", revision="abc")
+
+
+def raising(error):
+    """An auto class of transformers whose download fails."""
+    def fail(*_, **__):
+        raise error
+
+    return type("Auto", (), {"from_pretrained": staticmethod(fail)})
+
+
+@pytest.fixture
+def no_network(monkeypatch, tmp_path):
+    """The hub's client without network, and with a cache of its own."""
+    from huggingface_hub import constants
+
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+    return tmp_path / "hub"
+
+
+@pytest.mark.parametrize("ask", [
+    lambda: HUB.tokenizer(), lambda: backbone.layers(HUB), lambda: backbone.configuration(HUB),
+    lambda: HUB.build(__import__("transformers").AutoModel),
+    lambda: HUB.build(__import__("transformers").AutoModel, attn_implementation="sdpa"),
+    lambda: hub.fetch("owner/model", "abc"), lambda: hub.commit("owner/model", "abc"), lambda: hub.size("owner/model", "abc")])
+def test_a_model_that_is_not_here_says_how_to_get_it(no_network, ask):
+    with pytest.raises(NetworkNeeded) as caught:
+        ask()
+    said = str(caught.value)
+    assert "owner/model at revision abc" in said
+    assert "hf download owner/model --revision abc" in said
+    assert f"models--owner--model that this makes in its cache there into\n  {no_network}" in said
+
+
+def test_an_unknown_revision_is_a_matter_of_the_network():
+    with pytest.raises(NetworkNeeded, match="abc is not a valid git identifier"):
+        HUB.build(raising(OSError("abc is not a valid git identifier (branch name, tag name or commit id)")))
+
+
+def test_errors_of_the_hubs_client_that_are_no_os_errors_are_explained():
+    error = type("ConnectError", (Exception,), {"__module__": "httpx2"})("[Errno -2] Name or service not known")
+    with pytest.raises(NetworkNeeded, match="Name or service not known"):
+        HUB.build(raising(error))
+
+
+def test_a_revision_without_safetensors_is_bad_input():
+    error = OSError("owner/model does not appear to have a file named model.safetensors or model.safetensors.index.json and thus "
+                    "cannot be loaded with `safetensors`.")
+    with pytest.raises(BadInput, match="owner/model has no safetensors weights at revision abc.*Mend"):
+        HUB.build(raising(error))
+
+
+def test_a_fetched_revision_without_safetensors_is_bad_input(tmp_path, monkeypatch):
+    import huggingface_hub
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", lambda *_, **__: str(tmp_path))
+    with pytest.raises(BadInput, match="no safetensors"):
+        hub.fetch("owner/model", "abc")
+    (tmp_path / "model.safetensors").write_bytes(b"")
+    assert hub.fetch("owner/model", "abc") == tmp_path
+
+
+@pytest.mark.parametrize("error", [ValueError("wrong"), MemoryError()])
+def test_other_errors_of_a_hub_model_come_through(error):
+    with pytest.raises(type(error)):
+        HUB.build(raising(error))
+
+
+def test_errors_of_a_local_folder_come_through():
+    with pytest.raises(OSError, match="damaged"):
+        backbone.Backbone("x", "/x").build(raising(OSError("damaged")))
+
+
+def test_a_model_is_here_when_configuration_and_weights_are(tmp_path, monkeypatch):
+    monkeypatch.setattr(hub, "cache", lambda: tmp_path)
+    place = tmp_path / "models--owner--model"
+    (place / "refs").mkdir(parents=True)
+    (place / "refs" / "main").write_text("f" * 40)
+    snapshot = place / "snapshots" / ("f" * 40)
+    snapshot.mkdir(parents=True)
+    assert not hub.is_here("owner/model", "main")
+    (snapshot / "config.json").write_text("{}")
+    assert not hub.is_here("owner/model", "main")
+    (snapshot / "model.safetensors").write_bytes(b"")
+    assert hub.is_here("owner/model", "main")
+    assert hub.is_here("owner/model", "f" * 40)
+    assert not hub.is_here("owner/model", "other")

@@ -1,12 +1,15 @@
 import gzip
 from collections.abc import Iterator
+from hashlib import md5
 from itertools import islice
 
 import pandas as pd
 import pytest
 
+from helpers import downloads
 from helpers.collection import check_qrels, open_collection, part_from_recipe
-from helpers.errors import BadInput
+from helpers.errors import BadInput, NetworkNeeded
+from local_server import serving
 
 PARTS = (("texts", "passage"), ("queries", "test"), ("qrels", "passage", "test"))
 
@@ -188,3 +191,134 @@ def test_check_qrels_counts_missing_ids_once():
 def test_check_qrels_refuses_judgments_of_another_release():
     with pytest.raises(BadInput, match="qrels.txt: none of the judged ids.*Mend"):
         check_qrels(pd.DataFrame({"doc_id": ["a", "b"]}), {"x"}, "qrels.txt")
+
+
+# ---- ir_datasets ----
+
+DOCS_TSV, QUERIES_TSV, QRELS = b"d1\ta pond\nd2\ta river\n" * 3, b"q1\twhat is a pond\n", b"q1 0 d1 1\n"
+NOWHERE = "http://127.0.0.1:9"  # the port for discarding: nobody listens
+
+
+@pytest.fixture
+def tiny_irds(tmp_path, monkeypatch):
+    """Registers the ir_datasets id `tiny-<n>`, whose texts count as a large file; gives its spec and where its files belong."""
+    import ir_datasets
+    from ir_datasets.datasets.base import Dataset
+    from ir_datasets.formats import TrecQrels, TsvDocs, TsvQueries
+    from ir_datasets.util import Cache
+    from ir_datasets.util.download import _DownloadConfig
+
+    monkeypatch.setenv("IR_DATASETS_DL_TRIES", "1")
+    monkeypatch.setenv("IR_DATASETS_DL_DISABLE_PBAR", "true")
+    monkeypatch.setenv("IR_DATASETS_SMALL_FILE_SIZE", "60")
+    monkeypatch.setenv("no_proxy", "*")
+    monkeypatch.setattr(downloads, "PAUSE", 0.0)
+
+    def register(url, mirror=False):
+        def entry(name, content, **more):
+            return {"url": f"{url}/{name}", "size_hint": len(content), "expected_md5": md5(content).hexdigest(), **more}
+
+        config = _DownloadConfig(base_path=str(tmp_path / "base"), contents={
+            "docs": entry("docs.tsv", DOCS_TSV, cache_path="docs.tsv"), "queries": entry("queries.tsv", QUERIES_TSV),
+            "qrels": entry("qrels", QRELS, cache_path="qrels", irds_mirror=mirror)})
+        config.home_path = tmp_path
+        name = f"tiny-{len(list(ir_datasets.registry))}"
+        ir_datasets.registry.register(name, Dataset(
+            TsvDocs(config["docs"], namespace="tiny"), TrecQrels(config["qrels"], {1: "relevant"}),
+            TsvQueries(Cache(config["queries"], tmp_path / "base" / "queries.unpacked"))))
+        return open_collection(f"irds:{name}")
+
+    return register
+
+
+def test_an_irds_collection_reads_what_it_fetches(tiny_irds, tmp_path):
+    with serving({"docs.tsv": DOCS_TSV, "queries.tsv": QUERIES_TSV, "qrels": QRELS}) as served:
+        tiny = tiny_irds(served.url)
+        assert (tiny.units, tiny.splits) == (("passage",), ("test",))
+        assert [text.doc_id for text in tiny.texts("passage")] == ["d1", "d2"] * 3
+        assert tiny.queries("test").values.tolist() == [["q1", "what is a pond"]]
+        assert tiny.qrels("passage", "test").values.tolist() == [["q1", "d1", 1]]
+
+
+def test_a_failed_irds_download_lists_address_digest_and_place(tiny_irds, tmp_path):
+    tiny = tiny_irds(NOWHERE)
+    places = {"docs": tmp_path / "downloads" / md5(DOCS_TSV).hexdigest(), "qrels": tmp_path / "base" / "qrels",
+              "queries": f"{tmp_path / 'base' / 'queries.unpacked'}, unpacked"}
+    asked = {"docs": lambda: next(tiny.texts("passage")), "queries": lambda: tiny.queries("test"),
+             "qrels": lambda: tiny.qrels("passage", "test")}
+    for kind, content in (("docs", DOCS_TSV), ("queries", QUERIES_TSV), ("qrels", QRELS)):
+        with pytest.raises(NetworkNeeded) as caught:
+            asked[kind]()
+        said = str(caught.value)
+        assert f"({len(content)} B, md5 {md5(content).hexdigest()})\n    -> {places[kind]}" in said
+        assert said.count(NOWHERE) == 1  # what was not asked for is not listed
+        assert f"the {kind} of {tiny.spec} could not be fetched" in said
+
+
+def test_all_of_several_sources_failing_is_a_matter_of_the_network(tiny_irds):
+    with pytest.raises(NetworkNeeded, match="qrels"):
+        tiny_irds(NOWHERE, mirror=True).qrels("passage", "test")
+
+
+def test_an_irds_file_with_a_wrong_digest_is_said_to_have_failed(tiny_irds):
+    with serving({"qrels": b"q1 0 d2 1\n"}) as served, pytest.raises(NetworkNeeded, match="HashVerificationError"):
+        tiny_irds(served.url).qrels("passage", "test")
+
+
+def test_too_little_disk_for_an_irds_file_is_no_matter_of_the_network(tiny_irds, monkeypatch):
+    tiny = tiny_irds(NOWHERE)
+    monkeypatch.setattr("shutil.disk_usage", lambda _: (100, 100, 1))
+    with pytest.raises(BadInput, match="Insufficient disk.*Mend"):
+        next(tiny.texts("passage"))
+
+
+def test_other_errors_of_a_dataset_come_through(tiny_irds, monkeypatch):
+    tiny = tiny_irds(NOWHERE)
+    monkeypatch.setattr(tiny._dataset, "docs_iter", lambda: 1 / 0, raising=False)
+    with pytest.raises(ZeroDivisionError):
+        next(tiny.texts("passage"))
+
+
+def test_large_irds_files_are_fetched_resumably_to_where_ir_datasets_looks(tiny_irds, tmp_path):
+    with serving({"docs.tsv": DOCS_TSV, "queries.tsv": QUERIES_TSV, "qrels": QRELS}) as served:
+        tiny = tiny_irds(served.url)
+        files = [file for kind in (("docs",), ("queries", "test"), ("qrels", "test")) for file in tiny.files(*kind)]
+        assert [file.is_here() for file in files] == [False] * 3
+        part = tmp_path / "downloads" / (md5(DOCS_TSV).hexdigest() + ".part")
+        part.parent.mkdir()
+        part.write_bytes(DOCS_TSV[:50])
+        for file in files:
+            file.fetch()
+        assert served.asked == ["bytes=50-", "", ""]
+    assert [file.is_here() for file in files] == [True] * 3
+    assert (tmp_path / "base" / "docs.tsv").samefile(tmp_path / "downloads" / md5(DOCS_TSV).hexdigest())  # no copy
+    assert len(list(tiny.texts("passage"))) == 6  # the server is gone
+    assert len(tiny.queries("test")) == len(tiny.qrels("passage", "test")) == 1
+
+
+@pytest.mark.parametrize("kind, split, files", [
+    ("docs", "", ["collectionandqueries.tar.gz"]), ("queries", "dev", ["collectionandqueries.tar.gz"]),
+    ("queries", "train", ["queries.tar.gz", "qrels.train.tsv"]),  # those with judgments
+    ("queries", "test", ["msmarco-test2019-queries.tsv.gz", "2019qrels-pass.txt"]), ("qrels", "test", ["2019qrels-pass.txt"])])
+def test_the_files_of_ms_marcos_passages(kind, split, files):
+    found = open_collection("irds:msmarco-passage").files(kind, split)
+    assert [file.url.rpartition("/")[2] for file in found] == files
+    assert all(file.size and file.download.expected_md5 and file.where.is_absolute() for file in found)
+
+
+def test_where_ir_datasets_takes_ms_marcos_files_from():
+    documents, passages = open_collection("irds:msmarco-document"), open_collection("irds:msmarco-passage")
+    assert documents.files("docs")[0].where.parts[-2:] == ("downloads", "d4863e4f342982b51b9a8fc668b2d0c0")
+    assert documents.files("qrels", "dev")[0].where.parts[-3:] == ("msmarco-document", "dev", "qrels.gz")
+    assert passages.files("queries", "test")[0].where.parts[-3:] == ("msmarco-passage", "trec-dl-2019", "queries.tsv")
+
+
+def test_ms_marcos_digests_and_sizes_need_no_download(monkeypatch):
+    passages = open_collection("irds:msmarco-passage")
+    monkeypatch.setattr(type(passages), "_fetch", lambda *_: 1 / 0)
+    digests = {passages.part(*part).digest for part in (("texts", "passage"), ("queries", "dev"), ("queries", "test"),
+                                                        ("qrels", "passage", "dev"), ("qrels", "passage", "test"))}
+    assert len(digests) == 5
+    assert passages.size("docs") == 8_841_823
+    assert (passages.size("queries", "test"), passages.size("queries", "dev")) == (43, 6980)
+    assert (passages.relevant_from("passage", "test"), passages.relevant_from("passage", "dev")) == (2, 1)

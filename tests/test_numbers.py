@@ -1,6 +1,6 @@
 import pytest
 
-from helpers.numbers import count, interval, p_value, plain, seconds, signed
+from helpers.numbers import count, interval, p_value, plain, seconds, signed, size
 
 
 @pytest.mark.parametrize("value, text", [(0.571, "0.571"), (0.57, "0.570"), (0.5714, "0.571"), (1, "1.000")])
@@ -45,3 +45,10 @@ def test_count(value, text):
     (780, "13 min"), (5399, "90 min"), (5400, "1.5 h"), (7560, "2.1 h")])
 def test_seconds(value, text):
     assert seconds(value) == text
+
+
+@pytest.mark.parametrize("value, text", [
+    (0, "0 B"), (812, "812 B"), (999, "999 B"), (1000, "1.0 kB"), (999_949, "999.9 kB"), (999_950, "1.0 MB"),
+    (18_882_551, "18.9 MB"), (25_525_613_395, "25.5 GB"), (4_000_000_000_000, "4000.0 GB")])
+def test_size(value, text):
+    assert size(value) == text

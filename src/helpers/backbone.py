@@ -18,6 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from helpers import hub
 from helpers.errors import BadInput
 from helpers.recipe import canonical, sha256
 from helpers.store import fingerprint
@@ -51,8 +52,13 @@ class Backbone:
         """The same with all its layers: what a tokenizer depends on."""
         return self if self.layers is None else resolve(self.spec.split(":")[0])
 
+    @hub.explained
     def tokenizer(self) -> Any:
-        """Its fast tokenizer."""
+        """Its fast tokenizer.
+
+        Raises:
+            NetworkNeeded: if it has to come from the hub, and cannot.
+        """
         from transformers import AutoTokenizer
 
         return AutoTokenizer.from_pretrained(self.source, revision=self.revision, trust_remote_code=False)
@@ -63,10 +69,15 @@ class Backbone:
 
         return AutoConfig.from_pretrained(self.source, revision=self.revision).model_type == "longformer"
 
+    @hub.explained
     def build(self, auto_class: Any, **config: Any) -> Any:
         """Load it as a `transformers` auto class, keeping the chosen layers; `config` overrides its configuration.
 
         A head that the weights lack is initialised here: seed before calling.
+
+        Raises:
+            NetworkNeeded: if the weights have to come from the hub, and cannot.
+            BadInput: if this revision has no safetensors there.
         """
         from transformers.utils import logging
 
@@ -113,6 +124,19 @@ def _fingerprint(file: Path, size: int, changed: int) -> dict[str, Any]:
     return fingerprint(file)
 
 
+@hub.explained
+def configuration(backbone: Backbone) -> Any:
+    """The configuration of a backbone, all its layers included.
+
+    Raises:
+        NetworkNeeded: if it has to come from the hub, and cannot.
+    """
+    from transformers import AutoConfig
+
+    return AutoConfig.from_pretrained(backbone.source, revision=backbone.revision)
+
+
+@hub.explained
 def layers(backbone: Backbone) -> int:
     """How many layers a backbone has."""
     from transformers import AutoConfig

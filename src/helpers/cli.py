@@ -54,6 +54,11 @@ def _parser() -> argparse.ArgumentParser:
     explained.add_argument("name", nargs="?", default="", help="all chapters if none is named")
     explained.add_argument("-p", "--parameter", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"))
     profile_of(explained)
+    needed = command("fetch", _fetch, "fetch in advance all that a profile needs from the network; call again to go on")
+    needed.add_argument("--profile", default="almanac", help="almanac (default), mini, dl19 or msmarco")
+    needed.add_argument("--list", action="store_true", help="say only what there is to fetch, and where it goes")
+    pinned = command("pin", _pin, "replace branches of hub models in a profile's file by commit hashes")
+    pinned.add_argument("--profile", default="msmarco", help="almanac, mini, dl19 or msmarco (default)")
     search = command("search", _search, "rank a collection for your own queries")
     search.add_argument("query", nargs="+")
     search.add_argument("--collection", default="almanac", help="almanac (default), a folder, or irds:<id>")
@@ -141,6 +146,23 @@ def _explain(options: argparse.Namespace) -> int:
         raise BadInput("parameters belong to one chapter", mend="name it: make explain NAME=candidates ARGS=...")
     print(explain.text(explain.plan(options.name, options.profile, dict(options.parameter))) if options.name
           else explain.whole_book(options.profile))
+    return 0
+
+
+def _fetch(options: argparse.Namespace) -> int:
+    from helpers import fetching
+
+    found = fetching.items(options.profile)
+    print(fetching.table(found), flush=True)
+    if not options.list:
+        fetching.fetch(found)
+    return 0
+
+
+def _pin(options: argparse.Namespace) -> int:
+    from helpers import pinning
+
+    print("\n".join(pinning.pin(options.profile)) or "every hub model is pinned")
     return 0
 
 

@@ -27,7 +27,6 @@ from helpers.doc2query import Doc2Query
 from helpers.errors import BadInput
 from helpers.external import external_run
 from helpers.latency import latencies
-from helpers.lucene import text_index
 from helpers.steps import Step
 from helpers.testbed import Testbed
 
@@ -77,7 +76,7 @@ class FirstStages:
     def searched(self, name: str, bed: Testbed) -> Step | None:
         """The folder that the named stage searches, an index or embeddings; None for a published run."""
         if name == "bm25":
-            return text_index(bed.store)
+            return bed.index
         if name == "deepct":
             return self.deepct.index(bed)
         if name == "doctttttquery":

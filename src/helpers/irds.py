@@ -9,12 +9,16 @@ from typing import Any
 
 import pandas as pd
 
-from helpers import recipe
+from helpers import irds_files, recipe
 from helpers.collection import Collection, Text
 from helpers.errors import BadInput, NetworkNeeded
+from helpers.irds_files import File
 
 SPLITS = {"train": ("train/judged", "train"), "dev": ("dev/small", "dev/judged", "dev"),
           "test": ("trec-dl-2019/judged", "test")}
+FULL = "Insufficient disk space"
+FAILED = "All download sources failed"  # how ir_datasets says it where a file has several
+LONGEST = 100  # characters of an error that are shown
 
 
 class IrDatasets(Collection):
@@ -45,19 +49,19 @@ class IrDatasets(Collection):
 
     def texts(self, unit: str) -> Iterator[Text]:
         """Stream the documents in ir_datasets' order."""
-        for doc in self._fetch(self._dataset.docs_iter):
+        for doc in self._fetch(self._dataset, "docs"):
             body = getattr(doc, "body", None) or getattr(doc, "text", None) or doc.default_text()
             yield Text(doc.doc_id, getattr(doc, "title", "") or "", body)
 
     def queries(self, split: str) -> pd.DataFrame:
         """Columns query_id, text."""
-        rows = [(query.query_id, query.default_text()) for query in self._fetch(self._of_split[split].queries_iter)]
+        rows = [(query.query_id, query.default_text()) for query in self._fetch(self._of_split[split], "queries")]
         return pd.DataFrame(rows, columns=["query_id", "text"])
 
     def qrels(self, unit: str, split: str) -> pd.DataFrame:
         """Columns query_id, doc_id, relevance."""
         rows = [(judged.query_id, judged.doc_id, judged.relevance)
-                for judged in self._fetch(self._of_split[split].qrels_iter)]
+                for judged in self._fetch(self._of_split[split], "qrels")]
         return pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance"])
 
     def text_digest(self, unit: str) -> str:
@@ -72,6 +76,19 @@ class IrDatasets(Collection):
         """As for any collection, by the grades that the dataset declares."""
         return 2 if unit == "passage" and max(self._of_split[split].qrels_defs()) >= 2 else 1
 
+    def size(self, kind: str, split: str = "") -> int:
+        """How many `docs`, or how many `queries` or `qrels` of a split, as ir_datasets' own catalogue has it: no download.
+
+        Raises:
+            BadInput: if the catalogue does not say.
+        """
+        dataset = self._of_split[split] if split else self._dataset
+        try:
+            return int(dataset.metadata()[kind]["count"])
+        except KeyError:
+            raise BadInput(f"the catalogue does not say how many {kind} {dataset.dataset_id()} has",
+                           mend="take a dataset whose sizes ir_datasets knows") from None
+
     def _find(self, split: str) -> Any:
         import ir_datasets
 
@@ -82,10 +99,26 @@ class IrDatasets(Collection):
                 continue
         return self._dataset if split == "test" and self._dataset.has_queries() else None
 
-    def _fetch(self, iterate: Any) -> Iterator[Any]:
+    def files(self, kind: str, split: str = "") -> list[File]:
+        """The files that ir_datasets fetches for the `docs`, or for the `queries` or `qrels` of a split."""
+        return irds_files.needed(self._of_split[split] if split else self._dataset, kind)
+
+    def _fetch(self, dataset: Any, kind: str) -> Iterator[Any]:
         try:
-            yield from iterate()
-        except OSError as error:
+            yield from getattr(dataset, f"{kind}_iter")()
+        except (OSError, RuntimeError, ValueError) as error:
+            if FULL in str(error):
+                raise BadInput(_short(error), mend="free some disk, or move IR_DATASETS_HOME to another one") from error
+            if not isinstance(error, OSError) and FAILED not in str(error):
+                raise
+            wanted = irds_files.needed(dataset, kind)
             raise NetworkNeeded(
-                f"{self.spec} could not be fetched ({type(error).__name__}). Mend: connect to the network, or put the "
-                "files where ir_datasets looks for them (IR_DATASETS_HOME, `~/.ir_datasets` by default)") from error
+                f"the {kind} of irds:{dataset.dataset_id()} could not be fetched ({_short(error)}).\n"
+                "Mend: connect to the network, or fetch these files elsewhere and put them there:\n  "
+                + "\n  ".join(file.by_hand() for file in [file for file in wanted if not file.is_here()] or wanted)) from error
+
+
+def _short(error: Exception) -> str:
+    """The kind of an error and the beginning of what it says; of several sources', those of the last."""
+    last = error.args[1][-1][1] if len(error.args) > 1 and isinstance(error.args[1], list) and error.args[1] else error
+    return f"{type(last).__name__}: {' '.join(str(last).split())[:LONGEST]}"

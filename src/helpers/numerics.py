@@ -40,7 +40,7 @@ def dtype() -> str:
     if chosen := os.environ.get("BOOK_DTYPE"):
         return chosen
     if device() == "cuda":
-        return "bf16" if torch.cuda.is_bf16_supported() else "fp32"
+        return "bf16" if torch.cuda.is_bf16_supported(including_emulation=False) else "fp32"
     return "bf16" if cpu_flags() & {"amx_bf16", "avx512_bf16"} else "fp32"
 
 

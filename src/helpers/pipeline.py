@@ -17,7 +17,7 @@ from helpers.bm25 import K1, B
 from helpers.errors import BadInput
 from helpers.expanded_queries import expanded_texts, surface_words
 from helpers.feedback import bo1_queries, weighted_run
-from helpers.lucene import first_words_index, text_index
+from helpers.lucene import first_words_index
 from helpers.queries import asked
 from helpers.runs import ranks
 from helpers.steps import Step
@@ -51,7 +51,7 @@ class Feedback:
 
     def weights(self, bed: Testbed, run: Step) -> Step:
         """The expanded queries, from the best documents of a run."""
-        index = first_words_index(bed.store, self.first_words) if self.first_words else text_index(bed.store)
+        index = first_words_index(bed.store, self.first_words) if self.first_words else bed.index
         shown = first_words_index(bed.store, self.within) if self.within else None
         return bo1_queries(index, run, bed.query_step, self.documents, self.terms, shown)
 
@@ -59,7 +59,7 @@ class Feedback:
         """The testbed with the queries that the model reads."""
         if not self.form:
             return bed
-        weights, index = self.weights(bed, run), text_index(bed.store)
+        weights, index = self.weights(bed, run), bed.index
         words = None if self.form == "terms" else surface_words(index, weights, run, bed.store, self.documents)
         return replace(bed, asked=expanded_texts(bed.query_step, weights, self.form, words))
 
@@ -96,7 +96,7 @@ class Pipeline:
         trusted = [*found.values()][-1]
         if self.feedback.retrieve:
             weights = self.feedback.weights(bed, trusted)
-            found["retrieved again"] = weighted_run(text_index(bed.store), weights, bed.query_step, self.k1, self.b,
+            found["retrieved again"] = weighted_run(bed.index, weights, bed.query_step, self.k1, self.b,
                                                     max(self.depth, self.candidates))
         if self.model is not None:
             found["re-ranked again"] = self._reranked(self.feedback.reading(bed, trusted),

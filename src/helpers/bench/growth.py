@@ -23,7 +23,6 @@ from helpers.bench.scale import Scale
 from helpers.bm25 import K1, B, search
 from helpers.collection import Text
 from helpers.embeddings import passage_embeddings
-from helpers.lucene import text_index
 from helpers.peak_memory import peak, reset_peak, resident
 from helpers.runs import cut
 from helpers.scoring import attention, probabilities, ready
@@ -42,7 +41,7 @@ LENGTH, QUERY_LENGTH = 256, 47
 def prepare(scale: Scale) -> None:
     """Compute the steps that the measurement stands on."""
     bed = scale.bed
-    for step in (text_index(bed.store), bed.tokens(backbone.resolve(LAYER)), bed.query_step):
+    for step in (bed.index, bed.tokens(backbone.resolve(LAYER)), bed.query_step):
         step.value()
 
 
@@ -81,7 +80,7 @@ def one(axis: str, collection: str, unit: str, size: int, smallest: int, repeats
 
 def of_queries(bed: Testbed) -> Callable[[int], None]:
     """Search and re-rank for so many queries; the collection's are asked again and again, under new names."""
-    index, score, texts = text_index(bed.store).value(), scorer(bed), list(bed.query_frame["text"])
+    index, score, texts = bed.index.value(), scorer(bed), list(bed.query_frame["text"])
 
     def run(size: int) -> None:
         asked = pd.DataFrame([(str(n), text) for n, text in zip(range(size), itertools.cycle(texts), strict=False)],

@@ -15,7 +15,6 @@ from helpers.bench.harness import Prepare, always, interleave
 from helpers.bench.scale import Scale
 from helpers.bench.work import DEPTH, MEASURES, Work
 from helpers.bm25 import K1, B, search
-from helpers.lucene import text_index
 from helpers.runs import COLUMNS, ranked
 from helpers.texts import Texts
 
@@ -25,7 +24,7 @@ LUCENE, NUMPY, NUMBA = "Lucene (this book)", "bm25s", "bm25s, compiled by numba"
 def prepare(scale: Scale) -> None:
     """Compute the steps that the comparison stands on."""
     Work(scale).prepare()
-    text_index(scale.bed.store).value()
+    scale.bed.index.value()
 
 
 def measure(scale: Scale, rounds: int) -> dict[str, Any]:
@@ -41,7 +40,7 @@ def measure(scale: Scale, rounds: int) -> dict[str, Any]:
 def contenders(work: Work) -> dict[str, Prepare]:
     """Each gives a run of the queries, `DEPTH` texts deep."""
     bed, queries = work.scale.bed, work.queries
-    index, texts = text_index(bed.store).value(), list(Texts(bed.store.value()))
+    index, texts = bed.index.value(), list(Texts(bed.store.value()))
     ids, bodies = [text.doc_id for text in texts], [f"{text.title}\n{text.body}" for text in texts]
     others = {NUMPY: sparse(bodies, "numpy"), **({NUMBA: sparse(bodies, "numba")} if has_numba() else {})}
     found = {LUCENE: always(lambda: java.call(search, index, queries, K1, B, DEPTH))}

@@ -10,7 +10,6 @@ from helpers.bench.rerank import PRODUCTS
 from helpers.bench.scale import Scale
 from helpers.bench.work import Work
 from helpers.bm25 import K1, B
-from helpers.lucene import text_index
 from helpers.speed import random_cross_encoder, ranking_speed
 
 
@@ -24,7 +23,7 @@ def shapes(scale: Scale) -> list[str]:
 def prepare(scale: Scale) -> None:
     """Compute the steps that the measurement stands on."""
     Work(scale).prepare()
-    text_index(scale.bed.store).value()
+    scale.bed.index.value()
 
 
 def measure(scale: Scale, rounds: int) -> dict[str, Any]:
@@ -32,7 +31,7 @@ def measure(scale: Scale, rounds: int) -> dict[str, Any]:
     work, products, bed = Work(replace(scale, queries=scale.ranked)), machine.Products(), scale.bed
     rate = interleave({PRODUCTS: always(products)}, rounds, wait=machine.wait)
     timed = ranking_speed.definition.function(  # type: ignore[attr-defined]
-        shapes(scale), work.encoder.whole(), text_index(bed.store).value(), work.queries, bed.store.value(),
+        shapes(scale), work.encoder.whole(), bed.index.value(), work.queries, bed.store.value(),
         bed.tokens(work.encoder).value(), K1, B, scale.candidates, scale.model.max_length, scale.model.query_length, scale.ranked,
         rounds, numerics.device())
     lengths = [len(ids) for ids, _ in work.inputs(work.encoder.tokenizer())]

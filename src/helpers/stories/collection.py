@@ -10,7 +10,6 @@ from helpers import compare, measures, page, plots, published, tuning, verdicts
 from helpers.collection import Collection
 from helpers.evaluation import Evaluation, evaluate
 from helpers.fragments import Fragment
-from helpers.lucene import text_index
 from helpers.numbers import count, interval, p_value, plain, signed
 from helpers.significance import paired
 from helpers.statistics import median_length
@@ -92,7 +91,7 @@ def tune(collection: str, unit: str, split: str, queries: int, seed: int, k1s: l
     if not split:
         return None
     bed = Testbed(collection, unit, (split,), queries, seed=seed)
-    return tuning.bm25_grid(text_index(bed.store), bed.query_step, bed.qrels_step, k1s, bs, "RR@10", bed.level, 10).value()
+    return tuning.bm25_grid(bed.index, bed.query_step, bed.qrels_step, k1s, bs, "RR@10", bed.level, 10).value()
 
 
 def tuning_figure(grid: pd.DataFrame | None, split: str) -> Fragment:

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from helpers import architectures, claims, figures, numerics, page, published
+from helpers import backbone as backbones
 from helpers.backbone import Backbone
 from helpers.evaluation import Evaluation
 from helpers.fragments import Fragment, Html, cell
@@ -84,10 +85,7 @@ def configuration_table(found: Costs) -> Fragment:
 def layers(model: str | Backbone) -> int:
     """How many a model has."""
     if isinstance(model, Backbone):
-        from transformers import AutoConfig
-
-        kept = model.layers
-        return len(kept) if kept else AutoConfig.from_pretrained(model.source, revision=model.revision).num_hidden_layers
+        return backbones.layers(model)
     return architectures.configuration(model).num_hidden_layers
 
 

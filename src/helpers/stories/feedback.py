@@ -10,7 +10,7 @@ from helpers import claims, compare, page, plots
 from helpers.evaluation import Evaluation, evaluate
 from helpers.feedback import bo1_queries, rm3_run
 from helpers.fragments import Fragment
-from helpers.lucene import first_words_index, text_index
+from helpers.lucene import first_words_index
 from helpers.numbers import plain, signed
 from helpers.pipeline import Pipeline
 from helpers.significance import mean_interval
@@ -40,7 +40,7 @@ def pipelines(settings: Settings) -> dict[str, Pipeline]:
 def rm3(bed: Testbed, settings: Settings) -> Evaluation:
     """BM25 with Lucene's RM3, with as many documents and terms."""
     classical = settings.classical()
-    run = rm3_run(text_index(bed.store), bed.query_step, classical.k1, classical.b, classical.depth, settings.documents,
+    run = rm3_run(bed.index, bed.query_step, classical.k1, classical.b, classical.depth, settings.documents,
                   settings.terms, RM3_WEIGHT)
     return evaluate(RM3, run.value(), bed, MEASURES, run)
 
@@ -92,7 +92,7 @@ def _added(weights: pd.DataFrame) -> pd.Series:
 
 def seen_shares(bed: Testbed, settings: Settings) -> dict[str, pd.Series]:
     """For each query the share of its added terms that stand in the first words of a trusted document, by index."""
-    run, index = trusted_run(bed, settings), text_index(bed.store)
+    run, index = trusted_run(bed, settings), bed.index
     shown = first_words_index(bed.store, settings.first_words)
     visible = bo1_queries(index, run, bed.query_step, settings.documents, MANY, shown).value()
     seen = visible.groupby("query_id")["term"].agg(set)

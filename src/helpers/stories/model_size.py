@@ -13,7 +13,6 @@ from helpers.compare import measured, with_interval
 from helpers.errors import BadInput
 from helpers.evaluation import Evaluation
 from helpers.fragments import Fragment, Html, cell
-from helpers.lucene import text_index
 from helpers.numbers import count, interval, p_value, plain, signed
 from helpers.reranker import Reranker
 from helpers.speed import per_minute, ranking_speed
@@ -28,10 +27,8 @@ TABLE = "5.5"
 
 def shape(spec: str) -> str:
     """A backbone's shape as `layers/dimensions/heads`."""
-    from transformers import AutoConfig
-
     found = backbone.resolve(spec)
-    config = AutoConfig.from_pretrained(found.source, revision=found.revision)
+    config = backbone.configuration(found)
     layers = config.num_hidden_layers if found.layers is None else len(found.layers)
     return f"{layers}/{config.hidden_size}/{config.num_attention_heads}"
 
@@ -111,7 +108,7 @@ def timings(trial: Trial, sizes: Sequence[str], base: Reranker, timed: int, roun
             devices: Sequence[str]) -> dict[str, Step]:
     """The step that times models of these shapes, for each device (none given: all there are); every size once."""
     bed, encoder = trial.bed, backbone.resolve(base.backbone)
-    return {device: ranking_speed(list(dict.fromkeys(sizes)), encoder, text_index(bed.store), bed.query_step, bed.store,
+    return {device: ranking_speed(list(dict.fromkeys(sizes)), encoder, bed.index, bed.query_step, bed.store,
                                   bed.tokens(encoder), base.k1, base.b, trial.candidates, base.max_length, base.query_length,
                                   timed, rounds, device) for device in devices or numerics.devices()}
 

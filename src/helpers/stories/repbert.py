@@ -22,10 +22,8 @@ BESIDE = {"untrained": "itself before the training", "minilm": "the backbone com
 
 def settings_table(model: BiEncoder, log: Mapping[str, Any]) -> Fragment:
     """The study's settings beside this training's, and what each saw."""
-    from transformers import AutoConfig
-
     found = backbones.resolve(model.backbone)
-    config = AutoConfig.from_pretrained(found.source, revision=found.revision)
+    config = backbones.configuration(found)
     pairs = log["queries"] * model.epochs
     here = {
         "encoder layers": config.num_hidden_layers if found.layers is None else len(found.layers),

@@ -21,7 +21,7 @@ IMPROVED = ("doctttttquery", "deepct")  # BM25 made better by a language model
 STUDIED_DEPTH = 1000  # of the study's lists
 # the steps that train a stage, and those that read all texts for it
 TRAININGS = {"deepct": ("deepct",), "repbert": ("bi_encoder",)}
-PREPARATIONS = {"bm25": ("text_index",), "deepct": ("word_weights", "weighted_index"),
+PREPARATIONS = {"bm25": ("text_index", "prebuilt_index"), "deepct": ("word_weights", "weighted_index"),
                 "doctttttquery": ("generated_queries", "expanded_index"),
                 **dict.fromkeys(ENCODERS, ("passage_embeddings",))}
 

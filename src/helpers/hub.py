@@ -1,0 +1,118 @@
+"""Models of the Hugging Face hub: what to do when one cannot be fetched, which files are needed, whether they are here."""
+
+import contextlib
+import functools
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+from helpers.errors import BadInput, NetworkNeeded
+
+FILES = ("*.json", "*.safetensors", "*.txt", "*.model")  # configuration, weights and tokenizer; pickled weights are not read
+CLIENTS = {"httpx", "httpx2", "requests", "huggingface_hub"}  # whose errors are not all OSErrors
+Result = TypeVar("Result")
+
+
+def explained(function: Callable[..., Result]) -> Callable[..., Result]:
+    """Make a failed download say what was wanted, and how to get it; for functions whose first argument is a `Backbone`."""
+
+    @functools.wraps(function)
+    def call(backbone: Any, *args: Any, **kwargs: Any) -> Result:
+        if backbone.revision is None:
+            return function(backbone, *args, **kwargs)
+        with asking(backbone.source, backbone.revision):
+            return function(backbone, *args, **kwargs)
+
+    return call
+
+
+@contextlib.contextmanager
+def asking(source: str, revision: str) -> Iterator[None]:
+    """While the hub is asked for a model: whatever its client raises becomes an error that helps.
+
+    Raises:
+        NetworkNeeded: if the model is not here and cannot be fetched.
+        BadInput: if this revision has no safetensors weights.
+    """
+    try:
+        yield
+    except Exception as error:
+        packages = {kind.__module__.partition(".")[0] for kind in type(error).__mro__}
+        if not isinstance(error, OSError) and not packages & CLIENTS:
+            raise
+        raise explanation(source, revision, error) from error
+
+
+def explanation(source: str, revision: str, error: Exception) -> BadInput | NetworkNeeded:
+    """What a failed download of a model means for the reader."""
+    said = " ".join(str(error).split())
+    if "safetensors" in said and "does not appear to have" in said:
+        return BadInput(f"the model {source} has no safetensors weights at revision {revision}",
+                        mend="name a revision that has them; or load the model where you trust it, save it by "
+                             "save_pretrained(), and give that folder")
+    return NetworkNeeded(
+        f"the model {source} at revision {revision} is not here and could not be fetched from the hub ({said[:200]}).\n"
+        f"Mend: connect to the network, and check name and revision; or fetch it elsewhere\n"
+        f"  hf download {source} --revision {revision} {' '.join(f'--include {chr(39)}{each}{chr(39)}' for each in FILES)}\n"
+        f"and put the folder models--{source.replace('/', '--')} that this makes in its cache there into\n  {cache()}")
+
+
+def cache() -> Path:
+    """The folder of the fetched models, `HF_HOME`/hub."""
+    from huggingface_hub import constants
+
+    return Path(constants.HF_HUB_CACHE)
+
+
+def is_here(source: str, revision: str) -> bool:
+    """Whether a model's configuration and weights have been fetched before."""
+    from huggingface_hub import try_to_load_from_cache
+
+    config = try_to_load_from_cache(source, "config.json", cache_dir=cache(), revision=revision)
+    if not isinstance(config, str):
+        return False
+    folder = Path(config).parent
+    return (folder / "model.safetensors").exists() or (folder / "model.safetensors.index.json").exists()
+
+
+def size(source: str, revision: str) -> int:
+    """The bytes of a model's files, asked from the hub.
+
+    Raises:
+        NetworkNeeded: if it cannot be asked, or has no such revision.
+    """
+    from huggingface_hub import HfApi
+    from huggingface_hub.utils import filter_repo_objects
+
+    with asking(source, revision):
+        files = HfApi().model_info(source, revision=revision, files_metadata=True).siblings or []
+    wanted = set(filter_repo_objects([file.rfilename for file in files], allow_patterns=list(FILES)))
+    return sum(file.size or 0 for file in files if file.rfilename in wanted)
+
+
+def commit(source: str, revision: str) -> str:
+    """The commit hash that a branch or tag stands for now.
+
+    Raises:
+        NetworkNeeded: if the hub cannot be asked, or has no such revision.
+    """
+    from huggingface_hub import HfApi
+
+    with asking(source, revision):
+        return str(HfApi().model_info(source, revision=revision).sha)
+
+
+def fetch(source: str, revision: str) -> Path:
+    """A model's files, those that are not here yet fetched; the hub's client goes on with what was interrupted.
+
+    Raises:
+        NetworkNeeded: if they cannot be.
+        BadInput: if the revision has no safetensors weights.
+    """
+    from huggingface_hub import snapshot_download
+
+    with asking(source, revision):
+        folder = Path(snapshot_download(source, revision=revision, cache_dir=cache(), allow_patterns=list(FILES)))
+        if not list(folder.glob("*.safetensors")):
+            raise FileNotFoundError("it does not appear to have safetensors")
+    return folder

@@ -1,0 +1,248 @@
+"""Fetching a file: resumed, checked, in place only when it is whole. The server is a thread of this process."""
+
+import hashlib
+import socket
+import subprocess
+import sys
+import threading
+import time
+from types import SimpleNamespace
+
+import pytest
+
+from helpers import downloads
+from helpers.downloads import fetch
+from helpers.errors import BadInput, NetworkNeeded
+from local_server import serving
+
+CONTENT = bytes(range(256)) * 4000  # a million bytes
+MD5, SHA256 = hashlib.md5(CONTENT).hexdigest(), hashlib.sha256(CONTENT).hexdigest()
+OTHER = "0" * 32
+
+
+@pytest.fixture
+def served(monkeypatch):
+    monkeypatch.setattr(downloads, "PAUSE", 0.0)
+    monkeypatch.setenv("no_proxy", "*")
+    with serving({"file.bin": CONTENT}) as found:
+        yield found
+
+
+@pytest.fixture
+def address(served):
+    return f"{served.url}/file.bin"
+
+
+def part(target):
+    return target.with_name(target.name + ".part")
+
+
+def test_a_file_arrives_whole_and_leaves_no_part(served, address, tmp_path):
+    target = tmp_path / "new" / "file.bin"
+    assert fetch(address, target, len(CONTENT), md5=MD5, sha256=SHA256) == target
+    assert target.read_bytes() == CONTENT
+    assert not part(target).exists()
+    assert served.asked == [""]
+
+
+def test_neither_size_nor_digest_is_needed(address, tmp_path):
+    assert fetch(address, tmp_path / "f").read_bytes() == CONTENT
+
+
+def test_headers_are_sent_along(served, address, tmp_path):
+    fetch(address, tmp_path / "f", headers={"X-Ms-Version": "2019-12-12"})
+    assert {name.lower(): value for name, value in served.headers[0].items()}["x-ms-version"] == "2019-12-12"
+
+
+def test_a_part_that_an_earlier_process_left_is_gone_on_from(served, address, tmp_path):
+    target = tmp_path / "f"
+    part(target).write_bytes(CONTENT[:400_000])
+    fetch(address, target, len(CONTENT), md5=MD5)
+    assert target.read_bytes() == CONTENT
+    assert served.asked == ["bytes=400000-"]
+    assert served.sent == [len(CONTENT) - 400_000]
+
+
+def test_a_cut_connection_is_gone_on_from_in_the_same_call(served, address, tmp_path):
+    served.cuts = [300_000, 200_000]
+    fetch(address, tmp_path / "f", md5=MD5)
+    assert (tmp_path / "f").read_bytes() == CONTENT
+    assert served.asked == ["", "bytes=300000-", "bytes=500000-"]
+    assert sum(served.sent) == len(CONTENT)  # no byte twice
+
+
+def test_the_next_call_goes_on_where_the_last_one_gave_up(served, address, tmp_path):
+    served.cuts = [300_000]
+    target, stream = tmp_path / "f", downloads._stream
+
+    def once(*arguments):
+        if served.asked:
+            raise OSError("network is unreachable")
+        return stream(*arguments)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(downloads, "_stream", once)
+        with pytest.raises(NetworkNeeded, match="network is unreachable"):
+            fetch(address, target, len(CONTENT), md5=MD5)
+    assert part(target).read_bytes() == CONTENT[:300_000]
+    assert not target.exists()
+    fetch(address, target, len(CONTENT), md5=MD5)
+    assert target.read_bytes() == CONTENT
+    assert served.sent == [300_000, len(CONTENT) - 300_000]
+
+
+def test_a_killed_process_loses_at_most_a_block(served, address, tmp_path):
+    """The server stalls in the middle; the process that fetches is killed there, and another one goes on."""
+    target, stop = tmp_path / "f", threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        def stall():
+            connection, _ = listening.accept()
+            connection.recv(4096)
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(CONTENT) + CONTENT[:600_000])
+            stop.wait(30)
+            connection.close()
+
+        threading.Thread(target=stall, daemon=True).start()
+        code = (f"from pathlib import Path; from helpers.downloads import fetch; "
+                f"fetch('http://127.0.0.1:{listening.getsockname()[1]}/file.bin', Path({str(target)!r}), {len(CONTENT)})")
+        process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.DEVNULL)
+        until = time.monotonic() + 30
+        while not (part(target).exists() and part(target).stat().st_size >= downloads.BLOCK) and time.monotonic() < until:
+            time.sleep(0.02)
+        process.kill()
+        process.wait()
+        stop.set()
+    kept = part(target).stat().st_size
+    assert downloads.BLOCK <= kept <= 600_000
+    assert part(target).read_bytes() == CONTENT[:kept]
+    fetch(address, target, len(CONTENT), md5=MD5)  # the killed process holds no lock
+    assert target.read_bytes() == CONTENT
+    assert served.sent == [len(CONTENT) - kept]
+
+
+def test_a_server_without_ranges_starts_anew(served, address, tmp_path):
+    served.ranges = False
+    part(tmp_path / "f").write_bytes(b"x" * 1000)
+    fetch(address, tmp_path / "f", len(CONTENT), md5=MD5)
+    assert (tmp_path / "f").read_bytes() == CONTENT
+    assert (served.asked, served.sent) == (["bytes=1000-"], [len(CONTENT)])
+
+
+@pytest.mark.parametrize("size", [None, len(CONTENT)])
+def test_a_part_that_is_too_long_starts_anew(served, address, tmp_path, size):
+    part(tmp_path / "f").write_bytes(b"x" * (len(CONTENT) + 1))
+    fetch(address, tmp_path / "f", size, md5=MD5)
+    assert (tmp_path / "f").read_bytes() == CONTENT
+    assert served.sent == [len(CONTENT)]
+    assert served.asked == (["bytes=1024001-", ""] if size is None else [""])  # unknown: the server says 416
+
+
+def test_a_whole_part_is_only_checked(served, address, tmp_path):
+    part(tmp_path / "f").write_bytes(CONTENT)
+    fetch(address, tmp_path / "f", len(CONTENT), md5=MD5)
+    assert served.asked == []
+
+
+def test_another_range_than_asked_for_is_not_appended(served, address, tmp_path):
+    served.shift = -10
+    part(tmp_path / "f").write_bytes(CONTENT[:5000])
+    fetch(address, tmp_path / "f", md5=MD5)
+    assert (tmp_path / "f").read_bytes() == CONTENT
+
+
+def test_a_wrong_digest_removes_the_part_and_names_everything(address, tmp_path):
+    with pytest.raises(BadInput) as caught:
+        fetch(address, tmp_path / "f", len(CONTENT), md5=OTHER)
+    assert all(text in str(caught.value) for text in (address, str(tmp_path / "f"), OTHER, MD5, "Mend"))
+    assert not part(tmp_path / "f").exists()
+    assert not (tmp_path / "f").exists()
+
+
+def test_of_two_digests_both_count(address, tmp_path):
+    with pytest.raises(BadInput, match="sha256"):
+        fetch(address, tmp_path / "f", md5=MD5, sha256="0" * 64)
+
+
+def test_a_file_that_is_there_is_checked_and_not_fetched(served, address, tmp_path):
+    (tmp_path / "f").write_bytes(CONTENT)
+    fetch(address, tmp_path / "f", len(CONTENT), md5=MD5)
+    assert served.asked == []
+
+
+def test_a_wrong_file_that_is_there_is_refused_and_kept(served, address, tmp_path):
+    (tmp_path / "f").write_bytes(b"the reader's own")
+    with pytest.raises(BadInput, match="remove it"):
+        fetch(address, tmp_path / "f", md5=MD5)
+    assert (tmp_path / "f").read_bytes() == b"the reader's own"
+    assert served.asked == []
+
+
+def test_a_checked_file_is_hashed_again_only_when_it_has_changed(address, tmp_path, monkeypatch):
+    target, hashed = fetch(address, tmp_path / "f", md5=MD5), []
+    real = downloads.hashlib.file_digest
+    monkeypatch.setattr(downloads.hashlib, "file_digest", lambda *given: hashed.append(1) or real(*given))
+    fetch(address, target, md5=MD5)
+    assert hashed == []
+    target.write_bytes(CONTENT[::-1])
+    with pytest.raises(BadInput):
+        fetch(address, target, md5=MD5)
+    assert hashed == [1]
+
+
+def test_another_digest_is_not_taken_for_the_remembered_one(address, tmp_path):
+    target = fetch(address, tmp_path / "f", md5=MD5)
+    with pytest.raises(BadInput, match=OTHER):
+        fetch(address, target, md5=OTHER)
+
+
+def test_without_a_server_the_error_says_what_to_put_where(tmp_path, monkeypatch):
+    monkeypatch.setattr(downloads, "PAUSE", 0.0)
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{unused.getsockname()[1]}/index.tar.gz"
+        with pytest.raises(NetworkNeeded) as caught:
+            fetch(url, tmp_path / "index.tar.gz", 3_720_616_156 // 1000, md5=MD5)
+    assert all(text in str(caught.value) for text in (url, "3.7 MB", MD5, f"-> {tmp_path / 'index.tar.gz'}", "elsewhere"))
+
+
+def test_a_file_that_the_server_does_not_have_is_asked_for_once(served, tmp_path):
+    with pytest.raises(NetworkNeeded, match="404"):
+        fetch(f"{served.url}/other.bin", tmp_path / "f")
+    assert len(served.asked) == 1
+
+
+def test_a_busy_server_is_asked_again(served, address, tmp_path):
+    served.status = [503, 429]
+    fetch(address, tmp_path / "f", md5=MD5)
+    assert len(served.asked) == 3
+
+
+def test_a_server_that_stays_busy_is_given_up(served, address, tmp_path):
+    served.status = [503] * 100
+    with pytest.raises(NetworkNeeded, match="503"):
+        fetch(address, tmp_path / "f")
+    assert len(served.asked) == downloads.ATTEMPTS
+
+
+def test_too_little_disk_is_said_before_anything_is_asked(served, address, tmp_path, monkeypatch):
+    monkeypatch.setattr(downloads.shutil, "disk_usage", lambda _: SimpleNamespace(free=downloads.SPARE + len(CONTENT) - 1))
+    with pytest.raises(BadInput, match="1.0 MB.*disk"):
+        fetch(address, tmp_path / "f", len(CONTENT))
+    assert served.asked == []
+    part(tmp_path / "f").write_bytes(CONTENT[:1])  # what is there needs no more room
+    fetch(address, tmp_path / "f", len(CONTENT), md5=MD5)
+
+
+def test_too_little_disk_for_what_the_server_announces(address, tmp_path, monkeypatch):
+    monkeypatch.setattr(downloads.shutil, "disk_usage", lambda _: SimpleNamespace(free=1000))
+    with pytest.raises(BadInput, match="disk"):
+        fetch(address, tmp_path / "f")
+
+
+def test_a_full_disk_is_no_matter_of_the_network(address, tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(downloads.errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(downloads, "_stream", full)
+    with pytest.raises(BadInput, match="No space left"):
+        fetch(address, tmp_path / "f")

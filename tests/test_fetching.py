@@ -1,0 +1,195 @@
+"""`book fetch` and `book pin`: what a profile needs from the network, without one."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from helpers import chapters, cli, downloads, fetching, hub, paths, pinning, prebuilt
+from helpers.errors import BadInput, NetworkNeeded
+from helpers.fetching import Item
+
+COMMIT = "0123456789abcdef" * 2 + "01234567"
+PROFILE = f"""# a comment that names hub:owner/small@main
+shared: {{collection: "irds:msmarco-passage/dev"}}
+chapters:
+  seeds:
+    backbone: "hub:owner/small@main"
+  encoders:
+    backbones: [ 'hub:owner/small@main', hub:owner/large@v1.0, "hub:owner/pinned@{COMMIT}", packaged]   # three
+  similarity: {{stsb: "hub:owner/sentences@main"}}
+"""
+
+
+@pytest.fixture
+def profile(tmp_path, monkeypatch):
+    """A profile of this project's chapters with an ir_datasets id and models of the hub, and no network."""
+    folder = tmp_path / "profiles"
+    folder.mkdir()
+    (folder / "ours.yaml").write_text(PROFILE)
+    monkeypatch.setattr(paths, "PROFILES", folder)
+    monkeypatch.setenv("BOOK_STORE", str(tmp_path / "store"))
+    monkeypatch.delenv("BOOK_DOWNLOADS", raising=False)
+    monkeypatch.setattr(hub, "cache", lambda: tmp_path / "hub")
+    monkeypatch.setattr(hub, "size", offline)
+    monkeypatch.setattr(hub, "commit", offline)
+    return "ours"
+
+
+def offline(source, revision):
+    raise hub.explanation(source, revision, OSError("no network"))
+
+
+def item(place, size=100, here=False, fetch=lambda: None):
+    return Item(f"item {place.name}", size, place, here, fetch)
+
+
+# ---- what a profile needs ----
+
+def test_every_spec_of_every_chapter_is_named_once(profile):
+    assert fetching.specs(profile) == ["irds:msmarco-passage/dev", "hub:owner/small@main", "hub:owner/large@v1.0",
+                                       f"hub:owner/pinned@{COMMIT}"]  # a dataset of the hub is none of them
+
+
+def test_the_default_profile_needs_nothing():
+    assert fetching.table(fetching.items("almanac")) == "this profile needs nothing from the network"
+
+
+def test_an_unsound_profile_is_refused(profile):
+    with pytest.raises(BadInput, match="no profile 'other'"):
+        fetching.items("other")
+
+
+def test_items_are_files_indexes_and_models(profile, tmp_path):
+    found = {each.what: each for each in fetching.items(profile)}
+    assert {"irds:msmarco-passage/dev: collectionandqueries.tar.gz", "irds:msmarco-passage/dev: qrels.dev.tsv",
+            "index msmarco-v1-passage-full", "hub:owner/small@main"} <= set(found)
+    index, model = found["index msmarco-v1-passage-full"], found["hub:owner/large@v1.0"]
+    assert (index.size, index.where.parent, index.here) == (3_720_616_156, tmp_path / "store" / "downloads", False)
+    assert (model.size, model.where, model.here) == (None, tmp_path / "hub" / "models--owner--large", False)
+
+
+def test_without_network_only_one_model_is_asked_for(profile, monkeypatch):
+    asked = []
+    monkeypatch.setattr(hub, "size", lambda *model: asked.append(model) or offline(*model))
+    fetching.items(profile)
+    assert len(asked) == 1
+
+
+def test_the_hub_tells_the_size_of_what_is_not_here(profile, monkeypatch):
+    monkeypatch.setattr(hub, "size", lambda source, revision: len(source))
+    monkeypatch.setattr(hub, "is_here", lambda source, _: source == "owner/small")
+    found = {each.what: each for each in fetching.items(profile)}
+    assert (found["hub:owner/small@main"].here, found["hub:owner/small@main"].size) == (True, None)
+    assert found["hub:owner/large@v1.0"].size == len("owner/large")
+
+
+def test_the_same_address_in_two_places_is_two_files(profile):
+    (paths.PROFILES / "ours.yaml").write_text('chapters: {seeds: {collection: "irds:msmarco-passage"}, '
+                                              'encoders: {collection: "irds:msmarco-document"}}')
+    names = [each.what for each in fetching.items(profile)]
+    queries = [name for name in names if name.endswith("msmarco-test2019-queries.tsv.gz")]
+    assert [name.partition(": ")[0] for name in queries] == ["irds:msmarco-passage", "irds:msmarco-document"]
+    assert len(names) == len(set(names))
+
+
+def test_an_index_counts_as_here_once_it_is_fetched(profile, tmp_path):
+    archive = prebuilt.describe("msmarco-v1-passage-full").archive
+    archive.parent.mkdir(parents=True)
+    archive.write_bytes(b"")
+    assert {each.what: each.here for each in fetching.items(profile)}["index msmarco-v1-passage-full"]
+
+
+# ---- the table ----
+
+def test_the_table_adds_up_what_is_missing(tmp_path, monkeypatch):
+    monkeypatch.setattr(fetching.shutil, "disk_usage", lambda _: SimpleNamespace(free=7_000_000))
+    found = [item(tmp_path / "a" / "b", 2_000_000), item(tmp_path / "c", 500_000, here=True), item(tmp_path / "d", None)]
+    said = fetching.table(found)
+    assert [line.split() for line in said.splitlines()[:4]] == [
+        ["what", "size", "where", "there"], ["item", "b", "2.0", "MB", str(tmp_path / "a" / "b"), "no"],
+        ["item", "c", "500.0", "kB", str(tmp_path / "c"), "yes"], ["item", "d", "unknown", str(tmp_path / "d"), "no"]]
+    assert "to fetch: 2 of 3, 2.0 MB and 1 of unknown size" in said
+    assert f"free in {tmp_path}: 7.0 MB" in said  # one disk, named once
+
+
+# ---- fetching ----
+
+def test_what_is_here_is_not_fetched_and_a_failure_does_not_stop_the_rest(tmp_path):
+    done, said = [], []
+
+    def fail():
+        raise NetworkNeeded("b: put it into /there")
+
+    found = [item(tmp_path / "a", here=True, fetch=lambda: done.append("a")), item(tmp_path / "b", fetch=fail),
+             item(tmp_path / "c", fetch=lambda: done.append("c"))]
+    with pytest.raises(NetworkNeeded, match="put it into /there(.|\n)*1 of 3 could not be fetched"):
+        fetching.fetch(found, said.append)
+    assert done == ["c"]
+    assert said == ["item b: failed", "item c: fetched"]
+
+
+def test_a_disk_that_cannot_hold_it_all_is_said_before(tmp_path, monkeypatch):
+    monkeypatch.setattr(downloads.shutil, "disk_usage", lambda _: SimpleNamespace(free=downloads.SPARE + 199))
+    done = []
+    found = [item(tmp_path / name, fetch=lambda: done.append(1)) for name in "ab"]
+    with pytest.raises(BadInput, match="200 B"):
+        fetching.fetch(found)
+    assert done == []
+    fetching.fetch(found[:1], lambda _: None)
+    assert done == [1]
+
+
+def test_the_command_lists_or_fetches(profile, capsys, monkeypatch):
+    done = []
+    monkeypatch.setattr(fetching, "items", lambda name: [item(Path("/tmp/x"), fetch=lambda: done.append(name))])
+    assert cli.main(["fetch", "--profile", "ours", "--list"]) == 0
+    assert (done, "item x" in capsys.readouterr().out) == ([], True)
+    assert cli.main(["fetch", "--profile", "ours"]) == 0
+    assert done == ["ours"]
+
+
+def test_the_command_without_network_ends_with_what_to_do(profile, capsys, monkeypatch):
+    monkeypatch.setattr(fetching, "items", lambda _: fetching._models(["hub:owner/small@main"]))
+    monkeypatch.setattr(hub, "fetch", offline)
+    assert cli.main(["fetch", "--profile", "ours"]) == 2
+    assert "hf download owner/small --revision main" in capsys.readouterr().err
+
+
+# ---- pinning ----
+
+def test_branches_and_tags_become_commits_and_nothing_else_changes(profile, monkeypatch):
+    monkeypatch.setattr(hub, "commit", lambda source, revision: {"main": "a" * 40, "v1.0": "b" * 40}[revision])
+    said = pinning.pin(profile)
+    assert said == [f"hub:owner/small@main -> hub:owner/small@{'a' * 40}", f"hub:owner/large@v1.0 -> hub:owner/large@{'b' * 40}"]
+    text = (paths.PROFILES / "ours.yaml").read_text()
+    comment, rest = PROFILE.split("\n", 1)
+    assert text == comment + "\n" + rest.replace("hub:owner/small@main", f"hub:owner/small@{'a' * 40}").replace(
+        "hub:owner/large@v1.0", f"hub:owner/large@{'b' * 40}")
+    assert chapters.profile(profile)["chapters"]["encoders"]["backbones"][1] == f"hub:owner/large@{'b' * 40}"
+    assert pinning.pin(profile) == []
+    assert [file.name for file in paths.PROFILES.iterdir()] == ["ours.yaml"]
+
+
+def test_a_revision_that_begins_another_is_not_taken_for_it(profile, monkeypatch):
+    (paths.PROFILES / "ours.yaml").write_text("chapters: {encoders: {backbones: "
+                                              "[hub:owner/a@v1, hub:owner/a@v1.0, hub:owner/a@v1]}}")
+    monkeypatch.setattr(hub, "commit", lambda source, revision: {"v1": "a" * 40, "v1.0": "b" * 40}[revision])
+    pinning.pin(profile)
+    assert chapters.profile(profile)["chapters"]["encoders"]["backbones"] == [f"hub:owner/a@{c * 40}" for c in "aba"]
+
+
+def test_each_model_is_asked_for_once(profile, monkeypatch):
+    asked = []
+    monkeypatch.setattr(hub, "commit", lambda source, revision: asked.append(source) or "a" * 40)
+    pinning.pin(profile)
+    assert asked == ["owner/small", "owner/large"]
+
+
+def test_without_network_the_profile_is_as_it_was(profile, monkeypatch):
+    answers = iter(["a" * 40])  # the network goes after the first answer
+    monkeypatch.setattr(hub, "commit", lambda *model: next(answers, None) or offline(*model))
+    with pytest.raises(NetworkNeeded, match="owner/large at revision v1.0"):
+        pinning.pin(profile)
+    assert (paths.PROFILES / "ours.yaml").read_text() == PROFILE
+    assert cli.main(["pin", "--profile", "ours"]) == 2

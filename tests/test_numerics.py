@@ -1,0 +1,48 @@
+"""On what kind of arithmetic a network runs."""
+
+import pytest
+
+from helpers import numerics
+
+
+@pytest.fixture
+def machine(monkeypatch):
+    """A machine with these CPU flags, and a GPU with fast bfloat16, with emulated one, or none."""
+    import torch
+
+    def build(flags=(), gpu=None):
+        for name in ("BOOK_DEVICE", "BOOK_DTYPE"):
+            monkeypatch.delenv(name, raising=False)
+        monkeypatch.setattr(torch.cuda, "is_available", lambda: gpu is not None)
+        monkeypatch.setattr(torch.cuda, "is_bf16_supported",
+                            lambda including_emulation=True: gpu == "fast" or (including_emulation and gpu == "emulated"))
+        monkeypatch.setattr(numerics, "cpu_flags", lambda: frozenset(flags))
+        numerics.device.cache_clear()
+        numerics.dtype.cache_clear()
+
+    yield build
+    numerics.device.cache_clear()
+    numerics.dtype.cache_clear()
+
+
+@pytest.mark.parametrize("flags, gpu, device, dtype", [
+    ((), None, "cpu", "fp32"), (("avx512f",), None, "cpu", "fp32"), (("avx512_bf16",), None, "cpu", "bf16"),
+    (("amx_bf16",), None, "cpu", "bf16"), ((), "fast", "cuda", "bf16"), (("amx_bf16",), "emulated", "cuda", "fp32")])
+def test_bfloat16_is_chosen_where_it_is_fast(machine, flags, gpu, device, dtype):
+    machine(flags, gpu)
+    assert (numerics.device(), numerics.dtype()) == (device, dtype)
+    assert numerics.own_class().startswith(f"{device}-{dtype}-torch")
+
+
+def test_what_the_environment_says_comes_first(machine, monkeypatch):
+    machine(("amx_bf16",), "fast")
+    monkeypatch.setenv("BOOK_DTYPE", "fp32")
+    monkeypatch.setenv("BOOK_DEVICE", "cpu")
+    assert (numerics.device(), numerics.dtype()) == ("cpu", "fp32")
+
+
+def test_a_device_is_used_for_a_while(machine):
+    machine(("avx512_bf16",), "emulated")
+    with numerics.using("cpu"):
+        assert (numerics.device(), numerics.dtype()) == ("cpu", "bf16")
+    assert (numerics.device(), numerics.dtype()) == ("cuda", "fp32")

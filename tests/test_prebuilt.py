@@ -1,0 +1,217 @@
+"""Anserini's indexes: described offline, fetched, unpacked safely, and taken only where the table has them."""
+
+import hashlib
+import io
+import json
+import tarfile
+import zipfile
+
+import pytest
+
+from helpers import downloads, java, lucene, paths, prebuilt
+from helpers.errors import BadInput, NetworkNeeded
+from helpers.steps import rebuild
+from helpers.testbed import Testbed
+from local_server import serving
+
+FILES = {"segments_1": b"segments", "_0.cfs": b"postings"}
+PASSAGES, DOCUMENTS = "msmarco-v1-passage-full", "msmarco-v1-doc-full"
+
+
+def packed(members, folder="lucene-index.tiny"):
+    """A tar.gz of files in a folder; a member that is a TarInfo goes in as it is."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w:gz") as tar:
+        if folder:
+            tar.addfile(special(folder, tarfile.DIRTYPE))
+        for name, content in members.items():
+            if isinstance(content, tarfile.TarInfo):
+                tar.addfile(content)
+                continue
+            info = tarfile.TarInfo(f"{folder}/{name}" if folder else name)
+            info.size = len(content)
+            tar.addfile(info, io.BytesIO(content))
+    return out.getvalue()
+
+
+def special(name, kind, target=""):
+    """A member that is no plain file."""
+    info = tarfile.TarInfo(name)
+    info.type, info.linkname = kind, target
+    return info
+
+
+@pytest.fixture
+def offered(tmp_path, monkeypatch):
+    """Serves an archive as Anserini's index `tiny` of two documents, and gives its description."""
+    monkeypatch.setenv("BOOK_STORE", str(tmp_path / "store"))
+    monkeypatch.delenv("BOOK_DOWNLOADS", raising=False)
+    monkeypatch.setenv("no_proxy", "*")
+    monkeypatch.setattr(downloads, "PAUSE", 0.0)
+    with serving({}) as served:
+        def offer(archive):
+            served.files["/tiny.tar.gz"] = archive
+            found = prebuilt.Description("tiny", "tiny.tar.gz", f"{served.url}/tiny.tar.gz", hashlib.md5(archive).hexdigest(),
+                                         len(archive), 2, 10)
+            monkeypatch.setattr(prebuilt, "_descriptions", lambda: {"tiny": found})
+            return found
+
+        offer.served = served
+        yield offer
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """Stands in for Lucene's count of documents."""
+    found = {"documents": 2}
+    monkeypatch.setattr(java, "call", lambda function, *_: found["documents"])
+    return found
+
+
+# ---- descriptions ----
+
+def test_the_jar_describes_the_indexes_of_ms_marco():
+    found = prebuilt.describe(PASSAGES)
+    assert (found.documents, found.total_terms, found.compressed_size) == (8_841_823, 352_316_036, 3_720_616_156)
+    assert found.url.endswith(found.filename)
+    assert found.filename.endswith(".tar.gz")
+    assert prebuilt.describe(DOCUMENTS).documents == 3_213_835
+
+
+def test_an_unknown_index_names_near_ones():
+    with pytest.raises(BadInput, match=PASSAGES):
+        prebuilt.describe("msmarco-passage-full")
+    with pytest.raises(BadInput, match="Mend: is it"):
+        prebuilt.describe("")
+
+
+def test_only_inverted_indexes_are_described(tmp_path, monkeypatch):
+    entry = {"name": "a", "filename": "a.tar.gz", "urls": ["u"], "md5": "m", "compressed_size": 1, "documents": 2,
+             "total_terms": 3}
+    with zipfile.ZipFile(tmp_path / "anserini.jar", "w") as jar:
+        jar.writestr("prebuilt-indexes/x-inverted.json", json.dumps([entry]))
+        jar.writestr("prebuilt-indexes/x-impact.json", json.dumps([{**entry, "name": "b"}]))
+    monkeypatch.setattr(java, "anserini_jar", lambda: tmp_path / "anserini.jar")
+    assert list(prebuilt._descriptions.__wrapped__()) == ["a"]
+
+
+def test_the_table_names_indexes_that_this_anserini_has():
+    for units in prebuilt._table().values():
+        for entry in units.values():
+            assert prebuilt.describe(entry["index"]).md5 == entry["md5"]
+            assert entry["index"].endswith("-full")  # feedback needs positions and document vectors
+
+
+# ---- fetching and unpacking ----
+
+def test_an_index_is_fetched_and_its_files_lie_in_the_step_directly(offered, counted):
+    found = offered(packed(FILES))
+    folder = prebuilt.prebuilt_index("tiny", found.md5).value()
+    assert {file.name: file.read_bytes() for file in folder.iterdir() if file.name != "manifest.json"} == FILES
+    assert (paths.store() / "downloads" / "tiny.tar.gz").exists()
+    prebuilt.prebuilt_index("tiny", found.md5).value()
+    assert len(offered.served.asked) == 1
+
+
+def test_downloads_can_lie_elsewhere(offered, counted, tmp_path, monkeypatch):
+    monkeypatch.setenv("BOOK_DOWNLOADS", str(tmp_path / "elsewhere"))
+    found = offered(packed(FILES))
+    prebuilt.prebuilt_index("tiny", found.md5).value()
+    assert (tmp_path / "elsewhere" / "tiny.tar.gz").exists()
+    assert not (paths.store() / "downloads").exists()
+
+
+def test_an_archive_without_a_folder_and_one_of_the_present_folder(tmp_path):
+    for number, folder in enumerate(("", ".")):
+        (tmp_path / "a.tar.gz").write_bytes(packed(FILES, folder))
+        place = tmp_path / str(number)
+        place.mkdir()
+        prebuilt.unpack(tmp_path / "a.tar.gz", place)
+        assert sorted(file.name for file in place.iterdir()) == sorted(FILES)
+
+
+@pytest.mark.parametrize("members, folder", [
+    ({"../evil": b"x"}, ""), ({"../../evil": b"x"}, "index"), ({"a/../../evil": b"x"}, ""), ({"/evil": b"x"}, ""),
+    ({"": special("index/evil", tarfile.SYMTYPE, "/etc/passwd")}, "index"),
+    ({"": special("index/evil", tarfile.LNKTYPE, "/etc/passwd")}, "index"),
+    ({"": special("index/evil", tarfile.FIFOTYPE)}, "index"), ({"": special("../out", tarfile.DIRTYPE)}, "index"),
+    ({"deeper/down/evil": b"x"}, "index")])
+def test_what_an_index_never_has_is_refused(tmp_path, members, folder):
+    (tmp_path / "a.tar.gz").write_bytes(packed(members, folder))
+    place = tmp_path / "in" / "place"
+    place.mkdir(parents=True)
+    with pytest.raises(BadInput, match="does not belong.*Mend: remove the archive"):
+        prebuilt.unpack(tmp_path / "a.tar.gz", place)
+    assert [file for file in tmp_path.rglob("*") if file.name in ("evil", "out")] == []
+
+
+def test_two_files_of_one_name_are_refused(tmp_path):
+    (tmp_path / "a.tar.gz").write_bytes(packed({"a/x": b"1", "b/x": b"2"}, ""))
+    (tmp_path / "place").mkdir()
+    with pytest.raises(BadInput, match="b/x"):
+        prebuilt.unpack(tmp_path / "a.tar.gz", tmp_path / "place")
+
+
+def test_an_index_of_other_documents_is_refused(offered, counted):
+    found, counted["documents"] = offered(packed(FILES)), 3
+    with pytest.raises(BadInput, match="3 documents, not 2"):
+        prebuilt.prebuilt_index("tiny", found.md5).value()
+
+
+def test_another_digest_than_the_tables_is_refused_before_it_is_fetched(offered, counted):
+    offered(packed(FILES))
+    with pytest.raises(BadInput, match="prebuilt.yaml"):
+        prebuilt.prebuilt_index("tiny", "0" * 32).value()
+    assert offered.served.asked == []
+
+
+def test_without_network_the_archive_can_be_put_there_by_hand(offered, counted):
+    found = offered(packed(FILES))
+    archive = offered.served.files.pop("/tiny.tar.gz")
+    with pytest.raises(NetworkNeeded, match=f"tiny.tar.gz.*{found.md5}") as caught:
+        prebuilt.prebuilt_index("tiny", found.md5).value()
+    assert str(found.archive) in str(caught.value)
+    found.archive.write_bytes(archive)
+    assert (prebuilt.prebuilt_index("tiny", found.md5).value() / "segments_1").read_bytes() == b"segments"
+
+
+@pytest.mark.slow
+def test_a_real_index_is_counted_by_lucene(offered, tmp_path):
+    made = tmp_path / "made"
+    made.mkdir()
+    lucene.build([("a", "bread turns brown"), ("b", "iron rusts")], made)
+    found = offered(packed({file.name: file.read_bytes() for file in made.iterdir()}))
+    folder = prebuilt.prebuilt_index("tiny", found.md5).value()
+    assert prebuilt.java.call(prebuilt.documents_of, folder) == 2
+
+
+# ---- which collections have one ----
+
+@pytest.mark.parametrize("collection, unit, name", [
+    ("irds:msmarco-passage", "passage", PASSAGES), ("irds:msmarco-passage/trec-dl-2019/judged", "passage", PASSAGES),
+    ("irds:msmarco-document", "document", DOCUMENTS), ("irds:msmarco-document/dev", "document", DOCUMENTS),
+    ("irds:msmarco-document", "passage", None), ("irds:msmarco-document/anchor-text", "passage", None),  # other texts
+    ("irds:vaswani", "passage", None), ("almanac", "document", None), ("msmarco-passage", "passage", None)])
+def test_which_texts_have_a_prebuilt_index(collection, unit, name):
+    found = prebuilt.of(collection, unit)
+    assert (found and found[0]) == name
+
+
+def test_an_id_that_does_not_exist_is_refused():
+    with pytest.raises(BadInput, match="msmarco-passage/nothing"):
+        prebuilt.of("irds:msmarco-passage/nothing", "passage")
+
+
+def test_a_testbed_takes_the_prebuilt_index_where_there_is_one():
+    index = Testbed("irds:msmarco-passage", queries=5).index
+    assert (index.name, index.arguments["name"]) == ("prebuilt_index", PASSAGES)
+    assert Testbed("almanac").index.key == lucene.text_index(Testbed("almanac").store).key
+    assert rebuild(index.recipe()).key == index.key
+
+
+def test_the_recipes_of_other_collections_are_what_they_were():
+    """Keys from before there were prebuilt indexes: recorded runs rest on them. Only a new version of a step changes them."""
+    assert Testbed("almanac").bm25(0.9, 0.4, 100).key == "1a4fa51c1e9d445a4a251177f754eb2c663c5d02d9ac95f055b5d08679d0aa11"
+    passages = Testbed("almanac", "passage", splits=("test",), queries=400)
+    assert passages.bm25(1.2, 0.75, 1000).key == "4b92376361aec8605de63b75005708a5fc2f64b68b5f79708c91cb91211e7a95"
+    assert passages.bm25(1.2, 0.75, 100, windows=True).key == "fcd709322dd385dc3f16e5ab97a4c33333d6b9e5cab56a1ba0ef3e1a5576bc3c"
