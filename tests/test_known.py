@@ -7,7 +7,18 @@ import pytest
 
 import dry_steps
 from helpers import known, paths, steps
-from helpers.known import OTHER_DATA, OTHER_STEP, Catalogue, Difference, Known, differences, distance, nearest
+from helpers.known import (
+    OTHER_DATA,
+    OTHER_PARTS,
+    OTHER_STEP,
+    SAME_PART,
+    Catalogue,
+    Difference,
+    Known,
+    differences,
+    distance,
+    nearest,
+)
 
 
 def recipe(step="train", version=1, **arguments):
@@ -57,6 +68,20 @@ def test_another_step_in_its_place_and_other_data_weigh_more():
         Difference("run", "train", "run", "bm25", "dense", OTHER_STEP)
     assert one(recipe(texts=data("docs")), recipe(texts=data("passages"))) == \
         Difference("texts", "train", "texts", "almanac/docs", "almanac/passages", OTHER_DATA)
+
+
+def test_the_same_part_of_another_collection_is_nearer_than_another_part_and_further_parts_are_further():
+    docs, elsewhere, more = data("docs", "1"), data("docs", "2"), data("passages")
+    assert one(recipe(texts=docs), recipe(texts=elsewhere)).weight == SAME_PART
+    assert SAME_PART < OTHER_DATA < OTHER_PARTS
+    assert one(recipe(texts=[docs]), recipe(texts=[docs, more])).weight == OTHER_PARTS
+
+
+def test_among_equals_the_almanacs_come_first():
+    almanac, elsewhere = ({"data": ["docs"], "collection": name, "digest": name} for name in ("almanac", "a"))
+    known = [Known(recipe(texts=part), key, 1.0, "here", None) for part, key in ((elsewhere, "a"), (almanac, "b"))]
+    wanted = recipe(texts={"data": ["docs"], "collection": "irds:x", "digest": "new"})
+    assert [each.key for each, _ in nearest(wanted, known)] == ["b", "a"]
 
 
 def test_data_of_one_name_that_changed():

@@ -6,7 +6,7 @@ If none is, the statement stops, and so does every later one that uses a name wh
 
 Steps are named by their recipes, not by values, so what is found is what would run, with one exception: after a stand-in, a step
 whose plain parameter is read off a value, such as a tuned k1, may be found with another parameter. Tests and intervals resample
-little, and figures are not drawn: that takes time and leads to no step.
+little, and figures are not drawn: that takes time and leads to no step. The network is out of reach, see `offline`.
 """
 
 import ast
@@ -18,7 +18,7 @@ from typing import Any
 
 import nbformat
 
-from helpers import carried, chapters, figures, ledger, significance
+from helpers import carried, chapters, figures, ledger, offline, significance
 from helpers.errors import BadInput, NetworkNeeded
 from helpers.fragments import Fragment
 from helpers.known import Catalogue, nearest
@@ -72,7 +72,7 @@ def of_chapter(chapter: str, values: dict[str, Any], catalogue: Catalogue) -> Dr
         BadInput: if the chapter would stop with these parameters before anything is computed.
     """
     found = DryRun()
-    with _computing_nothing(found, catalogue):
+    with offline.stand_ins(hub="hub:" in str(values)), _computing_nothing(found, catalogue):
         _execute(nbformat.read(chapters.template(chapter), as_version=4).cells, values, found)
     return found
 

@@ -1,6 +1,6 @@
 """What a missing step will cost, judged by the nearest computations that were made before, and why it is missing.
 
-A later column, such as memory or disk, is one more field of `Estimate`, taken from the same manifests.
+What a step takes of a collection far larger than any that was computed before is estimated from formulas: `workload`.
 """
 
 from collections.abc import Sequence

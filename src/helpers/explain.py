@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from helpers import chapters, comparison, dry_run, execute, numbers, variants
+from helpers import chapters, comparison, dry_run, execute, numbers, scale_report, variants, workload
 from helpers.dry_run import DryRun
 from helpers.errors import BadInput, NetworkNeeded
 from helpers.estimates import Estimate, Expected, expect
@@ -86,16 +86,28 @@ def text(plan: Plan) -> str:
     if plan.current:
         return f"{wanted.name}: up to date, nothing would run\n{_pages(wanted)}"
     parts = [f"{wanted.name}: would run, in the profile {wanted.profile}", *_changes(wanted), ""]
-    if plan.expected:
-        rows = [(each.step.name, each.step.key[:10], numbers.seconds(each.cost.seconds) if each.cost else "unknown",
-                 each.cost.basis if each.cost else "", each.why) for each in plan.expected]
-        parts += [columns([("step to compute", "key", "expected", "judged by", "why"), *rows], right=(2,)), ""]
+    rows, right, below = _at_scale(plan) if scale_report.is_large(plan.expected) else _as_before(plan)
+    parts += [columns(rows, right), ""] if plan.expected else []
     parts.append(f"to compute {len(plan.expected)}, stored {plan.count('stored')}, recorded {plan.count('recorded')}")
-    parts.append(f"expected: {total([each.cost for each in plan.expected])}"
-                 + (f", and {numbers.seconds(plan.overhead)} for the page itself" if plan.overhead is not None else
-                    ", and the page itself, which was never timed here"))
+    parts.append(below)
     parts += _limits(plan)
     return "\n".join([*parts, _pages(wanted)])
+
+
+def _at_scale(plan: Plan) -> tuple[list[tuple[Any, ...]], tuple[int, ...], str]:
+    """The steps with what they take, the columns set to the right, and the sum."""
+    rows, below = scale_report.table(plan.expected)
+    return rows, (2, 3, 4, 5), f"{below}\n{scale_report.assumptions()}"
+
+
+def _as_before(plan: Plan) -> tuple[list[tuple[Any, ...]], tuple[int, ...], str]:
+    """The steps with how long they took before, the columns set to the right, and the sum."""
+    rows = [(each.step.name, each.step.key[:10], numbers.seconds(each.cost.seconds) if each.cost else "unknown",
+             each.cost.basis if each.cost else "", each.why) for each in plan.expected]
+    page = f"{numbers.seconds(plan.overhead)} for the page itself" if plan.overhead is not None else (
+        "the page itself, which was never timed here")
+    below = f"expected: {total([each.cost for each in plan.expected])}, and {page}"
+    return [("step to compute", "key", "expected", "judged by", "why"), *rows], (2,), below
 
 
 def _changes(wanted: Wanted) -> list[str]:
@@ -128,27 +140,49 @@ def _pages(wanted: Wanted) -> str:
 
 def whole_book(profile: str) -> str:
     """A line for each chapter of a profile, and the total, in which what chapters share counts once."""
-    catalogue = Catalogue()
-    rows: list[tuple[Any, ...]] = [("chapter", "page", "to compute", "stored", "recorded", "expected")]
-    all_steps: dict[str, Estimate | None] = {}
-    incomplete = []
+    catalogue, plans = Catalogue(), dict[str, Plan | str]()
     for chapter in chapters.names():
         try:
-            found = plan(chapter, profile, {}, catalogue)
+            plans[chapter] = plan(chapter, profile, {}, catalogue)
         except (BadInput, NetworkNeeded) as error:
-            rows.append((chapter, f"cannot be told: {str(error)[:LONGEST]}", "", "", "", ""))
-            continue
-        if found.current:
-            rows.append((chapter, "up to date", "", "", "", ""))
-            continue
-        all_steps |= {each.step.key: each.cost for each in found.expected}
-        if found.found.stopped:
-            incomplete.append(chapter)
-        rows.append((chapter, "would run", len(found.expected), found.count("stored"), found.count("recorded"),
-                     total([each.cost for each in found.expected]) + ("+" if found.found.stopped else "")))
-    last = f"all chapters, each step once: {len(all_steps)} to compute, expected {total(list(all_steps.values()))}"
-    more = ["+ incomplete, there may be more steps; `make explain NAME=<chapter>` says which statements could not be followed"]
-    return "\n".join([columns(rows, right=(2, 3, 4)), "", last, *(more if incomplete else [])])
+            plans[chapter] = f"cannot be told: {str(error)[:LONGEST]}"
+    found = [each for each in plans.values() if isinstance(each, Plan)]
+    at_scale = [each for each in found if scale_report.is_large(each.expected)]
+    heads = scale_report.HEADS if at_scale else ()
+    rows: list[tuple[Any, ...]] = [("chapter", "page", "to compute", "stored", "recorded", *heads, "expected")]
+    rows += [(chapter, *_line(each, each in at_scale, len(heads))) for chapter, each in plans.items()]
+    lines = [columns(rows, right=tuple(range(2, 5 + len(heads)))), "",
+             *_totals([each for each in found if each not in at_scale], bool(heads)), *_scale_totals(at_scale)]
+    if any(each.found.stopped for each in found):
+        lines.append("+ incomplete, there may be more steps; `make explain NAME=<chapter>` says which statements could not be "
+                     "followed")
+    return "\n".join(lines)
+
+
+def _line(plan: Plan | str, at_scale: bool, further: int) -> tuple[Any, ...]:
+    """A chapter's cells, after its name."""
+    if isinstance(plan, str) or plan.current:
+        return plan if isinstance(plan, str) else "up to date", *[""] * (4 + further)
+    mark = "+" if plan.found.stopped else ""
+    number, found = len(plan.expected), (plan.count("stored"), plan.count("recorded"))
+    if at_scale:
+        steps = scale_report.loads([each.step for each in plan.expected])
+        return "would run", f"{number}{mark}", *found, *scale_report.cells(workload.together(steps.values())), ""
+    return "would run", number, *found, *[""] * further, total([each.cost for each in plan.expected]) + mark
+
+
+def _totals(plans: Sequence[Plan], others: bool) -> list[str]:
+    """The sum over the chapters whose steps were computed before, or their like."""
+    steps = {each.step.key: each.cost for plan in plans for each in plan.expected}
+    which = "the other chapters" if others else "all chapters"
+    return [f"{which}, each step once: {len(steps)} to compute, expected {total(list(steps.values()))}"]
+
+
+def _scale_totals(plans: Sequence[Plan]) -> list[str]:
+    """The sum over the chapters on large collections, and what it rests on."""
+    steps = {each.step.key: each.step for plan in plans for each in plan.expected}
+    said = f"chapters on large collections, each step once: {len(steps)} to compute, "
+    return [said + scale_report.told(scale_report.loads(list(steps.values()))), scale_report.assumptions()] if plans else []
 
 
 def columns(rows: Sequence[Sequence[Any]], right: Sequence[int] = ()) -> str:

@@ -13,6 +13,9 @@ import numpy as np
 
 from helpers import numerics
 
+# oneDNN keeps what it compiles for each shape of a batch, by default for 1024 of them: up to a gigabyte. So many are as fast.
+os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "256")
+
 AT_ONCE = 200_000  # texts whose tokens are in memory: what scores more of them takes one such part after the other
 TOKEN_BUDGET = 4096  # padded tokens a batch: enough to fill a core's units, small enough for its caches
 GPU_TOKEN_BUDGET = 65536

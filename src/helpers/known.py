@@ -14,6 +14,8 @@ from helpers import paths, recipe
 from helpers.store import MANIFEST
 
 PLAIN, OTHER_DATA, OTHER_STEP = 1, 3, 20  # how far apart an argument sets two computations
+OTHER_PARTS = 5  # more or fewer parts, such as a further split
+SAME_PART = 2  # the same part of another collection, such as its documents
 HERE, RECORDED = "here", "recorded run"  # where something was computed
 
 
@@ -94,10 +96,24 @@ def _below(upper: dict[str, Any], lines: Sequence[dict[str, Any]], place: str) -
 
 
 def nearest(wanted: dict[str, Any], known: Sequence[Known]) -> list[tuple[Known, frozenset[Difference]]]:
-    """Known computations of the same step with their differences from the wanted one, the nearest first."""
+    """Known computations of the same step with their differences from the wanted one, the nearest first.
+
+    Among those that are equally near, the Almanac's come first, so that what stands in for several steps belongs together.
+    """
     key = recipe.key_of(wanted)
     compared = [(each, frozenset() if each.key == key else frozenset(differences(wanted, each.recipe))) for each in known]
-    return sorted(compared, key=lambda pair: (distance(pair[1]), pair[0].key))
+    return sorted(compared, key=lambda pair: (distance(pair[1]), _others(pair[0].recipe), pair[0].key))
+
+
+def _others(value: Any) -> int:
+    """How many parts of other collections than the Almanac a recipe names."""
+    if isinstance(value, list):
+        return sum(map(_others, value))
+    if not isinstance(value, dict):
+        return 0
+    if "data" in value:
+        return int(value.get("collection", "almanac") != "almanac")
+    return sum(map(_others, value.values()))
 
 
 def distance(found: frozenset[Difference]) -> int:
@@ -129,6 +145,8 @@ def _differing(step: str, name: str, wanted: Any, known: Any) -> Iterator[tuple[
     else:
         first, second = _said(wanted), _said(known)
         weight = (OTHER_STEP if any(_is(value, "step") for value in both) else
+                  OTHER_PARTS if any(isinstance(value, list) and any(_is(item, "data") for item in value) for value in both) else
+                  SAME_PART if first == second and all(_is(value, "data") for value in both) else
                   OTHER_DATA if any(_is(value, "data") for value in both) else PLAIN)
         yield step, name, first if first != second else "changed", second, weight
 

@@ -1,9 +1,11 @@
 """Tokens of windows, computed once: word-piece ids as integers in one flat file, for training and for scoring."""
 
-from array import array
-from collections.abc import Iterator
+import contextlib
+import sys
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -26,20 +28,30 @@ def window_tokens(store: Path, backbone: Backbone, words: int, overlap: int, *, 
     dtype = np.uint16 if len(tokenizer) < 2**16 else np.int32
     stream = ((w.text, first == 0) for text in Texts(store)
               for first, w in enumerate(windows(text, words, overlap)))
-    starts, documents, total = array("q", [0]), array("q"), 0  # eight bytes a window: millions of them are held
-    with open(folder / "ids.bin", "wb") as out:
+    total = number = 0
+    with (open(folder / "ids.bin", "wb") as out, growing(folder / "window_starts.npy") as starts,
+          growing(folder / "document_starts.npy") as documents):
         while batch := list(islice(stream, BATCH)):
             encoded = tokenizer([text for text, _ in batch], add_special_tokens=False, verbose=False)["input_ids"]
             for ids, (_, begins_document) in zip(encoded, batch, strict=True):
                 if begins_document:
-                    documents.append(len(starts) - 1)
-                total += len(ids)
-                starts.append(total)
+                    documents(number)
+                starts(total)
+                number, total = number + 1, total + len(ids)
                 out.write(np.asarray(ids, dtype=dtype).tobytes())
-    documents.append(len(starts) - 1)
-    np.save(folder / "window_starts.npy", np.frombuffer(starts, dtype=np.int64))
-    np.save(folder / "document_starts.npy", np.frombuffer(documents, dtype=np.int64))
+        starts(total)
+        documents(number)
     (folder / "dtype.txt").write_text(np.dtype(dtype).name)
+
+
+@contextlib.contextmanager
+def growing(file: Path) -> Iterator[Callable[[int], Any]]:
+    """A function that appends a whole number to what becomes an array file at the end: none of them is held in memory."""
+    draft = file.with_suffix(".part")
+    with draft.open("wb") as out:
+        yield lambda value: out.write(value.to_bytes(8, sys.byteorder, signed=True))
+    np.save(file, np.memmap(draft, dtype=np.int64, mode="r"))
+    draft.unlink()
 
 
 class WindowTokens:

@@ -5,6 +5,7 @@ import re
 from typing import Any
 
 from helpers import numerics, provenance
+from helpers.flops import encoder_flops as encoder_flops
 
 SIDE, PRODUCTS = 1024, 40  # of the matrices whose product is timed, and how many in a round: 86 GFLOP
 
@@ -68,24 +69,6 @@ class Products:
         with torch.inference_mode():
             for _ in range(PRODUCTS):
                 self._a @ self._b
-
-
-def encoder_flops(config: Any, lengths: list[int], layers: int | None = None) -> float:
-    """Floating-point operations of a BERT's layers on texts of these lengths, without padding.
-
-    Counted from the configuration: four projections and two feed-forward layers for every token, and for every pair of a
-    text's tokens the product of query and key and the weighted sum; a multiplication and its sum are two. Norms, activations
-    and the head are left out.
-
-    Args:
-        config: of the model.
-        lengths: tokens of each text.
-        layers: by default the configuration's.
-    """
-    depth = config.num_hidden_layers if layers is None else layers
-    size, inner = config.hidden_size, config.intermediate_size
-    for_token, for_pair = 2 * (4 * size**2 + 2 * size * inner), 4 * size
-    return float(depth * sum(for_token * n + for_pair * n * n for n in lengths))
 
 
 def wait() -> None:
