@@ -64,7 +64,7 @@ def test_on_one_gpu_training_is_bf16_with_sdpa_and_fused_adamw(monkeypatch, tmp_
 
     asked = {}
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda: True)
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation: True)
     monkeypatch.setattr(transformers, "TrainingArguments", lambda **given: asked.update(given) or FakeArguments())
     for name in ("BOOK_DEVICE", "BOOK_DTYPE"):
         monkeypatch.delenv(name, raising=False)
