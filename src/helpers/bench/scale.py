@@ -38,7 +38,7 @@ class Scale:
     sizes: tuple[str, ...] = ()
     ranked: int = 2
     steps: int = 50
-    growth: tuple[int, int, int] = (5, 100, 5)
+    growth: tuple[int, int, int] = (20, 200, 10)
     times: tuple[int, ...] = (1, 10, 100)
     passages: tuple[int, ...] = (20_000, 200_000, 2_000_000)
     asked: int = 200
