@@ -16,16 +16,16 @@ from helpers.tokens import WindowTokens
 DRAWS = 20  # orders of the examples, of which each gives other batches
 
 
-@step(version=1, form="json")
+@step(version=2, form="json")
 def padding(pairs: pd.DataFrame, queries: pd.DataFrame, store: Path, tokens: Path, backbone: Backbone, batch_size: int,
             max_length: int, query_length: int) -> dict[str, Any]:
     """Count the tokens of labelled pairs in the batches that are made of them; arguments as of `cross_encoder`.
 
     Returns:
         `real`, the tokens of all pairs, and how many a network reads of them: `random`, in batches of random order, each padded
-        to its longest pair (the Trainer's default); `grouped`, in those of a training here; `sorted`, in those of scoring,
-        if the network needs padding; `packed`, in those of scoring by a network that needs none. The first two are means over
-        twenty orders.
+        to its longest pair (the Trainer's default); `grouped`, in those of a training here; `unrounded`, in the same if
+        their lengths were not rounded up; `sorted`, in those of scoring, if the network needs padding; `packed`, in those of
+        scoring by a network that needs none. The first three are means over twenty orders.
     """
     tokenizer = backbone.tokenizer()
     sides = fine_tuning.datasets(pairs, queries, WindowTokens(tokens, store), tokenizer, max_length, query_length, 0, 1)
@@ -35,6 +35,7 @@ def padding(pairs: pd.DataFrame, queries: pd.DataFrame, store: Path, tokens: Pat
     return {"real": int(lengths.sum()), "pairs": len(lengths), "packed": int(lengths.sum()),
             "random": float(np.mean([padded(lengths, slices(order, batch_size)) for order, _ in drawn])),
             "grouped": float(np.mean([padded(lengths, slices(order, batch_size), multiple) for _, order in drawn])),
+            "unrounded": float(np.mean([padded(lengths, slices(order, batch_size)) for _, order in drawn])),
             "sorted": padded(lengths, batches(lengths, TOKEN_BUDGET))}
 
 
