@@ -129,6 +129,6 @@ def padding_text(counted: Mapping[str, Any]) -> Fragment:
     """The same in words."""
     grouped, at_random, unrounded = (plain(counted[key] / counted["real"]) for key in ("grouped", "random", "unrounded"))
     return page.prose(f"A training here reads {grouped} tokens for each real one, and would read {unrounded} if the length of a "
-                      "batch were not rounded up to a multiple of eight, as tensor cores like it: the recorded trainings were made "
-                      f"so. In random order it would read {at_random}. "
+                      "batch were not rounded up to a multiple of eight, as tensor cores like it: the recorded trainings were "
+                      f"made so. In random order it would read {at_random}. "
                       "BERT scores texts that are packed, so that there is no padding at all.")
