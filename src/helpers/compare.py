@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from helpers import published, verdicts
 from helpers.evaluation import Evaluation
-from helpers.fragments import Fragment, Html, badge, cell, table
+from helpers.fragments import Fragment, Html, badge, cell, linked, table
 from helpers.numbers import interval, p_value, plain, signed
 from helpers.significance import Paired
 from helpers.verdicts import ALPHA, Verdict
@@ -67,7 +67,7 @@ def row_verdict(entry: published.Entry | None, baseline: published.Entry | None,
 
 def measured(text: str, system: Evaluation) -> Html:
     """A measured number, linked to its provenance at the end of the page."""
-    return Html(f'<a class="nr-measured" href="#step-{system.source.key[:10]}">{cell(text)}</a>')
+    return linked(text, system.source)
 
 
 def with_interval(value: Html | str, text: str) -> Html:

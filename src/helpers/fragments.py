@@ -71,6 +71,11 @@ def _seen(value: Any) -> str:
     return re.sub(r"<[^>]*>", "", value.text) if isinstance(value, Html) else str(value)
 
 
+def linked(value: Any, step: Any) -> Html:
+    """A measured value that leads to its computation's line in the page's provenance; a step is anything with a `key`."""
+    return Html(f'<a class="nr-measured" href="#step-{step.key[:10]}">{cell(value)}</a>')
+
+
 def badge(text: str, kind: str) -> Html:
     """A small labelled mark; `kind` picks its colour, the text carries the meaning."""
     return Html(f'<span class="nr-badge nr-{kind}">{escape(text)}</span>')

@@ -11,7 +11,7 @@ from helpers import architectures, claims, figures, numerics, page, published
 from helpers import backbone as backbones
 from helpers.backbone import Backbone
 from helpers.evaluation import Evaluation
-from helpers.fragments import Fragment, Html, cell
+from helpers.fragments import Fragment, Html, cell, linked
 from helpers.numbers import count, plain, seconds
 from helpers.peak_memory import inference_memory
 from helpers.step_cost import inference_seconds, training_seconds
@@ -125,11 +125,6 @@ def spread(values: np.ndarray) -> Html:
     """The median with the quartiles below it."""
     low, middle, high = (speed_text(float(part)) for part in np.quantile(values, [0.25, 0.5, 0.75]))
     return Html(f"{cell(middle)}<br><small>{cell(f'[{low}, {high}]')}</small>")
-
-
-def linked(value: Html | str, step: Step) -> Html:
-    """A measured value, linked to its provenance."""
-    return Html(f'<a class="nr-measured" href="#step-{step.key[:10]}">{cell(value)}</a>')
 
 
 def megabytes(size: int) -> str:

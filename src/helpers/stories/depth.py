@@ -9,7 +9,7 @@ import pandas as pd
 from helpers import claims, page, plots, published, verdicts
 from helpers.compare import measured, row_verdict, with_interval
 from helpers.evaluation import Evaluation
-from helpers.fragments import Fragment, Html
+from helpers.fragments import Fragment, linked
 from helpers.numbers import interval, plain, signed
 from helpers.steps import Step
 from helpers.stories import candidates, training
@@ -44,9 +44,7 @@ def recall_table(table: pd.DataFrame, runs: Mapping[str, Step]) -> Fragment:
     """Recall at each depth, a row a stage; the numbers link to the run's provenance."""
     rows = []
     for stage in table:
-        key = runs[str(stage)].key[:10]
-        rows.append([label(str(stage)), *(Html(f'<a class="nr-measured" href="#step-{key}">{plain(value)}</a>')
-                                          for value in table[stage])])
+        rows.append([label(str(stage)), *(linked(plain(value), runs[str(stage)]) for value in table[stage])])
     return page.show_table("Recall of the first stages by depth", ("first stage", *map(str, table.index)), rows)
 
 

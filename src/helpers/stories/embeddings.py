@@ -12,7 +12,7 @@ from helpers.bi_encoder import BiEncoder
 from helpers.compare import measured
 from helpers.embedding_space import similarities, tsne_map
 from helpers.evaluation import Evaluation
-from helpers.fragments import Fragment, Html
+from helpers.fragments import Fragment, linked
 from helpers.numbers import count, p_value, plain, signed
 from helpers.steps import Step
 from helpers.stories import encoders
@@ -84,7 +84,7 @@ def space_table(steps: Mapping[str, Step]) -> Fragment:
     rows = []
     for name, step in steps.items():
         table = step.value()
-        value = Html(f'<a class="nr-measured" href="#step-{step.key[:10]}">{plain(table["relevant"].mean())}</a>')
+        value = linked(plain(table["relevant"].mean()), step)
         rows.append([name, value, plain(table["other"].mean()),
                      plain((table["relevant"] - table["other"]).mean()), f"{table['above'].mean():.2%}"])
     header = ("encoder", "relevant passage", "all others", "distance", "others that are less similar")

@@ -10,7 +10,7 @@ from helpers import claims, page, plots, published
 from helpers.compare import measured, with_interval
 from helpers.evaluation import Evaluation
 from helpers.first_stages import FirstStages
-from helpers.fragments import Fragment, Html, cell
+from helpers.fragments import Fragment, Html, linked
 from helpers.latency import folder_size, per_query
 from helpers.numbers import count, interval, plain, signed
 from helpers.steps import Step
@@ -71,11 +71,6 @@ def table(systems: Mapping[str, Evaluation], latency: Step | None, sizes: Mappin
 def timings(latency: Step | None) -> dict[str, dict[str, list[float]]]:
     """Milliseconds of each round, by stage; nothing without a measurement."""
     return {} if latency is None else latency.value()["stages"]
-
-
-def linked(text: Html | str, step: Step) -> Html:
-    """A measured number, linked to its provenance."""
-    return Html(f'<a class="nr-measured" href="#step-{step.key[:10]}">{cell(text)}</a>')
 
 
 def milliseconds(found: Mapping[str, list[float]]) -> Html:

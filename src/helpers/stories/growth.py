@@ -7,7 +7,7 @@ import numpy as np
 
 from helpers import backbone, figures, page
 from helpers.bench.measurements import Measurements
-from helpers.fragments import Fragment, badge
+from helpers.fragments import Fragment, badge, linked
 from helpers.numbers import count, plain
 from helpers.padding import padding
 from helpers.reranker import Reranker
@@ -114,19 +114,20 @@ def padding_of(model: Reranker) -> Step:
                    model.max_length, model.query_length)
 
 
-def padding_table(counted: Mapping[str, Any]) -> Fragment:
+def padding_table(step: Step) -> Fragment:
     """Tokens that a network reads for each real one, in training and in scoring, beside the goal."""
-    rows = []
+    counted, rows = step.value(), []
     for key, name in BATCHES.items():
         share = counted[key] / counted["real"]
         met = badge("met", "yes") if share <= PADDED_GOAL else badge("missed", "no")
-        rows.append([name, count(round(counted[key])), plain(share), met if key in HELD else ""])
+        rows.append([name, count(round(counted[key])), linked(plain(share), step), met if key in HELD else ""])
     return page.show_table(f"Padding of {count(counted['pairs'])} pairs, {count(counted['real'])} real tokens; goal: at most "
                            f"{PADDED_GOAL:g} tokens read for each", ("batches", "tokens read", "for each real one", "goal"), rows)
 
 
-def padding_text(counted: Mapping[str, Any]) -> Fragment:
+def padding_text(step: Step) -> Fragment:
     """The same in words."""
+    counted = step.value()
     grouped, at_random, unrounded = (plain(counted[key] / counted["real"]) for key in ("grouped", "random", "unrounded"))
     return page.prose(f"A training here reads {grouped} tokens for each real one, and would read {unrounded} if the length of a "
                       "batch were not rounded up to a multiple of eight, as tensor cores like it: the recorded trainings were "

@@ -12,7 +12,7 @@ from helpers import backbone, claims, numerics, page, published
 from helpers.compare import measured, with_interval
 from helpers.errors import BadInput
 from helpers.evaluation import Evaluation
-from helpers.fragments import Fragment, Html, cell
+from helpers.fragments import Fragment, Html, linked
 from helpers.numbers import count, interval, p_value, plain, signed
 from helpers.reranker import Reranker
 from helpers.speed import per_minute, ranking_speed
@@ -128,7 +128,7 @@ def speed_table(speeds: Mapping[str, Mapping[str, Any]], steps: Mapping[str, Ste
         for device, speed in speeds.items():
             base = float(np.median(per_minute(dict(speed), studied_shapes()["BERT-Base"])))
             median = float(np.median(per_minute(dict(speed), size)))
-            cells += [Html(f'<a class="nr-measured" href="#step-{steps[device].key[:10]}">{cell(rate(speed, size))}</a>'),
+            cells += [linked(rate(speed, size), steps[device]),
                       f"{plain(median / base, 1)}×"]
         rows.append([row, size, said[row].printed, f"{plain(said[row].value / reference, 1)}×", *cells])
     heads = [part for device in speeds for part in (f"here, {device} (random weights)", "relative")]

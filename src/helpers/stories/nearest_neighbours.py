@@ -11,7 +11,7 @@ from helpers import backbone, figures, page
 from helpers.bi_encoder import BiEncoder
 from helpers.compare import with_interval
 from helpers.embeddings import PASSAGES
-from helpers.fragments import Fragment, Html, cell
+from helpers.fragments import Fragment, Html, linked
 from helpers.nearest_neighbours import EXACT, HNSW, IVF, neighbour_runs, search_speed, settings
 from helpers.numbers import count, interval, plain, seconds, signed
 from helpers.step_cost import query_seconds
@@ -107,11 +107,6 @@ def size_text(row: Any) -> str:
 def rate(row: Any, how: str = "alone") -> Html:
     """Queries a second: the median with the quartiles below it."""
     return with_interval(speed_text(row[how]), f"[{speed_text(row[f'{how}_low'])}, {speed_text(row[f'{how}_high'])}]")
-
-
-def linked(value: Html | str, step: Step) -> Html:
-    """A measured value, linked to its provenance."""
-    return Html(f'<a class="nr-measured" href="#step-{step.key[:10]}">{cell(value)}</a>')
 
 
 def size_table(found: pd.DataFrame, steps: Mapping[int, Step], target: float) -> Fragment:
