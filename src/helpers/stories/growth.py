@@ -50,7 +50,7 @@ def growth_plot(found: Measurements) -> Fragment:
     section = found.section("growth")
     if section is None:
         return page.prose()
-    figure, panels = figures.new(columns=2, width=8.5, height=3.8)
+    figure, panels = figures.new(columns=2, width=8.0, height=3.8)
     said = []
     for axis, (value, label) in zip(panels, VALUES.items(), strict=True):
         tops = []

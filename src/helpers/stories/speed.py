@@ -142,7 +142,7 @@ def ratios_plot(found: Measurements) -> Fragment:
             if contender not in (rerank.PRODUCTS, rerank.OURS, search.LUCENE)]
     if not dots:
         return page.prose()
-    figure, (axis,) = figures.new(height=0.4 * len(dots) + 1.2, width=8.5)
+    figure, (axis,) = figures.new(height=0.4 * len(dots) + 1.2, width=7.5)
     for place, (name, measured) in enumerate(reversed(dots)):
         error = [[measured.median - measured.low], [measured.high - measured.median]]
         drawn = axis.errorbar(measured.median, place, xerr=error, fmt="o", capsize=3, color=figures.COLOURS[0])
