@@ -636,9 +636,8 @@ def test_rm3_has_as_many_documents_and_terms_as_bo1(monkeypatch):
         return Kept(run_of("a", "b"))
 
     monkeypatch.setattr(feedback, "rm3_run", run)
-    monkeypatch.setattr(feedback, "text_index", lambda store: f"index of {store}")
     bed = Bed()
-    bed.store, bed.query_step = "texts", "queries"
+    bed.index, bed.query_step = "index of texts", "queries"
     found = feedback.rm3(bed, SETTINGS)
     assert (found.label, found.values["RR@10"].tolist()) == (feedback.RM3, [0.5])
     assert asked == {"index": "index of texts", "queries": "queries", "k1": 1.2, "depth": 100, "documents": 3, "terms": 4,
@@ -711,10 +710,11 @@ def test_no_query_needs_to_have_added_terms():
 def shares_of(monkeypatch, visible, *weights):
     """`seen_shares` where the given terms stand in the first words of trusted documents."""
     asked = []
-    monkeypatch.setattr(feedback, "text_index", lambda store: "full index")
     monkeypatch.setattr(feedback, "first_words_index", lambda store, words: f"first {words}")
     monkeypatch.setattr(feedback, "bo1_queries", lambda *arguments: asked.append(arguments) or Kept(visible))
-    found = feedback.seen_shares(queries_of("bread", "the of"), Lent(*weights))
+    bed = queries_of("bread", "the of")
+    bed.index = "full index"
+    found = feedback.seen_shares(bed, Lent(*weights))
     assert asked == [("full index", "trusted run", "queries", 3, feedback.MANY, "first 40")]
     return found
 
