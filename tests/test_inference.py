@@ -1,6 +1,9 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
+from helpers import inference
 from helpers.inference import batches, run_batches
 
 
@@ -24,3 +27,17 @@ def test_every_batch_is_run_once_and_an_error_is_raised():
     assert sorted(seen) == list(range(100))
     with pytest.raises(ZeroDivisionError):
         run_batches(lambda batch: 1 / 0, np.array([1]))
+
+
+@pytest.mark.slow
+def test_memory_is_given_back_where_the_c_library_can(monkeypatch):
+    asked = []
+    monkeypatch.setattr(inference, "ctypes", SimpleNamespace(CDLL=lambda name: SimpleNamespace(malloc_trim=asked.append)))
+    inference.run_batches(lambda batch: None, np.array([3, 2]))
+    assert asked == [0]
+
+    def missing(name):
+        raise OSError(name)
+
+    monkeypatch.setattr(inference, "ctypes", SimpleNamespace(CDLL=missing))
+    inference.give_back()
