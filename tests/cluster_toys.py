@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from helpers.steps import Shards, step
+from helpers.shards import Shards
+from helpers.steps import step
 
 PATIENCE = 60
 

@@ -1,19 +1,11 @@
 """What the theme and docutils leave without a name or with an old role is mended on every page."""
 
-import importlib.util
 
 import yaml
 from bs4 import BeautifulSoup
 
+from extension import load
 from helpers import paths
-
-
-def load(name):
-    spec = importlib.util.spec_from_file_location(name, paths.BOOK / "_ext" / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
 
 accessible = load("accessible")
 CONTENTS = """<ul><li><a href="a.html">A &amp; B</a>

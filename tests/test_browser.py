@@ -14,6 +14,7 @@ import pytest
 from helpers import chromium, screenshots
 from helpers.errors import BadInput
 from looking import PHONE, Look, context, dead_links, listen, look_at, night
+from without_chromium import skip_or_fail
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.timeout(2400)]  # the first may wait for the whole book
 KNOWN_WORD = "reciprocal"  # stands on many pages, whatever the profile
@@ -32,7 +33,7 @@ def running():
         with chromium.browser() as browser:
             yield browser
     except BadInput as error:
-        (pytest.fail if os.environ.get("BOOK_BROWSER") == "required" else pytest.skip)(f"NO PAGE WAS LOOKED AT: {error}")
+        skip_or_fail(f"NO PAGE WAS LOOKED AT: {error}")
 
 
 @pytest.fixture(scope="module")

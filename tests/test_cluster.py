@@ -6,7 +6,7 @@ import socket
 import pytest
 
 import cluster_toys as toys
-from helpers import backbone, cli, cluster, cluster_steps, cluster_work, collection, ledger, paths, steps
+from helpers import backbone, cli, cluster, cluster_steps, cluster_work, collection, ledger, paths, rebuilding
 from helpers.errors import BadInput
 from helpers.store import Store
 from helpers.texts import text_store
@@ -57,16 +57,16 @@ def test_a_worker_with_another_version_of_a_step_refuses_it(here):
 def test_a_described_step_is_the_step_and_reads_no_data(here, folder, monkeypatch):
     made = window_tokens(text_store(collection.open_collection(str(folder)).part("texts", "document")),
                          backbone.resolve("packaged"), 10, 0)
-    again = steps.described(made.recipe())
+    again = rebuilding.described(made.recipe())
     assert (again.name, again.key, again.recipe()) == (made.name, made.key, made.recipe())
     assert [part.key for part in again.inputs()] == [part.key for part in made.inputs()]
     assert again.arguments["words"] == 10
     assert again.arguments["backbone"] == made.arguments["backbone"]
     changed = {**made.recipe(), "arguments": {**made.recipe()["arguments"], "backbone": {"data": ["backbone", "packaged"],
                                                                                          "digest": "0"}}}
-    assert steps.described(changed).lookup() == (None, "missing")
+    assert rebuilding.described(changed).lookup() == (None, "missing")
     with pytest.raises(BadInput, match="has changed since"):
-        steps.described(changed).value()
+        rebuilding.described(changed).value()
 
 
 @pytest.mark.parametrize("spec", ["dask", "localhost:8786", "LOCAL", "tcp://"])

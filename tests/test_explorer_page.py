@@ -1,6 +1,5 @@
 """The explorer in a real browser, from the file system: what it shows, how it is driven, and that hostile texts stay texts."""
 
-import os
 import shutil
 import subprocess
 from urllib.parse import urlencode
@@ -20,6 +19,7 @@ from helpers.stories import explorer as story
 from helpers.testbed import Testbed
 from helpers.trial import Trial
 from test_explorer import HOSTILE, RUNS, Texts, bed_of, systems_of
+from without_chromium import skip_or_fail
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 QUERIES = ["how iron rusts", "why bread browns", "where clouds form", "who heats ovens", "iron or wood"]
@@ -32,7 +32,7 @@ def window():
         with chromium.browser() as running:
             yield running
     except BadInput as error:
-        (pytest.fail if os.environ.get("BOOK_BROWSER") == "required" else pytest.skip)(f"NO PAGE WAS LOOKED AT: {error}")
+        skip_or_fail(f"NO PAGE WAS LOOKED AT: {error}")
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from helpers.errors import BadInput
 from helpers.first_stages import NAMES, FirstStages, first_stages, repbert
 from helpers.latency import clocked, folder_size, latencies, per_query
 from helpers.lucene import text_index
-from helpers.steps import rebuild
+from helpers.rebuilding import rebuild
 from helpers.testbed import Testbed
 
 slow = pytest.mark.slow

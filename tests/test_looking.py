@@ -1,6 +1,5 @@
 """The browser tests can fail: one page with every defect that they look for, one without any, and links of all kinds."""
 
-import os
 import re
 
 import pytest
@@ -8,6 +7,7 @@ import pytest
 from helpers import chromium
 from helpers.errors import BadInput
 from looking import Look, context, dead_links, local, look_at
+from without_chromium import skip_or_fail
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 THEME = """<script>const night = matchMedia("(prefers-color-scheme: dark)");
@@ -48,7 +48,7 @@ def looks(tmp_path_factory):
         with chromium.browser() as browser, context(browser) as window:
             return place, {name: look_at(window, place / f"{name}.html", name) for name in ("good", "bad", "other")}
     except BadInput as error:
-        (pytest.fail if os.environ.get("BOOK_BROWSER") == "required" else pytest.skip)(str(error))
+        skip_or_fail(error)
 
 
 @pytest.mark.parametrize("part", ["errors", "failed", "outside", "images", "rules", "pale", "wide", "boxes", "small"])

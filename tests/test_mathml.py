@@ -1,6 +1,5 @@
 """Formulas are MathML in the page itself: no script and no network, by any renderer's choice."""
 
-import importlib.util
 import json
 import re
 import xml.etree.ElementTree as ElementTree
@@ -8,16 +7,10 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 import yaml
 
+from extension import load
 from helpers import chapters, paths
 
 FORMULA = re.compile(r"\$\$(.+?)\$\$|(?<![\\$])\$([^$\s](?:[^$\n]*[^$\s])?)\$(?![$\d])", re.DOTALL)
-
-
-def load(name):
-    spec = importlib.util.spec_from_file_location(name, paths.BOOK / "_ext" / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 mathml = load("mathml")

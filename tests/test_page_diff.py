@@ -1,6 +1,5 @@
 """What changed between two rendered books: which pages, how much of their pictures, and a report of it."""
 
-import os
 
 import pytest
 from PIL import Image
@@ -8,6 +7,7 @@ from PIL import Image
 from helpers import chromium, cli, page_diff
 from helpers.errors import BadInput
 from helpers.page_diff import Change
+from without_chromium import skip_or_fail
 
 PAGE = """<html><head><title>{date}</title></head><body><nav>{date}</nav><article><h1>T</h1><div class="nr-launch">{date}</div>
 <p>{text}</p><span class="nr-said">run {date}</span><span class="nr-badge nr-profile">commit {date}</span>
@@ -107,7 +107,7 @@ def test_every_changed_page_is_photographed_before_and_after(books, tmp_path):
     try:
         chromium.find()
     except BadInput as error:
-        (pytest.fail if os.environ.get("BOOK_BROWSER") == "required" else pytest.skip)(str(error))
+        skip_or_fail(error)
     changes = page_diff.compare(*books, tmp_path / "out")
     found = {change.page: change for change in changes}
     assert set(found) == {"chapters/a", "chapters/b", "added", "gone"}

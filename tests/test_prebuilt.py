@@ -10,7 +10,7 @@ import pytest
 
 from helpers import downloads, java, lucene, paths, prebuilt
 from helpers.errors import BadInput, NetworkNeeded
-from helpers.steps import rebuild
+from helpers.rebuilding import rebuild
 from helpers.testbed import Testbed
 from local_server import serving
 

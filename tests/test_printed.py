@@ -1,6 +1,5 @@
 """The PDF: text, outline, links and page numbers of the contents; nothing without a browser; linked only where it is."""
 
-import os
 import shutil
 
 import pytest
@@ -9,6 +8,7 @@ from pypdf import PdfReader
 
 from helpers import chromium, cli, launch, paths, printed
 from helpers.errors import BadInput
+from without_chromium import skip_or_fail
 
 PAGE = """<html><body><article><h1>{title}</h1><h2>Part of {title}</h2><p><a href="{other}.html">other</a></p>
 <div class="nr-scroll"><table class="nr-table"><tr><th>{wide}</th><td>END</td></tr></table></div>
@@ -37,7 +37,7 @@ def there():
     try:
         chromium.find()
     except BadInput as error:
-        (pytest.fail if os.environ.get("BOOK_BROWSER") == "required" else pytest.skip)(str(error))
+        skip_or_fail(error)
 
 
 def test_without_a_browser_the_error_says_what_to_do_and_nothing_is_written(book, monkeypatch, capsys):

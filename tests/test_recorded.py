@@ -9,7 +9,7 @@ import nbformat
 import pandas as pd
 import pytest
 
-from helpers import chapters, ledger, page_header, paths, provenance, recipe, recorded, step_digests, steps
+from helpers import chapters, ledger, page_header, paths, provenance, rebuilding, recipe, recorded, step_digests, steps
 from helpers.fragments import Fragment
 from helpers.recorded import drift_of
 from helpers.store import MANIFEST, Store, fingerprint, read_entry
@@ -201,6 +201,6 @@ def test_every_shipped_entry_is_sound_and_says_where_it_comes_from():
         for name in ("machine", "versions", "commit", "seconds", "finished", "started", "numerics"):
             assert manifest[name] not in (None, "", {}), f"{entry.folder} does not say its {name}"
         assert recipe.key_of(manifest["recipe"]) == manifest["key"], entry.folder
-        assert steps.rebuild(manifest["recipe"]).key == manifest["key"], entry.folder
+        assert rebuilding.rebuild(manifest["recipe"]).key == manifest["key"], entry.folder
         assert entry.folder == Store(paths.RESULTS).place(manifest["step"], manifest["key"]) / manifest["numerics"]
         assert sum(file["size"] for file in manifest["files"].values()) <= recorded.LIMIT

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from helpers import ledger, numerics, paths, steps
+from helpers import ledger, numerics, paths, rebuilding, steps
 from helpers.store import MANIFEST, Store
 
 CALLS = []
@@ -137,11 +137,11 @@ def test_an_exception_leaves_no_entry_and_releases_the_lock():
 def test_rebuild_gives_the_same_key_and_refuses_another_version():
     step = sum_step()([scale_step()(1.0, label="ü"), scale_step()(2)])
     recipe = json.loads(json.dumps(step.recipe()))
-    assert steps.rebuild(recipe).key == step.key
-    assert steps.rebuild(recipe).value() == {"result": 6.0}
+    assert rebuilding.rebuild(recipe).key == step.key
+    assert rebuilding.rebuild(recipe).value() == {"result": 6.0}
     scale_step(version=2)
     with pytest.raises(KeyError, match="version 2, not 1"):
-        steps.rebuild(recipe)
+        rebuilding.rebuild(recipe)
 
 
 SCRIPT = """

@@ -22,13 +22,13 @@ def work(task: dict[str, Any]) -> None:
         task: its `recipe`, the `modules` that define it and its inputs, the `settings` (environment variables), and `shards`,
             name and key of those that it is to be joined from.
     """
-    from helpers import steps
+    from helpers import rebuilding
 
     _settle(task["settings"])
     for module in task["modules"]:
         importlib.import_module(module)
     try:
-        step = steps.described(task["recipe"])
+        step = rebuilding.described(task["recipe"])
     except KeyError as error:
         raise BadInput(f"a worker has another version of the book: {error.args[0]}", mend="start the workers anew") from None
     lock = Store(paths.store()).lock_file(step.name, step.key)

@@ -8,7 +8,8 @@ import pandas as pd
 
 from helpers.backbone import Backbone
 from helpers.encoder import PASSAGE, QUERY, Encoder, wrapped
-from helpers.steps import Shards, Step, step
+from helpers.shards import Shards
+from helpers.steps import Step, step
 from helpers.tokens import WindowTokens, query_ids
 
 SHARD = 50_000  # passages whose tokens and vectors are in memory at once

@@ -17,7 +17,7 @@ from typing import Any
 
 import pandas as pd
 
-from helpers import execute, ledger, numbers, paths, steps, values
+from helpers import execute, ledger, numbers, paths, rebuilding, steps, values
 from helpers.step_digests import import_all
 from helpers.store import MANIFEST, Entry, Store, read_entry
 
@@ -93,7 +93,7 @@ def verify(sample: int, budget: float, seed: int | None) -> int:
                 print(f"{name}: left out, {numbers.seconds(cost)} exceed the budget of {numbers.seconds(left)}")
                 continue
             sample, left = sample - 1, left - cost
-            drift = compare(entry, steps.rebuild(entry.manifest["recipe"]).entry())
+            drift = compare(entry, rebuilding.rebuild(entry.manifest["recipe"]).entry())
             verdict = "agrees" if drift <= TOLERANCE[entry.manifest["form"]] else "DIFFERS"
             differing += verdict != "agrees"
             print(f"{name}: {verdict}, largest drift {drift:.2g} (tolerance {TOLERANCE[entry.manifest['form']]})")

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from helpers import cluster_steps, ledger, multi_gpu, numerics, paths, provenance, recipe, values
-from helpers.errors import BadInput
+from helpers.shards import Shards, of_one_class
 from helpers.store import Entry, Store
 
 REGISTRY: dict[str, "Definition"] = {}
@@ -41,20 +41,7 @@ class Definition:
     timing: bool = False  # True for a time or a size of memory: it belongs to this machine and is never shipped
     resumable: bool = False  # True if the function goes on from checkpoints that an interrupted run left
     parallel: bool = False  # True if several processes may run the function together, each on a GPU
-    shards: "Shards | None" = None  # how a cluster computes it in parts
-
-
-@dataclass(frozen=True)
-class Shards:
-    """How a step is computed in parts that are steps themselves, with the very result that it has as a whole.
-
-    Args:
-        split: from the step and the values of its inputs, by argument, to its parts.
-        join: from the values of the parts, in order, to the step's value; `folder` as the step's function has it.
-    """
-
-    split: "Callable[[Step, dict[str, Any]], list[Step]]"
-    join: Callable[..., Any]
+    shards: Shards | None = None  # how a cluster computes it in parts
 
 
 def step(version: int, form: str, network: bool = False, timing: bool = False,
@@ -122,7 +109,7 @@ class Step:
         self.key = recipe.key_of(self._recipe)
 
     def recipe(self) -> dict[str, Any]:
-        """The plain description from which `rebuild` makes the step again."""
+        """The plain description from which `helpers.rebuilding` makes the step again."""
         return self._recipe
 
     def __repr__(self) -> str:
@@ -173,7 +160,7 @@ class Step:
             if entry is not None:
                 return entry, source
             store.sweep(self.name, self.key)
-            shards = _of_one_class(store, self.name, parts)
+            shards = of_one_class(store, self.name, parts)
             resolved = {} if shards else {name: _resolve(value) for name, value in self.arguments.items()}
             started, clock = provenance.now(), time.perf_counter()
             ledger.progress(f"{self.name} ...")
@@ -207,74 +194,6 @@ class Step:
             return entry, "computed"
 
 
-def rebuild(description: Any) -> Any:
-    """The argument that a recipe describes: steps and data parts are made again, the rest is plain.
-
-    Raises:
-        KeyError: if a step of that name and version no longer exists.
-    """
-    if isinstance(description, list):
-        return [rebuild(item) for item in description]
-    if not isinstance(description, dict):
-        return description
-    if "data" in description:
-        return _rebuild_data(description)
-    if "step" not in description:
-        return {name: rebuild(item) for name, item in description.items()}
-    return Step(_defined(description), {name: rebuild(item) for name, item in description["arguments"].items()})
-
-
-def described(description: dict[str, Any]) -> Step:
-    """Like `rebuild` for a step, but its inputs are made again only when they are asked for: looking it up reads no data.
-
-    Raises:
-        KeyError: if a step of that name and version no longer exists.
-    """
-    return _Described(description)
-
-
-class _Described(Step):
-    def __init__(self, description: dict[str, Any]):
-        self.definition, self._recipe = _defined(description), description
-        self.name, self.key = self.definition.name, recipe.key_of(description)
-
-    @functools.cached_property
-    def arguments(self) -> dict[str, Any]:  # type: ignore[override]
-        return {name: _lazily(item) for name, item in self._recipe["arguments"].items()}
-
-
-def _lazily(item: Any) -> Any:
-    if isinstance(item, list):
-        return [_lazily(part) for part in item]
-    if isinstance(item, dict) and "data" not in item:
-        return described(item) if "step" in item else {name: _lazily(part) for name, part in item.items()}
-    return rebuild(item)
-
-
-def _defined(description: dict[str, Any]) -> Definition:
-    if description["step"] not in REGISTRY:
-        raise KeyError(f"there is no step {description['step']}")
-    definition = REGISTRY[description["step"]]
-    if definition.version != description["version"]:
-        raise KeyError(f"{definition.name} is at version {definition.version}, not {description['version']}")
-    return definition
-
-
-def _rebuild_data(description: dict[str, Any]) -> Any:
-    from helpers import backbone, collection, external, stsb
-
-    kind, *names = description["data"]
-    if kind == "backbone":
-        data: Any = backbone.resolve(names[0])
-    elif kind == "stsb":
-        data = stsb.StsbFile(names[0])
-    else:
-        data = external.File(names[0]) if kind == "file" else collection.part_from_recipe(description)
-    if data.recipe()["digest"] != description["digest"]:
-        raise BadInput(f"{'/'.join(description['data'])} has changed since", mend="compute the step again")
-    return data
-
-
 def fresh_since() -> float | None:
     """With `BOOK_FRESH` (a time in seconds since 1970), older entries and recorded runs are not used."""
     text = os.environ.get("BOOK_FRESH", "")
@@ -284,19 +203,6 @@ def fresh_since() -> float | None:
 def _too_old(entry: Entry) -> bool:
     since = fresh_since()
     return since is not None and (entry.folder / "manifest.json").stat().st_mtime < since
-
-
-def _of_one_class(store: Store, of: str, parts: Sequence[tuple[str, str]]) -> list[Entry]:
-    """The entries of a value's shards; those that do not fit together are removed."""
-    found = [entry for name, key in parts if (entry := store.find(name, key, "")) is not None]
-    if len(found) < len(parts):
-        raise BadInput(f"{len(parts) - len(found)} of {len(parts)} shards of {of} are gone", mend="call again")
-    if len(classes := {entry.numerics for entry in found}) > 1:
-        for name, key in parts:
-            store.remove(name, key)
-        raise BadInput(f"workers computed the shards of {of} in different arithmetic: {', '.join(sorted(classes))}",
-                       mend="let workers of one kind do it, or set BOOK_DEVICE=cpu and BOOK_DTYPE=fp32")
-    return found
 
 
 def _steps_in(value: Any) -> list[Step]:
@@ -319,6 +225,8 @@ def _resolve(value: Any) -> Any:
 
 def _summary(part: dict[str, Any]) -> dict[str, Any]:
     """What a manifest says of an input step: enough to add up the cost of a lineage without the input itself."""
+    from helpers.rebuilding import described
+
     built = described(part)
     entry, _ = built.lookup()
     if entry is None:
