@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from helpers import backbone, hub
+from helpers import backbone, encoder, hub, length_cost, speed
 from helpers.errors import BadInput, NetworkNeeded
 
 
@@ -98,6 +98,8 @@ def no_network(monkeypatch, tmp_path):
     lambda: HUB.tokenizer(), lambda: backbone.layers(HUB), lambda: backbone.configuration(HUB),
     lambda: HUB.build(__import__("transformers").AutoModel),
     lambda: HUB.build(__import__("transformers").AutoModel, attn_implementation="sdpa"),
+    lambda: encoder.build(HUB, dropout=0.1), lambda: speed.random_cross_encoder("1/32/2", HUB),
+    lambda: length_cost.reader("full attention", HUB, 64, 32),
     lambda: hub.fetch("owner/model", "abc"), lambda: hub.commit("owner/model", "abc"), lambda: hub.size("owner/model", "abc")])
 def test_a_model_that_is_not_here_says_how_to_get_it(no_network, ask):
     with pytest.raises(NetworkNeeded) as caught:

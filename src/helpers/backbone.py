@@ -65,9 +65,7 @@ class Backbone:
 
     def _windowed(self) -> bool:
         """Whether it is a Longformer, which has one implementation of attention only."""
-        from transformers import AutoConfig
-
-        return AutoConfig.from_pretrained(self.source, revision=self.revision).model_type == "longformer"
+        return configuration(self).model_type == "longformer"
 
     @hub.explained
     def build(self, auto_class: Any, **config: Any) -> Any:
@@ -136,14 +134,9 @@ def configuration(backbone: Backbone) -> Any:
     return AutoConfig.from_pretrained(backbone.source, revision=backbone.revision)
 
 
-@hub.explained
 def layers(backbone: Backbone) -> int:
     """How many layers a backbone has."""
-    from transformers import AutoConfig
-
-    if backbone.layers is not None:
-        return len(backbone.layers)
-    return AutoConfig.from_pretrained(backbone.source, revision=backbone.revision).num_hidden_layers
+    return configuration(backbone).num_hidden_layers if backbone.layers is None else len(backbone.layers)
 
 
 @functools.cache

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from helpers import numerics
-from helpers.backbone import Backbone
+from helpers.backbone import Backbone, configuration
 from helpers.inference import run_batches
 from helpers.packed import Packed, supports
 from helpers.pooling import normalised, pool
@@ -26,11 +26,11 @@ def build(backbone: Backbone, model: Path | None = None, dropout: float | None =
         dropout: of hidden states and attention; by default the configuration's.
         config: overrides its configuration.
     """
-    from transformers import AutoConfig, AutoModel
+    from transformers import AutoModel
 
     origin = backbone if model is None else Backbone("", str(model))
     if dropout is not None:
-        known = AutoConfig.from_pretrained(origin.source, revision=origin.revision)
+        known = configuration(origin)
         config |= {name: dropout for name in DROPOUTS if hasattr(known, name)}
     built = origin.build(AutoModel, **config)
     if getattr(built, "pooler", None) is not None:

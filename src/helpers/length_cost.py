@@ -11,7 +11,7 @@ import time
 from typing import Any
 
 from helpers import numerics
-from helpers.backbone import Backbone, resolve
+from helpers.backbone import Backbone, configuration, resolve
 from helpers.peak_memory import peak, reset_peak, resident
 from helpers.scoring import ready
 from helpers.steps import step
@@ -79,13 +79,13 @@ def reader(kind: str, backbone: Backbone, length: int, window: int) -> Any:
     Raises:
         ValueError: for an unknown kind.
     """
-    from transformers import AutoConfig, BertForSequenceClassification
+    from transformers import BertForSequenceClassification
 
     from helpers.longformer import converted
 
     if kind not in KINDS:
         raise ValueError(f"attention {kind!r}: one of {', '.join(KINDS)}")
-    config = AutoConfig.from_pretrained(backbone.source, revision=backbone.revision)
+    config = configuration(backbone)
     config.update({"max_position_embeddings": length, "num_labels": 1,
                    **({} if backbone.layers is None else {"num_hidden_layers": len(backbone.layers)})})
     config._attn_implementation = "sdpa"  # the implementation that makes full attention fastest in inference

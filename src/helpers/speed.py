@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from helpers import java, numerics
-from helpers.backbone import Backbone
+from helpers.backbone import Backbone, configuration
 from helpers.bm25 import search
 from helpers.scoring import attention, probabilities, ready
 from helpers.steps import step
@@ -74,13 +74,13 @@ def random_cross_encoder(size: str, backbone: Backbone) -> Any:
     Raises:
         ValueError: if the size is not `layers/dimensions/heads`.
     """
-    from transformers import AutoConfig, AutoModelForSequenceClassification
+    from transformers import AutoModelForSequenceClassification
 
     parts = size.split("/")
     if len(parts) != 3 or not all(part.isdigit() for part in parts):
         raise ValueError(f"size {size!r}: write layers/dimensions/heads, such as 4/512/8")
     layers, dimensions, heads = map(int, parts)
-    config = AutoConfig.from_pretrained(backbone.source, revision=backbone.revision)
+    config = configuration(backbone)
     config.update({"num_hidden_layers": layers, "hidden_size": dimensions, "num_attention_heads": heads,
                    "intermediate_size": 4 * dimensions, "num_labels": 1})
     return ready(AutoModelForSequenceClassification.from_config(config, attn_implementation=attention()))
