@@ -10,7 +10,7 @@ from helpers.texts import Texts
 from helpers.windows import windows
 
 THREADS = "2"
-BUFFER = "128"  # MB of an index that are in memory before they are written
+BUFFER = "64"  # MB of an index that are in memory before they are written
 
 
 @step(version=1, form="folder")

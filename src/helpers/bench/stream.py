@@ -27,7 +27,7 @@ from helpers.steps import Step
 from helpers.testbed import Testbed
 
 DEPTH, CANDIDATES = 100, 20
-HEAP = "1g"  # of the JVM, which takes what it may have before it tidies up
+HEAP = "256m"  # of the JVM, which fills what it may have before it tidies up
 EVERY = 0.1  # seconds
 LAYER = "packaged:0"
 
