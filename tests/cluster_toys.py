@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from helpers.shards import Shards
 from helpers.steps import step
+from helpers.steps.shards import Shards
 
 PATIENCE = 60
 

@@ -3,7 +3,7 @@
 import pytest
 
 import mini_book
-from helpers import carried
+from helpers.pages import carried
 
 DOCS = [("d1", "u", "Bread", "Why bread turns brown in the oven. Sugars and proteins react in the heat."),
         ("d2", "u", "Iron", "Iron rusts in wet air. Oil keeps the water away from iron."),

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.all_pairs import all_pairs, cohens_d, differences, permutation_ps
-from helpers.significance import mean_interval, paired
-from helpers.verdicts import holm
+from helpers.evaluation.all_pairs import all_pairs, cohens_d, differences, permutation_ps
+from helpers.evaluation.significance import mean_interval, paired
+from helpers.evaluation.verdicts import holm
 
 RNG = np.random.default_rng(11)
 

@@ -4,9 +4,10 @@ import pandas as pd
 import pytest
 import yaml
 
-from helpers import answer_types, questions
-from helpers.answer_types import RULES, TYPES, WIDER, answer_type, decide
-from helpers.questions import lexicon, noun_type, parse, singulars
+from helpers import paths
+from helpers.data import answer_types, questions
+from helpers.data.answer_types import RULES, TYPES, WIDER, answer_type, decide
+from helpers.data.questions import lexicon, noun_type, parse, singulars
 
 
 def rule(name, query):
@@ -153,7 +154,7 @@ def test_a_query_of_five_thousand_words():
 # ---- the lists ----
 
 def raw_lists():
-    return yaml.safe_load((questions.files("helpers") / "answer_words.yaml").read_text(encoding="utf-8"))
+    return yaml.safe_load((questions.files("helpers.data") / "answer_words.yaml").read_text(encoding="utf-8"))
 
 
 def test_the_lists_are_large_enough_to_be_of_use():
@@ -175,7 +176,7 @@ def test_the_words_are_small_and_no_verb_form_of_be_is_a_noun():
 
 
 def test_every_list_of_function_words_is_used():
-    source = "".join((questions.files("helpers") / name).read_text() for name in ("answer_types.py", "questions.py"))
+    source = "".join((questions.files("helpers.data") / name).read_text() for name in ("answer_types.py", "questions.py"))
     assert [name for name in lexicon().words if f'"{name}"' not in source] == []
 
 
@@ -183,7 +184,7 @@ def test_every_list_of_function_words_is_used():
 
 def test_most_questions_of_the_almanac_get_their_label():
     # measured when the lists were made: 56.2 % of all test queries, 81.4 % of those with a type
-    frame = pd.read_csv(questions.files("helpers") / "almanac" / "queries.tsv", sep="\t")
+    frame = pd.read_csv(paths.ALMANAC / "queries.tsv", sep="\t")
     test = frame[frame["split"] == "test"]
     given = test["text"].map(answer_type)
     assert (given == test["answer_type"]).mean() > 0.54

@@ -1,5 +1,5 @@
-from helpers.answers import find, holding
-from helpers.collection import Text
+from helpers.data.answers import find, holding
+from helpers.data.collection import Text
 
 BODY = " ".join(f"w{n}" for n in range(12))
 
@@ -22,7 +22,7 @@ def test_a_passage_from_elsewhere_is_in_no_window():
 
 
 def test_every_almanac_answer_lies_in_a_window_of_its_article():
-    from helpers.collection import open_collection
+    from helpers.data.collection import open_collection
 
     almanac = open_collection("almanac")
     articles = {text.doc_id: text for text in almanac.texts("document")}

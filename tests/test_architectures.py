@@ -1,9 +1,9 @@
 import pytest
 
-from helpers import published
-from helpers.architectures import OWN, build, configuration, known, name_of
-from helpers.backbone import Backbone
+from helpers.encoders.architectures import OWN, build, configuration, known, name_of
 from helpers.errors import BadInput
+from helpers.evaluation import published
+from helpers.networks.backbone import Backbone
 from helpers.stories.cost import CHECKPOINTS
 
 POOLER = 768 * 768 + 768

@@ -3,8 +3,11 @@ from pathlib import Path
 
 import pytest
 
-from helpers import backbone, encoder, hub, length_cost, speed
+from helpers.costs import length_cost, speed
+from helpers.encoders import encoder
 from helpers.errors import BadInput, NetworkNeeded
+from helpers.networks import backbone
+from helpers.remote import hub
 
 
 def test_specs_resolve_to_source_layers_and_revision():

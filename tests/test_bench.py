@@ -9,11 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import cli, numerics, paths
+from helpers import cli, paths
 from helpers.bench import command, harness, machine, rerank, results, search, train
 from helpers.bench.harness import Drifted, always, check_drift, drift, interleave, ratio, spread
 from helpers.bench.measurements import GOALS, Measurements, chosen, fraction, per_item
 from helpers.errors import BadInput
+from helpers.networks import numerics
 
 
 class Clock:
@@ -358,7 +359,7 @@ def test_examples_are_of_all_lengths_alike():
 def test_tokens_are_counted_as_a_batch_is_made():
     from transformers import DataCollatorWithPadding
 
-    from helpers.backbone import resolve
+    from helpers.networks.backbone import resolve
 
     collator = train.Counting(DataCollatorWithPadding(resolve("packaged").tokenizer(), pad_to_multiple_of=4))
     batch = collator([{"input_ids": [1, 2, 3]}, {"input_ids": [1, 2, 3, 4, 5]}])

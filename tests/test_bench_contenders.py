@@ -7,9 +7,9 @@ from subprocess import CompletedProcess
 import numpy as np
 import pytest
 
-from helpers import backbone, numerics
 from helpers.bench import encode, growth, harness, rerank, scale, search, settings, sizes, train
 from helpers.bench.work import Work
+from helpers.networks import backbone, numerics
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,7 @@ import pytest
 from helpers.bench import large, stream
 from helpers.bench.large import generate
 from helpers.bench.measurements import Measurements
-from helpers.collection import open_collection
+from helpers.data.collection import open_collection
 from helpers.stories import growth
 
 

@@ -6,11 +6,11 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from helpers import backbone, numerics
-from helpers.bi_encoder import BiEncoder, reading
-from helpers.bi_encoder_data import Batches, examples, split
-from helpers.encoder import Encoder, build, inputs, wrapped
-from helpers.runs import ranked
+from helpers.encoders.bi_encoder import BiEncoder, reading
+from helpers.encoders.bi_encoder_data import Batches, examples, split
+from helpers.encoders.encoder import Encoder, build, inputs, wrapped
+from helpers.networks import backbone, numerics
+from helpers.retrieval.runs import ranked
 from helpers.testbed import Testbed
 
 TOPICS = ("bread", "iron", "clouds", "ovens", "salt", "glass", "paper", "honey")
@@ -176,7 +176,7 @@ def test_training_may_leave_the_drawn_negatives_out_and_the_evaluation_keeps_the
 
 @pytest.mark.slow
 def test_an_example_has_a_relevant_passage_negatives_and_all_that_is_judged_relevant(tiny, store):
-    from helpers.tokens import WindowTokens
+    from helpers.data.tokens import WindowTokens
 
     bed, encoder = tiny.bed, backbone.resolve(tiny.backbone)
     tokens = WindowTokens(bed.tokens(encoder).value(), bed.store.value())
@@ -230,7 +230,7 @@ def test_the_untouched_backbone_agrees_with_sentence_transformers(tiny, passages
 
 @pytest.mark.slow
 def test_encoding_in_shards_changes_nothing(tiny, passages, store, monkeypatch, tmp_path):
-    from helpers import embeddings
+    from helpers.encoders import embeddings
 
     bed, encoder = Testbed(str(passages)), backbone.resolve("packaged:0")
     whole = np.load(tiny.untouched().embeddings(bed).value() / "passages.npy")
@@ -243,7 +243,7 @@ def test_encoding_in_shards_changes_nothing(tiny, passages, store, monkeypatch, 
 
 @pytest.mark.slow
 def test_texts_in_several_windows_are_refused(passages, store):
-    from helpers.embeddings import WholeTexts
+    from helpers.encoders.embeddings import WholeTexts
 
     bed, encoder = replace(Testbed(str(passages)), words=4, overlap=1), backbone.resolve("packaged:0")
     with pytest.raises(ValueError, match="more than one window"):

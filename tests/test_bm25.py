@@ -3,9 +3,9 @@ import math
 import pandas as pd
 import pytest
 
-from helpers import java
-from helpers.bm25 import search
-from helpers.lucene import text_index
+from helpers.retrieval import java
+from helpers.retrieval.bm25 import search
+from helpers.retrieval.lucene import text_index
 from helpers.testbed import Testbed
 
 pytestmark = pytest.mark.slow
@@ -71,8 +71,8 @@ def test_the_almanacs_passages_rank_as_its_datasheet_says_or_better(store):
 
 
 def test_tuning_finds_the_best_cell_of_the_grid(folder, store):
-    from helpers.lucene import text_index
-    from helpers.tuning import best, bm25_grid
+    from helpers.retrieval.lucene import text_index
+    from helpers.retrieval.tuning import best, bm25_grid
 
     one = bed(folder)
     grid = bm25_grid(text_index(one.store), one.query_step, one.qrels_step, [0.5, 1.0], [0.0, 0.5], "RR@10", 1, 10).value()

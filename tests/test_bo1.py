@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from helpers.bo1 import expanded, expansion, informativeness
+from helpers.retrieval.bo1 import expanded, expansion, informativeness
 
 
 def test_the_weight_of_a_term_by_hand():

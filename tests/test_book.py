@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from helpers import chapters
+from helpers.publishing import chapters
 from mini_book import book
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(2400)]  # the first test waits for the whole book

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from helpers import chromium, screenshots
 from helpers.errors import BadInput
+from helpers.publishing import chromium, screenshots
 from looking import PHONE, Look, context, dead_links, listen, look_at, night
 from without_chromium import skip_or_fail
 

@@ -2,9 +2,10 @@
 
 import pytest
 
-from helpers import chapters, cli, paths
-from helpers.chapters import Parameter
+from helpers import cli, paths
 from helpers.errors import BadInput
+from helpers.publishing import chapters
+from helpers.publishing.chapters import Parameter
 
 CHAPTERS = chapters.names()
 PROFILES = sorted(file.stem for file in paths.PROFILES.glob("*.yaml"))

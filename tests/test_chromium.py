@@ -2,8 +2,8 @@
 
 import pytest
 
-from helpers import chromium
 from helpers.errors import BadInput
+from helpers.publishing import chromium
 
 
 @pytest.fixture

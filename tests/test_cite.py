@@ -8,8 +8,10 @@ import pytest
 import yaml
 from pybtex.database import parse_string
 
-from helpers import chapters, cite, cite_page, paths, variants
-from helpers.page_header import DATA_KEY
+from helpers import paths
+from helpers.pages import cite, cite_page, variants
+from helpers.pages.page_header import DATA_KEY
+from helpers.publishing import chapters
 
 RUN = {"profile": "mini", "commit": "0123abcd4567+", "date": "2026-11-21T10:00:00Z"}
 

@@ -4,11 +4,13 @@ import pandas as pd
 import pytest
 import yaml
 
-from helpers import chapters, claims, paths, published
-from helpers.claims import Claim, published_evidence
+from helpers import paths
 from helpers.errors import BadInput
-from helpers.evaluation import Evaluation
-from helpers.verdicts import INSIGNIFICANT, NOT_RUN, SIGNIFICANT
+from helpers.evaluation import claims, published
+from helpers.evaluation.claims import Claim, published_evidence
+from helpers.evaluation.evaluated import Evaluation
+from helpers.evaluation.verdicts import INSIGNIFICANT, NOT_RUN, SIGNIFICANT
+from helpers.publishing import chapters
 
 CLAIMS = claims.load()
 MEASURED = [name for name, claim in CLAIMS.items() if claim.evidence.get("row")]

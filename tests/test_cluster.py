@@ -6,11 +6,14 @@ import socket
 import pytest
 
 import cluster_toys as toys
-from helpers import backbone, cli, cluster, cluster_steps, cluster_work, collection, ledger, paths, rebuilding
+from helpers import cli, paths
+from helpers.data import collection
+from helpers.data.texts import text_store
+from helpers.data.tokens import window_tokens
 from helpers.errors import BadInput
-from helpers.store import Store
-from helpers.texts import text_store
-from helpers.tokens import window_tokens
+from helpers.networks import backbone
+from helpers.steps import cluster, cluster_steps, cluster_work, ledger, rebuilding
+from helpers.steps.store import Store
 
 
 @pytest.fixture

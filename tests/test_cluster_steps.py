@@ -13,9 +13,12 @@ import pytest
 from distributed import LocalCluster
 
 import cluster_toys as toys
-from helpers import cluster, embeddings, ledger, multi_gpu, paths
-from helpers.bi_encoder import BiEncoder
+from helpers import paths
+from helpers.encoders import embeddings
+from helpers.encoders.bi_encoder import BiEncoder
 from helpers.errors import BadInput
+from helpers.networks import multi_gpu
+from helpers.steps import cluster, ledger
 from helpers.testbed import Testbed
 
 pytestmark = pytest.mark.slow  # starting two workers takes seconds

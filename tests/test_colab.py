@@ -11,8 +11,9 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from helpers import launch, paths
-from helpers.repository import Repository
+from helpers import paths
+from helpers.publishing import launch
+from helpers.publishing.repository import Repository
 from test_lock import LOCK, PROJECT, pinned
 
 # Needed to build the book, to print it, or by Jupyter alone, which a runtime has: no chapter imports them.
@@ -79,7 +80,7 @@ def test_binder_s_build_makes_a_small_copy_of_every_chapter(tmp_path):
     subprocess.run([BINDER / "postBuild"], cwd=paths.ROOT, check=True, env=env)
     calls = (tmp_path / "calls").read_text().splitlines()
     assert f"pip install --no-cache-dir --no-deps pyserini=={LOCK['pyserini']}" in calls
-    from helpers import chapters
+    from helpers.publishing import chapters
 
     assert calls[-1] == f"book open {' '.join(chapters.templates())} --profile mini --to mini"
 
@@ -180,7 +181,8 @@ def test_the_setup_cell_makes_a_python_without_the_book_import_it(tmp_path):
             shutil.rmtree(old)
         (site / "borrowed.pth").write_text(os.pathsep.join(p for p in sys.path if p.endswith("site-packages")) + "\n")
     cell = "".join(launch.setup_cell(Repository("me", "my-book", "main"))["source"])
-    script = cell + "\nfrom helpers import chapters, paths\nfrom helpers.testbed import Testbed\n" \
+    script = cell + "\nfrom helpers import paths\nfrom helpers.publishing import chapters\n" \
+        "from helpers.testbed import Testbed\n" \
         "print(paths.ROOT, len(chapters.templates()), Testbed.__module__, sep='|')\n"
     env = {**os.environ, "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": f"url.file://{source}.insteadOf",
            "GIT_CONFIG_VALUE_0": "https://github.com/me/my-book", "PYTHONNOUSERSITE": "1"}

@@ -6,12 +6,13 @@ import nbformat
 import pandas as pd
 import pytest
 
-from helpers import compared_page, comparison, page_header, paths, variants
-from helpers.carried import System, packed
-from helpers.comparison import Page
-from helpers.fragments import Fragment
-from helpers.significance import paired
-from helpers.verdicts import holm
+from helpers import paths
+from helpers.evaluation.significance import paired
+from helpers.evaluation.verdicts import holm
+from helpers.pages import compared_page, comparison, page_header, variants
+from helpers.pages.carried import System, packed
+from helpers.pages.comparison import Page
+from helpers.pages.fragments import Fragment
 
 RUN = {"profile": "almanac", "commit": "abc", "date": "2026-01-02T03:04:05Z", "seconds": 9.0,
        "parameters": {"queries": 400, "depths": [10, 20]}}

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from helpers.whole_word_masking import IGNORED, WholeWordMasking
+from helpers.pretraining.whole_word_masking import IGNORED, WholeWordMasking
 
 torch = pytest.importorskip("torch")
 
@@ -21,7 +21,7 @@ def small(layers=3, **more):
 
 
 def condenser(early=1, head_layers=2):
-    from helpers.condenser import Condenser
+    from helpers.pretraining.condenser import Condenser
 
     torch.manual_seed(6)
     return Condenser(small(), early, head_layers).eval()
@@ -106,7 +106,7 @@ def test_some_layer_must_be_late(early):
 def test_other_architectures_are_refused():
     from transformers import DistilBertConfig, DistilBertModel
 
-    from helpers.condenser import Condenser
+    from helpers.pretraining.condenser import Condenser
 
     with pytest.raises(ValueError, match="distilbert"):
         Condenser(DistilBertModel(DistilBertConfig(vocab_size=50, dim=16, n_layers=2, n_heads=2, hidden_dim=32)), 1, 2)
@@ -157,7 +157,7 @@ def test_share_must_lie_between_none_and_all(share):
 
 
 def masked(texts, batch_size=2, seed=1):
-    from helpers.pretraining_data import Masked
+    from helpers.pretraining.pretraining_data import Masked
 
     return Masked(texts, MASKING, batch_size, seed, (2, 3))
 
@@ -195,7 +195,7 @@ def test_masks_depend_on_epoch_and_text_alone():
 
 
 def test_long_texts_are_cut_and_remainders_dropped():
-    from helpers.pretraining_data import spans
+    from helpers.pretraining.pretraining_data import spans
 
     class Tokens(dict):
         def windows_of(self, doc_id):
@@ -211,8 +211,8 @@ def folder_of_texts(tmp_path, monkeypatch):
     """A small collection, a tokenizer and a backbone in a folder; returns the arguments of `pretrained`."""
     from transformers import BertTokenizerFast
 
-    from helpers import backbone
-    from helpers.pretraining_data import corpus
+    from helpers.networks import backbone
+    from helpers.pretraining.pretraining_data import corpus
     from helpers.testbed import Testbed
 
     monkeypatch.setenv("BOOK_STORE", str(tmp_path / "store"))
@@ -235,7 +235,7 @@ def folder_of_texts(tmp_path, monkeypatch):
 
 
 def made(bed, encoder, texts, epochs=3, head_layers=2, start=None, seed=1, dropout=0.1):
-    from helpers.pretraining import pretrained
+    from helpers.pretraining.training import pretrained
 
     return pretrained(texts, bed.store, bed.tokens(encoder), encoder, 1, head_layers, 0.15, epochs, 1e-3, 8, 0.1, 0.01, dropout,
                       20, 4, seed, start)
@@ -247,7 +247,7 @@ def test_texts_relevant_to_the_split_are_left_out(folder_of_texts):
 
 
 def test_the_first_texts_alone_may_be_read(folder_of_texts):
-    from helpers.pretraining_data import corpus
+    from helpers.pretraining.pretraining_data import corpus
 
     bed, _, _ = folder_of_texts
     assert corpus(bed.store, None, 3).value()["doc_id"].tolist() == ["p0", "p1", "p2"]
@@ -260,8 +260,8 @@ def test_the_saved_model_is_its_backbone_and_the_head_is_dropped(folder_of_texts
     from safetensors.torch import load_file
     from transformers import AutoModel
 
-    from helpers.backbone import Backbone
-    from helpers.encoder import build
+    from helpers.encoders.encoder import build
+    from helpers.networks.backbone import Backbone
 
     bed, encoder, texts = folder_of_texts
     folder = made(bed, encoder, texts).value()
@@ -295,7 +295,8 @@ def test_pretraining_learns_and_head_and_late_losses_fall(folder_of_texts):
 def test_going_on_from_a_checkpoint_gives_the_losses_of_not_stopping(folder_of_texts, monkeypatch):
     from transformers import TrainerCallback
 
-    from helpers import fine_tuning, paths
+    from helpers import paths
+    from helpers.reranking import fine_tuning
 
     bed, encoder, texts = folder_of_texts
     step = made(bed, encoder, texts)
@@ -332,7 +333,7 @@ def test_going_on_from_a_checkpoint_gives_the_losses_of_not_stopping(folder_of_t
 def test_continuing_keeps_the_head_and_begins_where_it_ended(folder_of_texts):
     from safetensors.torch import load_file
 
-    from helpers.pretraining import OUTPUT
+    from helpers.pretraining.training import OUTPUT
 
     bed, encoder, texts = folder_of_texts
     first = made(bed, encoder, texts, dropout=0.0)

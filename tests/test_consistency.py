@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.consistency import MEASURE, at, consistency, factors, means
+from helpers.retrieval.consistency import MEASURE, at, consistency, factors, means
 
 COLUMNS = ["query_id", "doc_id", "score"]
 

@@ -5,14 +5,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import backbone, numerics, rerank
-from helpers.aggregation import aggregate
-from helpers.base_reranker import whole_reader
-from helpers.reranker import Reranker
-from helpers.scoring import load_scorer, probabilities
+from helpers.data.tokens import WindowTokens, pair_ids, query_ids
+from helpers.data.windows import WHOLE
+from helpers.networks import backbone, numerics
+from helpers.reranking import rerank
+from helpers.reranking.aggregation import aggregate
+from helpers.reranking.base_reranker import whole_reader
+from helpers.reranking.reranker import Reranker
+from helpers.reranking.scoring import load_scorer, probabilities
 from helpers.testbed import Testbed
-from helpers.tokens import WindowTokens, pair_ids, query_ids
-from helpers.windows import WHOLE
 
 pytestmark = pytest.mark.slow
 
@@ -75,7 +76,7 @@ def test_scores_do_not_depend_on_the_order_or_the_company(tiny, store):
 
 
 def test_bf16_agrees_with_fp32_and_does_not_make_ties(tiny, store, monkeypatch):
-    from helpers import numerics
+    from helpers.networks import numerics
 
     random = np.random.default_rng(2)
     inputs = [(random.integers(1000, 5000, size=30).tolist(), [0] * 30) for _ in range(200)]
@@ -144,8 +145,8 @@ def test_the_input_is_cls_query_sep_window_sep():
 
 
 def test_tokens_of_windows_are_those_of_their_text(folder, store):
-    from helpers.texts import Texts
-    from helpers.windows import windows
+    from helpers.data.texts import Texts
+    from helpers.data.windows import windows
 
     bed, encoder = Testbed(str(folder), words=6, overlap=2), backbone.resolve("packaged:0")
     reader = WindowTokens(bed.tokens(encoder).value(), bed.store.value())

@@ -2,8 +2,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import backbone, dense, numerics
-from helpers.dense import dense_window_scores
+from helpers.encoders import dense
+from helpers.encoders.dense import dense_window_scores
+from helpers.networks import backbone, numerics
 from helpers.testbed import Testbed
 
 pytestmark = pytest.mark.slow

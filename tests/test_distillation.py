@@ -4,9 +4,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from helpers.distillation_losses import attention_loss, hidden_loss, masked_mean_square, matched_layers, soft_cross_entropy
-from helpers.reranker import Reranker
-from helpers.student import Student
+from helpers.reranking.distillation_losses import (
+    attention_loss,
+    hidden_loss,
+    masked_mean_square,
+    matched_layers,
+    soft_cross_entropy,
+)
+from helpers.reranking.reranker import Reranker
+from helpers.reranking.student import Student
 
 
 def sigmoid(x):
@@ -86,8 +92,8 @@ def test_attention_scores_are_those_before_the_softmax():
     import torch
     from transformers import AutoModel
 
-    from helpers import backbone
-    from helpers.attention_scores import AttentionScores
+    from helpers.networks import backbone
+    from helpers.reranking.attention_scores import AttentionScores
 
     model = backbone.resolve("packaged:0,1").build(AutoModel, attn_implementation="eager").eval()
     scores = AttentionScores(model)

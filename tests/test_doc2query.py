@@ -3,11 +3,12 @@ from dataclasses import replace
 
 import pytest
 
-from helpers import backbone, java
-from helpers.bm25 import search
-from helpers.doc2query import QUERIES, Doc2Query, expanded_index, read
 from helpers.errors import BadInput
-from helpers.lucene import text_index
+from helpers.networks import backbone
+from helpers.retrieval import java
+from helpers.retrieval.bm25 import search
+from helpers.retrieval.doc2query import QUERIES, Doc2Query, expanded_index, read
+from helpers.retrieval.lucene import text_index
 from helpers.steps import Step
 from helpers.testbed import Testbed
 

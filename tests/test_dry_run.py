@@ -6,9 +6,12 @@ import nbformat
 import pytest
 
 import dry_steps
-from helpers import dry_run, ledger, paths, significance, steps
+from helpers import paths, steps
 from helpers.errors import BadInput
-from helpers.known import Catalogue
+from helpers.evaluation import significance
+from helpers.forecast import dry_run
+from helpers.forecast.known import Catalogue
+from helpers.steps import ledger
 
 PARAMETERS = "count: int = 3  # how many\ntimes: int = 2  # factor"
 IMPORTS = "from dry_steps_module import doubled, numbers, total"

@@ -3,8 +3,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from helpers import backbone
-from helpers.reranker import Reranker
+from helpers.networks import backbone
+from helpers.reranking.reranker import Reranker
 from helpers.testbed import Testbed
 
 HIDDEN = 384  # dimensions of the packaged backbone
@@ -34,7 +34,7 @@ class Tokenizer:
 
 def watched(patience, losses, model=None):
     """The observer after evaluations at steps 10, 20, ...; the weight is the step's number."""
-    from helpers.early_stopping import KeepBest
+    from helpers.reranking.early_stopping import KeepBest
 
     observer, model = KeepBest(patience), model or Model()
     for number, loss in enumerate(losses, start=1):
@@ -170,7 +170,7 @@ def built(**config):
     ("pooler", {"classifier", "pooler"}, HIDDEN + 1 + HIDDEN * (HIDDEN + 1)),
     ("all", {"classifier", "pooler", "embeddings", "encoder"}, None)])
 def test_parameters_are_freed_by_name(trainable, free, how_many):
-    from helpers.cross_encoder import freeze
+    from helpers.reranking.cross_encoder import freeze
 
     model = built()
     freeze(model, trainable)
@@ -181,7 +181,7 @@ def test_parameters_are_freed_by_name(trainable, free, how_many):
 
 @pytest.mark.slow
 def test_freezing_can_be_undone():
-    from helpers.cross_encoder import freeze
+    from helpers.reranking.cross_encoder import freeze
 
     model = built()
     freeze(model, "head")
@@ -191,7 +191,7 @@ def test_freezing_can_be_undone():
 
 @pytest.mark.parametrize("trainable", ["", "body", "Head", "classifier"])
 def test_an_unknown_part_is_refused(trainable):
-    from helpers.cross_encoder import freeze
+    from helpers.reranking.cross_encoder import freeze
 
     with pytest.raises(ValueError, match=f"trainable '{trainable}': all, pooler or head"):
         freeze(SimpleNamespace(), trainable)
@@ -199,7 +199,7 @@ def test_an_unknown_part_is_refused(trainable):
 
 def untrained(model):
     """The weights that a training with this seed starts from: the backbone's, and the head as the seed makes it."""
-    from helpers import fine_tuning
+    from helpers.reranking import fine_tuning
 
     fine_tuning.seed_everything(model.seed)
     return built().state_dict()
@@ -234,7 +234,7 @@ def test_an_unknown_part_is_refused_by_the_training(tiny, store):
 def test_a_frozen_body_keeps_its_dropout_in_training(dropout, alike):
     import torch
 
-    from helpers.cross_encoder import freeze
+    from helpers.reranking.cross_encoder import freeze
 
     torch.manual_seed(1)
     model = built(hidden_dropout_prob=dropout, attention_probs_dropout_prob=0.0)

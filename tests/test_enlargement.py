@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from helpers import enlargement
-from helpers.enlargement import neighbour_distance, resized
+from helpers.encoders import enlargement
+from helpers.encoders.enlargement import neighbour_distance, resized
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from helpers import estimates
-from helpers.estimates import expect
-from helpers.known import Known
+from helpers.forecast import estimates
+from helpers.forecast.estimates import expect
+from helpers.forecast.known import Known
 from helpers.steps import Definition, Step
 
 
@@ -109,7 +109,8 @@ def test_a_raised_version_is_the_reason():
 
 
 def test_arguments_in_proportion_are_those_of_steps_that_exist():
-    from helpers import step_digests, steps
+    from helpers import steps
+    from helpers.steps import step_digests
     step_digests.import_all()
     hints = {name for definition in steps.REGISTRY.values() for name in definition.hints}
     assert hints >= estimates.PROPORTIONAL

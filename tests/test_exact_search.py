@@ -4,11 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import exact_search as module
-from helpers.collection import Text
-from helpers.exact_search import search
-from helpers.runs import ranked
-from helpers.texts import text_store
+from helpers.data.collection import Text
+from helpers.data.texts import text_store
+from helpers.encoders import exact_search as module
+from helpers.encoders.exact_search import search
+from helpers.retrieval.runs import ranked
 
 
 def brute_force(passages, queries, depth):

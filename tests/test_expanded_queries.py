@@ -1,8 +1,8 @@
 import pandas as pd
 import pytest
 
-from helpers.expanded_queries import expanded_texts, surface_words, words_of, written
-from helpers.lucene import text_index
+from helpers.retrieval.expanded_queries import expanded_texts, surface_words, words_of, written
+from helpers.retrieval.lucene import text_index
 from helpers.testbed import Testbed
 
 QUERIES = pd.DataFrame({"query_id": ["q1", "q2"], "text": ["why does bread turn brown?", "rust"]})

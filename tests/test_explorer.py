@@ -9,10 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import explorer, measures, paths
-from helpers.collection import Text
-from helpers.evaluation import Evaluation
-from helpers.runs import COLUMNS, ranked
+from helpers import paths
+from helpers.data.collection import Text
+from helpers.evaluation import measures
+from helpers.evaluation.evaluated import Evaluation
+from helpers.pages import explorer
+from helpers.retrieval.runs import COLUMNS, ranked
 from helpers.stories import explorer as story
 
 HOSTILE = "</script><script>alert('x')</script> & \"quoted\" \u2028\u2029 \u202eاختبار " + "w" * 400

@@ -8,16 +8,18 @@ import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
 
-from helpers import chromium, explorer, paths
-from helpers.base_reranker import base_reranker
-from helpers.bi_encoder import BiEncoder
-from helpers.bm25 import K1, B
-from helpers.collection import Text
+from helpers import paths
+from helpers.data.collection import Text
+from helpers.encoders.bi_encoder import BiEncoder
 from helpers.errors import BadInput
-from helpers.runs import cut
+from helpers.pages import explorer
+from helpers.publishing import chromium
+from helpers.reranking.base_reranker import base_reranker
+from helpers.reranking.trial import Trial
+from helpers.retrieval.bm25 import K1, B
+from helpers.retrieval.runs import cut
 from helpers.stories import explorer as story
 from helpers.testbed import Testbed
-from helpers.trial import Trial
 from test_explorer import HOSTILE, RUNS, Texts, bed_of, systems_of
 from without_chromium import skip_or_fail
 

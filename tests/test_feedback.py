@@ -3,9 +3,9 @@ from collections import Counter
 import pandas as pd
 import pytest
 
-from helpers.bo1 import expanded, expansion
-from helpers.feedback import bo1_queries, rm3_run, weighted_run
-from helpers.lucene import text_index
+from helpers.retrieval.bo1 import expanded, expansion
+from helpers.retrieval.feedback import bo1_queries, rm3_run, weighted_run
+from helpers.retrieval.lucene import text_index
 from helpers.testbed import Testbed
 
 pytestmark = pytest.mark.slow

@@ -5,9 +5,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from helpers import chapters, cli, downloads, fetching, hub, paths, pinning, prebuilt
+from helpers import cli, paths
 from helpers.errors import BadInput, NetworkNeeded
-from helpers.fetching import Item
+from helpers.publishing import chapters
+from helpers.remote import downloads, fetching, hub, pinning
+from helpers.remote.fetching import Item
+from helpers.retrieval import prebuilt
 
 COMMIT = "0123456789abcdef" * 2 + "01234567"
 PROFILE = f"""# a comment that names hub:owner/small@main

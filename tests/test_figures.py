@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import figures, plots
+from helpers.pages import figures, plots
 
 
 def tips(fragment):

@@ -4,13 +4,13 @@ import faiss
 import pandas as pd
 import pytest
 
-from helpers import latency
-from helpers.deepct import DeepCT
+from helpers.costs import latency
+from helpers.costs.latency import clocked, folder_size, latencies, per_query
 from helpers.errors import BadInput
-from helpers.first_stages import NAMES, FirstStages, first_stages, repbert
-from helpers.latency import clocked, folder_size, latencies, per_query
-from helpers.lucene import text_index
-from helpers.rebuilding import rebuild
+from helpers.retrieval.deepct import DeepCT
+from helpers.retrieval.first_stages import NAMES, FirstStages, first_stages, repbert
+from helpers.retrieval.lucene import text_index
+from helpers.steps.rebuilding import rebuild
 from helpers.testbed import Testbed
 
 slow = pytest.mark.slow

@@ -4,8 +4,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from helpers import page
-from helpers.fragments import DATA_MIME, Fragment, Html, badge, cell, details, table
+from helpers.pages import page
+from helpers.pages.fragments import DATA_MIME, Fragment, Html, badge, cell, details, table
 
 HOSTILE = "<script>alert('x')</script> & \"quoted\" </table>"
 

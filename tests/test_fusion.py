@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.fusion import (
+from helpers.retrieval.fusion import (
     FIRST,
     RRF,
     SECOND,
@@ -78,7 +78,8 @@ def test_empty_runs_merge():
 
 
 def test_the_scores_carry_the_order_and_survive_a_file(tmp_path):
-    from helpers import runs, values
+    from helpers.retrieval import runs
+    from helpers.steps import values
 
     merged = alternating(run_of(q="zac", r="xy"), run_of(q="bza"), 10)
     assert merged.groupby("query_id")["score"].apply(lambda s: s.is_monotonic_decreasing and s.is_unique).all()

@@ -3,8 +3,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from helpers import inference
-from helpers.inference import batches, run_batches
+from helpers.networks import inference
+from helpers.networks.inference import batches, run_batches
 
 
 def test_batches_are_length_sorted_and_within_the_budget():

@@ -6,8 +6,9 @@ import sys
 import pytest
 
 import dry_steps
-from helpers import known, paths, steps
-from helpers.known import (
+from helpers import paths, steps
+from helpers.forecast import known
+from helpers.forecast.known import (
     OTHER_DATA,
     OTHER_PARTS,
     OTHER_STEP,

@@ -9,9 +9,10 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
-from helpers import chapters, launch, paths, repository
+from helpers import paths
 from helpers.errors import BadInput
-from helpers.repository import Repository
+from helpers.publishing import chapters, launch, repository
+from helpers.publishing.repository import Repository
 
 PLACE = Repository("me", "my-book", "main")
 KNOWN = {"owner": "me", "name": "my-book", "branch": "main", "pdf": None}

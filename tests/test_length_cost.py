@@ -1,7 +1,7 @@
 import pytest
 
-from helpers.backbone import resolve
-from helpers.length_cost import KINDS, length_cost, reader
+from helpers.costs.length_cost import KINDS, length_cost, reader
+from helpers.networks.backbone import resolve
 
 pytestmark = pytest.mark.slow
 

@@ -1,8 +1,8 @@
 import pytest
 import torch
 
-from helpers.longformer import converted, query_attends_globally
-from helpers.reranker import Reranker
+from helpers.reranking.longformer import converted, query_attends_globally
+from helpers.reranking.reranker import Reranker
 
 TOKENS, QUERY, WINDOW = 24, 5, 8
 

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from helpers import chromium
 from helpers.errors import BadInput
+from helpers.publishing import chromium
 from looking import Look, context, dead_links, local, look_at
 from without_chromium import skip_or_fail
 

@@ -8,7 +8,8 @@ import pytest
 import yaml
 
 from extension import load
-from helpers import chapters, paths
+from helpers import paths
+from helpers.publishing import chapters
 
 FORMULA = re.compile(r"\$\$(.+?)\$\$|(?<![\\$])\$([^$\s](?:[^$\n]*[^$\s])?)\$(?![$\d])", re.DOTALL)
 

@@ -6,7 +6,7 @@ from html import unescape
 import numpy as np
 import pandas as pd
 
-from helpers.matrices import DIFFERENT, LISTED, SAME, confusion_matrix, pair_matrix
+from helpers.pages.matrices import DIFFERENT, LISTED, SAME, confusion_matrix, pair_matrix
 
 
 def text_of(fragment):

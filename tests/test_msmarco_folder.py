@@ -2,9 +2,9 @@ import gzip
 
 import pytest
 
-from helpers.collection import Text, open_collection
+from helpers.data.collection import Text, open_collection
+from helpers.data.msmarco_folder import MsMarcoFolder, read_qrels, read_tsv
 from helpers.errors import BadInput
-from helpers.msmarco_folder import MsMarcoFolder, read_qrels, read_tsv
 
 GOOD = {"collection.tsv": "p1\ta pond\np2\ta river\n", "queries.tsv": "q1\twater\nq2\tstream\n",
         "qrels.tsv": "q1\t0\tp1\t1\nq2\t0\tp2\t1\n"}

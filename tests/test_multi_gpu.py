@@ -8,10 +8,13 @@ import pandas as pd
 import pytest
 
 import cluster_toys as toys
-from helpers import backbone, collection, fine_tuning, multi_gpu, numerics, paths, scoring, steps
-from helpers.cross_encoder import cross_encoder
-from helpers.texts import text_store
-from helpers.tokens import window_tokens
+from helpers import paths, steps
+from helpers.data import collection
+from helpers.data.texts import text_store
+from helpers.data.tokens import window_tokens
+from helpers.networks import backbone, multi_gpu, numerics
+from helpers.reranking import fine_tuning, scoring
+from helpers.reranking.cross_encoder import cross_encoder
 
 
 @pytest.fixture

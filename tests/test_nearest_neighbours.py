@@ -3,9 +3,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import nearest_neighbours as nn
-from helpers.embeddings import PASSAGES, QUERIES
-from helpers.nearest_neighbours import (
+from helpers.encoders import nearest_neighbours as nn
+from helpers.encoders.embeddings import PASSAGES, QUERIES
+from helpers.encoders.nearest_neighbours import (
     DEPTH,
     EXACT,
     HNSW,

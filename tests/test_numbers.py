@@ -1,6 +1,6 @@
 import pytest
 
-from helpers.numbers import count, interval, p_value, plain, seconds, signed, size
+from helpers.pages.numbers import count, interval, p_value, plain, seconds, signed, size
 
 
 @pytest.mark.parametrize("value, text", [(0.571, "0.571"), (0.57, "0.570"), (0.5714, "0.571"), (1, "1.000")])

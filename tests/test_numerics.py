@@ -2,7 +2,7 @@
 
 import pytest
 
-from helpers import numerics
+from helpers.networks import numerics
 
 
 @pytest.fixture

@@ -4,11 +4,12 @@ import socket
 
 import pytest
 
-from helpers import dry_run, execute, offline
 from helpers.almanac import Almanac
-from helpers.backbone import layers, resolve
-from helpers.irds import IrDatasets
-from helpers.known import Catalogue
+from helpers.data.irds import IrDatasets
+from helpers.forecast import dry_run, offline
+from helpers.forecast.known import Catalogue
+from helpers.networks.backbone import layers, resolve
+from helpers.publishing import execute
 
 BERT = "hub:google-bert/bert-base-uncased@main"
 

@@ -5,8 +5,9 @@ import json
 import nbformat
 import pytest
 
-from helpers import chapters, cli, own_copy, paths
+from helpers import cli, paths
 from helpers.errors import BadInput
+from helpers.publishing import chapters, own_copy
 
 
 @pytest.mark.parametrize("profile", ["almanac", "mini"])

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from helpers import packed
-from helpers.packed import Group, Packed, supports
+from helpers.networks import packed
+from helpers.networks.packed import Group, Packed, supports
 
 LENGTHS = [3, 9, 9, 9, 17, 40, 40, 1, 33]
 
@@ -104,7 +104,8 @@ def test_positions_and_token_types_count():
 def test_logits_of_a_cross_encoder_are_those_of_the_padded_model(monkeypatch):
     import torch
 
-    from helpers import numerics, scoring
+    from helpers.networks import numerics
+    from helpers.reranking import scoring
 
     monkeypatch.setattr(numerics, "dtype", lambda: "fp32")
     model, (ids, types) = scoring.ready(bert()), texts(LENGTHS)
@@ -116,7 +117,8 @@ def test_logits_of_a_cross_encoder_are_those_of_the_padded_model(monkeypatch):
 
 @pytest.mark.slow
 def test_probabilities_come_in_the_order_of_the_inputs_packed_or_not(monkeypatch):
-    from helpers import numerics, scoring
+    from helpers.networks import numerics
+    from helpers.reranking import scoring
 
     monkeypatch.setattr(numerics, "dtype", lambda: "fp32")
     model, inputs = scoring.ready(bert()), list(zip(*texts(LENGTHS * 5), strict=True))

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from helpers.padding import grouped_order, padded, random_order, slices
-from helpers.reranker import Reranker
+from helpers.costs.padding import grouped_order, padded, random_order, slices
+from helpers.reranking.reranker import Reranker
 from helpers.stories.growth import padding_of
 
 

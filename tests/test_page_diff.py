@@ -4,9 +4,10 @@
 import pytest
 from PIL import Image
 
-from helpers import chromium, cli, page_diff
+from helpers import cli
 from helpers.errors import BadInput
-from helpers.page_diff import Change
+from helpers.publishing import chromium, page_diff
+from helpers.publishing.page_diff import Change
 from without_chromium import skip_or_fail
 
 PAGE = """<html><head><title>{date}</title></head><body><nav>{date}</nav><article><h1>T</h1><div class="nr-launch">{date}</div>

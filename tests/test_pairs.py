@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from helpers import backbone
-from helpers.pairs import draw, draw_positives, training_pairs
+from helpers.networks import backbone
+from helpers.reranking.pairs import draw, draw_positives, training_pairs
 from helpers.testbed import Testbed
 
 

@@ -4,9 +4,9 @@ import sys
 import numpy as np
 import pytest
 
-from helpers import peak_memory
-from helpers.backbone import resolve
-from helpers.peak_memory import inference_memory, measured, peak, reset_peak, resident
+from helpers.costs import peak_memory
+from helpers.costs.peak_memory import inference_memory, measured, peak, reset_peak, resident
+from helpers.networks.backbone import resolve
 
 MEGABYTE = 10**6
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")

@@ -3,10 +3,10 @@ from dataclasses import dataclass, replace
 import pandas as pd
 import pytest
 
+from helpers.data.queries import asked
 from helpers.errors import BadInput
-from helpers.pipeline import Feedback, Pipeline
-from helpers.queries import asked
-from helpers.runs import COLUMNS
+from helpers.reranking.pipeline import Feedback, Pipeline
+from helpers.retrieval.runs import COLUMNS
 from helpers.search_command import as_text
 from helpers.steps import step
 from helpers.testbed import Testbed

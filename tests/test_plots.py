@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import figures, plots
+from helpers.pages import figures, plots
 
 QUERIES = [f"q{n}" for n in range(6)]
 

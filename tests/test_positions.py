@@ -1,14 +1,14 @@
 import pandas as pd
 import pytest
 
-from helpers.collection import Text
-from helpers.positions import answer_positions
+from helpers.data.collection import Text
+from helpers.data.positions import answer_positions
 
 
 @pytest.fixture
 def places(monkeypatch):
     """`answer_positions` over texts given as dictionaries."""
-    monkeypatch.setattr("helpers.positions.Texts", lambda texts: texts)
+    monkeypatch.setattr("helpers.data.positions.Texts", lambda texts: texts)
 
     def find(documents, passages, document_qrels, passage_qrels, level=1):
         def frame(rows):

@@ -8,9 +8,11 @@ import zipfile
 
 import pytest
 
-from helpers import downloads, java, lucene, paths, prebuilt
+from helpers import paths
 from helpers.errors import BadInput, NetworkNeeded
-from helpers.rebuilding import rebuild
+from helpers.remote import downloads
+from helpers.retrieval import java, lucene, prebuilt
+from helpers.steps.rebuilding import rebuild
 from helpers.testbed import Testbed
 from local_server import serving
 

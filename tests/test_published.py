@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from helpers import paths, published
+from helpers import paths
 from helpers.errors import BadInput
+from helpers.evaluation import published
 
 DIGEST = Path(__file__).parent / "published_digest.yaml"
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from helpers import recipe
+from helpers.steps import recipe
 
 
 class Data:  # stands for a collection part: known by its digest, wherever it lies

@@ -9,10 +9,13 @@ import nbformat
 import pandas as pd
 import pytest
 
-from helpers import chapters, ledger, page_header, paths, provenance, rebuilding, recipe, recorded, step_digests, steps
-from helpers.fragments import Fragment
-from helpers.recorded import drift_of
-from helpers.store import MANIFEST, Store, fingerprint, read_entry
+from helpers import paths, steps
+from helpers.pages import page_header
+from helpers.pages.fragments import Fragment
+from helpers.publishing import chapters
+from helpers.steps import ledger, provenance, rebuilding, recipe, recorded, step_digests
+from helpers.steps.recorded import drift_of
+from helpers.steps.store import MANIFEST, Store, fingerprint, read_entry
 
 
 @pytest.fixture
@@ -184,8 +187,8 @@ def test_a_damaged_record_is_named(fake):
 
 
 def test_the_command_line_verifies_a_step_of_the_book(fake):
-    from helpers.collection import open_collection
-    from helpers.queries import qrels
+    from helpers.data.collection import open_collection
+    from helpers.data.queries import qrels
     ship(qrels([open_collection("almanac").part("qrels", "document", "test")]))
     command = [sys.executable, "-m", "helpers.cli", "verify", "--sample", "1"]
     environment = {**os.environ, "BOOK_ROOT": str(fake)}

@@ -2,9 +2,10 @@
 
 import pytest
 
-from helpers import paths, repository
+from helpers import paths
 from helpers.errors import BadInput
-from helpers.repository import Repository
+from helpers.publishing import repository
+from helpers.publishing.repository import Repository
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from helpers.errors import BadInput
-from helpers.runs import COLUMNS, cut, ranked, ranks, read_trec, to_trec
+from helpers.retrieval.runs import COLUMNS, cut, ranked, ranks, read_trec, to_trec
 
 
 def run_of(*rows):

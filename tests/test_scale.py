@@ -5,10 +5,11 @@ import re
 import pytest
 import yaml
 
-from helpers import paths, scale
-from helpers.backbone import resolve
-from helpers.irds import IrDatasets
-from helpers.scale import Gpu, Network, TextFacts, Unknown
+from helpers import paths
+from helpers.data.irds import IrDatasets
+from helpers.forecast import scale
+from helpers.forecast.scale import Gpu, Network, TextFacts, Unknown
+from helpers.networks.backbone import resolve
 
 NETWORK = Network(layers=2, dimensions=4, heads=2, inner=8, vocabulary=10, parameters=1000)
 PROFILE = (paths.PROFILES / "msmarco.yaml").read_text(encoding="utf-8")

@@ -5,12 +5,14 @@ import socket
 import nbformat
 import pytest
 
-from helpers import explain, paths, provenance, scale_report, workload
-from helpers.estimates import Expected
-from helpers.workload import Load
+from helpers import paths
+from helpers.forecast import explain, scale_report, workload
+from helpers.forecast.estimates import Expected
+from helpers.forecast.workload import Load
+from helpers.steps import provenance
 
 PARAMETERS = 'collection: str = "almanac"  # what\nbackbone: str = "packaged"  # of the model'
-CELLS = ("from helpers.base_reranker import base_reranker\nfrom helpers.testbed import Testbed",
+CELLS = ("from helpers.reranking.base_reranker import base_reranker\nfrom helpers.testbed import Testbed",
          'model = base_reranker(collection, backbone, 100, unit="passage")\nbed = Testbed(collection, "passage", queries=4)',
          "scores = model.scores(bed, bed.bm25(0.9, 0.4, 100), 50)", "frame = scores.value()")
 LARGE = 'collection: "irds:msmarco-passage", backbone: "hub:google-bert/bert-base-uncased@main"'

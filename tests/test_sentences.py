@@ -6,14 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import sentence_data
 from helpers.errors import BadInput
+from helpers.pretraining import sentence_data
 
 torch = pytest.importorskip("torch")
 
 
 def test_squared_error_of_the_cosine_by_hand():
-    from helpers.sentence_model import squared_error
+    from helpers.pretraining.sentence_model import squared_error
 
     first, second = torch.tensor([[1.0, 0], [3, 4]]), torch.tensor([[1.0, 1], [3, 4]])
     expected = ((math.sqrt(0.5) - 0.2) ** 2 + (1 - 0.9) ** 2) / 2
@@ -21,7 +21,7 @@ def test_squared_error_of_the_cosine_by_hand():
 
 
 def test_triplet_hinge_by_hand_is_euclidean_and_not_squared():
-    from helpers.sentence_model import triplet_hinge
+    from helpers.pretraining.sentence_model import triplet_hinge
 
     anchor, same = torch.zeros(2, 2), torch.tensor([[3.0, 4], [0, 1]])
     other = torch.tensor([[0.0, 2], [0, 9]])
@@ -37,7 +37,7 @@ def test_sections_are_cut_into_sentences_and_headings_fall():
 @pytest.fixture
 def documents(tmp_path, monkeypatch):
     """A folder of three documents: two with two sections each, one with a single section."""
-    from helpers.texts import text_store
+    from helpers.data.texts import text_store
 
     monkeypatch.setenv("BOOK_STORE", str(tmp_path / "store"))
 
@@ -51,7 +51,7 @@ def documents(tmp_path, monkeypatch):
             return {"data": ["texts", "document"], "collection": "x", "digest": "d"}
 
         def stream(self):
-            from helpers.collection import Text
+            from helpers.data.collection import Text
 
             yield from (Text("d1", "", body("Bread")), Text("d2", "", body("Iron")), Text("d3", "", "Only one section here."))
 
@@ -88,7 +88,7 @@ def test_folds_part_the_rows_and_samples_hold_each_other():
 
 
 def stsb(tmp_path, text):
-    from helpers.stsb import StsbFile, stsb_pairs
+    from helpers.data.stsb import StsbFile, stsb_pairs
 
     (tmp_path / "sts-test.csv").write_text(text, encoding="utf-8")
     return stsb_pairs.definition.function(StsbFile("test", tmp_path))
@@ -118,9 +118,9 @@ def bert():
 
 
 def test_a_trimmed_vocabulary_trains_to_the_same_vectors():
-    from helpers.encoder import inputs
-    from helpers.sentence_model import SentenceModel
-    from helpers.vocabulary import trim
+    from helpers.encoders.encoder import inputs
+    from helpers.pretraining.sentence_model import SentenceModel
+    from helpers.pretraining.vocabulary import trim
 
     texts = [[2, 30, 31, 3], [2, 45, 3], [2, 31, 45, 59, 3]]
 
@@ -147,7 +147,7 @@ def words(tmp_path):
     """A backbone in a folder whose tokenizer knows forty words."""
     from transformers import BertConfig, BertModel, BertTokenizerFast
 
-    from helpers import backbone
+    from helpers.networks import backbone
 
     vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *(f"w{n}" for n in range(40))]
     (tmp_path / "vocab.txt").write_text("\n".join(vocabulary) + "\n")
@@ -164,7 +164,7 @@ def sentences(generator, count, words):
 
 @pytest.mark.slow
 def test_similarity_is_learned_from_pairs(words):
-    from helpers.sentence_training import predicted_similarity
+    from helpers.pretraining.sentence_training import predicted_similarity
 
     generator = np.random.default_rng(1)
     low, high = list(range(20)), list(range(20, 40))
@@ -184,7 +184,7 @@ def test_similarity_is_learned_from_pairs(words):
 
 @pytest.mark.slow
 def test_sections_are_learned_from_triplets(words):
-    from helpers.sentence_training import told_apart
+    from helpers.pretraining.sentence_training import told_apart
 
     generator = np.random.default_rng(1)
     kinds = generator.integers(2, size=200)

@@ -3,8 +3,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from helpers import backbone, numerics, speed
-from helpers.lucene import text_index
+from helpers.costs import speed
+from helpers.networks import backbone, numerics
+from helpers.retrieval.lucene import text_index
 from helpers.testbed import Testbed
 
 

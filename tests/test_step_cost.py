@@ -4,9 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from helpers import step_cost
-from helpers.backbone import resolve
-from helpers.step_cost import (
+from helpers.costs import step_cost
+from helpers.costs.step_cost import (
     encode,
     in_turns,
     inference_seconds,
@@ -16,6 +15,7 @@ from helpers.step_cost import (
     training_seconds,
     training_step,
 )
+from helpers.networks.backbone import resolve
 
 TINY = ["BERT/1/32/2", "DistilBERT/2/32/2"]
 
@@ -68,7 +68,7 @@ def test_a_text_becomes_the_mean_of_its_states_with_length_one():
 
 @pytest.mark.slow
 def test_token_ids_are_the_same_each_time_and_in_every_vocabulary():
-    from helpers.architectures import OWN, configuration
+    from helpers.encoders.architectures import OWN, configuration
 
     ids = random_ids(8, 64, "cpu")
     assert ids.shape == (8, 64)
@@ -82,7 +82,7 @@ def test_token_ids_are_the_same_each_time_and_in_every_vocabulary():
 def test_a_training_step_reads_three_texts_and_moves_the_weights_once_it_runs():
     import torch
 
-    from helpers.architectures import build
+    from helpers.encoders.architectures import build
 
     model, calls = build("BERT/1/32/2", attn_implementation="eager").train(), []
     model.register_forward_hook(lambda *_: calls.append(1))
@@ -101,7 +101,7 @@ def test_a_training_step_reads_three_texts_and_moves_the_weights_once_it_runs():
 def test_a_training_step_brings_the_relevant_text_nearer():
     import torch
 
-    from helpers.architectures import build
+    from helpers.encoders.architectures import build
 
     torch.manual_seed(1)
     model, texts = build("BERT/1/32/2", attn_implementation="eager").eval(), random_ids(6, 4, "cpu").chunk(3)  # no dropout

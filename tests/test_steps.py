@@ -10,8 +10,10 @@ import time
 
 import pytest
 
-from helpers import ledger, numerics, paths, rebuilding, steps
-from helpers.store import MANIFEST, Store
+from helpers import paths, steps
+from helpers.networks import numerics
+from helpers.steps import ledger, rebuilding
+from helpers.steps.store import MANIFEST, Store
 
 CALLS = []
 

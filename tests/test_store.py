@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from helpers import store as stores
-from helpers.store import MANIFEST, Store, fingerprint, read_entry
+from helpers.steps import store as stores
+from helpers.steps.store import MANIFEST, Store, fingerprint, read_entry
 
 KEY = "k" * 64
 

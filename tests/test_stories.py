@@ -1,8 +1,8 @@
 import pandas as pd
 import pytest
 
-from helpers.evaluation import Evaluation
-from helpers.figures import COLOURS
+from helpers.evaluation.evaluated import Evaluation
+from helpers.pages.figures import COLOURS
 from helpers.stories import collection, does_it_work, training
 
 

@@ -11,20 +11,21 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import compare, measures, plots, published
-from helpers.aggregation import reranked
-from helpers.collection import open_collection
+from helpers.data.collection import open_collection
+from helpers.data.windows import WHOLE
 from helpers.errors import BadInput
-from helpers.evaluation import Evaluation
-from helpers.pipeline import Feedback
-from helpers.runs import COLUMNS
+from helpers.evaluation import measures, published
+from helpers.evaluation.evaluated import Evaluation
+from helpers.evaluation.verdicts import INSIGNIFICANT, NONE, NOT_RUN, OPPOSITE, SIGNIFICANT
+from helpers.pages import compare, plots
+from helpers.reranking.aggregation import reranked
+from helpers.reranking.pipeline import Feedback
+from helpers.retrieval.runs import COLUMNS
 from helpers.steps import step
 from helpers.stories import alarfaj, broad_topics, feedback, first_passage, longformer
 from helpers.stories import pipeline as pipeline_story
 from helpers.stories.alarfaj import BERT, BM25, FULL, JUST, PASSAGE, Settings, row
 from helpers.testbed import Testbed
-from helpers.verdicts import INSIGNIFICANT, NONE, NOT_RUN, OPPOSITE, SIGNIFICANT
-from helpers.windows import WHOLE
 from tables import cells, verdicts_of
 
 SURE = "(significant, permutation p 0.008)"
@@ -563,7 +564,7 @@ def test_one_length_is_not_compared_with_itself():
 
 @pytest.mark.slow  # reads the tokenizer
 def test_lengths_of_documents_are_word_pieces_with_their_titles(folder, store):
-    from helpers.backbone import resolve
+    from helpers.networks.backbone import resolve
 
     bed, tokenizer = Testbed(str(folder), words=3, overlap=1), resolve("packaged:0").tokenizer()
     found = longformer.document_lengths(bed, "packaged:0")

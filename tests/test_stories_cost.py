@@ -5,14 +5,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import architectures
+from helpers.encoders import architectures
+from helpers.encoders.nearest_neighbours import EXACT, HNSW, IVF
 from helpers.errors import BadInput
-from helpers.evaluation import Evaluation
-from helpers.nearest_neighbours import EXACT, HNSW, IVF
+from helpers.evaluation.evaluated import Evaluation
+from helpers.evaluation.verdicts import NONE, NOT_RUN, OPPOSITE, SIGNIFICANT
 from helpers.stories import approximate_ranking as ranking
 from helpers.stories import cost
 from helpers.stories import nearest_neighbours as story
-from helpers.verdicts import NONE, NOT_RUN, OPPOSITE, SIGNIFICANT
 from tables import cells
 
 KEY = "0123456789abcdef"
@@ -91,7 +91,7 @@ def test_the_figure_names_every_model():
 
 
 def test_names_in_the_figure_keep_apart():
-    from helpers import figures
+    from helpers.pages import figures
 
     _, (axis,) = figures.new()
     cost.label(axis, pd.DataFrame({"x": [100.0, 101.0, 99.0, 10.0], "y": [50.0, 50.0, 5.0, 49.0]}, index=["a", "b", "c", "d"]))

@@ -9,14 +9,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import published
-from helpers.answer_types import RULES, TYPES, WIDER
-from helpers.bi_encoder import BiEncoder
-from helpers.evaluation import Evaluation
+from helpers.data.answer_types import RULES, TYPES, WIDER
+from helpers.encoders.bi_encoder import BiEncoder
+from helpers.evaluation import published
+from helpers.evaluation.evaluated import Evaluation
+from helpers.evaluation.verdicts import INCOMPARABLE, INSIGNIFICANT, NONE, NOT_RUN, OPPOSITE, SIGNIFICANT
 from helpers.stories import answer_type_rules as rules
 from helpers.stories import answer_types, david, encoders, significance
 from helpers.stories.wording import apart
-from helpers.verdicts import INCOMPARABLE, INSIGNIFICANT, NONE, NOT_RUN, OPPOSITE, SIGNIFICANT
 from tables import cells
 
 

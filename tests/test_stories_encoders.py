@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import published
-from helpers.bi_encoder import BiEncoder
+from helpers.encoders.bi_encoder import BiEncoder
 from helpers.errors import BadInput
-from helpers.evaluation import Evaluation
+from helpers.evaluation import published
+from helpers.evaluation.evaluated import Evaluation
+from helpers.evaluation.verdicts import INCOMPARABLE, NONE, NOT_RUN, OPPOSITE, SIGNIFICANT
 from helpers.stories import embeddings, encoder_trainings, encoders, sequence_length
-from helpers.verdicts import INCOMPARABLE, NONE, NOT_RUN, OPPOSITE, SIGNIFICANT
 from tables import cells, verdicts_of
 
 MEASURES = ("RR@10", "AP", "R@100")
@@ -76,7 +76,7 @@ def test_measures_do_not_look_beyond_the_depth(depth, last):
 
 
 def test_every_measure_of_the_chapter_can_be_computed(folder):
-    from helpers.measures import per_query
+    from helpers.evaluation.measures import per_query
 
     run = pd.DataFrame([("q1", "d2", 3.0), ("q1", "d1", 2.0)], columns=["query_id", "doc_id", "score"])
     qrels = pd.DataFrame([("q1", "d1", 1), ("q1", "d9", 1)], columns=["query_id", "doc_id", "relevance"])
@@ -286,7 +286,7 @@ def systems():
 
 @pytest.fixture
 def texts(monkeypatch):
-    from helpers.collection import Text
+    from helpers.data.collection import Text
 
     known = {name: Text(name, f"Title {name}", "word " * 60) for name in "abcxy"}
     monkeypatch.setattr(embeddings, "Texts", lambda store: known)

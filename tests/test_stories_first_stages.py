@@ -8,17 +8,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import published
-from helpers.consistency import MEASURE as FACTOR
 from helpers.errors import BadInput
-from helpers.evaluation import Evaluation
-from helpers.first_stages import FirstStages, first_stages, repbert
-from helpers.fusion import FIRST, RRF, SECOND, SUM, UNCUT
-from helpers.reranker import Reranker
+from helpers.evaluation import published
+from helpers.evaluation.evaluated import Evaluation
+from helpers.evaluation.verdicts import INCOMPARABLE, NONE, NOT_RUN, OPPOSITE, SIGNIFICANT
+from helpers.reranking.reranker import Reranker
+from helpers.retrieval.consistency import MEASURE as FACTOR
+from helpers.retrieval.first_stages import FirstStages, first_stages, repbert
+from helpers.retrieval.fusion import FIRST, RRF, SECOND, SUM, UNCUT
 from helpers.stories import depth, first_stage, fused, fusion, mismatch, stages
 from helpers.stories import repbert as repbert_story
 from helpers.testbed import Testbed
-from helpers.verdicts import INCOMPARABLE, NONE, NOT_RUN, OPPOSITE, SIGNIFICANT
 from tables import cells, verdicts_of
 
 SURE = "(significant, permutation p 0.008)"
@@ -233,7 +233,7 @@ class Bed:
     judged = ["q", "r"]
 
     def per_query(self, run, names):
-        from helpers import measures
+        from helpers.evaluation import measures
 
         qrels = pd.DataFrame({"query_id": ["q", "r"], "doc_id": ["a", "b"], "relevance": [1, 1]})
         return measures.per_query(run, qrels, names, 1, self.judged)
@@ -257,7 +257,7 @@ class Scorer:
     asked: list = field(default_factory=list)
 
     def scores(self, bed, run, candidates):
-        from helpers.runs import cut
+        from helpers.retrieval.runs import cut
 
         self.asked.append(candidates)
         kept = cut(run.value(), candidates)

@@ -7,13 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import claims
 from helpers.errors import BadInput
-from helpers.evaluation import Evaluation
-from helpers.starting_points import BACKBONE, CONDENSER, CONTINUED, MLM, NAMES, Pretraining, portion, pretrainings
+from helpers.evaluation import claims
+from helpers.evaluation.evaluated import Evaluation
+from helpers.evaluation.verdicts import NONE, NOT_RUN, OPPOSITE, SIGNIFICANT
+from helpers.pretraining.starting_points import BACKBONE, CONDENSER, CONTINUED, MLM, NAMES, Pretraining, portion, pretrainings
 from helpers.stories import condenser, fine_tuning_sizes, readiness, similarity
 from helpers.testbed import Testbed
-from helpers.verdicts import NONE, NOT_RUN, OPPOSITE, SIGNIFICANT
 from tables import cells, verdicts_of
 
 QUERIES = [f"q{n}" for n in range(8)]
@@ -238,7 +238,7 @@ def test_folds_train_on_the_others_and_sizes_are_told():
 
 
 def test_missing_benchmark_files_are_known_by_their_digest_and_asked_for_when_needed(tmp_path):
-    from helpers import stsb
+    from helpers.data import stsb
 
     with pytest.raises(BadInput, match="STS benchmark is not here"):
         stsb.StsbFile("train", tmp_path).path  # noqa: B018

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from helpers.sub_samples import critical, divide, group_means, power, shift_of, significant_share, sub_sample_ps
+from helpers.evaluation.sub_samples import critical, divide, group_means, power, shift_of, significant_share, sub_sample_ps
 
 RNG = np.random.default_rng(4)
 

@@ -1,7 +1,7 @@
 import pandas as pd
 import pytest
 
-from helpers.term_recall import first_pieces, share, term_recall, words_of
+from helpers.retrieval.term_recall import first_pieces, share, term_recall, words_of
 from helpers.testbed import Testbed
 
 

@@ -1,8 +1,8 @@
 import pytest
 
+from helpers.data.queries import take
 from helpers.errors import BadInput
-from helpers.external import external_run
-from helpers.queries import take
+from helpers.retrieval.external import external_run
 from helpers.testbed import Testbed
 
 

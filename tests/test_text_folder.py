@@ -2,10 +2,10 @@
 
 import pytest
 
-from helpers.collection import open_collection
+from helpers.data.collection import open_collection
+from helpers.data.msmarco_folder import MsMarcoFolder
+from helpers.data.text_folder import TextFolder
 from helpers.errors import BadInput
-from helpers.msmarco_folder import MsMarcoFolder
-from helpers.text_folder import TextFolder
 
 
 @pytest.fixture

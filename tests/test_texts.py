@@ -1,9 +1,9 @@
 
 import pytest
 
-from helpers.collection import Text, open_collection
+from helpers.data.collection import Text, open_collection
+from helpers.data.texts import Texts, text_store
 from helpers.errors import BadInput
-from helpers.texts import Texts, text_store
 
 # The order of the file, which is neither that of the ids nor that of the texts.
 LINES = "d9\thttp://x\tNine\tbody of nine\nd1\thttp://y\tOne\tbody of one\nd5\thttp://z\t\t\"five\"\n"
@@ -86,7 +86,7 @@ def test_the_store_is_built_once_and_found_again(part):
 
 
 def test_more_texts_than_one_batch(part, monkeypatch):
-    monkeypatch.setattr("helpers.texts.BATCH", 2)  # commits after 2 and 4 of the 5 texts
+    monkeypatch.setattr("helpers.data.texts.BATCH", 2)  # commits after 2 and 4 of the 5 texts
     lines = "".join(f"d{number}\tu\tt\tbody {number}\n" for number in range(5))
     texts = Texts(text_store(part(lines)).value())
     assert [text.doc_id for text in texts] == ["d0", "d1", "d2", "d3", "d4"]

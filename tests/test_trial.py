@@ -3,11 +3,11 @@ from dataclasses import dataclass, field, replace
 import pandas as pd
 import pytest
 
-from helpers import measures
-from helpers.reranker import Reranker
-from helpers.student import Student
+from helpers.evaluation import measures
+from helpers.reranking.reranker import Reranker
+from helpers.reranking.student import Student
+from helpers.reranking.trial import MEASURES, Trial
 from helpers.testbed import Testbed
-from helpers.trial import MEASURES, Trial
 
 
 @dataclass

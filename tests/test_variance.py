@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.variance import Components, components, queries_needed, seeds_needed
+from helpers.evaluation.variance import Components, components, queries_needed, seeds_needed
 
 Z = 1.959964 + 0.841621  # of 0.05 two-sided, and of a power of 0.8
 

@@ -1,8 +1,8 @@
 import pytest
 
-from helpers import verdicts
-from helpers.significance import Interval, Paired, paired
-from helpers.verdicts import INSIGNIFICANT, NONE, OPPOSITE, SIGNIFICANT, Verdict, holm, judge
+from helpers.evaluation import verdicts
+from helpers.evaluation.significance import Interval, Paired, paired
+from helpers.evaluation.verdicts import INSIGNIFICANT, NONE, OPPOSITE, SIGNIFICANT, Verdict, holm, judge
 
 TURNED = {"higher": "lower", "lower": "higher", "no-difference": "no-difference"}
 

@@ -2,8 +2,8 @@ import random
 
 import pytest
 
-from helpers.collection import Text
-from helpers.windows import Window, doc_of, windows
+from helpers.data.collection import Text
+from helpers.data.windows import Window, doc_of, windows
 
 
 def numbered(count, start=0):

@@ -7,7 +7,7 @@ pages are rendered again.
 from pathlib import Path
 from typing import Any
 
-from helpers import launch, printed
+from helpers.publishing import launch, printed
 
 
 def look(app: Any, config: Any) -> None:

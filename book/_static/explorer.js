@@ -1,4 +1,4 @@
-// The query explorer: filters and shows what `helpers.explorer` collected. Every text goes in as text, never as markup; the
+// The query explorer: filters and shows what `helpers.pages.explorer` collected. Every text goes in as text, never as markup; the
 // address's fragment holds what is shown (#q=1001&style=plain), so that a link leads to it and the back button works.
 (() => {
   "use strict";

@@ -1,7 +1,8 @@
 """Helpers of *Neural Ranking, Reproduced*: from a collection of texts to a page of measured results.
 
-The modules follow the data: `collection` -> `lucene`/`bm25` -> `pairs`/`cross_encoder` -> `rerank` -> `runs` ->
-`measures`/`significance` -> `published`/`figures` -> `page`. Everything slow is a step (`steps`), kept in a store.
+The packages follow the data: `data` -> `retrieval` -> `reranking`, `encoders`, `pretraining` (which stand on `networks`) ->
+`evaluation` -> `stories` -> `pages` -> `publishing`. Everything slow is a step (`steps`), kept in a store. `costs` and `bench`
+measure what it takes, `forecast` foretells it, `remote` fetches what is not here. `testbed` is where every chapter begins.
 """
 
 __version__ = "0.1.0"

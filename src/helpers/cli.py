@@ -6,9 +6,10 @@
 import argparse
 import sys
 
-from helpers import cluster, commands
+from helpers import commands
 from helpers.bench.command import ROUNDS, SECTIONS
 from helpers.errors import BadInput, NetworkNeeded
+from helpers.steps import cluster
 
 
 def main(arguments: list[str] | None = None) -> int:

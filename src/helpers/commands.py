@@ -15,7 +15,9 @@ def start_fresh(options: argparse.Namespace) -> None:
 
 def build(options: argparse.Namespace) -> int:
     """Run all chapters and render the book."""
-    from helpers import build, chapters, execute, generated, paths
+    from helpers import paths
+    from helpers.pages import generated
+    from helpers.publishing import build, chapters, execute
 
     start_fresh(options)
     for name in chapters.names():
@@ -30,7 +32,9 @@ def build(options: argparse.Namespace) -> int:
 
 def chapter(options: argparse.Namespace) -> int:
     """Run one chapter and render it, with its comparison if it is a variant."""
-    from helpers import baseline, build, execute, generated, paths, variants
+    from helpers import paths
+    from helpers.pages import baseline, generated, variants
+    from helpers.publishing import build, execute
 
     start_fresh(options)
     page, executed = execute.run(options.name, options.profile, dict(options.parameter), options.fresh)
@@ -48,7 +52,7 @@ def chapter(options: argparse.Namespace) -> int:
 
 def explain(options: argparse.Namespace) -> int:
     """Say what a chapter, or the whole book, would run."""
-    from helpers import explain
+    from helpers.forecast import explain
 
     start_fresh(options)
     if options.parameter and not options.name:
@@ -60,7 +64,7 @@ def explain(options: argparse.Namespace) -> int:
 
 def fetch(options: argparse.Namespace) -> int:
     """Say what a profile needs from the network, and fetch it unless only asked."""
-    from helpers import fetching
+    from helpers.remote import fetching
 
     found = fetching.items(options.profile)
     print(fetching.table(found), flush=True)
@@ -71,7 +75,7 @@ def fetch(options: argparse.Namespace) -> int:
 
 def pin(options: argparse.Namespace) -> int:
     """Replace branches of hub models by commit hashes."""
-    from helpers import pinning
+    from helpers.remote import pinning
 
     print("\n".join(pinning.pin(options.profile)) or "every hub model is pinned")
     return 0
@@ -89,7 +93,7 @@ def search(options: argparse.Namespace) -> int:
 
 def parameters(options: argparse.Namespace) -> int:
     """List the parameters of a chapter."""
-    from helpers import chapters
+    from helpers.publishing import chapters
 
     for parameter in chapters.schema(options.name).values():
         print(f"{parameter.name}: {parameter.annotation} = {parameter.default!r}   {parameter.meaning}")
@@ -98,14 +102,14 @@ def parameters(options: argparse.Namespace) -> int:
 
 def verify(options: argparse.Namespace) -> int:
     """Recompute a random sample of the recorded runs and compare."""
-    from helpers import recorded
+    from helpers.steps import recorded
 
     return recorded.verify(options.sample, options.budget, options.seed)
 
 
 def record(options: argparse.Namespace) -> int:
     """Ship the slow steps of the executed chapters as recorded runs."""
-    from helpers import recorded
+    from helpers.steps import recorded
 
     for line in recorded.record(options.over):
         print(line)
@@ -123,7 +127,8 @@ def screenshots(options: argparse.Namespace) -> int:
     """Photograph every page of a rendered book."""
     from pathlib import Path
 
-    from helpers import paths, screenshots
+    from helpers import paths
+    from helpers.publishing import screenshots
 
     html = Path(options.html).resolve() if options.html else paths.HTML
     sheet = screenshots.take(html, Path(options.to).resolve() if options.to else screenshots.folder())
@@ -135,7 +140,7 @@ def open_copies(options: argparse.Namespace) -> int:
     """Write the reader's own copies of chapters."""
     from pathlib import Path
 
-    from helpers import own_copy
+    from helpers.publishing import own_copy
 
     folder = Path(options.to).resolve() if options.to else None
     for name in options.name:
@@ -145,7 +150,9 @@ def open_copies(options: argparse.Namespace) -> int:
 
 def pdf(options: argparse.Namespace) -> int:
     """Print the rendered book and link the PDF from its pages."""
-    from helpers import build, generated, paths, printed
+    from helpers import paths
+    from helpers.pages import generated
+    from helpers.publishing import build, printed
 
     made = printed.write()
     generated.write_all()
@@ -158,7 +165,8 @@ def diff(options: argparse.Namespace) -> int:
     """Show what differs between two rendered books."""
     from pathlib import Path
 
-    from helpers import page_diff, paths
+    from helpers import paths
+    from helpers.publishing import page_diff
 
     target = Path(options.to).resolve() if options.to else paths.BOOK / "_build" / "diff"
     page_diff.compare(Path(options.old).resolve(), Path(options.new).resolve(), target)
@@ -168,7 +176,7 @@ def diff(options: argparse.Namespace) -> int:
 
 def address(options: argparse.Namespace) -> int:
     """Set the repository's public address, or put the present one into every template."""
-    from helpers import launch, repository
+    from helpers.publishing import launch, repository
 
     place = launch.set_address(options.url) if options.url else repository.configured()
     changed = launch.put_setup_cells(place)
@@ -178,7 +186,7 @@ def address(options: argparse.Namespace) -> int:
 
 def steps(options: argparse.Namespace) -> int:
     """Accept the present source of every step."""
-    from helpers import step_digests
+    from helpers.steps import step_digests
 
     print(step_digests.accept())
     return 0
@@ -186,7 +194,9 @@ def steps(options: argparse.Namespace) -> int:
 
 def clean_variants(options: argparse.Namespace) -> int:
     """Remove the variant pages and their comparisons."""
-    from helpers import build, chapters, paths, variants
+    from helpers import paths
+    from helpers.pages import variants
+    from helpers.publishing import build, chapters
 
     removed = variants.clean()
     print(f"removed {len(removed)} files")

@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 
 import pandas as pd
 
-from helpers.base_reranker import base_reranker
-from helpers.pipeline import Feedback, Pipeline
-from helpers.trial import Scorer
-from helpers.untouched import Untouched
+from helpers.reranking.base_reranker import base_reranker
+from helpers.reranking.pipeline import Feedback, Pipeline
+from helpers.reranking.trial import Scorer
+from helpers.reranking.untouched import Untouched
 
 RERANKERS: dict[str, Callable[[], Scorer | None]] = {"minilm": Untouched, "bert": base_reranker, "none": lambda: None}
 FEEDBACK = {"none": None, "documents": Feedback(form=""), "passages": Feedback(first_words=250, form="")}

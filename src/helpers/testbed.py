@@ -13,20 +13,22 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from helpers import measures, prebuilt, queries
-from helpers.answers import answer_windows
-from helpers.backbone import Backbone
-from helpers.bm25 import best_window, bm25_run
-from helpers.collection import Collection, check_qrels, open_collection
-from helpers.external import external_run
-from helpers.lucene import text_index, window_index
-from helpers.positions import answer_positions
+from helpers.data import queries
+from helpers.data.answers import answer_windows
+from helpers.data.collection import Collection, check_qrels, open_collection
+from helpers.data.positions import answer_positions
+from helpers.data.texts import Texts, text_store
+from helpers.data.tokens import window_tokens
+from helpers.evaluation import measures
+from helpers.networks.backbone import Backbone
+from helpers.retrieval import prebuilt
+from helpers.retrieval.bm25 import best_window, bm25_run
+from helpers.retrieval.external import external_run
+from helpers.retrieval.lucene import text_index, window_index
 from helpers.steps import Step
-from helpers.texts import Texts, text_store
-from helpers.tokens import window_tokens
 
 if TYPE_CHECKING:
-    from helpers.bi_encoder import BiEncoder
+    from helpers.encoders.bi_encoder import BiEncoder
 
 WORDS, OVERLAP = 150, 50  # Steensland 2021, section 4.1.2
 
@@ -36,7 +38,7 @@ class Testbed:
     """What is ranked, for which queries.
 
     Args:
-        collection: see `helpers.collection.open_collection`.
+        collection: see `helpers.data.collection.open_collection`.
         unit: `document` or `passage`; by default documents, if the collection has any.
         splits: the query splits used together.
         queries: how many of each split are sampled, 0 for all.

@@ -10,7 +10,7 @@ import threading
 from pathlib import Path
 
 import cluster_toys as toys
-from helpers import cluster
+from helpers.steps import cluster
 
 
 def main(folder: Path) -> None:

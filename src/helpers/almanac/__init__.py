@@ -8,8 +8,9 @@ from typing import Any
 
 import pandas as pd
 
-from helpers import paths, recipe
-from helpers.collection import Collection, Text
+from helpers import paths
+from helpers.data.collection import Collection, Text
+from helpers.steps import recipe
 
 HEADINGS = "headings"  # a made split: every section's title and heading as a weak query for that section
 

@@ -38,8 +38,8 @@ def run(only: Sequence[str], rounds: int, out: str, small: bool) -> int:
     Raises:
         BadInput: for less than one round, or a file of another machine.
     """
-    from helpers import numerics
     from helpers.bench import results
+    from helpers.networks import numerics
 
     if rounds < 1:
         raise BadInput(f"{rounds} rounds", mend=f"give at least one, better {ROUNDS}")

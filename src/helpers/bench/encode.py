@@ -5,14 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from helpers import numerics
 from helpers.bench import machine
 from helpers.bench.harness import Prepare, always, check_drift, drift, interleave
 from helpers.bench.rerank import FROM_TEXTS, OURS, PRODUCTS
 from helpers.bench.scale import Scale
 from helpers.bench.settings import best_setting, model_arguments
 from helpers.bench.work import Work
-from helpers.encoder import PASSAGE, QUERY, Encoder, wrapped
+from helpers.encoders.encoder import PASSAGE, QUERY, Encoder, wrapped
+from helpers.networks import numerics
 
 DEFAULT, BEST = "SentenceTransformer.encode, default", "SentenceTransformer.encode, best setting"
 LENGTH = 256  # tokens of a text, special ones included: the packaged model's own

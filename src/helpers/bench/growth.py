@@ -1,8 +1,8 @@
 """Growth: time and memory of one, ten and a hundred times as many queries, documents and candidates.
 
 One layer of the packaged backbone, as it is, does the work of a network. Every size has a process of its own, whose peak of
-memory is read from the kernel, as `helpers.peak_memory` explains; loading models and libraries counts neither as time nor as
-growth.
+memory is read from the kernel, as `helpers.costs.peak_memory` explains; loading models and libraries counts neither as time nor
+as growth.
 """
 
 import itertools
@@ -18,18 +18,19 @@ from typing import Any
 
 import pandas as pd
 
-from helpers import backbone, java
 from helpers.bench.scale import Scale
-from helpers.bm25 import K1, B, search
-from helpers.collection import Text
-from helpers.embeddings import passage_embeddings
-from helpers.peak_memory import peak, reset_peak, resident
-from helpers.runs import cut
-from helpers.scoring import attention, probabilities, ready
+from helpers.costs.peak_memory import peak, reset_peak, resident
+from helpers.data.collection import Text
+from helpers.data.texts import Texts, text_store
+from helpers.data.tokens import WindowTokens, pair_ids, query_ids, window_tokens
+from helpers.data.windows import WHOLE
+from helpers.encoders.embeddings import passage_embeddings
+from helpers.networks import backbone
+from helpers.reranking.scoring import attention, probabilities, ready
+from helpers.retrieval import java
+from helpers.retrieval.bm25 import K1, B, search
+from helpers.retrieval.runs import cut
 from helpers.testbed import Testbed
-from helpers.texts import Texts, text_store
-from helpers.tokens import WindowTokens, pair_ids, query_ids, window_tokens
-from helpers.windows import WHOLE
 
 AXES = ("queries", "documents", "candidates")
 LAYER = "packaged:0"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from helpers import backbone
+from helpers.networks import backbone
 
 SHORTEST, LONGEST = 20, 60  # words of a passage
 ASKED = 3  # words of a query

@@ -4,8 +4,9 @@ import os
 import re
 from typing import Any
 
-from helpers import numerics, provenance
-from helpers.flops import encoder_flops as encoder_flops
+from helpers.networks import numerics
+from helpers.networks.flops import encoder_flops as encoder_flops
+from helpers.steps import provenance
 
 SIDE, PRODUCTS = 1024, 40  # of the matrices whose product is timed, and how many in a round: 86 GFLOP
 

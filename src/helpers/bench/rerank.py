@@ -4,14 +4,14 @@ from typing import Any
 
 import numpy as np
 
-from helpers import numerics
 from helpers.bench import machine
 from helpers.bench.harness import Prepare, always, check_drift, drift, interleave
 from helpers.bench.scale import Scale
 from helpers.bench.settings import best_setting, model_arguments
 from helpers.bench.work import Work
-from helpers.scoring import load_scorer, probabilities
-from helpers.tokens import pair_ids, query_ids
+from helpers.data.tokens import pair_ids, query_ids
+from helpers.networks import numerics
+from helpers.reranking.scoring import load_scorer, probabilities
 
 DEFAULT, BEST = "CrossEncoder.predict, default", "CrossEncoder.predict, best setting"
 OURS, FROM_TEXTS = "this book", "this book, from texts"

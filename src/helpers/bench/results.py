@@ -6,9 +6,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-from helpers import paths, provenance
+from helpers import paths
 from helpers.bench import machine
 from helpers.errors import BadInput
+from helpers.steps import provenance
 
 
 def file_of(out: str) -> Path:

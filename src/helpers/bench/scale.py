@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from helpers.base_reranker import base_reranker
-from helpers.reranker import Reranker
+from helpers.reranking.base_reranker import base_reranker
+from helpers.reranking.reranker import Reranker
 from helpers.testbed import Testbed
 
 

@@ -10,13 +10,14 @@ from typing import Any
 
 import pandas as pd
 
-from helpers import java, measures
 from helpers.bench.harness import Prepare, always, interleave
 from helpers.bench.scale import Scale
 from helpers.bench.work import DEPTH, MEASURES, Work
-from helpers.bm25 import K1, B, search
-from helpers.runs import COLUMNS, ranked
-from helpers.texts import Texts
+from helpers.data.texts import Texts
+from helpers.evaluation import measures
+from helpers.retrieval import java
+from helpers.retrieval.bm25 import K1, B, search
+from helpers.retrieval.runs import COLUMNS, ranked
 
 LUCENE, NUMPY, NUMBA = "Lucene (this book)", "bm25s", "bm25s, compiled by numba"
 

@@ -4,8 +4,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from helpers import numerics
 from helpers.bench import machine
+from helpers.networks import numerics
 
 SAMPLE = 96  # inputs that settings are tried on
 BATCHES = {"cpu": (8, 16, 32, 64), "cuda": (64, 128, 256, 512)}

@@ -3,14 +3,14 @@
 from dataclasses import replace
 from typing import Any
 
-from helpers import numerics
 from helpers.bench import machine
 from helpers.bench.harness import always, interleave
 from helpers.bench.rerank import PRODUCTS
 from helpers.bench.scale import Scale
 from helpers.bench.work import Work
-from helpers.bm25 import K1, B
-from helpers.speed import random_cross_encoder, ranking_speed
+from helpers.costs.speed import random_cross_encoder, ranking_speed
+from helpers.networks import numerics
+from helpers.retrieval.bm25 import K1, B
 
 
 def shapes(scale: Scale) -> list[str]:

@@ -16,13 +16,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from helpers import backbone
 from helpers.bench.large import generate
 from helpers.bench.scale import Scale
-from helpers.bi_encoder import UNTRAINED, BiEncoder, reading
-from helpers.bm25 import K1, B
-from helpers.lucene import text_index
-from helpers.reranker import Reranker
+from helpers.encoders.bi_encoder import UNTRAINED, BiEncoder, reading
+from helpers.networks import backbone
+from helpers.reranking.reranker import Reranker
+from helpers.retrieval.bm25 import K1, B
+from helpers.retrieval.lucene import text_index
 from helpers.steps import Step
 from helpers.testbed import Testbed
 

@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from helpers import backbone, fine_tuning, numerics
 from helpers.bench import machine
 from helpers.bench.harness import Prepare, always, interleave
 from helpers.bench.rerank import OURS, PRODUCTS
 from helpers.bench.scale import Scale
-from helpers.fine_tuning import PairDataset
+from helpers.networks import backbone, numerics
+from helpers.reranking import fine_tuning
+from helpers.reranking.fine_tuning import PairDataset
 
 STOCK = "stock Trainer, bf16"
 BATCH = 16

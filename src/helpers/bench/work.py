@@ -7,14 +7,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from helpers import backbone, measures
-from helpers.aggregation import aggregate
 from helpers.bench.scale import Scale
-from helpers.bm25 import K1, B
-from helpers.runs import COLUMNS, cut
-from helpers.texts import Texts
-from helpers.tokens import WindowTokens, pair_ids, query_ids
-from helpers.windows import windows
+from helpers.data.texts import Texts
+from helpers.data.tokens import WindowTokens, pair_ids, query_ids
+from helpers.data.windows import windows
+from helpers.evaluation import measures
+from helpers.networks import backbone
+from helpers.reranking.aggregation import aggregate
+from helpers.retrieval.bm25 import K1, B
+from helpers.retrieval.runs import COLUMNS, cut
 
 MEASURES = ["nDCG@10", "RR@10"]
 DEPTH = 100

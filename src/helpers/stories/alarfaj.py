@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from helpers.base_reranker import base_reranker, whole_reader
-from helpers.evaluation import Evaluation, evaluate
-from helpers.pipeline import Feedback, Pipeline
-from helpers.reranker import Reranker
+from helpers.evaluation.evaluated import Evaluation, evaluate
+from helpers.reranking.base_reranker import base_reranker, whole_reader
+from helpers.reranking.pipeline import Feedback, Pipeline
+from helpers.reranking.reranker import Reranker
 from helpers.testbed import Testbed
 
 STUDY, TABLE = "alarfaj2022", "2"

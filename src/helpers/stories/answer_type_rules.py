@@ -5,12 +5,13 @@ from typing import Any
 
 import pandas as pd
 
-from helpers import matrices, page, published, verdicts
-from helpers.answer_types import RULES, TYPES, WIDER, Rule, answer_type, decide
-from helpers.collection import Collection
-from helpers.fragments import Fragment, Html, badge
-from helpers.numbers import count
-from helpers.verdicts import NOT_RUN
+from helpers.data.answer_types import RULES, TYPES, WIDER, Rule, answer_type, decide
+from helpers.data.collection import Collection
+from helpers.evaluation import published, verdicts
+from helpers.evaluation.verdicts import NOT_RUN
+from helpers.pages import matrices, page
+from helpers.pages.fragments import Fragment, Html, badge
+from helpers.pages.numbers import count
 
 STUDY, TABLE = "david2020", "4.4"
 LABEL, NONE = "answer_type", "none"

@@ -5,13 +5,14 @@ from typing import Any
 
 import pandas as pd
 
-from helpers import claims, page, plots, published, verdicts
-from helpers.answer_types import TYPES
-from helpers.compare import measured, published_cell, row_verdict, test_cells, with_interval
-from helpers.evaluation import Evaluation, values_of
-from helpers.fragments import Fragment, Html, badge
-from helpers.numbers import count, interval, p_value, plain, signed
-from helpers.significance import Unpaired
+from helpers.data.answer_types import TYPES
+from helpers.evaluation import claims, published, verdicts
+from helpers.evaluation.evaluated import Evaluation, values_of
+from helpers.evaluation.significance import Unpaired
+from helpers.pages import page, plots
+from helpers.pages.compare import measured, published_cell, row_verdict, test_cells, with_interval
+from helpers.pages.fragments import Fragment, Html, badge
+from helpers.pages.numbers import count, interval, p_value, plain, signed
 from helpers.stories.answer_type_rules import LABEL, STUDY, TABLE, published_counts, typed
 from helpers.stories.collection import groups_of
 from helpers.stories.wording import apart

@@ -4,13 +4,14 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from helpers import page, published, verdicts
-from helpers.compare import measured, test_cells, with_interval
-from helpers.evaluation import Evaluation, evaluate
-from helpers.fragments import Fragment
-from helpers.nearest_neighbours import EXACT, HNSW, IVF, NO_SETTING, run_of
-from helpers.numbers import count, interval, plain, seconds
-from helpers.significance import Paired
+from helpers.encoders.nearest_neighbours import EXACT, HNSW, IVF, NO_SETTING, run_of
+from helpers.evaluation import published, verdicts
+from helpers.evaluation.evaluated import Evaluation, evaluate
+from helpers.evaluation.significance import Paired
+from helpers.pages import page
+from helpers.pages.compare import measured, test_cells, with_interval
+from helpers.pages.fragments import Fragment
+from helpers.pages.numbers import count, interval, plain, seconds
 from helpers.stories.model_size import speed_text
 from helpers.stories.nearest_neighbours import NAMES, Searches, fastest, pays_after, setting_text
 from helpers.stories.wording import effect

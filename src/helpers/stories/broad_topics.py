@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
-from helpers.compare import against_published, measures_table
-from helpers.evaluation import Evaluation
-from helpers.fragments import Fragment
-from helpers.page import prose
-from helpers.pipeline import Pipeline
+from helpers.evaluation.evaluated import Evaluation
+from helpers.pages.compare import against_published, measures_table
+from helpers.pages.fragments import Fragment
+from helpers.pages.page import prose
+from helpers.reranking.pipeline import Pipeline
 from helpers.stories.alarfaj import BERT, BM25, COLUMNS, MEASURES, STUDY, TABLE, Settings
 from helpers.stories.wording import effect
 

@@ -6,13 +6,15 @@ from typing import Any
 
 import pandas as pd
 
-from helpers import compare, measures, page, plots, published, tuning, verdicts
-from helpers.collection import Collection
-from helpers.evaluation import Evaluation, evaluate
-from helpers.fragments import Fragment
-from helpers.numbers import count, interval, p_value, plain, signed
-from helpers.significance import paired
-from helpers.statistics import median_length
+from helpers.data.collection import Collection
+from helpers.data.statistics import median_length
+from helpers.evaluation import measures, published, verdicts
+from helpers.evaluation.evaluated import Evaluation, evaluate
+from helpers.evaluation.significance import paired
+from helpers.pages import compare, page, plots
+from helpers.pages.fragments import Fragment
+from helpers.pages.numbers import count, interval, p_value, plain, signed
+from helpers.retrieval import tuning
 from helpers.testbed import Testbed
 
 MEASURES = ["RR@10", "nDCG@10", "R@20", "R@100"]
@@ -21,7 +23,7 @@ STEENSLAND_BM25 = (("BM25", "k"), ("BM25", "b"))  # rows and columns of what sec
 
 def beds(collection: str, split: str, queries: int, seed: int) -> dict[str, Testbed]:
     """A testbed for each unit that the collection can rank."""
-    from helpers.collection import open_collection
+    from helpers.data.collection import open_collection
 
     units = open_collection(collection).units
     return {unit: Testbed(collection, unit, (split,), queries, seed=seed) for unit in units}

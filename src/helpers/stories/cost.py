@@ -7,14 +7,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from helpers import architectures, claims, figures, numerics, page, published
-from helpers import backbone as backbones
-from helpers.backbone import Backbone
-from helpers.evaluation import Evaluation
-from helpers.fragments import Fragment, Html, cell, linked
-from helpers.numbers import count, plain, seconds
-from helpers.peak_memory import inference_memory
-from helpers.step_cost import inference_seconds, training_seconds
+from helpers.costs.peak_memory import inference_memory
+from helpers.costs.step_cost import inference_seconds, training_seconds
+from helpers.encoders import architectures
+from helpers.evaluation import claims, published
+from helpers.evaluation.evaluated import Evaluation
+from helpers.networks import backbone as backbones
+from helpers.networks import numerics
+from helpers.networks.backbone import Backbone
+from helpers.pages import figures, page
+from helpers.pages.fragments import Fragment, Html, cell, linked
+from helpers.pages.numbers import count, plain, seconds
 from helpers.steps import Step
 from helpers.stories.model_size import speed_text
 from helpers.stories.wording import effect

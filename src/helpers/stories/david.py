@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from helpers.bi_encoder import BiEncoder
-from helpers.bm25 import K1, B
-from helpers.evaluation import Evaluation, evaluate
+from helpers.encoders.bi_encoder import BiEncoder
+from helpers.evaluation.evaluated import Evaluation, evaluate
+from helpers.retrieval.bm25 import K1, B
 from helpers.stories.encoders import BEFORE
 from helpers.testbed import Testbed
 

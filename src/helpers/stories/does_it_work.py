@@ -5,20 +5,21 @@ from typing import Any
 
 import pandas as pd
 
-from helpers import claims, measures, page, published
-from helpers.aggregation import aggregate
-from helpers.base_reranker import base_reranker
-from helpers.collection import Text, open_collection
-from helpers.compare import measured, with_interval
-from helpers.evaluation import Evaluation, evaluate
-from helpers.fragments import Fragment
-from helpers.numbers import count, interval, p_value, plain, seconds, signed
-from helpers.reranker import Reranker
+from helpers.data.collection import Text, open_collection
+from helpers.data.windows import doc_of
+from helpers.evaluation import claims, measures, published
+from helpers.evaluation.evaluated import Evaluation, evaluate
+from helpers.evaluation.verdicts import ALPHA
+from helpers.pages import page
+from helpers.pages.compare import measured, with_interval
+from helpers.pages.fragments import Fragment
+from helpers.pages.numbers import count, interval, p_value, plain, seconds, signed
+from helpers.reranking.aggregation import aggregate
+from helpers.reranking.base_reranker import base_reranker
+from helpers.reranking.reranker import Reranker
 from helpers.steps import Step
 from helpers.stories.wording import effect
 from helpers.testbed import Testbed
-from helpers.verdicts import ALPHA
-from helpers.windows import doc_of
 
 STUDY, TABLE = "steensland2021", "5.1"
 MEASURES = ["RR@10", "R@10", "nDCG@10"]
@@ -86,7 +87,7 @@ def _label(query: pd.Series) -> str:
 
 
 def _relevant_title(bed: Testbed, query: str) -> str:
-    from helpers.texts import Texts
+    from helpers.data.texts import Texts
 
     relevant = bed.qrels[(bed.qrels["query_id"] == query) & (bed.qrels["relevance"] >= bed.level)]
     best = relevant.sort_values("relevance", ascending=False).iloc[0]["doc_id"]

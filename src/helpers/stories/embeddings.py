@@ -7,19 +7,20 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from helpers import figures, measures, page, plots
-from helpers.bi_encoder import BiEncoder
-from helpers.compare import measured
-from helpers.embedding_space import similarities, tsne_map
-from helpers.evaluation import Evaluation
-from helpers.fragments import Fragment, linked
-from helpers.numbers import count, p_value, plain, signed
+from helpers.data.term_overlap import term_overlap
+from helpers.data.texts import Texts
+from helpers.encoders.bi_encoder import BiEncoder
+from helpers.encoders.embedding_space import similarities, tsne_map
+from helpers.evaluation import measures
+from helpers.evaluation.evaluated import Evaluation
+from helpers.pages import figures, page, plots
+from helpers.pages.compare import measured
+from helpers.pages.fragments import Fragment, linked
+from helpers.pages.numbers import count, p_value, plain, signed
 from helpers.steps import Step
 from helpers.stories import encoders
 from helpers.stories.wording import effect
-from helpers.term_overlap import term_overlap
 from helpers.testbed import Testbed
-from helpers.texts import Texts
 
 MEASURE = "RR@10"
 BM25, BEFORE, AFTER = "BM25", "untouched encoder", "fine-tuned encoder"

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from helpers import page, plots
-from helpers.bi_encoder import BiEncoder
-from helpers.compare import differences_table, measured
-from helpers.evaluation import Evaluation
-from helpers.fragments import Fragment
-from helpers.numbers import count, plain, seconds
+from helpers.encoders.bi_encoder import BiEncoder
+from helpers.evaluation.evaluated import Evaluation
+from helpers.pages import page, plots
+from helpers.pages.compare import differences_table, measured
+from helpers.pages.fragments import Fragment
+from helpers.pages.numbers import count, plain, seconds
 from helpers.stories.encoders import BEFORE, MEASURE, fine_tuned
 from helpers.stories.training import curve
 from helpers.testbed import Testbed

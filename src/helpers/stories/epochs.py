@@ -6,15 +6,16 @@ from typing import Any
 
 import pandas as pd
 
-from helpers import claims, page
-from helpers.compare import measured
-from helpers.evaluation import Evaluation
-from helpers.fragments import Fragment
-from helpers.numbers import count, plain
-from helpers.reranker import Reranker
+from helpers.evaluation import claims
+from helpers.evaluation.evaluated import Evaluation
+from helpers.pages import page
+from helpers.pages.compare import measured
+from helpers.pages.fragments import Fragment
+from helpers.pages.numbers import count, plain
+from helpers.reranking.reranker import Reranker
+from helpers.reranking.trial import Trial
 from helpers.stories.training import curve, final
 from helpers.stories.wording import effect
-from helpers.trial import Trial
 
 STOPPED = "stopped early"
 

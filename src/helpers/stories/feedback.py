@@ -6,14 +6,15 @@ from typing import Any
 
 import pandas as pd
 
-from helpers import claims, compare, page, plots
-from helpers.evaluation import Evaluation, evaluate
-from helpers.feedback import bo1_queries, rm3_run
-from helpers.fragments import Fragment
-from helpers.lucene import first_words_index
-from helpers.numbers import plain, signed
-from helpers.pipeline import Pipeline
-from helpers.significance import mean_interval
+from helpers.evaluation import claims
+from helpers.evaluation.evaluated import Evaluation, evaluate
+from helpers.evaluation.significance import mean_interval
+from helpers.pages import compare, page, plots
+from helpers.pages.fragments import Fragment
+from helpers.pages.numbers import plain, signed
+from helpers.reranking.pipeline import Pipeline
+from helpers.retrieval.feedback import bo1_queries, rm3_run
+from helpers.retrieval.lucene import first_words_index
 from helpers.stories.alarfaj import BERT, BM25, FULL, JUST, MEASURES, PASSAGE, Settings
 from helpers.stories.wording import effect
 from helpers.testbed import Testbed

@@ -4,15 +4,16 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from helpers import claims, page, plots, published
-from helpers.bm25 import K1, B
-from helpers.compare import measures_table
 from helpers.errors import BadInput
-from helpers.evaluation import Evaluation, over_seeds
-from helpers.fragments import Fragment
-from helpers.numbers import count, seconds
-from helpers.search_tasks import FACTS, SearchTask
-from helpers.starting_points import BACKBONE, CONDENSER, CONTINUED
+from helpers.evaluation import claims, published
+from helpers.evaluation.evaluated import Evaluation, over_seeds
+from helpers.pages import page, plots
+from helpers.pages.compare import measures_table
+from helpers.pages.fragments import Fragment
+from helpers.pages.numbers import count, seconds
+from helpers.pretraining.search_tasks import FACTS, SearchTask
+from helpers.pretraining.starting_points import BACKBONE, CONDENSER, CONTINUED
+from helpers.retrieval.bm25 import K1, B
 from helpers.steps import Step
 from helpers.stories import readiness
 from helpers.stories.readiness import Systems

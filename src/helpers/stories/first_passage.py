@@ -6,12 +6,13 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from helpers import claims, compare, page, plots, verdicts
-from helpers.aggregation import reranked
-from helpers.evaluation import Evaluation, evaluate, values_of
-from helpers.fragments import Fragment
-from helpers.numbers import count, interval, p_value, plain, signed
-from helpers.significance import mean_interval, permutation_p
+from helpers.evaluation import claims, verdicts
+from helpers.evaluation.evaluated import Evaluation, evaluate, values_of
+from helpers.evaluation.significance import mean_interval, permutation_p
+from helpers.pages import compare, page, plots
+from helpers.pages.fragments import Fragment
+from helpers.pages.numbers import count, interval, p_value, plain, signed
+from helpers.reranking.aggregation import reranked
 from helpers.steps import Step
 from helpers.stories.alarfaj import BM25, Settings
 from helpers.stories.wording import effect

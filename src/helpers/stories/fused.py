@@ -6,9 +6,9 @@ from itertools import combinations
 
 import pandas as pd
 
-from helpers.evaluation import Evaluation, noted
-from helpers.first_stages import FirstStages
-from helpers.fusion import FIRST, RRF, SECOND, SUM, UNCUT, best_weight, fusions, sum_weights
+from helpers.evaluation.evaluated import Evaluation, noted
+from helpers.retrieval.first_stages import FirstStages
+from helpers.retrieval.fusion import FIRST, RRF, SECOND, SUM, UNCUT, best_weight, fusions, sum_weights
 from helpers.steps import Step
 from helpers.stories.stages import evaluations, label, measures_at, published_stages
 from helpers.testbed import Testbed

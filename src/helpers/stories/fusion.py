@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
-from helpers import claims, page, published, verdicts
-from helpers.compare import measured, row_verdict, with_interval
-from helpers.evaluation import Evaluation
-from helpers.fragments import Fragment
-from helpers.fusion import RRF, SUM
-from helpers.numbers import interval, p_value, plain, signed
-from helpers.significance import Paired
+from helpers.evaluation import claims, published, verdicts
+from helpers.evaluation.evaluated import Evaluation
+from helpers.evaluation.significance import Paired
+from helpers.pages import page
+from helpers.pages.compare import measured, row_verdict, with_interval
+from helpers.pages.fragments import Fragment
+from helpers.pages.numbers import interval, p_value, plain, signed
+from helpers.retrieval.fusion import RRF, SUM
 from helpers.stories.depth import percent
 from helpers.stories.fused import Fused
 from helpers.stories.stages import IMPROVED, STUDIED, STUDY, exact_match, label, stand_in

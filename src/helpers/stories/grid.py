@@ -8,12 +8,13 @@ from typing import Any
 import pandas as pd
 from scipy import stats
 
-from helpers import page, published
-from helpers.compare import measured
-from helpers.evaluation import Evaluation
-from helpers.fragments import Fragment
-from helpers.numbers import p_value, plain, signed
-from helpers.reranker import Reranker
+from helpers.evaluation import published
+from helpers.evaluation.evaluated import Evaluation
+from helpers.pages import page
+from helpers.pages.compare import measured
+from helpers.pages.fragments import Fragment
+from helpers.pages.numbers import p_value, plain, signed
+from helpers.reranking.reranker import Reranker
 from helpers.stories.training import STUDY, final
 from helpers.stories.wording import effect
 

@@ -5,12 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from helpers import backbone, figures, page
 from helpers.bench.measurements import Measurements
-from helpers.fragments import Fragment, badge, linked
-from helpers.numbers import count, plain
-from helpers.padding import padding
-from helpers.reranker import Reranker
+from helpers.costs.padding import padding
+from helpers.networks import backbone
+from helpers.pages import figures, page
+from helpers.pages.fragments import Fragment, badge, linked
+from helpers.pages.numbers import count, plain
+from helpers.reranking.reranker import Reranker
 from helpers.steps import Step
 from helpers.stories.model_size import speed_text
 from helpers.stories.speed import NOT_YET

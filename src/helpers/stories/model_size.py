@@ -8,18 +8,20 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from helpers import backbone, claims, numerics, page, published
-from helpers.compare import measured, with_interval
+from helpers.costs.speed import per_minute, ranking_speed
 from helpers.errors import BadInput
-from helpers.evaluation import Evaluation
-from helpers.fragments import Fragment, Html, linked
-from helpers.numbers import count, interval, p_value, plain, signed
-from helpers.reranker import Reranker
-from helpers.speed import per_minute, ranking_speed
+from helpers.evaluation import claims, published
+from helpers.evaluation.evaluated import Evaluation
+from helpers.networks import backbone, numerics
+from helpers.pages import page
+from helpers.pages.compare import measured, with_interval
+from helpers.pages.fragments import Fragment, Html, linked
+from helpers.pages.numbers import count, interval, p_value, plain, signed
+from helpers.reranking.reranker import Reranker
+from helpers.reranking.trial import Trial
 from helpers.steps import Step
 from helpers.stories.training import STUDY
 from helpers.stories.wording import effect
-from helpers.trial import Trial
 
 MEASURE = "RR@10"
 TABLE = "5.5"

@@ -7,14 +7,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from helpers import backbone, figures, page
-from helpers.bi_encoder import BiEncoder
-from helpers.compare import with_interval
-from helpers.embeddings import PASSAGES
-from helpers.fragments import Fragment, Html, linked
-from helpers.nearest_neighbours import EXACT, HNSW, IVF, neighbour_runs, search_speed, settings
-from helpers.numbers import count, interval, plain, seconds, signed
-from helpers.step_cost import query_seconds
+from helpers.costs.step_cost import query_seconds
+from helpers.encoders.bi_encoder import BiEncoder
+from helpers.encoders.embeddings import PASSAGES
+from helpers.encoders.nearest_neighbours import EXACT, HNSW, IVF, neighbour_runs, search_speed, settings
+from helpers.networks import backbone
+from helpers.pages import figures, page
+from helpers.pages.compare import with_interval
+from helpers.pages.fragments import Fragment, Html, linked
+from helpers.pages.numbers import count, interval, plain, seconds, signed
 from helpers.steps import Step
 from helpers.stories.model_size import speed_text
 from helpers.testbed import Testbed

@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from helpers import claims, page
-from helpers.compare import measured, with_interval
-from helpers.evaluation import Evaluation
-from helpers.fragments import Fragment
-from helpers.numbers import count, interval, plain
-from helpers.reranker import Reranker
+from helpers.evaluation import claims
+from helpers.evaluation.evaluated import Evaluation
+from helpers.pages import page
+from helpers.pages.compare import measured, with_interval
+from helpers.pages.fragments import Fragment
+from helpers.pages.numbers import count, interval, plain
+from helpers.reranking.reranker import Reranker
 from helpers.stories.training import final
 from helpers.stories.wording import effect
 

@@ -5,18 +5,19 @@ from typing import Any
 
 import pandas as pd
 
-from helpers import claims, page, published
-from helpers.collection import Collection
+from helpers.data.collection import Collection
+from helpers.data.queries import asked
+from helpers.data.texts import Texts, text_store
 from helpers.errors import BadInput
-from helpers.evaluation import Evaluation
-from helpers.fragments import Fragment
-from helpers.numbers import count, plain
-from helpers.pipeline import Pipeline, title_of
-from helpers.queries import asked
+from helpers.evaluation import claims, published
+from helpers.evaluation.evaluated import Evaluation
+from helpers.pages import page
+from helpers.pages.fragments import Fragment
+from helpers.pages.numbers import count, plain
+from helpers.reranking.pipeline import Pipeline, title_of
 from helpers.stories.alarfaj import BERT, BM25, STUDY
 from helpers.stories.wording import effect
 from helpers.testbed import Testbed
-from helpers.texts import Texts, text_store
 
 UNITS = {"gigabytes": "GB", "megabytes": "MB", "kilobytes": "kB"}
 SPLITS = {"Train": "train", "Validation": "dev", "Test": "test"}

@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from helpers import backbone as backbones
-from helpers import claims, page, published
-from helpers.bi_encoder import BiEncoder
-from helpers.evaluation import Evaluation
-from helpers.fragments import Fragment
-from helpers.numbers import count, plain
+from helpers.encoders.bi_encoder import BiEncoder
+from helpers.evaluation import claims, published
+from helpers.evaluation.evaluated import Evaluation
+from helpers.networks import backbone as backbones
+from helpers.pages import page
+from helpers.pages.fragments import Fragment
+from helpers.pages.numbers import count, plain
 from helpers.stories.stages import OWN, STUDIED, STUDY
 from helpers.stories.training import curve
 from helpers.stories.wording import effect

@@ -7,16 +7,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from helpers import claims, figures, page, published
-from helpers.compare import measured, with_interval
-from helpers.evaluation import Evaluation, values_of
-from helpers.fragments import Fragment
-from helpers.numbers import count, interval, p_value, plain, signed
-from helpers.reranker import Reranker
+from helpers.evaluation import claims, published
+from helpers.evaluation.evaluated import Evaluation, values_of
+from helpers.evaluation.variance import Components, components, queries_needed, seeds_needed
+from helpers.evaluation.verdicts import holm
+from helpers.pages import figures, page
+from helpers.pages.compare import measured, with_interval
+from helpers.pages.fragments import Fragment
+from helpers.pages.numbers import count, interval, p_value, plain, signed
+from helpers.reranking.reranker import Reranker
 from helpers.stories.training import STUDY, curve
 from helpers.stories.wording import effect
-from helpers.variance import Components, components, queries_needed, seeds_needed
-from helpers.verdicts import holm
 
 MEASURE = "RR@10"
 

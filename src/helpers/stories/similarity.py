@@ -4,13 +4,16 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from helpers import backbone, claims, page, stsb
-from helpers.evaluation import Evaluation, noted, over_seeds
-from helpers.fragments import Fragment
-from helpers.rank_correlation import MEASURE, Correlation, correlations, rank_correlations
-from helpers.sentence_data import almanac_pairs, fold, sample, section_triplets
-from helpers.sentence_training import predicted_similarity, told_apart
-from helpers.starting_points import BACKBONE, CONDENSER
+from helpers.data import stsb
+from helpers.evaluation import claims
+from helpers.evaluation.evaluated import Evaluation, noted, over_seeds
+from helpers.evaluation.rank_correlation import MEASURE, Correlation, correlations, rank_correlations
+from helpers.networks import backbone
+from helpers.pages import page
+from helpers.pages.fragments import Fragment
+from helpers.pretraining.sentence_data import almanac_pairs, fold, sample, section_triplets
+from helpers.pretraining.sentence_training import predicted_similarity, told_apart
+from helpers.pretraining.starting_points import BACKBONE, CONDENSER
 from helpers.steps import Step
 from helpers.stories import readiness
 from helpers.stories.readiness import Systems

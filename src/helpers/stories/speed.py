@@ -5,14 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from helpers import figures, page, published
 from helpers.bench import encode, rerank, search
 from helpers.bench.harness import TOLERANCE, Spread, spread
 from helpers.bench.measurements import GOALS, Measurements, fraction, per_item
-from helpers.compare import with_interval
-from helpers.fragments import Fragment, Html, badge
-from helpers.numbers import count, interval, plain, signed
-from helpers.speed import per_minute
+from helpers.costs.speed import per_minute
+from helpers.evaluation import published
+from helpers.pages import figures, page
+from helpers.pages.compare import with_interval
+from helpers.pages.fragments import Fragment, Html, badge
+from helpers.pages.numbers import count, interval, plain, signed
 from helpers.stories.model_size import TABLE, rate, speed_text, studied_shapes
 from helpers.stories.training import STUDY
 from helpers.stories.wording import joined

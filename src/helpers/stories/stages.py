@@ -4,15 +4,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from helpers import page
+from helpers.data.texts import Texts
 from helpers.errors import BadInput
-from helpers.evaluation import Evaluation, evaluate
-from helpers.first_stages import ENCODERS, NAMES, FirstStages
-from helpers.fragments import Fragment
-from helpers.numbers import count, seconds
+from helpers.evaluation.evaluated import Evaluation, evaluate
+from helpers.pages import page
+from helpers.pages.fragments import Fragment
+from helpers.pages.numbers import count, seconds
+from helpers.retrieval.first_stages import ENCODERS, NAMES, FirstStages
 from helpers.steps import Step
 from helpers.testbed import Testbed
-from helpers.texts import Texts
 
 STUDY = "zhan2020"
 STUDIED = {"bm25": "BM25(Anserini)", "doctttttquery": "docTTTTTquery", "deepct": "DeepCT", "repbert": "RepBERT"}  # tables 2 to 4

@@ -5,11 +5,12 @@ from typing import Any
 
 import pandas as pd
 
-from helpers import page, plots, published
-from helpers.compare import measured
-from helpers.evaluation import Evaluation
-from helpers.fragments import Fragment, badge
-from helpers.numbers import count, plain, seconds
+from helpers.evaluation import published
+from helpers.evaluation.evaluated import Evaluation
+from helpers.pages import page, plots
+from helpers.pages.compare import measured
+from helpers.pages.fragments import Fragment, badge
+from helpers.pages.numbers import count, plain, seconds
 from helpers.steps import Step
 
 STUDY = "steensland2021"

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from helpers.numbers import interval, p_value, signed
-from helpers.significance import Paired, Unpaired
-from helpers.verdicts import ALPHA
+from helpers.evaluation.significance import Paired, Unpaired
+from helpers.evaluation.verdicts import ALPHA
+from helpers.pages.numbers import interval, p_value, signed
 
 
 def effect(found: Paired | Unpaired) -> str:

@@ -1,0 +1,1 @@
+"""Costs that are measured: queries a minute, seconds and memory of a step, latency, padding."""

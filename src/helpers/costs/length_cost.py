@@ -1,0 +1,97 @@
+"""What reading a long document costs: seconds and memory by length, with Longformer's attention and with full attention.
+
+Full attention compares every token with every other, so its cost grows with the square of the length; Longformer's window
+keeps it in proportion (Beltagy et al. 2020, figure 1). Speed does not depend on the weights, so they are random.
+"""
+
+import json
+import subprocess
+import sys
+import time
+from typing import Any
+
+from helpers.costs.peak_memory import peak, reset_peak, resident
+from helpers.networks import numerics
+from helpers.networks.backbone import Backbone, configuration, resolve
+from helpers.reranking.scoring import ready
+from helpers.steps import step
+
+KINDS = ("Longformer", "full attention")
+QUERY_TOKENS = 12  # those that attend globally
+
+
+@step(version=1, form="json", timing=True)
+def length_cost(backbone: Backbone, lengths: list[int], window: int, rounds: int, device: str) -> dict[str, Any]:
+    """Time a cross-encoder of a backbone's shape on one document of each length, and watch its memory.
+
+    Each kind of attention has a fresh process of one thread, which reads the lengths in rising order, so that the peak of
+    memory after a length is that length's.
+
+    Args:
+        backbone: whose shape the models have.
+        lengths: tokens of query and document.
+        window: of the Longformer.
+        rounds: how often each length is timed, after one round that is not counted.
+        device: `cpu` or `cuda`.
+
+    Returns:
+        For each kind a list with, by rising length, `length`, `seconds` (of each round) and `megabytes` (the peak above the
+        process without inputs, the model's weights included).
+    """
+    asked = json.dumps([backbone.spec, sorted(lengths), window, rounds, device])
+    found = {}
+    for kind in KINDS:
+        done = subprocess.run([sys.executable, "-m", "helpers.costs.length_cost", kind, asked], capture_output=True, text=True,
+                              check=False)
+        if done.returncode != 0:
+            raise RuntimeError(f"{kind} could not be measured: {done.stderr.strip()[-2000:]}")
+        found[kind] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def measure(kind: str, spec: str, lengths: list[int], window: int, rounds: int, device: str) -> list[dict[str, Any]]:
+    """What `length_cost` returns of one kind, measured in this process."""
+    import torch
+    from transformers import BertForSequenceClassification, LongformerForSequenceClassification  # noqa: F401 - before `before`
+
+    torch.set_num_threads(1)
+    with numerics.using(device), torch.inference_mode():
+        before = resident()  # the libraries are not the model's
+        model = ready(reader(kind, resolve(spec), max(lengths), window))
+        reset_peak()  # making the model took more memory than keeping it
+        found = []
+        for length in lengths:
+            ids = torch.randint(1_000, 20_000, (1, length), device=device)
+            types = (torch.arange(length, device=device) >= QUERY_TOKENS).long()[None]
+            seconds = []
+            for _ in range(rounds + 1):
+                clock = time.perf_counter()
+                model(input_ids=ids, token_type_ids=types, attention_mask=torch.ones_like(ids)).logits.cpu()
+                seconds.append(time.perf_counter() - clock)
+            used = torch.cuda.max_memory_allocated() if device == "cuda" else peak() - before
+            found.append({"length": length, "seconds": seconds[1:], "megabytes": used / 1e6})
+    return found
+
+
+def reader(kind: str, backbone: Backbone, length: int, window: int) -> Any:
+    """A cross-encoder of the backbone's shape for so many tokens, with random weights.
+
+    Raises:
+        ValueError: for an unknown kind.
+    """
+    from transformers import BertForSequenceClassification
+
+    from helpers.reranking.longformer import converted
+
+    if kind not in KINDS:
+        raise ValueError(f"attention {kind!r}: one of {', '.join(KINDS)}")
+    config = configuration(backbone)
+    config.update({"max_position_embeddings": length, "num_labels": 1,
+                   **({} if backbone.layers is None else {"num_hidden_layers": len(backbone.layers)})})
+    config._attn_implementation = "sdpa"  # the implementation that makes full attention fastest in inference
+    bert = BertForSequenceClassification(config)
+    return bert if kind == "full attention" else converted(bert, window, length)
+
+
+if __name__ == "__main__":
+    print(json.dumps(measure(sys.argv[1], *json.loads(sys.argv[2]))))

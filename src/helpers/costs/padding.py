@@ -1,0 +1,68 @@
+"""Padding, counted: how many tokens a network reads for each real one, in training and in scoring. Nothing here is timed."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from helpers.data.tokens import WindowTokens
+from helpers.networks.backbone import Backbone
+from helpers.networks.inference import TOKEN_BUDGET, batches
+from helpers.reranking import fine_tuning
+from helpers.steps import step
+
+DRAWS = 20  # orders of the examples, of which each gives other batches
+
+
+@step(version=2, form="json")
+def padding(pairs: pd.DataFrame, queries: pd.DataFrame, store: Path, tokens: Path, backbone: Backbone, batch_size: int,
+            max_length: int, query_length: int) -> dict[str, Any]:
+    """Count the tokens of labelled pairs in the batches that are made of them; arguments as of `cross_encoder`.
+
+    Returns:
+        `real`, the tokens of all pairs, and how many a network reads of them: `random`, in batches of random order, each padded
+        to its longest pair (the Trainer's default); `grouped`, in those of a training here; `unrounded`, in the same if
+        their lengths were not rounded up; `sorted`, in those of scoring, if the network needs padding; `packed`, in those of
+        scoring by a network that needs none. The first three are means over twenty orders.
+    """
+    tokenizer = backbone.tokenizer()
+    sides = fine_tuning.datasets(pairs, queries, WindowTokens(tokens, store), tokenizer, max_length, query_length, 0, 1)
+    lengths = np.array([len(example["input_ids"]) for side in sides for example in side.examples])
+    multiple = fine_tuning.collator(tokenizer).pad_to_multiple_of or 1
+    drawn = [(random_order(lengths, seed), grouped_order(lengths, batch_size, seed)) for seed in range(DRAWS)]
+    return {"real": int(lengths.sum()), "pairs": len(lengths), "packed": int(lengths.sum()),
+            "random": float(np.mean([padded(lengths, slices(order, batch_size)) for order, _ in drawn])),
+            "grouped": float(np.mean([padded(lengths, slices(order, batch_size), multiple) for _, order in drawn])),
+            "unrounded": float(np.mean([padded(lengths, slices(order, batch_size)) for _, order in drawn])),
+            "sorted": padded(lengths, batches(lengths, TOKEN_BUDGET))}
+
+
+def padded(lengths: np.ndarray, groups: Iterable[np.ndarray], multiple: int = 1) -> int:
+    """Tokens of all batches, each text as long as its batch's longest, rounded up to a multiple.
+
+    Args:
+        lengths: tokens of each text.
+        groups: the positions of each batch's texts.
+        multiple: of tokens.
+    """
+    return sum(len(group) * -(-int(lengths[group].max()) // multiple) * multiple for group in groups)
+
+
+def slices(order: np.ndarray, size: int) -> Iterable[np.ndarray]:
+    """An order cut into batches; the last may be smaller."""
+    return (order[start:start + size] for start in range(0, len(order), size))
+
+
+def random_order(lengths: Sequence[int] | np.ndarray, seed: int) -> np.ndarray:
+    """All positions in a random order."""
+    return np.random.default_rng(seed).permutation(len(lengths))
+
+
+def grouped_order(lengths: np.ndarray, batch_size: int, seed: int) -> np.ndarray:
+    """An order in which the Trainer takes examples that it groups by length."""
+    import torch
+    from transformers.trainer_pt_utils import get_length_grouped_indices
+
+    return np.array(get_length_grouped_indices(lengths.tolist(), batch_size, generator=torch.Generator().manual_seed(seed)))

@@ -1,0 +1,128 @@
+"""Peak memory of encoding a batch, each model in a process of its own (David 2020, figure 4.2).
+
+A process that has measured one model keeps some of its memory. So one that has loaded the libraries, and used them once on a tiny
+model, splits into a copy for each model; what a copy takes beyond its beginning belongs to the model and its work.
+
+There the kernel's own high-water mark of resident memory is read: it misses no moment, as looking now and then would, and it
+counts what PyTorch's profiler does not see (buffers of the libraries below it). On Linux it is `VmHWM`, not `ru_maxrss`: the
+latter is handed on from the process that starts another one, so a large notebook would pass as a large model.
+
+On a GPU it is the peak of what PyTorch has allocated there.
+"""
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from helpers.costs.step_cost import encode, random_ids, threads_of
+from helpers.encoders.architectures import build, known, name_of
+from helpers.networks import numerics
+from helpers.reranking.scoring import attention
+from helpers.steps import step
+
+STATUS, CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+TINY = "BERT/1/32/2"
+
+
+@step(version=1, form="json", timing=True)
+def inference_memory(shapes: list[str], backbones: list[Any], batch: int, tokens: int, threads: int, precision: str,
+                     device: str) -> dict[str, Any]:
+    """Measure the peak memory of encoding one batch of random texts by each model.
+
+    Args:
+        shapes: models with random weights, see `architectures.configuration`.
+        backbones: models with their own.
+        batch: texts in a batch.
+        tokens: of each text, without padding.
+        threads: of PyTorch, on a CPU.
+        precision: `fp32`, as in the study, or `bf16`.
+        device: `cpu` or `cuda`.
+
+    Returns:
+        For each model, in bytes: `weights`, those of its parameters; `model`, by how much it and its work raise the peak;
+        `whole`, the peak of the whole process, libraries included, or all that is in use on the GPU.
+    """
+    return measured([name_of(model) for model in (*shapes, *backbones)], batch, tokens, threads, precision, device)
+
+
+def measured(specs: list[str], *arguments: Any) -> dict[str, dict[str, int]]:
+    """The measurements of some models, by a process that is new and has nothing else to do.
+
+    Raises:
+        RuntimeError: with what the process said, if it failed.
+    """
+    done = subprocess.run([sys.executable, "-m", "helpers.costs.peak_memory", json.dumps([specs, *arguments])],
+                          capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"memory could not be measured: {done.stderr.strip()[-2000:]}")
+    return dict(json.loads(line) for line in done.stdout.splitlines() if line.startswith("["))
+
+
+def measure_all(specs: list[str], batch: int, tokens: int, threads: int, precision: str, device: str) -> None:
+    """Print what `measure` finds of each model, a line a model; each is measured by a copy of this process."""
+    measure(TINY, batch, tokens, 1, precision, "cpu")  # loads what a first use loads; one thread, since threads are not copied
+    for spec in specs:
+        copy = os.fork()
+        if copy == 0:
+            found = measure(spec, batch, tokens, threads, precision, device)
+            print(json.dumps([spec, found]), flush=True)
+            os._exit(0)
+        if status := os.waitpid(copy, 0)[1]:
+            sys.exit(f"{spec}: process ended with {os.waitstatus_to_exitcode(status)}")
+
+
+def measure(spec: str, batch: int, tokens: int, threads: int, precision: str, device: str) -> dict[str, int]:
+    """What `inference_memory` returns of one model, measured in this process."""
+    import torch
+
+    with numerics.using(device), threads_of(threads), torch.inference_mode():
+        before = resident()
+        model = build(known(spec), precision, attn_implementation=attention()).eval().to(device)
+        weights = sum(parameter.numel() * parameter.element_size() for parameter in model.parameters())
+        ids = random_ids(batch, tokens, device)
+        reset_peak()
+        if device == "cuda":
+            torch.cuda.reset_peak_memory_stats()
+        encode(model, ids)
+        if device == "cuda":
+            torch.cuda.synchronize()
+            free, total = torch.cuda.mem_get_info()
+            return {"weights": weights, "model": torch.cuda.max_memory_allocated(), "whole": total - free}
+        return {"weights": weights, "model": peak() - before, "whole": peak()}
+
+
+def resident() -> int:
+    """Bytes of this process in memory now; its peak where the system does not say."""
+    return _status("VmRSS") or peak()
+
+
+def peak() -> int:
+    """The most bytes that this process has had in memory since `reset_peak`, or since its start."""
+    if found := _status("VmHWM"):
+        return found
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+def reset_peak() -> None:
+    """Start the high-water mark anew. Where the system does not allow it, the peak covers the loading of the model too."""
+    with contextlib.suppress(OSError):
+        CLEAR.write_text("5")
+
+
+def _status(field: str) -> int:
+    """A field of Linux's account of this process, in bytes; 0 where there is none."""
+    try:
+        lines = STATUS.read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{field}:")), 0)
+
+
+if __name__ == "__main__":
+    measure_all(*json.loads(sys.argv[1]))

@@ -1,0 +1,92 @@
+"""Queries per minute of a whole ranking, retrieval and BM25 included (Steensland 2021, section 5.3.1).
+
+Speed does not depend on the weights, so models of a shape are timed with random ones. Sizes are timed in turns, round by
+round, so that a busy moment of the machine meets them all.
+"""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from helpers.data.tokens import WindowTokens, pair_ids, query_ids
+from helpers.networks import numerics
+from helpers.networks.backbone import Backbone, configuration
+from helpers.reranking.scoring import attention, probabilities, ready
+from helpers.retrieval import java
+from helpers.retrieval.bm25 import search
+from helpers.steps import step
+
+
+@step(version=1, form="json", timing=True)
+def ranking_speed(sizes: list[str], backbone: Backbone, index: Path, queries: pd.DataFrame, store: Path, tokens: Path,
+                  k1: float, b: float, candidates: int, max_length: int, query_length: int, timed: int, rounds: int,
+                  device: str) -> dict[str, Any]:
+    """Time retrieval and re-ranking by cross-encoders of several sizes.
+
+    Args:
+        sizes: shapes as `layers/dimensions/heads`, such as `12/768/12`.
+        backbone: whose tokenizer made the window tokens; its vocabulary is every model's.
+        index: the Lucene index.
+        queries: columns query_id, text.
+        store: the text store.
+        tokens: the window tokens.
+        k1: BM25's.
+        b: BM25's.
+        candidates: texts re-ranked for each query.
+        max_length: tokens of a whole input.
+        query_length: tokens kept of a query.
+        timed: how many of the queries are ranked in a round.
+        rounds: how often, after one round that is not counted.
+        device: `cpu` or `cuda`.
+
+    Returns:
+        `retrieval`, seconds of each round for all timed queries; `queries`, `windows` and `device`; and for each size in
+        `sizes` its `parameters` and `seconds`, those of re-ranking alone, round by round.
+    """
+    asked = queries.head(timed)
+    reader, tokenizer = WindowTokens(tokens, store), backbone.tokenizer()
+    retrieval: list[float] = []
+    with numerics.using(device):
+        models = {size: random_cross_encoder(size, backbone) for size in sizes}
+        seconds: dict[str, list[float]] = {size: [] for size in sizes}
+        for _ in range(rounds + 1):
+            clock = time.perf_counter()
+            run = java.call(search, index, asked, k1, b, candidates)
+            retrieval.append(time.perf_counter() - clock)
+            inputs = []
+            for size, model in models.items():
+                clock = time.perf_counter()
+                texts = dict(zip(asked["query_id"], query_ids(tokenizer, list(asked["text"]), query_length), strict=True))
+                inputs = [pair_ids(tokenizer, texts[query], reader[window], max_length)
+                          for query, doc_id in run[["query_id", "doc_id"]].itertuples(index=False)
+                          for window in reader.windows_of(doc_id)]
+                probabilities(model, inputs)
+                seconds[size].append(time.perf_counter() - clock)
+    return {"queries": len(asked), "windows": len(inputs), "device": device, "retrieval": retrieval[1:],
+            "sizes": {size: {"parameters": models[size].num_parameters(), "seconds": seconds[size][1:]} for size in sizes}}
+
+
+def random_cross_encoder(size: str, backbone: Backbone) -> Any:
+    """A cross-encoder of a shape, with random weights and the backbone's vocabulary.
+
+    Raises:
+        ValueError: if the size is not `layers/dimensions/heads`.
+    """
+    from transformers import AutoModelForSequenceClassification
+
+    parts = size.split("/")
+    if len(parts) != 3 or not all(part.isdigit() for part in parts):
+        raise ValueError(f"size {size!r}: write layers/dimensions/heads, such as 4/512/8")
+    layers, dimensions, heads = map(int, parts)
+    config = configuration(backbone)
+    config.update({"num_hidden_layers": layers, "hidden_size": dimensions, "num_attention_heads": heads,
+                   "intermediate_size": 4 * dimensions, "num_labels": 1})
+    return ready(AutoModelForSequenceClassification.from_config(config, attn_implementation=attention()))
+
+
+def per_minute(found: dict[str, Any], size: str) -> np.ndarray:
+    """Queries per minute of each round, retrieval included."""
+    return 60 * found["queries"] / (np.array(found["retrieval"]) + np.array(found["sizes"][size]["seconds"]))

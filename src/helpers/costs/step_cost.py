@@ -1,0 +1,177 @@
+"""Seconds of one step of an encoder: encoding a batch, and one step of training (David 2020, figures 4.2 and B.1).
+
+Models are timed in turns, round by round, so that a busy moment of the machine meets them all; the seconds that two models
+took in one round are a pair.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from helpers.encoders.architectures import build, name_of
+from helpers.encoders.pooling import normalised, pool
+from helpers.networks import numerics
+from helpers.networks.backbone import Backbone
+from helpers.reranking.scoring import attention
+from helpers.steps import step
+
+LOWEST_ID, HIGHEST_ID = 1_000, 30_000  # random token ids: every vocabulary has these
+MARGIN = 1.0  # of the triplet loss (David 2020, section 4.3)
+
+
+@step(version=1, form="json", timing=True)
+def inference_seconds(shapes: list[str], backbones: list[Any], batch: int, tokens: int, rounds: int, threads: int, precision: str,
+                      device: str) -> dict[str, Any]:
+    """Time the encoding of one batch of random texts, pooled by their mean, by several models.
+
+    All models are in memory at once: in single precision the five of table B.1 take 1.7 GB.
+
+    Args:
+        shapes: models with random weights, see `architectures.configuration`.
+        backbones: models with their own.
+        batch: texts in a batch.
+        tokens: of each text, without padding.
+        rounds: how often, after one round that is not counted.
+        threads: of PyTorch, on a CPU.
+        precision: `fp32`, as in the study, or `bf16`.
+        device: `cpu` or `cuda`.
+
+    Returns:
+        For each model its `parameters` and the `seconds` of each round.
+    """
+    import torch
+
+    with numerics.using(device), threads_of(threads):
+        built = {name_of(model): build(model, precision, attn_implementation=attention()).eval().to(device)
+                 for model in (*shapes, *backbones)}
+        ids = random_ids(batch, tokens, device)
+
+        def prepare(model: Any) -> Callable[[], Any]:
+            return lambda: encode(model, ids)
+
+        with torch.inference_mode():
+            seconds = in_turns(built, prepare, rounds)
+    return {name: {"parameters": model.num_parameters(), "seconds": seconds[name]} for name, model in built.items()}
+
+
+@step(version=1, form="json", timing=True)
+def training_seconds(shapes: list[str], backbones: list[Any], triplets: int, tokens: int, rounds: int, threads: int,
+                     device: str) -> dict[str, Any]:
+    """Time one step of training in single precision: the three texts of a triplet encoded, the loss, its gradients, AdamW.
+
+    The optimiser of a model lives for its turn only, since those of all would take three times the memory of the models.
+
+    Args:
+        shapes: models with random weights, see `architectures.configuration`.
+        backbones: models with their own.
+        triplets: in a batch.
+        tokens: of each of the three texts.
+        rounds: how often, after one round that is not counted.
+        threads: of PyTorch, on a CPU.
+        device: `cpu` or `cuda`.
+
+    Returns:
+        For each model the seconds of each round.
+    """
+    with numerics.using(device), threads_of(threads):
+        built = {name_of(model): build(model, attn_implementation=attention()).train().to(device)
+                 for model in (*shapes, *backbones)}
+        ids = random_ids(3 * triplets, tokens, device)
+        return in_turns(built, lambda model: training_step(model, ids.chunk(3)), rounds)
+
+
+@step(version=1, form="json", timing=True)
+def query_seconds(backbone: Backbone, tokens: int, rounds: int) -> list[float]:
+    """The processor's time for encoding one query alone, in single precision on one thread of a CPU, round by round.
+
+    Args:
+        backbone: the encoder.
+        tokens: of the query.
+        rounds: how often, after one round that is not counted.
+    """
+    import torch
+
+    with numerics.using("cpu"), threads_of(1), torch.inference_mode():
+        model, ids = build(backbone, attn_implementation=attention()).eval(), random_ids(1, tokens, "cpu")
+        return in_turns({"": model}, lambda model: lambda: encode(model, ids), rounds, time.thread_time)[""]
+
+
+def training_step(model: Any, texts: tuple[Any, ...]) -> Callable[[], Any]:
+    """One step of training, ready to run; the optimiser's memory is there already, as it is in all steps but the first.
+
+    Args:
+        model: an encoder in training mode.
+        texts: the ids of queries, relevant and other passages, each (triplets, tokens).
+    """
+    import torch
+    from torch.nn.functional import cosine_similarity
+
+    optimizer = torch.optim.AdamW(model.parameters(), lr=2e-5, weight_decay=0.0, fused=True)
+    loss = torch.nn.TripletMarginWithDistanceLoss(distance_function=lambda a, b: 1 - cosine_similarity(a, b), margin=MARGIN)
+    for parameter in model.parameters():
+        parameter.grad = torch.zeros_like(parameter)
+    optimizer.step()  # moves nothing: all gradients are zero
+    optimizer.zero_grad()
+
+    def run() -> None:
+        loss(*(encode(model, ids) for ids in texts)).backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+    return run
+
+
+def encode(model: Any, ids: Any) -> Any:
+    """Vectors of texts without padding: mean-pooled, of length 1, (batch, dimensions)."""
+    import torch
+
+    mask = torch.ones_like(ids)
+    return normalised(pool(model(input_ids=ids, attention_mask=mask).last_hidden_state, mask, "mean"))
+
+
+def in_turns(models: Mapping[str, Any], prepare: Callable[[Any], Callable[[], Any]], rounds: int,
+             clock: Callable[[], float] = time.perf_counter) -> dict[str, list[float]]:
+    """The seconds that each model took in each round; `prepare` makes a model's work, and is not timed."""
+    seconds: dict[str, list[float]] = {name: [] for name in models}
+    for _ in range(rounds + 1):
+        for name, model in models.items():
+            work = prepare(model)
+            wait()
+            started = clock()
+            work()
+            wait()
+            seconds[name].append(clock() - started)
+    return {name: values[1:] for name, values in seconds.items()}
+
+
+def wait() -> None:
+    """Wait until a GPU has done what it was told."""
+    import torch
+
+    if numerics.device() == "cuda":
+        torch.cuda.synchronize()
+
+
+def random_ids(batch: int, tokens: int, device: str) -> Any:
+    """Random token ids, the same at every call, (batch, tokens)."""
+    import torch
+
+    return torch.randint(LOWEST_ID, HIGHEST_ID, (batch, tokens), generator=torch.Generator().manual_seed(1)).to(device)
+
+
+class threads_of:  # noqa: N801 - a context manager that reads like a phrase
+    """Compute with so many PyTorch threads for a while."""
+
+    def __init__(self, threads: int):
+        self._threads = threads
+
+    def __enter__(self) -> None:
+        import torch
+
+        self._before = torch.get_num_threads()
+        torch.set_num_threads(self._threads)
+
+    def __exit__(self, *_: object) -> None:
+        import torch
+
+        torch.set_num_threads(self._before)

@@ -1,0 +1,74 @@
+"""Where in a document its answer lies: the windows that hold a judged passage."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+
+from helpers.data.collection import Text
+from helpers.data.texts import Texts
+from helpers.data.windows import windows
+from helpers.steps import step
+
+SHARE = 0.5  # a window holds a passage if it has at least this share of its words
+
+
+@step(version=1, form="table")
+def answer_windows(documents: Path, passages: Path, document_qrels: pd.DataFrame, passage_qrels: pd.DataFrame, level: int,
+                   words: int, overlap: int) -> pd.DataFrame:
+    """The windows of relevant documents that hold a relevant passage.
+
+    Args:
+        documents: the text store of the documents.
+        passages: the text store of the passages, which are parts of the documents' bodies.
+        document_qrels: judgments of documents.
+        passage_qrels: judgments of passages, of the same queries.
+        level: the lowest grade that counts as relevant.
+        words: words of a window.
+        overlap: words shared by neighbouring windows.
+
+    Returns:
+        Columns query_id, window_id; a passage that stands in no relevant document of its query gives no row.
+    """
+    texts, parts = Texts(documents), Texts(passages)
+    rows = [(query, window) for query, document, passage in relevant_pairs(document_qrels, passage_qrels, level)
+            for window in holding(texts[document], parts[passage].body, words, overlap)]
+    return pd.DataFrame(rows, columns=["query_id", "window_id"]).drop_duplicates(ignore_index=True)
+
+
+def relevant_pairs(document_qrels: pd.DataFrame, passage_qrels: pd.DataFrame, level: int) -> Iterator[tuple[str, str, str]]:
+    """Every query with each of its relevant documents and each of its relevant passages, whether that stands in it or not."""
+    relevant = document_qrels[document_qrels["relevance"] >= level].groupby("query_id")["doc_id"].agg(list)
+    for query, passage in passage_qrels.loc[passage_qrels["relevance"] >= level, ["query_id", "doc_id"]].itertuples(index=False):
+        for document in relevant.get(query, []):
+            yield query, document, passage
+
+
+def holding(document: Text, passage: str, words: int, overlap: int) -> list[str]:
+    """The ids of the document's windows that hold at least half of a passage of its body; none if it is not in there."""
+    body, piece = document.body.split(), passage.split()
+    span = find(body, piece)
+    if span is None:
+        return []
+    found, start = [], 0
+    for window in windows(document, words, overlap):
+        size = len(window.text.split()) - title_words(document, window.text)
+        shared = min(start + size, span + len(piece)) - max(start, span)
+        if shared >= SHARE * len(piece):
+            found.append(window.window_id)
+        start += size - overlap
+    return found
+
+
+def find(body: list[str], piece: list[str]) -> int | None:
+    """Where a sequence of words begins in a body, None if it is empty or not there."""
+    for start in range(len(body) - len(piece) + 1):
+        if piece and body[start:start + len(piece)] == piece:
+            return start
+    return None
+
+
+def title_words(document: Text, window: str) -> int:
+    """How many words of the title stand in front of a window of the document: all of them, or none."""
+    title = document.title.split()
+    return len(title) if title and window.split()[:len(title)] == title else 0

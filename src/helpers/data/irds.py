@@ -1,0 +1,125 @@
+"""An ir_datasets id as a collection, such as `irds:msmarco-passage` or `irds:msmarco-document/trec-dl-2019/judged`.
+
+The texts come from the dataset itself; queries and judgments of a split come from `<id>/<split>` where that exists, and
+from the id itself as the split `test`. ir_datasets downloads on first use: a reader asked for it by name.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+
+from helpers.data.collection import Collection, Text
+from helpers.errors import BadInput, NetworkNeeded
+from helpers.remote import irds_files
+from helpers.remote.irds_files import File
+from helpers.steps import recipe
+
+SPLITS = {"train": ("train/judged", "train"), "dev": ("dev/small", "dev/judged", "dev"),
+          "test": ("trec-dl-2019/judged", "test")}
+FULL = "Insufficient disk space"
+FAILED = "All download sources failed"  # how ir_datasets says it where a file has several
+LONGEST = 100  # characters of an error that are shown
+
+
+class IrDatasets(Collection):
+    """Any ir_datasets dataset with documents, queries and judgments."""
+
+    licence = "as ir_datasets states it"
+
+    def __init__(self, spec: str):
+        import ir_datasets
+
+        self.spec, self._id = spec, spec.removeprefix("irds:")
+        self.name = self._id
+        try:
+            self._dataset = ir_datasets.load(self._id)
+        except KeyError:
+            raise BadInput(f"ir_datasets has no dataset {self._id!r}", mend="see its catalogue for the ids") from None
+        self._of_split = {split: found for split in SPLITS if (found := self._find(split)) is not None}
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """MS MARCO's `document` collections hold documents; what has no title is a passage."""
+        return ("document",) if "title" in self._dataset.docs_cls()._fields else ("passage",)
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """Those of train, dev and test that the dataset has."""
+        return tuple(self._of_split)
+
+    def texts(self, unit: str) -> Iterator[Text]:
+        """Stream the documents in ir_datasets' order."""
+        for doc in self._fetch(self._dataset, "docs"):
+            body = getattr(doc, "body", None) or getattr(doc, "text", None) or doc.default_text()
+            yield Text(doc.doc_id, getattr(doc, "title", "") or "", body)
+
+    def queries(self, split: str) -> pd.DataFrame:
+        """Columns query_id, text."""
+        rows = [(query.query_id, query.default_text()) for query in self._fetch(self._of_split[split], "queries")]
+        return pd.DataFrame(rows, columns=["query_id", "text"])
+
+    def qrels(self, unit: str, split: str) -> pd.DataFrame:
+        """Columns query_id, doc_id, relevance."""
+        rows = [(judged.query_id, judged.doc_id, judged.relevance)
+                for judged in self._fetch(self._of_split[split], "qrels")]
+        return pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance"])
+
+    def text_digest(self, unit: str) -> str:
+        """ir_datasets checks the downloads of an id against its own list of hashes: the id names the data."""
+        return recipe.sha256(f"ir_datasets:{self._id}:{unit}")
+
+    def frame_digest(self, kind: str, *names: str) -> str:
+        """The same for queries and judgments: an id and its split, so that a recipe needs no download."""
+        return recipe.sha256(f"ir_datasets:{self._of_split[names[-1]].dataset_id()}:{kind}:{':'.join(names)}")
+
+    def relevant_from(self, unit: str, split: str) -> int:
+        """As for any collection, by the grades that the dataset declares."""
+        return 2 if unit == "passage" and max(self._of_split[split].qrels_defs()) >= 2 else 1
+
+    def size(self, kind: str, split: str = "") -> int:
+        """How many `docs`, or how many `queries` or `qrels` of a split, as ir_datasets' own catalogue has it: no download.
+
+        Raises:
+            BadInput: if the catalogue does not say.
+        """
+        dataset = self._of_split[split] if split else self._dataset
+        try:
+            return int(dataset.metadata()[kind]["count"])
+        except KeyError:
+            raise BadInput(f"the catalogue does not say how many {kind} {dataset.dataset_id()} has",
+                           mend="take a dataset whose sizes ir_datasets knows") from None
+
+    def _find(self, split: str) -> Any:
+        import ir_datasets
+
+        for suffix in SPLITS[split]:
+            try:
+                return ir_datasets.load(f"{self._id}/{suffix}")
+            except KeyError:
+                continue
+        return self._dataset if split == "test" and self._dataset.has_queries() else None
+
+    def files(self, kind: str, split: str = "") -> list[File]:
+        """The files that ir_datasets fetches for the `docs`, or for the `queries` or `qrels` of a split."""
+        return irds_files.needed(self._of_split[split] if split else self._dataset, kind)
+
+    def _fetch(self, dataset: Any, kind: str) -> Iterator[Any]:
+        try:
+            yield from getattr(dataset, f"{kind}_iter")()
+        except (OSError, RuntimeError, ValueError) as error:
+            if FULL in str(error):
+                raise BadInput(_short(error), mend="free some disk, or move IR_DATASETS_HOME to another one") from error
+            if not isinstance(error, OSError) and FAILED not in str(error):
+                raise
+            wanted = irds_files.needed(dataset, kind)
+            raise NetworkNeeded(
+                f"the {kind} of irds:{dataset.dataset_id()} could not be fetched ({_short(error)}).\n"
+                "Mend: connect to the network, or fetch these files elsewhere and put them there:\n  "
+                + "\n  ".join(file.by_hand() for file in [file for file in wanted if not file.is_here()] or wanted)) from error
+
+
+def _short(error: Exception) -> str:
+    """The kind of an error and the beginning of what it says; of several sources', those of the last."""
+    last = error.args[1][-1][1] if len(error.args) > 1 and isinstance(error.args[1], list) and error.args[1] else error
+    return f"{type(last).__name__}: {' '.join(str(last).split())[:LONGEST]}"

@@ -1,0 +1,160 @@
+"""A folder in MS MARCO's TSV format, as a collection.
+
+| file (plain or .gz) | columns |
+|---|---|
+| `collection.tsv` | pid, text (passage ranking) |
+| `docs.tsv`, `msmarco-docs.tsv` | docid, url, title, body (document ranking) |
+| `queries.tsv`, `queries.<split>.tsv`, `msmarco-doc<split>-queries.tsv`, `msmarco-<split>-queries.tsv` | qid, text |
+| `qrels.txt`, `qrels.tsv`, `qrels.<split>.tsv`, `msmarco-doc<split>-qrels.tsv` | TREC (qid 0 id grade) or qid, id |
+
+Files without a split in their name are the split `test`. With both units in one folder, `qrels.passages...` and
+`qrels.documents...` tell the judgments apart.
+"""
+
+import functools
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+
+from helpers.data.collection import Collection, Text
+from helpers.data.lines import open_bytes, text_lines
+from helpers.errors import BadInput
+from helpers.steps import recipe
+
+TEXTS = {"passage": ("collection.tsv",), "document": ("docs.tsv", "msmarco-docs.tsv")}
+QUERIES = re.compile(r"(?:queries(?:\.(?P<a>[\w.]+?))?|msmarco-(?:doc)?(?P<b>\w+)-queries)\.tsv(?:\.gz)?")
+QRELS = re.compile(r"(?:qrels(?:\.(?P<unit>passages|documents))?(?:\.(?P<a>[\w.]+?))?|msmarco-(?:doc)?(?P<b>\w+)-qrels)"
+                   r"\.(?:tsv|txt)(?:\.gz)?")
+
+
+class MsMarcoFolder(Collection):
+    """Passages, documents or both from a folder.
+
+    Raises:
+        BadInput: for a folder without texts or queries, and, on reading, for any line out of form.
+    """
+
+    licence = "as its source says"
+
+    def __init__(self, folder: str | Path):
+        self.folder = Path(folder).expanduser().resolve()
+        self.spec, self.name = str(folder), self.folder.name
+        self.warnings: Counter[str] = Counter()  # what the studies' data really has, counted instead of refused
+        files = sorted(f.name for f in self.folder.iterdir())
+        self._texts = {unit: self.folder / found for unit, names in TEXTS.items()
+                       for found in files if found.removesuffix(".gz") in names}
+        self._queries = {_split(m): self.folder / m[0] for m in map(QUERIES.fullmatch, files) if m}
+        self._qrels = {((m["unit"] or "").removesuffix("s"), _split(m)): self.folder / m[0]
+                       for m in map(QRELS.fullmatch, files) if m}
+        if not self._texts:
+            raise BadInput("no texts in this folder", file=self.folder,
+                           mend="add collection.tsv (pid, text) or docs.tsv (docid, url, title, body), plain or .gz")
+        if not self._queries:
+            raise BadInput("no queries in this folder", file=self.folder, mend="add queries.tsv (qid, text)")
+
+    @staticmethod
+    def is_one(folder: Path) -> bool:
+        """Whether a folder holds texts in this format."""
+        return any(f.name.removesuffix(".gz") in names for f in folder.expanduser().iterdir() for names in TEXTS.values())
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """Which of `document` and `passage` have a file here."""
+        return tuple(sorted(self._texts))
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """The splits that have queries."""
+        return tuple(self._queries)
+
+    def texts(self, unit: str) -> Iterator[Text]:
+        """Stream the texts. Repeated ids are found when the text store is built, which knows them all."""
+        file, columns = self._texts[unit], 2 if unit == "passage" else 4
+        self.warnings["documents without a body"] = 0
+        for number, parts in read_tsv(file, columns):
+            title, body = ("", parts[1]) if unit == "passage" else (parts[2], parts[3])
+            if not body.strip():
+                if unit == "passage":
+                    raise BadInput(f"passage {parts[0]!r} has no text", file=file, line=number,
+                                   mend="give it a text or remove the line")
+                self.warnings["documents without a body"] += 1  # MS MARCO's documents really have some
+            yield Text(parts[0], title, body)
+
+    def queries(self, split: str) -> pd.DataFrame:
+        """Columns query_id, text."""
+        file, seen = self._queries[split], {}
+        for number, (query_id, text) in read_tsv(file, 2):
+            if query_id in seen:
+                raise BadInput(f"query {query_id!r} stands twice", file=file, line=number, mend="keep one of them")
+            if not text.strip():
+                raise BadInput(f"query {query_id!r} has no text", file=file, line=number,
+                               mend="give it a text or remove the line")
+            seen[query_id] = text
+        return pd.DataFrame(list(seen.items()), columns=["query_id", "text"])
+
+    def qrels(self, unit: str, split: str) -> pd.DataFrame:
+        """Judgments of the split's queries; those of other queries are counted in `warnings`."""
+        file = self._qrels.get((unit, split)) or self._qrels.get(("", split))
+        if file is None:
+            raise BadInput(f"no judgments for the split {split!r}", file=self.folder,
+                           mend=f"add qrels.{split}.tsv (TREC form, or query and id)")
+        rows = list(read_qrels(file))
+        frame = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance"])
+        mine = frame["query_id"].isin(set(self.queries(split)["query_id"]))
+        self.warnings["judgments of queries outside the split"] = int((~mine).sum())
+        return frame[mine].reset_index(drop=True)
+
+    def text_digest(self, unit: str) -> str:
+        """SHA-256 of the file's content, unpacked, so that packing it changes nothing."""
+        file = self._texts[unit]
+        return recipe.sha256(content_digest(file, file.stat().st_size, file.stat().st_mtime_ns) + unit)
+
+
+@functools.cache
+def content_digest(file: Path, size: int, changed: int) -> str:
+    """SHA-256 of a file's unpacked content, taken once for each state of the file: a chapter opens its collection many times."""
+    with open_bytes(file) as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def read_tsv(file: Path, columns: int) -> Iterator[tuple[int, list[str]]]:
+    """Stream (line number, columns) of a tab-separated file, plain or gzip; quotes mean nothing in it.
+
+    Raises:
+        BadInput: for a missing file, bytes that are not UTF-8, a wrong number of columns, or an empty id.
+    """
+    for number, line in text_lines(file):
+        parts = line.rstrip("\r\n").split("\t")
+        if len(parts) != columns:
+            raise BadInput(f"{len(parts)} columns where {columns} are wanted", file=file, line=number,
+                           mend="separate the columns by one tab each, and keep tabs out of the texts")
+        if not parts[0].strip():
+            raise BadInput("the id is empty", file=file, line=number, mend="give the line an id")
+        yield number, parts
+
+
+def read_qrels(file: Path) -> Iterator[tuple[str, str, int]]:
+    """Stream (query_id, doc_id, relevance) of a judgment file in TREC form or in two columns (each of grade 1)."""
+    seen: set[tuple[str, str]] = set()
+    for number, line in text_lines(file):
+        parts = line.split()
+        if len(parts) not in (2, 4):
+            raise BadInput(f"{len(parts)} columns where judgments have 4 (TREC) or 2", file=file, line=number,
+                           mend="write `query_id 0 doc_id grade` or `query_id doc_id`")
+        query_id, doc_id, grade = (parts[0], parts[1], "1") if len(parts) == 2 else (parts[0], parts[2], parts[3])
+        if not re.fullmatch(r"-?\d+", grade):
+            raise BadInput(f"grade {grade!r} is not a whole number", file=file, line=number,
+                           mend="put the grade into the last column")
+        if (query_id, doc_id) in seen:
+            raise BadInput(f"{doc_id!r} is judged twice for query {query_id!r}", file=file, line=number,
+                           mend="keep one judgment for each query and id")
+        seen.add((query_id, doc_id))
+        yield query_id, doc_id, int(grade)
+
+
+def _split(match: re.Match[str]) -> str:
+    return match["a"] or match["b"] or "test"

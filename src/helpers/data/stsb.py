@@ -1,0 +1,117 @@
+"""The STS benchmark (Cer et al. 2017): real sentence pairs, which are not the book's to ship.
+
+    pairs("data/stsb", "train")                     a folder with the benchmark's files as they are published
+    pairs("hub:owner/name@revision", "train")       a dataset of the hub: columns sentence1, sentence2, score (0 to 1, or 0 to 5)
+
+Steps know a file by its digest. Where the folder is missing, the digest of the published file stands for it: what was recorded on
+it can be shown, and only computing anew needs the file.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from helpers import paths
+from helpers.errors import BadInput, NetworkNeeded
+from helpers.steps import Step, step
+from helpers.steps.store import fingerprint
+
+FOLDER = "data/stsb"
+PUBLISHED = {"train": {"size": 906922, "sha256": "d52e1db23c2483099f2ff4d9cd80a0f98be6438748b65e21f2f2244da0164ab1"},
+             "test": {"size": 282419, "sha256": "affe45928a66ee5a708531233c95b7dacbbdc57f974f002a3d32ea0180cf816a"}}
+COLUMNS = 7  # genre, file, year, id, score, sentence1, sentence2; some lines have sources after them
+HIGHEST = 5.0
+
+
+class StsbFile:
+    """A file of the benchmark as a step's argument: known by its content, even where it is missing.
+
+    Args:
+        split: `train` or `test`.
+        folder: where `sts-<split>.csv` lies.
+    """
+
+    def __init__(self, split: str, folder: str | Path = FOLDER):
+        self.split = split
+        self._file = (paths.ROOT / Path(folder).expanduser() / f"sts-{split}.csv").resolve()
+
+    @property
+    def path(self) -> Path:
+        """The file itself.
+
+        Raises:
+            BadInput: if it is not there.
+        """
+        if not self._file.is_file():
+            raise BadInput("the STS benchmark is not here, and no recorded run answers this", file=self._file,
+                           mend=f"put sts-train.csv and sts-test.csv of STSbenchmark.tar.gz into {FOLDER}, or give their folder")
+        return self._file
+
+    def recipe(self) -> dict[str, Any]:
+        """How it stands in a step's recipe."""
+        digest = fingerprint(self._file) if self._file.is_file() else PUBLISHED[self.split]
+        return {"data": ["stsb", self.split], "digest": digest}
+
+
+def pairs(source: str, split: str) -> Step:
+    """The scored pairs of a split: columns pair_id, score (0 to 5), sentence1, sentence2.
+
+    Raises:
+        BadInput: for a hub dataset without revision.
+    """
+    if not source.startswith("hub:"):
+        return stsb_pairs(StsbFile(split, source))
+    name, _, revision = source.removeprefix("hub:").partition("@")
+    if not revision:
+        raise BadInput(f"dataset {source!r} has no revision", mend="pin it: hub:owner/name@<commit hash>")
+    return stsb_of_the_hub(name, revision, split)
+
+
+@step(version=1, form="table")
+def stsb_pairs(file: StsbFile) -> pd.DataFrame:
+    """A file of the benchmark: columns pair_id, score, sentence1, sentence2.
+
+    Raises:
+        BadInput: for a line with too few columns, or a score that is not a number from 0 to 5.
+    """
+    found = []
+    for number, line in enumerate(file.path.read_text(encoding="utf-8").splitlines(), start=1):
+        parts = line.split("\t")
+        if len(parts) < COLUMNS:
+            raise BadInput(f"{len(parts)} columns where at least {COLUMNS} are wanted", file=file.path, line=number,
+                           mend="use the benchmark's files as they are: genre, file, year, id, score, two sentences")
+        found.append((f"{file.split}-{number}", _score(parts[4], file.path, number), parts[5], parts[6]))
+    return pd.DataFrame(found, columns=["pair_id", "score", "sentence1", "sentence2"])
+
+
+def _score(text: str, file: Path, line: int) -> float:
+    try:
+        score = float(text)
+    except ValueError:
+        score = float("nan")
+    if not 0 <= score <= HIGHEST:
+        raise BadInput(f"{text!r} is no score", file=file, line=line, mend="a score is a number from 0 to 5")
+    return score
+
+
+@step(version=1, form="table")
+def stsb_of_the_hub(name: str, revision: str, split: str) -> pd.DataFrame:
+    """A split of a hub dataset: columns pair_id, score, sentence1, sentence2.
+
+    Raises:
+        NetworkNeeded: if it cannot be fetched.
+        BadInput: if it lacks one of the columns.
+    """
+    from datasets import load_dataset
+
+    try:
+        frame = load_dataset(name, revision=revision, split=split).to_pandas()
+    except Exception as error:  # noqa: BLE001 - whatever the hub's client raises: the reader needs to know what was asked for
+        raise NetworkNeeded(f"the dataset {name} at {revision} could not be fetched from the hub ({error}).\n"
+                            f"Mend: connect to the network, or give a folder with the benchmark's files") from None
+    if missing := {"sentence1", "sentence2", "score"} - set(frame):
+        raise BadInput(f"the dataset {name} has no column {sorted(missing)[0]!r}", mend="give one with two sentences and a score")
+    scale = HIGHEST if frame["score"].max() <= 1 else 1.0
+    return pd.DataFrame({"pair_id": [f"{split}-{n}" for n in range(1, len(frame) + 1)], "score": frame["score"] * scale,
+                         "sentence1": frame["sentence1"], "sentence2": frame["sentence2"]})

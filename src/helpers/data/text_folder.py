@@ -1,0 +1,68 @@
+"""A folder of text files, as texts to pre-train on: no queries, no judgments.
+
+A document is a `.txt` file in UTF-8; a passage is one of its paragraphs, separated by empty lines. Folders within are read too.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+
+from helpers.data.collection import Collection, Text
+from helpers.errors import BadInput
+from helpers.steps import recipe
+
+PARAGRAPHS = re.compile(r"\n\s*\n")
+
+
+class TextFolder(Collection):
+    """The texts of a folder, in the order of their names."""
+
+    units = ("document", "passage")
+    splits = ()
+    licence = "as its source says"
+
+    def __init__(self, folder: str | Path):
+        self.folder = Path(folder).expanduser().resolve()
+        self.spec, self.name = str(folder), self.folder.name
+
+    @staticmethod
+    def is_one(folder: Path) -> bool:
+        """Whether a folder holds text files."""
+        return next(folder.expanduser().rglob("*.txt"), None) is not None
+
+    def texts(self, unit: str) -> Iterator[Text]:
+        """Stream the files, or their paragraphs: `novel.txt` and `novel.txt.0`.
+
+        Raises:
+            BadInput: for a file that is not UTF-8.
+        """
+        for file in self._files():
+            name = file.relative_to(self.folder).as_posix()
+            try:
+                body = file.read_text(encoding="utf-8")
+            except UnicodeDecodeError as error:
+                line = error.object[:error.start].count(b"\n") + 1
+                raise BadInput("not UTF-8", file=file, line=line, mend="convert the file to UTF-8") from None
+            if unit == "document":
+                yield Text(name, "", body)
+                continue
+            paragraphs = (part.strip() for part in PARAGRAPHS.split(body))
+            yield from (Text(f"{name}.{number}", "", part) for number, part in enumerate(filter(None, paragraphs)))
+
+    def queries(self, split: str) -> pd.DataFrame:
+        """There are none."""
+        raise BadInput("a folder of text files has no queries", file=self.folder, mend="use it to pre-train on, not to search")
+
+    def qrels(self, unit: str, split: str) -> pd.DataFrame:
+        """There are none."""
+        raise BadInput("a folder of text files has no judgments", file=self.folder, mend="use it to pre-train on, not to search")
+
+    def text_digest(self, unit: str) -> str:
+        """Of names and contents; the unit is part of it."""
+        content = [[file.relative_to(self.folder).as_posix(), recipe.sha256(file.read_bytes())] for file in self._files()]
+        return recipe.sha256(recipe.canonical([content, unit]))
+
+    def _files(self) -> list[Path]:
+        return sorted(self.folder.rglob("*.txt"))

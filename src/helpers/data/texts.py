@@ -1,0 +1,69 @@
+"""The text store: any document of a collection by its id, without holding the collection in memory."""
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+from helpers.data.collection import Part, Text
+from helpers.errors import BadInput
+from helpers.steps import step
+
+BATCH = 10_000
+
+
+@step(version=1, form="folder")
+def text_store(texts: Part, *, folder: Path) -> None:
+    """Stream the texts of a collection into a keyed SQLite file.
+
+    Raises:
+        BadInput: if an id stands twice, naming it and its 1-based position.
+    """
+    with closing(sqlite3.connect(folder / "texts.sqlite", isolation_level=None)) as db:
+        db.execute("CREATE TABLE texts (position INTEGER PRIMARY KEY, doc_id TEXT UNIQUE, title TEXT, body TEXT)")
+        db.execute("BEGIN")
+        for position, text in enumerate(texts.stream(), start=1):
+            try:
+                db.execute("INSERT INTO texts VALUES (?, ?, ?, ?)", (position, *text))
+            except sqlite3.IntegrityError:
+                raise BadInput(f"the id {text.doc_id!r} stands twice", file=texts.collection.spec, line=position,
+                               mend="keep one text for each id") from None
+            if position % BATCH == 0:
+                db.execute("COMMIT")
+                db.execute("BEGIN")
+        db.execute("COMMIT")
+
+
+class Texts:
+    """Reader of a text store."""
+
+    def __init__(self, folder: Path):
+        self._db = sqlite3.connect(f"file:{folder / 'texts.sqlite'}?mode=ro", uri=True)
+
+    def __len__(self) -> int:
+        return self._db.execute("SELECT COUNT(*) FROM texts").fetchone()[0]
+
+    def __iter__(self) -> Iterator[Text]:
+        for row in self._db.execute("SELECT doc_id, title, body FROM texts ORDER BY position"):
+            yield Text(*row)
+
+    def __contains__(self, doc_id: str) -> bool:
+        return self._db.execute("SELECT 1 FROM texts WHERE doc_id = ?", (doc_id,)).fetchone() is not None
+
+    def __getitem__(self, doc_id: str) -> Text:
+        row = self._db.execute("SELECT doc_id, title, body FROM texts WHERE doc_id = ?", (doc_id,)).fetchone()
+        if row is None:
+            raise KeyError(f"no text {doc_id!r} in the collection")
+        return Text(*row)
+
+    def ids(self, positions: Iterable[int]) -> list[str]:
+        """The ids of the texts at 0-based positions, in their order."""
+        asked = "SELECT doc_id FROM texts WHERE position = ?"
+        return [self._db.execute(asked, (int(position) + 1,)).fetchone()[0] for position in positions]
+
+    def position(self, doc_id: str) -> int:
+        """The 0-based position of a text in the collection's order; KeyError if it is missing."""
+        row = self._db.execute("SELECT position FROM texts WHERE doc_id = ?", (doc_id,)).fetchone()
+        if row is None:
+            raise KeyError(f"no text {doc_id!r} in the collection")
+        return row[0] - 1

@@ -1,0 +1,1 @@
+"""Bi-encoders: their training and pooling, embeddings, exact and approximate search."""

@@ -1,0 +1,84 @@
+"""The five encoder architectures of David (2020), table B.1, with random weights.
+
+Speed and memory depend on an encoder's shape, not on the values of its weights, so both are measured without any download.
+
+| name | like the checkpoint |
+|---|---|
+| `BERT` | bert-base-uncased |
+| `RoBERTa` | roberta-base |
+| `ALBERT` | albert-base-v1 |
+| `DistilBERT` | distilbert-base-uncased |
+| `ELECTRA` | electra-base-discriminator |
+
+`BERT/2/64/4` is the same architecture with other layers, dimensions and attention heads.
+"""
+
+from typing import Any
+
+from helpers.errors import BadInput
+from helpers.networks import backbone
+from helpers.networks.backbone import Backbone
+
+BASE = (12, 768, 12)  # layers, dimensions and heads of table B.1; DistilBERT has half the layers
+OWN: dict[str, dict[str, Any]] = {  # what a checkpoint has beside its shape, where the library's default differs
+    "BERT": {},
+    "RoBERTa": {"vocab_size": 50265, "max_position_embeddings": 514, "type_vocab_size": 1},
+    "ALBERT": {"vocab_size": 30000, "hidden_act": "gelu"},
+    "DistilBERT": {},
+    "ELECTRA": {},
+}
+FACTORISED = 128  # ALBERT's dimensions of a token embedding, whatever the layers have
+
+
+def known(spec: str) -> str | Backbone:
+    """What a spec names: one of the architectures above, as it is written, or a backbone.
+
+    Raises:
+        BadInput: if it is neither.
+    """
+    name, *shape = spec.split("/")
+    if name not in OWN:
+        return backbone.resolve(spec)
+    if shape and (len(shape) != 3 or not all(part.isdigit() and int(part) > 0 for part in shape)):
+        raise BadInput(f"no shape {spec!r}", mend=f"write {name}, or {name}/layers/dimensions/heads such as {name}/4/512/8")
+    return spec
+
+
+def name_of(model: str | Backbone) -> str:
+    """The spec that `known` took."""
+    return model if isinstance(model, str) else model.spec
+
+
+def configuration(spec: str) -> Any:
+    """The configuration of an architecture, without any hub."""
+    from transformers import AutoConfig
+
+    name, *shape = spec.split("/")
+    layers, dimensions, heads = map(int, shape) if shape else (BASE[0] // 2 if name == "DistilBERT" else BASE[0], *BASE[1:])
+    if name == "DistilBERT":  # other names for the same things
+        sizes = {"n_layers": layers, "dim": dimensions, "n_heads": heads, "hidden_dim": 4 * dimensions}
+    else:
+        sizes = {"num_hidden_layers": layers, "hidden_size": dimensions, "num_attention_heads": heads,
+                 "intermediate_size": 4 * dimensions}
+    if name in ("ALBERT", "ELECTRA"):
+        sizes["embedding_size"] = min(FACTORISED, dimensions) if name == "ALBERT" else dimensions
+    return AutoConfig.for_model(name.lower(), **sizes, **OWN[name])
+
+
+def build(model: str | Backbone, precision: str = "fp32", **config: Any) -> Any:
+    """An encoder on the CPU, without the pooler that some have: an architecture with random weights, or a backbone.
+
+    Args:
+        model: see `known`.
+        precision: of the weights, `fp32` or `bf16`.
+        config: overrides the configuration, such as `attn_implementation`.
+    """
+    import torch
+    from transformers import AutoModel
+
+    dtype = {"fp32": torch.float32, "bf16": torch.bfloat16}[precision]
+    built = (AutoModel.from_config(configuration(model), dtype=dtype, **config) if isinstance(model, str)
+             else model.build(AutoModel, dtype=dtype, **config))
+    if getattr(built, "pooler", None) is not None:
+        built.pooler = None
+    return built

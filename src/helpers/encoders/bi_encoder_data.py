@@ -1,0 +1,100 @@
+"""Training examples of a bi-encoder, and batches of them in which every passage meets every query."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypedDict
+
+import pandas as pd
+
+from helpers.data.tokens import WindowTokens, query_ids
+from helpers.data.windows import doc_of
+from helpers.encoders.encoder import PASSAGE, QUERY, inputs, wrapped
+from helpers.reranking.fine_tuning import PairDataset
+
+
+class Example(TypedDict):
+    """A query with its relevant passage and its negatives."""
+
+    query: list[int]  # token ids
+    input_ids: list[int]  # of the relevant passage; the Trainer groups examples of similar length by it
+    negatives: list[list[int]]
+    passages: list[str]  # the ids of the relevant passage and of the negatives
+    relevant: frozenset[str]  # every passage that is judged relevant to the query
+
+
+def examples(pairs: pd.DataFrame, qrels: pd.DataFrame, level: int, queries: pd.DataFrame, tokens: WindowTokens, tokenizer: Any,
+             max_length: int, query_length: int) -> dict[str, Example]:
+    """An example for each query that has both a relevant passage and a negative among its pairs.
+
+    Args:
+        pairs: columns query_id, window_id, label; one window is a passage.
+        qrels: judgments of the queries.
+        level: the lowest grade that counts as relevant.
+        queries: columns query_id, text.
+        tokens: of the passages.
+        tokenizer: of the encoder.
+        max_length: tokens of a passage, special tokens included.
+        query_length: tokens of a query, special tokens included.
+    """
+    judged = qrels[qrels["relevance"] >= level].groupby("query_id")["doc_id"].agg(frozenset)
+    texts = queries.set_index("query_id")["text"]
+    asked = list(dict.fromkeys(pairs["query_id"]))
+    ids = dict(zip(asked, query_ids(tokenizer, [texts[query] for query in asked], query_length), strict=True))
+    found: dict[str, Example] = {}
+    for query, group in pairs.groupby("query_id", sort=False):
+        positives, negatives = (list(group.loc[group["label"] == label, "window_id"]) for label in (1, 0))
+        if not positives or not negatives:
+            continue
+        read = [wrapped(tokenizer, tokens[window].tolist(), max_length) for window in (positives[0], *negatives)]
+        found[str(query)] = Example(query=wrapped(tokenizer, ids[query], query_length), input_ids=read[0], negatives=read[1:],
+                                    passages=[doc_of(window) for window in (positives[0], *negatives)], relevant=judged[query])
+    return found
+
+
+def split(found: dict[str, Example], evaluation_queries: int, seed: int, negatives: int) -> tuple[PairDataset, PairDataset]:
+    """The examples of training queries, and of held-out queries: at most a tenth.
+
+    Args:
+        found: examples by query.
+        evaluation_queries: queries held out.
+        seed: of their choice.
+        negatives: of each query in training; the held-out ones keep all, which the accuracy needs.
+    """
+    chosen = pd.Series(list(found), dtype=object).sample(n=min(evaluation_queries, max(1, len(found) // 10)), random_state=seed)
+    held_out = set(chosen)
+    train = [{**example, "negatives": example["negatives"][:negatives]} for query, example in found.items()
+             if query not in held_out]
+    return PairDataset(train), PairDataset([dict(example) for query, example in found.items() if query in held_out])
+
+
+@dataclass(frozen=True)
+class Batches:
+    """Makes batches: padded queries and passages, and what is known of each pair of them.
+
+    Args:
+        pad: the tokenizer's padding id.
+        segments: whether passages get a token type of their own.
+    """
+
+    pad: int
+    segments: bool
+
+    def __call__(self, found: Sequence[Example]) -> dict[str, Any]:
+        """The inputs of `bi_encoder_model.BiEncoderModel.forward`."""
+        import torch
+
+        rows: list[list[int]] = []
+        ids: list[str] = []
+        owners: list[int] = []
+        positive: list[int] = []
+        for number, example in enumerate(found):
+            positive.append(len(rows))
+            mine = [example["input_ids"], *example["negatives"]]
+            rows += mine
+            ids += example["passages"][:len(mine)]
+            owners += [number] * len(mine)
+        relevant = torch.tensor([[passage in example["relevant"] for passage in ids] for example in found])
+        own = torch.tensor([[owner == number for owner in owners] for number in range(len(found))])
+        return {"queries": inputs([example["query"] for example in found], self.pad, QUERY if self.segments else None),
+                "passages": inputs(rows, self.pad, PASSAGE if self.segments else None),
+                "positive": torch.tensor(positive), "relevant": relevant, "own": own & ~relevant}

@@ -1,0 +1,102 @@
+"""Fine-tuning a bi-encoder: one encoder for queries and passages (David 2020, section 3.3; Zhan et al. 2020, section 3)."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from helpers.data.tokens import WindowTokens
+from helpers.encoders.bi_encoder_data import Batches, examples, split
+from helpers.encoders.encoder import build, has_segments
+from helpers.networks.backbone import Backbone
+from helpers.reranking import fine_tuning
+from helpers.steps import step
+
+LOGGED = ("step", "epoch", "loss", "eval_loss", "eval_accuracy", "learning_rate")
+
+
+@step(version=1, form="folder", network=True)
+def bi_encoder(pairs: pd.DataFrame, qrels: pd.DataFrame, level: int, queries: pd.DataFrame, store: Path, tokens: Path,
+               backbone: Backbone, pooling: str, loss: str, margin: float, temperature: float, similarity: str, segments: bool,
+               negatives: int, epochs: int, learning_rate: float, batch_size: int, warmup: float, weight_decay: float,
+               dropout: float, max_length: int, query_length: int, evaluation_queries: int, evaluations: int, seed: int,
+               held_out_seed: int, start: Path | None = None, *, folder: Path) -> None:
+    """Fine-tune a backbone on queries with a relevant passage and negatives; keep weights, tokenizer and `log.json`.
+
+    AdamW, linear warm-up and decay. Some queries are held out for the evaluation loss, and for the accuracy: the share of their
+    triplets in which the relevant passage is nearer to the query than the negative. Both are also measured before the training.
+
+    Args:
+        pairs: columns query_id, window_id, label: the draws.
+        qrels: the judgments, by which a passage of another query may be relevant too.
+        level: the lowest grade that counts as relevant.
+        queries: columns query_id, text.
+        store: the text store that the tokens belong to.
+        tokens: the window tokens, one window a passage.
+        backbone: where to start from.
+        pooling: see `helpers.encoders.pooling`.
+        loss: see `helpers.encoders.bi_encoder_losses`.
+        margin: of the triplet loss.
+        temperature: of the contrastive loss.
+        similarity: `cosine` or `dot`.
+        segments: whether passages have another token type than queries, where the architecture has two.
+        negatives: of each query in training; without any, passages of other queries alone.
+        epochs: passes over the training queries.
+        learning_rate: the peak of the schedule.
+        batch_size: queries an optimiser step.
+        warmup: share of the steps in which the rate rises.
+        weight_decay: AdamW's.
+        dropout: of hidden states and attention.
+        max_length: tokens of a passage, special tokens included.
+        query_length: tokens of a query, special tokens included.
+        evaluation_queries: queries held out, at most a tenth of them.
+        evaluations: how often losses and accuracy are logged over the training.
+        seed: of the order and of dropout.
+        held_out_seed: of the choice of held-out queries.
+        start: a folder of pre-trained weights to start from instead of the backbone's.
+
+    Raises:
+        ValueError: for a triplet loss without negatives, or fewer than two queries with a relevant passage and a negative.
+    """
+    if loss == "triplet" and negatives < 1:
+        raise ValueError("a triplet needs a negative: raise `negatives`")
+    from transformers import Trainer
+
+    from helpers.encoders.bi_encoder_model import BiEncoderModel
+
+    tokenizer = backbone.tokenizer()
+    found = examples(pairs, qrels, level, queries, WindowTokens(tokens, store), tokenizer, max_length, query_length)
+    if len(found) < 2:
+        raise ValueError(f"{len(found)} training queries have a relevant passage and a negative: at least two are wanted")
+    train, evaluation = split(found, evaluation_queries, held_out_seed, negatives)
+    fine_tuning.seed_everything(seed)
+    encoder = build(backbone, start, dropout, attn_implementation=fine_tuning.attention())
+    model = BiEncoderModel(encoder, pooling, loss, margin, temperature, similarity)
+    arguments = fine_tuning.training_arguments(folder, len(train), epochs=epochs, learning_rate=learning_rate,
+                                               batch_size=batch_size, warmup=warmup, weight_decay=weight_decay,
+                                               evaluations=evaluations, seed=seed)
+    arguments.per_device_eval_batch_size = batch_size  # a loss over in-batch passages depends on how many there are
+    arguments.remove_unused_columns, arguments.label_names, arguments.eval_on_start = False, ["positive"], True
+    trainer = Trainer(model=model, args=arguments, train_dataset=train, eval_dataset=evaluation, compute_metrics=accuracy,
+                      data_collator=Batches(tokenizer.pad_token_id, segments and has_segments(encoder)))
+    fine_tuning.fit(trainer)
+    encoder.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    (folder / "log.json").write_text(json.dumps(summary(trainer), indent=1))
+
+
+def accuracy(prediction: Any) -> dict[str, float]:
+    """The mean of what the model says of each held-out query, for the Trainer."""
+    return {"accuracy": float(prediction.predictions.mean())}
+
+
+def summary(trainer: Any) -> dict[str, Any]:
+    """Size, losses and accuracy of a training: the content of `log.json`."""
+    log = [{name: line[name] for name in LOGGED if name in line} for line in trainer.state.log_history
+           if "loss" in line or "eval_loss" in line]
+    encoder, found = trainer.model.encoder, trainer.train_dataset.examples
+    texts = [ids for example in found for ids in (example["query"], example["input_ids"], *example["negatives"])]
+    return {"queries": len(found), "negatives": sum(len(example["negatives"]) for example in found),
+            "evaluation_queries": len(trainer.eval_dataset), "steps": trainer.state.max_steps,
+            "parameters": encoder.num_parameters(), "tokens": sum(len(ids) for ids in texts), "log": log}

@@ -1,0 +1,83 @@
+"""Where queries lie among passages: their similarities in the embedding space, and a map of it by t-SNE."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from helpers.data.texts import Texts
+from helpers.encoders.embeddings import PASSAGES, QUERIES
+from helpers.steps import step
+
+
+@step(version=1, form="table", network=True)
+def similarities(passages: Path, query_vectors: Path, store: Path, queries: pd.DataFrame, qrels: pd.DataFrame,
+                 level: int) -> pd.DataFrame:
+    """How similar each query is to its relevant passages and to the others, by the inner product.
+
+    Args:
+        passages: the folder of `embeddings.passage_embeddings`.
+        query_vectors: the folder of `embeddings.query_embeddings`.
+        store: the text store, whose order the passages have.
+        queries: the encoded queries.
+        qrels: their judgments.
+        level: the lowest grade that counts as relevant.
+
+    Returns:
+        Columns query_id, relevant (the most similar relevant passage), other (mean of all other passages), above (share of the
+        other passages that are less similar than that relevant one). A query without relevant passage in the store is left out.
+    """
+    texts, asked = np.load(passages / PASSAGES, mmap_mode="r"), np.load(query_vectors / QUERIES)
+    places = relevant_places(store, queries, qrels, level)
+    rows = []
+    for number, query in enumerate(queries["query_id"]):
+        if not (mine := places.get(query)):
+            continue
+        scores = texts @ asked[number]
+        best, others = scores[mine].max(), np.delete(scores, mine)
+        rows.append((query, float(best), float(others.mean()), float((others < best).mean())))
+    return pd.DataFrame(rows, columns=["query_id", "relevant", "other", "above"])
+
+
+@step(version=1, form="table", network=True)
+def tsne_map(passages: Path, query_vectors: Path, store: Path, queries: pd.DataFrame, qrels: pd.DataFrame, level: int,
+             sample: int, perplexity: float, seed: int) -> pd.DataFrame:
+    """Some queries and a relevant passage of each in the plane, by t-SNE (van der Maaten & Hinton 2008; David 2020, figure B.2).
+
+    Args:
+        passages: the folder of `embeddings.passage_embeddings`.
+        query_vectors: the folder of `embeddings.query_embeddings`.
+        store: the text store, whose order the passages have.
+        queries: the encoded queries.
+        qrels: their judgments.
+        level: the lowest grade that counts as relevant.
+        sample: queries shown: the first that have a relevant passage.
+        perplexity: about how many neighbours of a point count; less than the number of points.
+        seed: of the map.
+
+    Returns:
+        Columns query_id, kind (`query` or `passage`), x, y.
+    """
+    from sklearn.manifold import TSNE
+
+    texts, asked = np.load(passages / PASSAGES, mmap_mode="r"), np.load(query_vectors / QUERIES)
+    places = relevant_places(store, queries, qrels, level)
+    shown = [(number, query) for number, query in enumerate(queries["query_id"]) if places.get(query)][:sample]
+    vectors = np.concatenate([asked[[number for number, _ in shown]], texts[[places[query][0] for _, query in shown]]])
+    perplexity = min(perplexity, (len(vectors) - 1) / 3)
+    points = TSNE(perplexity=perplexity, metric="cosine", init="pca", random_state=seed).fit_transform(vectors)
+    frame = pd.DataFrame(points.astype(float), columns=["x", "y"])
+    frame.insert(0, "query_id", [query for _, query in shown] * 2)
+    frame.insert(1, "kind", ["query"] * len(shown) + ["passage"] * len(shown))
+    return frame
+
+
+def relevant_places(store: Path, queries: pd.DataFrame, qrels: pd.DataFrame, level: int) -> dict[str, list[int]]:
+    """The positions of each query's relevant passages in the text store; a query without any is missing."""
+    texts = Texts(store)
+    relevant = qrels[(qrels["relevance"] >= level) & qrels["query_id"].isin(set(queries["query_id"]))]
+    found: dict[str, list[int]] = {}
+    for query, doc_id in relevant[["query_id", "doc_id"]].itertuples(index=False):
+        if doc_id in texts:
+            found.setdefault(query, []).append(texts.position(doc_id))
+    return found

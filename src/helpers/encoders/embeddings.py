@@ -1,0 +1,102 @@
+"""Embeddings of a whole collection and of its queries, kept as arrays; a cluster encodes the collection in shards."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from helpers.data.tokens import WindowTokens, query_ids
+from helpers.encoders.encoder import PASSAGE, QUERY, Encoder, wrapped
+from helpers.networks.backbone import Backbone
+from helpers.steps import Step, step
+from helpers.steps.shards import Shards
+
+SHARD = 50_000  # passages whose tokens and vectors are in memory at once
+PASSAGES, QUERIES = "passages.npy", "queries.npy"
+
+
+@step(version=1, form="folder", network=True)
+def embeddings_shard(store: Path, tokens: Path, backbone: Backbone, pooling: str, normalise: bool, segments: bool,
+                     max_length: int, start: int, stop: int, model: Path | None = None, *, folder: Path) -> None:
+    """Encode the passages from position `start` to before `stop`; the other arguments are those of `passage_embeddings`."""
+    encoder, texts = Encoder(backbone, model, pooling, normalise, segments), WholeTexts(tokens, store)
+    np.save(folder / PASSAGES, vectors(encoder, texts, start, stop, max_length))
+
+
+def split(whole: Step, inputs: dict[str, Any]) -> list[Step]:
+    """The shards of `passage_embeddings`: what it has in memory at once, so that its batches are theirs."""
+    total = len(WholeTexts(inputs["tokens"], inputs["store"]))
+    return [embeddings_shard(**whole.arguments, start=start, stop=min(start + SHARD, total)) for start in range(0, total, SHARD)]
+
+
+def join(shards: list[Path], *, folder: Path) -> None:
+    """The shards' vectors as one array."""
+    arrays = [np.load(shard / PASSAGES, mmap_mode="r") for shard in shards]
+    shape = (sum(len(array) for array in arrays), arrays[0].shape[1])
+    whole, start = np.lib.format.open_memmap(folder / PASSAGES, mode="w+", dtype=np.float32, shape=shape), 0
+    for array in arrays:
+        whole[start:start + len(array)] = array
+        start += len(array)
+    whole.flush()
+
+
+@step(version=1, form="folder", network=True, shards=Shards(split, join))
+def passage_embeddings(store: Path, tokens: Path, backbone: Backbone, pooling: str, normalise: bool, segments: bool,
+                       max_length: int, model: Path | None = None, *, folder: Path) -> None:
+    """Encode every passage: `passages.npy`, float32 (passages, dimensions), in the text store's order.
+
+    Args:
+        store: the text store.
+        tokens: its window tokens, one window a text (`windows.WHOLE`).
+        backbone: the pre-trained encoder.
+        pooling: see `helpers.encoders.pooling`.
+        normalise: whether vectors have length 1.
+        segments: whether passages have another token type than queries.
+        max_length: tokens of a passage, special tokens included.
+        model: a folder of fine-tuned weights; None for the backbone as it is.
+
+    Raises:
+        ValueError: if a text has more than one window.
+    """
+    encoder, texts = Encoder(backbone, model, pooling, normalise, segments), WholeTexts(tokens, store)
+    array = np.lib.format.open_memmap(folder / PASSAGES, mode="w+", dtype=np.float32, shape=(len(texts), encoder.dimensions))
+    for start in range(0, len(texts), SHARD):
+        stop = min(start + SHARD, len(texts))
+        array[start:stop] = vectors(encoder, texts, start, stop, max_length)
+    array.flush()
+
+
+def vectors(encoder: Encoder, texts: "WholeTexts", start: int, stop: int, max_length: int) -> np.ndarray:
+    """The vectors of the passages from position `start` to before `stop`."""
+    rows = [wrapped(encoder.tokenizer, texts.at(n), max_length) for n in range(start, stop)]
+    return encoder.vectors(rows, PASSAGE, progress="passages encoded")
+
+
+@step(version=1, form="folder", network=True)
+def query_embeddings(queries: pd.DataFrame, backbone: Backbone, pooling: str, normalise: bool, segments: bool,
+                     query_length: int, model: Path | None = None, *, folder: Path) -> None:
+    """Encode queries: `queries.npy`, float32 (queries, dimensions), in the frame's order; arguments as above."""
+    encoder = Encoder(backbone, model, pooling, normalise, segments)
+    ids = query_ids(encoder.tokenizer, list(queries["text"]), query_length)
+    np.save(folder / QUERIES, encoder.vectors([wrapped(encoder.tokenizer, row, query_length) for row in ids], QUERY))
+
+
+class WholeTexts(WindowTokens):
+    """Tokens of texts that are one window each, by their position in the text store."""
+
+    def __init__(self, folder: Path, store: Path):
+        super().__init__(folder, store)
+        if len(self._starts) != len(self._documents):
+            raise ValueError("texts of more than one window: read them whole (words = windows.WHOLE, overlap = 0)")
+
+    def __len__(self) -> int:
+        return len(self._starts) - 1
+
+    def lengths(self) -> np.ndarray:
+        """Tokens of every text, without special ones."""
+        return np.diff(self._starts)
+
+    def at(self, position: int) -> np.ndarray:
+        """The token ids of the text at a 0-based position."""
+        return self._ids[self._starts[position]:self._starts[position + 1]]

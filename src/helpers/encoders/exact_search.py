@@ -1,0 +1,75 @@
+"""Exact search: every passage's inner product with every query, through FAISS (David 2020, section 3.4)."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from helpers.data.texts import Texts
+from helpers.encoders.embeddings import PASSAGES, QUERIES
+from helpers.retrieval.runs import COLUMNS, ranked
+from helpers.steps import step
+
+BLOCK = 100_000  # passages searched at once: a shard of the collection, read from the file
+ROUNDING = 1e-6  # inner products nearer than this, in units of the larger one, may change places by rounding
+SPARE = 16
+
+
+@step(version=1, form="run", network=True)
+def exact_search(passages: Path, query_vectors: Path, store: Path, queries: pd.DataFrame, depth: int) -> pd.DataFrame:
+    """The `depth` passages of the largest inner product with each query, best first.
+
+    Args:
+        passages: the folder of `embeddings.passage_embeddings`.
+        query_vectors: the folder of `embeddings.query_embeddings`.
+        store: the text store, whose order the passages have.
+        queries: the encoded queries.
+        depth: passages kept for each query; a smaller collection is ranked as a whole.
+    """
+    texts = np.load(passages / PASSAGES, mmap_mode="r")
+    ids = Texts(store)
+    places, scores = search(texts, np.load(query_vectors / QUERIES), depth)
+    rows = [(query, doc_id, float(score)) for query, found, values in zip(queries["query_id"], places, scores, strict=True)
+            for doc_id, score in zip(ids.ids(found), values, strict=True)]
+    return ranked(pd.DataFrame(rows, columns=COLUMNS), depth)
+
+
+def search(passages: np.ndarray, queries: np.ndarray, depth: int) -> tuple[np.ndarray, np.ndarray]:
+    """At least the best `depth` passages of each query, in no order, and whatever ties with the last of them.
+
+    Ties are to be broken by id, not by the index's order: if those beyond the depth do not fall short of it, more are asked for.
+
+    Args:
+        passages: (passages, dimensions), float32.
+        queries: (queries, dimensions), float32.
+        depth: at least 1.
+
+    Returns:
+        Positions and inner products, both (queries, found).
+    """
+    wanted = min(len(passages), depth + SPARE)
+    while True:
+        places = nearest(passages, queries, wanted)
+        # not the index's own products: those of equal passages may differ by rounding, since they lie in different blocks
+        scores = np.empty(places.shape, dtype=np.float32)
+        for row, found in enumerate(places):
+            scores[row] = np.einsum("pd,d->p", passages[found], queries[row])
+        best = -np.sort(-scores, axis=1)
+        last = best[:, min(depth, wanted) - 1]
+        if wanted == len(passages) or bool((last - best[:, -1] > ROUNDING * np.maximum(1, np.abs(last))).all()):
+            return places, scores
+        wanted = min(len(passages), 4 * wanted)
+
+
+def nearest(passages: np.ndarray, queries: np.ndarray, wanted: int) -> np.ndarray:
+    """The positions of the `wanted` largest inner products, (queries, wanted), by a flat search of each block."""
+    import faiss
+
+    scores, places = np.empty((len(queries), 0), dtype=np.float32), np.empty((len(queries), 0), dtype=np.int64)
+    for start in range(0, len(passages), BLOCK):
+        block = passages[start:start + BLOCK]
+        found, where = faiss.knn(queries, block, min(wanted, len(block)), metric=faiss.METRIC_INNER_PRODUCT)
+        scores, places = np.hstack([scores, found]), np.hstack([places, where + start])
+        kept = np.argsort(-scores, axis=1, kind="stable")[:, :wanted]
+        scores, places = np.take_along_axis(scores, kept, 1), np.take_along_axis(places, kept, 1)
+    return places

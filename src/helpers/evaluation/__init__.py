@@ -1,0 +1,1 @@
+"""Measures, tests over queries, published values, claims, verdicts."""

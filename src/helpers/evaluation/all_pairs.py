@@ -1,0 +1,91 @@
+"""All pairs of systems on the same queries: the comparisons of a significance matrix, corrected together."""
+
+import math
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+
+from helpers.evaluation.significance import PERMUTATIONS, SEED, Interval, mean_interval, permutation_p
+from helpers.evaluation.verdicts import holm
+
+EXACT = 16  # non-zero differences up to which `permutation_p` counts every choice of signs
+BLOCK = 5_000  # permutations at a time
+TINY = 1e-9  # sums of differences that are nearer than this are equal
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The first system against the second, per query.
+
+    Args:
+        first: its name.
+        second: the other's.
+        difference: of the means, with its 95 % interval.
+        d: Cohen's d of paired values, see `cohens_d`.
+        p: of the permutation test.
+        holm: the same corrected for all pairs of the matrix.
+    """
+
+    first: str
+    second: str
+    difference: Interval
+    d: float
+    p: float
+    holm: float
+
+
+def all_pairs(values: pd.DataFrame, seed: int = SEED) -> list[Pair]:
+    """Every pair of columns, the earlier against the later.
+
+    Args:
+        values: a row a query, a column a system.
+        seed: of bootstrap and permutations.
+
+    Raises:
+        ValueError: for fewer than two systems or two queries.
+    """
+    names = list(values.columns)
+    if len(names) < 2 or len(values) < 2:
+        raise ValueError(f"at least two systems and two queries are wanted, got {len(names)} and {len(values)}")
+    moved = differences(values)
+    p_values = permutation_ps(moved, seed)
+    return [Pair(first, second, mean_interval(column, seed), cohens_d(column), float(p), corrected)
+            for (first, second), column, p, corrected in
+            zip(combinations(names, 2), moved.T, p_values, holm(list(p_values)), strict=True)]
+
+
+def differences(values: pd.DataFrame) -> np.ndarray:
+    """The differences of every pair of columns, a row a query, the pairs in the order of `itertools.combinations`."""
+    table = values.to_numpy(dtype=float)
+    return np.column_stack([table[:, a] - table[:, b] for a, b in combinations(range(table.shape[1]), 2)])
+
+
+def cohens_d(moved: np.ndarray) -> float:
+    """The mean of paired differences in units of their standard deviation (Cohen 1988, section 2.3.5); 0 for equal systems."""
+    mean, spread = float(moved.mean()), float(moved.std(ddof=1))
+    if spread > TINY:
+        return mean / spread
+    return 0.0 if abs(mean) < TINY else math.copysign(math.inf, mean)
+
+
+def permutation_ps(moved: np.ndarray, seed: int = SEED) -> np.ndarray:
+    """The two-sided sign-flip test of `significance.permutation_p` for every column at once: all see the same signs.
+
+    Args:
+        moved: differences, (queries, pairs).
+        seed: of the signs.
+
+    Returns:
+        (pairs,); exact where at most 16 differences are not zero.
+    """
+    reached, observed = np.ones(moved.shape[1]), np.abs(moved.sum(axis=0)) - TINY  # the choice that was seen reaches itself
+    rng = np.random.default_rng(seed)
+    for _ in range(PERMUTATIONS // BLOCK):
+        signs = rng.integers(0, 2, (BLOCK, len(moved)), dtype=np.int8) * 2.0 - 1.0
+        reached += (np.abs(signs @ moved) >= observed).sum(axis=0)
+    found = reached / (PERMUTATIONS + 1)
+    few = np.flatnonzero((moved != 0).sum(axis=0) <= EXACT)
+    found[few] = [permutation_p(moved[:, n], seed) for n in few]
+    return found

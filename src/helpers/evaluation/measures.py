@@ -1,0 +1,67 @@
+"""Measures: ir_measures only, per query, with the grade that counts as relevant written into the measure.
+
+    per_query(run, qrels, ["RR@10", "R@20"], level=2)     # a column a measure, a row a query
+
+`level` becomes ir_measures' `rel`: TREC DL's passage judgments count grades 2 and 3 as relevant in binary measures
+(Craswell et al. 2020). nDCG takes the grades as they are.
+"""
+
+import ir_measures
+import pandas as pd
+from ir_measures import Measure
+
+from helpers.retrieval.runs import ranks
+
+
+def parse(name: str, level: int = 1) -> Measure:
+    """The measure of a name such as `RR@10`, with `rel=level` if it is binary.
+
+    Raises:
+        ValueError: for a name that ir_measures does not know.
+    """
+    try:
+        measure = ir_measures.parse_measure(name)
+    except (NameError, ValueError) as error:
+        raise ValueError(f"measure {name!r}: not one of ir_measures'") from error
+    return measure(rel=level) if "rel" in measure.SUPPORTED_PARAMS and level != 1 else measure
+
+
+def per_query(run: pd.DataFrame, qrels: pd.DataFrame, names: list[str], level: int = 1,
+              queries: list[str] | None = None) -> pd.DataFrame:
+    """The value of each measure for each query.
+
+    Args:
+        run: a ranked run (`runs.ranked`): columns query_id, doc_id, score, best first.
+        qrels: columns query_id, doc_id, relevance.
+        names: measures, as ir_measures writes them.
+        level: the lowest grade that counts as relevant in a binary measure.
+        queries: the queries to report, in this order; by default those of the judgments. One without any hit scores 0.
+
+    Returns:
+        A frame indexed by query_id with a column for each name.
+
+    Raises:
+        ValueError: if a query to report has no judgments at all: it cannot be measured.
+    """
+    wanted = list(dict.fromkeys(qrels["query_id"])) if queries is None else list(queries)
+    if unjudged := set(wanted) - set(qrels["query_id"]):
+        raise ValueError(f"{len(unjudged)} queries have no judgments, {sorted(unjudged)[0]!r} among them")
+    judged = qrels[qrels["query_id"].isin(set(wanted))]
+    columns: dict[Measure, list[str]] = {}
+    for name in names:
+        columns.setdefault(parse(name, level), []).append(name)
+    positions = run.assign(score=-run.groupby("query_id", sort=False).cumcount())  # the run's own order, whatever the provider
+    values = {name: dict.fromkeys(wanted, 0.0) for name in names}
+    for metric in ir_measures.iter_calc(list(columns), judged, positions.astype({"score": float})):
+        for name in columns[metric.measure]:
+            if metric.query_id in values[name]:
+                values[name][metric.query_id] = float(metric.value)
+    return pd.DataFrame({name: [column[query] for query in wanted] for name, column in values.items()},
+                        index=pd.Index(wanted, name="query_id"), columns=names, dtype=float)
+
+
+def first_relevant_rank(run: pd.DataFrame, qrels: pd.DataFrame, level: int, queries: list[str]) -> pd.Series:
+    """For each query the rank of its best relevant document in the run; missing where there is none."""
+    relevant = qrels.loc[qrels["relevance"] >= level, ["query_id", "doc_id"]]
+    found = run.assign(rank=ranks(run)).merge(relevant, on=["query_id", "doc_id"]).groupby("query_id")["rank"].min()
+    return found.reindex(queries)

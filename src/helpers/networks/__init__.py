@@ -1,0 +1,1 @@
+"""What all networks share: pre-trained weights, arithmetic, inference without padding, several GPUs."""

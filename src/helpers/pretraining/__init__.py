@@ -1,0 +1,1 @@
+"""Pre-training before fine-tuning: Condenser, masked words, and the tasks on which starting points are compared."""

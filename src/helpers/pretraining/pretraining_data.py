@@ -1,0 +1,110 @@
+"""The texts of a pre-training: cut to length, in an order and with masks that depend on the epoch alone.
+
+Nothing here draws from a shared generator, so a training that goes on from a checkpoint sees what it would have seen.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from helpers.data.texts import Texts
+from helpers.data.tokens import WindowTokens
+from helpers.encoders.encoder import inputs
+from helpers.pretraining.whole_word_masking import IGNORED, WholeWordMasking
+from helpers.steps import step
+
+SHORTEST = 8  # tokens of a piece of text that is worth reading
+ALIKE = 32  # batches that are sorted by length together
+HELD_OUT = -1  # the epoch of evaluation masks: the same in every evaluation
+
+
+@step(version=1, form="table")
+def corpus(store: Path, without: pd.DataFrame | None = None, first: int | None = None) -> pd.DataFrame:
+    """The ids of the texts to be read: column doc_id.
+
+    Args:
+        store: the text store.
+        without: judgments, columns doc_id and relevance; texts with a grade above 0 are left out.
+        first: only so many texts, the first ones of the store.
+    """
+    ids = pd.DataFrame({"doc_id": [text.doc_id for text in islice(Texts(store), first)]})
+    if without is None:
+        return ids
+    return ids[~ids["doc_id"].isin(without.loc[without["relevance"] > 0, "doc_id"])].reset_index(drop=True)
+
+
+def spans(doc_ids: Sequence[str], tokens: WindowTokens, max_length: int) -> list[np.ndarray]:
+    """The texts as token ids, cut so that each piece fits with [CLS] and [SEP]; tiny remainders are dropped."""
+    size = max_length - 2
+    found = []
+    for doc_id in doc_ids:
+        for window in tokens.windows_of(doc_id):
+            ids = np.asarray(tokens[window], dtype=np.int64)
+            pieces = [ids[start:start + size] for start in range(0, len(ids), size)]
+            found += [piece for piece in pieces if len(piece) >= SHORTEST]
+    return found
+
+
+@dataclass
+class Masked:
+    """Texts with masked words, in the shape that `transformers.Trainer` reads; set `epoch` before each pass.
+
+    Args:
+        texts: token ids without special tokens.
+        masking: of words.
+        batch_size: batches of it hold texts of similar length.
+        seed: of masks and order.
+        special: the ids of [CLS] and [SEP].
+        epoch: of the pass, from 0; `HELD_OUT` keeps the texts' order.
+    """
+
+    texts: list[np.ndarray]
+    masking: WholeWordMasking
+    batch_size: int
+    seed: int
+    special: tuple[int, int]
+    epoch: int = HELD_OUT
+    _order: tuple[int, np.ndarray] = field(default=(HELD_OUT, np.empty(0, dtype=np.int64)), repr=False)
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def __getitem__(self, place: int) -> dict[str, list[int]]:
+        number = place if self.epoch == HELD_OUT else int(self.order()[place])
+        generator = np.random.default_rng([self.seed, self.epoch + 1, number])
+        read, labels = self.masking(self.texts[number], generator)
+        first, last = self.special
+        return {"input_ids": [first, *read.tolist(), last], "labels": [IGNORED, *labels.tolist(), IGNORED]}
+
+    def order(self) -> np.ndarray:
+        """The texts of the epoch by their places: shuffled, then sorted by length within stretches of some batches."""
+        if self._order[0] != self.epoch:
+            shuffled = np.random.default_rng([self.seed, self.epoch + 1]).permutation(len(self.texts))
+            lengths = np.array([len(text) for text in self.texts])
+            stretch = ALIKE * self.batch_size
+            parts = [shuffled[start:start + stretch] for start in range(0, len(shuffled), stretch)]
+            ordered = np.concatenate([part[np.argsort(-lengths[part], kind="stable")] for part in parts])
+            batches = [ordered[start:start + self.batch_size] for start in range(0, len(ordered), self.batch_size)]
+            full = len(ordered) // self.batch_size  # the incomplete batch stays at the end
+            mixed = np.random.default_rng([self.seed, self.epoch + 1, 1]).permutation(full)
+            self._order = (self.epoch, np.concatenate([*(batches[n] for n in mixed), *batches[full:]]))
+        return self._order[1]
+
+
+@dataclass(frozen=True)
+class Batches:
+    """Pads masked texts to the longest of a batch."""
+
+    pad: int
+
+    def __call__(self, found: Sequence[dict[str, list[int]]]) -> dict[str, Any]:
+        """The inputs of `condenser.Condenser.forward`, (texts, tokens) each."""
+        import torch
+
+        labels = torch.nn.utils.rnn.pad_sequence([torch.tensor(one["labels"]) for one in found], True, IGNORED)
+        return {**inputs([one["input_ids"] for one in found], self.pad), "labels": labels}

@@ -1,0 +1,126 @@
+"""Fine-tuning an encoder to compare sentences, and what it then says of others (Gao & Callan 2021, section 5.2).
+
+The two recipes are those of Reimers & Gurevych (2019), which the study takes over:
+
+| task | examples | loss |
+|---|---|---|
+| similarity | two sentences and a score | squared error of their cosine against the score, scaled to 0 to 1 |
+| sections | anchor, sentence of the same section, of another | max(0, d(anchor, same) - d(anchor, other) + margin), Euclidean |
+
+Training and prediction are one step: only what is said of the test examples is kept, since the models are many.
+"""
+
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from helpers.data.tokens import query_ids
+from helpers.encoders.encoder import QUERY, Encoder, build, inputs, wrapped
+from helpers.networks.backbone import Backbone
+from helpers.pretraining.vocabulary import trim
+from helpers.reranking import fine_tuning
+from helpers.steps import step
+
+PAIR, TRIPLET = ("sentence1", "sentence2"), ("anchor", "same", "other")
+HIGHEST = 5.0  # a similarity score
+WEIGHT_DECAY = 0.01
+
+
+@step(version=1, form="table", network=True)
+def predicted_similarity(train: pd.DataFrame, test: pd.DataFrame, backbone: Backbone, pooling: str, epochs: int,
+                         learning_rate: float, batch_size: int, warmup: float, max_length: int, seed: int,
+                         start: Path | None = None) -> pd.DataFrame:
+    """Fine-tune on scored pairs and give the cosine of each test pair: columns pair_id, predicted.
+
+    Args:
+        train: columns sentence1, sentence2, score (0 to 5).
+        test: columns pair_id, sentence1, sentence2.
+        backbone: where to start from; its tokenizer.
+        pooling: see `helpers.encoders.pooling`.
+        epochs: passes over the training pairs; 0 leaves the encoder as it is.
+        learning_rate: the peak of the schedule (AdamW, linear warm-up and decay).
+        batch_size: pairs an optimiser step.
+        warmup: share of the steps in which the rate rises.
+        max_length: tokens of a sentence, special tokens included.
+        seed: of the order.
+        start: a folder of pre-trained weights to start from instead of the backbone's.
+    """
+    targets = (train["score"].astype(float) / HIGHEST).tolist()
+    first, second = _trained_vectors(train, test, PAIR, targets, backbone, pooling, 0.0, epochs, learning_rate, batch_size,
+                                     warmup, max_length, seed, start)
+    cosines = (first * second).sum(1) / (np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1))
+    return pd.DataFrame({"pair_id": test["pair_id"], "predicted": cosines.astype(float)})
+
+
+@step(version=1, form="table", network=True)
+def told_apart(train: pd.DataFrame, test: pd.DataFrame, backbone: Backbone, pooling: str, margin: float, epochs: int,
+               learning_rate: float, batch_size: int, warmup: float, max_length: int, seed: int,
+               start: Path | None = None) -> pd.DataFrame:
+    """Fine-tune on triplets; whether each test anchor is nearer to its own section's sentence: columns triplet_id, accuracy.
+
+    Args:
+        train: columns anchor, same, other.
+        test: columns triplet_id, anchor, same, other.
+        margin: by which the other section's sentence is to be farther (Euclidean distance).
+
+    The other arguments are those of `predicted_similarity`.
+    """
+    anchor, same, other = _trained_vectors(train, test, TRIPLET, [0.0] * len(train), backbone, pooling, margin, epochs,
+                                           learning_rate, batch_size, warmup, max_length, seed, start)
+    nearer = np.linalg.norm(anchor - same, axis=1) < np.linalg.norm(anchor - other, axis=1)
+    return pd.DataFrame({"triplet_id": test["triplet_id"], "accuracy": nearer.astype(float)})
+
+
+def _trained_vectors(train: pd.DataFrame, test: pd.DataFrame, columns: Sequence[str], targets: list[float], backbone: Backbone,
+                     pooling: str, margin: float, epochs: int, learning_rate: float, batch_size: int, warmup: float,
+                     max_length: int, seed: int, start: Path | None) -> list[np.ndarray]:
+    """The vectors of the test sentences, an array a column, by the encoder fine-tuned on the training sentences."""
+    from transformers import Trainer
+
+    from helpers.pretraining.sentence_model import SentenceModel
+
+    tokenizer = backbone.tokenizer()
+    fine_tuning.seed_everything(seed)
+    encoder = build(backbone, start, 0.0, attn_implementation=fine_tuning.attention())
+    sides = [[rows(tokenizer, frame[column], max_length) for column in columns] for frame in (train, test)]
+    read = trim(encoder, tokenizer.pad_token_id, [ids for side in sides for texts in side for ids in texts])
+    trained, asked = ([[read(ids) for ids in texts] for texts in side] for side in sides)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        if epochs:
+            examples = [{"input_ids": texts[0], "texts": texts, "target": target}
+                        for *texts, target in zip(*trained, targets, strict=True)]
+            arguments = fine_tuning.training_arguments(folder, len(examples), epochs=epochs, learning_rate=learning_rate,
+                                                       batch_size=batch_size, warmup=warmup, weight_decay=WEIGHT_DECAY,
+                                                       evaluations=1, seed=seed)
+            arguments.eval_strategy, arguments.remove_unused_columns = "no", False
+            Trainer(model=SentenceModel(encoder, pooling, margin), args=arguments, data_collator=Batches(tokenizer.pad_token_id),
+                    train_dataset=fine_tuning.PairDataset(examples), callbacks=[]).train()
+        encoder.save_pretrained(folder / "model")
+        reader = Encoder(backbone, folder / "model", pooling, normalise=False, segments=False)
+        return [reader.vectors(texts, QUERY) for texts in asked]
+
+
+def rows(tokenizer: Any, sentences: Iterable[str], max_length: int) -> list[list[int]]:
+    """Sentences as ids with special tokens, cut at `max_length`."""
+    return [wrapped(tokenizer, ids, max_length) for ids in query_ids(tokenizer, list(sentences), max_length)]
+
+
+@dataclass(frozen=True)
+class Batches:
+    """Pads the first, second (and third) sentences of a batch's examples, each kind by itself."""
+
+    pad: int
+
+    def __call__(self, found: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        """The inputs of `sentence_model.SentenceModel.forward`."""
+        import torch
+
+        sides = zip(*(example["texts"] for example in found), strict=True)
+        return {"sentences": [inputs(side, self.pad) for side in sides],
+                "target": torch.tensor([example["target"] for example in found])}

@@ -1,0 +1,111 @@
+"""Where a fine-tuning starts from: the backbone, and what pre-training makes of it (Gao & Callan 2021, sections 4.3 to 5.4).
+
+    recipe = Pretraining(backbone="packaged:0,1,2")
+    made = pretrainings(recipe, "almanac", continued_epochs=2, continued_rate=5e-5)
+    made["+ Condenser"].model.value()       # the folder of the pre-trained encoder
+
+| name | what |
+|---|---|
+| `backbone` | as it is |
+| `+ MLM` | masked words alone, with the same texts and steps: what does the head add? |
+| `+ Condenser` | masked words with the Condenser head |
+| `+ Condenser, continued` | Condenser, and on with the passages that will be searched |
+"""
+
+import functools
+import re
+from dataclasses import dataclass, replace
+
+from helpers.data import queries
+from helpers.data.collection import open_collection
+from helpers.data.texts import text_store
+from helpers.data.tokens import window_tokens
+from helpers.data.windows import WHOLE
+from helpers.networks import backbone
+from helpers.networks.backbone import layers
+from helpers.pretraining.pretraining_data import corpus
+from helpers.pretraining.training import pretrained
+from helpers.reranking.cross_encoder import training_log
+from helpers.steps import Step
+
+BACKBONE, MLM, CONDENSER, CONTINUED = "backbone", "+ MLM", "+ Condenser", "+ Condenser, continued"
+NAMES = (BACKBONE, MLM, CONDENSER, CONTINUED)
+
+
+@dataclass(frozen=True)
+class Pretraining:
+    """All that decides a pre-training, and its step.
+
+    Args:
+        texts: what is read: a collection, or a folder of text files; only its first thousand texts as `almanac[:1000]`.
+        unit: `document` or `passage`.
+        without: the split whose relevant texts are left out; empty to read all.
+        backbone: see `helpers.networks.backbone.resolve`.
+        early: layers below the short circuit; 0 for half of them, as in the study.
+        head_layers: of the Condenser head; 0 for masked words alone.
+        share: of the words that are masked.
+        epochs: passes over the texts.
+        learning_rate: the peak.
+        batch_size: texts a step.
+        warmup: share of the steps.
+        weight_decay: AdamW's.
+        dropout: of hidden states and attention.
+        max_length: tokens of a text, special tokens included.
+        evaluation_texts: held out.
+        seed: of head, order, masks and dropout.
+        start: the pre-training that this one goes on from.
+    """
+
+    texts: str = "almanac"
+    unit: str = "passage"
+    without: str = "test"
+    backbone: str = "packaged"
+    early: int = 0
+    head_layers: int = 2
+    share: float = 0.15
+    epochs: int = 8
+    learning_rate: float = 1e-4
+    batch_size: int = 16
+    warmup: float = 0.1
+    weight_decay: float = 0.01
+    dropout: float = 0.0
+    max_length: int = 128
+    evaluation_texts: int = 200
+    seed: int = 1
+    start: "Pretraining | None" = None
+
+    @functools.cached_property  # a step's key takes the digests of all its data
+    def model(self) -> Step:
+        """The folder of the pre-trained encoder."""
+        name, first = portion(self.texts)
+        source, encoder = open_collection(name), backbone.resolve(self.backbone)
+        store = text_store(source.part("texts", self.unit))
+        without = queries.qrels([source.part("qrels", self.unit, self.without)]) if self.without else None
+        return pretrained(corpus(store, without, first), store, window_tokens(store, encoder.whole(), WHOLE, 0), encoder,
+                          self.early or layers(encoder) // 2, self.head_layers, self.share, self.epochs, self.learning_rate,
+                          self.batch_size, self.warmup, self.weight_decay, self.dropout, self.max_length, self.evaluation_texts,
+                          self.seed, None if self.start is None else self.start.model)
+
+    @property
+    def log(self) -> Step:
+        """Losses and size of the pre-training."""
+        return training_log(self.model)
+
+    def plain(self) -> "Pretraining":
+        """Masked words alone, with the same texts, order, masks and steps."""
+        return replace(self, head_layers=0)
+
+    def continued(self, collection: str, epochs: int, learning_rate: float) -> "Pretraining":
+        """On with all the texts of a collection, head and output kept."""
+        return replace(self, texts=collection, without="", epochs=epochs, learning_rate=learning_rate, start=self)
+
+
+def portion(texts: str) -> tuple[str, int | None]:
+    """What is read, and how many of its texts (None for all): `almanac[:1000]` is the Almanac's first thousand."""
+    found = re.fullmatch(r"(.+)\[:(\d+)\]", texts)
+    return (found[1], int(found[2])) if found else (texts, None)
+
+
+def pretrainings(recipe: Pretraining, target: str, continued_epochs: int, continued_rate: float) -> dict[str, Pretraining]:
+    """The pre-trainings by the name of the starting point that they make; the backbone needs none."""
+    return {MLM: recipe.plain(), CONDENSER: recipe, CONTINUED: recipe.continued(target, continued_epochs, continued_rate)}

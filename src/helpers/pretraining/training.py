@@ -1,0 +1,137 @@
+"""Pre-training as a step: masked words, with the Condenser head or without (Gao & Callan 2021, sections 4.2, 4.3 and 5.1)."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from helpers.data.tokens import WindowTokens
+from helpers.encoders.encoder import build
+from helpers.networks.backbone import Backbone
+from helpers.pretraining.pretraining_data import Batches, Masked, spans
+from helpers.pretraining.whole_word_masking import WholeWordMasking
+from helpers.reranking import fine_tuning
+from helpers.steps import step
+
+OUTPUT = "pretraining_output.safetensors"  # what is only needed to go on with pre-training: the words' output and the head
+LOGGED = ("step", "epoch", "loss", "eval_late", "eval_head", "eval_right")
+
+
+@step(version=1, form="folder", network=True, resumable=True)
+def pretrained(texts: pd.DataFrame, store: Path, tokens: Path, backbone: Backbone, early: int, head_layers: int, share: float,
+               epochs: int, learning_rate: float, batch_size: int, warmup: float, weight_decay: float, dropout: float,
+               max_length: int, evaluation_texts: int, seed: int, start: Path | None = None, *, folder: Path,
+               checkpoints: Path) -> None:
+    """Pre-train an encoder; keep its weights in a folder that loads wherever the backbone does, and `log.json`.
+
+    AdamW, linear warm-up and decay. Both losses are measured before the training and after every epoch, on texts held out, whose
+    masks are the same each time. A checkpoint is written after every epoch.
+
+    Args:
+        texts: column doc_id: which texts are read.
+        store: the text store that they and the tokens belong to.
+        tokens: the window tokens, one window a text.
+        backbone: where to start from; its tokenizer.
+        early: layers below the short circuit to the head.
+        head_layers: layers of the head; 0 for plain masked language modelling.
+        share: of the words that are masked.
+        epochs: passes over the texts.
+        learning_rate: the peak of the schedule.
+        batch_size: texts an optimiser step.
+        warmup: share of the steps in which the rate rises.
+        weight_decay: AdamW's.
+        dropout: of hidden states and attention.
+        max_length: tokens of a text, special tokens included; longer ones are cut into several.
+        evaluation_texts: held out, at most a tenth.
+        seed: of the head, of order and masks, of dropout.
+        start: a folder of this step, with whose weights, output and head the training goes on.
+    """
+    from transformers import Trainer
+
+    from helpers.pretraining.condenser import Condenser
+
+    tokenizer = backbone.tokenizer()
+    found = spans(texts["doc_id"].tolist(), WindowTokens(tokens, store), max_length)
+    masking = WholeWordMasking.of(tokenizer, share)
+    special = (tokenizer.cls_token_id, tokenizer.sep_token_id)
+    train, evaluation = split(found, evaluation_texts, masking, batch_size, seed, special)
+    fine_tuning.seed_everything(seed)  # before output and head are made
+    encoder = build(backbone, start, dropout, attn_implementation=fine_tuning.attention())
+    model = Condenser(encoder, early, head_layers)
+    if start is not None:
+        load_output(model, start / OUTPUT)
+    arguments = fine_tuning.training_arguments(folder, len(train), epochs=epochs, learning_rate=learning_rate,
+                                               batch_size=batch_size, warmup=warmup, weight_decay=weight_decay,
+                                               evaluations=epochs, seed=seed)
+    arguments.output_dir, arguments.save_strategy, arguments.save_total_limit = str(checkpoints), "epoch", 1
+    resume = any(checkpoints.glob("checkpoint-*"))
+    arguments.eval_strategy, arguments.eval_on_start = "epoch", not resume
+    arguments.train_sampling_strategy = "sequential"  # the dataset keeps its own order, a new one for every epoch
+    arguments.remove_unused_columns = False
+    trainer = Trainer(model=model, args=arguments, train_dataset=train, eval_dataset=evaluation,
+                      data_collator=Batches(tokenizer.pad_token_id), compute_metrics=losses, callbacks=[epoch_setter(train)])
+    fine_tuning.fit(trainer, resume=resume)
+    encoder.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    save_output(model, folder / OUTPUT)
+    (folder / "log.json").write_text(json.dumps(summary(trainer, len(texts)), indent=1))
+
+
+def split(found: list[np.ndarray], held_out: int, masking: WholeWordMasking, batch_size: int, seed: int,
+          special: tuple[int, int]) -> tuple[Masked, Masked]:
+    """The texts to be read and those held out, drawn with the seed.
+
+    Raises:
+        ValueError: for fewer than two texts.
+    """
+    if len(found) < 2:
+        raise ValueError(f"{len(found)} texts: at least two are wanted, one to read and one to hold out")
+    drawn = np.random.default_rng(seed).permutation(len(found))
+    cut = min(held_out, max(1, len(found) // 10))
+    sides = [[found[n] for n in sorted(numbers)] for numbers in (drawn[cut:], drawn[:cut])]
+    return Masked(sides[0], masking, batch_size, seed, special), Masked(sides[1], masking, batch_size, seed, special)
+
+
+def losses(prediction: Any) -> dict[str, float]:
+    """Of the held-out texts: both losses and the share of pieces guessed right, over all masked pieces."""
+    late, head, right, pieces = np.asarray(prediction.predictions, dtype=np.float64).sum(axis=0)
+    return {"late": late / pieces, "head": head / pieces, "right": right / pieces}
+
+
+def epoch_setter(data: Masked) -> Any:
+    """A callback that tells the dataset which epoch begins."""
+    from transformers import TrainerCallback
+
+    class EpochSetter(TrainerCallback):
+        def on_epoch_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            data.epoch = round(state.epoch or 0)
+
+    return EpochSetter()
+
+
+def save_output(model: Any, file: Path) -> None:
+    """Write what is not the encoder."""
+    from safetensors.torch import save_file
+
+    save_file({name: weight.contiguous() for name, weight in model.state_dict().items() if not name.startswith("encoder.")}, file)
+
+
+def load_output(model: Any, file: Path) -> None:
+    """Read what is not the encoder; a head that only one side has stays as it was made, or is dropped."""
+    from safetensors.torch import load_file
+
+    own = model.state_dict()
+    model.load_state_dict({name: weight for name, weight in load_file(file).items() if name in own}, strict=False)
+
+
+def summary(trainer: Any, texts: int) -> dict[str, Any]:
+    """Size and losses of a pre-training: the content of `log.json`."""
+    log = [{name: line[name] for name in LOGGED if name in line} for line in trainer.state.log_history
+           if "loss" in line or "eval_late" in line]
+    read = trainer.train_dataset.texts
+    return {"texts": texts, "pieces_of_text": len(read), "evaluation_texts": len(trainer.eval_dataset),
+            "tokens": int(sum(len(ids) for ids in read)), "steps": trainer.state.max_steps,
+            "parameters": trainer.model.encoder.num_parameters(),
+            "parameters_in_training": sum(p.numel() for p in trainer.model.parameters()), "log": log}

@@ -1,0 +1,1 @@
+"""From templates to a book: chapters executed, rendered, printed, photographed, opened elsewhere."""

@@ -1,0 +1,1 @@
+"""Cross-encoders: their training pairs, training, distillation, scores, and the pipeline around them."""

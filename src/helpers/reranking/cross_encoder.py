@@ -1,0 +1,103 @@
+"""monoBERT: fine-tuning a cross-encoder on (query, window) pairs (Nogueira & Cho 2019; Steensland 2021, section 4.1).
+
+The encoder reads [CLS] query [SEP] window [SEP]; one linear output on the pooled [CLS] gives the logit of relevance.
+Steensland's softmax over two outputs is the sigmoid of their difference, so one output is the same model, and binary
+cross-entropy the same loss (his equation 3.2).
+"""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from helpers.data.tokens import WindowTokens
+from helpers.networks.backbone import Backbone
+from helpers.reranking import fine_tuning
+from helpers.reranking.longformer import query_attends_globally
+from helpers.steps import step
+
+STOPPED = "stopped"
+
+
+@step(version=1, form="folder", network=True, parallel=True)
+def cross_encoder(pairs: pd.DataFrame, queries: pd.DataFrame, store: Path, tokens: Path, backbone: Backbone,
+                  epochs: int, learning_rate: float, batch_size: int, warmup: float, weight_decay: float,
+                  dropout: float, max_length: int, query_length: int, evaluation_queries: int, evaluations: int,
+                  seed: int, start: Path | None = None, held_out_seed: int | None = None, trainable: str | None = None,
+                  patience: int | None = None, *, folder: Path) -> None:
+    """Fine-tune a backbone on labelled pairs, and keep weights, tokenizer and `log.json`.
+
+    AdamW, linear warm-up and decay, binary cross-entropy. Some *queries* (not pairs, so that no query is on both sides)
+    are held out for the evaluation loss.
+
+    Args:
+        pairs: columns query_id, window_id, label.
+        queries: columns query_id, text.
+        store: the text store that the window tokens belong to.
+        tokens: the window tokens.
+        backbone: where to start from.
+        epochs: passes over the training pairs.
+        learning_rate: the peak of the schedule.
+        batch_size: pairs an optimiser step.
+        warmup: share of the steps in which the rate rises.
+        weight_decay: AdamW's.
+        dropout: of hidden states and attention; 0 trains faster on a CPU (no masks to draw).
+        max_length: tokens of a whole input (256 in the thesis).
+        query_length: tokens kept of a query (47 in the thesis).
+        evaluation_queries: queries held out, at most a tenth of them.
+        evaluations: how often both losses are logged over the training.
+        seed: of the head's initialisation, of the order and of dropout.
+        start: a model that this step fine-tuned before, to go on from instead of the backbone.
+        held_out_seed: of the choice of held-out queries; by default `seed`. Models that are compared by their evaluation loss
+            share it.
+        trainable: what is adjusted: all parameters by default, `pooler` (the pooler and the output layer) or `head` (the
+            output layer alone: Steensland's task-specific parameters). What is frozen keeps its dropout, as any module in
+            training mode does.
+        patience: evaluations without a lower loss after which early stopping would end the training. The training goes on all
+            the same; `early_stopped` gives the model of the lowest loss until then.
+    """
+    from transformers import AutoModelForSequenceClassification, Trainer
+
+    tokenizer = backbone.tokenizer()
+    train, evaluation = fine_tuning.datasets(pairs, queries, WindowTokens(tokens, store), tokenizer, max_length, query_length,
+                                             evaluation_queries, seed if held_out_seed is None else held_out_seed)
+    fine_tuning.seed_everything(seed)  # before the head is made
+    origin = backbone if start is None else Backbone("", str(start))
+    model = origin.build(AutoModelForSequenceClassification, num_labels=1, hidden_dropout_prob=dropout,
+                         attention_probs_dropout_prob=dropout, attn_implementation=fine_tuning.attention(),
+                         problem_type="multi_label_classification")  # that is: binary cross-entropy on logits
+    query_attends_globally(model)
+    freeze(model, trainable or "all")
+    arguments = fine_tuning.training_arguments(folder, len(train), epochs=epochs, learning_rate=learning_rate,
+                                               batch_size=batch_size, warmup=warmup, weight_decay=weight_decay,
+                                               evaluations=evaluations, seed=seed)
+    trainer = Trainer(model=model, args=arguments, train_dataset=train, eval_dataset=evaluation,
+                      data_collator=fine_tuning.collator(tokenizer))
+    observer = fine_tuning.fit(trainer, patience)
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    if observer is not None:
+        observer.save(model, tokenizer, folder / STOPPED)
+    (folder / "log.json").write_text(json.dumps(fine_tuning.summary(trainer, observer), indent=1))
+
+
+@step(version=1, form="json")
+def training_log(model: Path) -> dict[str, Any]:
+    """What `cross_encoder` logged: pairs, positives, steps, parameters, and `log`, the losses over the steps."""
+    return json.loads((model / "log.json").read_text())
+
+
+@step(version=1, form="folder", network=True)
+def early_stopped(model: Path, *, folder: Path) -> None:
+    """The model that early stopping would have kept in a training of `cross_encoder` with `patience`."""
+    shutil.copytree(model / STOPPED, folder, dirs_exist_ok=True)
+
+
+def freeze(model: Any, trainable: str) -> None:
+    """Leave gradients to all parameters, to pooler and output layer (`pooler`), or to the output layer alone (`head`)."""
+    if trainable not in ("all", "pooler", "head"):
+        raise ValueError(f"trainable {trainable!r}: all, pooler or head")
+    for name, parameter in model.base_model.named_parameters():
+        parameter.requires_grad = trainable == "all" or (trainable == "pooler" and name.startswith("pooler."))

@@ -1,0 +1,62 @@
+"""The training loop of a student: `transformers.Trainer` with the four losses of Simplified TinyBERT."""
+
+from typing import Any
+
+import torch
+from transformers import Trainer
+
+from helpers.reranking.attention_scores import AttentionScores
+from helpers.reranking.distillation_losses import attention_loss, hidden_loss, matched_layers, soft_cross_entropy
+
+
+class DistillationTrainer(Trainer):
+    """A Trainer whose loss is the weighted sum of the parts; what has no weight is not computed. It logs each part."""
+
+    def teach(self, teacher: Any, weights: dict[str, float], temperature: float) -> None:
+        """Set the teacher, the weight of each part of the loss, and the temperature."""
+        self.teacher = teacher.to(self.args.device).requires_grad_(False)
+        self.weights = {name: weight for name, weight in weights.items() if weight}
+        self.temperature = temperature
+        student: Any = self.model
+        self.matched = matched_layers(student.config.num_hidden_layers, teacher.config.num_hidden_layers)
+        self.scores = {"student": AttentionScores(student), "teacher": AttentionScores(teacher)}
+        self.sums: dict[str, float] = dict.fromkeys(self.weights, 0.0)
+        self.summed = 0
+
+    def compute_loss(self, model: Any, inputs: dict[str, Any], return_outputs: bool = False,
+                     num_items_in_batch: Any = None) -> Any:
+        """The weighted sum in training, the hard loss alone in evaluation."""
+        student = model(**inputs, output_hidden_states="hidden" in self.weights)
+        if not model.training:
+            return (student.loss, student) if return_outputs else student.loss
+        parts = self.parts(student, inputs)
+        for name, part in parts.items():
+            self.sums[name] += float(part.detach())
+        self.summed += 1
+        total = sum(self.weights[name] * part for name, part in parts.items())
+        return (total, student) if return_outputs else total
+
+    def parts(self, student: Any, inputs: dict[str, Any]) -> dict[str, Any]:
+        """The parts of the loss that have a weight; without a teacher's part the teacher is not asked."""
+        if set(self.weights) <= {"hard"}:
+            return dict.fromkeys(self.weights, student.loss)
+        without_labels = {name: value for name, value in inputs.items() if name != "labels"}
+        with torch.no_grad(), torch.autocast(self.args.device.type, torch.bfloat16, enabled=self.args.bf16):
+            teacher = self.teacher(**without_labels, output_hidden_states="hidden" in self.weights)
+        mask, found = inputs["attention_mask"].bool(), {"hard": student.loss}
+        if "soft" in self.weights:
+            found["soft"] = soft_cross_entropy(student.logits, teacher.logits, self.temperature)
+        if "hidden" in self.weights:
+            states = [teacher.hidden_states[0], *(teacher.hidden_states[n + 1] for n in self.matched)]
+            found["hidden"] = hidden_loss(student.hidden_states, states, mask)
+        if "attention" in self.weights:
+            scores = self.scores["teacher"].layers()
+            found["attention"] = attention_loss(self.scores["student"].layers(), [scores[n] for n in self.matched], mask)
+        return {name: found[name] for name in self.weights}
+
+    def log(self, logs: dict[str, float], *arguments: Any, **more: Any) -> None:
+        """Add the mean of each part since the last line to a line with a training loss."""
+        if "loss" in logs and self.summed:
+            logs = {**logs, **{name: total / self.summed for name, total in self.sums.items()}}
+            self.sums, self.summed = dict.fromkeys(self.weights, 0.0), 0
+        super().log(logs, *arguments, **more)

@@ -1,0 +1,68 @@
+"""Training pairs for a cross-encoder: (query, window, label), drawn from BM25's candidates (Steensland 2021, 4.1.2)."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from helpers.data.tokens import WindowTokens
+from helpers.retrieval.runs import cut
+from helpers.steps import step
+
+
+@step(version=1, form="table")
+def training_pairs(run: pd.DataFrame, qrels: pd.DataFrame, store: Path, tokens: Path, candidates: int, level: int,
+                   positives: int, negatives: int, seed: int, answers: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Draw labelled windows from the candidates of each query.
+
+    As in the thesis, the candidates are the query's top documents by BM25, and a window is labelled 1 if its document
+    is relevant, else 0. The thesis keeps every window; here some of each kind can be drawn instead.
+
+    Args:
+        run: the BM25 run of the training queries.
+        qrels: their judgments.
+        store: the text store.
+        tokens: the window tokens, which know how many windows a document has.
+        candidates: documents a query (40 in the thesis).
+        level: the lowest grade that counts as relevant.
+        positives: windows drawn from the relevant candidates of a query, 0 for all.
+        negatives: windows drawn from its other candidates, 0 for all.
+        seed: of the draws; each query has a stream of its own, so that adding queries changes no other draw.
+        answers: the windows that hold an answer (`answers.answer_windows`): where some positives are drawn, the first is one
+            of these, so that not every positive of a query is a window that says nothing of it. Labels stay as they are.
+
+    Returns:
+        Columns query_id, window_id, label (0 or 1), grouped by query in the run's order. A query whose candidates hold
+        no relevant document gives no pairs when pairs are drawn, and only negatives when all are kept.
+    """
+    reader = WindowTokens(tokens, store)
+    relevant = set(map(tuple, qrels.loc[qrels["relevance"] >= level, ["query_id", "doc_id"]].to_numpy()))
+    holding = set() if answers is None else set(map(tuple, answers[["query_id", "window_id"]].to_numpy()))
+    rows: list[tuple[str, str, int]] = []
+    for number, (query, group) in enumerate(cut(run, candidates).groupby("query_id", sort=False)):
+        random = np.random.default_rng([seed, number])
+        sides: tuple[list[str], list[str]] = ([], [])
+        for doc_id in group["doc_id"]:
+            sides[(query, doc_id) in relevant].extend(reader.windows_of(doc_id))
+        if positives and not sides[1]:
+            continue
+        answering = [window for window in sides[1] if (query, window) in holding]
+        rows.extend((str(query), window, 1) for window in draw_positives(sides[1], answering, positives, random))
+        rows.extend((str(query), window, 0) for window in draw(sides[0], negatives, random))
+    return pd.DataFrame(rows, columns=["query_id", "window_id", "label"])
+
+
+def draw_positives(items: list[str], answering: list[str], wanted: int, random: np.random.Generator) -> list[str]:
+    """`wanted` of the items, one of the answering ones first if there are any; all of them for 0."""
+    if wanted == 0:
+        return items
+    first = draw(answering, 1, random)
+    others = [item for item in items if item not in first]
+    return first + (draw(others, wanted - len(first), random) if wanted > len(first) else [])
+
+
+def draw(items: list[str], wanted: int, random: np.random.Generator) -> list[str]:
+    """`wanted` of the items without replacement, in their order; all of them for 0 or if there are fewer."""
+    if wanted == 0 or wanted >= len(items):
+        return items
+    return [items[i] for i in sorted(random.choice(len(items), size=wanted, replace=False))]

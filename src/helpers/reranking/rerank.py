@@ -1,0 +1,44 @@
+"""Re-ranking: score every window of every candidate document with a cross-encoder."""
+
+from itertools import islice
+from pathlib import Path
+
+import pandas as pd
+
+from helpers.data.tokens import WindowTokens, pair_ids, query_ids
+from helpers.networks.inference import AT_ONCE
+from helpers.reranking.scoring import load_scorer, probabilities
+from helpers.retrieval.runs import COLUMNS, cut
+from helpers.steps import step
+
+
+@step(version=1, form="run", network=True)
+def window_scores(model: Path, run: pd.DataFrame, queries: pd.DataFrame, store: Path, tokens: Path, candidates: int,
+                  max_length: int, query_length: int) -> pd.DataFrame:
+    """Score the windows of each query's top documents.
+
+    Args:
+        model: a fine-tuned cross-encoder.
+        run: the first stage.
+        queries: columns query_id, text.
+        store: the text store of the documents.
+        tokens: the window tokens of the documents, made with the model's tokenizer.
+        candidates: documents re-ranked for each query (R in the thesis).
+        max_length: tokens of a whole input.
+        query_length: tokens kept of a query.
+
+    Returns:
+        A run of windows, the probability of relevance as score; `aggregation.aggregate` makes documents of it.
+    """
+    from transformers import AutoTokenizer
+
+    tokenizer, reader = AutoTokenizer.from_pretrained(model), WindowTokens(tokens, store)
+    texts = dict(zip(queries["query_id"], query_ids(tokenizer, list(queries["text"]), query_length), strict=True))
+    stream = ((query, window) for query, doc_id in cut(run, candidates)[["query_id", "doc_id"]].itertuples(index=False)
+              for window in reader.windows_of(doc_id))
+    scorer, rows = load_scorer(model), list[tuple[str, str, float]]()
+    while pairs := list(islice(stream, AT_ONCE)):
+        inputs = [pair_ids(tokenizer, texts[query], reader[window], max_length) for query, window in pairs]
+        scores = probabilities(scorer, inputs, progress="windows scored")
+        rows += [(query, window, float(score)) for (query, window), score in zip(pairs, scores, strict=True)]
+    return pd.DataFrame(rows, columns=COLUMNS)

@@ -1,0 +1,1 @@
+"""First stages: BM25 through Lucene, feedback, expansion, and how two rankings become one."""

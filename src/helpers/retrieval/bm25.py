@@ -1,0 +1,65 @@
+"""BM25: first-stage retrieval through Lucene (equation 2.2 of Steensland 2021, up to Lucene's constant factor)."""
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from helpers.data.windows import doc_of
+from helpers.retrieval import java
+from helpers.retrieval.runs import COLUMNS, ranked
+from helpers.steps import step
+
+K1, B = 1.2, 0.75  # Steensland 2021, section 4.2; the chapters on BM25 itself have them as parameters
+THREADS = 2
+AT_ONCE = 2_000  # queries whose hits Java holds
+MOST_TERMS = 2**20
+
+
+@step(version=1, form="run")
+def bm25_run(index: Path, queries: pd.DataFrame, k1: float, b: float, depth: int) -> pd.DataFrame:
+    """Rank the texts of an index for every query.
+
+    Args:
+        index: a Lucene index folder.
+        queries: columns query_id, text.
+        k1: term-frequency saturation, at least 0.
+        b: length normalisation, 0 to 1.
+        depth: texts kept for each query; a query without hits keeps none.
+    """
+    return java.call(search, index, queries, k1, b, depth)
+
+
+@step(version=1, form="run")
+def best_window(run: pd.DataFrame, depth: int) -> pd.DataFrame:
+    """The run of documents that a run of windows implies: a document scores as its best window."""
+    documents = run.assign(doc_id=run["doc_id"].map(doc_of))
+    return ranked(documents.groupby(["query_id", "doc_id"], sort=False)["score"].max().reset_index(), depth)
+
+
+def search(index: Path, queries: pd.DataFrame, k1: float, b: float, depth: int, at_once: int = AT_ONCE) -> pd.DataFrame:
+    """Search all queries, so many at once, in the process that has the JVM."""
+    searcher = searcher_of(index, k1, b)
+    rows: list[tuple[str, str, float]] = []
+    for start in range(0, len(queries), at_once):
+        asked = queries.iloc[start:start + at_once]
+        hits = searcher.batch_search(list(asked["text"]), list(asked["query_id"]), k=depth, threads=THREADS)
+        rows += [(query, hit.docid, float(hit.score)) for query in asked["query_id"] for hit in hits[query]]
+    return ranked(pd.DataFrame(rows, columns=COLUMNS), depth)
+
+
+def searcher_of(index: Path, k1: float, b: float) -> Any:
+    """Pyserini's searcher with these settings, in the process that has the JVM; a query may have any number of terms.
+
+    Raises:
+        ValueError: for a negative k1, or a b outside of 0 to 1.
+    """
+    if not (k1 >= 0 and 0 <= b <= 1):
+        raise ValueError(f"k1={k1}, b={b}: k1 must be at least 0 and b between 0 and 1")
+    from jnius import autoclass
+    from pyserini.search.lucene import LuceneSearcher
+
+    autoclass("org.apache.lucene.search.IndexSearcher").setMaxClauseCount(MOST_TERMS)  # Lucene's own limit is 1,024
+    searcher = LuceneSearcher(str(index))
+    searcher.set_bm25(k1, b)
+    return searcher

@@ -1,0 +1,113 @@
+"""Training DeepCT: a regression of every word's query-term recall (Dai & Callan 2019, arXiv:1910.10687).
+
+A word of several pieces is represented by its first, as in the authors' code; the others do not count in the loss.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from helpers.data.texts import Texts
+from helpers.networks.backbone import Backbone
+from helpers.reranking import fine_tuning
+from helpers.retrieval.term_recall import content, first_pieces
+from helpers.steps import step
+
+IGNORED = -100.0  # a label that does not count: special tokens, punctuation, later pieces of a word, padding
+
+
+@step(version=1, form="folder", network=True)
+def deepct(targets: pd.DataFrame, store: Path, backbone: Backbone, epochs: int, learning_rate: float, batch_size: int,
+           warmup: float, weight_decay: float, dropout: float, max_length: int, evaluation_passages: int, evaluations: int,
+           seed: int, *, folder: Path) -> None:
+    """Fine-tune a backbone to estimate the recall of every word of a passage; keep weights, tokenizer and `log.json`.
+
+    AdamW, linear warm-up and decay, squared error averaged over the first pieces of the words of a batch.
+
+    Args:
+        targets: columns doc_id, word, recall (`term_recall`).
+        store: the text store of the passages.
+        backbone: where to start from.
+        epochs: passes over the passages.
+        learning_rate: the peak of the schedule.
+        batch_size: passages an optimiser step.
+        warmup: share of the steps in which the rate rises.
+        weight_decay: AdamW's.
+        dropout: of hidden states and attention.
+        max_length: tokens of a passage.
+        evaluation_passages: passages held out, at most a tenth of them.
+        evaluations: how often both losses are logged.
+        seed: of the output layer, the order and the held-out passages.
+
+    Raises:
+        ValueError: for fewer than two passages with words.
+    """
+    from transformers import AutoModelForTokenClassification, Trainer
+
+    tokenizer, texts = backbone.tokenizer(), Texts(store)
+    recalls = {str(doc_id): dict(zip(group["word"], group["recall"], strict=True))
+               for doc_id, group in targets.groupby("doc_id", sort=False)}
+    examples = {doc_id: example(tokenizer, content(texts[doc_id]), recall, max_length) for doc_id, recall in recalls.items()}
+    if len(examples) < 2:
+        raise ValueError(f"{len(examples)} relevant passages have words: at least two are wanted")
+    held_out = set(pd.Series(list(examples)).sample(n=min(evaluation_passages, max(1, len(examples) // 10)), random_state=seed))
+    train = fine_tuning.PairDataset([one for doc_id, one in examples.items() if doc_id not in held_out])
+    evaluation = fine_tuning.PairDataset([one for doc_id, one in examples.items() if doc_id in held_out])
+    fine_tuning.seed_everything(seed)  # before the output layer is made
+    model = backbone.build(AutoModelForTokenClassification, num_labels=1, hidden_dropout_prob=dropout,
+                           attention_probs_dropout_prob=dropout, attn_implementation=fine_tuning.attention())
+    arguments = fine_tuning.training_arguments(folder, len(train), epochs=epochs, learning_rate=learning_rate,
+                                               batch_size=batch_size, warmup=warmup, weight_decay=weight_decay,
+                                               evaluations=evaluations, seed=seed)
+    trainer = Trainer(model=model, args=arguments, train_dataset=train, eval_dataset=evaluation, data_collator=Batches(tokenizer),
+                      compute_loss_func=squared_error)
+    fine_tuning.fit(trainer)
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    (folder / "log.json").write_text(json.dumps(summary(trainer, targets), indent=1))
+
+
+def example(tokenizer: Any, text: str, recall: dict[str, float], max_length: int) -> dict[str, Any]:
+    """A passage's token ids, with a label for each: the recall of the word whose first piece it is, or `IGNORED`."""
+    encoded = tokenizer(text, truncation=True, max_length=max_length, return_offsets_mapping=True)
+    labels = [IGNORED] * len(encoded["input_ids"])
+    for word, piece in first_pieces(text, encoded["offset_mapping"]):
+        labels[piece] = recall.get(word, 0.0)
+    return {"input_ids": encoded["input_ids"], "labels": labels}
+
+
+@dataclass(frozen=True)
+class Batches:
+    """Pads examples to the longest of a batch."""
+
+    tokenizer: Any
+
+    def __call__(self, examples: list[dict[str, Any]]) -> dict[str, Any]:
+        """Ids and mask, (batch, tokens) each, and the labels as floats."""
+        import torch
+
+        pad = lambda rows, value: torch.nn.utils.rnn.pad_sequence([torch.tensor(row) for row in rows], True, value)
+        mask = pad([[1] * len(one["input_ids"]) for one in examples], 0)
+        return {"input_ids": pad([one["input_ids"] for one in examples], self.tokenizer.pad_token_id), "attention_mask": mask,
+                "labels": pad([one["labels"] for one in examples], IGNORED)}
+
+
+def squared_error(outputs: Any, labels: Any, num_items_in_batch: Any = None) -> Any:
+    """The mean squared error over the labels that count; the Trainer's signature."""
+    import torch
+
+    counted = labels != IGNORED
+    return torch.nn.functional.mse_loss(outputs.logits.squeeze(-1).float()[counted], labels[counted])
+
+
+def summary(trainer: Any, targets: pd.DataFrame) -> dict[str, Any]:
+    """Size, duration and losses of a training: the content of `log.json`."""
+    found = fine_tuning.summary(trainer)
+    return {"passages": found["pairs"], "evaluation_passages": found["evaluation_pairs"],
+            "words": len(targets), "words_in_queries": int((targets["recall"] > 0).sum()),
+            "passages_of_one_query": int((targets.groupby("doc_id")["queries"].first() == 1).sum()),
+            "passages_in_all": int(targets["doc_id"].nunique()),
+            **{name: found[name] for name in ("steps", "parameters", "tokens", "log")}}

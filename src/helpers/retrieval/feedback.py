@@ -1,0 +1,139 @@
+"""Pseudo-relevance feedback: the best documents of a run lend their terms to the query (Alarfaj 2022, sections 2.6 and 5.7)."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from helpers.retrieval import java
+from helpers.retrieval.bm25 import searcher_of
+from helpers.retrieval.bo1 import expanded, expansion
+from helpers.retrieval.runs import COLUMNS, cut, ranked
+from helpers.steps import step
+
+
+@step(version=1, form="table")
+def bo1_queries(index: Path, run: pd.DataFrame, queries: pd.DataFrame, documents: int, terms: int,
+                within: Path | None = None) -> pd.DataFrame:
+    """Expand every query with the terms that are most informative in its best documents, by Bo1.
+
+    Args:
+        index: whose document vectors and counts are used; it holds the run's documents, whole or cut.
+        run: a run of documents, best first; usually one that was re-ranked.
+        queries: columns query_id, text.
+        documents: how many documents are trusted (K = 5 in the study).
+        terms: how many terms are taken from them (k = 10).
+        within: another index of the same documents, cut: only terms that their cut versions hold are taken.
+
+    Returns:
+        Columns query_id, term (as the index analyses it), weight, added (whether the query lacked it), best weight first. A
+        query without documents keeps its own terms; one of stop words alone gives no row.
+    """
+    return java.call(expand, index, cut(run, documents), queries, terms, within)
+
+
+def expand(index: Path, best: pd.DataFrame, queries: pd.DataFrame, terms: int, within: Path | None = None) -> pd.DataFrame:
+    """Expand all queries, in the process that has the JVM."""
+    from pyserini.index.lucene import LuceneIndexReader
+
+    reader = LuceneIndexReader(str(index))
+    shown = None if within is None else LuceneIndexReader(str(within))
+    documents = reader.stats()["documents"]
+    trusted = best.groupby("query_id")["doc_id"].agg(list)
+    vectors: dict[str, dict[str, int]] = {}
+    known: dict[str, int] = {}
+    rows: list[tuple[str, str, float, bool]] = []
+    for query, text in queries[["query_id", "text"]].itertuples(index=False):
+        feedback: Counter[str] = Counter()
+        for doc_id in trusted.get(query, []):
+            if doc_id not in vectors:
+                vectors[doc_id] = vector(reader, doc_id, shown)
+            feedback.update(vectors[doc_id])
+        for term in feedback.keys() - known.keys():
+            known[term] = collection_frequency(reader, term)
+        own = reader.analyze(text)
+        weights = expanded(own, expansion(feedback, known, documents, terms))
+        rows.extend((query, term, weight, term not in own)
+                    for term, weight in sorted(weights.items(), key=lambda item: (-item[1], item[0])))
+    return pd.DataFrame(rows, columns=["query_id", "term", "weight", "added"])
+
+
+def vector(reader: Any, doc_id: str, shown: Any = None) -> dict[str, int]:
+    """A document's analysed terms with their counts; only those that its other version holds too, if there is one."""
+    counts = reader.get_document_vector(doc_id) or {}
+    if shown is None:
+        return counts
+    kept = (shown.get_document_vector(doc_id) or {}).keys()
+    return {term: count for term, count in counts.items() if term in kept}
+
+
+def collection_frequency(reader: Any, term: str) -> int:
+    """How often an analysed term occurs in the index."""
+    from jnius import autoclass
+
+    index_term = autoclass("org.apache.lucene.index.Term")("contents", term)
+    return int(reader.reader.totalTermFreq(index_term))
+
+
+@step(version=1, form="run")
+def weighted_run(index: Path, weights: pd.DataFrame, queries: pd.DataFrame, k1: float, b: float, depth: int) -> pd.DataFrame:
+    """BM25 with a weight on every term of a query.
+
+    Args:
+        index: a Lucene index folder.
+        weights: columns query_id, term (analysed), weight.
+        queries: columns query_id, text: which queries, in which order.
+        k1: BM25's.
+        b: BM25's.
+        depth: texts kept for each query; a query without terms or hits keeps none.
+    """
+    return java.call(search_weighted, index, weights, list(queries["query_id"]), k1, b, depth)
+
+
+def search_weighted(index: Path, weights: pd.DataFrame, queries: list[str], k1: float, b: float, depth: int) -> pd.DataFrame:
+    """Search all weighted queries, in the process that has the JVM."""
+    from jnius import autoclass
+    from pyserini.search.lucene import querybuilder
+
+    searcher = searcher_of(index, k1, b)
+    term_of, query_of = (autoclass(f"org.apache.lucene.{name}") for name in ("index.Term", "search.TermQuery"))
+    should = querybuilder.JBooleanClauseOccur["should"].value
+    rows = []
+    by_query = dict(tuple(weights.groupby("query_id")))
+    for query in queries:
+        if query not in by_query:
+            continue
+        builder = querybuilder.get_boolean_query_builder()
+        for term, weight in by_query[query][["term", "weight"]].itertuples(index=False):
+            builder.add(querybuilder.get_boost_query(query_of(term_of("contents", term)), float(weight)), should)
+        rows += [(query, hit.docid, float(hit.score)) for hit in searcher.search(builder.build(), k=depth)]
+    return ranked(pd.DataFrame(rows, columns=COLUMNS), depth)
+
+
+@step(version=1, form="run")
+def rm3_run(index: Path, queries: pd.DataFrame, k1: float, b: float, depth: int, documents: int, terms: int,
+            original: float) -> pd.DataFrame:
+    """BM25 with Lucene's RM3 feedback (Abdul-Jaleel et al. 2004), the reference beside Bo1.
+
+    Args:
+        index: a Lucene index folder.
+        queries: columns query_id, text.
+        k1: BM25's.
+        b: BM25's.
+        depth: texts kept for each query.
+        documents: feedback documents.
+        terms: feedback terms.
+        original: weight of the original query, between 0 and 1.
+    """
+    return java.call(search_rm3, index, queries, k1, b, depth, documents, terms, original)
+
+
+def search_rm3(index: Path, queries: pd.DataFrame, k1: float, b: float, depth: int, documents: int, terms: int,
+               original: float) -> pd.DataFrame:
+    """Search all queries with RM3, in the process that has the JVM."""
+    searcher = searcher_of(index, k1, b)
+    searcher.set_rm3(fb_terms=terms, fb_docs=documents, original_query_weight=original)
+    ids = list(queries["query_id"])
+    hits = searcher.batch_search(list(queries["text"]), ids, k=depth, threads=1)
+    return ranked(pd.DataFrame([(q, hit.docid, float(hit.score)) for q in ids for hit in hits[q]], columns=COLUMNS), depth)

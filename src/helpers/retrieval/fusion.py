@@ -1,0 +1,130 @@
+"""Fusion of two first stages: RepBERT's alternating merge, and, by ranx, reciprocal rank fusion and a weighted sum of scores.
+
+    alternating(first, second, depth=100)           # [a, c, d] with [b, a, c] gives [a, b, c, d]
+    weighted_sum(first, second, 0.3, depth=100)     # 0.3 first + 0.7 second, each scaled to 0 .. 1 within a query
+
+Runs become ranx's and come back in one place (`_by_ranx`). Its metrics and tests are not used: measures are ir_measures' alone.
+"""
+
+import warnings
+from typing import Any
+
+import pandas as pd
+
+from helpers.evaluation import measures
+from helpers.retrieval.runs import COLUMNS, cut, ranked, ranks
+from helpers.steps import step
+
+RRF_K = 60  # Cormack et al. 2009
+FIRST, SECOND, UNCUT = "first, second", "second, first", "first, second, uncut"  # the methods of `fusions`
+RRF, SUM = "reciprocal ranks", "weighted sum"
+
+
+def alternating(first: pd.DataFrame, second: pd.DataFrame, depth: int) -> pd.DataFrame:
+    """Take documents from two runs in turns, drop those that came before, and cut (Zhan et al. 2020, equation 6).
+
+    The order of the two matters: the first run begins. Lists may be shorter than `depth`; a query that only one run has keeps
+    that run's list. Without a cut (a depth of both lists together) every document of either run is there.
+
+    Returns:
+        A run whose scores are the negated ranks: they carry the order and nothing else.
+    """
+    runs = [run.assign(_turn=2 * ranks(run) + side) for side, run in enumerate((first, second))]
+    both = pd.concat(runs, ignore_index=True)
+    both["_query"] = pd.factorize(both["query_id"])[0]
+    merged = cut(both.sort_values(["_query", "_turn"], kind="stable").drop_duplicates(["query_id", "doc_id"]), depth)
+    return merged.assign(score=-ranks(merged).astype(float))[COLUMNS]
+
+
+def reciprocal_rank(first: pd.DataFrame, second: pd.DataFrame, depth: int) -> pd.DataFrame:
+    """Order by the sum of 1 / (60 + rank) over the two runs (Cormack et al. 2009); a run that lacks a document adds nothing."""
+    positions = [run.assign(score=-ranks(run).astype(float)) for run in (first, second)]  # ranx would break ties anyhow
+    return _by_ranx(positions[0], positions[1], depth, None, "rrf", {"k": RRF_K})
+
+
+def weighted_sum(first: pd.DataFrame, second: pd.DataFrame, weight: float, depth: int) -> pd.DataFrame:
+    """Order by `weight` x first + (1 - `weight`) x second, the scores of each run scaled to 0 .. 1 within a query.
+
+    A document that a run lacks counts there like its last one: 0.
+
+    Raises:
+        ValueError: unless the weight lies between 0 and 1.
+    """
+    if not 0 <= weight <= 1:
+        raise ValueError(f"weight {weight} of the first run: between 0 and 1")
+    return _by_ranx(first, second, depth, "min-max", "wsum", {"weights": [float(weight), 1 - float(weight)]})
+
+
+def _by_ranx(first: pd.DataFrame, second: pd.DataFrame, depth: int, norm: str | None, method: str,
+             params: dict[str, Any]) -> pd.DataFrame:
+    """Fuse by ranx, which wants the same queries in both runs: those that only one run has keep its list."""
+    from ranx import Run, fuse  # 2 s, and some seconds more for its compiled functions at their first call in a process
+
+    asked = list(dict.fromkeys([*first["query_id"], *second["query_id"]]))
+    shared = set(first["query_id"]) & set(second["query_id"])
+    alone = [run[~run["query_id"].isin(shared)] for run in (first, second)]
+    rows: list[tuple[str, str, float]] = []
+    if shared:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # numba's remarks on ranx's integers
+            fused = fuse([Run(_nested(run[run["query_id"].isin(shared)])) for run in (first, second)], norm, method, params)
+        rows = [(query, doc_id, score) for query, documents in fused.run.items() for doc_id, score in documents.items()]
+    frame = pd.concat([pd.DataFrame(rows, columns=COLUMNS).astype({"score": float}), *alone], ignore_index=True)
+    place = {query: number for number, query in enumerate(asked)}
+    return ranked(frame.sort_values("query_id", key=lambda ids: ids.map(place), kind="stable"), depth)
+
+
+def _nested(run: pd.DataFrame) -> dict[str, dict[str, float]]:
+    """A run as ranx reads it: query_id -> doc_id -> score."""
+    return {str(query): dict(zip(group["doc_id"], group["score"].astype(float), strict=True))
+            for query, group in run.groupby("query_id", sort=False)}
+
+
+@step(version=1, form="table", network=True)
+def fusions(first: pd.DataFrame, second: pd.DataFrame, queries: pd.DataFrame, qrels: pd.DataFrame, level: int, names: list[str],
+            weight: float, depth: int) -> pd.DataFrame:
+    """What two runs give together, for each query: the merge in both orders, reciprocal rank fusion and the weighted sum.
+
+    Args:
+        first: a run, cut at `depth`.
+        second: another one.
+        queries: columns query_id, text; those with judgments are measured.
+        qrels: their judgments.
+        level: the lowest grade that counts as relevant.
+        names: the measures.
+        weight: of the first run in the weighted sum.
+        depth: documents kept for each query.
+
+    Returns:
+        Columns method (`FIRST`, `SECOND`, `UNCUT`, `RRF`, `SUM`), query_id, and one for each measure. The values are those of the
+        fused runs, which are cheap to make again and would take ten times the room.
+    """
+    runs = {FIRST: alternating(first, second, depth), SECOND: alternating(second, first, depth),
+            UNCUT: alternating(first, second, 2 * depth),
+            RRF: reciprocal_rank(first, second, depth), SUM: weighted_sum(first, second, weight, depth)}
+    known = set(qrels["query_id"])
+    judged = [query for query in queries["query_id"] if query in known]
+    parts = [measures.per_query(run, qrels, names, level, judged).reset_index().assign(method=method)
+             for method, run in runs.items()]
+    return pd.concat(parts, ignore_index=True)[["method", "query_id", *names]]
+
+
+@step(version=1, form="table", network=True)
+def sum_weights(first: pd.DataFrame, second: pd.DataFrame, queries: pd.DataFrame, qrels: pd.DataFrame, level: int,
+                measure: str, weights: list[float], depth: int) -> pd.DataFrame:
+    """The mean of a measure for each weight of the first run in the weighted sum: columns weight and the measure's name.
+
+    Meant for development queries: the weight that is best on the test queries would flatter the sum.
+    """
+    known = set(qrels["query_id"])
+    judged = [query for query in queries["query_id"] if query in known]
+    means = [measures.per_query(weighted_sum(first, second, weight, depth), qrels, [measure], level, judged)[measure].mean()
+             for weight in weights]
+    return pd.DataFrame({"weight": [float(weight) for weight in weights], measure: means})
+
+
+def best_weight(table: pd.DataFrame, measure: str) -> float:
+    """The weight of the highest mean; among equals the one closest to one half, then the smaller."""
+    order = table.assign(_off=(table["weight"] - 0.5).abs()).sort_values([measure, "_off", "weight"],
+                                                                         ascending=[False, True, True])
+    return float(order["weight"].iloc[0])

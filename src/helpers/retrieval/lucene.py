@@ -1,0 +1,45 @@
+"""The Lucene index of a collection, over whole texts or over their windows."""
+
+import json
+import tempfile
+from pathlib import Path
+
+from helpers.data.texts import Texts
+from helpers.data.windows import windows
+from helpers.retrieval import java
+from helpers.steps import step
+
+THREADS = "2"
+BUFFER = "64"  # MB of an index that are in memory before they are written
+
+
+@step(version=1, form="folder")
+def text_index(store: Path, *, folder: Path) -> None:
+    """Index every text of a store as one Lucene document, its title in front (Lucene's English analyser: Porter stems,
+    stop words removed), with positions and document vectors for feedback."""
+    build(((text.doc_id, f"{text.title}\n{text.body}") for text in Texts(store)), folder)
+
+
+@step(version=1, form="folder")
+def first_words_index(store: Path, words: int, *, folder: Path) -> None:
+    """Index the first words of every text, its title's included, as one Lucene document (Alarfaj 2022, section 5.7.1: 500)."""
+    build(((text.doc_id, " ".join(f"{text.title} {text.body}".split()[:words])) for text in Texts(store)), folder)
+
+
+@step(version=1, form="folder")
+def window_index(store: Path, words: int, overlap: int, *, folder: Path) -> None:
+    """Index every window of every text as one Lucene document, named by its window id."""
+    build(((w.window_id, w.text) for text in Texts(store) for w in windows(text, words, overlap)), folder)
+
+
+def build(contents, folder: Path) -> None:  # noqa: ANN001 - an iterable of (id, contents)
+    """Write a Lucene index of (id, contents) pairs into a folder, through JSON lines in a temporary file."""
+    with tempfile.TemporaryDirectory(dir=folder.parent) as source:
+        with open(Path(source) / "texts.jsonl", "w", encoding="utf-8") as lines:
+            for doc_id, text in contents:
+                lines.write(json.dumps({"id": doc_id, "contents": text}, ensure_ascii=False) + "\n")
+        java.run("io.anserini.index.IndexCollection", "-collection", "JsonCollection", "-input", source,
+                 "-index", str(folder), "-generator", "DefaultLuceneDocumentGenerator", "-threads", THREADS,
+                 "-memoryBuffer", BUFFER, "-storePositions", "-storeDocvectors")
+
+

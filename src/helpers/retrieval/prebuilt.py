@@ -1,0 +1,170 @@
+"""Lucene indexes that others built: Anserini's own, fetched instead of built where `prebuilt.yaml` has one for a collection.
+
+Building the index of 3.2 million documents here takes their 22 GB and hours. Anserini's were built by the same code with the same
+analyser, but not quite from the same text: those of MS MARCO's documents hold url, title and body, ours title and body; and its
+passages are as they were published, while ir_datasets mends characters that are wrongly encoded there.
+"""
+
+import difflib
+import functools
+import json
+import tarfile
+import zipfile
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import yaml
+
+from helpers import paths
+from helpers.errors import BadInput
+from helpers.remote import downloads
+from helpers.retrieval import java
+from helpers.steps import Step, step
+
+TABLE = Path(__file__).with_name("prebuilt.yaml")
+DESCRIPTIONS = "prebuilt-indexes/*-inverted.json"  # within the Anserini jar
+
+
+@dataclass(frozen=True)
+class Description:
+    """What Anserini says of one of its indexes.
+
+    Args:
+        name: of the index.
+        filename: of its archive.
+        url: where the archive is.
+        md5: of the archive.
+        compressed_size: its bytes.
+        documents: in the index.
+        total_terms: in all documents.
+    """
+
+    name: str
+    filename: str
+    url: str
+    md5: str
+    compressed_size: int
+    documents: int
+    total_terms: int
+
+    @property
+    def archive(self) -> Path:
+        """Where the fetched archive lies; once it is unpacked, it may go."""
+        return paths.downloads() / self.filename
+
+    def fetch(self) -> Path:
+        """The archive, fetched if it is not there yet.
+
+        Raises:
+            NetworkNeeded: if it cannot be.
+        """
+        return downloads.fetch(self.url, self.archive, self.compressed_size, self.md5)
+
+
+def describe(name: str) -> Description:
+    """The description of an index, from the Anserini jar: no network.
+
+    Raises:
+        BadInput: if Anserini has none of that name.
+    """
+    known = _descriptions()
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=3, cutoff=0.5) or sorted(known)[:3]
+        raise BadInput(f"Anserini has no inverted index {name!r}", mend=f"is it {', '.join(near)}?")
+    return known[name]
+
+
+@functools.cache
+def _descriptions() -> dict[str, Description]:
+    with zipfile.ZipFile(java.anserini_jar()) as jar:
+        found = [each for member in jar.namelist() if fnmatch(member, DESCRIPTIONS) for each in json.loads(jar.read(member))]
+    return {each["name"]: Description(each["name"], each["filename"], each["urls"][0], each["md5"], each["compressed_size"],
+                                      each["documents"], each["total_terms"]) for each in found}
+
+
+def of(collection: str, unit: str) -> tuple[str, str] | None:
+    """Name and digest of the prebuilt index of a collection's texts; None if there is none.
+
+    Args:
+        collection: as `open_collection` takes it. A subset with the texts of the whole, such as
+            `irds:msmarco-passage/trec-dl-2019/judged`, has the index of the whole.
+        unit: what is ranked.
+
+    Raises:
+        BadInput: for an ir_datasets id that does not exist.
+    """
+    if not collection.startswith("irds:"):
+        return None
+    import ir_datasets
+
+    name = collection.removeprefix("irds:")
+    if name.partition("/")[0] not in _table():
+        return None
+    try:
+        found = _table().get(ir_datasets.docs_parent_id(name), {}).get(unit)
+    except KeyError:
+        raise BadInput(f"ir_datasets has no dataset {name!r}", mend="see its catalogue for the ids") from None
+    return None if found is None else (found["index"], found["md5"])
+
+
+@functools.cache
+def _table() -> dict[str, Any]:
+    return yaml.safe_load(TABLE.read_text(encoding="utf-8"))
+
+
+def index_of(collection: str, unit: str) -> Step | None:
+    """The prebuilt index of a collection's texts as a step; None if there is none."""
+    found = of(collection, unit)
+    return None if found is None else prebuilt_index(*found)
+
+
+@step(version=1, form="folder")
+def prebuilt_index(name: str, md5: str, *, folder: Path) -> None:
+    """One of Anserini's indexes, fetched, checked and unpacked.
+
+    Args:
+        name: of the index.
+        md5: of its archive.
+        folder: gets the files of Lucene.
+
+    Raises:
+        NetworkNeeded: if the archive is not there and cannot be fetched.
+        BadInput: if Anserini knows another index by that name, or what is in the archive is not that index.
+    """
+    found = describe(name)
+    if found.md5 != md5:
+        raise BadInput(f"the index {name} that this Anserini knows has the MD5 {found.md5}, not {md5}", file=TABLE,
+                       mend="write the new one there; what was computed with the old index is then computed again")
+    archive = found.fetch()
+    downloads.check_room(folder, found.compressed_size, f"the unpacked index {name}")  # Lucene's files hardly pack
+    unpack(archive, folder)
+    documents = java.call(documents_of, folder)
+    if documents != found.documents:
+        raise BadInput(f"{documents:,} documents, not {found.documents:,}", file=archive, mend="remove it and call again")
+
+
+def unpack(archive: Path, folder: Path) -> None:
+    """Unpack the index in an archive, a flat folder of plain files, so that its files lie directly in `folder`.
+
+    Raises:
+        BadInput: for anything else, paths that lead out of the folder above all.
+    """
+    with tarfile.open(archive, "r|gz") as members:
+        for member in members:
+            path = PurePosixPath(member.name)
+            if member.isdir() and ".." not in path.parts:
+                continue
+            target = folder / path.name
+            if not member.isfile() or path.is_absolute() or ".." in path.parts or len(path.parts) > 2 or target.exists():
+                raise BadInput(f"{member.name!r} does not belong into the archive of an index", file=archive,
+                               mend="remove the archive and fetch it again")
+            members.extract(member.replace(name=path.name), folder, filter="data")
+
+
+def documents_of(index: Path) -> int:
+    """How many documents an index holds, in the process that has the JVM."""
+    from pyserini.index.lucene import LuceneIndexReader
+
+    return int(LuceneIndexReader(str(index)).stats()["documents"])

@@ -1,0 +1,75 @@
+"""Runs: the relation (query_id, doc_id, score) that every ranker takes and gives.
+
+A run is a DataFrame with ir_measures' columns, best first within a query. Ties are broken once, when a run is made
+(`ranked`): by score, then by doc_id, both descending, as trec_eval does, so that every tool that reads it ranks alike.
+"""
+
+import math
+from pathlib import Path
+
+import pandas as pd
+
+from helpers.data.lines import text_lines
+from helpers.errors import BadInput
+
+COLUMNS = ["query_id", "doc_id", "score"]
+
+
+def ranked(frame: pd.DataFrame, depth: int | None = None) -> pd.DataFrame:
+    """Sort a run (query order kept, score descending, then doc_id descending), cut at `depth` documents a query."""
+    order = pd.factorize(frame["query_id"])[0]
+    frame = frame.astype({"score": float}).assign(_query=order)
+    frame = frame.sort_values(["_query", "score", "doc_id"], ascending=[True, False, False])
+    if depth is not None:
+        frame = frame.groupby("_query").head(depth)
+    return frame[COLUMNS].reset_index(drop=True)
+
+
+def ranks(run: pd.DataFrame) -> pd.Series:
+    """The 1-based rank of each row of a ranked run."""
+    return run.groupby("query_id", sort=False).cumcount() + 1
+
+
+def to_trec(run: pd.DataFrame, tag: str = "book") -> str:
+    """The run as TREC text: `query_id Q0 doc_id rank score tag`, scores with all their digits."""
+    rows = zip(run["query_id"], run["doc_id"], ranks(run), run["score"], strict=True)
+    return "".join(f"{query} Q0 {doc} {rank} {float(score)!r} {tag}\n" for query, doc, rank, score in rows)
+
+
+def read_trec(file: Path | str) -> pd.DataFrame:
+    """Read a TREC run, plain or gzip.
+
+    Raises:
+        BadInput: naming the line, for a wrong number of columns, a score that is no number, or a repeated document.
+    """
+    file = Path(file)
+    rows: list[tuple[str, str, float]] = []
+    seen: set[tuple[str, str]] = set()
+    for number, line in text_lines(file):
+        parts = line.split()
+        if len(parts) != 6:
+            raise BadInput(f"{len(parts)} columns where a TREC run has 6", file=file, line=number,
+                           mend="write `query_id Q0 doc_id rank score tag`, separated by blanks")
+        score = _number(parts[4])
+        if score is None:
+            raise BadInput(f"score {parts[4]!r} is not a number", file=file, line=number,
+                           mend="put a number into the fifth column")
+        if (parts[0], parts[2]) in seen:
+            raise BadInput(f"document {parts[2]!r} stands twice for query {parts[0]!r}", file=file, line=number,
+                           mend="keep one line for each query and document")
+        seen.add((parts[0], parts[2]))
+        rows.append((parts[0], parts[2], score))
+    return ranked(pd.DataFrame(rows, columns=COLUMNS).astype({"score": float}))
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def cut(run: pd.DataFrame, depth: int) -> pd.DataFrame:
+    """The first `depth` documents of each query of a ranked run."""
+    return run[run.groupby("query_id", sort=False).cumcount() < depth].reset_index(drop=True)

@@ -1,0 +1,86 @@
+"""Query-term recall: which words of a passage its queries use (Dai & Callan 2019, arXiv:1910.10687: what DeepCT learns).
+
+    recall(word, passage) = queries of the passage that contain the word / queries of the passage
+
+Words are told apart as in the index: Lucene's analyser (Porter stems, no stop words) decides whether a query contains one.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pandas as pd
+
+from helpers.data.collection import Text
+from helpers.data.texts import Texts
+from helpers.retrieval import java
+from helpers.steps import step
+
+WORD = re.compile(r"\w+(?:['’.,]\w+)*")  # `3.5`, `oven's` and `U.S` are one word, as they are for Lucene
+
+
+def content(text: Text) -> str:
+    """What the index holds of a text: the title in front of the body."""
+    return f"{text.title}\n{text.body}"
+
+
+def words_of(content: str) -> list[tuple[str, int, int]]:
+    """Every word, in lower case, with its first character's place and the place after its last."""
+    return [(found[0].lower(), found.start(), found.end()) for found in WORD.finditer(content)]
+
+
+def first_pieces(text: str, offsets: list[tuple[int, int]]) -> Iterator[tuple[str, int]]:
+    """The words of a text in order, each with the number of its first piece; words beyond the last piece are left out.
+
+    Args:
+        text: as it was tokenised.
+        offsets: for each piece its first character's place and the place after its last; special tokens have none (0, 0).
+    """
+    piece = 0
+    for word, start, end in words_of(text):
+        while piece < len(offsets) and offsets[piece][1] <= start:
+            piece += 1
+        if piece < len(offsets) and offsets[piece][0] < end:
+            yield word, piece
+
+
+@step(version=1, form="table")
+def term_recall(queries: pd.DataFrame, qrels: pd.DataFrame, level: int, store: Path) -> pd.DataFrame:
+    """The query-term recall of every word of every passage that is relevant to one of the queries.
+
+    Most passages have one query, here as in MS MARCO: the recall of a word is then 1 or 0.
+
+    Args:
+        queries: columns query_id, text.
+        qrels: their judgments.
+        level: the lowest grade that counts as relevant.
+        store: the text store.
+
+    Returns:
+        Columns doc_id, word (in lower case, each once a passage), recall, queries (how many the passage has). Stop words have
+        recall 0.
+    """
+    asked, texts = queries.set_index("query_id")["text"], Texts(store)
+    relevant = qrels[(qrels["relevance"] >= level) & qrels["query_id"].isin(set(asked.index))]
+    passages = {str(doc_id): list(group) for doc_id, group in relevant.groupby("doc_id", sort=False)["query_id"]}
+    found = {doc_id: list(dict.fromkeys(word for word, _, _ in words_of(content(texts[doc_id])))) for doc_id in passages
+             if doc_id in texts}
+    terms = java.call(analysed, sorted({word for words in found.values() for word in words} | set(asked)))
+    rows = []
+    for doc_id, words in found.items():
+        wanted = [terms[asked[query]] for query in passages[doc_id]]
+        rows += [(doc_id, word, share(terms[word], wanted), len(wanted)) for word in words]
+    return pd.DataFrame(rows, columns=["doc_id", "word", "recall", "queries"]).astype({"recall": float, "queries": int})
+
+
+def share(terms: set[str], queries: list[set[str]]) -> float:
+    """The share of the queries that hold any of a word's terms."""
+    return sum(bool(terms & query) for query in queries) / len(queries)
+
+
+def analysed(texts: Iterable[str]) -> dict[str, set[str]]:
+    """The terms that Lucene makes of each text, in the process that has the JVM; stop words give none."""
+    from pyserini.analysis import Analyzer, get_lucene_analyzer
+
+    analyser = Analyzer(get_lucene_analyzer())
+    return {text: set(analyser.analyze(text)) for text in texts}

@@ -1,0 +1,95 @@
+"""Words with the weights that DeepCT estimates, and the Lucene index of them.
+
+A word of several pieces has the estimate of its first, and a word that occurs several times its largest one, as in the authors'
+code (Dai & Callan 2019, arXiv:1910.10687).
+"""
+
+import json
+import math
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from helpers.data.texts import Texts
+from helpers.networks.backbone import Backbone
+from helpers.networks.inference import padded, run_batches
+from helpers.reranking.scoring import attention, ready
+from helpers.retrieval.lucene import build
+from helpers.retrieval.term_recall import content, first_pieces
+from helpers.steps import step
+
+CHUNK = 2_000  # texts weighted at a time
+WEIGHTS = "weights.jsonl"
+SMOOTHINGS = ("sqrt", "none")
+
+
+@step(version=1, form="folder", network=True)
+def word_weights(model: Path, store: Path, max_length: int, *, folder: Path) -> None:
+    """The estimated recall of every word of every text: JSON lines of id and words, in the store's order.
+
+    A text without words has an empty line of its own, so that none goes missing.
+    """
+    from transformers import AutoModelForTokenClassification, AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(model)
+    scorer = ready(Backbone("", str(model)).build(AutoModelForTokenClassification, attn_implementation=attention()))
+    stream = ((text.doc_id, content(text)) for text in Texts(store))
+    with open(folder / WEIGHTS, "w", encoding="utf-8") as lines:
+        while chunk := list(islice(stream, CHUNK)):
+            for (doc_id, _), words in zip(chunk, estimates(scorer, tokenizer, [text for _, text in chunk], max_length),
+                                          strict=True):
+                lines.write(json.dumps({"id": doc_id, "words": words}, ensure_ascii=False) + "\n")
+
+
+def estimates(model: Any, tokenizer: Any, texts: list[str], max_length: int) -> list[dict[str, float]]:
+    """For each text its words with their largest estimate."""
+    encoded = tokenizer(texts, truncation=True, max_length=max_length, return_offsets_mapping=True)
+    inputs: list[list[int]] = encoded["input_ids"]
+    found: list[dict[str, float]] = [{} for _ in texts]
+
+    def score(batch: np.ndarray) -> None:
+        ids, mask = padded([inputs[n] for n in batch])
+        logits = model(input_ids=ids, attention_mask=mask.long()).logits.squeeze(-1).float().cpu().numpy()
+        for row, n in zip(logits, batch, strict=True):
+            for word, piece in first_pieces(texts[n], encoded["offset_mapping"][n]):
+                found[n][word] = max(found[n].get(word, -math.inf), round(float(row[piece]), 6))
+
+    run_batches(score, np.array([len(ids) for ids in inputs]), progress="passages weighted")
+    return found
+
+
+@step(version=1, form="folder")
+def weighted_index(weights: Path, scale: int, smoothing: str, *, folder: Path) -> None:
+    """A Lucene index in which every word stands as often as its weight says; words of no weight are not indexed."""
+    build(((line["id"], repeated(line["words"], scale, smoothing)) for line in read(weights)), folder)
+
+
+def read(weights: Path) -> Iterator[dict[str, Any]]:
+    """The lines of `word_weights`."""
+    with open(weights / WEIGHTS, encoding="utf-8") as lines:
+        yield from map(json.loads, lines)
+
+
+def repeated(words: dict[str, float], scale: int, smoothing: str) -> str:
+    """Each word as often as its term frequency."""
+    return " ".join(" ".join([word] * count) for word, weight in words.items()
+                    if (count := term_frequency(weight, scale, smoothing)))
+
+
+def term_frequency(weight: float, scale: int, smoothing: str) -> int:
+    """The weight as a count: negative weights are 0."""
+    positive = max(weight, 0.0)
+    return round(scale * (math.sqrt(positive) if smoothing == "sqrt" else positive))
+
+
+@step(version=1, form="table", network=True)
+def heaviest_words(weights: Path, documents: list[str], words: int) -> pd.DataFrame:
+    """The words of largest weight in some documents: columns doc_id, word, weight, best first."""
+    wanted = set(documents)
+    rows = [(line["id"], word, weight) for line in read(weights) if line["id"] in wanted
+            for word, weight in sorted(line["words"].items(), key=lambda item: (-item[1], item[0]))[:words]]
+    return pd.DataFrame(rows, columns=["doc_id", "word", "weight"]).astype({"weight": float})

@@ -1,0 +1,78 @@
+"""Steps made again from their recipes: for a worker, for a manifest's inputs, for `book verify`."""
+
+import functools
+from typing import Any
+
+from helpers import steps
+from helpers.errors import BadInput
+from helpers.steps import Definition, Step, recipe
+
+
+def rebuild(description: Any) -> Any:
+    """The argument that a recipe describes: steps and data parts are made again, the rest is plain.
+
+    Raises:
+        KeyError: if a step of that name and version no longer exists.
+    """
+    if isinstance(description, list):
+        return [rebuild(item) for item in description]
+    if not isinstance(description, dict):
+        return description
+    if "data" in description:
+        return _rebuild_data(description)
+    if "step" not in description:
+        return {name: rebuild(item) for name, item in description.items()}
+    return Step(_defined(description), {name: rebuild(item) for name, item in description["arguments"].items()})
+
+
+def described(description: dict[str, Any]) -> Step:
+    """Like `rebuild` for a step, but its inputs are made again only when they are asked for: looking it up reads no data.
+
+    Raises:
+        KeyError: if a step of that name and version no longer exists.
+    """
+    return _Described(description)
+
+
+class _Described(Step):
+    def __init__(self, description: dict[str, Any]):
+        self.definition, self._recipe = _defined(description), description
+        self.name, self.key = self.definition.name, recipe.key_of(description)
+
+    @functools.cached_property
+    def arguments(self) -> dict[str, Any]:  # type: ignore[override]
+        return {name: _lazily(item) for name, item in self._recipe["arguments"].items()}
+
+
+def _lazily(item: Any) -> Any:
+    if isinstance(item, list):
+        return [_lazily(part) for part in item]
+    if isinstance(item, dict) and "data" not in item:
+        return described(item) if "step" in item else {name: _lazily(part) for name, part in item.items()}
+    return rebuild(item)
+
+
+def _defined(description: dict[str, Any]) -> Definition:
+    if description["step"] not in steps.REGISTRY:
+        raise KeyError(f"there is no step {description['step']}")
+    definition = steps.REGISTRY[description["step"]]
+    if definition.version != description["version"]:
+        raise KeyError(f"{definition.name} is at version {definition.version}, not {description['version']}")
+    return definition
+
+
+def _rebuild_data(description: dict[str, Any]) -> Any:
+    from helpers.data import collection, stsb
+    from helpers.networks import backbone
+    from helpers.retrieval import external
+
+    kind, *names = description["data"]
+    if kind == "backbone":
+        data: Any = backbone.resolve(names[0])
+    elif kind == "stsb":
+        data = stsb.StsbFile(names[0])
+    else:
+        data = external.File(names[0]) if kind == "file" else collection.part_from_recipe(description)
+    if data.recipe()["digest"] != description["digest"]:
+        raise BadInput(f"{'/'.join(description['data'])} has changed since", mend="compute the step again")
+    return data
