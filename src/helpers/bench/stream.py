@@ -3,8 +3,9 @@
 A generated collection goes through the book's own steps: text store, Lucene index, search, training pairs, tokens, training,
 embeddings, exact search in blocks, re-ranking. Every step has a process of its own, and a store that is thrown away.
 
-What counts is private memory, the JVM's included: the sum over a process and its children of Linux's `RssAnon`, looked at ten
-times a second. Pages of files that are mapped, such as embeddings, are not in it: the kernel takes them back when it needs room.
+What counts is private memory, the JVM's included: the sum over a process and its children of Linux's `Pss_Anon`, looked at ten
+times a second. Pages of files that are mapped, such as embeddings, are not in it: the kernel takes them back when it needs room;
+and a page that a process has in common with its child counts once.
 """
 
 import os
@@ -87,12 +88,12 @@ def family(pid: int) -> Iterator[int]:
 
 
 def private(pid: int) -> int:
-    """Bytes of a process's memory that no file stands behind; 0 if it has ended."""
+    """Bytes of a process's memory that no file stands behind, its share of what others have, too; 0 if it has ended."""
     try:
-        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     except OSError:
         return 0
-    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("RssAnon:")), 0)
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss_Anon:")), 0)
 
 
 def stages(folder: str) -> dict[str, Step]:
