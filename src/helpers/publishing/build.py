@@ -15,7 +15,7 @@ from helpers.pages import variants
 from helpers.publishing import chapters, execute
 from helpers.steps import recipe
 
-SKIPPED = {"_build"}
+SKIPPED = {"_build", "__pycache__"}  # folders that rendering writes itself
 LONGEST = 60  # characters of what was changed, in the contents
 
 

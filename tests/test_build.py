@@ -1,0 +1,54 @@
+"""Rendering: when the book is rendered again, with a stand-in for Jupyter Book."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from helpers import paths
+from helpers.errors import BadInput
+from helpers.publishing import build, chapters
+
+
+@pytest.fixture
+def book(tmp_path, monkeypatch):
+    """A book of one page, whose renderer leaves compiled extensions behind, as Python does."""
+    for name, folder in (("BOOK", ""), ("HTML", "_build/html"), ("CHAPTERS", "chapters"), ("GENERATED", "generated")):
+        monkeypatch.setattr(paths, name, tmp_path / folder)
+    (tmp_path / "_toc.yml").write_text("root: index\nparts: []\n")
+    (tmp_path / "index.md").write_text("# A book")
+
+    def jupyter_book(*_, **__):
+        for file in ("_build/html/index.html", "_ext/__pycache__/launch.cpython-311.pyc"):
+            (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / file).write_text("made")
+        return SimpleNamespace(returncode=0)
+
+    monkeypatch.setattr(chapters, "names", list)
+    monkeypatch.setattr(build.subprocess, "run", jupyter_book)
+    return tmp_path
+
+
+def test_a_book_that_has_not_changed_is_not_rendered_again(book):
+    assert build.render()
+    assert not build.render()
+
+
+def test_a_page_that_has_changed_is_rendered_again(book):
+    build.render()
+    (book / "index.md").write_text("# The book")
+    assert build.render()
+
+
+def test_a_failure_is_said_and_the_book_is_rendered_the_next_time(book, monkeypatch):
+    build.render()
+    (book / "index.md").write_text("# A [broken](link.md)")
+    with monkeypatch.context() as broken, pytest.raises(BadInput, match="a broken link"):
+        broken.setattr(build.subprocess, "run", lambda *_, **__: SimpleNamespace(returncode=1, stdout="", stderr="a broken link"))
+        build.render()
+    assert build.render()
+
+
+def test_a_chapter_that_was_not_executed_is_named(book, monkeypatch):
+    monkeypatch.setattr(chapters, "names", lambda: ["seeds"])
+    with pytest.raises(BadInput, match="the chapter 'seeds' has not been executed"):
+        build.render()
