@@ -35,6 +35,8 @@ def test_memory_is_given_back_where_the_c_library_can(monkeypatch):
     monkeypatch.setattr(inference, "ctypes", SimpleNamespace(CDLL=lambda name: SimpleNamespace(malloc_trim=asked.append)))
     inference.run_batches(lambda batch: None, np.array([3, 2]))
     assert asked == [0]
+    inference.run_batches(lambda batch: None, np.ones(2 * inference.TIDY + 1, dtype=int), budget=1)
+    assert asked == 4 * [0]  # twice on the way, and at the end
 
     def missing(name):
         raise OSError(name)

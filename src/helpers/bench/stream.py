@@ -59,7 +59,7 @@ def one(stage: str, folder: Path, store: Path) -> dict[str, float]:
     """Seconds and peak megabytes of a step in a new process.
 
     Raises:
-        RuntimeError: with what the process said, if it failed.
+        RuntimeError: with what the process said, if it failed; if its memory cannot be read.
     """
     env = {**os.environ, "BOOK_STORE": str(store), "BOOK_HEAP": HEAP}
     command = [sys.executable, "-m", "helpers.bench.stream", stage, str(folder)]
@@ -72,6 +72,8 @@ def one(stage: str, folder: Path, store: Path) -> dict[str, float]:
         said.seek(0)
         if process.returncode != 0:
             raise RuntimeError(f"{stage}: {said.read()[-2000:]}")
+        if not peak:
+            raise RuntimeError(f"{stage}: no memory was seen; Linux tells it since 5.4, as Pss_Anon in /proc/<pid>/smaps_rollup")
         return {"seconds": float(process.communicate()[0].split()[-1]), "megabytes": peak / 1e6}
 
 
