@@ -28,5 +28,5 @@ def book(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run a command of the book in the copy."""
     env = {**os.environ, "BOOK_ROOT": str(root), "BOOK_STORE": str(root / "store"), "HOME": str(root)}
     env.pop("BOOK_FRESH", None)
-    return subprocess.run([sys.executable, "-m", "helpers.cli", *arguments], env=env, cwd=root, capture_output=True, text=True,
+    return subprocess.run([sys.executable, "-m", "press.cli", *arguments], env=env, cwd=root, capture_output=True, text=True,
                           check=False)

@@ -1,8 +1,8 @@
 import pandas as pd
 import pytest
 
+from helpers.data.runs import COLUMNS
 from helpers.reranking.aggregation import AGGREGATIONS, aggregate, reranked
-from helpers.retrieval.runs import COLUMNS
 
 # q2 before q1; of a the windows stand as 2, 0, 1, and b has one window only. Eighths: the sums are exact.
 WINDOWS = pd.DataFrame([

@@ -1,8 +1,8 @@
 import pytest
 
-from helpers.encoders.architectures import OWN, build, configuration, known, name_of
 from helpers.errors import BadInput
 from helpers.evaluation import published
+from helpers.networks.architectures import OWN, build, configuration, known, name_of
 from helpers.networks.backbone import Backbone
 from helpers.stories.cost import CHECKPOINTS
 

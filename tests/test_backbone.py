@@ -4,10 +4,9 @@ from pathlib import Path
 import pytest
 
 from helpers.costs import length_cost, speed
-from helpers.encoders import encoder
+from helpers.data import hub
 from helpers.errors import BadInput, NetworkNeeded
-from helpers.networks import backbone
-from helpers.remote import hub
+from helpers.networks import backbone, encoder
 
 
 def test_specs_resolve_to_source_layers_and_revision():

@@ -9,12 +9,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import cli, paths
-from helpers.bench import command, harness, machine, rerank, results, search, train
-from helpers.bench.harness import Drifted, always, check_drift, drift, interleave, ratio, spread
-from helpers.bench.measurements import GOALS, Measurements, chosen, fraction, per_item
+from helpers import paths
+from helpers.costs import machine, results, timing
+from helpers.costs.measurements import GOALS, Measurements, chosen, fraction, per_item
+from helpers.costs.timing import Drifted, always, check_drift, drift, interleave, ratio, spread
 from helpers.errors import BadInput
-from helpers.networks import numerics
+from helpers.steps import numerics
+from press import cli
+from press.bench import command, rerank, search, train
 
 
 class Clock:
@@ -122,7 +124,7 @@ def test_another_ranking_fails_loudly():
 
 
 def test_a_drift_within_the_tolerance_passes():
-    assert harness.TOLERANCE == 0.001
+    assert timing.TOLERANCE == 0.001
     check_drift({"fast": {"nDCG@10": 0.001, "RR@10": -0.001}, "unchecked": {"nDCG@10": 1.0}}, ["fast"])
 
 
@@ -341,7 +343,7 @@ def test_every_section_has_its_module():
 
 
 def test_six_rounds_are_the_fewest_for_an_interval():
-    assert spread([1.0] * command.ROUNDS).coverage >= harness.LEVEL > spread([1.0] * (command.ROUNDS - 1)).coverage
+    assert spread([1.0] * command.ROUNDS).coverage >= timing.LEVEL > spread([1.0] * (command.ROUNDS - 1)).coverage
 
 
 # ---- training's counts ----

@@ -7,9 +7,11 @@ from subprocess import CompletedProcess
 import numpy as np
 import pytest
 
-from helpers.bench import encode, growth, harness, rerank, scale, search, settings, sizes, train
-from helpers.bench.work import Work
-from helpers.networks import backbone, numerics
+from helpers.costs import timing
+from helpers.networks import backbone
+from helpers.steps import numerics
+from press.bench import encode, growth, rerank, scale, search, settings, sizes, train
+from press.bench.work import Work
 
 pytestmark = pytest.mark.slow
 
@@ -77,8 +79,8 @@ def test_a_section_is_json_with_its_rounds_and_its_drift(tiny):
 def test_a_section_fails_if_the_scores_are_others(tiny, monkeypatch):
     monkeypatch.setattr(rerank, "probabilities", lambda _, inputs: -np.arange(len(inputs), dtype=float))
     values = iter([1.0, 1.0, 0.5, 0.5])  # the default's, the best setting's, and the book's two
-    monkeypatch.setattr(Work, "measured", lambda self, scores: harness.pd.DataFrame({"nDCG@10": [next(values)]}))
-    with pytest.raises(harness.Drifted, match=r"this book: nDCG@10 -0\.5"):
+    monkeypatch.setattr(Work, "measured", lambda self, scores: timing.pd.DataFrame({"nDCG@10": [next(values)]}))
+    with pytest.raises(timing.Drifted, match=r"this book: nDCG@10 -0\.5"):
         rerank.measure(tiny, rounds=1)
 
 

@@ -6,11 +6,11 @@ import sys
 
 import pytest
 
-from helpers.bench import large, stream
-from helpers.bench.large import generate
-from helpers.bench.measurements import Measurements
+from helpers.costs.measurements import Measurements
 from helpers.data.collection import open_collection
 from helpers.stories import growth
+from press.bench import large, stream
+from press.bench.large import generate
 
 
 def test_a_generated_collection_is_one_in_ms_marcos_format(tmp_path):

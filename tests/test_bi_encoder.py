@@ -6,12 +6,13 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from helpers.encoders.bi_encoder import BiEncoder, reading
+from helpers.data.runs import ranked
 from helpers.encoders.bi_encoder_data import Batches, examples, split
-from helpers.encoders.encoder import Encoder, build, inputs, wrapped
-from helpers.networks import backbone, numerics
-from helpers.retrieval.runs import ranked
-from helpers.testbed import Testbed
+from helpers.networks import backbone
+from helpers.networks.encoder import Encoder, build, inputs, wrapped
+from helpers.steps import numerics
+from helpers.systems.bi_encoder import BiEncoder, reading
+from helpers.systems.testbed import Testbed
 
 TOPICS = ("bread", "iron", "clouds", "ovens", "salt", "glass", "paper", "honey")
 WORDS = ("the", "is", "made", "in", "a", "hot", "place", "and", "needs", "time", "how", *TOPICS)

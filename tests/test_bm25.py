@@ -6,7 +6,7 @@ import pytest
 from helpers.retrieval import java
 from helpers.retrieval.bm25 import search
 from helpers.retrieval.lucene import text_index
-from helpers.testbed import Testbed
+from helpers.systems.testbed import Testbed
 
 pytestmark = pytest.mark.slow
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from helpers.publishing import chapters
 from mini_book import book
+from press import chapters
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(2400)]  # the first test waits for the whole book
 CHAPTERS = chapters.names()

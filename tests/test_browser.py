@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from helpers.errors import BadInput
-from helpers.publishing import chromium, screenshots
 from looking import PHONE, Look, context, dead_links, listen, look_at, night
+from press import chromium, screenshots
 from without_chromium import skip_or_fail
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.timeout(2400)]  # the first may wait for the whole book

@@ -6,7 +6,7 @@ import pytest
 
 from helpers import paths
 from helpers.errors import BadInput
-from helpers.publishing import build, chapters
+from press import build, chapters
 
 
 @pytest.fixture

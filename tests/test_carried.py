@@ -7,12 +7,12 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
-from helpers.evaluation import evaluated as evaluation
-from helpers.evaluation.evaluated import Evaluation
 from helpers.pages import carried, page
 from helpers.pages.carried import System
 from helpers.pages.fragments import DATA_MIME
 from helpers.steps import ledger
+from helpers.systems import evaluated as evaluation
+from helpers.systems.evaluated import Evaluation
 
 
 class Source:

@@ -2,10 +2,10 @@
 
 import pytest
 
-from helpers import cli, paths
+from helpers import paths
 from helpers.errors import BadInput
-from helpers.publishing import chapters
-from helpers.publishing.chapters import Parameter
+from press import chapters, cli
+from press.chapters import Parameter
 
 CHAPTERS = chapters.names()
 PROFILES = sorted(file.stem for file in paths.PROFILES.glob("*.yaml"))

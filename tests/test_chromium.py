@@ -3,7 +3,7 @@
 import pytest
 
 from helpers.errors import BadInput
-from helpers.publishing import chromium
+from press import chromium
 
 
 @pytest.fixture

@@ -9,9 +9,8 @@ import yaml
 from pybtex.database import parse_string
 
 from helpers import paths
-from helpers.pages import cite, cite_page, variants
-from helpers.pages.page_header import DATA_KEY
-from helpers.publishing import chapters
+from press import chapters, cite, cite_page, variants
+from press.page_header import DATA_KEY
 
 RUN = {"profile": "mini", "commit": "0123abcd4567+", "date": "2026-11-21T10:00:00Z"}
 

@@ -6,11 +6,12 @@ import yaml
 
 from helpers import paths
 from helpers.errors import BadInput
-from helpers.evaluation import claims, published
-from helpers.evaluation.claims import Claim, published_evidence
-from helpers.evaluation.evaluated import Evaluation
+from helpers.evaluation import published
 from helpers.evaluation.verdicts import INSIGNIFICANT, NOT_RUN, SIGNIFICANT
-from helpers.publishing import chapters
+from helpers.pages import claims
+from helpers.pages.claims import Claim, published_evidence
+from helpers.systems.evaluated import Evaluation
+from press import chapters
 
 CLAIMS = claims.load()
 MEASURED = [name for name, claim in CLAIMS.items() if claim.evidence.get("row")]

@@ -6,7 +6,7 @@ import socket
 import pytest
 
 import cluster_toys as toys
-from helpers import cli, paths
+from helpers import paths
 from helpers.data import collection
 from helpers.data.texts import text_store
 from helpers.data.tokens import window_tokens
@@ -14,6 +14,7 @@ from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.steps import cluster, cluster_steps, cluster_work, ledger, rebuilding
 from helpers.steps.store import Store
+from press import cli
 
 
 @pytest.fixture

@@ -15,11 +15,10 @@ from distributed import LocalCluster
 import cluster_toys as toys
 from helpers import paths
 from helpers.encoders import embeddings
-from helpers.encoders.bi_encoder import BiEncoder
 from helpers.errors import BadInput
-from helpers.networks import multi_gpu
-from helpers.steps import cluster, ledger
-from helpers.testbed import Testbed
+from helpers.steps import cluster, ledger, multi_gpu
+from helpers.systems.bi_encoder import BiEncoder
+from helpers.systems.testbed import Testbed
 
 pytestmark = pytest.mark.slow  # starting two workers takes seconds
 

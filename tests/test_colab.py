@@ -12,8 +12,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from helpers import paths
-from helpers.publishing import launch
-from helpers.publishing.repository import Repository
+from press import launch
+from press.repository import Repository
 from test_lock import LOCK, PROJECT, pinned
 
 # Needed to build the book, to print it, or by Jupyter alone, which a runtime has: no chapter imports them.
@@ -80,7 +80,7 @@ def test_binder_s_build_makes_a_small_copy_of_every_chapter(tmp_path):
     subprocess.run([BINDER / "postBuild"], cwd=paths.ROOT, check=True, env=env)
     calls = (tmp_path / "calls").read_text().splitlines()
     assert f"pip install --no-cache-dir --no-deps pyserini=={LOCK['pyserini']}" in calls
-    from helpers.publishing import chapters
+    from press import chapters
 
     assert calls[-1] == f"book open {' '.join(chapters.templates())} --profile mini --to mini"
 
@@ -182,7 +182,7 @@ def test_the_setup_cell_makes_a_python_without_the_book_import_it(tmp_path):
         (site / "borrowed.pth").write_text(os.pathsep.join(p for p in sys.path if p.endswith("site-packages")) + "\n")
     cell = "".join(launch.setup_cell(Repository("me", "my-book", "main"))["source"])
     script = cell + "\nfrom helpers import paths\nfrom helpers.publishing import chapters\n" \
-        "from helpers.testbed import Testbed\nprint(paths.ROOT, len(chapters.templates()), Testbed.__module__, sep='|')\n"
+        "from helpers.systems.testbed import Testbed\nprint(paths.ROOT, len(chapters.templates()), Testbed.__module__, sep='|')\n"
     env = {**os.environ, "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": f"url.file://{source}.insteadOf",
            "GIT_CONFIG_VALUE_0": "https://github.com/me/my-book", "PYTHONNOUSERSITE": "1"}
     if not downloads:
@@ -191,7 +191,7 @@ def test_the_setup_cell_makes_a_python_without_the_book_import_it(tmp_path):
         env.pop(name, None)
     done = subprocess.run([python, "-c", script], cwd=work, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
-    assert done.stdout.splitlines()[-1] == f"{work / 'book'}|{len(list(paths.NOTEBOOKS.glob('*.ipynb')))}|helpers.testbed"
+    assert done.stdout.splitlines()[-1] == f"{work / 'book'}|{len(list(paths.NOTEBOOKS.glob('*.ipynb')))}|helpers.systems.testbed"
     again = subprocess.run([python, "-c", "import helpers; print(helpers.__file__)"], cwd=tmp_path, env=env, capture_output=True,
                            text=True, check=True)
     assert again.stdout.strip().startswith(str(work / "book" / "src"))  # a restarted session finds it, too

@@ -6,9 +6,9 @@ from itertools import islice
 import pandas as pd
 import pytest
 
+from helpers.data import downloads
 from helpers.data.collection import check_qrels, open_collection, part_from_recipe
 from helpers.errors import BadInput, NetworkNeeded
-from helpers.remote import downloads
 from local_server import serving
 
 PARTS = (("texts", "passage"), ("queries", "test"), ("qrels", "passage", "test"))

@@ -9,10 +9,10 @@ import pytest
 from helpers import paths
 from helpers.evaluation.significance import paired
 from helpers.evaluation.verdicts import holm
-from helpers.pages import compared_page, comparison, page_header, variants
 from helpers.pages.carried import System, packed
-from helpers.pages.comparison import Page
 from helpers.pages.fragments import Fragment
+from press import compared_page, comparison, page_header, variants
+from press.comparison import Page
 
 RUN = {"profile": "almanac", "commit": "abc", "date": "2026-01-02T03:04:05Z", "seconds": 9.0,
        "parameters": {"queries": 400, "depths": [10, 20]}}

@@ -213,7 +213,7 @@ def folder_of_texts(tmp_path, monkeypatch):
 
     from helpers.networks import backbone
     from helpers.pretraining.pretraining_data import corpus
-    from helpers.testbed import Testbed
+    from helpers.systems.testbed import Testbed
 
     monkeypatch.setenv("BOOK_STORE", str(tmp_path / "store"))
     words = [f"w{n}" for n in range(40)]
@@ -260,8 +260,8 @@ def test_the_saved_model_is_its_backbone_and_the_head_is_dropped(folder_of_texts
     from safetensors.torch import load_file
     from transformers import AutoModel
 
-    from helpers.encoders.encoder import build
     from helpers.networks.backbone import Backbone
+    from helpers.networks.encoder import build
 
     bed, encoder, texts = folder_of_texts
     folder = made(bed, encoder, texts).value()
@@ -296,7 +296,7 @@ def test_going_on_from_a_checkpoint_gives_the_losses_of_not_stopping(folder_of_t
     from transformers import TrainerCallback
 
     from helpers import paths
-    from helpers.reranking import fine_tuning
+    from helpers.networks import fine_tuning
 
     bed, encoder, texts = folder_of_texts
     step = made(bed, encoder, texts)

@@ -7,13 +7,14 @@ import pytest
 
 from helpers.data.tokens import WindowTokens, pair_ids, query_ids
 from helpers.data.windows import WHOLE
-from helpers.networks import backbone, numerics
+from helpers.networks import backbone
+from helpers.networks.scoring import load_scorer, probabilities
 from helpers.reranking import rerank
 from helpers.reranking.aggregation import aggregate
-from helpers.reranking.base_reranker import whole_reader
-from helpers.reranking.reranker import Reranker
-from helpers.reranking.scoring import load_scorer, probabilities
-from helpers.testbed import Testbed
+from helpers.steps import numerics
+from helpers.systems.base_reranker import whole_reader
+from helpers.systems.reranker import Reranker
+from helpers.systems.testbed import Testbed
 
 pytestmark = pytest.mark.slow
 
@@ -76,7 +77,7 @@ def test_scores_do_not_depend_on_the_order_or_the_company(tiny, store):
 
 
 def test_bf16_agrees_with_fp32_and_does_not_make_ties(tiny, store, monkeypatch):
-    from helpers.networks import numerics
+    from helpers.steps import numerics
 
     random = np.random.default_rng(2)
     inputs = [(random.integers(1000, 5000, size=30).tolist(), [0] * 30) for _ in range(200)]

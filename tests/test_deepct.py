@@ -8,16 +8,16 @@ import pytest
 
 from helpers.data.texts import Texts
 from helpers.networks import backbone
-from helpers.reranking.scoring import attention, ready
+from helpers.networks.scoring import attention, ready
 from helpers.retrieval import java
 from helpers.retrieval.bm25 import search
-from helpers.retrieval.deepct import DeepCT
 from helpers.retrieval.deepct_training import IGNORED, Batches, example, squared_error
 from helpers.retrieval.term_recall import content
 from helpers.retrieval.term_recall import words_of as split
 from helpers.retrieval.word_weights import WEIGHTS, estimates, heaviest_words, read, repeated, term_frequency, weighted_index
 from helpers.steps import Step
-from helpers.testbed import Testbed
+from helpers.systems.deepct import DeepCT
+from helpers.systems.testbed import Testbed
 
 slow = pytest.mark.slow
 

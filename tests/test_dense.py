@@ -4,8 +4,9 @@ import pytest
 
 from helpers.encoders import dense
 from helpers.encoders.dense import dense_window_scores
-from helpers.networks import backbone, numerics
-from helpers.testbed import Testbed
+from helpers.networks import backbone
+from helpers.steps import numerics
+from helpers.systems.testbed import Testbed
 
 pytestmark = pytest.mark.slow
 

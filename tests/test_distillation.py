@@ -11,8 +11,8 @@ from helpers.reranking.distillation_losses import (
     matched_layers,
     soft_cross_entropy,
 )
-from helpers.reranking.reranker import Reranker
-from helpers.reranking.student import Student
+from helpers.systems.reranker import Reranker
+from helpers.systems.student import Student
 
 
 def sigmoid(x):

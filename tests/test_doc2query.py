@@ -7,10 +7,10 @@ from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.retrieval import java
 from helpers.retrieval.bm25 import search
-from helpers.retrieval.doc2query import QUERIES, Doc2Query, expanded_index, read
 from helpers.retrieval.lucene import text_index
 from helpers.steps import Step
-from helpers.testbed import Testbed
+from helpers.systems.doc2query import QUERIES, Doc2Query, expanded_index, read
+from helpers.systems.testbed import Testbed
 
 pytestmark = pytest.mark.slow
 

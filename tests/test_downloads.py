@@ -10,9 +10,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from helpers.data import downloads
+from helpers.data.downloads import fetch
 from helpers.errors import BadInput, NetworkNeeded
-from helpers.remote import downloads
-from helpers.remote.downloads import fetch
 from local_server import serving
 
 CONTENT = bytes(range(256)) * 4000  # a million bytes
@@ -103,7 +103,7 @@ def test_a_killed_process_loses_at_most_a_block(served, address, tmp_path):
             connection.close()
 
         threading.Thread(target=stall, daemon=True).start()
-        code = (f"from pathlib import Path; from helpers.remote.downloads import fetch; "
+        code = (f"from pathlib import Path; from helpers.data.downloads import fetch; "
                 f"fetch('http://127.0.0.1:{listening.getsockname()[1]}/file.bin', Path({str(target)!r}), {len(CONTENT)})")
         process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.DEVNULL)
         until = time.monotonic() + 30

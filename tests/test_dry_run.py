@@ -9,9 +9,9 @@ import dry_steps
 from helpers import paths, steps
 from helpers.errors import BadInput
 from helpers.evaluation import significance
-from helpers.forecast import dry_run
-from helpers.forecast.known import Catalogue
 from helpers.steps import ledger
+from press.forecast import dry_run
+from press.forecast.known import Catalogue
 
 PARAMETERS = "count: int = 3  # how many\ntimes: int = 2  # factor"
 IMPORTS = "from dry_steps_module import doubled, numbers, total"

@@ -4,8 +4,8 @@ from types import SimpleNamespace
 import pytest
 
 from helpers.networks import backbone
-from helpers.reranking.reranker import Reranker
-from helpers.testbed import Testbed
+from helpers.systems.reranker import Reranker
+from helpers.systems.testbed import Testbed
 
 HIDDEN = 384  # dimensions of the packaged backbone
 
@@ -34,7 +34,7 @@ class Tokenizer:
 
 def watched(patience, losses, model=None):
     """The observer after evaluations at steps 10, 20, ...; the weight is the step's number."""
-    from helpers.reranking.early_stopping import KeepBest
+    from helpers.networks.early_stopping import KeepBest
 
     observer, model = KeepBest(patience), model or Model()
     for number, loss in enumerate(losses, start=1):
@@ -199,7 +199,7 @@ def test_an_unknown_part_is_refused(trainable):
 
 def untrained(model):
     """The weights that a training with this seed starts from: the backbone's, and the head as the seed makes it."""
-    from helpers.reranking import fine_tuning
+    from helpers.networks import fine_tuning
 
     fine_tuning.seed_everything(model.seed)
     return built().state_dict()

@@ -2,8 +2,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.data import token_lengths as lengths_module
 from helpers.encoders import embedding_space as module
+from helpers.encoders import token_lengths as lengths_module
 from helpers.encoders.embedding_space import relevant_places, similarities, tsne_map
 
 QUERIES = pd.DataFrame({"query_id": ["q1", "q2", "q3"], "text": ["", "", ""]})
@@ -72,8 +72,8 @@ def test_lengths_are_counted_with_special_tokens(monkeypatch):
 
 @pytest.mark.slow
 def test_a_query_shares_stemmed_terms_with_its_relevant_passage(folder, store):
-    from helpers.data.term_overlap import term_overlap
-    from helpers.testbed import Testbed
+    from helpers.encoders.term_overlap import term_overlap
+    from helpers.systems.testbed import Testbed
 
     bed = Testbed(str(folder))
     found = term_overlap(bed.store, bed.query_step, bed.qrels_step, 1).value().set_index("query_id")

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from helpers.forecast import estimates
-from helpers.forecast.estimates import expect
-from helpers.forecast.known import Known
 from helpers.steps import Definition, Step
+from press.forecast import estimates
+from press.forecast.estimates import expect
+from press.forecast.known import Known
 
 
 @pytest.fixture(autouse=True)
@@ -110,7 +110,7 @@ def test_a_raised_version_is_the_reason():
 
 def test_arguments_in_proportion_are_those_of_steps_that_exist():
     from helpers import steps
-    from helpers.steps import step_digests
+    from press import step_digests
     step_digests.import_all()
     hints = {name for definition in steps.REGISTRY.values() for name in definition.hints}
     assert hints >= estimates.PROPORTIONAL

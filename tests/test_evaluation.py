@@ -3,8 +3,8 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from helpers.evaluation.evaluated import Evaluation, over_seeds, values_of
 from helpers.pages.compare import against_published, seeds_text
+from helpers.systems.evaluated import Evaluation, over_seeds, values_of
 
 
 class Source:

@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 
 from helpers.data.collection import Text
+from helpers.data.runs import ranked
 from helpers.data.texts import text_store
 from helpers.encoders import exact_search as module
 from helpers.encoders.exact_search import search
-from helpers.retrieval.runs import ranked
 
 
 def brute_force(passages, queries, depth):

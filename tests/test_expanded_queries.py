@@ -3,7 +3,7 @@ import pytest
 
 from helpers.retrieval.expanded_queries import expanded_texts, surface_words, words_of, written
 from helpers.retrieval.lucene import text_index
-from helpers.testbed import Testbed
+from helpers.systems.testbed import Testbed
 
 QUERIES = pd.DataFrame({"query_id": ["q1", "q2"], "text": ["why does bread turn brown?", "rust"]})
 WEIGHTS = pd.DataFrame([("q1", "bread", 1.8, False), ("q1", "oven", 0.9, True), ("q1", "sugar", 0.4, True)],

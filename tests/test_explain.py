@@ -7,14 +7,13 @@ import nbformat
 import pytest
 
 import dry_steps
-from helpers import cli, paths, steps
+from helpers import paths, steps
 from helpers.errors import BadInput
-from helpers.forecast import explain
-from helpers.forecast.estimates import Estimate
-from helpers.forecast.known import Catalogue
-from helpers.pages import baseline
-from helpers.publishing import chapters, execute
 from helpers.steps import ledger, provenance
+from press import baseline, chapters, cli, execute
+from press.forecast import explain
+from press.forecast.estimates import Estimate
+from press.forecast.known import Catalogue
 
 CELLS = ("from dry_steps_module import doubled, numbers, total", "value = total([doubled(numbers(count), times)]).value()")
 PARAMETERS = "count: int = 3  # how many\ntimes: int = 2  # factor"

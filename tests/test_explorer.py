@@ -11,11 +11,11 @@ import pytest
 
 from helpers import paths
 from helpers.data.collection import Text
+from helpers.data.runs import COLUMNS, ranked
 from helpers.evaluation import measures
-from helpers.evaluation.evaluated import Evaluation
 from helpers.pages import explorer
-from helpers.retrieval.runs import COLUMNS, ranked
 from helpers.stories import explorer as story
+from helpers.systems.evaluated import Evaluation
 
 HOSTILE = "</script><script>alert('x')</script> & \"quoted\" \u2028\u2029 \u202eاختبار " + "w" * 400
 RUNS = {"BM25": {"q1": "abcd", "q2": "abc", "q3": "ab", "q5": "ab"},

@@ -10,16 +10,16 @@ from bs4 import BeautifulSoup
 
 from helpers import paths
 from helpers.data.collection import Text
-from helpers.encoders.bi_encoder import BiEncoder
+from helpers.data.runs import cut
 from helpers.errors import BadInput
 from helpers.pages import explorer
-from helpers.publishing import chromium
-from helpers.reranking.base_reranker import base_reranker
-from helpers.reranking.trial import Trial
 from helpers.retrieval.bm25 import K1, B
-from helpers.retrieval.runs import cut
 from helpers.stories import explorer as story
-from helpers.testbed import Testbed
+from helpers.systems.base_reranker import base_reranker
+from helpers.systems.bi_encoder import BiEncoder
+from helpers.systems.reranking_experiment import Trial
+from helpers.systems.testbed import Testbed
+from press import chromium
 from test_explorer import HOSTILE, RUNS, Texts, bed_of, systems_of
 from without_chromium import skip_or_fail
 

@@ -6,7 +6,7 @@ import pytest
 from helpers.retrieval.bo1 import expanded, expansion
 from helpers.retrieval.feedback import bo1_queries, rm3_run, weighted_run
 from helpers.retrieval.lucene import text_index
-from helpers.testbed import Testbed
+from helpers.systems.testbed import Testbed
 
 pytestmark = pytest.mark.slow
 # the texts of the tiny collection as Lucene's English analyser leaves them (Porter stems, no stop words)

@@ -5,12 +5,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from helpers import cli, paths
+from helpers import paths
+from helpers.data import downloads, hub
 from helpers.errors import BadInput, NetworkNeeded
-from helpers.publishing import chapters
-from helpers.remote import downloads, fetching, hub, pinning
-from helpers.remote.fetching import Item
 from helpers.retrieval import prebuilt
+from press import chapters, cli, fetching, pinning
+from press.fetching import Item
 
 COMMIT = "0123456789abcdef" * 2 + "01234567"
 PROFILE = f"""# a comment that names hub:owner/small@main

@@ -7,11 +7,11 @@ import pytest
 from helpers.costs import latency
 from helpers.costs.latency import clocked, folder_size, latencies, per_query
 from helpers.errors import BadInput
-from helpers.retrieval.deepct import DeepCT
-from helpers.retrieval.first_stages import NAMES, FirstStages, first_stages, repbert
 from helpers.retrieval.lucene import text_index
 from helpers.steps.rebuilding import rebuild
-from helpers.testbed import Testbed
+from helpers.systems.deepct import DeepCT
+from helpers.systems.first_stages import NAMES, FirstStages, first_stages, repbert
+from helpers.systems.testbed import Testbed
 
 slow = pytest.mark.slow
 

@@ -78,7 +78,7 @@ def test_empty_runs_merge():
 
 
 def test_the_scores_carry_the_order_and_survive_a_file(tmp_path):
-    from helpers.retrieval import runs
+    from helpers.data import runs
     from helpers.steps import values
 
     merged = alternating(run_of(q="zac", r="xy"), run_of(q="bza"), 10)

@@ -7,8 +7,8 @@ import pytest
 
 import dry_steps
 from helpers import paths, steps
-from helpers.forecast import known
-from helpers.forecast.known import (
+from press.forecast import known
+from press.forecast.known import (
     OTHER_DATA,
     OTHER_PARTS,
     OTHER_STEP,

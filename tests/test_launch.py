@@ -11,8 +11,8 @@ import pytest
 
 from helpers import paths
 from helpers.errors import BadInput
-from helpers.publishing import chapters, launch, repository
-from helpers.publishing.repository import Repository
+from press import chapters, launch, repository
+from press.repository import Repository
 
 PLACE = Repository("me", "my-book", "main")
 KNOWN = {"owner": "me", "name": "my-book", "branch": "main", "pdf": None}

@@ -1,8 +1,8 @@
 import pytest
 import torch
 
-from helpers.reranking.longformer import converted, query_attends_globally
-from helpers.reranking.reranker import Reranker
+from helpers.networks.longformer import converted, query_attends_globally
+from helpers.systems.reranker import Reranker
 
 TOKENS, QUERY, WINDOW = 24, 5, 8
 

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from helpers.errors import BadInput
-from helpers.publishing import chromium
 from looking import Look, context, dead_links, local, look_at
+from press import chromium
 from without_chromium import skip_or_fail
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]

@@ -9,7 +9,7 @@ import yaml
 
 from extension import load
 from helpers import paths
-from helpers.publishing import chapters
+from press import chapters
 
 FORMULA = re.compile(r"\$\$(.+?)\$\$|(?<![\\$])\$([^$\s](?:[^$\n]*[^$\s])?)\$(?![$\d])", re.DOTALL)
 

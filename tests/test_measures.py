@@ -3,8 +3,8 @@ from math import log2
 import pandas as pd
 import pytest
 
+from helpers.data.runs import COLUMNS, ranked
 from helpers.evaluation.measures import first_relevant_rank, parse, per_query
-from helpers.retrieval.runs import COLUMNS, ranked
 
 NAMES = ["RR@10", "R@20", "nDCG@10", "AP"]
 

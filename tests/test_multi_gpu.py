@@ -12,9 +12,9 @@ from helpers import paths, steps
 from helpers.data import collection
 from helpers.data.texts import text_store
 from helpers.data.tokens import window_tokens
-from helpers.networks import backbone, multi_gpu, numerics
-from helpers.reranking import fine_tuning, scoring
+from helpers.networks import backbone, fine_tuning, scoring
 from helpers.reranking.cross_encoder import cross_encoder
+from helpers.steps import multi_gpu, numerics
 
 
 @pytest.fixture

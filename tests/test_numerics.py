@@ -2,7 +2,7 @@
 
 import pytest
 
-from helpers.networks import numerics
+from helpers.steps import numerics
 
 
 @pytest.fixture

@@ -4,12 +4,12 @@ import socket
 
 import pytest
 
-from helpers.almanac import Almanac
+from helpers.data.almanac import Almanac
 from helpers.data.irds import IrDatasets
-from helpers.forecast import dry_run, offline
-from helpers.forecast.known import Catalogue
 from helpers.networks.backbone import layers, resolve
-from helpers.publishing import execute
+from press import execute
+from press.forecast import dry_run, offline
+from press.forecast.known import Catalogue
 
 BERT = "hub:google-bert/bert-base-uncased@main"
 

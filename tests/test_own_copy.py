@@ -5,9 +5,9 @@ import json
 import nbformat
 import pytest
 
-from helpers import cli, paths
+from helpers import paths
 from helpers.errors import BadInput
-from helpers.publishing import chapters, own_copy
+from press import chapters, cli, own_copy
 
 
 @pytest.mark.parametrize("profile", ["almanac", "mini"])

@@ -104,8 +104,8 @@ def test_positions_and_token_types_count():
 def test_logits_of_a_cross_encoder_are_those_of_the_padded_model(monkeypatch):
     import torch
 
-    from helpers.networks import numerics
-    from helpers.reranking import scoring
+    from helpers.networks import scoring
+    from helpers.steps import numerics
 
     monkeypatch.setattr(numerics, "dtype", lambda: "fp32")
     model, (ids, types) = scoring.ready(bert()), texts(LENGTHS)
@@ -117,8 +117,8 @@ def test_logits_of_a_cross_encoder_are_those_of_the_padded_model(monkeypatch):
 
 @pytest.mark.slow
 def test_probabilities_come_in_the_order_of_the_inputs_packed_or_not(monkeypatch):
-    from helpers.networks import numerics
-    from helpers.reranking import scoring
+    from helpers.networks import scoring
+    from helpers.steps import numerics
 
     monkeypatch.setattr(numerics, "dtype", lambda: "fp32")
     model, inputs = scoring.ready(bert()), list(zip(*texts(LENGTHS * 5), strict=True))

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from helpers.costs.padding import grouped_order, padded, random_order, slices
-from helpers.reranking.reranker import Reranker
 from helpers.stories.growth import padding_of
+from helpers.systems.reranker import Reranker
 
 
 def test_padded_tokens_by_hand():

@@ -4,10 +4,9 @@
 import pytest
 from PIL import Image
 
-from helpers import cli
 from helpers.errors import BadInput
-from helpers.publishing import chromium, page_diff
-from helpers.publishing.page_diff import Change
+from press import chromium, cli, page_diff
+from press.page_diff import Change
 from without_chromium import skip_or_fail
 
 PAGE = """<html><head><title>{date}</title></head><body><nav>{date}</nav><article><h1>T</h1><div class="nr-launch">{date}</div>

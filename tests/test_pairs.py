@@ -3,7 +3,7 @@ import pytest
 
 from helpers.networks import backbone
 from helpers.reranking.pairs import draw, draw_positives, training_pairs
-from helpers.testbed import Testbed
+from helpers.systems.testbed import Testbed
 
 
 def pairs(folder, **changes):

@@ -4,12 +4,12 @@ import pandas as pd
 import pytest
 
 from helpers.data.queries import asked
+from helpers.data.runs import COLUMNS
 from helpers.errors import BadInput
-from helpers.reranking.pipeline import Feedback, Pipeline
-from helpers.retrieval.runs import COLUMNS
-from helpers.search_command import as_text
 from helpers.steps import step
-from helpers.testbed import Testbed
+from helpers.systems.pipeline import Feedback, Pipeline
+from helpers.systems.testbed import Testbed
+from press.search_command import as_text
 
 pytestmark = pytest.mark.slow
 

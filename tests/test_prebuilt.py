@@ -9,11 +9,11 @@ import zipfile
 import pytest
 
 from helpers import paths
+from helpers.data import downloads
 from helpers.errors import BadInput, NetworkNeeded
-from helpers.remote import downloads
 from helpers.retrieval import java, lucene, prebuilt
 from helpers.steps.rebuilding import rebuild
-from helpers.testbed import Testbed
+from helpers.systems.testbed import Testbed
 from local_server import serving
 
 FILES = {"segments_1": b"segments", "_0.cfs": b"postings"}

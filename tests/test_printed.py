@@ -6,9 +6,9 @@ import pytest
 import yaml
 from pypdf import PdfReader
 
-from helpers import cli, paths
+from helpers import paths
 from helpers.errors import BadInput
-from helpers.publishing import chromium, launch, printed
+from press import chromium, cli, launch, printed
 from without_chromium import skip_or_fail
 
 PAGE = """<html><body><article><h1>{title}</h1><h2>Part of {title}</h2><p><a href="{other}.html">other</a></p>

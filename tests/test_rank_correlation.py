@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from helpers.evaluation import rank_correlation as rc
+from helpers.systems import rank_correlation as rc
 
 TRUTH = np.array([1.0, 2, 3, 4, 5, 5])
 

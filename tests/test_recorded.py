@@ -10,12 +10,11 @@ import pandas as pd
 import pytest
 
 from helpers import paths, steps
-from helpers.pages import page_header
 from helpers.pages.fragments import Fragment
-from helpers.publishing import chapters
-from helpers.steps import ledger, provenance, rebuilding, recipe, recorded, step_digests
-from helpers.steps.recorded import drift_of
+from helpers.steps import ledger, provenance, rebuilding, recipe
 from helpers.steps.store import MANIFEST, Store, fingerprint, read_entry
+from press import chapters, page_header, record, step_digests
+from press.record import drift_of
 
 
 @pytest.fixture
@@ -61,14 +60,14 @@ def stored(name, key, form="json", content="{}", numerics="exact"):
 
 
 def shipped():
-    return sorted(f"{entry.manifest['step']} {entry.numerics}" for entry in recorded.entries())
+    return sorted(f"{entry.manifest['step']} {entry.numerics}" for entry in record.entries())
 
 
 def ship(step):
     """Compute a step and record it, whatever it cost."""
     pages_use(chapter=[step.entry().manifest])
-    list(recorded.record(over=-1))
-    return next(iter(recorded.entries()))
+    list(record.record(over=-1))
+    return next(iter(record.entries()))
 
 
 def alter(entry, file, text):
@@ -112,7 +111,7 @@ def test_a_number_that_became_nan_never_agrees():
 
 
 def test_only_slow_small_values_are_recorded(fake, monkeypatch):
-    monkeypatch.setattr(recorded, "LIMIT", 100)
+    monkeypatch.setattr(record, "LIMIT", 100)
     slow = {"seconds": 10}
     below = [{"step": "x", "key": "y", "seconds": 9}]
     uses = [stored("slow", "1").manifest | slow, stored("quick", "2").manifest | {"seconds": 1},
@@ -121,7 +120,7 @@ def test_only_slow_small_values_are_recorded(fake, monkeypatch):
             stored("slow_by_inputs", "5").manifest | {"seconds": 1, "inputs": below},
             {"step": "not_there", "key": "6", "numerics": "exact"} | slow]
     pages_use(one=uses[:3], two=uses[2:] + uses[:1])
-    said = list(recorded.record(over=5))
+    said = list(record.record(over=5))
     assert shipped() == ["slow exact", "slow_by_inputs exact"]
     assert sum(line.startswith("recorded") for line in said) == 2
     assert any(line.startswith("left out large") for line in said)
@@ -132,7 +131,7 @@ def test_timings_belong_to_the_machine_and_are_not_recorded(fake):
         return n
     steps.step(version=1, form="json", timing=True)(timed_for_test)
     pages_use(one=[stored("timed_for_test", "1").manifest | {"seconds": 100}, stored("slow", "2").manifest | {"seconds": 100}])
-    list(recorded.record(over=5))
+    list(record.record(over=5))
     assert shipped() == ["slow exact"]
 
 
@@ -145,7 +144,7 @@ def test_every_measurement_of_the_machine_is_a_timing():
 
 def test_recording_again_changes_nothing(fake):
     entry = ship(make_step("json", {"x": 1}))
-    assert list(recorded.record(over=-1)) == []
+    assert list(record.record(over=-1)) == []
     assert read_entry(entry.folder) == entry
 
 
@@ -154,28 +153,28 @@ def test_an_unused_or_damaged_value_is_not_recorded(fake):
     damaged = stored("damaged", "2")
     (damaged.folder / "value.json").write_text("[]")
     pages_use(chapter=[damaged.manifest | {"seconds": 10}])
-    list(recorded.record(over=5))
+    list(record.record(over=5))
     assert shipped() == []
 
 
 @pytest.mark.parametrize(("value", "other"), [({"x": 0.5}, {"x": 0.7}), ({"x": "a"}, {"x": "b"}), ([1], [1, 1])])
 def test_verify_agrees_with_an_honest_record_and_not_with_an_altered_one(fake, capsys, value, other):
     entry = ship(make_step("json", value))
-    assert recorded.verify(sample=3, budget=60, seed=1) == 0
+    assert record.verify(sample=3, budget=60, seed=1) == 0
     assert "agrees" in capsys.readouterr().out
     alter(entry, "value.json", json.dumps(other))
-    assert recorded.verify(sample=3, budget=60, seed=1) == 1
+    assert record.verify(sample=3, budget=60, seed=1) == 1
     assert "DIFFERS" in capsys.readouterr().out
 
 
 def test_verify_recomputes_and_tolerates_a_small_drift(fake):
     alter(ship(make_step("json", {"x": 0.5})), "value.json", '{"x": 0.52}')
-    assert recorded.verify(sample=1, budget=60, seed=None) == 0
+    assert record.verify(sample=1, budget=60, seed=None) == 0
 
 
 def test_verify_names_what_exceeds_the_budget(fake, capsys):
     ship(make_step("json", {"x": 0.5}))
-    assert recorded.verify(sample=1, budget=-1, seed=1) == 0
+    assert record.verify(sample=1, budget=-1, seed=1) == 0
     assert "left out" in capsys.readouterr().out
 
 
@@ -183,14 +182,14 @@ def test_a_damaged_record_is_named(fake):
     entry = ship(make_step("json", {"x": 1}))
     (entry.folder / "value.json").write_text("{")
     with pytest.raises(ValueError, match=f"recorded_for_test/{entry.manifest['key'][:20]}/exact is damaged"):
-        recorded.entries()
+        record.entries()
 
 
 def test_the_command_line_verifies_a_step_of_the_book(fake):
     from helpers.data.collection import open_collection
     from helpers.data.queries import qrels
     ship(qrels([open_collection("almanac").part("qrels", "document", "test")]))
-    command = [sys.executable, "-m", "helpers.cli", "verify", "--sample", "1"]
+    command = [sys.executable, "-m", "press.cli", "verify", "--sample", "1"]
     environment = {**os.environ, "BOOK_ROOT": str(fake)}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert "agrees" in done.stdout, done.stderr
@@ -199,11 +198,11 @@ def test_the_command_line_verifies_a_step_of_the_book(fake):
 
 def test_every_shipped_entry_is_sound_and_says_where_it_comes_from():
     step_digests.all_steps()
-    for entry in recorded.entries():
+    for entry in record.entries():
         manifest = entry.manifest
         for name in ("machine", "versions", "commit", "seconds", "finished", "started", "numerics"):
             assert manifest[name] not in (None, "", {}), f"{entry.folder} does not say its {name}"
         assert recipe.key_of(manifest["recipe"]) == manifest["key"], entry.folder
         assert rebuilding.rebuild(manifest["recipe"]).key == manifest["key"], entry.folder
         assert entry.folder == Store(paths.RESULTS).place(manifest["step"], manifest["key"]) / manifest["numerics"]
-        assert sum(file["size"] for file in manifest["files"].values()) <= recorded.LIMIT
+        assert sum(file["size"] for file in manifest["files"].values()) <= record.LIMIT

@@ -4,8 +4,8 @@ import pytest
 
 from helpers import paths
 from helpers.errors import BadInput
-from helpers.publishing import repository
-from helpers.publishing.repository import Repository
+from press import repository
+from press.repository import Repository
 
 
 @pytest.fixture(autouse=True)

@@ -16,8 +16,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 PARAMETERS = """collection: str = "almanac"  # what is ranked
 run: str = "a.trec"  # the run that is measured
 depth: int = 3  # texts kept for each query"""
-CELLS = ("from helpers.evaluation.evaluated import evaluate\nfrom helpers.pages import page\n"
-         "from helpers.pages.compare import measures_table\nfrom helpers.testbed import Testbed",
+CELLS = ("from helpers.systems.evaluated import evaluate\nfrom helpers.pages import page\n"
+         "from helpers.pages.compare import measures_table\nfrom helpers.systems.testbed import Testbed",
          'bed = Testbed(collection, "document")\nstep = bed.first_stage(run, 0.9, 0.4, depth)\n'
          'system = evaluate("first stage", step.value(), bed, ["RR@10", "R@10"], step)',
          'measures_table("What was measured", {"first stage": system}, ["RR@10", "R@10"])', "page.provenance()")
@@ -55,7 +55,7 @@ def book(tmp_path_factory, folder):
 
 def done(root, *arguments):
     env = {**os.environ, "BOOK_ROOT": str(root), "BOOK_STORE": str(root / "store"), "HOME": str(root), "BOOK_FRESH": ""}
-    return subprocess.run([sys.executable, "-m", "helpers.cli", *arguments], env=env, cwd=root, capture_output=True, text=True,
+    return subprocess.run([sys.executable, "-m", "press.cli", *arguments], env=env, cwd=root, capture_output=True, text=True,
                           check=False)
 
 

@@ -4,8 +4,8 @@ import random
 import pandas as pd
 import pytest
 
+from helpers.data.runs import COLUMNS, cut, ranked, ranks, read_trec, to_trec
 from helpers.errors import BadInput
-from helpers.retrieval.runs import COLUMNS, cut, ranked, ranks, read_trec, to_trec
 
 
 def run_of(*rows):

@@ -7,9 +7,9 @@ import yaml
 
 from helpers import paths
 from helpers.data.irds import IrDatasets
-from helpers.forecast import scale
-from helpers.forecast.scale import Gpu, Network, TextFacts, Unknown
 from helpers.networks.backbone import resolve
+from press.forecast import scale
+from press.forecast.scale import Gpu, Network, TextFacts, Unknown
 
 NETWORK = Network(layers=2, dimensions=4, heads=2, inner=8, vocabulary=10, parameters=1000)
 PROFILE = (paths.PROFILES / "msmarco.yaml").read_text(encoding="utf-8")

@@ -6,13 +6,13 @@ import nbformat
 import pytest
 
 from helpers import paths
-from helpers.forecast import explain, scale_report, workload
-from helpers.forecast.estimates import Expected
-from helpers.forecast.workload import Load
 from helpers.steps import provenance
+from press.forecast import explain, scale_report, workload
+from press.forecast.estimates import Expected
+from press.forecast.workload import Load
 
 PARAMETERS = 'collection: str = "almanac"  # what\nbackbone: str = "packaged"  # of the model'
-CELLS = ("from helpers.reranking.base_reranker import base_reranker\nfrom helpers.testbed import Testbed",
+CELLS = ("from helpers.systems.base_reranker import base_reranker\nfrom helpers.systems.testbed import Testbed",
          'model = base_reranker(collection, backbone, 100, unit="passage")\nbed = Testbed(collection, "passage", queries=4)',
          "scores = model.scores(bed, bed.bm25(0.9, 0.4, 100), 50)", "frame = scores.value()")
 LARGE = 'collection: "irds:msmarco-passage", backbone: "hub:google-bert/bert-base-uncased@main"'

@@ -7,7 +7,7 @@ from PIL import Image
 
 from helpers import paths
 from helpers.errors import BadInput
-from helpers.publishing import chromium, screenshots
+from press import chromium, screenshots
 from without_chromium import skip_or_fail
 
 PAGE = """<!DOCTYPE html><html lang="en"><meta name="viewport" content="width=device-width"><title>x</title><style>

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from helpers import search_command
-from helpers.cli import main
-from helpers.search_command import FEEDBACK, RERANKERS, as_text
+from press import search_command
+from press.cli import main
+from press.search_command import FEEDBACK, RERANKERS, as_text
 
 pytestmark = pytest.mark.slow
 

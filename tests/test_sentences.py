@@ -118,7 +118,7 @@ def bert():
 
 
 def test_a_trimmed_vocabulary_trains_to_the_same_vectors():
-    from helpers.encoders.encoder import inputs
+    from helpers.networks.encoder import inputs
     from helpers.pretraining.sentence_model import SentenceModel
     from helpers.pretraining.vocabulary import trim
 

@@ -4,9 +4,10 @@ from types import SimpleNamespace
 import pytest
 
 from helpers.costs import speed
-from helpers.networks import backbone, numerics
+from helpers.networks import backbone
 from helpers.retrieval.lucene import text_index
-from helpers.testbed import Testbed
+from helpers.steps import numerics
+from helpers.systems.testbed import Testbed
 
 
 def parameters(layers, dimensions, vocabulary=30522, positions=512):

@@ -68,7 +68,7 @@ def test_a_text_becomes_the_mean_of_its_states_with_length_one():
 
 @pytest.mark.slow
 def test_token_ids_are_the_same_each_time_and_in_every_vocabulary():
-    from helpers.encoders.architectures import OWN, configuration
+    from helpers.networks.architectures import OWN, configuration
 
     ids = random_ids(8, 64, "cpu")
     assert ids.shape == (8, 64)
@@ -82,7 +82,7 @@ def test_token_ids_are_the_same_each_time_and_in_every_vocabulary():
 def test_a_training_step_reads_three_texts_and_moves_the_weights_once_it_runs():
     import torch
 
-    from helpers.encoders.architectures import build
+    from helpers.networks.architectures import build
 
     model, calls = build("BERT/1/32/2", attn_implementation="eager").train(), []
     model.register_forward_hook(lambda *_: calls.append(1))
@@ -101,7 +101,7 @@ def test_a_training_step_reads_three_texts_and_moves_the_weights_once_it_runs():
 def test_a_training_step_brings_the_relevant_text_nearer():
     import torch
 
-    from helpers.encoders.architectures import build
+    from helpers.networks.architectures import build
 
     torch.manual_seed(1)
     model, texts = build("BERT/1/32/2", attn_implementation="eager").eval(), random_ids(6, 4, "cpu").chunk(3)  # no dropout

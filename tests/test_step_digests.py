@@ -6,14 +6,15 @@ import sys
 
 import pytest
 
-from helpers.steps import REGISTRY, step_digests
-from helpers.steps.step_digests import source_digest
+from helpers.steps import REGISTRY
+from press import step_digests
+from press.step_digests import source_digest
 
 MEND = "raise the version if the results change; in both cases accept the present source with `book steps`"
 SOURCE = '''
 """A module."""
 import math
-from helpers.retrieval.runs import cut
+from helpers.data.runs import cut
 
 LIMIT = 3
 TABLE = {"a": 1}
@@ -141,8 +142,8 @@ def test_a_set_gives_the_same_digest_in_any_order(task_of):
 
 
 def test_a_function_imported_within_the_function_counts(task_of, monkeypatch):
-    from helpers.retrieval import runs
-    source = "def task(x):\n    from helpers.retrieval.runs import COLUMNS\n    return COLUMNS\n"
+    from helpers.data import runs
+    source = "def task(x):\n    from helpers.data.runs import COLUMNS\n    return COLUMNS\n"
     before = source_digest(task_of(source))
     monkeypatch.setattr(runs, "COLUMNS", ["other"])
     assert source_digest(task_of(source)) != before

@@ -11,8 +11,7 @@ import time
 import pytest
 
 from helpers import paths, steps
-from helpers.networks import numerics
-from helpers.steps import ledger, rebuilding
+from helpers.steps import ledger, numerics, rebuilding
 from helpers.steps.store import MANIFEST, Store
 
 CALLS = []

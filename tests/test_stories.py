@@ -1,9 +1,9 @@
 import pandas as pd
 import pytest
 
-from helpers.evaluation.evaluated import Evaluation
 from helpers.pages.figures import COLOURS
 from helpers.stories import collection, does_it_work, training
+from helpers.systems.evaluated import Evaluation
 
 
 class Source:

@@ -12,20 +12,20 @@ import pandas as pd
 import pytest
 
 from helpers.data.collection import open_collection
+from helpers.data.runs import COLUMNS
 from helpers.data.windows import WHOLE
 from helpers.errors import BadInput
 from helpers.evaluation import measures, published
-from helpers.evaluation.evaluated import Evaluation
 from helpers.evaluation.verdicts import INSIGNIFICANT, NONE, NOT_RUN, OPPOSITE, SIGNIFICANT
 from helpers.pages import compare, plots
 from helpers.reranking.aggregation import reranked
-from helpers.reranking.pipeline import Feedback
-from helpers.retrieval.runs import COLUMNS
 from helpers.steps import step
 from helpers.stories import alarfaj, broad_topics, feedback, first_passage, longformer
 from helpers.stories import pipeline as pipeline_story
 from helpers.stories.alarfaj import BERT, BM25, FULL, JUST, PASSAGE, Settings, row
-from helpers.testbed import Testbed
+from helpers.systems.evaluated import Evaluation
+from helpers.systems.pipeline import Feedback
+from helpers.systems.testbed import Testbed
 from tables import cells, verdicts_of
 
 SURE = "(significant, permutation p 0.008)"

@@ -5,14 +5,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.encoders import architectures
 from helpers.encoders.nearest_neighbours import EXACT, HNSW, IVF
 from helpers.errors import BadInput
-from helpers.evaluation.evaluated import Evaluation
 from helpers.evaluation.verdicts import NONE, NOT_RUN, OPPOSITE, SIGNIFICANT
+from helpers.networks import architectures
 from helpers.stories import approximate_ranking as ranking
 from helpers.stories import cost
 from helpers.stories import nearest_neighbours as story
+from helpers.systems.evaluated import Evaluation
 from tables import cells
 
 KEY = "0123456789abcdef"

@@ -10,13 +10,13 @@ import pandas as pd
 import pytest
 
 from helpers.data.answer_types import RULES, TYPES, WIDER
-from helpers.encoders.bi_encoder import BiEncoder
 from helpers.evaluation import published
-from helpers.evaluation.evaluated import Evaluation
 from helpers.evaluation.verdicts import INCOMPARABLE, INSIGNIFICANT, NONE, NOT_RUN, OPPOSITE, SIGNIFICANT
 from helpers.stories import answer_type_rules as rules
 from helpers.stories import answer_types, david, encoders, significance
 from helpers.stories.wording import apart
+from helpers.systems.bi_encoder import BiEncoder
+from helpers.systems.evaluated import Evaluation
 from tables import cells
 
 

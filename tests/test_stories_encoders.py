@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.encoders.bi_encoder import BiEncoder
 from helpers.errors import BadInput
 from helpers.evaluation import published
-from helpers.evaluation.evaluated import Evaluation
 from helpers.evaluation.verdicts import INCOMPARABLE, NONE, NOT_RUN, OPPOSITE, SIGNIFICANT
 from helpers.stories import embeddings, encoder_trainings, encoders, sequence_length
+from helpers.systems.bi_encoder import BiEncoder
+from helpers.systems.evaluated import Evaluation
 from tables import cells, verdicts_of
 
 MEASURES = ("RR@10", "AP", "R@100")
@@ -193,7 +193,7 @@ def test_the_finding_on_encoders_follows_the_values():
 
 
 def test_a_small_collection_is_searched_less_deep_and_the_page_says_so(folder, store):
-    from helpers.testbed import Testbed
+    from helpers.systems.testbed import Testbed
 
     bed = Testbed(str(folder))
     said = encoders.scale(bed, 100).markdown

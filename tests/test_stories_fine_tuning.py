@@ -10,14 +10,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.evaluation.evaluated import Evaluation, over_seeds
 from helpers.evaluation.significance import Interval, Paired
 from helpers.evaluation.verdicts import INCOMPARABLE, INSIGNIFICANT, NONE, NOT_RUN, OPPOSITE, SIGNIFICANT
-from helpers.reranking.reranker import Reranker
-from helpers.reranking.student import Student
 from helpers.steps import ledger
 from helpers.stories import candidates, distillation, epochs, grid, model_size, parameters, seeds, training
 from helpers.stories.wording import effect
+from helpers.systems.evaluated import Evaluation, over_seeds
+from helpers.systems.reranker import Reranker
+from helpers.systems.student import Student
 from tables import cells, verdicts_of
 
 SURE = "(significant, permutation p 0.008)"
@@ -580,8 +580,8 @@ def test_speeds_stand_beside_the_studys_and_relative_to_bert_base():
 
 
 def test_timings_ask_for_every_size_once_on_each_device(folder):
-    from helpers.reranking.trial import Trial
-    from helpers.testbed import Testbed
+    from helpers.systems.reranking_experiment import Trial
+    from helpers.systems.testbed import Testbed
 
     bed = Testbed(str(folder))
     trial = Trial(bed, bed.bm25(0.9, 0.4, 10), candidates=7)
@@ -594,9 +594,9 @@ def test_timings_ask_for_every_size_once_on_each_device(folder):
 
 
 def test_without_devices_every_device_of_the_machine_is_timed(folder, monkeypatch):
-    from helpers.networks import numerics
-    from helpers.reranking.trial import Trial
-    from helpers.testbed import Testbed
+    from helpers.steps import numerics
+    from helpers.systems.reranking_experiment import Trial
+    from helpers.systems.testbed import Testbed
 
     monkeypatch.setattr(numerics, "devices", lambda: ["cpu", "cuda"])
     found = model_size.timings(Trial.of_bm25(Testbed(str(folder)), 7), ["2/128/2"], BASE, 4, 3, devices=[])

@@ -10,15 +10,15 @@ import pytest
 
 from helpers.errors import BadInput
 from helpers.evaluation import published
-from helpers.evaluation.evaluated import Evaluation
 from helpers.evaluation.verdicts import INCOMPARABLE, NONE, NOT_RUN, OPPOSITE, SIGNIFICANT
-from helpers.reranking.reranker import Reranker
 from helpers.retrieval.consistency import MEASURE as FACTOR
-from helpers.retrieval.first_stages import FirstStages, first_stages, repbert
 from helpers.retrieval.fusion import FIRST, RRF, SECOND, SUM, UNCUT
 from helpers.stories import depth, first_stage, fused, fusion, mismatch, stages
 from helpers.stories import repbert as repbert_story
-from helpers.testbed import Testbed
+from helpers.systems.evaluated import Evaluation
+from helpers.systems.first_stages import FirstStages, first_stages, repbert
+from helpers.systems.reranker import Reranker
+from helpers.systems.testbed import Testbed
 from tables import cells, verdicts_of
 
 SURE = "(significant, permutation p 0.008)"
@@ -257,7 +257,7 @@ class Scorer:
     asked: list = field(default_factory=list)
 
     def scores(self, bed, run, candidates):
-        from helpers.retrieval.runs import cut
+        from helpers.data.runs import cut
 
         self.asked.append(candidates)
         kept = cut(run.value(), candidates)

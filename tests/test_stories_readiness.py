@@ -8,12 +8,12 @@ import pandas as pd
 import pytest
 
 from helpers.errors import BadInput
-from helpers.evaluation import claims
-from helpers.evaluation.evaluated import Evaluation
 from helpers.evaluation.verdicts import NONE, NOT_RUN, OPPOSITE, SIGNIFICANT
-from helpers.pretraining.starting_points import BACKBONE, CONDENSER, CONTINUED, MLM, NAMES, Pretraining, portion, pretrainings
+from helpers.pages import claims
 from helpers.stories import condenser, fine_tuning_sizes, readiness, similarity
-from helpers.testbed import Testbed
+from helpers.systems.evaluated import Evaluation
+from helpers.systems.starting_points import BACKBONE, CONDENSER, CONTINUED, MLM, NAMES, Pretraining, portion, pretrainings
+from helpers.systems.testbed import Testbed
 from tables import cells, verdicts_of
 
 QUERIES = [f"q{n}" for n in range(8)]

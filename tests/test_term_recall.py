@@ -2,7 +2,7 @@ import pandas as pd
 import pytest
 
 from helpers.retrieval.term_recall import first_pieces, share, term_recall, words_of
-from helpers.testbed import Testbed
+from helpers.systems.testbed import Testbed
 
 
 @pytest.mark.parametrize("text, words", [

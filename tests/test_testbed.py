@@ -1,9 +1,9 @@
 import pytest
 
+from helpers.data.external_run import external_run
 from helpers.data.queries import take
 from helpers.errors import BadInput
-from helpers.retrieval.external import external_run
-from helpers.testbed import Testbed
+from helpers.systems.testbed import Testbed
 
 
 @pytest.fixture

@@ -4,10 +4,10 @@ import pandas as pd
 import pytest
 
 from helpers.evaluation import measures
-from helpers.reranking.reranker import Reranker
-from helpers.reranking.student import Student
-from helpers.reranking.trial import MEASURES, Trial
-from helpers.testbed import Testbed
+from helpers.systems.reranker import Reranker
+from helpers.systems.reranking_experiment import MEASURES, Trial
+from helpers.systems.student import Student
+from helpers.systems.testbed import Testbed
 
 
 @dataclass

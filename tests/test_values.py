@@ -6,7 +6,7 @@ import random
 import pandas as pd
 import pytest
 
-from helpers.retrieval import runs
+from helpers.data import runs
 from helpers.steps import values
 
 HARD_FLOATS = [0.1 + 0.2, 1 / 3, -0.0, 1e-320, 5e-324, 1.7976931348623157e308, 123456789.12345679, 2.0, 1e22, math.pi]

@@ -5,9 +5,8 @@ import json
 import pytest
 import yaml
 
-from helpers import cli, paths
-from helpers.pages import variants
-from helpers.publishing import build
+from helpers import paths
+from press import build, cli, variants
 
 KEPT = ("candidates.ipynb", "candidates.stamp", "candidates.failed.ipynb", "seeds.ipynb")
 GONE = ("candidates--1c472a.ipynb", "candidates--1c472a.stamp", "candidates--1c472a--compared.md", "seeds--abcdef.stamp")
@@ -86,7 +85,7 @@ def test_the_chapter_of_a_name():
 def test_the_command_renders_the_contents_anew(book, monkeypatch, capsys, options, rendered):
     calls = []
     monkeypatch.setattr(build, "render", lambda: calls.append(1))
-    monkeypatch.setattr("helpers.publishing.chapters.names", lambda: ["candidates", "seeds"])
+    monkeypatch.setattr("press.chapters.names", lambda: ["candidates", "seeds"])
     assert cli.main(["clean-variants", *options]) == 0
     assert len(calls) == rendered
     assert cli.main(["clean-variants", *options]) == 0
@@ -96,5 +95,5 @@ def test_the_command_renders_the_contents_anew(book, monkeypatch, capsys, option
 
 def test_a_book_with_a_chapter_not_executed_is_not_rendered(book, monkeypatch):
     monkeypatch.setattr(build, "render", lambda: pytest.fail("rendered"))
-    monkeypatch.setattr("helpers.publishing.chapters.names", lambda: ["candidates", "collection"])
+    monkeypatch.setattr("press.chapters.names", lambda: ["candidates", "collection"])
     assert cli.main(["clean-variants"]) == 0

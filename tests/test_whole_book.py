@@ -8,7 +8,7 @@ from bs4 import BeautifulSoup
 
 from helpers import paths
 from helpers.errors import BadInput
-from helpers.publishing import whole_book
+from press import whole_book
 
 INDEX = """<section id="top"><h1>The book<a class="headerlink" href="#top">#</a></h1><p><a href="chapters/a.html">a</a></p>
 <div class="toctree-wrapper">contents</div></section><script>kernelName</script>"""
@@ -109,7 +109,7 @@ def test_a_page_without_an_article_is_an_error(book):
 
 
 def test_the_real_contents_begin_with_the_first_page_and_hold_all_chapters():
-    from helpers.publishing import chapters
+    from press import chapters
 
     pages = [page for _, pages in whole_book.contents() for page in pages]
     assert pages[0] == "index"

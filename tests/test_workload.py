@@ -2,9 +2,9 @@
 
 import pytest
 
-from helpers.forecast import scale, workload, workload_inputs, workload_networks, workload_rules
-from helpers.forecast.workload import Load
-from helpers.forecast.workload_networks import GPU_TOKEN_BUDGET
+from press.forecast import scale, workload, workload_inputs, workload_networks, workload_rules
+from press.forecast.workload import Load
+from press.forecast.workload_networks import GPU_TOKEN_BUDGET
 
 FACTS = {
     "collections": {"irds:tiny": {"passage": {"texts": 10, "bytes": 100, "words": 20, "pieces": 30},
@@ -243,7 +243,7 @@ def test_every_rule_belongs_to_a_step():
     names = set(workload_rules.RULES)
     assert set(workload_networks.RULES) < names
     from helpers import steps
-    from helpers.reranking import student, untouched  # noqa: F401 - registers the steps
     from helpers.stories import alarfaj, condenser, david, first_stage, nearest_neighbours  # noqa: F401 - likewise
+    from helpers.systems import student, zero_shot  # noqa: F401 - registers the steps
 
     assert names <= set(steps.REGISTRY)

@@ -7,7 +7,7 @@ pages are rendered again.
 from pathlib import Path
 from typing import Any
 
-from helpers.publishing import launch, printed
+from press import launch, printed
 
 
 def look(app: Any, config: Any) -> None:

@@ -1,8 +1,8 @@
 """Helpers of *Neural Ranking, Reproduced*: from a collection of texts to a page of measured results.
 
-The packages follow the data: `data` -> `retrieval` -> `reranking`, `encoders`, `pretraining` (which stand on `networks`) ->
-`evaluation` -> `stories` -> `pages` -> `publishing`. Everything slow is a step (`steps`), kept in a store. `costs` and `bench`
-measure what it takes, `forecast` foretells it, `remote` fetches what is not here. `testbed` is where every chapter begins.
+Its packages are floors, each of which uses only those below: `stories`, `pages`, `systems`, `costs`; then side by side `retrieval`,
+`reranking`, `encoders`, `pretraining`; then `networks`, `evaluation`, `data`, `steps`. `press`, the package beside this one, makes a
+book of what they give.
 """
 
 __version__ = "0.1.0"

@@ -15,7 +15,7 @@ BOOK = ROOT / "book"
 CHAPTERS = BOOK / "chapters"
 GENERATED = BOOK / "generated"
 HTML = BOOK / "_build" / "html"
-ALMANAC = PACKAGE / "almanac"
+ALMANAC = PACKAGE / "data" / "almanac"
 
 
 def store() -> Path:

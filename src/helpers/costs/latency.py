@@ -14,7 +14,7 @@ import pandas as pd
 
 from helpers.data.tokens import query_ids
 from helpers.encoders.embeddings import PASSAGES
-from helpers.encoders.encoder import QUERY, Encoder, wrapped
+from helpers.networks.encoder import QUERY, Encoder, wrapped
 from helpers.retrieval import java
 from helpers.retrieval.bm25 import searcher_of
 from helpers.steps import step

@@ -11,10 +11,9 @@ import time
 from typing import Any
 
 from helpers.costs.peak_memory import peak, reset_peak, resident
-from helpers.networks import numerics
 from helpers.networks.backbone import Backbone, configuration, resolve
-from helpers.reranking.scoring import ready
-from helpers.steps import step
+from helpers.networks.scoring import ready
+from helpers.steps import numerics, step
 
 KINDS = ("Longformer", "full attention")
 QUERY_TOKENS = 12  # those that attend globally
@@ -81,7 +80,7 @@ def reader(kind: str, backbone: Backbone, length: int, window: int) -> Any:
     """
     from transformers import BertForSequenceClassification
 
-    from helpers.reranking.longformer import converted
+    from helpers.networks.longformer import converted
 
     if kind not in KINDS:
         raise ValueError(f"attention {kind!r}: one of {', '.join(KINDS)}")

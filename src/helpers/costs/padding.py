@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from helpers.data.tokens import WindowTokens
+from helpers.networks import fine_tuning
 from helpers.networks.backbone import Backbone
 from helpers.networks.inference import TOKEN_BUDGET, batches
-from helpers.reranking import fine_tuning
 from helpers.steps import step
 
 DRAWS = 20  # orders of the examples, of which each gives other batches

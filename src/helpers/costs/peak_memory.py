@@ -19,10 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from helpers.costs.step_cost import encode, random_ids, threads_of
-from helpers.encoders.architectures import build, known, name_of
-from helpers.networks import numerics
-from helpers.reranking.scoring import attention
-from helpers.steps import step
+from helpers.networks.architectures import build, known, name_of
+from helpers.networks.scoring import attention
+from helpers.steps import numerics, step
 
 STATUS, CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 TINY = "BERT/1/32/2"

@@ -12,12 +12,11 @@ import numpy as np
 import pandas as pd
 
 from helpers.data.tokens import WindowTokens, pair_ids, query_ids
-from helpers.networks import numerics
 from helpers.networks.backbone import Backbone, configuration
-from helpers.reranking.scoring import attention, probabilities, ready
+from helpers.networks.scoring import attention, probabilities, ready
 from helpers.retrieval import java
 from helpers.retrieval.bm25 import search
-from helpers.steps import step
+from helpers.steps import numerics, step
 
 
 @step(version=1, form="json", timing=True)

@@ -8,12 +8,11 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from helpers.encoders.architectures import build, name_of
-from helpers.encoders.pooling import normalised, pool
-from helpers.networks import numerics
+from helpers.networks.architectures import build, name_of
 from helpers.networks.backbone import Backbone
-from helpers.reranking.scoring import attention
-from helpers.steps import step
+from helpers.networks.pooling import normalised, pool
+from helpers.networks.scoring import attention
+from helpers.steps import numerics, step
 
 LOWEST_ID, HIGHEST_ID = 1_000, 30_000  # random token ids: every vocabulary has these
 MARGIN = 1.0  # of the triplet loss (David 2020, section 4.3)

@@ -120,7 +120,7 @@ def open_collection(spec: str) -> Collection:
         BadInput: if there is nothing of that name.
     """
     if spec == "almanac":
-        from helpers.almanac import Almanac
+        from helpers.data.almanac import Almanac
 
         return Almanac()
     if spec.startswith("irds:"):

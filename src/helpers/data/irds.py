@@ -9,10 +9,10 @@ from typing import Any
 
 import pandas as pd
 
+from helpers.data import irds_files
 from helpers.data.collection import Collection, Text
+from helpers.data.irds_files import File
 from helpers.errors import BadInput, NetworkNeeded
-from helpers.remote import irds_files
-from helpers.remote.irds_files import File
 from helpers.steps import recipe
 
 SPLITS = {"train": ("train/judged", "train"), "dev": ("dev/small", "dev/judged", "dev"),

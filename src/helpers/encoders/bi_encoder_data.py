@@ -8,8 +8,8 @@ import pandas as pd
 
 from helpers.data.tokens import WindowTokens, query_ids
 from helpers.data.windows import doc_of
-from helpers.encoders.encoder import PASSAGE, QUERY, inputs, wrapped
-from helpers.reranking.fine_tuning import PairDataset
+from helpers.networks.encoder import PASSAGE, QUERY, inputs, wrapped
+from helpers.networks.fine_tuning import PairDataset
 
 
 class Example(TypedDict):

@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from helpers.encoders import bi_encoder_losses
-from helpers.encoders.pooling import normalised, pool
+from helpers.networks.pooling import normalised, pool
 
 
 class BiEncoderModel(nn.Module):

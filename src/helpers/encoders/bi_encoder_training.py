@@ -8,9 +8,9 @@ import pandas as pd
 
 from helpers.data.tokens import WindowTokens
 from helpers.encoders.bi_encoder_data import Batches, examples, split
-from helpers.encoders.encoder import build, has_segments
+from helpers.networks import fine_tuning
 from helpers.networks.backbone import Backbone
-from helpers.reranking import fine_tuning
+from helpers.networks.encoder import build, has_segments
 from helpers.steps import step
 
 LOGGED = ("step", "epoch", "loss", "eval_loss", "eval_accuracy", "learning_rate")
@@ -35,7 +35,7 @@ def bi_encoder(pairs: pd.DataFrame, qrels: pd.DataFrame, level: int, queries: pd
         store: the text store that the tokens belong to.
         tokens: the window tokens, one window a passage.
         backbone: where to start from.
-        pooling: see `helpers.encoders.pooling`.
+        pooling: see `helpers.networks.pooling`.
         loss: see `helpers.encoders.bi_encoder_losses`.
         margin: of the triplet loss.
         temperature: of the contrastive loss.

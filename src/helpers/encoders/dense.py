@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from helpers.data.runs import COLUMNS, cut
 from helpers.data.tokens import WindowTokens, query_ids
-from helpers.encoders.pooling import normalised, pool
-from helpers.networks import numerics
 from helpers.networks.backbone import Backbone
 from helpers.networks.inference import AT_ONCE, padded, run_batches
-from helpers.retrieval.runs import COLUMNS, cut
-from helpers.steps import step
+from helpers.networks.pooling import normalised, pool
+from helpers.steps import numerics, step
 
 
 @step(version=1, form="run", network=True)

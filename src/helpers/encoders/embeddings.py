@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 
 from helpers.data.tokens import WindowTokens, query_ids
-from helpers.encoders.encoder import PASSAGE, QUERY, Encoder, wrapped
 from helpers.networks.backbone import Backbone
+from helpers.networks.encoder import PASSAGE, QUERY, Encoder, wrapped
 from helpers.steps import Step, step
 from helpers.steps.shards import Shards
 
@@ -50,7 +50,7 @@ def passage_embeddings(store: Path, tokens: Path, backbone: Backbone, pooling: s
         store: the text store.
         tokens: its window tokens, one window a text (`windows.WHOLE`).
         backbone: the pre-trained encoder.
-        pooling: see `helpers.encoders.pooling`.
+        pooling: see `helpers.networks.pooling`.
         normalise: whether vectors have length 1.
         segments: whether passages have another token type than queries.
         max_length: tokens of a passage, special tokens included.

@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from helpers.data.runs import COLUMNS, ranked
 from helpers.data.texts import Texts
 from helpers.encoders.embeddings import PASSAGES, QUERIES
-from helpers.retrieval.runs import COLUMNS, ranked
 from helpers.steps import step
 
 BLOCK = 100_000  # passages searched at once: a shard of the collection, read from the file

@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from helpers.data.runs import COLUMNS, ranked
 from helpers.data.texts import Texts
 from helpers.encoders.embeddings import PASSAGES, QUERIES
 from helpers.encoders.enlargement import resized
-from helpers.retrieval.runs import COLUMNS, ranked
 from helpers.steps import step
 
 EXACT, HNSW, IVF = "exact", "HNSW", "IVF"

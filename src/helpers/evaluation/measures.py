@@ -10,7 +10,7 @@ import ir_measures
 import pandas as pd
 from ir_measures import Measure
 
-from helpers.retrieval.runs import ranks
+from helpers.data.runs import ranks
 
 
 def parse(name: str, level: int = 1) -> Measure:

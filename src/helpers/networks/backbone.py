@@ -18,8 +18,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from helpers.data import hub
 from helpers.errors import BadInput
-from helpers.remote import hub
 from helpers.steps.recipe import canonical, sha256
 from helpers.steps.store import fingerprint
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from helpers.networks import numerics
+from helpers.steps import numerics
 
 # oneDNN keeps what it compiles for each shape of a batch, by default for 1024 of them: up to a gigabyte. So many are as fast.
 os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "256")

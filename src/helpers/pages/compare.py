@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 
 from helpers.evaluation import published, verdicts
-from helpers.evaluation.evaluated import Evaluation
 from helpers.evaluation.significance import Paired
 from helpers.evaluation.verdicts import ALPHA, Verdict
 from helpers.pages.fragments import Fragment, Html, badge, cell, linked, table
 from helpers.pages.numbers import interval, p_value, plain, signed
+from helpers.systems.evaluated import Evaluation
 
 HEADER = ("published", "measured", "verdict", "effect", "p (t, perm.)", "ER, ΔRI")
 

@@ -11,13 +11,13 @@ from typing import Any
 import pandas as pd
 
 from helpers import paths
+from helpers.data.runs import COLUMNS, cut, ranks
 from helpers.data.texts import Texts
 from helpers.evaluation import measures
-from helpers.evaluation.evaluated import Evaluation
 from helpers.retrieval.bm25 import K1, B
-from helpers.retrieval.runs import COLUMNS, cut, ranks
 from helpers.steps import recipe
-from helpers.testbed import Testbed
+from helpers.systems.evaluated import Evaluation
+from helpers.systems.testbed import Testbed
 
 NEW, GONE = "new", "gone"
 GRADES = {0: "irrelevant", 1: "related", 2: "answers in part", 3: "answers fully"}  # of the Almanac, and TREC DL's in brief

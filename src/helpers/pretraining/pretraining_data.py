@@ -14,7 +14,7 @@ import pandas as pd
 
 from helpers.data.texts import Texts
 from helpers.data.tokens import WindowTokens
-from helpers.encoders.encoder import inputs
+from helpers.networks.encoder import inputs
 from helpers.pretraining.whole_word_masking import IGNORED, WholeWordMasking
 from helpers.steps import step
 

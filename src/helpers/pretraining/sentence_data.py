@@ -18,7 +18,7 @@ SECTION_BREAK = "\n\n"
 @step(version=1, form="table")
 def almanac_pairs() -> pd.DataFrame:
     """The Almanac's scored pairs: columns pair_id, score, sentence1, sentence2."""
-    from helpers.almanac import Almanac
+    from helpers.data.almanac import Almanac
 
     return Almanac().similarity()
 

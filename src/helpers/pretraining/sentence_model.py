@@ -5,7 +5,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from helpers.encoders.pooling import pool
+from helpers.networks.pooling import pool
 
 
 class SentenceModel(nn.Module):
@@ -13,7 +13,7 @@ class SentenceModel(nn.Module):
 
     Args:
         encoder: a transformer.
-        pooling: see `helpers.encoders.pooling`.
+        pooling: see `helpers.networks.pooling`.
         margin: of the triplet loss.
     """
 

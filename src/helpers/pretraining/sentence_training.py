@@ -20,10 +20,10 @@ import numpy as np
 import pandas as pd
 
 from helpers.data.tokens import query_ids
-from helpers.encoders.encoder import QUERY, Encoder, build, inputs, wrapped
+from helpers.networks import fine_tuning
 from helpers.networks.backbone import Backbone
+from helpers.networks.encoder import QUERY, Encoder, build, inputs, wrapped
 from helpers.pretraining.vocabulary import trim
-from helpers.reranking import fine_tuning
 from helpers.steps import step
 
 PAIR, TRIPLET = ("sentence1", "sentence2"), ("anchor", "same", "other")
@@ -41,7 +41,7 @@ def predicted_similarity(train: pd.DataFrame, test: pd.DataFrame, backbone: Back
         train: columns sentence1, sentence2, score (0 to 5).
         test: columns pair_id, sentence1, sentence2.
         backbone: where to start from; its tokenizer.
-        pooling: see `helpers.encoders.pooling`.
+        pooling: see `helpers.networks.pooling`.
         epochs: passes over the training pairs; 0 leaves the encoder as it is.
         learning_rate: the peak of the schedule (AdamW, linear warm-up and decay).
         batch_size: pairs an optimiser step.

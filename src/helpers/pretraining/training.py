@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 
 from helpers.data.tokens import WindowTokens
-from helpers.encoders.encoder import build
+from helpers.networks import fine_tuning
 from helpers.networks.backbone import Backbone
+from helpers.networks.encoder import build
 from helpers.pretraining.pretraining_data import Batches, Masked, spans
 from helpers.pretraining.whole_word_masking import WholeWordMasking
-from helpers.reranking import fine_tuning
 from helpers.steps import step
 
 OUTPUT = "pretraining_output.safetensors"  # what is only needed to go on with pre-training: the words' output and the head

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
+from helpers.data.runs import ranked
 from helpers.data.windows import doc_of
-from helpers.retrieval.runs import ranked
 from helpers.steps import step
 
 AGGREGATIONS = {"mean": "mean", "max": "max", "first": "first", "sum": "sum"}

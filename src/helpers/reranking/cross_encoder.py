@@ -13,9 +13,9 @@ from typing import Any
 import pandas as pd
 
 from helpers.data.tokens import WindowTokens
+from helpers.networks import fine_tuning
 from helpers.networks.backbone import Backbone
-from helpers.reranking import fine_tuning
-from helpers.reranking.longformer import query_attends_globally
+from helpers.networks.longformer import query_attends_globally
 from helpers.steps import step
 
 STOPPED = "stopped"

@@ -9,8 +9,8 @@ from pathlib import Path
 import pandas as pd
 
 from helpers.data.tokens import WindowTokens
+from helpers.networks import fine_tuning
 from helpers.networks.backbone import Backbone, keep_layers
-from helpers.reranking import fine_tuning
 from helpers.steps import step
 
 

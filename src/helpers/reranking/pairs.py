@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from helpers.data.runs import cut
 from helpers.data.tokens import WindowTokens
-from helpers.retrieval.runs import cut
 from helpers.steps import step
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pandas as pd
 
+from helpers.data.runs import COLUMNS, cut
 from helpers.data.tokens import WindowTokens, pair_ids, query_ids
 from helpers.networks.inference import AT_ONCE
-from helpers.reranking.scoring import load_scorer, probabilities
-from helpers.retrieval.runs import COLUMNS, cut
+from helpers.networks.scoring import load_scorer, probabilities
 from helpers.steps import step
 
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pandas as pd
 
+from helpers.data.runs import COLUMNS, ranked
 from helpers.data.windows import doc_of
 from helpers.retrieval import java
-from helpers.retrieval.runs import COLUMNS, ranked
 from helpers.steps import step
 
 K1, B = 1.2, 0.75  # Steensland 2021, section 4.2; the chapters on BM25 itself have them as parameters

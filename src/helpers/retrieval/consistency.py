@@ -8,7 +8,7 @@ first thousand in the study. 1 is no mismatch between what the re-ranker learned
 
 import pandas as pd
 
-from helpers.retrieval.runs import ranks
+from helpers.data.runs import ranks
 from helpers.steps import step
 
 MEASURE = "consistency_factor"

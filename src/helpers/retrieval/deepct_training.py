@@ -11,8 +11,8 @@ from typing import Any
 import pandas as pd
 
 from helpers.data.texts import Texts
+from helpers.networks import fine_tuning
 from helpers.networks.backbone import Backbone
-from helpers.reranking import fine_tuning
 from helpers.retrieval.term_recall import content, first_pieces
 from helpers.steps import step
 

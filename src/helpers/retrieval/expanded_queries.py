@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pandas as pd
 
+from helpers.data.runs import cut
 from helpers.data.texts import Texts
 from helpers.retrieval import java
-from helpers.retrieval.runs import cut
 from helpers.steps import step
 
 FORMS = ("terms", "words", "sentence")

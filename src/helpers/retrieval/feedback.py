@@ -6,10 +6,10 @@ from typing import Any
 
 import pandas as pd
 
+from helpers.data.runs import COLUMNS, cut, ranked
 from helpers.retrieval import java
 from helpers.retrieval.bm25 import searcher_of
 from helpers.retrieval.bo1 import expanded, expansion
-from helpers.retrieval.runs import COLUMNS, cut, ranked
 from helpers.steps import step
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pandas as pd
 
+from helpers.data.runs import COLUMNS, cut, ranked, ranks
 from helpers.evaluation import measures
-from helpers.retrieval.runs import COLUMNS, cut, ranked, ranks
 from helpers.steps import step
 
 RRF_K = 60  # Cormack et al. 2009

@@ -18,8 +18,8 @@ from typing import Any
 import yaml
 
 from helpers import paths
+from helpers.data import downloads
 from helpers.errors import BadInput
-from helpers.remote import downloads
 from helpers.retrieval import java
 from helpers.steps import Step, step
 

@@ -22,8 +22,7 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from helpers import paths
-from helpers.networks import multi_gpu, numerics
-from helpers.steps import cluster_steps, ledger, provenance, recipe, values
+from helpers.steps import cluster_steps, ledger, multi_gpu, numerics, provenance, recipe, values
 from helpers.steps.shards import Shards, of_one_class
 from helpers.steps.store import Entry, Store
 
@@ -60,7 +59,7 @@ def step(version: int, form: str, network: bool = False, timing: bool = False,
         network: whether the value comes out of a neural network, so that rounding depends on the hardware.
         timing: whether it is a measurement of this machine, which is always made live and never recorded.
         resumable: whether the function keeps checkpoints, and goes on from those that it finds.
-        parallel: whether it is a training that several processes may run together, see `helpers.networks.multi_gpu`.
+        parallel: whether it is a training that several processes may run together, see `helpers.steps.multi_gpu`.
         shards: how a cluster computes it in parts; without a cluster it is computed as a whole.
     """
 

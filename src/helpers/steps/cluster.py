@@ -20,7 +20,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from helpers.errors import BadInput
-from helpers.networks import inference, multi_gpu
+from helpers.networks import inference
+from helpers.steps import multi_gpu
 
 VARIABLE = "BOOK_CLUSTER"
 TOPIC = "book"  # under which notebooks tell the scheduler what is done

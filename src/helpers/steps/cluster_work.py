@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from helpers import paths
 from helpers.errors import BadInput
-from helpers.networks import numerics
+from helpers.steps import numerics
 from helpers.steps.store import Store
 
 ASKING = {"BOOK_CLUSTER": None, "BOOK_LEDGER": None}  # what is missing here is computed here; the ledger is kept by who asks

@@ -62,9 +62,8 @@ def _defined(description: dict[str, Any]) -> Definition:
 
 
 def _rebuild_data(description: dict[str, Any]) -> Any:
-    from helpers.data import collection, stsb
+    from helpers.data import collection, external_run, stsb
     from helpers.networks import backbone
-    from helpers.retrieval import external
 
     kind, *names = description["data"]
     if kind == "backbone":
@@ -72,7 +71,7 @@ def _rebuild_data(description: dict[str, Any]) -> Any:
     elif kind == "stsb":
         data = stsb.StsbFile(names[0])
     else:
-        data = external.File(names[0]) if kind == "file" else collection.part_from_recipe(description)
+        data = external_run.File(names[0]) if kind == "file" else collection.part_from_recipe(description)
     if data.recipe()["digest"] != description["digest"]:
         raise BadInput(f"{'/'.join(description['data'])} has changed since", mend="compute the step again")
     return data

@@ -16,7 +16,7 @@ from typing import Any
 
 import pandas as pd
 
-from helpers.retrieval import runs
+from helpers.data import runs
 
 FORMS = ("run", "table", "json", "folder")
 

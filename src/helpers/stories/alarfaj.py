@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from helpers.evaluation.evaluated import Evaluation, evaluate
-from helpers.reranking.base_reranker import base_reranker, whole_reader
-from helpers.reranking.pipeline import Feedback, Pipeline
-from helpers.reranking.reranker import Reranker
-from helpers.testbed import Testbed
+from helpers.systems.base_reranker import base_reranker, whole_reader
+from helpers.systems.evaluated import Evaluation, evaluate
+from helpers.systems.pipeline import Feedback, Pipeline
+from helpers.systems.reranker import Reranker
+from helpers.systems.testbed import Testbed
 
 STUDY, TABLE = "alarfaj2022", "2"
 MEASURES = ("P@10", "R@100", "AP@100", "RR@10", "nDCG@10")

@@ -6,17 +6,17 @@ from typing import Any
 import pandas as pd
 
 from helpers.data.answer_types import TYPES
-from helpers.evaluation import claims, published, verdicts
-from helpers.evaluation.evaluated import Evaluation, values_of
+from helpers.evaluation import published, verdicts
 from helpers.evaluation.significance import Unpaired
-from helpers.pages import page, plots
+from helpers.pages import claims, page, plots
 from helpers.pages.compare import measured, published_cell, row_verdict, test_cells, with_interval
 from helpers.pages.fragments import Fragment, Html, badge
 from helpers.pages.numbers import count, interval, p_value, plain, signed
 from helpers.stories.answer_type_rules import LABEL, STUDY, TABLE, published_counts, typed
 from helpers.stories.collection import groups_of
 from helpers.stories.wording import apart
-from helpers.testbed import Testbed
+from helpers.systems.evaluated import Evaluation, values_of
+from helpers.systems.testbed import Testbed
 
 MEASURE = "RR"  # the study names no cutoff: the first relevant passage of the whole run counts
 EASY, HARD = "LOC", "ENTY"  # the types that the claim compares

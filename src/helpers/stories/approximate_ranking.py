@@ -6,7 +6,6 @@ import pandas as pd
 
 from helpers.encoders.nearest_neighbours import EXACT, HNSW, IVF, NO_SETTING, run_of
 from helpers.evaluation import published, verdicts
-from helpers.evaluation.evaluated import Evaluation, evaluate
 from helpers.evaluation.significance import Paired
 from helpers.pages import page
 from helpers.pages.compare import measured, test_cells, with_interval
@@ -15,6 +14,7 @@ from helpers.pages.numbers import count, interval, plain, seconds
 from helpers.stories.model_size import speed_text
 from helpers.stories.nearest_neighbours import NAMES, Searches, fastest, pays_after, setting_text
 from helpers.stories.wording import effect
+from helpers.systems.evaluated import Evaluation, evaluate
 
 STUDY = "david2020"
 MEASURE = "RR@10"

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 
-from helpers.evaluation.evaluated import Evaluation
 from helpers.pages.compare import against_published, measures_table
 from helpers.pages.fragments import Fragment
 from helpers.pages.page import prose
-from helpers.reranking.pipeline import Pipeline
 from helpers.stories.alarfaj import BERT, BM25, COLUMNS, MEASURES, STUDY, TABLE, Settings
 from helpers.stories.wording import effect
+from helpers.systems.evaluated import Evaluation
+from helpers.systems.pipeline import Pipeline
 
 
 def pipelines(settings: Settings, lengths: Sequence[int], feedback_length: int) -> dict[str, Pipeline]:

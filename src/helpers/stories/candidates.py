@@ -4,17 +4,16 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
+from helpers.data.runs import cut
 from helpers.data.windows import doc_of
-from helpers.evaluation import claims
-from helpers.evaluation.evaluated import Evaluation, evaluate
-from helpers.pages import page
+from helpers.pages import claims, page
 from helpers.pages.compare import measured, with_interval
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, interval, plain, seconds
 from helpers.reranking.aggregation import aggregate
-from helpers.reranking.trial import Scorer, Trial
-from helpers.retrieval.runs import cut
 from helpers.stories.wording import effect
+from helpers.systems.evaluated import Evaluation, evaluate
+from helpers.systems.reranking_experiment import Scorer, Trial
 
 STUDIED = 20  # the number of candidates in all of the study's other experiments
 

@@ -9,13 +9,13 @@ import pandas as pd
 from helpers.data.collection import Collection
 from helpers.data.statistics import median_length
 from helpers.evaluation import measures, published, verdicts
-from helpers.evaluation.evaluated import Evaluation, evaluate
 from helpers.evaluation.significance import paired
 from helpers.pages import compare, page, plots
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, interval, p_value, plain, signed
 from helpers.retrieval import tuning
-from helpers.testbed import Testbed
+from helpers.systems.evaluated import Evaluation, evaluate
+from helpers.systems.testbed import Testbed
 
 MEASURES = ["RR@10", "nDCG@10", "R@20", "R@100"]
 STEENSLAND_BM25 = (("BM25", "k"), ("BM25", "b"))  # rows and columns of what section 4.2 states

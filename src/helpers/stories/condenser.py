@@ -5,20 +5,20 @@ from typing import Any
 
 import pandas as pd
 
-from helpers.encoders.bi_encoder import BiEncoder
 from helpers.evaluation import published
-from helpers.evaluation.evaluated import Evaluation, evaluate
 from helpers.evaluation.verdicts import ALPHA
 from helpers.networks import backbone
 from helpers.pages import page, plots
 from helpers.pages.compare import measures_table
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain, seconds
-from helpers.pretraining.starting_points import BACKBONE, CONDENSER, MLM, Pretraining
 from helpers.steps import Step
 from helpers.stories.readiness import STUDY
 from helpers.stories.wording import joined
-from helpers.testbed import Testbed
+from helpers.systems.bi_encoder import BiEncoder
+from helpers.systems.evaluated import Evaluation, evaluate
+from helpers.systems.starting_points import BACKBONE, CONDENSER, MLM, Pretraining
+from helpers.systems.testbed import Testbed
 
 MEASURES = ("RR@10", "R@100")
 TABLE, ROW = "text 5.1", "Condenser pre-training"

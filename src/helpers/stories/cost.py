@@ -9,18 +9,17 @@ import pandas as pd
 
 from helpers.costs.peak_memory import inference_memory
 from helpers.costs.step_cost import inference_seconds, training_seconds
-from helpers.encoders import architectures
-from helpers.evaluation import claims, published
-from helpers.evaluation.evaluated import Evaluation
+from helpers.evaluation import published
+from helpers.networks import architectures
 from helpers.networks import backbone as backbones
-from helpers.networks import numerics
 from helpers.networks.backbone import Backbone
-from helpers.pages import figures, page
+from helpers.pages import claims, figures, page
 from helpers.pages.fragments import Fragment, Html, cell, linked
 from helpers.pages.numbers import count, plain, seconds
-from helpers.steps import Step
+from helpers.steps import Step, numerics
 from helpers.stories.model_size import speed_text
 from helpers.stories.wording import effect
+from helpers.systems.evaluated import Evaluation
 
 STUDY = "david2020"
 CHECKPOINTS = {"BERT": "bert-base-uncased", "RoBERTa": "roberta-base", "ALBERT": "albert-base-v1",

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
-from helpers.encoders.bi_encoder import BiEncoder
-from helpers.evaluation.evaluated import Evaluation, evaluate
 from helpers.retrieval.bm25 import K1, B
 from helpers.stories.encoders import BEFORE
-from helpers.testbed import Testbed
+from helpers.systems.bi_encoder import BiEncoder
+from helpers.systems.evaluated import Evaluation, evaluate
+from helpers.systems.testbed import Testbed
 
 STUDY = "david2020"
 

@@ -6,18 +6,18 @@ from typing import Any
 
 import pandas as pd
 
-from helpers.evaluation import claims, published, verdicts
-from helpers.evaluation.evaluated import Evaluation
-from helpers.pages import page, plots
+from helpers.evaluation import published, verdicts
+from helpers.pages import claims, page, plots
 from helpers.pages.compare import measured, row_verdict, with_interval
 from helpers.pages.fragments import Fragment, linked
 from helpers.pages.numbers import interval, plain, signed
-from helpers.reranking.trial import Scorer, Trial
 from helpers.steps import Step
 from helpers.stories import candidates, training
 from helpers.stories.stages import STUDIED, STUDY, exact_match, label, stand_in
 from helpers.stories.wording import effect
-from helpers.testbed import Testbed
+from helpers.systems.evaluated import Evaluation
+from helpers.systems.reranking_experiment import Scorer, Trial
+from helpers.systems.testbed import Testbed
 
 TABLE, MEASURE = "2", "RR@10"
 Reranked = Mapping[str, Mapping[int, Evaluation]]  # by stage and depth

@@ -8,19 +8,19 @@ import numpy as np
 import pandas as pd
 
 from helpers.costs.speed import per_minute
-from helpers.evaluation import claims, published
-from helpers.evaluation.evaluated import Evaluation
+from helpers.evaluation import published
 from helpers.evaluation.verdicts import holm
-from helpers.pages import page
+from helpers.networks.fine_tuning import COMPONENTS
+from helpers.pages import claims, page
 from helpers.pages.compare import measured, with_interval
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, interval, p_value, plain, signed
-from helpers.reranking.fine_tuning import COMPONENTS
-from helpers.reranking.reranker import Reranker
-from helpers.reranking.student import Student
 from helpers.stories.model_size import rate
 from helpers.stories.training import STUDY, curve, final
 from helpers.stories.wording import effect
+from helpers.systems.evaluated import Evaluation
+from helpers.systems.reranker import Reranker
+from helpers.systems.student import Student
 
 MEASURE = "RR@10"
 TEACHER, PLAIN, DISTILLED = "Teacher", "student, trained plainly", "student, distilled"

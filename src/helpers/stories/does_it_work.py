@@ -7,19 +7,19 @@ import pandas as pd
 
 from helpers.data.collection import Text, open_collection
 from helpers.data.windows import doc_of
-from helpers.evaluation import claims, measures, published
-from helpers.evaluation.evaluated import Evaluation, evaluate
+from helpers.evaluation import measures, published
 from helpers.evaluation.verdicts import ALPHA
-from helpers.pages import page
+from helpers.pages import claims, page
 from helpers.pages.compare import measured, with_interval
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, interval, p_value, plain, seconds, signed
 from helpers.reranking.aggregation import aggregate
-from helpers.reranking.base_reranker import base_reranker
-from helpers.reranking.reranker import Reranker
 from helpers.steps import Step
 from helpers.stories.wording import effect
-from helpers.testbed import Testbed
+from helpers.systems.base_reranker import base_reranker
+from helpers.systems.evaluated import Evaluation, evaluate
+from helpers.systems.reranker import Reranker
+from helpers.systems.testbed import Testbed
 
 STUDY, TABLE = "steensland2021", "5.1"
 MEASURES = ["RR@10", "R@10", "nDCG@10"]

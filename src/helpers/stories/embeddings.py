@@ -7,12 +7,10 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from helpers.data.term_overlap import term_overlap
 from helpers.data.texts import Texts
-from helpers.encoders.bi_encoder import BiEncoder
 from helpers.encoders.embedding_space import similarities, tsne_map
+from helpers.encoders.term_overlap import term_overlap
 from helpers.evaluation import measures
-from helpers.evaluation.evaluated import Evaluation
 from helpers.pages import figures, page, plots
 from helpers.pages.compare import measured
 from helpers.pages.fragments import Fragment, linked
@@ -20,7 +18,9 @@ from helpers.pages.numbers import count, p_value, plain, signed
 from helpers.steps import Step
 from helpers.stories import encoders
 from helpers.stories.wording import effect
-from helpers.testbed import Testbed
+from helpers.systems.bi_encoder import BiEncoder
+from helpers.systems.evaluated import Evaluation
+from helpers.systems.testbed import Testbed
 
 MEASURE = "RR@10"
 BM25, BEFORE, AFTER = "BM25", "untouched encoder", "fine-tuned encoder"

@@ -4,15 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from helpers.encoders.bi_encoder import BiEncoder
-from helpers.evaluation.evaluated import Evaluation
 from helpers.pages import page, plots
 from helpers.pages.compare import differences_table, measured
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain, seconds
 from helpers.stories.encoders import BEFORE, MEASURE, fine_tuned
 from helpers.stories.training import curve
-from helpers.testbed import Testbed
+from helpers.systems.bi_encoder import BiEncoder
+from helpers.systems.evaluated import Evaluation
+from helpers.systems.testbed import Testbed
 
 
 def learning_curves(logs: Mapping[str, dict[str, Any]], key: str, y: str, caption: str) -> Fragment:

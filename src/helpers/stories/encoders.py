@@ -8,17 +8,17 @@ from typing import Any
 import pandas as pd
 
 from helpers.data.texts import Texts
-from helpers.encoders.bi_encoder import BiEncoder
 from helpers.errors import BadInput
-from helpers.evaluation import claims, published
-from helpers.evaluation.evaluated import Evaluation, evaluate, over_seeds
-from helpers.pages import page, plots
+from helpers.evaluation import published
+from helpers.pages import claims, page, plots
 from helpers.pages.compare import against_published, differences_table, measured
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain
 from helpers.retrieval.bm25 import K1, B
 from helpers.stories.wording import effect
-from helpers.testbed import Testbed
+from helpers.systems.bi_encoder import BiEncoder
+from helpers.systems.evaluated import Evaluation, evaluate, over_seeds
+from helpers.systems.testbed import Testbed
 
 STUDY, TABLE, MEASURE = "david2020", "4.2", "RR@10"
 POOLINGS = {"mean": "Avg", "cls": "CLS", "max": "Max"}  # as the study's tables call them

@@ -6,16 +6,15 @@ from typing import Any
 
 import pandas as pd
 
-from helpers.evaluation import claims
-from helpers.evaluation.evaluated import Evaluation
-from helpers.pages import page
+from helpers.pages import claims, page
 from helpers.pages.compare import measured
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain
-from helpers.reranking.reranker import Reranker
-from helpers.reranking.trial import Trial
 from helpers.stories.training import curve, final
 from helpers.stories.wording import effect
+from helpers.systems.evaluated import Evaluation
+from helpers.systems.reranker import Reranker
+from helpers.systems.reranking_experiment import Trial
 
 STOPPED = "stopped early"
 

@@ -8,15 +8,15 @@ from urllib.parse import urlencode
 import pandas as pd
 
 from helpers.data.answer_types import answer_type
-from helpers.encoders.bi_encoder import BiEncoder
-from helpers.evaluation.evaluated import Evaluation, evaluate
 from helpers.pages import explorer as collected
 from helpers.pages import page
 from helpers.pages.fragments import Fragment, Html, cell, table
 from helpers.pages.numbers import count, plain
-from helpers.reranking.trial import MEASURES, Scorer, Trial
 from helpers.steps import recipe
-from helpers.testbed import Testbed
+from helpers.systems.bi_encoder import BiEncoder
+from helpers.systems.evaluated import Evaluation, evaluate
+from helpers.systems.reranking_experiment import MEASURES, Scorer, Trial
+from helpers.systems.testbed import Testbed
 
 FIRST, SECOND, THIRD = "BM25", "re-ranking", "dense search"
 OUTCOME = "outcome"  # how the page's address names a class of queries

@@ -6,18 +6,17 @@ from typing import Any
 
 import pandas as pd
 
-from helpers.evaluation import claims
-from helpers.evaluation.evaluated import Evaluation, evaluate
 from helpers.evaluation.significance import mean_interval
-from helpers.pages import compare, page, plots
+from helpers.pages import claims, compare, page, plots
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import plain, signed
-from helpers.reranking.pipeline import Pipeline
 from helpers.retrieval.feedback import bo1_queries, rm3_run
 from helpers.retrieval.lucene import first_words_index
 from helpers.stories.alarfaj import BERT, BM25, FULL, JUST, MEASURES, PASSAGE, Settings
 from helpers.stories.wording import effect
-from helpers.testbed import Testbed
+from helpers.systems.evaluated import Evaluation, evaluate
+from helpers.systems.pipeline import Pipeline
+from helpers.systems.testbed import Testbed
 
 BO1, RM3 = "BM25 + Bo1", "BM25 + RM3"
 JUST_FULL, INSIDE = f"{BERT} + PRF (FIJ)", f"{BERT} + PRF (FI), terms in the window"

@@ -5,19 +5,19 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from helpers.errors import BadInput
-from helpers.evaluation import claims, published
-from helpers.evaluation.evaluated import Evaluation, over_seeds
-from helpers.pages import page, plots
+from helpers.evaluation import published
+from helpers.pages import claims, page, plots
 from helpers.pages.compare import measures_table
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, seconds
-from helpers.pretraining.search_tasks import FACTS, SearchTask
-from helpers.pretraining.starting_points import BACKBONE, CONDENSER, CONTINUED
 from helpers.retrieval.bm25 import K1, B
 from helpers.steps import Step
 from helpers.stories import readiness
 from helpers.stories.readiness import Systems
-from helpers.testbed import Testbed
+from helpers.systems.evaluated import Evaluation, over_seeds
+from helpers.systems.search_tasks import FACTS, SearchTask
+from helpers.systems.starting_points import BACKBONE, CONDENSER, CONTINUED
+from helpers.systems.testbed import Testbed
 
 QA_TABLE, QA_COLUMNS = "3", tuple(f"Natural Question / Top-20 / {size}" for size in ("1K", "10K", "FULL"))
 WEB_TABLE, WEB_COLUMNS = "4", ("MRR@10 / 1K", "MRR@10 / 10K", "MRR@10 / FULL")

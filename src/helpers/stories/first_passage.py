@@ -6,17 +6,17 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from helpers.evaluation import claims, verdicts
-from helpers.evaluation.evaluated import Evaluation, evaluate, values_of
+from helpers.evaluation import verdicts
 from helpers.evaluation.significance import mean_interval, permutation_p
-from helpers.pages import compare, page, plots
+from helpers.pages import claims, compare, page, plots
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, interval, p_value, plain, signed
 from helpers.reranking.aggregation import reranked
 from helpers.steps import Step
 from helpers.stories.alarfaj import BM25, Settings
 from helpers.stories.wording import effect
-from helpers.testbed import Testbed
+from helpers.systems.evaluated import Evaluation, evaluate, values_of
+from helpers.systems.testbed import Testbed
 
 MEASURES = ("RR@10", "R@10", "nDCG@10")
 MAX, MEAN, LONG = "BERT, best window (MaxP)", "BERT, mean of windows (MeanP)", "Longformer, whole document"

@@ -8,19 +8,19 @@ import pandas as pd
 
 from helpers.costs.latency import folder_size, per_query
 from helpers.data.texts import Texts
-from helpers.evaluation import claims, published
-from helpers.evaluation.evaluated import Evaluation
-from helpers.pages import page, plots
+from helpers.evaluation import published
+from helpers.pages import claims, page, plots
 from helpers.pages.compare import measured, with_interval
 from helpers.pages.fragments import Fragment, Html, linked
 from helpers.pages.numbers import count, interval, plain, signed
-from helpers.retrieval.first_stages import FirstStages
 from helpers.retrieval.word_weights import heaviest_words
 from helpers.steps import Step
 from helpers.stories.repbert import ROWS, TABLE
 from helpers.stories.stages import IMPROVED, STUDY, label
 from helpers.stories.wording import effect
-from helpers.testbed import Testbed
+from helpers.systems.evaluated import Evaluation
+from helpers.systems.first_stages import FirstStages
+from helpers.systems.testbed import Testbed
 
 LATENCY = "Latency / (ms/query)"
 NO_IMPROVED = "needs DeepCT or docTTTTTquery among the stages"

@@ -6,12 +6,12 @@ from itertools import combinations
 
 import pandas as pd
 
-from helpers.evaluation.evaluated import Evaluation, noted
-from helpers.retrieval.first_stages import FirstStages
 from helpers.retrieval.fusion import FIRST, RRF, SECOND, SUM, UNCUT, best_weight, fusions, sum_weights
 from helpers.steps import Step
 from helpers.stories.stages import evaluations, label, measures_at, published_stages
-from helpers.testbed import Testbed
+from helpers.systems.evaluated import Evaluation, noted
+from helpers.systems.first_stages import FirstStages
+from helpers.systems.testbed import Testbed
 
 WEIGHTS = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
 

@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from helpers.evaluation import claims, published, verdicts
-from helpers.evaluation.evaluated import Evaluation
+from helpers.evaluation import published, verdicts
 from helpers.evaluation.significance import Paired
-from helpers.pages import page
+from helpers.pages import claims, page
 from helpers.pages.compare import measured, row_verdict, with_interval
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import interval, p_value, plain, signed
@@ -15,6 +14,7 @@ from helpers.stories.depth import percent
 from helpers.stories.fused import Fused
 from helpers.stories.stages import IMPROVED, STUDIED, STUDY, exact_match, label, stand_in
 from helpers.stories.wording import effect
+from helpers.systems.evaluated import Evaluation
 
 TABLES = {"3": "RR@10", "4": "R@1000"}
 BEATS, RAISES = "fusion-beats-repbert-alone", "fusion-with-repbert-raises-recall"

@@ -9,14 +9,14 @@ import pandas as pd
 from scipy import stats
 
 from helpers.evaluation import published
-from helpers.evaluation.evaluated import Evaluation
 from helpers.pages import page
 from helpers.pages.compare import measured
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import p_value, plain, signed
-from helpers.reranking.reranker import Reranker
 from helpers.stories.training import STUDY, final
 from helpers.stories.wording import effect
+from helpers.systems.evaluated import Evaluation
+from helpers.systems.reranker import Reranker
 
 SETTINGS = {"Learning Rate": "learning_rate", "Epochs": "epochs", "Batch Size": "batch_size"}
 

@@ -5,16 +5,16 @@ from typing import Any
 
 import numpy as np
 
-from helpers.bench.measurements import Measurements
+from helpers.costs.measurements import Measurements
 from helpers.costs.padding import padding
 from helpers.networks import backbone
 from helpers.pages import figures, page
 from helpers.pages.fragments import Fragment, badge, linked
 from helpers.pages.numbers import count, plain
-from helpers.reranking.reranker import Reranker
 from helpers.steps import Step
 from helpers.stories.model_size import speed_text
 from helpers.stories.speed import NOT_YET
+from helpers.systems.reranker import Reranker
 
 PADDED_GOAL = 1.02  # tokens read for each real one
 HELD = ("grouped", "sorted", "packed")  # against the goal

@@ -10,17 +10,16 @@ import pandas as pd
 from helpers.data.texts import Texts
 from helpers.data.tokens import WindowTokens
 from helpers.data.windows import WHOLE
-from helpers.evaluation import claims
-from helpers.evaluation.evaluated import Evaluation
 from helpers.networks.backbone import resolve
-from helpers.pages import page, plots
+from helpers.pages import claims, page, plots
 from helpers.pages.compare import measured, with_interval
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, interval, plain, seconds
-from helpers.reranking.pipeline import Pipeline
 from helpers.stories.alarfaj import BERT, BM25, Settings, row
 from helpers.stories.wording import effect
-from helpers.testbed import Testbed
+from helpers.systems.evaluated import Evaluation
+from helpers.systems.pipeline import Pipeline
+from helpers.systems.testbed import Testbed
 
 SPECIAL = 3  # [CLS] and two [SEP]
 STUDIED = 1024  # the length that the study settled on

@@ -7,23 +7,22 @@ from typing import Any
 import pandas as pd
 
 from helpers.data.texts import Texts
-from helpers.encoders.bi_encoder import BiEncoder
-from helpers.evaluation import claims
-from helpers.evaluation.evaluated import Evaluation, noted
 from helpers.evaluation.verdicts import ALPHA, holm
-from helpers.pages import page
+from helpers.pages import claims, page
 from helpers.pages.compare import measured, with_interval
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, interval, p_value, plain, signed
-from helpers.reranking.reranker import Reranker
-from helpers.reranking.trial import Trial
 from helpers.retrieval.consistency import MEASURE as FACTOR
 from helpers.retrieval.consistency import at, consistency, means
 from helpers.steps import Step
 from helpers.stories import candidates, training
 from helpers.stories.stages import exact_match, label, stand_in
 from helpers.stories.wording import effect
-from helpers.testbed import Testbed
+from helpers.systems.bi_encoder import BiEncoder
+from helpers.systems.evaluated import Evaluation, noted
+from helpers.systems.reranker import Reranker
+from helpers.systems.reranking_experiment import Trial
+from helpers.systems.testbed import Testbed
 
 MEASURE = "RR@10"
 BM25_NEGATIVES, DENSE_NEGATIVES = "negatives from BM25", "negatives from RepBERT"

@@ -10,18 +10,18 @@ from scipy import stats
 
 from helpers.costs.speed import per_minute, ranking_speed
 from helpers.errors import BadInput
-from helpers.evaluation import claims, published
-from helpers.evaluation.evaluated import Evaluation
-from helpers.networks import backbone, numerics
-from helpers.pages import page
+from helpers.evaluation import published
+from helpers.networks import backbone
+from helpers.pages import claims, page
 from helpers.pages.compare import measured, with_interval
 from helpers.pages.fragments import Fragment, Html, linked
 from helpers.pages.numbers import count, interval, p_value, plain, signed
-from helpers.reranking.reranker import Reranker
-from helpers.reranking.trial import Trial
-from helpers.steps import Step
+from helpers.steps import Step, numerics
 from helpers.stories.training import STUDY
 from helpers.stories.wording import effect
+from helpers.systems.evaluated import Evaluation
+from helpers.systems.reranker import Reranker
+from helpers.systems.reranking_experiment import Trial
 
 MEASURE = "RR@10"
 TABLE = "5.5"

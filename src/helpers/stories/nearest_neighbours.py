@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 
 from helpers.costs.step_cost import query_seconds
-from helpers.encoders.bi_encoder import BiEncoder
 from helpers.encoders.embeddings import PASSAGES
 from helpers.encoders.nearest_neighbours import EXACT, HNSW, IVF, neighbour_runs, search_speed, settings
 from helpers.networks import backbone
@@ -18,7 +17,8 @@ from helpers.pages.fragments import Fragment, Html, linked
 from helpers.pages.numbers import count, interval, plain, seconds, signed
 from helpers.steps import Step
 from helpers.stories.model_size import speed_text
-from helpers.testbed import Testbed
+from helpers.systems.bi_encoder import BiEncoder
+from helpers.systems.testbed import Testbed
 
 KINDS = (EXACT, HNSW, IVF)
 NAMES = {EXACT: "exact (IndexFlatIP)", HNSW: "HNSW (IndexHNSWFlat)", IVF: "IVF (IndexIVFFlat)"}

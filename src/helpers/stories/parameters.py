@@ -4,15 +4,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from helpers.evaluation import claims
-from helpers.evaluation.evaluated import Evaluation
-from helpers.pages import page
+from helpers.pages import claims, page
 from helpers.pages.compare import measured, with_interval
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, interval, plain
-from helpers.reranking.reranker import Reranker
 from helpers.stories.training import final
 from helpers.stories.wording import effect
+from helpers.systems.evaluated import Evaluation
+from helpers.systems.reranker import Reranker
 
 ALL, HEAD = "All BERT Parameters", "Task-specific Parameters Only"
 POOLER, NOISY = "Pooler and output layer", "Output layer only, frozen body with dropout"

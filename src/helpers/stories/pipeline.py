@@ -9,15 +9,15 @@ from helpers.data.collection import Collection
 from helpers.data.queries import asked
 from helpers.data.texts import Texts, text_store
 from helpers.errors import BadInput
-from helpers.evaluation import claims, published
-from helpers.evaluation.evaluated import Evaluation
-from helpers.pages import page
+from helpers.evaluation import published
+from helpers.pages import claims, page
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain
-from helpers.reranking.pipeline import Pipeline, title_of
 from helpers.stories.alarfaj import BERT, BM25, STUDY
 from helpers.stories.wording import effect
-from helpers.testbed import Testbed
+from helpers.systems.evaluated import Evaluation
+from helpers.systems.pipeline import Pipeline, title_of
+from helpers.systems.testbed import Testbed
 
 UNITS = {"gigabytes": "GB", "megabytes": "MB", "kilobytes": "kB"}
 SPLITS = {"Train": "train", "Validation": "dev", "Test": "test"}

@@ -7,15 +7,15 @@ import pandas as pd
 
 from helpers.data.collection import open_collection
 from helpers.errors import BadInput
-from helpers.evaluation.evaluated import Evaluation
 from helpers.evaluation.verdicts import ALPHA, holm
 from helpers.pages import page, plots
 from helpers.pages.compare import against_published, measured, test_cells
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain, signed
-from helpers.pretraining.starting_points import BACKBONE, CONDENSER, CONTINUED, MLM, NAMES, Pretraining, portion, pretrainings
 from helpers.steps import Step
 from helpers.stories.wording import joined
+from helpers.systems.evaluated import Evaluation
+from helpers.systems.starting_points import BACKBONE, CONDENSER, CONTINUED, MLM, NAMES, Pretraining, portion, pretrainings
 
 STUDY = "gao2021"
 STUDIED = {BACKBONE: "BERT", MLM: "BERT + MLM", CONDENSER: "BERT + CD", CONTINUED: "BERT + CD + CT"}  # rows of tables 1 to 4

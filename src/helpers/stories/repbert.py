@@ -3,16 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
-from helpers.encoders.bi_encoder import BiEncoder
-from helpers.evaluation import claims, published
-from helpers.evaluation.evaluated import Evaluation
+from helpers.evaluation import published
 from helpers.networks import backbone as backbones
-from helpers.pages import page
+from helpers.pages import claims, page
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain
 from helpers.stories.stages import OWN, STUDIED, STUDY
 from helpers.stories.training import curve
 from helpers.stories.wording import effect
+from helpers.systems.bi_encoder import BiEncoder
+from helpers.systems.evaluated import Evaluation
 
 SETTINGS, TABLE = "text 4.3.1", "1"
 ROWS = {"bm25": "BM25(Anserini) [2]", "doctttttquery": "docTTTTTquery [3]", "deepct": "DeepCT [1]", "repbert": "Ours (RepBERT)",

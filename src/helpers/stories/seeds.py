@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from helpers.evaluation import claims, published
-from helpers.evaluation.evaluated import Evaluation, values_of
+from helpers.evaluation import published
 from helpers.evaluation.variance import Components, components, queries_needed, seeds_needed
 from helpers.evaluation.verdicts import holm
-from helpers.pages import figures, page
+from helpers.pages import claims, figures, page
 from helpers.pages.compare import measured, with_interval
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, interval, p_value, plain, signed
-from helpers.reranking.reranker import Reranker
 from helpers.stories.training import STUDY, curve
 from helpers.stories.wording import effect
+from helpers.systems.evaluated import Evaluation, values_of
+from helpers.systems.reranker import Reranker
 
 MEASURE = "RR@10"
 

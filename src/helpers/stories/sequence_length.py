@@ -6,19 +6,19 @@ from typing import Any
 
 import pandas as pd
 
-from helpers.data.token_lengths import token_lengths
-from helpers.encoders.bi_encoder import BiEncoder, reading
-from helpers.evaluation import claims, published
-from helpers.evaluation.evaluated import Evaluation
+from helpers.encoders.token_lengths import token_lengths
+from helpers.evaluation import published
 from helpers.networks import backbone
-from helpers.pages import page, plots
+from helpers.pages import claims, page, plots
 from helpers.pages.compare import measured, with_interval
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, interval, plain, seconds, signed
 from helpers.steps import Step
 from helpers.stories.encoders import STUDY, label
 from helpers.stories.wording import effect
-from helpers.testbed import Testbed
+from helpers.systems.bi_encoder import BiEncoder, reading
+from helpers.systems.evaluated import Evaluation
+from helpers.systems.testbed import Testbed
 
 MEASURE, CLAIM = "AP", "longer-sequences-lower-scores"
 SHORT, LONG = 128, 512  # the lengths that the study compares

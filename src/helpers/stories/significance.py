@@ -5,17 +5,17 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from helpers.encoders.bi_encoder import BiEncoder
-from helpers.evaluation import claims, published
+from helpers.evaluation import published
 from helpers.evaluation.all_pairs import all_pairs, differences
-from helpers.evaluation.evaluated import Evaluation, values_of
 from helpers.evaluation.sub_samples import critical, power, shift_of, significant_share, sub_sample_ps
 from helpers.evaluation.verdicts import ALPHA, holm
-from helpers.pages import matrices, page
+from helpers.pages import claims, matrices, page
 from helpers.pages.compare import measured, with_interval
 from helpers.pages.fragments import Fragment, details, table
 from helpers.pages.numbers import count, interval, p_value, plain, signed
 from helpers.stories.david import STUDY, is_packaged, pair_of
+from helpers.systems.bi_encoder import BiEncoder
+from helpers.systems.evaluated import Evaluation, values_of
 
 MEASURE = "RR@10"
 POWER = 0.8

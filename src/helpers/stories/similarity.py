@@ -5,19 +5,18 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from helpers.data import stsb
-from helpers.evaluation import claims
-from helpers.evaluation.evaluated import Evaluation, noted, over_seeds
-from helpers.evaluation.rank_correlation import MEASURE, Correlation, correlations, rank_correlations
 from helpers.networks import backbone
-from helpers.pages import page
+from helpers.pages import claims, page
 from helpers.pages.fragments import Fragment
 from helpers.pretraining.sentence_data import almanac_pairs, fold, sample, section_triplets
 from helpers.pretraining.sentence_training import predicted_similarity, told_apart
-from helpers.pretraining.starting_points import BACKBONE, CONDENSER
 from helpers.steps import Step
 from helpers.stories import readiness
 from helpers.stories.readiness import Systems
-from helpers.testbed import Testbed
+from helpers.systems.evaluated import Evaluation, noted, over_seeds
+from helpers.systems.rank_correlation import MEASURE, Correlation, correlations, rank_correlations
+from helpers.systems.starting_points import BACKBONE, CONDENSER
+from helpers.systems.testbed import Testbed
 
 SIMILARITY_TABLE, SIMILARITY_COLUMNS = "1", ("Spearman / 500", "Spearman / 1K", "Spearman / FULL")
 SECTION_TABLE, SECTION_COLUMNS = "2", ("Accuracy / 1K", "Accuracy / 10K", "Accuracy / FULL")

@@ -5,10 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from helpers.bench import encode, rerank, search
-from helpers.bench.harness import TOLERANCE, Spread, spread
-from helpers.bench.measurements import GOALS, Measurements, fraction, per_item
+from helpers.costs.measurements import GOALS, Measurements, fraction, per_item
 from helpers.costs.speed import per_minute
+from helpers.costs.timing import TOLERANCE, Spread, spread
 from helpers.evaluation import published
 from helpers.pages import figures, page
 from helpers.pages.compare import with_interval
@@ -17,6 +16,7 @@ from helpers.pages.numbers import count, interval, plain, signed
 from helpers.stories.model_size import TABLE, rate, speed_text, studied_shapes
 from helpers.stories.training import STUDY
 from helpers.stories.wording import joined
+from press.bench import encode, rerank, search
 
 NOT_YET = "not measured yet; `make bench` measures"
 CAPTIONS = {"rerank": "Re-ranking", "encode": "Encoding", "search": "BM25 search", "train": "Fine-tuning"}

@@ -6,13 +6,13 @@ from typing import Any
 
 from helpers.data.texts import Texts
 from helpers.errors import BadInput
-from helpers.evaluation.evaluated import Evaluation, evaluate
 from helpers.pages import page
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, seconds
-from helpers.retrieval.first_stages import ENCODERS, NAMES, FirstStages
 from helpers.steps import Step
-from helpers.testbed import Testbed
+from helpers.systems.evaluated import Evaluation, evaluate
+from helpers.systems.first_stages import ENCODERS, NAMES, FirstStages
+from helpers.systems.testbed import Testbed
 
 STUDY = "zhan2020"
 STUDIED = {"bm25": "BM25(Anserini)", "doctttttquery": "docTTTTTquery", "deepct": "DeepCT", "repbert": "RepBERT"}  # tables 2 to 4

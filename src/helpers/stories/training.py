@@ -6,12 +6,12 @@ from typing import Any
 import pandas as pd
 
 from helpers.evaluation import published
-from helpers.evaluation.evaluated import Evaluation
 from helpers.pages import page, plots
 from helpers.pages.compare import measured
 from helpers.pages.fragments import Fragment, badge
 from helpers.pages.numbers import count, plain, seconds
 from helpers.steps import Step
+from helpers.systems.evaluated import Evaluation
 
 STUDY = "steensland2021"
 SHORT = {"computed": "live", "stored": "live", "recorded": "recorded"}

@@ -1,0 +1,104 @@
+"""What a file of measurements says: rates, ratios, and the goals that they are held against."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from helpers.costs import machine, results
+from helpers.costs.timing import Spread, ratio, spread
+from helpers.errors import BadInput
+from press.bench import rerank, search, train
+
+KINDS = ("CPU with AMX", "CPU without AMX", "GPU")
+
+
+@dataclass(frozen=True)
+class Goal:
+    """How many times as fast the book's code should be.
+
+    Args:
+        section: of the measurements.
+        what: in words.
+        slower: the contender that it is compared with.
+        wanted: the least ratio, for each kind of machine that the goal is stated for.
+    """
+
+    section: str
+    what: str
+    slower: str
+    wanted: Mapping[str, float]
+
+
+GOALS = (Goal("rerank", "re-ranking against CrossEncoder.predict, default", rerank.DEFAULT, {"CPU with AMX": 4, "GPU": 5}),
+         Goal("rerank", "re-ranking against CrossEncoder.predict, best setting", rerank.BEST, {"CPU with AMX": 1.5, "GPU": 2}),
+         Goal("train", "fine-tuning against the stock Trainer, padded, bf16", train.STOCK, dict.fromkeys(KINDS, 1.5)))
+
+
+@dataclass(frozen=True)
+class Measurements:
+    """A machine's measurements.
+
+    Args:
+        name: of its file.
+        content: the file's.
+    """
+
+    name: str
+    content: Mapping[str, Any]
+
+    def section(self, name: str) -> Mapping[str, Any] | None:
+        """A section that was measured in full; None if there is none."""
+        found = self.content["sections"].get(name)
+        return None if found is None or found["small"] else found
+
+    @property
+    def kind(self) -> str:
+        """What the goals tell apart, see `machine.kind`."""
+        return machine.kind(self.content["machine"])
+
+    @property
+    def is_here(self) -> bool:
+        """Whether this is the machine that asks, as far as can be told."""
+        return machine.name_of(self.content["machine"]) == machine.name_of(machine.describe())
+
+    def against_ours(self, section: str, contender: str) -> Spread:
+        """How many times as long a contender takes as the book's code; in training, for a real token."""
+        found = self.content["sections"][section]
+        own = search.LUCENE if section == "search" else rerank.OURS
+        return ratio(*(per_item(found, name) for name in (contender, own)))
+
+
+def per_item(section: Mapping[str, Any], contender: str) -> list[float]:
+    """Seconds of each round for one item: a pair, a text, a query; in training a real token."""
+    items = section["tokens"][contender]["real"] if "steps" in section else section["items"]
+    return [seconds / items for seconds in section["contenders"][contender]["seconds"]]
+
+
+def fraction(section: Mapping[str, Any], contender: str) -> Spread:
+    """The share of the rate of this machine's own matrix products that a contender reaches, round by round.
+
+    Its floating-point operations are those of the whole model on real tokens, whatever it leaves out or adds.
+    """
+    times = section["contenders"]
+    own, products = (times[name]["seconds"] for name in (contender, rerank.PRODUCTS))
+    return spread([section["flops"] / a / (section["product_flops"] / b) for a, b in zip(own, products, strict=True)])
+
+
+def all_machines() -> list[Measurements]:
+    """The measurements that come with the book, the latest first."""
+    return [Measurements(name, content) for name, content in results.everything().items()]
+
+
+def chosen(machines: Sequence[Measurements], name: str) -> Measurements:
+    """The named machine's measurements; without a name those of this machine, else the latest, else none at all.
+
+    Raises:
+        BadInput: for a name that no file has.
+    """
+    if name:
+        known = {found.name: found for found in machines}
+        if name not in known:
+            raise BadInput(f"no measurements of a machine {name!r}", mend=f"choose from {', '.join(known) or '(run make bench)'}")
+        return known[name]
+    here = [found for found in machines if found.is_here]
+    return next(iter([*here, *machines]), Measurements("", {"machine": machine.describe(), "sections": {}}))

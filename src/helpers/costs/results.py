@@ -1,0 +1,77 @@
+"""The file of a machine's measurements: one JSON object, a section for each comparison."""
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from helpers import paths
+from helpers.costs import machine
+from helpers.errors import BadInput
+from helpers.steps import provenance
+
+
+def file_of(out: str) -> Path:
+    """The file to write: the given one, or this machine's own."""
+    return Path(out) if out else paths.BENCH / f"{machine.name_of(machine.describe())}.json"
+
+
+def read(file: Path) -> dict[str, Any]:
+    """The content of a file.
+
+    Raises:
+        BadInput: if it is no file of measurements.
+    """
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise BadInput(f"not valid JSON ({error})", file=file, mend="restore it from git, or measure again") from None
+    if not isinstance(content, dict) or set(content) != {"machine", "sections"}:
+        raise BadInput("no measurements: `machine` and `sections` are wanted", file=file, mend="`make bench` writes one")
+    return content
+
+
+def everything() -> dict[str, dict[str, Any]]:
+    """The measurements of all machines by name, the latest first."""
+    found = {file.stem: read(file) for file in sorted(paths.BENCH.glob("*.json"))}
+    return dict(sorted(found.items(), key=lambda item: latest(item[1]), reverse=True))
+
+
+def latest(content: dict[str, Any]) -> str:
+    """When the last section of a file was measured."""
+    return max((section["measured"] for section in content["sections"].values()), default="")
+
+
+def add(file: Path, name: str, section: dict[str, Any]) -> None:
+    """Put a section into a file, in place of an earlier one; the others stay, if they are this machine's.
+
+    Raises:
+        BadInput: if the file belongs to another machine.
+    """
+    own = machine.describe()
+    content = read(file) if file.exists() else {"machine": own, "sections": {}}
+    if machine.name_of(content["machine"]) != machine.name_of(own):
+        raise BadInput(f"the measurements are those of {content['machine']['cpu']}", file=file, mend="give another file by --out")
+    stamp = {"measured": provenance.now(), "commit": provenance.commit(), "versions": provenance.versions()}
+    content["machine"] = own
+    content["sections"][name] = {**stamp, **section}
+    file.parent.mkdir(parents=True, exist_ok=True)
+    draft = file.with_suffix(".part")
+    draft.write_text(as_text(content), encoding="utf-8")
+    os.replace(draft, file)
+
+
+def as_text(content: dict[str, Any]) -> str:
+    """JSON that can be read and compared line by line: a list of numbers on one line, as numbers of six digits."""
+    text = json.dumps(rounded(content), indent=1, ensure_ascii=False)
+    return re.sub(r"\[[^\[\]{}\"]+\]", lambda numbers: f"[{' '.join(numbers[0][1:-1].split())}]", text) + "\n"
+
+
+def rounded(value: Any) -> Any:
+    """The same with all fractions cut to six significant digits."""
+    if isinstance(value, dict):
+        return {name: rounded(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [rounded(item) for item in value]
+    return float(f"{value:.6g}") if isinstance(value, float) else value

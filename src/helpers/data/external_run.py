@@ -1,0 +1,43 @@
+"""Runs from outside: a published first stage, as a TREC file."""
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from helpers.data.runs import cut, read_trec
+from helpers.errors import BadInput
+from helpers.steps import Step, step
+from helpers.steps.store import fingerprint
+
+
+class File:
+    """A file as a step's argument: known by its content, wherever it lies."""
+
+    def __init__(self, path: str | Path):
+        self.path = Path(path).expanduser().resolve()
+        if not self.path.is_file():
+            raise BadInput("no such file", file=self.path, mend="give the path of a TREC run, or `bm25`")
+
+    def recipe(self) -> dict[str, Any]:
+        """How it stands in a step's recipe."""
+        return {"data": ["file", str(self.path)], "digest": fingerprint(self.path)}
+
+
+def external_run(path: str, queries: Step, depth: int) -> Step:
+    """The run in a TREC file, for the given queries, cut at `depth`."""
+    return trec_run(File(path), queries, depth)
+
+
+@step(version=1, form="run")
+def trec_run(file: File, queries: pd.DataFrame, depth: int) -> pd.DataFrame:
+    """Read a TREC run and keep the given queries, in their order.
+
+    Raises:
+        BadInput: if the file ranks none of them.
+    """
+    run = read_trec(file.path)
+    kept = run[run["query_id"].isin(set(queries["query_id"]))]
+    if kept.empty:
+        raise BadInput("the run ranks none of the queries", file=file.path, mend="check that their ids agree")
+    return cut(kept.reset_index(drop=True), depth)

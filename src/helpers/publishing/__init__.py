@@ -1,1 +1,0 @@
-"""From templates to a book: chapters executed, rendered, printed, photographed, opened elsewhere."""

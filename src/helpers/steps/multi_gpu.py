@@ -1,0 +1,101 @@
+"""Several GPUs inside one step: the step's function is run by one process a GPU, and accelerate keeps them together.
+
+A training asks for nothing: `transformers.Trainer` finds the other processes through accelerate, splits every batch among
+them (`fine_tuning.training_arguments`) and averages their gradients. The batch of a step stays the batch of a step, so
+the recipe, its key and, but for rounding, its result are those of one process. What the first process writes is kept.
+
+Only steps declared `parallel` are run so: their loss is a mean over the examples of a batch. A loss that compares the
+examples of a batch with each other would see fewer of them in each process. A batch that is not full at the end of an epoch
+is filled up from its beginning, as accelerate does.
+"""
+
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from helpers.steps import Definition
+
+VARIABLE = "BOOK_PROCESSES"  # at most how many; on a CPU, where there would be one, just as many
+
+
+def visible() -> list[str]:
+    """The GPUs that PyTorch may use, by their names in CUDA_VISIBLE_DEVICES."""
+    import torch
+
+    count = torch.cuda.device_count()
+    given = os.environ.get("CUDA_VISIBLE_DEVICES")
+    return given.split(",")[:count] if given else [str(number) for number in range(count)]
+
+
+def processes(definition: "Definition", arguments: dict[str, Any]) -> int:
+    """How many processes run a step: one, or the largest power of two that GPUs and batch size allow."""
+    from helpers.steps import numerics
+
+    if not definition.parallel:
+        return 1
+    limit = os.environ.get(VARIABLE, "")
+    several = len(visible()) if numerics.device() == "cuda" else 1
+    if limit:
+        several = min(several, int(limit)) if numerics.device() == "cuda" else int(limit)
+    count = 1
+    while 2 * count <= several and arguments["batch_size"] % (2 * count) == 0:
+        count *= 2
+    return count
+
+
+def call(definition: "Definition", arguments: dict[str, Any]) -> Any:
+    """The value of a step's function; a parallel one fills its folder and has none."""
+    count = processes(definition, arguments)
+    if count == 1:
+        return definition.function(**arguments)
+    with tempfile.TemporaryDirectory() as scratch:
+        task = Path(scratch) / "task.pickle"
+        task.write_bytes(pickle.dumps((definition.function.__module__, definition.name, arguments)))
+        done = subprocess.run([sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={count}",
+                               "-m", "helpers.steps.multi_gpu", str(task)],
+                              env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}, check=False)
+        problems = sorted(Path(scratch).glob("problem-*"), key=lambda file: file.stat().st_mtime_ns)
+        if done.returncode:
+            said = problems[0].read_text() if problems else f"torch.distributed.run ended with {done.returncode}"
+            raise RuntimeError(f"{definition.name} failed in one of {count} processes:\n{said}")
+    return None
+
+
+def main(task: Path) -> None:
+    """What each of the processes does: call the step's function; all but the first one write to a folder that is thrown away."""
+    import importlib
+    import traceback
+
+    from helpers.steps import REGISTRY
+
+    rank = int(os.environ["RANK"])
+    if rank:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - one bar of progress is enough
+    try:
+        module, name, arguments = pickle.loads(task.read_bytes())  # noqa: S301 - written by `call`
+        importlib.import_module(module)
+        _take_gpu()
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = arguments["folder"] if rank == 0 else Path(scratch)
+            REGISTRY[name].function(**{**arguments, "folder": folder})
+    except BaseException:
+        (task.parent / f"problem-{rank}").write_text(traceback.format_exc())
+        raise
+
+
+def _take_gpu() -> None:
+    import torch
+
+    from helpers.steps import numerics
+
+    if numerics.device() == "cuda":
+        torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,145 @@
+"""Alarfaj's pipeline as one value: classical ranking, neural re-ranking, feedback, final ranking (Alarfaj 2022, chapter 4).
+
+    pipeline = Pipeline(model=Reranker(), feedback=Feedback())
+    pipeline.search("why does bread turn brown")                  # one query or a list of them
+    pipeline.run(Testbed("almanac", splits=("topics",)))          # a step: the final run of a testbed's queries
+
+Each stage is a step, so that pipelines share what they have in common.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import pandas as pd
+
+from helpers.data.queries import asked
+from helpers.data.runs import ranks
+from helpers.data.texts import Texts
+from helpers.errors import BadInput
+from helpers.reranking.aggregation import reranked
+from helpers.retrieval.bm25 import K1, B
+from helpers.retrieval.expanded_queries import expanded_texts, surface_words
+from helpers.retrieval.feedback import bo1_queries, weighted_run
+from helpers.retrieval.lucene import first_words_index
+from helpers.steps import Step
+from helpers.systems.reranking_experiment import Scorer
+from helpers.systems.testbed import Testbed
+
+TITLE_WORDS = 12
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """Bo1 feedback (Alarfaj 2022, sections 2.6 and 5.7).
+
+    Args:
+        documents: documents trusted (K).
+        terms: terms taken from them (k).
+        first_words: words of each document that the index of the terms holds (PI, the passage index: 500 in the study); 0 for
+            whole documents (FI, the full index).
+        within: with the full index, only terms that stand in so many first words of the trusted documents; 0 for all.
+        retrieve: whether the expanded query retrieves new candidates; if not, it ranks the old ones again (J).
+        form: how the model reads the expanded query, see `expanded_queries`; `""` for the query as it was.
+    """
+
+    documents: int = 5
+    terms: int = 10
+    first_words: int = 0
+    within: int = 0
+    retrieve: bool = True
+    form: str = "terms"
+
+    def weights(self, bed: Testbed, run: Step) -> Step:
+        """The expanded queries, from the best documents of a run."""
+        index = first_words_index(bed.store, self.first_words) if self.first_words else bed.index
+        shown = first_words_index(bed.store, self.within) if self.within else None
+        return bo1_queries(index, run, bed.query_step, self.documents, self.terms, shown)
+
+    def reading(self, bed: Testbed, run: Step) -> Testbed:
+        """The testbed with the queries that the model reads."""
+        if not self.form:
+            return bed
+        weights, index = self.weights(bed, run), bed.index
+        words = None if self.form == "terms" else surface_words(index, weights, run, bed.store, self.documents)
+        return replace(bed, asked=expanded_texts(bed.query_step, weights, self.form, words))
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """Stages and their settings.
+
+    Args:
+        model: the re-ranker; None leaves out re-ranking.
+        feedback: None leaves it out. Without a model the classical ranker alone uses it.
+        candidates: documents re-ranked for each query; those below keep their order.
+        aggregation: from window scores to a document's score.
+        depth: documents retrieved for each query, at least `candidates`.
+        k1: BM25's.
+        b: BM25's.
+    """
+
+    model: Scorer | None = None
+    feedback: Feedback | None = None
+    candidates: int = 100
+    aggregation: str = "first"
+    depth: int = 100
+    k1: float = K1
+    b: float = B
+
+    def stages(self, bed: Testbed) -> dict[str, Step]:
+        """The run after every stage, in order; the last is the final ranking."""
+        found = {"BM25": bed.bm25(self.k1, self.b, max(self.depth, self.candidates))}
+        if self.model is not None:
+            found["re-ranked"] = self._reranked(bed, found["BM25"])
+        if self.feedback is None:
+            return found
+        trusted = [*found.values()][-1]
+        if self.feedback.retrieve:
+            weights = self.feedback.weights(bed, trusted)
+            found["retrieved again"] = weighted_run(bed.index, weights, bed.query_step, self.k1, self.b,
+                                                    max(self.depth, self.candidates))
+        if self.model is not None:
+            found["re-ranked again"] = self._reranked(self.feedback.reading(bed, trusted),
+                                                      found.get("retrieved again", found["BM25"]))
+        return found
+
+    def run(self, bed: Testbed) -> Step:
+        """The final ranking of a testbed's queries."""
+        return [*self.stages(bed).values()][-1]
+
+    def search(self, queries: str | Sequence[str], collection: str = "almanac", unit: str = "", k: int = 10) -> pd.DataFrame:
+        """Rank a collection for one query or for a list of them.
+
+        Args:
+            queries: any text; one without a word that the index knows gets no documents.
+            collection: see `helpers.data.collection.open_collection`.
+            unit: `document` or `passage`; by default documents, if the collection has any.
+            k: documents shown for each query.
+
+        Returns:
+            Columns query, rank, doc_id, score, title (or the first words of a text without one); best first.
+
+        Raises:
+            BadInput: if a query is not a text.
+        """
+        texts = [queries] if isinstance(queries, str) else list(queries)
+        if odd := [text for text in texts if not isinstance(text, str)]:
+            raise BadInput(f"a query must be a text, not {odd[0]!r}", mend="give a string or a list of strings")
+        bed = Testbed(collection, unit, asked=asked(texts))
+        run, store = replace(self, depth=max(self.depth, k)).run(bed).value(), Texts(bed.store.value())
+        best = run.assign(rank=ranks(run)).query("rank <= @k")
+        return pd.DataFrame({
+            "query": [texts[int(number) - 1] for number in best["query_id"]], "rank": best["rank"].to_list(),
+            "doc_id": best["doc_id"].to_list(), "score": best["score"].to_list(),
+            "title": [title_of(store, doc_id) for doc_id in best["doc_id"]]})
+
+    def _reranked(self, bed: Testbed, run: Step) -> Step:
+        assert self.model is not None
+        return reranked(self.model.scores(bed, run, self.candidates), self.aggregation, run)
+
+
+def title_of(store: Texts, doc_id: str) -> str:
+    """A document's title, or its first words."""
+    text = store[doc_id]
+    words = text.body.split()
+    return text.title or " ".join(words[:TITLE_WORDS]) + (" …" if len(words) > TITLE_WORDS else "")

@@ -1,0 +1,152 @@
+"""Systems that are judged by a rank correlation over pairs: their statistics as a step, and an evaluation that looks them up."""
+
+from dataclasses import dataclass, field
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from helpers.evaluation.significance import SEED, Interval, Paired
+from helpers.steps import Step, step
+from helpers.systems.evaluated import Evaluation
+
+MEASURE = "spearman"
+RESAMPLES = 1_000  # each ranks all pairs anew
+EXCHANGES = 10_000
+BATCH = 1_000  # rows of a random array at once
+
+
+@step(version=1, form="json")
+def rank_correlations(predicted: dict, truth: pd.DataFrame) -> dict[str, Any]:
+    """Spearman's rho of several systems over the same pairs, and their paired comparisons.
+
+    Args:
+        predicted: for each system its seeds; of each seed, one or more frames (the folds of a cross-validation) with columns
+            pair_id, predicted, which together cover all pairs.
+        truth: columns pair_id, score.
+
+    Returns:
+        `pairs`; `systems`: for each its mean rho over `seeds`, with the 95 % interval `low`, `high`; `against`: for each two
+        systems `difference`, `low`, `high`, `p_t`, `p_permutation` (see `compared`).
+
+    Raises:
+        ValueError: if the systems have different numbers of seeds, or a seed's frames do not cover all pairs once.
+    """
+    known = truth.set_index("pair_id")["score"]
+    columns = {name: [covering(frames, known.index) for frames in seeds] for name, seeds in predicted.items()}
+    if len({len(seeds) for seeds in columns.values()}) > 1:
+        raise ValueError("all systems need the same number of seeds")
+    true = known.to_numpy(dtype=float)
+    draws = np.random.default_rng(SEED).integers(len(true), size=(RESAMPLES, len(true)))
+    samples = {name: resampled(seeds, true, draws) for name, seeds in columns.items()}
+    found: dict[str, Any] = {"pairs": len(true), "systems": {}, "against": {}}
+    for name, seeds in columns.items():
+        each = [rho(column, true) for column in seeds]
+        low, high = np.quantile(samples[name], [0.025, 0.975])
+        found["systems"][name] = {"mean": float(np.mean(each)), "low": float(low), "high": float(high), "seeds": each}
+    for first, second in permutations(columns, 2):
+        found["against"].setdefault(first, {})[second] = compared(columns[first], columns[second], true,
+                                                                  samples[first] - samples[second])
+    return found
+
+
+def covering(frames: list[pd.DataFrame], pairs: pd.Index) -> np.ndarray:
+    """The predictions of the frames in the order of the pairs, (pairs,)."""
+    joined = pd.concat(frames).set_index("pair_id")["predicted"]
+    if joined.index.has_duplicates or set(joined.index) != set(pairs):
+        raise ValueError("the predictions of a seed must cover every pair once")
+    return joined.loc[pairs].to_numpy(dtype=float)
+
+
+def rho(predicted: np.ndarray, truth: np.ndarray) -> float:
+    """Spearman's rho; 0 where all predictions are equal."""
+    return float(correlation(stats.rankdata(predicted)[None], stats.rankdata(truth)[None])[0])
+
+
+def correlation(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Pearson's correlation of each row of one array with the same row of the other; 0 where one of them is constant."""
+    first, second = (each - each.mean(axis=1, keepdims=True) for each in (first, second))
+    size = np.sqrt((first**2).sum(axis=1) * (second**2).sum(axis=1))
+    return np.divide((first * second).sum(axis=1), size, out=np.zeros(len(size)), where=size > 0)
+
+
+def resampled(seeds: list[np.ndarray], truth: np.ndarray, draws: np.ndarray) -> np.ndarray:
+    """The mean rho over seeds of each bootstrap sample of pairs, (samples,)."""
+    true = stats.rankdata(truth[draws], axis=1)
+    return np.mean([correlation(stats.rankdata(column[draws], axis=1), true) for column in seeds], axis=0)
+
+
+def compared(first: list[np.ndarray], second: list[np.ndarray], truth: np.ndarray,
+             differences: np.ndarray) -> dict[str, float]:
+    """Two systems on the same pairs.
+
+    The interval is the bootstrap's; `p_t` is that of the difference over the bootstrap's standard error, two-sided, and stands
+    where other tables have the paired t-test; `p_permutation` is that of `exchanged_p`.
+    """
+    difference = float(np.mean([rho(a, truth) - rho(b, truth) for a, b in zip(first, second, strict=True)]))
+    spread = float(np.std(differences, ddof=1))
+    low, high = np.quantile(differences, [0.025, 0.975])
+    return {"difference": difference, "low": float(low), "high": float(high),
+            "p_t": float(2 * stats.norm.sf(abs(difference) / spread)) if spread else 1.0,
+            "p_permutation": exchanged_p(first, second, truth)}
+
+
+def exchanged_p(first: list[np.ndarray], second: list[np.ndarray], truth: np.ndarray, exchanges: int = EXCHANGES) -> float:
+    """Two-sided p of the permutation test that exchanges the two systems' ranks of a pair, in all seeds together.
+
+    If both are equally good, it makes no difference whose rank a pair has.
+    """
+    ranks = [(stats.rankdata(a), stats.rankdata(b)) for a, b in zip(first, second, strict=True)]
+    true, generator = stats.rankdata(truth), np.random.default_rng(SEED)
+
+    def difference(flipped: np.ndarray) -> np.ndarray:
+        target = np.broadcast_to(true, flipped.shape)
+        return np.mean([correlation(np.where(flipped, b, a), target) - correlation(np.where(flipped, a, b), target)
+                        for a, b in ranks], axis=0)
+
+    observed, beyond = abs(difference(np.zeros((1, len(true)), dtype=bool))[0]), 0
+    for start in range(0, exchanges, BATCH):
+        flipped = generator.random((min(BATCH, exchanges - start), len(true))) < 0.5
+        beyond += int((np.abs(difference(flipped)) >= observed - 1e-12).sum())
+    return (beyond + 1) / (exchanges + 1)
+
+
+@dataclass(frozen=True)
+class Correlation(Evaluation):
+    """One of the systems of `rank_correlations`, wherever an `Evaluation` may stand; its one measure is `spearman`.
+
+    Args:
+        facts: the step's value.
+        name: the system's.
+    """
+
+    facts: dict[str, Any] = field(default_factory=dict, repr=False)
+    name: str = ""
+
+    def mean(self, measure: str = MEASURE) -> Interval:
+        """The mean rho over seeds, and its 95 % interval over pairs."""
+        own = self.facts["systems"][self.name]
+        return Interval(own["mean"], own["low"], own["high"])
+
+    def against(self, baseline: Evaluation, measure: str = MEASURE) -> Paired:
+        """The paired comparison with another system of the same step.
+
+        Raises:
+            ValueError: for any other evaluation.
+        """
+        if not isinstance(baseline, Correlation) or baseline.facts is not self.facts:
+            raise ValueError("two systems of one step are wanted")
+        if baseline.name == self.name:
+            return Paired(Interval(0.0, 0.0, 0.0), 1.0, 1.0, self.facts["pairs"], "pairs")
+        own = self.facts["against"][self.name][baseline.name]
+        return Paired(Interval(own["difference"], own["low"], own["high"]), own["p_t"], own["p_permutation"], self.facts["pairs"],
+                      "pairs")
+
+
+def correlations(source: Step) -> dict[str, Correlation]:
+    """The systems of a step of `rank_correlations`, by name."""
+    facts = source.value()
+    return {name: Correlation(name, pd.DataFrame(), pd.DataFrame(), source, pd.DataFrame({MEASURE: own["seeds"]}), "pairs", facts,
+                              name) for name, own in facts["systems"].items()}

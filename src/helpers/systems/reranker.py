@@ -1,0 +1,162 @@
+"""A re-ranker as one value: all that decides a fine-tuned cross-encoder, and the steps from it to a run.
+
+    model = Reranker(backbone="packaged", epochs=1)
+    scores = model.scores(bed, bed.bm25(1.2, 0.75, 100), candidates=20)     # a step: windows with their scores
+    aggregate(scores.value(), "mean")                                       # a run of documents
+
+Defaults are the book's base model; the chapters change one field at a time with `dataclasses.replace`.
+"""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from helpers.networks import backbone
+from helpers.networks.longformer import longformer_of
+from helpers.reranking.cross_encoder import cross_encoder, early_stopped, training_log
+from helpers.reranking.pairs import training_pairs
+from helpers.reranking.rerank import window_scores
+from helpers.retrieval.bm25 import K1, B
+from helpers.steps import Step
+from helpers.systems.testbed import OVERLAP, WORDS, Testbed
+
+if TYPE_CHECKING:
+    from helpers.systems.bi_encoder import BiEncoder
+
+EVALUATIONS_PER_EPOCH = 3
+
+
+@dataclass(frozen=True)
+class Reranker:
+    """Training data, backbone and optimisation of a cross-encoder.
+
+    Args:
+        collection: whose training queries are used.
+        unit: `document` or `passage`, whose windows it is trained on; by default documents, if the collection has any.
+        splits: their splits.
+        queries: how many of each split, 0 for all.
+        k1: of the BM25 run that the candidates come from.
+        b: likewise.
+        candidates: training candidates a query (Steensland 2021: 40).
+        positives: windows drawn from relevant candidates of a query, 0 for all.
+        negatives: windows drawn from its other candidates, 0 for all.
+        answers: whether the first positive drawn is a window that holds the answer, where the collection judges passages of
+            its documents; the labels stay the thesis's.
+        backbone: see `helpers.networks.backbone.resolve`.
+        epochs: passes over the pairs.
+        learning_rate: the peak.
+        batch_size: pairs a step.
+        warmup: share of the steps.
+        weight_decay: AdamW's.
+        dropout: of hidden states and attention.
+        max_length: tokens of query and window together.
+        query_length: tokens of a query.
+        evaluation_queries: training queries held out for the evaluation loss.
+        evaluations: how often the losses are logged.
+        seed: of the head and the order of the pairs.
+        data_seed: of the draws of windows and of the held-out queries; by default `seed`.
+        start: a re-ranker to go on training from, instead of the backbone.
+        trainable: what is adjusted, all by default; see `cross_encoder`.
+        patience: of early stopping, see `cross_encoder`.
+        stop_early: whether the model is the one that early stopping keeps; the training is the same.
+        words: words of the windows that it reads; `windows.WHOLE` for whole documents, cut at `max_length`.
+        overlap: words shared by neighbouring windows.
+        negatives_from: a bi-encoder whose ranking the training candidates come from, instead of BM25's.
+        attention_window: makes `start` a Longformer whose tokens attend to so many others, see `longformer_of`.
+    """
+
+    collection: str = "almanac"
+    unit: str = ""
+    splits: tuple[str, ...] = ("train",)
+    queries: int = 0
+    k1: float = K1
+    b: float = B
+    candidates: int = 40
+    positives: int = 2
+    negatives: int = 4
+    answers: bool = True
+    backbone: str = "packaged"
+    epochs: int = 2
+    learning_rate: float = 1e-4
+    batch_size: int = 16
+    warmup: float = 0.1
+    weight_decay: float = 0.01
+    dropout: float = 0.0
+    max_length: int = 256
+    query_length: int = 47
+    evaluation_queries: int = 80
+    evaluations: int = 10
+    seed: int = 1
+    data_seed: int | None = None
+    start: "Reranker | None" = None
+    trainable: str | None = None
+    patience: int | None = None
+    stop_early: bool = False
+    words: int = WORDS
+    overlap: int = OVERLAP
+    attention_window: int | None = None
+    negatives_from: "BiEncoder | None" = None
+
+    def __post_init__(self) -> None:
+        if self.attention_window is not None and self.start is None:
+            raise ValueError("a Longformer is made from a fine-tuned re-ranker: give `start`")
+
+    def after(self, splits: tuple[str, ...]) -> "Reranker":
+        """The same, but trained on top of a first pass over these splits: more queries, fewer windows of each."""
+        if not splits:
+            return self
+        return replace(self, start=replace(self, splits=splits, positives=1, negatives=3, answers=False, epochs=1,
+                                           learning_rate=1.5e-4, seed=1))
+
+    @property
+    def bed(self) -> Testbed:
+        """The testbed of the training queries."""
+        return self.reading(Testbed(self.collection, self.unit, splits=self.splits, queries=self.queries))
+
+    def reading(self, bed: Testbed) -> Testbed:
+        """A testbed whose texts are cut into the windows that this model reads."""
+        return replace(bed, words=self.words, overlap=self.overlap)
+
+    @property
+    def origin(self) -> Step | None:
+        """The model that the training goes on from; None for the backbone."""
+        if self.start is None or self.attention_window is None:
+            return None if self.start is None else self.start.model
+        return longformer_of(self.start.model, self.attention_window, self.max_length)
+
+    @property
+    def pairs(self) -> Step:
+        """The labelled pairs."""
+        bed, encoder = self.bed, backbone.resolve(self.backbone)
+        run = bed.candidates(self.k1, self.b, self.candidates, self.negatives_from)
+        return training_pairs(run, bed.qrels_step, bed.store,
+                              bed.tokens(encoder), self.candidates, bed.level, self.positives, self.negatives,
+                              self.seed if self.data_seed is None else self.data_seed, bed.answers if self.answers else None)
+
+    @property
+    def training(self) -> Step:
+        """The whole training: the fine-tuned model's folder."""
+        bed, encoder = self.bed, backbone.resolve(self.backbone)
+        return cross_encoder(self.pairs, bed.query_step, bed.store, bed.tokens(encoder), encoder, self.epochs,
+                             self.learning_rate, self.batch_size, self.warmup, self.weight_decay, self.dropout,
+                             self.max_length, self.query_length, self.evaluation_queries, self.evaluations, self.seed,
+                             self.origin, self.data_seed, self.trainable, self.patience)
+
+    @property
+    def model(self) -> Step:
+        """The folder of the model that ranks."""
+        return early_stopped(self.training) if self.stop_early else self.training
+
+    @property
+    def log(self) -> Step:
+        """The losses over the training, and its size."""
+        return training_log(self.training)
+
+    def for_epochs(self, epochs: int) -> "Reranker":
+        """The same for so many epochs, with as many points of the loss curves in each."""
+        return replace(self, epochs=epochs, evaluations=EVALUATIONS_PER_EPOCH * epochs)
+
+    def scores(self, bed: Testbed, run: Step, candidates: int) -> Step:
+        """Every window of the run's top `candidates` documents with its probability of relevance."""
+        tokens = self.reading(bed).tokens(backbone.resolve(self.backbone))
+        return window_scores(self.model, run, bed.query_step, bed.store, tokens, candidates, self.max_length,
+                             self.query_length)

@@ -1,0 +1,93 @@
+"""Two search tasks on which starting points are compared (Gao & Callan 2021, sections 5.3 and 5.4).
+
+| task | queries | in training, each query meets | measures |
+|---|---|---|---|
+| open QA | questions for a fact | its passage, one irrelevant one of BM25's, those of the batch | hits in the first 20, 100 |
+| web search | all | its passage, several irrelevant ones of BM25's, those of the batch | RR@10, R@100, R@1000 |
+
+Both use the state of [CLS], inner products and the contrastive loss (equation 13).
+"""
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from helpers.evaluation.measures import per_query
+from helpers.steps import Step, step
+from helpers.systems.bi_encoder import BiEncoder
+from helpers.systems.evaluated import Evaluation, noted
+from helpers.systems.testbed import Testbed
+
+FACTS = ("ABBR", "ENTY", "HUM", "LOC", "NUM")  # answers that are a thing, a person, a place, a number; not a description
+DEPTH = 1000
+
+
+@dataclass(frozen=True)
+class SearchTask:
+    """What is trained and measured, apart from where the training starts and how many queries it sees.
+
+    Args:
+        collection: whose training and test queries are used.
+        unit: `passage`, or `document`, read as one text.
+        backbone: see `helpers.networks.backbone.resolve`; its tokenizer, and its weights where no other start is given.
+        answer_types: of the queries, all if empty.
+        measures: of the runs.
+        negatives: of BM25's, for each query in training.
+        epochs: passes over the training queries, if they are not all.
+        full_epochs: passes over all of them.
+        learning_rate: the peak.
+        batch_size: queries a step.
+        max_length: tokens of a passage, special tokens included.
+        test_queries: 0 for all.
+    """
+
+    collection: str
+    unit: str
+    backbone: str
+    answer_types: tuple[str, ...]
+    measures: tuple[str, ...]
+    negatives: int
+    epochs: int
+    full_epochs: int
+    learning_rate: float
+    batch_size: int
+    max_length: int
+    test_queries: int
+
+    @property
+    def bed(self) -> Testbed:
+        """The test queries."""
+        return Testbed(self.collection, self.unit, queries=self.test_queries, answer_types=self.answer_types)
+
+    def encoder(self, start: Step | None, size: int, seed: int) -> BiEncoder:
+        """The bi-encoder fine-tuned from `start` on `size` training queries (0 for all), drawn and shuffled with the seed."""
+        return BiEncoder(self.collection, self.unit, queries=size, negatives=self.negatives, backbone=self.backbone,
+                         pooling="cls", loss="contrastive", similarity="dot", epochs=self.epochs if size else self.full_epochs,
+                         learning_rate=self.learning_rate, batch_size=self.batch_size, max_length=self.max_length,
+                         evaluation_queries=64, evaluations=5, seed=seed, start=start, answer_types=self.answer_types,
+                         sample_seed=seed)
+
+    def bm25(self, k1: float, b: float) -> Evaluation:
+        """BM25 on the test queries."""
+        return self._measured("BM25", self.bed.bm25(k1, b, DEPTH))
+
+    def evaluate(self, label: str, encoder: BiEncoder) -> Evaluation:
+        """An encoder on the test queries."""
+        return self._measured(label, encoder.run(self.bed, DEPTH))
+
+    def _measured(self, label: str, run: Step) -> Evaluation:
+        values = run_measures(run, self.bed.query_step, self.bed.qrels_step, list(self.measures), self.bed.level)
+        return noted(Evaluation(label, pd.DataFrame(), values.value().set_index("query_id"), values))
+
+
+@step(version=1, form="table", network=True)
+def run_measures(run: pd.DataFrame, queries: pd.DataFrame, qrels: pd.DataFrame, measures: list, level: int) -> pd.DataFrame:
+    """The measures of a run for each judged query: column query_id, and a column a measure.
+
+    A small table that stands for a run of a thousand passages a query, which is not kept with the book.
+    """
+    mine = qrels[qrels["query_id"].isin(set(queries["query_id"]))]
+    known = set(mine["query_id"])
+    judged = [query for query in queries["query_id"] if query in known]
+    return per_query(run, mine, measures, level, judged).reset_index(names="query_id")
+

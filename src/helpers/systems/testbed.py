@@ -1,0 +1,170 @@
+"""A testbed: one collection, one unit and one sample of queries, with the steps that every chapter shares.
+
+    bed = Testbed("almanac", unit="document", queries=400)
+    run = bed.bm25(k1=1.2, b=0.75, depth=100)
+    bed.per_query(run.value(), ["RR@10"])
+
+Chapters that ask for the same thing build the same steps, hence the same keys: it is computed once for all of them.
+"""
+
+import functools
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from helpers.data import queries
+from helpers.data.answers import answer_windows
+from helpers.data.collection import Collection, check_qrels, open_collection
+from helpers.data.external_run import external_run
+from helpers.data.positions import answer_positions
+from helpers.data.texts import Texts, text_store
+from helpers.data.tokens import window_tokens
+from helpers.evaluation import measures
+from helpers.networks.backbone import Backbone
+from helpers.retrieval import prebuilt
+from helpers.retrieval.bm25 import best_window, bm25_run
+from helpers.retrieval.lucene import text_index, window_index
+from helpers.steps import Step
+
+if TYPE_CHECKING:
+    from helpers.systems.bi_encoder import BiEncoder
+
+WORDS, OVERLAP = 150, 50  # Steensland 2021, section 4.1.2
+
+
+@dataclass(frozen=True)
+class Testbed:
+    """What is ranked, for which queries.
+
+    Args:
+        collection: see `helpers.data.collection.open_collection`.
+        unit: `document` or `passage`; by default documents, if the collection has any.
+        splits: the query splits used together.
+        queries: how many of each split are sampled, 0 for all.
+        level: the lowest grade that counts as relevant, 0 for the collection's own rule.
+        seed: of the sample.
+        words: words of a window, title included.
+        overlap: words shared by neighbouring windows.
+        asked: queries to use instead of the splits': a step with columns query_id, text.
+        answer_types: only queries with one of these labels, where the collection has them; all if empty.
+    """
+
+    collection: str
+    unit: str = ""
+    splits: tuple[str, ...] = ("test",)
+    queries: int = 0
+    level: int = 0
+    seed: int = 1
+    words: int = WORDS
+    overlap: int = OVERLAP
+    asked: Step | None = None
+    answer_types: tuple[str, ...] = ()
+    _source: Collection = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_source", open_collection(self.collection))
+        if not self.unit:
+            object.__setattr__(self, "unit", min(self._source.units))
+        if self.asked is not None:
+            return  # nothing is measured on queries without judgments
+        for split in self.splits:
+            self._source.part("qrels", self.unit, split)  # a clear error now rather than in the middle of a chapter
+        if self.level == 0:
+            object.__setattr__(self, "level", self._source.relevant_from(self.unit, self.splits[0]))
+
+    @property
+    def source(self) -> Collection:
+        """The collection itself."""
+        return self._source
+
+    @property
+    def store(self) -> Step:
+        """The text store."""
+        return text_store(self._source.part("texts", self.unit))
+
+    @property
+    def index(self) -> Step:
+        """The Lucene index of the texts: Anserini's own where it has one (MS MARCO through ir_datasets), else built here.
+
+        Anserini's index of MS MARCO's documents holds url, title and body, ours title and body: their runs differ a little.
+        """
+        return prebuilt.index_of(self.collection, self.unit) or text_index(self.store)
+
+    @property
+    def query_step(self) -> Step:
+        """The sampled queries, or those asked."""
+        if self.asked is not None:
+            return self.asked
+        return queries.queries([self._source.part("queries", s) for s in self.splits], self.queries, self.seed,
+                               self.answer_types or None)
+
+    @property
+    def qrels_step(self) -> Step:
+        """The judgments of the splits."""
+        return queries.qrels([self._source.part("qrels", self.unit, s) for s in self.splits])
+
+    def bm25(self, k1: float, b: float, depth: int, windows: bool = False) -> Step:
+        """BM25 over whole texts, or over windows (a text then scores as its best window)."""
+        if not windows:
+            return bm25_run(self.index, self.query_step, k1, b, depth)
+        index = window_index(self.store, self.words, self.overlap)
+        return best_window(bm25_run(index, self.query_step, k1, b, depth * 5), depth)
+
+    def first_stage(self, name: str, k1: float, b: float, depth: int) -> Step:
+        """BM25 for `bm25`; otherwise the published TREC run in that file, cut to the sampled queries."""
+        return self.bm25(k1, b, depth) if name == "bm25" else external_run(name, self.query_step, depth)
+
+    def candidates(self, k1: float, b: float, depth: int, encoder: "BiEncoder | None" = None) -> Step:
+        """What training passages are drawn from: BM25's ranking, or a bi-encoder's."""
+        return self.bm25(k1, b, depth) if encoder is None else encoder.run(self, depth)
+
+    @property
+    def parts(self) -> "Testbed | None":
+        """The same queries over the passages of the documents; None unless the collection judges these too."""
+        if self.unit != "document" or "passage" not in self._source.units:
+            return None
+        return replace(self, unit="passage")
+
+    @property
+    def positions(self) -> Step | None:
+        """Where in their documents the answers begin; None unless the collection judges its documents' passages too."""
+        parts = self.parts
+        if parts is None:
+            return None
+        return answer_positions(self.store, parts.store, self.qrels_step, parts.qrels_step, self.level)
+
+    @property
+    def answers(self) -> Step | None:
+        """The windows that hold an answer; None unless the collection judges its documents' passages too."""
+        parts = self.parts
+        if parts is None:
+            return None
+        return answer_windows(self.store, parts.store, self.qrels_step, parts.qrels_step, self.level, self.words, self.overlap)
+
+    def tokens(self, backbone: Backbone) -> Step:
+        """The windows as tokens of the backbone's tokenizer."""
+        return window_tokens(self.store, backbone.whole(), self.words, self.overlap)
+
+    @functools.cached_property
+    def query_frame(self) -> pd.DataFrame:
+        """The sampled queries: query_id, text and the collection's labels."""
+        return self.query_step.value()
+
+    @functools.cached_property
+    def judged(self) -> list[str]:
+        """The ids of the sampled queries that have judgments: those that can be measured."""
+        known = set(self.qrels["query_id"])
+        return [query for query in self.query_frame["query_id"] if query in known]
+
+    @functools.cached_property
+    def qrels(self) -> pd.DataFrame:
+        """The judgments of the sampled queries, checked against the texts."""
+        frame = self.qrels_step.value()
+        frame = frame[frame["query_id"].isin(set(self.query_frame["query_id"]))].reset_index(drop=True)
+        check_qrels(frame, Texts(self.store.value()), self.collection)
+        return frame
+
+    def per_query(self, run: pd.DataFrame, names: list[str]) -> pd.DataFrame:
+        """The measures of a run for each judged query, rows in the order of the sample."""
+        return measures.per_query(run, self.qrels, names, self.level, self.judged)

@@ -1,0 +1,26 @@
+"""A backbone as it is, as a re-ranker: the cosine of its embeddings, without any fine-tuning."""
+
+from dataclasses import dataclass
+
+from helpers.encoders.dense import dense_window_scores
+from helpers.networks import backbone
+from helpers.steps import Step
+from helpers.systems.testbed import Testbed
+
+
+@dataclass(frozen=True)
+class Untouched:
+    """A bi-encoder that scores the windows of candidates.
+
+    Args:
+        backbone: see `helpers.networks.backbone.resolve`.
+        max_length: tokens of a window or a query.
+    """
+
+    backbone: str = "packaged"
+    max_length: int = 256
+
+    def scores(self, bed: Testbed, run: Step, candidates: int) -> Step:
+        """Every window of the run's top `candidates` documents with the cosine of its embedding and the query's."""
+        encoder = backbone.resolve(self.backbone)
+        return dense_window_scores(encoder, run, bed.query_step, bed.store, bed.tokens(encoder), candidates, self.max_length)

@@ -1,0 +1,29 @@
+"""The baseline page that a variant is compared with."""
+
+from helpers import paths
+from press import execute, variants
+from press.forecast import explain
+
+
+def make_if_free(page: str, profile: str) -> str:
+    """Execute the baseline page of a variant if it is not there and needs no step computed; what was done, in a sentence.
+
+    A page that is there stays as it is, even if it is out of date or of another profile: a variant never touches it, and the
+    comparison says of what commit and profile both are. A page that is not there costs a minute or less where every step is
+    stored or recorded, and is then worth having; where steps are missing it could cost hours that nobody asked for, so the
+    variant stands alone, and its comparison page says by which command to get one.
+
+    Args:
+        page: the name of a page; nothing is done for a baseline page itself.
+        profile: the profile's name.
+    """
+    chapter = variants.chapter_of(page)
+    if page == chapter or (paths.CHAPTERS / f"{chapter}.ipynb").exists():
+        return ""
+    plan = explain.plan(chapter, profile, {})
+    if not plan.is_free:
+        cost = explain.total([each.cost for each in plan.expected])
+        return (f"{chapter}: the baseline page has not been executed, and would compute {len(plan.expected)} steps or more "
+                f"(expected {cost}); `make chapter NAME={chapter} PROFILE={profile}` makes it and the comparison")
+    execute.run(chapter, profile, {})
+    return f"{chapter}: run, as the baseline; all its steps were there"

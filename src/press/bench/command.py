@@ -1,0 +1,78 @@
+"""`book bench`: measure some sections, each in a process of its own on one core, and keep what they find.
+
+A section that fails leaves the file as it was, and the others are measured all the same.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any
+
+from helpers.errors import BadInput
+
+SECTIONS = ("rerank", "encode", "search", "sizes", "train", "growth", "stream")
+ALL_CORES = {"stream"}  # memory is what counts there
+ROUNDS = 6  # the fewest of which the slowest and the fastest enclose the median in 95 % of cases
+
+
+def module(name: str) -> ModuleType:
+    """The module of a section: `prepare(scale)` and `measure(scale, rounds)`."""
+    import importlib
+
+    return importlib.import_module(f"press.bench.{name}")
+
+
+def scale_of(small: bool) -> Any:
+    """Full or small."""
+    from press.bench import scale
+
+    return scale.small() if small else scale.full()
+
+
+def run(only: Sequence[str], rounds: int, out: str, small: bool) -> int:
+    """Measure sections, all by default; 1 if any of them failed.
+
+    Raises:
+        BadInput: for less than one round, or a file of another machine.
+    """
+    from helpers.costs import results
+    from helpers.steps import numerics
+
+    if rounds < 1:
+        raise BadInput(f"{rounds} rounds", mend=f"give at least one, better {ROUNDS}")
+    file, failed = results.file_of(out), []
+    for name in only or SECTIONS:
+        print(f"{name}: getting ready ...", flush=True)
+        module(name).prepare(scale_of(small))
+        print(f"{name}: measuring (load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores) ...", flush=True)
+        asked = [name, rounds, small, numerics.device() == "cpu" and name not in ALL_CORES]
+        found = subprocess.run([sys.executable, "-m", "press.bench.command", json.dumps(asked)], stdout=subprocess.PIPE,
+                               text=True, check=False)
+        if found.returncode != 0:
+            failed.append(name)
+            print(f"{name}: FAILED, nothing kept", flush=True)
+            continue
+        results.add(file, name, json.loads(found.stdout.splitlines()[-1]))
+        print(f"{name} -> {file}", flush=True)
+    return 1 if failed else 0
+
+
+def main(name: str, rounds: int, small: bool, one_core: bool) -> None:
+    """Measure one section in this process, on one core if asked, and print what it found as the last line."""
+    from helpers.costs import machine
+
+    load = os.getloadavg()[0]
+    if one_core:
+        machine.one_core()  # before PyTorch is loaded
+        import torch
+
+        torch.set_num_threads(1)
+    found = module(name).measure(scale_of(small), rounds)
+    print(json.dumps({"rounds": rounds, "small": small, "load": [load, os.getloadavg()[0]], **found}))
+
+
+if __name__ == "__main__":
+    main(*json.loads(sys.argv[1]))

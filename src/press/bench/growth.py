@@ -1,0 +1,150 @@
+"""Growth: time and memory of one, ten and a hundred times as many queries, documents and candidates.
+
+One layer of the packaged backbone, as it is, does the work of a network. Every size has a process of its own, whose peak of
+memory is read from the kernel, as `helpers.costs.peak_memory` explains; loading models and libraries counts neither as time nor
+as growth.
+"""
+
+import itertools
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pandas as pd
+
+from helpers.costs.peak_memory import peak, reset_peak, resident
+from helpers.data.collection import Text
+from helpers.data.runs import cut
+from helpers.data.texts import Texts, text_store
+from helpers.data.tokens import WindowTokens, pair_ids, query_ids, window_tokens
+from helpers.data.windows import WHOLE
+from helpers.encoders.embeddings import passage_embeddings
+from helpers.networks import backbone
+from helpers.networks.scoring import attention, probabilities, ready
+from helpers.retrieval import java
+from helpers.retrieval.bm25 import K1, B, search
+from helpers.systems.testbed import Testbed
+from press.bench.scale import Scale
+
+AXES = ("queries", "documents", "candidates")
+LAYER = "packaged:0"
+REPEATS = (5, 3, 1)  # runs of a size, after one of the smallest that does not count
+CANDIDATES, QUERIES = 20, 20  # of a query, and queries, where the other one grows
+LENGTH, QUERY_LENGTH = 256, 47
+
+
+def prepare(scale: Scale) -> None:
+    """Compute the steps that the measurement stands on."""
+    bed = scale.bed
+    for step in (bed.index, bed.tokens(backbone.resolve(LAYER)), bed.query_step):
+        step.value()
+
+
+def measure(scale: Scale, rounds: int) -> dict[str, Any]:
+    """Measure every size of every axis, each in a new process; sizes grow in the same way on all axes.
+
+    Raises:
+        RuntimeError: with what a process said, if it failed.
+    """
+    del rounds  # a size is repeated as often as its length allows
+    found: dict[str, list[dict[str, Any]]] = {axis: [] for axis in AXES}
+    for axis, start in zip(AXES, scale.growth, strict=True):
+        for times, repeats in zip(scale.times, REPEATS, strict=True):
+            asked = json.dumps([axis, scale.collection, scale.unit, start * times, start, repeats])
+            done = subprocess.run([sys.executable, "-m", "press.bench.growth", asked], capture_output=True, text=True,
+                                  check=False)
+            if done.returncode != 0:
+                raise RuntimeError(f"{axis} x {times}: {done.stderr.strip()[-2000:]}")
+            found[axis].append(json.loads(done.stdout.splitlines()[-1]))
+            print(f"    {axis}: {found[axis][-1]}", file=sys.stderr, flush=True)
+    return {"contenders": {}, "axes": found}
+
+
+def one(axis: str, collection: str, unit: str, size: int, smallest: int, repeats: int) -> dict[str, Any]:
+    """Seconds of each run of one size, and by how much it raises the peak of this process's memory."""
+    run = {"queries": of_queries, "documents": of_documents, "candidates": of_candidates}[axis](Testbed(collection, unit))
+    run(smallest)
+    before, seconds = resident(), []
+    reset_peak()
+    for _ in range(repeats):
+        clock = time.perf_counter()
+        run(size)
+        seconds.append(time.perf_counter() - clock)
+    return {"size": size, "seconds": seconds, "megabytes": max(0.0, (peak() - before) / 1e6)}
+
+
+def of_queries(bed: Testbed) -> Callable[[int], None]:
+    """Search and re-rank for so many queries; the collection's are asked again and again, under new names."""
+    index, score, texts = bed.index.value(), scorer(bed), list(bed.query_frame["text"])
+
+    def run(size: int) -> None:
+        asked = pd.DataFrame([(str(n), text) for n, text in zip(range(size), itertools.cycle(texts), strict=False)],
+                             columns=["query_id", "text"])
+        found = cut(java.call(search, index, asked, K1, B, CANDIDATES), CANDIDATES)
+        score(dict(asked.itertuples(index=False)), list(found[["query_id", "doc_id"]].itertuples(index=False)))
+
+    return run
+
+
+def of_candidates(bed: Testbed) -> Callable[[int], None]:
+    """Re-rank so many candidates of a few queries: the collection's texts, one after the other."""
+    score, texts = scorer(bed), list(bed.query_frame["text"])[:QUERIES]
+    ids = [text.doc_id for text in Texts(bed.store.value())]
+
+    def run(size: int) -> None:
+        candidates = itertools.cycle(ids)
+        score({str(n): text for n, text in enumerate(texts)},
+              [(str(n), doc_id) for n in range(len(texts)) for doc_id in itertools.islice(candidates, size)])
+
+    return run
+
+
+def of_documents(bed: Testbed) -> Callable[[int], None]:
+    """Store, tokenise and encode so many texts: the collection's, again and again, under new names."""
+    texts, encoder = list(Texts(bed.store.value())), backbone.resolve(LAYER)
+
+    def stream(size: int) -> Iterator[Text]:
+        return (text._replace(doc_id=f"{text.doc_id}-{n}") for n, text in zip(range(size), itertools.cycle(texts), strict=False))
+
+    def run(size: int) -> None:
+        with tempfile.TemporaryDirectory() as place:
+            store, tokens, vectors = (Path(place) / name for name in ("store", "tokens", "vectors"))
+            for folder in (store, tokens, vectors):
+                folder.mkdir()
+            part = SimpleNamespace(stream=lambda: stream(size), collection=SimpleNamespace(spec="growth"))
+            made(text_store)(part, folder=store)
+            made(window_tokens)(store, encoder.whole(), WHOLE, 0, folder=tokens)
+            made(passage_embeddings)(store, tokens, encoder, "mean", True, False, LENGTH, folder=vectors)
+
+    return run
+
+
+def scorer(bed: Testbed) -> Callable[[dict[str, str], list[tuple[str, str]]], None]:
+    """Scores (query, text) pairs, all windows of a text, by one layer with a random head."""
+    from transformers import AutoModelForSequenceClassification
+
+    encoder = backbone.resolve(LAYER)
+    model = ready(encoder.build(AutoModelForSequenceClassification, num_labels=1, attn_implementation=attention()))
+    tokenizer, reader = encoder.tokenizer(), WindowTokens(bed.tokens(encoder).value(), bed.store.value())
+
+    def score(queries: dict[str, str], pairs: list[tuple[str, str]]) -> None:
+        asked = dict(zip(queries, query_ids(tokenizer, list(queries.values()), QUERY_LENGTH), strict=True))
+        probabilities(model, [pair_ids(tokenizer, asked[query], reader[window], LENGTH)
+                              for query, doc_id in pairs for window in reader.windows_of(doc_id)])
+
+    return score
+
+
+def made(step: Any) -> Callable[..., Any]:
+    """The function of a step, called as it is, without the store."""
+    return step.definition.function
+
+
+if __name__ == "__main__":
+    print(json.dumps(one(*json.loads(sys.argv[1]))))

@@ -1,0 +1,75 @@
+"""BM25 search: Lucene, as this book calls it, against bm25s, on the same texts and queries.
+
+The two split texts into terms in their own ways: Lucene's English analyser stems, bm25s by default does not. So they do not rank
+alike, and their measures stand beside their times.
+"""
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import pandas as pd
+
+from helpers.costs.timing import Prepare, always, interleave
+from helpers.data.runs import COLUMNS, ranked
+from helpers.data.texts import Texts
+from helpers.evaluation import measures
+from helpers.retrieval import java
+from helpers.retrieval.bm25 import K1, B, search
+from press.bench.scale import Scale
+from press.bench.work import DEPTH, MEASURES, Work
+
+LUCENE, NUMPY, NUMBA = "Lucene (this book)", "bm25s", "bm25s, compiled by numba"
+
+
+def prepare(scale: Scale) -> None:
+    """Compute the steps that the comparison stands on."""
+    Work(scale).prepare()
+    scale.bed.index.value()
+
+
+def measure(scale: Scale, rounds: int) -> dict[str, Any]:
+    """Time the searches, from the queries' texts to ranked ids and scores."""
+    work = Work(replace(scale, queries=scale.searched))
+    found, bed = interleave(contenders(work), rounds), scale.bed
+    runs = {name: measures.per_query(run, bed.qrels, MEASURES, bed.level, list(work.queries["query_id"]))
+            for name, run in found.given.items()}
+    return {"contenders": found.as_json(), "items": len(work.queries), "texts": len(Texts(bed.store.value())), "depth": DEPTH,
+            "measures": {name: values.mean().to_dict() for name, values in runs.items()}}
+
+
+def contenders(work: Work) -> dict[str, Prepare]:
+    """Each gives a run of the queries, `DEPTH` texts deep."""
+    bed, queries = work.scale.bed, work.queries
+    index, texts = bed.index.value(), list(Texts(bed.store.value()))
+    ids, bodies = [text.doc_id for text in texts], [f"{text.title}\n{text.body}" for text in texts]
+    others = {NUMPY: sparse(bodies, "numpy"), **({NUMBA: sparse(bodies, "numba")} if has_numba() else {})}
+    found = {LUCENE: always(lambda: java.call(search, index, queries, K1, B, DEPTH))}
+    return found | {name: always(partial(retrieve, engine, ids, queries)) for name, engine in others.items()}
+
+
+def sparse(texts: list[str], backend: str) -> Any:
+    """An index of bm25s with Lucene's formula."""
+    import bm25s
+
+    engine = bm25s.BM25(k1=K1, b=B, method="lucene", backend=backend)
+    engine.index(bm25s.tokenize(texts, stopwords="en", show_progress=False), show_progress=False)
+    return engine
+
+
+def retrieve(engine: Any, ids: list[str], queries: pd.DataFrame) -> pd.DataFrame:
+    """A run of bm25s; a text without any term of the query is not in it."""
+    import bm25s
+
+    tokens = bm25s.tokenize(list(queries["text"]), stopwords="en", show_progress=False)
+    places, scores = engine.retrieve(tokens, k=min(DEPTH, len(ids)), show_progress=False, n_threads=1)
+    rows = [(query, ids[place], float(score)) for query, row, values in zip(queries["query_id"], places, scores, strict=True)
+            for place, score in zip(row, values, strict=True) if score > 0]
+    return ranked(pd.DataFrame(rows, columns=COLUMNS), DEPTH)
+
+
+def has_numba() -> bool:
+    """Whether numba is installed."""
+    from importlib.util import find_spec
+
+    return find_spec("numba") is not None

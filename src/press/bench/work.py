@@ -1,0 +1,93 @@
+"""The work that contenders share: queries with candidates, as texts and as tokens, and the measures of a ranking of them."""
+
+import functools
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from helpers.data.runs import COLUMNS, cut
+from helpers.data.texts import Texts
+from helpers.data.tokens import WindowTokens, pair_ids, query_ids
+from helpers.data.windows import windows
+from helpers.evaluation import measures
+from helpers.networks import backbone
+from helpers.reranking.aggregation import aggregate
+from helpers.retrieval.bm25 import K1, B
+from press.bench.scale import Scale
+
+MEASURES = ["nDCG@10", "RR@10"]
+DEPTH = 100
+
+
+@dataclass(frozen=True)
+class Work:
+    """The candidates of some queries: BM25's first ones, in windows.
+
+    Args:
+        scale: how many.
+    """
+
+    scale: Scale
+
+    def prepare(self) -> None:
+        """Compute the steps that the work stands on: run, tokens, judgments, model."""
+        bed = self.scale.bed
+        for step in (self.run_step, bed.store, bed.tokens(self.encoder), bed.qrels_step, self.scale.model.model):
+            step.value()
+
+    @property
+    def encoder(self) -> backbone.Backbone:
+        """The backbone, for its tokenizer."""
+        return backbone.resolve(self.scale.model.backbone)
+
+    @property
+    def run_step(self) -> Any:
+        """BM25's run for all test queries."""
+        return self.scale.bed.bm25(K1, B, max(DEPTH, self.scale.candidates))
+
+    @functools.cached_property
+    def queries(self) -> pd.DataFrame:
+        """The queries: the first of those that have judgments."""
+        bed = self.scale.bed
+        return bed.query_frame[bed.query_frame["query_id"].isin(set(bed.judged))].head(self.scale.queries)
+
+    @functools.cached_property
+    def pairs(self) -> list[tuple[str, str]]:
+        """(query id, window id) of all windows of all candidates."""
+        run = self.run_step.value()
+        kept = cut(run[run["query_id"].isin(set(self.queries["query_id"]))], self.scale.candidates)
+        return [(query, window) for query, doc_id in kept[["query_id", "doc_id"]].itertuples(index=False)
+                for window in self.reader.windows_of(doc_id)]
+
+    @functools.cached_property
+    def reader(self) -> WindowTokens:
+        """The windows as stored tokens."""
+        bed = self.scale.bed
+        return WindowTokens(bed.tokens(self.encoder).value(), bed.store.value())
+
+    @functools.cached_property
+    def window_texts(self) -> dict[str, str]:
+        """The candidates' windows as texts."""
+        bed, documents = self.scale.bed, dict.fromkeys(window.rsplit("#", 1)[0] for _, window in self.pairs)
+        store = Texts(bed.store.value())
+        return {w.window_id: w.text for doc_id in documents for w in windows(store[doc_id], bed.words, bed.overlap)}
+
+    @functools.cached_property
+    def text_pairs(self) -> list[tuple[str, str]]:
+        """(query, window) as texts, in the order of `pairs`."""
+        asked = dict(zip(self.queries["query_id"], self.queries["text"], strict=True))
+        return [(asked[query], self.window_texts[window]) for query, window in self.pairs]
+
+    def inputs(self, tokenizer: Any) -> list[tuple[list[int], list[int]]]:
+        """The pairs as a cross-encoder's inputs, from the stored tokens."""
+        model, texts = self.scale.model, list(self.queries["text"])
+        asked = dict(zip(self.queries["query_id"], query_ids(tokenizer, texts, model.query_length), strict=True))
+        return [pair_ids(tokenizer, asked[query], self.reader[window], model.max_length) for query, window in self.pairs]
+
+    def measured(self, scores: np.ndarray) -> pd.DataFrame:
+        """nDCG@10 and RR@10 of each query, for scores in the order of `pairs`; a text scores as its windows' mean."""
+        bed, asked = self.scale.bed, list(self.queries["query_id"])
+        frame = pd.DataFrame([(*pair, float(score)) for pair, score in zip(self.pairs, scores, strict=True)], columns=COLUMNS)
+        return measures.per_query(aggregate(frame, "mean"), bed.qrels, MEASURES, bed.level, asked)

@@ -1,0 +1,72 @@
+"""Rendering: Jupyter Book over the executed chapters, the prose pages and the generated pages."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from helpers import paths
+from helpers.errors import BadInput
+from helpers.steps import recipe
+from press import chapters, execute, variants
+
+SKIPPED = {"_build", "__pycache__"}  # folders that rendering writes itself
+LONGEST = 60  # characters of what was changed, in the contents
+
+
+def render(strict: bool = True) -> bool:
+    """Render the book into `book/_build/html`; False if nothing had changed.
+
+    Raises:
+        BadInput: if a chapter has not been executed, or Jupyter Book fails or warns.
+    """
+    for chapter in chapters.names():
+        if not (paths.CHAPTERS / f"{chapter}.ipynb").exists():
+            raise BadInput(f"the chapter {chapter!r} has not been executed", mend="run `make book`, which runs them all")
+    toc = write_toc()
+    mark, stamp = _digest(), paths.BOOK / "_build" / "stamp"
+    if stamp.exists() and stamp.read_text() == mark and (paths.HTML / "index.html").exists():
+        return False
+    stamp.unlink(missing_ok=True)
+    command = [str(Path(sys.executable).parent / "jupyter-book"), "build", str(paths.BOOK), "--toc", str(toc),
+               *(["-W", "--keep-going"] if strict else []), "-q"]
+    done = subprocess.run(command, cwd=paths.ROOT, env={**os.environ, "PYTHONWARNINGS": "ignore"},
+                          capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise BadInput(f"Jupyter Book stopped:\n{(done.stdout + done.stderr)[-4000:]}",
+                       mend="mend what it names above, then `make book` again")
+    stamp.write_text(mark)
+    return True
+
+
+def write_toc() -> Path:
+    """The table of contents with the variant pages that exist appended."""
+    toc = yaml.safe_load((paths.BOOK / "_toc.yml").read_text())
+    if entries := [variant_entry(page) for page in variants.pages()]:
+        toc["parts"].append({"caption": "Variants", "chapters": entries})
+    paths.GENERATED.mkdir(parents=True, exist_ok=True)
+    target = paths.GENERATED / "_toc.yml"
+    target.write_text(yaml.safe_dump(toc, sort_keys=False))
+    return target
+
+
+def variant_entry(page: Path) -> dict[str, Any]:
+    """A variant's place in the contents, titled by what was changed, with its comparison below it if that is written."""
+    run: dict[str, Any] = next((item["run"] for item in execute.data_of(page) if "run" in item), {})
+    changed = ", ".join(f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in run.get("changed", {}).items())
+    said = changed if len(changed) <= LONGEST else f"{changed[:LONGEST]} …"
+    title = variants.title(variants.chapter_of(page.stem))
+    entry: dict[str, Any] = {"file": f"chapters/{page.stem}", "title": f"{title}: {said}"}
+    if page.with_name(f"{variants.comparison(page.stem)}.md").exists():
+        entry["sections"] = [{"file": f"chapters/{variants.comparison(page.stem)}", "title": "Compared with the baseline"}]
+    return entry
+
+
+def _digest() -> str:
+    files = sorted(f for f in paths.BOOK.rglob("*") if f.is_file() and f.suffix not in (".stamp", ".part")
+                   and not SKIPPED & set(f.relative_to(paths.BOOK).parts))
+    return recipe.sha256(recipe.canonical([[str(f.relative_to(paths.BOOK)), recipe.sha256(f.read_bytes())] for f in files]))

@@ -1,0 +1,106 @@
+"""How to cite the book, a chapter, or one run of a chapter: BibTeX, from CITATION.cff and from what pages say of their runs."""
+
+import json
+import re
+import shlex
+from typing import Any
+
+import yaml
+
+from helpers import paths
+from helpers.steps import recipe
+from press import chapters, repository, variants
+
+SPECIAL = re.compile(r"[\\{}%&#_$~^]")
+ESCAPED = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+           "{": r"\textbraceleft{}", "}": r"\textbraceright{}"}  # BibTeX counts braces, escaped ones too
+KEY = "neural-ranking-reproduced"
+
+
+def citation() -> dict[str, Any]:
+    """What CITATION.cff says: title, authors, version, date."""
+    return yaml.safe_load((paths.ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+
+
+def entry(kind: str, key: str, fields: dict[str, str]) -> str:
+    """A BibTeX entry; fields without a value are left out. Values are LaTeX already."""
+    lines = [f"  {name:<10}= {{{value}}}," for name, value in fields.items() if value]
+    return "\n".join([f"@{kind}{{{key},", *lines, "}"])
+
+
+def latex(text: str) -> str:
+    """A text with LaTeX's special characters escaped."""
+    return SPECIAL.sub(lambda found: ESCAPED.get(found[0], f"\\{found[0]}"), text)
+
+
+def site(page: str = "") -> str:
+    """The address of a page on GitHub Pages; empty while the repository has no public address."""
+    place = repository.repository()
+    return "" if place.is_placeholder else f"https://{place.owner.lower()}.github.io/{place.name}/{page}"
+
+
+def of_book() -> str:
+    """The entry of the book."""
+    return entry("book", KEY, {**_shared(), "title": latex(citation()["title"]), "publisher": "Self-published",
+                               "url": site(), "note": f"Version {citation()['version']}"})
+
+
+def of_chapter(chapter: str) -> str:
+    """The entry of a chapter, whoever runs it."""
+    return entry("incollection", f"{KEY}-{chapter}", {
+        **_shared(), "title": f"{{{latex(variants.title(chapter))}}}", "booktitle": latex(citation()["title"]),
+        "publisher": "Self-published", "url": site(f"chapters/{chapter}.html"), "note": f"Version {citation()['version']}"})
+
+
+def of_run(page: str, run: dict[str, Any]) -> str:
+    """The entry of one run: what stands on an executed page and can be computed again.
+
+    Args:
+        page: its name, `candidates`, or `candidates--1c472a` of a variant.
+        run: profile, commit, parameters and, if known, date of the run.
+    """
+    chapter, digest = variants.chapter_of(page), parameters_digest(run)
+    changed = changed_parameters(chapter, run["parameters"])
+    said = ", ".join(f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in changed.items())
+    note = (f"Run of the profile {run['profile']} at commit {run['commit']}; parameters {digest}: "
+            + (f"{said}; all others as the chapter declares them" if said else "all as the chapter declares them"))
+    date = run.get("date", "")
+    return entry("misc", f"{KEY}-{page}-{digest}", {
+        **_shared(), "title": f"{{{latex(variants.title(chapter))}}}: one run of a chapter of {latex(citation()['title'])}",
+        "year": date[:4] or _year(), "version": latex(run["commit"]), "url": site(f"chapters/{page}.html"),
+        "note": latex(note + (f"; run on {date[:10]}" if date else ""))})
+
+
+def parameters_digest(run: dict[str, Any]) -> str:
+    """A short digest of the values of all parameters of a run."""
+    return recipe.sha256(recipe.canonical(run["parameters"]))[:10]
+
+
+def changed_parameters(chapter: str, values: dict[str, Any]) -> dict[str, Any]:
+    """The parameters whose values are not those that the chapter's template declares."""
+    known = chapters.schema(chapter)
+    return {name: value for name, value in values.items() if name not in known or value != known[name].default}
+
+
+def command(page: str, run: dict[str, Any]) -> str:
+    """The commands that compute a run again, from its commit on."""
+    chapter = variants.chapter_of(page)
+    usual = chapters.resolve(chapter, run["profile"], {})
+    own = [f"-p {name} {shlex.quote(value if isinstance(value, str) else json.dumps(value))}"
+           for name, value in run["parameters"].items() if value != usual.get(name)]
+    extra = f" --profile {run['profile']}" + "".join(f" {part}" for part in own)
+    return f"git checkout {run['commit'].rstrip('+')}\nmake env\n.venv/bin/book chapter {chapter}{extra}"
+
+
+def _shared() -> dict[str, str]:
+    return {"author": " and ".join(map(_author, citation()["authors"])), "title": "", "year": _year()}
+
+
+def _author(author: dict[str, str]) -> str:
+    if "name" in author:
+        return f"{{{latex(author['name'])}}}"
+    return latex(f"{author['family-names']}, {author['given-names']}")
+
+
+def _year() -> str:
+    return str(citation()["date-released"])[:4]

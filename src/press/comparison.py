@@ -1,0 +1,121 @@
+"""A variant compared with its baseline: the same systems, paired query by query."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from helpers.evaluation.significance import Paired, paired
+from helpers.evaluation.verdicts import holm
+from helpers.pages import carried
+from helpers.pages.carried import System
+from press import execute
+
+
+@dataclass(frozen=True)
+class Page:
+    """What a page carries in its metadata.
+
+    Args:
+        name: its name.
+        run: profile, parameters, commit, date and seconds of its execution.
+        systems: what it measured, by label; empty for a page that carries no values.
+        ledger: a line for each step that it used.
+    """
+
+    name: str
+    run: dict[str, Any]
+    systems: dict[str, System]
+    ledger: list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One system on both pages.
+
+    Args:
+        label: its name.
+        baseline: its values on the baseline page, a row for each query that both measured.
+        variant: its values on the variant, likewise, in the same order.
+        keys: of the steps that were measured, the baseline's first.
+        measured: how many queries each page has, the baseline's first.
+    """
+
+    label: str
+    baseline: pd.DataFrame
+    variant: pd.DataFrame
+    keys: tuple[str, str]
+    measured: tuple[int, int]
+
+    @property
+    def measures(self) -> list[str]:
+        """The measures that both pages have."""
+        return [str(name) for name in self.baseline if name in self.variant]
+
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether it is the same step with the same values: then there is nothing to test."""
+        names = self.measures
+        return self.keys[0] == self.keys[1] and self.baseline[names].equals(self.variant[names])
+
+    def differences(self, measure: str) -> pd.Series:
+        """Variant less baseline for each query."""
+        return (self.variant[measure] - self.baseline[measure]).rename("difference")
+
+
+@dataclass(frozen=True)
+class Tested:
+    """A pair in one measure: the paired tests, p corrected by Holm's method, and how many queries won, tied and lost."""
+
+    pair: Pair
+    measure: str
+    found: Paired
+    p: float
+    won: int
+    tied: int
+    lost: int
+
+
+def read(page: Path) -> Page:
+    """What an executed page carries."""
+    data = execute.data_of(page)
+    run: dict[str, Any] = next((item["run"] for item in data if "run" in item), {})
+    nothing: dict[str, Any] = {"queries": [], "systems": []}
+    packed = next((item["evaluations"] for item in data if "evaluations" in item), nothing)
+    lines = [line for item in data for line in item.get("ledger", [])]
+    return Page(page.stem, run, carried.unpacked(packed), lines)
+
+
+def pairs(baseline: Page, variant: Page) -> list[Pair]:
+    """The systems that both pages measured on two queries or more, in the variant's order."""
+    found = []
+    for label in (name for name in variant.systems if name in baseline.systems):
+        before, after = baseline.systems[label], variant.systems[label]
+        common = [query for query in after.values.index if query in before.values.index]
+        if len(common) >= 2:
+            found.append(Pair(label, before.values.loc[common], after.values.loc[common], (before.key, after.key),
+                              (len(before.values), len(after.values))))
+    return found
+
+
+def tested(found: Sequence[Pair], measure: str) -> list[Tested]:
+    """The pairs that have a measure, tested; the p of the permutation tests is corrected over all of them."""
+    having = [pair for pair in found if measure in pair.measures]
+    tests = [paired(pair.variant[measure], pair.baseline[measure]) for pair in having]
+    corrected = holm([test.p_permutation for test in tests])
+    rows = []
+    for pair, test, p in zip(having, tests, corrected, strict=True):
+        moved = pair.differences(measure)
+        rows.append(Tested(pair, measure, test, p, int((moved > 0).sum()), int((moved == 0).sum()), int((moved < 0).sum())))
+    return rows
+
+
+def extremes(pair: Pair, measure: str, most: int) -> pd.DataFrame:
+    """The queries that gained most, then those that lost most: columns baseline, variant, difference, largest gain first."""
+    frame = pd.DataFrame({"baseline": pair.baseline[measure], "variant": pair.variant[measure]})
+    frame["difference"] = pair.differences(measure)
+    gained = frame[frame["difference"] > 0].sort_values("difference", ascending=False, kind="stable").head(most)
+    lost = frame[frame["difference"] < 0].sort_values("difference", kind="stable").head(most)
+    return pd.concat([gained, lost.iloc[::-1]])

@@ -1,0 +1,159 @@
+"""A dry run: the statements of a template executed with the values that are there, computing and storing nothing.
+
+Every step that the chapter asks for is looked up. One that is missing is noted, with all that is missing below it. If a value
+of the same step for other parameters is there, the nearest one stands in for it, so that the run reaches the steps that follow.
+If none is, the statement stops, and so does every later one that uses a name which it would have set: `stopped` tells of them.
+
+Steps are named by their recipes, not by values, so what is found is what would run, with one exception: after a stand-in, a step
+whose plain parameter is read off a value, such as a tuned k1, may be found with another parameter. Tests and intervals resample
+little, and figures are not drawn: that takes time and leads to no step. The network is out of reach, see `offline`.
+"""
+
+import ast
+import contextlib
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import nbformat
+
+from helpers.errors import BadInput, NetworkNeeded
+from helpers.evaluation import significance
+from helpers.pages import carried, figures
+from helpers.pages.fragments import Fragment
+from helpers.steps import Step, ledger
+from helpers.steps.store import Entry, read_entry
+from press import chapters
+from press.forecast import offline
+from press.forecast.known import Catalogue, nearest
+
+FEW = 20  # resamplings of an interval or a test, whose results nobody reads here
+
+
+class NoValue(Exception):
+    """A value that is missing, and nothing to stand in for it."""
+
+
+@dataclass
+class DryRun:
+    """What a dry run found.
+
+    Args:
+        missing: the steps that would be computed, by key, every step after its inputs.
+        found: the entries that would be used, by key, each with `stored` or `recorded`.
+        stand_ins: the keys of the missing steps for which the value of another one stood in.
+        stopped: the statements that were not executed to their end, each with the reason.
+    """
+
+    missing: dict[str, Step] = field(default_factory=dict)
+    found: dict[str, tuple[Entry, str]] = field(default_factory=dict)
+    stand_ins: set[str] = field(default_factory=set)
+    stopped: list[tuple[str, str]] = field(default_factory=list)
+
+    def visit(self, step: Step) -> None:
+        """Look a step up, and those below it as far as they would be needed."""
+        if step.key in self.found or step.key in self.missing:
+            return
+        entry, source = step.lookup()
+        if entry is not None:
+            self.found[step.key] = entry, source
+            return
+        for part in step.inputs():
+            self.visit(part)
+        self.missing[step.key] = step
+
+    def missing_inputs(self, step: Step) -> list[Step]:
+        """The direct inputs of a step that would be computed, too."""
+        return [part for part in step.inputs() if part.key in self.missing]
+
+
+def of_chapter(chapter: str, values: dict[str, Any], catalogue: Catalogue) -> DryRun:
+    """Execute a chapter's template dry, with these values of its parameters.
+
+    Raises:
+        BadInput: if the chapter would stop with these parameters before anything is computed.
+    """
+    found = DryRun()
+    with offline.stand_ins(hub="hub:" in str(values)), _computing_nothing(found, catalogue):
+        _execute(nbformat.read(chapters.template(chapter), as_version=4).cells, values, found)
+    return found
+
+
+@contextlib.contextmanager
+def _computing_nothing(found: DryRun, catalogue: Catalogue) -> Iterator[None]:
+    def look_up(step: Step) -> Entry:
+        found.visit(step)
+        if step.key in found.found:
+            entry, source = found.found[step.key]
+        else:
+            entry, source = _stand_in(step, catalogue), "computed"
+            if entry.manifest["key"] != step.key:  # else it is the step's own value, which is to be computed anew
+                found.stand_ins.add(step.key)
+        ledger.note({**entry.manifest, "key": step.key}, source)
+        return entry
+
+    replaced: tuple[tuple[Any, str, Any], ...] = (
+        (Step, "entry", look_up), (ledger, "USED", {}), (carried, "NOTED", []),
+        (significance, "RESAMPLES", FEW), (significance, "PERMUTATIONS", FEW),
+        (figures, "show", lambda *_, **__: Fragment("a figure")))
+    with contextlib.ExitStack() as stack:
+        for owner, name, instead in replaced:
+            stack.callback(setattr, owner, name, getattr(owner, name))
+            setattr(owner, name, instead)
+        stack.enter_context(contextlib.redirect_stdout(io.StringIO()))
+        stack.enter_context(contextlib.redirect_stderr(io.StringIO()))
+        yield
+
+
+def _stand_in(step: Step, catalogue: Catalogue) -> Entry:
+    for known, _ in nearest(step.recipe(), catalogue.of(step.name)):
+        entry = read_entry(known.folder) if known.folder is not None else None
+        if entry is not None and entry.manifest["form"] == step.definition.form:
+            return entry
+    raise NoValue(f"needs the value of {step.name}")
+
+
+def _execute(cells: list[Any], values: dict[str, Any], found: DryRun) -> None:
+    scope: dict[str, Any] = {"__name__": "__main__"}
+    unknown: set[str] = set()
+    for cell in (cell for cell in cells if cell.cell_type == "code"):
+        for statement in ast.parse(cell.source).body:
+            used, made = _names(statement)
+            lacking = sorted(used & unknown)
+            reason = f"needs {', '.join(lacking)}" if lacking else _problem(statement, scope, found)
+            if reason:
+                unknown |= made
+                found.stopped.append((ast.unparse(statement), reason))
+        if "parameters" in cell.metadata.get("tags", []):
+            scope.update(values)
+
+
+def _names(statement: ast.stmt) -> tuple[set[str], set[str]]:
+    """The names that a statement uses and those that it sets, without the loop variables of its comprehensions."""
+    inner = {node.id for loop in ast.walk(statement) if isinstance(loop, ast.comprehension)
+             for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
+    names = [node for node in ast.walk(statement) if isinstance(node, ast.Name) and node.id not in inner]
+    made = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    used = {node.id for node in names if isinstance(node.ctx, ast.Load)}
+    return used | (made if isinstance(statement, ast.AugAssign) else set()), made
+
+
+def _problem(statement: ast.stmt, scope: dict[str, Any], found: DryRun) -> str:
+    """Execute a statement; why it stopped, or nothing.
+
+    Raises:
+        BadInput: for an error while nothing is missing: it is the chapter's own, and running the chapter would end in it.
+    """
+    try:
+        exec(compile(ast.Module([statement], []), "<chapter>", "exec"), scope)  # noqa: S102 - the book's own template
+    except NoValue as missing:
+        return str(missing)
+    except Exception as error:
+        if found.missing:
+            return f"does not work without the missing values ({type(error).__name__})"
+        if isinstance(error, BadInput | NetworkNeeded):
+            raise
+        raise BadInput(f"the chapter would stop at `{ast.unparse(statement)}`: {type(error).__name__}: {error}",
+                       mend="give other parameters") from error
+    return ""

@@ -1,0 +1,112 @@
+"""What a missing step will cost, judged by the nearest computations that were made before, and why it is missing.
+
+What a step takes of a collection far larger than any that was computed before is estimated from formulas: `workload`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from helpers.pages.numbers import plain
+from helpers.steps import Step, fresh_since
+from press.forecast.known import HERE, Difference, Known, distance, nearest
+
+# Arguments that the time of a step is in proportion to, its own ones or those of its queries
+PROPORTIONAL = {"epochs", "candidates", "depth", "rounds", "timed"}
+SAMPLE = ("queries", "queries", "sample")  # through, step, argument
+SHOWN = 3  # differences named
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Expected seconds, and what they rest on.
+
+    Args:
+        seconds: the median of the nearest known computations, scaled.
+        low: the least of them.
+        high: the most.
+        basis: where they come from.
+    """
+
+    seconds: float
+    low: float
+    high: float
+    basis: str
+
+
+@dataclass(frozen=True)
+class Expected:
+    """A step that would be computed: why, and at what cost; the cost is None if nothing like it was ever computed."""
+
+    step: Step
+    why: str
+    cost: Estimate | None
+
+
+def expect(step: Step, known: Sequence[Known], missing_inputs: Sequence[Step] = ()) -> Expected:
+    """Why a step is missing and what it will cost.
+
+    Args:
+        step: it.
+        known: the computations of the same step that were made before.
+        missing_inputs: those of its inputs that are missing, too.
+    """
+    ranked = nearest(step.recipe(), known)
+    return Expected(step, _why(step, ranked, list(dict.fromkeys(part.name for part in missing_inputs))), _cost(step.name, ranked))
+
+
+def _why(step: Step, ranked: Sequence[tuple[Known, frozenset[Difference]]], new: Sequence[str]) -> str:
+    if not ranked:
+        return "never computed"
+    known, found = ranked[0]
+    if not found:
+        if fresh_since() is not None and known.folder is not None:
+            return "all is computed anew"
+        if known.folder is not None:
+            return "its entry is damaged"
+        return "no longer here" if known.place == HERE else "not shipped with the recorded runs"
+    named = sorted({(d.step, d.argument, d.wanted, d.known) for d in found if d.step == step.name or not new},
+                   key=lambda each: (each[0] != step.name, each))  # what is new below it is told of there
+    said = [f"{'' if name == step.name else f'{name}: '}{argument} = {_short(wanted)} (nearest: {_short(other)})"
+            for name, argument, wanted, other in named[:SHOWN]]
+    said += [f"{len(named) - SHOWN} more"] * (len(named) > SHOWN) + [f"follows {', '.join(new)}"] * bool(new)
+    return "; ".join(said)
+
+
+def _cost(name: str, ranked: Sequence[tuple[Known, frozenset[Difference]]]) -> Estimate | None:
+    timed = [(known, found) for known, found in ranked if known.seconds is not None]
+    if not timed:
+        return None
+    closest = [(known, found) for known, found in timed if distance(found) == distance(timed[0][1])]
+    factors = [_factor(name, found) for _, found in closest]
+    spent = [(known.seconds or 0.0) * factor for (known, _), factor in zip(closest, factors, strict=True)]
+    places = " and ".join(sorted({known.place for known, _ in closest}))
+    if not closest[0][1]:
+        basis = f"the same, {places}"
+    else:
+        scaled = f", × {plain(median(factors), 2)} in size" if set(factors) != {1.0} else ""
+        basis = f"{len(closest)} like it, {places}{scaled}"
+    return Estimate(median(spent), min(spent), max(spent), basis)
+
+
+def _factor(name: str, found: frozenset[Difference]) -> float:
+    """How much larger the wanted computation is than the known one."""
+    factor = 1.0
+    for each in found:
+        own = each.step == name and each.through == each.argument and each.argument in PROPORTIONAL
+        if own or (each.through, each.step, each.argument) == SAMPLE:
+            wanted, known = _size(each.wanted), _size(each.known)
+            factor *= wanted / known if wanted and known else 1.0
+    return factor
+
+
+def _size(text: str) -> float:
+    """A number above zero; 0 for anything else, such as a sample of 0, which means all."""
+    try:
+        return max(0.0, float(text))
+    except ValueError:
+        return 0.0
+
+
+def _short(text: str, length: int = 40) -> str:
+    return text if len(text) <= length else f"{text[:length]} …"

@@ -1,0 +1,96 @@
+"""The generated pages: the scoreboard of claims, every published number, the comparisons. Written before each rendering."""
+
+import inspect
+from typing import Any
+
+from helpers import paths
+from helpers.evaluation import published, verdicts
+from helpers.evaluation.verdicts import NOT_RUN, Verdict
+from helpers.pages import claims
+from helpers.pages.fragments import Html, badge, cell, table
+from press import cite_page, compared_page, execute, launch
+
+
+def write_all() -> None:
+    """Write `book/generated/scoreboard.md` and `numbers.md` from the executed chapters and the published values, and a comparison
+    page for every variant."""
+    paths.GENERATED.mkdir(parents=True, exist_ok=True)
+    data = [item | {"page": page.stem} for page in sorted(paths.CHAPTERS.glob("*.ipynb"))
+            if "--" not in page.stem and not page.stem.endswith(".failed") for item in execute.data_of(page)]
+    (paths.GENERATED / "scoreboard.md").write_text(scoreboard(data), encoding="utf-8")
+    (paths.GENERATED / "numbers.md").write_text(numbers_page(data), encoding="utf-8")
+    (paths.GENERATED / "verdict_rules.md").write_text(inspect.getdoc(verdicts) or "", encoding="utf-8")
+    compared_page.write_all()
+    (paths.GENERATED / "cite.md").write_text(cite_page.page(), encoding="utf-8")
+    launch.write_links()
+
+
+def scoreboard(data: list[dict[str, Any]]) -> str:
+    """All claims with their verdicts, by study."""
+    found = {line["claim"]: line | {"page": item["page"]} for item in data for line in item.get("claims", [])}
+    counts = dict.fromkeys(verdicts.KINDS, 0)
+    parts = []
+    for study in published.STUDIES:
+        rows = []
+        for claim in (c for c in claims.load().values() if c.study == study):
+            line = found.get(claim.id)
+            plan = claims.chapter_plan()[claim.chapter]
+            counts[line["verdict"] if line else NOT_RUN] += 1
+            if line is None:
+                verdict = Verdict(NOT_RUN, reason=plan.get("not_run", "the chapter has not been executed"))
+                rows.append(claims.row(claim, verdict, ""))
+                continue
+            link = f"../chapters/{line['page']}.html"
+            shown: Any = line["evidence"]
+            if line["key"]:
+                shown = Html(f'<a class="nr-measured" href="{link}#step-{line["key"][:10]}">{cell(shown)}</a>')
+            chapter = Html(f'{cell(claim.claim)} <a href="{link}">({cell(plan["title"])})</a>')
+            rows.append([chapter, claims.published_evidence(claim), shown,
+                         badge(line["verdict"], verdicts.KINDS[line["verdict"]])])
+        name = published.published_name(study)
+        parts.append(f"## {name}\n\n{table(f'Claims of {name}', claims.HEADER, rows, numeric_from=9).text}\n")
+    summary = table("How many claims have which verdict", ("verdict", "claims"),
+                    [[badge(kind, verdicts.KINDS[kind]), n] for kind, n in counts.items()]).text
+    return f"# Scoreboard\n\n{SCOREBOARD_INTRO}\n\n{profiles(data)}\n\n{summary}\n\n" + "\n".join(parts)
+
+
+def profiles(data: list[dict[str, Any]]) -> str:
+    """A badge for each profile and commit that the executed chapters come from."""
+    runs = sorted({(item["run"]["profile"], item["run"]["commit"]) for item in data if "run" in item})
+    return " ".join(badge(f"profile {profile}, commit {commit}", "profile").text for profile, commit in runs)
+
+
+SCOREBOARD_INTRO = """Every conclusion of the five studies that the book tests, with what this run says of it. The rules
+behind the verdicts are declared in advance and symmetric; they speak of direction and effect, because the collection here is not
+the studies' own. What the verdicts mean is explained in [](../reading.md)."""
+
+
+def numbers_page(data: list[dict[str, Any]]) -> str:
+    """Every published value, with what was measured for it where a chapter measures it."""
+    measured: dict[tuple[str, ...], dict[str, Any]] = {(v["study"], v["table"], v["row"], v["column"]): v | {"page": item["page"]}
+                for item in data for v in item.get("values", [])}
+    parts = []
+    for study in published.STUDIES:
+        name = published.published_name(study)
+        rows = [[_label(e), e.column, e.measure, f"{e.printed}{e.mark}", _measured(measured, e), e.note or ""]
+                for e in published.load(study).values()]
+        heads = ("where", "column", "measure", "published", "measured here", "note")
+        parts.append(f"## {name}\n\n{table(f'All values of {name}', heads, rows, numeric_from=9).text}\n")
+    return f"# Numbers\n\n{NUMBERS_INTRO}\n\n{profiles(data)}\n\n" + "\n".join(parts)
+
+
+NUMBERS_INTRO = """Every value of the studies' result tables, as printed, and beside it the value that this run measured
+for the same cell. A measured value links to the provenance table of its chapter. The two columns are not
+comparable one to one: the collection differs."""
+
+
+def _label(entry: published.Entry) -> str:
+    return f"{entry.table} | {entry.row}" if " " in entry.table else f"table {entry.table} | {entry.row}"
+
+
+def _measured(measured: dict[tuple[str, ...], dict[str, Any]], entry: published.Entry) -> Any:
+    found = measured.get((entry.study, entry.table, entry.row, entry.column))
+    if found is None:
+        return ""
+    link = f"../chapters/{found['page']}.html#step-{found['key'][:10]}"
+    return Html(f'<a class="nr-measured" href="{link}">{found["measured"]:.3f}</a>')

@@ -1,0 +1,148 @@
+"""Opening a chapter elsewhere: addresses on Binder and Colab, the templates' setup cell, and the lines below each page's title.
+
+Buttons point at the clean templates in `notebooks/`, never at executed pages. `book/_ext/launch.py` puts the lines into the pages
+when they are rendered, so a new address or a new PDF needs no chapter to run again.
+"""
+
+import json
+import re
+from html import escape
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from helpers import paths
+from press import chapters, printed, repository, variants
+from press.repository import Repository
+
+SETUP = "setup"  # the tag of the templates' first code cell
+SETUP_CELL = """# @title Colab: fetches the book and installs what is missing; where the book is installed, it does nothing
+import importlib.util
+import os
+import subprocess
+import sys
+
+if importlib.util.find_spec("helpers") is None:
+    clone = "git clone -q --depth 1 {url} book"
+    subprocess.run("test -d book || " + clone, shell=True, check=True)
+    subprocess.run([sys.executable, "book/colab.py"], check=True)
+    sys.path.insert(0, os.path.abspath("book/src"))"""
+
+
+def template_path(chapter: str) -> str:
+    """Where a chapter's template lies in the repository."""
+    return f"notebooks/{chapter}.ipynb"
+
+
+def binder_url(place: Repository, file: str) -> str:
+    """The address that opens a file of the repository on Binder, in JupyterLab."""
+    return f"https://mybinder.org/v2/gh/{place.owner}/{place.name}/{quote(place.branch, safe='')}?labpath={quote(file, safe='')}"
+
+
+def colab_url(place: Repository, file: str) -> str:
+    """The address that opens a notebook of the repository in Colab."""
+    branch = quote(place.branch, safe="")
+    return f"https://colab.research.google.com/github/{place.owner}/{place.name}/blob/{branch}/{quote(file)}"
+
+
+def file_url(place: Repository, file: str) -> str:
+    """The address of a file of the repository."""
+    return f"{place.url}/blob/{quote(place.branch, safe='')}/{quote(file)}"
+
+
+def links() -> dict[str, Any]:
+    """All that the lines below the titles are made of, besides the page's name: a rendering is renewed when it changes."""
+    place = repository.repository()
+    return {"owner": place.owner, "name": place.name, "branch": place.branch, "pdf": printed.made()}
+
+
+def write_links() -> None:
+    """Write `book/generated/links.json`, so that a rendering notices what changed."""
+    (paths.GENERATED / "links.json").write_text(json.dumps(links(), indent=1), encoding="utf-8")
+
+
+def lines_for(page: str, known: dict[str, Any]) -> str:
+    """The HTML below a page's title; empty for pages that are not the book's own.
+
+    Args:
+        page: its name, such as `chapters/candidates` or `reading`.
+        known: as `links` gives it.
+    """
+    up = "../" * page.count("/")
+    place = Repository(known["owner"], known["name"], known["branch"])
+    chapter = variants.chapter_of(Path(page).name) if page.startswith("chapters/") else ""
+    if page in ("search", "genindex") or page.endswith("--compared"):
+        return ""
+    buttons, folded = [], ""
+    if chapter in chapters.templates():
+        file = template_path(chapter)
+        buttons = [_link(binder_url(place, file), "Run on Binder"), _link(colab_url(place, file), "Run in Colab"),
+                   _link(file_url(place, file), "Template")]
+        folded = _how_to_run(chapter, place)
+    target = f"#cite-{chapter.replace('_', '-')}" if chapter in chapters.names() else ""
+    if page != "generated/cite":
+        buttons.append(_link(f"{up}generated/cite.html{target}", "Cite this page" if target else "Cite"))
+    if known["pdf"]:
+        buttons.append(_link(f"{up}{printed.NAME}", f"PDF of the book ({known['pdf']['date']}, commit {known['pdf']['commit']})"))
+    return f'<div class="nr-launch"><p class="nr-buttons">{" ".join(buttons)}</p>{folded}</div>' if buttons else ""
+
+
+def _link(url: str, text: str) -> str:
+    return f'<a class="nr-button" href="{escape(url)}">{escape(text)}</a>'
+
+
+def _how_to_run(chapter: str, place: Repository) -> str:
+    unset = ("<p><strong>The two buttons lead nowhere yet:</strong> this copy was built without the address of its repository "
+             "(<code>repository.url</code> in <code>book/_config.yml</code>, or <code>BOOK_REPOSITORY</code>).</p>")
+    return (f'<details class="nr-details"><summary>How to run this chapter with other parameters</summary>'
+            f'{unset if place.is_placeholder else ""}{HOW_TO.format(name=escape(chapter))}</details>')
+
+
+HOW_TO = """
+<p>Both buttons open the chapter's template, a notebook. Change values in the second code cell, which declares the parameters, and
+run all cells. Only what depends on a changed value is computed; the rest comes from the recorded runs.</p>
+<ul>
+<li><b>Binder</b> needs nothing but a browser. It has two gigabytes of memory and a slow processor. To compute the whole chapter
+there, open <code>mini/{name}.ipynb</code> in the list of files: the same notebook with small values.</li>
+<li><b>Colab</b>: run the first cell, which installs the book. For a GPU choose <i>Runtime, Change runtime type</i> before;
+the book finds it. If a cell then fails to import something, choose <i>Restart session</i> and run all cells again.</li>
+<li><b>Your own machine</b>: <code>make lab</code> opens JupyterLab;
+<code>make chapter NAME={name} ARGS="-p parameter value"</code> makes a page of the changed chapter, beside this one, and
+<code>make parameters NAME={name}</code> lists what can be changed.
+<code>make open NAME={name} PROFILE=mini</code> writes <code>mine/{name}.ipynb</code>, a copy with that profile's values.</li>
+</ul>"""
+
+
+def setup_cell(place: Repository) -> dict[str, Any]:
+    """The first code cell of every template, as it stands in the file: it makes the book importable in a bare Colab runtime."""
+    return {"cell_type": "code", "id": "setup",
+            "metadata": {"cellView": "form", "jupyter": {"source_hidden": True}, "tags": [SETUP]},
+            "source": SETUP_CELL.format(url=place.url).splitlines(keepends=True), "execution_count": None, "outputs": []}
+
+
+def put_setup_cells(place: Repository) -> list[str]:
+    """Put the setup cell into every template, below the title, in place of an older one; the names of those that changed."""
+    changed = []
+    for chapter in chapters.templates():
+        file = chapters.template(chapter)
+        notebook = json.loads(file.read_text(encoding="utf-8"))
+        cells = [cell for cell in notebook["cells"] if SETUP not in cell["metadata"].get("tags", [])]
+        notebook["cells"] = [cells[0], setup_cell(place), *cells[1:]]
+        text = json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
+        if text != file.read_text(encoding="utf-8"):
+            file.write_text(text, encoding="utf-8")
+            changed.append(chapter)
+    return changed
+
+
+def set_address(url: str) -> Repository:
+    """Write the repository's address into `book/_config.yml`, where all else finds it.
+
+    Raises:
+        BadInput: if it is no repository on GitHub.
+    """
+    place = repository.parsed(url, repository.configured().branch, "the command line")
+    file = paths.BOOK / "_config.yml"
+    text = file.read_text(encoding="utf-8")
+    file.write_text(re.sub(r"^(repository:\n  url: ).*$", rf"\g<1>{place.url}", text, count=1, flags=re.M), encoding="utf-8")
+    return place

@@ -1,0 +1,28 @@
+"""`book search "why does bread turn brown"`: the pipeline for queries from the command line."""
+
+from collections.abc import Callable, Sequence
+
+import pandas as pd
+
+from helpers.systems.base_reranker import base_reranker
+from helpers.systems.pipeline import Feedback, Pipeline
+from helpers.systems.reranking_experiment import Scorer
+from helpers.systems.zero_shot import Untouched
+
+RERANKERS: dict[str, Callable[[], Scorer | None]] = {"minilm": Untouched, "bert": base_reranker, "none": lambda: None}
+FEEDBACK = {"none": None, "documents": Feedback(form=""), "passages": Feedback(first_words=250, form="")}
+
+
+def search(queries: Sequence[str], collection: str, unit: str, reranker: str, feedback: str, k: int) -> pd.DataFrame:
+    """The pipeline's answer; see `Pipeline.search`."""
+    return Pipeline(RERANKERS[reranker](), FEEDBACK[feedback], aggregation="max").search(queries, collection, unit, k)
+
+
+def as_text(found: pd.DataFrame, queries: Sequence[str]) -> str:
+    """The rankings as lines to read; a query without any document says so."""
+    blocks = []
+    for query in dict.fromkeys(queries):
+        mine = found[found["query"] == query].drop_duplicates("rank")
+        lines = [f"{row.rank:3d}  {row.score:8.3f}  {row.doc_id:<16} {row.title}" for row in mine.itertuples()]
+        blocks.append("\n".join([query, *(lines or ["  no document holds a word of this query"])]))
+    return "\n\n".join(blocks)
