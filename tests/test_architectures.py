@@ -2,7 +2,7 @@ import pytest
 
 from helpers.errors import BadInput
 from helpers.evaluation import published
-from helpers.networks.architectures import OWN, build, configuration, known, name_of
+from helpers.networks.architectures import OWN, build, configuration, name_of, parse_architecture
 from helpers.networks.backbone import Backbone
 from helpers.stories.cost import CHECKPOINTS
 
@@ -78,21 +78,21 @@ def test_the_precision_is_that_of_the_weights():
 def test_a_backbone_is_built_with_its_own_weights_and_layers():
     import torch
 
-    first, second = (build(known("packaged:0,1")) for _ in range(2))
+    first, second = (build(parse_architecture("packaged:0,1")) for _ in range(2))
     assert len(first.encoder.layer) == 2
     assert first.pooler is None
     assert torch.equal(first.encoder.layer[1].output.dense.weight, second.encoder.layer[1].output.dense.weight)
 
 
 def test_a_spec_is_an_architecture_or_a_backbone():
-    assert known("BERT") == "BERT"
-    assert known("ELECTRA/4/256/4") == "ELECTRA/4/256/4"
-    assert isinstance(known("packaged:0"), Backbone)
-    assert (name_of(known("packaged:0")), name_of("BERT")) == ("packaged:0", "BERT")
+    assert parse_architecture("BERT") == "BERT"
+    assert parse_architecture("ELECTRA/4/256/4") == "ELECTRA/4/256/4"
+    assert isinstance(parse_architecture("packaged:0"), Backbone)
+    assert (name_of(parse_architecture("packaged:0")), name_of("BERT")) == ("packaged:0", "BERT")
 
 
 @pytest.mark.parametrize("spec", ["BERT/2", "BERT/2/64", "BERT/2/64/x", "BERT/0/64/2", "BERT/2/64/2/1", "BERT//64/2", "bert",
                                   "GPT", ""])
 def test_a_spec_that_is_none_is_refused(spec):
     with pytest.raises(BadInput):
-        known(spec)
+        parse_architecture(spec)

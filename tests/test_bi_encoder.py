@@ -82,7 +82,8 @@ def small(tmp_path_factory):
 def test_every_architecture_trains_and_searches_with_every_pooling(name, small, passages, tiny, store):
     bed = Testbed(str(passages))
     for pooling, loss in (("mean", "triplet"), ("cls", "multi_label_margin"), ("max", "contrastive")):
-        model = replace(tiny, backbone=str(small / name), pooling=pooling, loss=loss, epochs=1, learning_rate=1e-2, segments=True,
+        model = replace(tiny, backbone=str(small / name), pooling=pooling, loss=loss, epochs=1, learning_rate=1e-2,
+                        token_types=True,
                         dropout=0.1)
         run = model.run(bed, 3).value()
         assert run["query_id"].tolist() == [f"q{n}" for n in range(len(TOPICS)) for _ in range(3)]
@@ -111,11 +112,11 @@ def test_a_text_has_the_same_vector_alone_and_among_longer_ones(name, small, mon
                                              ("electra", True)])
 def test_token_types_tell_passages_from_queries_where_there_are_two(name, two_types, small):
     resolved = backbone.resolve(str(small / name))
-    segments, alike = Encoder(resolved, None, "mean", True, True), Encoder(resolved, None, "mean", True, False)
+    token_types, alike = Encoder(resolved, None, "mean", True, True), Encoder(resolved, None, "mean", True, False)
     rows = [[0, 5, 6, 2]]
     assert np.allclose(alike.vectors(rows, 0), alike.vectors(rows, 1))
-    assert np.allclose(segments.vectors(rows, 0), alike.vectors(rows, 0))
-    assert np.allclose(segments.vectors(rows, 0), segments.vectors(rows, 1), atol=1e-4) is not two_types
+    assert np.allclose(token_types.vectors(rows, 0), alike.vectors(rows, 0))
+    assert np.allclose(token_types.vectors(rows, 0), token_types.vectors(rows, 1), atol=1e-4) is not two_types
 
 
 @pytest.mark.parametrize("name", ARCHITECTURES)
@@ -153,7 +154,7 @@ def example(query, passages, relevant):
 
 
 def test_a_passage_known_to_be_relevant_is_no_negative():
-    batch = Batches(pad=1, segments=False)([example(5, ["a", "b"], {"a", "c", "x"}), example(6, ["c", "a", "d"], {"c"})])
+    batch = Batches(pad=1, token_types=False)([example(5, ["a", "b"], {"a", "c", "x"}), example(6, ["c", "a", "d"], {"c"})])
     # columns: a b | c a d
     assert batch["positive"].tolist() == [0, 2]
     assert batch["relevant"].tolist() == [[True, False, True, True, False], [False, False, True, False, False]]
@@ -169,7 +170,7 @@ def test_training_may_leave_the_drawn_negatives_out_and_the_evaluation_keeps_the
     assert {len(e["negatives"]) for e in train.examples} == {1}
     assert {len(e["negatives"]) for e in held_out.examples} == {2}
     assert {e["query"][1] for e in train.examples} | {e["query"][1] for e in held_out.examples} == set(range(30))
-    batch = Batches(pad=1, segments=False)(split(found, 2, 1, 0)[0].examples[:3])
+    batch = Batches(pad=1, token_types=False)(split(found, 2, 1, 0)[0].examples[:3])
     assert batch["passages"]["input_ids"].shape[0] == 3
     assert batch["own"].sum() == 0
     assert len(split(found, 100, 1, 1)[1]) == 3  # a tenth at most
@@ -181,7 +182,7 @@ def test_an_example_has_a_relevant_passage_negatives_and_all_that_is_judged_rele
 
     bed, encoder = tiny.bed, backbone.resolve(tiny.backbone)
     tokens = WindowTokens(bed.tokens(encoder).value(), bed.store.value())
-    found = examples(tiny.pairs.value(), bed.qrels, bed.level, bed.query_frame, tokens, encoder.tokenizer(), 24, 12)
+    found = examples(tiny.pairs.value(), bed.qrels, bed.min_relevance, bed.query_frame, tokens, encoder.tokenizer(), 24, 12)
     assert set(found) == {f"q{n}" for n in range(len(TOPICS))}
     assert found["q0"]["relevant"] == {"p0", "p1"}
     for query, one in found.items():
@@ -234,7 +235,7 @@ def test_encoding_in_shards_changes_nothing(tiny, passages, store, monkeypatch, 
     from helpers.encoders import embeddings
 
     bed, encoder = Testbed(str(passages)), backbone.resolve("packaged:0")
-    whole = np.load(tiny.untouched().embeddings(bed).value() / "passages.npy")
+    whole = np.load(tiny.zero_shot().embeddings(bed).value() / "passages.npy")
     monkeypatch.setattr(embeddings, "SHARD", 3)
     tokens = reading(bed).tokens(encoder).value()
     encode = embeddings.passage_embeddings.definition.function
@@ -253,9 +254,9 @@ def test_texts_in_several_windows_are_refused(passages, store):
 
 @pytest.mark.slow
 def test_negatives_may_come_from_an_encoders_own_ranking(tiny, store):
-    own = replace(tiny, negatives_from=tiny.untouched(), candidates=3)
+    own = replace(tiny, negatives_from=tiny.zero_shot(), candidates=3)
     pairs = own.pairs.value()
-    best = tiny.untouched().run(own.bed, 3).value()
+    best = tiny.zero_shot().run(own.bed, 3).value()
     negatives = pairs[pairs["label"] == 0]
     ranking = set(map(tuple, best[["query_id", "doc_id"]].to_numpy()))
     assert {(query, window.split("#")[0]) for query, window in negatives[["query_id", "window_id"]].to_numpy()} <= ranking
@@ -265,18 +266,18 @@ def test_negatives_may_come_from_an_encoders_own_ranking(tiny, store):
 @pytest.mark.slow  # every key takes the digest of the weights
 def test_what_decides_the_training_decides_the_key(tiny):
     assert tiny.run(tiny.bed, 3).key == replace(tiny).run(tiny.bed, 3).key
-    for change in ({"pooling": "cls"}, {"loss": "contrastive"}, {"margin": 0.5}, {"similarity": "dot"}, {"segments": True},
+    for change in ({"pooling": "cls"}, {"loss": "contrastive"}, {"margin": 0.5}, {"similarity": "dot"}, {"token_types": True},
                    {"negatives": 1}, {"epochs": 3}, {"learning_rate": 1e-4}, {"batch_size": 2}, {"warmup": 0.0}, {"dropout": 0.1},
                    {"max_length": 16}, {"query_length": 8}, {"seed": 2}, {"temperature": 0.1}, {"candidates": 5},
-                   {"evaluation_queries": 1}, {"backbone": "packaged:1"}, {"negatives_from": tiny.untouched()}):
+                   {"evaluation_queries": 1}, {"backbone": "packaged:1"}, {"negatives_from": tiny.zero_shot()}):
         assert replace(tiny, **change).model.key != tiny.model.key, change
-    assert tiny.untouched().run(tiny.bed, 3).key == replace(tiny, loss="none", learning_rate=1.0).run(tiny.bed, 3).key
+    assert tiny.zero_shot().run(tiny.bed, 3).key == replace(tiny, loss="none", learning_rate=1.0).run(tiny.bed, 3).key
 
 
 def test_nothing_trained_has_no_model_and_no_log(tiny):
-    assert tiny.untouched().model is None
+    assert tiny.zero_shot().model is None
     with pytest.raises(ValueError, match="no training log"):
-        _ = tiny.untouched().log
+        _ = tiny.zero_shot().log
 
 
 @pytest.mark.parametrize("field", ["pooling", "loss", "similarity"])

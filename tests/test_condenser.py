@@ -152,7 +152,7 @@ def test_a_text_cut_within_a_word_and_empty_and_short_texts():
 
 @pytest.mark.parametrize("share", [0, 1, -0.1, 1.5])
 def test_share_must_lie_between_none_and_all(share):
-    with pytest.raises(ValueError, match="share"):
+    with pytest.raises(ValueError, match="mlm_probability"):
         WholeWordMasking.of(None, share)
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.retrieval.consistency import MEASURE, at, consistency, factors, means
+from helpers.retrieval.consistency import MEASURE, consistency, consistency_at_depth, factors, means
 
 COLUMNS = ["query_id", "doc_id", "score"]
 
@@ -66,6 +66,6 @@ def test_a_run_is_consistent_with_itself_and_the_factor_with_a_plain_loop():
 
 def test_the_values_at_one_depth_are_indexed_by_query():
     table = consistency.definition.function(run_of(q="ab", r="xb"), run_of(q="a", r="x"), [1, 2])
-    assert at(table, 2)[MEASURE].to_dict() == {"q": 0.5, "r": 0.5}
-    assert at(table, 1)[MEASURE].to_dict() == {"q": 1.0, "r": 1.0}
-    assert at(table, 2).index.name == "query_id"
+    assert consistency_at_depth(table, 2)[MEASURE].to_dict() == {"q": 0.5, "r": 0.5}
+    assert consistency_at_depth(table, 1)[MEASURE].to_dict() == {"q": 1.0, "r": 1.0}
+    assert consistency_at_depth(table, 2).index.name == "query_id"

@@ -12,7 +12,7 @@ from helpers.networks.scoring import load_scorer, probabilities
 from helpers.reranking import rerank
 from helpers.reranking.aggregation import aggregate
 from helpers.steps import numerics
-from helpers.systems.base_reranker import whole_reader
+from helpers.systems.base_reranker import long_document_reranker
 from helpers.systems.reranker import Reranker
 from helpers.systems.testbed import Testbed
 
@@ -108,7 +108,7 @@ def test_a_pre_trained_longformer_is_fine_tuned_as_it_is(tiny, folder, tmp_path_
                               attention_window=[16])
     LongformerModel(config).save_pretrained(place)
     tokenizer.save_pretrained(place)
-    model = whole_reader(replace(tiny, unit="document"), 64, 0, longformer=str(place))
+    model = long_document_reranker(replace(tiny, unit="document"), 64, 0, longformer=str(place))
     scores = model.scores(Testbed(str(folder)), Testbed(str(folder)).bm25(0.9, 0.4, 10), candidates=3).value()
     assert model.origin is None
     assert json.loads((model.model.value() / "config.json").read_text())["type_vocab_size"] == 1

@@ -14,7 +14,7 @@ from helpers.retrieval.bm25 import search
 from helpers.retrieval.deepct_training import IGNORED, Batches, example, squared_error
 from helpers.retrieval.term_recall import content
 from helpers.retrieval.term_recall import words_of as split
-from helpers.retrieval.word_weights import WEIGHTS, estimates, heaviest_words, read, repeated, term_frequency, weighted_index
+from helpers.retrieval.word_weights import WEIGHTS, estimates, read, repeated, term_frequency, top_weighted_terms, weighted_index
 from helpers.steps import Step
 from helpers.systems.deepct import DeepCT
 from helpers.systems.testbed import Testbed
@@ -177,7 +177,7 @@ def test_a_run_ranks_the_texts_of_the_testbed(tiny, bed):
 def test_the_heaviest_words_of_some_documents(tmp_path):
     (tmp_path / WEIGHTS).write_text("".join(json.dumps({"id": doc, "words": found}) + "\n" for doc, found in {
         "a": {"x": 0.1, "y": 0.5, "z": 0.5}, "b": {"x": 1.0}, "c": {}}.items()))
-    table = heaviest_words.definition.function(tmp_path, ["a", "c"], 2)
+    table = top_weighted_terms.definition.function(tmp_path, ["a", "c"], 2)
     assert table.to_numpy().tolist() == [["a", "y", 0.5], ["a", "z", 0.5]]
 
 

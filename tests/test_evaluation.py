@@ -96,7 +96,7 @@ def test_a_system_on_some_of_its_queries():
 
 def test_two_parts_of_a_system_are_compared_unpaired():
     whole = system("a", 0.9, 0.8, 0.7, 0.1, 0.2)
-    found = whole.on(["q0", "q1", "q2"]).apart(whole.on(["q3", "q4"]), "RR@10")
+    found = whole.on(["q0", "q1", "q2"]).unpaired_against(whole.on(["q3", "q4"]), "RR@10")
     assert found.difference.mean == pytest.approx(0.65)
     assert found.p_permutation == pytest.approx(0.2)  # one of ten choices is as extreme, on one side
     assert found.sizes == (3, 2)

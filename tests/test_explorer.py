@@ -47,13 +47,14 @@ def systems_of(runs):
     return {name: Evaluation(name, run_of(rankings), pd.DataFrame(), Source()) for name, rankings in runs.items()}
 
 
-def bed_of(qrels=QRELS, level=2, queries=("q1", "q2", "q3", "q4", "q5"), **columns):
+def bed_of(qrels=QRELS, min_relevance=2, queries=("q1", "q2", "q3", "q4", "q5"), **columns):
     judgments = pd.DataFrame(qrels, columns=["query_id", "doc_id", "relevance"])
     judged = [query for query in queries if query in set(judgments["query_id"])]
     frame = pd.DataFrame({"query_id": queries, "text": [f"text of {query}" for query in queries], **columns})
-    return SimpleNamespace(query_frame=frame, qrels=judgments, level=level, judged=judged, collection="tiny", unit="passage",
+    return SimpleNamespace(query_frame=frame, qrels=judgments, min_relevance=min_relevance, judged=judged, collection="tiny",
+                           unit="passage",
                            store=SimpleNamespace(value=lambda: None),
-                           per_query=lambda run, names: measures.per_query(run, judgments, names, level, judged))
+                           per_query=lambda run, names: measures.per_query(run, judgments, names, min_relevance, judged))
 
 
 @pytest.fixture
@@ -140,7 +141,7 @@ def test_without_any_judgments_nothing_is_claimed(collected):
     assert story.examples(data, 3).html == ""
 
 
-@pytest.mark.parametrize(("grades", "level", "scale"), [
+@pytest.mark.parametrize(("grades", "min_relevance", "scale"), [
     ([0, 1], 1, [(0, "irrelevant", "✕"), (1, "relevant", "●")]),
     ([2, 3], 2, [(0, "irrelevant", "✕"), (1, "related", "○"), (2, "answers in part", "◐"), (3, "answers fully", "●")]),
     ([2, 0], 2, [(0, "irrelevant", "✕"), (1, "related", "○"), (2, "answers in part", "●")]),
@@ -148,8 +149,8 @@ def test_without_any_judgments_nothing_is_claimed(collected):
     ([4], 3, [*((n, name, sign) for n, name, sign in ((0, "irrelevant", "✕"), (1, "related", "○"), (2, "answers in part", "○"),
                                                     (3, "answers fully", "◐"), (4, "grade 4", "●")))]),
 ])
-def test_the_scale_of_grades(grades, level, scale):
-    assert explorer.scale(grades, level) == scale
+def test_the_scale_of_grades(grades, min_relevance, scale):
+    assert explorer.scale(grades, min_relevance) == scale
 
 
 def test_a_large_collection_is_left_at_what_is_shown_or_relevant_and_each_text_stands_once(collected):

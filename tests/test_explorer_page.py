@@ -17,7 +17,7 @@ from helpers.retrieval.bm25 import K1, B
 from helpers.stories import explorer as story
 from helpers.systems.base_reranker import base_reranker
 from helpers.systems.bi_encoder import BiEncoder
-from helpers.systems.reranking_experiment import Trial
+from helpers.systems.reranking_experiment import RerankingExperiment
 from helpers.systems.testbed import Testbed
 from press import chromium
 from test_explorer import HOSTILE, RUNS, Texts, bed_of, systems_of
@@ -314,7 +314,7 @@ def real(session_store):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BOOK_STORE", str(session_store))
         bed = Testbed("almanac", "passage", queries=400)
-        trial = Trial.of_bm25(bed, 100)
+        trial = RerankingExperiment.of_bm25(bed, 100)
         encoder = BiEncoder("almanac", "passage", queries=1500, margin=0.2, seed=1, data_seed=1)
         reranker = base_reranker("almanac", unit="passage")
         sources = [reranker.scores(bed, trial.run, 100), encoder.run(bed, 100)]

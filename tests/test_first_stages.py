@@ -45,7 +45,7 @@ def recipes(passages):
 def test_repbert_is_the_studys():
     made = repbert()
     assert (made.loss, made.negatives) == ("multi_label_margin", 0)
-    assert (made.similarity, made.pooling, made.segments) == ("dot", "mean", True)
+    assert (made.similarity, made.pooling, made.token_types) == ("dot", "mean", True)
     assert (made.query_length, made.max_length, made.batch_size) == (20, 256, 26)
 
 
@@ -60,9 +60,9 @@ def test_the_models_share_queries_backbone_and_seed():
 
 
 def test_the_backbone_as_it_is_is_compared_as_it_was_trained(recipes):
-    assert recipes.untouched.model is None
-    assert (recipes.untouched.similarity, recipes.untouched.segments) == ("cosine", False)
-    assert recipes.untouched.max_length == recipes.repbert.max_length
+    assert recipes.zero_shot.model is None
+    assert (recipes.zero_shot.similarity, recipes.zero_shot.token_types) == ("cosine", False)
+    assert recipes.zero_shot.max_length == recipes.repbert.max_length
 
 
 def test_each_name_is_a_run_of_its_own(recipes, bed):
@@ -70,7 +70,7 @@ def test_each_name_is_a_run_of_its_own(recipes, bed):
     assert len(set(keys.values())) == len(keys)
     assert keys["bm25"] == bed.bm25(1.2, 0.75, 5).key
     assert keys["repbert"] == recipes.repbert.run(bed, 5).key
-    assert keys["untrained"] == recipes.repbert.untouched().run(bed, 5).key
+    assert keys["untrained"] == recipes.repbert.zero_shot().run(bed, 5).key
     assert keys["deepct"] == recipes.deepct.run(bed, 5).key
 
 
@@ -93,7 +93,7 @@ def test_what_is_searched_is_the_index_or_the_embeddings(recipes, bed):
     assert recipes.searched("bm25", bed).key == text_index(bed.store).key
     assert recipes.searched("deepct", bed).key == recipes.deepct.index(bed).key
     assert recipes.searched("repbert", bed).key == recipes.repbert.embeddings(bed).key
-    assert recipes.searched("minilm", bed).key == recipes.untouched.embeddings(bed).key
+    assert recipes.searched("minilm", bed).key == recipes.zero_shot.embeddings(bed).key
 
 
 # ---- latency and size ----

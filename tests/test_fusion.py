@@ -12,9 +12,9 @@ from helpers.retrieval.fusion import (
     UNCUT,
     alternating,
     best_weight,
+    fusion_weight_grid,
     fusions,
     reciprocal_rank,
-    sum_weights,
     weighted_sum,
 )
 
@@ -194,7 +194,7 @@ def test_only_the_uncut_merge_holds_both_lists():
 def test_the_weights_are_tried_on_the_given_queries():
     # the first run has the relevant document first, the second has it last
     first, second = run_of(q=["c:3", "a:2", "b:1"]), run_of(q=["a:3", "b:2", "c:1"])
-    table = sum_weights.definition.function(first, second, QUERIES[:1], QRELS, 2, "RR@10", [0.0, 0.4, 1.0], 10)
+    table = fusion_weight_grid.definition.function(first, second, QUERIES[:1], QRELS, 2, "RR@10", [0.0, 0.4, 1.0], 10)
     # at 0.4: c 0.4, a 0.2 + 0.6, b 0.3
     assert table["weight"].tolist() == [0.0, 0.4, 1.0]
     assert table["RR@10"].tolist() == [1 / 3, 1 / 2, 1.0]

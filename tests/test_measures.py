@@ -43,27 +43,27 @@ def test_an_empty_run_scores_0_everywhere():
     assert not values.to_numpy().any()
 
 
-@pytest.mark.parametrize("level, recall, precision", [
+@pytest.mark.parametrize("min_relevance, recall, precision", [
     (1, 2 / 3, (1 / 2 + 2 / 4) / 3),  # relevant: a, c, d
     (2, 1 / 2, (1 / 2) / 2),  # relevant: a, d
     (3, 1, 1 / 2),  # relevant: a
 ])
-def test_the_level_decides_what_counts_in_binary_measures(level, recall, precision):
-    values = per_query(RUN, QRELS, NAMES, level=level, queries=["q1"]).loc["q1"]
+def test_the_level_decides_what_counts_in_binary_measures(min_relevance, recall, precision):
+    values = per_query(RUN, QRELS, NAMES, min_relevance=min_relevance, queries=["q1"]).loc["q1"]
     assert values["R@20"] == pytest.approx(recall)
     assert values["AP"] == pytest.approx(precision)
     assert values["RR@10"] == 1 / 2
 
 
 def test_the_level_leaves_graded_measures_alone():
-    graded = [per_query(RUN, QRELS, ["nDCG@10"], level=level, queries=["q1"]).loc["q1", "nDCG@10"] for level in (1, 3)]
+    graded = [per_query(RUN, QRELS, ["nDCG@10"], min_relevance=grade, queries=["q1"]).loc["q1", "nDCG@10"] for grade in (1, 3)]
     assert graded[0] == graded[1]
 
 
 def test_the_level_shifts_the_first_rank():
-    # With level 3 in a run that has c before a, RR goes from 1 to 1/2.
+    # With min_relevance 3 in a run that has c before a, RR goes from 1 to 1/2.
     run = pd.DataFrame([("q1", "c", 2.0), ("q1", "a", 1.0)], columns=COLUMNS)
-    assert [per_query(run, QRELS, ["RR@10"], level, ["q1"]).iloc[0, 0] for level in (1, 3)] == [1, 1 / 2]
+    assert [per_query(run, QRELS, ["RR@10"], min_relevance, ["q1"]).iloc[0, 0] for min_relevance in (1, 3)] == [1, 1 / 2]
 
 
 def test_queries_are_reported_in_the_order_asked_for():
@@ -94,9 +94,9 @@ def test_an_unknown_measure(name):
 
 
 def test_parsed_measures_carry_the_level():
-    assert str(parse("RR@10", level=2)) == "RR(rel=2)@10"
+    assert str(parse("RR@10", min_relevance=2)) == "RR(rel=2)@10"
     assert str(parse("RR@10")) == "RR@10"
-    assert str(parse("nDCG@10", level=2)) == "nDCG@10"
+    assert str(parse("nDCG@10", min_relevance=2)) == "nDCG@10"
 
 
 @pytest.mark.parametrize("name, below", [
@@ -123,4 +123,4 @@ def test_first_relevant_rank():
 
 def test_first_relevant_rank_by_level():
     run = pd.DataFrame([("q1", "c", 3.0), ("q1", "d", 2.0), ("q1", "a", 1.0)], columns=COLUMNS)  # grades 1, 2, 3
-    assert [first_relevant_rank(run, QRELS, level, ["q1"])["q1"] for level in (1, 2, 3)] == [1, 2, 3]
+    assert [first_relevant_rank(run, QRELS, min_relevance, ["q1"])["q1"] for min_relevance in (1, 2, 3)] == [1, 2, 3]

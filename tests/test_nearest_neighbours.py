@@ -11,8 +11,8 @@ from helpers.encoders.nearest_neighbours import (
     HNSW,
     IVF,
     NO_SETTING,
+    ann_runs,
     build,
-    neighbour_runs,
     neighbours,
     one_thread,
     recall,
@@ -37,9 +37,9 @@ def folders(tmp_path):
     return tmp_path, tmp_path
 
 
-def measured(folders, size=300, breadths=(10, 40), probes=(1, 3), known=None, seed=1):
+def measured(folders, size=300, ef_search=(10, 40), nprobe=(1, 3), known=None, seed=1):
     function = search_speed.__wrapped__
-    return function(*folders, size, 8, list(breadths), list(probes), 5, 2, 1.0, seed, known)
+    return function(*folders, size, 8, list(ef_search), list(nprobe), 5, 2, 1.0, seed, known)
 
 
 # ---- the indexes ----
@@ -94,7 +94,7 @@ def test_a_cluster_that_is_not_searched_hides_its_neighbours():
     index.train(texts)
     index.add(texts)
     truth = neighbours(build(EXACT, texts, 4, 1), EXACT, NO_SETTING, query)[0]
-    one, both = (neighbours(index, IVF, probes, query)[0] for probes in (1, 2))
+    one, both = (neighbours(index, IVF, nprobe, query)[0] for nprobe in (1, 2))
     assert recall(one, truth).tolist() == [0.5]
     assert sorted(one[0]) == [-1] * 5 + [0, 1, 2, 3, 4]
     assert recall(both, truth).tolist() == [1.0]
@@ -187,7 +187,7 @@ def test_a_single_query_has_no_error(tmp_path):
 
 
 def test_fewer_vectors_than_neighbours_are_all_found(folders):
-    found = measured(folders, 4, probes=(2,))
+    found = measured(folders, 4, nprobe=(2,))
     assert found["recall"].tolist() == [1.0] * 4
 
 
@@ -196,7 +196,7 @@ def runs(folders, monkeypatch):
     """The runs of all indexes over a text store with ids p0, p1, ..."""
     monkeypatch.setattr(nn, "Texts", lambda _: [type("Text", (), {"doc_id": f"p{n}"}) for n in range(300)])
     queries = pd.DataFrame({"query_id": [f"q{n}" for n in range(20)], "text": "x"})
-    return neighbour_runs.__wrapped__(*folders, None, queries, 8, [40], [1, 17], 1)
+    return ann_runs.__wrapped__(*folders, None, queries, 8, [40], [1, 17], 1)
 
 
 def test_the_exact_run_is_brute_force(runs):
@@ -224,13 +224,13 @@ def test_places_that_are_none_are_no_passages(tmp_path, monkeypatch):
     np.save(tmp_path / QUERIES, vectors(2, seed=2))
     monkeypatch.setattr(nn, "Texts", lambda _: [type("Text", (), {"doc_id": f"p{n}"}) for n in range(4)])
     queries = pd.DataFrame({"query_id": ["a", "b"], "text": "x"})
-    runs = neighbour_runs.__wrapped__(tmp_path, tmp_path, None, queries, 8, [40], [1], 1)
+    runs = ann_runs.__wrapped__(tmp_path, tmp_path, None, queries, 8, [40], [1], 1)
     assert run_of(runs, EXACT, 0).groupby("query_id").size().tolist() == [4, 4]
     assert run_of(runs, IVF, 1).groupby("query_id").size().max() < 4
 
 
 def test_what_is_measured_is_part_of_the_key():
-    base = {"size": 100, "links": 8, "breadths": [10], "probes": [1], "timed": 5, "rounds": 2, "noise": 1.0, "seed": 1}
-    others = [{}, {"size": 101}, {"links": 9}, {"breadths": [20]}, {"probes": [2]}, {"timed": 6}, {"rounds": 3}, {"noise": 0.5},
+    base = {"size": 100, "M": 8, "ef_search": [10], "nprobe": [1], "timed": 5, "rounds": 2, "noise": 1.0, "seed": 1}
+    others = [{}, {"size": 101}, {"M": 9}, {"ef_search": [20]}, {"nprobe": [2]}, {"timed": 6}, {"rounds": 3}, {"noise": 0.5},
               {"seed": 2}, {"known": 50}]
     assert len({search_speed("passages", "queries", **{**base, **other}).key for other in others}) == len(others)

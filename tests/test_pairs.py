@@ -8,7 +8,7 @@ from helpers.systems.testbed import Testbed
 
 def pairs(folder, **changes):
     bed = Testbed(str(folder), splits=("train",), words=6, overlap=2)
-    given = {"candidates": 3, "level": 1, "positives": 1, "negatives": 2, "seed": 1} | changes
+    given = {"candidates": 3, "min_relevance": 1, "positives": 1, "negatives": 2, "seed": 1} | changes
     return training_pairs(bed.bm25(0.9, 0.4, 10), bed.qrels_step, bed.store, bed.tokens(backbone.resolve("packaged")),
                           **given).value()
 

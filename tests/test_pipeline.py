@@ -3,7 +3,7 @@ from dataclasses import dataclass, replace
 import pandas as pd
 import pytest
 
-from helpers.data.queries import asked
+from helpers.data.queries import adhoc_queries
 from helpers.data.runs import COLUMNS
 from helpers.errors import BadInput
 from helpers.steps import step
@@ -129,10 +129,10 @@ def test_no_queries_give_no_rows(folder, store):
 
 
 def test_asked_queries_are_numbered():
-    assert asked.definition.function(["a", "b"])["query_id"].tolist() == ["1", "2"]
+    assert adhoc_queries.definition.function(["a", "b"])["query_id"].tolist() == ["1", "2"]
 
 
 def test_a_testbed_of_asked_queries_needs_no_judgments(folder):
-    bed = Testbed(str(folder), splits=("no such split",), asked=asked(["bread"]))
+    bed = Testbed(str(folder), splits=("no such split",), adhoc_queries=adhoc_queries(["bread"]))
     assert bed.query_frame["text"].tolist() == ["bread"]
     assert replace(bed, words=5).query_step is bed.query_step

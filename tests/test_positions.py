@@ -10,12 +10,12 @@ def places(monkeypatch):
     """`answer_positions` over texts given as dictionaries."""
     monkeypatch.setattr("helpers.data.positions.Texts", lambda texts: texts)
 
-    def find(documents, passages, document_qrels, passage_qrels, level=1):
+    def find(documents, passages, document_qrels, passage_qrels, min_relevance=1):
         def frame(rows):
             return pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance"])
         return answer_positions.definition.function(
             {d: Text(d, *t) for d, t in documents.items()}, {p: Text(p, "", t) for p, t in passages.items()},
-            frame(document_qrels), frame(passage_qrels), level)
+            frame(document_qrels), frame(passage_qrels), min_relevance)
     return find
 
 
@@ -29,7 +29,7 @@ def test_title_words_count(places):
 
 
 def test_the_first_of_several_passages_counts(places):
-    found = places(DOCUMENTS, PASSAGES, [("q", "d", 3)], [("q", "d.2", 3), ("q", "d.1", 3), ("q", "d.0", 1)], level=2)
+    found = places(DOCUMENTS, PASSAGES, [("q", "d", 3)], [("q", "d.2", 3), ("q", "d.1", 3), ("q", "d.0", 1)], min_relevance=2)
     assert found["begins"].tolist() == [4]
 
 

@@ -16,7 +16,7 @@ from helpers.steps.rebuilding import rebuild
 from helpers.systems.testbed import Testbed
 from local_server import serving
 
-FILES = {"segments_1": b"segments", "_0.cfs": b"postings"}
+FILES = {"segments_1": b"token_types", "_0.cfs": b"postings"}
 PASSAGES, DOCUMENTS = "msmarco-v1-passage-full", "msmarco-v1-doc-full"
 
 
@@ -174,7 +174,7 @@ def test_without_network_the_archive_can_be_put_there_by_hand(offered, counted):
         prebuilt.prebuilt_index("tiny", found.md5).value()
     assert str(found.archive) in str(caught.value)
     found.archive.write_bytes(archive)
-    assert (prebuilt.prebuilt_index("tiny", found.md5).value() / "segments_1").read_bytes() == b"segments"
+    assert (prebuilt.prebuilt_index("tiny", found.md5).value() / "segments_1").read_bytes() == b"token_types"
 
 
 @pytest.mark.slow
@@ -195,13 +195,13 @@ def test_a_real_index_is_counted_by_lucene(offered, tmp_path):
     ("irds:msmarco-document", "passage", None), ("irds:msmarco-document/anchor-text", "passage", None),  # other texts
     ("irds:vaswani", "passage", None), ("almanac", "document", None), ("msmarco-passage", "passage", None)])
 def test_which_texts_have_a_prebuilt_index(collection, unit, name):
-    found = prebuilt.of(collection, unit)
+    found = prebuilt.index_names(collection, unit)
     assert (found and found[0]) == name
 
 
 def test_an_id_that_does_not_exist_is_refused():
     with pytest.raises(BadInput, match="msmarco-passage/nothing"):
-        prebuilt.of("irds:msmarco-passage/nothing", "passage")
+        prebuilt.index_names("irds:msmarco-passage/nothing", "passage")
 
 
 def test_a_testbed_takes_the_prebuilt_index_where_there_is_one():

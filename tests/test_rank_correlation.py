@@ -39,7 +39,7 @@ def test_exchanging_ranks_agrees_with_all_exchanges():
 
     every = [difference(np.array([n >> place & 1 for place in range(8)], dtype=bool)) for n in range(256)]
     exact = np.mean(np.abs(every) >= abs(every[0]) - 1e-12)
-    assert rc.exchanged_p([first], [second], truth) == pytest.approx(exact, abs=0.02)
+    assert rc.permutation_p([first], [second], truth) == pytest.approx(exact, abs=0.02)
 
 
 def test_equal_systems_differ_by_nothing():

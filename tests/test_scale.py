@@ -104,4 +104,4 @@ def test_fewer_layers_and_a_window():
 
 
 def test_a_gpu():
-    assert Gpu("G", flops=1000.0, share=0.5).hours(3.6e6) == 2.0
+    assert Gpu("G", flops=1000.0, mlm_probability=0.5).hours(3.6e6) == 2.0

@@ -173,23 +173,25 @@ def test_similarity_is_learned_from_pairs(words):
                           **{f"sentence{n + 1}": [sentences(generator, 1, (low, high)[kind])[0] for kind in kinds[:, n]]
                              for n in (0, 1)}})
     train, test = frame[:120], frame[120:]
-    learned, untouched = (predicted_similarity.definition.function(train, test, words, "mean", epochs, 3e-3, 16, 0.1, 16, 1)
+    learned, zero_shot = (predicted_similarity.definition.function(train, test, words, "mean", epochs, 3e-3, 16, 0.1, 16,
+                                                                   1)
                           for epochs in (12, 0))
     scores = test["score"].to_numpy()
     gap = {name: found["predicted"][scores == 5].mean() - found["predicted"][scores == 0].mean()
-           for name, found in (("learned", learned.set_axis(test.index)), ("untouched", untouched.set_axis(test.index)))}
-    assert gap["learned"] > 0.6 > 0.2 > gap["untouched"]
+           for name, found in (("learned", learned.set_axis(test.index)), ("zero_shot", zero_shot.set_axis(test.index)))}
+    assert gap["learned"] > 0.6 > 0.2 > gap["zero_shot"]
     assert list(learned["pair_id"]) == list(test["pair_id"])
 
 
 @pytest.mark.slow
 def test_sections_are_learned_from_triplets(words):
-    from helpers.pretraining.sentence_training import told_apart
+    from helpers.pretraining.sentence_training import triplet_accuracy
 
     generator = np.random.default_rng(1)
     kinds = generator.integers(2, size=200)
     texts = [[sentences(generator, 1, (range(20), range(20, 40))[side])[0] for side in (kind, kind, 1 - kind)] for kind in kinds]
     frame = pd.DataFrame(texts, columns=["anchor", "same", "other"]).assign(triplet_id=[f"t{n}" for n in range(200)])
-    found = {epochs: told_apart.definition.function(frame[:150], frame[150:], words, "mean", 1.0, epochs, 3e-3, 16, 0.1, 16, 1)
+    found = {epochs: triplet_accuracy.definition.function(frame[:150], frame[150:], words, "mean", 1.0, epochs, 3e-3, 16, 0.1,
+                                                          16, 1)
              for epochs in (0, 6)}
     assert found[6]["accuracy"].mean() > 0.9 > found[0]["accuracy"].mean()

@@ -11,7 +11,7 @@ from helpers.costs.step_cost import (
     inference_seconds,
     query_seconds,
     random_ids,
-    threads_of,
+    torch_threads,
     training_seconds,
     training_step,
 )
@@ -166,7 +166,7 @@ def test_threads_are_as_before_after_an_error():
     import torch
 
     before = torch.get_num_threads()
-    with pytest.raises(ZeroDivisionError), threads_of(before + 1):
+    with pytest.raises(ZeroDivisionError), torch_threads(before + 1):
         assert torch.get_num_threads() == before + 1
         1 / 0  # noqa: B018
     assert torch.get_num_threads() == before

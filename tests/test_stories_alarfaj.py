@@ -401,9 +401,9 @@ def test_success_by_place_is_drawn_from_the_first_part_on():
 
 def test_success_is_correlated_with_the_place_and_p_is_corrected():
     rising = of_values({"RR@10": [0.0, 0.25, 1.0, 0.5]})  # ranks 1 2 4 3 against 1 2 3 4: rho 1 - 6 x 2 / 60 = 0.8, p 0.2
-    level = of_values({"RR@10": [0.5] * 4})
-    rows = cells(first_passage.trends_table({"A": rising, "level": level, "B": rising}, PLACES))[1:]
-    assert rows == [["A", "0.125", "0.750", "+0.800", "0.400"], ["level", "0.500", "0.500", "", ""],
+    min_relevance = of_values({"RR@10": [0.5] * 4})
+    rows = cells(first_passage.trends_table({"A": rising, "min_relevance": min_relevance, "B": rising}, PLACES))[1:]
+    assert rows == [["A", "0.125", "0.750", "+0.800", "0.400"], ["min_relevance", "0.500", "0.500", "", ""],
                     ["B", "0.125", "0.750", "+0.800", "0.400"]]
     (row_of_one,) = cells(first_passage.trends_table({"A": FALLING}, PLACES))[1:]
     assert row_of_one == ["A", "0.750", "0.125", "−1.000", "< 0.001"]
@@ -773,7 +773,7 @@ def test_where_nothing_moves_there_is_no_row():
 
 
 def test_the_finding_on_feedback_follows_the_differences():
-    systems = fed(bm25=0.125, bo1=0.25, bert=0.25, full=0.0, passage=0.125, just=0.375, asked=0.25)
+    systems = fed(bm25=0.125, bo1=0.25, bert=0.25, full=0.0, passage=0.125, just=0.375, adhoc_queries=0.25)
     text = feedback.finding(systems, {"full index": pd.Series([0.5, 1.0])}).markdown
     assert f"For BM25 alone Bo1 changes nDCG@10 by +0.125 [+0.125, +0.125] {SURE}." in text
     assert (f"full index changes it by −0.250 [−0.250, −0.250] {SURE}, from the passage index by −0.125 [−0.125, −0.125] {SURE}, "
@@ -874,8 +874,9 @@ def test_comparisons_are_corrected_together_and_linked():
 
 
 def test_measures_have_intervals_and_links():
-    shown = compare.measures_table(HOSTILE, {"level": of_values({"RR@10": [0.5] * 4, "P@10": [0.25] * 4})}, ["P@10", "RR@10"])
-    assert cells(shown) == [["system", "P@10", "RR@10"], ["level", "0.250 [0.250, 0.250]", "0.500 [0.500, 0.500]"]]
+    shown = compare.measures_table(HOSTILE, {"min_relevance": of_values({"RR@10": [0.5] * 4, "P@10": [0.25] * 4})}, ["P@10",
+                                                                                                                     "RR@10"])
+    assert cells(shown) == [["system", "P@10", "RR@10"], ["min_relevance", "0.250 [0.250, 0.250]", "0.500 [0.500, 0.500]"]]
     assert shown.html.count('href="#step-0123456789"') == 2
     assert "<script" not in shown.html
 

@@ -42,7 +42,7 @@ def costs(bert=(0.8, 0.8, 0.8, 0.8, 0.8, 0.8), distil=(0.4, 0.4, 0.4, 0.4, 0.4, 
     time = {name: {"parameters": parameters.get(name, 22_000_000), "seconds": seconds[name]} for name in names}
     memory = {name: {"weights": 4 * parameters.get(name, 22_000_000), "model": 5 * parameters.get(name, 22_000_000),
                      "whole": 9 * parameters.get(name, 22_000_000)} for name in names}
-    return cost.Costs(tuple(architectures.known(name) for name in names), 8, {d: Value(time) for d in devices},
+    return cost.Costs(tuple(architectures.parse_architecture(name) for name in names), 8, {d: Value(time) for d in devices},
                       {d: Value({name: training.get(name, [1.0]) for name in names}) for d in devices},
                       {d: Value(memory) for d in devices})
 
@@ -58,7 +58,7 @@ def test_the_configuration_stands_beside_table_b1():
 
 @pytest.mark.parametrize("spec, layers", [("BERT/3/32/2", 3), ("packaged:0,4", 2), ("packaged", 6)])
 def test_layers_are_those_that_are_there(spec, layers):
-    assert cost.layers(architectures.known(spec)) == layers
+    assert cost.layers(architectures.parse_architecture(spec)) == layers
 
 
 def test_the_table_has_medians_quartiles_and_what_is_relative_to_the_first_model():

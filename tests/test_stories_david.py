@@ -14,7 +14,7 @@ from helpers.evaluation import published
 from helpers.evaluation.verdicts import INCOMPARABLE, INSIGNIFICANT, NONE, NOT_RUN, OPPOSITE, SIGNIFICANT
 from helpers.stories import answer_type_rules as rules
 from helpers.stories import answer_types, david, encoders, significance
-from helpers.stories.wording import apart
+from helpers.stories.wording import unpaired_effect
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.evaluated import Evaluation
 from tables import cells
@@ -46,13 +46,13 @@ BOTH = ["packaged", "packaged:0,1,2"]
 
 def test_every_model_stands_before_and_after_its_training():
     models = david.variants(encoders.models(BASE, ["packaged"], ["mean", "cls"]), trained=True)
-    assert list(models) == ["MiniLM / Avg", "MiniLM / CLS", "MiniLM / Avg, untouched", "MiniLM / CLS, untouched"]
+    assert list(models) == ["MiniLM / Avg", "MiniLM / CLS", "MiniLM / Avg, zero-shot", "MiniLM / CLS, zero-shot"]
     assert [(model.pooling, model.loss) for model in models.values()] == [
         ("mean", "triplet"), ("cls", "triplet"), ("mean", "none"), ("cls", "none")]
 
 
 def test_without_training_the_untouched_models_are_left():
-    assert list(david.variants(encoders.models(BASE, ["packaged"], ["mean"]), trained=False)) == ["MiniLM / Avg, untouched"]
+    assert list(david.variants(encoders.models(BASE, ["packaged"], ["mean"]), trained=False)) == ["MiniLM / Avg, zero-shot"]
 
 
 def test_the_models_are_those_of_the_chapter_encoders():
@@ -66,7 +66,7 @@ def test_the_models_are_those_of_the_chapter_encoders():
 @pytest.mark.parametrize("specs, poolings, trained, pair", [
     (BOTH, ["cls", "mean"], True, ("MiniLM / CLS", "MiniLM (layers 0,1,2) / CLS")),
     (BOTH[::-1], ["mean"], True, ("MiniLM (layers 0,1,2) / Avg", "MiniLM / Avg")),
-    (BOTH, ["mean"], False, ("MiniLM / Avg, untouched", "MiniLM (layers 0,1,2) / Avg, untouched")),
+    (BOTH, ["mean"], False, ("MiniLM / Avg, zero-shot", "MiniLM (layers 0,1,2) / Avg, zero-shot")),
     (["packaged"], ["mean", "cls"], True, ("MiniLM / Avg", ""))])
 def test_two_models_stand_for_bert_and_distilbert(specs, poolings, trained, pair):
     assert david.pair_of(david.variants(encoders.models(BASE, specs, poolings), trained)) == pair
@@ -442,8 +442,8 @@ def test_the_finding_names_best_and_worst_type():
 
 
 def test_a_difference_of_two_groups_in_words():
-    found = of_values([0.5, 0.5]).apart(of_values([0.25, 0.25, 0.25]), "RR@10")
-    assert apart(found) == "+0.250 [+0.250, +0.250] (not significant, permutation p 0.200; 2 against 3 queries)"
+    found = of_values([0.5, 0.5]).unpaired_against(of_values([0.25, 0.25, 0.25]), "RR@10")
+    assert unpaired_effect(found) == "+0.250 [+0.250, +0.250] (not significant, permutation p 0.200; 2 against 3 queries)"
 
 
 def test_the_rules_of_the_study_come_after_our_own():

@@ -187,7 +187,7 @@ def test_the_finding_on_encoders_follows_the_values():
     said = encoders.finding({"A / Avg": system(0.4), "B / Avg": system(0.1)}, {"A / Avg": system(0.3), "B / Avg": system(0.25)},
                             system(0.2)).markdown
     assert "Of the trained encoders A / Avg ranks best, with 0.550; against BM25: +0.100" in said
-    assert "Of the untouched ones A / Avg ranks best, with 0.650; against BM25: +0.200" in said
+    assert "Of the zero-shot ones A / Avg ranks best, with 0.650; against BM25: +0.200" in said
     assert "raises 1 of 2 models" in said
     assert "the most favourable change is that of B / Avg: +0.150" in said
 
@@ -273,7 +273,7 @@ def run_of(**best):
 
 BED = SimpleNamespace(
     qrels=pd.DataFrame([("q0", "a", 1), ("q1", "b", 1), ("q2", "c", 1)], columns=["query_id", "doc_id", "relevance"]),
-    level=1, judged=["q0", "q1", "q2"],
+    min_relevance=1, judged=["q0", "q1", "q2"],
     query_frame=pd.DataFrame({"query_id": ["q0", "q1", "q2"], "text": ["<why>", "how", "when"]}),
     store=SimpleNamespace(value=lambda: "store"))
 
@@ -347,16 +347,16 @@ def test_a_map_says_how_many_queries_have_their_passage_nearest():
     assert embeddings.nearest_share(points) == 1.0
     swapped = points.assign(x=[0, 9, 2, 1])
     assert embeddings.nearest_share(swapped) == 0.0
-    figure = embeddings.map_figure({"untouched": swapped, "fine-tuned": points})
-    assert "untouched: 0% of 2 queries have their own passage as the nearest. fine-tuned: 100% of 2" in figure.html
+    figure = embeddings.map_figure({"zero-shot": swapped, "fine-tuned": points})
+    assert "zero-shot: 0% of 2 queries have their own passage as the nearest. fine-tuned: 100% of 2" in figure.html
 
 
 def test_the_space_is_told_by_its_similarities():
     table = pd.DataFrame({"query_id": ["a", "b"], "relevant": [0.9, 0.7], "other": [0.1, 0.3], "above": [1.0, 0.5]})
     step = SimpleNamespace(key="0123456789abcdef", value=lambda: table)
-    rows = cells(embeddings.space_table({"untouched": step}))
-    assert rows[1] == ["untouched", "0.800", "0.200", "0.600", "75.00%"]
-    assert 'href="#step-0123456789"' in embeddings.space_table({"untouched": step}).html
+    rows = cells(embeddings.space_table({"zero-shot": step}))
+    assert rows[1] == ["zero-shot", "0.800", "0.200", "0.600", "75.00%"]
+    assert 'href="#step-0123456789"' in embeddings.space_table({"zero-shot": step}).html
 
 
 def test_the_finding_on_embeddings_follows_the_values():
@@ -367,10 +367,10 @@ def test_the_finding_on_embeddings_follows_the_values():
     assert "The fine-tuned against BM25: RR@10 +0.150" in said
     assert "for 2 queries; the reverse holds for 1." in said
     assert "repeats is −1.00" in said
-    alike = embeddings.finding(both, "fine-tuned", shares.assign(share=0.5), BED, 2).markdown
+    alike = embeddings.finding(both, "fine-tuned", shares.assign(mlm_probability=0.5), BED, 2).markdown
     assert "Spearman" not in alike
 
 
 def test_the_encoder_stands_before_and_after_its_training():
     base = BiEncoder()
-    assert embeddings.models(base) == {"untouched encoder": replace(base, loss="none"), "fine-tuned encoder": base}
+    assert embeddings.models(base) == {"zero-shot encoder": replace(base, loss="none"), "fine-tuned encoder": base}

@@ -580,11 +580,11 @@ def test_speeds_stand_beside_the_studys_and_relative_to_bert_base():
 
 
 def test_timings_ask_for_every_size_once_on_each_device(folder):
-    from helpers.systems.reranking_experiment import Trial
+    from helpers.systems.reranking_experiment import RerankingExperiment
     from helpers.systems.testbed import Testbed
 
     bed = Testbed(str(folder))
-    trial = Trial(bed, bed.bm25(0.9, 0.4, 10), candidates=7)
+    trial = RerankingExperiment(bed, bed.bm25(0.9, 0.4, 10), candidates=7)
     found = model_size.timings(trial, ["2/128/2", "6/384/12", "2/128/2"], BASE, timed=4, rounds=3, devices=["cpu", "cuda"])
     assert list(found) == ["cpu", "cuda"]
     for device, step in found.items():
@@ -595,11 +595,11 @@ def test_timings_ask_for_every_size_once_on_each_device(folder):
 
 def test_without_devices_every_device_of_the_machine_is_timed(folder, monkeypatch):
     from helpers.steps import numerics
-    from helpers.systems.reranking_experiment import Trial
+    from helpers.systems.reranking_experiment import RerankingExperiment
     from helpers.systems.testbed import Testbed
 
     monkeypatch.setattr(numerics, "devices", lambda: ["cpu", "cuda"])
-    found = model_size.timings(Trial.of_bm25(Testbed(str(folder)), 7), ["2/128/2"], BASE, 4, 3, devices=[])
+    found = model_size.timings(RerankingExperiment.of_bm25(Testbed(str(folder)), 7), ["2/128/2"], BASE, 4, 3, devices=[])
     assert list(found) == ["cpu", "cuda"]
 
 

@@ -56,7 +56,7 @@ def run_of(**lists):
 
 # ---- names ----
 
-@pytest.mark.parametrize("stage, name", [("bm25", "BM25(Anserini)"), ("repbert", "RepBERT"), ("minilm", "MiniLM untouched"),
+@pytest.mark.parametrize("stage, name", [("bm25", "BM25(Anserini)"), ("repbert", "RepBERT"), ("minilm", "zero-shot MiniLM"),
                                          ("/data/run.tas-b.txt", "tas-b"), ("theirs.trec.gz", "theirs.trec")])
 def test_stages_are_called_as_in_the_study_or_by_their_file(stage, name):
     assert stages.label(stage) == name
@@ -112,7 +112,7 @@ def test_repbert_is_judged_against_bm25(shift, verdict):
 
 def test_systems_stand_under_the_names_of_table_1():
     rows = repbert_story.by_rows({"bm25": system(), "repbert": system(), "minilm": system(), "run.x.txt": system(label="x")})
-    assert list(rows) == ["BM25(Anserini) [2]", "Ours (RepBERT)", "MiniLM untouched", "x"]
+    assert list(rows) == ["BM25(Anserini) [2]", "Ours (RepBERT)", "zero-shot MiniLM", "x"]
     known = {row for table, row, _ in published.load("zhan2020") if table == "1"}
     assert {name for stage, name in repbert_story.ROWS.items() if stage in stages.STUDIED} <= known
 
@@ -208,7 +208,7 @@ def test_the_heaviest_words_are_shown_for_what_deepct_moves_most(monkeypatch):
         asked.append((documents, words))
         return Found(pd.DataFrame({"doc_id": ["d3", "d3", "d2"], "word": ["x", "y", "z"], "weight": [0.5, 0.25, 0.125]}))
 
-    monkeypatch.setattr(first_stage, "heaviest_words", heavy)
+    monkeypatch.setattr(first_stage, "top_weighted_terms", heavy)
     monkeypatch.setattr(first_stage, "Texts", lambda _: {doc: SimpleNamespace(title=doc.upper()) for doc in ("d2", "d3", "d5")})
     recipes = SimpleNamespace(deepct=SimpleNamespace(weights=lambda bed: Found()))
     rows = cells(first_stage.weights_table(recipes, bed, {"bm25": base, "deepct": deepct}, 1, 2))[1:]
@@ -282,7 +282,7 @@ def test_table_2_has_gain_mark_interval_and_the_studys_value():
     systems = by_depth(bm25=(0.0, 0.0, 0.25), deepct=(0.25, 0.0, 0.25), minilm=(0.125, 0.0, 0.0))
     shown = depth.table(systems, "bm25")
     header, five, ten, _ = cells(shown)
-    assert header == ["depth", "BM25(Anserini)", "DeepCT", "MiniLM untouched"]
+    assert header == ["depth", "BM25(Anserini)", "DeepCT", "zero-shot MiniLM"]
     assert five[1].startswith("0.250 [") and five[1].endswith("; study 0.232")
     assert five[2].startswith("0.500† (+100%)") and five[2].endswith("; study 0.279 (+20%)")
     assert five[3].startswith("0.375† (+50%)") and five[3].endswith("]")
@@ -291,7 +291,7 @@ def test_table_2_has_gain_mark_interval_and_the_studys_value():
     assert values["5", "DeepCT"] == (0.5, SIGNIFICANT)
     assert values["10", "DeepCT"] == (0.25, NONE)
     assert values["5", "BM25(Anserini)"] == (0.25, None)
-    assert not any(column == "MiniLM untouched" for _, column in values)
+    assert not any(column == "zero-shot MiniLM" for _, column in values)
 
 
 @pytest.mark.parametrize("value, base, text", [(0.5, 0.4, "+25%"), (0.3, 0.4, "−25%"), (0.4, 0.4, "+0%"), (0.4, 0.0, "no base")])
@@ -547,13 +547,13 @@ def test_weights_come_from_development_queries_or_are_even(monkeypatch):
     assert set(fused.weights(first_stages(), names, None, 10, "RR@10").values()) == {0.5}
     asked = []
 
-    def grid(first, second, queries, qrels, level, measure, weights, depth_):
+    def grid(first, second, queries, qrels, min_relevance, measure, weights, depth_):
         asked.append((first, second, measure, depth_))
         return Found(pd.DataFrame({"weight": [0.2, 0.7], measure: [0.1, 0.3] if first == "bm25" else [0.3, 0.1]}))
 
-    monkeypatch.setattr(fused, "sum_weights", grid)
+    monkeypatch.setattr(fused, "fusion_weight_grid", grid)
     monkeypatch.setattr(FirstStages, "run", lambda self, name, bed, depth_: name)
-    bed = SimpleNamespace(query_step=None, qrels_step=None, level=1)
+    bed = SimpleNamespace(query_step=None, qrels_step=None, min_relevance=1)
     assert fused.weights(first_stages(), names, bed, 10, "nDCG@10") == {("bm25", "deepct"): 0.7, ("bm25", "repbert"): 0.7,
                                                                        ("deepct", "repbert"): 0.2}
     assert asked[0] == ("bm25", "deepct", "nDCG@10", 10)
@@ -570,7 +570,7 @@ def test_both_orders_of_a_pair_come_from_one_step(monkeypatch):
     values = {FIRST: 0.1, SECOND: 0.2, RRF: 0.3, SUM: 0.4, UNCUT: 0.5}
     asked = []
 
-    def step(first, second, queries, qrels, level, names, weight, depth_):
+    def step(first, second, queries, qrels, min_relevance, names, weight, depth_):
         asked.append((first.key, second.key, names, weight, depth_))
         return Found(pd.DataFrame([(method, query, *[value] * len(names)) for method, value in values.items() for query in "rq"],
                                   columns=["method", "query_id", *names]))
@@ -578,7 +578,7 @@ def test_both_orders_of_a_pair_come_from_one_step(monkeypatch):
     monkeypatch.setattr(fused, "fusions", step)
     bed = Bed()
     bed.query_step = bed.qrels_step = None
-    bed.level = 1
+    bed.min_relevance = 1
     runs = {"bm25": Found(run_of(q="xa", r="xyb"), key="one"), "repbert": Found(run_of(q="a", r="b"), key="two")}
     found = fused.fuse(runs, bed, 10, {("bm25", "repbert"): 0.3}, "RR@10")
     assert asked == [("one", "two", ["RR@10", "R@10", "R@1000", "R@20"], 0.3, 10)]

@@ -37,9 +37,9 @@ def test_too_large_a_sample_is_all_there_is():
 
 
 def test_the_collection_says_what_counts_as_relevant(folder):
-    assert Testbed("almanac").level == 2
-    assert Testbed(str(folder)).level == 1
-    assert Testbed("almanac", level=3).level == 3
+    assert Testbed("almanac").min_relevance == 2
+    assert Testbed(str(folder)).min_relevance == 1
+    assert Testbed("almanac", min_relevance=3).min_relevance == 3
 
 
 def test_documents_come_first_where_there_are_any(folder):

@@ -47,7 +47,8 @@ QRELS = step("qrels", parts=[part("qrels", "passage", "test")])
 WHOLE = step("window_tokens", store=STORE, backbone=BACKBONE, words=1_000_000, overlap=0)
 WINDOWS = step("window_tokens", store=DOCUMENTS, backbone=BACKBONE, words=10, overlap=5)
 RUN = step("bm25_run", index=step("text_index", store=STORE), queries=QUERIES, k1=0.9, b=0.4, depth=8)
-PAIRS = step("training_pairs", run=RUN, qrels=QRELS, store=STORE, tokens=WHOLE, candidates=5, level=1, positives=1, negatives=2,
+PAIRS = step("training_pairs", run=RUN, qrels=QRELS, store=STORE, tokens=WHOLE, candidates=5, min_relevance=1, positives=1,
+             negatives=2,
              seed=1)
 TRAINED = {"epochs": 3, "batch_size": 2, "max_length": 100, "query_length": 9}
 CROSS = step("cross_encoder", pairs=PAIRS, queries=QUERIES, store=STORE, tokens=WHOLE, backbone=BACKBONE, **TRAINED)
@@ -86,9 +87,9 @@ def test_lexical_runs(name):
 
 
 @pytest.mark.parametrize(("recipe", "rows"), [
-    (step("best_window", run=RUN, depth=5), 20),
-    (step("best_window", run=RUN, depth=50), 32),
-    (step("judged_candidates", run=RUN, candidates=3), 16),
+    (step("max_passage", run=RUN, depth=5), 20),
+    (step("max_passage", run=RUN, depth=50), 32),
+    (step("candidates_with_positives", run=RUN, candidates=3), 16),
     (step("reranked", run=RUN), 32),
 ])
 def test_runs_made_of_runs(recipe, rows):
@@ -100,7 +101,7 @@ def test_the_queries_of_a_step():
     two = [part("queries", "a"), part("queries", "b")]
     assert workload_inputs.query_count(step("queries", parts=two, sample=0, seed=1)) == 12
     assert workload_inputs.query_count(step("queries", parts=[part("queries", "a")], sample=99, seed=1)) == 6
-    assert workload_inputs.query_count(step("asked", texts=["one", "two"])) == 2
+    assert workload_inputs.query_count(step("adhoc_queries", texts=["one", "two"])) == 2
     assert workload_inputs.query_count(step("expanded_texts", queries=QUERIES)) == 4
 
 
@@ -180,8 +181,8 @@ def test_embeddings_and_their_search():
 
 def test_approximate_indexes_are_in_memory():
     vectors = step("passage_embeddings", **VECTORS)
-    assert workload.of(step("neighbour_runs", passages=vectors, links=8)) == Load(0, PROCESS + 10 * (3 * 4 * 4 + 64))
-    assert workload.of(step("search_speed", passages=vectors, links=8, size=100)) == Load(0, PROCESS + 100 * (3 * 4 * 4 + 64))
+    assert workload.of(step("ann_runs", passages=vectors, M=8)) == Load(0, PROCESS + 10 * (3 * 4 * 4 + 64))
+    assert workload.of(step("search_speed", passages=vectors, M=8, size=100)) == Load(0, PROCESS + 100 * (3 * 4 * 4 + 64))
 
 
 def test_term_weights():
@@ -227,7 +228,7 @@ def test_steps_add_up_and_of_memory_the_largest_counts():
 @pytest.mark.parametrize("recipe", [
     step("run_measures"), step("text_store", texts={"data": ["texts", "passage"], "collection": "irds:other", "digest": ""}),
     step("early_stopped", model=step("cross_encoder", backbone={"data": ["backbone", "hub:c/d@main"], "digest": ""})),
-    step("best_window", run=step("something", of=1), depth=3),
+    step("max_passage", run=step("something", of=1), depth=3),
 ])
 def test_nothing_is_told_of_what_has_no_rule_or_no_facts(recipe):
     assert workload.of(recipe) is None
@@ -235,7 +236,7 @@ def test_nothing_is_told_of_what_has_no_rule_or_no_facts(recipe):
 
 def test_a_large_collection_is_found_anywhere_in_a_recipe():
     assert workload.is_large(CROSS)
-    assert not workload.is_large(step("asked", texts=["irds:tiny"]))
+    assert not workload.is_large(step("adhoc_queries", texts=["irds:tiny"]))
     assert not workload.is_large(step("text_store", texts={"data": ["texts", "passage"], "collection": "almanac", "digest": ""}))
 
 

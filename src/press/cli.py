@@ -63,7 +63,7 @@ def _parser() -> argparse.ArgumentParser:
     search.add_argument("--collection", default="almanac", help="almanac (default), a folder, or irds:<id>")
     search.add_argument("--unit", default="", choices=["", "document", "passage"], help="documents, if there are any")
     search.add_argument("--reranker", default="minilm", choices=["minilm", "bert", "none"],  # search_command.RERANKERS
-                        help="minilm (default; untouched bi-encoder), bert (trained at the first call: ten minutes), none")
+                        help="minilm (default; zero-shot bi-encoder), bert (trained at the first call: ten minutes), none")
     search.add_argument("--feedback", default="none", choices=["none", "documents", "passages"],
                         help="Bo1 terms from whole documents, or from their first words")
     search.add_argument("-k", type=_positive, default=10, help="documents shown")

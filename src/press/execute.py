@@ -42,7 +42,7 @@ def variant_name(chapter: str, values: dict[str, Any], baseline: dict[str, Any])
 
 
 @dataclass(frozen=True)
-class Wanted:
+class PageRequest:
     """A page that was asked for.
 
     Args:
@@ -78,13 +78,13 @@ class Wanted:
         return self.page.exists() and self.stamp.exists() and self.stamp.read_text() == mark
 
 
-def wanted(chapter: str, profile: str, given: dict[str, str]) -> Wanted:
+def wanted(chapter: str, profile: str, given: dict[str, str]) -> PageRequest:
     """The page of a chapter in a profile, with parameters from the command line, as texts.
 
     Raises:
         BadInput: for an unknown chapter, profile or parameter, or a value of the wrong type.
     """
-    return Wanted(chapter, profile, chapters.resolve(chapter, profile, given), chapters.resolve(chapter, profile, {}))
+    return PageRequest(chapter, profile, chapters.resolve(chapter, profile, given), chapters.resolve(chapter, profile, {}))
 
 
 def run(chapter: str, profile: str, given: dict[str, str], fresh: bool = False) -> tuple[Path, bool]:

@@ -86,7 +86,8 @@ def _files(collections: Iterable[str]) -> list[Item]:
 def _indexes(collections: Iterable[str]) -> list[Item]:
     from helpers.data.irds import IrDatasets
 
-    wanted = {found for spec in collections for unit in IrDatasets(spec).units if (found := prebuilt.of(spec, unit)) is not None}
+    units = [(spec, unit) for spec in collections for unit in IrDatasets(spec).units]
+    wanted = {names for names in (prebuilt.index_names(*pair) for pair in units) if names is not None}
     made = []
     for name, md5 in sorted(wanted):
         index, unpacked = prebuilt.describe(name), prebuilt.prebuilt_index(name, md5).lookup()[0] is not None

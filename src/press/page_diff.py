@@ -72,12 +72,12 @@ def differing(old: Path, new: Path) -> dict[str, str]:
     for page in dict.fromkeys([*after, *before]):
         if page not in before or page not in after:
             found[page] = "new" if page in after else "gone"
-        elif said(old / f"{page}.html") != said(new / f"{page}.html"):
+        elif content_digest(old / f"{page}.html") != content_digest(new / f"{page}.html"):
             found[page] = "changed"
     return found
 
 
-def said(file: Path) -> str:
+def content_digest(file: Path) -> str:
     """A digest of what a page's article says and shows, without what differs between any two runs."""
     from bs4 import BeautifulSoup
 

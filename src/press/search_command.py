@@ -7,9 +7,9 @@ import pandas as pd
 from helpers.systems.base_reranker import base_reranker
 from helpers.systems.pipeline import Feedback, Pipeline
 from helpers.systems.reranking_experiment import Scorer
-from helpers.systems.zero_shot import Untouched
+from helpers.systems.zero_shot import ZeroShotReranker
 
-RERANKERS: dict[str, Callable[[], Scorer | None]] = {"minilm": Untouched, "bert": base_reranker, "none": lambda: None}
+RERANKERS: dict[str, Callable[[], Scorer | None]] = {"minilm": ZeroShotReranker, "bert": base_reranker, "none": lambda: None}
 FEEDBACK = {"none": None, "documents": Feedback(form=""), "passages": Feedback(first_words=250, form="")}
 
 

@@ -30,7 +30,7 @@ def latencies(lexical: dict[str, Any], dense: dict[str, Any], queries: pd.DataFr
     Args:
         lexical: for each stage of this kind `index` (a Lucene index folder), `k1` and `b`.
         dense: for each stage of this kind `passages` (the folder of `embeddings.passage_embeddings`), `query_length` and the
-            arguments of `encoder.Encoder`: `backbone`, `model`, `pooling`, `normalise`, `segments`.
+            arguments of `encoder.Encoder`: `backbone`, `model`, `pooling`, `normalise`, `token_types`.
         queries: columns query_id, text.
         depth: texts retrieved for each query.
         timed: how many of the queries.

@@ -18,8 +18,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from helpers.costs.step_cost import encode, random_ids, threads_of
-from helpers.networks.architectures import build, known, name_of
+from helpers.costs.step_cost import encode, random_ids, torch_threads
+from helpers.networks.architectures import build, name_of, parse_architecture
 from helpers.networks.scoring import attention
 from helpers.steps import numerics, step
 
@@ -78,9 +78,9 @@ def measure(spec: str, batch: int, tokens: int, threads: int, precision: str, de
     """What `inference_memory` returns of one model, measured in this process."""
     import torch
 
-    with numerics.using(device), threads_of(threads), torch.inference_mode():
+    with numerics.using(device), torch_threads(threads), torch.inference_mode():
         before = resident()
-        model = build(known(spec), precision, attn_implementation=attention()).eval().to(device)
+        model = build(parse_architecture(spec), precision, attn_implementation=attention()).eval().to(device)
         weights = sum(parameter.numel() * parameter.element_size() for parameter in model.parameters())
         ids = random_ids(batch, tokens, device)
         reset_peak()

@@ -40,7 +40,7 @@ def inference_seconds(shapes: list[str], backbones: list[Any], batch: int, token
     """
     import torch
 
-    with numerics.using(device), threads_of(threads):
+    with numerics.using(device), torch_threads(threads):
         built = {name_of(model): build(model, precision, attn_implementation=attention()).eval().to(device)
                  for model in (*shapes, *backbones)}
         ids = random_ids(batch, tokens, device)
@@ -72,7 +72,7 @@ def training_seconds(shapes: list[str], backbones: list[Any], triplets: int, tok
     Returns:
         For each model the seconds of each round.
     """
-    with numerics.using(device), threads_of(threads):
+    with numerics.using(device), torch_threads(threads):
         built = {name_of(model): build(model, attn_implementation=attention()).train().to(device)
                  for model in (*shapes, *backbones)}
         ids = random_ids(3 * triplets, tokens, device)
@@ -90,7 +90,7 @@ def query_seconds(backbone: Backbone, tokens: int, rounds: int) -> list[float]:
     """
     import torch
 
-    with numerics.using("cpu"), threads_of(1), torch.inference_mode():
+    with numerics.using("cpu"), torch_threads(1), torch.inference_mode():
         model, ids = build(backbone, attn_implementation=attention()).eval(), random_ids(1, tokens, "cpu")
         return in_turns({"": model}, lambda model: lambda: encode(model, ids), rounds, time.thread_time)[""]
 
@@ -158,7 +158,7 @@ def random_ids(batch: int, tokens: int, device: str) -> Any:
     return torch.randint(LOWEST_ID, HIGHEST_ID, (batch, tokens), generator=torch.Generator().manual_seed(1)).to(device)
 
 
-class threads_of:  # noqa: N801 - a context manager that reads like a phrase
+class torch_threads:  # noqa: N801 - a context manager that reads like a phrase
     """Compute with so many PyTorch threads for a while."""
 
     def __init__(self, threads: int):

@@ -14,7 +14,7 @@ SHARE = 0.5  # a window holds a passage if it has at least this share of its wor
 
 
 @step(version=1, form="table")
-def answer_windows(documents: Path, passages: Path, document_qrels: pd.DataFrame, passage_qrels: pd.DataFrame, level: int,
+def answer_windows(documents: Path, passages: Path, document_qrels: pd.DataFrame, passage_qrels: pd.DataFrame, min_relevance: int,
                    words: int, overlap: int) -> pd.DataFrame:
     """The windows of relevant documents that hold a relevant passage.
 
@@ -23,7 +23,7 @@ def answer_windows(documents: Path, passages: Path, document_qrels: pd.DataFrame
         passages: the text store of the passages, which are parts of the documents' bodies.
         document_qrels: judgments of documents.
         passage_qrels: judgments of passages, of the same queries.
-        level: the lowest grade that counts as relevant.
+        min_relevance: the lowest grade that counts as relevant.
         words: words of a window.
         overlap: words shared by neighbouring windows.
 
@@ -31,15 +31,17 @@ def answer_windows(documents: Path, passages: Path, document_qrels: pd.DataFrame
         Columns query_id, window_id; a passage that stands in no relevant document of its query gives no row.
     """
     texts, parts = Texts(documents), Texts(passages)
-    rows = [(query, window) for query, document, passage in relevant_pairs(document_qrels, passage_qrels, level)
+    rows = [(query, window) for query, document, passage in relevant_pairs(document_qrels, passage_qrels, min_relevance)
             for window in holding(texts[document], parts[passage].body, words, overlap)]
     return pd.DataFrame(rows, columns=["query_id", "window_id"]).drop_duplicates(ignore_index=True)
 
 
-def relevant_pairs(document_qrels: pd.DataFrame, passage_qrels: pd.DataFrame, level: int) -> Iterator[tuple[str, str, str]]:
+def relevant_pairs(document_qrels: pd.DataFrame, passage_qrels: pd.DataFrame,
+                   min_relevance: int) -> Iterator[tuple[str, str, str]]:
     """Every query with each of its relevant documents and each of its relevant passages, whether that stands in it or not."""
-    relevant = document_qrels[document_qrels["relevance"] >= level].groupby("query_id")["doc_id"].agg(list)
-    for query, passage in passage_qrels.loc[passage_qrels["relevance"] >= level, ["query_id", "doc_id"]].itertuples(index=False):
+    relevant = document_qrels[document_qrels["relevance"] >= min_relevance].groupby("query_id")["doc_id"].agg(list)
+    judged = passage_qrels.loc[passage_qrels["relevance"] >= min_relevance, ["query_id", "doc_id"]]
+    for query, passage in judged.itertuples(index=False):
         for document in relevant.get(query, []):
             yield query, document, passage
 

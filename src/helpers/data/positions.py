@@ -11,7 +11,7 @@ from helpers.steps import step
 
 @step(version=1, form="table")
 def answer_positions(documents: Path, passages: Path, document_qrels: pd.DataFrame, passage_qrels: pd.DataFrame,
-                     level: int) -> pd.DataFrame:
+                     min_relevance: int) -> pd.DataFrame:
     """The place of the first relevant passage in each relevant document.
 
     Args:
@@ -19,7 +19,7 @@ def answer_positions(documents: Path, passages: Path, document_qrels: pd.DataFra
         passages: the text store of the passages, which are parts of the documents' bodies.
         document_qrels: judgments of documents.
         passage_qrels: judgments of passages, of the same queries.
-        level: the lowest grade that counts as relevant.
+        min_relevance: the lowest grade that counts as relevant.
 
     Returns:
         Columns query_id, doc_id, begins (words of title and body before it), length (its words), words (the document's, title
@@ -27,7 +27,7 @@ def answer_positions(documents: Path, passages: Path, document_qrels: pd.DataFra
     """
     texts, parts = Texts(documents), Texts(passages)
     rows: list[tuple[str, str, int, int, int]] = []
-    for query, doc_id, passage in relevant_pairs(document_qrels, passage_qrels, level):
+    for query, doc_id, passage in relevant_pairs(document_qrels, passage_qrels, min_relevance):
         title, body, piece = texts[doc_id].title.split(), texts[doc_id].body.split(), parts[passage].body.split()
         start = find(body, piece)
         if start is not None:

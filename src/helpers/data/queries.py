@@ -47,6 +47,6 @@ def take(frame: pd.DataFrame, sample: int, seed: int) -> pd.DataFrame:
 
 
 @step(version=1, form="table")
-def asked(texts: list) -> pd.DataFrame:
+def adhoc_queries(texts: list) -> pd.DataFrame:
     """Queries as they were typed; their ids are their numbers, from 1."""
     return pd.DataFrame({"query_id": [str(number) for number in range(1, len(texts) + 1)], "text": texts})

@@ -22,21 +22,22 @@ class Example(TypedDict):
     relevant: frozenset[str]  # every passage that is judged relevant to the query
 
 
-def examples(pairs: pd.DataFrame, qrels: pd.DataFrame, level: int, queries: pd.DataFrame, tokens: WindowTokens, tokenizer: Any,
+def examples(pairs: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, queries: pd.DataFrame, tokens: WindowTokens,
+             tokenizer: Any,
              max_length: int, query_length: int) -> dict[str, Example]:
     """An example for each query that has both a relevant passage and a negative among its pairs.
 
     Args:
         pairs: columns query_id, window_id, label; one window is a passage.
         qrels: judgments of the queries.
-        level: the lowest grade that counts as relevant.
+        min_relevance: the lowest grade that counts as relevant.
         queries: columns query_id, text.
         tokens: of the passages.
         tokenizer: of the encoder.
         max_length: tokens of a passage, special tokens included.
         query_length: tokens of a query, special tokens included.
     """
-    judged = qrels[qrels["relevance"] >= level].groupby("query_id")["doc_id"].agg(frozenset)
+    judged = qrels[qrels["relevance"] >= min_relevance].groupby("query_id")["doc_id"].agg(frozenset)
     texts = queries.set_index("query_id")["text"]
     asked = list(dict.fromkeys(pairs["query_id"]))
     ids = dict(zip(asked, query_ids(tokenizer, [texts[query] for query in asked], query_length), strict=True))
@@ -73,11 +74,11 @@ class Batches:
 
     Args:
         pad: the tokenizer's padding id.
-        segments: whether passages get a token type of their own.
+        token_types: whether passages get a token type of their own.
     """
 
     pad: int
-    segments: bool
+    token_types: bool
 
     def __call__(self, found: Sequence[Example]) -> dict[str, Any]:
         """The inputs of `bi_encoder_model.BiEncoderModel.forward`."""
@@ -95,6 +96,6 @@ class Batches:
             owners += [number] * len(mine)
         relevant = torch.tensor([[passage in example["relevant"] for passage in ids] for example in found])
         own = torch.tensor([[owner == number for owner in owners] for number in range(len(found))])
-        return {"queries": inputs([example["query"] for example in found], self.pad, QUERY if self.segments else None),
-                "passages": inputs(rows, self.pad, PASSAGE if self.segments else None),
+        return {"queries": inputs([example["query"] for example in found], self.pad, QUERY if self.token_types else None),
+                "passages": inputs(rows, self.pad, PASSAGE if self.token_types else None),
                 "positive": torch.tensor(positive), "relevant": relevant, "own": own & ~relevant}

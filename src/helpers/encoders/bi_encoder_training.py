@@ -10,15 +10,15 @@ from helpers.data.tokens import WindowTokens
 from helpers.encoders.bi_encoder_data import Batches, examples, split
 from helpers.networks import fine_tuning
 from helpers.networks.backbone import Backbone
-from helpers.networks.encoder import build, has_segments
+from helpers.networks.encoder import build, has_token_types
 from helpers.steps import step
 
 LOGGED = ("step", "epoch", "loss", "eval_loss", "eval_accuracy", "learning_rate")
 
 
 @step(version=1, form="folder", network=True)
-def bi_encoder(pairs: pd.DataFrame, qrels: pd.DataFrame, level: int, queries: pd.DataFrame, store: Path, tokens: Path,
-               backbone: Backbone, pooling: str, loss: str, margin: float, temperature: float, similarity: str, segments: bool,
+def bi_encoder(pairs: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, queries: pd.DataFrame, store: Path, tokens: Path,
+               backbone: Backbone, pooling: str, loss: str, margin: float, temperature: float, similarity: str, token_types: bool,
                negatives: int, epochs: int, learning_rate: float, batch_size: int, warmup: float, weight_decay: float,
                dropout: float, max_length: int, query_length: int, evaluation_queries: int, evaluations: int, seed: int,
                held_out_seed: int, start: Path | None = None, *, folder: Path) -> None:
@@ -30,7 +30,7 @@ def bi_encoder(pairs: pd.DataFrame, qrels: pd.DataFrame, level: int, queries: pd
     Args:
         pairs: columns query_id, window_id, label: the draws.
         qrels: the judgments, by which a passage of another query may be relevant too.
-        level: the lowest grade that counts as relevant.
+        min_relevance: the lowest grade that counts as relevant.
         queries: columns query_id, text.
         store: the text store that the tokens belong to.
         tokens: the window tokens, one window a passage.
@@ -40,7 +40,7 @@ def bi_encoder(pairs: pd.DataFrame, qrels: pd.DataFrame, level: int, queries: pd
         margin: of the triplet loss.
         temperature: of the contrastive loss.
         similarity: `cosine` or `dot`.
-        segments: whether passages have another token type than queries, where the architecture has two.
+        token_types: whether passages have another token type than queries, where the architecture has two.
         negatives: of each query in training; without any, passages of other queries alone.
         epochs: passes over the training queries.
         learning_rate: the peak of the schedule.
@@ -66,7 +66,7 @@ def bi_encoder(pairs: pd.DataFrame, qrels: pd.DataFrame, level: int, queries: pd
     from helpers.encoders.bi_encoder_model import BiEncoderModel
 
     tokenizer = backbone.tokenizer()
-    found = examples(pairs, qrels, level, queries, WindowTokens(tokens, store), tokenizer, max_length, query_length)
+    found = examples(pairs, qrels, min_relevance, queries, WindowTokens(tokens, store), tokenizer, max_length, query_length)
     if len(found) < 2:
         raise ValueError(f"{len(found)} training queries have a relevant passage and a negative: at least two are wanted")
     train, evaluation = split(found, evaluation_queries, held_out_seed, negatives)
@@ -79,7 +79,7 @@ def bi_encoder(pairs: pd.DataFrame, qrels: pd.DataFrame, level: int, queries: pd
     arguments.per_device_eval_batch_size = batch_size  # a loss over in-batch passages depends on how many there are
     arguments.remove_unused_columns, arguments.label_names, arguments.eval_on_start = False, ["positive"], True
     trainer = Trainer(model=model, args=arguments, train_dataset=train, eval_dataset=evaluation, compute_metrics=accuracy,
-                      data_collator=Batches(tokenizer.pad_token_id, segments and has_segments(encoder)))
+                      data_collator=Batches(tokenizer.pad_token_id, token_types and has_token_types(encoder)))
     fine_tuning.fit(trainer)
     encoder.save_pretrained(folder)
     tokenizer.save_pretrained(folder)

@@ -10,7 +10,8 @@ from helpers.steps import step
 
 
 @step(version=1, form="run")
-def judged_candidates(run: pd.DataFrame, qrels: pd.DataFrame, store: Path, candidates: int, level: int) -> pd.DataFrame:
+def candidates_with_positives(run: pd.DataFrame, qrels: pd.DataFrame, store: Path, candidates: int,
+                              min_relevance: int) -> pd.DataFrame:
     """The first candidates of each query, and after them its relevant passages that the run did not find.
 
     Negatives come from a run, but positives from the judgments (David 2020, section 3.3): a query whose relevant passage BM25
@@ -21,11 +22,11 @@ def judged_candidates(run: pd.DataFrame, qrels: pd.DataFrame, store: Path, candi
         qrels: their judgments.
         store: the text store; judged passages that it lacks are left out.
         candidates: passages of the run kept for each query.
-        level: the lowest grade that counts as relevant.
+        min_relevance: the lowest grade that counts as relevant.
     """
     found, texts = cut(run, candidates), Texts(store)
     lowest = found.groupby("query_id", sort=False)["score"].min()
-    relevant = qrels[(qrels["relevance"] >= level) & qrels["query_id"].isin(set(lowest.index))]
+    relevant = qrels[(qrels["relevance"] >= min_relevance) & qrels["query_id"].isin(set(lowest.index))]
     known = set(map(tuple, found[["query_id", "doc_id"]].to_numpy()))
     missed = [(query, doc_id, lowest[query] - 1.0) for query, doc_id in relevant[["query_id", "doc_id"]].itertuples(index=False)
               if (query, doc_id) not in known and doc_id in texts]

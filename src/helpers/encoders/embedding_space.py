@@ -12,7 +12,7 @@ from helpers.steps import step
 
 @step(version=1, form="table", network=True)
 def similarities(passages: Path, query_vectors: Path, store: Path, queries: pd.DataFrame, qrels: pd.DataFrame,
-                 level: int) -> pd.DataFrame:
+                 min_relevance: int) -> pd.DataFrame:
     """How similar each query is to its relevant passages and to the others, by the inner product.
 
     Args:
@@ -21,14 +21,14 @@ def similarities(passages: Path, query_vectors: Path, store: Path, queries: pd.D
         store: the text store, whose order the passages have.
         queries: the encoded queries.
         qrels: their judgments.
-        level: the lowest grade that counts as relevant.
+        min_relevance: the lowest grade that counts as relevant.
 
     Returns:
         Columns query_id, relevant (the most similar relevant passage), other (mean of all other passages), above (share of the
         other passages that are less similar than that relevant one). A query without relevant passage in the store is left out.
     """
     texts, asked = np.load(passages / PASSAGES, mmap_mode="r"), np.load(query_vectors / QUERIES)
-    places = relevant_places(store, queries, qrels, level)
+    places = relevant_places(store, queries, qrels, min_relevance)
     rows = []
     for number, query in enumerate(queries["query_id"]):
         if not (mine := places.get(query)):
@@ -40,7 +40,7 @@ def similarities(passages: Path, query_vectors: Path, store: Path, queries: pd.D
 
 
 @step(version=1, form="table", network=True)
-def tsne_map(passages: Path, query_vectors: Path, store: Path, queries: pd.DataFrame, qrels: pd.DataFrame, level: int,
+def tsne_map(passages: Path, query_vectors: Path, store: Path, queries: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int,
              sample: int, perplexity: float, seed: int) -> pd.DataFrame:
     """Some queries and a relevant passage of each in the plane, by t-SNE (van der Maaten & Hinton 2008; David 2020, figure B.2).
 
@@ -50,7 +50,7 @@ def tsne_map(passages: Path, query_vectors: Path, store: Path, queries: pd.DataF
         store: the text store, whose order the passages have.
         queries: the encoded queries.
         qrels: their judgments.
-        level: the lowest grade that counts as relevant.
+        min_relevance: the lowest grade that counts as relevant.
         sample: queries shown: the first that have a relevant passage.
         perplexity: about how many neighbours of a point count; less than the number of points.
         seed: of the map.
@@ -61,7 +61,7 @@ def tsne_map(passages: Path, query_vectors: Path, store: Path, queries: pd.DataF
     from sklearn.manifold import TSNE
 
     texts, asked = np.load(passages / PASSAGES, mmap_mode="r"), np.load(query_vectors / QUERIES)
-    places = relevant_places(store, queries, qrels, level)
+    places = relevant_places(store, queries, qrels, min_relevance)
     shown = [(number, query) for number, query in enumerate(queries["query_id"]) if places.get(query)][:sample]
     vectors = np.concatenate([asked[[number for number, _ in shown]], texts[[places[query][0] for _, query in shown]]])
     perplexity = min(perplexity, (len(vectors) - 1) / 3)
@@ -72,10 +72,10 @@ def tsne_map(passages: Path, query_vectors: Path, store: Path, queries: pd.DataF
     return frame
 
 
-def relevant_places(store: Path, queries: pd.DataFrame, qrels: pd.DataFrame, level: int) -> dict[str, list[int]]:
+def relevant_places(store: Path, queries: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int) -> dict[str, list[int]]:
     """The positions of each query's relevant passages in the text store; a query without any is missing."""
     texts = Texts(store)
-    relevant = qrels[(qrels["relevance"] >= level) & qrels["query_id"].isin(set(queries["query_id"]))]
+    relevant = qrels[(qrels["relevance"] >= min_relevance) & qrels["query_id"].isin(set(queries["query_id"]))]
     found: dict[str, list[int]] = {}
     for query, doc_id in relevant[["query_id", "doc_id"]].itertuples(index=False):
         if doc_id in texts:

@@ -17,10 +17,10 @@ PASSAGES, QUERIES = "passages.npy", "queries.npy"
 
 
 @step(version=1, form="folder", network=True)
-def embeddings_shard(store: Path, tokens: Path, backbone: Backbone, pooling: str, normalise: bool, segments: bool,
+def embeddings_shard(store: Path, tokens: Path, backbone: Backbone, pooling: str, normalise: bool, token_types: bool,
                      max_length: int, start: int, stop: int, model: Path | None = None, *, folder: Path) -> None:
     """Encode the passages from position `start` to before `stop`; the other arguments are those of `passage_embeddings`."""
-    encoder, texts = Encoder(backbone, model, pooling, normalise, segments), WholeTexts(tokens, store)
+    encoder, texts = Encoder(backbone, model, pooling, normalise, token_types), WholeTexts(tokens, store)
     np.save(folder / PASSAGES, vectors(encoder, texts, start, stop, max_length))
 
 
@@ -42,7 +42,7 @@ def join(shards: list[Path], *, folder: Path) -> None:
 
 
 @step(version=1, form="folder", network=True, shards=Shards(split, join))
-def passage_embeddings(store: Path, tokens: Path, backbone: Backbone, pooling: str, normalise: bool, segments: bool,
+def passage_embeddings(store: Path, tokens: Path, backbone: Backbone, pooling: str, normalise: bool, token_types: bool,
                        max_length: int, model: Path | None = None, *, folder: Path) -> None:
     """Encode every passage: `passages.npy`, float32 (passages, dimensions), in the text store's order.
 
@@ -52,14 +52,14 @@ def passage_embeddings(store: Path, tokens: Path, backbone: Backbone, pooling: s
         backbone: the pre-trained encoder.
         pooling: see `helpers.networks.pooling`.
         normalise: whether vectors have length 1.
-        segments: whether passages have another token type than queries.
+        token_types: whether passages have another token type than queries.
         max_length: tokens of a passage, special tokens included.
         model: a folder of fine-tuned weights; None for the backbone as it is.
 
     Raises:
         ValueError: if a text has more than one window.
     """
-    encoder, texts = Encoder(backbone, model, pooling, normalise, segments), WholeTexts(tokens, store)
+    encoder, texts = Encoder(backbone, model, pooling, normalise, token_types), WholeTexts(tokens, store)
     array = np.lib.format.open_memmap(folder / PASSAGES, mode="w+", dtype=np.float32, shape=(len(texts), encoder.dimensions))
     for start in range(0, len(texts), SHARD):
         stop = min(start + SHARD, len(texts))
@@ -74,10 +74,10 @@ def vectors(encoder: Encoder, texts: "WholeTexts", start: int, stop: int, max_le
 
 
 @step(version=1, form="folder", network=True)
-def query_embeddings(queries: pd.DataFrame, backbone: Backbone, pooling: str, normalise: bool, segments: bool,
+def query_embeddings(queries: pd.DataFrame, backbone: Backbone, pooling: str, normalise: bool, token_types: bool,
                      query_length: int, model: Path | None = None, *, folder: Path) -> None:
     """Encode queries: `queries.npy`, float32 (queries, dimensions), in the frame's order; arguments as above."""
-    encoder = Encoder(backbone, model, pooling, normalise, segments)
+    encoder = Encoder(backbone, model, pooling, normalise, token_types)
     ids = query_ids(encoder.tokenizer, list(queries["text"]), query_length)
     np.save(folder / QUERIES, encoder.vectors([wrapped(encoder.tokenizer, row, query_length) for row in ids], QUERY))
 

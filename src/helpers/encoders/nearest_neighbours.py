@@ -31,7 +31,7 @@ NO_SETTING = 0
 
 
 @step(version=1, form="table", network=True, timing=True)
-def search_speed(passages: Path, query_vectors: Path, size: int, links: int, breadths: list[int], probes: list[int], timed: int,
+def search_speed(passages: Path, query_vectors: Path, size: int, M: int, ef_search: list[int], nprobe: list[int], timed: int,
                  rounds: int, noise: float, seed: int, known: int | None = None) -> pd.DataFrame:
     """Recall and speed of every kind of index over a collection of one size, on one thread.
 
@@ -41,9 +41,9 @@ def search_speed(passages: Path, query_vectors: Path, size: int, links: int, bre
         passages: the folder of `embeddings.passage_embeddings`.
         query_vectors: the folder of `embeddings.query_embeddings`.
         size: vectors searched, see `enlargement.resized`.
-        links: of a vector in HNSW's graph (M).
-        breadths: settings of HNSW.
-        probes: settings of IVF.
+        M: of a vector in HNSW's graph (M).
+        ef_search: settings of HNSW.
+        nprobe: settings of IVF.
         timed: queries that are searched one by one in a round.
         rounds: how often, after one round that is not counted.
         noise: of synthetic vectors.
@@ -65,13 +65,13 @@ def search_speed(passages: Path, query_vectors: Path, size: int, links: int, bre
         built: dict[str, tuple[Any, float]] = {}
         for kind in (EXACT, HNSW, IVF):
             clock = time.thread_time()
-            index = build(kind, collection, links, seed)
+            index = build(kind, collection, M, seed)
             built[kind] = index, time.thread_time() - clock
             if kind == EXACT:  # it holds the vectors: no second copy
                 collection = faiss.rev_swig_ptr(index.get_xb(), collection.size).reshape(collection.shape)
         truth = neighbours(built[EXACT][0], EXACT, NO_SETTING, queries)[0]
-        rows, speeds = [], times(built, settings(breadths, probes), queries, timed, rounds)
-        for kind, setting in settings(breadths, probes):
+        rows, speeds = [], times(built, settings(ef_search, nprobe), queries, timed, rounds)
+        for kind, setting in settings(ef_search, nprobe):
             index, seconds = built[kind]
             found = recall(neighbours(index, kind, setting, queries)[0], truth)
             rows.append({"kind": kind, "setting": setting, "size": size, "real": real, "recall": float(found.mean()),
@@ -81,8 +81,8 @@ def search_speed(passages: Path, query_vectors: Path, size: int, links: int, bre
 
 
 @step(version=1, form="table", network=True)
-def neighbour_runs(passages: Path, query_vectors: Path, store: Path, queries: pd.DataFrame, links: int, breadths: list[int],
-                   probes: list[int], seed: int) -> pd.DataFrame:
+def ann_runs(passages: Path, query_vectors: Path, store: Path, queries: pd.DataFrame, M: int, ef_search: list[int],
+                   nprobe: list[int], seed: int) -> pd.DataFrame:
     """The best ten passages of each query by every kind of index over the whole real collection.
 
     Returns:
@@ -92,8 +92,8 @@ def neighbour_runs(passages: Path, query_vectors: Path, store: Path, queries: pd
     ids = np.array([text.doc_id for text in Texts(store)], dtype=object)
     parts = []
     with one_thread():
-        built = {kind: build(kind, vectors, links, seed) for kind in (EXACT, HNSW, IVF)}
-        for kind, setting in settings(breadths, probes):
+        built = {kind: build(kind, vectors, M, seed) for kind in (EXACT, HNSW, IVF)}
+        for kind, setting in settings(ef_search, nprobe):
             places, scores = neighbours(built[kind], kind, setting, asked)
             for query, where, values in zip(queries["query_id"], places, scores, strict=True):
                 there = where >= 0  # fewer than ten in the clusters that were searched: the rest is -1
@@ -107,12 +107,12 @@ def run_of(runs: pd.DataFrame, kind: str, setting: int) -> pd.DataFrame:
     return ranked(runs.loc[(runs["kind"] == kind) & (runs["setting"] == setting), COLUMNS])
 
 
-def settings(breadths: Sequence[int], probes: Sequence[int]) -> list[tuple[str, int]]:
+def settings(ef_search: Sequence[int], nprobe: Sequence[int]) -> list[tuple[str, int]]:
     """Every kind with each of its settings."""
-    return [(EXACT, NO_SETTING), *((HNSW, n) for n in breadths), *((IVF, n) for n in probes)]
+    return [(EXACT, NO_SETTING), *((HNSW, n) for n in ef_search), *((IVF, n) for n in nprobe)]
 
 
-def build(kind: str, vectors: np.ndarray, links: int, seed: int) -> Any:
+def build(kind: str, vectors: np.ndarray, M: int, seed: int) -> Any:
     """An index of the inner product over vectors, (texts, dimensions); IVF has the square root of their number as clusters.
 
     Raises:
@@ -125,7 +125,7 @@ def build(kind: str, vectors: np.ndarray, links: int, seed: int) -> Any:
     if kind == EXACT:
         index = faiss.IndexFlatIP(dimensions)
     elif kind == HNSW:
-        index = faiss.IndexHNSWFlat(dimensions, links, faiss.METRIC_INNER_PRODUCT)
+        index = faiss.IndexHNSWFlat(dimensions, M, faiss.METRIC_INNER_PRODUCT)
         index.hnsw.rng = faiss.RandomGenerator(seed)  # type: ignore[attr-defined]
     elif kind == IVF:
         index = faiss.index_factory(dimensions, f"IVF{max(1, round(len(vectors) ** 0.5))},Flat", faiss.METRIC_INNER_PRODUCT)

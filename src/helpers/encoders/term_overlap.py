@@ -11,20 +11,20 @@ from helpers.steps import step
 
 
 @step(version=1, form="table")
-def term_overlap(store: Path, queries: pd.DataFrame, qrels: pd.DataFrame, level: int) -> pd.DataFrame:
+def term_overlap(store: Path, queries: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int) -> pd.DataFrame:
     """For each query the share of its terms, stop words left out and stemmed, that its most similar relevant passage holds.
 
     Args:
         store: the text store.
         queries: columns query_id, text.
         qrels: their judgments.
-        level: the lowest grade that counts as relevant.
+        min_relevance: the lowest grade that counts as relevant.
 
     Returns:
         Columns query_id, share (0 to 1), terms. A query of stop words alone, or without relevant passage, is left out.
     """
-    known, texts = relevant_places(store, queries, qrels, level), Texts(store)
-    relevant = qrels[(qrels["relevance"] >= level) & qrels["query_id"].isin(known)]
+    known, texts = relevant_places(store, queries, qrels, min_relevance), Texts(store)
+    relevant = qrels[(qrels["relevance"] >= min_relevance) & qrels["query_id"].isin(known)]
     passages = {doc_id: f"{texts[doc_id].title} {texts[doc_id].body}" for doc_id in relevant["doc_id"].unique()
                 if doc_id in texts}
     asked = queries[queries["query_id"].isin(known)]

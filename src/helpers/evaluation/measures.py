@@ -1,8 +1,8 @@
 """Measures: ir_measures only, per query, with the grade that counts as relevant written into the measure.
 
-    per_query(run, qrels, ["RR@10", "R@20"], level=2)     # a column a measure, a row a query
+    per_query(run, qrels, ["RR@10", "R@20"], min_relevance=2)     # a column a measure, a row a query
 
-`level` becomes ir_measures' `rel`: TREC DL's passage judgments count grades 2 and 3 as relevant in binary measures
+`min_relevance` becomes ir_measures' `rel`: TREC DL's passage judgments count grades 2 and 3 as relevant in binary measures
 (Craswell et al. 2020). nDCG takes the grades as they are.
 """
 
@@ -13,8 +13,8 @@ from ir_measures import Measure
 from helpers.data.runs import ranks
 
 
-def parse(name: str, level: int = 1) -> Measure:
-    """The measure of a name such as `RR@10`, with `rel=level` if it is binary.
+def parse(name: str, min_relevance: int = 1) -> Measure:
+    """The measure of a name such as `RR@10`, with `rel=min_relevance` if it is binary.
 
     Raises:
         ValueError: for a name that ir_measures does not know.
@@ -23,10 +23,10 @@ def parse(name: str, level: int = 1) -> Measure:
         measure = ir_measures.parse_measure(name)
     except (NameError, ValueError) as error:
         raise ValueError(f"measure {name!r}: not one of ir_measures'") from error
-    return measure(rel=level) if "rel" in measure.SUPPORTED_PARAMS and level != 1 else measure
+    return measure(rel=min_relevance) if "rel" in measure.SUPPORTED_PARAMS and min_relevance != 1 else measure
 
 
-def per_query(run: pd.DataFrame, qrels: pd.DataFrame, names: list[str], level: int = 1,
+def per_query(run: pd.DataFrame, qrels: pd.DataFrame, names: list[str], min_relevance: int = 1,
               queries: list[str] | None = None) -> pd.DataFrame:
     """The value of each measure for each query.
 
@@ -34,7 +34,7 @@ def per_query(run: pd.DataFrame, qrels: pd.DataFrame, names: list[str], level: i
         run: a ranked run (`runs.ranked`): columns query_id, doc_id, score, best first.
         qrels: columns query_id, doc_id, relevance.
         names: measures, as ir_measures writes them.
-        level: the lowest grade that counts as relevant in a binary measure.
+        min_relevance: the lowest grade that counts as relevant in a binary measure.
         queries: the queries to report, in this order; by default those of the judgments. One without any hit scores 0.
 
     Returns:
@@ -49,7 +49,7 @@ def per_query(run: pd.DataFrame, qrels: pd.DataFrame, names: list[str], level: i
     judged = qrels[qrels["query_id"].isin(set(wanted))]
     columns: dict[Measure, list[str]] = {}
     for name in names:
-        columns.setdefault(parse(name, level), []).append(name)
+        columns.setdefault(parse(name, min_relevance), []).append(name)
     positions = run.assign(score=-run.groupby("query_id", sort=False).cumcount())  # the run's own order, whatever the provider
     values = {name: dict.fromkeys(wanted, 0.0) for name in names}
     for metric in ir_measures.iter_calc(list(columns), judged, positions.astype({"score": float})):
@@ -60,8 +60,8 @@ def per_query(run: pd.DataFrame, qrels: pd.DataFrame, names: list[str], level: i
                         index=pd.Index(wanted, name="query_id"), columns=names, dtype=float)
 
 
-def first_relevant_rank(run: pd.DataFrame, qrels: pd.DataFrame, level: int, queries: list[str]) -> pd.Series:
+def first_relevant_rank(run: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, queries: list[str]) -> pd.Series:
     """For each query the rank of its best relevant document in the run; missing where there is none."""
-    relevant = qrels.loc[qrels["relevance"] >= level, ["query_id", "doc_id"]]
+    relevant = qrels.loc[qrels["relevance"] >= min_relevance, ["query_id", "doc_id"]]
     found = run.assign(rank=ranks(run)).merge(relevant, on=["query_id", "doc_id"]).groupby("query_id")["rank"].min()
     return found.reindex(queries)

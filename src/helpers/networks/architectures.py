@@ -30,7 +30,7 @@ OWN: dict[str, dict[str, Any]] = {  # what a checkpoint has beside its shape, wh
 FACTORISED = 128  # ALBERT's dimensions of a token embedding, whatever the layers have
 
 
-def known(spec: str) -> str | Backbone:
+def parse_architecture(spec: str) -> str | Backbone:
     """What a spec names: one of the architectures above, as it is written, or a backbone.
 
     Raises:

@@ -38,7 +38,7 @@ def build(backbone: Backbone, model: Path | None = None, dropout: float | None =
     return built
 
 
-def has_segments(model: Any) -> bool:
+def has_token_types(model: Any) -> bool:
     """Whether the architecture tells two kinds of token apart (BERT, ALBERT and ELECTRA do)."""
     return getattr(model.config, "type_vocab_size", 0) > 1
 
@@ -72,17 +72,17 @@ class Encoder:
         model: a folder of fine-tuned weights; None for the backbone as it is.
         pooling: see `helpers.networks.pooling`.
         normalise: whether vectors have length 1.
-        segments: whether passages have another token type than queries.
+        token_types: whether passages have another token type than queries.
     """
 
-    def __init__(self, backbone: Backbone, model: Path | None, pooling: str, normalise: bool, segments: bool):
+    def __init__(self, backbone: Backbone, model: Path | None, pooling: str, normalise: bool, token_types: bool):
         import torch
 
         self.tokenizer = backbone.tokenizer()
         dtype = torch.bfloat16 if numerics.dtype() == "bf16" else torch.float32
         self._model = build(backbone, model, attn_implementation=attention()).eval().to(numerics.device(), dtype)
         self._pooling, self._normalise = pooling, normalise
-        self._segments = segments and has_segments(self._model)
+        self._token_types = token_types and has_token_types(self._model)
         self._packed = Packed(self._model, first_only=pooling == "cls") if supports(self._model) else None
 
     @property
@@ -96,7 +96,7 @@ class Encoder:
 
         def encode(batch: np.ndarray) -> None:
             states = self._packed_states if self._packed else self._padded_states
-            pooled = pool(*states([rows[n] for n in batch], segment if self._segments else None), self._pooling)
+            pooled = pool(*states([rows[n] for n in batch], segment if self._token_types else None), self._pooling)
             found[batch] = (normalised(pooled) if self._normalise else pooled).cpu().numpy()
 
         run_batches(encode, np.array([len(row) for row in rows], dtype=np.int64), progress)

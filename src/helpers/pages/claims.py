@@ -78,7 +78,7 @@ def judge(chapter: str, measured: Mapping[str, tuple[Evaluation, Evaluation]], p
     itself = {name: ITSELF for name, (first, second) in measured.items() if first is second}
     reasons = {**itself, **(not_run or {})}
     found: dict[str, Paired | Unpaired] = {
-        name: (first.apart if name in (groups or {}) else first.against)(second, mine[name].measure)
+        name: (first.unpaired_against if name in (groups or {}) else first.against)(second, mine[name].measure)
         for name, (first, second) in measured.items() if name not in reasons}
     p_values = [min(1.0, picked_from * test.p_permutation) for test in found.values()]
     corrected = dict(zip(found, verdicts.holm(p_values), strict=True))

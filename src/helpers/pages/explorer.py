@@ -39,7 +39,7 @@ def collect(bed: Testbed, systems: Mapping[str, Evaluation], labels: pd.DataFram
     """
     texts = Texts(bed.store.value())
     places = {name: ranks_of(system.run) for name, system in systems.items()}
-    relevant = dict(list(bed.qrels[bed.qrels["relevance"] >= bed.level].groupby("query_id")))
+    relevant = dict(list(bed.qrels[bed.qrels["relevance"] >= bed.min_relevance].groupby("query_id")))
     grades = {(query, doc): int(grade) for query, doc, grade in bed.qrels.itertuples(index=False)}
     everything = len(texts) <= whole
     seat: dict[str, int] = {text.doc_id: number for number, text in enumerate(texts)} if everything else {}
@@ -57,7 +57,8 @@ def collect(bed: Testbed, systems: Mapping[str, Evaluation], labels: pd.DataFram
                        "rankings": rankings, "relevant": answers})
     return {"depth": depth, "k1": K1, "b": B, "whole": everything, "collection": bed.collection, "unit": bed.unit,
             "systems": [[name, int(system.run.groupby("query_id").size().max())] for name, system in systems.items()],
-            "grades": scale(grades.values(), bed.level), "level": bed.level, "labels": list(labels.columns),
+            "grades": scale(grades.values(),
+                            bed.min_relevance), "min_relevance": bed.min_relevance, "labels": list(labels.columns),
             "classes": list(classes), "queries": listed, "passages": [list(texts[doc]) for doc in seat]}
 
 
@@ -92,12 +93,12 @@ def movement(before: int | None, after: int | None) -> int | str:
     return NEW if before is None else before - after
 
 
-def scale(grades: Collection[int], level: int) -> list[tuple[int, str, str]]:
+def scale(grades: Collection[int], min_relevance: int) -> list[tuple[int, str, str]]:
     """Every grade up to the highest that occurs: with its name, and a sign, so that colour is not all that tells them apart."""
     highest = max(grades, default=0)
     names = BINARY if highest <= 1 else GRADES
     return [(grade, names.get(grade, f"grade {grade}"),
-             "✕" if grade <= 0 else "●" if grade == highest else "◐" if grade >= level else "○")
+             "✕" if grade <= 0 else "●" if grade == highest else "◐" if grade >= min_relevance else "○")
             for grade in range(min([0, *grades]), highest + 1)]
 
 
@@ -120,7 +121,7 @@ def outcomes(systems: Mapping[str, Evaluation], bed: Testbed, depth: int) -> dic
     for name, _ in others:
         change = reciprocal[name] - reciprocal[first]
         found |= {f"{name} helped": change > 0, f"{name} hurt": change < 0}
-    rank = measures.first_relevant_rank(base.run, bed.qrels, bed.level, bed.judged)
+    rank = measures.first_relevant_rank(base.run, bed.qrels, bed.min_relevance, bed.judged)
     found[f"{first} missed it"] = rank.isna()
     found["no ranking shows it"] = pd.DataFrame(reciprocal).max(axis=1) == 0
     return {name: list(chosen.index[chosen]) for name, chosen in found.items()}

@@ -58,7 +58,7 @@ def predicted_similarity(train: pd.DataFrame, test: pd.DataFrame, backbone: Back
 
 
 @step(version=1, form="table", network=True)
-def told_apart(train: pd.DataFrame, test: pd.DataFrame, backbone: Backbone, pooling: str, margin: float, epochs: int,
+def triplet_accuracy(train: pd.DataFrame, test: pd.DataFrame, backbone: Backbone, pooling: str, margin: float, epochs: int,
                learning_rate: float, batch_size: int, warmup: float, max_length: int, seed: int,
                start: Path | None = None) -> pd.DataFrame:
     """Fine-tune on triplets; whether each test anchor is nearer to its own section's sentence: columns triplet_id, accuracy.
@@ -102,7 +102,7 @@ def _trained_vectors(train: pd.DataFrame, test: pd.DataFrame, columns: Sequence[
             Trainer(model=SentenceModel(encoder, pooling, margin), args=arguments, data_collator=Batches(tokenizer.pad_token_id),
                     train_dataset=fine_tuning.PairDataset(examples), callbacks=[]).train()
         encoder.save_pretrained(folder / "model")
-        reader = Encoder(backbone, folder / "model", pooling, normalise=False, segments=False)
+        reader = Encoder(backbone, folder / "model", pooling, normalise=False, token_types=False)
         return [reader.vectors(texts, QUERY) for texts in asked]
 
 

@@ -20,7 +20,8 @@ LOGGED = ("step", "epoch", "loss", "eval_late", "eval_head", "eval_right")
 
 
 @step(version=1, form="folder", network=True, resumable=True)
-def pretrained(texts: pd.DataFrame, store: Path, tokens: Path, backbone: Backbone, early: int, head_layers: int, share: float,
+def pretrained(texts: pd.DataFrame, store: Path, tokens: Path, backbone: Backbone, early: int, head_layers: int,
+               mlm_probability: float,
                epochs: int, learning_rate: float, batch_size: int, warmup: float, weight_decay: float, dropout: float,
                max_length: int, evaluation_texts: int, seed: int, start: Path | None = None, *, folder: Path,
                checkpoints: Path) -> None:
@@ -36,7 +37,7 @@ def pretrained(texts: pd.DataFrame, store: Path, tokens: Path, backbone: Backbon
         backbone: where to start from; its tokenizer.
         early: layers below the short circuit to the head.
         head_layers: layers of the head; 0 for plain masked language modelling.
-        share: of the words that are masked.
+        mlm_probability: share of the words that are masked.
         epochs: passes over the texts.
         learning_rate: the peak of the schedule.
         batch_size: texts an optimiser step.
@@ -54,7 +55,7 @@ def pretrained(texts: pd.DataFrame, store: Path, tokens: Path, backbone: Backbon
 
     tokenizer = backbone.tokenizer()
     found = spans(texts["doc_id"].tolist(), WindowTokens(tokens, store), max_length)
-    masking = WholeWordMasking.of(tokenizer, share)
+    masking = WholeWordMasking.of(tokenizer, mlm_probability)
     special = (tokenizer.cls_token_id, tokenizer.sep_token_id)
     train, evaluation = split(found, evaluation_texts, masking, batch_size, seed, special)
     fine_tuning.seed_everything(seed)  # before output and head are made

@@ -21,29 +21,29 @@ class WholeWordMasking:
         continues: (vocabulary,), true for pieces that continue a word (`##ing`).
         mask: the id of [MASK].
         ordinary: ids that may stand in for a word: all but the special ones.
-        share: of the words that are chosen; at least one of each text.
+        mlm_probability: share of the words that are chosen; at least one of each text.
     """
 
     continues: np.ndarray
     mask: int
     ordinary: np.ndarray
-    share: float
+    mlm_probability: float
 
     @classmethod
-    def of(cls, tokenizer: Any, share: float) -> "WholeWordMasking":
+    def of(cls, tokenizer: Any, mlm_probability: float) -> "WholeWordMasking":
         """For a word-piece tokenizer.
 
         Raises:
             ValueError: for a share outside 0 to 1, or a tokenizer without [MASK] or without `##` pieces.
         """
-        if not 0 < share < 1:
-            raise ValueError(f"share {share}: more than 0 and less than 1")
+        if not 0 < mlm_probability < 1:
+            raise ValueError(f"mlm_probability {mlm_probability}: more than 0 and less than 1")
         pieces = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))
         continues = np.array([piece is not None and piece.startswith("##") for piece in pieces])
         if tokenizer.mask_token_id is None or not continues.any():
             raise ValueError("whole words are known by word pieces, and masked by [MASK]: this tokenizer lacks one of them")
         ordinary = np.setdiff1d(np.arange(len(tokenizer)), tokenizer.all_special_ids)
-        return cls(continues, tokenizer.mask_token_id, ordinary, share)
+        return cls(continues, tokenizer.mask_token_id, ordinary, mlm_probability)
 
     def __call__(self, ids: np.ndarray, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """The text with some words masked, and the labels: the pieces of these words, `IGNORED` elsewhere. Both (tokens,)."""
@@ -53,7 +53,7 @@ class WholeWordMasking:
         starts[0] = True  # a text may be cut within a word
         word = np.cumsum(starts) - 1  # of every piece
         words = int(word[-1]) + 1
-        chosen = generator.choice(words, size=max(1, round(self.share * words)), replace=False)
+        chosen = generator.choice(words, size=max(1, round(self.mlm_probability * words)), replace=False)
         fate = np.full(words, np.nan)
         fate[chosen] = generator.random(len(chosen))
         of_piece = fate[word]

@@ -11,7 +11,7 @@ from helpers.steps import step
 
 
 @step(version=1, form="table")
-def training_pairs(run: pd.DataFrame, qrels: pd.DataFrame, store: Path, tokens: Path, candidates: int, level: int,
+def training_pairs(run: pd.DataFrame, qrels: pd.DataFrame, store: Path, tokens: Path, candidates: int, min_relevance: int,
                    positives: int, negatives: int, seed: int, answers: pd.DataFrame | None = None) -> pd.DataFrame:
     """Draw labelled windows from the candidates of each query.
 
@@ -24,7 +24,7 @@ def training_pairs(run: pd.DataFrame, qrels: pd.DataFrame, store: Path, tokens: 
         store: the text store.
         tokens: the window tokens, which know how many windows a document has.
         candidates: documents a query (40 in the thesis).
-        level: the lowest grade that counts as relevant.
+        min_relevance: the lowest grade that counts as relevant.
         positives: windows drawn from the relevant candidates of a query, 0 for all.
         negatives: windows drawn from its other candidates, 0 for all.
         seed: of the draws; each query has a stream of its own, so that adding queries changes no other draw.
@@ -36,7 +36,7 @@ def training_pairs(run: pd.DataFrame, qrels: pd.DataFrame, store: Path, tokens: 
         no relevant document gives no pairs when pairs are drawn, and only negatives when all are kept.
     """
     reader = WindowTokens(tokens, store)
-    relevant = set(map(tuple, qrels.loc[qrels["relevance"] >= level, ["query_id", "doc_id"]].to_numpy()))
+    relevant = set(map(tuple, qrels.loc[qrels["relevance"] >= min_relevance, ["query_id", "doc_id"]].to_numpy()))
     holding = set() if answers is None else set(map(tuple, answers[["query_id", "window_id"]].to_numpy()))
     rows: list[tuple[str, str, int]] = []
     for number, (query, group) in enumerate(cut(run, candidates).groupby("query_id", sort=False)):

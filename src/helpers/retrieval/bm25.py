@@ -31,7 +31,7 @@ def bm25_run(index: Path, queries: pd.DataFrame, k1: float, b: float, depth: int
 
 
 @step(version=1, form="run")
-def best_window(run: pd.DataFrame, depth: int) -> pd.DataFrame:
+def max_passage(run: pd.DataFrame, depth: int) -> pd.DataFrame:
     """The run of documents that a run of windows implies: a document scores as its best window."""
     documents = run.assign(doc_id=run["doc_id"].map(doc_of))
     return ranked(documents.groupby(["query_id", "doc_id"], sort=False)["score"].max().reset_index(), depth)

@@ -45,6 +45,6 @@ def means(table: pd.DataFrame) -> pd.Series:
     return table.groupby("depth")[MEASURE].mean()
 
 
-def at(table: pd.DataFrame, depth: int) -> pd.DataFrame:
+def consistency_at_depth(table: pd.DataFrame, depth: int) -> pd.DataFrame:
     """The factors at one depth, indexed by query_id: the values of an evaluation."""
     return table[table["depth"] == depth].set_index("query_id")[[MEASURE]]

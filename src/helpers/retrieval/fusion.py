@@ -81,7 +81,8 @@ def _nested(run: pd.DataFrame) -> dict[str, dict[str, float]]:
 
 
 @step(version=1, form="table", network=True)
-def fusions(first: pd.DataFrame, second: pd.DataFrame, queries: pd.DataFrame, qrels: pd.DataFrame, level: int, names: list[str],
+def fusions(first: pd.DataFrame, second: pd.DataFrame, queries: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int,
+            names: list[str],
             weight: float, depth: int) -> pd.DataFrame:
     """What two runs give together, for each query: the merge in both orders, reciprocal rank fusion and the weighted sum.
 
@@ -90,7 +91,7 @@ def fusions(first: pd.DataFrame, second: pd.DataFrame, queries: pd.DataFrame, qr
         second: another one.
         queries: columns query_id, text; those with judgments are measured.
         qrels: their judgments.
-        level: the lowest grade that counts as relevant.
+        min_relevance: the lowest grade that counts as relevant.
         names: the measures.
         weight: of the first run in the weighted sum.
         depth: documents kept for each query.
@@ -104,13 +105,13 @@ def fusions(first: pd.DataFrame, second: pd.DataFrame, queries: pd.DataFrame, qr
             RRF: reciprocal_rank(first, second, depth), SUM: weighted_sum(first, second, weight, depth)}
     known = set(qrels["query_id"])
     judged = [query for query in queries["query_id"] if query in known]
-    parts = [measures.per_query(run, qrels, names, level, judged).reset_index().assign(method=method)
+    parts = [measures.per_query(run, qrels, names, min_relevance, judged).reset_index().assign(method=method)
              for method, run in runs.items()]
     return pd.concat(parts, ignore_index=True)[["method", "query_id", *names]]
 
 
 @step(version=1, form="table", network=True)
-def sum_weights(first: pd.DataFrame, second: pd.DataFrame, queries: pd.DataFrame, qrels: pd.DataFrame, level: int,
+def fusion_weight_grid(first: pd.DataFrame, second: pd.DataFrame, queries: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int,
                 measure: str, weights: list[float], depth: int) -> pd.DataFrame:
     """The mean of a measure for each weight of the first run in the weighted sum: columns weight and the measure's name.
 
@@ -118,7 +119,8 @@ def sum_weights(first: pd.DataFrame, second: pd.DataFrame, queries: pd.DataFrame
     """
     known = set(qrels["query_id"])
     judged = [query for query in queries["query_id"] if query in known]
-    means = [measures.per_query(weighted_sum(first, second, weight, depth), qrels, [measure], level, judged)[measure].mean()
+    means = [measures.per_query(weighted_sum(first, second, weight, depth), qrels, [measure], min_relevance,
+                                judged)[measure].mean()
              for weight in weights]
     return pd.DataFrame({"weight": [float(weight) for weight in weights], measure: means})
 

@@ -84,7 +84,7 @@ def _descriptions() -> dict[str, Description]:
                                       each["documents"], each["total_terms"]) for each in found}
 
 
-def of(collection: str, unit: str) -> tuple[str, str] | None:
+def index_names(collection: str, unit: str) -> tuple[str, str] | None:
     """Name and digest of the prebuilt index of a collection's texts; None if there is none.
 
     Args:
@@ -116,7 +116,7 @@ def _table() -> dict[str, Any]:
 
 def index_of(collection: str, unit: str) -> Step | None:
     """The prebuilt index of a collection's texts as a step; None if there is none."""
-    found = of(collection, unit)
+    found = index_names(collection, unit)
     return None if found is None else prebuilt_index(*found)
 
 

@@ -45,7 +45,7 @@ def first_pieces(text: str, offsets: list[tuple[int, int]]) -> Iterator[tuple[st
 
 
 @step(version=1, form="table")
-def term_recall(queries: pd.DataFrame, qrels: pd.DataFrame, level: int, store: Path) -> pd.DataFrame:
+def term_recall(queries: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, store: Path) -> pd.DataFrame:
     """The query-term recall of every word of every passage that is relevant to one of the queries.
 
     Most passages have one query, here as in MS MARCO: the recall of a word is then 1 or 0.
@@ -53,7 +53,7 @@ def term_recall(queries: pd.DataFrame, qrels: pd.DataFrame, level: int, store: P
     Args:
         queries: columns query_id, text.
         qrels: their judgments.
-        level: the lowest grade that counts as relevant.
+        min_relevance: the lowest grade that counts as relevant.
         store: the text store.
 
     Returns:
@@ -61,7 +61,7 @@ def term_recall(queries: pd.DataFrame, qrels: pd.DataFrame, level: int, store: P
         recall 0.
     """
     asked, texts = queries.set_index("query_id")["text"], Texts(store)
-    relevant = qrels[(qrels["relevance"] >= level) & qrels["query_id"].isin(set(asked.index))]
+    relevant = qrels[(qrels["relevance"] >= min_relevance) & qrels["query_id"].isin(set(asked.index))]
     passages = {str(doc_id): list(group) for doc_id, group in relevant.groupby("doc_id", sort=False)["query_id"]}
     found = {doc_id: list(dict.fromkeys(word for word, _, _ in words_of(content(texts[doc_id])))) for doc_id in passages
              if doc_id in texts}

@@ -11,7 +11,7 @@ from helpers.steps import step
 
 
 @step(version=1, form="table")
-def bm25_grid(index: Path, queries: pd.DataFrame, qrels: pd.DataFrame, k1s: list, bs: list, measure: str, level: int,
+def bm25_grid(index: Path, queries: pd.DataFrame, qrels: pd.DataFrame, k1s: list, bs: list, measure: str, min_relevance: int,
               depth: int) -> pd.DataFrame:
     """The mean of a measure for each pair of k1 and b: columns k1, b, and the measure's name."""
     judged = [query for query in queries["query_id"] if query in set(qrels["query_id"])]
@@ -19,7 +19,7 @@ def bm25_grid(index: Path, queries: pd.DataFrame, qrels: pd.DataFrame, k1s: list
     for k1 in k1s:
         for b in bs:
             run = java.call(search, index, queries, k1, b, depth)
-            values = measures.per_query(run, qrels, [measure], level, judged)
+            values = measures.per_query(run, qrels, [measure], min_relevance, judged)
             rows.append((float(k1), float(b), float(values[measure].mean())))
     return pd.DataFrame(rows, columns=["k1", "b", measure])
 

@@ -87,7 +87,7 @@ def term_frequency(weight: float, scale: int, smoothing: str) -> int:
 
 
 @step(version=1, form="table", network=True)
-def heaviest_words(weights: Path, documents: list[str], words: int) -> pd.DataFrame:
+def top_weighted_terms(weights: Path, documents: list[str], words: int) -> pd.DataFrame:
     """The words of largest weight in some documents: columns doc_id, word, weight, best first."""
     wanted = set(documents)
     rows = [(line["id"], word, weight) for line in read(weights) if line["id"] in wanted

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from helpers.systems.base_reranker import base_reranker, whole_reader
+from helpers.systems.base_reranker import base_reranker, long_document_reranker
 from helpers.systems.evaluated import Evaluation, evaluate
 from helpers.systems.pipeline import Feedback, Pipeline
 from helpers.systems.reranker import Reranker
@@ -45,11 +45,12 @@ class Settings:
 
     def bert(self, tokens: int = 0) -> Reranker:
         """BERT on the first tokens of a document (FirstP)."""
-        return whole_reader(self.base, tokens or self.first_tokens, self.whole_queries)
+        return long_document_reranker(self.base, tokens or self.first_tokens, self.whole_queries)
 
     def longformer(self, length: int) -> Reranker:
         """The Longformer of so many tokens."""
-        return whole_reader(self.base, length, self.whole_queries, self.attention_window, longformer=self.longformer_backbone)
+        return long_document_reranker(self.base, length, self.whole_queries, self.attention_window,
+                                      longformer=self.longformer_backbone)
 
     def with_candidates(self, candidates: int) -> "Settings":
         """The same with another number of documents re-ranked."""

@@ -14,7 +14,7 @@ from helpers.pages.fragments import Fragment, Html, badge
 from helpers.pages.numbers import count, interval, p_value, plain, signed
 from helpers.stories.answer_type_rules import LABEL, STUDY, TABLE, published_counts, typed
 from helpers.stories.collection import groups_of
-from helpers.stories.wording import apart
+from helpers.stories.wording import unpaired_effect
 from helpers.systems.evaluated import Evaluation, values_of
 from helpers.systems.testbed import Testbed
 
@@ -131,7 +131,7 @@ def comparisons(systems: Mapping[str, Evaluation], types: pd.Series) -> dict[str
     easy, hard = easy_and_hard(types)
     if min(len(easy), len(hard)) < FEWEST:
         return {}
-    return {name: system.on(easy).apart(system.on(hard), MEASURE) for name, system in systems.items()}
+    return {name: system.on(easy).unpaired_against(system.on(hard), MEASURE) for name, system in systems.items()}
 
 
 def location_table(systems: Mapping[str, Evaluation], types: pd.Series, styles: pd.Series | None, model: str) -> Fragment:
@@ -164,7 +164,7 @@ def finding(systems: Mapping[str, Evaluation], model: str, types: pd.Series, que
     said = [f"{model} answers questions of type {means.index[-1]} best ({plain(means.iloc[-1])}) and those of type "
             f"{means.index[0]} worst ({plain(means.iloc[0])})."]
     tests = comparisons({name: systems[name] for name in (model, "BM25")}, types)
-    said += [f"{name}, location less entity: {apart(test)}." for name, test in tests.items()]
+    said += [f"{name}, location less entity: {unpaired_effect(test)}." for name, test in tests.items()]
     if queries is not None:
         part = queries[queries["split"] == split]
         right = (typed(part).to_numpy() == part[LABEL].to_numpy()).mean()

@@ -13,12 +13,12 @@ from helpers.pages.numbers import count, interval, plain, seconds
 from helpers.reranking.aggregation import aggregate
 from helpers.stories.wording import effect
 from helpers.systems.evaluated import Evaluation, evaluate
-from helpers.systems.reranking_experiment import Scorer, Trial
+from helpers.systems.reranking_experiment import RerankingExperiment, Scorer
 
 STUDIED = 20  # the number of candidates in all of the study's other experiments
 
 
-def evaluations(trial: Trial, model: Scorer, depths: Sequence[int]) -> dict[int, Evaluation]:
+def evaluations(trial: RerankingExperiment, model: Scorer, depths: Sequence[int]) -> dict[int, Evaluation]:
     """The model over the first R candidates for each R: every window is scored once, at the largest R."""
     scores = model.scores(trial.bed, trial.run, max(depths))
     windows, run = scores.value(), trial.run.value()
@@ -50,7 +50,7 @@ def means(systems: Mapping[int, Evaluation], measure: str) -> pd.Series:
     return pd.Series({depth: system.mean(measure).mean for depth, system in systems.items()}, name=measure)
 
 
-def table(trial: Trial, systems: Mapping[int, Evaluation]) -> Fragment:
+def table(trial: RerankingExperiment, systems: Mapping[int, Evaluation]) -> Fragment:
     """Effectiveness, ceiling and cost at each R."""
     run = trial.run.value()
     source = next(iter(systems.values())).source

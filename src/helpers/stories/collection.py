@@ -93,7 +93,7 @@ def tune(collection: str, unit: str, split: str, queries: int, seed: int, k1s: l
     if not split:
         return None
     bed = Testbed(collection, unit, (split,), queries, seed=seed)
-    return tuning.bm25_grid(bed.index, bed.query_step, bed.qrels_step, k1s, bs, "RR@10", bed.level, 10).value()
+    return tuning.bm25_grid(bed.index, bed.query_step, bed.qrels_step, k1s, bs, "RR@10", bed.min_relevance, 10).value()
 
 
 def tuning_figure(grid: pd.DataFrame | None, split: str) -> Fragment:
@@ -133,7 +133,7 @@ def recall_curve(systems: dict[str, Evaluation], beds: dict[str, Testbed], depth
     curves = {}
     for name, system in systems.items():
         bed = beds["passage" if "passage" in name or "document" not in beds else "document"]
-        values = measures.per_query(system.run, bed.qrels, [f"R@{d}" for d in depths], bed.level, bed.judged).mean()
+        values = measures.per_query(system.run, bed.qrels, [f"R@{d}" for d in depths], bed.min_relevance, bed.judged).mean()
         curves[name] = pd.Series(values.to_numpy(), index=list(depths))
     return curves
 

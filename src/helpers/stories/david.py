@@ -13,7 +13,7 @@ STUDY = "david2020"
 
 def variants(models: Mapping[str, BiEncoder], trained: bool) -> dict[str, BiEncoder]:
     """Every model after its training, then every model before it; without `trained` the latter alone."""
-    before = {f"{name}, {BEFORE}": model.untouched() for name, model in models.items()}
+    before = {f"{name}, {BEFORE}": model.zero_shot() for name, model in models.items()}
     return {**models, **before} if trained else before
 
 

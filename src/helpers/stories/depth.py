@@ -16,7 +16,7 @@ from helpers.stories import candidates, training
 from helpers.stories.stages import STUDIED, STUDY, exact_match, label, stand_in
 from helpers.stories.wording import effect
 from helpers.systems.evaluated import Evaluation
-from helpers.systems.reranking_experiment import Scorer, Trial
+from helpers.systems.reranking_experiment import RerankingExperiment, Scorer
 from helpers.systems.testbed import Testbed
 
 TABLE, MEASURE = "2", "RR@10"
@@ -37,7 +37,7 @@ def reranked(runs: Mapping[str, Step], bed: Testbed, model: Scorer, depths: Sequ
     """The model over the first candidates of every stage: those of a stage are scored once, at the largest depth."""
     if not depths:
         return {}
-    return {stage: candidates.evaluations(Trial(bed, run, max(depths), aggregation, (MEASURE,)), model, depths)
+    return {stage: candidates.evaluations(RerankingExperiment(bed, run, max(depths), aggregation, (MEASURE,)), model, depths)
             for stage, run in runs.items()}
 
 

@@ -25,7 +25,7 @@ STUDY, TABLE = "steensland2021", "5.1"
 MEASURES = ["RR@10", "R@10", "nDCG@10"]
 SYSTEMS = {"BERT-Max": "max", "BERT-Mean": "mean", "BERT-FirstP": "first", "BERT-SumP": "sum"}
 SECTIONS = {"BERT-Max, section labels": "max", "BERT-Mean, section labels": "mean"}
-DENSE = "MiniLM untouched"
+DENSE = "zero-shot MiniLM"
 
 
 def found_by_the_study() -> Fragment:
@@ -38,7 +38,7 @@ def found_by_the_study() -> Fragment:
 
 
 def evaluations(bed: Testbed, run: Step, scores: Step, sections: Step | None, dense: Step) -> dict[str, Evaluation]:
-    """BM25, the cross-encoder under four aggregations, the one that learned from sections under two, and the untouched
+    """BM25, the cross-encoder under four aggregations, the one that learned from sections under two, and the zero-shot
     bi-encoder, on the same candidates."""
     found = {"BM25": evaluate("BM25", run.value(), bed, MEASURES, run)}
     windows = scores.value()
@@ -61,7 +61,7 @@ def claims_table(systems: Mapping[str, Evaluation]) -> Fragment:
 
 def ranks(systems: Mapping[str, Evaluation], bed: Testbed, names: list[str]) -> dict[str, pd.Series]:
     """The rank of each query's best relevant document, by system."""
-    return {name: measures.first_relevant_rank(systems[name].run, bed.qrels, bed.level, bed.judged) for name in names}
+    return {name: measures.first_relevant_rank(systems[name].run, bed.qrels, bed.min_relevance, bed.judged) for name in names}
 
 
 def moves(systems: Mapping[str, Evaluation], bed: Testbed, name: str, how_many: int, won: bool) -> Fragment:
@@ -89,7 +89,7 @@ def _label(query: pd.Series) -> str:
 def _relevant_title(bed: Testbed, query: str) -> str:
     from helpers.data.texts import Texts
 
-    relevant = bed.qrels[(bed.qrels["query_id"] == query) & (bed.qrels["relevance"] >= bed.level)]
+    relevant = bed.qrels[(bed.qrels["query_id"] == query) & (bed.qrels["relevance"] >= bed.min_relevance)]
     best = relevant.sort_values("relevance", ascending=False).iloc[0]["doc_id"]
     text: Text = Texts(bed.store.value())[best]
     return text.title or " ".join(text.body.split()[:15]) + " …"
@@ -100,7 +100,7 @@ def window_table(bed: Testbed, scores: Step) -> Fragment:
     if bed.answers is None:
         return page.prose("This collection does not say where in a document its answer lies.")
     holding = set(map(tuple, bed.answers.value().to_numpy()))
-    relevant = set(map(tuple, bed.qrels.loc[bed.qrels["relevance"] >= bed.level, ["query_id", "doc_id"]].to_numpy()))
+    relevant = set(map(tuple, bed.qrels.loc[bed.qrels["relevance"] >= bed.min_relevance, ["query_id", "doc_id"]].to_numpy()))
     windows = scores.value()
     kinds = pd.Series([kind_of(query, window, holding, relevant) for query, window in
                        zip(windows["query_id"], windows["doc_id"], strict=True)], name="kind")
@@ -172,7 +172,7 @@ def finding(systems: Mapping[str, Evaluation], bed: Testbed, scores: Step, candi
         *section_sentences(systems),
         f"The best aggregation of its scores is {best} with {plain(systems[best].mean('RR@10').mean)}.",
         f"The ceiling that the candidates set is {plain(ceiling)} (recall in BM25's top {candidates}).",
-        f"The fine-tuned cross-encoder ends {against_dense} the untouched bi-encoder that it started from "
+        f"The fine-tuned cross-encoder ends {against_dense} the zero-shot bi-encoder that it started from "
         f"({plain(dense.mean('RR@10').mean)}; difference {signed(other.difference.mean)}, permutation p "
         f"{p_value(other.p_permutation)}).",
         f"Scoring took {seconds(scores.entry().manifest['seconds'])}.")

@@ -23,7 +23,7 @@ from helpers.systems.evaluated import Evaluation
 from helpers.systems.testbed import Testbed
 
 MEASURE = "RR@10"
-BM25, BEFORE, AFTER = "BM25", "untouched encoder", "fine-tuned encoder"
+BM25, BEFORE, AFTER = "BM25", "zero-shot encoder", "fine-tuned encoder"
 DEPTH = 100  # passages kept for each query
 PERPLEXITY = 20.0  # of t-SNE: about how many neighbours of a point count
 SHOWN_WORDS = 40  # of a passage
@@ -32,7 +32,7 @@ BANDS = {"none": (-1.0, 0.0), "up to half": (0.0, 0.5), "over half": (0.5, 0.999
 
 def models(base: BiEncoder) -> dict[str, BiEncoder]:
     """The encoder before and after its training."""
-    return {BEFORE: base.untouched(), AFTER: base}
+    return {BEFORE: base.zero_shot(), AFTER: base}
 
 
 def evaluations(found: Mapping[str, BiEncoder], bed: Testbed) -> dict[str, Evaluation]:
@@ -43,7 +43,8 @@ def evaluations(found: Mapping[str, BiEncoder], bed: Testbed) -> dict[str, Evalu
 
 def of_space(make: Any, model: BiEncoder, bed: Testbed, *more: Any) -> Step:
     """A step on the vectors of a model: `similarities`, or `tsne_map` with its sample, perplexity and seed."""
-    return make(model.embeddings(bed), model.query_embeddings(bed), bed.store, bed.query_step, bed.qrels_step, bed.level, *more)
+    return make(model.embeddings(bed), model.query_embeddings(bed), bed.store, bed.query_step, bed.qrels_step, bed.min_relevance,
+                *more)
 
 
 def spaces(found: Mapping[str, BiEncoder], bed: Testbed) -> dict[str, Step]:
@@ -94,7 +95,7 @@ def space_table(steps: Mapping[str, Step]) -> Fragment:
 
 def overlap(bed: Testbed) -> Step:
     """The step that measures how much of each query its relevant passage repeats."""
-    return term_overlap(bed.store, bed.query_step, bed.qrels_step, bed.level)
+    return term_overlap(bed.store, bed.query_step, bed.qrels_step, bed.min_relevance)
 
 
 def bands(shares: pd.DataFrame) -> pd.Series:
@@ -119,7 +120,7 @@ def by_overlap(systems: Mapping[str, Evaluation], shares: pd.DataFrame) -> Fragm
 
 def ranks(systems: Mapping[str, Evaluation], bed: Testbed) -> pd.DataFrame:
     """The rank of each query's best relevant passage, a column a system; missing where it was not found."""
-    return pd.DataFrame({name: measures.first_relevant_rank(system.run, bed.qrels, bed.level, bed.judged)
+    return pd.DataFrame({name: measures.first_relevant_rank(system.run, bed.qrels, bed.min_relevance, bed.judged)
                          for name, system in systems.items()})
 
 

@@ -53,6 +53,6 @@ def by_margin(bed: Testbed, model: BiEncoder, margins: Sequence[float], seeds: S
 
 
 def margin_table(systems: Mapping[str, Evaluation], name: str, before: Evaluation) -> Fragment:
-    """What each margin makes of the untouched model."""
+    """What each margin makes of the zero-shot model."""
     return differences_table(f"{name}: {MEASURE} after a training with each margin (first) and {BEFORE} (second)",
                              {margin: (system, before) for margin, system in systems.items()}, MEASURE)

@@ -25,7 +25,7 @@ POOLINGS = {"mean": "Avg", "cls": "CLS", "max": "Max"}  # as the study's tables 
 CHECKPOINTS = {"bert-base-uncased": "BERT", "roberta-base": "RoBERTa", "albert-base-v1": "ALBERT",
                "distilbert-base-uncased": "DistilBERT", "electra-base-discriminator": "ELECTRA"}  # rows of its table B.1
 PACKAGED = "MiniLM"
-AFTER, BEFORE = "fine-tuned", "untouched"
+AFTER, BEFORE = "fine-tuned", "zero-shot"
 INCOMPARABLE = "not BERT but MiniLM, which had been trained as a bi-encoder before"
 
 
@@ -71,9 +71,9 @@ def fine_tuned(bed: Testbed, found: Mapping[str, BiEncoder], seeds: Sequence[int
     return systems
 
 
-def untouched(bed: Testbed, found: Mapping[str, BiEncoder], depth: int) -> dict[str, Evaluation]:
+def zero_shot(bed: Testbed, found: Mapping[str, BiEncoder], depth: int) -> dict[str, Evaluation]:
     """Every model before its training."""
-    return {name: searched(name, model.untouched(), bed, depth) for name, model in found.items()}
+    return {name: searched(name, model.zero_shot(), bed, depth) for name, model in found.items()}
 
 
 def searched(name: str, model: BiEncoder, bed: Testbed, depth: int) -> Evaluation:
@@ -169,7 +169,7 @@ def finding(before: Mapping[str, Evaluation], after: Mapping[str, Evaluation], b
     return page.prose(
         f"Of the trained encoders {best} ranks best, with {plain(after[best].mean(MEASURE).mean)}; against BM25: "
         f"{effect(after[best].against(bm25, MEASURE))}.",
-        f"Of the untouched ones {best_before} ranks best, with {plain(before[best_before].mean(MEASURE).mean)}; against BM25: "
+        f"Of the zero-shot ones {best_before} ranks best, with {plain(before[best_before].mean(MEASURE).mean)}; against BM25: "
         f"{effect(before[best_before].against(bm25, MEASURE))}.",
         f"The training raises {len(gained)} of {len(change)} models; the most favourable change is that of {largest}: "
         f"{effect(after[largest].against(before[largest], MEASURE))}.")

@@ -14,7 +14,7 @@ from helpers.stories.training import curve, final
 from helpers.stories.wording import effect
 from helpers.systems.evaluated import Evaluation
 from helpers.systems.reranker import Reranker
-from helpers.systems.reranking_experiment import Trial
+from helpers.systems.reranking_experiment import RerankingExperiment
 
 STOPPED = "stopped early"
 
@@ -25,7 +25,7 @@ def models(base: Reranker, lengths: Sequence[int], seeds: Sequence[int], patienc
                           for seed in seeds] for epochs in sorted(lengths)}
 
 
-def evaluations(trial: Trial, found: Mapping[str, Sequence[Reranker]]) -> dict[str, Evaluation]:
+def evaluations(trial: RerankingExperiment, found: Mapping[str, Sequence[Reranker]]) -> dict[str, Evaluation]:
     """BM25, each length averaged over its seeds, and the longest as early stopping leaves it."""
     longest = list(found)[-1]
     early = [replace(model, stop_early=True) for model in found[longest]]
@@ -45,7 +45,7 @@ def loss_lines(logs: Mapping[str, dict[str, Any]]) -> dict[str, pd.Series]:
             for kind, key in (("training", "loss"), ("evaluation", "eval_loss"))}
 
 
-def stopping_table(found: Mapping[str, Sequence[Reranker]], trial: Trial) -> Fragment:
+def stopping_table(found: Mapping[str, Sequence[Reranker]], trial: RerankingExperiment) -> Fragment:
     """Where early stopping would have ended each of the longest trainings, and how the model it keeps ranks."""
     name = list(found)[-1]
     rows: list[list[Any]] = []

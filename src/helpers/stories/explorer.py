@@ -15,7 +15,7 @@ from helpers.pages.numbers import count, plain
 from helpers.steps import recipe
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.evaluated import Evaluation, evaluate
-from helpers.systems.reranking_experiment import MEASURES, Scorer, Trial
+from helpers.systems.reranking_experiment import MEASURES, RerankingExperiment, Scorer
 from helpers.systems.testbed import Testbed
 
 FIRST, SECOND, THIRD = "BM25", "re-ranking", "dense search"
@@ -25,7 +25,7 @@ WORDS_SHOWN = 14
 ASSETS = "../_static"  # as seen from a chapter's page
 
 
-def systems(trial: Trial, reranker: Scorer, encoder: BiEncoder, kept: int, trained: bool) -> dict[str, Evaluation]:
+def systems(trial: RerankingExperiment, reranker: Scorer, encoder: BiEncoder, kept: int, trained: bool) -> dict[str, Evaluation]:
     """The three systems: BM25, its candidates re-ranked, and dense search.
 
     Args:
@@ -35,7 +35,7 @@ def systems(trial: Trial, reranker: Scorer, encoder: BiEncoder, kept: int, train
         kept: passages of its ranking.
         trained: whether it is fine-tuned, or the backbone as it is.
     """
-    run = (encoder if trained else encoder.untouched()).run(trial.bed, kept)
+    run = (encoder if trained else encoder.zero_shot()).run(trial.bed, kept)
     return {FIRST: trial.baseline(FIRST), SECOND: trial.of(SECOND, reranker),
             THIRD: evaluate(THIRD, run.value(), trial.bed, MEASURES, run)}
 
@@ -98,7 +98,7 @@ def reciprocal(content: Mapping[str, Any], query: Mapping[str, Any], system: str
     """The reciprocal rank of a query within the passages that the page shows."""
     names = [name for name, _ in content["systems"]]
     answers = (rank for rank, (_, _, grade, _) in enumerate(query["rankings"][names.index(system)], start=1)
-               if grade is not None and grade >= content["level"])
+               if grade is not None and grade >= content["min_relevance"])
     return 1 / next(answers, float("inf"))
 
 

@@ -13,7 +13,7 @@ from helpers.pages import claims, page, plots
 from helpers.pages.compare import measured, with_interval
 from helpers.pages.fragments import Fragment, Html, linked
 from helpers.pages.numbers import count, interval, plain, signed
-from helpers.retrieval.word_weights import heaviest_words
+from helpers.retrieval.word_weights import top_weighted_terms
 from helpers.steps import Step
 from helpers.stories.repbert import ROWS, TABLE
 from helpers.stories.stages import IMPROVED, STUDY, label
@@ -117,7 +117,7 @@ def weights_table(recipes: FirstStages, bed: Testbed, systems: Mapping[str, Eval
     chosen = [*order[order > 0].index[-examples:][::-1], *order[order < 0].index[:examples]]
     best = bed.qrels.sort_values("relevance", ascending=False, kind="stable").drop_duplicates("query_id").set_index("query_id")
     documents = {query: str(best.loc[query, "doc_id"]) for query in chosen}
-    heavy = heaviest_words(recipes.deepct.weights(bed), sorted(set(documents.values())), words)
+    heavy = top_weighted_terms(recipes.deepct.weights(bed), sorted(set(documents.values())), words)
     found, texts = heavy.value(), Texts(bed.store.value())
     questions = bed.query_frame.set_index("query_id")["text"]
     rows = []

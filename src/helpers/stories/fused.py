@@ -6,7 +6,7 @@ from itertools import combinations
 
 import pandas as pd
 
-from helpers.retrieval.fusion import FIRST, RRF, SECOND, SUM, UNCUT, best_weight, fusions, sum_weights
+from helpers.retrieval.fusion import FIRST, RRF, SECOND, SUM, UNCUT, best_weight, fusion_weight_grid, fusions
 from helpers.steps import Step
 from helpers.stories.stages import evaluations, label, measures_at, published_stages
 from helpers.systems.evaluated import Evaluation, noted
@@ -46,7 +46,8 @@ def weights(recipes: FirstStages, names: Sequence[str], bed: Testbed | None, dep
     if bed is None:
         return dict.fromkeys(pairs, 0.5)
     runs = {name: recipes.run(name, bed, depth) for name in names}
-    grids = {(a, b): sum_weights(runs[a], runs[b], bed.query_step, bed.qrels_step, bed.level, measure, WEIGHTS, depth)
+    grids = {(a, b): fusion_weight_grid(runs[a], runs[b], bed.query_step, bed.qrels_step, bed.min_relevance, measure, WEIGHTS,
+                                        depth)
              for a, b in pairs}
     return {pair: best_weight(grid.value(), measure) for pair, grid in grids.items()}
 
@@ -61,7 +62,7 @@ def fuse(runs: Mapping[str, Step], bed: Testbed, depth: int, weight_of: Mapping[
     names = list(dict.fromkeys([measure, *measures_at(depth), f"R@{2 * depth}"]))
     found: dict[str, dict[tuple[str, str], Evaluation]] = {method: {} for method in (FIRST, SECOND, RRF, SUM, UNCUT)}
     for (a, b), weight in weight_of.items():
-        step = fusions(runs[a], runs[b], bed.query_step, bed.qrels_step, bed.level, names, weight, depth)
+        step = fusions(runs[a], runs[b], bed.query_step, bed.qrels_step, bed.min_relevance, names, weight, depth)
         table = step.value()
         for method in found:
             values = table[table["method"] == method].set_index("query_id")[names].loc[bed.judged]

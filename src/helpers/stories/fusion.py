@@ -122,7 +122,7 @@ def uncut_sentence(fused: Fused, dense: str, baseline: str, depth: int) -> Fragm
 
 def partner(fused: Fused, dense: str, baseline: str) -> str:
     """The stage that stands for docTTTTTquery beside RepBERT: itself, DeepCT, or the best of those that are neither RepBERT, BM25
-    nor the untouched backbone; empty without any."""
+    nor the zero-shot backbone; empty without any."""
     rest = [name for name in exact_match(list(fused.alone), dense) if name != baseline]
     studied = [name for name in IMPROVED if name in rest]
     return studied[0] if studied else max(rest, key=lambda name: fused.alone[name].mean(fused.measure).mean, default="")

@@ -13,7 +13,7 @@ from helpers.pages.compare import measured, with_interval
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, interval, p_value, plain, signed
 from helpers.retrieval.consistency import MEASURE as FACTOR
-from helpers.retrieval.consistency import at, consistency, means
+from helpers.retrieval.consistency import consistency, consistency_at_depth, means
 from helpers.steps import Step
 from helpers.stories import candidates, training
 from helpers.stories.stages import exact_match, label, stand_in
@@ -21,7 +21,7 @@ from helpers.stories.wording import effect
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.evaluated import Evaluation, noted
 from helpers.systems.reranker import Reranker
-from helpers.systems.reranking_experiment import Trial
+from helpers.systems.reranking_experiment import RerankingExperiment
 from helpers.systems.testbed import Testbed
 
 MEASURE = "RR@10"
@@ -44,7 +44,7 @@ def curves(found: Mapping[str, Step]) -> dict[str, pd.Series]:
 
 def systems_at(found: Mapping[str, Step], depth: int) -> dict[str, Evaluation]:
     """The factors at a depth as evaluations, on the queries for which every stage has documents."""
-    values = {stage: at(step.value(), depth) for stage, step in found.items()}
+    values = {stage: consistency_at_depth(step.value(), depth) for stage, step in found.items()}
     shared = [query for query in next(iter(values.values())).index if all(query in each.index for each in values.values())]
     systems = {stage: Evaluation(label(stage), pd.DataFrame(), frame.loc[shared], found[stage])
                for stage, frame in values.items()}
@@ -88,7 +88,8 @@ def crossed(trained: Mapping[str, Reranker], runs: Mapping[str, Step], bed: Test
     """Every re-ranker over the candidates of every stage, scored once at the largest depth; nothing for no depths."""
     if not depths:
         return {}
-    return {(name, stage): candidates.evaluations(Trial(bed, run, max(depths), aggregation, (MEASURE,)), model, depths)
+    return {(name, stage): candidates.evaluations(RerankingExperiment(bed, run, max(depths), aggregation, (MEASURE,)), model,
+                                                  depths)
             for name, model in trained.items() for stage, run in runs.items()}
 
 

@@ -21,7 +21,7 @@ from helpers.stories.training import STUDY
 from helpers.stories.wording import effect
 from helpers.systems.evaluated import Evaluation
 from helpers.systems.reranker import Reranker
-from helpers.systems.reranking_experiment import Trial
+from helpers.systems.reranking_experiment import RerankingExperiment
 
 MEASURE = "RR@10"
 TABLE = "5.5"
@@ -106,7 +106,7 @@ def speed_text(value: float) -> str:
     return plain(value, 2) if value < 10 else plain(value, 1) if value < 100 else count(round(value))
 
 
-def timings(trial: Trial, sizes: Sequence[str], base: Reranker, timed: int, rounds: int,
+def timings(trial: RerankingExperiment, sizes: Sequence[str], base: Reranker, timed: int, rounds: int,
             devices: Sequence[str]) -> dict[str, Step]:
     """The step that times models of these shapes, for each device (none given: all there are); every size once."""
     bed, encoder = trial.bed, backbone.resolve(base.backbone)

@@ -9,7 +9,7 @@ import pandas as pd
 
 from helpers.costs.step_cost import query_seconds
 from helpers.encoders.embeddings import PASSAGES
-from helpers.encoders.nearest_neighbours import EXACT, HNSW, IVF, neighbour_runs, search_speed, settings
+from helpers.encoders.nearest_neighbours import EXACT, HNSW, IVF, ann_runs, search_speed, settings
 from helpers.networks import backbone
 from helpers.pages import figures, page
 from helpers.pages.compare import with_interval
@@ -33,9 +33,9 @@ class Searches:
 
     bed: Testbed
     encoder: BiEncoder
-    links: int
-    breadths: tuple[int, ...]
-    probes: tuple[int, ...]
+    M: int
+    ef_search: tuple[int, ...]
+    nprobe: tuple[int, ...]
     timed: int
     rounds: int
     noise: float
@@ -44,7 +44,7 @@ class Searches:
     @property
     def cases(self) -> list[tuple[str, int]]:
         """Every kind with each of its settings."""
-        return settings(self.breadths, self.probes)
+        return settings(self.ef_search, self.nprobe)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -53,8 +53,8 @@ class Searches:
 
     def at(self, size: int, known: int | None = None) -> Step:
         """The measurements over a collection of one size."""
-        return search_speed(self.encoder.embeddings(self.bed), self.encoder.query_embeddings(self.bed), size, self.links,
-                            list(self.breadths), list(self.probes), self.timed, self.rounds, self.noise, self.seed, known)
+        return search_speed(self.encoder.embeddings(self.bed), self.encoder.query_embeddings(self.bed), size, self.M,
+                            list(self.ef_search), list(self.nprobe), self.timed, self.rounds, self.noise, self.seed, known)
 
     @property
     def real(self) -> Step:
@@ -64,8 +64,8 @@ class Searches:
     @property
     def runs(self) -> Step:
         """What every index finds in the real collection."""
-        return neighbour_runs(self.encoder.embeddings(self.bed), self.encoder.query_embeddings(self.bed), self.bed.store,
-                              self.bed.query_step, self.links, list(self.breadths), list(self.probes), self.seed)
+        return ann_runs(self.encoder.embeddings(self.bed), self.encoder.query_embeddings(self.bed), self.bed.store,
+                              self.bed.query_step, self.M, list(self.ef_search), list(self.nprobe), self.seed)
 
     @property
     def encoding(self) -> Step:

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from helpers.data.collection import Collection
-from helpers.data.queries import asked
+from helpers.data.queries import adhoc_queries
 from helpers.data.texts import Texts, text_store
 from helpers.errors import BadInput
 from helpers.evaluation import published
@@ -25,7 +25,7 @@ SPLITS = {"Train": "train", "Validation": "dev", "Test": "test"}
 
 def stages_table(pipeline: Pipeline, query: str, collection: str, unit: str, k: int) -> Fragment:
     """The best documents of one query after each stage, side by side."""
-    bed = Testbed(collection, unit, asked=asked([query]))
+    bed = Testbed(collection, unit, adhoc_queries=adhoc_queries([query]))
     store = Texts(bed.store.value())
     stages = {name: step.value()["doc_id"].head(k).to_list() for name, step in pipeline.stages(bed).items()}
     rows = [[str(place + 1), *(title_of(store, ids[place]) if place < len(ids) else "" for ids in stages.values())]

@@ -9,7 +9,7 @@ from helpers.networks import backbone
 from helpers.pages import claims, page
 from helpers.pages.fragments import Fragment
 from helpers.pretraining.sentence_data import almanac_pairs, fold, sample, section_triplets
-from helpers.pretraining.sentence_training import predicted_similarity, told_apart
+from helpers.pretraining.sentence_training import predicted_similarity, triplet_accuracy
 from helpers.steps import Step
 from helpers.stories import readiness
 from helpers.stories.readiness import Systems
@@ -75,7 +75,7 @@ def sections(starts: Starts, spec: str, collection: str, sizes: Sequence[int], t
     train, test = (triplets_of(collection, split, count) for split, count in (("train", triplets), ("test", tested)))
 
     def evaluation(label: str, weights: Step | None, size: int, seed: int) -> Evaluation:
-        step = told_apart(sample(train, size, seed), test, backbone.resolve(spec), POOLING, MARGIN,
+        step = triplet_accuracy(sample(train, size, seed), test, backbone.resolve(spec), POOLING, MARGIN,
                           EPOCHS if size else FULL_SECTION_EPOCHS, LEARNING_RATE, BATCH, WARMUP, MAX_LENGTH, seed, weights)
         return noted(Evaluation(label, pd.DataFrame(), step.value().set_index("triplet_id"), step, unit="triplets"))
 

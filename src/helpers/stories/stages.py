@@ -16,7 +16,7 @@ from helpers.systems.testbed import Testbed
 
 STUDY = "zhan2020"
 STUDIED = {"bm25": "BM25(Anserini)", "doctttttquery": "docTTTTTquery", "deepct": "DeepCT", "repbert": "RepBERT"}  # tables 2 to 4
-OWN = {"untrained": "RepBERT before training", "minilm": "MiniLM untouched"}
+OWN = {"untrained": "RepBERT before training", "minilm": "zero-shot MiniLM"}
 IMPROVED = ("doctttttquery", "deepct")  # BM25 made better by a language model
 STUDIED_DEPTH = 1000  # of the study's lists
 # the steps that train a stage, and those that read all texts for it

@@ -14,7 +14,7 @@ def effect(found: Paired | Unpaired) -> str:
     return f"{signed(d.mean)} {interval(d.low, d.high, sign=True)} ({sure}, permutation p {p_value(found.p_permutation)})"
 
 
-def apart(found: Unpaired) -> str:
+def unpaired_effect(found: Unpaired) -> str:
     """A difference of two groups of queries: value, interval, whether it is significant, p, and the groups' sizes."""
     return f"{effect(found)[:-1]}; {found.queries} queries)"
 

@@ -1,1 +1,2 @@
-"""What chapters compose and compare: testbed, evaluated systems, re-ranker, bi-encoder, first stages, pipeline, starting points."""
+"""What chapters compose and compare: testbed, evaluated systems, re-ranker, bi-encoder, first stages, pipeline, starting
+points."""

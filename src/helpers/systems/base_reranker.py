@@ -26,7 +26,7 @@ def base_reranker(collection: str = "almanac", backbone: str = "packaged", queri
                     learning_rate=learning_rate, evaluation_queries=200, seed=seed, data_seed=1).for_epochs(epochs)
 
 
-def whole_reader(start: Reranker, length: int, queries: int, attention_window: int = 0, negatives: int = 2,
+def long_document_reranker(start: Reranker, length: int, queries: int, attention_window: int = 0, negatives: int = 2,
                  learning_rate: float = 3e-5, longformer: str = "") -> Reranker:
     """The base model trained on for one epoch on whole documents, cut at a length: BERT, or a Longformer made from it.
 

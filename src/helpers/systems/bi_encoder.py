@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from helpers.data.windows import WHOLE
 from helpers.encoders.bi_encoder_losses import LOSSES
 from helpers.encoders.bi_encoder_training import bi_encoder
-from helpers.encoders.candidates_with_positives import judged_candidates
+from helpers.encoders.candidates_with_positives import candidates_with_positives
 from helpers.encoders.embeddings import passage_embeddings, query_embeddings
 from helpers.encoders.exact_search import exact_search
 from helpers.networks import backbone
@@ -47,7 +47,7 @@ class BiEncoder:
         loss: see `helpers.encoders.bi_encoder_losses`; `none` leaves the backbone as it is.
         margin: of the triplet loss.
         similarity: `cosine` (vectors of length 1) or `dot`.
-        segments: whether passages have another token type than queries (RepBERT), where the architecture has two.
+        token_types: whether passages have another token type than queries (RepBERT), where the architecture has two.
         epochs: passes over the training queries.
         learning_rate: the peak.
         batch_size: queries a step.
@@ -81,7 +81,7 @@ class BiEncoder:
     loss: str = "triplet"
     margin: float = 1.0
     similarity: str = "cosine"
-    segments: bool = False
+    token_types: bool = False
     epochs: int = 1
     learning_rate: float = 2e-5
     batch_size: int = 16
@@ -116,8 +116,9 @@ class BiEncoder:
         """The draws: a relevant passage a query, and its negatives (at least one, for the accuracy)."""
         bed = self.bed
         run = bed.candidates(self.k1, self.b, self.candidates, self.negatives_from)
-        return training_pairs(judged_candidates(run, bed.qrels_step, bed.store, self.candidates, bed.level), bed.qrels_step,
-                              bed.store, self._tokens, ALL, bed.level, 1, max(1, self.negatives), self._data_seed)
+        return training_pairs(candidates_with_positives(run, bed.qrels_step, bed.store, self.candidates, bed.min_relevance),
+                              bed.qrels_step,
+                              bed.store, self._tokens, ALL, bed.min_relevance, 1, max(1, self.negatives), self._data_seed)
 
     @functools.cached_property
     def model(self) -> Step | None:
@@ -125,9 +126,9 @@ class BiEncoder:
         if self.loss == UNTRAINED:
             return self.start
         bed = self.bed
-        return bi_encoder(self.pairs, bed.qrels_step, bed.level, bed.query_step, bed.store, self._tokens,
+        return bi_encoder(self.pairs, bed.qrels_step, bed.min_relevance, bed.query_step, bed.store, self._tokens,
                           backbone.resolve(self.backbone), self.pooling, self.loss, self.margin, self.temperature,
-                          self.similarity, self.segments, self.negatives, self.epochs, self.learning_rate, self.batch_size,
+                          self.similarity, self.token_types, self.negatives, self.epochs, self.learning_rate, self.batch_size,
                           self.warmup, self.weight_decay, self.dropout, self.max_length, self.query_length,
                           self.evaluation_queries, self.evaluations, self.seed, self._data_seed, self.start)
 
@@ -142,7 +143,7 @@ class BiEncoder:
             raise ValueError("a backbone as it is has no training log")
         return training_log(self.model)
 
-    def untouched(self) -> "BiEncoder":
+    def zero_shot(self) -> "BiEncoder":
         """The backbone as it is, compared in the same way."""
         return replace(self, loss=UNTRAINED)
 
@@ -150,11 +151,11 @@ class BiEncoder:
         """The folder of the passages' vectors, in the text store's order."""
         encoder = backbone.resolve(self.backbone)
         return passage_embeddings(bed.store, reading(bed).tokens(encoder), encoder, self.pooling, self._normalise,
-                                  self.segments, self.max_length, self.model)
+                                  self.token_types, self.max_length, self.model)
 
     def query_embeddings(self, bed: Testbed) -> Step:
         """The folder of the vectors of the testbed's queries, in their order."""
-        return query_embeddings(bed.query_step, backbone.resolve(self.backbone), self.pooling, self._normalise, self.segments,
+        return query_embeddings(bed.query_step, backbone.resolve(self.backbone), self.pooling, self._normalise, self.token_types,
                                 self.query_length, self.model)
 
     def run(self, bed: Testbed, depth: int) -> Step:

@@ -73,7 +73,7 @@ class DeepCT:
     def targets(self) -> Step:
         """The query-term recall of the words of the training queries' relevant passages."""
         bed = Testbed(self.collection, self.unit, splits=self.splits, queries=self.queries)
-        return term_recall(bed.query_step, bed.qrels_step, bed.level, bed.store)
+        return term_recall(bed.query_step, bed.qrels_step, bed.min_relevance, bed.store)
 
     @property
     def model(self) -> Step:

@@ -43,7 +43,7 @@ class Evaluation:
         """The same system on some of its queries."""
         return replace(self, values=self.values.loc[list(queries)], seed_means=None)
 
-    def apart(self, other: "Evaluation", measure: str) -> Unpaired:
+    def unpaired_against(self, other: "Evaluation", measure: str) -> Unpaired:
         """The unpaired comparison with a system on other queries."""
         return unpaired(self.values[measure], other.values[measure])
 

@@ -53,9 +53,9 @@ class FirstStages:
     b: float = B
 
     @property
-    def untouched(self) -> BiEncoder:
+    def zero_shot(self) -> BiEncoder:
         """The backbone as it is, compared as it was trained: by cosines, without token types."""
-        return replace(self.repbert.untouched(), similarity="cosine", segments=False, query_length=64)
+        return replace(self.repbert.zero_shot(), similarity="cosine", token_types=False, query_length=64)
 
     def run(self, name: str, bed: Testbed, depth: int) -> Step:
         """The best `depth` texts of the named stage for each query of a testbed.
@@ -92,7 +92,7 @@ class FirstStages:
                 encoder = self._encoder(name)
                 dense[name] = {"passages": where, "query_length": encoder.query_length, "model": encoder.model,
                                "backbone": backbone.resolve(encoder.backbone), "pooling": encoder.pooling,
-                               "normalise": encoder.similarity == "cosine", "segments": encoder.segments}
+                               "normalise": encoder.similarity == "cosine", "token_types": encoder.token_types}
             else:
                 settings: FirstStages | DeepCT | Doc2Query = (
                     self if name == "bm25" else self.deepct if name == "deepct" else self._expansion)
@@ -100,7 +100,7 @@ class FirstStages:
         return latencies(lexical, dense, bed.query_step, depth, timed, rounds) if lexical or dense else None
 
     def _encoder(self, name: str) -> BiEncoder:
-        return {"repbert": self.repbert, "untrained": self.repbert.untouched()}.get(name, self.untouched)
+        return {"repbert": self.repbert, "untrained": self.repbert.zero_shot()}.get(name, self.zero_shot)
 
     @property
     def _expansion(self) -> Doc2Query:
@@ -118,7 +118,7 @@ def repbert(collection: str = "almanac", unit: str = "passage", backbone: str = 
     study's learning rate, 3e-6 over 350,000 steps, would move nothing in a few hundred; its dropout of 0.1 is left out.
     """
     return BiEncoder(collection, unit, queries=queries, backbone=backbone, loss="multi_label_margin", similarity="dot",
-                     segments=True, pooling="mean", query_length=20, max_length=256, negatives=0, epochs=epochs,
+                     token_types=True, pooling="mean", query_length=20, max_length=256, negatives=0, epochs=epochs,
                      learning_rate=learning_rate, batch_size=batch_size, seed=seed, data_seed=1)
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from helpers.data.queries import asked
+from helpers.data.queries import adhoc_queries
 from helpers.data.runs import ranks
 from helpers.data.texts import Texts
 from helpers.errors import BadInput
@@ -61,7 +61,7 @@ class Feedback:
             return bed
         weights, index = self.weights(bed, run), bed.index
         words = None if self.form == "terms" else surface_words(index, weights, run, bed.store, self.documents)
-        return replace(bed, asked=expanded_texts(bed.query_step, weights, self.form, words))
+        return replace(bed, adhoc_queries=expanded_texts(bed.query_step, weights, self.form, words))
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ class Pipeline:
         texts = [queries] if isinstance(queries, str) else list(queries)
         if odd := [text for text in texts if not isinstance(text, str)]:
             raise BadInput(f"a query must be a text, not {odd[0]!r}", mend="give a string or a list of strings")
-        bed = Testbed(collection, unit, asked=asked(texts))
+        bed = Testbed(collection, unit, adhoc_queries=adhoc_queries(texts))
         run, store = replace(self, depth=max(self.depth, k)).run(bed).value(), Texts(bed.store.value())
         best = run.assign(rank=ranks(run)).query("rank <= @k")
         return pd.DataFrame({

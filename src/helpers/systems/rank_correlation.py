@@ -83,17 +83,17 @@ def compared(first: list[np.ndarray], second: list[np.ndarray], truth: np.ndarra
     """Two systems on the same pairs.
 
     The interval is the bootstrap's; `p_t` is that of the difference over the bootstrap's standard error, two-sided, and stands
-    where other tables have the paired t-test; `p_permutation` is that of `exchanged_p`.
+    where other tables have the paired t-test; `p_permutation` is that of `permutation_p`.
     """
     difference = float(np.mean([rho(a, truth) - rho(b, truth) for a, b in zip(first, second, strict=True)]))
     spread = float(np.std(differences, ddof=1))
     low, high = np.quantile(differences, [0.025, 0.975])
     return {"difference": difference, "low": float(low), "high": float(high),
             "p_t": float(2 * stats.norm.sf(abs(difference) / spread)) if spread else 1.0,
-            "p_permutation": exchanged_p(first, second, truth)}
+            "p_permutation": permutation_p(first, second, truth)}
 
 
-def exchanged_p(first: list[np.ndarray], second: list[np.ndarray], truth: np.ndarray, exchanges: int = EXCHANGES) -> float:
+def permutation_p(first: list[np.ndarray], second: list[np.ndarray], truth: np.ndarray, exchanges: int = EXCHANGES) -> float:
     """Two-sided p of the permutation test that exchanges the two systems' ranks of a pair, in all seeds together.
 
     If both are equally good, it makes no difference whose rank a pair has.

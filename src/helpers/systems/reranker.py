@@ -129,7 +129,7 @@ class Reranker:
         bed, encoder = self.bed, backbone.resolve(self.backbone)
         run = bed.candidates(self.k1, self.b, self.candidates, self.negatives_from)
         return training_pairs(run, bed.qrels_step, bed.store,
-                              bed.tokens(encoder), self.candidates, bed.level, self.positives, self.negatives,
+                              bed.tokens(encoder), self.candidates, bed.min_relevance, self.positives, self.negatives,
                               self.seed if self.data_seed is None else self.data_seed, bed.answers if self.answers else None)
 
     @property

@@ -1,6 +1,6 @@
 """A trial: many models that re-rank the same candidates of the same queries, so that they can be compared in pairs.
 
-    trial = Trial.of_bm25(Testbed("almanac", "passage"), candidates=20)
+    trial = RerankingExperiment.of_bm25(Testbed("almanac", "passage"), candidates=20)
     trial.baseline()                          # the first stage itself
     trial.of("seed 7", replace(model, seed=7))
 """
@@ -27,7 +27,7 @@ class Scorer(Protocol):
 
 
 @dataclass(frozen=True)
-class Trial:
+class RerankingExperiment:
     """What all models of a comparison share.
 
     Args:
@@ -45,7 +45,7 @@ class Trial:
     measures: tuple[str, ...] = MEASURES
 
     @classmethod
-    def of_bm25(cls, bed: Testbed, candidates: int, aggregation: str = "mean") -> "Trial":
+    def of_bm25(cls, bed: Testbed, candidates: int, aggregation: str = "mean") -> "RerankingExperiment":
         """A trial on the first candidates of BM25 with the study's settings; at least 100 of them are retrieved."""
         return cls(bed, bed.bm25(K1, B, depth=max(DEPTH, candidates)), candidates, aggregation)
 

@@ -76,12 +76,13 @@ class SearchTask:
         return self._measured(label, encoder.run(self.bed, DEPTH))
 
     def _measured(self, label: str, run: Step) -> Evaluation:
-        values = run_measures(run, self.bed.query_step, self.bed.qrels_step, list(self.measures), self.bed.level)
+        values = run_measures(run, self.bed.query_step, self.bed.qrels_step, list(self.measures), self.bed.min_relevance)
         return noted(Evaluation(label, pd.DataFrame(), values.value().set_index("query_id"), values))
 
 
 @step(version=1, form="table", network=True)
-def run_measures(run: pd.DataFrame, queries: pd.DataFrame, qrels: pd.DataFrame, measures: list, level: int) -> pd.DataFrame:
+def run_measures(run: pd.DataFrame, queries: pd.DataFrame, qrels: pd.DataFrame, measures: list,
+                 min_relevance: int) -> pd.DataFrame:
     """The measures of a run for each judged query: column query_id, and a column a measure.
 
     A small table that stands for a run of a thousand passages a query, which is not kept with the book.
@@ -89,5 +90,5 @@ def run_measures(run: pd.DataFrame, queries: pd.DataFrame, qrels: pd.DataFrame, 
     mine = qrels[qrels["query_id"].isin(set(queries["query_id"]))]
     known = set(mine["query_id"])
     judged = [query for query in queries["query_id"] if query in known]
-    return per_query(run, mine, measures, level, judged).reset_index(names="query_id")
+    return per_query(run, mine, measures, min_relevance, judged).reset_index(names="query_id")
 

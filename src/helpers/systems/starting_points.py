@@ -43,7 +43,7 @@ class Pretraining:
         backbone: see `helpers.networks.backbone.resolve`.
         early: layers below the short circuit; 0 for half of them, as in the study.
         head_layers: of the Condenser head; 0 for masked words alone.
-        share: of the words that are masked.
+        mlm_probability: share of the words that are masked.
         epochs: passes over the texts.
         learning_rate: the peak.
         batch_size: texts a step.
@@ -62,7 +62,7 @@ class Pretraining:
     backbone: str = "packaged"
     early: int = 0
     head_layers: int = 2
-    share: float = 0.15
+    mlm_probability: float = 0.15
     epochs: int = 8
     learning_rate: float = 1e-4
     batch_size: int = 16
@@ -82,7 +82,8 @@ class Pretraining:
         store = text_store(source.part("texts", self.unit))
         without = queries.qrels([source.part("qrels", self.unit, self.without)]) if self.without else None
         return pretrained(corpus(store, without, first), store, window_tokens(store, encoder.whole(), WHOLE, 0), encoder,
-                          self.early or layers(encoder) // 2, self.head_layers, self.share, self.epochs, self.learning_rate,
+                          self.early or layers(encoder) // 2, self.head_layers, self.mlm_probability, self.epochs,
+                          self.learning_rate,
                           self.batch_size, self.warmup, self.weight_decay, self.dropout, self.max_length, self.evaluation_texts,
                           self.seed, None if self.start is None else self.start.model)
 

@@ -23,7 +23,7 @@ from helpers.data.tokens import window_tokens
 from helpers.evaluation import measures
 from helpers.networks.backbone import Backbone
 from helpers.retrieval import prebuilt
-from helpers.retrieval.bm25 import best_window, bm25_run
+from helpers.retrieval.bm25 import bm25_run, max_passage
 from helpers.retrieval.lucene import text_index, window_index
 from helpers.steps import Step
 
@@ -42,11 +42,11 @@ class Testbed:
         unit: `document` or `passage`; by default documents, if the collection has any.
         splits: the query splits used together.
         queries: how many of each split are sampled, 0 for all.
-        level: the lowest grade that counts as relevant, 0 for the collection's own rule.
+        min_relevance: the lowest grade that counts as relevant, 0 for the collection's own rule.
         seed: of the sample.
         words: words of a window, title included.
         overlap: words shared by neighbouring windows.
-        asked: queries to use instead of the splits': a step with columns query_id, text.
+        adhoc_queries: queries to use instead of the splits': a step with columns query_id, text.
         answer_types: only queries with one of these labels, where the collection has them; all if empty.
     """
 
@@ -54,11 +54,11 @@ class Testbed:
     unit: str = ""
     splits: tuple[str, ...] = ("test",)
     queries: int = 0
-    level: int = 0
+    min_relevance: int = 0
     seed: int = 1
     words: int = WORDS
     overlap: int = OVERLAP
-    asked: Step | None = None
+    adhoc_queries: Step | None = None
     answer_types: tuple[str, ...] = ()
     _source: Collection = field(init=False, repr=False, compare=False)
 
@@ -66,12 +66,12 @@ class Testbed:
         object.__setattr__(self, "_source", open_collection(self.collection))
         if not self.unit:
             object.__setattr__(self, "unit", min(self._source.units))
-        if self.asked is not None:
+        if self.adhoc_queries is not None:
             return  # nothing is measured on queries without judgments
         for split in self.splits:
             self._source.part("qrels", self.unit, split)  # a clear error now rather than in the middle of a chapter
-        if self.level == 0:
-            object.__setattr__(self, "level", self._source.relevant_from(self.unit, self.splits[0]))
+        if self.min_relevance == 0:
+            object.__setattr__(self, "min_relevance", self._source.relevant_from(self.unit, self.splits[0]))
 
     @property
     def source(self) -> Collection:
@@ -94,8 +94,8 @@ class Testbed:
     @property
     def query_step(self) -> Step:
         """The sampled queries, or those asked."""
-        if self.asked is not None:
-            return self.asked
+        if self.adhoc_queries is not None:
+            return self.adhoc_queries
         return queries.queries([self._source.part("queries", s) for s in self.splits], self.queries, self.seed,
                                self.answer_types or None)
 
@@ -109,7 +109,7 @@ class Testbed:
         if not windows:
             return bm25_run(self.index, self.query_step, k1, b, depth)
         index = window_index(self.store, self.words, self.overlap)
-        return best_window(bm25_run(index, self.query_step, k1, b, depth * 5), depth)
+        return max_passage(bm25_run(index, self.query_step, k1, b, depth * 5), depth)
 
     def first_stage(self, name: str, k1: float, b: float, depth: int) -> Step:
         """BM25 for `bm25`; otherwise the published TREC run in that file, cut to the sampled queries."""
@@ -132,7 +132,7 @@ class Testbed:
         parts = self.parts
         if parts is None:
             return None
-        return answer_positions(self.store, parts.store, self.qrels_step, parts.qrels_step, self.level)
+        return answer_positions(self.store, parts.store, self.qrels_step, parts.qrels_step, self.min_relevance)
 
     @property
     def answers(self) -> Step | None:
@@ -140,7 +140,8 @@ class Testbed:
         parts = self.parts
         if parts is None:
             return None
-        return answer_windows(self.store, parts.store, self.qrels_step, parts.qrels_step, self.level, self.words, self.overlap)
+        return answer_windows(self.store, parts.store, self.qrels_step, parts.qrels_step, self.min_relevance, self.words,
+                              self.overlap)
 
     def tokens(self, backbone: Backbone) -> Step:
         """The windows as tokens of the backbone's tokenizer."""
@@ -167,4 +168,4 @@ class Testbed:
 
     def per_query(self, run: pd.DataFrame, names: list[str]) -> pd.DataFrame:
         """The measures of a run for each judged query, rows in the order of the sample."""
-        return measures.per_query(run, self.qrels, names, self.level, self.judged)
+        return measures.per_query(run, self.qrels, names, self.min_relevance, self.judged)

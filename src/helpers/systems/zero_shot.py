@@ -9,7 +9,7 @@ from helpers.systems.testbed import Testbed
 
 
 @dataclass(frozen=True)
-class Untouched:
+class ZeroShotReranker:
     """A bi-encoder that scores the windows of candidates.
 
     Args:

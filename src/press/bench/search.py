@@ -32,7 +32,7 @@ def measure(scale: Scale, rounds: int) -> dict[str, Any]:
     """Time the searches, from the queries' texts to ranked ids and scores."""
     work = Work(replace(scale, queries=scale.searched))
     found, bed = interleave(contenders(work), rounds), scale.bed
-    runs = {name: measures.per_query(run, bed.qrels, MEASURES, bed.level, list(work.queries["query_id"]))
+    runs = {name: measures.per_query(run, bed.qrels, MEASURES, bed.min_relevance, list(work.queries["query_id"]))
             for name, run in found.given.items()}
     return {"contenders": found.as_json(), "items": len(work.queries), "texts": len(Texts(bed.store.value())), "depth": DEPTH,
             "measures": {name: values.mean().to_dict() for name, values in runs.items()}}

@@ -90,4 +90,4 @@ class Work:
         """nDCG@10 and RR@10 of each query, for scores in the order of `pairs`; a text scores as its windows' mean."""
         bed, asked = self.scale.bed, list(self.queries["query_id"])
         frame = pd.DataFrame([(*pair, float(score)) for pair, score in zip(self.pairs, scores, strict=True)], columns=COLUMNS)
-        return measures.per_query(aggregate(frame, "mean"), bed.qrels, MEASURES, bed.level, asked)
+        return measures.per_query(aggregate(frame, "mean"), bed.qrels, MEASURES, bed.min_relevance, asked)

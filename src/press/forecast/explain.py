@@ -8,7 +8,7 @@ from helpers.errors import BadInput, NetworkNeeded
 from helpers.pages import numbers
 from helpers.steps import fresh_since
 from press import chapters, comparison, execute, variants
-from press.execute import Wanted
+from press.execute import PageRequest
 from press.forecast import dry_run, scale_report, workload
 from press.forecast.dry_run import DryRun
 from press.forecast.estimates import Estimate, Expected, expect
@@ -29,7 +29,7 @@ class Plan:
         overhead: seconds of the page's last execution that no step took; None if it, or its baseline page, was never executed.
     """
 
-    wanted: Wanted
+    wanted: PageRequest
     current: bool
     expected: tuple[Expected, ...]
     found: DryRun
@@ -60,7 +60,7 @@ def plan(chapter: str, profile: str, given: dict[str, str], catalogue: Catalogue
     return Plan(wanted, False, expected, found, overhead(wanted))
 
 
-def overhead(wanted: Wanted) -> float | None:
+def overhead(wanted: PageRequest) -> float | None:
     """Seconds of the last execution of a page, or of its baseline page, besides its steps: kernel, statistics, figures."""
     for page in (wanted.page, wanted.page.with_name(f"{wanted.chapter}.ipynb")):
         if page.exists():
@@ -112,7 +112,7 @@ def _as_before(plan: Plan) -> tuple[list[tuple[Any, ...]], tuple[int, ...], str]
     return [("step to compute", "key", "expected", "judged by", "why"), *rows], (2,), below
 
 
-def _changes(wanted: Wanted) -> list[str]:
+def _changes(wanted: PageRequest) -> list[str]:
     return [f"  {name} = {value!r}, baseline {wanted.baseline[name]!r}" for name, value in wanted.values.items()
             if value != wanted.baseline[name]]
 
@@ -132,7 +132,7 @@ def _limits(plan: Plan) -> list[str]:
     return said
 
 
-def _pages(wanted: Wanted) -> str:
+def _pages(wanted: PageRequest) -> str:
     if wanted.name == wanted.chapter:
         return f"page: {wanted.name}"
     baseline = wanted.page.with_name(f"{wanted.chapter}.ipynb")

@@ -42,7 +42,7 @@ def query_count(queries: Recipe) -> float:
     if queries["step"] == "queries":
         whole = [_count("queries", part["collection"], part["data"][-1]) for part in found["parts"]]
         return sum(min(found["sample"] or number, number) for number in whole)
-    if queries["step"] == "asked":
+    if queries["step"] == "adhoc_queries":
         return len(found["texts"])
     return query_count(found["queries"]) if "queries" in found else _unknown(queries)
 
@@ -60,7 +60,7 @@ def ranking(run: Recipe) -> tuple[float, float]:
     if "run" not in found:
         _unknown(run)
     queries, depth = ranking(found["run"])
-    if run["step"] == "judged_candidates":
+    if run["step"] == "candidates_with_positives":
         return queries, min(found["candidates"], depth) + 1  # and its relevant passage
     return queries, min(found.get("depth", depth), depth)
 

@@ -61,11 +61,11 @@ def _lexical_run(found: Recipe) -> Load:
 
 
 def _best_window(found: Recipe) -> Load:
-    return _of_a_run("best_window", found)
+    return _of_a_run("max_passage", found)
 
 
 def _judged_candidates(found: Recipe) -> Load:
-    return _of_a_run("judged_candidates", found)
+    return _of_a_run("candidates_with_positives", found)
 
 
 def _reranked(found: Recipe) -> Load:
@@ -93,7 +93,7 @@ def _search_index(found: Recipe) -> Load:
     vectors = found["passages"]["arguments"]
     number = found.get("size", texts(vectors["store"]).texts)
     dimensions = network(vectors.get("model") or vectors["backbone"]).dimensions
-    return Load(0.0, assumed("process") + number * (3 * dimensions * VECTOR + 2 * found["links"] * WEIGHT))
+    return Load(0.0, assumed("process") + number * (3 * dimensions * VECTOR + 2 * found["M"] * WEIGHT))
 
 
 def _corpus(found: Recipe) -> Load:
@@ -109,6 +109,6 @@ RULES: dict[str, Callable[[Recipe], Load]] = {
     "text_store": _text_store, "text_index": _text_index, "first_words_index": _first_words_index, "window_index": _window_index,
     "prebuilt_index": _prebuilt_index, "expanded_index": _expanded_index, "weighted_index": _weighted_index,
     "window_tokens": _window_tokens, "bm25_run": _lexical_run, "weighted_run": _lexical_run, "rm3_run": _lexical_run,
-    "trec_run": _lexical_run, "best_window": _best_window, "judged_candidates": _judged_candidates, "reranked": _reranked,
+    "trec_run": _lexical_run, "max_passage": _best_window, "candidates_with_positives": _judged_candidates, "reranked": _reranked,
     "training_pairs": _training_pairs, "exact_search": _exact_search, "search_speed": _search_index,
-    "neighbour_runs": _search_index, "corpus": _corpus, **workload_networks.RULES}
+    "ann_runs": _search_index, "corpus": _corpus, **workload_networks.RULES}

@@ -1,0 +1,127 @@
+from dataclasses import dataclass, field, replace
+
+import pandas as pd
+import pytest
+
+from helpers.evaluation import measures
+from helpers.systems.reranker import Reranker
+from helpers.systems.reranking_experiment import MEASURES, RerankingExperiment
+from helpers.systems.student import Student
+from helpers.systems.testbed import Testbed
+
+
+@dataclass
+class Found:
+    """Stands for a step that has its value."""
+
+    frame: pd.DataFrame
+    key: str = "0123456789abcdef"
+
+    def value(self):
+        return self.frame
+
+
+class Bed:
+    """Two queries, of which the relevant documents are d1 and d2."""
+
+    qrels = pd.DataFrame({"query_id": ["q1", "q2"], "doc_id": ["d1", "d2"], "relevance": [1, 1]})
+
+    def per_query(self, run, names):
+        return measures.per_query(run, self.qrels, names, 1, ["q1", "q2"])
+
+
+@dataclass
+class Scorer:
+    """Gives each window the score that it was made with; remembers what it was asked."""
+
+    scores_of: dict
+    asked: list = field(default_factory=list)
+
+    def scores(self, bed, run, candidates):
+        self.asked.append((bed, run, candidates))
+        rows = [(query, window, score) for query in ("q1", "q2") for window, score in self.scores_of.items()]
+        return Found(pd.DataFrame(rows, columns=["query_id", "doc_id", "score"]))
+
+
+def run_of(*pairs):
+    return Found(pd.DataFrame([(*pair, 1.0) for pair in pairs], columns=["query_id", "doc_id", "score"]), key="run")
+
+
+@pytest.fixture
+def trial():
+    return RerankingExperiment(Bed(), run_of(("q1", "d1"), ("q1", "d2"), ("q2", "d3")), candidates=20)
+
+
+# One window of d1 is the best of all, but on average d1 is below d2.
+WINDOWS = {"d1#0": 0.9, "d1#1": 0.1, "d2#0": 0.6}
+
+
+def test_a_model_is_asked_for_the_trials_candidates_or_for_others(trial):
+    scorer = Scorer(WINDOWS)
+    trial.of("x", scorer)
+    trial.of("x", scorer, 5)
+    assert scorer.asked == [(trial.bed, trial.run, 20), (trial.bed, trial.run, 5)]
+
+
+@pytest.mark.parametrize("aggregation, expected", [("mean", [0.5, 1.0]), ("max", [1.0, 0.5]), ("first", [1.0, 0.5]),
+                                                   ("sum", [1.0, 0.5])])
+def test_window_scores_are_aggregated_as_the_trial_says(trial, aggregation, expected):
+    found = replace(trial, aggregation=aggregation).of("x", Scorer(WINDOWS))
+    assert found.values["RR@10"].tolist() == expected
+
+
+def test_an_evaluation_has_label_measures_run_and_source(trial):
+    found = trial.of("seed 7", Scorer(WINDOWS))
+    assert found.label == "seed 7"
+    assert tuple(found.values.columns) == MEASURES
+    assert found.source.value()["doc_id"].tolist() == list(WINDOWS) * 2
+    assert found.run[found.run["query_id"] == "q1"]["doc_id"].tolist() == ["d2", "d1"]
+    assert tuple(replace(trial, measures=("RR@1",)).of("x", Scorer(WINDOWS)).values.columns) == ("RR@1",)
+
+
+def test_the_baseline_is_the_first_stage_itself(trial):
+    found = trial.baseline()
+    assert found.label == "BM25"
+    assert found.values["RR@10"].tolist() == [1.0, 0.0]
+    assert found.source is trial.run
+    assert trial.baseline("BM25, tuned").label == "BM25, tuned"
+
+
+def test_one_model_stands_for_itself(trial):
+    alone = trial.over_seeds("x", [Scorer(WINDOWS)])
+    assert alone.values.equals(trial.of("x", Scorer(WINDOWS)).values)
+    assert alone.label == "x"
+    assert alone.seed_means is None
+
+
+def test_several_models_are_averaged_query_by_query(trial):
+    turned = {"d1#0": 0.9, "d2#0": 0.1}  # d1 first: 1 and 1/2, where WINDOWS give 1/2 and 1
+    both = trial.over_seeds("x", [Scorer(WINDOWS), Scorer(turned), Scorer(turned)])
+    assert both.values["RR@10"].tolist() == pytest.approx([2.5 / 3, 2 / 3])
+    assert both.seed_means["RR@10"].tolist() == [0.75, 0.75, 0.75]
+    assert both.label == "x"
+
+
+@pytest.mark.parametrize("candidates, depth", [(20, 100), (100, 100), (150, 150)])
+def test_a_trial_on_bm25_has_the_studys_settings_and_enough_candidates(folder, candidates, depth):
+    bed = Testbed(str(folder))
+    made = RerankingExperiment.of_bm25(bed, candidates, "max")
+    assert made == RerankingExperiment(bed, made.run, candidates, "max")
+    assert made.run.key == bed.bm25(1.2, 0.75, depth).key
+
+
+@pytest.mark.slow
+def test_a_reranker_and_its_student_are_tried_on_the_same_candidates(folder, store):
+    model = Reranker(collection=str(folder), splits=("train",), k1=0.9, b=0.4, candidates=3, positives=1, negatives=2,
+                     backbone="packaged:0", epochs=1, batch_size=2, evaluation_queries=1, evaluations=1, max_length=32)
+    bed = Testbed(str(folder))
+    trial = RerankingExperiment(bed, bed.bm25(0.9, 0.4, 10), candidates=2)
+    base, found, student, one = (trial.baseline(), trial.of("x", model), trial.of("y", Student(model, layers=(0,))),
+                                 trial.of("z", model, 1))
+    for each in (base, found, student, one):
+        assert each.values.index.tolist() == ["q1", "q2", "q3"]
+        assert each.values.loc["q3"].eq(0).all()  # stop words alone: no candidates
+    assert found.source.key == model.scores(bed, trial.run, 2).key
+    assert student.source.key != found.source.key
+    candidates = [set(each.run[each.run["query_id"] == "q1"]["doc_id"]) for each in (found, student, one)]
+    assert candidates == [{"d1", "d4"}, {"d1", "d4"}, set(base.run[base.run["query_id"] == "q1"]["doc_id"].head(1))]
