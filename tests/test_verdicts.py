@@ -3,6 +3,7 @@ import pytest
 from helpers.evaluation import verdicts
 from helpers.evaluation.significance import Interval, Paired, paired
 from helpers.evaluation.verdicts import INSIGNIFICANT, NONE, OPPOSITE, SIGNIFICANT, Verdict, holm, judge
+from helpers.pages.verdict_text import evidence
 
 TURNED = {"higher": "lower", "lower": "higher", "no-difference": "no-difference"}
 
@@ -78,17 +79,17 @@ def test_measured_values_above_or_below_the_published_one_get_the_same_verdict(d
     below = paired(ours, base)  # means 0.39 and 0.20, below the study's
     above = paired([value + 0.5 for value in ours], [value + 0.5 for value in base])  # above both
     assert judge(direction, below).verdict == judge(direction, above).verdict
-    assert judge(direction, below).evidence() == judge(direction, above).evidence()
+    assert evidence(judge(direction, below)) == evidence(judge(direction, above))
 
 
 def test_evidence_in_one_line():
     above, below = judge("higher", found(0.054, 0.01, 0.1, 0.0123)), judge("higher", found(-0.054, -0.1, 0.01, 0.0001))
-    assert above.evidence() == "+0.054 [+0.010, +0.100], p 0.012, 200 queries"
-    assert below.evidence() == "−0.054 [−0.100, +0.010], p < 0.001, 200 queries"
+    assert evidence(above) == "+0.054 [+0.010, +0.100], p 0.012, 200 queries"
+    assert evidence(below) == "−0.054 [−0.100, +0.010], p < 0.001, 200 queries"
 
 
 def test_what_was_not_measured_gives_its_reason():
-    assert Verdict(verdicts.NOT_RUN, reason="needs a GPU").evidence() == "needs a GPU"
+    assert evidence(Verdict(verdicts.NOT_RUN, reason="needs a GPU")) == "needs a GPU"
 
 
 def test_every_verdict_has_a_kind():

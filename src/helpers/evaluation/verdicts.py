@@ -18,7 +18,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from helpers.evaluation.significance import Paired, Unpaired
-from helpers.pages.numbers import interval, p_value, signed
 
 ALPHA = 0.05
 MARGIN = 0.01  # smaller differences of a measure between 0 and 1 are called none
@@ -40,14 +39,6 @@ class Verdict:
     found: Paired | Unpaired | None = None
     p: float | None = None
     reason: str = ""
-
-    def evidence(self) -> str:
-        """Effect, interval and p in one line, with the reason why they cannot be compared, or why there are none."""
-        if self.found is None:
-            return self.reason
-        d = self.found.difference
-        return (f"{signed(d.mean)} {interval(d.low, d.high, sign=True)}, p {p_value(self.p or 0.0).lstrip('= ')}, "
-                f"{self.found.queries} {self.found.unit}" + (f"; {self.reason}" if self.reason else ""))
 
 
 def judge(direction: str, found: Paired | Unpaired, p: float | None = None, margin: float = MARGIN) -> Verdict:

@@ -13,6 +13,7 @@ from helpers.evaluation import published, verdicts
 from helpers.evaluation.significance import Paired, Unpaired
 from helpers.evaluation.verdicts import INCOMPARABLE, NOT_RUN, Verdict
 from helpers.pages.fragments import Fragment, Html, badge, cell, table
+from helpers.pages.verdict_text import evidence
 from helpers.systems.evaluated import Evaluation
 
 
@@ -92,7 +93,7 @@ def judge(chapter: str, measured: Mapping[str, tuple[Evaluation, Evaluation]], p
                 verdict = replace(verdict, verdict=INCOMPARABLE, reason=(incomparable or {})[name])
             link = f"#step-{key[:10]}"
         rows.append(row(claim, verdict, link))
-        data.append({"claim": name, "verdict": verdict.verdict, "evidence": verdict.evidence(), "key": key})
+        data.append({"claim": name, "verdict": verdict.verdict, "evidence": evidence(verdict), "key": key})
     return Fragment(table("What the study claims, and what this run says of it", HEADER, rows, numeric_from=9).text,
                     data={"claims": data})
 
@@ -103,10 +104,10 @@ HEADER = ("claim", "published", "this run", "verdict")
 
 def row(claim: Claim, verdict: Verdict, link: str) -> list[Any]:
     """A claim as a table's row; the measured effect links to its provenance."""
-    evidence: Any = verdict.evidence()
+    effect: Any = evidence(verdict)
     if verdict.verdict != NOT_RUN:
-        evidence = Html(f'<a class="nr-measured" href="{link}">{cell(evidence)}</a>')
-    return [claim.claim, published_evidence(claim), evidence, badge(verdict.verdict, verdicts.KINDS[verdict.verdict])]
+        effect = Html(f'<a class="nr-measured" href="{link}">{cell(effect)}</a>')
+    return [claim.claim, published_evidence(claim), effect, badge(verdict.verdict, verdicts.KINDS[verdict.verdict])]
 
 
 def published_evidence(claim: Claim) -> str:
