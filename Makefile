@@ -79,9 +79,10 @@ screenshots: $(READY)  ## photograph every page, wide, on a phone and dark, into
 bench: $(READY)  ## time this book's code against others', on a quiet machine: ARGS="--only rerank"
 	$(BOOK) bench $(ARGS)
 
-lint: $(READY)  ## ruff and mypy
+lint: $(READY)  ## ruff, mypy, and the floors of the packages
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	PYTHONPATH=src $(BIN)/lint-imports --no-cache --no-logo
 
 verify: $(READY)  ## recompute a random sample of the recorded runs and compare
 	$(BOOK) verify

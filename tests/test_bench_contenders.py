@@ -7,7 +7,7 @@ from subprocess import CompletedProcess
 import numpy as np
 import pytest
 
-from helpers.costs import timing
+from helpers.costs import contenders, timing
 from helpers.networks import backbone
 from helpers.steps import numerics
 from press.bench import encode, growth, rerank, scale, search, settings, sizes, train
@@ -48,10 +48,10 @@ def test_the_pairs_are_the_candidates_windows(tiny):
 
 def test_re_rankers_give_the_same_scores(tiny, exact):
     found = outcomes(rerank.contenders(Work(tiny), SETTING))
-    assert list(found) == [rerank.DEFAULT, rerank.BEST, rerank.OURS, rerank.FROM_TEXTS]
+    assert list(found) == [contenders.CROSS_ENCODER, contenders.CROSS_ENCODER_BEST, contenders.OURS, contenders.FROM_TEXTS]
     for name, scores in found.items():
-        assert np.allclose(scores, found[rerank.DEFAULT], atol=1e-4), name
-    assert len(found[rerank.OURS]) == len(Work(tiny).pairs)
+        assert np.allclose(scores, found[contenders.CROSS_ENCODER], atol=1e-4), name
+    assert len(found[contenders.OURS]) == len(Work(tiny).pairs)
 
 
 def test_tokens_from_texts_are_the_stored_ones(tiny):
@@ -62,15 +62,15 @@ def test_tokens_from_texts_are_the_stored_ones(tiny):
 def test_encoders_give_the_same_vectors(tiny, exact):
     found = outcomes(encode.contenders(Work(tiny), SETTING))
     for name, vectors in found.items():
-        assert np.allclose(vectors, found[encode.DEFAULT], atol=1e-4), name
-    assert np.allclose(np.linalg.norm(found[encode.BEST], axis=1), 1, atol=1e-4)
+        assert np.allclose(vectors, found[contenders.SENTENCE_TRANSFORMER], atol=1e-4), name
+    assert np.allclose(np.linalg.norm(found[contenders.SENTENCE_TRANSFORMER_BEST], axis=1), 1, atol=1e-4)
 
 
 def test_a_section_is_json_with_its_rounds_and_its_drift(tiny):
     found = json.loads(json.dumps(rerank.measure(tiny, rounds=2)))
     assert all(len(rounds["seconds"]) == 2 for rounds in found["contenders"].values())
-    assert set(found["contenders"]) == {rerank.PRODUCTS, *found["measures"]}
-    assert found["drift"][rerank.OURS] == {"nDCG@10": 0.0, "RR@10": 0.0}
+    assert set(found["contenders"]) == {contenders.PRODUCTS, *found["measures"]}
+    assert found["drift"][contenders.OURS] == {"nDCG@10": 0.0, "RR@10": 0.0}
     assert found["items"] == len(Work(tiny).pairs)
     assert found["setting"]["batch_size"] in settings.BATCHES["cpu"]
     assert len(found["tried"]) == 8
@@ -86,20 +86,20 @@ def test_a_section_fails_if_the_scores_are_others(tiny, monkeypatch):
 
 def test_encoding_is_measured(tiny):
     found = json.loads(json.dumps(encode.measure(replace(tiny, encoded=2), rounds=1)))
-    assert found["drift"][encode.OURS] == {"nDCG@10": 0.0, "RR@10": 0.0}
-    assert found["furthest"][encode.DEFAULT] == pytest.approx(0, abs=1e-6)
-    assert found["furthest"][encode.OURS] < 0.01
+    assert found["drift"][contenders.OURS] == {"nDCG@10": 0.0, "RR@10": 0.0}
+    assert found["furthest"][contenders.SENTENCE_TRANSFORMER] == pytest.approx(0, abs=1e-6)
+    assert found["furthest"][contenders.OURS] < 0.01
 
 
 def test_both_engines_find_the_documents(tiny):
     search.prepare(tiny)
     found = json.loads(json.dumps(search.measure(tiny, rounds=1)))
-    assert set(found["contenders"]) >= {search.LUCENE, search.NUMPY}
+    assert set(found["contenders"]) >= {contenders.LUCENE, contenders.BM25S}
     assert found["texts"] == 4
     runs = outcomes(search.contenders(Work(tiny)))
     for name, run in runs.items():
         assert run.groupby("query_id").head(1).set_index("query_id")["doc_id"].to_dict() == {"q1": "d1", "q2": "d2"}, name
-    assert search.NUMBA in runs or not search.has_numba()
+    assert contenders.BM25S_NUMBA in runs or not search.has_numba()
 
 
 def test_sizes_are_timed_with_their_operations(tiny):
@@ -115,8 +115,8 @@ def test_sizes_are_timed_with_their_operations(tiny):
 def test_trainings_take_the_same_number_of_examples(tiny, monkeypatch):
     monkeypatch.setattr(train, "LONGEST", 24)
     found = json.loads(json.dumps(train.measure(tiny, rounds=1)))
-    assert set(found["contenders"]) == {rerank.PRODUCTS, train.STOCK, rerank.OURS}
-    for name in (train.STOCK, rerank.OURS):
+    assert set(found["contenders"]) == {contenders.PRODUCTS, contenders.STOCK_TRAINER, contenders.OURS}
+    for name in (contenders.STOCK_TRAINER, contenders.OURS):
         assert 32 * train.SHORTEST <= found["tokens"][name]["real"] <= found["tokens"][name]["padded"] <= 32 * 24
         assert 0 < found["tokens"][name]["loss"] < 2
     assert found["items"] == 32

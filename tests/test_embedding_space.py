@@ -2,9 +2,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.encoders import embedding_space as module
+from helpers.data import texts as module
+from helpers.data.texts import relevant_places
 from helpers.encoders import token_lengths as lengths_module
-from helpers.encoders.embedding_space import relevant_places, similarities, tsne_map
+from helpers.encoders.embedding_space import similarities, tsne_map
 
 QUERIES = pd.DataFrame({"query_id": ["q1", "q2", "q3"], "text": ["", "", ""]})
 QRELS = pd.DataFrame([("q1", "p0", 1), ("q1", "p2", 1), ("q1", "p1", 0), ("q2", "gone", 1), ("q3", "p3", 2), ("q9", "p1", 1)],
@@ -72,7 +73,7 @@ def test_lengths_are_counted_with_special_tokens(monkeypatch):
 
 @pytest.mark.slow
 def test_a_query_shares_stemmed_terms_with_its_relevant_passage(folder, store):
-    from helpers.encoders.term_overlap import term_overlap
+    from helpers.retrieval.term_overlap import term_overlap
     from helpers.systems.testbed import Testbed
 
     bed = Testbed(str(folder))

@@ -1,6 +1,7 @@
 import pytest
 
-from helpers.pages.numbers import count, interval, p_value, plain, seconds, signed, size
+from helpers.data.downloads import bytes_text
+from helpers.pages.numbers import count, interval, p_value, plain, seconds, signed
 
 
 @pytest.mark.parametrize("value, text", [(0.571, "0.571"), (0.57, "0.570"), (0.5714, "0.571"), (1, "1.000")])
@@ -51,4 +52,4 @@ def test_seconds(value, text):
     (0, "0 B"), (812, "812 B"), (999, "999 B"), (1000, "1.0 kB"), (999_949, "999.9 kB"), (999_950, "1.0 MB"),
     (18_882_551, "18.9 MB"), (25_525_613_395, "25.5 GB"), (4_000_000_000_000, "4000.0 GB")])
 def test_size(value, text):
-    assert size(value) == text
+    assert bytes_text(value) == text

@@ -13,7 +13,6 @@ from typing import Any
 
 from helpers.data import downloads, hub
 from helpers.errors import BadInput, NetworkNeeded
-from helpers.pages import numbers
 from helpers.retrieval import prebuilt
 from press import chapters
 from press.forecast import explain
@@ -118,14 +117,14 @@ def table(found: list[Item]) -> str:
                                                   for item in found)]
     missing = [item for item in found if not item.here]
     unknown = sum(item.size is None for item in missing)
-    total = numbers.size(sum(item.size or 0 for item in missing)) + (f" and {unknown} of unknown size" if unknown else "")
-    free = [f"free in {folder}: {numbers.size(shutil.disk_usage(folder).free)}" for folder in _disks(found)]
+    total = downloads.bytes_text(sum(item.size or 0 for item in missing)) + (f" and {unknown} of unknown size" if unknown else "")
+    free = [f"free in {folder}: {downloads.bytes_text(shutil.disk_usage(folder).free)}" for folder in _disks(found)]
     return "\n".join([explain.columns(rows, right=(1,)), "", f"to fetch: {len(missing)} of {len(found)}, {total}", *free,
                       "an index takes as much again where it is unpacked, in the step store"])
 
 
 def _size(value: int | None) -> str:
-    return "unknown" if value is None else numbers.size(value)
+    return "unknown" if value is None else downloads.bytes_text(value)
 
 
 def _disks(found: Iterable[Item]) -> dict[Path, int]:

@@ -4,10 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from helpers.costs import machine, results
+from helpers.costs import contenders, machine, results
 from helpers.costs.timing import Spread, ratio, spread
 from helpers.errors import BadInput
-from press.bench import rerank, search, train
 
 KINDS = ("CPU with AMX", "CPU without AMX", "GPU")
 
@@ -29,9 +28,12 @@ class Goal:
     wanted: Mapping[str, float]
 
 
-GOALS = (Goal("rerank", "re-ranking against CrossEncoder.predict, default", rerank.DEFAULT, {"CPU with AMX": 4, "GPU": 5}),
-         Goal("rerank", "re-ranking against CrossEncoder.predict, best setting", rerank.BEST, {"CPU with AMX": 1.5, "GPU": 2}),
-         Goal("train", "fine-tuning against the stock Trainer, padded, bf16", train.STOCK, dict.fromkeys(KINDS, 1.5)))
+GOALS = (
+    Goal("rerank", "re-ranking against CrossEncoder.predict, default", contenders.CROSS_ENCODER,
+         {"CPU with AMX": 4, "GPU": 5}),
+    Goal("rerank", "re-ranking against CrossEncoder.predict, best setting", contenders.CROSS_ENCODER_BEST,
+         {"CPU with AMX": 1.5, "GPU": 2}),
+    Goal("train", "fine-tuning against the stock Trainer, padded, bf16", contenders.STOCK_TRAINER, dict.fromkeys(KINDS, 1.5)))
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ class Measurements:
     def against_ours(self, section: str, contender: str) -> Spread:
         """How many times as long a contender takes as the book's code; in training, for a real token."""
         found = self.content["sections"][section]
-        own = search.LUCENE if section == "search" else rerank.OURS
+        own = contenders.LUCENE if section == "search" else contenders.OURS
         return ratio(*(per_item(found, name) for name in (contender, own)))
 
 
@@ -80,7 +82,7 @@ def fraction(section: Mapping[str, Any], contender: str) -> Spread:
     Its floating-point operations are those of the whole model on real tokens, whatever it leaves out or adds.
     """
     times = section["contenders"]
-    own, products = (times[name]["seconds"] for name in (contender, rerank.PRODUCTS))
+    own, products = (times[name]["seconds"] for name in (contender, contenders.PRODUCTS))
     return spread([section["flops"] / a / (section["product_flops"] / b) for a, b in zip(own, products, strict=True)])
 
 

@@ -22,7 +22,6 @@ from filelock import FileLock
 from tqdm import tqdm
 
 from helpers.errors import BadInput, NetworkNeeded
-from helpers.pages import numbers
 
 BLOCK = 256 * 2**10  # bytes
 TIMEOUT = 30.0  # seconds without a byte
@@ -73,8 +72,16 @@ def fetch(url: str, target: Path, size: int | None = None, md5: str | None = Non
 
 def by_hand(url: str, target: Path | str, size: int | None, digests: Mapping[str, str]) -> str:
     """One line that says what to fetch elsewhere and where to put it."""
-    known = ([] if size is None else [numbers.size(size)]) + [f"{name} {value}" for name, value in digests.items()]
+    known = ([] if size is None else [bytes_text(size)]) + [f"{name} {value}" for name, value in digests.items()]
     return f"{url}{' (' * bool(known)}{', '.join(known)}{')' * bool(known)}\n    -> {target}"
+
+
+def bytes_text(value: int) -> str:
+    """A number of bytes: `812 B`, `4.3 kB`, `18.9 MB`, `25.5 GB`."""
+    scaled, units = float(value), ["B", "kB", "MB", "GB"]
+    while round(scaled, 1) >= 1000 and len(units) > 1:
+        scaled, units = scaled / 1000, units[1:]
+    return f"{scaled:.0f} B" if units[0] == "B" else f"{scaled:.1f} {units[0]}"
 
 
 def check_room(folder: Path, wanted: int, what: str) -> None:
@@ -85,7 +92,7 @@ def check_room(folder: Path, wanted: int, what: str) -> None:
     """
     free = shutil.disk_usage(folder).free
     if wanted > 0 and free < wanted + SPARE:
-        raise BadInput(f"{what} takes {numbers.size(wanted)}, and {numbers.size(free)} of disk are free", file=folder,
+        raise BadInput(f"{what} takes {bytes_text(wanted)}, and {bytes_text(free)} of disk are free", file=folder,
                        mend="free some, or move the folder: BOOK_DOWNLOADS, BOOK_STORE, IR_DATASETS_HOME, HF_HOME")
 
 

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 
+import pandas as pd
+
 from helpers.data.collection import Part, Text
 from helpers.errors import BadInput
 from helpers.steps import step
@@ -67,3 +69,14 @@ class Texts:
         if row is None:
             raise KeyError(f"no text {doc_id!r} in the collection")
         return row[0] - 1
+
+
+def relevant_places(store: Path, queries: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int) -> dict[str, list[int]]:
+    """The positions of each query's relevant passages in the text store; a query without any is missing."""
+    texts = Texts(store)
+    relevant = qrels[(qrels["relevance"] >= min_relevance) & qrels["query_id"].isin(set(queries["query_id"]))]
+    found: dict[str, list[int]] = {}
+    for query, doc_id in relevant[["query_id", "doc_id"]].itertuples(index=False):
+        if doc_id in texts:
+            found.setdefault(query, []).append(texts.position(doc_id))
+    return found

@@ -5,20 +5,26 @@ import sys
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from helpers.data.texts import Texts
 from helpers.data.windows import windows
-from helpers.networks.backbone import Backbone
 from helpers.steps import step
 
 BATCH = 2_000
 
 
+class HasTokenizer(Protocol):
+    """What brings a tokenizer of Hugging Face's kind: a backbone."""
+
+    def tokenizer(self) -> Any:
+        """The tokenizer."""
+
+
 @step(version=1, form="folder")
-def window_tokens(store: Path, backbone: Backbone, words: int, overlap: int, *, folder: Path) -> None:
+def window_tokens(store: Path, backbone: HasTokenizer, words: int, overlap: int, *, folder: Path) -> None:
     """Tokenise every window of every text, without special tokens and without truncation.
 
     Writes `ids.bin` (all ids, one after the other), `window_starts.npy` (where each window begins in it) and

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from helpers.data.texts import Texts
+from helpers.data.texts import relevant_places
 from helpers.encoders.embeddings import PASSAGES, QUERIES
 from helpers.steps import step
 
@@ -70,14 +70,3 @@ def tsne_map(passages: Path, query_vectors: Path, store: Path, queries: pd.DataF
     frame.insert(0, "query_id", [query for _, query in shown] * 2)
     frame.insert(1, "kind", ["query"] * len(shown) + ["passage"] * len(shown))
     return frame
-
-
-def relevant_places(store: Path, queries: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int) -> dict[str, list[int]]:
-    """The positions of each query's relevant passages in the text store; a query without any is missing."""
-    texts = Texts(store)
-    relevant = qrels[(qrels["relevance"] >= min_relevance) & qrels["query_id"].isin(set(queries["query_id"]))]
-    found: dict[str, list[int]] = {}
-    for query, doc_id in relevant[["query_id", "doc_id"]].itertuples(index=False):
-        if doc_id in texts:
-            found.setdefault(query, []).append(texts.position(doc_id))
-    return found

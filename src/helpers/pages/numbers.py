@@ -34,11 +34,3 @@ def seconds(value: float) -> str:
     if value < 90:
         return f"{value:.0f} s"
     return f"{value / 60:.0f} min" if value < 5400 else f"{value / 3600:.1f} h"
-
-
-def size(value: int) -> str:
-    """A number of bytes: `812 B`, `4.3 kB`, `18.9 MB`, `25.5 GB`."""
-    scaled, units = float(value), ["B", "kB", "MB", "GB"]
-    while round(scaled, 1) >= 1000 and len(units) > 1:
-        scaled, units = scaled / 1000, units[1:]
-    return f"{scaled:.0f} B" if units[0] == "B" else f"{scaled:.1f} {units[0]}"

@@ -9,12 +9,12 @@ from scipy import stats
 
 from helpers.data.texts import Texts
 from helpers.encoders.embedding_space import similarities, tsne_map
-from helpers.encoders.term_overlap import term_overlap
 from helpers.evaluation import measures
 from helpers.pages import figures, page, plots
 from helpers.pages.compare import measured
 from helpers.pages.fragments import Fragment, linked
 from helpers.pages.numbers import count, p_value, plain, signed
+from helpers.retrieval.term_overlap import term_overlap
 from helpers.steps import Step
 from helpers.stories import encoders
 from helpers.stories.wording import effect

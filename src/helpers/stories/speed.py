@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from helpers.costs import contenders
 from helpers.costs.measurements import GOALS, Measurements, fraction, per_item
 from helpers.costs.speed import per_minute
 from helpers.costs.timing import TOLERANCE, Spread, spread
@@ -16,7 +17,6 @@ from helpers.pages.numbers import count, interval, plain, signed
 from helpers.stories.model_size import TABLE, rate, speed_text, studied_shapes
 from helpers.stories.training import STUDY
 from helpers.stories.wording import joined
-from press.bench import encode, rerank, search
 
 NOT_YET = "not measured yet; `make bench` measures"
 CAPTIONS = {"rerank": "Re-ranking", "encode": "Encoding", "search": "BM25 search", "train": "Fine-tuning"}
@@ -85,7 +85,7 @@ def contenders_table(found: Measurements, name: str) -> Fragment:
     section = found.section(name)
     if section is None:
         return page.prose(f"{CAPTIONS[name]}: {NOT_YET}.")
-    names, rows = [each for each in section["contenders"] if each != rerank.PRODUCTS], []
+    names, rows = [each for each in section["contenders"] if each != contenders.PRODUCTS], []
     for contender in names:
         rates = [1 / seconds for seconds in per_item(section, contender)]
         said = with_interval(speed_text(float(np.median(rates))), f"{speed_text(min(rates))} to {speed_text(max(rates))}")
@@ -140,7 +140,7 @@ def ratios_plot(found: Measurements) -> Fragment:
     """Every contender's time relative to the book's, on a logarithmic axis, with its interval."""
     dots = [(f"{CAPTIONS[name]}: {contender}", found.against_ours(name, contender)) for name in CAPTIONS
             if (section := found.section(name)) for contender in section["contenders"]
-            if contender not in (rerank.PRODUCTS, rerank.OURS, search.LUCENE)]
+            if contender not in (contenders.PRODUCTS, contenders.OURS, contenders.LUCENE)]
     if not dots:
         return page.prose()
     figure, (axis,) = figures.new(height=0.4 * len(dots) + 1.2, width=7.5)
@@ -167,7 +167,7 @@ def sizes_table(found: Measurements) -> Fragment:
     section = found.section("sizes")
     if section is None:
         return page.prose(f"Queries a minute by model size: {NOT_YET}.")
-    speed, products = section["speed"], section["contenders"][rerank.PRODUCTS]["seconds"]
+    speed, products = section["speed"], section["contenders"][contenders.PRODUCTS]["seconds"]
     top = section["product_flops"] / float(np.median(products))
     said = {row: published.value(STUDY, TABLE, row, "Queries/min") for row in studied_shapes()}
     here = {row: float(np.median(per_minute(dict(speed), size))) for row, size in studied_shapes().items()}
@@ -193,17 +193,17 @@ def finding(found: Measurements) -> Fragment:
                         f"{interval(measured.low, measured.high, 2)}.")
     if section := found.section("rerank"):
         reached = [f"{100 * fraction(section, name).median:.0f} % ({name})"
-                   for name in (rerank.DEFAULT, rerank.BEST, rerank.OURS)]
+                   for name in (contenders.CROSS_ENCODER, contenders.CROSS_ENCODER_BEST, contenders.OURS)]
         text.append(f"Of the rate at which the machine multiplies matrices, re-ranking reaches {joined(reached)}. The mean "
-                    f"measures of its scores drift by {drift_text(section, rerank.OURS)} at most; {TOLERANCE:g} is allowed.")
-        covered = spread(per_item(section, rerank.OURS)).coverage
+                    f"measures of its scores drift by {drift_text(section, contenders.OURS)} at most; {TOLERANCE:g} is allowed.")
+        covered = spread(per_item(section, contenders.OURS)).coverage
         text.append(f"An interval over {section['rounds']} rounds covers the true median in {100 * covered:.0f} % of cases.")
     if found.section("encode"):
         ratios = [f"{plain(found.against_ours('encode', name).median, 2)} times as fast as {name}"
-                  for name in (encode.DEFAULT, encode.BEST)]
+                  for name in (contenders.SENTENCE_TRANSFORMER, contenders.SENTENCE_TRANSFORMER_BEST)]
         text.append(f"Encoding is {joined(ratios)}.")
     if section := found.section("search"):
         ratios = [f"{name} takes {plain(found.against_ours('search', name).median, 2)} of Lucene's time"
-                  for name in section["contenders"] if name != search.LUCENE]
+                  for name in section["contenders"] if name != contenders.LUCENE]
         text.append(f"In BM25 search {joined(ratios)}.")
     return page.prose(*(text or [f"Speed: {NOT_YET}."]))

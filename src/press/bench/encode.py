@@ -6,15 +6,14 @@ from typing import Any
 import numpy as np
 
 from helpers.costs import machine
+from helpers.costs.contenders import FROM_TEXTS, OURS, PRODUCTS, SENTENCE_TRANSFORMER, SENTENCE_TRANSFORMER_BEST
 from helpers.costs.timing import Prepare, always, check_drift, drift, interleave
 from helpers.networks.encoder import PASSAGE, QUERY, Encoder, wrapped
 from helpers.steps import numerics
-from press.bench.rerank import FROM_TEXTS, OURS, PRODUCTS
 from press.bench.scale import Scale
 from press.bench.settings import best_setting, model_arguments
 from press.bench.work import Work
 
-DEFAULT, BEST = "SentenceTransformer.encode, default", "SentenceTransformer.encode, best setting"
 LENGTH = 256  # tokens of a text, special ones included: the packaged model's own
 
 
@@ -36,15 +35,16 @@ def measure(scale: Scale, rounds: int) -> dict[str, Any]:
     setting, tried = best_setting(lambda chosen: sentence_transformer(work, chosen),
                                   lambda model, sample, batch: model.encode(sample, batch_size=batch), texts)
     found = interleave({PRODUCTS: always(products), **contenders(work, setting)}, rounds, wait=machine.wait)
-    systems = (DEFAULT, BEST, OURS, FROM_TEXTS)
+    systems = (SENTENCE_TRANSFORMER, SENTENCE_TRANSFORMER_BEST, OURS, FROM_TEXTS)
     ranked = {name: work.measured(cosines(work, found.given[name])) for name in systems}
-    drifts = {name: drift(values, ranked[DEFAULT]) for name, values in ranked.items()}
+    drifts = {name: drift(values, ranked[SENTENCE_TRANSFORMER]) for name, values in ranked.items()}
     check_drift(drifts, (OURS, FROM_TEXTS))
     lengths, config = [len(row) for row in rows_of(work, texts)], AutoConfig.from_pretrained(work.encoder.source)
     return {"contenders": found.as_json(), "items": len(texts), "tokens": sum(lengths), "queries": len(work.queries),
             "flops": machine.encoder_flops(config, lengths), "product_flops": products.flops,
             "measures": {name: values.mean().to_dict() for name, values in ranked.items()}, "drift": drifts,
-            "furthest": {name: float(1 - (found.given[name] * found.given[DEFAULT]).sum(1).min()) for name in systems},
+            "furthest": {name: float(1 - (found.given[name] * found.given[SENTENCE_TRANSFORMER]).sum(1).min())
+                         for name in systems},
             "setting": setting, "tried": tried}
 
 
@@ -67,8 +67,8 @@ def contenders(work: Work, setting: dict[str, Any]) -> dict[str, Prepare]:
         return [wrapped(encoder.tokenizer, work.reader[name], LENGTH) for name in names]
 
     plain, best = sentence_transformer(work, {}), sentence_transformer(work, setting)
-    return {DEFAULT: always(lambda: plain.encode(texts)),
-            BEST: always(lambda: best.encode(texts, batch_size=setting["batch_size"])),
+    return {SENTENCE_TRANSFORMER: always(lambda: plain.encode(texts)),
+            SENTENCE_TRANSFORMER_BEST: always(lambda: best.encode(texts, batch_size=setting["batch_size"])),
             OURS: always(lambda: encoder.vectors(rows(), PASSAGE)),
             FROM_TEXTS: always(lambda: encoder.vectors(rows_of(work, texts), PASSAGE))}
 

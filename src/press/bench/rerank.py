@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from helpers.costs import machine
+from helpers.costs.contenders import CROSS_ENCODER, CROSS_ENCODER_BEST, FROM_TEXTS, OURS, PRODUCTS
 from helpers.costs.timing import Prepare, always, check_drift, drift, interleave
 from helpers.data.tokens import pair_ids, query_ids
 from helpers.networks.scoring import load_scorer, probabilities
@@ -12,10 +13,6 @@ from helpers.steps import numerics
 from press.bench.scale import Scale
 from press.bench.settings import best_setting, model_arguments
 from press.bench.work import Work
-
-DEFAULT, BEST = "CrossEncoder.predict, default", "CrossEncoder.predict, best setting"
-OURS, FROM_TEXTS = "this book", "this book, from texts"
-PRODUCTS = "matrix products"
 
 
 def prepare(scale: Scale) -> None:
@@ -33,15 +30,15 @@ def measure(scale: Scale, rounds: int) -> dict[str, Any]:
     setting, tried = best_setting(lambda chosen: predictor(work, chosen),
                                   lambda model, pairs, batch: model.predict(pairs, batch_size=batch), work.text_pairs)
     found = interleave({PRODUCTS: always(products), **contenders(work, setting)}, rounds, wait=machine.wait)
-    ranked = {name: work.measured(found.given[name]) for name in (DEFAULT, BEST, OURS, FROM_TEXTS)}
-    drifts = {name: drift(values, ranked[DEFAULT]) for name, values in ranked.items()}
+    ranked = {name: work.measured(found.given[name]) for name in (CROSS_ENCODER, CROSS_ENCODER_BEST, OURS, FROM_TEXTS)}
+    drifts = {name: drift(values, ranked[CROSS_ENCODER]) for name, values in ranked.items()}
     check_drift(drifts, (OURS, FROM_TEXTS))
     lengths = [len(ids) for ids, _ in work.inputs(work.encoder.tokenizer())]
     config = load_scorer(scale.model.model.value()).config
     return {"contenders": found.as_json(), "items": len(lengths), "tokens": sum(lengths), "queries": len(work.queries),
             "flops": machine.encoder_flops(config, lengths), "product_flops": products.flops,
             "measures": {name: values.mean().to_dict() for name, values in ranked.items()}, "drift": drifts,
-            "furthest": {name: float(np.abs(found.given[name] - found.given[DEFAULT]).max()) for name in ranked},
+            "furthest": {name: float(np.abs(found.given[name] - found.given[CROSS_ENCODER]).max()) for name in ranked},
             "setting": setting, "tried": tried}
 
 
@@ -54,8 +51,8 @@ def contenders(work: Work, setting: dict[str, Any]) -> dict[str, Prepare]:
     """
     scorer, tokenizer, pairs = load_scorer(work.scale.model.model.value()), work.encoder.tokenizer(), work.text_pairs
     plain, best = predictor(work, {}), predictor(work, setting)
-    return {DEFAULT: always(lambda: plain.predict(pairs)),
-            BEST: always(lambda: best.predict(pairs, batch_size=setting["batch_size"])),
+    return {CROSS_ENCODER: always(lambda: plain.predict(pairs)),
+            CROSS_ENCODER_BEST: always(lambda: best.predict(pairs, batch_size=setting["batch_size"])),
             OURS: always(lambda: probabilities(scorer, work.inputs(tokenizer))),
             FROM_TEXTS: always(lambda: probabilities(scorer, inputs_from_texts(work, tokenizer)))}
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from helpers.costs.contenders import BM25S, BM25S_NUMBA, LUCENE
 from helpers.costs.timing import Prepare, always, interleave
 from helpers.data.runs import COLUMNS, ranked
 from helpers.data.texts import Texts
@@ -18,8 +19,6 @@ from helpers.retrieval import java
 from helpers.retrieval.bm25 import K1, B, search
 from press.bench.scale import Scale
 from press.bench.work import DEPTH, MEASURES, Work
-
-LUCENE, NUMPY, NUMBA = "Lucene (this book)", "bm25s", "bm25s, compiled by numba"
 
 
 def prepare(scale: Scale) -> None:
@@ -43,7 +42,7 @@ def contenders(work: Work) -> dict[str, Prepare]:
     bed, queries = work.scale.bed, work.queries
     index, texts = bed.index.value(), list(Texts(bed.store.value()))
     ids, bodies = [text.doc_id for text in texts], [f"{text.title}\n{text.body}" for text in texts]
-    others = {NUMPY: sparse(bodies, "numpy"), **({NUMBA: sparse(bodies, "numba")} if has_numba() else {})}
+    others = {BM25S: sparse(bodies, "numpy"), **({BM25S_NUMBA: sparse(bodies, "numba")} if has_numba() else {})}
     found = {LUCENE: always(lambda: java.call(search, index, queries, K1, B, DEPTH))}
     return found | {name: always(partial(retrieve, engine, ids, queries)) for name, engine in others.items()}
 

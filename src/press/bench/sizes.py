@@ -4,11 +4,11 @@ from dataclasses import replace
 from typing import Any
 
 from helpers.costs import machine
+from helpers.costs.contenders import PRODUCTS
 from helpers.costs.speed import random_cross_encoder, ranking_speed
 from helpers.costs.timing import always, interleave
 from helpers.retrieval.bm25 import K1, B
 from helpers.steps import numerics
-from press.bench.rerank import PRODUCTS
 from press.bench.scale import Scale
 from press.bench.work import Work
 

@@ -12,14 +12,13 @@ from typing import Any
 import numpy as np
 
 from helpers.costs import machine
+from helpers.costs.contenders import OURS, PRODUCTS, STOCK_TRAINER
 from helpers.costs.timing import Prepare, always, interleave
 from helpers.networks import backbone, fine_tuning
 from helpers.networks.fine_tuning import PairDataset
 from helpers.steps import numerics
-from press.bench.rerank import OURS, PRODUCTS
 from press.bench.scale import Scale
 
-STOCK = "stock Trainer, bf16"
 BATCH = 16
 SHORTEST, LONGEST = 16, 256  # tokens of an example; all lengths between are as frequent
 GROUPED = 50  # batches that the Trainer sorts by length together: a round is one such group, of all lengths
@@ -34,12 +33,12 @@ def measure(scale: Scale, rounds: int) -> dict[str, Any]:
     from transformers import AutoConfig
 
     products, model, data = machine.Products(), backbone.resolve(scale.model.backbone), examples(4 * GROUPED * BATCH)
-    found = interleave({PRODUCTS: always(products), STOCK: stock(model, data, scale.steps), OURS: ours(model, data, scale.steps)},
-                       rounds, wait=machine.wait)
+    found = interleave({PRODUCTS: always(products), STOCK_TRAINER: stock(model, data, scale.steps),
+                        OURS: ours(model, data, scale.steps)}, rounds, wait=machine.wait)
     config = AutoConfig.from_pretrained(model.source)
     forward = machine.encoder_flops(config, [len(one["input_ids"]) for one in data.examples], backbone.layers(model)) / len(data)
     return {"contenders": found.as_json(), "items": scale.steps * BATCH, "steps": scale.steps, "shortest": SHORTEST,
-            "longest": LONGEST, "tokens": {name: found.given[name] for name in (STOCK, OURS)},
+            "longest": LONGEST, "tokens": {name: found.given[name] for name in (STOCK_TRAINER, OURS)},
             "flops": 3 * forward * scale.steps * BATCH, "product_flops": products.flops}
 
 

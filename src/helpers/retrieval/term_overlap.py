@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from helpers.data.texts import Texts
-from helpers.encoders.embedding_space import relevant_places
+from helpers.data.texts import Texts, relevant_places
 from helpers.retrieval import java
 from helpers.steps import step
 
