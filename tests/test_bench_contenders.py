@@ -138,7 +138,7 @@ def test_sizes_of_growth_are_what_was_asked_for(tiny, monkeypatch):
         asked.append(json.loads(command[-1]))
         return CompletedProcess(command, 0, json.dumps({"size": asked[-1][3], "seconds": [1.0], "megabytes": 0}), "")
 
-    monkeypatch.setattr(growth.subprocess, "run", run)
+    monkeypatch.setattr(timing.subprocess, "run", run)
     found = growth.measure(replace(tiny, growth=(5, 100, 7), times=(1, 10, 100)), rounds=9)["axes"]
     assert {axis: [point["size"] for point in points] for axis, points in found.items()} == {
         "queries": [5, 50, 500], "documents": [100, 1000, 10000], "candidates": [7, 70, 700]}
@@ -146,17 +146,16 @@ def test_sizes_of_growth_are_what_was_asked_for(tiny, monkeypatch):
 
 
 def test_a_size_that_fails_says_why(tiny, monkeypatch):
-    monkeypatch.setattr(growth.subprocess, "run", lambda command, **_: CompletedProcess(command, 1, "", "no memory"))
-    with pytest.raises(RuntimeError, match="queries x 1: no memory"):
+    monkeypatch.setattr(timing.subprocess, "run", lambda command, **_: CompletedProcess(command, 1, "", "no memory"))
+    with pytest.raises(RuntimeError, match="queries x 1 could not be measured: no memory"):
         growth.measure(tiny, rounds=1)
 
 
 def test_the_fastest_setting_is_chosen(monkeypatch):
-    clock = [0.0]
-    monkeypatch.setattr(settings.time, "perf_counter", lambda: clock[0])
+    monkeypatch.setattr(settings, "clocked", lambda work: (work(), None))
 
     def run(model, sample, batch):
-        clock[0] += 1.0 if (model["attention"], batch) == ("eager", 16) else 2.0
+        return 1.0 if (model["attention"], batch) == ("eager", 16) else 2.0
 
     best, tried = settings.best_setting(lambda chosen: chosen, run, list(range(1000)))
     assert {best["attention"], best["batch_size"]} == {"eager", 16}

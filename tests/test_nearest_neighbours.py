@@ -3,6 +3,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from helpers.costs import search_speed as speeds
+from helpers.costs.search_speed import search_speed
 from helpers.encoders import nearest_neighbours as nn
 from helpers.encoders.embeddings import PASSAGES, QUERIES
 from helpers.encoders.nearest_neighbours import (
@@ -17,10 +19,8 @@ from helpers.encoders.nearest_neighbours import (
     one_thread,
     recall,
     run_of,
-    search_speed,
     settings,
     stored_bytes,
-    times,
 )
 
 
@@ -119,21 +119,22 @@ def test_bytes_are_those_of_the_written_index(kind):
 
 
 def test_rates_are_medians_and_quartiles_of_the_rounds_but_the_first(monkeypatch):
-    clock, spent = [0.0], iter([9.0, 9.0, 9.0, 9.0, 1.0, 1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 8.0])  # 3 queries alone, then all at once
+    clock = [0.0]
+    spent = {1: iter([9.0] * 3 + [1.0] * 3 + [2.0] * 3), 6: iter([9.0, 1.0, 8.0])}  # seconds of a query alone, and of all six
 
     class Index:
         def search(self, queries, depth):
             assert depth == DEPTH
-            clock[0] += next(spent)
+            clock[0] += next(spent[len(queries)])
 
-    monkeypatch.setattr(nn.time, "thread_time", lambda: clock[0])
-    found = times({EXACT: (Index(), 0.0)}, [(EXACT, NO_SETTING)], np.zeros((6, 2)), timed=3, rounds=2)[EXACT, NO_SETTING]
+    monkeypatch.setattr(speeds.time, "thread_time", lambda: clock[0])
+    found = speeds.rates({EXACT: Index()}, [(EXACT, NO_SETTING)], np.zeros((6, 2)), alone=3, rounds=2)[EXACT, NO_SETTING]
     assert found == pytest.approx({"alone": 0.75, "alone_low": 0.625, "alone_high": 0.875,  # 3 / 3 and 3 / 6
                                    "together": 3.375, "together_low": 2.0625, "together_high": 4.6875})  # 6 / 1 and 6 / 8
 
 
 def test_no_more_queries_are_timed_than_there_are():
-    found = times({EXACT: (build(EXACT, vectors(10), 4, 1), 0.0)}, [(EXACT, NO_SETTING)], vectors(3), timed=100, rounds=1)
+    found = speeds.rates({EXACT: build(EXACT, vectors(10), 4, 1)}, [(EXACT, NO_SETTING)], vectors(3), alone=100, rounds=1)
     assert found[EXACT, NO_SETTING]["alone"] > 0
 
 

@@ -1,5 +1,4 @@
 import os
-from types import SimpleNamespace
 
 import pytest
 
@@ -78,34 +77,6 @@ def test_a_ranking_is_timed_whole(folder, store):
         assert len(seconds) == 2
         assert min(seconds) > 0
     assert (speed.per_minute(found, "1/32/2") > 0).all()
-
-
-@pytest.mark.slow
-def test_sizes_are_timed_in_turns_and_the_first_round_does_not_count(folder, store, monkeypatch):
-    clock, turns = [0.0], []
-    rounds = iter([100.0, 1.0, 2.0])  # seconds of retrieval
-    spent = {"1/32/2": iter([500.0, 10.0, 20.0]), "2/32/2": iter([700.0, 30.0, 40.0])}  # of re-ranking
-    real = speed.java.call
-
-    def call(*arguments):
-        clock[0] += next(rounds)
-        return real(*arguments)
-
-    def probabilities(model, inputs):
-        turns.append(model.size)
-        clock[0] += next(spent[model.size])
-
-    monkeypatch.setattr(speed.java, "call", call)
-    monkeypatch.setattr(speed, "probabilities", probabilities)
-    monkeypatch.setattr(speed, "random_cross_encoder", lambda size, _: SimpleNamespace(size=size, num_parameters=lambda: 7))
-    monkeypatch.setattr(speed, "time", SimpleNamespace(perf_counter=lambda: clock[0]))
-    step = step_of(Testbed(str(folder)), list(spent), timed=2)
-    given = {name: value.value() if hasattr(value, "value") else value for name, value in step.arguments.items()}
-    found = step.definition.function(**given)
-    assert found["retrieval"] == [1.0, 2.0]
-    assert {size: line["seconds"] for size, line in found["sizes"].items()} == {"1/32/2": [10.0, 20.0], "2/32/2": [30.0, 40.0]}
-    assert turns == ["1/32/2", "2/32/2"] * 3
-    assert found["queries"] == 2
 
 
 @pytest.mark.slow

@@ -7,14 +7,13 @@ import pytest
 from helpers.costs import step_cost
 from helpers.costs.step_cost import (
     encode,
-    in_turns,
     inference_seconds,
     query_seconds,
     random_ids,
-    torch_threads,
     training_seconds,
     training_step,
 )
+from helpers.costs.timing import torch_threads
 from helpers.networks.backbone import resolve
 
 TINY = ["BERT/1/32/2", "DistilBERT/2/32/2"]
@@ -23,31 +22,6 @@ TINY = ["BERT/1/32/2", "DistilBERT/2/32/2"]
 @pytest.fixture(autouse=True)
 def on_cpu(monkeypatch):
     monkeypatch.setenv("BOOK_DEVICE", "cpu")
-
-
-def test_models_are_timed_in_turns_and_the_first_round_and_the_preparation_do_not_count(monkeypatch):
-    clock, turns = [0.0], []
-    spent = {"a": iter([100.0, 1.0, 2.0]), "b": iter([200.0, 3.0, 4.0])}
-
-    def prepare(model):
-        clock[0] += 1000.0
-
-        def work():
-            turns.append(model)
-            clock[0] += next(spent[model])
-
-        return work
-
-    monkeypatch.setattr(step_cost, "wait", lambda: None)
-    assert in_turns({"a": "a", "b": "b"}, prepare, 2, clock=lambda: clock[0]) == {"a": [1.0, 2.0], "b": [3.0, 4.0]}
-    assert turns == ["a", "b"] * 3
-
-
-def test_a_gpu_is_waited_for_before_and_after_the_work(monkeypatch):
-    seen = []
-    monkeypatch.setattr(step_cost, "wait", lambda: seen.append("wait"))
-    in_turns({"a": None}, lambda _: seen.append("prepare") or (lambda: seen.append("work")), rounds=1)
-    assert seen == ["prepare", "wait", "work", "wait"] * 2
 
 
 @pytest.mark.slow

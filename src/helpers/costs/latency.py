@@ -1,19 +1,20 @@
 """The latency of first stages: one query after the other, on one thread, and the room that an index takes.
 
-Stages are timed in turns, round by round, so that a busy moment of the machine meets them all; one round that is not counted
-warms caches and the JVM up. One step times all of them: latencies from two machines could not be compared.
+One step times all stages, in turns: latencies from two machines could not be compared.
 """
 
-import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from helpers.costs.timing import clocked, in_turns
 from helpers.data.tokens import query_ids
 from helpers.encoders.embeddings import PASSAGES
+from helpers.encoders.nearest_neighbours import one_thread
 from helpers.networks.encoder import QUERY, Encoder, wrapped
 from helpers.retrieval import java
 from helpers.retrieval.bm25 import searcher_of
@@ -40,25 +41,29 @@ def latencies(lexical: dict[str, Any], dense: dict[str, Any], queries: pd.DataFr
         `queries`, how many were timed, and in `stages` for each of them `search` and, if it is dense, `encode`: milliseconds a
         query of each round.
     """
-    asked = list(queries["text"].head(timed))
-    ready = {name: Dense(**given) for name, given in dense.items()}
-    found: dict[str, dict[str, list[float]]] = {name: {"search": []} for name in lexical}
-    found |= {name: {"encode": [], "search": []} for name in dense}
-    for _ in range(rounds + 1):
-        for name, given in lexical.items():
-            found[name]["search"].append(java.call(timed_searches, given["index"], asked, given["k1"], given["b"], depth))
-        for name, stage in ready.items():
-            vectors = stage.timed_encoding(asked)
-            found[name]["encode"].append(vectors[1])
-            found[name]["search"].append(stage.timed_search(vectors[0], depth))
-    return {"queries": len(asked), "stages": {name: {part: spent[1:] for part, spent in parts.items()}
-                                              for name, parts in found.items()}}
+    texts = list(queries["text"].head(timed))
+    work = {(name, "search"): partial(java.call, lexical_search, stage["index"], texts, stage["k1"], stage["b"], depth)
+            for name, stage in lexical.items()}
+    for name, settings in dense.items():
+        stage = Dense(**settings)
+        vectors = [stage.encode(text) for text in texts]
+        work[name, "encode"] = partial(milliseconds, stage.encode, texts)
+        work[name, "search"] = partial(stage.search, vectors, depth)
+    stages: dict[str, dict[str, list[float]]] = {}
+    for (name, part), values in in_turns(work, rounds).items():
+        stages.setdefault(name, {})[part] = values
+    return {"queries": len(texts), "stages": stages}
 
 
-def timed_searches(index: Path, texts: list[str], k1: float, b: float, depth: int) -> float:
+def milliseconds(function: Callable[[Any], Any], items: Sequence[Any]) -> float:
+    """What the function takes for an item, one after the other."""
+    return 1000 * clocked(lambda: [function(item) for item in items])[0] / max(1, len(items))
+
+
+def lexical_search(index: Path, texts: list[str], k1: float, b: float, depth: int) -> float:
     """Milliseconds a query, in the process that has the JVM; opening the index does not count."""
     searcher = searcher_of(index, k1, b)
-    return clocked(lambda text: searcher.search(text, k=depth), texts)[1]
+    return milliseconds(lambda text: searcher.search(text, k=depth), texts)
 
 
 class Dense:
@@ -71,36 +76,20 @@ class Dense:
         self._index = faiss.IndexFlatIP(vectors.shape[1])
         self._index.add(np.ascontiguousarray(vectors))
 
-    def timed_encoding(self, texts: list[str]) -> tuple[list[np.ndarray], float]:
-        """The vectors of the queries, and milliseconds a query."""
-        return clocked(self._encode, texts)
-
-    def timed_search(self, vectors: list[np.ndarray], depth: int) -> float:
-        """Milliseconds a query, on one thread."""
-        import faiss
-
-        before = faiss.omp_get_max_threads()
-        faiss.omp_set_num_threads(1)
-        try:
-            return clocked(lambda vector: self._index.search(vector, min(depth, self._index.ntotal)), vectors)[1]
-        finally:
-            faiss.omp_set_num_threads(before)
-
-    def _encode(self, text: str) -> np.ndarray:
+    def encode(self, text: str) -> np.ndarray:
+        """The vector of a query, (1, dimensions)."""
         ids = query_ids(self._encoder.tokenizer, [text], self._length)[0]
         return self._encoder.vectors([wrapped(self._encoder.tokenizer, ids, self._length)], QUERY)
 
-
-def clocked(function: Callable[[Any], Any], items: Sequence[Any]) -> tuple[list[Any], float]:
-    """What the function gives for each item, and milliseconds an item."""
-    clock = time.perf_counter()
-    values = [function(item) for item in items]
-    return values, 1000 * (time.perf_counter() - clock) / max(1, len(items))
+    def search(self, vectors: list[np.ndarray], depth: int) -> float:
+        """Milliseconds a query, on one thread."""
+        with one_thread():
+            return milliseconds(lambda vector: self._index.search(vector, min(depth, self._index.ntotal)), vectors)
 
 
-def per_query(found: dict[str, list[float]]) -> np.ndarray:
+def per_query(stage: dict[str, list[float]]) -> np.ndarray:
     """Milliseconds a query of each round, encoding included."""
-    return np.array(found["search"]) + np.array(found.get("encode", [0.0] * len(found["search"])))
+    return np.array(stage["search"]) + np.array(stage.get("encode", [0.0] * len(stage["search"])))
 
 
 @step(version=1, form="json")

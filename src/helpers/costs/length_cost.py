@@ -5,12 +5,12 @@ keeps it in proportion (Beltagy et al. 2020, figure 1). Speed does not depend on
 """
 
 import json
-import subprocess
 import sys
-import time
+from functools import partial
 from typing import Any
 
 from helpers.costs.peak_memory import peak, reset_peak, resident
+from helpers.costs.timing import always, in_new_process, interleave
 from helpers.networks.backbone import Backbone, configuration, resolve
 from helpers.networks.scoring import ready
 from helpers.steps import numerics, step
@@ -37,15 +37,9 @@ def length_cost(backbone: Backbone, lengths: list[int], window: int, rounds: int
         For each kind a list with, by rising length, `length`, `seconds` (of each round) and `megabytes` (the peak above the
         process without inputs, the model's weights included).
     """
-    asked = json.dumps([backbone.spec, sorted(lengths), window, rounds, device])
-    found = {}
-    for kind in KINDS:
-        done = subprocess.run([sys.executable, "-m", "helpers.costs.length_cost", kind, asked], capture_output=True, text=True,
-                              check=False)
-        if done.returncode != 0:
-            raise RuntimeError(f"{kind} could not be measured: {done.stderr.strip()[-2000:]}")
-        found[kind] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    settings = (backbone.spec, sorted(lengths), window, rounds, device)
+    return {kind: json.loads(in_new_process("helpers.costs.length_cost", kind, *settings, label=kind).splitlines()[-1])
+            for kind in KINDS}
 
 
 def measure(kind: str, spec: str, lengths: list[int], window: int, rounds: int, device: str) -> list[dict[str, Any]]:
@@ -58,18 +52,15 @@ def measure(kind: str, spec: str, lengths: list[int], window: int, rounds: int, 
         before = resident()  # the libraries are not the model's
         model = ready(reader(kind, resolve(spec), max(lengths), window))
         reset_peak()  # making the model took more memory than keeping it
-        found = []
+        rows = []
         for length in lengths:
             ids = torch.randint(1_000, 20_000, (1, length), device=device)
             types = (torch.arange(length, device=device) >= QUERY_TOKENS).long()[None]
-            seconds = []
-            for _ in range(rounds + 1):
-                clock = time.perf_counter()
-                model(input_ids=ids, token_type_ids=types, attention_mask=torch.ones_like(ids)).logits.cpu()
-                seconds.append(time.perf_counter() - clock)
+            read = partial(model, input_ids=ids, token_type_ids=types, attention_mask=torch.ones_like(ids))
+            seconds = interleave({length: always(read)}, rounds).seconds[length]
             used = torch.cuda.max_memory_allocated() if device == "cuda" else peak() - before
-            found.append({"length": length, "seconds": seconds[1:], "megabytes": used / 1e6})
-    return found
+            rows.append({"length": length, "seconds": seconds, "megabytes": used / 1e6})
+    return rows
 
 
 def reader(kind: str, backbone: Backbone, length: int, window: int) -> Any:
@@ -93,4 +84,4 @@ def reader(kind: str, backbone: Backbone, length: int, window: int) -> Any:
 
 
 if __name__ == "__main__":
-    print(json.dumps(measure(sys.argv[1], *json.loads(sys.argv[2]))))
+    print(json.dumps(measure(*json.loads(sys.argv[1]))))

@@ -69,11 +69,3 @@ class Products:
         with torch.inference_mode():
             for _ in range(PRODUCTS):
                 self._a @ self._b
-
-
-def wait() -> None:
-    """Wait until a GPU has done what it was told."""
-    import torch
-
-    if numerics.device() == "cuda":
-        torch.cuda.synchronize()

@@ -13,14 +13,16 @@ On a GPU it is the peak of what PyTorch has allocated there.
 import contextlib
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
-from helpers.costs.step_cost import encode, random_ids, torch_threads
+import psutil
+
+from helpers.costs.step_cost import encode, random_ids
+from helpers.costs.timing import in_new_process, torch_threads
 from helpers.networks.architectures import build, name_of, parse_architecture
-from helpers.networks.scoring import attention
+from helpers.networks.backbone import attention
 from helpers.steps import numerics, step
 
 STATUS, CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
@@ -54,11 +56,8 @@ def measured(specs: list[str], *arguments: Any) -> dict[str, dict[str, int]]:
     Raises:
         RuntimeError: with what the process said, if it failed.
     """
-    done = subprocess.run([sys.executable, "-m", "helpers.costs.peak_memory", json.dumps([specs, *arguments])],
-                          capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise RuntimeError(f"memory could not be measured: {done.stderr.strip()[-2000:]}")
-    return dict(json.loads(line) for line in done.stdout.splitlines() if line.startswith("["))
+    lines = in_new_process("helpers.costs.peak_memory", specs, *arguments, label="memory").splitlines()
+    return dict(json.loads(line) for line in lines if line.startswith("["))
 
 
 def measure_all(specs: list[str], batch: int, tokens: int, threads: int, precision: str, device: str) -> None:
@@ -67,8 +66,7 @@ def measure_all(specs: list[str], batch: int, tokens: int, threads: int, precisi
     for spec in specs:
         copy = os.fork()
         if copy == 0:
-            found = measure(spec, batch, tokens, threads, precision, device)
-            print(json.dumps([spec, found]), flush=True)
+            print(json.dumps([spec, measure(spec, batch, tokens, threads, precision, device)]), flush=True)
             os._exit(0)
         if status := os.waitpid(copy, 0)[1]:
             sys.exit(f"{spec}: process ended with {os.waitstatus_to_exitcode(status)}")
@@ -95,14 +93,15 @@ def measure(spec: str, batch: int, tokens: int, threads: int, precision: str, de
 
 
 def resident() -> int:
-    """Bytes of this process in memory now; its peak where the system does not say."""
-    return _status("VmRSS") or peak()
+    """Bytes of this process in memory now."""
+    return psutil.Process().memory_info().rss
 
 
 def peak() -> int:
-    """The most bytes that this process has had in memory since `reset_peak`, or since its start."""
-    if found := _status("VmHWM"):
-        return found
+    """The most bytes that this process has had in memory since `reset_peak`, or since its start (psutil has no peak on Linux)."""
+    for line in STATUS.read_text().splitlines() if STATUS.exists() else ():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) * 1024
     import resource
 
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
@@ -112,15 +111,6 @@ def reset_peak() -> None:
     """Start the high-water mark anew. Where the system does not allow it, the peak covers the loading of the model too."""
     with contextlib.suppress(OSError):
         CLEAR.write_text("5")
-
-
-def _status(field: str) -> int:
-    """A field of Linux's account of this process, in bytes; 0 where there is none."""
-    try:
-        lines = STATUS.read_text().splitlines()
-    except OSError:
-        return 0
-    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{field}:")), 0)
 
 
 if __name__ == "__main__":

@@ -1,22 +1,24 @@
 """Queries per minute of a whole ranking, retrieval and BM25 included (Steensland 2021, section 5.3.1).
 
-Speed does not depend on the weights, so models of a shape are timed with random ones. Sizes are timed in turns, round by
-round, so that a busy moment of the machine meets them all.
+Speed does not depend on the weights, so models of a shape are timed with random ones.
 """
 
-import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from helpers.costs.timing import always, interleave
 from helpers.data.tokens import WindowTokens, pair_ids, query_ids
-from helpers.networks.backbone import Backbone, configuration
-from helpers.networks.scoring import attention, probabilities, ready
+from helpers.networks.backbone import Backbone, attention, configuration
+from helpers.networks.scoring import probabilities, ready
 from helpers.retrieval import java
 from helpers.retrieval.bm25 import search
 from helpers.steps import numerics, step
+
+RETRIEVAL = "retrieval"
 
 
 @step(version=1, form="json", timing=True)
@@ -45,27 +47,29 @@ def ranking_speed(sizes: list[str], backbone: Backbone, index: Path, queries: pd
         `retrieval`, seconds of each round for all timed queries; `queries`, `windows` and `device`; and for each size in
         `sizes` its `parameters` and `seconds`, those of re-ranking alone, round by round.
     """
-    asked = queries.head(timed)
+    first = queries.head(timed)
     reader, tokenizer = WindowTokens(tokens, store), backbone.tokenizer()
-    retrieval: list[float] = []
+
+    def retrieve() -> pd.DataFrame:
+        return java.call(search, index, first, k1, b, candidates)
+
+    run = retrieve()
+
+    def rerank(model: Any) -> int:
+        texts = dict(zip(first["query_id"], query_ids(tokenizer, list(first["text"]), query_length), strict=True))
+        inputs = [pair_ids(tokenizer, texts[query], reader[window], max_length)
+                  for query, doc_id in run[["query_id", "doc_id"]].itertuples(index=False)
+                  for window in reader.windows_of(doc_id)]
+        probabilities(model, inputs)
+        return len(inputs)
+
     with numerics.using(device):
         models = {size: random_cross_encoder(size, backbone) for size in sizes}
-        seconds: dict[str, list[float]] = {size: [] for size in sizes}
-        for _ in range(rounds + 1):
-            clock = time.perf_counter()
-            run = java.call(search, index, asked, k1, b, candidates)
-            retrieval.append(time.perf_counter() - clock)
-            inputs = []
-            for size, model in models.items():
-                clock = time.perf_counter()
-                texts = dict(zip(asked["query_id"], query_ids(tokenizer, list(asked["text"]), query_length), strict=True))
-                inputs = [pair_ids(tokenizer, texts[query], reader[window], max_length)
-                          for query, doc_id in run[["query_id", "doc_id"]].itertuples(index=False)
-                          for window in reader.windows_of(doc_id)]
-                probabilities(model, inputs)
-                seconds[size].append(time.perf_counter() - clock)
-    return {"queries": len(asked), "windows": len(inputs), "device": device, "retrieval": retrieval[1:],
-            "sizes": {size: {"parameters": models[size].num_parameters(), "seconds": seconds[size][1:]} for size in sizes}}
+        reranking = {size: always(partial(rerank, model)) for size, model in models.items()}
+        times = interleave({RETRIEVAL: always(retrieve), **reranking}, rounds)
+    return {"queries": len(first), "windows": times.given[sizes[0]], "device": device, "retrieval": times.seconds[RETRIEVAL],
+            "sizes": {size: {"parameters": model.num_parameters(), "seconds": times.seconds[size]}
+                      for size, model in models.items()}}
 
 
 def random_cross_encoder(size: str, backbone: Backbone) -> Any:
@@ -86,6 +90,6 @@ def random_cross_encoder(size: str, backbone: Backbone) -> Any:
     return ready(AutoModelForSequenceClassification.from_config(config, attn_implementation=attention()))
 
 
-def per_minute(found: dict[str, Any], size: str) -> np.ndarray:
+def per_minute(speed: dict[str, Any], size: str) -> np.ndarray:
     """Queries per minute of each round, retrieval included."""
-    return 60 * found["queries"] / (np.array(found["retrieval"]) + np.array(found["sizes"][size]["seconds"]))
+    return 60 * speed["queries"] / (np.array(speed["retrieval"]) + np.array(speed["sizes"][size]["seconds"]))

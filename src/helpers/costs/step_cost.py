@@ -1,17 +1,17 @@
 """Seconds of one step of an encoder: encoding a batch, and one step of training (David 2020, figures 4.2 and B.1).
 
-Models are timed in turns, round by round, so that a busy moment of the machine meets them all; the seconds that two models
-took in one round are a pair.
+Models are timed in turns: the seconds that two models took in one round are a pair.
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
+from helpers.costs.timing import always, interleave, torch_threads
 from helpers.networks.architectures import build, name_of
-from helpers.networks.backbone import Backbone
+from helpers.networks.backbone import Backbone, attention
 from helpers.networks.pooling import normalised, pool
-from helpers.networks.scoring import attention
 from helpers.steps import numerics, step
 
 LOWEST_ID, HIGHEST_ID = 1_000, 30_000  # random token ids: every vocabulary has these
@@ -44,12 +44,8 @@ def inference_seconds(shapes: list[str], backbones: list[Any], batch: int, token
         built = {name_of(model): build(model, precision, attn_implementation=attention()).eval().to(device)
                  for model in (*shapes, *backbones)}
         ids = random_ids(batch, tokens, device)
-
-        def prepare(model: Any) -> Callable[[], Any]:
-            return lambda: encode(model, ids)
-
         with torch.inference_mode():
-            seconds = in_turns(built, prepare, rounds)
+            seconds = interleave({name: always(partial(encode, model, ids)) for name, model in built.items()}, rounds).seconds
     return {name: {"parameters": model.num_parameters(), "seconds": seconds[name]} for name, model in built.items()}
 
 
@@ -76,7 +72,7 @@ def training_seconds(shapes: list[str], backbones: list[Any], triplets: int, tok
         built = {name_of(model): build(model, attn_implementation=attention()).train().to(device)
                  for model in (*shapes, *backbones)}
         ids = random_ids(3 * triplets, tokens, device)
-        return in_turns(built, lambda model: training_step(model, ids.chunk(3)), rounds)
+        return interleave({name: partial(training_step, model, ids.chunk(3)) for name, model in built.items()}, rounds).seconds
 
 
 @step(version=1, form="json", timing=True)
@@ -92,7 +88,7 @@ def query_seconds(backbone: Backbone, tokens: int, rounds: int) -> list[float]:
 
     with numerics.using("cpu"), torch_threads(1), torch.inference_mode():
         model, ids = build(backbone, attn_implementation=attention()).eval(), random_ids(1, tokens, "cpu")
-        return in_turns({"": model}, lambda model: lambda: encode(model, ids), rounds, time.thread_time)[""]
+        return interleave({"": always(partial(encode, model, ids))}, rounds, time.thread_time).seconds[""]
 
 
 def training_step(model: Any, texts: tuple[Any, ...]) -> Callable[[], Any]:
@@ -128,49 +124,8 @@ def encode(model: Any, ids: Any) -> Any:
     return normalised(pool(model(input_ids=ids, attention_mask=mask).last_hidden_state, mask, "mean"))
 
 
-def in_turns(models: Mapping[str, Any], prepare: Callable[[Any], Callable[[], Any]], rounds: int,
-             clock: Callable[[], float] = time.perf_counter) -> dict[str, list[float]]:
-    """The seconds that each model took in each round; `prepare` makes a model's work, and is not timed."""
-    seconds: dict[str, list[float]] = {name: [] for name in models}
-    for _ in range(rounds + 1):
-        for name, model in models.items():
-            work = prepare(model)
-            wait()
-            started = clock()
-            work()
-            wait()
-            seconds[name].append(clock() - started)
-    return {name: values[1:] for name, values in seconds.items()}
-
-
-def wait() -> None:
-    """Wait until a GPU has done what it was told."""
-    import torch
-
-    if numerics.device() == "cuda":
-        torch.cuda.synchronize()
-
-
 def random_ids(batch: int, tokens: int, device: str) -> Any:
     """Random token ids, the same at every call, (batch, tokens)."""
     import torch
 
     return torch.randint(LOWEST_ID, HIGHEST_ID, (batch, tokens), generator=torch.Generator().manual_seed(1)).to(device)
-
-
-class torch_threads:  # noqa: N801 - a context manager that reads like a phrase
-    """Compute with so many PyTorch threads for a while."""
-
-    def __init__(self, threads: int):
-        self._threads = threads
-
-    def __enter__(self) -> None:
-        import torch
-
-        self._before = torch.get_num_threads()
-        torch.set_num_threads(self._threads)
-
-    def __exit__(self, *_: object) -> None:
-        import torch
-
-        torch.set_num_threads(self._before)

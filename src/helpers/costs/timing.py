@@ -1,18 +1,25 @@
-"""Contenders timed in turns, round by round, and what may be said of their rounds."""
+"""Contenders timed in turns, so that a busy moment of the machine meets them all; what may be said of their rounds."""
 
+import json
+import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
+from helpers.steps import numerics
+
 LEVEL = 0.95  # of the interval for a median
 TOLERANCE = 0.001  # of a mean measure, between contenders that should give the same scores
 
+T = TypeVar("T")
 Prepare = Callable[[], Callable[[], Any]]  # makes a round's work ready, which is not timed; the work is
 
 
@@ -20,23 +27,21 @@ class Drifted(RuntimeError):
     """A contender that should give the same scores as another one ranks differently."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Rounds:
     """The rounds of all contenders.
 
     Args:
         seconds: of each counted round, by contender.
-        cpu: the processor's time of this process in the same rounds.
         given: what each contender's work returned in its last round.
     """
 
-    seconds: dict[str, list[float]] = field(default_factory=dict)
-    cpu: dict[str, list[float]] = field(default_factory=dict)
-    given: dict[str, Any] = field(default_factory=dict)
+    seconds: dict[Any, list[float]]
+    given: dict[Any, Any]
 
-    def as_json(self) -> dict[str, dict[str, list[float]]]:
-        """The times, as they stand in the results' file."""
-        return {name: {"seconds": self.seconds[name], "cpu": self.cpu[name]} for name in self.seconds}
+    def as_json(self) -> dict[Any, dict[str, list[float]]]:
+        """The times, as the results' file has them."""
+        return {name: {"seconds": values} for name, values in self.seconds.items()}
 
 
 def always(work: Callable[[], Any]) -> Prepare:
@@ -44,39 +49,64 @@ def always(work: Callable[[], Any]) -> Prepare:
     return lambda: work
 
 
-def interleave(contenders: Mapping[str, Prepare], rounds: int, clock: Callable[[], float] = time.perf_counter,
-               wait: Callable[[], None] = lambda: None) -> Rounds:
-    """Time every contender once a round, so that a busy moment of the machine meets them all.
+def wait() -> None:
+    """Wait until a GPU has done what it was told."""
+    if "torch" in sys.modules and numerics.device() == "cuda":
+        import torch
+
+        torch.cuda.synchronize()
+
+
+def clocked(work: Callable[[], Any], clock: Callable[[], float] = time.perf_counter) -> tuple[float, Any]:
+    """The seconds that some work takes, a GPU's included, and what it returns."""
+    wait()
+    started = clock()
+    output = work()
+    wait()
+    return clock() - started, output
+
+
+def in_turns(contenders: Mapping[Any, Callable[[], T]], rounds: int) -> dict[Any, list[T]]:
+    """What every contender gives in each round.
 
     The first round is not counted: it warms caches and compilers up. Each round begins with another contender, so that none is
     always the first.
-
-    Args:
-        contenders: by name.
-        rounds: counted, one at least.
-        clock: seconds.
-        wait: called before and after each work; waits for a GPU.
 
     Raises:
         ValueError: for less than one round.
     """
     if rounds < 1:
         raise ValueError(f"{rounds} rounds: one at least")
-    names, found = list(contenders), Rounds()
+    names = list(contenders)
+    values: dict[Any, list[T]] = {name: [] for name in names}
     for number in range(rounds + 1):
         turn = number % len(names)
         for name in names[turn:] + names[:turn]:
-            work = contenders[name]()
-            wait()
-            started, cpu = clock(), time.process_time()
-            found.given[name] = work()
-            wait()
-            spent = clock() - started
+            value = contenders[name]()
             if number:
-                found.seconds.setdefault(name, []).append(spent)
-                found.cpu.setdefault(name, []).append(time.process_time() - cpu)
-            print(f"    {'round ' + str(number) if number else 'warming up'}: {name} {spent:.2f} s", file=sys.stderr, flush=True)
-    return found
+                values[name].append(value)
+    return values
+
+
+def interleave(contenders: Mapping[Any, Prepare], rounds: int, clock: Callable[[], float] = time.perf_counter,
+                  report: bool = False) -> Rounds:
+    """Time the work of every contender once a round, see `in_turns`.
+
+    Args:
+        contenders: by name.
+        rounds: counted, one at least.
+        clock: seconds.
+        report: whether to print each time as it is measured.
+    """
+    given: dict[Any, Any] = {}
+
+    def one_round(name: Any) -> float:
+        seconds, given[name] = clocked(contenders[name](), clock)
+        if report:
+            print(f"    {name} {seconds:.2f} s", file=sys.stderr, flush=True)
+        return seconds
+
+    return Rounds(in_turns({name: partial(one_round, name) for name in contenders}, rounds), given)
 
 
 @dataclass(frozen=True)
@@ -117,13 +147,38 @@ def drift(scores: pd.DataFrame, reference: pd.DataFrame) -> dict[str, float]:
     return {measure: float(scores[measure].mean() - reference[measure].mean()) for measure in reference.columns}
 
 
-def check_drift(found: Mapping[str, Mapping[str, float]], checked: Sequence[str], tolerance: float = TOLERANCE) -> None:
+def check_drift(drifts: Mapping[str, Mapping[str, float]], checked: Sequence[str], tolerance: float = TOLERANCE) -> None:
     """Make sure that contenders which should give the reference's scores do.
 
     Raises:
         Drifted: naming every measure of every checked contender that differs by more than the tolerance, or is no number.
     """
-    wrong = [f"{name}: {measure} {value:+.5f}" for name in checked for measure, value in found[name].items()
+    wrong = [f"{name}: {measure} {value:+.5f}" for name in checked for measure, value in drifts[name].items()
              if not abs(value) <= tolerance]
     if wrong:
         raise Drifted(f"not the same scores (tolerance {tolerance}): {'; '.join(wrong)}")
+
+
+def in_new_process(module: str, *arguments: Any, label: str) -> str:
+    """What a module prints that is run with these arguments as JSON, in a process that has done nothing else before.
+
+    Raises:
+        RuntimeError: with the end of what the process printed as errors, if it failed.
+    """
+    done = subprocess.run([sys.executable, "-m", module, json.dumps(arguments)], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"{label} could not be measured: {done.stderr.strip()[-2000:]}")
+    return done.stdout
+
+
+@contextmanager
+def torch_threads(threads: int) -> Iterator[None]:
+    """Compute with so many PyTorch threads for a while."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -9,7 +9,7 @@ import pandas as pd
 from helpers.data.tokens import WindowTokens
 from helpers.encoders.bi_encoder_data import Batches, examples, split
 from helpers.networks import fine_tuning
-from helpers.networks.backbone import Backbone
+from helpers.networks.backbone import Backbone, attention
 from helpers.networks.encoder import build, has_token_types
 from helpers.steps import step
 
@@ -71,7 +71,7 @@ def bi_encoder(pairs: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, que
         raise ValueError(f"{len(found)} training queries have a relevant passage and a negative: at least two are wanted")
     train, evaluation = split(found, evaluation_queries, held_out_seed, negatives)
     fine_tuning.seed_everything(seed)
-    encoder = build(backbone, start, dropout, attn_implementation=fine_tuning.attention())
+    encoder = build(backbone, start, dropout, attn_implementation=attention())
     model = BiEncoderModel(encoder, pooling, loss, margin, temperature, similarity)
     arguments = fine_tuning.training_arguments(folder, len(train), epochs=epochs, learning_rate=learning_rate,
                                                batch_size=batch_size, warmup=warmup, weight_decay=weight_decay,

@@ -13,7 +13,7 @@ import pandas as pd
 
 from helpers.data.runs import COLUMNS, cut
 from helpers.data.tokens import WindowTokens, query_ids
-from helpers.networks.backbone import Backbone
+from helpers.networks.backbone import Backbone, attention
 from helpers.networks.inference import AT_ONCE, padded, run_batches
 from helpers.networks.pooling import normalised, pool
 from helpers.steps import numerics, step
@@ -39,7 +39,7 @@ def dense_window_scores(backbone: Backbone, run: pd.DataFrame, queries: pd.DataF
     from transformers import AutoModel
 
     tokenizer, reader = backbone.tokenizer(), WindowTokens(tokens, store)
-    model = backbone.build(AutoModel, attn_implementation="eager" if numerics.device() == "cpu" else "sdpa")
+    model = backbone.build(AutoModel, attn_implementation=attention())
     wrap = lambda ids: [tokenizer.cls_token_id, *ids[:max_length - 2], tokenizer.sep_token_id]
     query_vectors = embed(model, [wrap(ids) for ids in query_ids(tokenizer, list(queries["text"]), max_length)])
     row = {query: n for n, query in enumerate(queries["query_id"])}

@@ -20,6 +20,7 @@ from typing import Any
 
 from helpers.data import hub
 from helpers.errors import BadInput
+from helpers.steps import numerics
 from helpers.steps.recipe import canonical, sha256
 from helpers.steps.store import fingerprint
 
@@ -137,6 +138,14 @@ def configuration(backbone: Backbone) -> Any:
 def layers(backbone: Backbone) -> int:
     """How many layers a backbone has."""
     return configuration(backbone).num_hidden_layers if backbone.layers is None else len(backbone.layers)
+
+
+def attention() -> str:
+    """The implementation of attention that is fastest on this device, in inference and in training.
+
+    On a CPU eager attention trains 1.2 to 1.4 times as fast as SDPA (measured at 128 to 224 tokens).
+    """
+    return "eager" if numerics.device() == "cpu" else "sdpa"
 
 
 @functools.cache

@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from helpers.networks.backbone import Backbone, configuration
+from helpers.networks.backbone import Backbone, attention, configuration
 from helpers.networks.inference import run_batches
 from helpers.networks.packed import Packed, supports
 from helpers.networks.pooling import normalised, pool
-from helpers.networks.scoring import attention
 from helpers.steps import numerics
 
 QUERY, PASSAGE = 0, 1  # token types, where they are told apart (RepBERT, Zhan et al. 2020, footnote 2)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from helpers.networks.backbone import Backbone
+from helpers.networks.backbone import Backbone, attention
 from helpers.networks.inference import TOKEN_BUDGET, padded, run_batches
 from helpers.networks.longformer import query_attends_globally
 from helpers.networks.packed import Packed, supports
@@ -20,11 +20,6 @@ def load_scorer(folder: Path) -> Any:
     from transformers import AutoModelForSequenceClassification
 
     return ready(Backbone("", str(folder)).build(AutoModelForSequenceClassification, attn_implementation=attention()))
-
-
-def attention() -> str:
-    """The attention that infers fastest on this device."""
-    return "eager" if numerics.device() == "cpu" else "sdpa"
 
 
 def ready(model: Any) -> Any:

@@ -21,7 +21,7 @@ import pandas as pd
 
 from helpers.data.tokens import query_ids
 from helpers.networks import fine_tuning
-from helpers.networks.backbone import Backbone
+from helpers.networks.backbone import Backbone, attention
 from helpers.networks.encoder import QUERY, Encoder, build, inputs, wrapped
 from helpers.pretraining.vocabulary import trim
 from helpers.steps import step
@@ -86,7 +86,7 @@ def _trained_vectors(train: pd.DataFrame, test: pd.DataFrame, columns: Sequence[
 
     tokenizer = backbone.tokenizer()
     fine_tuning.seed_everything(seed)
-    encoder = build(backbone, start, 0.0, attn_implementation=fine_tuning.attention())
+    encoder = build(backbone, start, 0.0, attn_implementation=attention())
     sides = [[rows(tokenizer, frame[column], max_length) for column in columns] for frame in (train, test)]
     read = trim(encoder, tokenizer.pad_token_id, [ids for side in sides for texts in side for ids in texts])
     trained, asked = ([[read(ids) for ids in texts] for texts in side] for side in sides)

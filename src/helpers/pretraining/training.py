@@ -9,7 +9,7 @@ import pandas as pd
 
 from helpers.data.tokens import WindowTokens
 from helpers.networks import fine_tuning
-from helpers.networks.backbone import Backbone
+from helpers.networks.backbone import Backbone, attention
 from helpers.networks.encoder import build
 from helpers.pretraining.pretraining_data import Batches, Masked, spans
 from helpers.pretraining.whole_word_masking import WholeWordMasking
@@ -59,7 +59,7 @@ def pretrained(texts: pd.DataFrame, store: Path, tokens: Path, backbone: Backbon
     special = (tokenizer.cls_token_id, tokenizer.sep_token_id)
     train, evaluation = split(found, evaluation_texts, masking, batch_size, seed, special)
     fine_tuning.seed_everything(seed)  # before output and head are made
-    encoder = build(backbone, start, dropout, attn_implementation=fine_tuning.attention())
+    encoder = build(backbone, start, dropout, attn_implementation=attention())
     model = Condenser(encoder, early, head_layers)
     if start is not None:
         load_output(model, start / OUTPUT)

@@ -14,7 +14,7 @@ import pandas as pd
 
 from helpers.data.tokens import WindowTokens
 from helpers.networks import fine_tuning
-from helpers.networks.backbone import Backbone
+from helpers.networks.backbone import Backbone, attention
 from helpers.networks.longformer import query_attends_globally
 from helpers.steps import step
 
@@ -66,7 +66,7 @@ def cross_encoder(pairs: pd.DataFrame, queries: pd.DataFrame, store: Path, token
     fine_tuning.seed_everything(seed)  # before the head is made
     origin = backbone if start is None else Backbone("", str(start))
     model = origin.build(AutoModelForSequenceClassification, num_labels=1, hidden_dropout_prob=dropout,
-                         attention_probs_dropout_prob=dropout, attn_implementation=fine_tuning.attention(),
+                         attention_probs_dropout_prob=dropout, attn_implementation=attention(),
                          problem_type="multi_label_classification")  # that is: binary cross-entropy on logits
     query_attends_globally(model)
     freeze(model, trainable or "all")

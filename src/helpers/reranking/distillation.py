@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from helpers.data.tokens import WindowTokens
+from helpers.networks import backbone as backbones
 from helpers.networks import fine_tuning
 from helpers.networks.backbone import Backbone, keep_layers
 from helpers.steps import step
@@ -56,8 +57,8 @@ def distilled_cross_encoder(teacher: Path, pairs: pd.DataFrame, queries: pd.Data
     train, evaluation = fine_tuning.datasets(pairs, queries, WindowTokens(tokens, store), tokenizer, max_length, query_length,
                                              evaluation_queries, held_out_seed)
     fine_tuning.seed_everything(seed)
-    taught_by = origin.build(AutoModelForSequenceClassification, attn_implementation=fine_tuning.attention()).eval()
-    student = origin.build(AutoModelForSequenceClassification, attn_implementation=fine_tuning.attention(),
+    taught_by = origin.build(AutoModelForSequenceClassification, attn_implementation=backbones.attention()).eval()
+    student = origin.build(AutoModelForSequenceClassification, attn_implementation=backbones.attention(),
                            hidden_dropout_prob=dropout, attention_probs_dropout_prob=dropout)
     arguments = fine_tuning.training_arguments(folder, len(train), epochs=epochs, learning_rate=learning_rate,
                                                batch_size=batch_size, warmup=warmup, weight_decay=weight_decay,

@@ -12,7 +12,7 @@ import pandas as pd
 
 from helpers.data.texts import Texts
 from helpers.networks import fine_tuning
-from helpers.networks.backbone import Backbone
+from helpers.networks.backbone import Backbone, attention
 from helpers.retrieval.term_recall import content, first_pieces
 from helpers.steps import step
 
@@ -58,7 +58,7 @@ def deepct(targets: pd.DataFrame, store: Path, backbone: Backbone, epochs: int, 
     evaluation = fine_tuning.PairDataset([one for doc_id, one in examples.items() if doc_id in held_out])
     fine_tuning.seed_everything(seed)  # before the output layer is made
     model = backbone.build(AutoModelForTokenClassification, num_labels=1, hidden_dropout_prob=dropout,
-                           attention_probs_dropout_prob=dropout, attn_implementation=fine_tuning.attention())
+                           attention_probs_dropout_prob=dropout, attn_implementation=attention())
     arguments = fine_tuning.training_arguments(folder, len(train), epochs=epochs, learning_rate=learning_rate,
                                                batch_size=batch_size, warmup=warmup, weight_decay=weight_decay,
                                                evaluations=evaluations, seed=seed)

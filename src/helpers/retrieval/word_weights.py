@@ -15,9 +15,9 @@ import numpy as np
 import pandas as pd
 
 from helpers.data.texts import Texts
-from helpers.networks.backbone import Backbone
+from helpers.networks.backbone import Backbone, attention
 from helpers.networks.inference import padded, run_batches
-from helpers.networks.scoring import attention, ready
+from helpers.networks.scoring import ready
 from helpers.retrieval.lucene import build
 from helpers.retrieval.term_recall import content, first_pieces
 from helpers.steps import step

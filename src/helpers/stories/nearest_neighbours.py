@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from helpers.costs.search_speed import search_speed
 from helpers.costs.step_cost import query_seconds
 from helpers.encoders.embeddings import PASSAGES
-from helpers.encoders.nearest_neighbours import EXACT, HNSW, IVF, ann_runs, search_speed, settings
+from helpers.encoders.nearest_neighbours import EXACT, HNSW, IVF, ann_runs, settings
 from helpers.networks import backbone
 from helpers.pages import figures, page
 from helpers.pages.compare import with_interval

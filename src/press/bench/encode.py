@@ -34,7 +34,7 @@ def measure(scale: Scale, rounds: int) -> dict[str, Any]:
     texts = [work.window_texts[name] for name in windows_of(work)]
     setting, tried = best_setting(lambda chosen: sentence_transformer(work, chosen),
                                   lambda model, sample, batch: model.encode(sample, batch_size=batch), texts)
-    found = interleave({PRODUCTS: always(products), **contenders(work, setting)}, rounds, wait=machine.wait)
+    found = interleave({PRODUCTS: always(products), **contenders(work, setting)}, rounds, report=True)
     systems = (SENTENCE_TRANSFORMER, SENTENCE_TRANSFORMER_BEST, OURS, FROM_TEXTS)
     ranked = {name: work.measured(cosines(work, found.given[name])) for name in systems}
     drifts = {name: drift(values, ranked[SENTENCE_TRANSFORMER]) for name, values in ranked.items()}

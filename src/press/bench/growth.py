@@ -7,10 +7,8 @@ as growth.
 
 import itertools
 import json
-import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,6 +17,7 @@ from typing import Any
 import pandas as pd
 
 from helpers.costs.peak_memory import peak, reset_peak, resident
+from helpers.costs.timing import clocked, in_new_process
 from helpers.data.collection import Text
 from helpers.data.runs import cut
 from helpers.data.texts import Texts, text_store
@@ -26,7 +25,8 @@ from helpers.data.tokens import WindowTokens, pair_ids, query_ids, window_tokens
 from helpers.data.windows import WHOLE
 from helpers.encoders.embeddings import passage_embeddings
 from helpers.networks import backbone
-from helpers.networks.scoring import attention, probabilities, ready
+from helpers.networks.backbone import attention
+from helpers.networks.scoring import probabilities, ready
 from helpers.retrieval import java
 from helpers.retrieval.bm25 import K1, B, search
 from helpers.systems.testbed import Testbed
@@ -53,29 +53,23 @@ def measure(scale: Scale, rounds: int) -> dict[str, Any]:
         RuntimeError: with what a process said, if it failed.
     """
     del rounds  # a size is repeated as often as its length allows
-    found: dict[str, list[dict[str, Any]]] = {axis: [] for axis in AXES}
+    points: dict[str, list[dict[str, Any]]] = {axis: [] for axis in AXES}
     for axis, start in zip(AXES, scale.growth, strict=True):
         for times, repeats in zip(scale.times, REPEATS, strict=True):
-            asked = json.dumps([axis, scale.collection, scale.unit, start * times, start, repeats])
-            done = subprocess.run([sys.executable, "-m", "press.bench.growth", asked], capture_output=True, text=True,
-                                  check=False)
-            if done.returncode != 0:
-                raise RuntimeError(f"{axis} x {times}: {done.stderr.strip()[-2000:]}")
-            found[axis].append(json.loads(done.stdout.splitlines()[-1]))
-            print(f"    {axis}: {found[axis][-1]}", file=sys.stderr, flush=True)
-    return {"contenders": {}, "axes": found}
+            line = in_new_process("press.bench.growth", axis, scale.collection, scale.unit, start * times, start, repeats,
+                                  label=f"{axis} x {times}").splitlines()[-1]
+            points[axis].append(json.loads(line))
+            print(f"    {axis}: {line}", file=sys.stderr, flush=True)
+    return {"contenders": {}, "axes": points}
 
 
 def one(axis: str, collection: str, unit: str, size: int, smallest: int, repeats: int) -> dict[str, Any]:
     """Seconds of each run of one size, and by how much it raises the peak of this process's memory."""
     run = {"queries": of_queries, "documents": of_documents, "candidates": of_candidates}[axis](Testbed(collection, unit))
     run(smallest)
-    before, seconds = resident(), []
+    before = resident()
     reset_peak()
-    for _ in range(repeats):
-        clock = time.perf_counter()
-        run(size)
-        seconds.append(time.perf_counter() - clock)
+    seconds = [clocked(lambda: run(size))[0] for _ in range(repeats)]
     return {"size": size, "seconds": seconds, "megabytes": max(0.0, (peak() - before) / 1e6)}
 
 

@@ -29,7 +29,7 @@ def measure(scale: Scale, rounds: int) -> dict[str, Any]:
     work, products = Work(scale), machine.Products()
     setting, tried = best_setting(lambda chosen: predictor(work, chosen),
                                   lambda model, pairs, batch: model.predict(pairs, batch_size=batch), work.text_pairs)
-    found = interleave({PRODUCTS: always(products), **contenders(work, setting)}, rounds, wait=machine.wait)
+    found = interleave({PRODUCTS: always(products), **contenders(work, setting)}, rounds, report=True)
     ranked = {name: work.measured(found.given[name]) for name in (CROSS_ENCODER, CROSS_ENCODER_BEST, OURS, FROM_TEXTS)}
     drifts = {name: drift(values, ranked[CROSS_ENCODER]) for name, values in ranked.items()}
     check_drift(drifts, (OURS, FROM_TEXTS))

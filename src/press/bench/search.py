@@ -30,7 +30,7 @@ def prepare(scale: Scale) -> None:
 def measure(scale: Scale, rounds: int) -> dict[str, Any]:
     """Time the searches, from the queries' texts to ranked ids and scores."""
     work = Work(replace(scale, queries=scale.searched))
-    found, bed = interleave(contenders(work), rounds), scale.bed
+    found, bed = interleave(contenders(work), rounds, report=True), scale.bed
     runs = {name: measures.per_query(run, bed.qrels, MEASURES, bed.min_relevance, list(work.queries["query_id"]))
             for name, run in found.given.items()}
     return {"contenders": found.as_json(), "items": len(work.queries), "texts": len(Texts(bed.store.value())), "depth": DEPTH,

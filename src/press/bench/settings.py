@@ -1,10 +1,9 @@
 """The best setting of sentence-transformers' models: all sensible ones tried on a sample."""
 
-import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from helpers.costs import machine
+from helpers.costs.timing import clocked
 from helpers.steps import numerics
 
 SAMPLE = 96  # inputs that settings are tried on
@@ -29,12 +28,7 @@ def best_setting(make: Callable[[dict[str, Any]], Any], run: Callable[[Any, list
     for attention in attentions():
         model = make({"dtype": kind, "attention": attention})
         for batch in BATCHES[numerics.device()]:
-            for _ in range(2):
-                machine.wait()
-                clock = time.perf_counter()
-                run(model, sample, batch)
-                machine.wait()
-                spent = time.perf_counter() - clock
+            spent, _ = [clocked(lambda: run(model, sample, batch)) for _ in range(2)][1]  # noqa: B023 - called at once
             tried.append({"dtype": kind, "attention": attention, "batch_size": batch, "per_second": len(sample) / spent})
     first = max(tried, key=lambda one: one["per_second"])
     return {name: first[name] for name in ("dtype", "attention", "batch_size")}, tried

@@ -29,7 +29,7 @@ def prepare(scale: Scale) -> None:
 def measure(scale: Scale, rounds: int) -> dict[str, Any]:
     """Time retrieval and re-ranking by models of all shapes in turns, as chapter *Model size* does; matrix products before."""
     work, products, bed = Work(replace(scale, queries=scale.ranked)), machine.Products(), scale.bed
-    rate = interleave({PRODUCTS: always(products)}, rounds, wait=machine.wait)
+    rate = interleave({PRODUCTS: always(products)}, rounds, report=True)
     timed = ranking_speed.definition.function(  # type: ignore[attr-defined]
         shapes(scale), work.encoder.whole(), bed.index.value(), work.queries, bed.store.value(),
         bed.tokens(work.encoder).value(), K1, B, scale.candidates, scale.model.max_length, scale.model.query_length, scale.ranked,

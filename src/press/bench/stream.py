@@ -13,10 +13,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
+
+from helpers.costs.timing import clocked
 from helpers.networks import backbone
 from helpers.retrieval.bm25 import K1, B
 from helpers.retrieval.lucene import text_index
@@ -67,7 +69,7 @@ def one(stage: str, folder: Path, store: Path) -> dict[str, float]:
         process = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=said, text=True)
         peak = 0
         while process.poll() is None:
-            peak = max(peak, sum(private(pid) for pid in family(process.pid)))
+            peak = max(peak, sum(map(private, family(process.pid))))
             time.sleep(EVERY)
         said.seek(0)
         if process.returncode != 0:
@@ -77,20 +79,19 @@ def one(stage: str, folder: Path, store: Path) -> dict[str, float]:
         return {"seconds": float(process.communicate()[0].split()[-1]), "megabytes": peak / 1e6}
 
 
-def family(pid: int) -> Iterator[int]:
-    """A process and all that descend from it."""
-    yield pid
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        try:
-            children = task.read_text().split()
-        except OSError:
-            continue  # it ended meanwhile
-        for child in children:
-            yield from family(int(child))
+def family(pid: int) -> list[int]:
+    """A process and all that descend from it; none if it has ended."""
+    try:
+        return [pid, *(child.pid for child in psutil.Process(pid).children(recursive=True))]
+    except psutil.NoSuchProcess:
+        return []
 
 
 def private(pid: int) -> int:
-    """Bytes of a process's memory that no file stands behind, its share of what others have, too; 0 if it has ended."""
+    """Bytes of a process's memory without a file behind it, its share of what others have, too; 0 if it has ended.
+
+    psutil knows the share of all pages (`pss`) or the process's own (`uss`), both with those of mapped files.
+    """
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     except OSError:
@@ -115,9 +116,7 @@ def main(stage: str, folder: str) -> None:
     """Compute a step, and print its seconds; the steps before it are there."""
     step = stages(folder)[stage]
     print(step.key)  # which takes the digest of the collection
-    clock = time.perf_counter()
-    step.entry()
-    print(time.perf_counter() - clock)
+    print(clocked(step.entry)[0])
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ def measure(scale: Scale, rounds: int) -> dict[str, Any]:
 
     products, model, data = machine.Products(), backbone.resolve(scale.model.backbone), examples(4 * GROUPED * BATCH)
     found = interleave({PRODUCTS: always(products), STOCK_TRAINER: stock(model, data, scale.steps),
-                        OURS: ours(model, data, scale.steps)}, rounds, wait=machine.wait)
+                        OURS: ours(model, data, scale.steps)}, rounds, report=True)
     config = AutoConfig.from_pretrained(model.source)
     forward = machine.encoder_flops(config, [len(one["input_ids"]) for one in data.examples], backbone.layers(model)) / len(data)
     return {"contenders": found.as_json(), "items": scale.steps * BATCH, "steps": scale.steps, "shortest": SHORTEST,
@@ -93,7 +93,7 @@ def ours(model: backbone.Backbone, data: PairDataset, steps: int) -> Prepare:
         made.max_steps, made.logging_steps, made.eval_strategy = steps, steps, IntervalStrategy.NO
         return made
 
-    return training(model, data, arguments, fine_tuning.collator, fine_tuning.attention())
+    return training(model, data, arguments, fine_tuning.collator, backbone.attention())
 
 
 def training(model: backbone.Backbone, data: PairDataset, arguments: Callable[[Path], Any], collator: Callable[[Any], Any],
