@@ -10,8 +10,8 @@ from helpers import paths, steps
 from helpers.errors import BadInput
 from helpers.evaluation import significance
 from helpers.steps import ledger
-from press.forecast import dry_run
-from press.forecast.known import Catalogue
+from press.explain import dry_run
+from press.explain.known import Catalogue
 
 PARAMETERS = "count: int = 3  # how many\ntimes: int = 2  # factor"
 IMPORTS = "from dry_steps_module import doubled, numbers, total"
@@ -57,7 +57,7 @@ WHOLE = "value = total([doubled(numbers(count), times)]).value()"
 def test_a_missing_step_is_found_with_all_below_it_inputs_first(chapter):
     found = chapter(WHOLE)
     assert names(found) == ["numbers", "doubled", "total"]
-    assert found.found == {}
+    assert found.available == {}
     assert found.stopped == [("value = total([doubled(numbers(count), times)]).value()", "needs the value of total")]
 
 
@@ -74,7 +74,7 @@ def test_what_is_stored_is_found_and_not_looked_below(chapter, module):
     module.total([module.doubled(module.numbers(3), 2)]).value()
     found = chapter(WHOLE)
     assert (found.missing, found.stopped, found.stand_ins) == ({}, [], set())
-    assert [source for _, source in found.found.values()] == ["stored"]
+    assert [source for _, source in found.available.values()] == ["stored"]
 
 
 def test_the_parameters_take_the_place_of_the_defaults(chapter, module):
@@ -90,7 +90,7 @@ def test_the_nearest_value_stands_in_so_that_all_of_a_loop_is_found(chapter, mod
     assert [step.arguments["times"] for step in found.missing.values()] == [5, 6]
     assert len(found.stand_ins) == 2
     assert found.stopped == []
-    assert len(found.found) == 2
+    assert len(found.available) == 2
 
 
 def test_without_a_stand_in_only_what_depends_on_the_value_stops(chapter, module):
@@ -149,4 +149,4 @@ def test_with_everything_fresh_all_is_missing_and_the_old_values_stand_in(chapte
 def test_a_recorded_run_is_found_as_such(chapter, module, tmp_path):
     module.numbers(3).value()
     (tmp_path / "store" / "numbers").rename(paths.RESULTS / "numbers")
-    assert [source for _, source in chapter("value = numbers(3).value()").found.values()] == ["recorded"]
+    assert [source for _, source in chapter("value = numbers(3).value()").available.values()] == ["recorded"]

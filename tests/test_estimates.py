@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from helpers.steps import Definition, Step
-from press.forecast import estimates
-from press.forecast.estimates import expect
-from press.forecast.known import Known
+from press.explain import estimates
+from press.explain.estimates import expect
+from press.explain.known import Known
 
 
 @pytest.fixture(autouse=True)

@@ -11,9 +11,10 @@ from helpers import paths, steps
 from helpers.errors import BadInput
 from helpers.steps import ledger, provenance
 from press import baseline, chapters, cli, execute
-from press.forecast import explain
-from press.forecast.estimates import Estimate
-from press.forecast.known import Catalogue
+from press.columns import columns
+from press.explain import plan
+from press.explain.estimates import Estimate
+from press.explain.known import Catalogue
 
 CELLS = ("from dry_steps_module import doubled, numbers, total", "value = total([doubled(numbers(count), times)]).value()")
 PARAMETERS = "count: int = 3  # how many\ntimes: int = 2  # factor"
@@ -52,31 +53,31 @@ def compute(count=3, times=2):
 
 def executed(name, chapter="first", seconds=0.0, ledger=(), stamp=True):
     """A page as its execution would leave it."""
-    wanted = execute.wanted(chapter, "almanac", {})
-    run = {"profile": "almanac", "parameters": wanted.values, "commit": "abc", "date": "", "seconds": seconds}
+    page = execute.request(chapter, "almanac", {})
+    run = {"profile": "almanac", "parameters": page.values, "commit": "abc", "date": "", "seconds": seconds}
     content = {"metadata": {"neural_ranking": [{"run": run}, {"ledger": list(ledger)}]}}
     (paths.CHAPTERS / f"{name}.ipynb").write_text(json.dumps(content))
     if stamp:
-        (paths.CHAPTERS / f"{name}.stamp").write_text(execute.fingerprint(chapter, wanted.values, "almanac"))
+        (paths.CHAPTERS / f"{name}.stamp").write_text(execute.fingerprint(chapter, page.values, "almanac"))
 
 
 def shown(name="first", **given):
-    return explain.text(explain.plan(name, "almanac", given))
+    return plan.text(plan.plan(name, "almanac", given))
 
 
 def test_a_chapter_whose_values_are_all_there_is_free(book):
-    assert not explain.plan("first", "almanac", {}).is_free
+    assert not plan.plan("first", "almanac", {}).is_free
     compute()
-    plan = explain.plan("first", "almanac", {})
-    assert plan.is_free
-    assert (plan.count("stored"), plan.count("recorded")) == (1, 0)
-    assert "to compute 0, stored 1, recorded 0" in explain.text(plan)
+    made = plan.plan("first", "almanac", {})
+    assert made.is_free
+    assert (made.count("stored"), made.count("recorded")) == (1, 0)
+    assert "to compute 0, stored 1, recorded 0" in plan.text(made)
 
 
 def test_a_chapter_that_stops_for_a_missing_value_is_not_free(book):
     template("first", CELLS[0], "a = numbers(1)", "b = a.value()")
-    assert explain.plan("first", "almanac", {}).found.stopped
-    assert not explain.plan("first", "almanac", {}).is_free
+    assert plan.plan("first", "almanac", {}).run.stopped
+    assert not plan.plan("first", "almanac", {}).is_free
 
 
 def test_a_changed_parameter_names_steps_reasons_and_pages(book):
@@ -86,13 +87,13 @@ def test_a_changed_parameter_names_steps_reasons_and_pages(book):
     assert "times = 5 (nearest: 2)" in text
     assert "follows doubled" in text
     assert "to compute 2, stored 1" in text
-    name = execute.wanted("first", "almanac", {"times": "5"}).name
+    name = execute.request("first", "almanac", {"times": "5"}).name
     assert f"pages: {name}, {name}--compared; the baseline page first has not been executed" in text
 
 
 def test_a_page_that_is_current_is_not_looked_into(book, monkeypatch):
     executed("first")
-    monkeypatch.setattr(explain.dry_run, "of_chapter", None)
+    monkeypatch.setattr(plan.dry_run, "of_chapter", None)
     assert shown().startswith("first: up to date, nothing would run")
 
 
@@ -118,9 +119,9 @@ def test_the_page_itself_costs_what_its_steps_did_not(book):
     compute()
     used = [{"source": "computed", "seconds": 12.0}, {"source": "stored", "seconds": 99.0}]
     executed("first", seconds=30.0, stamp=False, ledger=used)
-    assert explain.plan("first", "almanac", {}).overhead == 18.0
-    assert explain.plan("first", "almanac", {"times": "9"}).overhead == 18.0
-    assert explain.plan("second", "almanac", {}).overhead is None
+    assert plan.plan("first", "almanac", {}).overhead == 18.0
+    assert plan.plan("first", "almanac", {"times": "9"}).overhead == 18.0
+    assert plan.plan("second", "almanac", {}).overhead is None
 
 
 def test_an_incomplete_list_says_so(book):
@@ -141,7 +142,7 @@ def test_values_that_stand_in_are_counted(book):
 def test_explaining_computes_and_writes_nothing(book):
     before = sorted(book.rglob("*"))
     shown(times="5")
-    explain.whole_book("almanac")
+    plan.whole_book("almanac")
     assert sorted(book.rglob("*")) == before
     assert dry_steps.COMPUTED == []
 
@@ -155,11 +156,11 @@ def cost(seconds, low=None, high=None):
     ([cost(20, 10, 40), cost(30, 30, 80)], "50 s (40 s to 2 min)"),
 ])
 def test_totals(costs, said):
-    assert explain.total(costs) == said
+    assert plan.total(costs) == said
 
 
 def test_the_whole_book_counts_shared_steps_once(book):
-    text = explain.whole_book("almanac")
+    text = plan.whole_book("almanac")
     assert [line.split()[:2] for line in text.splitlines()[1:3]] == [["first", "would"], ["second", "would"]]
     assert "each step once: 3 to compute, expected unknown" in text
     assert text.count("unknown+") == 2
@@ -168,14 +169,14 @@ def test_the_whole_book_counts_shared_steps_once(book):
 def test_a_chapter_that_cannot_be_told_leaves_the_others(book):
     template("first", "raise_it = 1 / 0")
     compute()
-    lines = explain.whole_book("almanac").splitlines()
+    lines = plan.whole_book("almanac").splitlines()
     assert "cannot be told" in lines[1]
     assert lines[2].split()[:5] == ["second", "would", "run", "0", "1"]
     assert "each step once: 0 to compute" in lines[-1]
 
 
 def test_columns_are_as_wide_as_their_widest_cell():
-    assert explain.columns([("a", "n"), ("bbb", 10), ("c", "")], right=(1,)) == "a     n\nbbb  10\nc"
+    assert columns([("a", "n"), ("bbb", 10), ("c", "")], right=(1,)) == "a     n\nbbb  10\nc"
 
 
 def test_the_command(book, capsys):
@@ -217,7 +218,7 @@ def test_a_baseline_page_that_costs_nothing_is_made(runs):
 def test_a_baseline_page_that_would_compute_is_not_made(runs):
     said = baseline.make_if_free("first--abc", "almanac")
     assert "make chapter NAME=first PROFILE=almanac" in said
-    assert "would compute 3 steps or more (expected unknown)" in said
+    assert "would compute 3 steps or more (expected: unknown)" in said
     assert runs == []
 
 
@@ -235,9 +236,9 @@ def test_a_baseline_page_needs_no_other(runs):
 
 
 def test_parameters_that_are_the_baselines_make_no_variant(book):
-    assert execute.wanted("first", "almanac", {"times": "2"}).name == "first"
+    assert execute.request("first", "almanac", {"times": "2"}).name == "first"
     given = ({"times": "5"}, {"times": "6"}, {"times": "5", "count": "3"})
-    names = {execute.wanted("first", "almanac", each).name for each in given}
+    names = {execute.request("first", "almanac", each).name for each in given}
     assert len(names) == 2
     assert all(name.startswith("first--") for name in names)
 
@@ -245,4 +246,4 @@ def test_parameters_that_are_the_baselines_make_no_variant(book):
 def test_the_schema_of_the_fake_chapter(book):
     assert list(chapters.schema("first")) == ["count", "times"]
     with pytest.raises(BadInput, match="count, times"):
-        explain.plan("first", "almanac", {"nonsense": "1"}, Catalogue())
+        plan.plan("first", "almanac", {"nonsense": "1"}, Catalogue())

@@ -7,8 +7,8 @@ import pytest
 
 import dry_steps
 from helpers import paths, steps
-from press.forecast import known
-from press.forecast.known import (
+from press.explain import known
+from press.explain.known import (
     OTHER_DATA,
     OTHER_PARTS,
     OTHER_STEP,
@@ -61,7 +61,7 @@ def test_an_argument_of_a_step_below_is_told_with_its_step_and_the_way_to_it():
 def test_steps_in_a_list_are_compared_one_by_one():
     assert one(recipe(parts=[recipe("x", a=1), recipe("x", a=2)]), recipe(parts=[recipe("x", a=1), recipe("x", a=3)])) \
         == Difference("parts", "x", "a", "2", "3")
-    assert one(recipe(parts=[1, 2]), recipe(parts=[1, 3])).wanted == "[1, 2]"
+    assert one(recipe(parts=[1, 2]), recipe(parts=[1, 3])).value == "[1, 2]"
 
 
 def test_another_step_in_its_place_and_other_data_weigh_more():
@@ -87,7 +87,7 @@ def test_among_equals_the_almanacs_come_first():
 
 def test_data_of_one_name_that_changed():
     found = one(recipe(texts=data("docs", "new")), recipe(texts=data("docs", "old")))
-    assert (found.wanted, found.known) == ("changed", "almanac/docs")
+    assert (found.value, found.other) == ("changed", "almanac/docs")
 
 
 def test_what_two_inputs_share_counts_once():

@@ -2,7 +2,7 @@
 
 from helpers import paths
 from press import execute, variants
-from press.forecast import explain
+from press.explain import plan
 
 
 def make_if_free(page: str, profile: str) -> str:
@@ -20,10 +20,9 @@ def make_if_free(page: str, profile: str) -> str:
     chapter = variants.chapter_of(page)
     if page == chapter or (paths.CHAPTERS / f"{chapter}.ipynb").exists():
         return ""
-    plan = explain.plan(chapter, profile, {})
-    if not plan.is_free:
-        cost = explain.total([each.cost for each in plan.expected])
-        return (f"{chapter}: the baseline page has not been executed, and would compute {len(plan.expected)} steps or more "
-                f"(expected {cost}); `make chapter NAME={chapter} PROFILE={profile}` makes it and the comparison")
+    costs = plan.plan(chapter, profile, {})
+    if not costs.is_free:
+        return (f"{chapter}: the baseline page has not been executed, and would compute {len(costs.expected)} steps or more "
+                f"(expected: {costs.time()}); `make chapter NAME={chapter} PROFILE={profile}` makes it and the comparison")
     execute.run(chapter, profile, {})
     return f"{chapter}: run, as the baseline; all its steps were there"

@@ -50,13 +50,13 @@ def chapter(options: argparse.Namespace) -> int:
 
 def explain(options: argparse.Namespace) -> int:
     """Say what a chapter, or the whole book, would run."""
-    from press.forecast import explain
+    from press.explain import plan
 
     start_fresh(options)
     if options.parameter and not options.name:
         raise BadInput("parameters belong to one chapter", mend="name it: make explain NAME=candidates ARGS=...")
-    print(explain.text(explain.plan(options.name, options.profile, dict(options.parameter))) if options.name
-          else explain.whole_book(options.profile))
+    print(plan.text(plan.plan(options.name, options.profile, dict(options.parameter))) if options.name
+          else plan.whole_book(options.profile))
     return 0
 
 

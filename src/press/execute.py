@@ -43,7 +43,7 @@ def variant_name(chapter: str, values: dict[str, Any], baseline: dict[str, Any])
 
 @dataclass(frozen=True)
 class PageRequest:
-    """A page that was asked for.
+    """A page to be made.
 
     Args:
         chapter: its chapter.
@@ -78,7 +78,7 @@ class PageRequest:
         return self.page.exists() and self.stamp.exists() and self.stamp.read_text() == mark
 
 
-def wanted(chapter: str, profile: str, given: dict[str, str]) -> PageRequest:
+def request(chapter: str, profile: str, given: dict[str, str]) -> PageRequest:
     """The page of a chapter in a profile, with parameters from the command line, as texts.
 
     Raises:
@@ -99,20 +99,20 @@ def run(chapter: str, profile: str, given: dict[str, str], fresh: bool = False) 
     Returns:
         The page notebook, and whether it was executed.
     """
-    asked = wanted(chapter, profile, given)
-    if not fresh and asked.is_current():
-        return asked.page, False
-    mark = fingerprint(chapter, asked.values, profile)  # of what the run begins with
+    page = request(chapter, profile, given)
+    if not fresh and page.is_current():
+        return page.page, False
+    mark = fingerprint(chapter, page.values, profile)  # of what the run begins with
     paths.CHAPTERS.mkdir(parents=True, exist_ok=True)
-    asked.stamp.unlink(missing_ok=True)
+    page.stamp.unlink(missing_ok=True)
     started = time.perf_counter()
-    executed = _papermill(chapters.template(chapter), asked.values)
-    notebook = as_page(executed, chapter, asked.name, profile, asked.values, asked.baseline, time.perf_counter() - started)
-    draft = asked.page.with_suffix(".part")
+    executed = _papermill(chapters.template(chapter), page.values)
+    notebook = as_page(executed, chapter, page.name, profile, page.values, page.baseline, time.perf_counter() - started)
+    draft = page.page.with_suffix(".part")
     nbformat.write(notebook, draft)
-    draft.replace(asked.page)
-    asked.stamp.write_text(mark)
-    return asked.page, True
+    draft.replace(page.page)
+    page.stamp.write_text(mark)
+    return page.page, True
 
 
 def _papermill(source: Path, values: dict[str, Any]) -> nbformat.NotebookNode:

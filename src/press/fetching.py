@@ -15,7 +15,7 @@ from helpers.data import downloads, hub
 from helpers.errors import BadInput, NetworkNeeded
 from helpers.retrieval import prebuilt
 from press import chapters
-from press.forecast import explain
+from press.columns import columns
 
 DATASETS = {"stsb"}  # parameters whose hub: is a dataset, not a model
 
@@ -119,7 +119,7 @@ def table(found: list[Item]) -> str:
     unknown = sum(item.size is None for item in missing)
     total = downloads.bytes_text(sum(item.size or 0 for item in missing)) + (f" and {unknown} of unknown size" if unknown else "")
     free = [f"free in {folder}: {downloads.bytes_text(shutil.disk_usage(folder).free)}" for folder in _disks(found)]
-    return "\n".join([explain.columns(rows, right=(1,)), "", f"to fetch: {len(missing)} of {len(found)}, {total}", *free,
+    return "\n".join([columns(rows, right=(1,)), "", f"to fetch: {len(missing)} of {len(found)}, {total}", *free,
                       "an index takes as much again where it is unpacked, in the step store"])
 
 

@@ -1,42 +1,38 @@
 """Without the network: what a dry run sees of collections and models that would have to be fetched.
 
-Queries and judgments of an ir_datasets id are those of the Almanac's split, a few of them: steps are named by their recipes, so
-what is found does not depend on them, and reading half a million of them would take long even where they are there. The
-configuration of a hub model is its shape as `published/scale.yaml` has it. Whatever else asks for the network is refused.
+Queries and judgments of an ir_datasets id are those of the Almanac's split, a few of them: steps are named by their recipes,
+which do not depend on them, and reading half a million of them would take long even where they are there. A model of the hub that
+is not here has the shape that its name tells, or BERT-base's. Whatever else needs the network is refused.
 """
 
 import contextlib
+import re
 import socket
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pandas as pd
 
+from helpers.data import hub
 from helpers.data.almanac import Almanac
 from helpers.data.collection import Text
 from helpers.data.irds import IrDatasets
-from press.forecast import scale
+from helpers.networks import backbone
 
 TEXTS = 100  # of a collection: enough to go on with
+SHAPE = re.compile(r"L-(\d+)_H-(\d+)_A-(\d+)")  # layers, width and heads in the names of Google's smaller BERTs
+BASE = (12, 768, 12)
 
 
 @contextlib.contextmanager
-def stand_ins(hub: bool) -> Iterator[None]:
-    """Let nothing reach the network for a while.
-
-    Args:
-        hub: whether models of the hub are named; without them transformers is not imported.
-    """
+def stand_ins() -> Iterator[None]:
+    """Let nothing reach the network for a while."""
     replaced: list[tuple[Any, str, Any]] = [
         (socket, "getaddrinfo", _refused), (socket.socket, "connect", _refused),
         (IrDatasets, "queries", lambda collection, split: _almanac("queries", collection, split)),
         (IrDatasets, "qrels", lambda collection, unit, split: _almanac("qrels", collection, unit, split)),
-        (IrDatasets, "texts", lambda collection, unit: _texts(unit))]
-    if hub:
-        from transformers import AutoConfig
-
-        replaced.append((AutoConfig, "from_pretrained", _configuration(AutoConfig.from_pretrained)))
+        (IrDatasets, "texts", lambda collection, unit: _texts(unit)),
+        (backbone, "configuration", _configuration(backbone.configuration))]
     with contextlib.ExitStack() as stack:
         for owner, name, instead in replaced:
             own = name in vars(owner)
@@ -49,6 +45,18 @@ def _refused(*_: Any, **__: Any) -> Any:
     raise OSError("a dry run does not use the network")
 
 
+def _configuration(real: Callable[[backbone.Backbone], Any]) -> Callable[[backbone.Backbone], Any]:
+    def configuration(model: backbone.Backbone) -> Any:
+        if model.revision is None or hub.is_here(model.source, model.revision):
+            return real(model)
+        from transformers import BertConfig
+
+        layers, width, heads = map(int, (SHAPE.findall(model.source) or [BASE])[0])
+        return BertConfig(num_hidden_layers=layers, hidden_size=width, num_attention_heads=heads, intermediate_size=4 * width)
+
+    return configuration
+
+
 def _almanac(kind: str, collection: IrDatasets, *names: str) -> pd.DataFrame:
     split = names[-1] if names[-1] in collection.splits else "test"
     return getattr(Almanac(), kind)(*names[:-1], split)
@@ -57,16 +65,3 @@ def _almanac(kind: str, collection: IrDatasets, *names: str) -> pd.DataFrame:
 def _texts(unit: str) -> Iterator[Text]:
     for text, _ in zip(Almanac().texts(unit), range(TEXTS), strict=False):
         yield text
-
-
-def _configuration(real: Any) -> Any:
-    def from_pretrained(source: Any, *arguments: Any, **named: Any) -> Any:
-        if Path(source).exists():
-            return real(source, *arguments, **named)
-        from transformers import BertConfig
-
-        found = scale.network(str(source))
-        return BertConfig(num_hidden_layers=found.layers, hidden_size=found.dimensions, num_attention_heads=found.heads,
-                          intermediate_size=found.inner, vocab_size=found.vocabulary)
-
-    return from_pretrained

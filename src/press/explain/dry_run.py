@@ -1,11 +1,11 @@
 """A dry run: the statements of a template executed with the values that are there, computing and storing nothing.
 
-Every step that the chapter asks for is looked up. One that is missing is noted, with all that is missing below it. If a value
+Every step that the chapter needs is looked up. One that is missing is listed, with all that is missing below it. If a value
 of the same step for other parameters is there, the nearest one stands in for it, so that the run reaches the steps that follow.
 If none is, the statement stops, and so does every later one that uses a name which it would have set: `stopped` tells of them.
 
-Steps are named by their recipes, not by values, so what is found is what would run, with one exception: after a stand-in, a step
-whose plain parameter is read off a value, such as a tuned k1, may be found with another parameter. Tests and intervals resample
+Steps are named by their recipes, not by values, so what is listed is what would run, with one exception: after a stand-in, a step
+whose plain parameter is read off a value, such as a tuned k1, may be listed with another parameter. Tests and intervals resample
 little, and figures are not drawn: that takes time and leads to no step. The network is out of reach, see `offline`.
 """
 
@@ -25,8 +25,8 @@ from helpers.pages.fragments import Fragment
 from helpers.steps import Step, ledger
 from helpers.steps.store import Entry, read_entry
 from press import chapters
-from press.forecast import offline
-from press.forecast.known import Catalogue, nearest
+from press.explain import offline
+from press.explain.known import Catalogue, nearest
 
 FEW = 20  # resamplings of an interval or a test, whose results nobody reads here
 
@@ -37,27 +37,27 @@ class NoValue(Exception):
 
 @dataclass
 class DryRun:
-    """What a dry run found.
+    """What a dry run tells.
 
     Args:
         missing: the steps that would be computed, by key, every step after its inputs.
-        found: the entries that would be used, by key, each with `stored` or `recorded`.
+        available: the entries that would be used, by key, each with `stored` or `recorded`.
         stand_ins: the keys of the missing steps for which the value of another one stood in.
         stopped: the statements that were not executed to their end, each with the reason.
     """
 
     missing: dict[str, Step] = field(default_factory=dict)
-    found: dict[str, tuple[Entry, str]] = field(default_factory=dict)
+    available: dict[str, tuple[Entry, str]] = field(default_factory=dict)
     stand_ins: set[str] = field(default_factory=set)
     stopped: list[tuple[str, str]] = field(default_factory=list)
 
     def visit(self, step: Step) -> None:
         """Look a step up, and those below it as far as they would be needed."""
-        if step.key in self.found or step.key in self.missing:
+        if step.key in self.available or step.key in self.missing:
             return
         entry, source = step.lookup()
         if entry is not None:
-            self.found[step.key] = entry, source
+            self.available[step.key] = entry, source
             return
         for part in step.inputs():
             self.visit(part)
@@ -74,22 +74,22 @@ def of_chapter(chapter: str, values: dict[str, Any], catalogue: Catalogue) -> Dr
     Raises:
         BadInput: if the chapter would stop with these parameters before anything is computed.
     """
-    found = DryRun()
-    with offline.stand_ins(hub="hub:" in str(values)), _computing_nothing(found, catalogue):
-        _execute(nbformat.read(chapters.template(chapter), as_version=4).cells, values, found)
-    return found
+    run = DryRun()
+    with offline.stand_ins(), _computing_nothing(run, catalogue):
+        _execute(nbformat.read(chapters.template(chapter), as_version=4).cells, values, run)
+    return run
 
 
 @contextlib.contextmanager
-def _computing_nothing(found: DryRun, catalogue: Catalogue) -> Iterator[None]:
+def _computing_nothing(run: DryRun, catalogue: Catalogue) -> Iterator[None]:
     def look_up(step: Step) -> Entry:
-        found.visit(step)
-        if step.key in found.found:
-            entry, source = found.found[step.key]
+        run.visit(step)
+        if step.key in run.available:
+            entry, source = run.available[step.key]
         else:
             entry, source = _stand_in(step, catalogue), "computed"
             if entry.manifest["key"] != step.key:  # else it is the step's own value, which is to be computed anew
-                found.stand_ins.add(step.key)
+                run.stand_ins.add(step.key)
         ledger.note({**entry.manifest, "key": step.key}, source)
         return entry
 
@@ -114,17 +114,17 @@ def _stand_in(step: Step, catalogue: Catalogue) -> Entry:
     raise NoValue(f"needs the value of {step.name}")
 
 
-def _execute(cells: list[Any], values: dict[str, Any], found: DryRun) -> None:
+def _execute(cells: list[Any], values: dict[str, Any], run: DryRun) -> None:
     scope: dict[str, Any] = {"__name__": "__main__"}
     unknown: set[str] = set()
     for cell in (cell for cell in cells if cell.cell_type == "code"):
         for statement in ast.parse(cell.source).body:
             used, made = _names(statement)
             lacking = sorted(used & unknown)
-            reason = f"needs {', '.join(lacking)}" if lacking else _problem(statement, scope, found)
+            reason = f"needs {', '.join(lacking)}" if lacking else _problem(statement, scope, run)
             if reason:
                 unknown |= made
-                found.stopped.append((ast.unparse(statement), reason))
+                run.stopped.append((ast.unparse(statement), reason))
         if "parameters" in cell.metadata.get("tags", []):
             scope.update(values)
 
@@ -139,7 +139,7 @@ def _names(statement: ast.stmt) -> tuple[set[str], set[str]]:
     return used | (made if isinstance(statement, ast.AugAssign) else set()), made
 
 
-def _problem(statement: ast.stmt, scope: dict[str, Any], found: DryRun) -> str:
+def _problem(statement: ast.stmt, scope: dict[str, Any], run: DryRun) -> str:
     """Execute a statement; why it stopped, or nothing.
 
     Raises:
@@ -150,7 +150,7 @@ def _problem(statement: ast.stmt, scope: dict[str, Any], found: DryRun) -> str:
     except NoValue as missing:
         return str(missing)
     except Exception as error:
-        if found.missing:
+        if run.missing:
             return f"does not work without the missing values ({type(error).__name__})"
         if isinstance(error, BadInput | NetworkNeeded):
             raise

@@ -1,7 +1,4 @@
-"""What a missing step will cost, judged by the nearest computations that were made before, and why it is missing.
-
-What a step takes of a collection far larger than any that was computed before is estimated from formulas: `workload`.
-"""
+"""What a missing step will cost, judged by the nearest computations that were made before, and why it is missing."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +6,7 @@ from statistics import median
 
 from helpers.pages.numbers import plain
 from helpers.steps import Step, fresh_since
-from press.forecast.known import HERE, Difference, Known, distance, nearest
+from press.explain.known import HERE, Difference, Known, distance, nearest
 
 # Arguments that the time of a step is in proportion to, its own ones or those of its queries
 PROPORTIONAL = {"epochs", "candidates", "depth", "rounds", "timed"}
@@ -58,27 +55,27 @@ def expect(step: Step, known: Sequence[Known], missing_inputs: Sequence[Step] = 
 def _why(step: Step, ranked: Sequence[tuple[Known, frozenset[Difference]]], new: Sequence[str]) -> str:
     if not ranked:
         return "never computed"
-    known, found = ranked[0]
-    if not found:
+    known, differing = ranked[0]
+    if not differing:
         if fresh_since() is not None and known.folder is not None:
             return "all is computed anew"
         if known.folder is not None:
             return "its entry is damaged"
         return "no longer here" if known.place == HERE else "not shipped with the recorded runs"
-    named = sorted({(d.step, d.argument, d.wanted, d.known) for d in found if d.step == step.name or not new},
-                   key=lambda each: (each[0] != step.name, each))  # what is new below it is told of there
-    said = [f"{'' if name == step.name else f'{name}: '}{argument} = {_short(wanted)} (nearest: {_short(other)})"
-            for name, argument, wanted, other in named[:SHOWN]]
-    said += [f"{len(named) - SHOWN} more"] * (len(named) > SHOWN) + [f"follows {', '.join(new)}"] * bool(new)
-    return "; ".join(said)
+    named = sorted({(d.step, d.argument, d.value, d.other) for d in differing if d.step == step.name or not new},
+                   key=lambda line: (line[0] != step.name, line))  # what is new below it is told of there
+    reasons = [f"{'' if name == step.name else f'{name}: '}{argument} = {_short(value)} (nearest: {_short(other)})"
+               for name, argument, value, other in named[:SHOWN]]
+    reasons += [f"{len(named) - SHOWN} more"] * (len(named) > SHOWN) + [f"follows {', '.join(new)}"] * bool(new)
+    return "; ".join(reasons)
 
 
 def _cost(name: str, ranked: Sequence[tuple[Known, frozenset[Difference]]]) -> Estimate | None:
-    timed = [(known, found) for known, found in ranked if known.seconds is not None]
+    timed = [(known, differing) for known, differing in ranked if known.seconds is not None]
     if not timed:
         return None
-    closest = [(known, found) for known, found in timed if distance(found) == distance(timed[0][1])]
-    factors = [_factor(name, found) for _, found in closest]
+    closest = [(known, differing) for known, differing in timed if distance(differing) == distance(timed[0][1])]
+    factors = [_factor(name, differing) for _, differing in closest]
     spent = [(known.seconds or 0.0) * factor for (known, _), factor in zip(closest, factors, strict=True)]
     places = " and ".join(sorted({known.place for known, _ in closest}))
     if not closest[0][1]:
@@ -89,14 +86,14 @@ def _cost(name: str, ranked: Sequence[tuple[Known, frozenset[Difference]]]) -> E
     return Estimate(median(spent), min(spent), max(spent), basis)
 
 
-def _factor(name: str, found: frozenset[Difference]) -> float:
-    """How much larger the wanted computation is than the known one."""
+def _factor(name: str, differing: frozenset[Difference]) -> float:
+    """How much larger the missing computation is than the known one."""
     factor = 1.0
-    for each in found:
-        own = each.step == name and each.through == each.argument and each.argument in PROPORTIONAL
-        if own or (each.through, each.step, each.argument) == SAMPLE:
-            wanted, known = _size(each.wanted), _size(each.known)
-            factor *= wanted / known if wanted and known else 1.0
+    for d in differing:
+        own = d.step == name and d.through == d.argument and d.argument in PROPORTIONAL
+        if own or (d.through, d.step, d.argument) == SAMPLE:
+            missing, known = _size(d.value), _size(d.other)
+            factor *= missing / known if missing and known else 1.0
     return factor
 
 

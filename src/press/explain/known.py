@@ -47,16 +47,16 @@ class Difference:
         through: the argument of the upper step that leads to it; its own name for a plain argument.
         step: whose argument it is.
         argument: its name; `version` for the step's version.
-        wanted: what the first recipe has.
-        known: what the second has.
-        weight: how much it tells against taking the one for the other.
+        value: what the first recipe has.
+        other: what the second has.
+        weight: how far it sets the two apart.
     """
 
     through: str
     step: str
     argument: str
-    wanted: str
-    known: str
+    value: str
+    other: str
     weight: int = PLAIN
 
 
@@ -64,21 +64,21 @@ class Catalogue:
     """All known computations by the name of their step."""
 
     def __init__(self) -> None:
-        found: dict[str, dict[str, Known]] = {}
+        by_step: dict[str, dict[str, Known]] = {}
         for root, place in ((paths.store(), HERE), (paths.RESULTS, RECORDED)):
             for manifest in sorted(root.glob(f"*/*/*/{MANIFEST}")):
-                for known in _told_by(manifest, place):
-                    entries = found.setdefault(known.recipe["step"], {})
+                for known in _of_manifest(manifest, place):
+                    entries = by_step.setdefault(known.recipe["step"], {})
                     if known.key not in entries or (entries[known.key].folder is None and known.folder is not None):
                         entries[known.key] = known
-        self._found = found
+        self._by_step = by_step
 
     def of(self, name: str) -> list[Known]:
         """The known computations of a step."""
-        return list(self._found.get(name, {}).values())
+        return list(self._by_step.get(name, {}).values())
 
 
-def _told_by(file: Path, place: str) -> list[Known]:
+def _of_manifest(file: Path, place: str) -> list[Known]:
     try:
         manifest = json.loads(file.read_text(encoding="utf-8"))
         own = Known(manifest["recipe"], manifest["key"], manifest.get("seconds"), place, file.parent)
@@ -96,13 +96,13 @@ def _below(upper: dict[str, Any], lines: Sequence[dict[str, Any]], place: str) -
             yield from _below(part, line.get("inputs") or [], place)
 
 
-def nearest(wanted: dict[str, Any], known: Sequence[Known]) -> list[tuple[Known, frozenset[Difference]]]:
-    """Known computations of the same step with their differences from the wanted one, the nearest first.
+def nearest(missing: dict[str, Any], known: Sequence[Known]) -> list[tuple[Known, frozenset[Difference]]]:
+    """Known computations of the same step with their differences from the missing one, the nearest first.
 
     Among those that are equally near, the Almanac's come first, so that what stands in for several steps belongs together.
     """
-    key = recipe.key_of(wanted)
-    compared = [(each, frozenset() if each.key == key else frozenset(differences(wanted, each.recipe))) for each in known]
+    key = recipe.key_of(missing)
+    compared = [(one, frozenset() if one.key == key else frozenset(differences(missing, one.recipe))) for one in known]
     return sorted(compared, key=lambda pair: (distance(pair[1]), _others(pair[0].recipe), pair[0].key))
 
 
@@ -117,46 +117,46 @@ def _others(value: Any) -> int:
     return sum(map(_others, value.values()))
 
 
-def distance(found: frozenset[Difference]) -> int:
+def distance(differing: frozenset[Difference]) -> int:
     """How far apart two recipes are; what several inputs share counts once."""
-    return sum(weight for *_, weight in {(d.step, d.argument, d.wanted, d.known, d.weight) for d in found})
+    return sum(weight for *_, weight in {(d.step, d.argument, d.value, d.other, d.weight) for d in differing})
 
 
-def differences(wanted: dict[str, Any], known: dict[str, Any]) -> set[Difference]:
-    """In what two recipes of one step differ; what several inputs share is found once for each argument that leads to it."""
-    found = set()
-    if wanted["version"] != known["version"]:
-        found.add(Difference("version", wanted["step"], "version", str(wanted["version"]), str(known["version"])))
-    for name in {**wanted["arguments"], **known["arguments"]}:
-        pair = wanted["arguments"].get(name), known["arguments"].get(name)
-        found |= {Difference(name, *rest) for rest in _differing(wanted["step"], name, *pair)}
-    return found
+def differences(first: dict[str, Any], second: dict[str, Any]) -> set[Difference]:
+    """In what two recipes of one step differ; what several inputs share is named once for each argument that leads to it."""
+    differing = set()
+    if first["version"] != second["version"]:
+        differing.add(Difference("version", first["step"], "version", str(first["version"]), str(second["version"])))
+    for name in {**first["arguments"], **second["arguments"]}:
+        pair = first["arguments"].get(name), second["arguments"].get(name)
+        differing |= {Difference(name, *rest) for rest in _differing(first["step"], name, *pair)}
+    return differing
 
 
-def _differing(step: str, name: str, wanted: Any, known: Any) -> Iterator[tuple[str, str, str, str, int]]:
-    if wanted == known:
+def _differing(step: str, name: str, first: Any, second: Any) -> Iterator[tuple[str, str, str, str, int]]:
+    if first == second:
         return
-    both = wanted, known
-    if all(_is(value, "step") for value in both) and wanted["step"] == known["step"]:
-        yield from ((d.step, d.argument, d.wanted, d.known, d.weight) for d in differences(wanted, known))
-    elif isinstance(wanted, list) and isinstance(known, list) and len(wanted) == len(known) and any(
-            isinstance(item, dict) for item in (*wanted, *known)):
-        for pair in zip(wanted, known, strict=True):
+    both = first, second
+    if all(_is(value, "step") for value in both) and first["step"] == second["step"]:
+        yield from ((d.step, d.argument, d.value, d.other, d.weight) for d in differences(first, second))
+    elif isinstance(first, list) and isinstance(second, list) and len(first) == len(second) and any(
+            isinstance(item, dict) for item in (*first, *second)):
+        for pair in zip(first, second, strict=True):
             yield from _differing(step, name, *pair)
     else:
-        first, second = _said(wanted), _said(known)
+        labels = _label(first), _label(second)
         weight = (OTHER_STEP if any(_is(value, "step") for value in both) else
                   OTHER_PARTS if any(isinstance(value, list) and any(_is(item, "data") for item in value) for value in both) else
-                  SAME_PART if first == second and all(_is(value, "data") for value in both) else
+                  SAME_PART if labels[0] == labels[1] and all(_is(value, "data") for value in both) else
                   OTHER_DATA if any(_is(value, "data") for value in both) else PLAIN)
-        yield step, name, first if first != second else "changed", second, weight
+        yield step, name, labels[0] if labels[0] != labels[1] else "changed", labels[1], weight
 
 
 def _is(value: Any, kind: str) -> bool:
     return isinstance(value, dict) and kind in value
 
 
-def _said(value: Any) -> str:
+def _label(value: Any) -> str:
     """An argument in a few words: a step by its name, data by theirs."""
     if _is(value, "step"):
         return value["step"]

@@ -1,0 +1,1 @@
+"""What a command would run, why, and for how long; nothing is run or written."""

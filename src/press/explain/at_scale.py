@@ -1,0 +1,61 @@
+"""What MS MARCO's scale takes, as far as it is known: published facts, and a slice of such a collection that was measured.
+
+No earlier computation on the Almanac tells how long a step takes on a collection a thousand times as large.
+"""
+
+import functools
+from statistics import median
+from typing import Any
+
+import yaml
+
+from helpers import paths
+from helpers.costs import results
+from helpers.pages.numbers import count, seconds
+from press.columns import columns
+
+STREAMED = ("text store", "Lucene index", "tokens", "exact search")  # stages whose time does not hang on a small network
+NETWORKS = {"rerank": "pairs re-ranked", "train": "pairs trained on", "encode": "passages encoded"}
+OURS = "this book"  # the contender of each section that is this book's own code
+
+
+@functools.cache
+def facts() -> dict[str, Any]:
+    """The published facts: `collections`, their texts by ir_datasets' id, and `rows` of what, how much and source."""
+    return yaml.safe_load((paths.PUBLISHED / "scale.yaml").read_text(encoding="utf-8"))
+
+
+def is_large(recipe: Any) -> bool:
+    """Whether a recipe rests on one of the large collections."""
+    if isinstance(recipe, dict):
+        return recipe.get("collection") in facts()["collections"] if "data" in recipe else any(map(is_large, recipe.values()))
+    return isinstance(recipe, list) and any(map(is_large, recipe))
+
+
+def table() -> str:
+    """Facts, measured slice and their sources in columns."""
+    sizes = [(f"texts of {name}", count(texts), "ir_datasets' catalogue") for name, texts in facts()["collections"].items()]
+    published = [(row["what"], row["amount"], row["source"]) for row in facts()["rows"]]
+    return columns([("what the studies' own scale takes", "", "by"), *sizes, *published, *measured()])
+
+
+def measured() -> list[tuple[str, str, str]]:
+    """The latest machine's times: stages that read a generated collection as a stream, and networks of the Almanac's size."""
+    machines = results.everything()
+    if not machines:
+        return []
+    name, content = next(iter(machines.items()))
+    sections = {section: values for section, values in content["sections"].items() if not values["small"]}
+    source = f"measured, bench/{name}.json"
+    rows = []
+    for stage, sizes in sections.get("stream", {"stages": {}})["stages"].items():
+        if stage in STREAMED:
+            largest = max(sizes, key=lambda one: one["size"])
+            amount = f"{seconds(largest['seconds'])}, {count(round(largest['megabytes']))} MB of memory"
+            rows.append((f"{stage} of {count(largest['size'])} generated texts", amount, source))
+    for section, what in NETWORKS.items():
+        if section in sections:
+            values = sections[section]
+            took = median(values["contenders"][OURS]["seconds"])
+            rows.append((f"{count(values['items'])} {what}", seconds(took), source))
+    return rows

@@ -1,0 +1,69 @@
+"""What MS MARCO's scale takes: the facts, the measured slice, and which plans show them."""
+
+import json
+import re
+
+import nbformat
+import pytest
+
+from helpers import paths
+from helpers.data.irds import IrDatasets
+from press.explain import at_scale, plan
+
+PARAMETERS = 'collection: str = "almanac"  # what'
+CELLS = ("from helpers.systems.testbed import Testbed",
+         'run = Testbed(collection, "passage", queries=4).bm25(0.9, 0.4, 100).value()')
+
+
+def test_counts_are_those_of_ir_datasets():
+    for name, texts in at_scale.facts()["collections"].items():
+        assert IrDatasets(name).size("docs") == texts
+
+
+def test_every_large_collection_of_the_profile_is_known():
+    profile = (paths.PROFILES / "msmarco.yaml").read_text(encoding="utf-8")
+    assert set(re.findall(r'"(irds:[^"]+)"', profile)) <= set(at_scale.facts()["collections"])
+
+
+@pytest.mark.parametrize(("collection", "large"), [("irds:msmarco-passage", True), ("irds:vaswani", False), ("almanac", False)])
+def test_what_is_large(collection, large):
+    store = {"step": "b", "arguments": {"texts": {"data": ["docs"], "collection": collection, "digest": ""}}}
+    assert at_scale.is_large({"step": "a", "version": 1, "arguments": {"runs": [store]}}) is large
+
+
+def test_the_measured_slice_is_of_the_largest_size_and_of_this_books_code(tmp_path, monkeypatch):
+    stages = {"tokens": [{"size": 20, "seconds": 9, "megabytes": 9}, {"size": 2000, "seconds": 4, "megabytes": 1200.4}],
+              "training": [{"size": 2000, "seconds": 4, "megabytes": 1}]}
+    sections = {"stream": {"stages": stages},
+                "rerank": {"items": 1000, "contenders": {"this book": {"seconds": [8, 9, 30]}, "other": {"seconds": [1]}}},
+                "train": {"items": 10, "contenders": {"this book": {"seconds": [1]}}, "small": True}}
+    common = {"measured": "2026", "small": False}
+    content = {"machine": {}, "sections": {name: {**common, **section} for name, section in sections.items()}}
+    monkeypatch.setattr(paths, "BENCH", tmp_path)
+    assert at_scale.measured() == []
+    (tmp_path / "m.json").write_text(json.dumps(content))
+    source = "measured, bench/m.json"
+    assert at_scale.measured() == [("tokens of 2,000 generated texts", "4.0 s, 1,200 MB of memory", source),
+                                   ("1,000 pairs re-ranked", "9.0 s", source)]
+
+
+def test_the_shipped_measurements_have_a_row_for_every_stage():
+    assert len(at_scale.measured()) == len(at_scale.STREAMED) + len(at_scale.NETWORKS)
+
+
+def test_a_plan_on_a_large_collection_counts_its_steps_and_shows_the_table(tmp_path, monkeypatch):
+    monkeypatch.setenv("BOOK_STORE", str(tmp_path / "store"))
+    for name in ("NOTEBOOKS", "PROFILES", "RESULTS", "BOOK", "CHAPTERS"):
+        monkeypatch.setattr(paths, name, tmp_path / name.lower())
+        (tmp_path / name.lower()).mkdir()
+    (paths.BOOK / "_toc.yml").write_text("parts: [{chapters: [{file: chapters/one}, {file: chapters/small}]}]")
+    (paths.PROFILES / "large.yaml").write_text("chapters: {one: {collection: 'irds:msmarco-passage'}}")
+    for name in ("one", "small"):
+        made = [nbformat.v4.new_markdown_cell(f"# {name}"),
+                nbformat.v4.new_code_cell(PARAMETERS, metadata={"tags": ["parameters"]}), *map(nbformat.v4.new_code_cell, CELLS)]
+        nbformat.write(nbformat.v4.new_notebook(cells=made), paths.NOTEBOOKS / f"{name}.ipynb")
+    one, book = plan.text(plan.plan("one", "large", {})), plan.whole_book("large")
+    assert "expected: not known at this scale" in one
+    assert at_scale.table() in one and at_scale.table() in book
+    assert "chapters on large collections, each step once: 3 to compute" in book
+    assert "the other chapters, each step once: 4 to compute, expected unknown" in book
