@@ -8,6 +8,7 @@ OLD ?= book/_build/before
 NEW ?= book/_build/html
 URL ?=
 ARGS ?=
+WORKERS ?= auto
 BIN := $(VENV)/bin
 BOOK := $(BIN)/book
 READY := $(VENV)/.ready-$(TORCH)
@@ -64,11 +65,11 @@ links: book  ## check every link to the outside, and name those that are broken
 address: $(READY)  ## set the repository's public address: URL=https://github.com/you/your-fork
 	$(BOOK) address $(URL)
 
-test: $(READY)  ## all tests
-	$(BIN)/pytest
+test: $(READY)  ## all tests, on WORKERS processes (as many as cores, at most 4)
+	$(BIN)/pytest -n $(WORKERS) --maxprocesses 4 --dist loadgroup
 
 fast: $(READY)  ## the tests that need neither a JVM nor a model
-	$(BIN)/pytest -m "not slow"
+	$(BIN)/pytest -m "not slow" -n $(WORKERS) --maxprocesses 8 --dist loadgroup
 
 browser:  ## install Chromium by apt, for the browser tests, the screenshots and the PDF
 	sh .ci/chromium.sh

@@ -1,6 +1,11 @@
-"""Shared by the tests: a tiny collection in MS MARCO's form, and a store of the test session's own."""
+"""Shared by the tests: a tiny collection in MS MARCO's form, a store of the test session's own, and who runs beside whom."""
+
+import os
 
 import pytest
+
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # before PyTorch is imported: as many workers as cores, one thread each
 
 import mini_book
 from helpers.pages import carried
@@ -10,6 +15,20 @@ DOCS = [("d1", "u", "Bread", "Why bread turns brown in the oven. Sugars and prot
         ("d3", "u", "Clouds", "Clouds form when moist air rises and cools. Rain falls from thick clouds."),
         ("d4", "u", "Ovens", "An oven heats bread and cake. Bread needs a hot oven, bread needs time.")]
 QUERIES = [("q1", "why does bread turn brown"), ("q2", "how to stop iron rusting"), ("q3", "the of and")]
+
+
+TIMING = {"test_bench", "test_bench_contenders", "test_bench_stream", "test_peak_memory", "test_scale", "test_speed",
+          "test_step_cost"}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """With `--dist loadgroup` one worker builds the mini book, one times; a file's tests stay together."""
+    for item in items:
+        if not item.get_closest_marker("xdist_group"):
+            name = item.path.stem
+            group = "book" if "project" in item.fixturenames else "timing" if name in TIMING else name
+            item.add_marker(pytest.mark.xdist_group(group))
 
 
 @pytest.fixture(autouse=True)

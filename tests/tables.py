@@ -14,3 +14,28 @@ def cells(fragment):
 def verdicts_of(fragment):
     """The verdict on each claim."""
     return {line["claim"]: line["verdict"] for line in fragment.data["claims"]}
+
+
+def squeezed(text):
+    """A text with each run of blanks as one."""
+    return re.sub(r"\s+", " ", text).strip()
+
+
+def caption(fragment):
+    """A table's caption."""
+    return unescape(re.search(r"<caption>(.*?)</caption>", fragment.html)[1])
+
+
+def text_of(fragment):
+    """The text alternative of a figure."""
+    return unescape(re.search(r'aria-label="([^"]*)"', fragment.html)[1])
+
+
+def evidence(fragment):
+    """What each claim's verdict rests on, in words."""
+    return {line["claim"]: line["evidence"] for line in fragment.data["claims"]}
+
+
+def effects(text):
+    """The differences with intervals that a text states, in order: `+0.250 −0.125`."""
+    return " ".join(re.findall(r"([+−]\d\.\d{3}) \[", getattr(text, "markdown", text)))

@@ -181,7 +181,7 @@ def test_the_setup_cell_makes_a_python_without_the_book_import_it(tmp_path):
             shutil.rmtree(old)
         (site / "borrowed.pth").write_text(os.pathsep.join(p for p in sys.path if p.endswith("site-packages")) + "\n")
     cell = "".join(launch.setup_cell(Repository("me", "my-book", "main"))["source"])
-    script = cell + "\nfrom helpers import paths\nfrom helpers.publishing import chapters\n" \
+    script = cell + "\nfrom helpers import paths\nfrom press import chapters\n" \
         "from helpers.systems.testbed import Testbed\nprint(paths.ROOT, len(chapters.templates()), Testbed.__module__, sep='|')\n"
     env = {**os.environ, "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": f"url.file://{source}.insteadOf",
            "GIT_CONFIG_VALUE_0": "https://github.com/me/my-book", "PYTHONNOUSERSITE": "1"}

@@ -1,50 +1,41 @@
 from dataclasses import replace
 
-import pandas as pd
 import pytest
 
 from helpers.pages.compare import against_published, seeds_text
-from helpers.systems.evaluated import Evaluation, over_seeds, values_of
-
-
-class Source:
-    key = "0123456789abcdef"
-
-
-def system(label, *values):
-    frame = pd.DataFrame({"RR@10": values}, index=pd.Index([f"q{n}" for n in range(len(values))], name="query_id"))
-    return Evaluation(label, pd.DataFrame(), frame, Source())
+from helpers.systems.evaluated import over_seeds, values_of
+from toys import of_values
 
 
 def test_seeds_are_averaged_for_each_query_and_their_means_kept():
-    both = over_seeds("s", [system("a", 1.0, 0.0, 0.5), system("b", 0.5, 0.5, 0.5)])
+    both = over_seeds("s", [of_values([1.0, 0.0, 0.5], "a"), of_values([0.5, 0.5, 0.5], "b")])
     assert both.values["RR@10"].tolist() == [0.75, 0.25, 0.5]
     assert both.seed_means["RR@10"].tolist() == [0.5, 0.5]
-    triplets = [replace(system(name, 1.0, 0.0), unit="triplets") for name in "ab"]
+    triplets = [replace(of_values([1.0, 0.0], name), unit="triplets") for name in "ab"]
     assert over_seeds("s", triplets).unit == "triplets"
 
 
 def test_the_variation_over_seeds_is_the_standard_deviation_of_their_means():
-    both = over_seeds("s", [system("a", 0.2, 0.4), system("b", 0.4, 0.6)])  # means 0.3 and 0.5: sd 0.1 * sqrt(2)
+    both = over_seeds("s", [of_values([0.2, 0.4], "a"), of_values([0.4, 0.6], "b")])  # means 0.3 and 0.5: sd 0.1 * sqrt(2)
     assert seeds_text(both, "RR@10") == ", sd 0.141 over 2 seeds"
-    assert seeds_text(system("a", 0.2, 0.4), "RR@10") == ""
+    assert seeds_text(of_values([0.2, 0.4], "a"), "RR@10") == ""
 
 
 def test_one_seed_or_other_queries_are_refused():
     with pytest.raises(ValueError, match="at least two seeds"):
-        over_seeds("s", [system("a", 1.0)])
+        over_seeds("s", [of_values([1.0], "a")])
     with pytest.raises(ValueError, match="same queries"):
-        over_seeds("s", [system("a", 1.0), system("b", 1.0, 0.0)])
+        over_seeds("s", [of_values([1.0], "a"), of_values([1.0, 0.0], "b")])
 
 
 def test_the_comparison_pairs_queries_by_their_ids():
-    ours = system("a", 1.0, 0.5)
-    theirs = Evaluation("b", pd.DataFrame(), ours.values.iloc[::-1], Source())
+    ours = of_values([1.0, 0.5], "a")
+    theirs = replace(ours, values=ours.values.iloc[::-1])
     assert ours.against(theirs, "RR@10").difference.mean == 0
 
 
 def test_values_of_gives_a_column_a_system():
-    frame = values_of({"x": system("x", 1.0, 0.5), "y": system("y", 0.0, 0.25)}, ["y", "x"], "RR@10")
+    frame = values_of({"x": of_values([1.0, 0.5], "x"), "y": of_values([0.0, 0.25], "y")}, ["y", "x"], "RR@10")
     assert frame.columns.tolist() == ["y", "x"]
     assert frame.loc["q1"].tolist() == [0.25, 0.5]
 
@@ -52,8 +43,8 @@ def test_values_of_gives_a_column_a_system():
 def test_published_and_measured_stand_side_by_side_with_a_verdict():
     base, better = [0.5, 0.25, 0.0, 1.0] * 10, [1.0, 0.5, 0.25, 1.0] * 10
     shown = against_published("steensland2021", "5.1", "MRR@10", "RR@10",
-                              {"BM25": system("BM25", *base), "BERT-Mean": system("BERT-Mean", *better),
-                               "Other": system("Other", *base)}, "BM25")
+                              {"BM25": of_values(base, "BM25"), "BERT-Mean": of_values(better, "BERT-Mean"),
+                               "Other": of_values(base, "Other")}, "BM25")
     assert "0.571†" in shown.html  # published, with its mark
     assert "0.688†" in shown.html  # measured (1 + 0.5 + 0.25 + 1) / 4, significant by the same rule
     assert "+0.250" in shown.html  # measured effect; published +0.054
@@ -68,12 +59,12 @@ def test_published_and_measured_stand_side_by_side_with_a_verdict():
 def test_a_value_above_the_published_one_is_shown_as_a_difference_too():
     base, better = [0.0, 0.5] * 20, [1.0, 1.0] * 20
     shown = against_published("steensland2021", "5.1", "MRR@10", "RR@10",
-                              {"BM25": system("BM25", *base), "BERT-Mean": system("BERT-Mean", *better)}, "BM25")
+                              {"BM25": of_values(base, "BM25"), "BERT-Mean": of_values(better, "BERT-Mean")}, "BM25")
     assert "+13.89" in shown.html  # effect ratio 0.75 / 0.054
 
 
 def test_rows_of_the_study_that_were_not_measured_are_shown_as_not_run():
-    systems = {"BM25": system("BM25", 0.1, 0.2, 0.0), "BERT-Mean": system("BERT-Mean", 0.3, 0.4, 0.5)}
+    systems = {"BM25": of_values([0.1, 0.2, 0.0], "BM25"), "BERT-Mean": of_values([0.3, 0.4, 0.5], "BERT-Mean")}
     shown = against_published("steensland2021", "5.1", "MRR@10", "RR@10", systems, "BM25", "ranker")
     assert shown.html.index("BERT-Mean") < shown.html.index("BERT-Max")
     assert "not run" in shown.html[shown.html.index("BERT-Max"):]
@@ -85,7 +76,7 @@ def test_rows_of_the_study_that_were_not_measured_are_shown_as_not_run():
 
 
 def test_a_system_on_some_of_its_queries():
-    both = over_seeds("s", [system("a", 1.0, 0.0, 0.5), system("b", 0.5, 0.5, 0.5)])
+    both = over_seeds("s", [of_values([1.0, 0.0, 0.5], "a"), of_values([0.5, 0.5, 0.5], "b")])
     part = both.on(["q2", "q0"])
     assert part.values["RR@10"].to_dict() == {"q2": 0.5, "q0": 0.75}
     assert part.seed_means is None  # they are means over all queries
@@ -95,7 +86,7 @@ def test_a_system_on_some_of_its_queries():
 
 
 def test_two_parts_of_a_system_are_compared_unpaired():
-    whole = system("a", 0.9, 0.8, 0.7, 0.1, 0.2)
+    whole = of_values([0.9, 0.8, 0.7, 0.1, 0.2], "a")
     found = whole.on(["q0", "q1", "q2"]).unpaired_against(whole.on(["q3", "q4"]), "RR@10")
     assert found.difference.mean == pytest.approx(0.65)
     assert found.p_permutation == pytest.approx(0.2)  # one of ten choices is as extreme, on one side

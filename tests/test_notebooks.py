@@ -99,7 +99,7 @@ def test_only_helpers_are_imported(file):
         if isinstance(node, ast.Import):
             assert [alias.name for alias in node.names if alias.name.split(".")[0] != "helpers"] == []
         elif isinstance(node, ast.ImportFrom):
-            assert node.min_relevance == 0
+            assert node.level == 0
             assert node.module.split(".")[0] == "helpers"
 
 

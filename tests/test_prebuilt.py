@@ -16,7 +16,7 @@ from helpers.steps.rebuilding import rebuild
 from helpers.systems.testbed import Testbed
 from local_server import serving
 
-FILES = {"segments_1": b"token_types", "_0.cfs": b"postings"}
+FILES = {"segments_1": b"the segments", "_0.cfs": b"postings"}
 PASSAGES, DOCUMENTS = "msmarco-v1-passage-full", "msmarco-v1-doc-full"
 
 
@@ -174,7 +174,7 @@ def test_without_network_the_archive_can_be_put_there_by_hand(offered, counted):
         prebuilt.prebuilt_index("tiny", found.md5).value()
     assert str(found.archive) in str(caught.value)
     found.archive.write_bytes(archive)
-    assert (prebuilt.prebuilt_index("tiny", found.md5).value() / "segments_1").read_bytes() == b"token_types"
+    assert (prebuilt.prebuilt_index("tiny", found.md5).value() / "segments_1").read_bytes() == b"the segments"
 
 
 @pytest.mark.slow

@@ -12,21 +12,8 @@ from helpers.networks import architectures
 from helpers.stories import approximate_ranking as ranking
 from helpers.stories import cost
 from helpers.stories import nearest_neighbours as story
-from helpers.systems.evaluated import Evaluation
 from tables import cells
-
-KEY = "0123456789abcdef"
-
-
-class Value:
-    """Stands for a step."""
-
-    def __init__(self, content=None, key=KEY):
-        self.content, self.key = content, key
-
-    def value(self):
-        return self.content
-
+from toys import KEY, Value, of_values
 
 # ---- time and memory ----
 
@@ -109,12 +96,6 @@ def test_the_claim_compares_rounds(distil, verdict):
     assert line["evidence"].endswith("6 rounds")
 
 
-def test_milliseconds_are_those_of_one_text():
-    assert cost.rounds_of(costs(), "cpu", "BERT").values[cost.MEASURE].tolist() == [100.0] * 6
-    (line,) = cost.claims_table(costs()).data["claims"]
-    assert line["evidence"].startswith("−50.000 [−50.000, −50.000], p 0.031")
-
-
 @pytest.mark.parametrize("changed, reason", [({"names": ("BERT", "ALBERT")}, "needs DistilBERT"),
                                              ({"names": ("ALBERT",)}, "needs BERT and DistilBERT"),
                                              ({"bert": (0.8,), "distil": (0.4,)}, "needs two rounds")])
@@ -122,26 +103,6 @@ def test_the_claim_needs_both_models_and_two_rounds(changed, reason):
     (line,) = cost.claims_table(costs(**changed)).data["claims"]
     assert line["verdict"] == NOT_RUN
     assert line["evidence"].startswith(reason)
-
-
-def test_the_finding_on_cost_follows_the_values():
-    text = cost.finding(costs()).markdown
-    assert "On this CPU a step of BERT takes 800 ms, one of DistilBERT 400 ms: 2.00 times as fast" in text
-    assert "0.07 s a query; here a text of a batch takes DistilBERT 0.050 s" in text
-    assert "it has 0.11 of BERT's parameters, takes 0.11 of its memory and 1.12 of its time" in text
-    assert "DistilBERT is the fastest of the study's models here" in text
-    assert "takes 0.50 of the time of one of ALBERT" in text
-    assert "The packaged backbone" not in text
-
-
-def test_the_fastest_in_training_is_whichever_it_is():
-    found = costs(training={"BERT": [4.0], "ALBERT": [1.0], "DistilBERT": [2.0]})
-    assert "ALBERT is the fastest of the study's models here" in cost.finding(found).markdown
-
-
-def test_trained_weights_are_compared_with_random_ones_of_their_shape():
-    text = cost.finding(costs(names=("BERT/6/384/12", "packaged"))).markdown
-    assert text == ("The packaged backbone with its trained weights takes 1.25 of the time that random weights in its shape do.")
 
 
 def test_a_model_is_measured_once_and_shapes_come_first():
@@ -152,11 +113,6 @@ def test_a_model_is_measured_once_and_shapes_come_first():
     assert found.time["cpu"].arguments["shapes"] == ["BERT", "ALBERT"]
     assert list(cost.all_steps(found)) == ["inference, cpu", "inference, cuda", "training, cpu", "training, cuda", "memory, cpu",
                                            "memory, cuda"]
-
-
-def test_without_a_device_all_that_there_are_are_measured(monkeypatch):
-    monkeypatch.setattr(cost.numerics, "devices", lambda: ["cpu", "cuda"])
-    assert list(cost.costs(["BERT"], 8, 64, 6, 1, 2, 1, "fp32", []).time) == ["cpu", "cuda"]
 
 
 def test_an_unknown_model_is_refused():
@@ -220,32 +176,19 @@ def test_the_curves_show_the_largest_real_and_the_largest_collection():
     assert "1,000" not in story.curves(only).html
 
 
-def test_curves_of_synthetic_collections_alone():
-    assert "1,000 (900 synthetic)" in story.curves(searched().query("size == 1000")).html
-
-
 def test_growth_shows_each_index_where_it_reaches_the_recall():
     html = story.growth(searched(), 0.95, 0.01).html
     assert "exact: 2.5 ms at 100; exact: 50 ms at 1,000; HNSW: 5 ms at 100; HNSW: 5 ms at 1,000; encoding" in html
     assert "encoding the query: 10 ms." in html
 
 
-@pytest.mark.parametrize("kind, setting, text", [(HNSW, 40, "efSearch = 40"), (IVF, 2, "nprobe = 2"), (EXACT, 0, "")])
-def test_settings_have_the_names_of_the_library(kind, setting, text):
-    assert story.setting_text(kind, setting) == text
-
-
 REAL = pd.DataFrame([row(EXACT, 0, 100, 1.0, 1.0), row(HNSW, 40, 100, 0.96, 1.0), row(IVF, 1, 100, 0.5, 1.0)])
-
-
-def system(values, label="HNSW efSearch = 40"):
-    frame = pd.DataFrame({"RR@10": values}, index=[f"q{n}" for n in range(len(values))])
-    return Evaluation(label, pd.DataFrame(), frame, Value())
 
 
 def systems(loss=0.0):
     base = np.array([0.5, 1.0] * 4)
-    return {(EXACT, 0): system(base, "exact"), (HNSW, 40): system(base), (IVF, 1): system(base - loss, "IVF nprobe = 1")}
+    return {(EXACT, 0): of_values(base, "exact"), (HNSW, 40): of_values(base, "HNSW efSearch = 40"),
+            (IVF, 1): of_values(base - loss, "IVF nprobe = 1")}
 
 
 def test_the_effect_of_every_index_is_against_exact_search():
@@ -255,37 +198,6 @@ def test_the_effect_of_every_index_is_against_exact_search():
     assert hnsw[4:] == ["+0.000 [+0.000, +0.000]", "1.000 1.000"]
     assert ivf[4].startswith("−0.250 [−0.250, −0.250]")
     assert ivf[5].endswith("0.016")  # 2 / 2^8, twice for two comparisons
-
-
-def test_the_finding_on_indexes_follows_the_values():
-    text = ranking.finding(searched(), REAL, systems(0.25), 0.95, 0.01, 384).markdown
-    assert "At recall 0.95 HNSW is faster than exact search from 1,000 vectors on, and 10.0 times as fast over 1,000" in text
-    assert "what it saves in 22 queries" in text
-    assert "IVF is at no size up to 1,000 surely faster" in text
-    assert "takes 10.0 ms on one thread; exact search takes longer from 1,000 vectors on, 50.0 ms over 1,000" in text
-    # 8.8 million vectors of 768 dimensions: 8,800 times as many, twice as wide, 50 ms each
-    assert "8.8 million vectors of 768 dimensions would take one thread 880.0 s" in text
-    assert "Encoded and searched there, a query takes 60.0 ms by exact search and 15.0 ms by HNSW" in text
-    assert "significantly worse than exact search (p corrected): 1 of 2. The one" in text
-    assert "The one with the highest recall among them, IVF nprobe = 1 with 0.500, changes RR@10 by −0.250" in text
-
-
-def test_exact_search_may_stay_below_the_encoding():
-    text = ranking.finding(searched(), REAL, systems(), 0.95, 0.1, 384).markdown
-    assert "exact search takes less at every size here, 50.0 ms over 1,000 vectors" in text
-    assert text.endswith("significantly worse than exact search (p corrected): 0 of 2.")
-
-
-def test_the_worst_that_is_told_has_the_highest_recall():
-    both = {(EXACT, 0): system(np.ones(8)), (HNSW, 40): system(np.full(8, 0.9)), (IVF, 1): system(np.full(8, 0.5), "IVF")}
-    text = ranking.suffering(both, ranking.shares_of(REAL))
-    assert "2 of 2." in text
-    assert "HNSW efSearch = 40 with 0.960, changes RR@10 by −0.100" in text
-
-
-def test_a_ranking_that_is_better_does_not_suffer():
-    better = {(EXACT, 0): system(np.full(8, 0.5), "exact"), (HNSW, 40): system(np.ones(8))}
-    assert "0 of 1." in ranking.suffering(better, ranking.shares_of(REAL))
 
 
 def test_an_index_must_stay_faster_at_every_larger_size():
@@ -300,5 +212,32 @@ def test_an_index_must_be_faster_beyond_the_quartiles():
     assert "at no size" in ranking.faster_from(close, [100, 1000], HNSW, 0.95)
 
 
-def test_the_median_of_the_rounds():
-    assert story.median(Value([0.3, 0.1, 0.2, 9.0])) == pytest.approx(0.25)
+# ---- findings ----
+
+@pytest.mark.parametrize("finding, words", [
+    (lambda: cost.finding(costs()), ["BERT takes 800 ms, one of DistilBERT 400 ms: 2.00 times as fast",
+                                     "takes DistilBERT 0.050 s",
+                                     "0.11 of BERT's parameters, takes 0.11 of its memory and 1.12 of its time",
+                                     "DistilBERT is the fastest", "0.50 of the time of one of ALBERT"]),
+    (lambda: cost.finding(costs(training={"BERT": [4.0], "ALBERT": [1.0], "DistilBERT": [2.0]})), ["ALBERT is the fastest"]),
+    (lambda: cost.finding(costs(names=("BERT/6/384/12", "packaged"))), ["takes 1.25 of the time that random weights"]),
+    (lambda: ranking.finding(searched(), REAL, systems(0.25), 0.95, 0.01, 384), [
+        "from 1,000 vectors on, and 10.0 times as fast", "in 22 queries", "IVF is at no size up to 1,000",
+        "takes 10.0 ms on one thread", "50.0 ms over 1,000",
+        "one thread 880.0 s",  # 8.8 million vectors of 768 dimensions: 8,800 times as many, twice as wide, 50 ms each
+        "60.0 ms by exact search and 15.0 ms by HNSW", "(p corrected): 1 of 2", "by −0.250"]),
+    (lambda: ranking.finding(searched(), REAL, systems(), 0.95, 0.1, 384),
+     ["takes less at every size", "(p corrected): 0 of 2."])])
+def test_what_a_finding_says_follows_the_values(finding, words):
+    text = finding().markdown
+    assert [word for word in words if word not in text] == []
+
+
+@pytest.mark.parametrize("hnsw, ivf, words", [
+    (0.9, 0.5, ["2 of 2.", "HNSW efSearch = 40 with 0.960, changes RR@10 by −0.100"]),  # of the worse, that of the highest recall
+    (1.0, 1.0, ["0 of 2."]), (2.0, 1.0, ["0 of 2."])])  # a ranking that is better does not suffer
+def test_an_index_suffers_if_its_ranking_is_significantly_worse(hnsw, ivf, words):
+    both = {(EXACT, 0): of_values(np.ones(8)), (HNSW, 40): of_values(np.full(8, hnsw), "HNSW efSearch = 40"),
+            (IVF, 1): of_values(np.full(8, ivf), "IVF")}
+    text = ranking.suffering(both, ranking.shares_of(REAL))
+    assert [word for word in words if word not in text] == []

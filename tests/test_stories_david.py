@@ -1,36 +1,19 @@
 """The chapters *Significance* and *Answer types*: what they show follows the values. A constant difference over 8 queries has
 a permutation p of 2 / 2^8 = 0.008; two groups of 8 that do not overlap have 2 / C(16, 8) = 0.0002."""
 
-import re
-from html import unescape
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.data.answer_types import RULES, TYPES, WIDER
-from helpers.evaluation import published
-from helpers.evaluation.verdicts import INCOMPARABLE, INSIGNIFICANT, NONE, NOT_RUN, OPPOSITE, SIGNIFICANT
+from helpers.data.answer_types import TYPES, WIDER
+from helpers.evaluation.verdicts import INCOMPARABLE, NONE, NOT_RUN, OPPOSITE, SIGNIFICANT
 from helpers.stories import answer_type_rules as rules
 from helpers.stories import answer_types, david, encoders, significance
-from helpers.stories.wording import unpaired_effect
 from helpers.systems.bi_encoder import BiEncoder
-from helpers.systems.evaluated import Evaluation
-from tables import cells
-
-
-class Source:
-    key = "0123456789abcdef"
-
-
-def of_values(values, measure="RR@10", index=None):
-    names = index if index is not None else [f"q{number}" for number in range(len(values))]
-    return Evaluation("system", pd.DataFrame(), pd.DataFrame({measure: values}, index=pd.Index(names, name="query_id")), Source())
-
-
-def text_of(fragment):
-    return unescape(re.search(r'aria-label="([^"]*)"', fragment.html)[1])
+from tables import cells, effects, squeezed, text_of
+from toys import of_values
 
 
 def claim_of(fragment):
@@ -49,18 +32,6 @@ def test_every_model_stands_before_and_after_its_training():
     assert list(models) == ["MiniLM / Avg", "MiniLM / CLS", "MiniLM / Avg, zero-shot", "MiniLM / CLS, zero-shot"]
     assert [(model.pooling, model.loss) for model in models.values()] == [
         ("mean", "triplet"), ("cls", "triplet"), ("mean", "none"), ("cls", "none")]
-
-
-def test_without_training_the_untouched_models_are_left():
-    assert list(david.variants(encoders.models(BASE, ["packaged"], ["mean"]), trained=False)) == ["MiniLM / Avg, zero-shot"]
-
-
-def test_the_models_are_those_of_the_chapter_encoders():
-    # the parameters of notebooks/encoders.ipynb, so that no training is run twice
-    theirs = BiEncoder("almanac", "passage", queries=1500, loss="triplet", margin=1.0, epochs=1, learning_rate=2e-5,
-                       max_length=128, query_length=64, seed=1, data_seed=1)
-    ours = BiEncoder("almanac", "passage", queries=1500, epochs=1, learning_rate=2e-5, seed=1, data_seed=1)
-    assert ours == theirs
 
 
 @pytest.mark.parametrize("specs, poolings, trained, pair", [
@@ -162,24 +133,10 @@ def test_the_pairs_that_the_rules_disagree_on_are_shown():
     assert significance.disagreeing(pairs).index.tolist() == [1, 2]
     rows = cells(significance.disagreements(systems, pairs))[1:]
     assert [row[0:2] for row in rows] == [["x less y", "study"], ["x less y", "per query"]]
-    assert re.sub(r"\s+", " ", rows[0][2]) == "+0.100 [+0.000, +0.200]"
+    assert squeezed(rows[0][2]) == "+0.100 [+0.000, +0.200]"
     assert rows[0][3:] == ["+0.50", "0.040", "50% of divisions", "0.020", "0.060"]
     said = [row[1] for row in cells(significance.every_pair(systems, pairs))[1:]]
     assert said == ["study and per query", "study", "per query", "neither"]
-
-
-def test_rules_that_agree_say_so():
-    pairs = decided(FOUR[0], FOUR[3])
-    assert significance.disagreements({}, pairs).markdown == "The two rules agree on all 2 pairs."
-    assert "They agree on every pair." in significance.finding(pairs, encoders.models(BASE, ["packaged"], ["mean"])).markdown
-
-
-def test_why_the_rules_disagree():
-    text = significance.why(decided(*FOUR), queries=400, groups=10, divisions=200).markdown
-    assert "|t| must exceed 2.26 instead of 1.97" in text
-    assert "with a power of 80% is shown by the means with 71%" in text
-    assert "For 1 of the 4 pairs more than 5% but less than 95% of 200 divisions" in text  # 0.5; not 1.0, 0.96 and 0.05
-    assert "of 4 pairs of equal systems it would call 0.2 different" in text
 
 
 def test_cut_layers_are_not_comparable_with_distillation():
@@ -200,21 +157,6 @@ def test_models_from_the_hub_are_judged(change, verdict):
 def test_one_backbone_cannot_test_the_claim():
     line = claim_of(significance.claims_table(three_systems(), encoders.models(BASE, ["packaged"], ["mean"])))
     assert (line["verdict"], line["evidence"]) == (NOT_RUN, "needs a second backbone, to stand for DistilBERT")
-
-
-def test_the_finding_counts_and_names_the_claims_pair():
-    models = encoders.models(BASE, BOTH, ["mean"])
-    pairs = compared().assign(p_groups=[0.01, 0.01, 0.3], holm=[0.2, 0.01, 0.01], p=0.04, d=0.5)
-    text = significance.finding(pairs, models).markdown
-    assert "Of 3 pairs the study's rule calls 2 different, the test per query with Holm's correction 2." in text
-    assert "They disagree on 2: 1 differ by the study's rule alone, 1 by the other alone." in text
-    assert text.endswith("MiniLM (layers 0,1,2) / Avg against MiniLM / Avg: −0.050 in RR@10, by the study's own rule not "
-                         "significant (p 0.300), per query p 0.040, Cohen's d −0.50.")
-
-
-def test_the_body_of_table_4_3_is_missing():
-    # if it is ever found, the chapter must show it
-    assert not [key for key in published.load("david2020") if key[0] == "4.3"]
 
 
 # ---- answer types: the rules on a collection ----
@@ -258,11 +200,6 @@ def test_agreement_is_counted_of_all_and_of_those_with_a_type():
     assert row == ["test", "6", "83.3%", "66.7%", "80.0%", "100.0%", "83.3%", "83.3%"]
 
 
-def test_a_split_that_gets_no_types_is_no_division_by_zero():
-    queries = pd.DataFrame({"query_id": ["1"], "text": ["???"], "answer_type": ["DESC"], "split": ["test"]})
-    assert cells(rules.agreement_table(queries))[1] == ["test", "1", "0.0%", "0.0%", "", "0.0%", "0.0%", ""]
-
-
 def test_the_confusion_has_labels_in_rows():
     text = text_of(rules.confusion(rules.labelled(Labelled()), "test"))
     assert "Counts of label of the collection by type by the rules." in text
@@ -281,11 +218,6 @@ def test_every_rule_says_what_it_decides():
     assert sum(int(row[1]) for row in found.values()) == 6
 
 
-def test_without_labels_the_rules_cannot_be_checked():
-    assert "cannot be checked" in rules.agreement_table(None).markdown
-    assert rules.confusion(None, "test").markdown == rules.rules_table(None, "test").markdown == ""
-
-
 def test_the_studys_counts_add_up_to_its_queries():
     said = rules.published_counts()
     assert [said[kind] for kind in TYPES] == [2316, 1168, 568, 563, 404, 9]
@@ -295,7 +227,7 @@ def test_the_studys_counts_add_up_to_its_queries():
 def test_counts_stand_beside_the_studys():
     header, *rows = cells(rules.counts_table(ASKED, "Tiny"))
     assert header == ["type", "the study's queries, qtypes", "Tiny, labels", "Tiny, our rules"]
-    shown = {row[0]: [re.sub(r"\s+", " ", text) for text in row[1:]] for row in rows}
+    shown = {row[0]: [squeezed(text) for text in row[1:]] for row in rows}
     assert shown["DESC"] == ["2,316 33.2%", "1 16.7%", "2 33.3%"]
     assert shown["none"] == ["1,952 28.0%", "0 0.0%", "1 16.7%"]
     assert len(cells(rules.counts_table(ASKED.drop(columns="answer_type"), "Tiny"))[0]) == 3
@@ -318,7 +250,7 @@ def typed_queries(**sizes):
 
 def on_types(types, **means):
     """A system whose RR is the given value in each type, else 0."""
-    return of_values([means.get(kind, 0.0) for kind in types], "RR", types.index)
+    return of_values({"RR": [means.get(kind, 0.0) for kind in types]}, queries=types.index)
 
 
 def bed_of(frame, judged):
@@ -342,7 +274,7 @@ def test_table_4_4_has_a_row_a_type():
     shown = answer_types.by_type_table(systems, "MiniLM / Avg", types)
     header, *rows = cells(shown)
     assert header[5:7] == ["BERT, published", "MiniLM / Avg, measured"]
-    found = {row[0]: [re.sub(r"\s+", " ", text) for text in row[1:]] for row in rows}
+    found = {row[0]: [squeezed(text) for text in row[1:]] for row in rows}
     assert list(found) == list(TYPES)
     assert found["DESC"] == ["2,316", "8", "0.19", "0.250 [0.250, 0.250]", "0.29 +0.100", "0.500 [0.500, 0.500]", INCOMPARABLE,
                              "+0.250 [+0.250, +0.250]", "< 0.001 0.008"]
@@ -360,16 +292,6 @@ def test_only_systems_of_the_study_are_kept_as_its_values():
         ("BM25", 0.0, None), ("ELECTRA", 0.5, SIGNIFICANT)]
 
 
-def test_the_figures_give_every_mean():
-    types = typed_queries(LOC=2, ENTY=3)
-    systems = {"BM25": on_types(types, LOC=0.25), "MiniLM / Avg": on_types(types, ENTY=0.5)}
-    text = text_of(answer_types.by_type_figure(systems, types))
-    assert "BM25, LOC: 0.250; BM25, ENTY: 0.000; MiniLM / Avg, LOC: 0.000; MiniLM / Avg, ENTY: 0.500." in text
-    styles = types.replace({"LOC": "plain", "ENTY": "oblique"})
-    assert "BM25, plain: 0.250; BM25, oblique: 0.000" in text_of(answer_types.by_style_figure(systems, styles))
-    assert "does not label" in answer_types.by_style_figure(systems, None).markdown
-
-
 def test_styles_begin_with_the_plain_ones():
     frame = ASKED.assign(style=["oblique", "plain", "paraphrase"] * 2)
     assert list(answer_types.styles_of(bed_of(frame, ["1", "2", "3"]))) == ["plain", "paraphrase", "oblique"]
@@ -377,8 +299,8 @@ def test_styles_begin_with_the_plain_ones():
 
 
 def test_labels_stand_beside_the_types_of_the_rules():
-    systems = {"BM25": of_values([1.0, 0.5, 0.0, 0.0, 0.0, 0.25], "RR", list(ASKED["query_id"]))}
-    found = {row[0]: [re.sub(r"\s+", " ", text)[:5] for text in row[1:]]
+    systems = {"BM25": of_values({"RR": [1.0, 0.5, 0.0, 0.0, 0.0, 0.25]}, queries=list(ASKED["query_id"]))}
+    found = {row[0]: [squeezed(text)[:5] for text in row[1:]]
              for row in cells(answer_types.labels_and_rules(systems, bed_of(ASKED, list(ASKED["query_id"]))))[1:]}
     assert found["DESC"] == ["1", "0.000", "2", "0.125"]  # by the rules query 6 is one of them
     assert found["ABBR"] == ["1", "0.250", "0", ""]
@@ -392,12 +314,6 @@ def test_the_claim_compares_two_groups_of_queries(easy, hard, verdict):
     line = claim_of(answer_types.claims_table({"m": on_types(types, LOC=easy, ENTY=hard, DESC=1.0)}, "m", types))
     assert line["verdict"] == verdict
     assert line["evidence"].endswith("8 against 8 queries")
-
-
-def test_a_few_queries_do_not_settle_the_claim():
-    types = typed_queries(LOC=2, ENTY=2)  # 2 / C(4, 2) = 1 / 3
-    line = claim_of(answer_types.claims_table({"m": on_types(types, LOC=1.0)}, "m", types))
-    assert (line["verdict"], "p 0.333" in line["evidence"]) == (INSIGNIFICANT, True)
 
 
 @pytest.mark.parametrize("sizes", [{"LOC": 1, "ENTY": 8}, {"LOC": 8, "ENTY": 1}, {"LOC": 8}, {}])
@@ -423,28 +339,25 @@ def test_location_and_entity_are_also_compared_within_each_style():
     assert len(cells(answer_types.location_table(systems, types, None, "m"))) == 3
 
 
-def test_a_style_with_too_few_queries_is_left_out():
-    types = typed_queries(LOC=3, ENTY=3)
-    styles = pd.Series(["plain"] * 5 + ["oblique"], index=types.index)
-    rows = cells(answer_types.location_table({"m": on_types(types)}, types, styles, "m"))[1:]
-    assert [row[:2] for row in rows] == [["m", "3 and 3"], ["m, plain queries", "3 and 2"]]
+# ---- findings ----
+
+def test_the_finding_on_significance_counts_and_names_the_claims_pair():
+    pairs = compared().assign(p_groups=[0.01, 0.01, 0.3], holm=[0.2, 0.01, 0.01], p=0.04, d=0.5)
+    text = significance.finding(pairs, encoders.models(BASE, BOTH, ["mean"])).markdown
+    assert [word for word in ("study's rule calls 2 different", "correction 2.", "1 differ by the study's rule alone",
+                              "1 by the other", "−0.050 in RR@10", "p 0.300", "p 0.040",
+                              "Cohen's d −0.50.") if word not in text] == []
+    agreed = decided(FOUR[0], FOUR[3])
+    assert "agree on all 2 pairs" in significance.disagreements({}, agreed).markdown
+    text = significance.why(decided(*FOUR), queries=400, groups=10, divisions=200).markdown
+    assert "2.26 instead of 1.97" in text  # the quantiles of t with 9 and 399 degrees of freedom
+    assert "For 1 of the 4 pairs" in text  # a share of 0.5; not 1.0, 0.96 and 0.05
 
 
-def test_the_finding_names_best_and_worst_type():
+def test_the_finding_on_answer_types_names_best_and_worst():
     types = typed_queries(LOC=8, ENTY=8, DESC=2)
     systems = {"BM25": on_types(types), "m": on_types(types, LOC=0.5, ENTY=0.25)}
     text = answer_types.finding(systems, "m", types, rules.labelled(Labelled()), "test").markdown
-    assert text.startswith("m answers questions of type LOC best (0.500) and those of type DESC worst (0.000).")
-    assert "m, location less entity: +0.250 [+0.250, +0.250] (significant, permutation p < 0.001; 8 against 8 queries)." in text
-    assert "BM25, location less entity: +0.000" in text
-    assert "to 66.7% of the 6 queries of test" in text
+    assert effects(text) == "+0.250 +0.000"
+    assert "LOC best (0.500) and those of type DESC worst (0.000)" in text
     assert "label" not in answer_types.finding(systems, "m", types, None, "test").markdown
-
-
-def test_a_difference_of_two_groups_in_words():
-    found = of_values([0.5, 0.5]).unpaired_against(of_values([0.25, 0.25, 0.25]), "RR@10")
-    assert unpaired_effect(found) == "+0.250 [+0.250, +0.250] (not significant, permutation p 0.200; 2 against 3 queries)"
-
-
-def test_the_rules_of_the_study_come_after_our_own():
-    assert WIDER[1:] == RULES

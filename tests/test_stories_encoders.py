@@ -4,7 +4,6 @@ import re
 from dataclasses import replace
 from types import SimpleNamespace
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -13,26 +12,12 @@ from helpers.evaluation import published
 from helpers.evaluation.verdicts import INCOMPARABLE, NONE, NOT_RUN, OPPOSITE, SIGNIFICANT
 from helpers.stories import embeddings, encoder_trainings, encoders, sequence_length
 from helpers.systems.bi_encoder import BiEncoder
-from helpers.systems.evaluated import Evaluation
-from tables import cells, verdicts_of
+from tables import cells, effects, verdicts_of
+from toys import Value, run_of, system
 
-MEASURES = ("RR@10", "AP", "R@100")
-
-
-class Source:
-    key = "0123456789abcdef"
-
-    def entry(self):
-        return SimpleNamespace(manifest={
-            "inputs": [{"step": "passage_embeddings", "seconds": 30.0}, {"step": "query_embeddings", "key": "x"}], "seconds": 2.0,
-            "machine": {"cpu": "a processor", "cores": 2, "threads": 1}})
-
-
-def system(shift=0.0, queries=8, run=None):
-    """A system whose every measure is `shift` above 0, 0.5, 0, 0.5, ..."""
-    values = np.array([0.0, 0.5] * (queries // 2)) + shift
-    frame = pd.DataFrame(dict.fromkeys(MEASURES, values), index=pd.Index([f"q{n}" for n in range(queries)], name="query_id"))
-    return Evaluation("system", pd.DataFrame() if run is None else run, frame, Source())
+SEARCHED = Value(manifest={"inputs": [{"step": "passage_embeddings", "seconds": 30.0}, {"step": "query_embeddings", "key": "x"}],
+                           "seconds": 2.0, "machine": {"cpu": "a processor", "cores": 2, "threads": 1}})
+TRAINED = SimpleNamespace(log=Value(manifest={"inputs": [{"step": "bi_encoder", "seconds": 100.0}]}))
 
 
 # ---- encoders ----
@@ -73,17 +58,6 @@ def test_measures_do_not_look_beyond_the_depth(depth, last):
     found = encoders.measures(depth)
     assert found[:4] == ["RR@10", "AP", f"R@{depth}", "Rprec"]
     assert found[-1] == last
-
-
-def test_every_measure_of_the_chapter_can_be_computed(folder):
-    from helpers.evaluation.measures import per_query
-
-    run = pd.DataFrame([("q1", "d2", 3.0), ("q1", "d1", 2.0)], columns=["query_id", "doc_id", "score"])
-    qrels = pd.DataFrame([("q1", "d1", 1), ("q1", "d9", 1)], columns=["query_id", "doc_id", "relevance"])
-    found = per_query(run, qrels, encoders.measures(1000)).loc["q1"]
-    gain, ideal = 1 / np.log2(3), 1 + 1 / np.log2(3)
-    expected = {"RR@10": 0.5, "AP": 0.25, "R@1000": 0.5, "Rprec": 0.5, **{f"nDCG@{k}": gain / ideal for k in (5, 10, 100, 1000)}}
-    assert found.to_dict() == pytest.approx(expected)
 
 
 def test_models_are_searched_with_every_seed_and_averaged(monkeypatch):
@@ -145,11 +119,6 @@ def log_of(first, last):
                     {"step": 6, "eval_loss": 0.4, "eval_accuracy": last}]}
 
 
-def test_the_trainings_are_told_from_before_to_after():
-    rows = cells(encoder_trainings.training_table({"a": log_of(0.5, 0.75)}))
-    assert rows[1] == ["a", "1,000", "90", "6", "0.900 → 0.400", "0.500 → 0.750"]
-
-
 def test_learning_curves_begin_before_the_first_step():
     logs = {"a": log_of(0.5, 0.75), "b": log_of(0.6, 0.8)}
     figure = encoder_trainings.learning_curves(logs, "eval_accuracy", "accuracy", "caption")
@@ -157,19 +126,11 @@ def test_learning_curves_begin_before_the_first_step():
     assert "b: 0.600 at 0, 0.800 at 6." in figure.html
 
 
-def test_the_heat_maps_hold_models_and_poolings():
-    found = {"A / Avg": system(0.1), "A / CLS": system(0.2), "B / Avg": system(), "B / CLS": system()}
-    figure = encoders.heat_map(found, "before")
-    assert "the best is model = A, pooling = CLS" in figure.html
-    assert "the best is model = BERT, pooling = Avg" in encoders.published_heat_map().html
-
-
 def test_the_cost_takes_the_seconds_of_the_steps_before_and_leaves_unknown_ones_empty():
-    training = SimpleNamespace(entry=lambda: SimpleNamespace(manifest={"inputs": [{"step": "bi_encoder", "seconds": 100.0}]}))
-    rows = cells(encoder_trainings.cost({"a": SimpleNamespace(log=training)}, {"a": system()}))
+    rows = cells(encoder_trainings.cost({"a": TRAINED}, {"a": system(source=SEARCHED)}))
     assert rows[1] == ["a", "2 min", "30 s", "2.0 s", "a processor, 1 thread of 2 cores"]
-    unknown = SimpleNamespace(entry=lambda: SimpleNamespace(manifest={"inputs": [{"step": "bi_encoder", "key": "x"}]}))
-    assert cells(encoder_trainings.cost({"a": SimpleNamespace(log=unknown)}, {"a": system()}))[1][1] == ""
+    unknown = Value(manifest={"inputs": [{"step": "bi_encoder", "key": "x"}]})
+    assert cells(encoder_trainings.cost({"a": SimpleNamespace(log=unknown)}, {"a": system(source=SEARCHED)}))[1][1] == ""
 
 
 def test_a_model_is_trained_with_each_margin_and_compared_with_itself_untouched(monkeypatch):
@@ -181,25 +142,6 @@ def test_a_model_is_trained_with_each_margin_and_compared_with_itself_untouched(
     assert rows[1][:4] == ["margin 0.2", "0.450", "0.750", "−0.300 [−0.300, −0.300]"]
     assert rows[2][0] == "margin 1"
     assert rows[2][3].startswith("+0.500")
-
-
-def test_the_finding_on_encoders_follows_the_values():
-    said = encoders.finding({"A / Avg": system(0.4), "B / Avg": system(0.1)}, {"A / Avg": system(0.3), "B / Avg": system(0.25)},
-                            system(0.2)).markdown
-    assert "Of the trained encoders A / Avg ranks best, with 0.550; against BM25: +0.100" in said
-    assert "Of the zero-shot ones A / Avg ranks best, with 0.650; against BM25: +0.200" in said
-    assert "raises 1 of 2 models" in said
-    assert "the most favourable change is that of B / Avg: +0.150" in said
-
-
-def test_a_small_collection_is_searched_less_deep_and_the_page_says_so(folder, store):
-    from helpers.systems.testbed import Testbed
-
-    bed = Testbed(str(folder))
-    said = encoders.scale(bed, 100).markdown
-    assert "all 4 passages for 3 queries, 100 passages each" in said
-    assert "The study keeps 1,000 of 8,841,823 passages. Here that would be 100% of all" in said
-    assert "The study" not in encoders.scale(bed, 1000).markdown
 
 
 # ---- sequence length ----
@@ -237,39 +179,15 @@ def test_only_the_studys_encoder_and_lengths_are_judged():
     assert verdicts_of(sequence_length.claims_table({64: system()}, BiEncoder(), LENGTHS)) == {sequence_length.CLAIM: NOT_RUN}
 
 
-def test_the_published_lengths_stand_side_by_side():
-    rows = cells(sequence_length.published_table())
-    assert rows[0] == ["encoder", "128 tokens", "512 tokens", "change"]
-    assert rows[1] == ["BERT", "0.3036", "0.2637", "−0.0399"]
-    assert [row[0] for row in rows[1:]] == ["BERT", "ALBERT", "DistilBERT", "ELECTRA"]
-    assert all(row[3].startswith("−") for row in rows[1:])
-
-
 def test_the_table_of_lengths_has_effectiveness_cuts_and_cost():
-    training = SimpleNamespace(entry=lambda: SimpleNamespace(manifest={"inputs": [{"step": "bi_encoder", "seconds": 100.0}]}))
-    rows = cells(sequence_length.table({20: system(), 100: system(0.1)}, dict.fromkeys((20, 100), SimpleNamespace(log=training)),
-                                       LENGTHS, 100))
+    systems = {20: system(source=SEARCHED), 100: system(0.1, source=SEARCHED)}
+    rows = cells(sequence_length.table(systems, dict.fromkeys(systems, TRAINED), LENGTHS, 100))
     assert rows[1][:4] == ["20 tokens", "40%", "20", "0.250 [0.062, 0.438]"]
     assert rows[2][:3] == ["100 tokens", "10%", "52"]
     assert rows[1][-2:] == ["2 min", "30 s"]
 
 
-def test_the_finding_on_lengths_follows_the_values():
-    said = sequence_length.finding({20: system(), 128: system(0.2), 512: system(0.1)}, LENGTHS).markdown
-    assert "From 128 to 512 tokens AP changes by −0.100" in said
-    assert "10% of the passages are longer than 128 tokens" in said
-    assert "With 20 tokens, which cut 40% of the passages, the change against 128 is −0.200" in said
-    assert "reads 72 tokens of a passage on average, the shortest 20" in said
-    alone = sequence_length.finding({64: system()}, LENGTHS).markdown
-    assert "changes" not in alone
-
-
 # ---- what embeddings hold ----
-
-def run_of(**best):
-    rows = [(query, doc_id, -float(place)) for query, ranking in best.items() for place, doc_id in enumerate(ranking)]
-    return pd.DataFrame(rows, columns=["query_id", "doc_id", "score"])
-
 
 BED = SimpleNamespace(
     qrels=pd.DataFrame([("q0", "a", 1), ("q1", "b", 1), ("q2", "c", 1)], columns=["query_id", "doc_id", "relevance"]),
@@ -315,12 +233,6 @@ def test_examples_show_the_texts_escaped_and_cut(texts):
     assert len(cells(embeddings.examples(systems(), BED, "fine-tuned", "BM25", 2, 1))) == 2
 
 
-def test_a_query_that_the_other_ranks_nothing_for(texts):
-    both = systems()
-    both["BM25"] = replace(both["BM25"], run=run_of(q0=["x"], q1=["b"]))
-    assert cells(embeddings.examples(both, BED, "fine-tuned", "BM25", 2, 5))[-1][2:] == ["not found", "nothing"]
-
-
 def test_answers_of_two_systems_are_counted():
     rows = cells(embeddings.counts_table(systems(), BED, 2))
     assert rows[1] == ["BM25, fine-tuned", "0", "1", "2", "0"]
@@ -353,24 +265,34 @@ def test_a_map_says_how_many_queries_have_their_passage_nearest():
 
 def test_the_space_is_told_by_its_similarities():
     table = pd.DataFrame({"query_id": ["a", "b"], "relevant": [0.9, 0.7], "other": [0.1, 0.3], "above": [1.0, 0.5]})
-    step = SimpleNamespace(key="0123456789abcdef", value=lambda: table)
+    step = Value(table)
     rows = cells(embeddings.space_table({"zero-shot": step}))
     assert rows[1] == ["zero-shot", "0.800", "0.200", "0.600", "75.00%"]
     assert 'href="#step-0123456789"' in embeddings.space_table({"zero-shot": step}).html
 
 
-def test_the_finding_on_embeddings_follows_the_values():
-    shares = pd.DataFrame({"query_id": ["q0", "q1", "q2"], "share": [0.0, 1.0, 0.5], "terms": 2})
+# ---- findings ----
+
+SHARES = pd.DataFrame({"query_id": ["q0", "q1", "q2"], "share": [0.0, 1.0, 0.5], "terms": 2})
+
+
+def spread():
+    """The two systems; the second gains less where more of the query is repeated."""
     both = systems()
     both["fine-tuned"].values["RR@10"] = both["BM25"].values["RR@10"] + [0.3, 0.1, 0.2, 0.0]
-    said = embeddings.finding(both, "fine-tuned", shares, BED, 2).markdown
-    assert "The fine-tuned against BM25: RR@10 +0.150" in said
-    assert "for 2 queries; the reverse holds for 1." in said
-    assert "repeats is −1.00" in said
-    alike = embeddings.finding(both, "fine-tuned", shares.assign(mlm_probability=0.5), BED, 2).markdown
-    assert "Spearman" not in alike
+    return both
 
 
-def test_the_encoder_stands_before_and_after_its_training():
-    base = BiEncoder()
-    assert embeddings.models(base) == {"zero-shot encoder": replace(base, loss="none"), "fine-tuned encoder": base}
+@pytest.mark.parametrize("finding, stated, words", [
+    (lambda: encoders.finding({"A / Avg": system(0.4), "B / Avg": system(0.1)}, {"A / Avg": system(0.3), "B / Avg": system(0.25)},
+                              system(0.2)), "+0.100 +0.200 +0.150",
+     ["trained encoders A / Avg ranks best, with 0.550", "raises 1 of 2 models", "change is that of B / Avg"]),
+    (lambda: sequence_length.finding({20: system(), 128: system(0.2), 512: system(0.1)}, LENGTHS), "−0.100 −0.200",
+     ["10% of the passages are longer than 128 tokens", "cut 40% of the passages", "reads 72 tokens"]),
+    (lambda: sequence_length.finding({64: system()}, LENGTHS), "", []),
+    (lambda: embeddings.finding(spread(), "fine-tuned", SHARES, BED, 2), "+0.150",
+     ["for 2 queries; the reverse holds for 1.", "repeats is −1.00"])])
+def test_a_finding_states_the_differences_of_its_systems_in_order(finding, stated, words):
+    text = finding().markdown
+    assert effects(text) == stated
+    assert [word for word in words if word not in text] == []

@@ -4,42 +4,29 @@ reads the words, so that interval and p are known: of 8 equal differences the pe
 import json
 import re
 from dataclasses import dataclass, replace
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
+import toys
 from helpers.evaluation.significance import Interval, Paired
 from helpers.evaluation.verdicts import INCOMPARABLE, INSIGNIFICANT, NONE, NOT_RUN, OPPOSITE, SIGNIFICANT
 from helpers.steps import ledger
 from helpers.stories import candidates, distillation, epochs, grid, model_size, parameters, seeds, training
 from helpers.stories.wording import effect
-from helpers.systems.evaluated import Evaluation, over_seeds
+from helpers.systems.evaluated import over_seeds
 from helpers.systems.reranker import Reranker
 from helpers.systems.student import Student
-from tables import cells, verdicts_of
+from tables import cells, effects, squeezed, verdicts_of
+from toys import KEY, Value, of_values
 
-SURE = "(significant, permutation p 0.008)"
-UNSURE = "(not significant, permutation p 1.000)"
 BASE = Reranker(epochs=3)
 
 
-class Source:
-    key = "0123456789abcdef"
-
-
-def system(shift=0.0, queries=8, **others):
-    """A system whose RR@10 is `shift` above 0, 0.5, 0, 0.5, ...; other measures as given (`recall=` is R@10)."""
-    wave = np.array([0.0, 0.5] * (queries // 2))
-    values = {"RR@10": wave + shift, "R@10": wave + others.get("recall", 0.0)}
-    return of_values(values)
-
-
-def of_values(values):
-    size = len(next(iter(values.values())))
-    frame = pd.DataFrame(values, index=pd.Index([f"q{number}" for number in range(size)], name="query_id"))
-    return Evaluation("system", pd.DataFrame(), frame, Source())
+def system(shift=0.0, recall=0.0, **more):
+    """A toy whose RR@10 is shifted, and whose recall has a shift of its own."""
+    return toys.system(shift, shifts={"R@10": recall}, **more)
 
 
 def log_of(loss=0.5, evaluation=0.6, **more):
@@ -48,11 +35,6 @@ def log_of(loss=0.5, evaluation=0.6, **more):
              {"step": 20, "eval_loss": evaluation}]
     return {"pairs": 1200, "positives": 300.0, "evaluation_pairs": 80, "steps": 20, "parameters": 22_000_000,
             "trained_parameters": 22_000_000, "log": lines} | more
-
-
-def said(text):
-    """A text with each run of blanks as one."""
-    return re.sub(r"\s+", " ", text)
 
 
 def p_of(fragment):
@@ -107,38 +89,10 @@ def test_losses_stand_beside_those_of_the_thesis():
     assert 'href="#step-0123456789"' in shown.html
 
 
-def test_the_measured_losses_of_printed_ones_are_kept_for_other_pages():
-    lines = training.losses_beside("5.3", {"3": (log_of(0.01, 0.02), system()), "12": (log_of(), system())}).data["values"]
-    assert [(line["row"], line["column"], line["measured"]) for line in lines] == [
-        ("3", "Final Eval Loss", 0.02), ("3", "Final Training Loss", 0.01)]
-    assert {(line["study"], line["table"], line["measure"], line["key"]) for line in lines} == {
-        ("steensland2021", "5.3", "loss", Source.key)}
-
-
-def test_only_the_losses_that_the_thesis_prints_are_shown():
-    assert cells(training.losses_beside("5.4", {"2": (log_of(0.1, 0.2), system())})) == [
-        ["training", "Final Eval Loss, published", "Final Eval Loss, measured"], ["2", "0.0186", "0.2000"]]
-
-
-@dataclass
-class Kept:
-    """Stands for a step with its entry in the store."""
-
-    manifest: dict
-    content: dict | None = None
-    key: str = "fedcba9876543210"
-
-    def entry(self):
-        return SimpleNamespace(manifest=self.manifest)
-
-    def value(self):
-        return self.content
-
-
 def test_the_cost_of_a_model_is_the_seconds_of_training_and_of_scoring(monkeypatch):
     machine = {"cpu": "A CPU", "cores": 4, "threads": 2}
-    log = Kept({"inputs": [{"step": "cross_encoder", "seconds": 4000.0}], "seconds": 0.1}, log_of())
-    scored = Kept({"seconds": 12.3, "machine": machine})
+    log = Value(log_of(), manifest={"inputs": [{"step": "cross_encoder", "seconds": 4000.0}], "seconds": 0.1})
+    scored = Value(manifest={"seconds": 12.3, "machine": machine})
     monkeypatch.setitem(ledger.USED, scored.key, {"source": "recorded"})
     shown = training.cost({"seed 1": log}, {"seed 1": replace(system(), source=scored), "BM25": system()})
     assert cells(shown)[1:] == [["seed 1", "20", "67 min", "12 s", "A CPU, 2 threads of 4 cores", "recorded"]]
@@ -165,24 +119,6 @@ def test_all_parameters_are_judged_against_the_output_layer(every, head, verdict
     assert verdicts_of(shown) == {"all-parameters-beat-task-specific": verdict}
 
 
-def test_the_table_of_what_is_adjusted():
-    logs = {parameters.ALL: log_of(), parameters.HEAD: log_of(0.65, 0.66, trained_parameters=385)}
-    rows = cells(parameters.table(logs, adjusted()))[1:]
-    assert [row[:4] for row in rows] == [[parameters.ALL, "22,000,000", "0.500", "0.600"],
-                                         [parameters.HEAD, "385", "0.650", "0.660"]]
-    assert [row[4][:5] for row in rows] == ["0.750", "0.500"]  # means of 0.5, 1, ... and of 0.25, 0.75, ...
-
-
-def test_the_finding_on_parameters_follows_the_differences():
-    logs = {parameters.ALL: log_of(trained_parameters=38_500_000), parameters.HEAD: log_of(trained_parameters=385)}
-    text = parameters.finding(adjusted(every=0.5, head=0.25, noisy=0.25, base=0.375), logs).markdown
-    assert "385 parameters, 0.0010% of the model's" in text
-    assert f"changes RR@10 by −0.250 [−0.250, −0.250] {SURE}" in text
-    assert f"against BM25 the difference is −0.125 [−0.125, −0.125] {SURE}" in text
-    assert f"Dropout in the frozen body changes RR@10 by +0.000 [+0.000, +0.000] {UNSURE}" in text
-    assert f"All parameters together against BM25: +0.125 [+0.125, +0.125] {SURE}" in text
-
-
 # ---- epochs ----
 
 @dataclass(frozen=True)
@@ -196,7 +132,7 @@ class Trained:
 
     @property
     def log(self):
-        return Kept({}, json.loads(self.logged))
+        return Value(json.loads(self.logged))
 
 
 class Bench:
@@ -239,13 +175,6 @@ def test_the_longest_training_is_judged_against_the_shortest(one, three, six, ve
     assert verdicts_of(epochs.claims_table(of_lengths(one, three, six))) == {"six-epochs-worse-than-three": verdict}
 
 
-def test_loss_lines_are_two_a_training():
-    lines = epochs.loss_lines({"3": log_of(0.4), "6": log_of(0.2, 0.7)})
-    ends = {name: line.iloc[-1] for name, line in lines.items()}
-    assert ends == {"training, 3 epochs": 0.4, "evaluation, 3 epochs": 0.6,
-                    "training, 6 epochs": 0.2, "evaluation, 6 epochs": 0.7}
-
-
 def test_the_table_of_early_stopping_has_a_row_for_each_of_the_longest_trainings():
     first = json.dumps({"steps": 1200, "stopped_at": None, "best_step": 1100})
     second = json.dumps({"steps": 1200, "stopped_at": 700, "best_step": 500})
@@ -254,23 +183,6 @@ def test_the_table_of_early_stopping_has_a_row_for_each_of_the_longest_trainings
     assert cells(shown)[1:] == [["seed 1", "1,200", "not at all", "1,100", "5.5", "0.375", "0.625"],
                                 ["seed 2", "1,200", "700", "500", "2.5", "0.500", "0.750"]]
     assert "Early stopping in the trainings of 6 epochs" in shown.html
-
-
-@pytest.mark.parametrize("late, words", [
-    (0.7, ("the evaluation loss rises from 0.600 to 0.700", "the longer training overfits.")),
-    (0.4, ("the evaluation loss falls from 0.600 to 0.400", "the longer training does not overfit."))])
-def test_the_finding_on_epochs_follows_the_evaluation_loss(late, words):
-    logs = {"1": log_of(0.5, 0.6), "3": log_of(0.4, 0.9), "6": log_of(0.3, late)}
-    text = epochs.finding(of_lengths(), logs).markdown
-    assert all(part in text for part in words)
-    assert "The training loss falls from 0.500 to 0.300" in text
-
-
-def test_the_finding_on_epochs_gives_both_differences():
-    logs = {name: log_of() for name in ("1", "3", "6")}
-    text = epochs.finding(of_lengths(one=0.5, six=0.25, stopped=0.375), logs).markdown
-    assert f"Going from 1 to 6 epochs changes RR@10 by −0.250 [−0.250, −0.250] {SURE}." in text
-    assert f"Early stopping changes RR@10 by +0.125 [+0.125, +0.125] {SURE} against the whole of the longer training." in text
 
 
 # ---- seeds ----
@@ -282,12 +194,7 @@ def runs(*shifts, **others):
 def varied():
     """Three runs of four queries whose components are not zero."""
     tables = {"1": [0.5, 1.0, 0.25, 0.0], "2": [0.25, 0.5, 0.25, 0.0], "3": [0.5, 0.5, 0.0, 0.25]}
-    return {"BM25": of_values({"RR@10": [0.0, 0.25, 0.0, 0.0]}), **{name: of_values({"RR@10": v}) for name, v in tables.items()}}
-
-
-def test_a_run_is_named_by_its_place():
-    found = seeds.models(BASE, [11, 5])
-    assert {name: model.seed for name, model in found.items()} == {"1": 11, "2": 5}
+    return {"BM25": of_values([0.0, 0.25, 0.0, 0.0]), **{name: of_values(v) for name, v in tables.items()}}
 
 
 def test_runs_are_ordered_from_the_best_and_others_left_out():
@@ -312,14 +219,6 @@ def test_one_seed_is_not_compared_with_itself():
     assert "with these parameters the two systems are one" in shown.html
 
 
-def test_p_is_at_most_one():
-    assert p_of(seeds.claims_table(runs(0.25, 0.25, 0.25))) == {"seeds-differ-little": "1.000"}
-
-
-def test_the_curves_of_seeds_are_those_of_held_out_pairs():
-    assert {name: line.to_dict() for name, line in seeds.curves({"1": log_of()}).items()} == {"run 1": {10: 0.8, 20: 0.6}}
-
-
 def test_the_components_are_those_of_the_runs_alone():
     found = seeds.found(varied())
     assert (found.seeds, found.queries) == (3, 4)
@@ -335,7 +234,7 @@ def test_the_spread_is_shown_with_its_text():
 
 
 def test_every_pair_of_runs_is_tested_and_corrected():
-    rows = [list(map(said, row)) for row in cells(seeds.pairs_table(varied()))[1:]]
+    rows = [list(map(squeezed, row)) for row in cells(seeds.pairs_table(varied()))[1:]]
     assert [row[0] for row in rows] == ["run 1 against run 3", "run 1 against run 2", "run 3 against run 2"]
     # 1 and 3 differ by 0, 0.5, 0.25, -0.25: mean 0.125, variance 0.3125 / 3, so 7.849 x 6.667 = 52.3
     # 1 and 2 by 0.25, 0.5, 0, 0: mean 0.1875, variance (0.0039 + 0.0977 + 2 x 0.0352) / 3, so 7.849 x 1.630 = 12.8
@@ -354,43 +253,6 @@ def test_p_of_the_pairs_is_corrected_by_holm():
     rows = cells(seeds.pairs_table(runs(0.5, 0.25, 0.25)))[1:]
     # two pairs differ in all 8 queries (p 2 / 256), the third in none: times three for both, as Holm's steps never fall
     assert [row[2] for row in rows] == ["0.023", "0.023", "1.000"]
-
-
-def test_the_variance_of_a_value_is_shared_out():
-    parts = seeds.found(varied())
-    total = parts.query + parts.seed + parts.rest
-    rows = cells(seeds.variance_table(varied()))[1:]
-    assert [row[0] for row in rows] == ["query, alike for all seeds", "seed, alike for all queries", "seed and query together"]
-    assert [row[1] for row in rows] == [f"{value:.5f}" for value in (parts.query, parts.seed, parts.rest)]
-    assert [row[2] for row in rows] == [f"{value / total:.1%}" for value in (parts.query, parts.seed, parts.rest)]
-
-
-def test_one_seed_says_so():
-    assert seeds.variance_table(runs(0.25)).markdown == "One seed alone says nothing of the variation over seeds."
-    assert seeds.finding(runs(0.25)).markdown == "With one seed there is nothing to compare."
-
-
-def test_the_published_runs_span_their_best_and_worst():
-    assert seeds.published_spread() == pytest.approx(0.571 - 0.560)
-
-
-def test_the_finding_on_seeds_compares_best_and_worst():
-    text = seeds.finding(varied()).markdown
-    parts = seeds.found(varied())
-    assert "Best and worst of 3 runs differ by +0.188" in text
-    assert "The study's four runs span 0.011; these span 0.188." in text
-    assert f"on these 4 queries has a standard deviation of {parts.seed_deviation:.4f}" in text
-    assert f"has one of {parts.query_deviation:.4f}, {parts.query_deviation / parts.seed_deviation:.1f} times as much." in text
-    assert "with a power of 80%, about 13 queries would be needed;" in text
-    needed = int(np.ceil(2 * 7.848879 * (parts.seed_deviation / 0.1875) ** 2))
-    assert f"about {max(2, needed)} seeds of each." in text
-
-
-def test_runs_that_do_not_differ_cannot_be_told_apart():
-    text = seeds.finding(runs(0.25, 0.25)).markdown
-    assert f"differ by +0.000 [+0.000, +0.000] {UNSURE}" in text
-    assert text.endswith("no number of queries would do.")
-    assert "standard deviation" not in text  # over seeds there is none to compare with
 
 
 # ---- grid ----
@@ -414,22 +276,11 @@ def test_the_grid_is_every_combination():
     assert len(set(found.values())) == 8
 
 
-def test_a_setting_in_words():
-    assert str(A) == "0.0001, 1 epoch, batch 16"
-    assert str(grid.Setting(5e-5, 3, 32)) == "5e-05, 3 epochs, batch 32"
-    assert C.columns == "3 epochs, batch 32"
-
-
 def test_results_are_a_row_a_setting():
     table, _ = searched()
     assert list(table.index) == [A, B, C]
     assert table.loc[[B]].to_numpy().tolist() == [[3e-4, "1 epoch, batch 16", 0.4, 0.375]]
     assert table.columns.tolist() == ["learning rate", "epochs and batch size", "evaluation loss", "RR@10"]
-
-
-def test_the_lowest_loss_and_the_best_ranking_are_found():
-    table, _ = searched()
-    assert (grid.lowest(table), grid.best(table)) == (B, A)
 
 
 @pytest.mark.parametrize("place, text", [
@@ -444,28 +295,6 @@ def test_the_choice_stands_beside_the_studys():
     rows = cells(grid.choice_table(table, systems))[1:]
     assert rows == [["Learning Rate", "1e-06, 5e-06, 1e-05, 5e-05", "5e-06", "0.0001, 0.0003", "0.0003"],
                     ["Epochs", "3, 4", "3", "1, 3", "1"], ["Batch Size", "16, 32, 64", "16", "16, 32", "16"]]
-
-
-def test_the_finding_says_what_choosing_by_the_loss_costs():
-    text = grid.finding(*searched(losses=(0.5, 0.4, 0.6), shifts=(0.25, 0.125, 0.0))).markdown
-    assert f"is that of the setting ({B}); it ranks 2nd of 3 by RR@10." in text
-    assert f"The setting that ranks best is ({A}); choosing by the loss instead changes it by −0.125" in text
-    assert "Spearman's correlation of loss and RR@10 is −0.50" in text  # ranks 2, 1, 3 and 3, 2, 1: 1 - 6 x 6 / 24
-
-
-def test_the_finding_says_if_loss_and_ranking_agree():
-    text = grid.finding(*searched(losses=(0.4, 0.5, 0.6), shifts=(0.25, 0.125, 0.0))).markdown
-    assert "it ranks 1st of 3 by RR@10. The setting that ranks best is the same one (0.500)." in text
-    assert "is −1.00 (p < 0.001)" in text
-    text = grid.finding(*searched(losses=(0.6, 0.5, 0.4), shifts=(0.25, 0.125, 0.0))).markdown
-    assert "it ranks 3rd of 3" in text
-    assert "is +1.00 (p < 0.001)" in text
-
-
-def test_two_points_are_no_grid():
-    found = grid.finding(*searched(losses=(0.5, 0.4), shifts=(0.25, 0.125)))
-    assert found.markdown == ("Fewer than three points, or points that all rank alike, say nothing of how loss "
-                              "and ranking agree.")
 
 
 # ---- model size ----
@@ -505,15 +334,6 @@ def test_the_studied_shapes_have_heads_of_64_dimensions():
         "BERT-Mini": "4/256/4", "BERT-Tiny": "2/128/2"}
 
 
-def test_a_model_a_backbone():
-    found = model_size.models(BASE, ["packaged:0,1", "packaged"])
-    assert {name: model.backbone for name, model in found.items()} == {"L2-H384": "packaged:0,1", "L6-H384": "packaged"}
-
-
-def test_models_are_ordered_by_their_parameters():
-    assert model_size.by_parameters(sized()[1]) == ["L3-H384", "L4-H384", "L6-H384"]
-
-
 @pytest.mark.parametrize("small, large, effect", [(0.0, 0.25, "+0.250"), (0.25, 0.0, "−0.250"), (0.25, 0.25, "+0.000")])
 def test_truncated_models_are_not_comparable_and_width_is_not_run(small, large, effect):
     shown = model_size.claims_table(*sized(small, large, middle=0.5))
@@ -533,12 +353,6 @@ def test_depth_is_judged_against_width_where_both_were_trained(medium, wide, ver
     assert found == {"bigger-models-rank-better": SIGNIFICANT, "layers-count-more-than-width": verdict}
 
 
-def test_one_of_the_two_models_is_not_enough():
-    systems, logs = sized()
-    systems["BERT-Medium"], logs["BERT-Medium"] = system(0.5), log_of()
-    assert verdicts_of(model_size.claims_table(systems, logs))["layers-count-more-than-width"] == NOT_RUN
-
-
 def test_both_claims_on_size_are_corrected_together():
     systems, logs = sized()
     systems |= {"BERT-Medium": system(0.5), "L4-H768": system(0.25)}
@@ -551,7 +365,7 @@ SPEED = timed({"6/384/12": [4.0, 2.0, 3.0], "3/384/12": [80.0, 60.0, 99.0], "4/3
 
 
 def test_the_table_of_sizes_has_the_smallest_first():
-    rows = [list(map(said, row)) for row in cells(model_size.table(*sized(), SPEED, SHAPES))[1:]]
+    rows = [list(map(squeezed, row)) for row in cells(model_size.table(*sized(), SPEED, SHAPES))[1:]]
     assert [row[0] for row in rows] == ["L3-H384", "L4-H384", "L6-H384"]
     assert [row[1] for row in rows] == ["17,000,000", "19,000,000", "22,000,000"]
     assert [row[2][:5] for row in rows] == ["0.250", "0.375", "0.500"]
@@ -560,23 +374,17 @@ def test_the_table_of_sizes_has_the_smallest_first():
     assert [row[5] for row in rows] == ["80.0 60.0 to 99.0", "1,200 1,000 to 2,000", "3.00 2.00 to 4.00"]
 
 
-@pytest.mark.parametrize("value, text", [(0.41, "0.41"), (9.99, "9.99"), (10, "10.0"), (24.34, "24.3"), (100, "100"),
-                                         (1250.4, "1,250")])
-def test_a_rate_has_two_or_three_digits(value, text):
-    assert model_size.speed_text(value) == text
-
-
 def test_speeds_stand_beside_the_studys_and_relative_to_bert_base():
     rates = {size: [1.0, 2.0, 3.0] for size in model_size.studied_shapes().values()} | {"2/128/2": [90.0, 100.0, 110.0]}
     shown = model_size.speed_table({"cpu": timed(rates), "cuda": timed(dict.fromkeys(rates, [8.0, 8.0, 8.0]))},
-                                   {"cpu": Kept({}), "cuda": Kept({})})
+                                   {"cpu": Value(), "cuda": Value()})
     header, *rows = cells(shown)
     assert header[4:] == ["here, cpu (random weights)", "relative", "here, cuda (random weights)", "relative"]
     assert [row[0] for row in rows] == list(model_size.studied_shapes())
-    base, tiny = (list(map(said, rows[number])) for number in (0, -1))
+    base, tiny = (list(map(squeezed, rows[number])) for number in (0, -1))
     assert base == ["BERT-Base", "12/768/12", "0.41", "1.0×", "2.00 1.00 to 3.00", "1.0×", "8.00 8.00 to 8.00", "1.0×"]
     assert tiny == ["BERT-Tiny", "2/128/2", "24.3", "59.3×", "100 90.0 to 110", "50.0×", "8.00 8.00 to 8.00", "1.0×"]
-    assert shown.html.count('href="#step-fedcba9876"') == 12
+    assert shown.html.count('href="#step-0123456789"') == 12
 
 
 def test_timings_ask_for_every_size_once_on_each_device(folder):
@@ -591,55 +399,6 @@ def test_timings_ask_for_every_size_once_on_each_device(folder):
         assert step.arguments["sizes"] == ["2/128/2", "6/384/12"]
         assert {name: step.arguments[name] for name in ("device", "timed", "rounds", "candidates", "k1")} == {
             "device": device, "timed": 4, "rounds": 3, "candidates": 7, "k1": BASE.k1}
-
-
-def test_without_devices_every_device_of_the_machine_is_timed(folder, monkeypatch):
-    from helpers.steps import numerics
-    from helpers.systems.reranking_experiment import RerankingExperiment
-    from helpers.systems.testbed import Testbed
-
-    monkeypatch.setattr(numerics, "devices", lambda: ["cpu", "cuda"])
-    found = model_size.timings(RerankingExperiment.of_bm25(Testbed(str(folder)), 7), ["2/128/2"], BASE, 4, 3, devices=[])
-    assert list(found) == ["cpu", "cuda"]
-
-
-def test_the_trade_off_is_speed_and_effectiveness_of_each_model():
-    frame = model_size.tradeoff(*sized(), SPEED, SHAPES)
-    assert frame.index.tolist() == ["L3-H384", "L4-H384", "L6-H384"]
-    assert frame["queries per minute"].tolist() == pytest.approx([80.0, 1200.0, 3.0])
-    assert frame["RR@10"].tolist() == [0.25, 0.375, 0.5]
-
-
-def test_the_published_trade_off_is_table_5_5():
-    frame = model_size.published_tradeoff()
-    assert frame.loc["BERT-Tiny"].tolist() == [24.3, 0.538]
-    assert frame.loc["BERT-Base"].tolist() == [0.41, 0.613]
-    assert len(frame) == 6
-
-
-@pytest.mark.parametrize("small, middle, large, first, correlation", [
-    (0.0, 0.125, 0.25, "+0.250 [+0.250, +0.250]", "+1.00"), (0.25, 0.125, 0.0, "−0.250 [−0.250, −0.250]", "−1.00"),
-    (0.125, 0.25, 0.0, "−0.125 [−0.125, −0.125]", "−0.33")])  # pairs that agree less those that do not: (1 - 2) / 3
-def test_the_finding_on_size_follows_the_values(small, middle, large, first, correlation):
-    systems, logs = sized(small, large, middle)
-    text = model_size.finding(systems, logs).markdown
-    assert f"L6-H384 against L3-H384: RR@10 {first} {SURE}." in text
-    assert f"Over the 3 sizes Kendall's correlation of RR@10 with the number of parameters is {correlation} (p " in text
-    assert "learned nothing" not in text
-
-
-def test_two_sizes_have_no_correlation():
-    systems, logs = sized()
-    del logs["L4-H384"]
-    assert "Kendall" not in model_size.finding(systems, logs).markdown
-
-
-def test_models_that_learned_nothing_are_named():
-    systems, logs = sized()
-    logs["L3-H384"]["log"][-1]["eval_loss"] = 0.56
-    text = model_size.finding(systems, logs).markdown
-    assert "L3-H384 learned nothing" in text
-    assert "L4-H384 learned" not in text
 
 
 @pytest.mark.parametrize("loss, learned", [(0.57, False), (0.54, False), (0.53, True), (0.1, True)])
@@ -671,12 +430,12 @@ class Ranking:
     """Stands for the trial: its run, and a bed that puts the measured documents on record."""
 
     def __init__(self):
-        self.run, self.bed, self.aggregation, self.measures = Kept({}, RUN), self, "max", ("RR@10", "R@10")
+        self.run, self.bed, self.aggregation, self.measures = Value(RUN), self, "max", ("RR@10", "R@10")
         self.asked = []
 
     def scores(self, bed, run, depth):
         self.asked.append(depth)
-        return Kept({"seconds": 14.0}, WINDOWS)
+        return Value(WINDOWS, manifest={"seconds": 14.0})
 
     def per_query(self, run, names):
         """RR of the relevant document b; the recall is that of the first stage where it is asked for at a depth."""
@@ -701,7 +460,7 @@ def test_all_depths_are_taken_from_one_scoring_of_the_largest():
 
 def test_the_table_of_depths_has_ceiling_windows_and_seconds():
     trial = Ranking()
-    rows = [list(map(said, row)) for row in cells(candidates.table(trial, candidates.evaluations(trial, trial, [1, 2])))[1:]]
+    rows = [list(map(squeezed, row)) for row in cells(candidates.table(trial, candidates.evaluations(trial, trial, [1, 2])))[1:]]
     assert [row[0] for row in rows] == ["R = 1", "R = 2"]
     assert [row[1][:5] for row in rows] == ["0.500", "0.750"]
     # BM25 has b first for one query, second for the other; 4 and 6 of the 7 windows, which took 14 s, are read for two queries
@@ -727,14 +486,6 @@ def test_both_claims_on_candidates_are_corrected_together():
     assert p_of(shown) == {"more-candidates-raise-recall": "0.016", "more-candidates-do-not-raise-mrr": "1.000"}
 
 
-def test_the_finding_on_candidates_follows_the_values():
-    text = candidates.finding(depths(ten=(0.5, 0.0), twenty=(0.25, 0.25), hundred=(0.125, 0.5))).markdown
-    assert f"From R = 10 to R = 100 recall in the top ten changes by +0.500 [+0.500, +0.500] {SURE}" in text
-    assert ", for 10 times the work." in text
-    assert f"From R = 20 to R = 100 RR@10 changes by −0.125 [−0.125, −0.125] {SURE}." in text
-    assert "The highest RR@10 is 0.750, at R = 10." in text
-
-
 # ---- distillation ----
 
 WHOLE = Student(BASE, layers=(0, 1, 2))
@@ -753,12 +504,6 @@ def test_teacher_students_and_ablations_are_named():
     assert list(weights.values()) == [(1, 1, 1, 1), (1, 0, 0, 0), (1, 0, 1, 1), (1, 1, 0, 1), (1, 1, 1, 0), (0, 1, 1, 1)]
 
 
-@pytest.mark.slow  # each key takes the digest of the backbone's weights
-def test_no_two_of_the_models_are_the_same_training():
-    found = distillation.models(WHOLE, "packaged:0,1,2", ["soft", "hidden", "attention"])
-    assert len({model.model.key for model in found.values()}) == 7
-
-
 def test_without_ablations_the_others_stay_as_they_are():
     found = distillation.models(WHOLE, "packaged:0,1,2", ["soft", "hidden", "attention"])
     assert list(distillation.models(WHOLE, "packaged:0,1,2", []).items()) == list(found.items())[:4]
@@ -768,12 +513,6 @@ def taught(teacher=0.25, plain=0.0, distilled=0.375, hard=0.125, **ablations):
     values = {"BM25": 0.0, distillation.TEACHER: teacher, distillation.PLAIN: plain, distillation.DISTILLED: distilled,
               distillation.HARD_ONLY: hard, **ablations}
     return {name: system(shift) for name, shift in values.items()}
-
-
-def test_the_rows_of_table_5_6_are_teacher_and_student():
-    systems = taught()
-    found = distillation.published_rows(systems, "L3-H384", distillation.PLAIN)
-    assert found == {"Teacher": systems[distillation.TEACHER], "L3-H384": systems[distillation.PLAIN]}
 
 
 @pytest.mark.parametrize("teacher, plain, distilled, verdicts", [
@@ -789,7 +528,7 @@ def test_the_ablations_are_compared_with_all_four_losses():
     systems = taught(less=0.375)
     logs = {name: log_of(0.3, 0.4) for name in systems if name != "BM25"} | {distillation.PLAIN: log_of(0.3, 0.45)}
     header, *rows = cells(distillation.ablation_table(systems, logs))
-    rows = {row[0]: list(map(said, row[1:])) for row in rows}
+    rows = {row[0]: list(map(squeezed, row[1:])) for row in rows}
     assert list(rows) == [distillation.PLAIN, distillation.DISTILLED, distillation.HARD_ONLY, "less"]
     assert [row[0] for row in rows.values()] == ["0.450", "0.400", "0.400", "0.400"]
     assert [row[1][:5] for row in rows.values()] == ["0.250", "0.625", "0.375", "0.625"]
@@ -803,7 +542,7 @@ def test_sizes_and_speed_up_stand_beside_the_studys():
     shapes = {distillation.TEACHER: "6/384/12", distillation.DISTILLED: "3/384/12"}
     speed = timed({"6/384/12": [10.0, 20.0, 30.0], "3/384/12": [50.0, 50.0, 50.0]})
     logs = {distillation.TEACHER: log_of(), distillation.DISTILLED: log_of(parameters=17_000_000)}
-    rows = [list(map(said, row)) for row in cells(distillation.size_table(logs, speed, shapes))[1:]]
+    rows = [list(map(squeezed, row)) for row in cells(distillation.size_table(logs, speed, shapes))[1:]]
     assert rows == [["Teacher", "109 million", "22,000,000", "0.41", "20.0 10.0 to 30.0", "1.0×", "1.0×"],
                     [distillation.DISTILLED, "17 million", "17,000,000", "5.73", "50.0 50.0 to 50.0", "14.0×", "2.5×"]]
 
@@ -815,13 +554,6 @@ def test_the_parts_of_the_loss_are_relative_to_their_first_values():
     assert lines == {"judgments": {1: 1.0, 2: 0.5}, "the teacher's answers": {1: 1.0, 2: 1.25}}
 
 
-def test_the_finding_on_distillation_follows_the_differences():
-    text = distillation.finding(taught(teacher=0.5, plain=0.0, distilled=0.25, hard=0.25)).markdown
-    assert f"changes the student's RR@10 by +0.250 [+0.250, +0.250] {SURE} against the same student" in text
-    assert f"and by +0.000 [+0.000, +0.000] {UNSURE} against one that also starts from the teacher's layers" in text
-    assert f"the distilled student stands at −0.250 [−0.250, −0.250] {SURE}, against BM25 at +0.250" in text
-
-
 # ---- every chapter ----
 
 @pytest.mark.parametrize("chapter, made", [(parameters, adjusted), (epochs, of_lengths), (seeds, varied), (model_size, sized),
@@ -830,7 +562,7 @@ def test_a_claim_links_to_the_step_that_was_measured(chapter, made):
     systems = made()
     shown = chapter.claims_table(*systems) if isinstance(systems, tuple) else chapter.claims_table(systems)
     assert 'href="#step-0123456789"' in shown.html
-    assert all(line["key"] == Source.key for line in shown.data["claims"] if line["verdict"] != NOT_RUN)
+    assert all(line["key"] == KEY for line in shown.data["claims"] if line["verdict"] != NOT_RUN)
 
 
 def test_few_queries_settle_nothing():
@@ -841,17 +573,28 @@ def test_few_queries_settle_nothing():
     assert verdicts_of(epochs.claims_table(turned)) == {"six-epochs-worse-than-three": INSIGNIFICANT}
 
 
-@pytest.mark.parametrize("before, after, word", [(0.2, 0.3, "rises"), (0.3, 0.2, "falls"), (0.2, 0.2, "goes")])
-def test_a_loss_rises_falls_or_goes(before, after, word):
-    assert epochs.went(before, after) == word
+# ---- findings ----
 
-
-def test_a_grid_whose_points_rank_alike_says_nothing():
-    found = grid.finding(*searched(losses=(0.5, 0.4, 0.6), shifts=(0.0, 0.0, 0.0)))
-    assert "say nothing" in found.markdown
-
-
-def test_the_lowest_loss_that_ranks_as_well_as_the_best_is_the_best():
-    text = grid.finding(*searched(losses=(0.5, 0.4, 0.6), shifts=(0.25, 0.25, 0.0))).markdown
-    assert "it ranks 1st of 3" in text
-    assert "is the same one" in text
+@pytest.mark.parametrize("finding, stated, words", [
+    (lambda: parameters.finding(adjusted(every=0.5, head=0.25, noisy=0.25, base=0.375), dict.fromkeys(
+        (parameters.ALL, parameters.HEAD), log_of(trained_parameters=385))), "−0.250 −0.125 +0.000 +0.125", ["385 parameters"]),
+    (lambda: epochs.finding(of_lengths(one=0.5, six=0.25, stopped=0.375), {"1": log_of(), "6": log_of(evaluation=0.7)}),
+     "−0.250 +0.125", ["rises from 0.600 to 0.700", "training overfits."]),
+    (lambda: epochs.finding(of_lengths(), {"1": log_of(), "6": log_of(evaluation=0.4)}), "−0.500 +0.125", ["does not overfit."]),
+    (lambda: seeds.finding(runs(0.25)), "", ["one seed"]),
+    (lambda: seeds.finding(runs(0.25, 0.25)), "+0.000", ["no number of queries would do."]),
+    (lambda: seeds.finding(varied()), "+0.188", ["study's four runs span 0.011", "about 13 queries"]),
+    # ranks 2, 1, 3 of the losses and 3, 2, 1 of RR@10: Spearman's correlation is 1 - 6 x 6 / 24
+    (lambda: grid.finding(*searched(losses=(0.5, 0.4, 0.6))), "−0.125", ["2nd of 3", "is −0.50"]),
+    (lambda: grid.finding(*searched(losses=(0.4, 0.5, 0.6))), "", ["1st of 3", "the same one", "is −1.00"]),
+    (lambda: grid.finding(*searched(losses=(0.5, 0.4), shifts=(0.25, 0.125))), "", ["Fewer than three points"]),
+    (lambda: grid.finding(*searched(shifts=(0.0, 0.0, 0.0))), "", ["all rank alike"]),
+    (lambda: model_size.finding(*sized(small=0.25, middle=0.125, large=0.0)), "−0.250 −0.125", ["is −1.00"]),
+    (lambda: model_size.finding(*sized(small=0.125, middle=0.25, large=0.0)), "−0.125 −0.125", ["is −0.33"]),  # (1 - 2) / 3
+    (lambda: candidates.finding(depths(ten=(0.5, 0.0), twenty=(0.25, 0.25), hundred=(0.125, 0.5))), "+0.500 −0.125",
+     ["10 times the work", "0.750, at R = 10."]),
+    (lambda: distillation.finding(taught(teacher=0.5, plain=0.0, distilled=0.25, hard=0.25)), "+0.250 +0.000 −0.250 +0.250", [])])
+def test_a_finding_states_the_differences_of_its_systems_in_order(finding, stated, words):
+    text = finding().markdown
+    assert effects(text) == stated
+    assert [word for word in words if word not in text] == []

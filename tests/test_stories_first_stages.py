@@ -4,10 +4,10 @@ words, so that the permutation test's p is known: 2 / 2^8 = 0.008."""
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 
-import numpy as np
 import pandas as pd
 import pytest
 
+import toys
 from helpers.errors import BadInput
 from helpers.evaluation import published
 from helpers.evaluation.verdicts import INCOMPARABLE, NONE, NOT_RUN, OPPOSITE, SIGNIFICANT
@@ -15,43 +15,18 @@ from helpers.retrieval.consistency import MEASURE as FACTOR
 from helpers.retrieval.fusion import FIRST, RRF, SECOND, SUM, UNCUT
 from helpers.stories import depth, first_stage, fused, fusion, mismatch, stages
 from helpers.stories import repbert as repbert_story
-from helpers.systems.evaluated import Evaluation
 from helpers.systems.first_stages import FirstStages, first_stages, repbert
 from helpers.systems.reranker import Reranker
 from helpers.systems.testbed import Testbed
-from tables import cells, verdicts_of
+from tables import cells, effects, verdicts_of
+from toys import Bed, Value, run_of
 
-SURE = "(significant, permutation p 0.008)"
-UNSURE = "(not significant, permutation p 1.000)"
 QUERIES = [f"q{n}" for n in range(8)]
 
 
-@dataclass
-class Found:
-    """Stands for a step that has its value."""
-
-    content: object = None
-    key: str = "0123456789abcdef"
-    manifest: dict = field(default_factory=dict)
-
-    def value(self):
-        return self.content
-
-    def entry(self):
-        return SimpleNamespace(manifest=self.manifest)
-
-
-def system(shift=0.0, recall=0.0, label="x", **measures):
-    """RR@10 is `shift` above 0, 0.5, 0, 0.5, ..., recall `recall` above it."""
-    wave = np.array([0.0, 0.5] * 4)
-    values = {"RR@10": wave + shift, "R@1000": wave + recall, "R@100": wave + recall, "R@200": wave + recall + 0.125,
-              **{name: wave + value for name, value in measures.items()}}
-    return Evaluation(label, pd.DataFrame(), pd.DataFrame(values, index=pd.Index(QUERIES, name="query_id")), Found())
-
-
-def run_of(**lists):
-    rows = [(query, doc, float(-place)) for query, docs in lists.items() for place, doc in enumerate(docs)]
-    return pd.DataFrame(rows, columns=["query_id", "doc_id", "score"]).astype({"score": float})
+def system(shift=0.0, recall=0.0, label="x"):
+    """A toy whose RR@10 is shifted, and whose recall has a shift of its own."""
+    return toys.system(shift, label, shifts={"R@1000": recall, "R@100": recall, "R@200": recall + 0.125})
 
 
 # ---- names ----
@@ -72,19 +47,6 @@ def test_two_stages_of_one_name_are_refused():
 def test_the_exact_match_stages_are_those_beside_the_dense_one():
     assert stages.exact_match(["bm25", "deepct", "repbert", "untrained", "minilm"], "repbert") == ["bm25", "deepct"]
     assert stages.exact_match(["run.a", "run.b"], "run.b") == ["run.a"]
-
-
-def test_the_measures_name_the_lists_depth_once():
-    assert stages.measures_at(100) == ["RR@10", "R@100", "R@1000"]
-    assert stages.measures_at(1000) == ["RR@10", "R@1000"]
-
-
-@pytest.mark.parametrize("given, words", [(2, "Lists hold 2 texts a query, 50.0% of the 4 texts here; the study's hold 1,000"),
-                                          (1000, "Lists hold 1000 texts a query, as in the study; that is 100.0% of the 4")])
-def test_the_depth_is_told_beside_the_studys(folder, store, given, words):
-    text = stages.depth_note(Testbed(str(folder)), given).markdown
-    assert words in text
-    assert ("it is recall in a list of 2: R@2" in text) == (given == 2)
 
 
 # ---- RepBERT ----
@@ -117,17 +79,6 @@ def test_systems_stand_under_the_names_of_table_1():
     assert {name for stage, name in repbert_story.ROWS.items() if stage in stages.STUDIED} <= known
 
 
-def test_the_finding_tells_the_training_from_what_came_before():
-    text = repbert_story.finding({"bm25": system(), "repbert": system(0.25, 0.125), "untrained": system(0.125),
-                                  "minilm": system(0.5)}, LOG).markdown
-    assert f"RepBERT against BM25: RR@10 +0.250 [+0.250, +0.250] {SURE}." in text
-    assert "its loss goes from 0.0080 to 0.0060 over 108 steps" in text
-    assert f"Against itself before the training: RR@10 +0.125 [+0.125, +0.125] {SURE}, R@1000 +0.125" in text
-    assert f"as others trained it to be: RR@10 −0.250 [−0.250, −0.250] {SURE}, R@1000 +0.125" in text
-    alone = repbert_story.finding({"bm25": system(), "repbert": system()}, LOG).markdown
-    assert "before the training" not in alone and "others" not in alone
-
-
 def part(step, seconds, *inputs):
     return {"step": step, "key": f"{step}-{seconds}", "seconds": seconds, "inputs": list(inputs)}
 
@@ -135,11 +86,11 @@ def part(step, seconds, *inputs):
 def test_the_cost_of_a_stage_has_its_training_its_texts_and_its_search():
     index = part("text_index", 3.0)
     training = part("bi_encoder", 300.0, part("bm25_run", 1.0, index))
-    dense = Found(manifest={"seconds": 0.4, "inputs": [part("passage_embeddings", 60.0, training), part("query_embeddings", 2.0,
+    dense = Value(manifest={"seconds": 0.4, "inputs": [part("passage_embeddings", 60.0, training), part("query_embeddings", 2.0,
                                                                                                       training)]})
-    deepct = Found(manifest={"seconds": 0.5, "inputs": [part("weighted_index", 5.0, part("word_weights", 40.0,
+    deepct = Value(manifest={"seconds": 0.5, "inputs": [part("weighted_index", 5.0, part("word_weights", 40.0,
                                                                                         part("deepct", 70.0)))]})
-    runs = {"bm25": Found(manifest={"seconds": 1.5, "inputs": [index, {"step": "queries", "key": "q"}]}), "deepct": deepct,
+    runs = {"bm25": Value(manifest={"seconds": 1.5, "inputs": [index, {"step": "queries", "key": "q"}]}), "deepct": deepct,
             "repbert": dense, "run.x.txt": None}
     assert cells(stages.cost_table(runs))[1:] == [["BM25(Anserini)", "", "3.0 s", "1.5 s"], ["DeepCT", "70 s", "45 s", "0.5 s"],
                                                   ["RepBERT", "5 min", "60 s", "0.4 s"]]
@@ -167,9 +118,9 @@ def test_a_stage_that_is_missing_is_said(names, reason):
 
 
 def test_latency_and_size_stand_beside_the_studys():
-    latency = Found({"stages": {"bm25": {"search": [3.0, 1.0, 2.0]}, "repbert": {"encode": [10.0, 12.0, 11.0],
+    latency = Value({"stages": {"bm25": {"search": [3.0, 1.0, 2.0]}, "repbert": {"encode": [10.0, 12.0, 11.0],
                                                                                "search": [1.0, 1.0, 1.0]}}})
-    sizes = {"bm25": Found({"bytes": 4_200_000}), "repbert": Found({"bytes": 9_216_000})}
+    sizes = {"bm25": Value({"bytes": 4_200_000}), "repbert": Value({"bytes": 9_216_000})}
     systems = {"bm25": system(label="BM25"), "repbert": system(0.25, label="RepBERT"), "theirs": system(label="theirs")}
     shown = first_stage.table(systems, latency, sizes)
     header, base, dense, theirs = cells(shown)
@@ -183,65 +134,34 @@ def test_latency_and_size_stand_beside_the_studys():
     assert "cannot be timed" in first_stage.figure(systems, None).markdown
 
 
-def test_the_baseline_is_bm25_or_the_first():
-    assert first_stage.baseline({"repbert": system(), "bm25": system()}) == "BM25(Anserini) [2]"
-    assert first_stage.baseline({"run.a.txt": system(label="a"), "repbert": system()}) == "a"
-
-
-def test_the_targets_of_deepct_are_counted():
-    log = {"words": 2000, "words_in_queries": 100, "passages_of_one_query": 99, "passages_in_all": 100}
-    text = first_stage.targets_sentence(log).markdown
-    assert "2,000 words" in text and "100 of them (5.0%)" in text and "99.0% of the 100 passages" in text
-
-
 def test_the_heaviest_words_are_shown_for_what_deepct_moves_most(monkeypatch):
     base, deepct = system(), system()
     deepct.values.loc["q3", "RR@10"] += 0.5
     deepct.values.loc["q5", "RR@10"] += 0.25
     deepct.values.loc["q2", "RR@10"] -= 0.125
     qrels = pd.DataFrame({"query_id": ["q3", "q3", "q2", "q5"], "doc_id": ["low", "d3", "d2", "d5"], "relevance": [1, 2, 1, 1]})
-    bed = SimpleNamespace(store=Found(), qrels=qrels,
+    bed = SimpleNamespace(store=Value(), qrels=qrels,
                           query_frame=pd.DataFrame({"query_id": QUERIES, "text": [f"text of {query}" for query in QUERIES]}))
     asked = []
 
     def heavy(weights, documents, words):
         asked.append((documents, words))
-        return Found(pd.DataFrame({"doc_id": ["d3", "d3", "d2"], "word": ["x", "y", "z"], "weight": [0.5, 0.25, 0.125]}))
+        return Value(pd.DataFrame({"doc_id": ["d3", "d3", "d2"], "word": ["x", "y", "z"], "weight": [0.5, 0.25, 0.125]}))
 
     monkeypatch.setattr(first_stage, "top_weighted_terms", heavy)
     monkeypatch.setattr(first_stage, "Texts", lambda _: {doc: SimpleNamespace(title=doc.upper()) for doc in ("d2", "d3", "d5")})
-    recipes = SimpleNamespace(deepct=SimpleNamespace(weights=lambda bed: Found()))
+    recipes = SimpleNamespace(deepct=SimpleNamespace(weights=lambda bed: Value()))
     rows = cells(first_stage.weights_table(recipes, bed, {"bm25": base, "deepct": deepct}, 1, 2))[1:]
     assert rows == [["text of q3", "D3", "x 0.50, y 0.25", "+0.50"], ["text of q2", "D2", "z 0.12", "−0.12"]]
     assert asked == [(["d2", "d3"], 2)]
     assert "no weights to show" in first_stage.weights_table(recipes, bed, {"bm25": base}, 1, 2).markdown
 
 
-def test_the_finding_on_first_stages_names_all_and_the_best():
-    text = first_stage.finding({"bm25": system(label="BM25"), "deepct": system(0.125, label="DeepCT"),
-                                "repbert": system(0.25, label="RepBERT")}).markdown
-    assert f"DeepCT against BM25: RR@10 +0.125 [+0.125, +0.125] {SURE}." in text
-    assert "RepBERT against DeepCT: RR@10 +0.125" in text
-    assert "The highest RR@10 is that of RepBERT, 0.500." in text
-
-
 # ---- depth ----
 
-class Bed:
-    """Two queries, of which the relevant documents are a and b."""
-
-    judged = ["q", "r"]
-
-    def per_query(self, run, names):
-        from helpers.evaluation import measures
-
-        qrels = pd.DataFrame({"query_id": ["q", "r"], "doc_id": ["a", "b"], "relevance": [1, 1]})
-        return measures.per_query(run, qrels, names, 1, self.judged)
-
-
 def test_recall_is_measured_at_every_depth():
-    runs = {"bm25": Found(run_of(q="xa", r="xyb")), "repbert": Found(run_of(q="a", r="zzzz"[:1]))}
-    table = depth.recalls(runs, Bed(), [3, 1, 2])
+    runs = {"bm25": Value(run_of(q="xa", r="xyb")), "repbert": Value(run_of(q="a", r="zzzz"[:1]))}
+    table = depth.recalls(runs, Bed(q="a", r="b"), [3, 1, 2])
     assert table.index.tolist() == [1, 2, 3]
     assert table["bm25"].tolist() == [0.0, 0.5, 1.0]
     assert table["repbert"].tolist() == [0.5, 0.5, 0.5]
@@ -261,16 +181,16 @@ class Scorer:
 
         self.asked.append(candidates)
         kept = cut(run.value(), candidates)
-        return Found(kept.assign(score=kept["doc_id"].isin(["a", "b"]).astype(float), doc_id=kept["doc_id"] + "#0"))
+        return Value(kept.assign(score=kept["doc_id"].isin(["a", "b"]).astype(float), doc_id=kept["doc_id"] + "#0"))
 
 
 def test_candidates_are_scored_once_and_those_beyond_a_depth_do_not_count():
     scorer = Scorer()
-    found = depth.reranked({"bm25": Found(run_of(q="xa", r="xyb"))}, Bed(), scorer, [1, 2, 3], "mean")
+    found = depth.reranked({"bm25": Value(run_of(q="xa", r="xyb"))}, Bed(q="a", r="b"), scorer, [1, 2, 3], "mean")
     assert scorer.asked == [3]
     means = depth.means(found)["bm25"]
     assert means.to_dict() == {1: 0.0, 2: 0.5, 3: 1.0}
-    assert depth.reranked({"bm25": None}, Bed(), scorer, [], "mean") == {}
+    assert depth.reranked({"bm25": None}, Bed(q="a", r="b"), scorer, [], "mean") == {}
 
 
 def by_depth(**stages_):
@@ -328,31 +248,11 @@ def test_nothing_re_ranked_is_said_everywhere():
     assert "re-ranking" not in text
 
 
-def test_the_finding_on_depth_follows_the_differences():
-    recall = pd.DataFrame({"bm25": [0.1], "repbert": [0.2]}, index=[5])
-    systems = by_depth(bm25=(0.0, 0.0, 0.25), deepct=(0.0, 0.0, 0.5), repbert=(0.5, 0.0, 0.375))
-    text = depth.finding(recall, systems, "repbert", "bm25").markdown
-    assert "After re-ranking 5 candidates, those of RepBERT against those of BM25(Anserini) change RR@10 by +0.500" in text
-    assert f"; after 1000, by +0.125 [+0.125, +0.125] {SURE}." in text
-    assert f"that difference changes by −0.375 [−0.375, −0.375] {SURE}." in text
-    assert "the best of the other stages, DeepCT, stands at 0.750, RepBERT at 0.625." in text
-
-
-def test_the_cost_of_re_ranking_has_a_row_for_each_stage(monkeypatch):
-    asked = []
-    monkeypatch.setattr(depth.training, "cost", lambda logs, last: asked.append((logs, last)))
-    systems = by_depth(bm25=(0.0, 0.0, 0.25), repbert=(0.0, 0.0, 0.5))
-    depth.cost("log", systems)
-    assert asked == [({"BM25(Anserini)": "log", "RepBERT": "log"},
-                      {"BM25(Anserini)": systems["bm25"][1000], "RepBERT": systems["repbert"][1000]})]
-    assert "nothing is re-ranked" in depth.cost("log", {}).markdown
-
-
 # ---- mismatch ----
 
 def factor_step(*values, depths=(1, 2)):
     rows = [(query, depth_, value) for depth_ in depths for query, value in zip(QUERIES, values, strict=False)]
-    return Found(pd.DataFrame(rows, columns=["query_id", "depth", FACTOR]))
+    return Value(pd.DataFrame(rows, columns=["query_id", "depth", FACTOR]))
 
 
 def test_factors_are_averaged_and_compared_on_shared_queries():
@@ -362,11 +262,6 @@ def test_factors_are_averaged_and_compared_on_shared_queries():
     assert systems["bm25"].values.index.tolist() == systems["repbert"].values.index.tolist() == QUERIES[:7]
     assert cells(mismatch.table(found, [2, 1]))[1:] == [["BM25(Anserini)", "1.000 [1.000, 1.000]", "1.000 [1.000, 1.000]"],
                                                         ["RepBERT", "0.500 [0.500, 0.500]", "0.500 [0.500, 0.500]"]]
-
-
-def test_a_random_list_would_hold_the_references_share(folder, store):
-    text = mismatch.chance(Testbed(str(folder)), Found(run_of(q1=["d1", "d2"], q2=["d3", "d4"]))).markdown
-    assert "holds 2 of 4 texts" in text and "factor of 0.500" in text
 
 
 DIFFERS, MATTERS = mismatch.DIFFERS, mismatch.MATTERS
@@ -403,8 +298,8 @@ def test_the_two_re_rankers_differ_in_where_their_candidates_come_from():
 
 def test_both_re_rankers_read_both_stages():
     scorers = {"one": Scorer(), "two": Scorer()}
-    runs = {"bm25": Found(run_of(q="xa", r="xyb")), "repbert": Found(run_of(q="a", r="b"))}
-    found = mismatch.crossed(scorers, runs, Bed(), [1, 2], "mean")
+    runs = {"bm25": Value(run_of(q="xa", r="xyb")), "repbert": Value(run_of(q="a", r="b"))}
+    found = mismatch.crossed(scorers, runs, Bed(q="a", r="b"), [1, 2], "mean")
     assert set(found) == {(name, stage) for name in scorers for stage in runs}
     assert found["two", "bm25"][2].values["RR@10"].tolist() == [1.0, 0.0]
     assert mismatch.both({"repbert": 1, "deepct": 1, "bm25": 1}, "bm25", "repbert") == ["bm25", "repbert"]
@@ -418,27 +313,6 @@ def test_the_table_of_negatives_has_a_row_for_each_stage_and_depth():
     assert [row[3] for row in rows] == ["+0.000 [+0.000, +0.000]", "+0.250 [+0.250, +0.250]", "+0.000 [+0.000, +0.000]",
                                         "−0.125 [−0.125, −0.125]"]
     assert [row[4] for row in rows] == ["1.000", "0.031", "1.000", "0.031"]  # 2/256, Holm over four
-
-
-def test_the_cost_of_the_cure_has_a_row_for_each_model_and_stage(monkeypatch):
-    asked = []
-    monkeypatch.setattr(mismatch.training, "cost", lambda logs, last: asked.append((logs, last)))
-    systems = crossing()
-    names = (mismatch.BM25_NEGATIVES, mismatch.DENSE_NEGATIVES)
-    mismatch.cost({name: SimpleNamespace(log=f"log of {name}") for name in names}, systems)
-    logs, last = asked[0]
-    assert logs["negatives from BM25, over RepBERT"] == "log of negatives from BM25"
-    assert last["negatives from RepBERT, over BM25(Anserini)"] is systems[mismatch.DENSE_NEGATIVES, "bm25"][50]
-    assert len(logs) == 4 and "re-ranks nothing" in mismatch.cost({}, {}).markdown
-
-
-def test_the_finding_on_mismatch_orders_the_stages_and_gives_both_effects():
-    found = {"bm25": factor_step(*[1.0] * 8), "deepct": factor_step(*[0.5] * 8), "repbert": factor_step(*[0.25] * 8)}
-    text = mismatch.finding(found, crossing(0.0, 0.25), "repbert", "bm25", 2).markdown
-    assert "at depth 2, lowest first: RepBERT 0.250, DeepCT 0.500." in text
-    over = "Over the candidates of {} at depth 50, negatives from RepBERT change RR@10 by"
-    assert f"{over.format('RepBERT')} +0.250 [+0.250, +0.250] {SURE}." in text
-    assert f"{over.format('BM25(Anserini)')} −0.125 [−0.125, −0.125] {SURE}." in text
 
 
 # ---- fusion ----
@@ -466,19 +340,6 @@ def test_the_matrix_has_changes_marks_and_the_studys_values():
     assert values["BM25(Anserini)", "+BM25(Anserini)"] == (0.25, None)
 
 
-def test_garbled_values_of_table_4_are_not_shown():
-    row = cells(fusion.matrix(fusions_of(), "4"))[2]
-    assert row[0] == "DeepCT"
-    assert row[1] == "0.250 (+0%)"  # what stands there in print belongs to doc2query
-    assert row[2:] == ["0.250 study 0.904", "0.250 (+0%) study 0.957 (+6%)"]
-
-
-def test_another_measure_has_no_published_values():
-    shown = fusion.matrix(fusions_of(), "3", "R@100")
-    assert "; study" not in shown.html and shown.data["values"] == []
-    assert "R@100 of the alternating merge" in shown.html and "in place of the study&#x27;s RR@10" in shown.html
-
-
 def test_other_methods_are_compared_with_the_merge_in_its_better_order():
     found = fusions_of(repbert_bm25=(0.25, 0.0), bm25_repbert=(0.125, 0.0), rank_bm25_repbert=(0.5, 0.0),
                        sum_bm25_repbert=(0.125, 0.0))
@@ -492,17 +353,6 @@ def test_other_methods_are_compared_with_the_merge_in_its_better_order():
     assert row[2] == "0.500 RepBERT first"
     assert row[3] == "0.750 +0.250 [+0.250, +0.250], p 0.047"
     assert row[4] == "0.375 weight 0.3 of BM25(Anserini); −0.125 [−0.125, −0.125], p 0.047"
-
-
-def test_the_finding_on_fusion_counts_pairs_and_names_the_best():
-    found = fusions_of(repbert=(0.25, 0.0), repbert_bm25=(0.25, 0.0), rank_bm25_repbert=(0.5, 0.0), sum_bm25_repbert=(0.0, 0.0))
-    text = fusion.finding(found, fusion.against_merge(found, "RR@10")).markdown
-    assert "reciprocal rank fusion has a significantly higher RR@10 for 1 of 3 pairs and a significantly lower one for 0" in text
-    assert "the weighted sum has a significantly higher RR@10 for 0 of 3 pairs and a significantly lower one for 1" in text
-    assert "BM25(Anserini) with RepBERT, by reciprocal rank fusion: 0.750;" in text
-    assert f"against the best stage alone, x, that is +0.250 [+0.250, +0.250] {SURE}" in text
-    alone = fused.Fused({"bm25": system()}, {}, {}, {}, {}, {})
-    assert "nothing to be merged with" in fusion.finding(alone, {}).markdown
 
 
 BEATS, RAISES = fusion.BEATS, fusion.RAISES
@@ -534,12 +384,6 @@ def test_the_stage_that_stands_for_docttttttquery():
     assert fusion.partner(fused.Fused({"bm25": system(), "repbert": system()}, {}, {}, {}, {}, {}), "repbert", "bm25") == ""
 
 
-def test_the_recall_without_the_cut_stands_beside_the_studys():
-    text = fusion.uncut_sentence(fusions_of(), "repbert", "bm25", 100).markdown
-    assert "recall of RepBERT with DeepCT is 0.250 after it and 0.625 without it" in text  # R@200 of the uncut list
-    assert "docTTTTTquery has 0.967 and 0.980" in text
-
-
 # ---- every pair, fused ----
 
 def test_weights_come_from_development_queries_or_are_even(monkeypatch):
@@ -549,7 +393,7 @@ def test_weights_come_from_development_queries_or_are_even(monkeypatch):
 
     def grid(first, second, queries, qrels, min_relevance, measure, weights, depth_):
         asked.append((first, second, measure, depth_))
-        return Found(pd.DataFrame({"weight": [0.2, 0.7], measure: [0.1, 0.3] if first == "bm25" else [0.3, 0.1]}))
+        return Value(pd.DataFrame({"weight": [0.2, 0.7], measure: [0.1, 0.3] if first == "bm25" else [0.3, 0.1]}))
 
     monkeypatch.setattr(fused, "fusion_weight_grid", grid)
     monkeypatch.setattr(FirstStages, "run", lambda self, name, bed, depth_: name)
@@ -572,14 +416,14 @@ def test_both_orders_of_a_pair_come_from_one_step(monkeypatch):
 
     def step(first, second, queries, qrels, min_relevance, names, weight, depth_):
         asked.append((first.key, second.key, names, weight, depth_))
-        return Found(pd.DataFrame([(method, query, *[value] * len(names)) for method, value in values.items() for query in "rq"],
+        return Value(pd.DataFrame([(method, query, *[value] * len(names)) for method, value in values.items() for query in "rq"],
                                   columns=["method", "query_id", *names]))
 
     monkeypatch.setattr(fused, "fusions", step)
-    bed = Bed()
+    bed = Bed(q="a", r="b")
     bed.query_step = bed.qrels_step = None
     bed.min_relevance = 1
-    runs = {"bm25": Found(run_of(q="xa", r="xyb"), key="one"), "repbert": Found(run_of(q="a", r="b"), key="two")}
+    runs = {"bm25": Value(run_of(q="xa", r="xyb"), key="one"), "repbert": Value(run_of(q="a", r="b"), key="two")}
     found = fused.fuse(runs, bed, 10, {("bm25", "repbert"): 0.3}, "RR@10")
     assert asked == [("one", "two", ["RR@10", "R@10", "R@1000", "R@20"], 0.3, 10)]
     assert {pair: each.values["RR@10"].tolist() for pair, each in found.merged.items()} == {
@@ -589,6 +433,37 @@ def test_both_orders_of_a_pair_come_from_one_step(monkeypatch):
     assert found.alone["bm25"].values["RR@10"].tolist() == [0.5, 1 / 3]
 
 
-@pytest.mark.parametrize("shift, said", [(0.25, "cure helps."), (-0.25, "does harm here"), (0.0, "told from chance")])
-def test_the_cure_is_judged_where_repberts_candidates_are_read(shift, said):
-    assert said in mismatch.cure(system(shift), system())
+# ---- findings ----
+
+MERGED = fusions_of(repbert=(0.25, 0.0), repbert_bm25=(0.25, 0.0), rank_bm25_repbert=(0.5, 0.0), sum_bm25_repbert=(0.0, 0.0))
+
+
+@pytest.mark.parametrize("finding, stated, words", [
+    (lambda: repbert_story.finding({"bm25": system(), "repbert": system(0.25, 0.125), "untrained": system(0.125),
+                                    "minilm": system(0.5)}, LOG), "+0.250 +0.125 +0.125 −0.250 +0.125", ["0.0080 to 0.0060"]),
+    (lambda: first_stage.finding({"bm25": system(label="BM25"), "deepct": system(0.125, label="DeepCT"),
+                                  "repbert": system(0.25, label="RepBERT")}), "+0.125 +0.250 +0.125 +0.000",
+     ["that of RepBERT, 0.500"]),
+    (lambda: depth.finding(pd.DataFrame({"bm25": [0.1], "repbert": [0.2]}, index=[5]), by_depth(
+        bm25=(0.0, 0.0, 0.25), deepct=(0.0, 0.0, 0.5), repbert=(0.5, 0.0, 0.375)), "repbert", "bm25"), "+0.500 +0.125 −0.375",
+     ["DeepCT, stands at 0.750, RepBERT at 0.625."]),
+    (lambda: mismatch.finding({"bm25": factor_step(*[1.0] * 8), "deepct": factor_step(*[0.5] * 8),
+                               "repbert": factor_step(*[0.25] * 8)}, crossing(0.0, 0.25), "repbert", "bm25", 2),
+     "+0.250 −0.125", ["RepBERT 0.250, DeepCT 0.500."]),
+    (lambda: fusion.finding(MERGED, fusion.against_merge(MERGED, "RR@10")), "+0.250",
+     ["1 of 3 pairs and a significantly lower one for 0", "0 of 3 pairs and a significantly lower one for 1"])])
+def test_a_finding_states_the_differences_of_its_systems_in_order(finding, stated, words):
+    text = finding().markdown
+    assert effects(text) == stated
+    assert [word for word in words if word not in text] == []
+
+
+def test_the_recall_without_the_cut_stands_beside_the_studys():
+    text = fusion.uncut_sentence(fusions_of(), "repbert", "bm25", 100).markdown
+    assert "0.250 after it and 0.625 without it" in text  # R@200 of the uncut list
+    assert "0.967 and 0.980" in text
+
+
+@pytest.mark.parametrize("shift, words", [(0.25, "cure helps."), (-0.25, "does harm here"), (0.0, "told from chance")])
+def test_the_cure_is_judged_where_repberts_candidates_are_read(shift, words):
+    assert words in mismatch.cure(system(shift), system())

@@ -1,12 +1,11 @@
 """The chapters on readiness: what they say follows the values. Differences are constant over eight queries where a test reads the
 words, so that the permutation test's p is known: 2 / 2^8 = 0.008."""
 
-from types import SimpleNamespace
 
-import numpy as np
 import pandas as pd
 import pytest
 
+import toys
 from helpers.errors import BadInput
 from helpers.evaluation.verdicts import NONE, NOT_RUN, OPPOSITE, SIGNIFICANT
 from helpers.pages import claims
@@ -16,32 +15,13 @@ from helpers.systems.starting_points import BACKBONE, CONDENSER, CONTINUED, MLM,
 from helpers.systems.testbed import Testbed
 from tables import cells, verdicts_of
 
-QUERIES = [f"q{n}" for n in range(8)]
 SIZES = {250: "250 queries", 1000: "1,000 queries", 0: "all 2,000 queries"}
 
 
-class Found:
-    """Stands for a step that has its value."""
-
-    key = "0123456789abcdef"
-
-    def __init__(self, content=None, seconds=0.0):
-        self.content, self.manifest = content, {"inputs": [{"seconds": seconds}]}
-
-    def value(self):
-        return self.content
-
-    def entry(self):
-        return SimpleNamespace(manifest=self.manifest)
-
-
-def system(shift=0.0, label="x", seeds=(0.0, 0.02)):
-    """Every measure is `shift` above 0, 0.5, 0, 0.5, ...; seeds lie around it."""
-    wave = np.array([0.0, 0.5] * 4) + shift
-    names = ("Success@20", "Success@100", "RR@10", "R@100", "accuracy")
-    values = pd.DataFrame(dict.fromkeys(names, wave), index=pd.Index(QUERIES, name="query_id"))
-    means = pd.DataFrame({name: [wave.mean() + seed for seed in seeds] for name in names})
-    return Evaluation(label, pd.DataFrame(), values, Found(), means)
+def system(shift=0.0, label="x"):
+    """A toy of two seeds, whose means are 0 and 0.02 above its own."""
+    means = pd.DataFrame({name: [0.25 + shift, 0.27 + shift] for name in toys.MEASURES})
+    return toys.system(shift, label, seed_means=means)
 
 
 def grid(**shifts):
@@ -55,25 +35,6 @@ def grid(**shifts):
 
 # ---- where the gap closes ----
 
-def test_a_lead_that_closes():
-    said = readiness.gap_sentence(grid(cd=[0.2, 0.1, 0.0]), SIZES, "RR@10")
-    assert "+0.200 (250 queries), +0.100 (1,000 queries) and +0.000 (all 2,000 queries)" in said
-    assert said.endswith("significant with 250 queries and 1,000 queries; with all 2,000 queries it is not any more.")
-
-
-def test_a_lead_that_stays():
-    assert "it has not closed" in readiness.gap_sentence(grid(cd=[0.2, 0.1, 0.05]), SIZES, "RR@10")
-
-
-def test_no_lead_and_a_lag():
-    assert "no gap to close" in readiness.gap_sentence(grid(cd=[0.0, 0.0, 0.0]), SIZES, "RR@10")
-    assert "against + Condenser (250 queries)" in readiness.gap_sentence(grid(cd=[-0.2, 0.0, 0.0]), SIZES, "RR@10")
-
-
-def test_a_starting_point_that_is_left_out_is_not_spoken_of():
-    assert readiness.gap_sentence(grid(), SIZES, "RR@10") == ""
-    assert readiness.gap_sentence(grid(cd=[0.1, 0.1, 0.1]), SIZES, "RR@10", CONTINUED) == ""
-
 
 def test_the_table_goes_by_size_then_by_starting_point_with_spread_over_seeds():
     rows = cells(readiness.gap_table(grid(cd=[0.2, 0.1, 0.0], mlm=[0.1, 0.0, 0.0]), SIZES, "RR@10"))[1:]
@@ -84,7 +45,7 @@ def test_the_table_goes_by_size_then_by_starting_point_with_spread_over_seeds():
 
 
 def test_one_seed_has_no_interval():
-    one = {(BACKBONE, 250): Evaluation("x", pd.DataFrame(), system().values, Found())}
+    one = {(BACKBONE, 250): toys.system()}
     with pytest.raises(BadInput, match="two seeds"):
         readiness.curves(one, {250: 250}, "RR@10", "queries", "caption")
 
@@ -135,11 +96,6 @@ def test_a_part_of_the_texts_is_named_in_brackets():
     whole, some = (Pretraining(texts, backbone="packaged:0,1").model.arguments["texts"] for texts in ("almanac", "almanac[:9]"))
     assert (whole.arguments.get("first"), some.arguments["first"]) == (None, 9)
     assert readiness.recipe("almanac[:9]", "passage", "packaged:0,1", 1).without == "test"
-
-
-def test_half_of_the_layers_are_early_unless_said_otherwise():
-    assert Pretraining(backbone="packaged").model.arguments["early"] == 3
-    assert Pretraining(backbone="packaged", early=5).model.arguments["early"] == 5
 
 
 def test_a_folder_of_text_is_read_whole(tmp_path):
@@ -225,11 +181,6 @@ def test_sentence_claims_are_judged_on_the_benchmark_if_it_is_there():
 
 # ---- sentences ----
 
-def test_without_a_source_the_benchmark_is_left_out_and_said_so():
-    assert similarity.benchmark({BACKBONE: None}, "packaged", "", [5, 0], [1]) == {}
-    assert similarity.figure({}, {}, "pairs", "caption").markdown == similarity.LEFT_OUT
-    assert similarity.finding({}, {}, {}, {}).markdown == ""
-
 
 def test_folds_train_on_the_others_and_sizes_are_told():
     names, counts = similarity.names([100, 0], [500, 0], [250, 0], 3000)
@@ -251,17 +202,6 @@ def test_missing_benchmark_files_are_known_by_their_digest_and_asked_for_when_ne
 
 # ---- the pre-training's page ----
 
-def log(late, head, right):
-    return {"log": [{"step": 10 * n, "eval_late": a, "eval_head": b, "eval_right": c}
-                    for n, (a, b, c) in enumerate(zip(late, head, right, strict=True))]}
-
-
-def test_losses_are_told_from_the_logs():
-    logs = {CONDENSER: log([10.5, 6.25], [10.5, 7.5], [0, 0.2]), MLM: log([10.5, 6.0], [0, 0], [0, 0.25])}
-    said = condenser.head_sentence(logs).markdown
-    assert "10.50 nats" in said and "6.25 from the late states and 7.50 from the head" in said and "end at 6.00" in said
-    assert list(condenser.curves(logs, "eval_head")) == [CONDENSER]  # the control has no head
-
 
 @pytest.mark.parametrize(("after", "control", "said"), [
     (0.3, 0.0, "puts the text into [CLS]"), (0.3, 0.3, "cannot be told from"), (0.0, 0.0, "did not make"),
@@ -278,3 +218,12 @@ def test_settings_stand_beside_the_studys():
     table = condenser.settings_table(Pretraining(backbone="packaged:0,1,2", epochs=5), counts)
     rows = {row[0]: row[1:] for row in cells(table)[1:]}
     assert rows["late layers"] == ["6", "2"] and rows["epochs"] == ["8", "5"] and rows["head layers"] == ["2", "2"]
+
+
+@pytest.mark.parametrize("leads, words", [
+    ([0.2, 0.1, 0.0], "significant with 250 queries and 1,000 queries; with all 2,000 queries it is not any more."),
+    ([0.2, 0.1, 0.05], "it has not closed"), ([0.0, 0.0, 0.0], "no gap to close"),
+    ([-0.2, 0.0, 0.0], "against + Condenser (250 queries)")])
+def test_the_lead_closes_stays_or_was_never_there(leads, words):
+    assert words in readiness.gap_sentence(grid(cd=leads), SIZES, "RR@10")
+    assert readiness.gap_sentence(grid(), SIZES, "RR@10") == ""  # a starting point that is left out is not spoken of

@@ -40,8 +40,7 @@ def compared(systems: Mapping[str, Evaluation], groups: int, divisions: int) -> 
     rows = [(pair.first, pair.second, pair.difference.mean, pair.difference.low, pair.difference.high, pair.d, pair.p, pair.holm)
             for pair in pairs]
     frame = pd.DataFrame(rows, columns=["first", "second", "difference", "low", "high", "d", "p", "holm"])
-    return frame.assign(p_groups=p_groups, holm_groups=holm(list(p_groups)), mlm_probability=significant_share(moved, groups,
-                                                                                                               divisions))
+    return frame.assign(p_groups=p_groups, holm_groups=holm(list(p_groups)), share=significant_share(moved, groups, divisions))
 
 
 def setting_table(queries: int, groups: int) -> Fragment:
