@@ -9,8 +9,8 @@ import pytest
 from helpers.costs.measurements import Measurements
 from helpers.data.collection import open_collection
 from helpers.stories import growth
-from press.bench import large, stream
-from press.bench.large import generate
+from press.bench import stream
+from press.bench.stream import generate
 
 
 def test_a_generated_collection_is_one_in_ms_marcos_format(tmp_path):
@@ -18,7 +18,7 @@ def test_a_generated_collection_is_one_in_ms_marcos_format(tmp_path):
     collection = open_collection(str(folder))
     texts = list(collection.texts("passage"))
     assert [text.doc_id for text in texts] == [str(n) for n in range(300)]
-    assert all(large.SHORTEST <= len(text.body.split()) <= large.LONGEST for text in texts)
+    assert all(stream.SHORTEST <= len(text.body.split()) <= stream.LONGEST for text in texts)
     assert set(collection.splits) == {"train", "test"}
     for split in collection.splits:
         queries, qrels = collection.queries(split), collection.qrels("passage", split)
@@ -44,7 +44,7 @@ def test_the_memory_of_a_process_and_of_its_children_is_counted():
         found = [stream.private(pid) for pid in stream.family(process.pid)]
         process.communicate("\n")
     assert len(found) == 2 and found[0] > 60_000_000 and found[1] > 90_000_000
-    assert stream.private(process.pid) == 0  # it has ended
+    assert stream.private(process.pid) == 0 and stream.family(process.pid) == []  # it has ended
     assert list(stream.family(os.getpid()))[0] == os.getpid()
 
 

@@ -4,7 +4,6 @@ import os
 import re
 from typing import Any
 
-from helpers.networks.flops import encoder_flops as encoder_flops
 from helpers.steps import numerics, provenance
 
 SIDE, PRODUCTS = 1024, 40  # of the matrices whose product is timed, and how many in a round: 86 GFLOP
@@ -32,8 +31,8 @@ def kind(machine: dict[str, Any]) -> str:
 
 def name_of(machine: dict[str, Any]) -> str:
     """A short name for a file: `amd-epyc-avx512-bf16`."""
-    said = machine["gpu"] or f"{machine['cpu']} {_best(machine['flags'])}"
-    return re.sub(r"[^a-z0-9]+", "-", re.sub(r"\((r|tm)\)|cpu|processor|@.*?ghz", " ", said.lower())).strip("-")
+    text = machine["gpu"] or f"{machine['cpu']} {_best(machine['flags'])}"
+    return re.sub(r"[^a-z0-9]+", "-", re.sub(r"\((r|tm)\)|cpu|processor|@.*?ghz", " ", text.lower())).strip("-")
 
 
 def _best(flags: list[str]) -> str:

@@ -19,13 +19,13 @@ class Goal:
         section: of the measurements.
         what: in words.
         slower: the contender that it is compared with.
-        wanted: the least ratio, for each kind of machine that the goal is stated for.
+        least: the ratio, for each kind of machine that the goal is stated for.
     """
 
     section: str
     what: str
     slower: str
-    wanted: Mapping[str, float]
+    least: Mapping[str, float]
 
 
 GOALS = (
@@ -50,8 +50,8 @@ class Measurements:
 
     def section(self, name: str) -> Mapping[str, Any] | None:
         """A section that was measured in full; None if there is none."""
-        found = self.content["sections"].get(name)
-        return None if found is None or found["small"] else found
+        section = self.content["sections"].get(name)
+        return None if section is None or section["small"] else section
 
     @property
     def kind(self) -> str:
@@ -65,9 +65,9 @@ class Measurements:
 
     def against_ours(self, section: str, contender: str) -> Spread:
         """How many times as long a contender takes as the book's code; in training, for a real token."""
-        found = self.content["sections"][section]
+        measured = self.content["sections"][section]
         own = contenders.LUCENE if section == "search" else contenders.OURS
-        return ratio(*(per_item(found, name) for name in (contender, own)))
+        return ratio(*(per_item(measured, name) for name in (contender, own)))
 
 
 def per_item(section: Mapping[str, Any], contender: str) -> list[float]:
@@ -98,9 +98,9 @@ def chosen(machines: Sequence[Measurements], name: str) -> Measurements:
         BadInput: for a name that no file has.
     """
     if name:
-        known = {found.name: found for found in machines}
+        known = {one.name: one for one in machines}
         if name not in known:
             raise BadInput(f"no measurements of a machine {name!r}", mend=f"choose from {', '.join(known) or '(run make bench)'}")
         return known[name]
-    here = [found for found in machines if found.is_here]
+    here = [one for one in machines if one.is_here]
     return next(iter([*here, *machines]), Measurements("", {"machine": machine.describe(), "sections": {}}))

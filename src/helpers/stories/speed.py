@@ -55,7 +55,7 @@ def goals_table(machines: Sequence[Measurements]) -> Fragment:
     for goal in GOALS:
         for found in machines:
             if found.section(goal.section) is not None:
-                measured, wanted = found.against_ours(goal.section, goal.slower), goal.wanted.get(found.kind)
+                measured, wanted = found.against_ours(goal.section, goal.slower), goal.least.get(found.kind)
                 said = "" if wanted is None else f"{wanted:g}×"
                 rows.append([goal.what, found.kind, times_cell(measured), said, verdict(measured, wanted)])
     if not rows:

@@ -1,4 +1,4 @@
-"""`book bench`: measure some sections, each in a process of its own on one core, and keep what they find.
+"""`book bench`: measure some sections, each in a process of its own on one core, and keep what they measure.
 
 A section that fails leaves the file as it was, and the others are measured all the same.
 """
@@ -27,9 +27,9 @@ def module(name: str) -> ModuleType:
 
 def scale_of(small: bool) -> Any:
     """Full or small."""
-    from press.bench import scale
+    from press.bench import work
 
-    return scale.small() if small else scale.full()
+    return work.small() if small else work.full()
 
 
 def run(only: Sequence[str], rounds: int, out: str, small: bool) -> int:
@@ -48,20 +48,20 @@ def run(only: Sequence[str], rounds: int, out: str, small: bool) -> int:
         print(f"{name}: getting ready ...", flush=True)
         module(name).prepare(scale_of(small))
         print(f"{name}: measuring (load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores) ...", flush=True)
-        asked = [name, rounds, small, numerics.device() == "cpu" and name not in ALL_CORES]
-        found = subprocess.run([sys.executable, "-m", "press.bench.command", json.dumps(asked)], stdout=subprocess.PIPE,
-                               text=True, check=False)
-        if found.returncode != 0:
+        arguments = [name, rounds, small, numerics.device() == "cpu" and name not in ALL_CORES]
+        done = subprocess.run([sys.executable, "-m", "press.bench.command", json.dumps(arguments)], stdout=subprocess.PIPE,
+                              text=True, check=False)
+        if done.returncode != 0:
             failed.append(name)
             print(f"{name}: FAILED, nothing kept", flush=True)
             continue
-        results.add(file, name, json.loads(found.stdout.splitlines()[-1]))
+        results.add(file, name, json.loads(done.stdout.splitlines()[-1]))
         print(f"{name} -> {file}", flush=True)
     return 1 if failed else 0
 
 
 def main(name: str, rounds: int, small: bool, one_core: bool) -> None:
-    """Measure one section in this process, on one core if asked, and print what it found as the last line."""
+    """Measure one section in this process, on one core if told to, and print the section as the last line."""
     from helpers.costs import machine
 
     load = os.getloadavg()[0]
@@ -70,8 +70,8 @@ def main(name: str, rounds: int, small: bool, one_core: bool) -> None:
         import torch
 
         torch.set_num_threads(1)
-    found = module(name).measure(scale_of(small), rounds)
-    print(json.dumps({"rounds": rounds, "small": small, "load": [load, os.getloadavg()[0]], **found}))
+    section = module(name).measure(scale_of(small), rounds)
+    print(json.dumps({"rounds": rounds, "small": small, "load": [load, os.getloadavg()[0]], **section}))
 
 
 if __name__ == "__main__":

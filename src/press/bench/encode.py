@@ -1,50 +1,36 @@
 """Encoding: this book's bi-encoder against SentenceTransformer.encode, on the same texts with the same model."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from helpers.costs import machine
-from helpers.costs.contenders import FROM_TEXTS, OURS, PRODUCTS, SENTENCE_TRANSFORMER, SENTENCE_TRANSFORMER_BEST
-from helpers.costs.timing import Prepare, always, check_drift, drift, interleave
+from helpers.costs.contenders import FROM_TEXTS, OURS, SENTENCE_TRANSFORMER, SENTENCE_TRANSFORMER_BEST
+from helpers.costs.timing import Prepare, always
 from helpers.networks.encoder import PASSAGE, QUERY, Encoder, wrapped
 from helpers.steps import numerics
-from press.bench.scale import Scale
-from press.bench.settings import best_setting, model_arguments
-from press.bench.work import Work
+from press.bench.sentence_transformers import best_setting, compared, model_arguments
+from press.bench.work import Scale, Work
 
 LENGTH = 256  # tokens of a text, special ones included: the packaged model's own
 
 
 def prepare(scale: Scale) -> None:
-    """Compute the steps that the comparison stands on."""
+    """Compute the steps before it."""
     Work(scale).prepare()
 
 
 def measure(scale: Scale, rounds: int) -> dict[str, Any]:
-    """Time the contenders on all candidates of some queries, and make sure that their vectors rank alike.
-
-    Raises:
-        Drifted: if this book's vectors do not rank as the default's.
-    """
+    """Time the contenders on all candidates of some queries, and make sure that their vectors rank alike."""
     from transformers import AutoConfig
 
-    work, products = Work(replace(scale, queries=scale.encoded)), machine.Products()
+    work = Work(replace(scale, queries=scale.encoded))
     texts = [work.window_texts[name] for name in windows_of(work)]
     setting, tried = best_setting(lambda chosen: sentence_transformer(work, chosen),
                                   lambda model, sample, batch: model.encode(sample, batch_size=batch), texts)
-    found = interleave({PRODUCTS: always(products), **contenders(work, setting)}, rounds, report=True)
-    systems = (SENTENCE_TRANSFORMER, SENTENCE_TRANSFORMER_BEST, OURS, FROM_TEXTS)
-    ranked = {name: work.measured(cosines(work, found.given[name])) for name in systems}
-    drifts = {name: drift(values, ranked[SENTENCE_TRANSFORMER]) for name, values in ranked.items()}
-    check_drift(drifts, (OURS, FROM_TEXTS))
     lengths, config = [len(row) for row in rows_of(work, texts)], AutoConfig.from_pretrained(work.encoder.source)
-    return {"contenders": found.as_json(), "items": len(texts), "tokens": sum(lengths), "queries": len(work.queries),
-            "flops": machine.encoder_flops(config, lengths), "product_flops": products.flops,
-            "measures": {name: values.mean().to_dict() for name, values in ranked.items()}, "drift": drifts,
-            "furthest": {name: float(1 - (found.given[name] * found.given[SENTENCE_TRANSFORMER]).sum(1).min())
-                         for name in systems},
+    return {**compared(work, contenders(work, setting), rounds, partial(cosines, work), lengths, config),
             "setting": setting, "tried": tried}
 
 
@@ -58,7 +44,7 @@ def contenders(work: Work, setting: dict[str, Any]) -> dict[str, Prepare]:
 
     Args:
         work: whose windows they are.
-        setting: sentence-transformers' best, see `settings.best_setting`.
+        setting: sentence-transformers' best, see `best_setting`.
     """
     names, encoder = windows_of(work), own_encoder(work)
     texts = [work.window_texts[name] for name in names]
@@ -94,6 +80,6 @@ def rows_of(work: Work, texts: list[str]) -> list[list[int]]:
 def cosines(work: Work, vectors: np.ndarray) -> np.ndarray:
     """The cosine of each pair's query and window, in the order of the pairs; all contenders share the queries' vectors."""
     queries = own_encoder(work).vectors(rows_of(work, list(work.queries["text"])), QUERY)
-    asked = {query: n for n, query in enumerate(work.queries["query_id"])}
+    row_of = {query: n for n, query in enumerate(work.queries["query_id"])}
     place = {name: n for n, name in enumerate(windows_of(work))}
-    return np.array([float(queries[asked[query]] @ vectors[place[window]]) for query, window in work.pairs])
+    return np.array([float(queries[row_of[query]] @ vectors[place[window]]) for query, window in work.pairs])

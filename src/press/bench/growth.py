@@ -30,7 +30,7 @@ from helpers.networks.scoring import probabilities, ready
 from helpers.retrieval import java
 from helpers.retrieval.bm25 import K1, B, search
 from helpers.systems.testbed import Testbed
-from press.bench.scale import Scale
+from press.bench.work import Scale
 
 AXES = ("queries", "documents", "candidates")
 LAYER = "packaged:0"
@@ -40,7 +40,7 @@ LENGTH, QUERY_LENGTH = 256, 47
 
 
 def prepare(scale: Scale) -> None:
-    """Compute the steps that the measurement stands on."""
+    """Compute the steps before it."""
     bed = scale.bed
     for step in (bed.index, bed.tokens(backbone.resolve(LAYER)), bed.query_step):
         step.value()

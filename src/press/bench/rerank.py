@@ -4,42 +4,28 @@ from typing import Any
 
 import numpy as np
 
-from helpers.costs import machine
-from helpers.costs.contenders import CROSS_ENCODER, CROSS_ENCODER_BEST, FROM_TEXTS, OURS, PRODUCTS
-from helpers.costs.timing import Prepare, always, check_drift, drift, interleave
+from helpers.costs.contenders import CROSS_ENCODER, CROSS_ENCODER_BEST, FROM_TEXTS, OURS
+from helpers.costs.timing import Prepare, always
 from helpers.data.tokens import pair_ids, query_ids
 from helpers.networks.scoring import load_scorer, probabilities
 from helpers.steps import numerics
-from press.bench.scale import Scale
-from press.bench.settings import best_setting, model_arguments
-from press.bench.work import Work
+from press.bench.sentence_transformers import best_setting, compared, model_arguments
+from press.bench.work import Scale, Work
 
 
 def prepare(scale: Scale) -> None:
-    """Compute the steps that the comparison stands on."""
+    """Compute the steps before it."""
     Work(scale).prepare()
 
 
 def measure(scale: Scale, rounds: int) -> dict[str, Any]:
-    """Time the contenders, and make sure that they rank alike.
-
-    Raises:
-        Drifted: if this book's scores are not the default's.
-    """
-    work, products = Work(scale), machine.Products()
+    """Time the contenders, and make sure that they rank alike."""
+    work = Work(scale)
     setting, tried = best_setting(lambda chosen: predictor(work, chosen),
                                   lambda model, pairs, batch: model.predict(pairs, batch_size=batch), work.text_pairs)
-    found = interleave({PRODUCTS: always(products), **contenders(work, setting)}, rounds, report=True)
-    ranked = {name: work.measured(found.given[name]) for name in (CROSS_ENCODER, CROSS_ENCODER_BEST, OURS, FROM_TEXTS)}
-    drifts = {name: drift(values, ranked[CROSS_ENCODER]) for name, values in ranked.items()}
-    check_drift(drifts, (OURS, FROM_TEXTS))
     lengths = [len(ids) for ids, _ in work.inputs(work.encoder.tokenizer())]
     config = load_scorer(scale.model.model.value()).config
-    return {"contenders": found.as_json(), "items": len(lengths), "tokens": sum(lengths), "queries": len(work.queries),
-            "flops": machine.encoder_flops(config, lengths), "product_flops": products.flops,
-            "measures": {name: values.mean().to_dict() for name, values in ranked.items()}, "drift": drifts,
-            "furthest": {name: float(np.abs(found.given[name] - found.given[CROSS_ENCODER]).max()) for name in ranked},
-            "setting": setting, "tried": tried}
+    return {**compared(work, contenders(work, setting), rounds, np.asarray, lengths, config), "setting": setting, "tried": tried}
 
 
 def contenders(work: Work, setting: dict[str, Any]) -> dict[str, Prepare]:
@@ -47,7 +33,7 @@ def contenders(work: Work, setting: dict[str, Any]) -> dict[str, Prepare]:
 
     Args:
         work: the pairs.
-        setting: sentence-transformers' best, see `settings.best_setting`.
+        setting: sentence-transformers' best, see `best_setting`.
     """
     scorer, tokenizer, pairs = load_scorer(work.scale.model.model.value()), work.encoder.tokenizer(), work.text_pairs
     plain, best = predictor(work, {}), predictor(work, setting)
@@ -69,8 +55,8 @@ def predictor(work: Work, setting: dict[str, Any]) -> Any:
 def inputs_from_texts(work: Work, tokenizer: Any) -> list[tuple[list[int], list[int]]]:
     """The pairs as inputs, tokenised now: each query and each window once."""
     model, queries = work.scale.model, work.queries
-    asked = dict(zip(queries["query_id"], query_ids(tokenizer, list(queries["text"]), model.query_length), strict=True))
+    ids_of = dict(zip(queries["query_id"], query_ids(tokenizer, list(queries["text"]), model.query_length), strict=True))
     names = list(dict.fromkeys(window for _, window in work.pairs))
     ids = tokenizer([work.window_texts[name] for name in names], add_special_tokens=False, verbose=False)["input_ids"]
     windows = {name: np.asarray(row) for name, row in zip(names, ids, strict=True)}
-    return [pair_ids(tokenizer, asked[query], windows[window], model.max_length) for query, window in work.pairs]
+    return [pair_ids(tokenizer, ids_of[query], windows[window], model.max_length) for query, window in work.pairs]

@@ -17,12 +17,11 @@ from helpers.data.texts import Texts
 from helpers.evaluation import measures
 from helpers.retrieval import java
 from helpers.retrieval.bm25 import K1, B, search
-from press.bench.scale import Scale
-from press.bench.work import DEPTH, MEASURES, Work
+from press.bench.work import DEPTH, MEASURES, Scale, Work
 
 
 def prepare(scale: Scale) -> None:
-    """Compute the steps that the comparison stands on."""
+    """Compute the steps before it."""
     Work(scale).prepare()
     scale.bed.index.value()
 

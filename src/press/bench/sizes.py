@@ -7,10 +7,10 @@ from helpers.costs import machine
 from helpers.costs.contenders import PRODUCTS
 from helpers.costs.speed import random_cross_encoder, ranking_speed
 from helpers.costs.timing import always, interleave
+from helpers.networks.flops import encoder_flops
 from helpers.retrieval.bm25 import K1, B
 from helpers.steps import numerics
-from press.bench.scale import Scale
-from press.bench.work import Work
+from press.bench.work import Scale, Work
 
 
 def shapes(scale: Scale) -> list[str]:
@@ -21,7 +21,7 @@ def shapes(scale: Scale) -> list[str]:
 
 
 def prepare(scale: Scale) -> None:
-    """Compute the steps that the measurement stands on."""
+    """Compute the steps before it."""
     Work(scale).prepare()
     scale.bed.index.value()
 
@@ -36,6 +36,6 @@ def measure(scale: Scale, rounds: int) -> dict[str, Any]:
         rounds, numerics.device())
     lengths = [len(ids) for ids, _ in work.inputs(work.encoder.tokenizer())]
     configs = {size: random_cross_encoder(size, work.encoder.whole()).config for size in shapes(scale)}
-    flops = {size: machine.encoder_flops(config, lengths) for size, config in configs.items()}
+    flops = {size: encoder_flops(config, lengths) for size, config in configs.items()}
     return {"contenders": rate.as_json(), "speed": timed, "flops": flops, "product_flops": products.flops,
             "candidates": scale.candidates, "tokens": sum(lengths)}

@@ -13,9 +13,11 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import psutil
 
 from helpers.costs.timing import clocked
@@ -26,13 +28,15 @@ from helpers.steps import Step
 from helpers.systems.bi_encoder import UNTRAINED, BiEncoder, reading
 from helpers.systems.reranker import Reranker
 from helpers.systems.testbed import Testbed
-from press.bench.large import generate
-from press.bench.scale import Scale
+from press.bench.work import Scale
 
 DEPTH, CANDIDATES = 100, 20
 HEAP = "256m"  # of the JVM, which fills what it may have before it tidies up
 EVERY = 0.1  # seconds
 LAYER = "packaged:0"
+SHORTEST, LONGEST = 20, 60  # words of a passage
+QUERY_WORDS = 3  # words of a query
+AT_ONCE = 10_000  # passages drawn together
 
 
 def prepare(scale: Scale) -> None:
@@ -49,12 +53,12 @@ def measure(scale: Scale, rounds: int) -> dict[str, Any]:
     found: dict[str, list[dict[str, float]]] = {}
     for size in scale.passages:
         with tempfile.TemporaryDirectory() as place:
-            folder = generate(Path(place) / "collection", size, scale.asked)
+            folder = generate(Path(place) / "collection", size, scale.generated_queries)
             for stage in stages(str(folder)):
                 point = {"size": size, **one(stage, folder, Path(place) / "store")}
                 print(f"    {size:,} passages, {stage}: {point}", file=sys.stderr, flush=True)
                 found.setdefault(stage, []).append(point)
-    return {"contenders": {}, "queries": scale.asked, "stages": found}
+    return {"contenders": {}, "queries": scale.generated_queries, "stages": found}
 
 
 def one(stage: str, folder: Path, store: Path) -> dict[str, float]:
@@ -65,15 +69,15 @@ def one(stage: str, folder: Path, store: Path) -> dict[str, float]:
     """
     env = {**os.environ, "BOOK_STORE": str(store), "BOOK_HEAP": HEAP}
     command = [sys.executable, "-m", "press.bench.stream", stage, str(folder)]
-    with tempfile.TemporaryFile("w+") as said:
-        process = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=said, text=True)
+    with tempfile.TemporaryFile("w+") as errors:
+        process = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=errors, text=True)
         peak = 0
         while process.poll() is None:
             peak = max(peak, sum(map(private, family(process.pid))))
             time.sleep(EVERY)
-        said.seek(0)
+        errors.seek(0)
         if process.returncode != 0:
-            raise RuntimeError(f"{stage}: {said.read()[-2000:]}")
+            raise RuntimeError(f"{stage}: {errors.read()[-2000:]}")
         if not peak:
             raise RuntimeError(f"{stage}: no memory was seen; Linux tells it since 5.4, as Pss_Anon in /proc/<pid>/smaps_rollup")
         return {"seconds": float(process.communicate()[0].split()[-1]), "megabytes": peak / 1e6}
@@ -117,6 +121,53 @@ def main(stage: str, folder: str) -> None:
     step = stages(folder)[stage]
     print(step.key)  # which takes the digest of the collection
     print(clocked(step.entry)[0])
+
+
+# ---- a generated collection ----
+
+def generate(folder: Path, passages: int, queries: int) -> Path:
+    """Write a collection of any size in MS MARCO's file format: for measuring, not for ranking.
+
+    Words are drawn as in a language: those of the packaged backbone's vocabulary, which has them in the order of their frequency,
+    the n-th one with a probability in proportion to 1/n. Each query has the rarest words of a passage, judged as relevant.
+
+    Writes collection.tsv, and queries and judgments of the splits train and test; the same sizes give the same files.
+
+    Args:
+        folder: made anew.
+        passages: how many.
+        queries: of each split; not more than there are passages.
+    """
+    folder.mkdir(parents=True)
+    known = vocabulary()
+    query_of = dict(zip(np.linspace(0, passages - 1, 2 * queries).astype(int).tolist(), range(2 * queries), strict=False))
+    lines: tuple[list[str], list[str]] = ([], [])
+    with open(folder / "collection.tsv", "w", encoding="utf-8") as out:
+        for position, ranks in enumerate(drawn(passages, len(known))):
+            out.write(f"{position}\t{' '.join(known[n] for n in ranks)}\n")
+            if position in query_of:
+                lines[query_of[position] % 2].append(f"q{position}\t{' '.join(known[n] for n in sorted(ranks)[-QUERY_WORDS:])}\n")
+    for split, own in zip(("train", "test"), lines, strict=True):
+        (folder / f"queries.{split}.tsv").write_text("".join(own))
+        ids = [line.split("\t")[0][1:] for line in own]
+        (folder / f"qrels.{split}.tsv").write_text("".join(f"q{n} 0 {n} 1\n" for n in ids))
+    return folder
+
+
+def vocabulary() -> list[str]:
+    """The backbone's whole words, the most frequent ones first."""
+    words = backbone.resolve("packaged").tokenizer().get_vocab()
+    return sorted((word for word in words if word.isascii() and word.isalpha() and len(word) > 1), key=words.__getitem__)
+
+
+def drawn(passages: int, words: int) -> Iterator[list[int]]:
+    """The words of each passage, as ranks by frequency from 0."""
+    random = np.random.default_rng(1)
+    bounds = np.cumsum(1 / np.arange(1, words + 1))
+    for start in range(0, passages, AT_ONCE):
+        lengths = random.integers(SHORTEST, LONGEST + 1, size=min(AT_ONCE, passages - start))
+        ranks = np.searchsorted(bounds, random.random(int(lengths.sum())) * bounds[-1])
+        yield from (part.tolist() for part in np.split(ranks, np.cumsum(lengths)[:-1]))
 
 
 if __name__ == "__main__":

@@ -16,8 +16,9 @@ from helpers.costs.contenders import OURS, PRODUCTS, STOCK_TRAINER
 from helpers.costs.timing import Prepare, always, interleave
 from helpers.networks import backbone, fine_tuning
 from helpers.networks.fine_tuning import PairDataset
+from helpers.networks.flops import encoder_flops
 from helpers.steps import numerics
-from press.bench.scale import Scale
+from press.bench.work import Scale
 
 BATCH = 16
 SHORTEST, LONGEST = 16, 256  # tokens of an example; all lengths between are as frequent
@@ -36,7 +37,7 @@ def measure(scale: Scale, rounds: int) -> dict[str, Any]:
     found = interleave({PRODUCTS: always(products), STOCK_TRAINER: stock(model, data, scale.steps),
                         OURS: ours(model, data, scale.steps)}, rounds, report=True)
     config = AutoConfig.from_pretrained(model.source)
-    forward = machine.encoder_flops(config, [len(one["input_ids"]) for one in data.examples], backbone.layers(model)) / len(data)
+    forward = encoder_flops(config, [len(one["input_ids"]) for one in data.examples], backbone.layers(model)) / len(data)
     return {"contenders": found.as_json(), "items": scale.steps * BATCH, "steps": scale.steps, "shortest": SHORTEST,
             "longest": LONGEST, "tokens": {name: found.given[name] for name in (STOCK_TRAINER, OURS)},
             "flops": 3 * forward * scale.steps * BATCH, "product_flops": products.flops}

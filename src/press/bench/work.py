@@ -1,4 +1,4 @@
-"""The work that contenders share: queries with candidates, as texts and as tokens, and the measures of a ranking of them."""
+"""The work that contenders share: how much, its queries with candidates as texts and as tokens, the measures of a ranking."""
 
 import functools
 from dataclasses import dataclass
@@ -15,10 +15,67 @@ from helpers.evaluation import measures
 from helpers.networks import backbone
 from helpers.reranking.aggregation import aggregate
 from helpers.retrieval.bm25 import K1, B
-from press.bench.scale import Scale
+from helpers.systems.base_reranker import base_reranker
+from helpers.systems.reranker import Reranker
+from helpers.systems.testbed import Testbed
 
 MEASURES = ["nDCG@10", "RR@10"]
 DEPTH = 100
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The sizes of all sections.
+
+    Args:
+        collection: what is ranked.
+        unit: of it.
+        queries: whose candidates are re-ranked.
+        candidates: of each.
+        encoded: queries whose candidates are encoded.
+        searched: queries of BM25.
+        model: the cross-encoder that re-ranks.
+        sizes: shapes of models for queries a minute; none for the six of Steensland's table 5.5.
+        ranked: queries ranked by each of them in a round.
+        steps: of training in a round.
+        growth: the smallest number of queries, documents and candidates.
+        times: how many times as many are tried.
+        passages: of the generated collections that are streamed.
+        generated_queries: their queries, of training and of test each.
+    """
+
+    collection: str
+    unit: str
+    queries: int
+    candidates: int
+    encoded: int
+    searched: int
+    model: Reranker
+    sizes: tuple[str, ...] = ()
+    ranked: int = 2
+    steps: int = 50
+    growth: tuple[int, int, int] = (20, 200, 10)
+    times: tuple[int, ...] = (1, 10, 100)
+    passages: tuple[int, ...] = (20_000, 200_000, 2_000_000)
+    generated_queries: int = 200
+
+    @property
+    def bed(self) -> Testbed:
+        """The texts, with all test queries."""
+        return Testbed(self.collection, self.unit)
+
+
+def full() -> Scale:
+    """What is measured: the Almanac's passages and the book's base model."""
+    return Scale("almanac", "passage", queries=50, candidates=20, encoded=25, searched=400, model=base_reranker())
+
+
+def small(collection: str = "almanac", unit: str = "passage") -> Scale:
+    """A trial of seconds a section: one layer, trained for a moment."""
+    model = Reranker(collection, unit, queries=40, candidates=10, positives=1, negatives=2, answers=False, backbone="packaged:0",
+                     epochs=1, evaluation_queries=4, evaluations=1)
+    return Scale(collection, unit, queries=4, candidates=5, encoded=1, searched=10, model=model, sizes=("1/32/2", "2/32/2"),
+                 ranked=1, steps=3, growth=(1, 5, 2), times=(1, 2, 4), passages=(300, 600), generated_queries=30)
 
 
 @dataclass(frozen=True)
@@ -32,7 +89,7 @@ class Work:
     scale: Scale
 
     def prepare(self) -> None:
-        """Compute the steps that the work stands on: run, tokens, judgments, model."""
+        """Compute the steps before it: run, tokens, judgments, model."""
         bed = self.scale.bed
         for step in (self.run_step, bed.store, bed.tokens(self.encoder), bed.qrels_step, self.scale.model.model):
             step.value()
@@ -77,17 +134,18 @@ class Work:
     @functools.cached_property
     def text_pairs(self) -> list[tuple[str, str]]:
         """(query, window) as texts, in the order of `pairs`."""
-        asked = dict(zip(self.queries["query_id"], self.queries["text"], strict=True))
-        return [(asked[query], self.window_texts[window]) for query, window in self.pairs]
+        texts = dict(zip(self.queries["query_id"], self.queries["text"], strict=True))
+        return [(texts[query], self.window_texts[window]) for query, window in self.pairs]
 
     def inputs(self, tokenizer: Any) -> list[tuple[list[int], list[int]]]:
         """The pairs as a cross-encoder's inputs, from the stored tokens."""
         model, texts = self.scale.model, list(self.queries["text"])
-        asked = dict(zip(self.queries["query_id"], query_ids(tokenizer, texts, model.query_length), strict=True))
-        return [pair_ids(tokenizer, asked[query], self.reader[window], model.max_length) for query, window in self.pairs]
+        ids = dict(zip(self.queries["query_id"], query_ids(tokenizer, texts, model.query_length), strict=True))
+        return [pair_ids(tokenizer, ids[query], self.reader[window], model.max_length) for query, window in self.pairs]
 
     def measured(self, scores: np.ndarray) -> pd.DataFrame:
         """nDCG@10 and RR@10 of each query, for scores in the order of `pairs`; a text scores as its windows' mean."""
-        bed, asked = self.scale.bed, list(self.queries["query_id"])
+        bed = self.scale.bed
         frame = pd.DataFrame([(*pair, float(score)) for pair, score in zip(self.pairs, scores, strict=True)], columns=COLUMNS)
-        return measures.per_query(aggregate(frame, "mean"), bed.qrels, MEASURES, bed.min_relevance, asked)
+        return measures.per_query(aggregate(frame, "mean"), bed.qrels, MEASURES, bed.min_relevance,
+                                  list(self.queries["query_id"]))
