@@ -13,7 +13,7 @@ from helpers.pages.fragments import Html, badge, details, table
 from helpers.pages.numbers import count, plain, seconds, signed
 from helpers.steps import recipe, values
 from helpers.steps.store import Store
-from press import chapters, comparison, variants
+from press import chapters, comparison, dependencies, variants
 from press.comparison import Page, Pair, Tested
 
 MOST = 5  # queries shown that gained, and as many that lost
@@ -24,7 +24,7 @@ MARK = "<!-- made from {} -->"
 def write_all() -> list[Path]:
     """Write the comparison of every variant that has been executed; one whose two pages are what they were stays as it is."""
     written = []
-    code = [recipe.sha256(file.read_bytes()) for file in sorted(paths.PACKAGE.parent.rglob("*.py"))]
+    code = dependencies.digests(["press.compared_page"])
     for page in variants.pages():
         baseline = page.with_name(f"{variants.chapter_of(page.stem)}.ipynb")
         digests = [recipe.sha256(file.read_bytes()) if file.exists() else "" for file in (baseline, page)]

@@ -2,8 +2,8 @@
 
     template + parameters -> papermill -> page notebook in book/chapters/
 
-A chapter whose template, parameters, helper package, published values and recorded runs are what they were is not run
-again. A chapter with other parameters than its profile's is a variant: a page of its own beside the baseline.
+A chapter whose template, parameters, imported code, published values and recorded runs are what they were is not run again. A
+chapter with other parameters than its profile's is a variant: a page of its own beside the baseline.
 """
 
 import json
@@ -19,20 +19,18 @@ import nbformat
 from helpers import paths
 from helpers.errors import BadInput
 from helpers.steps import recipe
-from press import chapters
+from press import chapters, dependencies
 from press.page_header import DATA_KEY, as_page
 
 
 def fingerprint(chapter: str, values: dict[str, Any], profile: str) -> str:
     """The digest of all that a chapter's page depends on."""
-    sources = [paths.NOTEBOOKS / f"{chapter}.ipynb", *sorted(paths.PACKAGE.parent.rglob("*.py")),
-               *sorted(paths.PUBLISHED.glob("*.yaml")), *sorted(paths.RESULTS.rglob("manifest.json")),
-               *sorted(paths.BENCH.glob("*.json")),
-               paths.ROOT / "requirements.lock"]
+    sources = [chapters.template(chapter), *sorted(paths.PUBLISHED.glob("*.yaml")), *sorted(paths.RESULTS.rglob("manifest.json")),
+               *sorted(paths.BENCH.glob("*.json")), paths.ROOT / "requirements.lock"]
     digests = [[str(f.relative_to(paths.ROOT)) if f.is_relative_to(paths.ROOT) else f.name, recipe.sha256(f.read_bytes())]
                for f in sources if f.exists()]
     settings = {name: os.environ.get(name) for name in ("BOOK_DEVICE", "BOOK_DTYPE", "BOOK_STORE")}
-    return recipe.sha256(recipe.canonical([digests, values, profile, settings]))
+    return recipe.sha256(recipe.canonical([dependencies.of_chapter(chapter), digests, values, profile, settings]))
 
 
 def variant_name(chapter: str, values: dict[str, Any], baseline: dict[str, Any]) -> str:

@@ -1,0 +1,61 @@
+"""What a chapter depends on: the modules that it imports, directly or not, and the data beside them; nothing else."""
+
+import shutil
+
+import nbformat
+import pytest
+
+from helpers import paths
+from press import dependencies, execute
+
+
+@pytest.fixture
+def sources(tmp_path, monkeypatch):
+    """A small `src`, and a template that imports from it."""
+    empty = ("helpers/__init__.py", "helpers/other/__init__.py", "helpers/unused.py", "press/__init__.py", "press/x.py",
+             "press/unused.py", "helpers/floor/words/list.txt", "helpers/other/list.txt")
+    files = {**dict.fromkeys(empty, ""), "helpers/a.py": "from helpers.floor import b",
+             "helpers/floor/__init__.py": "import press",
+             "helpers/floor/b.py": "def f():\n    import helpers.floor.c as c\n    return c",
+             "helpers/floor/c.py": "import helpers.a", "press/page_header.py": "import json\nfrom press import x"}
+    for name, text in files.items():
+        (tmp_path / "src" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "src" / name).write_text(text)
+    made = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("import helpers.unused"),
+                                           nbformat.v4.new_code_cell("from helpers.a import f")])
+    nbformat.write(made, tmp_path / "one.ipynb")
+    monkeypatch.setattr(dependencies, "SOURCES", tmp_path / "src")
+    monkeypatch.setattr(paths, "NOTEBOOKS", tmp_path)
+    return tmp_path / "src"
+
+
+def test_imports_are_followed_into_functions_and_round_circles_and_packages_count(sources):
+    assert list(dependencies.of_chapter("one")) == [
+        "helpers/__init__.py", "helpers/a.py", "helpers/floor/__init__.py", "helpers/floor/b.py", "helpers/floor/c.py",
+        "helpers/floor/words/list.txt", "press/__init__.py", "press/page_header.py", "press/x.py"]
+
+
+@pytest.mark.parametrize(("changed", "matters"), [("helpers/floor/c.py", True), ("helpers/floor/words/list.txt", True),
+                                                  ("press/x.py", True), ("press/unused.py", False), ("helpers/unused.py", False),
+                                                  ("helpers/other/list.txt", False)])
+def test_a_change_matters_where_it_is_used(sources, changed, matters):
+    before = dependencies.of_chapter("one")
+    (sources / changed).write_text("x = 1")
+    assert (dependencies.of_chapter("one") != before) is matters
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory):
+    return shutil.copytree(paths.PACKAGE.parent, tmp_path_factory.mktemp("copy") / "src",
+                           ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+
+
+@pytest.mark.parametrize(("edited", "out_of_date"), [
+    ("press/page_diff.py", set()), ("helpers/stories/seeds.py", {"seeds"}), ("helpers/pretraining/condenser.py", {"condenser"}),
+    ("helpers/retrieval/bm25.py", {"seeds", "condenser", "collection"})])
+def test_an_edit_makes_the_chapters_out_of_date_that_use_it(copy, monkeypatch, edited, out_of_date):
+    monkeypatch.setattr(dependencies, "SOURCES", copy)
+    before = {name: execute.fingerprint(name, {}, "mini") for name in ("seeds", "condenser", "collection")}
+    with (copy / edited).open("a") as file:
+        file.write("\n# another line\n")
+    assert {name for name, mark in before.items() if execute.fingerprint(name, {}, "mini") != mark} == out_of_date
