@@ -9,7 +9,7 @@ import yaml
 from pybtex.database import parse_string
 
 from helpers import paths
-from press import chapters, cite, cite_page, variants
+from press import chapters, cite, variants
 from press.page_header import DATA_KEY
 
 RUN = {"profile": "mini", "commit": "0123abcd4567+", "date": "2026-11-21T10:00:00Z"}
@@ -56,7 +56,7 @@ def test_the_book_s_entry():
 def test_without_a_public_address_no_address_is_made_up(monkeypatch):
     monkeypatch.setenv("BOOK_REPOSITORY", "https://github.com/OWNER/my-book")
     assert "url" not in parsed(cite.of_book()).fields
-    assert "OWNER" not in cite_page.page()
+    assert "OWNER" not in cite.page()
 
 
 @pytest.mark.parametrize("chapter", chapters.templates())
@@ -129,7 +129,7 @@ def pages(tmp_path, monkeypatch):
 
 
 def test_the_page_has_the_book_each_chapter_each_run_and_the_licences(pages):
-    page = cite_page.page()
+    page = cite.page()
     blocks = [part.split("```")[0] for part in page.split("```bibtex\n")[1:]]
     assert [parsed(block).type for block in blocks].count("incollection") == len(chapters.names())
     assert [parsed(block).type for block in blocks].count("misc") == 2  # a page that keeps no run has none

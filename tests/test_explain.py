@@ -10,7 +10,7 @@ import dry_steps
 from helpers import paths, steps
 from helpers.errors import BadInput
 from helpers.steps import ledger, provenance
-from press import baseline, chapters, cli, execute
+from press import chapters, cli, commands, execute
 from press.columns import columns
 from press.explain import plan
 from press.explain.estimates import Estimate
@@ -209,29 +209,25 @@ def runs(book, monkeypatch):
     return made
 
 
-def test_a_baseline_page_that_costs_nothing_is_made(runs):
+def test_a_baseline_page_that_costs_nothing_is_made(runs, capsys):
     compute()
-    assert "all its steps were there" in baseline.make_if_free("first--abc", "almanac")
+    commands.make_baseline("first", "almanac")
+    assert "all its steps were there" in capsys.readouterr().out
     assert runs == [("first", "almanac", {})]
 
 
-def test_a_baseline_page_that_would_compute_is_not_made(runs):
-    said = baseline.make_if_free("first--abc", "almanac")
-    assert "make chapter NAME=first PROFILE=almanac" in said
-    assert "would compute 3 steps or more (expected: unknown)" in said
+def test_a_baseline_page_that_would_compute_is_not_made(runs, capsys):
+    commands.make_baseline("first", "almanac")
+    printed = capsys.readouterr().out
+    assert "make chapter NAME=first PROFILE=almanac" in printed
+    assert "would compute 3 steps or more (expected: unknown)" in printed
     assert runs == []
 
 
 def test_a_baseline_page_that_is_there_stays_even_if_it_is_out_of_date(runs):
     compute()
     executed("first", stamp=False)
-    assert baseline.make_if_free("first--abc", "almanac") == ""
-    assert runs == []
-
-
-def test_a_baseline_page_needs_no_other(runs):
-    compute()
-    assert baseline.make_if_free("first", "almanac") == ""
+    commands.make_baseline("first", "almanac")
     assert runs == []
 
 

@@ -56,11 +56,11 @@ def write_toc() -> Path:
 
 def variant_entry(page: Path) -> dict[str, Any]:
     """A variant's place in the contents, titled by what was changed, with its comparison below it if that is written."""
-    run: dict[str, Any] = next((item["run"] for item in execute.data_of(page) if "run" in item), {})
+    run = execute.run_of(page)
     changed = ", ".join(f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in run.get("changed", {}).items())
-    said = changed if len(changed) <= LONGEST else f"{changed[:LONGEST]} …"
+    shown = changed if len(changed) <= LONGEST else f"{changed[:LONGEST]} …"
     title = variants.title(variants.chapter_of(page.stem))
-    entry: dict[str, Any] = {"file": f"chapters/{page.stem}", "title": f"{title}: {said}"}
+    entry: dict[str, Any] = {"file": f"chapters/{page.stem}", "title": f"{title}: {shown}"}
     if page.with_name(f"{variants.comparison(page.stem)}.md").exists():
         entry["sections"] = [{"file": f"chapters/{variants.comparison(page.stem)}", "title": "Compared with the baseline"}]
     return entry

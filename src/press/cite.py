@@ -1,15 +1,19 @@
-"""How to cite the book, a chapter, or one run of a chapter: BibTeX, from CITATION.cff and from what pages say of their runs."""
+"""How to cite the book, a chapter, or one run of a chapter: BibTeX, from CITATION.cff and from what pages keep of their runs.
+
+The page `generated/cite` shows them all, with the commands that compute a run again, and the licences.
+"""
 
 import json
 import re
 import shlex
+from pathlib import Path
 from typing import Any
 
 import yaml
 
 from helpers import paths
 from helpers.steps import recipe
-from press import chapters, repository, variants
+from press import chapters, execute, repository, variants
 
 SPECIAL = re.compile(r"[\\{}%&#_$~^]")
 ESCAPED = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
@@ -30,7 +34,7 @@ def entry(kind: str, key: str, fields: dict[str, str]) -> str:
 
 def latex(text: str) -> str:
     """A text with LaTeX's special characters escaped."""
-    return SPECIAL.sub(lambda found: ESCAPED.get(found[0], f"\\{found[0]}"), text)
+    return SPECIAL.sub(lambda sign: ESCAPED.get(sign[0], f"\\{sign[0]}"), text)
 
 
 def site(page: str = "") -> str:
@@ -61,9 +65,9 @@ def of_run(page: str, run: dict[str, Any]) -> str:
     """
     chapter, digest = variants.chapter_of(page), parameters_digest(run)
     changed = changed_parameters(chapter, run["parameters"])
-    said = ", ".join(f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in changed.items())
+    values = ", ".join(f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in changed.items())
     note = (f"Run of the profile {run['profile']} at commit {run['commit']}; parameters {digest}: "
-            + (f"{said}; all others as the chapter declares them" if said else "all as the chapter declares them"))
+            + (f"{values}; all others as the chapter declares them" if values else "all as the chapter declares them"))
     date = run.get("date", "")
     return entry("misc", f"{KEY}-{page}-{digest}", {
         **_shared(), "title": f"{{{latex(variants.title(chapter))}}}: one run of a chapter of {latex(citation()['title'])}",
@@ -104,3 +108,52 @@ def _author(author: dict[str, str]) -> str:
 
 def _year() -> str:
     return str(citation()["date-released"])[:4]
+
+
+LICENCES = """## Licences
+
+| what | where | licence |
+|---|---|---|
+| code | `src/`, `tests/`, the code in `notebooks/` | MIT |
+| text and figures | this site, the prose in `notebooks/` and `book/`, `published/` | CC BY 4.0 |
+| the Almanac, the built-in collection | `src/helpers/almanac/` | CC0 1.0 |
+
+The studies' numbers are facts taken from the works that the [bibliography](../bibliography.md) lists: cite those, too.
+"""
+
+INTRO = """Cite the **book** for its idea, a **chapter** for its experiment, and a **run** for a number: a run names the commit,
+the profile and the parameters, and whoever has these can compute it again. A commit that ends in `+` had changes on top of it
+that were not committed.
+"""
+
+
+def page() -> str:
+    """The page `generated/cite`, in Markdown."""
+    parts = ["# How to cite", INTRO, _address(), "## The book", _block("bibtex", of_book()), LICENCES,
+             "## Chapters and runs"]
+    runs = {file.stem: run for file in executed() if (run := execute.run_of(file))}
+    for chapter in chapters.names():
+        parts += [f"(cite-{chapter})=\n### {variants.title(chapter)}", _block("bibtex", of_chapter(chapter))]
+        for name in sorted(name for name in runs if variants.chapter_of(name) == chapter):
+            kind = "This run" if name == chapter else f"The variant `{name}`"
+            parts += [f"{kind}, and how to compute it again:", _block("bibtex", of_run(name, runs[name])),
+                      _block("bash", command(name, runs[name]))]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def executed() -> list[Path]:
+    """The executed pages of the chapters, variants too."""
+    files = [paths.CHAPTERS / f"{name}.ipynb" for name in chapters.names()]
+    return [file for file in files if file.exists()] + variants.pages()
+
+
+def _block(language: str, text: str) -> str:
+    return f"```{language}\n{text}\n```"
+
+
+def _address() -> str:
+    place = repository.repository()
+    if place.is_placeholder:
+        return ("This copy of the book has no public address yet, so the entries have no `url`: it comes from `repository.url` "
+                "in `book/_config.yml`, or from the repository in which GitHub builds the book.")
+    return f"The repository is <{place.url}>, with a [CITATION.cff]({place.url}/blob/{place.branch}/CITATION.cff)."

@@ -32,13 +32,13 @@ def build(options: argparse.Namespace) -> int:
 def chapter(options: argparse.Namespace) -> int:
     """Run one chapter and render it, with its comparison if it is a variant."""
     from helpers import paths
-    from press import baseline, build, execute, generated, variants
+    from press import build, execute, generated, variants
 
     start_fresh(options)
     page, executed = execute.run(options.name, options.profile, dict(options.parameter), options.fresh)
     print(f"{page.stem}: {'run' if executed else 'up to date'}")
-    if said := baseline.make_if_free(page.stem, options.profile):
-        print(said)
+    if page.stem != options.name:
+        make_baseline(options.name, options.profile)
     if not options.no_render:
         generated.write_all()
         build.render()
@@ -46,6 +46,27 @@ def chapter(options: argparse.Namespace) -> int:
         for name in shown:
             print(f"page -> {(paths.HTML / 'chapters' / name).relative_to(paths.ROOT)}.html")
     return 0
+
+
+def make_baseline(chapter: str, profile: str) -> None:
+    """Execute the baseline page that a variant is compared with, if it is not there and needs no step computed.
+
+    A page that is there stays as it is, even if it is out of date or of another profile: the comparison says of what commit and
+    profile both are. Where steps are missing it could cost hours, so the variant's comparison says by which command to get one.
+    """
+    from helpers import paths
+    from press import execute
+    from press.explain import plan
+
+    if (paths.CHAPTERS / f"{chapter}.ipynb").exists():
+        return
+    costs = plan.plan(chapter, profile, {})
+    if costs.is_free:
+        execute.run(chapter, profile, {})
+        print(f"{chapter}: run, as the baseline; all its steps were there")
+    else:
+        print(f"{chapter}: the baseline page has not been executed, and would compute {len(costs.expected)} steps or more "
+              f"(expected: {costs.time()}); `make chapter NAME={chapter} PROFILE={profile}` makes it and the comparison")
 
 
 def explain(options: argparse.Namespace) -> int:

@@ -81,11 +81,10 @@ class Tested:
 def read(page: Path) -> Page:
     """What an executed page carries."""
     data = execute.data_of(page)
-    run: dict[str, Any] = next((item["run"] for item in data if "run" in item), {})
     nothing: dict[str, Any] = {"queries": [], "systems": []}
     packed = next((item["evaluations"] for item in data if "evaluations" in item), nothing)
     lines = [line for item in data for line in item.get("ledger", [])]
-    return Page(page.stem, run, carried.unpacked(packed), lines)
+    return Page(page.stem, execute.run_of(page), carried.unpacked(packed), lines)
 
 
 def pairs(baseline: Page, variant: Page) -> list[Pair]:

@@ -130,6 +130,11 @@ def _papermill(source: Path, values: dict[str, Any]) -> nbformat.NotebookNode:
         return nbformat.read(target, as_version=4)
 
 
+def run_of(page: Path) -> dict[str, Any]:
+    """Profile, parameters, commit, date and seconds of a page's execution; empty for a page that keeps nothing of it."""
+    return next((item["run"] for item in data_of(page) if "run" in item), {})
+
+
 def data_of(page: Path) -> list[dict[str, Any]]:
     """The data that the fragments of a page carry: verdicts, measured values, the ledger."""
     return json.loads(page.read_text(encoding="utf-8"))["metadata"].get(DATA_KEY, [])

@@ -54,10 +54,11 @@ def compare(old: Path, new: Path, target: Path) -> list[Change]:
     if kinds:
         with chromium.browser() as browser, browser.new_context(
                 viewport={"width": WIDTH, "height": 900}, color_scheme="light", reduced_motion="reduce", offline=True) as window:
+            camera = window.new_page()
             for page, kind in kinds.items():
                 for side, folder in (("old", old), ("new", new)):
                     if (folder / f"{page}.html").exists():
-                        photograph(window, folder / f"{page}.html", target / picture(page, side))
+                        screenshots.photograph(camera, folder / f"{page}.html", target / picture(page, side), WIDTH)
                 share = mark(*(target / picture(page, side) for side in ("old", "new", "marked"))) if kind == "changed" else 1.0
                 changes.append(Change(page, kind, share))
     (target / "index.html").write_text(report(changes), encoding="utf-8")
@@ -88,15 +89,6 @@ def content_digest(file: Path) -> str:
         for element in article.select(selector):
             element.decompose()
     return hashlib.sha256(" ".join(str(article).split()).encode()).hexdigest()
-
-
-def photograph(window, file: Path, target: Path) -> None:  # noqa: ANN001 - Playwright's browser context
-    """Photograph a page with its folds closed, cut after `screenshots.TALLEST` pixels."""
-    page = window.new_page()
-    page.goto(file.as_uri())
-    height = min(page.evaluate("document.documentElement.scrollHeight"), screenshots.TALLEST)
-    page.screenshot(path=target, full_page=True, clip={"x": 0, "y": 0, "width": WIDTH, "height": height})
-    page.close()
 
 
 def mark(old: Path, new: Path, target: Path) -> float:

@@ -11,7 +11,7 @@ from typing import Any
 
 from helpers import paths
 from helpers.steps import provenance
-from press import chapters, chromium, cite, cite_page, execute
+from press import chapters, chromium, cite, execute
 
 NAME = "neural-ranking-reproduced.pdf"
 WIDTH = 673  # CSS pixels between the margins of an A4 page
@@ -89,7 +89,7 @@ def cover() -> str:
     """The lines below the title: authors, version, commit, profiles, licences."""
     about = cite.citation()
     files = [paths.CHAPTERS / f"{name}.ipynb" for name in chapters.names()]
-    runs = [run for file in files if file.exists() and (run := cite_page.run_of(execute.data_of(file)))]
+    runs = [run for file in files if file.exists() and (run := execute.run_of(file))]
     profiles = ", ".join(sorted({run["profile"] for run in runs})) or "none"
     commits = ", ".join(sorted({run["commit"] for run in runs})) or "none"
     lines = [", ".join(author.get("name") or f"{author['given-names']} {author['family-names']}" for author in about["authors"]),

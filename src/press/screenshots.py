@@ -7,11 +7,14 @@ import os
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from helpers import paths
 from helpers.errors import BadInput
 from press import chromium
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 TALLEST = 12_000  # CSS pixels: a longer page is cut there, which the sheet says
 NO_PAGES = {"_static", "_sources", "_images", "_downloads"}
@@ -59,22 +62,25 @@ def take(html: Path, target: Path) -> Path:
     """
     names = pages(html)
     target.mkdir(parents=True, exist_ok=True)
-    cut = set()
+    cut: set[str] = set()
     with chromium.browser() as browser:
         for kind in KINDS:
             with browser.new_context(viewport={"width": kind.width, "height": 900}, color_scheme=kind.colours,
                                      reduced_motion="reduce", offline=True) as window:
                 page = window.new_page()
-                for name in names:
-                    page.goto((html / f"{name}.html").as_uri())
-                    height = page.evaluate("document.documentElement.scrollHeight")
-                    if height > TALLEST:
-                        cut.add(name)
-                    page.screenshot(path=target / picture(name, kind), full_page=True,
-                                    clip={"x": 0, "y": 0, "width": kind.width, "height": min(height, TALLEST)})
+                cut |= {name for name in names
+                        if photograph(page, html / f"{name}.html", target / picture(name, kind), kind.width)}
     sheet = target / "index.html"
     sheet.write_text(contact_sheet(names, cut), encoding="utf-8")
     return sheet
+
+
+def photograph(page: "Page", file: Path, target: Path, width: int) -> bool:
+    """Photograph a page from its top, with its folds closed; whether it was cut after `TALLEST` pixels."""
+    page.goto(file.as_uri())
+    height = page.evaluate("document.documentElement.scrollHeight")
+    page.screenshot(path=target, full_page=True, clip={"x": 0, "y": 0, "width": width, "height": min(height, TALLEST)})
+    return height > TALLEST
 
 
 def picture(name: str, kind: Kind) -> str:
