@@ -8,7 +8,6 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # before PyTorch is imported: as many workers as cores, one thread each
 
 import mini_book
-from helpers.pages import carried
 
 DOCS = [("d1", "u", "Bread", "Why bread turns brown in the oven. Sugars and proteins react in the heat."),
         ("d2", "u", "Iron", "Iron rusts in wet air. Oil keeps the water away from iron."),
@@ -29,12 +28,6 @@ def pytest_collection_modifyitems(items):
             name = item.path.stem
             group = "book" if "project" in item.fixturenames else "timing" if name in TIMING else name
             item.add_marker(pytest.mark.xdist_group(group))
-
-
-@pytest.fixture(autouse=True)
-def nothing_noted():
-    """A page of its own for every test: what another one measured is not carried on."""
-    carried.NOTED.clear()
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,7 @@
-"""Per-query values on a page: packed, unpacked, each once, averages instead of their parts."""
+"""Per-query values on a page: collected, packed, unpacked, all of them once."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -11,17 +12,11 @@ from helpers.pages import carried, page
 from helpers.pages.carried import System
 from helpers.pages.fragments import DATA_MIME
 from helpers.steps import ledger
-from helpers.systems import evaluated as evaluation
 from helpers.systems.evaluated import Evaluation
 
 
 class Source:
     key = "a" * 64
-
-
-@pytest.fixture(autouse=True)
-def nothing_noted(monkeypatch):
-    monkeypatch.setattr(carried, "NOTED", [])
 
 
 def frame(**columns):
@@ -64,46 +59,31 @@ def test_one_label_for_several_systems_is_numbered_in_order():
     assert {label: system.key for label, system in found.items()} == {"max (1 of 2)": "1", "mean": "2", "max (2 of 2)": "3"}
 
 
-def test_the_same_values_under_one_label_are_noted_once():
-    for values in ([1.0, 0.0], [1.0, 0.0], [0.0, 0.0]):
-        evaluation.noted(measured(RR=values))
-    evaluation.noted(measured("other", RR=[1.0, 0.0]))
-    assert [system.label for system in carried.NOTED] == ["BM25", "BM25", "other"]
+def test_systems_are_collected_from_mappings_and_sequences_in_order():
+    one, other, third = measured(RR=[1.0, 0.0]), measured("other", RR=[1.0, 0.0]), measured("third", RR=[0.0, 0.0])
+    found = carried.collect({"a": {10: one, 20: other}}, [(third,)], {})
+    assert [(system.label, system.key) for system in found] == [(name, Source.key) for name in ("BM25", "other", "third")]
+    assert found[0].values is one.values
+
+
+def test_the_same_values_under_one_name_are_collected_once():
+    same = [measured(RR=values) for values in ([1.0, 0.0], [1.0, 0.0], [0.0, 0.0])]
+    assert [system.label for system in carried.collect(same, same[0])] == ["BM25", "BM25"]
 
 
 def test_another_name_is_for_the_page_alone():
-    system = evaluation.noted(measured(RR=[1.0]), "BM25, depth 10")
-    assert system.label == "BM25"
-    assert [each.label for each in carried.NOTED] == ["BM25, depth 10"]
+    deep = replace(measured(RR=[1.0]), name="BM25, depth 10")
+    assert [system.label for system in carried.collect(deep)] == ["BM25, depth 10"]
 
 
-def test_an_average_over_seeds_stands_for_its_runs():
-    runs = [evaluation.noted(measured("BERT", RR=values)) for values in ([1.0, 0.0], [0.0, 0.5])]
-    other = evaluation.noted(measured("BM25", RR=[1.0, 1.0]))
-    evaluation.over_seeds("BERT", runs)
-    assert [each.label for each in carried.NOTED] == ["BM25", "BERT"]
-    assert carried.NOTED[0].values is other.values
-    assert list(carried.NOTED[1].values["RR"]) == [0.5, 0.25]
-
-
-def test_some_of_the_queries_are_no_system_of_their_own():
-    evaluation.noted(measured(RR=[1.0, 0.0])).on(["q1"])
-    assert len(carried.NOTED) == 1
-
-
-def test_evaluating_a_run_notes_it():
-    class Bed:
-        def per_query(self, run, names):
-            return frame(**dict.fromkeys(names, [0.5]))
-    system = evaluation.evaluate("BM25", pd.DataFrame(), Bed(), ("RR@10", "R@10"), Source())
-    assert carried.NOTED[0].values is system.values
-    assert carried.NOTED[0].key == Source.key
+def test_what_is_no_evaluation_is_refused():
+    with pytest.raises(TypeError, match="str: a page carries evaluations"):
+        carried.collect({"BM25": "the first stage"})
 
 
 def test_the_last_cell_of_a_chapter_hands_them_over(monkeypatch):
     monkeypatch.setattr(ledger, "USED", {})
-    evaluation.noted(measured(RR=[1.0, 0.25]))
-    data = page.provenance()._repr_mimebundle_()[DATA_MIME]
+    data = page.provenance({"BM25": measured(RR=[1.0, 0.25])})._repr_mimebundle_()[DATA_MIME]
     assert set(data) == {"ledger", "evaluations"}
     assert list(carried.unpacked(data["evaluations"])["BM25"].values["RR"]) == [1.0, 0.25]
 

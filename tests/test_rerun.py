@@ -20,7 +20,7 @@ CELLS = ("from helpers.systems.evaluated import evaluate\nfrom helpers.pages imp
          "from helpers.pages.compare import measures_table\nfrom helpers.systems.testbed import Testbed",
          'bed = Testbed(collection, "document")\nstep = bed.first_stage(run, 0.9, 0.4, depth)\n'
          'system = evaluate("first stage", step.value(), bed, ["RR@10", "R@10"], step)',
-         'measures_table("What was measured", {"first stage": system}, ["RR@10", "R@10"])', "page.provenance()")
+         'measures_table("What was measured", {"first stage": system}, ["RR@10", "R@10"])', "page.provenance(system)")
 GOOD, BAD = (("d1", "d2", "d3"), ("d2", "d1", "d3")), (("d4", "d3", "d1"), ("d2", "d3", "d1"))  # rankings for q1 and q2
 
 

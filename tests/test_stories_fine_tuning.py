@@ -179,7 +179,7 @@ def test_the_table_of_early_stopping_has_a_row_for_each_of_the_longest_trainings
     first = json.dumps({"steps": 1200, "stopped_at": None, "best_step": 1100})
     second = json.dumps({"steps": 1200, "stopped_at": 700, "best_step": 500})
     found = {"3": [Trained(9)], "6": [Trained(1, first), Trained(2, second)]}
-    shown = epochs.stopping_table(found, Bench())
+    shown = epochs.stopping_table(epochs.stopped_and_not(found, Bench()))
     assert cells(shown)[1:] == [["seed 1", "1,200", "not at all", "1,100", "5.5", "0.375", "0.625"],
                                 ["seed 2", "1,200", "700", "500", "2.5", "0.500", "0.750"]]
     assert "Early stopping in the trainings of 6 epochs" in shown.html

@@ -1,14 +1,17 @@
 """The per-query values that a page carries in its metadata, so that they can be paired with those of another page.
 
-Evaluations note themselves when they are made, and the last cell of a chapter, `page.provenance()`, hands all of them over.
-Values are kept with five digits, as texts: a page of ten systems with three measures on 400 queries grows by about 60 kB.
+The last cell of a chapter, `page.provenance(systems)`, is given all the evaluations that the chapter shows. Values are kept
+with five digits, as texts: a page of ten systems with three measures on 400 queries grows by about 60 kB.
 """
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
+
+from helpers.systems.evaluated import Evaluation
 
 
 @dataclass(frozen=True)
@@ -26,18 +29,27 @@ class System:
     values: pd.DataFrame
 
 
-NOTED: list[System] = []  # of this process, in the order in which they were measured
+def collect(*shown: Any) -> list[System]:
+    """The systems among evaluations, in mappings and sequences however deep, in their order.
 
+    The same values under the same name are kept once.
 
-def note(system: System) -> None:
-    """Keep a system's values; the same values under the same label are kept once."""
-    if not any(each.label == system.label and each.values.equals(system.values) for each in NOTED):
-        NOTED.append(system)
-
-
-def forget(values: pd.DataFrame) -> None:
-    """Drop what was noted with just this table: a part of something that stands for it now."""
-    NOTED[:] = [each for each in NOTED if each.values is not values]
+    Raises:
+        TypeError: for anything else.
+    """
+    systems: list[System] = []
+    for part in shown:
+        if isinstance(part, Evaluation):
+            more = [System(part.name or part.label, part.source.key, part.values)]
+        elif isinstance(part, Mapping):
+            more = collect(*part.values())
+        elif isinstance(part, list | tuple):
+            more = collect(*part)
+        else:
+            raise TypeError(f"{type(part).__name__}: a page carries evaluations, and mappings and sequences of them")
+        systems += [new for new in more
+                    if not any(old.label == new.label and old.values.equals(new.values) for old in systems)]
+    return systems
 
 
 def packed(systems: list[System]) -> dict[str, Any]:

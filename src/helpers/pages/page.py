@@ -23,10 +23,13 @@ def show_table(caption: str, header: Sequence[Any], rows: Sequence[Sequence[Any]
     return Fragment(table(caption, header, rows, numeric_from).text)
 
 
-def provenance() -> Fragment:
+def provenance(*systems: Any) -> Fragment:
     """Where every value of this page comes from: one row for each step that was used, most expensive first.
 
-    It is the last cell of a chapter: what the page carries for others goes with it, the ledger and all evaluations.
+    It is the last cell of a chapter: what the page carries for others goes with it, the ledger and the systems' per-query values.
+
+    Args:
+        systems: all evaluations that the page shows, in mappings and sequences of any depth.
     """
     lines = sorted(ledger.USED.values(), key=ledger.cost, reverse=True)
     header = ("step", "source", "numerics", "computed", "on", "seconds", "with all before it", "commit")
@@ -39,7 +42,7 @@ def provenance() -> Fragment:
     inner = Html(f"{table('Provenance of every value on this page', header, rows, numeric_from=5).text}{_versions(lines)}")
     kept = [{name: line[name] for name in KEPT} for line in lines]
     return Fragment(details(f"Where these numbers come from ({summary})", inner).text,
-                    data={"ledger": kept, "evaluations": carried.packed(carried.NOTED)})
+                    data={"ledger": kept, "evaluations": carried.packed(carried.collect(*systems))})
 
 
 def source_of(step: Step) -> str:

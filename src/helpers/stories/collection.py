@@ -110,10 +110,14 @@ def settings(k1: float, b: float, grid: pd.DataFrame | None) -> dict[str, tuple[
     return found if grid is None else found | {"tuned here": tuning.best(grid, "RR@10")}
 
 
-def tuned_table(bed: Testbed, settings: dict[str, tuple[float, float]], measure: str, depth: int) -> Fragment:
-    """The test queries under several settings of k1 and b, each compared with the first."""
+def tuned(bed: Testbed, settings: dict[str, tuple[float, float]], measure: str, depth: int) -> dict[str, Evaluation]:
+    """The test queries under several settings of k1 and b."""
     runs = {name: bed.bm25(k1, b, depth) for name, (k1, b) in settings.items()}
-    systems = {name: evaluate(name, step.value(), bed, [measure], step) for name, step in runs.items()}
+    return {name: evaluate(name, step.value(), bed, [measure], step) for name, step in runs.items()}
+
+
+def tuned_table(systems: dict[str, Evaluation], settings: dict[str, tuple[float, float]], measure: str) -> Fragment:
+    """The systems of `tuned`, each compared with the first."""
     base = next(iter(systems.values()))
     found = {name: system.against(base, measure) for name, system in systems.items() if system is not base}
     corrected = dict(zip(found, verdicts.holm([f.p_permutation for f in found.values()]), strict=True))

@@ -119,18 +119,23 @@ def section_model(collection: str, backbone: str, queries: int, epochs: int) -> 
     return base_reranker(collection, backbone, queries, epochs)
 
 
-def aggregation_by_training(bed: Testbed, run: Step, model: Reranker, sections: Reranker | None, candidates: int) -> Fragment:
-    """RR@10 of each aggregation after the first pass, whose positives are any windows of relevant documents, after the whole
-    training, which always has one that holds the answer, and after a training on labelled sections."""
+def by_training(bed: Testbed, run: Step, model: Reranker, sections: Reranker | None,
+                candidates: int) -> dict[str, list[Evaluation]]:
+    """Every aggregation after the first pass, whose positives are any windows of relevant documents, after the whole training,
+    which always has one that holds the answer, and after a training on labelled sections."""
     passes = {"first pass: any windows": model.start, "whole training: one with the answer": model,
               "labelled sections": sections}
+    scores = {name: trained.scores(bed, run, candidates) for name, trained in passes.items() if trained is not None}
+    return {name: [evaluate(how, aggregate(step.value(), how), bed, ["RR@10"], step) for how in SYSTEMS.values()]
+            for name, step in scores.items()}
+
+
+def aggregation_by_training(trained: Mapping[str, list[Evaluation]]) -> Fragment:
+    """RR@10 of each aggregation after each training."""
     rows: list[list[Any]] = []
-    for name, each in passes.items():
-        if each is not None:
-            step = each.scores(bed, run, candidates)
-            systems = [evaluate(how, aggregate(step.value(), how), bed, ["RR@10"], step) for how in SYSTEMS.values()]
-            means = [(system, system.mean("RR@10")) for system in systems]
-            rows.append([name, *(with_interval(measured(plain(m.mean), system), interval(m.low, m.high)) for system, m in means)])
+    for name, systems in trained.items():
+        means = [(system, system.mean("RR@10")) for system in systems]
+        rows.append([name, *(with_interval(measured(plain(m.mean), system), interval(m.low, m.high)) for system, m in means)])
     return page.show_table("RR@10 by aggregation and training", ("positive windows in training", *SYSTEMS), rows)
 
 

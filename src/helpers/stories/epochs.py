@@ -45,19 +45,24 @@ def loss_lines(logs: Mapping[str, dict[str, Any]]) -> dict[str, pd.Series]:
             for kind, key in (("training", "loss"), ("evaluation", "eval_loss"))}
 
 
-def stopping_table(found: Mapping[str, Sequence[Reranker]], trial: RerankingExperiment) -> Fragment:
-    """Where early stopping would have ended each of the longest trainings, and how the model it keeps ranks."""
+def stopped_and_not(found: Mapping[str, Sequence[Reranker]],
+                    trial: RerankingExperiment) -> dict[Reranker, tuple[Evaluation, Evaluation]]:
+    """Each of the longest trainings: the model at its end, and the one that early stopping keeps."""
     name = list(found)[-1]
+    return {model: (trial.of(name, model), trial.of(STOPPED, replace(model, stop_early=True))) for model in found[name]}
+
+
+def stopping_table(systems: Mapping[Reranker, tuple[Evaluation, Evaluation]]) -> Fragment:
+    """Where early stopping would have ended each of the longest trainings, and how the model it keeps ranks."""
     rows: list[list[Any]] = []
-    for model in found[name]:
+    for model, pair in systems.items():
         log = model.log.value()
         ends = "not at all" if log["stopped_at"] is None else count(log["stopped_at"])
-        full, early = trial.of(name, model), trial.of(STOPPED, replace(model, stop_early=True))
         rows.append([f"seed {model.seed}", count(log["steps"]), ends, count(log["best_step"]),
                      plain(log["best_step"] / log["steps"] * model.epochs, 1),
-                     *(measured(plain(each.mean("RR@10").mean), each) for each in (full, early))])
+                     *(measured(plain(each.mean("RR@10").mean), each) for each in pair)])
     header = ("training", "steps", "would stop at", "lowest loss at", "in epochs", "RR@10 at the end", "RR@10 if stopped")
-    return page.show_table(f"Early stopping in the trainings of {name} epochs", header, rows)
+    return page.show_table(f"Early stopping in the trainings of {model.epochs} epochs", header, rows)
 
 
 def finding(systems: Mapping[str, Evaluation], logs: Mapping[str, dict[str, Any]]) -> Fragment:

@@ -9,7 +9,7 @@ import pandas as pd
 from helpers.retrieval.fusion import FIRST, RRF, SECOND, SUM, UNCUT, best_weight, fusion_weight_grid, fusions
 from helpers.steps import Step
 from helpers.stories.stages import evaluations, label, measures_at, published_stages
-from helpers.systems.evaluated import Evaluation, noted
+from helpers.systems.evaluated import Evaluation
 from helpers.systems.first_stages import FirstStages
 from helpers.systems.testbed import Testbed
 
@@ -37,6 +37,10 @@ class Fused:
     uncut: Mapping[tuple[str, str], Evaluation]
     weights: Mapping[tuple[str, str], float]
     measure: str = "RR@10"
+
+    def systems(self) -> list[Mapping]:
+        """Everything that was measured."""
+        return [self.alone, self.merged, self.ranks, self.sums, self.uncut]
 
 
 def weights(recipes: FirstStages, names: Sequence[str], bed: Testbed | None, depth: int,
@@ -66,8 +70,8 @@ def fuse(runs: Mapping[str, Step], bed: Testbed, depth: int, weight_of: Mapping[
         table = step.value()
         for method in found:
             values = table[table["method"] == method].set_index("query_id")[names].loc[bed.judged]
-            system = Evaluation(f"{label(a)} + {label(b)}", pd.DataFrame(), values, step)
-            found[method][a, b] = noted(system, f"{system.label}, {method}")
+            both = f"{label(a)} + {label(b)}"
+            found[method][a, b] = Evaluation(both, pd.DataFrame(), values, step, name=f"{both}, {method}")
     turned = {(b, a): system for (a, b), system in found[SECOND].items()}
     return Fused(evaluations(runs, bed, depth, measure), {**found[FIRST], **turned}, found[RRF], found[SUM], found[UNCUT],
                  weight_of, measure)

@@ -19,7 +19,7 @@ from helpers.stories import candidates, training
 from helpers.stories.stages import exact_match, label, stand_in
 from helpers.stories.wording import effect
 from helpers.systems.bi_encoder import BiEncoder
-from helpers.systems.evaluated import Evaluation, noted
+from helpers.systems.evaluated import Evaluation
 from helpers.systems.reranker import Reranker
 from helpers.systems.reranking_experiment import RerankingExperiment
 from helpers.systems.testbed import Testbed
@@ -46,23 +46,24 @@ def systems_at(found: Mapping[str, Step], depth: int) -> dict[str, Evaluation]:
     """The factors at a depth as evaluations, on the queries for which every stage has documents."""
     values = {stage: consistency_at_depth(step.value(), depth) for stage, step in found.items()}
     shared = [query for query in next(iter(values.values())).index if all(query in each.index for each in values.values())]
-    systems = {stage: Evaluation(label(stage), pd.DataFrame(), frame.loc[shared], found[stage])
-               for stage, frame in values.items()}
-    return {stage: noted(system, f"{system.label}, depth {depth}") for stage, system in systems.items()}
+    return {stage: Evaluation(label(stage), pd.DataFrame(), frame.loc[shared], found[stage],
+                              name=f"{label(stage)}, depth {depth}") for stage, frame in values.items()}
 
 
-def table(found: Mapping[str, Step], depths: Sequence[int]) -> Fragment:
+def by_depth(found: Mapping[str, Step], depths: Sequence[int]) -> dict[str, dict[int, Evaluation]]:
+    """The factors of every stage at every depth, on all queries for which it has documents."""
+    return {stage: {depth: systems_at({stage: step}, depth)[stage] for depth in sorted(depths)} for stage, step in found.items()}
+
+
+def table(systems: Mapping[str, Mapping[int, Evaluation]]) -> Fragment:
     """The factor of every stage at every depth, with its interval over queries."""
     rows = []
-    for stage in found:
-        cells = []
-        for depth in sorted(depths):
-            system = systems_at({stage: found[stage]}, depth)[stage]
-            mean = system.mean(FACTOR)
-            cells.append(with_interval(measured(plain(mean.mean), system), interval(mean.low, mean.high)))
-        rows.append([label(stage), *cells])
+    for stage, depths in systems.items():
+        means = [(system, system.mean(FACTOR)) for system in depths.values()]
+        rows.append([label(stage), *(with_interval(measured(plain(m.mean), system), interval(m.low, m.high))
+                                     for system, m in means)])
     return page.show_table("Consistency factor by depth (95 % intervals over queries)",
-                           ("first stage", *map(str, sorted(depths))), rows)
+                           ("first stage", *map(str, next(iter(systems.values())))), rows)
 
 
 def chance(bed: Testbed, reference: Step) -> Fragment:

@@ -13,7 +13,7 @@ from helpers.pretraining.sentence_training import predicted_similarity, triplet_
 from helpers.steps import Step
 from helpers.stories import readiness
 from helpers.stories.readiness import Systems
-from helpers.systems.evaluated import Evaluation, noted, over_seeds
+from helpers.systems.evaluated import Evaluation, over_seeds
 from helpers.systems.rank_correlation import MEASURE, Correlation, correlations, rank_correlations
 from helpers.systems.starting_points import BACKBONE, CONDENSER
 from helpers.systems.testbed import Testbed
@@ -77,7 +77,7 @@ def sections(starts: Starts, spec: str, collection: str, sizes: Sequence[int], t
     def evaluation(label: str, weights: Step | None, size: int, seed: int) -> Evaluation:
         step = triplet_accuracy(sample(train, size, seed), test, backbone.resolve(spec), POOLING, MARGIN,
                           EPOCHS if size else FULL_SECTION_EPOCHS, LEARNING_RATE, BATCH, WARMUP, MAX_LENGTH, seed, weights)
-        return noted(Evaluation(label, pd.DataFrame(), step.value().set_index("triplet_id"), step, unit="triplets"))
+        return Evaluation(label, pd.DataFrame(), step.value().set_index("triplet_id"), step, unit="triplets")
 
     return {(start, size): over_seeds(f"{start}, {size or 'all'}", [
         evaluation(f"{start}, {size or 'all'}, seed {seed}", weights, size, seed) for seed in seeds])

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from helpers.evaluation.significance import Interval, Paired, Unpaired, mean_interval, paired, unpaired
-from helpers.pages import carried
 from helpers.steps import Step
 from helpers.systems.testbed import Testbed
 
@@ -22,6 +21,7 @@ class Evaluation:
         source: the step whose value was measured: the provenance of every number.
         seed_means: for a system averaged over seeds, a row a seed with its means, a column a measure; else None.
         unit: what the rows of the values are.
+        name: its name among all systems of a page, where another has the same label.
     """
 
     label: str
@@ -30,6 +30,7 @@ class Evaluation:
     source: Step
     seed_means: pd.DataFrame | None = None
     unit: str = "queries"
+    name: str = ""
 
     def mean(self, measure: str) -> Interval:
         """Mean and 95 % bootstrap interval over queries."""
@@ -50,19 +51,11 @@ class Evaluation:
 
 def evaluate(label: str, run: pd.DataFrame, bed: Testbed, measures: Sequence[str], source: Step) -> Evaluation:
     """Measure a run on a testbed."""
-    return noted(Evaluation(label, run, bed.per_query(run, list(measures)), source))
-
-
-def noted(system: Evaluation, name: str = "") -> Evaluation:
-    """The evaluation itself; the page will carry its values, under its label or another name that is one of its kind there."""
-    carried.note(carried.System(name or system.label, system.source.key, system.values))
-    return system
+    return Evaluation(label, run, bed.per_query(run, list(measures)), source)
 
 
 def over_seeds(label: str, runs: Sequence[Evaluation]) -> Evaluation:
     """One system from runs that differ in the seed alone: per-query values averaged, the means of each seed kept.
-
-    The page carries the values of the one system instead of its runs'.
 
     Raises:
         ValueError: for fewer than two seeds, or runs that were measured on different queries.
@@ -71,9 +64,7 @@ def over_seeds(label: str, runs: Sequence[Evaluation]) -> Evaluation:
         raise ValueError("at least two seeds, measured on the same queries, are wanted")
     values = pd.concat([run.values for run in runs]).groupby(level=0, sort=False).mean()
     means = pd.DataFrame([run.values.mean() for run in runs])
-    for run in runs:
-        carried.forget(run.values)
-    return noted(Evaluation(label, runs[0].run, values, runs[0].source, means, runs[0].unit))
+    return Evaluation(label, runs[0].run, values, runs[0].source, means, runs[0].unit)
 
 
 def values_of(systems: Mapping[str, Evaluation], names: Sequence[str], measure: str) -> pd.DataFrame:

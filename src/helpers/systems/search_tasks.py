@@ -15,7 +15,7 @@ import pandas as pd
 from helpers.evaluation.measures import per_query
 from helpers.steps import Step, step
 from helpers.systems.bi_encoder import BiEncoder
-from helpers.systems.evaluated import Evaluation, noted
+from helpers.systems.evaluated import Evaluation
 from helpers.systems.testbed import Testbed
 
 FACTS = ("ABBR", "ENTY", "HUM", "LOC", "NUM")  # answers that are a thing, a person, a place, a number; not a description
@@ -77,7 +77,7 @@ class SearchTask:
 
     def _measured(self, label: str, run: Step) -> Evaluation:
         values = run_measures(run, self.bed.query_step, self.bed.qrels_step, list(self.measures), self.bed.min_relevance)
-        return noted(Evaluation(label, pd.DataFrame(), values.value().set_index("query_id"), values))
+        return Evaluation(label, pd.DataFrame(), values.value().set_index("query_id"), values)
 
 
 @step(version=1, form="table", network=True)

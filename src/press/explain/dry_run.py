@@ -20,7 +20,7 @@ import nbformat
 
 from helpers.errors import BadInput, NetworkNeeded
 from helpers.evaluation import significance
-from helpers.pages import carried, figures
+from helpers.pages import figures
 from helpers.pages.fragments import Fragment
 from helpers.steps import Step, ledger
 from helpers.steps.store import Entry, read_entry
@@ -94,7 +94,7 @@ def _computing_nothing(run: DryRun, catalogue: Catalogue) -> Iterator[None]:
         return entry
 
     replaced: tuple[tuple[Any, str, Any], ...] = (
-        (Step, "entry", look_up), (ledger, "USED", {}), (carried, "NOTED", []),
+        (Step, "entry", look_up), (ledger, "USED", {}),
         (significance, "RESAMPLES", FEW), (significance, "PERMUTATIONS", FEW),
         (figures, "show", lambda *_, **__: Fragment("a figure")))
     with contextlib.ExitStack() as stack:
