@@ -81,10 +81,10 @@ def test_tests_are_the_projects_own_corrected_over_the_rows():
                              page("a--b", *(system(name, values, "2") for name, values in after.items())))
     rows = comparison.tested(found, "RR@10")
     own = [paired(after[name], before[name]) for name in "stu"]
-    assert [row.found for row in rows] == own
+    assert [row.test for row in rows] == own
     assert [row.p for row in rows] == holm([each.p_permutation for each in own])
     assert [(row.won, row.tied, row.lost) for row in rows] == [(6, 0, 0), (0, 6, 0), (2, 1, 3)]
-    assert rows[0].found.difference.mean == pytest.approx(11 / 60)
+    assert rows[0].test.difference.mean == pytest.approx(11 / 60)
 
 
 def test_a_system_without_the_measure_is_no_row():

@@ -8,13 +8,11 @@ import pytest
 
 import dry_steps
 from helpers import paths, steps
-from helpers.errors import BadInput
 from helpers.steps import ledger, provenance
-from press import chapters, cli, commands, execute
+from press import cli, commands, execute
 from press.columns import columns
 from press.explain import plan
 from press.explain.estimates import Estimate
-from press.explain.known import Catalogue
 
 CELLS = ("from dry_steps_module import doubled, numbers, total", "value = total([doubled(numbers(count), times)]).value()")
 PARAMETERS = "count: int = 3  # how many\ntimes: int = 2  # factor"
@@ -194,11 +192,6 @@ def test_mistakes_end_with_2(book, capsys, arguments):
     assert "Mend: " in capsys.readouterr().err
 
 
-def test_a_mistyped_name_is_told_the_valid_ones(book, capsys):
-    cli.main(["explain", "first", "-p", "tims", "5"])
-    assert "count, times" in capsys.readouterr().err
-
-
 # the baseline page of a variant
 
 @pytest.fixture
@@ -237,9 +230,3 @@ def test_parameters_that_are_the_baselines_make_no_variant(book):
     names = {execute.request("first", "almanac", each).name for each in given}
     assert len(names) == 2
     assert all(name.startswith("first--") for name in names)
-
-
-def test_the_schema_of_the_fake_chapter(book):
-    assert list(chapters.schema("first")) == ["count", "times"]
-    with pytest.raises(BadInput, match="count, times"):
-        plan.plan("first", "almanac", {"nonsense": "1"}, Catalogue())

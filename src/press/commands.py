@@ -85,10 +85,10 @@ def fetch(options: argparse.Namespace) -> int:
     """Say what a profile needs from the network, and fetch it unless only asked."""
     from press import fetching
 
-    found = fetching.items(options.profile)
-    print(fetching.table(found), flush=True)
+    items = fetching.items(options.profile)
+    print(fetching.table(items), flush=True)
     if not options.list:
-        fetching.fetch(found)
+        fetching.fetch(items)
     return 0
 
 
@@ -104,8 +104,8 @@ def search(options: argparse.Namespace) -> int:
     """Rank a collection for the reader's own queries."""
     from press.search_command import as_text, search
 
-    found = search(options.query, options.collection, options.unit, options.reranker, options.feedback, options.k)
-    shown = as_text(found, options.query)
+    ranked = search(options.query, options.collection, options.unit, options.reranker, options.feedback, options.k)
+    shown = as_text(ranked, options.query)
     print(shown.encode(errors="replace").decode())  # an argument may hold what no terminal can show
     return 0
 

@@ -43,10 +43,10 @@ def text(baseline: Page | None, variant: Page) -> str:
     title = f"# {variants.title(chapter)}: variant and baseline"
     if baseline is None or not baseline.systems:
         return f"{title}\n\n{links(chapter, variant.name)}\n\n{no_baseline(chapter, baseline, variant)}\n"
-    found = comparison.pairs(baseline, variant)
+    pairs = comparison.pairs(baseline, variant)
     parts = [title, header(chapter, baseline, variant), parameters(chapter, baseline, variant), steps(baseline, variant)]
-    parts += systems(found) if found else [f"## Systems\n\n{NOTHING_SHARED}"]
-    parts += [alone(baseline, variant, found), queries(found, texts_of(baseline, variant))]
+    parts += systems(pairs) if pairs else [f"## Systems\n\n{NOTHING_SHARED}"]
+    parts += [alone(baseline, variant, pairs), queries(pairs, texts_of(baseline, variant))]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -72,14 +72,14 @@ def header(chapter: str, baseline: Page, variant: Page) -> str:
     """Badges, links, and what the reader must know of the two runs."""
     runs = {"variant": variant.run, "baseline": baseline.run}
     marks = badge(f"profile: {variant.run['profile']}", "profile").text
-    said = ", ".join(f"{name} of {run.get('date', 'unknown')[:10]} at commit {run['commit']}" for name, run in runs.items())
+    origin = ", ".join(f"{name} of {run.get('date', 'unknown')[:10]} at commit {run['commit']}" for name, run in runs.items())
     notes = []
     if variant.run["profile"] != baseline.run["profile"]:
         notes.append(f"The baseline page is of the profile {baseline.run['profile']}, the variant of {variant.run['profile']}: "
                      "every parameter in which they differ is listed.")
     if variant.run["commit"] != baseline.run["commit"]:
         notes.append("The two pages were made at different commits: a difference may come from the code, too.")
-    line = f'<div class="nr-run">{marks} <span class="nr-said">{said}</span></div>'
+    line = f'<div class="nr-run">{marks} <span class="nr-said">{origin}</span></div>'
     return "\n\n".join([links(chapter, variant.name), line, *notes])
 
 
@@ -99,16 +99,16 @@ def steps(baseline: Page, variant: Page) -> str:
     live = [line for line in own if line["source"] == "computed"]
     shared = count(len(variant.ledger) - len(own))
     all_steps = count(len(variant.ledger))
-    said = f"The variant rests on {all_steps} steps: {shared} of the baseline page and {count(len(own))} of its own."
+    sentence = f"The variant rests on {all_steps} steps: {shared} of the baseline page and {count(len(own))} of its own."
     spent = f" Computed for its page: {count(len(live))}, in {seconds(sum(line['seconds'] for line in live))}." if live else ""
     rows = [[line["step"], _key(variant.name, line["key"]), line["source"], seconds(line["seconds"])] for line in own]
     inner = table("Steps that only the variant uses", ("step", "key", "source", "seconds"), rows, numeric_from=3)
-    return said + spent + (f"\n\n{details('Steps that only the variant uses', inner).text}" if own else "")
+    return sentence + spent + (f"\n\n{details('Steps that only the variant uses', inner).text}" if own else "")
 
 
-def systems(found: list[Pair]) -> list[str]:
+def systems(pairs: list[Pair]) -> list[str]:
     """A table for each measure; the systems that the change cannot have touched are named and not tested."""
-    same, moved = [pair for pair in found if pair.is_unchanged], [pair for pair in found if not pair.is_unchanged]
+    same, moved = [pair for pair in pairs if pair.is_unchanged], [pair for pair in pairs if not pair.is_unchanged]
     parts = [f"## Systems\n\n{HOW}"]
     if same:
         parts.append("The same step with the same values on both pages, and so not tested: "
@@ -122,10 +122,10 @@ HOW = """The difference is variant less baseline on the same queries, with its 9
 t-test's, the second the permutation test's, corrected by Holm's method over the rows of its table."""
 
 
-def different_queries(found: list[Pair]) -> list[str]:
+def different_queries(pairs: list[Pair]) -> list[str]:
     """A sentence for each group of systems that the pages measured on different queries."""
     groups: dict[tuple[int, int, int], list[str]] = {}
-    for pair in found:
+    for pair in pairs:
         if set(pair.measured) != {len(pair.variant)}:
             groups.setdefault((*pair.measured, len(pair.variant)), []).append(_plain(pair.label))
     return [f"Compared on the {count(common)} queries that both pages measured (baseline {count(before)}, variant "
@@ -136,24 +136,24 @@ def measure_table(rows: list[Tested]) -> str:
     """One measure of every system."""
     measure = rows[0].measure
     cells = [[row.pair.label, plain(float(row.pair.baseline[measure].mean())), plain(float(row.pair.variant[measure].mean())),
-              *test_cells(row.found, row.p), f"{row.won} / {row.tied} / {row.lost}"] for row in rows]
+              *test_cells(row.test, row.p), f"{row.won} / {row.tied} / {row.lost}"] for row in rows]
     return table(f"{measure} of the systems on both pages", ("system", "baseline", "variant", "difference", "p (t, perm.)",
                                                             "queries won / tied / lost"), cells).text
 
 
-def alone(baseline: Page, variant: Page, found: list[Pair]) -> str:
+def alone(baseline: Page, variant: Page, pairs: list[Pair]) -> str:
     """The systems that only one page has, or that share no two queries."""
-    both, shared = set(baseline.systems) & set(variant.systems), {pair.label for pair in found}
+    both, shared = set(baseline.systems) & set(variant.systems), {pair.label for pair in pairs}
     kinds = {"Only on the baseline page": [name for name in baseline.systems if name not in both],
              "Only on the variant": [name for name in variant.systems if name not in both],
              "On both pages, without two queries in common": [name for name in variant.systems if name in both - shared]}
     return "\n\n".join(f"{kind}: {'; '.join(map(_plain, names))}." for kind, names in kinds.items() if names)
 
 
-def queries(found: list[Pair], texts: dict[str, str]) -> str:
+def queries(pairs: list[Pair], texts: dict[str, str]) -> str:
     """The queries with the largest gain and loss of each system, by its first measure."""
     parts = []
-    for pair in found:
+    for pair in pairs:
         if not pair.measures or not (extremes := comparison.extremes(pair, pair.measures[0], MOST)).size:
             continue
         rows = [[_query(str(query), texts), plain(line["baseline"]), plain(line["variant"]), signed(line["difference"])]
@@ -165,20 +165,20 @@ def queries(found: list[Pair], texts: dict[str, str]) -> str:
 
 def texts_of(*pages: Page) -> dict[str, str]:
     """The texts of the queries, as far as the steps that the pages drew them with are stored here."""
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for line in (line for page in pages for line in page.ledger if line["step"] == "queries"):
         for root in (paths.store(), paths.RESULTS):
             entry = Store(root).find(line["step"], line["key"], line["numerics"])
             if entry is not None:
                 frame: pd.DataFrame = values.load(entry.manifest["form"], entry.folder)
-                found |= dict(zip(frame["query_id"].astype(str), frame["text"], strict=True))
+                texts |= dict(zip(frame["query_id"].astype(str), frame["text"], strict=True))
                 break
-    return found
+    return texts
 
 
 def _query(query: str, texts: dict[str, str]) -> Html:
-    said = texts.get(query, "")
-    shown = said if len(said) <= LONGEST else f"{said[:LONGEST]} …"
+    text = texts.get(query, "")
+    shown = text if len(text) <= LONGEST else f"{text[:LONGEST]} …"
     return Html(f"{escape(shown)} <small>{escape(query)}</small>" if shown else escape(query))
 
 

@@ -71,7 +71,7 @@ class Tested:
 
     pair: Pair
     measure: str
-    found: Paired
+    test: Paired
     p: float
     won: int
     tied: int
@@ -89,19 +89,19 @@ def read(page: Path) -> Page:
 
 def pairs(baseline: Page, variant: Page) -> list[Pair]:
     """The systems that both pages measured on two queries or more, in the variant's order."""
-    found = []
+    shared = []
     for label in (name for name in variant.systems if name in baseline.systems):
         before, after = baseline.systems[label], variant.systems[label]
         common = [query for query in after.values.index if query in before.values.index]
         if len(common) >= 2:
-            found.append(Pair(label, before.values.loc[common], after.values.loc[common], (before.key, after.key),
+            shared.append(Pair(label, before.values.loc[common], after.values.loc[common], (before.key, after.key),
                               (len(before.values), len(after.values))))
-    return found
+    return shared
 
 
-def tested(found: Sequence[Pair], measure: str) -> list[Tested]:
+def tested(both: Sequence[Pair], measure: str) -> list[Tested]:
     """The pairs that have a measure, tested; the p of the permutation tests is corrected over all of them."""
-    having = [pair for pair in found if measure in pair.measures]
+    having = [pair for pair in both if measure in pair.measures]
     tests = [paired(pair.variant[measure], pair.baseline[measure]) for pair in having]
     corrected = holm([test.p_permutation for test in tests])
     rows = []

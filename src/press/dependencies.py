@@ -38,7 +38,7 @@ def closure(roots: Iterable[str]) -> set[str]:
     waiting = list(roots)
     while waiting:
         name = waiting.pop()
-        if name not in reached and (file := _source(name)) is not None:
+        if name not in reached and (file := _source(SOURCES, name)) is not None:
             reached.add(name)
             waiting += [name.rpartition(".")[0], *_imports_of(file, *_state(file))]
     return reached
@@ -54,15 +54,16 @@ def imports(code: str) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def _source(module: str) -> Path | None:
-    """A module's file; None if `src` has none of this name."""
-    place = SOURCES / module.replace(".", "/")
+@functools.cache
+def _source(sources: Path, module: str) -> Path | None:
+    """A module's file; None if there is none of this name."""
+    place = sources / module.replace(".", "/")
     return next((file for file in (place / "__init__.py", place.with_suffix(".py")) if module and file.is_file()), None)
 
 
 def _files(module: str) -> Iterator[Path]:
     """A module's file, and what lies beside it that is no code, in folders too that are no packages."""
-    if (file := _source(module)) is not None:
+    if (file := _source(SOURCES, module)) is not None:
         yield file
         yield from _data(file.parent)
 

@@ -37,7 +37,7 @@ def as_page(executed: nbformat.NotebookNode, chapter: str, name: str, profile: s
     notebook.metadata.pop("papermill", None)
     run = {"profile": profile, "parameters": values, "commit": provenance.commit(), "date": provenance.now(),
            "seconds": round(seconds, 1),
-           "changed": {each: value for each, value in values.items() if value != baseline[each]}}
+           "changed": {key: value for key, value in values.items() if value != baseline[key]}}
     notebook.metadata[DATA_KEY] = [{"run": run}, *data]
     return notebook
 
@@ -50,7 +50,7 @@ def header(chapter: str, name: str, profile: str, values: dict[str, Any], baseli
     if kind == "variant":
         marks.append(badge("variant of the baseline page", "variant"))
         marks.append(Html(f'<a href="{variants.comparison(name)}.html">compared with the baseline page</a>'))
-    said = f"run {provenance.now()[:10]} at commit {provenance.commit()}, {numbers.seconds(seconds)}"
+    origin = f"run {provenance.now()[:10]} at commit {provenance.commit()}, {numbers.seconds(seconds)}"
     rows = []
     for parameter in chapters.schema(chapter).values():
         value, usual = values[parameter.name], baseline[parameter.name]
@@ -59,7 +59,7 @@ def header(chapter: str, name: str, profile: str, values: dict[str, Any], baseli
     inner = table("Parameters of this run", ("parameter", "value", "baseline, if other", "meaning"), rows, numeric_from=9)
     line = " ".join(mark.text for mark in marks)
     folded = details("Parameters of this run", inner).text
-    return f'<div class="nr-run">{line} <span class="nr-said">{said}</span></div>\n\n{folded}'
+    return f'<div class="nr-run">{line} <span class="nr-said">{origin}</span></div>\n\n{folded}'
 
 
 def _code(value: Any) -> str:

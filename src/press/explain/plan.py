@@ -149,8 +149,8 @@ def whole_book(profile: str) -> str:
             plans[chapter] = plan(chapter, profile, {}, catalogue)
         except (BadInput, NetworkNeeded) as error:
             plans[chapter] = f"cannot be told: {str(error)[:LONGEST]}"
-    told = [plan for plan in plans.values() if isinstance(plan, Plan)]
-    large, usual = [plan for plan in told if plan.is_large], [plan for plan in told if not plan.is_large]
+    known = [plan for plan in plans.values() if isinstance(plan, Plan)]
+    large, usual = [plan for plan in known if plan.is_large], [plan for plan in known if not plan.is_large]
     rows = [("chapter", "page", "to compute", "stored", "recorded", "expected"),
             *((chapter, *_line(plan)) for chapter, plan in plans.items())]
     costs = {one.step.key: one.cost for plan in usual for one in plan.expected}
@@ -160,7 +160,7 @@ def whole_book(profile: str) -> str:
     if large:
         steps = {one.step.key for plan in large for one in plan.expected}
         lines += [f"chapters on large collections, each step once: {len(steps)} to compute", "", at_scale.table()]
-    if any(plan.run.stopped for plan in told):
+    if any(plan.run.stopped for plan in known):
         lines.append("+ incomplete, there may be more steps; `make explain NAME=<chapter>` says which statements could not be "
                      "followed")
     return "\n".join(lines)
