@@ -288,7 +288,7 @@ def test_an_unknown_choice_is_refused_at_once(field):
 
 @pytest.mark.slow
 def test_a_triplet_without_negatives_is_refused(tiny, store):
-    with pytest.raises(ValueError, match="a triplet needs a negative"):
+    with pytest.raises(ValueError, match="the triplet loss needs a negative"):
         replace(tiny, negatives=0).model.value()
     log = replace(tiny, negatives=0, loss="multi_label_margin").log.value()  # passages of other queries alone
     assert log["negatives"] == 0

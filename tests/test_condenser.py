@@ -235,10 +235,10 @@ def folder_of_texts(tmp_path, monkeypatch):
 
 
 def made(bed, encoder, texts, epochs=3, head_layers=2, start=None, seed=1, dropout=0.1):
-    from helpers.pretraining.training import pretrained
+    from helpers.pretraining.training import MaskedTraining, pretrained
 
-    return pretrained(texts, bed.store, bed.tokens(encoder), encoder, 1, head_layers, 0.15, epochs, 1e-3, 8, 0.1, 0.01, dropout,
-                      20, 4, seed, start)
+    return pretrained(texts, bed.store, bed.tokens(encoder), encoder, 1, head_layers, start, **vars(MaskedTraining(
+        epochs=epochs, learning_rate=1e-3, batch_size=8, dropout=dropout, max_length=20, evaluation_texts=4, seed=seed)))
 
 
 def test_texts_relevant_to_the_split_are_left_out(folder_of_texts):

@@ -12,7 +12,8 @@ from helpers import paths, steps
 from helpers.data import collection
 from helpers.data.texts import text_store
 from helpers.data.tokens import window_tokens
-from helpers.networks import backbone, fine_tuning, scoring
+from helpers.networks import backbone, fine_tuning
+from helpers.networks.training_settings import Training
 from helpers.reranking.cross_encoder import cross_encoder
 from helpers.steps import multi_gpu, numerics
 
@@ -72,11 +73,10 @@ def test_on_one_gpu_training_is_bf16_with_sdpa_and_fused_adamw(monkeypatch, tmp_
     for name in ("BOOK_DEVICE", "BOOK_DTYPE"):
         monkeypatch.delenv(name, raising=False)
     cached(monkeypatch)
-    made = fine_tuning.training_arguments(tmp_path, 100, epochs=1, learning_rate=1e-4, batch_size=16, warmup=0.1,
-                                          weight_decay=0.0, evaluations=2, seed=1)
+    made = fine_tuning.training_arguments(tmp_path, 100, Training(), evaluations=2)
     assert (numerics.device(), numerics.dtype()) == ("cuda", "bf16")
     assert (asked["bf16"], asked["use_cpu"], asked["optim"]) == (True, False, "adamw_torch_fused")
-    assert (fine_tuning.attention(), scoring.attention()) == ("sdpa", "sdpa")  # PyTorch takes its flash kernel where it can
+    assert backbone.attention() == "sdpa"  # PyTorch takes its flash kernel where it can
     assert asked["per_device_train_batch_size"] == 16
     assert asked["accelerator_config"] == {"split_batches": True}
     assert made._n_gpu == 1  # DataParallel is off

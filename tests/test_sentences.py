@@ -158,6 +158,12 @@ def words(tmp_path):
     return backbone.resolve(str(tmp_path / "backbone"))
 
 
+def schedule(epochs):
+    from helpers.networks.training_settings import Schedule
+
+    return vars(Schedule(epochs=epochs, learning_rate=3e-3, max_length=16))
+
+
 def sentences(generator, count, words):
     return [" ".join(f"w{n}" for n in generator.choice(words, size=5)) for _ in range(count)]
 
@@ -173,8 +179,7 @@ def test_similarity_is_learned_from_pairs(words):
                           **{f"sentence{n + 1}": [sentences(generator, 1, (low, high)[kind])[0] for kind in kinds[:, n]]
                              for n in (0, 1)}})
     train, test = frame[:120], frame[120:]
-    learned, zero_shot = (predicted_similarity.definition.function(train, test, words, "mean", epochs, 3e-3, 16, 0.1, 16,
-                                                                   1)
+    learned, zero_shot = (predicted_similarity.definition.function(train, test, words, "mean", **schedule(epochs))
                           for epochs in (12, 0))
     scores = test["score"].to_numpy()
     gap = {name: found["predicted"][scores == 5].mean() - found["predicted"][scores == 0].mean()
@@ -191,7 +196,6 @@ def test_sections_are_learned_from_triplets(words):
     kinds = generator.integers(2, size=200)
     texts = [[sentences(generator, 1, (range(20), range(20, 40))[side])[0] for side in (kind, kind, 1 - kind)] for kind in kinds]
     frame = pd.DataFrame(texts, columns=["anchor", "same", "other"]).assign(triplet_id=[f"t{n}" for n in range(200)])
-    found = {epochs: triplet_accuracy.definition.function(frame[:150], frame[150:], words, "mean", 1.0, epochs, 3e-3, 16, 0.1,
-                                                          16, 1)
+    found = {epochs: triplet_accuracy.definition.function(frame[:150], frame[150:], words, "mean", 1.0, **schedule(epochs))
              for epochs in (0, 6)}
     assert found[6]["accuracy"].mean() > 0.9 > found[0]["accuracy"].mean()

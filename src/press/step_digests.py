@@ -17,12 +17,14 @@ from typing import Any
 
 import helpers
 from helpers import paths
+from helpers.registry import Registry
 from helpers.steps import REGISTRY, recipe
 
 ACCEPTED = paths.ROOT / "tests" / "steps.json"
 MACHINERY = {"helpers.steps", "helpers.steps.shards", "helpers.steps.rebuilding", "helpers.steps.store", "helpers.steps.ledger",
-             "helpers.steps.values", "helpers.paths", "helpers.errors", "helpers.networks.training_progress",
-             "helpers.data.hub", "helpers.data.downloads"}  # how a value is kept or shown, not what it is
+             "helpers.steps.values", "helpers.paths", "helpers.errors", "helpers.registry", "helpers.networks.training_progress",
+             "helpers.networks.training_settings", "helpers.data.hub",
+             "helpers.data.downloads"}  # how a value is kept or shown, not what it is
 
 
 def all_steps() -> dict[str, dict[str, Any]]:
@@ -80,6 +82,9 @@ def _visit(thing: Any, seen: dict[str, str]) -> None:
 def _follow(thing: Any, name: str, seen: dict[str, str]) -> None:
     if inspect.isfunction(thing) or inspect.isclass(thing) or hasattr(thing, "__wrapped__"):
         _visit(thing, seen)
+    elif isinstance(thing, Registry):
+        for part in thing:
+            _follow(thing[part], f"{name}.{part}", seen)
     elif isinstance(thing, set | frozenset) and name not in seen:
         seen[name] = repr(sorted(thing, key=repr))
     elif isinstance(thing, int | float | str | bytes | tuple | dict | list | re.Pattern) and name not in seen:

@@ -11,6 +11,7 @@ from helpers.data.tokens import WindowTokens
 from helpers.networks import fine_tuning
 from helpers.networks.backbone import Backbone
 from helpers.networks.inference import TOKEN_BUDGET, batches
+from helpers.networks.training_settings import RankerTraining
 from helpers.steps import step
 
 DRAWS = 20  # orders of the examples, of which each gives other batches
@@ -28,7 +29,8 @@ def padding(pairs: pd.DataFrame, queries: pd.DataFrame, store: Path, tokens: Pat
         scoring by a network that needs none. The first three are means over twenty orders.
     """
     tokenizer = backbone.tokenizer()
-    sides = fine_tuning.datasets(pairs, queries, WindowTokens(tokens, store), tokenizer, max_length, query_length, 0, 1)
+    read = RankerTraining(max_length=max_length, query_length=query_length, evaluation_queries=0)
+    sides = fine_tuning.datasets(pairs, queries, WindowTokens(tokens, store), tokenizer, read, 1)
     lengths = np.array([len(example["input_ids"]) for side in sides for example in side.examples])
     multiple = fine_tuning.collator(tokenizer).pad_to_multiple_of or 1
     drawn = [(random_order(lengths, seed), grouped_order(lengths, batch_size, seed)) for seed in range(DRAWS)]

@@ -2,11 +2,15 @@
 
 Row i of the matrix is query i; the columns are the passages of all queries in the batch. `relevant` marks the passages
 known to be relevant to each query, so that a relevant passage which came with another query is no negative.
+
+A loss is a function whose parameters are some of `similarity`, `positive`, `relevant`, `own`, `margin` and `temperature`: it gets
+those that it names. A new one is such a function and its line in `LOSSES`.
 """
 
+from collections.abc import Callable
 from typing import Any
 
-LOSSES = ("triplet", "multi_label_margin", "contrastive")
+from helpers.registry import Registry
 
 
 def triplet(similarity: Any, positive: Any, own: Any, margin: float) -> Any:
@@ -54,3 +58,7 @@ def contrastive(similarity: Any, positive: Any, relevant: Any, temperature: floa
 
     others = relevant.scatter(1, positive[:, None], False)
     return torch.nn.functional.cross_entropy((similarity / temperature).masked_fill(others, float("-inf")), positive)
+
+
+LOSSES: Registry[Callable[..., Any]] = Registry("loss", {
+    "triplet": triplet, "multi_label_margin": multi_label_margin, "contrastive": contrastive})

@@ -1,5 +1,6 @@
 """Fine-tuning a bi-encoder: one encoder for queries and passages (David 2020, section 3.3; Zhan et al. 2020, section 3)."""
 
+import inspect
 import json
 from pathlib import Path
 from typing import Any
@@ -8,24 +9,26 @@ import pandas as pd
 
 from helpers.data.tokens import WindowTokens
 from helpers.encoders.bi_encoder_data import Batches, examples, split
+from helpers.encoders.bi_encoder_losses import LOSSES
+from helpers.encoders.bi_encoder_settings import BiEncoderTraining
 from helpers.networks import fine_tuning
 from helpers.networks.backbone import Backbone, attention
 from helpers.networks.encoder import build, has_token_types
+from helpers.networks.training_settings import by_name
 from helpers.steps import step
 
 LOGGED = ("step", "epoch", "loss", "eval_loss", "eval_accuracy", "learning_rate")
 
 
 @step(version=1, form="folder", network=True)
+@by_name
 def bi_encoder(pairs: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, queries: pd.DataFrame, store: Path, tokens: Path,
-               backbone: Backbone, pooling: str, loss: str, margin: float, temperature: float, similarity: str, token_types: bool,
-               negatives: int, epochs: int, learning_rate: float, batch_size: int, warmup: float, weight_decay: float,
-               dropout: float, max_length: int, query_length: int, evaluation_queries: int, evaluations: int, seed: int,
-               held_out_seed: int, start: Path | None = None, *, folder: Path) -> None:
+               backbone: Backbone, training: BiEncoderTraining, held_out_seed: int, start: Path | None = None, *,
+               folder: Path) -> None:
     """Fine-tune a backbone on queries with a relevant passage and negatives; keep weights, tokenizer and `log.json`.
 
-    AdamW, linear warm-up and decay. Some queries are held out for the evaluation loss, and for the accuracy: the share of their
-    triplets in which the relevant passage is nearer to the query than the negative. Both are also measured before the training.
+    Some queries are held out for the evaluation loss, and for the accuracy: the share of their triplets in which the relevant
+    passage is nearer to the query than the negative. Both are also measured before the training.
 
     Args:
         pairs: columns query_id, window_id, label: the draws.
@@ -35,51 +38,34 @@ def bi_encoder(pairs: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, que
         store: the text store that the tokens belong to.
         tokens: the window tokens, one window a passage.
         backbone: where to start from.
-        pooling: see `helpers.networks.pooling`.
-        loss: see `helpers.encoders.bi_encoder_losses`.
-        margin: of the triplet loss.
-        temperature: of the contrastive loss.
-        similarity: `cosine` or `dot`.
-        token_types: whether passages have another token type than queries, where the architecture has two.
-        negatives: of each query in training; without any, passages of other queries alone.
-        epochs: passes over the training queries.
-        learning_rate: the peak of the schedule.
-        batch_size: queries an optimiser step.
-        warmup: share of the steps in which the rate rises.
-        weight_decay: AdamW's.
-        dropout: of hidden states and attention.
-        max_length: tokens of a passage, special tokens included.
-        query_length: tokens of a query, special tokens included.
-        evaluation_queries: queries held out, at most a tenth of them.
-        evaluations: how often losses and accuracy are logged over the training.
-        seed: of the order and of dropout.
+        training: its settings; a batch is one of queries.
         held_out_seed: of the choice of held-out queries.
         start: a folder of pre-trained weights to start from instead of the backbone's.
 
     Raises:
-        ValueError: for a triplet loss without negatives, or fewer than two queries with a relevant passage and a negative.
+        ValueError: for a loss of a query's own negatives without any, or fewer than two queries with a relevant passage and a
+            negative.
     """
-    if loss == "triplet" and negatives < 1:
-        raise ValueError("a triplet needs a negative: raise `negatives`")
+    if training.negatives < 1 and "own" in inspect.signature(LOSSES[training.loss]).parameters:
+        raise ValueError(f"the {training.loss} loss needs a negative of the query's own: raise `negatives`")
     from transformers import Trainer
 
     from helpers.encoders.bi_encoder_model import BiEncoderModel
 
     tokenizer = backbone.tokenizer()
-    found = examples(pairs, qrels, min_relevance, queries, WindowTokens(tokens, store), tokenizer, max_length, query_length)
+    found = examples(pairs, qrels, min_relevance, queries, WindowTokens(tokens, store), tokenizer,
+                     training.max_length, training.query_length)
     if len(found) < 2:
         raise ValueError(f"{len(found)} training queries have a relevant passage and a negative: at least two are wanted")
-    train, evaluation = split(found, evaluation_queries, held_out_seed, negatives)
-    fine_tuning.seed_everything(seed)
-    encoder = build(backbone, start, dropout, attn_implementation=attention())
-    model = BiEncoderModel(encoder, pooling, loss, margin, temperature, similarity)
-    arguments = fine_tuning.training_arguments(folder, len(train), epochs=epochs, learning_rate=learning_rate,
-                                               batch_size=batch_size, warmup=warmup, weight_decay=weight_decay,
-                                               evaluations=evaluations, seed=seed)
-    arguments.per_device_eval_batch_size = batch_size  # a loss over in-batch passages depends on how many there are
+    train, evaluation = split(found, training.evaluation_queries, held_out_seed, training.negatives)
+    fine_tuning.seed_everything(training.seed)
+    encoder = build(backbone, start, training.dropout, attn_implementation=attention())
+    model = BiEncoderModel(encoder, training)
+    arguments = fine_tuning.training_arguments(folder, len(train), training, training.evaluations)
+    arguments.per_device_eval_batch_size = training.batch_size  # a loss over in-batch passages depends on how many there are
     arguments.remove_unused_columns, arguments.label_names, arguments.eval_on_start = False, ["positive"], True
     trainer = Trainer(model=model, args=arguments, train_dataset=train, eval_dataset=evaluation, compute_metrics=accuracy,
-                      data_collator=Batches(tokenizer.pad_token_id, token_types and has_token_types(encoder)))
+                      data_collator=Batches(tokenizer.pad_token_id, training.token_types and has_token_types(encoder)))
     fine_tuning.fit(trainer)
     encoder.save_pretrained(folder)
     tokenizer.save_pretrained(folder)

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from helpers.data.tokens import WindowTokens, pair_ids, query_ids
+from helpers.networks.training_settings import RankerTraining, Training
 from helpers.steps import numerics
 
 if TYPE_CHECKING:
     from helpers.networks.early_stopping import KeepBest
-
-COMPONENTS = ("hard", "soft", "hidden", "attention")  # the parts of a distillation's loss, where it logs them
 
 
 @dataclass
@@ -28,16 +27,16 @@ class PairDataset:
         return self.examples[number]
 
 
-def datasets(pairs: pd.DataFrame, queries: pd.DataFrame, tokens: WindowTokens, tokenizer: Any, max_length: int,
-             query_length: int, evaluation_queries: int, seed: int) -> tuple[PairDataset, PairDataset]:
-    """Token ids and labels of the pairs, those of training queries and those of held-out queries."""
+def datasets(pairs: pd.DataFrame, queries: pd.DataFrame, tokens: WindowTokens, tokenizer: Any, training: RankerTraining,
+             seed: int) -> tuple[PairDataset, PairDataset]:
+    """Token ids and labels of the pairs, those of training queries and those of held-out queries, drawn with the seed."""
     texts = queries.set_index("query_id")["text"]
     asked = list(dict.fromkeys(pairs["query_id"]))
-    ids = dict(zip(asked, query_ids(tokenizer, [texts[q] for q in asked], query_length), strict=True))
-    held_out = set(pd.Series(asked).sample(n=min(evaluation_queries, max(1, len(asked) // 10)), random_state=seed))
+    ids = dict(zip(asked, query_ids(tokenizer, [texts[q] for q in asked], training.query_length), strict=True))
+    held_out = set(pd.Series(asked).sample(n=min(training.evaluation_queries, max(1, len(asked) // 10)), random_state=seed))
     sides: tuple[list[dict], list[dict]] = ([], [])
     for query, window, label in pairs[["query_id", "window_id", "label"]].itertuples(index=False):
-        input_ids, types = pair_ids(tokenizer, ids[query], tokens[window], max_length)
+        input_ids, types = pair_ids(tokenizer, ids[query], tokens[window], training.max_length)
         sides[query in held_out].append({"input_ids": input_ids, "token_type_ids": types, "labels": [float(label)]})
     return PairDataset(sides[0]), PairDataset(sides[1])
 
@@ -49,21 +48,21 @@ def collator(tokenizer: Any) -> Any:
     return DataCollatorWithPadding(tokenizer, pad_to_multiple_of=8)
 
 
-def training_arguments(folder: Path, examples: int, *, epochs: int, learning_rate: float, batch_size: int,
-                       warmup: float, weight_decay: float, evaluations: int, seed: int) -> Any:
-    """The Trainer's settings: fused AdamW, bf16 where it is fast, batches of similar length.
+def training_arguments(folder: Path, examples: int, training: Training, evaluations: int) -> Any:
+    """The Trainer's settings: fused AdamW, bf16 where it is fast, batches of similar length; so many evaluations.
 
     A batch is one batch on any number of GPUs: `helpers.steps.multi_gpu` splits it among processes, and DataParallel, by which
     one process would multiply it, is off.
     """
     from transformers import TrainingArguments
 
-    steps = max(1, -(-examples // batch_size) * epochs)
+    steps = max(1, -(-examples // training.batch_size) * training.epochs)
     every = max(1, -(-steps // evaluations))
     arguments = TrainingArguments(
-        output_dir=str(folder / "trainer"), num_train_epochs=epochs, per_device_train_batch_size=batch_size,
-        per_device_eval_batch_size=64, learning_rate=learning_rate, warmup_steps=int(warmup * steps),
-        weight_decay=weight_decay, lr_scheduler_type="linear", optim="adamw_torch_fused", seed=seed, data_seed=seed,
+        output_dir=str(folder / "trainer"), num_train_epochs=training.epochs, per_device_train_batch_size=training.batch_size,
+        per_device_eval_batch_size=64, learning_rate=training.learning_rate, warmup_steps=int(training.warmup * steps),
+        weight_decay=training.weight_decay, lr_scheduler_type="linear", optim="adamw_torch_fused", seed=training.seed,
+        data_seed=training.seed,
         bf16=numerics.dtype() == "bf16", use_cpu=numerics.device() == "cpu", logging_steps=every,
         eval_strategy="steps", eval_steps=every, save_strategy="no", report_to=[], disable_tqdm=True,
         train_sampling_strategy="group_by_length", dataloader_num_workers=0, log_level="error",
@@ -99,7 +98,8 @@ def fit(trainer: Any, patience: int | None = None, resume: bool = False) -> "Kee
 
 def summary(trainer: Any, observer: "KeepBest | None" = None) -> dict[str, Any]:
     """Size, duration and losses of a training: the content of `log.json`."""
-    kept = ("step", "epoch", "loss", "eval_loss", "learning_rate", *COMPONENTS)
+    parts = getattr(trainer, "logged", ())  # of a loss that has several
+    kept = ("step", "epoch", "loss", "eval_loss", "learning_rate", *parts)
     log = [{name: line[name] for name in kept if name in line} for line in trainer.state.log_history
            if "loss" in line or "eval_loss" in line]
     model, examples = trainer.model, trainer.train_dataset.examples

@@ -2,7 +2,26 @@
 
 from typing import Any
 
-POOLINGS = ("mean", "cls", "max")
+from helpers.registry import Registry
+
+
+def mean(hidden: Any, kept: Any) -> Any:
+    """The mean of the tokens' states (the study's AVG)."""
+    weights = kept.to(hidden.dtype)
+    return (hidden * weights).sum(1) / weights.sum(1)
+
+
+def cls(hidden: Any, kept: Any) -> Any:
+    """The first token's state."""
+    return hidden[:, 0]
+
+
+def maximum(hidden: Any, kept: Any) -> Any:
+    """The maximum of each dimension."""
+    return hidden.masked_fill(~kept, float("-inf")).amax(1)
+
+
+POOLINGS = Registry("pooling", {"mean": mean, "cls": cls, "max": maximum})
 
 
 def pool(hidden: Any, mask: Any, how: str) -> Any:
@@ -11,23 +30,12 @@ def pool(hidden: Any, mask: Any, how: str) -> Any:
     Args:
         hidden: (batch, tokens, dimensions), the last layer's states.
         mask: (batch, tokens), true for real tokens, which come first.
-        how: `mean` of the tokens' states (the study's AVG), `cls` for the first token's, `max` of each dimension.
+        how: one of `POOLINGS`, which take the mask as (batch, tokens, 1).
 
     Returns:
         (batch, dimensions).
-
-    Raises:
-        ValueError: for another `how`.
     """
-    if how == "cls":
-        return hidden[:, 0]
-    kept = mask.bool().unsqueeze(-1)
-    if how == "mean":
-        weights = kept.to(hidden.dtype)
-        return (hidden * weights).sum(1) / weights.sum(1)
-    if how == "max":
-        return hidden.masked_fill(~kept, float("-inf")).amax(1)
-    raise ValueError(f"pooling {how!r}: one of {', '.join(POOLINGS)}")
+    return POOLINGS[how](hidden, mask.bool().unsqueeze(-1))
 
 
 def normalised(vectors: Any) -> Any:

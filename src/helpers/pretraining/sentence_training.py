@@ -23,6 +23,7 @@ from helpers.data.tokens import query_ids
 from helpers.networks import fine_tuning
 from helpers.networks.backbone import Backbone, attention
 from helpers.networks.encoder import QUERY, Encoder, build, inputs, wrapped
+from helpers.networks.training_settings import Schedule, Training, by_name
 from helpers.pretraining.vocabulary import trim
 from helpers.steps import step
 
@@ -32,8 +33,8 @@ WEIGHT_DECAY = 0.01
 
 
 @step(version=1, form="table", network=True)
-def predicted_similarity(train: pd.DataFrame, test: pd.DataFrame, backbone: Backbone, pooling: str, epochs: int,
-                         learning_rate: float, batch_size: int, warmup: float, max_length: int, seed: int,
+@by_name
+def predicted_similarity(train: pd.DataFrame, test: pd.DataFrame, backbone: Backbone, pooling: str, schedule: Schedule,
                          start: Path | None = None) -> pd.DataFrame:
     """Fine-tune on scored pairs and give the cosine of each test pair: columns pair_id, predicted.
 
@@ -42,25 +43,19 @@ def predicted_similarity(train: pd.DataFrame, test: pd.DataFrame, backbone: Back
         test: columns pair_id, sentence1, sentence2.
         backbone: where to start from; its tokenizer.
         pooling: see `helpers.networks.pooling`.
-        epochs: passes over the training pairs; 0 leaves the encoder as it is.
-        learning_rate: the peak of the schedule (AdamW, linear warm-up and decay).
-        batch_size: pairs an optimiser step.
-        warmup: share of the steps in which the rate rises.
-        max_length: tokens of a sentence, special tokens included.
-        seed: of the order.
+        schedule: of the training; no epoch leaves the encoder as it is.
         start: a folder of pre-trained weights to start from instead of the backbone's.
     """
     targets = (train["score"].astype(float) / HIGHEST).tolist()
-    first, second = _trained_vectors(train, test, PAIR, targets, backbone, pooling, 0.0, epochs, learning_rate, batch_size,
-                                     warmup, max_length, seed, start)
+    first, second = _trained_vectors(train, test, PAIR, targets, backbone, pooling, 0.0, schedule, start)
     cosines = (first * second).sum(1) / (np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1))
     return pd.DataFrame({"pair_id": test["pair_id"], "predicted": cosines.astype(float)})
 
 
 @step(version=1, form="table", network=True)
-def triplet_accuracy(train: pd.DataFrame, test: pd.DataFrame, backbone: Backbone, pooling: str, margin: float, epochs: int,
-               learning_rate: float, batch_size: int, warmup: float, max_length: int, seed: int,
-               start: Path | None = None) -> pd.DataFrame:
+@by_name
+def triplet_accuracy(train: pd.DataFrame, test: pd.DataFrame, backbone: Backbone, pooling: str, margin: float,
+                     schedule: Schedule, start: Path | None = None) -> pd.DataFrame:
     """Fine-tune on triplets; whether each test anchor is nearer to its own section's sentence: columns triplet_id, accuracy.
 
     Args:
@@ -70,34 +65,32 @@ def triplet_accuracy(train: pd.DataFrame, test: pd.DataFrame, backbone: Backbone
 
     The other arguments are those of `predicted_similarity`.
     """
-    anchor, same, other = _trained_vectors(train, test, TRIPLET, [0.0] * len(train), backbone, pooling, margin, epochs,
-                                           learning_rate, batch_size, warmup, max_length, seed, start)
+    anchor, same, other = _trained_vectors(train, test, TRIPLET, [0.0] * len(train), backbone, pooling, margin, schedule,
+                                           start)
     nearer = np.linalg.norm(anchor - same, axis=1) < np.linalg.norm(anchor - other, axis=1)
     return pd.DataFrame({"triplet_id": test["triplet_id"], "accuracy": nearer.astype(float)})
 
 
 def _trained_vectors(train: pd.DataFrame, test: pd.DataFrame, columns: Sequence[str], targets: list[float], backbone: Backbone,
-                     pooling: str, margin: float, epochs: int, learning_rate: float, batch_size: int, warmup: float,
-                     max_length: int, seed: int, start: Path | None) -> list[np.ndarray]:
+                     pooling: str, margin: float, schedule: Schedule, start: Path | None) -> list[np.ndarray]:
     """The vectors of the test sentences, an array a column, by the encoder fine-tuned on the training sentences."""
     from transformers import Trainer
 
     from helpers.pretraining.sentence_model import SentenceModel
 
     tokenizer = backbone.tokenizer()
-    fine_tuning.seed_everything(seed)
+    fine_tuning.seed_everything(schedule.seed)
     encoder = build(backbone, start, 0.0, attn_implementation=attention())
-    sides = [[rows(tokenizer, frame[column], max_length) for column in columns] for frame in (train, test)]
+    sides = [[rows(tokenizer, frame[column], schedule.max_length) for column in columns] for frame in (train, test)]
     read = trim(encoder, tokenizer.pad_token_id, [ids for side in sides for texts in side for ids in texts])
     trained, asked = ([[read(ids) for ids in texts] for texts in side] for side in sides)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        if epochs:
+        if schedule.epochs:
             examples = [{"input_ids": texts[0], "texts": texts, "target": target}
                         for *texts, target in zip(*trained, targets, strict=True)]
-            arguments = fine_tuning.training_arguments(folder, len(examples), epochs=epochs, learning_rate=learning_rate,
-                                                       batch_size=batch_size, warmup=warmup, weight_decay=WEIGHT_DECAY,
-                                                       evaluations=1, seed=seed)
+            training = Training(**schedule.settings(Schedule), weight_decay=WEIGHT_DECAY, dropout=0.0)
+            arguments = fine_tuning.training_arguments(folder, len(examples), training, evaluations=1)
             arguments.eval_strategy, arguments.remove_unused_columns = "no", False
             Trainer(model=SentenceModel(encoder, pooling, margin), args=arguments, data_collator=Batches(tokenizer.pad_token_id),
                     train_dataset=fine_tuning.PairDataset(examples), callbacks=[]).train()

@@ -1,6 +1,7 @@
 """Pre-training as a step: masked words, with the Condenser head or without (Gao & Callan 2021, sections 4.2, 4.3 and 5.1)."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from helpers.data.tokens import WindowTokens
 from helpers.networks import fine_tuning
 from helpers.networks.backbone import Backbone, attention
 from helpers.networks.encoder import build
+from helpers.networks.training_settings import Training, by_name
 from helpers.pretraining.pretraining_data import Batches, Masked, spans
 from helpers.pretraining.whole_word_masking import WholeWordMasking
 from helpers.steps import step
@@ -19,16 +21,27 @@ OUTPUT = "pretraining_output.safetensors"  # what is only needed to go on with p
 LOGGED = ("step", "epoch", "loss", "eval_late", "eval_head", "eval_right")
 
 
+@dataclass(frozen=True, kw_only=True)
+class MaskedTraining(Training):
+    """The training of an encoder on texts with masked words.
+
+    Args:
+        mlm_probability: share of the words that are masked.
+        evaluation_texts: held out, at most a tenth.
+    """
+
+    mlm_probability: float = 0.15
+    evaluation_texts: int = 200
+
+
 @step(version=1, form="folder", network=True, resumable=True)
+@by_name
 def pretrained(texts: pd.DataFrame, store: Path, tokens: Path, backbone: Backbone, early: int, head_layers: int,
-               mlm_probability: float,
-               epochs: int, learning_rate: float, batch_size: int, warmup: float, weight_decay: float, dropout: float,
-               max_length: int, evaluation_texts: int, seed: int, start: Path | None = None, *, folder: Path,
-               checkpoints: Path) -> None:
+               training: MaskedTraining, start: Path | None = None, *, folder: Path, checkpoints: Path) -> None:
     """Pre-train an encoder; keep its weights in a folder that loads wherever the backbone does, and `log.json`.
 
-    AdamW, linear warm-up and decay. Both losses are measured before the training and after every epoch, on texts held out, whose
-    masks are the same each time. A checkpoint is written after every epoch.
+    Both losses are measured before the training and after every epoch, on texts held out, whose masks are the same each time.
+    A checkpoint is written after every epoch.
 
     Args:
         texts: column doc_id: which texts are read.
@@ -37,16 +50,7 @@ def pretrained(texts: pd.DataFrame, store: Path, tokens: Path, backbone: Backbon
         backbone: where to start from; its tokenizer.
         early: layers below the short circuit to the head.
         head_layers: layers of the head; 0 for plain masked language modelling.
-        mlm_probability: share of the words that are masked.
-        epochs: passes over the texts.
-        learning_rate: the peak of the schedule.
-        batch_size: texts an optimiser step.
-        warmup: share of the steps in which the rate rises.
-        weight_decay: AdamW's.
-        dropout: of hidden states and attention.
-        max_length: tokens of a text, special tokens included; longer ones are cut into several.
-        evaluation_texts: held out, at most a tenth.
-        seed: of the head, of order and masks, of dropout.
+        training: its settings; texts longer than `max_length` are cut into several, and the seed also draws the masks.
         start: a folder of this step, with whose weights, output and head the training goes on.
     """
     from transformers import Trainer
@@ -54,18 +58,16 @@ def pretrained(texts: pd.DataFrame, store: Path, tokens: Path, backbone: Backbon
     from helpers.pretraining.condenser import Condenser
 
     tokenizer = backbone.tokenizer()
-    found = spans(texts["doc_id"].tolist(), WindowTokens(tokens, store), max_length)
-    masking = WholeWordMasking.of(tokenizer, mlm_probability)
+    found = spans(texts["doc_id"].tolist(), WindowTokens(tokens, store), training.max_length)
+    masking = WholeWordMasking.of(tokenizer, training.mlm_probability)
     special = (tokenizer.cls_token_id, tokenizer.sep_token_id)
-    train, evaluation = split(found, evaluation_texts, masking, batch_size, seed, special)
-    fine_tuning.seed_everything(seed)  # before output and head are made
-    encoder = build(backbone, start, dropout, attn_implementation=attention())
+    train, evaluation = split(found, training.evaluation_texts, masking, training.batch_size, training.seed, special)
+    fine_tuning.seed_everything(training.seed)  # before output and head are made
+    encoder = build(backbone, start, training.dropout, attn_implementation=attention())
     model = Condenser(encoder, early, head_layers)
     if start is not None:
         load_output(model, start / OUTPUT)
-    arguments = fine_tuning.training_arguments(folder, len(train), epochs=epochs, learning_rate=learning_rate,
-                                               batch_size=batch_size, warmup=warmup, weight_decay=weight_decay,
-                                               evaluations=epochs, seed=seed)
+    arguments = fine_tuning.training_arguments(folder, len(train), training, training.epochs)
     arguments.output_dir, arguments.save_strategy, arguments.save_total_limit = str(checkpoints), "epoch", 1
     resume = any(checkpoints.glob("checkpoint-*"))
     arguments.eval_strategy, arguments.eval_on_start = "epoch", not resume

@@ -1,12 +1,21 @@
 """From window scores to a document score (Dai & Callan 2019; Steensland 2021, sections 3.2.1 and 4.2)."""
 
+from collections.abc import Callable
+
 import pandas as pd
 
 from helpers.data.runs import ranked
 from helpers.data.windows import doc_of
+from helpers.registry import Registry
 from helpers.steps import step
 
-AGGREGATIONS = {"mean": "mean", "max": "max", "first": "first", "sum": "sum"}
+# what `groupby.agg` takes: pandas' own names, or a function of the scores of a document's windows, a Series in their order
+AGGREGATIONS: Registry[str | Callable[[pd.Series], float]] = Registry("aggregation", {
+    "mean": "mean",  # BERT-Mean
+    "max": "max",  # BERT-MaxP
+    "first": "first",  # BERT-FirstP: the window at the start
+    "sum": "sum",  # BERT-SumP
+})
 
 
 def aggregate(window_scores: pd.DataFrame, how: str) -> pd.DataFrame:
@@ -14,14 +23,13 @@ def aggregate(window_scores: pd.DataFrame, how: str) -> pd.DataFrame:
 
     Args:
         window_scores: columns query_id, doc_id (a window id), score (a probability).
-        how: `mean` (BERT-Mean), `max` (BERT-MaxP), `first` (BERT-FirstP, the window at the start), `sum` (BERT-SumP).
+        how: one of `AGGREGATIONS`.
     """
-    if how not in AGGREGATIONS:
-        raise ValueError(f"aggregation {how!r}: one of {', '.join(AGGREGATIONS)}")
+    aggregation = AGGREGATIONS[how]
     number = window_scores["doc_id"].str.rsplit("#", n=1).str[1].astype(int)
     ordered = window_scores.assign(_number=number).sort_values("_number", kind="stable")
     documents = ordered.assign(doc_id=ordered["doc_id"].map(doc_of)).groupby(["query_id", "doc_id"], sort=False)
-    scores = documents["score"].agg(AGGREGATIONS[how]).reset_index()
+    scores = documents["score"].agg(aggregation).reset_index()
     order = {query: number for number, query in enumerate(dict.fromkeys(window_scores["query_id"]))}
     return ranked(scores.sort_values("query_id", key=lambda ids: ids.map(order), kind="stable"))
 

@@ -16,21 +16,18 @@ from helpers.data.tokens import WindowTokens
 from helpers.networks import fine_tuning
 from helpers.networks.backbone import Backbone, attention
 from helpers.networks.longformer import query_attends_globally
+from helpers.networks.training_settings import RankerTraining, by_name
 from helpers.steps import step
 
 STOPPED = "stopped"
 
 
 @step(version=1, form="folder", network=True, parallel=True)
+@by_name
 def cross_encoder(pairs: pd.DataFrame, queries: pd.DataFrame, store: Path, tokens: Path, backbone: Backbone,
-                  epochs: int, learning_rate: float, batch_size: int, warmup: float, weight_decay: float,
-                  dropout: float, max_length: int, query_length: int, evaluation_queries: int, evaluations: int,
-                  seed: int, start: Path | None = None, held_out_seed: int | None = None, trainable: str | None = None,
-                  patience: int | None = None, *, folder: Path) -> None:
-    """Fine-tune a backbone on labelled pairs, and keep weights, tokenizer and `log.json`.
-
-    AdamW, linear warm-up and decay, binary cross-entropy. Some *queries* (not pairs, so that no query is on both sides)
-    are held out for the evaluation loss.
+                  training: RankerTraining, start: Path | None = None, held_out_seed: int | None = None,
+                  trainable: str | None = None, patience: int | None = None, *, folder: Path) -> None:
+    """Fine-tune a backbone on labelled pairs, and keep weights, tokenizer and `log.json`: AdamW, binary cross-entropy.
 
     Args:
         pairs: columns query_id, window_id, label.
@@ -38,17 +35,7 @@ def cross_encoder(pairs: pd.DataFrame, queries: pd.DataFrame, store: Path, token
         store: the text store that the window tokens belong to.
         tokens: the window tokens.
         backbone: where to start from.
-        epochs: passes over the training pairs.
-        learning_rate: the peak of the schedule.
-        batch_size: pairs an optimiser step.
-        warmup: share of the steps in which the rate rises.
-        weight_decay: AdamW's.
-        dropout: of hidden states and attention; 0 trains faster on a CPU (no masks to draw).
-        max_length: tokens of a whole input (256 in the thesis).
-        query_length: tokens kept of a query (47 in the thesis).
-        evaluation_queries: queries held out, at most a tenth of them.
-        evaluations: how often both losses are logged over the training.
-        seed: of the head's initialisation, of the order and of dropout.
+        training: its settings (256 tokens of an input and 47 of a query in the thesis).
         start: a model that this step fine-tuned before, to go on from instead of the backbone.
         held_out_seed: of the choice of held-out queries; by default `seed`. Models that are compared by their evaluation loss
             share it.
@@ -61,18 +48,16 @@ def cross_encoder(pairs: pd.DataFrame, queries: pd.DataFrame, store: Path, token
     from transformers import AutoModelForSequenceClassification, Trainer
 
     tokenizer = backbone.tokenizer()
-    train, evaluation = fine_tuning.datasets(pairs, queries, WindowTokens(tokens, store), tokenizer, max_length, query_length,
-                                             evaluation_queries, seed if held_out_seed is None else held_out_seed)
-    fine_tuning.seed_everything(seed)  # before the head is made
+    train, evaluation = fine_tuning.datasets(pairs, queries, WindowTokens(tokens, store), tokenizer, training,
+                                             training.seed if held_out_seed is None else held_out_seed)
+    fine_tuning.seed_everything(training.seed)  # before the head is made
     origin = backbone if start is None else Backbone("", str(start))
-    model = origin.build(AutoModelForSequenceClassification, num_labels=1, hidden_dropout_prob=dropout,
-                         attention_probs_dropout_prob=dropout, attn_implementation=attention(),
+    model = origin.build(AutoModelForSequenceClassification, num_labels=1, hidden_dropout_prob=training.dropout,
+                         attention_probs_dropout_prob=training.dropout, attn_implementation=attention(),
                          problem_type="multi_label_classification")  # that is: binary cross-entropy on logits
     query_attends_globally(model)
     freeze(model, trainable or "all")
-    arguments = fine_tuning.training_arguments(folder, len(train), epochs=epochs, learning_rate=learning_rate,
-                                               batch_size=batch_size, warmup=warmup, weight_decay=weight_decay,
-                                               evaluations=evaluations, seed=seed)
+    arguments = fine_tuning.training_arguments(folder, len(train), training, training.evaluations)
     trainer = Trainer(model=model, args=arguments, train_dataset=train, eval_dataset=evaluation,
                       data_collator=fine_tuning.collator(tokenizer))
     observer = fine_tuning.fit(trainer, patience)

@@ -6,7 +6,10 @@ Steensland (2021) prints the division outside of the softmax; that cannot be mea
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
+
+from helpers.registry import Registry
 
 
 def soft_cross_entropy(student: Any, teacher: Any, temperature: float) -> Any:
@@ -63,3 +66,49 @@ def matched_layers(student: int, teacher: int) -> list[int]:
     if not 0 < student <= teacher:
         raise ValueError(f"a student of {student} layers cannot be matched with a teacher of {teacher}")
     return [(number + 1) * teacher // student - 1 for number in range(student)]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """One batch as student and teacher read it: what a part of the loss is computed from.
+
+    Args:
+        student: the model's outputs, its hard loss and hidden states among them.
+        teacher: likewise; None where only the hard loss is computed.
+        mask: (batch, tokens), true at real tokens.
+        matched: the teacher's layer of each of the student's.
+        scores: attention scores of `student` and `teacher`, see `attention_scores.AttentionScores`.
+        temperature: of the soft loss.
+    """
+
+    student: Any
+    teacher: Any
+    mask: Any
+    matched: Sequence[int]
+    scores: dict[str, Any]
+    temperature: float
+
+
+def hard(batch: Batch) -> Any:
+    """The cross-entropy with the judgments."""
+    return batch.student.loss
+
+
+def soft(batch: Batch) -> Any:
+    """The cross-entropy with the teacher's probabilities."""
+    return soft_cross_entropy(batch.student.logits, batch.teacher.logits, batch.temperature)
+
+
+def hidden(batch: Batch) -> Any:
+    """The hidden states' squared error, embeddings included."""
+    states = batch.teacher.hidden_states
+    return hidden_loss(batch.student.hidden_states, [states[0], *(states[n + 1] for n in batch.matched)], batch.mask)
+
+
+def attention(batch: Batch) -> Any:
+    """The attention scores' squared error."""
+    scores = batch.scores["teacher"].layers()
+    return attention_loss(batch.scores["student"].layers(), [scores[n] for n in batch.matched], batch.mask)
+
+
+PARTS = Registry("part of a distillation's loss", {"hard": hard, "soft": soft, "hidden": hidden, "attention": attention})

@@ -6,7 +6,7 @@ import torch
 from transformers import Trainer
 
 from helpers.reranking.attention_scores import AttentionScores
-from helpers.reranking.distillation_losses import attention_loss, hidden_loss, matched_layers, soft_cross_entropy
+from helpers.reranking.distillation_losses import PARTS, Batch, matched_layers
 
 
 class DistillationTrainer(Trainer):
@@ -16,7 +16,8 @@ class DistillationTrainer(Trainer):
         """Set the teacher, the weight of each part of the loss, and the temperature."""
         self.teacher = teacher.to(self.args.device).requires_grad_(False)
         self.weights = {name: weight for name, weight in weights.items() if weight}
-        self.temperature = temperature
+        self.temperature, self.logged = temperature, tuple(PARTS)
+        self.reads_states = not set(self.weights) <= {"hard", "soft", "attention"}
         student: Any = self.model
         self.matched = matched_layers(student.config.num_hidden_layers, teacher.config.num_hidden_layers)
         self.scores = {"student": AttentionScores(student), "teacher": AttentionScores(teacher)}
@@ -26,7 +27,7 @@ class DistillationTrainer(Trainer):
     def compute_loss(self, model: Any, inputs: dict[str, Any], return_outputs: bool = False,
                      num_items_in_batch: Any = None) -> Any:
         """The weighted sum in training, the hard loss alone in evaluation."""
-        student = model(**inputs, output_hidden_states="hidden" in self.weights)
+        student = model(**inputs, output_hidden_states=self.reads_states)
         if not model.training:
             return (student.loss, student) if return_outputs else student.loss
         parts = self.parts(student, inputs)
@@ -38,21 +39,13 @@ class DistillationTrainer(Trainer):
 
     def parts(self, student: Any, inputs: dict[str, Any]) -> dict[str, Any]:
         """The parts of the loss that have a weight; without a teacher's part the teacher is not asked."""
-        if set(self.weights) <= {"hard"}:
-            return dict.fromkeys(self.weights, student.loss)
-        without_labels = {name: value for name, value in inputs.items() if name != "labels"}
-        with torch.no_grad(), torch.autocast(self.args.device.type, torch.bfloat16, enabled=self.args.bf16):
-            teacher = self.teacher(**without_labels, output_hidden_states="hidden" in self.weights)
-        mask, found = inputs["attention_mask"].bool(), {"hard": student.loss}
-        if "soft" in self.weights:
-            found["soft"] = soft_cross_entropy(student.logits, teacher.logits, self.temperature)
-        if "hidden" in self.weights:
-            states = [teacher.hidden_states[0], *(teacher.hidden_states[n + 1] for n in self.matched)]
-            found["hidden"] = hidden_loss(student.hidden_states, states, mask)
-        if "attention" in self.weights:
-            scores = self.scores["teacher"].layers()
-            found["attention"] = attention_loss(self.scores["student"].layers(), [scores[n] for n in self.matched], mask)
-        return {name: found[name] for name in self.weights}
+        teacher = None
+        if not set(self.weights) <= {"hard"}:
+            without_labels = {name: value for name, value in inputs.items() if name != "labels"}
+            with torch.no_grad(), torch.autocast(self.args.device.type, torch.bfloat16, enabled=self.args.bf16):
+                teacher = self.teacher(**without_labels, output_hidden_states=self.reads_states)
+        batch = Batch(student, teacher, inputs["attention_mask"].bool(), self.matched, self.scores, self.temperature)
+        return {name: PARTS[name](batch) for name in self.weights}
 
     def log(self, logs: dict[str, float], *arguments: Any, **more: Any) -> None:
         """Add the mean of each part since the last line to a line with a training loss."""

@@ -13,34 +13,36 @@ import pandas as pd
 from helpers.data.texts import Texts
 from helpers.networks import fine_tuning
 from helpers.networks.backbone import Backbone, attention
+from helpers.networks.training_settings import FineTuning, by_name
 from helpers.retrieval.term_recall import content, first_pieces
 from helpers.steps import step
 
 IGNORED = -100.0  # a label that does not count: special tokens, punctuation, later pieces of a word, padding
 
 
+@dataclass(frozen=True, kw_only=True)
+class TermWeightTraining(FineTuning):
+    """The training of a model of term weights, with passages held out.
+
+    Args:
+        evaluation_passages: passages held out for the evaluation loss, at most a tenth.
+    """
+
+    evaluation_passages: int = 100
+
+
 @step(version=1, form="folder", network=True)
-def deepct(targets: pd.DataFrame, store: Path, backbone: Backbone, epochs: int, learning_rate: float, batch_size: int,
-           warmup: float, weight_decay: float, dropout: float, max_length: int, evaluation_passages: int, evaluations: int,
-           seed: int, *, folder: Path) -> None:
+@by_name
+def deepct(targets: pd.DataFrame, store: Path, backbone: Backbone, training: TermWeightTraining, *, folder: Path) -> None:
     """Fine-tune a backbone to estimate the recall of every word of a passage; keep weights, tokenizer and `log.json`.
 
-    AdamW, linear warm-up and decay, squared error averaged over the first pieces of the words of a batch.
+    The squared error is averaged over the first pieces of the words of a batch.
 
     Args:
         targets: columns doc_id, word, recall (`term_recall`).
         store: the text store of the passages.
         backbone: where to start from.
-        epochs: passes over the passages.
-        learning_rate: the peak of the schedule.
-        batch_size: passages an optimiser step.
-        warmup: share of the steps in which the rate rises.
-        weight_decay: AdamW's.
-        dropout: of hidden states and attention.
-        max_length: tokens of a passage.
-        evaluation_passages: passages held out, at most a tenth of them.
-        evaluations: how often both losses are logged.
-        seed: of the output layer, the order and the held-out passages.
+        training: its settings; the seed also draws the held-out passages.
 
     Raises:
         ValueError: for fewer than two passages with words.
@@ -50,18 +52,18 @@ def deepct(targets: pd.DataFrame, store: Path, backbone: Backbone, epochs: int, 
     tokenizer, texts = backbone.tokenizer(), Texts(store)
     recalls = {str(doc_id): dict(zip(group["word"], group["recall"], strict=True))
                for doc_id, group in targets.groupby("doc_id", sort=False)}
-    examples = {doc_id: example(tokenizer, content(texts[doc_id]), recall, max_length) for doc_id, recall in recalls.items()}
+    examples = {doc_id: example(tokenizer, content(texts[doc_id]), recall, training.max_length)
+                for doc_id, recall in recalls.items()}
     if len(examples) < 2:
         raise ValueError(f"{len(examples)} relevant passages have words: at least two are wanted")
-    held_out = set(pd.Series(list(examples)).sample(n=min(evaluation_passages, max(1, len(examples) // 10)), random_state=seed))
+    held_out = set(pd.Series(list(examples)).sample(n=min(training.evaluation_passages, max(1, len(examples) // 10)),
+                                                    random_state=training.seed))
     train = fine_tuning.PairDataset([one for doc_id, one in examples.items() if doc_id not in held_out])
     evaluation = fine_tuning.PairDataset([one for doc_id, one in examples.items() if doc_id in held_out])
-    fine_tuning.seed_everything(seed)  # before the output layer is made
-    model = backbone.build(AutoModelForTokenClassification, num_labels=1, hidden_dropout_prob=dropout,
-                           attention_probs_dropout_prob=dropout, attn_implementation=attention())
-    arguments = fine_tuning.training_arguments(folder, len(train), epochs=epochs, learning_rate=learning_rate,
-                                               batch_size=batch_size, warmup=warmup, weight_decay=weight_decay,
-                                               evaluations=evaluations, seed=seed)
+    fine_tuning.seed_everything(training.seed)  # before the output layer is made
+    model = backbone.build(AutoModelForTokenClassification, num_labels=1, hidden_dropout_prob=training.dropout,
+                           attention_probs_dropout_prob=training.dropout, attn_implementation=attention())
+    arguments = fine_tuning.training_arguments(folder, len(train), training, training.evaluations)
     trainer = Trainer(model=model, args=arguments, train_dataset=train, eval_dataset=evaluation, data_collator=Batches(tokenizer),
                       compute_loss_func=squared_error)
     fine_tuning.fit(trainer)

@@ -10,11 +10,11 @@ import pandas as pd
 from helpers.costs.speed import per_minute
 from helpers.evaluation import published
 from helpers.evaluation.verdicts import holm
-from helpers.networks.fine_tuning import COMPONENTS
 from helpers.pages import claims, page
 from helpers.pages.compare import measured, with_interval
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, interval, p_value, plain, signed
+from helpers.reranking.distillation_losses import PARTS
 from helpers.stories.model_size import rate
 from helpers.stories.training import STUDY, curve, final
 from helpers.stories.wording import effect
@@ -86,7 +86,7 @@ def size_table(logs: Mapping[str, dict[str, Any]], speed: Mapping[str, Any], sha
 
 def part_curves(log: Mapping[str, Any]) -> dict[str, pd.Series]:
     """Each part of the distillation's loss over the optimiser steps, relative to its first value."""
-    lines = {name: curve(dict(log), name) for name in COMPONENTS}
+    lines = {name: curve(dict(log), name) for name in PARTS}
     return {NAMES[name]: line / line.iloc[0] for name, line in lines.items() if len(line)}
 
 

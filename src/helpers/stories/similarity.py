@@ -1,11 +1,13 @@
 """The chapter *Sentences*: similarity and sections by training size (Gao & Callan 2021, section 5.2, tables 1 and 2)."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pandas as pd
 
 from helpers.data import stsb
 from helpers.networks import backbone
+from helpers.networks.training_settings import Schedule
 from helpers.pages import claims, page
 from helpers.pages.fragments import Fragment
 from helpers.pretraining.sentence_data import almanac_pairs, fold, sample, section_triplets
@@ -22,9 +24,9 @@ SIMILARITY_TABLE, SIMILARITY_COLUMNS = "1", ("Spearman / 500", "Spearman / 1K", 
 SECTION_TABLE, SECTION_COLUMNS = "2", ("Accuracy / 1K", "Accuracy / 10K", "Accuracy / FULL")
 ACCURACY = "accuracy"
 FOLDS = 3
-POOLING, MAX_LENGTH, BATCH, WARMUP, MARGIN = "cls", 64, 16, 0.1, 1.0
-EPOCHS, FULL_SECTION_EPOCHS = 4, 1  # the study's, as is the learning rate
-LEARNING_RATE = 2e-5
+POOLING, MARGIN = "cls", 1.0
+SCHEDULE = Schedule(epochs=4, learning_rate=2e-5, max_length=64)  # epochs and learning rate are the study's
+FULL_SECTION_EPOCHS = 1  # likewise
 STSB_PAIRS = 5749  # of the benchmark's training file
 LEFT_OUT = "The STS benchmark is left out in this run."
 
@@ -59,8 +61,7 @@ def benchmark(starts: Starts, spec: str, source: str, sizes: Sequence[int], seed
 
 def predicted(train: Step, test: Step, spec: str, seed: int, weights: Step | None) -> Step:
     """The cosines of the test pairs."""
-    return predicted_similarity(train, test, backbone.resolve(spec), POOLING, EPOCHS, LEARNING_RATE, BATCH, WARMUP, MAX_LENGTH,
-                                seed, weights)
+    return predicted_similarity(train, test, backbone.resolve(spec), POOLING, weights, **vars(replace(SCHEDULE, seed=seed)))
 
 
 def _systems(predictions: Mapping[tuple[str, int], list[list[Step]]], truth: Step) -> dict[tuple[str, int], Correlation]:
@@ -75,8 +76,8 @@ def sections(starts: Starts, spec: str, collection: str, sizes: Sequence[int], t
     train, test = (triplets_of(collection, split, count) for split, count in (("train", triplets), ("test", tested)))
 
     def evaluation(label: str, weights: Step | None, size: int, seed: int) -> Evaluation:
-        step = triplet_accuracy(sample(train, size, seed), test, backbone.resolve(spec), POOLING, MARGIN,
-                          EPOCHS if size else FULL_SECTION_EPOCHS, LEARNING_RATE, BATCH, WARMUP, MAX_LENGTH, seed, weights)
+        step = triplet_accuracy(sample(train, size, seed), test, backbone.resolve(spec), POOLING, MARGIN, weights,
+                                **vars(replace(SCHEDULE, epochs=SCHEDULE.epochs if size else FULL_SECTION_EPOCHS, seed=seed)))
         return Evaluation(label, pd.DataFrame(), step.value().set_index("triplet_id"), step, unit="triplets")
 
     return {(start, size): over_seeds(f"{start}, {size or 'all'}", [

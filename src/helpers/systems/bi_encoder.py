@@ -8,14 +8,16 @@ Defaults are those of David (2020); the chapters change one field at a time with
 """
 
 import functools
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 
 from helpers.data.windows import WHOLE
 from helpers.encoders.bi_encoder_losses import LOSSES
+from helpers.encoders.bi_encoder_settings import BiEncoderTraining
 from helpers.encoders.bi_encoder_training import bi_encoder
 from helpers.encoders.candidates_with_positives import candidates_with_positives
 from helpers.encoders.embeddings import passage_embeddings, query_embeddings
 from helpers.encoders.exact_search import exact_search
+from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.networks.pooling import POOLINGS
 from helpers.reranking.cross_encoder import training_log
@@ -30,8 +32,8 @@ ALL = 1_000_000  # candidates of a query: all that there are
 
 
 @dataclass(frozen=True)
-class BiEncoder:
-    """Training data, backbone and optimisation of a bi-encoder, and how it compares texts.
+class BiEncoder(BiEncoderTraining):
+    """Training data and backbone of a bi-encoder; how it is trained and compares texts, `BiEncoderTraining` has.
 
     Args:
         collection: whose training queries are used.
@@ -41,27 +43,10 @@ class BiEncoder:
         k1: of the BM25 run that negatives come from.
         b: likewise.
         candidates: passages of that run a query.
-        negatives: drawn from its non-relevant candidates for each query; 0 for the passages of other queries alone.
         backbone: see `helpers.networks.backbone.resolve`.
-        pooling: see `helpers.networks.pooling` (the study's AVG is `mean`).
-        loss: see `helpers.encoders.bi_encoder_losses`; `none` leaves the backbone as it is.
-        margin: of the triplet loss.
-        similarity: `cosine` (vectors of length 1) or `dot`.
-        token_types: whether passages have another token type than queries (RepBERT), where the architecture has two.
-        epochs: passes over the training queries.
-        learning_rate: the peak.
-        batch_size: queries a step.
-        warmup: share of the steps.
-        weight_decay: AdamW's.
-        dropout: of hidden states and attention.
-        max_length: tokens of a passage, special tokens included.
-        query_length: tokens of a query, special tokens included.
-        evaluation_queries: training queries held out for the evaluation loss and the accuracy.
-        evaluations: how often they are logged.
-        seed: of the order of the queries and of dropout.
+        loss: `none` leaves the backbone as it is.
         data_seed: of the draws and of the held-out queries; by default `seed`.
         negatives_from: an encoder from whose own ranking the negatives come, instead of BM25's.
-        temperature: of the contrastive loss.
         start: the folder of a pre-trained encoder to start from instead of the backbone's weights
             (`helpers.systems.starting_points`).
         answer_types: of the training queries, where the collection labels them; all if empty.
@@ -75,27 +60,14 @@ class BiEncoder:
     k1: float = K1
     b: float = B
     candidates: int = 40
-    negatives: int = 1
     backbone: str = "packaged"
-    pooling: str = "mean"
-    loss: str = "triplet"
-    margin: float = 1.0
-    similarity: str = "cosine"
-    token_types: bool = False
-    epochs: int = 1
+    _: KW_ONLY
     learning_rate: float = 2e-5
-    batch_size: int = 16
-    warmup: float = 0.1
-    weight_decay: float = 0.01
-    dropout: float = 0.0
     max_length: int = 128
     query_length: int = 64
     evaluation_queries: int = 100
-    evaluations: int = 10
-    seed: int = 1
     data_seed: int | None = None
     negatives_from: "BiEncoder | None" = None
-    temperature: float = 1.0
     start: Step | None = None
     answer_types: tuple[str, ...] = ()
     sample_seed: int = 1
@@ -103,7 +75,7 @@ class BiEncoder:
     def __post_init__(self) -> None:
         for name, known in (("pooling", POOLINGS), ("loss", (*LOSSES, UNTRAINED)), ("similarity", SIMILARITIES)):
             if getattr(self, name) not in known:
-                raise ValueError(f"{name} {getattr(self, name)!r}: one of {', '.join(known)}")
+                raise BadInput(f"{name} {getattr(self, name)!r}: one of {', '.join(known)}")
 
     @functools.cached_property  # as below: a step's key takes the digests of all its data
     def bed(self) -> Testbed:
@@ -127,10 +99,7 @@ class BiEncoder:
             return self.start
         bed = self.bed
         return bi_encoder(self.pairs, bed.qrels_step, bed.min_relevance, bed.query_step, bed.store, self._tokens,
-                          backbone.resolve(self.backbone), self.pooling, self.loss, self.margin, self.temperature,
-                          self.similarity, self.token_types, self.negatives, self.epochs, self.learning_rate, self.batch_size,
-                          self.warmup, self.weight_decay, self.dropout, self.max_length, self.query_length,
-                          self.evaluation_queries, self.evaluations, self.seed, self._data_seed, self.start)
+                          backbone.resolve(self.backbone), self._data_seed, self.start, **self.settings(BiEncoderTraining))
 
     @property
     def log(self) -> Step:

@@ -7,12 +7,12 @@ A linear layer over the backbone's last states estimates each word's query-term 
 term frequency: the word is repeated so often in what Lucene indexes.
 """
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 from helpers.networks import backbone
 from helpers.reranking.cross_encoder import training_log
 from helpers.retrieval.bm25 import bm25_run
-from helpers.retrieval.deepct_training import deepct
+from helpers.retrieval.deepct_training import TermWeightTraining, deepct
 from helpers.retrieval.term_recall import term_recall
 from helpers.retrieval.word_weights import SMOOTHINGS, weighted_index, word_weights
 from helpers.steps import Step
@@ -20,8 +20,8 @@ from helpers.systems.testbed import Testbed
 
 
 @dataclass(frozen=True)
-class DeepCT:
-    """Training data, backbone and optimisation of the term weights, and how they are indexed and searched.
+class DeepCT(TermWeightTraining):
+    """Training data and backbone of the term weights, and how they are indexed and searched; `TermWeightTraining` has the rest.
 
     Args:
         collection: whose training queries are used.
@@ -29,16 +29,6 @@ class DeepCT:
         splits: their splits.
         queries: how many of each split, 0 for all.
         backbone: see `helpers.networks.backbone.resolve`.
-        epochs: passes over the relevant passages.
-        learning_rate: the peak.
-        batch_size: passages a step.
-        warmup: share of the steps.
-        weight_decay: AdamW's.
-        dropout: of hidden states and attention.
-        max_length: tokens of a passage.
-        evaluation_passages: passages held out for the evaluation loss, at most a tenth.
-        evaluations: how often the losses are logged.
-        seed: of the output layer, the order and the held-out passages.
         scale: the term frequency of a weight of 1 (N in the study: 100).
         smoothing: `sqrt` takes the square root of a weight before it is scaled, as the authors' later code does; `none`.
         k1: of BM25 over these frequencies, which are larger than counts.
@@ -50,16 +40,7 @@ class DeepCT:
     splits: tuple[str, ...] = ("train",)
     queries: int = 0
     backbone: str = "packaged"
-    epochs: int = 1
-    learning_rate: float = 1e-4
-    batch_size: int = 16
-    warmup: float = 0.1
-    weight_decay: float = 0.01
-    dropout: float = 0.0
-    max_length: int = 256
-    evaluation_passages: int = 100
-    evaluations: int = 10
-    seed: int = 1
+    _: KW_ONLY
     scale: int = 100
     smoothing: str = "sqrt"
     k1: float = 20.0
@@ -79,9 +60,7 @@ class DeepCT:
     def model(self) -> Step:
         """The folder of the fine-tuned model."""
         bed = Testbed(self.collection, self.unit, splits=self.splits, queries=self.queries)
-        return deepct(self.targets, bed.store, backbone.resolve(self.backbone), self.epochs, self.learning_rate, self.batch_size,
-                      self.warmup, self.weight_decay, self.dropout, self.max_length, self.evaluation_passages, self.evaluations,
-                      self.seed)
+        return deepct(self.targets, bed.store, backbone.resolve(self.backbone), **self.settings(TermWeightTraining))
 
     @property
     def log(self) -> Step:

@@ -7,11 +7,12 @@
 Defaults are the book's base model; the chapters change one field at a time with `dataclasses.replace`.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING
 
 from helpers.networks import backbone
 from helpers.networks.longformer import longformer_of
+from helpers.networks.training_settings import RankerTraining
 from helpers.reranking.cross_encoder import cross_encoder, early_stopped, training_log
 from helpers.reranking.pairs import training_pairs
 from helpers.reranking.rerank import window_scores
@@ -26,8 +27,8 @@ EVALUATIONS_PER_EPOCH = 3
 
 
 @dataclass(frozen=True)
-class Reranker:
-    """Training data, backbone and optimisation of a cross-encoder.
+class Reranker(RankerTraining):
+    """Training data and backbone of a cross-encoder; how it is trained, `RankerTraining` has.
 
     Args:
         collection: whose training queries are used.
@@ -42,17 +43,6 @@ class Reranker:
         answers: whether the first positive drawn is a window that holds the answer, where the collection judges passages of
             its documents; the labels stay the thesis's.
         backbone: see `helpers.networks.backbone.resolve`.
-        epochs: passes over the pairs.
-        learning_rate: the peak.
-        batch_size: pairs a step.
-        warmup: share of the steps.
-        weight_decay: AdamW's.
-        dropout: of hidden states and attention.
-        max_length: tokens of query and window together.
-        query_length: tokens of a query.
-        evaluation_queries: training queries held out for the evaluation loss.
-        evaluations: how often the losses are logged.
-        seed: of the head and the order of the pairs.
         data_seed: of the draws of windows and of the held-out queries; by default `seed`.
         start: a re-ranker to go on training from, instead of the backbone.
         trainable: what is adjusted, all by default; see `cross_encoder`.
@@ -75,17 +65,8 @@ class Reranker:
     negatives: int = 4
     answers: bool = True
     backbone: str = "packaged"
+    _: KW_ONLY
     epochs: int = 2
-    learning_rate: float = 1e-4
-    batch_size: int = 16
-    warmup: float = 0.1
-    weight_decay: float = 0.01
-    dropout: float = 0.0
-    max_length: int = 256
-    query_length: int = 47
-    evaluation_queries: int = 80
-    evaluations: int = 10
-    seed: int = 1
     data_seed: int | None = None
     start: "Reranker | None" = None
     trainable: str | None = None
@@ -136,10 +117,8 @@ class Reranker:
     def training(self) -> Step:
         """The whole training: the fine-tuned model's folder."""
         bed, encoder = self.bed, backbone.resolve(self.backbone)
-        return cross_encoder(self.pairs, bed.query_step, bed.store, bed.tokens(encoder), encoder, self.epochs,
-                             self.learning_rate, self.batch_size, self.warmup, self.weight_decay, self.dropout,
-                             self.max_length, self.query_length, self.evaluation_queries, self.evaluations, self.seed,
-                             self.origin, self.data_seed, self.trainable, self.patience)
+        return cross_encoder(self.pairs, bed.query_step, bed.store, bed.tokens(encoder), encoder, self.origin,
+                             self.data_seed, self.trainable, self.patience, **self.settings(RankerTraining))
 
     @property
     def model(self) -> Step:

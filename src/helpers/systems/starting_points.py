@@ -14,7 +14,7 @@
 
 import functools
 import re
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 
 from helpers.data import queries
 from helpers.data.collection import open_collection
@@ -24,7 +24,7 @@ from helpers.data.windows import WHOLE
 from helpers.networks import backbone
 from helpers.networks.backbone import layers
 from helpers.pretraining.pretraining_data import corpus
-from helpers.pretraining.training import pretrained
+from helpers.pretraining.training import MaskedTraining, pretrained
 from helpers.reranking.cross_encoder import training_log
 from helpers.steps import Step
 
@@ -33,8 +33,8 @@ NAMES = (BACKBONE, MLM, CONDENSER, CONTINUED)
 
 
 @dataclass(frozen=True)
-class Pretraining:
-    """All that decides a pre-training, and its step.
+class Pretraining(MaskedTraining):
+    """What is pre-trained on what; how, `MaskedTraining` has.
 
     Args:
         texts: what is read: a collection, or a folder of text files; only its first thousand texts as `almanac[:1000]`.
@@ -43,16 +43,6 @@ class Pretraining:
         backbone: see `helpers.networks.backbone.resolve`.
         early: layers below the short circuit; 0 for half of them, as in the study.
         head_layers: of the Condenser head; 0 for masked words alone.
-        mlm_probability: share of the words that are masked.
-        epochs: passes over the texts.
-        learning_rate: the peak.
-        batch_size: texts a step.
-        warmup: share of the steps.
-        weight_decay: AdamW's.
-        dropout: of hidden states and attention.
-        max_length: tokens of a text, special tokens included.
-        evaluation_texts: held out.
-        seed: of head, order, masks and dropout.
         start: the pre-training that this one goes on from.
     """
 
@@ -62,16 +52,9 @@ class Pretraining:
     backbone: str = "packaged"
     early: int = 0
     head_layers: int = 2
-    mlm_probability: float = 0.15
+    _: KW_ONLY
     epochs: int = 8
-    learning_rate: float = 1e-4
-    batch_size: int = 16
-    warmup: float = 0.1
-    weight_decay: float = 0.01
-    dropout: float = 0.0
     max_length: int = 128
-    evaluation_texts: int = 200
-    seed: int = 1
     start: "Pretraining | None" = None
 
     @functools.cached_property  # a step's key takes the digests of all its data
@@ -82,10 +65,8 @@ class Pretraining:
         store = text_store(source.part("texts", self.unit))
         without = queries.qrels([source.part("qrels", self.unit, self.without)]) if self.without else None
         return pretrained(corpus(store, without, first), store, window_tokens(store, encoder.whole(), WHOLE, 0), encoder,
-                          self.early or layers(encoder) // 2, self.head_layers, self.mlm_probability, self.epochs,
-                          self.learning_rate,
-                          self.batch_size, self.warmup, self.weight_decay, self.dropout, self.max_length, self.evaluation_texts,
-                          self.seed, None if self.start is None else self.start.model)
+                          self.early or layers(encoder) // 2, self.head_layers, None if self.start is None else self.start.model,
+                          **self.settings(MaskedTraining))
 
     @property
     def log(self) -> Step:

@@ -17,6 +17,7 @@ from helpers.costs.timing import Prepare, always, interleave
 from helpers.networks import backbone, fine_tuning
 from helpers.networks.fine_tuning import PairDataset
 from helpers.networks.flops import encoder_flops
+from helpers.networks.training_settings import Training
 from helpers.steps import numerics
 from press.bench.work import Scale
 
@@ -89,8 +90,7 @@ def ours(model: backbone.Backbone, data: PairDataset, steps: int) -> Prepare:
     def arguments(folder: Path) -> Any:
         from transformers import IntervalStrategy
 
-        made = fine_tuning.training_arguments(folder, len(data), epochs=1, learning_rate=1e-4, batch_size=BATCH, warmup=0.1,
-                                              weight_decay=0.01, evaluations=1, seed=1)
+        made = fine_tuning.training_arguments(folder, len(data), Training(batch_size=BATCH), evaluations=1)
         made.max_steps, made.logging_steps, made.eval_strategy = steps, steps, IntervalStrategy.NO
         return made
 
