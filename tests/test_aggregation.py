@@ -24,12 +24,6 @@ def test_aggregations_by_hand(how):
     assert [tuple(row) for row in aggregate(WINDOWS, how).to_numpy()] == BY_HAND[how]
 
 
-@pytest.mark.parametrize("how", AGGREGATIONS)
-def test_the_order_of_windows_does_not_matter(how):
-    inside = WINDOWS.iloc[[3, 0, 2, 1, 6, 5, 4]]  # q2 stays before q1
-    pd.testing.assert_frame_equal(aggregate(inside, how), aggregate(WINDOWS, how))
-
-
 def test_window_ten_comes_after_window_nine():
     scores = pd.DataFrame([("q", "a#10", 0.75), ("q", "a#9", 0.25)], columns=COLUMNS)  # as texts 10 is before 9
     assert aggregate(scores, "first")["score"].tolist() == [0.25]
@@ -38,17 +32,6 @@ def test_window_ten_comes_after_window_nine():
 def test_a_document_id_may_have_a_hash_itself():
     frame = pd.DataFrame([("q", "x#1#0", 0.25), ("q", "x#1#1", 0.75), ("q", "x#2#0", 0.5)], columns=COLUMNS)
     assert [tuple(row) for row in aggregate(frame, "max").to_numpy()] == [("q", "x#1", 0.75), ("q", "x#2", 0.5)]
-
-
-def test_equal_documents_are_ranked_by_id():
-    frame = pd.DataFrame([("q", "b#0", 0.5), ("q", "a#0", 0.5)], columns=COLUMNS)
-    assert aggregate(frame, "mean")["doc_id"].tolist() == ["b", "a"]
-
-
-def test_the_argument_is_left_alone():
-    before = WINDOWS.copy()
-    aggregate(WINDOWS, "mean")
-    pd.testing.assert_frame_equal(WINDOWS, before)
 
 
 def test_an_unknown_aggregation_names_the_known_ones():

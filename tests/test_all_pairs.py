@@ -34,29 +34,11 @@ def test_few_differences_have_the_exact_p_of_the_single_test():
     assert permutation_ps(differences(values)).tolist() == expected
 
 
-def test_many_zeros_do_not_make_the_exact_p_another():
-    moved = np.zeros((60, 1))
-    moved[:8, 0] = 0.5
-    assert permutation_ps(moved)[0] == pytest.approx(2 / 256)
-
-
-def test_many_differences_have_about_the_p_of_the_single_test():
-    moved = np.column_stack([RNG.normal(shift, 1, 50) for shift in (0.0, 0.2, 0.35)])
-    single = [paired(column, np.zeros(50)).p_permutation for column in moved.T]
-    assert permutation_ps(moved) == pytest.approx(single, abs=0.008)  # of 100,000 draws each
-
-
 def test_p_is_never_zero_and_its_ties_count():
     clear = np.full((40, 1), 0.1)
     assert permutation_ps(clear)[0] == pytest.approx(1 / 100_001)
     tied = np.tile([0.1, 0.2, -0.3], 10)[:, None]  # mean zero but for rounding: every choice of signs is as extreme
     assert permutation_ps(tied)[0] == pytest.approx(1.0)
-
-
-def test_the_signs_are_seeded():
-    moved = RNG.normal(0.3, 1, (40, 2))
-    assert (permutation_ps(moved) == permutation_ps(moved)).all()
-    assert (permutation_ps(moved, seed=1) != permutation_ps(moved, seed=2)).any()
 
 
 def test_every_pair_has_its_interval_effect_and_corrected_p():

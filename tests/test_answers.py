@@ -17,10 +17,6 @@ def test_the_windows_that_hold_half_of_a_passage():
     assert holding(document, "w0 w1 w2", words=6, overlap=2) == ["d#0"]  # 3 of 3; the next has 1 of 3
 
 
-def test_a_passage_from_elsewhere_is_in_no_window():
-    assert holding(Text("d", "A title", BODY), "w4 w9", words=6, overlap=2) == []
-
-
 def test_every_almanac_answer_lies_in_a_window_of_its_article():
     from helpers.data.collection import open_collection
 

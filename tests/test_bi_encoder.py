@@ -244,15 +244,6 @@ def test_encoding_in_shards_changes_nothing(tiny, passages, store, monkeypatch, 
 
 
 @pytest.mark.slow
-def test_texts_in_several_windows_are_refused(passages, store):
-    from helpers.encoders.embeddings import WholeTexts
-
-    bed, encoder = replace(Testbed(str(passages)), words=4, overlap=1), backbone.resolve("packaged:0")
-    with pytest.raises(ValueError, match="more than one window"):
-        WholeTexts(bed.tokens(encoder).value(), bed.store.value())
-
-
-@pytest.mark.slow
 def test_negatives_may_come_from_an_encoders_own_ranking(tiny, store):
     own = replace(tiny, negatives_from=tiny.zero_shot(), candidates=3)
     pairs = own.pairs.value()
@@ -272,12 +263,6 @@ def test_what_decides_the_training_decides_the_key(tiny):
                    {"evaluation_queries": 1}, {"backbone": "packaged:1"}, {"negatives_from": tiny.zero_shot()}):
         assert replace(tiny, **change).model.key != tiny.model.key, change
     assert tiny.zero_shot().run(tiny.bed, 3).key == replace(tiny, loss="none", learning_rate=1.0).run(tiny.bed, 3).key
-
-
-def test_nothing_trained_has_no_model_and_no_log(tiny):
-    assert tiny.zero_shot().model is None
-    with pytest.raises(ValueError, match="no training log"):
-        _ = tiny.zero_shot().log
 
 
 @pytest.mark.parametrize("field", ["pooling", "loss", "similarity"])

@@ -3,7 +3,6 @@
 import json
 from dataclasses import replace
 
-import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
@@ -48,12 +47,6 @@ def test_a_list_of_queries_is_kept_once_for_all_systems_that_have_it():
     assert [row["queries"] for row in packed["systems"]] == [0, 0, 1]
 
 
-def test_a_page_without_systems_and_a_system_without_queries():
-    assert back([]) == {}
-    empty = back([System("a", "k", pd.DataFrame({"RR@10": []}, index=pd.Index([], name="query_id")))])["a"]
-    assert empty.values.shape == (0, 1)
-
-
 def test_one_label_for_several_systems_is_numbered_in_order():
     found = back([System("max", "1", frame(x=[1.0])), System("mean", "2", frame(x=[2.0])), System("max", "3", frame(x=[3.0]))])
     assert {label: system.key for label, system in found.items()} == {"max (1 of 2)": "1", "mean": "2", "max (2 of 2)": "3"}
@@ -86,9 +79,3 @@ def test_the_last_cell_of_a_chapter_hands_them_over(monkeypatch):
     data = page.provenance({"BM25": measured(RR=[1.0, 0.25])})._repr_mimebundle_()[DATA_MIME]
     assert set(data) == {"ledger", "evaluations"}
     assert list(carried.unpacked(data["evaluations"])["BM25"].values["RR"]) == [1.0, 0.25]
-
-
-def test_a_page_of_ten_systems_grows_by_tens_of_kilobytes_at_most():
-    values = pd.DataFrame(np.random.default_rng(1).random((400, 3)), index=[f"t{n:04}" for n in range(400)], columns=list("abc"))
-    packed = carried.packed([System(f"system {n}", "k" * 64, values + n / 100) for n in range(10)])
-    assert len(json.dumps(packed, indent=1)) < 120_000

@@ -28,12 +28,6 @@ def test_a_browser_on_the_path_is_found(programs, name):
     assert chromium.find() == file
 
 
-def test_chromium_comes_before_chrome(programs):
-    programs("google-chrome")
-    first = programs("chromium")
-    assert chromium.find() == first
-
-
 def test_the_named_one_comes_first(programs, tmp_path, monkeypatch):
     programs("chromium")
     other = programs("my-own")
@@ -57,12 +51,6 @@ def test_a_file_that_cannot_run_is_none(programs):
 def test_without_a_browser_the_error_says_what_to_do(programs):
     with pytest.raises(BadInput, match="make browser.*BOOK_CHROMIUM"):
         chromium.find()
-
-
-def test_an_application_of_macos_is_found(programs, tmp_path, monkeypatch):
-    there = programs("Chromium.app")
-    monkeypatch.setattr(chromium, "MAC", (tmp_path / "none", there))
-    assert chromium.find() == there
 
 
 def test_the_makefile_looks_for_the_same_names():

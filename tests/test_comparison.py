@@ -49,18 +49,6 @@ def test_systems_are_paired_by_label_on_the_queries_that_both_have():
     assert [round(value, 9) for value in pair.differences("RR@10")] == [0.3, 0.3]
 
 
-@pytest.mark.parametrize("first", [3, 4])
-def test_one_common_query_or_none_makes_no_pair(first):
-    assert comparison.pairs(page("a", system("s", [1, 1, 1])), page("a--b", system("s", [1, 1, 1], first=first))) == []
-
-
-def test_the_order_of_the_queries_does_not_matter():
-    before, after = system("s", [0.0, 0.5, 1.0]), system("s", [0.0, 0.5, 1.0])
-    after = System("s", "k", after.values.iloc[::-1])
-    (pair,) = comparison.pairs(page("a", before), page("a--b", after))
-    assert list(pair.differences("RR@10")) == [0, 0, 0]
-
-
 def test_only_measures_that_both_pages_have_are_compared():
     before = page("a", System("s", "1", pd.DataFrame({"RR@10": [1.0, 0], "AP": [1.0, 0]}, index=["q1", "q2"])))
     after = page("a--b", System("s", "2", pd.DataFrame({"nDCG@10": [1.0, 0], "AP": [1.0, 0]}, index=["q1", "q2"])))
@@ -85,12 +73,6 @@ def test_tests_are_the_projects_own_corrected_over_the_rows():
     assert [row.p for row in rows] == holm([each.p_permutation for each in own])
     assert [(row.won, row.tied, row.lost) for row in rows] == [(6, 0, 0), (0, 6, 0), (2, 1, 3)]
     assert rows[0].test.difference.mean == pytest.approx(11 / 60)
-
-
-def test_a_system_without_the_measure_is_no_row():
-    found = [pair_of([1, 0], [0, 1]), pair_of([1, 0], [0, 1], AP=[1, 0])]
-    assert len(comparison.tested(found, "AP")) == 1
-    assert len(comparison.tested(found, "RR@10")) == 2
 
 
 def test_the_extremes_are_the_largest_gains_and_losses_and_no_ties():
@@ -130,13 +112,6 @@ def test_the_page_names_what_was_changed_with_its_meaning(texts):
     assert "queries" not in [row[0] for row in rows_of(text)[1:2]]
 
 
-def test_a_parameter_that_only_one_page_knows_is_listed(texts):
-    text = shown(page("candidates", system("s", [0, 1], "1"), parameters={"old": 1}),
-                 page("candidates--x", system("s", [1, 0], "2"), parameters={"queries": 5}))
-    assert rows_of(text)[1:3] == [["queries", "<code>null</code>", "<code>5</code>", "test queries, 0 for all"],
-                                  ["old", "<code>1</code>", "<code>null</code>", ""]]
-
-
 def test_systems_of_one_page_alone_are_named(texts):
     text = shown(page("candidates", system("both", [0, 1], "1"), system("R = 30", [0, 1]), system("apart", [0, 1])),
                  page("candidates--x", system("both", [1, 0], "2"), system("R = 50", [0, 1]), system("apart", [0, 1], first=9)))
@@ -150,19 +125,6 @@ def test_unchanged_systems_are_named_and_not_tested(texts):
                  page("candidates--x", system("BM25", [0, 1], "1"), system("s", [1, 0, 0], "4")))
     assert "not tested: BM25." in text
     assert "BM25" not in [row[0] for row in rows_of(text)]
-
-
-def test_different_queries_are_counted(texts):
-    text = shown(page("candidates", system("s", [0, 1, 0, 1], "1")), page("candidates--x", system("s", [1, 0, 0], "2", first=2)))
-    assert "Compared on the 3 queries that both pages measured (baseline 4, variant 3): s." in text
-    same = shown(page("candidates", system("s", [0, 1], "1")), page("candidates--x", system("s", [1, 0], "2")))
-    assert "Compared on the" not in same
-
-
-def test_nothing_in_common_is_said(texts):
-    text = shown(page("candidates", system("s", [0, 1], "1")), page("candidates--x", system("s", [0, 1], "2", first=7)))
-    assert compared_page.NOTHING_SHARED in text
-    assert "without two queries in common: s." in text
 
 
 def test_queries_are_shown_with_their_text_escaped_and_cut(texts):
@@ -179,13 +141,6 @@ def test_a_hostile_label_stays_a_text(texts):
     assert "<script>" not in text.replace(r"\<script\>", "")
     assert "&lt;script&gt;" in text
     assert r"\[a\](b)2" in text
-
-
-def test_another_commit_or_profile_is_told(texts):
-    both = page("candidates", system("s", [0, 1], "1")), page("candidates--x", system("s", [1, 0], "2"))
-    assert "different commits" not in shown(*both)
-    assert "different commits" in shown(page("candidates", system("s", [0, 1], "1"), commit="def"), both[1])
-    assert "of the profile mini" in shown(page("candidates", system("s", [0, 1], "1"), profile="mini"), both[1])
 
 
 def test_the_steps_of_the_variant_alone_are_counted(texts):
@@ -237,11 +192,3 @@ def test_baselines_failed_pages_and_variants_of_lost_chapters_have_none(written)
         written(name, system("s", [0, 1]))
     assert compared_page.write_all() == []
     assert [page.stem for page in variants.pages()] == []
-
-
-def test_the_variant_links_its_comparison_and_the_baseline_does_not(written, tmp_path):
-    written("candidates", system("s", [0, 1]))
-    written("candidates--abc", system("s", [0, 1]))
-    link = '<a href=\\"candidates--abc--compared.html\\">'
-    assert link in (tmp_path / "candidates--abc.ipynb").read_text()
-    assert "compared" not in (tmp_path / "candidates.ipynb").read_text()

@@ -42,19 +42,6 @@ def test_the_head_sees_late_states_only_through_cls():
     assert early.grad[MASK.bool()].abs().sum() > 0
 
 
-def test_gradients_of_the_head_reach_late_layers_through_cls_alone():
-    model = condenser()
-    late, early = model.states(IDS, MASK)
-    late.retain_grad()
-    loss = torch.nn.functional.cross_entropy(
-        model.output(model.condensed(late, early, MASK)[LABELS != IGNORED], model.encoder.embeddings.word_embeddings.weight),
-        LABELS[LABELS != IGNORED])
-    loss.backward()
-    assert late.grad[:, 1:].abs().max() == 0 and late.grad[:, 0].abs().max() > 0
-    last = model.encoder.encoder.layer[-1].attention.self.value.weight.grad
-    assert last.abs().max() > 0  # the late layer learns what to put into [CLS]
-
-
 def test_padding_changes_nothing_in_the_head():
     model = condenser()
     late, early = model.states(IDS[1:, :4], MASK[1:, :4])
@@ -81,13 +68,6 @@ def test_the_loss_is_the_sum_of_both_parts():
     assert out["parts"][:, 3].tolist() == [2, 1]
 
 
-def test_without_a_head_it_is_plain_masked_language_modelling():
-    model = condenser(head_layers=0)
-    out = model(IDS, MASK, LABELS)
-    assert out["parts"][:, 1].tolist() == [0, 0]
-    assert not any(name.startswith("head.") for name in model.state_dict())
-
-
 def test_the_output_is_tied_to_the_embeddings():
     model = condenser(head_layers=0)
     before = model(IDS, MASK, LABELS)["parts"][:, 0].clone()
@@ -101,15 +81,6 @@ def test_the_output_is_tied_to_the_embeddings():
 def test_some_layer_must_be_late(early):
     with pytest.raises(ValueError, match="at least one"):
         condenser(early=early)
-
-
-def test_other_architectures_are_refused():
-    from transformers import DistilBertConfig, DistilBertModel
-
-    from helpers.pretraining.condenser import Condenser
-
-    with pytest.raises(ValueError, match="distilbert"):
-        Condenser(DistilBertModel(DistilBertConfig(vocab_size=50, dim=16, n_layers=2, n_heads=2, hidden_dim=32)), 1, 2)
 
 
 VOCABULARY = 40
@@ -150,12 +121,6 @@ def test_a_text_cut_within_a_word_and_empty_and_short_texts():
     assert (MASKING(np.array([7]), np.random.default_rng(1))[1] == [7]).all()  # at least one word
 
 
-@pytest.mark.parametrize("share", [0, 1, -0.1, 1.5])
-def test_share_must_lie_between_none_and_all(share):
-    with pytest.raises(ValueError, match="mlm_probability"):
-        WholeWordMasking.of(None, share)
-
-
 def masked(texts, batch_size=2, seed=1):
     from helpers.pretraining.pretraining_data import Masked
 
@@ -171,13 +136,6 @@ def test_an_epoch_reads_every_text_once_in_an_order_of_its_own():
         assert sorted(orders[-1]) == list(range(11))
         assert sorted(len(data[n]["input_ids"]) for n in range(11)) == [n + 2 for n in range(1, 12)]
     assert orders[0] != orders[1]
-
-
-def test_batches_hold_texts_of_similar_length():
-    data = masked([np.full(5 + n % 7, 10) for n in range(100)], batch_size=10)
-    data.epoch = 0
-    lengths = [len(data[n]["input_ids"]) for n in range(100)]
-    assert all(max(lengths[start:start + 10]) - min(lengths[start:start + 10]) <= 2 for start in range(0, 100, 10))
 
 
 def test_masks_depend_on_epoch_and_text_alone():

@@ -1,6 +1,4 @@
-import numpy as np
 import pandas as pd
-import pytest
 
 from helpers.retrieval.consistency import MEASURE, consistency, consistency_at_depth, factors, means
 
@@ -30,10 +28,6 @@ def test_ranks_in_the_reference_do_not_matter_but_its_cut_does():
     assert found(run, run_of(q="xyzb"), [2]) == {("q", 2): 0.5}
 
 
-def test_the_documents_of_another_query_do_not_count():
-    assert found(run_of(q="a", r="b"), run_of(q="b", r="a"), [1]) == {("q", 1): 0.0, ("r", 1): 0.0}
-
-
 def test_a_short_list_counts_with_what_it_has():
     assert found(run_of(q="ab"), run_of(q="a"), [1, 2, 100]) == {("q", 1): 1.0, ("q", 2): 0.5, ("q", 100): 0.5}
 
@@ -46,22 +40,6 @@ def test_a_query_without_documents_has_no_factor_and_lowers_no_mean():
 
 def test_a_query_that_the_reference_lacks_has_factor_0():
     assert found(run_of(q="ab", r="ab"), run_of(q="ab"), [2]) == {("q", 2): 1.0, ("r", 2): 0.0}
-
-
-def test_empty_runs():
-    assert factors(run_of(), run_of(q="a"), [1, 2]).empty
-    assert list(factors(run_of(), run_of(q="a"), [1, 2]).columns) == ["query_id", "depth", MEASURE]
-    assert found(run_of(q="a"), run_of(), [1]) == {("q", 1): 0.0}
-
-
-def test_a_run_is_consistent_with_itself_and_the_factor_with_a_plain_loop():
-    random = np.random.default_rng(7)
-    lists = [{f"q{n}": [f"d{i}" for i in random.permutation(20)[:random.integers(1, 15)]] for n in range(30)} for _ in range(2)]
-    run, reference = (run_of(**each) for each in lists)
-    assert set(found(run, run, [1, 3, 50]).values()) == {1.0}
-    for (query, depth), value in found(run, reference, [1, 3, 7]).items():
-        top = lists[0][query][:depth]
-        assert value == pytest.approx(len(set(top) & set(lists[1][query])) / len(top))
 
 
 def test_the_values_at_one_depth_are_indexed_by_query():

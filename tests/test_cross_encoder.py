@@ -2,17 +2,14 @@ import json
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from helpers.data.tokens import WindowTokens, pair_ids, query_ids
 from helpers.data.windows import WHOLE
 from helpers.networks import backbone
 from helpers.networks.scoring import load_scorer, probabilities
-from helpers.reranking import rerank
 from helpers.reranking.aggregation import aggregate
 from helpers.steps import numerics
-from helpers.systems.base_reranker import long_document_reranker
 from helpers.systems.reranker import Reranker
 from helpers.systems.testbed import Testbed
 
@@ -77,7 +74,6 @@ def test_scores_do_not_depend_on_the_order_or_the_company(tiny, store):
 
 
 def test_bf16_agrees_with_fp32_and_does_not_make_ties(tiny, store, monkeypatch):
-    from helpers.steps import numerics
 
     random = np.random.default_rng(2)
     inputs = [(random.integers(1000, 5000, size=30).tolist(), [0] * 30) for _ in range(200)]
@@ -97,24 +93,6 @@ def test_a_longformer_is_made_from_a_re_ranker_and_reads_whole_documents(tiny, f
     assert scores["score"].between(0, 1).all()
 
 
-def test_a_pre_trained_longformer_is_fine_tuned_as_it_is(tiny, folder, tmp_path_factory):
-    """The published ones have one token type only; the query's tokens are still known by theirs."""
-    from transformers import LongformerConfig, LongformerModel
-
-    place = tmp_path_factory.mktemp("longformer")
-    tokenizer = backbone.resolve("packaged").tokenizer()
-    config = LongformerConfig(vocab_size=len(tokenizer), hidden_size=24, num_hidden_layers=1, num_attention_heads=2,
-                              pad_token_id=0, intermediate_size=48, max_position_embeddings=130, type_vocab_size=1,
-                              attention_window=[16])
-    LongformerModel(config).save_pretrained(place)
-    tokenizer.save_pretrained(place)
-    model = long_document_reranker(replace(tiny, unit="document"), 64, 0, longformer=str(place))
-    scores = model.scores(Testbed(str(folder)), Testbed(str(folder)).bm25(0.9, 0.4, 10), candidates=3).value()
-    assert model.origin is None
-    assert json.loads((model.model.value() / "config.json").read_text())["type_vocab_size"] == 1
-    assert scores["score"].between(0, 1).all() and scores["score"].nunique() > 1
-
-
 def test_every_window_of_the_candidates_is_scored(tiny, folder, store):
     bed = Testbed(str(folder))
     run = bed.bm25(0.9, 0.4, 10)
@@ -123,17 +101,6 @@ def test_every_window_of_the_candidates_is_scored(tiny, folder, store):
     assert len(scores[scores["query_id"] == "q1"]) == 4
     assert scores["score"].between(0, 1).all()
     assert aggregate(scores, "mean")["doc_id"].tolist() == ["d1", "d2"]
-
-
-def test_windows_in_parts_are_scored_alike(tiny, folder, store, monkeypatch):
-    monkeypatch.setattr(numerics, "dtype", lambda: "fp32")
-    bed = Testbed(str(folder), words=6, overlap=2)
-    given = (tiny.model.value(), bed.bm25(0.9, 0.4, 10).value(), bed.query_step.value(), bed.store.value(),
-             bed.tokens(backbone.resolve("packaged:0")).value())
-    whole = rerank.window_scores.definition.function(*given, 3, 32, 16)
-    monkeypatch.setattr(rerank, "AT_ONCE", 2)
-    assert len(whole) > 4
-    pd.testing.assert_frame_equal(rerank.window_scores.definition.function(*given, 3, 32, 16), whole, atol=1e-5)
 
 
 def test_the_input_is_cls_query_sep_window_sep():
@@ -157,3 +124,21 @@ def test_tokens_of_windows_are_those_of_their_text(folder, store):
         assert list(reader.windows_of(text.doc_id)) == [w.window_id for w in found]
         for window in found:
             assert reader[window.window_id].tolist() == tokenizer(window.text, add_special_tokens=False)["input_ids"]
+
+
+def test_a_pre_trained_longformer_is_fine_tuned_as_it_is(tiny, folder, tmp_path_factory):
+    """The published ones have one token type only; the query's tokens are still known by theirs."""
+    from transformers import LongformerConfig, LongformerModel
+
+    place = tmp_path_factory.mktemp("longformer")
+    tokenizer = backbone.resolve("packaged").tokenizer()
+    config = LongformerConfig(vocab_size=len(tokenizer), hidden_size=24, num_hidden_layers=1, num_attention_heads=2,
+                              pad_token_id=0, intermediate_size=48, max_position_embeddings=130, type_vocab_size=1,
+                              attention_window=[16])
+    LongformerModel(config).save_pretrained(place)
+    tokenizer.save_pretrained(place)
+    model = long_document_reranker(replace(tiny, unit="document"), 64, 0, longformer=str(place))
+    scores = model.scores(Testbed(str(folder)), Testbed(str(folder)).bm25(0.9, 0.4, 10), candidates=3).value()
+    assert model.origin is None
+    assert json.loads((model.model.value() / "config.json").read_text())["type_vocab_size"] == 1
+    assert scores["score"].between(0, 1).all() and scores["score"].nunique() > 1

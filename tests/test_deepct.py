@@ -8,7 +8,6 @@ import pytest
 
 from helpers.data.texts import Texts
 from helpers.networks import backbone
-from helpers.networks.scoring import attention, ready
 from helpers.retrieval import java
 from helpers.retrieval.bm25 import search
 from helpers.retrieval.deepct_training import IGNORED, Batches, example, squared_error
@@ -137,16 +136,6 @@ def test_a_word_that_occurs_twice_has_its_largest_estimate():
     assert estimates(model, tokenizer, ["iron air iron"], 16)[0] == pytest.approx({"iron": 0.4, "air": 0.7})
 
 
-@slow
-def test_a_text_without_words_is_weighted_and_found_by_nothing(tiny, store):
-    from transformers import AutoModelForTokenClassification
-
-    model = ready(backbone.Backbone("", str(tiny.model.value())).build(AutoModelForTokenClassification,
-                                                                      attn_implementation=attention()))
-    tokenizer = backbone.resolve("packaged").tokenizer()
-    assert estimates(model, tokenizer, ["", "..."], 16) == [{}, {}]
-
-
 def index_of(words, place):
     """An index of weights that are given by hand."""
     place.mkdir()
@@ -164,13 +153,6 @@ def test_the_passage_whose_word_weighs_more_ranks_higher(bed, tmp_path):
                                         "negative": {"iron": -0.1, **same}, "empty": {}}, tmp_path / "w"),
                       pd.DataFrame({"query_id": ["q"], "text": ["stop iron rusting"]}), 20.0, 0.75, 10)
     assert found["doc_id"].tolist() == ["heavy", "light"]
-
-
-@slow
-def test_a_run_ranks_the_texts_of_the_testbed(tiny, bed):
-    run = tiny.run(bed, 10).value()
-    assert run.loc[run["query_id"] == "q2", "doc_id"].iloc[0] == "d2"
-    assert "q3" not in set(run["query_id"])  # stop words alone
 
 
 @slow

@@ -1,11 +1,8 @@
 import numpy as np
-import pandas as pd
 import pytest
 
-from helpers.encoders import dense
 from helpers.encoders.dense import dense_window_scores
 from helpers.networks import backbone
-from helpers.steps import numerics
 from helpers.systems.testbed import Testbed
 
 pytestmark = pytest.mark.slow
@@ -29,14 +26,3 @@ def test_it_agrees_with_sentence_transformers(folder, store):
     scores = dense_window_scores(encoder, bed.bm25(0.9, 0.4, 10), bed.query_step, bed.store, bed.tokens(encoder), 10, 256).value()
     ours = scores[(scores["query_id"] == "q1") & (scores["doc_id"] == "d1#0")]["score"].iloc[0]
     assert ours == pytest.approx(float(np.dot(*vectors)), abs=0.01)
-
-
-def test_windows_in_parts_are_scored_alike(folder, store, monkeypatch):
-    monkeypatch.setattr(numerics, "dtype", lambda: "fp32")
-    bed, encoder = Testbed(str(folder), words=6, overlap=2), backbone.resolve("packaged:0")
-    given = (bed.bm25(0.9, 0.4, 10).value(), bed.query_step.value(), bed.store.value(), bed.tokens(encoder).value())
-    whole = dense_window_scores.definition.function(encoder, *given, 10, 256)
-    monkeypatch.setattr(dense, "AT_ONCE", 2)
-    parts = dense_window_scores.definition.function(encoder, *given, 10, 256)
-    assert len(whole) > 4
-    pd.testing.assert_frame_equal(parts, whole, atol=1e-5)

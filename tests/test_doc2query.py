@@ -1,5 +1,4 @@
 import json
-from dataclasses import replace
 
 import pytest
 
@@ -7,8 +6,6 @@ from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.retrieval import java
 from helpers.retrieval.bm25 import search
-from helpers.retrieval.lucene import text_index
-from helpers.steps import Step
 from helpers.systems.doc2query import QUERIES, Doc2Query, expanded_index, read
 from helpers.systems.testbed import Testbed
 
@@ -48,14 +45,6 @@ def test_every_text_gets_its_queries_in_order(model, bed):
     assert 0 < max(words) <= 6
 
 
-def test_the_seed_decides_the_queries(model, bed, tmp_path):
-    step = model.generated(bed)
-    given = {name: value.value() if isinstance(value, Step) else value for name, value in step.arguments.items()}
-    step.definition.function(**given, folder=tmp_path)
-    assert list(read(tmp_path)) == list(read(step.value()))
-    assert list(read(replace(model, seed=2).generated(bed).value())) != list(read(step.value()))
-
-
 def test_the_likeliest_tokens_need_no_draws_and_give_one_query(generator, bed):
     greedy = Doc2Query(generator, queries=1, top_k=1, query_length=4)
     assert [len(line["queries"]) for line in read(greedy.generated(bed).value())] == [1, 1, 1, 1]
@@ -73,13 +62,6 @@ def test_the_index_finds_a_text_by_a_generated_query(bed, tmp_path):
     assert "d3" not in set(plain.loc[plain["query_id"] == "q1", "doc_id"])
     assert "d3" in set(found.loc[found["query_id"] == "q1", "doc_id"])
     assert found.loc[found["query_id"] == "q2", "doc_id"].iloc[0] == "d2"  # the text itself is still there
-
-
-def test_a_run_over_expanded_texts(model, bed):
-    run = model.run(bed, 10).value()
-    assert set(run["query_id"]) >= {"q1", "q2"}
-    assert run.loc[run["query_id"] == "q1", "doc_id"].iloc[0] == "d1"
-    assert model.index(bed).key != text_index(bed.store).key
 
 
 def test_a_generator_must_be_pinned(bed):

@@ -85,11 +85,6 @@ def test_what_is_no_evaluation_loss_does_not_count(metrics):
     assert (observer.lowest, observer.step, observer.stopped_at) == (0.5, 10, None)
 
 
-def test_before_any_evaluation_nothing_is_lowest():
-    observer = watched(1, [])
-    assert (observer.lowest, observer.step, observer.stopped_at) == (float("inf"), 0, None)
-
-
 # ---- in a training ----
 
 @pytest.fixture
@@ -129,12 +124,6 @@ def test_the_log_says_where_the_loss_is_lowest_and_where_the_training_would_end(
 
 
 @pytest.mark.slow
-def test_without_patience_nothing_is_watched(tiny, store):
-    assert not {"best_step", "stopped_at"} & set(tiny.log.value())
-    assert not (tiny.model.value() / "stopped").exists()
-
-
-@pytest.mark.slow
 def test_the_stopped_model_is_a_whole_one_of_other_weights_unless_the_last_was_best(tiny, store):
     import torch
 
@@ -162,31 +151,6 @@ def built(**config):
     from transformers import AutoModelForSequenceClassification
 
     return backbone.resolve("packaged:0").build(AutoModelForSequenceClassification, num_labels=1, **config)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("trainable, free, how_many", [
-    ("head", {"classifier"}, HIDDEN + 1),
-    ("pooler", {"classifier", "pooler"}, HIDDEN + 1 + HIDDEN * (HIDDEN + 1)),
-    ("all", {"classifier", "pooler", "embeddings", "encoder"}, None)])
-def test_parameters_are_freed_by_name(trainable, free, how_many):
-    from helpers.reranking.cross_encoder import freeze
-
-    model = built()
-    freeze(model, trainable)
-    adjusted = {name.removeprefix("bert.").split(".")[0] for name, p in model.named_parameters() if p.requires_grad}
-    assert adjusted == free
-    assert model.num_parameters(only_trainable=True) == (how_many or model.num_parameters())
-
-
-@pytest.mark.slow
-def test_freezing_can_be_undone():
-    from helpers.reranking.cross_encoder import freeze
-
-    model = built()
-    freeze(model, "head")
-    freeze(model, "all")
-    assert all(parameter.requires_grad for parameter in model.parameters())
 
 
 @pytest.mark.parametrize("trainable", ["", "body", "Head", "classifier"])
@@ -221,12 +185,6 @@ def test_a_training_changes_what_is_free_and_nothing_else(tiny, store, trainable
     log = model.log.value()
     assert log["trained_parameters"] == (how_many or log["parameters"])
     assert log["parameters"] == sum(weight.numel() for weight in before.values())
-
-
-@pytest.mark.slow
-def test_an_unknown_part_is_refused_by_the_training(tiny, store):
-    with pytest.raises(ValueError, match="trainable 'body'"):
-        replace(tiny, trainable="body").model.value()
 
 
 @pytest.mark.slow

@@ -23,13 +23,6 @@ def test_every_vector_has_length_one(real, size):
     assert np.allclose(np.linalg.norm(found, axis=1), 1, atol=1e-6)
 
 
-def test_it_is_seeded(real):
-    assert np.array_equal(resized(real, 120, 1.0, 1), resized(real, 120, 1.0, 1))
-    other = resized(real, 120, 1.0, 2)
-    assert not np.array_equal(resized(real, 120, 1.0, 1)[:50], other[:50])
-    assert not rows(resized(real, 120, 1.0, 1)[50:]) & rows(other[50:])
-
-
 def test_a_smaller_collection_is_the_beginning_of_a_larger_one(real, monkeypatch):
     monkeypatch.setattr(enlargement, "BLOCK", 30)  # the last block is cut
     largest = resized(real, 200, 1.0, 1)
@@ -50,11 +43,6 @@ def test_a_larger_one_has_all_the_real_ones_and_others(real):
     assert len(rows(found)) == 120
 
 
-def test_without_noise_the_others_are_copies(real):
-    found = resized(real, 120, 0.0, 1)
-    assert np.abs(found[50:, None] - real[None]).sum(2).min(1).max() < 1e-5
-
-
 @pytest.mark.parametrize("noise", [0.25, 0.5])
 def test_the_noise_is_as_long_as_it_should_be(real, noise):
     wanted = noise * neighbour_distance(real, 1)
@@ -73,9 +61,3 @@ def test_the_distance_to_the_nearest_other_vector_against_brute_force(real):
 def test_a_single_vector_has_no_neighbour_and_is_copied(real):
     assert neighbour_distance(real[:1], 1) == 0.0
     assert np.allclose(resized(real[:1], 5, 1.0, 1), real[:1], atol=1e-6)
-
-
-@pytest.mark.parametrize("count, size", [(0, 3), (5, 0), (5, -1)])
-def test_nothing_cannot_be_resized(real, count, size):
-    with pytest.raises(ValueError, match="at least one"):
-        resized(real[:count], size, 1.0, 1)

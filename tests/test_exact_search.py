@@ -33,14 +33,6 @@ def test_search_is_numpys_brute_force(depth, block, monkeypatch):
     assert np.allclose(scores, expected_scores, atol=1e-5)
 
 
-def test_a_depth_above_the_collections_size_gives_all_of_it():
-    random = np.random.default_rng(1)
-    passages, queries = (random.normal(size=(n, 4)).astype(np.float32) for n in (5, 3))
-    places, scores = search(passages, queries, 1000)
-    assert places.shape == scores.shape == (3, 5)
-    assert [sorted(row) for row in places.tolist()] == [[0, 1, 2, 3, 4]] * 3
-
-
 @pytest.mark.parametrize("block", [1_000, 30])
 def test_all_that_ties_with_the_last_is_found(block, monkeypatch):
     monkeypatch.setattr(module, "BLOCK", block)

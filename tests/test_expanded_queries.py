@@ -1,7 +1,7 @@
 import pandas as pd
 import pytest
 
-from helpers.retrieval.expanded_queries import expanded_texts, surface_words, words_of, written
+from helpers.retrieval.expanded_queries import expanded_texts, surface_words, words_of
 from helpers.retrieval.lucene import text_index
 from helpers.systems.testbed import Testbed
 
@@ -21,12 +21,6 @@ def test_terms_stand_behind_the_query_best_first_and_only_the_added_ones():
 
 def test_words_stand_for_their_terms():
     assert texts("words", WORDS) == ["why does bread turn brown? ovens sugars", "rust"]
-
-
-def test_a_sentence_is_one():
-    assert texts("sentence", WORDS)[0] == "why does bread turn brown? The answer speaks of ovens and sugars."
-    assert written("rust", ["water"], "sentence") == "rust? The answer speaks of water."
-    assert written("rust", [], "sentence") == "rust"
 
 
 @pytest.mark.parametrize("form", ["stems", "", "words"])

@@ -5,7 +5,6 @@ import re
 from types import SimpleNamespace
 from urllib.parse import parse_qs
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -86,25 +85,11 @@ def test_movement(before, after, moved):
     assert explorer.movement(before, after) == moved
 
 
-@pytest.mark.parametrize(("moved", "written"), [(3, "▲3"), (-3, "▼3"), (0, "="), ("new", "new"), ("gone", "gone")])
-def test_movement_as_it_is_written(moved, written):
-    assert story.moved(moved) == written
-
-
 def test_each_column_shows_its_first_passages_with_their_movement_against_the_first(collected):
     data = collected()
     assert column(data, "q1", 0) == [("a", -1, -2), ("b", -1, "gone"), ("c", 2, 2)]
     assert column(data, "q1", 1) == [("c", 2), ("a", -1), ("b", -1)]
     assert column(data, "q1", 2) == [("c", 2), ("e", "new"), ("a", -2)]
-
-
-def test_movement_knows_ranks_below_the_passages_shown(collected):
-    assert column(collected(depth=1), "q1", 1) == [("c", 2)]
-
-
-def test_a_query_without_hits_has_an_empty_ranking(collected):
-    data = collected()
-    assert [column(data, "q4", system) for system in range(3)] == [[], [], [("e", "new")]]
 
 
 def test_grades_stand_with_the_judged_passages_alone(collected):
@@ -166,29 +151,6 @@ def test_a_small_collection_comes_as_a_whole_in_its_own_order(collected):
     assert data["passages"][1] == ["a", "title a", "body a"]
 
 
-def test_the_data_equals_the_runs_on_random_rankings(texts):
-    rng = np.random.default_rng(3)
-    runs = {name: {query: list(rng.permutation(list("abcdef"))[:rng.integers(1, 7)]) for query in ("q1", "q2", "q3")}
-            for name in RUNS}
-    bed = bed_of(queries=("q1", "q2", "q3"))
-    data = explorer.collect(bed, systems_of(runs), pd.DataFrame(index=range(3)), 4, 0)
-    for query in data["queries"]:
-        for system, rankings in enumerate(runs.values()):
-            wanted = []
-            for doc in rankings[query["id"]][:4]:
-                places = [other[query["id"]].index(doc) if doc in other[query["id"]] else None for other in runs.values()]
-                wanted.append((doc, ["gone" if after is None else "new" if places[0] is None else places[0] - after
-                                     for after in places[1:]]))
-            assert [(data["passages"][seat][0], moves) for seat, _, _, moves in query["rankings"][system]] == wanted
-
-
-def test_scores_keep_four_digits(texts):
-    frame = pd.DataFrame([("q1", "a", 12.345678), ("q1", "b", 0.000123456)], columns=COLUMNS)
-    run = Evaluation("BM25", frame, pd.DataFrame(), Source())
-    data = explorer.collect(bed_of(queries=("q1",)), {"BM25": run}, pd.DataFrame(index=range(1)), 3, 0)
-    assert [score for _, score, _, _ in data["queries"][0]["rankings"][0]] == [12.35, 0.0001235]
-
-
 # ---- the data file ----
 
 def content_of(script):
@@ -220,10 +182,6 @@ def test_the_same_data_gives_the_same_file_and_address(collected, tmp_path, monk
     assert explorer.write(collected(depth=1), "one")[0] != first[0]
 
 
-def test_the_data_files_are_not_for_git():
-    assert (paths.BOOK / "_static" / "explorer" / ".gitignore").read_text().splitlines()[-2:] == ["*", "!.gitignore"]
-
-
 # ---- what the chapter shows ----
 
 @pytest.fixture
@@ -246,12 +204,6 @@ def test_the_page_loads_its_scripts_and_says_what_is_missing_without_them(collec
     assert "https:" not in html
 
 
-def test_another_depth_has_a_file_of_its_own(collected, tmp_path, monkeypatch):
-    monkeypatch.setattr(paths, "BOOK", tmp_path)
-    pages = [story.show(collected(depth=depth), systems_of(RUNS)).html for depth in (1, 2, 2)]
-    assert len({re.search(r"explorer/(\w+)\.js", page)[1] for page in pages}) == 2
-
-
 def test_examples_are_the_largest_gain_the_largest_loss_and_what_only_dense_search_finds(collected):
     html = story.examples(collected(), 2).html
     captions = re.findall(r"<caption>(.*?)</caption>", html)
@@ -270,12 +222,6 @@ def test_hostile_texts_stay_texts_in_the_examples(hostile):
     assert "&lt;/script&gt;" in html
 
 
-def test_the_reciprocal_rank_counts_answers_alone(collected):
-    data = collected(depth=4)
-    values = [[story.reciprocal(data, query, system) for system in RUNS] for query in data["queries"]]
-    assert values == [[1 / 3, 1, 1], [1, 1 / 3, 1], [0, 0, 0], [0, 0, 1], [0, 0, 0]]
-
-
 def test_numbers_by_label_lead_to_their_queries(collected):
     html = story.by_label(collected()).html
     rows = {re.search(r'<th scope="row">(.*?)<', row)[1]: [re.sub("<.*?>", "", cell) for cell in re.findall(r"<td.*?</td>", row)]
@@ -284,20 +230,6 @@ def test_numbers_by_label_lead_to_their_queries(collected):
     links = [parse_qs(link.replace("&amp;", "&")) for link in re.findall(r'data-explore="(.*?)"', html)]
     assert {"style": ["oblique"], "outcome": ["re-ranking hurt"]} in links
     assert {"style": ["plain"]} in links
-
-
-def test_the_finding_counts_queries(collected):
-    said = story.finding(collected()).markdown
-    assert "first 3 passages re-ranking places the answer to 1 queries higher than BM25 and that to 1 lower" in said
-    assert "dense search places the answer to 2 queries higher than BM25 and that to 0 lower" in said
-    assert "no answer to 2 queries among its first 4 passages" in said
-    assert "dense search shows it for 1 of them" in said
-    assert "No ranking shows an answer to 1 queries" in said
-
-
-def test_the_scope_says_whether_the_collection_is_there(collected):
-    assert "whole collection" in story.scope(collected(whole=7)).markdown
-    assert "too large" in story.scope(collected(whole=0)).markdown
 
 
 def test_labels_are_the_collections_or_by_rule():

@@ -164,11 +164,6 @@ def test_the_address_holds_query_and_filters(browse, collect, given, status, tex
     assert (text_of(page, ".nrx-status"), text_of(page, ".nrx-query")) == (status, text)
 
 
-def test_an_address_of_a_section_changes_nothing(browse, collect):
-    page = browse(collect(), hash_of(q="q2"), lambda page: page.evaluate("location.hash = 'top'"))
-    assert text_of(page, ".nrx-query") == "why bread browns"
-
-
 def test_typing_lists_the_queries_with_all_words_and_enter_takes_the_first(browse, collect):
     page = browse(collect(), "", typing("IRON o"))
     assert [row.get_text() for row in page.select("#nrx-list [role=option]")] == [
@@ -176,13 +171,6 @@ def test_typing_lists_the_queries_with_all_words_and_enter_takes_the_first(brows
     assert [row["aria-selected"] for row in page.select("#nrx-list [role=option]")] == ["true", "false", "false"]
     assert text_of(browse(collect(), "", typing("wood", "Enter")), ".nrx-query") == "iron or wood"
     assert text_of(browse(collect(), "", typing("iron", "ArrowDown", "Enter")), ".nrx-query") == "iron or wood"
-
-
-def test_escape_closes_the_list_and_brings_the_query_back(opened, collect):
-    page = opened(collect(), hash_of(q="q2"))
-    typing("iron", "Escape")(page)
-    assert page.locator("#nrx-list").is_hidden()
-    assert page.locator("#nrx-input").input_value() == "why bread browns"
 
 
 def test_a_click_on_the_box_lists_all_that_fit_and_a_click_on_one_takes_it(opened, collect):
@@ -221,13 +209,6 @@ def test_a_link_of_the_page_shows_its_query(opened, collect):
     page.locator("#link").click()
     page.wait_for_function("location.hash === '#style=oblique&q=q4'")
     assert page.locator(".nrx-query").inner_text() == "who heats ovens"
-
-
-@pytest.mark.parametrize("how", ["hover", "focus"])
-def test_a_passage_lights_up_in_every_column(opened, collect, how):
-    page = opened(collect(), hash_of(q="q1"))
-    getattr(page.locator(".nrx-card .nrx-more").first, how)()
-    assert page.locator(".nrx-card.nrx-same strong").all_inner_texts() == ["title a"] * 3
 
 
 def test_a_phone_shows_one_ranking_at_a_time(opened, collect):

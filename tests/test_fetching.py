@@ -1,6 +1,5 @@
 """`book fetch` and `book pin`: what a profile needs from the network, without one."""
 
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -8,7 +7,6 @@ import pytest
 from helpers import paths
 from helpers.data import downloads, hub
 from helpers.errors import BadInput, NetworkNeeded
-from helpers.retrieval import prebuilt
 from press import chapters, cli, fetching, pinning
 from press.fetching import Item
 
@@ -54,15 +52,6 @@ def test_every_spec_of_every_chapter_is_named_once(profile):
                                        f"hub:owner/pinned@{COMMIT}"]  # a dataset of the hub is none of them
 
 
-def test_the_default_profile_needs_nothing():
-    assert fetching.table(fetching.items("almanac")) == "this profile needs nothing from the network"
-
-
-def test_an_unsound_profile_is_refused(profile):
-    with pytest.raises(BadInput, match="no profile 'other'"):
-        fetching.items("other")
-
-
 def test_items_are_files_indexes_and_models(profile, tmp_path):
     found = {each.what: each for each in fetching.items(profile)}
     assert {"irds:msmarco-passage/dev: collectionandqueries.tar.gz", "irds:msmarco-passage/dev: qrels.dev.tsv",
@@ -70,13 +59,6 @@ def test_items_are_files_indexes_and_models(profile, tmp_path):
     index, model = found["index msmarco-v1-passage-full"], found["hub:owner/large@v1.0"]
     assert (index.size, index.where.parent, index.here) == (3_720_616_156, tmp_path / "store" / "downloads", False)
     assert (model.size, model.where, model.here) == (None, tmp_path / "hub" / "models--owner--large", False)
-
-
-def test_without_network_only_one_model_is_asked_for(profile, monkeypatch):
-    asked = []
-    monkeypatch.setattr(hub, "size", lambda *model: asked.append(model) or offline(*model))
-    fetching.items(profile)
-    assert len(asked) == 1
 
 
 def test_the_hub_tells_the_size_of_what_is_not_here(profile, monkeypatch):
@@ -94,13 +76,6 @@ def test_the_same_address_in_two_places_is_two_files(profile):
     queries = [name for name in names if name.endswith("msmarco-test2019-queries.tsv.gz")]
     assert [name.partition(": ")[0] for name in queries] == ["irds:msmarco-passage", "irds:msmarco-document"]
     assert len(names) == len(set(names))
-
-
-def test_an_index_counts_as_here_once_it_is_fetched(profile, tmp_path):
-    archive = prebuilt.describe("msmarco-v1-passage-full").archive
-    archive.parent.mkdir(parents=True)
-    archive.write_bytes(b"")
-    assert {each.what: each.here for each in fetching.items(profile)}["index msmarco-v1-passage-full"]
 
 
 # ---- the table ----
@@ -143,15 +118,6 @@ def test_a_disk_that_cannot_hold_it_all_is_said_before(tmp_path, monkeypatch):
     assert done == [1]
 
 
-def test_the_command_lists_or_fetches(profile, capsys, monkeypatch):
-    done = []
-    monkeypatch.setattr(fetching, "items", lambda name: [item(Path("/tmp/x"), fetch=lambda: done.append(name))])
-    assert cli.main(["fetch", "--profile", "ours", "--list"]) == 0
-    assert (done, "item x" in capsys.readouterr().out) == ([], True)
-    assert cli.main(["fetch", "--profile", "ours"]) == 0
-    assert done == ["ours"]
-
-
 def test_the_command_without_network_ends_with_what_to_do(profile, capsys, monkeypatch):
     monkeypatch.setattr(fetching, "items", lambda _: fetching._models(["hub:owner/small@main"]))
     monkeypatch.setattr(hub, "fetch", offline)
@@ -180,13 +146,6 @@ def test_a_revision_that_begins_another_is_not_taken_for_it(profile, monkeypatch
     monkeypatch.setattr(hub, "commit", lambda source, revision: {"v1": "a" * 40, "v1.0": "b" * 40}[revision])
     pinning.pin(profile)
     assert chapters.profile(profile)["chapters"]["encoders"]["backbones"] == [f"hub:owner/a@{c * 40}" for c in "aba"]
-
-
-def test_each_model_is_asked_for_once(profile, monkeypatch):
-    asked = []
-    monkeypatch.setattr(hub, "commit", lambda source, revision: asked.append(source) or "a" * 40)
-    pinning.pin(profile)
-    assert asked == ["owner/small", "owner/large"]
 
 
 def test_without_network_the_profile_is_as_it_was(profile, monkeypatch):

@@ -40,17 +40,6 @@ def test_a_hostile_text_stays_text():
     assert tips(drawn([1.0], ["</title><script>x</script>&\\1"])) == ["&lt;/title&gt;&lt;script&gt;x&lt;/script&gt;&amp;\\1"]
 
 
-def test_the_names_of_the_groups_do_not_reach_the_page():
-    assert "tips-" not in drawn([1.0, np.nan], ["a", "b"]).html
-    assert "tips-" not in drawn([1.0, 2.0], ["a", "b"]).html
-
-
-def test_a_line_without_texts_has_no_titles():
-    figure, (axis,) = figures.new()
-    axis.plot([1, 2], [1, 2], marker="o")
-    assert tips(figures.show(figure, "A line of values for this test.", "Caption.")) == []
-
-
 def test_lines_say_name_value_and_place():
     lines = {"BM25": pd.Series([0.25, 0.5], index=[1, 100]), "BERT": pd.Series([0.75], index=[10])}
     found = tips(plots.curves(lines, "depth", "recall", "Recall."))

@@ -58,12 +58,6 @@ def test_the_models_share_queries_backbone_and_seed():
     assert first_stages(generator="hub:a/b@1").generator.generator == "hub:a/b@1"
 
 
-def test_the_backbone_as_it_is_is_compared_as_it_was_trained(recipes):
-    assert recipes.zero_shot.model is None
-    assert (recipes.zero_shot.similarity, recipes.zero_shot.token_types) == ("cosine", False)
-    assert recipes.zero_shot.max_length == recipes.repbert.max_length
-
-
 def test_each_name_is_a_run_of_its_own(recipes, bed):
     keys = {name: recipes.run(name, bed, 5).key for name in NAMES if name != "doctttttquery"}
     assert len(set(keys.values())) == len(keys)
@@ -101,11 +95,6 @@ def test_milliseconds_are_those_of_an_item(monkeypatch):
     monkeypatch.setattr(latency, "clocked", lambda work: (float(sum(work())), None))
     assert milliseconds(lambda item: item + 1, [1.0, 2.0]) == 2500.0
     assert milliseconds(lambda item: item, []) == 0.0
-
-
-def test_encoding_counts_as_latency():
-    assert per_query({"search": [1.0, 2.0]}).tolist() == [1.0, 2.0]
-    assert per_query({"search": [1.0, 2.0], "encode": [10.0, 20.0]}).tolist() == [11.0, 22.0]
 
 
 def test_the_size_is_that_of_all_files_but_the_manifest(tmp_path):

@@ -68,17 +68,6 @@ def test_a_hostile_caption_does_not_leave_its_attribute():
     assert found.all("caption") != []
 
 
-def test_html_passes():
-    assert cell(Html("<b>x</b>")) == "<b>x</b>"
-    assert "<td class=\"num\"><b>x</b></td>" in small_table(rows=[["a", Html("<b>x</b>"), 1]])
-    assert "<p>inner</p>" in details("summary", Html("<p>inner</p>")).text
-
-
-@pytest.mark.parametrize(("value", "text"), [(0.5, "0.5"), (3, "3"), (None, "None"), ("", ""), ("a & b", "a &amp; b")])
-def test_a_cell_of_a_plain_value(value, text):
-    assert cell(value) == text
-
-
 def test_a_table_stands_in_a_region_that_scrolls_and_takes_the_focus():
     region = read(small_table()).all("div")[0]
     assert region["role"] == "region"
@@ -110,35 +99,13 @@ def test_a_column_with_sentences_keeps_room_for_them_unless_it_is_set_like_numbe
     assert [data.get("class") for data in found.all("td")] == [None, "nr-long"] * 2
 
 
-def test_rows_may_come_from_an_iterator():
-    assert len(read(small_table(rows=iter([["a", "b", 1], ["c", "d", 2]]))).all("tr")) == 3
-
-
-def test_a_table_without_rows():
-    assert len(read(small_table(rows=[])).all("tr")) == 1
-
-
 def test_a_badge_carries_its_kind_as_class_and_its_meaning_as_text():
     found = read(badge("agrees", "good").text)
     assert found.all("span") == [{"class": "nr-badge nr-good"}]
     assert found.texts == ["agrees"]
 
 
-def test_details_have_a_summary():
-    found = read(details("More", Html("<p>inner</p>")).text)
-    assert [tag for tag, _ in found.tags] == ["details", "summary", "p"]
-
-
-def test_a_fragment_shows_html_or_markdown():
-    assert Fragment("<p>x</p>")._repr_mimebundle_() == {"text/html": "<p>x</p>"}
-    assert Fragment(markdown="*x*")._repr_mimebundle_(include=None, exclude=None) == {"text/markdown": "*x*"}
-
-
 def test_a_fragment_carries_its_data_under_a_type_of_its_own():
     bundle = Fragment("<p>x</p>", data={"values": [1]})._repr_mimebundle_()
     assert bundle == {"text/html": "<p>x</p>", DATA_MIME: {"values": [1]}}
     assert DATA_MIME.endswith("+json")
-
-
-def test_prose_joins_sentences_and_leaves_out_empty_ones():
-    assert page.prose("One.", "", "Two.").markdown == "One. Two."

@@ -1,6 +1,5 @@
 """Launch links lead to templates that are in the repository; their setup cell does nothing where the book is installed."""
 
-import ast
 import json
 import re
 import subprocess
@@ -63,17 +62,6 @@ def test_every_launch_link_opens_the_template_that_is_in_the_repository(chapter)
     assert {file_of(url) for url in outside} == {f"notebooks/{chapter}.ipynb"} <= committed()
 
 
-def test_a_variant_opens_its_chapter_s_template():
-    links = Links(launch.lines_for("chapters/seeds--1c472a", KNOWN)).found
-    assert {file_of(url) for url in links if url.startswith("https://")} == {"notebooks/seeds.ipynb"}
-
-
-def test_names_are_quoted():
-    place = Repository("me", "my-book", "a/branch & more")
-    assert launch.binder_url(place, "notebooks/a b.ipynb").endswith("/a%2Fbranch%20%26%20more?labpath=notebooks%2Fa%20b.ipynb")
-    assert launch.colab_url(place, "notebooks/a b.ipynb").endswith("/blob/a%2Fbranch%20%26%20more/notebooks/a%20b.ipynb")
-
-
 def test_a_chapter_cites_itself_and_links_the_pdf_only_if_there_is_one():
     without, links = launch.lines_for("chapters/does_it_work", KNOWN), "../generated/cite.html#cite-does-it-work"
     assert links in Links(without).found
@@ -81,15 +69,6 @@ def test_a_chapter_cites_itself_and_links_the_pdf_only_if_there_is_one():
     assert "../neural-ranking-reproduced.pdf" in Links(launch.lines_for("chapters/does_it_work", {**KNOWN, "pdf": MADE})).found
     first = Links(launch.lines_for("index", {**KNOWN, "pdf": MADE})).found
     assert first == ["generated/cite.html", "neural-ranking-reproduced.pdf"]
-
-
-def test_a_page_of_prose_has_no_launch_links():
-    assert Links(launch.lines_for("generated/scoreboard", KNOWN)).found == ["../generated/cite.html"]
-
-
-@pytest.mark.parametrize("page", ["search", "genindex", "chapters/seeds--1c472a--compared", "generated/cite"])
-def test_pages_without_any_line(page):
-    assert launch.lines_for(page, KNOWN) == ""
 
 
 def test_an_address_that_nobody_set_is_told_of():
@@ -134,13 +113,6 @@ def test_the_setup_cell_fetches_the_book_where_it_is_not(monkeypatch, tmp_path):
     assert run == [("test -d book || git clone -q --depth 1 https://github.com/me/my-book book", True),
                    ([sys.executable, "book/colab.py"], True)]
     assert sys.path[0] == str(tmp_path / "book" / "src")
-
-
-def test_the_setup_cell_is_short_and_imports_the_standard_library_alone():
-    source = "".join(launch.setup_cell(PLACE)["source"])
-    assert len(source.splitlines()) <= 15
-    imported = {alias.name for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Import) for alias in node.names}
-    assert imported == {"importlib.util", "os", "subprocess", "sys"}
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from helpers.errors import BadInput
-from looking import Look, context, dead_links, local, look_at
+from looking import context, dead_links, local, look_at
 from press import chromium
 from without_chromium import skip_or_fail
 
@@ -73,12 +73,6 @@ def test_links_to_no_file_to_no_place_and_out_of_the_book_are_found(looks):
     dead = dead_links(list(seen.values()), place)
     assert sorted(line.rsplit("/", 1)[1] for line in dead) == ["above.html", "nowhere.html", "other.html#nothing (no such place)"]
     assert all(line.startswith("bad: ") for line in dead)
-
-
-def test_a_link_to_a_page_that_was_not_looked_at_needs_no_place(looks):
-    place, _ = looks
-    one = Look("one", links=[f"{(place / 'other.html').as_uri()}#unknown"])
-    assert dead_links([one], place) == []
 
 
 def test_pictures_come_with_their_texts(looks):

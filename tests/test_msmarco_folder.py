@@ -3,7 +3,7 @@ import gzip
 import pytest
 
 from helpers.data.collection import Text, open_collection
-from helpers.data.msmarco_folder import MsMarcoFolder, read_qrels, read_tsv
+from helpers.data.msmarco_folder import MsMarcoFolder, read_qrels
 from helpers.errors import BadInput
 
 GOOD = {"collection.tsv": "p1\ta pond\np2\ta river\n", "queries.tsv": "q1\twater\nq2\tstream\n",
@@ -82,25 +82,12 @@ def test_missing_judgments_name_the_file_to_add(make):
         collection.qrels("passage", "test")
 
 
-@pytest.mark.parametrize("read", [lambda file: list(read_tsv(file, 2)), lambda file: list(read_qrels(file))])
-def test_a_missing_file(tmp_path, read):
-    with pytest.raises(BadInput, match="gone.tsv: no such file. Mend: check the path"):
-        read(tmp_path / "gone.tsv")
-
-
 # ---- what the real data has, and is not refused ----
 
 def test_documents_without_a_body_are_counted(make):
     collection = make({"docs.tsv": "d1\thttp://x\tTitle\tbody\nd2\thttp://y\t\t\nd3\thttp://z\tOnly title\t \n"})
     assert list(collection.texts("document"))[1:] == [Text("d2", "", ""), Text("d3", "Only title", " ")]
     assert collection.warnings["documents without a body"] == 2
-
-
-def test_reading_again_counts_no_document_twice(make):
-    collection = make({"docs.tsv": "d1\thttp://x\tTitle\t\n"})
-    for _ in range(2):
-        list(collection.texts("document"))
-    assert collection.warnings["documents without a body"] == 1
 
 
 def test_judgments_of_other_queries_are_counted_and_left_out(make):
@@ -127,19 +114,9 @@ def test_trec_judgments_keep_their_grades(tmp_path):
     assert list(read_qrels(tmp_path / "qrels.txt")) == [("q1", "d1", 3), ("q1", "d2", 0), ("q2", "d1", -1)]
 
 
-def test_judgments_in_two_columns_are_of_grade_1(tmp_path):
-    (tmp_path / "qrels.tsv").write_text("q1\td1\nq2\td1\n")
-    assert list(read_qrels(tmp_path / "qrels.tsv")) == [("q1", "d1", 1), ("q2", "d1", 1)]
-
-
 def test_grades_above_1_of_passages_count_from_2(make):
     assert make().relevant_from("passage", "test") == 1
     assert make({"qrels.tsv": "q1 0 p1 3\nq2 0 p2 1\n"}).relevant_from("passage", "test") == 2
-
-
-def test_graded_documents_count_from_1(make):
-    collection = make({"docs.tsv": "p1\tu\tt\tb\n", "qrels.documents.tsv": "q1 0 p1 3\n"})
-    assert collection.relevant_from("document", "test") == 1
 
 
 def test_judgments_of_two_units_in_one_folder(make):
@@ -165,18 +142,3 @@ def test_the_file_names_of_ms_marco_packed(tmp_path):
     assert collection.queries("train").iloc[0].tolist() == ["1", "train query"]
     assert collection.qrels("document", "train").iloc[0].tolist() == ["1", "D1", 1]
     assert collection.qrels("document", "dev").iloc[0].tolist() == ["2", "D1", 1]
-
-
-def test_a_bad_line_in_a_packed_file(tmp_path):
-    (tmp_path / "queries.tsv.gz").write_bytes(gzip.compress(b"q1\ta\nq1\tb\n"))
-    (tmp_path / "collection.tsv").write_text("p1\ta\n")
-    with pytest.raises(BadInput, match=r"queries.tsv.gz:2: query 'q1' stands twice"):
-        open_collection(str(tmp_path)).queries("test")
-
-
-def test_split_names_with_dots(make):
-    assert "dev.small" in make({"queries.dev.small.tsv": "q7\ta\n"}).splits
-
-
-def test_files_of_other_kinds_are_left_alone(make):
-    assert make({"queries.tsv.bak": "x", "README.md": "x", "top1000.dev": "x"}).splits == ("test",)

@@ -19,8 +19,6 @@ from helpers.encoders.nearest_neighbours import (
     one_thread,
     recall,
     run_of,
-    settings,
-    stored_bytes,
 )
 
 
@@ -54,11 +52,6 @@ def test_a_search_that_looks_everywhere_is_brute_force(kind, setting):
     assert np.allclose(scores, np.take_along_axis(products, expected, 1), atol=1e-6)
 
 
-def test_clusters_are_the_square_root_of_the_vectors():
-    assert build(IVF, vectors(300), 16, 1).nlist == 17
-    assert build(IVF, vectors(1), 16, 1).nlist == 1
-
-
 def test_an_unknown_index_is_refused():
     with pytest.raises(ValueError, match="one of exact, HNSW, IVF"):
         build("LSH", vectors(10), 16, 1)
@@ -69,19 +62,6 @@ def test_an_index_is_seeded(kind):
     first, again, other = (faiss.serialize_index(build(kind, vectors(300), 4, seed)) for seed in (1, 1, 2))
     assert np.array_equal(first, again)
     assert not np.array_equal(first, other)
-
-
-def test_links_are_those_asked_for():
-    assert build(HNSW, vectors(50), 7, 1).hnsw.nb_neighbors(1) == 7
-
-
-@pytest.mark.parametrize("kind, low, high", [(IVF, 1, 8), (HNSW, 10, 200)])
-def test_looking_at_less_finds_less(kind, low, high):
-    texts, queries = vectors(2000), vectors(50, seed=2)
-    index = build(kind, texts, 4, 1)
-    truth = neighbours(build(EXACT, texts, 4, 1), EXACT, NO_SETTING, queries)[0]
-    worse, better = (recall(neighbours(index, kind, setting, queries)[0], truth).mean() for setting in (low, high))
-    assert worse < better - 0.1
 
 
 def test_a_cluster_that_is_not_searched_hides_its_neighbours():
@@ -112,11 +92,6 @@ def test_recall_is_the_share_of_the_true_neighbours(places, truth, expected):
 
 # ---- sizes and times ----
 
-@pytest.mark.parametrize("kind", [EXACT, HNSW, IVF])
-def test_bytes_are_those_of_the_written_index(kind):
-    index = build(kind, vectors(300), 8, 1)
-    assert stored_bytes(index) == len(faiss.serialize_index(index))
-
 
 def test_rates_are_medians_and_quartiles_of_the_rounds_but_the_first(monkeypatch):
     clock = [0.0]
@@ -131,11 +106,6 @@ def test_rates_are_medians_and_quartiles_of_the_rounds_but_the_first(monkeypatch
     found = speeds.rates({EXACT: Index()}, [(EXACT, NO_SETTING)], np.zeros((6, 2)), alone=3, rounds=2)[EXACT, NO_SETTING]
     assert found == pytest.approx({"alone": 0.75, "alone_low": 0.625, "alone_high": 0.875,  # 3 / 3 and 3 / 6
                                    "together": 3.375, "together_low": 2.0625, "together_high": 4.6875})  # 6 / 1 and 6 / 8
-
-
-def test_no_more_queries_are_timed_than_there_are():
-    found = speeds.rates({EXACT: build(EXACT, vectors(10), 4, 1)}, [(EXACT, NO_SETTING)], vectors(3), alone=100, rounds=1)
-    assert found[EXACT, NO_SETTING]["alone"] > 0
 
 
 def test_threads_of_faiss_are_as_before_after_an_error():
@@ -169,29 +139,6 @@ def test_sizes_beyond_the_real_ones_are_filled_up(folders, size, known, real):
     assert (found["real"] == real).all()
 
 
-def test_recall_is_that_of_a_search_by_hand(folders):
-    texts, queries = vectors(300), vectors(20, seed=2)
-    truth = np.argsort(-(queries @ texts.T), axis=1)[:, :DEPTH]
-    shuffled = texts[np.random.default_rng(1).permutation(300)]
-    places, _ = neighbours(build(IVF, shuffled, 8, 1), IVF, 3, queries)
-    names = np.random.default_rng(1).permutation(300)
-    expected = recall(np.where(places < 0, -1, names[places]), truth)
-    row = measured(folders).iloc[4]
-    assert row["recall"] == pytest.approx(expected.mean())
-    assert row["recall_error"] == pytest.approx(expected.std(ddof=1) / np.sqrt(20))
-
-
-def test_a_single_query_has_no_error(tmp_path):
-    np.save(tmp_path / PASSAGES, vectors(30))
-    np.save(tmp_path / QUERIES, vectors(1, seed=2))
-    assert (measured((tmp_path, tmp_path), 30)["recall_error"] == 0).all()
-
-
-def test_fewer_vectors_than_neighbours_are_all_found(folders):
-    found = measured(folders, 4, nprobe=(2,))
-    assert found["recall"].tolist() == [1.0] * 4
-
-
 @pytest.fixture
 def runs(folders, monkeypatch):
     """The runs of all indexes over a text store with ids p0, p1, ..."""
@@ -208,16 +155,6 @@ def test_the_exact_run_is_brute_force(runs):
         mine = found[found["query_id"] == f"q{number}"]
         assert mine["doc_id"].tolist() == [f"p{n}" for n in np.argsort(-products[number])[:DEPTH]]
         assert mine["score"].tolist() == pytest.approx(-np.sort(-products[number])[:DEPTH], abs=1e-6)
-
-
-def test_every_index_has_its_run(runs):
-    assert set(map(tuple, runs[["kind", "setting"]].drop_duplicates().to_numpy())) == set(settings([40], [1, 17]))
-    assert run_of(runs, IVF, 17)["doc_id"].tolist() == run_of(runs, EXACT, 0)["doc_id"].tolist()  # all of the clusters
-    one = run_of(runs, IVF, 1)
-    assert list(one.columns) == ["query_id", "doc_id", "score"]
-    assert one["doc_id"].str.startswith("p").all()
-    assert one.groupby("query_id").size().max() <= DEPTH
-    assert one["doc_id"].tolist() != run_of(runs, EXACT, 0)["doc_id"].tolist()
 
 
 def test_places_that_are_none_are_no_passages(tmp_path, monkeypatch):

@@ -55,10 +55,6 @@ def prose_of(file):
 every_notebook = pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
 
 
-def test_there_are_notebooks():
-    assert len(NOTEBOOKS) >= 2
-
-
 @every_notebook
 def test_outputs_are_stripped(file):
     for cell in cells_of(file, "code"):

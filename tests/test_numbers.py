@@ -9,19 +9,10 @@ def test_plain(value, text):
     assert plain(value) == text
 
 
-def test_plain_with_other_digits():
-    assert plain(0.0193, digits=4) == "0.0193"
-    assert plain(12.5, digits=0) == "12"
-
-
 @pytest.mark.parametrize("value, text", [(0.054, "+0.054"), (-0.01, "−0.010"), (0, "+0.000")])
 def test_signed_has_a_sign_and_a_true_minus(value, text):
     assert signed(value) == text
     assert "-" not in signed(value)  # the hyphen
-
-
-def test_signed_with_other_digits():
-    assert signed(-1.25, digits=1) == "−1.2"
 
 
 def test_interval():

@@ -43,13 +43,3 @@ def test_mistakes_write_nothing(arguments, tmp_path, capsys):
     assert cli.main(["open", *arguments, "--to", str(tmp_path / "mine")]) == 2
     assert "Mend: " in capsys.readouterr().err
     assert not (tmp_path / "mine").exists()
-
-
-def test_several_copies_by_one_command(tmp_path, capsys):
-    assert cli.main(["open", "seeds", "grid", "--profile", "mini", "--to", str(tmp_path)]) == 0
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["grid.ipynb", "seeds.ipynb"]
-
-
-def test_own_copies_are_not_committed():
-    ignored = (paths.ROOT / ".gitignore").read_text().splitlines()
-    assert {f"/{own_copy.FOLDER}/", "/mini/"} <= set(ignored)

@@ -49,16 +49,6 @@ def test_neighbours_of_one_length_are_grouped(monkeypatch):
     assert found == [Group(0, 0, 2, 9), Group(2, 18, 1, 9), Group(3, 27, 1, 2), Group(4, 29, 1, 40), Group(5, 69, 1, 9)]
 
 
-def test_every_token_is_in_one_group():
-    random = np.random.default_rng(3)
-    for _ in range(50):
-        lengths = sorted(random.integers(1, 30, size=40).tolist())
-        starts = (np.cumsum(lengths) - lengths).tolist()
-        groups = list(packed._groups(lengths, starts))
-        assert [length for g in groups for length in [g.length] * g.texts] == lengths
-        assert [g.token for g in groups] == [starts[g.text] for g in groups]
-
-
 # ---- the model ----
 
 @pytest.mark.slow
@@ -74,30 +64,6 @@ def test_states_are_those_of_transformers(layers, at_once, monkeypatch):
         torch.testing.assert_close(Packed(model.bert, first_only=False)(ids, types), torch.cat(expected), rtol=0, atol=1e-5)
         first = Packed(model.bert, first_only=True)(ids, types)
         torch.testing.assert_close(first, torch.stack([states[0] for states in expected]), rtol=0, atol=1e-5)
-
-
-@pytest.mark.slow
-def test_a_text_does_not_depend_on_its_neighbours():
-    import torch
-
-    model, (ids, types) = bert(), texts(LENGTHS)
-    read = Packed(model.bert, first_only=True)
-    with torch.inference_mode():
-        together = read(ids, types)
-        for number in range(len(ids)):
-            alone = read(ids[number:number + 1], types[number:number + 1])[0]
-            torch.testing.assert_close(alone, together[number], rtol=0, atol=1e-5)
-
-
-@pytest.mark.slow
-def test_positions_and_token_types_count():
-    import torch
-
-    read, (ids, types) = Packed(bert().bert, first_only=True), texts([8])
-    with torch.inference_mode():
-        as_is = read(ids, types)
-        assert (as_is - read([ids[0][:1] + ids[0][:0:-1]], types)).abs().max() > 1e-3
-        assert (as_is - read(ids, [[1] * 8])).abs().max() > 1e-3
 
 
 @pytest.mark.slow

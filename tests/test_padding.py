@@ -13,10 +13,6 @@ def test_padded_tokens_by_hand():
     assert padded(lengths, [np.array([n]) for n in range(4)]) == 19  # a text alone has no padding
 
 
-def test_an_order_is_cut_into_batches():
-    assert [part.tolist() for part in slices(np.arange(5), 2)] == [[0, 1], [2, 3], [4]]
-
-
 @pytest.mark.slow
 def test_both_orders_have_every_text_once():
     lengths = np.random.default_rng(1).integers(1, 90, size=333)

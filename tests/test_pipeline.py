@@ -5,11 +5,9 @@ import pytest
 
 from helpers.data.queries import adhoc_queries
 from helpers.data.runs import COLUMNS
-from helpers.errors import BadInput
 from helpers.steps import step
 from helpers.systems.pipeline import Feedback, Pipeline
 from helpers.systems.testbed import Testbed
-from press.search_command import as_text
 
 pytestmark = pytest.mark.slow
 
@@ -103,6 +101,12 @@ def test_one_query_or_a_list(folder, store):
     assert two[two["query"] == "bread oven"]["doc_id"].tolist() == one["doc_id"].tolist()
 
 
+def test_a_testbed_of_asked_queries_needs_no_judgments(folder):
+    bed = Testbed(str(folder), splits=("no such split",), adhoc_queries=adhoc_queries(["bread"]))
+    assert bed.query_frame["text"].tolist() == ["bread"]
+    assert replace(bed, words=5).query_step is bed.query_step
+
+
 @pytest.mark.parametrize("text", ["", "   ", "the of and", "qzx", "?!", "\x00", "ελληνικά"])
 def test_a_query_without_known_words_gives_an_empty_ranking(folder, store, text):
     for pipeline in (Pipeline(), Pipeline(feedback=Feedback()), Pipeline(Letters(), Feedback())):
@@ -110,29 +114,3 @@ def test_a_query_without_known_words_gives_an_empty_ranking(folder, store, text)
         assert list(found.columns) == ["query", "rank", "doc_id", "score", "title"]
         assert found.empty
     assert "no document" in as_text(found, [text])
-
-
-def test_a_query_of_five_thousand_words(folder, store):
-    words = " ".join(f"word{n}" for n in range(5000)) + " bread"
-    assert Pipeline(feedback=Feedback()).search(words, str(folder))["doc_id"].iloc[0] in {"d1", "d4"}
-    assert len(Pipeline(Letters()).search(["bread " * 5000, "iron"], str(folder))) >= 2
-
-
-@pytest.mark.parametrize("queries", [[3], [None], [["bread"]]])
-def test_what_is_no_text_is_refused(queries):
-    with pytest.raises(BadInput, match="must be a text"):
-        Pipeline().search(queries)
-
-
-def test_no_queries_give_no_rows(folder, store):
-    assert Pipeline().search([], str(folder)).empty
-
-
-def test_asked_queries_are_numbered():
-    assert adhoc_queries.definition.function(["a", "b"])["query_id"].tolist() == ["1", "2"]
-
-
-def test_a_testbed_of_asked_queries_needs_no_judgments(folder):
-    bed = Testbed(str(folder), splits=("no such split",), adhoc_queries=adhoc_queries(["bread"]))
-    assert bed.query_frame["text"].tolist() == ["bread"]
-    assert replace(bed, words=5).query_step is bed.query_step

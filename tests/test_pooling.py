@@ -17,11 +17,6 @@ def test_each_pooling_by_hand_with_padding(how, expected):
     assert pool(HIDDEN, MASK.bool(), how).tolist() == expected
 
 
-def test_the_maximum_of_negative_states_is_negative():
-    hidden = torch.tensor([[[-3.0], [-1.0], [0.0]]])
-    assert pool(hidden, torch.tensor([[1, 1, 0]]), "max").tolist() == [[-1.0]]  # zero would be the padding's
-
-
 @pytest.mark.parametrize("how", POOLINGS)
 def test_more_padding_changes_nothing(how):
     random = torch.Generator().manual_seed(1)

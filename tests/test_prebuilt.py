@@ -2,9 +2,7 @@
 
 import hashlib
 import io
-import json
 import tarfile
-import zipfile
 
 import pytest
 
@@ -87,16 +85,6 @@ def test_an_unknown_index_names_near_ones():
         prebuilt.describe("")
 
 
-def test_only_inverted_indexes_are_described(tmp_path, monkeypatch):
-    entry = {"name": "a", "filename": "a.tar.gz", "urls": ["u"], "md5": "m", "compressed_size": 1, "documents": 2,
-             "total_terms": 3}
-    with zipfile.ZipFile(tmp_path / "anserini.jar", "w") as jar:
-        jar.writestr("prebuilt-indexes/x-inverted.json", json.dumps([entry]))
-        jar.writestr("prebuilt-indexes/x-impact.json", json.dumps([{**entry, "name": "b"}]))
-    monkeypatch.setattr(java, "anserini_jar", lambda: tmp_path / "anserini.jar")
-    assert list(prebuilt._descriptions.__wrapped__()) == ["a"]
-
-
 def test_the_table_names_indexes_that_this_anserini_has():
     for units in prebuilt._table().values():
         for entry in units.values():
@@ -113,14 +101,6 @@ def test_an_index_is_fetched_and_its_files_lie_in_the_step_directly(offered, cou
     assert (paths.store() / "downloads" / "tiny.tar.gz").exists()
     prebuilt.prebuilt_index("tiny", found.md5).value()
     assert len(offered.served.asked) == 1
-
-
-def test_downloads_can_lie_elsewhere(offered, counted, tmp_path, monkeypatch):
-    monkeypatch.setenv("BOOK_DOWNLOADS", str(tmp_path / "elsewhere"))
-    found = offered(packed(FILES))
-    prebuilt.prebuilt_index("tiny", found.md5).value()
-    assert (tmp_path / "elsewhere" / "tiny.tar.gz").exists()
-    assert not (paths.store() / "downloads").exists()
 
 
 def test_an_archive_without_a_folder_and_one_of_the_present_folder(tmp_path):
@@ -145,13 +125,6 @@ def test_what_an_index_never_has_is_refused(tmp_path, members, folder):
     with pytest.raises(BadInput, match="does not belong.*Mend: remove the archive"):
         prebuilt.unpack(tmp_path / "a.tar.gz", place)
     assert [file for file in tmp_path.rglob("*") if file.name in ("evil", "out")] == []
-
-
-def test_two_files_of_one_name_are_refused(tmp_path):
-    (tmp_path / "a.tar.gz").write_bytes(packed({"a/x": b"1", "b/x": b"2"}, ""))
-    (tmp_path / "place").mkdir()
-    with pytest.raises(BadInput, match="b/x"):
-        prebuilt.unpack(tmp_path / "a.tar.gz", tmp_path / "place")
 
 
 def test_an_index_of_other_documents_is_refused(offered, counted):
@@ -197,11 +170,6 @@ def test_a_real_index_is_counted_by_lucene(offered, tmp_path):
 def test_which_texts_have_a_prebuilt_index(collection, unit, name):
     found = prebuilt.index_names(collection, unit)
     assert (found and found[0]) == name
-
-
-def test_an_id_that_does_not_exist_is_refused():
-    with pytest.raises(BadInput, match="msmarco-passage/nothing"):
-        prebuilt.index_names("irds:msmarco-passage/nothing", "passage")
 
 
 def test_a_testbed_takes_the_prebuilt_index_where_there_is_one():

@@ -55,12 +55,6 @@ def test_there_is_no_pdf_before_it_is_made_nor_a_link_to_it(book):
     assert not (paths.HTML / printed.NAME).exists()
 
 
-def test_a_note_without_its_pdf_does_not_count(book):
-    printed.folder().mkdir(parents=True)
-    (printed.folder() / "made.json").write_text("{}")
-    assert printed.made() is None
-
-
 @pytest.mark.slow
 @pytest.mark.browser
 def test_the_printed_book(book, there):

@@ -1,7 +1,6 @@
 """The transcription `published/*.yaml` against a digest of the same tables that was typed independently."""
 
 import shutil
-from collections import Counter
 from decimal import Decimal
 from pathlib import Path
 
@@ -65,10 +64,6 @@ def test_every_column_has_the_cells_the_sum_and_the_marks_of_the_digest(study):
     assert disagreements(study) == {}
 
 
-def test_the_digest_covers_the_five_studies():
-    assert set(yaml.safe_load(DIGEST.read_text(encoding="utf-8"))) == set(published.STUDIES)
-
-
 @pytest.mark.parametrize("old, new, column", [
     ("measure: RR@10, value: 0.619", "measure: RR@10, value: 0.618", ("5.6", "MRR@10(Train)")),
     ("measure: RR@10, value: 0.619", "measure: RR@10, value: 0.6190001", ("5.6", "MRR@10(Train)")),
@@ -83,21 +78,7 @@ def test_one_changed_cell_is_noticed(copy, old, new, column):
     assert column in disagreements("steensland2021")
 
 
-def test_layers_and_hidden_sizes_are_kept_as_printed():
-    entries = [entry.value for entry in published.load("steensland2021").values() if entry.column == "L/H"]
-    assert entries == ["12/768", "4/768", "8/512", "4/512", "4/256", "2/128"]  # table 5.5, not a number in the digest
-
-
 # ---- the files' form ----
-
-@pytest.mark.parametrize("study", published.STUDIES)
-def test_cells_are_unique_and_none_is_lost(study):
-    content = yaml.safe_load((paths.PUBLISHED / f"{study}.yaml").read_text(encoding="utf-8"))
-    cells = Counter((table["table"], raw["row"], raw["column"])
-                    for table in content["tables"] for raw in table["entries"])
-    assert set(cells.values()) == {1}
-    assert set(cells) == set(published.load(study))
-    assert content["study"] == study
 
 
 @pytest.mark.parametrize("study", published.STUDIES)
@@ -134,21 +115,6 @@ def test_a_missing_or_unknown_field_is_refused(copy, new):
 
 # ---- looking values up ----
 
-@pytest.mark.parametrize("study, table, row, column, printed", [
-    ("steensland2021", "5.1", "BM25", "Recall@10", "0.710"), ("alarfaj2022", "2", "BM25", "NDCG@10", "0.5400"),
-    ("gao2021", "1", "GloVe", "Spearman", "58.0"), ("steensland2021", "3.2", "BERT-Base", "Speedup", "1.0"),
-    ("alarfaj2022", "1", "Collection", "Size", "22"), ("steensland2021", "5.5", "BERT-Base", "L/H", "12/768"),
-])
-def test_values_are_written_as_printed(study, table, row, column, printed):
-    entry = published.value(study, table, row, column)
-    assert entry.printed == printed
-    assert entry.value == (printed if "/" in printed else float(printed))
-
-
-@pytest.mark.parametrize("row, printed", [("5", "+14"), ("1000", "+1")])
-def test_changes_keep_their_sign(row, printed):
-    assert published.value("zhan2020", "2", row, "doc2query / improvement").printed == printed
-
 
 def test_a_value_knows_its_place_and_mark():
     entry = published.value("steensland2021", "5.1", "BERT-Mean", "MRR@10")
@@ -176,13 +142,3 @@ def test_an_unknown_lookup_names_the_choices(asked, choice):
         published.value(*asked)
     assert choice in caught.value.mend
     assert any(part in str(caught.value) for part in asked)
-
-
-def test_everything_is_in_the_order_of_the_studies():
-    entries = published.everything()
-    assert list(dict.fromkeys(entry.study for entry in entries)) == list(published.STUDIES)
-    assert len(entries) == sum(len(published.load(study)) for study in published.STUDIES)
-
-
-def test_the_name_of_a_study():
-    assert published.published_name("gao2021") == "Gao & Callan (2021)"

@@ -36,51 +36,17 @@ def test_canonical_json_is_sorted_and_without_spaces():
     assert recipe.canonical(value) == '{"a":{"c":"x","d":true},"b":[1,2.5,null]}'
 
 
-def test_canonical_json_keeps_unicode():
-    assert recipe.canonical({"ü": "Ωメ"}) == '{"ü":"Ωメ"}'
-
-
 def test_canonical_json_refuses_nan():
     with pytest.raises(ValueError):
         recipe.canonical(float("nan"))
-
-
-def test_sha256_takes_text_and_bytes_alike():
-    assert recipe.sha256("ü") == recipe.sha256("ü".encode())
-    assert recipe.sha256("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-
-
-def test_key_is_64_hexadecimal_digits():
-    assert len(key(a=1)) == 64
-    assert set(key(a=1)) <= set("0123456789abcdef")
 
 
 def test_values_of_different_types_have_different_keys():
     assert len({key(a=value) for value in (1, 1.0, "1", True)}) == 4
 
 
-def test_falsy_values_have_different_keys():
-    assert len({key(a=value) for value in (0, 0.0, "", False, None, [], {})}) == 7
-
-
-def test_neighbouring_floats_have_different_keys():
-    assert key(a=0.3) != key(a=0.1 + 0.2)
-
-
 def test_order_of_dictionaries_does_not_matter():
     assert key(a={"x": 1, "y": {"p": 2, "q": 3}}) == key(a={"y": {"q": 3, "p": 2}, "x": 1})
-
-
-def test_order_of_arguments_does_not_matter():
-    assert key(a=1, b=2) == key(b=2, a=1)
-
-
-def test_order_of_lists_matters():
-    assert key(a=[1, 2]) != key(a=[2, 1])
-
-
-def test_tuples_and_lists_are_the_same():
-    assert key(a=(1, (2, 3))) == key(a=[1, [2, 3]])
 
 
 def test_name_version_and_argument_names_enter_the_key():
@@ -106,10 +72,6 @@ def test_data_enters_by_digest_and_not_by_path():
     assert key(data=Data("/here", "abc")) != key(data=Data("/here", "abd"))
 
 
-def test_data_inside_an_input_step_enters_by_digest():
-    assert key(index=Part("index", texts=Data("/here", "abc"))) == key(index=Part("index", texts=Data("/there", "abc")))
-
-
 def test_a_text_is_not_taken_for_the_data_of_that_digest():
     assert key(a="abc") != key(a=Data("abc", "abc"))
 
@@ -126,11 +88,6 @@ def test_refused_values_are_found_at_any_depth():
         recipe.describe({"a": [1, (2, {"b": {3}})]})
     with pytest.raises(TypeError):
         recipe.describe([0.5, float("nan")])
-
-
-def test_the_refusal_names_the_type():
-    with pytest.raises(TypeError, match="ndarray"):
-        recipe.describe(np.zeros(2))
 
 
 def test_input_steps_lists_direct_inputs_in_order():

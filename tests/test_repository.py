@@ -42,8 +42,3 @@ def test_ways_to_write_one_address(url):
 def test_what_is_no_repository_is_an_error_that_names_its_place(url):
     with pytest.raises(BadInput, match="BOOK_REPOSITORY"):
         repository.parsed(url, "main", "BOOK_REPOSITORY")
-
-
-def test_a_placeholder_knows_that_it_is_one():
-    assert Repository(repository.NOBODY, "x", "main").is_placeholder
-    assert not Repository("somebody", "x", "main").is_placeholder

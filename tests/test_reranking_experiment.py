@@ -56,13 +56,6 @@ def trial():
 WINDOWS = {"d1#0": 0.9, "d1#1": 0.1, "d2#0": 0.6}
 
 
-def test_a_model_is_asked_for_the_trials_candidates_or_for_others(trial):
-    scorer = Scorer(WINDOWS)
-    trial.of("x", scorer)
-    trial.of("x", scorer, 5)
-    assert scorer.asked == [(trial.bed, trial.run, 20), (trial.bed, trial.run, 5)]
-
-
 @pytest.mark.parametrize("aggregation, expected", [("mean", [0.5, 1.0]), ("max", [1.0, 0.5]), ("first", [1.0, 0.5]),
                                                    ("sum", [1.0, 0.5])])
 def test_window_scores_are_aggregated_as_the_trial_says(trial, aggregation, expected):
@@ -85,13 +78,6 @@ def test_the_baseline_is_the_first_stage_itself(trial):
     assert found.values["RR@10"].tolist() == [1.0, 0.0]
     assert found.source is trial.run
     assert trial.baseline("BM25, tuned").label == "BM25, tuned"
-
-
-def test_one_model_stands_for_itself(trial):
-    alone = trial.over_seeds("x", [Scorer(WINDOWS)])
-    assert alone.values.equals(trial.of("x", Scorer(WINDOWS)).values)
-    assert alone.label == "x"
-    assert alone.seed_means is None
 
 
 def test_several_models_are_averaged_query_by_query(trial):

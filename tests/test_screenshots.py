@@ -28,11 +28,6 @@ def test_the_pages_of_a_book_are_all_but_the_theme_s_own(book):
     assert screenshots.pages(book) == ["index", "chapters/a"]
 
 
-def test_a_book_that_was_not_rendered_is_an_error(tmp_path):
-    with pytest.raises(BadInput, match="make book"):
-        screenshots.pages(tmp_path)
-
-
 def test_the_folder_is_beside_the_book_unless_it_is_named(monkeypatch, tmp_path):
     monkeypatch.delenv("BOOK_SCREENSHOTS", raising=False)
     assert screenshots.folder() == paths.BOOK / "_build" / "screenshots"

@@ -96,10 +96,6 @@ def test_every_step_is_as_it_was_accepted(present):
     assert not changed, f"what these steps do has changed: {', '.join(changed)}. Mend: {MEND}"
 
 
-def test_the_book_has_steps(present):
-    assert {"bm25_run", "cross_encoder", "window_scores"} <= set(present)
-
-
 def test_digests_depend_on_no_memory_address(present):
     for name in present:
         seen = {}

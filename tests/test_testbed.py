@@ -1,7 +1,6 @@
 import pytest
 
 from helpers.data.external_run import external_run
-from helpers.data.queries import take
 from helpers.errors import BadInput
 from helpers.systems.testbed import Testbed
 
@@ -30,20 +29,10 @@ def test_a_larger_sample_of_the_same_seed_holds_the_smaller_one(store):
     assert set(Testbed("almanac", queries=20, seed=2).query_frame["query_id"]) != small
 
 
-def test_too_large_a_sample_is_all_there_is():
-    frame = Testbed("almanac").source.queries("topics")
-    assert take(frame, 1000, 1).equals(frame)
-    assert take(frame, 0, 1).equals(frame)
-
-
 def test_the_collection_says_what_counts_as_relevant(folder):
     assert Testbed("almanac").min_relevance == 2
     assert Testbed(str(folder)).min_relevance == 1
     assert Testbed("almanac", min_relevance=3).min_relevance == 3
-
-
-def test_documents_come_first_where_there_are_any(folder):
-    assert Testbed("almanac").unit == "document"
 
 
 @pytest.mark.parametrize("changes, words", [({"unit": "chapter"}, "no unit"), ({"splits": ("nowhere",)}, "no split")])

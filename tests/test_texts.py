@@ -34,19 +34,10 @@ def test_texts_come_in_the_collections_order(texts):
     assert list(texts) == IN_ORDER
 
 
-def test_ids_are_read_by_position(texts):
-    assert texts.ids([2, 0, 2]) == ["d5", "d9", "d5"]
-    assert texts.ids([]) == []
-
-
 def test_a_text_is_found_by_its_id(texts):
     assert texts["d1"] == Text("d1", "One", "body of one")
     assert "d1" in texts
     assert "d2" not in texts
-
-
-def test_positions_count_from_0(texts):
-    assert [texts.position(doc_id) for doc_id in ("d9", "d1", "d5")] == [0, 1, 2]
 
 
 @pytest.mark.parametrize("ask", [lambda texts: texts["d2"], lambda texts: texts.position("d2")])
@@ -90,14 +81,3 @@ def test_more_texts_than_one_batch(part, monkeypatch):
     lines = "".join(f"d{number}\tu\tt\tbody {number}\n" for number in range(5))
     texts = Texts(text_store(part(lines)).value())
     assert [text.doc_id for text in texts] == ["d0", "d1", "d2", "d3", "d4"]
-
-
-def test_the_reader_cannot_write(texts):
-    with pytest.raises(Exception, match="readonly"):
-        texts._db.execute("DELETE FROM texts")
-
-
-def test_the_almanac_in_a_store(part):
-    texts = Texts(text_store(open_collection("almanac").part("texts", "document")).value())
-    assert len(texts) == 1000
-    assert texts.position("arts-001") == 0  # the first line of its file

@@ -42,11 +42,6 @@ def test_cleaning_removes_variants_comparisons_and_their_rendered_pages_alone(bo
     assert len(removed) == len(GONE) + 6
 
 
-def test_cleaning_again_removes_nothing(book):
-    variants.clean()
-    assert variants.clean() == []
-
-
 def test_cleaning_a_book_without_variants_keeps_what_rendering_rests_on(book):
     variants.clean()
     (book / "_build" / ".doctrees").mkdir()
@@ -73,12 +68,6 @@ def test_the_contents_end_with_the_variants_as_long_as_there_are_any(book):
     assert yaml.safe_load(build.write_toc().read_text())["parts"][-1]["caption"] == "Variants"
     variants.clean()
     assert yaml.safe_load(build.write_toc().read_text()) == yaml.safe_load((paths.BOOK / "_toc.yml").read_text())
-
-
-def test_the_chapter_of_a_name():
-    assert variants.chapter_of("model_size--abc") == "model_size"
-    assert variants.chapter_of("model_size--abc--compared") == "model_size"
-    assert variants.chapter_of("model_size") == "model_size"
 
 
 @pytest.mark.parametrize(("options", "rendered"), [([], 1), (["--no-render"], 0)])

@@ -30,10 +30,6 @@ def workflow(name):
     return next(file for file in FILES if file.stem == name)
 
 
-def test_there_are_the_workflows_that_the_readme_promises():
-    assert {file.stem for file in FILES} >= {"book", "preview", "links", "jupyter-book-2"}
-
-
 @every_workflow
 def test_every_target_and_script_that_is_run_exists(file):
     commands = [step["run"] for step in steps(file) if "run" in step]
@@ -94,19 +90,6 @@ def test_the_preview_compares_the_pull_request_with_its_base():
     fetched = [step["with"]["name"] for step in steps(workflow("preview")) if "download-artifact" in step.get("uses", "")]
     assert fetched == ["book-old", "book-new"]
     assert kept == ["book-${{ matrix.side }}", "preview"]
-
-
-def test_links_are_checked_every_week():
-    schedule = load(workflow("links"))["on"]["schedule"]
-    assert [len(line["cron"].split()) for line in schedule] == [5]
-    assert re.fullmatch(r"\d+ \d+ \* \* \d", schedule[0]["cron"])
-    assert any("make links" in step.get("run", "") for step in steps(workflow("links")))
-
-
-def test_the_second_jupyter_book_never_blocks():
-    content = jobs(workflow("jupyter-book-2"))
-    assert all(job["continue-on-error"] is True for job in content.values())
-    assert any("jupyter-book>=2,<3" in step.get("run", "") for job in content.values() for step in job["steps"])
 
 
 def test_pages_are_linked_by_one_address_alone():
