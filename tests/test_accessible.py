@@ -1,9 +1,11 @@
 """What the theme and docutils leave without a name or with an old role is mended on every page."""
 
 
+import yaml
 from bs4 import BeautifulSoup
 
 from extension import load
+from helpers import paths
 
 accessible = load("accessible")
 CONTENTS = """<ul><li><a href="a.html">A &amp; B</a>

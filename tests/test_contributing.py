@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from helpers import paths
 
 TEXT = (paths.ROOT / "CONTRIBUTING.md").read_text()

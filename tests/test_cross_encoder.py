@@ -10,6 +10,7 @@ from helpers.networks import backbone
 from helpers.networks.scoring import load_scorer, probabilities
 from helpers.reranking.aggregation import aggregate
 from helpers.steps import numerics
+from helpers.systems.base_reranker import long_document_reranker
 from helpers.systems.reranker import Reranker
 from helpers.systems.testbed import Testbed
 

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from helpers.retrieval.bo1 import expanded, expansion
-from helpers.retrieval.feedback import bo1_queries, weighted_run
+from helpers.retrieval.feedback import bo1_queries, rm3_run, weighted_run
 from helpers.retrieval.lucene import text_index
 from helpers.systems.testbed import Testbed
 

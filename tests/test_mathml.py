@@ -5,8 +5,10 @@ import re
 import xml.etree.ElementTree as ElementTree
 
 import pytest
+import yaml
 
 from extension import load
+from helpers import paths
 from press import chapters
 
 FORMULA = re.compile(r"\$\$(.+?)\$\$|(?<![\\$])\$([^$\s](?:[^$\n]*[^$\s])?)\$(?![$\d])", re.DOTALL)

@@ -8,6 +8,7 @@ from helpers.data.runs import COLUMNS
 from helpers.steps import step
 from helpers.systems.pipeline import Feedback, Pipeline
 from helpers.systems.testbed import Testbed
+from press.search_command import as_text
 
 pytestmark = pytest.mark.slow
 
