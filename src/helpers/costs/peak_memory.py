@@ -32,16 +32,7 @@ TINY = "BERT/1/32/2"
 @step(version=1, form="json", timing=True)
 def inference_memory(shapes: list[str], backbones: list[Any], batch: int, tokens: int, threads: int, precision: str,
                      device: str) -> dict[str, Any]:
-    """Measure the peak memory of encoding one batch of random texts by each model.
-
-    Args:
-        shapes: models with random weights, see `architectures.configuration`.
-        backbones: models with their own.
-        batch: texts in a batch.
-        tokens: of each text, without padding.
-        threads: of PyTorch, on a CPU.
-        precision: `fp32`, as in the study, or `bf16`.
-        device: `cpu` or `cuda`.
+    """Measure the peak memory of encoding one batch of random texts by each model; arguments as of `inference_seconds`.
 
     Returns:
         For each model, in bytes: `weights`, those of its parameters; `model`, by how much it and its work raise the peak;

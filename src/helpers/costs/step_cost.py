@@ -55,18 +55,7 @@ def training_seconds(shapes: list[str], backbones: list[Any], triplets: int, tok
     """Time one step of training in single precision: the three texts of a triplet encoded, the loss, its gradients, AdamW.
 
     The optimiser of a model lives for its turn only, since those of all would take three times the memory of the models.
-
-    Args:
-        shapes: models with random weights, see `architectures.configuration`.
-        backbones: models with their own.
-        triplets: in a batch.
-        tokens: of each of the three texts.
-        rounds: how often, after one round that is not counted.
-        threads: of PyTorch, on a CPU.
-        device: `cpu` or `cuda`.
-
-    Returns:
-        For each model the seconds of each round.
+    Arguments as of `inference_seconds`, with a batch of so many triplets; returns the seconds of each round of each model.
     """
     with numerics.using(device), torch_threads(threads):
         built = {name_of(model): build(model, attn_implementation=attention()).train().to(device)

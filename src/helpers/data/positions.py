@@ -12,14 +12,7 @@ from helpers.steps import step
 @step(version=1, form="table")
 def answer_positions(documents: Path, passages: Path, document_qrels: pd.DataFrame, passage_qrels: pd.DataFrame,
                      min_relevance: int) -> pd.DataFrame:
-    """The place of the first relevant passage in each relevant document.
-
-    Args:
-        documents: the text store of the documents.
-        passages: the text store of the passages, which are parts of the documents' bodies.
-        document_qrels: judgments of documents.
-        passage_qrels: judgments of passages, of the same queries.
-        min_relevance: the lowest grade that counts as relevant.
+    """The place of the first relevant passage in each relevant document; arguments as of `answers.answer_windows`.
 
     Returns:
         Columns query_id, doc_id, begins (words of title and body before it), length (its words), words (the document's, title
@@ -32,5 +25,5 @@ def answer_positions(documents: Path, passages: Path, document_qrels: pd.DataFra
         start = find(body, piece)
         if start is not None:
             rows.append((query, doc_id, len(title) + start, len(piece), len(title) + len(body)))
-    found = pd.DataFrame(rows, columns=["query_id", "doc_id", "begins", "length", "words"])
-    return found.sort_values("begins", kind="stable").drop_duplicates(["query_id", "doc_id"]).sort_index(ignore_index=True)
+    places = pd.DataFrame(rows, columns=["query_id", "doc_id", "begins", "length", "words"])
+    return places.sort_values("begins", kind="stable").drop_duplicates(["query_id", "doc_id"]).sort_index(ignore_index=True)

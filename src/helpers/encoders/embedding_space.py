@@ -27,13 +27,13 @@ def similarities(passages: Path, query_vectors: Path, store: Path, queries: pd.D
         Columns query_id, relevant (the most similar relevant passage), other (mean of all other passages), above (share of the
         other passages that are less similar than that relevant one). A query without relevant passage in the store is left out.
     """
-    texts, asked = np.load(passages / PASSAGES, mmap_mode="r"), np.load(query_vectors / QUERIES)
+    texts, query_matrix = np.load(passages / PASSAGES, mmap_mode="r"), np.load(query_vectors / QUERIES)
     places = relevant_places(store, queries, qrels, min_relevance)
     rows = []
     for number, query in enumerate(queries["query_id"]):
         if not (mine := places.get(query)):
             continue
-        scores = texts @ asked[number]
+        scores = texts @ query_matrix[number]
         best, others = scores[mine].max(), np.delete(scores, mine)
         rows.append((query, float(best), float(others.mean()), float((others < best).mean())))
     return pd.DataFrame(rows, columns=["query_id", "relevant", "other", "above"])
@@ -44,13 +44,9 @@ def tsne_map(passages: Path, query_vectors: Path, store: Path, queries: pd.DataF
              sample: int, perplexity: float, seed: int) -> pd.DataFrame:
     """Some queries and a relevant passage of each in the plane, by t-SNE (van der Maaten & Hinton 2008; David 2020, figure B.2).
 
+    The arguments before `sample` are those of `similarities`.
+
     Args:
-        passages: the folder of `embeddings.passage_embeddings`.
-        query_vectors: the folder of `embeddings.query_embeddings`.
-        store: the text store, whose order the passages have.
-        queries: the encoded queries.
-        qrels: their judgments.
-        min_relevance: the lowest grade that counts as relevant.
         sample: queries shown: the first that have a relevant passage.
         perplexity: about how many neighbours of a point count; less than the number of points.
         seed: of the map.
@@ -60,10 +56,10 @@ def tsne_map(passages: Path, query_vectors: Path, store: Path, queries: pd.DataF
     """
     from sklearn.manifold import TSNE
 
-    texts, asked = np.load(passages / PASSAGES, mmap_mode="r"), np.load(query_vectors / QUERIES)
+    texts, query_matrix = np.load(passages / PASSAGES, mmap_mode="r"), np.load(query_vectors / QUERIES)
     places = relevant_places(store, queries, qrels, min_relevance)
     shown = [(number, query) for number, query in enumerate(queries["query_id"]) if places.get(query)][:sample]
-    vectors = np.concatenate([asked[[number for number, _ in shown]], texts[[places[query][0] for _, query in shown]]])
+    vectors = np.concatenate([query_matrix[[number for number, _ in shown]], texts[[places[query][0] for _, query in shown]]])
     perplexity = min(perplexity, (len(vectors) - 1) / 3)
     points = TSNE(perplexity=perplexity, metric="cosine", init="pca", random_state=seed).fit_transform(vectors)
     frame = pd.DataFrame(points.astype(float), columns=["x", "y"])

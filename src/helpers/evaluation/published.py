@@ -119,6 +119,16 @@ def value(study: str, table: str, row: str, column: str) -> Entry:
     return entries[table, row, column]
 
 
+def cells(study: str, table: str) -> dict[tuple[str, str], Entry]:
+    """A study's table by (row, column)."""
+    return {(row, column): entry for (name, row, column), entry in load(study).items() if name == table}
+
+
+def column(study: str, table: str, name: str) -> dict[str, Entry]:
+    """One column of a study's table by row."""
+    return {row: entry for (row, column), entry in cells(study, table).items() if column == name}
+
+
 def everything() -> list[Entry]:
     """Every published value of every study, in the studies' order."""
     return [entry for study in STUDIES for entry in load(study).values()]

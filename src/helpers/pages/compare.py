@@ -1,14 +1,17 @@
 """Published beside measured: the component that every chapter uses."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
 
 from helpers.evaluation import published, verdicts
-from helpers.evaluation.significance import Paired
+from helpers.evaluation.significance import Interval, Paired, Unpaired
 from helpers.evaluation.verdicts import ALPHA, Verdict
 from helpers.pages.fragments import Fragment, Html, badge, cell, linked, table
 from helpers.pages.numbers import interval, p_value, plain, signed
+from helpers.steps import Step
 from helpers.systems.evaluated import Evaluation
 
+K = TypeVar("K")
 HEADER = ("published", "measured", "verdict", "effect", "p (t, perm.)", "ER, ΔRI")
 
 
@@ -29,10 +32,10 @@ def against_published(study: str, number: str, column: str, measure: str, system
         rows_are: what a row's label names, `epochs`: the head of the first column.
         whole: whether the table's other rows are shown, too.
     """
-    known = {row: entry for (t, row, c), entry in published.load(study).items() if (t, c) == (number, column)}
+    known = published.column(study, number, column)
     base, said = systems[baseline], known.get(baseline)
     pairs = {row: system.against(base, measure) for row, system in systems.items() if row != baseline}
-    corrected = dict(zip(pairs, verdicts.holm([found.p_permutation for found in pairs.values()]), strict=True))
+    corrected = corrected_p(pairs)
     rows, data = [], []
     for row, system in systems.items():
         entry, found, mean = known.get(row), pairs.get(row), system.mean(measure)
@@ -75,6 +78,29 @@ def with_interval(value: Html | str, text: str) -> Html:
     return Html(f'{cell(value)}<br><small>{cell(text)}</small>')
 
 
+def mean_cell(system: Evaluation, measure: str) -> Html:
+    """The mean of a measure, linked to its provenance, with its interval below."""
+    m = system.mean(measure)
+    return with_interval(measured(plain(m.mean), system), interval(m.low, m.high))
+
+
+def difference_cell(difference: Interval, system: Evaluation | None = None) -> Html:
+    """A difference with its interval below; linked, if a system is given that its provenance is shown of."""
+    value = signed(difference.mean)
+    return with_interval(measured(value, system) if system else value, interval(difference.low, difference.high, sign=True))
+
+
+def corrected_p(tests: Mapping[K, Paired | Unpaired]) -> dict[K, float]:
+    """The p of each test's permutation, corrected by Holm's method over all of them."""
+    return dict(zip(tests, verdicts.holm([test.p_permutation for test in tests.values()]), strict=True))
+
+
+def table_value(entry: published.Entry, measure: str, value: float, source: Step, verdict: str | None = None) -> dict[str, Any]:
+    """A measured value of a published cell, as a fragment's data carries it for other pages."""
+    return {"study": entry.study, "table": entry.table, "row": entry.row, "column": entry.column, "measure": measure,
+            "measured": value, "key": source.key, "verdict": verdict}
+
+
 def seeds_text(system: Evaluation, measure: str) -> str:
     """The variation over seeds, for a system that was run with several: `, sd 0.004 over 4 seeds`."""
     if system.seed_means is None:
@@ -94,9 +120,7 @@ def test_cells(found: Paired | None, p: float | None) -> list[Html | str]:
     """Effect with its interval, and both p-values of a comparison; empty for the baseline itself."""
     if found is None or p is None:
         return ["", ""]
-    d = found.difference
-    both = Html(f"{cell(p_value(found.p_t))}<br>{cell(p_value(p))}")
-    return [with_interval(signed(d.mean), interval(d.low, d.high, sign=True)), both]
+    return [difference_cell(found.difference), Html(f"{cell(p_value(found.p_t))}<br>{cell(p_value(p))}")]
 
 
 def ratio_cell(entry: published.Entry | None, baseline: published.Entry | None, mean: float, base_mean: float,
@@ -118,7 +142,7 @@ def differences_table(caption: str, pairs: Mapping[str, tuple[Evaluation, Evalua
         measure: of the evaluations.
     """
     found = {name: first.against(second, measure) for name, (first, second) in pairs.items()}
-    corrected = dict(zip(found, verdicts.holm([each.p_permutation for each in found.values()]), strict=True))
+    corrected = corrected_p(found)
     rows = [[name, *(measured(plain(system.mean(measure).mean), system) for system in pairs[name]),
              *test_cells(found[name], corrected[name])] for name in pairs]
     header = ("comparison", "first", "second", f"difference in {measure}", "p (t, perm.)")
@@ -127,6 +151,5 @@ def differences_table(caption: str, pairs: Mapping[str, tuple[Evaluation, Evalua
 
 def measures_table(caption: str, systems: Mapping[str, Evaluation], measures: Sequence[str]) -> Fragment:
     """Means with intervals, a row a system, a column a measure."""
-    rows = [[name, *(with_interval(measured(plain(m.mean), system), interval(m.low, m.high))
-                     for m in (system.mean(measure) for measure in measures))] for name, system in systems.items()]
+    rows = [[name, *(mean_cell(system, measure) for measure in measures)] for name, system in systems.items()]
     return Fragment(table(caption, ("system", *measures), rows).text)

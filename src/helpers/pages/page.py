@@ -18,9 +18,18 @@ def prose(*sentences: str) -> Fragment:
     return Fragment(markdown=" ".join(sentence for sentence in sentences if sentence))
 
 
-def show_table(caption: str, header: Sequence[Any], rows: Sequence[Sequence[Any]], numeric_from: int = 1) -> Fragment:
-    """A table as a cell's result."""
-    return Fragment(table(caption, header, rows, numeric_from).text)
+def show_table(caption: str, header: Sequence[Any], rows: Sequence[Sequence[Any]], numeric_from: int = 1,
+               values: Sequence[dict[str, Any]] = ()) -> Fragment:
+    """A table as a cell's result; `values` of published cells that it holds are carried for other pages."""
+    return Fragment(table(caption, header, rows, numeric_from).text, data={"values": list(values)} if values else {})
+
+
+def measurements_table(steps: Mapping[str, Step]) -> Fragment:
+    """What measurements themselves cost, a row a step."""
+    manifests = {name: step.entry().manifest for name, step in steps.items()}
+    rows = [[name, numbers.seconds(manifest["seconds"]), f"{manifest['machine']['cpu']}, {threads(manifest['machine'])}"]
+            for name, manifest in manifests.items()]
+    return show_table("What the measurements cost", ("measurement", "time", "on"), rows)
 
 
 def provenance(*systems: Any) -> Fragment:

@@ -9,9 +9,9 @@ from helpers.data.answer_types import TYPES
 from helpers.evaluation import published, verdicts
 from helpers.evaluation.significance import Unpaired
 from helpers.pages import claims, page, plots
-from helpers.pages.compare import measured, published_cell, row_verdict, test_cells, with_interval
+from helpers.pages.compare import corrected_p, difference_cell, mean_cell, published_cell, row_verdict, table_value, test_cells
 from helpers.pages.fragments import Fragment, Html, badge
-from helpers.pages.numbers import count, interval, p_value, plain, signed
+from helpers.pages.numbers import count, p_value, plain
 from helpers.stories.answer_type_rules import LABEL, STUDY, TABLE, published_counts, typed
 from helpers.stories.collection import groups_of
 from helpers.stories.wording import unpaired_effect
@@ -46,30 +46,27 @@ def by_type_table(systems: Mapping[str, Evaluation], model: str, types: pd.Serie
     beside = name if known else "BERT"
     groups = {kind: list(types.index[types == kind]) for kind in TYPES}
     pairs = {kind: encoder.on(group).against(base.on(group), MEASURE) for kind, group in groups.items() if len(group) >= FEWEST}
-    corrected = dict(zip(pairs, verdicts.holm([found.p_permutation for found in pairs.values()]), strict=True))
+    corrected = corrected_p(pairs)
     rows, data = [], []
     for kind, group in groups.items():
         said, printed = (published.value(STUDY, TABLE, row, kind) for row in ("BM25", beside))
         verdict = row_verdict(printed, said, pairs.get(kind), corrected.get(kind))
         word = "" if verdict is None else verdict.verdict if known else verdicts.INCOMPARABLE
-        rows.append([kind, count(published_counts()[kind]), count(len(group)), published_cell(said, said), mean_cell(base, group),
-                     published_cell(printed, said), mean_cell(encoder, group), badge(word, verdicts.KINDS[word]) if word else "",
-                     *test_cells(pairs.get(kind), corrected.get(kind))])
+        rows.append([kind, count(published_counts()[kind]), count(len(group)), published_cell(said, said),
+                     group_cell(base, group), published_cell(printed, said), group_cell(encoder, group),
+                     badge(word, verdicts.KINDS[word]) if word else "", *test_cells(pairs.get(kind), corrected.get(kind))])
         measured_here = [("BM25", base, None), *([(beside, encoder, word or None)] if known else [])] if group else []
-        data += [{"study": STUDY, "table": TABLE, "row": row, "column": kind, "measure": MEASURE, "key": system.source.key,
-                  "measured": system.on(group).mean(MEASURE).mean, "verdict": verdict} for row, system, verdict in measured_here]
+        data += [table_value(published.value(STUDY, TABLE, row, kind), MEASURE, system.on(group).mean(MEASURE).mean,
+                             system.source, verdict) for row, system, verdict in measured_here]
     header = ("type", "queries, study", "queries, here", "BM25, published", "BM25, measured", f"{beside}, published",
               f"{model}, measured", "verdict", "encoder less BM25", "p (t, perm.)")
     caption = f"{published.published_name(STUDY)}, table {TABLE}: mean reciprocal rank by answer type"
-    return Fragment(page.show_table(caption, header, rows).html, data={"values": data})
+    return page.show_table(caption, header, rows, values=data)
 
 
-def mean_cell(system: Evaluation, group: Sequence[str]) -> Html | str:
+def group_cell(system: Evaluation, group: Sequence[str]) -> Html | str:
     """The mean over a group with its interval, linked to where it came from; empty for no queries."""
-    if not group:
-        return ""
-    mean = system.on(group).mean(MEASURE)
-    return with_interval(measured(plain(mean.mean), system), interval(mean.low, mean.high))
+    return mean_cell(system.on(group), MEASURE) if group else ""
 
 
 def by_type_figure(systems: Mapping[str, Evaluation], types: pd.Series) -> Fragment:
@@ -102,7 +99,7 @@ def labels_and_rules(systems: Mapping[str, Evaluation], bed: Testbed) -> Fragmen
         cells: list[Any] = [kind]
         for types in (labels, given):
             group = list(types.index[types == kind])
-            cells += [count(len(group)), *(mean_cell(system, group) for system in systems.values())]
+            cells += [count(len(group)), *(group_cell(system, group) for system in systems.values())]
         rows.append(cells)
     header = ["type", *(f"{head}, {where}" for where in ("labels", "rules") for head in ("queries", *systems))]
     return page.show_table("Mean reciprocal rank by the collection's labels and by the types of the rules", header, rows)
@@ -148,11 +145,10 @@ def location_table(systems: Mapping[str, Evaluation], types: pd.Series, styles: 
         for style in dict.fromkeys(styles):
             inside = comparisons({model: systems[model]}, types[styles.loc[types.index] == style])
             found |= {f"{model}, {style} queries": (systems[model], test) for test in inside.values()}
-    corrected = verdicts.holm([test.p_permutation for _, test in found.values()])
+    corrected = corrected_p({name: test for name, (_, test) in found.items()})
     rows = [[name, f"{test.sizes[0]:,} and {test.sizes[1]:,}",
-             with_interval(measured(signed(test.difference.mean), system),
-                           interval(test.difference.low, test.difference.high, sign=True)),
-             p_value(test.p_permutation), p_value(p)] for (name, (system, test)), p in zip(found.items(), corrected, strict=True)]
+             difference_cell(test.difference, system), p_value(test.p_permutation), p_value(corrected[name])]
+            for name, (system, test) in found.items()]
     header = ("system", f"{EASY} and {HARD} queries", f"{EASY} less {HARD}", "p (permutation)", "p (Holm)")
     return page.show_table("Questions for a location against questions for an entity, unpaired", header, rows, numeric_from=2)
 

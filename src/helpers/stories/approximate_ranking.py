@@ -8,9 +8,9 @@ from helpers.encoders.nearest_neighbours import EXACT, HNSW, IVF, NO_SETTING, ru
 from helpers.evaluation import published, verdicts
 from helpers.evaluation.significance import Paired
 from helpers.pages import page
-from helpers.pages.compare import measured, test_cells, with_interval
+from helpers.pages.compare import corrected_p, mean_cell, test_cells
 from helpers.pages.fragments import Fragment
-from helpers.pages.numbers import count, interval, plain, seconds
+from helpers.pages.numbers import count, plain, seconds
 from helpers.stories.model_size import speed_text
 from helpers.stories.nearest_neighbours import NAMES, Searches, fastest, pays_after, setting_text
 from helpers.stories.wording import effect
@@ -37,9 +37,7 @@ def effect_table(systems: Mapping[tuple[str, int], Evaluation], real: pd.DataFra
     """
     compared, shares, rows = comparisons(systems), shares_of(real), []
     for case, system in systems.items():
-        mean = system.mean(MEASURE)
-        rows.append([NAMES[case[0]], setting_text(*case), plain(shares[case]),
-                     with_interval(measured(plain(mean.mean), system), interval(mean.low, mean.high)),
+        rows.append([NAMES[case[0]], setting_text(*case), plain(shares[case]), mean_cell(system, MEASURE),
                      *(test_cells(*compared[case]) if case in compared else ["baseline", ""])])
     return page.show_table("Effectiveness over the real collection, compared with exact search",
                            ("index", "setting", "recall of the exact top ten", MEASURE, "effect", "p (t, perm.)"), rows,
@@ -50,8 +48,8 @@ def comparisons(systems: Mapping[tuple[str, int], Evaluation]) -> dict[tuple[str
     """Every approximate search against the exact one, with its p-value, Holm-corrected over all of them."""
     base = systems[EXACT, NO_SETTING]
     pairs = {case: system.against(base, MEASURE) for case, system in systems.items() if case[0] != EXACT}
-    corrected = verdicts.holm([pair.p_permutation for pair in pairs.values()])
-    return {case: (pair, p) for (case, pair), p in zip(pairs.items(), corrected, strict=True)}
+    corrected = corrected_p(pairs)
+    return {case: (pair, corrected[case]) for case, pair in pairs.items()}
 
 
 def shares_of(real: pd.DataFrame) -> dict[tuple[str, int], float]:

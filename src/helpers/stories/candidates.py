@@ -7,9 +7,9 @@ import pandas as pd
 from helpers.data.runs import cut
 from helpers.data.windows import doc_of
 from helpers.pages import claims, page
-from helpers.pages.compare import measured, with_interval
+from helpers.pages.compare import mean_cell
 from helpers.pages.fragments import Fragment
-from helpers.pages.numbers import count, interval, plain, seconds
+from helpers.pages.numbers import count, plain, seconds
 from helpers.reranking.aggregation import aggregate
 from helpers.stories.wording import effect
 from helpers.systems.evaluated import Evaluation, evaluate
@@ -59,8 +59,7 @@ def table(trial: RerankingExperiment, systems: Mapping[int, Evaluation]) -> Frag
     for depth, system in systems.items():
         read = len(windows_of(windows, run, depth))
         ceiling = trial.bed.per_query(run, [f"R@{depth}"]).mean().iloc[0]
-        cells = [with_interval(measured(plain(m.mean), system), interval(m.low, m.high))
-                 for m in (system.mean("RR@10"), system.mean("R@10"))]
+        cells = [mean_cell(system, measure) for measure in ("RR@10", "R@10")]
         queries = windows["query_id"].nunique()
         rows.append([f"R = {depth}", *cells, plain(ceiling), count(round(read / queries)),
                      seconds(spent * read / len(windows) / queries)])

@@ -11,6 +11,7 @@ from helpers.data.statistics import median_length
 from helpers.evaluation import measures, published, verdicts
 from helpers.evaluation.significance import paired
 from helpers.pages import compare, page, plots
+from helpers.pages.compare import corrected_p
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, interval, p_value, plain, signed
 from helpers.retrieval import tuning
@@ -120,12 +121,12 @@ def tuned_table(systems: dict[str, Evaluation], settings: dict[str, tuple[float,
     """The systems of `tuned`, each compared with the first."""
     base = next(iter(systems.values()))
     found = {name: system.against(base, measure) for name, system in systems.items() if system is not base}
-    corrected = dict(zip(found, verdicts.holm([f.p_permutation for f in found.values()]), strict=True))
+    corrected = corrected_p(found)
     rows = []
     for name, system in systems.items():
         k1, b = settings[name]
-        effect = "" if name not in found else (f"{signed(found[name].difference.mean)} "
-                                               f"{interval(found[name].difference.low, found[name].difference.high, sign=True)}")
+        d = found[name].difference if name in found else None
+        effect = f"{signed(d.mean)} {interval(d.low, d.high, sign=True)}" if d else ""
         rows.append([name, f"{k1:g}", f"{b:g}", plain(system.mean(measure).mean), effect,
                      p_value(corrected[name]) if name in corrected else ""])
     return page.show_table(f"{measure} on the test queries by setting, against the first row",

@@ -14,16 +14,17 @@ from helpers.networks import architectures
 from helpers.networks import backbone as backbones
 from helpers.networks.backbone import Backbone
 from helpers.pages import claims, figures, page
-from helpers.pages.fragments import Fragment, Html, cell, linked
-from helpers.pages.numbers import count, plain, seconds
+from helpers.pages.compare import with_interval
+from helpers.pages.fragments import Fragment, Html, linked
+from helpers.pages.numbers import count, plain
 from helpers.steps import Step, numerics
+from helpers.stories.encoders import CHECKPOINTS
 from helpers.stories.model_size import speed_text
 from helpers.stories.wording import effect
 from helpers.systems.evaluated import Evaluation
 
 STUDY = "david2020"
-CHECKPOINTS = {"BERT": "bert-base-uncased", "RoBERTa": "roberta-base", "ALBERT": "albert-base-v1",
-               "DistilBERT": "distilbert-base-uncased", "ELECTRA": "electra-base-discriminator"}  # rows of table B.1
+ROWS = {name: checkpoint for checkpoint, name in CHECKPOINTS.items()}  # of table B.1
 MEASURE = "milliseconds_per_query"
 CLAIM = "distilbert-encodes-faster"
 MEGABYTE = 10**6
@@ -77,7 +78,7 @@ def configuration_table(found: Costs) -> Fragment:
     """The study's table B.1, as far as it decides the cost, beside what is measured here."""
     device, rows = next(iter(found.time)), []
     for model, name in zip(found.models, found.names, strict=True):
-        said = [published.value(STUDY, "B.1", CHECKPOINTS[name], column).printed if name in CHECKPOINTS else ""
+        said = [published.value(STUDY, "B.1", ROWS[name], column).printed if name in ROWS else ""
                 for column in ("Layer", "Params (Mil.)")]
         rows.append([name, said[0], layers(model), said[1], plain(found.time[device].value()[name]["parameters"] / 1e6, 1),
                      "random" if isinstance(model, str) else "trained"])
@@ -127,7 +128,7 @@ def training_table(found: Costs) -> Fragment:
 def spread(values: np.ndarray) -> Html:
     """The median with the quartiles below it."""
     low, middle, high = (speed_text(float(part)) for part in np.quantile(values, [0.25, 0.5, 0.75]))
-    return Html(f"{cell(middle)}<br><small>{cell(f'[{low}, {high}]')}</small>")
+    return with_interval(middle, f"[{low}, {high}]")
 
 
 def megabytes(size: int) -> str:
@@ -213,22 +214,12 @@ def same_shape(found: Costs, device: str, middle: Mapping[str, float]) -> str:
 
 def fastest_training(found: Costs, device: str) -> str:
     """Which of the study's models trains fastest, beside the study's word."""
-    middle = {name: float(np.median(found.training_seconds(device, name))) for name in found.names if name in CHECKPOINTS}
+    middle = {name: float(np.median(found.training_seconds(device, name))) for name in found.names if name in ROWS}
     if not {"ALBERT", "DistilBERT"} <= set(middle):
         return ""
     first = min(middle, key=lambda name: middle[name])
     return (f"In training, {first} is the fastest of the study's models here; the study's figure B.1 names ALBERT. "
             f"A step of DistilBERT takes {plain(middle['DistilBERT'] / middle['ALBERT'], 2)} of the time of one of ALBERT.")
-
-
-def spent(steps: Mapping[str, Step]) -> Fragment:
-    """What the measurements themselves cost."""
-    rows = []
-    for name, step in steps.items():
-        manifest = step.entry().manifest
-        machine = manifest["machine"]
-        rows.append([name, seconds(manifest["seconds"]), f"{machine['cpu']}, {page.threads(machine)}"])
-    return page.show_table("What the measurements cost", ("measurement", "time", "on"), rows)
 
 
 def all_steps(found: Costs) -> dict[str, Step]:

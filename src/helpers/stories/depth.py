@@ -8,7 +8,7 @@ import pandas as pd
 
 from helpers.evaluation import published, verdicts
 from helpers.pages import claims, page, plots
-from helpers.pages.compare import measured, row_verdict, with_interval
+from helpers.pages.compare import corrected_p, measured, row_verdict, table_value, with_interval
 from helpers.pages.fragments import Fragment, linked
 from helpers.pages.numbers import interval, plain, signed
 from helpers.steps import Step
@@ -76,7 +76,7 @@ def table(systems: Reranked, baseline: str) -> Fragment:
     for depth in systems[baseline]:
         base = systems[baseline][depth]
         tests = {stage: systems[stage][depth].against(base, MEASURE) for stage in stages if stage != baseline}
-        corrected = dict(zip(tests, verdicts.holm([test.p_permutation for test in tests.values()]), strict=True))
+        corrected = corrected_p(tests)
         said = {stage: published_value(depth, stage) for stage in stages}
         cells: list[Any] = []
         for stage in stages:
@@ -85,15 +85,14 @@ def table(systems: Reranked, baseline: str) -> Fragment:
             gain = f" ({percent(mean.mean, base.mean(MEASURE).mean)})" if stage in tests else ""
             below = interval(mean.low, mean.high) + (f"; study {printed(depth, stage)}" if said[stage] else "")
             cells.append(with_interval(measured(plain(mean.mean) + mark + gain, system), below))
-            verdict = row_verdict(said[stage], said[baseline], tests.get(stage), corrected.get(stage))
-            if said[stage] is not None:
-                data.append({"study": STUDY, "table": TABLE, "row": str(depth), "column": STUDIED[stage], "measure": MEASURE,
-                             "measured": mean.mean, "key": system.source.key, "verdict": verdict.verdict if verdict else None})
+            entry = said[stage]
+            verdict = row_verdict(entry, said[baseline], tests.get(stage), corrected.get(stage))
+            if entry is not None:
+                data.append(table_value(entry, MEASURE, mean.mean, system.source, verdict.verdict if verdict else None))
         rows.append([depth, *cells])
     caption = (f"{published.published_name(STUDY)}, table {TABLE}: {MEASURE} after re-ranking, measured, with the gain over "
                f"{label(baseline)} and the study's value († p < 0.05 after Holm's correction within a depth)")
-    shown = page.show_table(caption, ("depth", *map(label, stages)), rows)
-    return Fragment(shown.html, data={"values": data})
+    return page.show_table(caption, ("depth", *map(label, stages)), rows, values=data)
 
 
 def published_value(depth: int, stage: str) -> published.Entry | None:
@@ -140,12 +139,6 @@ def lead(systems: Reranked, dense: str, baseline: str, depth: int) -> Evaluation
 def best_rival(systems: Reranked, dense: str, depth: int) -> str:
     """The exact-match stage whose candidates rank best after re-ranking at a depth."""
     return max(exact_match(list(systems), dense), key=lambda stage: systems[stage][depth].mean(MEASURE).mean)
-
-
-def gaps(systems: Reranked, dense: str, baseline: str) -> pd.Series:
-    """The mean difference in RR@10 between two stages' candidates, by depth."""
-    return pd.Series({depth: system.mean(MEASURE).mean - systems[baseline][depth].mean(MEASURE).mean
-                      for depth, system in systems[dense].items()}, name=f"{label(dense)} less {label(baseline)}")
 
 
 def finding(recall: pd.DataFrame, systems: Reranked, dense: str, baseline: str) -> Fragment:

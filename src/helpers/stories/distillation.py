@@ -9,11 +9,10 @@ import pandas as pd
 
 from helpers.costs.speed import per_minute
 from helpers.evaluation import published
-from helpers.evaluation.verdicts import holm
 from helpers.pages import claims, page
-from helpers.pages.compare import measured, with_interval
+from helpers.pages.compare import corrected_p, difference_cell, mean_cell
 from helpers.pages.fragments import Fragment
-from helpers.pages.numbers import count, interval, p_value, plain, signed
+from helpers.pages.numbers import count, p_value, plain
 from helpers.reranking.distillation_losses import PARTS
 from helpers.stories.model_size import rate
 from helpers.stories.training import STUDY, curve, final
@@ -55,23 +54,18 @@ def ablation_table(systems: Mapping[str, Evaluation], logs: Mapping[str, dict[st
     whole = systems[DISTILLED]
     names = [name for name in logs if name not in (TEACHER,)]
     tests = {name: systems[name].against(whole, MEASURE) for name in names if name != DISTILLED}
-    corrected = dict(zip(tests, holm([test.p_permutation for test in tests.values()]), strict=True))
+    corrected = corrected_p(tests)
     rows = []
     for name in names:
-        mean = systems[name].mean(MEASURE)
-        cells: list[Any] = ["", ""]
-        if name in tests:
-            d = tests[name].difference
-            cells = [with_interval(signed(d.mean), interval(d.low, d.high, sign=True)), p_value(corrected[name])]
-        rows.append([name, plain(final(logs[name], "eval_loss")),
-                     with_interval(measured(plain(mean.mean), systems[name]), interval(mean.low, mean.high)), *cells])
+        cells: list[Any] = [difference_cell(tests[name].difference), p_value(corrected[name])] if name in tests else ["", ""]
+        rows.append([name, plain(final(logs[name], "eval_loss")), mean_cell(systems[name], MEASURE), *cells])
     return page.show_table("Which of the losses matters? (p corrected by Holm's method)",
                            ("student", "evaluation loss", MEASURE, "against all four losses", "p"), rows)
 
 
 def size_table(logs: Mapping[str, dict[str, Any]], speed: Mapping[str, Any], shapes: Mapping[str, str]) -> Fragment:
     """Size and speed of teacher and student, here and in table 5.6."""
-    said = {(row, column): entry for (table, row, column), entry in published.load(STUDY).items() if table == "5.6"}
+    said = published.cells(STUDY, "5.6")
     rates = {name: float(np.median(per_minute(dict(speed), size))) for name, size in shapes.items()}
     rows = []
     for row, name in ((TEACHER, TEACHER), ("L3-H384", DISTILLED)):

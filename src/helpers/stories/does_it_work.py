@@ -10,7 +10,7 @@ from helpers.data.windows import doc_of
 from helpers.evaluation import measures, published
 from helpers.evaluation.verdicts import ALPHA
 from helpers.pages import claims, page
-from helpers.pages.compare import measured, with_interval
+from helpers.pages.compare import mean_cell
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, interval, p_value, plain, seconds, signed
 from helpers.reranking.aggregation import aggregate
@@ -134,8 +134,7 @@ def aggregation_by_training(trained: Mapping[str, list[Evaluation]]) -> Fragment
     """RR@10 of each aggregation after each training."""
     rows: list[list[Any]] = []
     for name, systems in trained.items():
-        means = [(system, system.mean("RR@10")) for system in systems]
-        rows.append([name, *(with_interval(measured(plain(m.mean), system), interval(m.low, m.high)) for system, m in means)])
+        rows.append([name, *(mean_cell(system, "RR@10") for system in systems)])
     return page.show_table("RR@10 by aggregation and training", ("positive windows in training", *SYSTEMS), rows)
 
 

@@ -134,8 +134,7 @@ def published_heat_map() -> Fragment:
 
 def published_rows() -> dict[str, published.Entry]:
     """The study's MRR@10 of each encoder and pooling."""
-    return {row: entry for (table, row, column), entry in published.load(STUDY).items()
-            if (table, column) == (TABLE, "MRR@10") and " / " in row}
+    return {row: entry for row, entry in published.column(STUDY, TABLE, "MRR@10").items() if " / " in row}
 
 
 def pooling_table(systems: Mapping[str, Evaluation]) -> Fragment:

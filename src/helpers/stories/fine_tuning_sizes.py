@@ -2,8 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 
-import pandas as pd
-
 from helpers.errors import BadInput
 from helpers.evaluation import published
 from helpers.pages import claims, page, plots
@@ -14,6 +12,7 @@ from helpers.retrieval.bm25 import K1, B
 from helpers.steps import Step
 from helpers.stories import readiness
 from helpers.stories.readiness import Systems
+from helpers.stories.training import curve
 from helpers.systems.evaluated import Evaluation, over_seeds
 from helpers.systems.search_tasks import FACTS, SearchTask
 from helpers.systems.starting_points import BACKBONE, CONDENSER, CONTINUED
@@ -81,8 +80,7 @@ def loss_curves(task: SearchTask, starts: Mapping[str, Step | None], size: int, 
     """The training loss from the backbone and from Condenser, as in figure 5."""
     lines = {}
     for start in (name for name in (BACKBONE, CONDENSER) if name in starts):
-        log = task.encoder(starts[start], size, seed).log.value()
-        lines[start] = pd.Series({line["step"]: line["loss"] for line in log["log"] if "loss" in line}, dtype=float)
+        lines[start] = curve(task.encoder(starts[start], size, seed).log.value(), "loss")
     return plots.curves(lines, "optimiser steps", "training loss", "Training loss with the largest training set, as in figure 5.")
 
 

@@ -10,11 +10,12 @@ from helpers.costs.latency import folder_size, per_query
 from helpers.data.texts import Texts
 from helpers.evaluation import published
 from helpers.pages import claims, page, plots
-from helpers.pages.compare import measured, with_interval
+from helpers.pages.compare import mean_cell, table_value
 from helpers.pages.fragments import Fragment, Html, linked
-from helpers.pages.numbers import count, interval, plain, signed
+from helpers.pages.numbers import count, plain, signed
 from helpers.retrieval.word_weights import top_weighted_terms
 from helpers.steps import Step
+from helpers.stories.model_size import rounds_cell
 from helpers.stories.repbert import ROWS, TABLE
 from helpers.stories.stages import IMPROVED, STUDY, label
 from helpers.stories.wording import effect
@@ -48,25 +49,21 @@ def sizes(recipes: FirstStages, names: Sequence[str], bed: Testbed) -> dict[str,
 
 def table(systems: Mapping[str, Evaluation], latency: Step | None, sizes: Mapping[str, Step]) -> Fragment:
     """Every stage: effectiveness, latency beside the study's, and the room that its index takes."""
-    said = {row: entry for (number, row, column), entry in published.load(STUDY).items() if (number, column) == (TABLE, LATENCY)}
+    said = published.column(STUDY, TABLE, LATENCY)
     times = timings(latency)
     rows, data = [], []
     for name, system in systems.items():
-        means = [system.mean(measure) for measure in ("RR@10", "R@1000")]
         known = said.get(ROWS.get(name, ""))
         cells: list[Html | str] = ["", "", ""]
         if latency is not None and name in times:
             cells = [linked(milliseconds(times[name]), latency), parts(times[name]),
                      linked(f"{sizes[name].value()['bytes'] / 1e6:.1f} MB", sizes[name])]
             if known is not None:
-                data.append({"study": STUDY, "table": TABLE, "row": ROWS[name], "column": LATENCY,
-                             "measure": "milliseconds_per_query", "measured": float(np.median(per_query(times[name]))),
-                             "key": latency.key, "verdict": None})
-        rows.append([system.label, *(with_interval(measured(plain(m.mean), system), interval(m.low, m.high)) for m in means),
+                data.append(table_value(known, "milliseconds_per_query", float(np.median(per_query(times[name]))), latency))
+        rows.append([system.label, *(mean_cell(system, measure) for measure in ("RR@10", "R@1000")),
                      known.printed if known else "", *cells])
     header = ("first stage", "RR@10", "R@1000", "ms/query, published", "ms/query, here", "of which", "index")
-    shown = page.show_table("First stages: effectiveness, latency and size", header, rows)
-    return Fragment(shown.html, data={"values": data})
+    return page.show_table("First stages: effectiveness, latency and size", header, rows, values=data)
 
 
 def timings(latency: Step | None) -> dict[str, dict[str, list[float]]]:
@@ -76,8 +73,7 @@ def timings(latency: Step | None) -> dict[str, dict[str, list[float]]]:
 
 def milliseconds(found: Mapping[str, list[float]]) -> Html:
     """The median over rounds, with the fastest and the slowest below."""
-    values = per_query(dict(found))
-    return with_interval(plain(float(np.median(values)), 1), f"{plain(values.min(), 1)} to {plain(values.max(), 1)}")
+    return rounds_cell(per_query(dict(found)), lambda value: plain(value, 1))
 
 
 def parts(found: Mapping[str, list[float]]) -> str:

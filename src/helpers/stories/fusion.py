@@ -6,7 +6,7 @@ from typing import Any
 from helpers.evaluation import published, verdicts
 from helpers.evaluation.significance import Paired
 from helpers.pages import claims, page
-from helpers.pages.compare import measured, row_verdict, with_interval
+from helpers.pages.compare import corrected_p, measured, row_verdict, table_value, with_interval
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import interval, p_value, plain, signed
 from helpers.retrieval.fusion import RRF, SUM
@@ -25,7 +25,7 @@ def matrix(fused: Fused, table: str, measure: str = "") -> Fragment:
     the study's value below, if the measure is the study's."""
     measure, names = measure or TABLES[table], list(fused.alone)
     tests = {pair: system.against(fused.alone[pair[0]], measure) for pair, system in fused.merged.items()}
-    corrected = dict(zip(tests, verdicts.holm([test.p_permutation for test in tests.values()]), strict=True))
+    corrected = corrected_p(tests)
     rows, data = [], []
     for a in names:
         base = fused.alone[a]
@@ -39,13 +39,12 @@ def matrix(fused: Fused, table: str, measure: str = "") -> Fragment:
             cells.append(with_interval(shown, f"study {printed(said)}") if said else shown)
             if said is not None:
                 verdict = row_verdict(said, published_value(table, a, a), tests.get((a, b)), corrected.get((a, b)))
-                data.append({"study": STUDY, "table": table, "row": said.row, "column": said.column, "measure": measure,
-                             "measured": mean, "key": system.source.key, "verdict": verdict.verdict if verdict else None})
+                data.append(table_value(said, measure, mean, system.source, verdict.verdict if verdict else None))
         rows.append([label(a), *cells])
     below = "and the study's value below" if measure == TABLES[table] else f"in place of the study's {TABLES[table]}"
     caption = (f"{published.published_name(STUDY)}, table {table}: {measure} of the alternating merge, the row's list first; its "
                f"change against the row's stage alone († p < 0.05 after Holm's correction) {below}")
-    return Fragment(page.show_table(caption, ("first", *(f"+ {label(b)}" for b in names)), rows).html, data={"values": data})
+    return page.show_table(caption, ("first", *(f"+ {label(b)}" for b in names)), rows, values=data)
 
 
 def published_value(table: str, a: str, b: str) -> published.Entry | None:
@@ -72,8 +71,8 @@ def against_merge(fused: Fused, measure: str) -> dict[tuple[tuple[str, str], str
     """Each pair fused by the other two methods, compared with its merge in the better order: the test, and p after Holm."""
     tests = {(pair, name): systems[pair].against(fused.merged[order(fused, pair)], measure)
              for name, systems in others(fused).items() for pair in systems}
-    corrected = verdicts.holm([test.p_permutation for test in tests.values()])
-    return {key: (test, p) for (key, test), p in zip(tests.items(), corrected, strict=True)}
+    corrected = corrected_p(tests)
+    return {key: (test, corrected[key]) for key, test in tests.items()}
 
 
 def others(fused: Fused) -> dict[str, Mapping[tuple[str, str], Evaluation]]:

@@ -12,7 +12,7 @@ from helpers.data.tokens import WindowTokens
 from helpers.data.windows import WHOLE
 from helpers.networks.backbone import resolve
 from helpers.pages import claims, page, plots
-from helpers.pages.compare import measured, with_interval
+from helpers.pages.compare import mean_cell, with_interval
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, interval, plain, seconds
 from helpers.stories.alarfaj import BERT, BM25, Settings, row
@@ -104,10 +104,9 @@ def scoring_table(systems: Mapping[str, Evaluation], measure: str = "nDCG@10") -
     """What each length reached, and what scoring took."""
     rows = []
     for name, system in systems.items():
-        m = system.mean(measure)
         inputs = system.source.entry().manifest["inputs"] if name != BM25 else []
-        spent = next((each.get("seconds") for each in inputs if "window_scores" in each["step"]), None)
-        rows.append([name, with_interval(measured(plain(m.mean), system), interval(m.low, m.high)),
+        spent = next((part.get("seconds") for part in inputs if "window_scores" in part["step"]), None)
+        rows.append([name, mean_cell(system, measure),
                      "" if spent is None else seconds(spent)])
     return page.show_table("Effectiveness, and the time that scoring all candidates took", ("system", measure, "scoring"), rows)
 

@@ -7,11 +7,11 @@ from typing import Any
 import pandas as pd
 
 from helpers.data.texts import Texts
-from helpers.evaluation.verdicts import ALPHA, holm
+from helpers.evaluation.verdicts import ALPHA
 from helpers.pages import claims, page
-from helpers.pages.compare import measured, with_interval
+from helpers.pages.compare import corrected_p, difference_cell, mean_cell
 from helpers.pages.fragments import Fragment
-from helpers.pages.numbers import count, interval, p_value, plain, signed
+from helpers.pages.numbers import count, p_value, plain
 from helpers.retrieval.consistency import MEASURE as FACTOR
 from helpers.retrieval.consistency import consistency, consistency_at_depth, means
 from helpers.steps import Step
@@ -59,9 +59,7 @@ def table(systems: Mapping[str, Mapping[int, Evaluation]]) -> Fragment:
     """The factor of every stage at every depth, with its interval over queries."""
     rows = []
     for stage, depths in systems.items():
-        means = [(system, system.mean(FACTOR)) for system in depths.values()]
-        rows.append([label(stage), *(with_interval(measured(plain(m.mean), system), interval(m.low, m.high))
-                                     for system, m in means)])
+        rows.append([label(stage), *(mean_cell(system, FACTOR) for system in depths.values())])
     return page.show_table("Consistency factor by depth (95 % intervals over queries)",
                            ("first stage", *map(str, next(iter(systems.values())))), rows)
 
@@ -101,16 +99,11 @@ def crossed_table(systems: Crossed) -> Fragment:
     pairs = [(stage, depth) for stage in dict.fromkeys(stage for _, stage in systems) for depth in systems[BM25_NEGATIVES, stage]]
     tests = {(stage, depth): systems[DENSE_NEGATIVES, stage][depth].against(systems[BM25_NEGATIVES, stage][depth], MEASURE)
              for stage, depth in pairs}
-    corrected = dict(zip(tests, holm([test.p_permutation for test in tests.values()]), strict=True))
+    corrected = corrected_p(tests)
     rows: list[list[Any]] = []
     for stage, depth in pairs:
-        cells = []
-        for name in (BM25_NEGATIVES, DENSE_NEGATIVES):
-            system = systems[name, stage][depth]
-            mean = system.mean(MEASURE)
-            cells.append(with_interval(measured(plain(mean.mean), system), interval(mean.low, mean.high)))
-        d = tests[stage, depth].difference
-        rows.append([f"{label(stage)}, depth {depth}", *cells, with_interval(signed(d.mean), interval(d.low, d.high, sign=True)),
+        cells = [mean_cell(systems[name, stage][depth], MEASURE) for name in (BM25_NEGATIVES, DENSE_NEGATIVES)]
+        rows.append([f"{label(stage)}, depth {depth}", *cells, difference_cell(tests[stage, depth].difference),
                      p_value(corrected[stage, depth])])
     header = ("candidates", BM25_NEGATIVES, DENSE_NEGATIVES, "difference", "p")
     return page.show_table(f"{MEASURE} of the re-ranker by its training and its candidates (p corrected by Holm's method)",

@@ -1,6 +1,6 @@
 """The chapter *Model size* (Steensland 2021, experiment 3a)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,9 +13,9 @@ from helpers.errors import BadInput
 from helpers.evaluation import published
 from helpers.networks import backbone
 from helpers.pages import claims, page
-from helpers.pages.compare import measured, with_interval
+from helpers.pages.compare import mean_cell, with_interval
 from helpers.pages.fragments import Fragment, Html, linked
-from helpers.pages.numbers import count, interval, p_value, plain, signed
+from helpers.pages.numbers import count, p_value, plain, signed
 from helpers.steps import Step, numerics
 from helpers.stories.training import STUDY
 from helpers.stories.wording import effect
@@ -43,8 +43,7 @@ def label(spec: str) -> str:
 
 def names_of_shapes() -> dict[str, str]:
     """The study's names by `layers/dimensions`."""
-    return {str(entry.value): row for (table, row, column), entry in published.load(STUDY).items()
-            if (table, column) == (TABLE, "L/H")}
+    return {str(entry.value): row for row, entry in published.column(STUDY, TABLE, "L/H").items()}
 
 
 def studied_shapes() -> dict[str, str]:
@@ -87,8 +86,7 @@ def table(systems: Mapping[str, Evaluation], logs: Mapping[str, dict[str, Any]],
     rows: list[Sequence[Any]] = []
     for name in by_parameters(logs):
         system = systems[name]
-        cells = [with_interval(measured(plain(m.mean), system), interval(m.low, m.high))
-                 for m in (system.mean(MEASURE), system.mean("R@10"))]
+        cells = [mean_cell(system, measure) for measure in (MEASURE, "R@10")]
         rows.append([name, count(logs[name]["parameters"]), *cells, plain(float(logs[name]["log"][-1]["eval_loss"])),
                      rate(speed, shapes[name])])
     return page.show_table("The models trained here, smallest first",
@@ -97,8 +95,13 @@ def table(systems: Mapping[str, Evaluation], logs: Mapping[str, dict[str, Any]],
 
 def rate(speed: Mapping[str, Any], size: str) -> Html:
     """Queries per minute: the median over rounds, with the slowest and the fastest below."""
-    values = per_minute(dict(speed), size)
-    return with_interval(speed_text(float(np.median(values))), f"{speed_text(values.min())} to {speed_text(values.max())}")
+    return rounds_cell(per_minute(dict(speed), size))
+
+
+def rounds_cell(values: np.ndarray, text: Callable[[float], str] | None = None) -> Html:
+    """The median over rounds, with the smallest and the largest below."""
+    text = text or speed_text
+    return with_interval(text(float(np.median(values))), f"{text(values.min())} to {text(values.max())}")
 
 
 def speed_text(value: float) -> str:
@@ -130,8 +133,7 @@ def speed_table(speeds: Mapping[str, Mapping[str, Any]], steps: Mapping[str, Ste
         for device, speed in speeds.items():
             base = float(np.median(per_minute(dict(speed), studied_shapes()["BERT-Base"])))
             median = float(np.median(per_minute(dict(speed), size)))
-            cells += [linked(rate(speed, size), steps[device]),
-                      f"{plain(median / base, 1)}×"]
+            cells += [linked(rate(speed, size), steps[device]), f"{plain(median / base, 1)}×"]
         rows.append([row, size, said[row].printed, f"{plain(said[row].value / reference, 1)}×", *cells])
     heads = [part for device in speeds for part in (f"here, {device} (random weights)", "relative")]
     return page.show_table("Queries per minute: retrieval, BM25 and re-ranking",

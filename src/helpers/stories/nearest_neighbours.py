@@ -214,8 +214,4 @@ def spent(searches: Searches, steps: Mapping[int, Step]) -> Fragment:
     all_steps = {"embeddings of the passages": searches.encoder.embeddings(searches.bed),
                  **{f"search over {count(size)} vectors": step for size, step in steps.items()},
                  "runs of every index": searches.runs, "encoding a query": searches.encoding}
-    rows = []
-    for name, step in all_steps.items():
-        manifest = step.entry().manifest
-        rows.append([name, seconds(manifest["seconds"]), f"{manifest['machine']['cpu']}, {page.threads(manifest['machine'])}"])
-    return page.show_table("What the measurements cost", ("measurement", "time", "on"), rows)
+    return page.measurements_table(all_steps)

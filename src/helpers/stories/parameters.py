@@ -5,9 +5,9 @@ from dataclasses import replace
 from typing import Any
 
 from helpers.pages import claims, page
-from helpers.pages.compare import measured, with_interval
+from helpers.pages.compare import mean_cell
 from helpers.pages.fragments import Fragment
-from helpers.pages.numbers import count, interval, plain
+from helpers.pages.numbers import count, plain
 from helpers.stories.training import final
 from helpers.stories.wording import effect
 from helpers.systems.evaluated import Evaluation
@@ -32,9 +32,8 @@ def table(logs: Mapping[str, dict[str, Any]], systems: Mapping[str, Evaluation])
     """What each training adjusts, what it reaches on training and held-out pairs, and how it ranks."""
     rows = []
     for name, log in logs.items():
-        system, mean = systems[name], systems[name].mean("RR@10")
         rows.append([name, count(log["trained_parameters"]), plain(final(log, "loss")), plain(final(log, "eval_loss")),
-                     with_interval(measured(plain(mean.mean), system), interval(mean.low, mean.high))])
+                     mean_cell(systems[name], "RR@10")])
     return page.show_table("What is adjusted, and what it reaches",
                            ("trained", "adjusted parameters", "training loss", "evaluation loss", "RR@10"), rows)
 

@@ -46,7 +46,7 @@ def answers_table(found: pd.DataFrame) -> Fragment:
 def files_table(source: Collection, unit: str) -> Fragment:
     """Table 1 for this collection: records and size of its texts, and of the queries and judgments of each split."""
     known = {(row, column): f"{entry.printed} {UNITS.get(entry.measure, '')}".strip()
-             for (table, row, column), entry in published.load(STUDY).items() if table == "1"}
+             for (row, column), entry in published.cells(STUDY, "1").items()}
     files: dict[str, Iterable[Sequence[Any]]] = {"Collection": Texts(text_store(source.part("texts", unit)).value())}
     for name, split in {**SPLITS, **{split: split for split in source.splits if split not in SPLITS.values()}}.items():
         if split in source.splits:

@@ -7,9 +7,9 @@ import pandas as pd
 
 from helpers.data.collection import open_collection
 from helpers.errors import BadInput
-from helpers.evaluation.verdicts import ALPHA, holm
+from helpers.evaluation.verdicts import ALPHA
 from helpers.pages import page, plots
-from helpers.pages.compare import against_published, measured, test_cells
+from helpers.pages.compare import against_published, corrected_p, measured, test_cells
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain, signed
 from helpers.steps import Step
@@ -20,7 +20,6 @@ from helpers.systems.starting_points import BACKBONE, CONDENSER, CONTINUED, MLM,
 STUDY = "gao2021"
 STUDIED = {BACKBONE: "BERT", MLM: "BERT + MLM", CONDENSER: "BERT + CD", CONTINUED: "BERT + CD + CT"}  # rows of tables 1 to 4
 CONTINUED_EPOCHS, CONTINUED_RATE = 2, 5e-5  # of the continued pre-training; the rate is half of the first one's
-OTHER_BACKBONE = "not BERT but the first layers of MiniLM, and a pre-training smaller by many orders"
 MISSING = "it needs a starting point that these parameters leave out"
 
 Systems = Mapping[tuple[str, int], Evaluation]  # by starting point and training size
@@ -112,7 +111,7 @@ def gap_table(systems: Systems, sizes: Mapping[int, str], measure: str) -> Fragm
     """For each size and starting point: mean, spread over seeds, difference from the backbone, tests (Holm over the table)."""
     pairs = [(size, start) for size in sizes for start, n in systems if n == size and start != BACKBONE]
     found = {(size, start): systems[start, size].against(systems[BACKBONE, size], measure) for size, start in pairs}
-    corrected = dict(zip(found, holm([each.p_permutation for each in found.values()]), strict=True))
+    corrected = corrected_p(found)
     rows = []
     for start, size in sorted(systems, key=lambda place: (list(sizes).index(place[1]), NAMES.index(place[0]))):
         system, spread = systems[start, size], seed_means(systems[start, size])[measure].std()
@@ -128,7 +127,7 @@ def gap_sentence(systems: Systems, sizes: Mapping[int, str], measure: str, start
     if (start, next(iter(sizes))) not in systems:
         return ""
     found = {size: systems[start, size].against(systems[BACKBONE, size], measure) for size in sizes}
-    corrected = dict(zip(found, holm([each.p_permutation for each in found.values()]), strict=True))
+    corrected = corrected_p(found)
     told = joined([f"{signed(found[size].difference.mean)} ({sizes[size]})" for size in sizes])
     leads = [size for size in sizes if corrected[size] < ALPHA and found[size].difference.mean > 0]
     lags = [size for size in sizes if corrected[size] < ALPHA and found[size].difference.mean < 0]

@@ -9,11 +9,10 @@ import pandas as pd
 
 from helpers.evaluation import published
 from helpers.evaluation.variance import Components, components, queries_needed, seeds_needed
-from helpers.evaluation.verdicts import holm
 from helpers.pages import claims, figures, page
-from helpers.pages.compare import measured, with_interval
+from helpers.pages.compare import corrected_p, difference_cell, measured
 from helpers.pages.fragments import Fragment
-from helpers.pages.numbers import count, interval, p_value, plain, signed
+from helpers.pages.numbers import count, interval, p_value, plain
 from helpers.stories.training import STUDY, curve
 from helpers.stories.wording import effect
 from helpers.systems.evaluated import Evaluation, values_of
@@ -75,13 +74,11 @@ def pairs_table(systems: Mapping[str, Evaluation]) -> Fragment:
     names = ordered(systems)
     pairs = [(a, b) for place, a in enumerate(names) for b in names[place + 1:]]
     tests = {pair: systems[pair[0]].against(systems[pair[1]], MEASURE) for pair in pairs}
-    corrected = dict(zip(pairs, holm([test.p_permutation for test in tests.values()]), strict=True))
+    corrected = corrected_p(tests)
     rows = []
     for (a, b), test in tests.items():
         needed = queries_needed((systems[a].values[MEASURE] - systems[b].values[MEASURE]).to_numpy())
-        d = test.difference
-        rows.append([f"run {a} against run {b}",
-                     with_interval(measured(signed(d.mean), systems[a]), interval(d.low, d.high, sign=True)),
+        rows.append([f"run {a} against run {b}", difference_cell(test.difference, systems[a]),
                      p_value(corrected[a, b]), "no difference" if needed is None else count(needed)])
     return page.show_table("Pairs of runs, best first (p corrected by Holm's method)",
                            ("runs", "difference in RR@10", "p", "queries needed"), rows)
@@ -123,6 +120,5 @@ def finding(systems: Mapping[str, Evaluation]) -> Fragment:
 
 def published_spread() -> float:
     """The distance between best and worst MRR@10 in table 5.4."""
-    values = [float(entry.value) for (table, _, column), entry in published.load(STUDY).items()
-              if (table, column) == ("5.4", "MRR@10")]
+    values = [float(entry.value) for entry in published.column(STUDY, "5.4", "MRR@10").values()]
     return max(values) - min(values)

@@ -10,9 +10,9 @@ from helpers.encoders.token_lengths import token_lengths
 from helpers.evaluation import published
 from helpers.networks import backbone
 from helpers.pages import claims, page, plots
-from helpers.pages.compare import measured, with_interval
+from helpers.pages.compare import mean_cell
 from helpers.pages.fragments import Fragment
-from helpers.pages.numbers import count, interval, plain, seconds, signed
+from helpers.pages.numbers import count, plain, seconds, signed
 from helpers.steps import Step
 from helpers.stories.encoders import STUDY, label
 from helpers.stories.wording import effect
@@ -77,8 +77,7 @@ def table(systems: Mapping[int, Evaluation], trained: Mapping[int, BiEncoder], l
     """Effectiveness and cost at each length, and how much of the collection it cuts."""
     rows = []
     for length, system in systems.items():
-        cells = [with_interval(measured(plain(m.mean), system), interval(m.low, m.high))
-                 for m in (system.mean(name) for name in (MEASURE, "RR@10", f"R@{depth}"))]
+        cells = [mean_cell(system, name) for name in (MEASURE, "RR@10", f"R@{depth}")]
         spent = {part["step"]: part.get("seconds") for part in (*system.source.entry().manifest["inputs"],
                                                                 *trained[length].log.entry().manifest["inputs"])}
         rows.append([f"{length} tokens", f"{cut_share(lengths, length):.0%}", plain(mean_read(lengths, length), 0), *cells,

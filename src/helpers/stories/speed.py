@@ -14,7 +14,7 @@ from helpers.pages import figures, page
 from helpers.pages.compare import with_interval
 from helpers.pages.fragments import Fragment, Html, badge
 from helpers.pages.numbers import count, interval, plain, signed
-from helpers.stories.model_size import TABLE, rate, speed_text, studied_shapes
+from helpers.stories.model_size import TABLE, rate, rounds_cell, studied_shapes
 from helpers.stories.training import STUDY
 from helpers.stories.wording import joined
 
@@ -87,9 +87,8 @@ def contenders_table(found: Measurements, name: str) -> Fragment:
         return page.prose(f"{CAPTIONS[name]}: {NOT_YET}.")
     names, rows = [each for each in section["contenders"] if each != contenders.PRODUCTS], []
     for contender in names:
-        rates = [1 / seconds for seconds in per_item(section, contender)]
-        said = with_interval(speed_text(float(np.median(rates))), f"{speed_text(min(rates))} to {speed_text(max(rates))}")
-        rows.append([contender, said, times_cell(found.against_ours(name, contender)), *beside(section, contender).values()])
+        rates = rounds_cell(1 / np.array(per_item(section, contender)))
+        rows.append([contender, rates, times_cell(found.against_ours(name, contender)), *beside(section, contender).values()])
     return page.show_table(f"{CAPTIONS[name]}: {work(section, name)}; median, slowest and fastest of {section['rounds']} rounds",
                            ("contender", HEADS[name], "time, relative", *beside(section, names[0])), rows)
 

@@ -7,7 +7,7 @@ import pandas as pd
 
 from helpers.evaluation import published
 from helpers.pages import page, plots
-from helpers.pages.compare import measured
+from helpers.pages.compare import measured, table_value
 from helpers.pages.fragments import Fragment, badge
 from helpers.pages.numbers import count, plain, seconds
 from helpers.steps import Step
@@ -53,18 +53,18 @@ def losses_beside(table: str, rows: Mapping[str, tuple[dict[str, Any], Evaluatio
         table: its number, such as `5.3`.
         rows: for each row of it the training's log and the evaluation that its numbers link to.
     """
-    known = {(row, column): entry for (t, row, column), entry in published.load(STUDY).items() if t == table}
+    known = published.cells(STUDY, table)
     columns = {"Final Eval Loss": "eval_loss", "Final Training Loss": "loss"}
     shown = {name: key for name, key in columns.items() if any(column == name for _, column in known)}
     cells, data = [], []
     for row, (log, system) in rows.items():
         cells.append([row, *(part for name, key in shown.items() for part in (
             known[row, name].printed if (row, name) in known else "", measured(plain(final(log, key), 4), system)))])
-        data += [{"study": STUDY, "table": table, "row": row, "column": name, "measure": "loss", "measured": final(log, key),
-                  "key": system.source.key, "verdict": None} for name, key in shown.items() if (row, name) in known]
+        data += [table_value(known[row, name], "loss", final(log, key), system.source)
+                 for name, key in shown.items() if (row, name) in known]
     header = ["training", *(f"{name}, {side}" for name in shown for side in ("published", "measured"))]
     caption = f"{published.published_name(STUDY)}, table {table}: final losses, published and measured"
-    return Fragment(page.show_table(caption, header, cells).html, data={"values": data})
+    return page.show_table(caption, header, cells, values=data)
 
 
 def cost(trainings: Mapping[Any, Step], systems: Mapping[Any, Evaluation]) -> Fragment:
