@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from helpers.steps import step
-from helpers.steps.shards import Shards
+from helpers.data import runs  # noqa: F401 - registers the form `run`
+from helpers.steps import Shards, step
 
 PATIENCE = 60
 

@@ -1,7 +1,10 @@
 """Clusters: which there are, what is refused, and what of a step on a cluster can be seen without one."""
 
+import json
 import os
 import socket
+import subprocess
+import sys
 
 import pytest
 
@@ -12,7 +15,7 @@ from helpers.data.texts import text_store
 from helpers.data.tokens import window_tokens
 from helpers.errors import BadInput
 from helpers.networks import backbone
-from helpers.steps import cluster, cluster_steps, cluster_work, ledger, rebuilding
+from helpers.steps import cluster, cluster_steps, cluster_work, ledger, rebuilding, registry
 from helpers.steps.store import Store
 from press import cli
 
@@ -71,6 +74,24 @@ def test_a_described_step_is_the_step_and_reads_no_data(here, folder, monkeypatc
     assert rebuilding.described(changed).lookup() == (None, "missing")
     with pytest.raises(BadInput, match="has changed since"):
         rebuilding.described(changed).value()
+
+
+def test_a_process_that_knows_nothing_makes_a_step_again_from_its_task(here, folder):
+    """A worker imports what registers the steps, their forms and the kinds of data in the recipe, and no more."""
+    made = window_tokens(text_store(collection.open_collection(str(folder)).part("texts", "document")),
+                         backbone.resolve("packaged"), 10, 0)
+    needed = registry.modules(made.recipe())
+    assert needed == {f"helpers.{name}" for name in ("data.collection", "data.texts", "data.tokens", "networks.backbone")}
+    Store(paths.store()).lock_file(made.name, made.key).touch()
+    task = {"recipe": made.recipe(), "modules": sorted(needed), "settings": {"BOOK_STORE": str(paths.store())}, "shards": []}
+    script = "import json, sys; from helpers.steps import cluster_work; cluster_work.work(json.load(sys.stdin))"
+    subprocess.run([sys.executable, "-c", script], input=json.dumps(task), text=True, check=True)
+    assert made.lookup()[1] == "stored"
+
+
+def test_an_unknown_kind_of_data_is_refused_with_the_known_ones():
+    with pytest.raises(BadInput, match="no data of kind 'film' is known here, only backbone, .*qrels, queries, .*texts"):
+        rebuilding.rebuild({"data": ["film", "a"], "digest": "0"})
 
 
 @pytest.mark.parametrize("spec", ["dask", "localhost:8786", "LOCAL", "tcp://"])

@@ -9,7 +9,7 @@ import dry_steps
 from helpers import paths, steps
 from helpers.errors import BadInput
 from helpers.evaluation import significance
-from helpers.steps import ledger
+from helpers.steps import ledger, registry
 from press.explain import dry_run
 from press.explain.known import Catalogue
 
@@ -26,7 +26,7 @@ def chapter(tmp_path, monkeypatch):
         monkeypatch.setattr(paths, name, tmp_path / name.lower())
         (tmp_path / name.lower()).mkdir()
     monkeypatch.setattr(ledger, "USED", {})
-    monkeypatch.setattr(steps, "REGISTRY", dict(steps.REGISTRY))
+    monkeypatch.setattr(registry, "STEPS", dict(registry.STEPS))
     monkeypatch.setattr(dry_steps, "COMPUTED", [])
     monkeypatch.setitem(sys.modules, "dry_steps_module", dry_steps.module())
 

@@ -93,9 +93,9 @@ def test_a_raised_version_is_the_reason():
 
 
 def test_arguments_in_proportion_are_those_of_steps_that_exist():
-    from helpers import steps
+    from helpers.steps import registry
     from press import step_digests
     step_digests.import_all()
-    hints = {name for definition in steps.REGISTRY.values() for name in definition.hints}
+    hints = {name for definition in registry.STEPS.values() for name in definition.hints}
     assert hints >= estimates.PROPORTIONAL
-    assert estimates.SAMPLE[2] in steps.REGISTRY[estimates.SAMPLE[1]].hints
+    assert estimates.SAMPLE[2] in registry.STEPS[estimates.SAMPLE[1]].hints

@@ -7,8 +7,8 @@ import nbformat
 import pytest
 
 import dry_steps
-from helpers import paths, steps
-from helpers.steps import ledger, provenance
+from helpers import paths
+from helpers.steps import ledger, provenance, registry
 from press import cli, commands, execute
 from press.columns import columns
 from press.explain import plan
@@ -28,7 +28,7 @@ def book(tmp_path, monkeypatch):
         (tmp_path / name.lower()).mkdir()
     monkeypatch.setattr(provenance, "commit", lambda: "abc")
     monkeypatch.setattr(ledger, "USED", {})
-    monkeypatch.setattr(steps, "REGISTRY", dict(steps.REGISTRY))
+    monkeypatch.setattr(registry, "STEPS", dict(registry.STEPS))
     monkeypatch.setattr(dry_steps, "COMPUTED", [])
     monkeypatch.setitem(sys.modules, "dry_steps_module", dry_steps.module())
     (paths.PROFILES / "almanac.yaml").write_text("shared: {}\n")

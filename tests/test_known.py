@@ -6,7 +6,8 @@ import sys
 import pytest
 
 import dry_steps
-from helpers import paths, steps
+from helpers import paths
+from helpers.steps import registry
 from press.explain import known
 from press.explain.known import (
     OTHER_DATA,
@@ -108,7 +109,7 @@ def store(tmp_path, monkeypatch):
     monkeypatch.setenv("BOOK_STORE", str(tmp_path / "store"))
     monkeypatch.setenv("BOOK_FRESH", "")
     monkeypatch.setattr(paths, "RESULTS", tmp_path / "results")
-    monkeypatch.setattr(steps, "REGISTRY", dict(steps.REGISTRY))
+    monkeypatch.setattr(registry, "STEPS", dict(registry.STEPS))
     monkeypatch.setitem(sys.modules, "dry_steps_module", dry_steps.module())
     return tmp_path
 

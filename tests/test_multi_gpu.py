@@ -8,14 +8,14 @@ import pandas as pd
 import pytest
 
 import cluster_toys as toys
-from helpers import paths, steps
+from helpers import paths
 from helpers.data import collection
 from helpers.data.texts import text_store
 from helpers.data.tokens import window_tokens
 from helpers.networks import backbone, fine_tuning
 from helpers.networks.training_settings import Training
 from helpers.reranking.cross_encoder import cross_encoder
-from helpers.steps import multi_gpu, numerics
+from helpers.steps import multi_gpu, numerics, registry
 
 
 @pytest.fixture
@@ -38,13 +38,13 @@ def with_gpus(monkeypatch, count):
 def test_processes_are_a_power_of_two_that_divides_the_batch(gpus, batch, limit, expected, here, monkeypatch):
     with_gpus(monkeypatch, gpus)
     monkeypatch.setenv(multi_gpu.VARIABLE, limit)
-    definition = steps.REGISTRY["cross_encoder"]
+    definition = registry.STEPS["cross_encoder"]
     assert multi_gpu.processes(definition, {"batch_size": batch}) == expected
-    assert multi_gpu.processes(steps.REGISTRY["toy_folder"], {"batch_size": batch}) == 1
+    assert multi_gpu.processes(registry.STEPS["toy_folder"], {"batch_size": batch}) == 1
 
 
 def test_a_step_declared_parallel_has_a_batch_and_a_folder():
-    for definition in (definition for definition in steps.REGISTRY.values() if definition.parallel):
+    for definition in (definition for definition in registry.STEPS.values() if definition.parallel):
         assert "batch_size" in definition.hints
         assert definition.form == "folder"
 

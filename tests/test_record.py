@@ -11,7 +11,7 @@ import pytest
 
 from helpers import paths, steps
 from helpers.pages.fragments import Fragment
-from helpers.steps import ledger, provenance, rebuilding, recipe
+from helpers.steps import ledger, provenance, rebuilding, recipe, registry
 from helpers.steps.store import MANIFEST, Store, fingerprint, read_entry
 from press import chapters, page_header, record, step_digests
 from press.record import drift_of
@@ -28,7 +28,7 @@ def fake(tmp_path, monkeypatch):
     monkeypatch.setattr(provenance, "commit", lambda: "unknown")
     monkeypatch.setattr(ledger, "USED", {})
     step_digests.import_all()  # before the registry is a copy, or the real steps would register in the copy
-    monkeypatch.setattr(steps, "REGISTRY", dict(steps.REGISTRY))
+    monkeypatch.setattr(registry, "STEPS", dict(registry.STEPS))
     return tmp_path
 
 
@@ -137,7 +137,7 @@ def test_timings_belong_to_the_machine_and_are_not_recorded(fake):
 
 def test_every_measurement_of_the_machine_is_a_timing():
     step_digests.import_all()
-    timings = {name for name, found in steps.REGISTRY.items() if found.timing}
+    timings = {name for name, found in registry.STEPS.items() if found.timing}
     assert timings >= {"ranking_speed", "length_cost", "inference_seconds", "training_seconds", "query_seconds",
                        "inference_memory", "search_speed", "latencies"}
 

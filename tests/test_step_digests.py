@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from helpers.steps import REGISTRY
+from helpers.steps import registry
 from press import step_digests
 from press.step_digests import source_digest
 
@@ -99,7 +99,7 @@ def test_every_step_is_as_it_was_accepted(present):
 def test_digests_depend_on_no_memory_address(present):
     for name in present:
         seen = {}
-        step_digests._visit(REGISTRY[name].function, seen)
+        step_digests._visit(registry.STEPS[name].function, seen)
         assert seen, f"{name} has no source"
         assert [part for part, text in seen.items() if " at 0x" in text] == []
 

@@ -11,7 +11,7 @@ import time
 import pytest
 
 from helpers import paths, steps
-from helpers.steps import ledger, numerics, rebuilding
+from helpers.steps import ledger, numerics, rebuilding, registry
 from helpers.steps.store import MANIFEST, Store
 
 CALLS = []
@@ -23,7 +23,7 @@ def stores(tmp_path, monkeypatch):
     monkeypatch.delenv("BOOK_FRESH", raising=False)
     monkeypatch.setattr(paths, "RESULTS", tmp_path / "results")
     monkeypatch.setattr(ledger, "USED", {})
-    monkeypatch.setattr(steps, "REGISTRY", dict(steps.REGISTRY))
+    monkeypatch.setattr(registry, "STEPS", dict(registry.STEPS))
     CALLS.clear()
 
 
@@ -39,6 +39,12 @@ def sum_step():
         CALLS.append("summed")
         return {"result": sum(part["result"] for part in parts)}
     return steps.step(version=1, form="json")(summed_for_test)
+
+
+def average_step():
+    def averaged_for_test(parts: list) -> dict:
+        return {"result": sum(part["result"] for part in parts) / len(parts)}
+    return steps.step(version=1, form="json")(averaged_for_test)
 
 
 def record(entry):
@@ -106,12 +112,58 @@ def test_a_recorded_run_is_used_without_computing_unless_anything_differs(monkey
     assert scale_step()(3.0).lookup() == (None, "missing")
 
 
-def test_a_recorded_network_of_another_class_is_used_with_its_label(monkeypatch):
-    monkeypatch.setattr(numerics, "own_class", lambda: "cpu-fp32-torch0.0")
-    record(scale_step(network=True)(3.0).entry())
-    monkeypatch.setattr(numerics, "own_class", lambda: "cuda-bf16-torch0.0")
-    entry, source = scale_step(network=True)(3.0).lookup()
-    assert (entry.numerics, source) == ("cpu-fp32-torch0.0", "recorded")
+def on_machine(monkeypatch, own):
+    monkeypatch.setattr(numerics, "own_class", lambda: own)
+
+
+def test_the_class_of_a_value_is_that_of_the_networks_below_it(monkeypatch):
+    on_machine(monkeypatch, "cpu-fp32")
+    scaled, summed, averaged = scale_step(network=True), sum_step(), average_step()
+    derived = averaged([summed([scaled(1.0)]), summed([scaled(2.0)])])
+    assert [step.entry().numerics for step in (scaled(1.0), summed([scaled(1.0)]), derived)] == ["cpu-fp32"] * 3
+    assert [part["inputs"][0]["numerics"] for part in derived.entry().manifest["inputs"]] == ["cpu-fp32"] * 2
+    assert averaged([sum_step()([scale_step()(3.0)])]).entry().numerics == "exact"
+
+
+def test_a_recorded_value_of_another_class_is_used_with_its_label_and_gives_it_to_what_is_made_of_it(monkeypatch):
+    scaled, summed = scale_step(network=True), sum_step()
+    on_machine(monkeypatch, "cpu-fp32")
+    record(scaled(1.0).entry())
+    on_machine(monkeypatch, "cuda-bf16")
+    entry, source = scaled(1.0).lookup()
+    assert (entry.numerics, source) == ("cpu-fp32", "recorded")
+    assert summed([scaled(1.0)]).entry().numerics == "cpu-fp32"  # it was added up here, of what was computed there
+    assert summed([scaled(2.0)]).entry().numerics == "cuda-bf16"
+    mixed = summed([scaled(1.0), scaled(2.0)])
+    assert mixed.entry().numerics == "cpu-fp32+cuda-bf16"
+    assert summed([mixed, scaled(2.0)]).entry().numerics == "cpu-fp32+cuda-bf16"
+
+    def refined_for_test(part: dict) -> dict:
+        return part
+    refined = steps.step(version=1, form="json", network=True)(refined_for_test)
+    assert refined(scaled(1.0)).entry().numerics == "cpu-fp32+cuda-bf16"
+
+
+def test_a_derived_value_of_the_own_class_is_preferred(monkeypatch):
+    derived = sum_step()([scale_step(network=True)(1.0)])
+    on_machine(monkeypatch, "cpu-fp32")
+    record(derived.entry())
+    on_machine(monkeypatch, "cuda-bf16")
+    monkeypatch.setenv("BOOK_FRESH", str(time.time() - 60))  # recorded runs are not used
+    derived.entry()
+    monkeypatch.setenv("BOOK_FRESH", "")
+    for own, source in (("cpu-fp32", "recorded"), ("cuda-bf16", "stored"), ("cpu-bf16", "stored")):
+        on_machine(monkeypatch, own)
+        assert derived.lookup()[1] == source
+    assert derived.lookup()[0].numerics == "cuda-bf16"
+
+
+def test_a_measurement_is_of_no_arithmetic():
+    def timed_for_test(part: dict) -> dict:
+        return {"result": 1.0}
+    timed = steps.step(version=1, form="json", timing=True)(timed_for_test)
+    assert timed(scale_step(network=True)(1.0)).entry().numerics == "measured"
+    assert sum_step()([timed(scale_step()(1.0))]).entry().numerics == "measured"
 
 
 def test_a_truncated_entry_is_computed_again():

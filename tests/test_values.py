@@ -160,5 +160,5 @@ def test_the_same_value_gives_the_same_bytes(tmp_path, monkeypatch, form, value)
 
 @pytest.mark.parametrize("form", ["pickle", "", "Table"])
 def test_an_unknown_form_is_refused_with_the_known_ones(tmp_path, form):
-    with pytest.raises(ValueError, match="run, table, json, folder"):
+    with pytest.raises(ValueError, match=f"unknown form '{form}': one of table, json, folder, run"):
         values.save(form, {}, tmp_path)

@@ -17,9 +17,9 @@ from typing import Any
 
 import pandas as pd
 
-from helpers import paths, steps
+from helpers import paths
 from helpers.pages import numbers
-from helpers.steps import ledger, rebuilding, values
+from helpers.steps import ledger, rebuilding, registry, values
 from helpers.steps.store import MANIFEST, Entry, Store, read_entry
 from press import execute
 from press.step_digests import import_all
@@ -52,7 +52,7 @@ def record(over: float) -> Iterator[str]:
 
 def _is_timing(name: str) -> bool:
     import_all()
-    return name in steps.REGISTRY and steps.REGISTRY[name].timing
+    return name in registry.STEPS and registry.STEPS[name].timing
 
 
 def _used() -> Iterator[dict[str, Any]]:

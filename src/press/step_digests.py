@@ -18,11 +18,12 @@ from typing import Any
 import helpers
 from helpers import paths
 from helpers.registry import Registry
-from helpers.steps import REGISTRY, recipe
+from helpers.steps import recipe, registry
 
 ACCEPTED = paths.ROOT / "tests" / "steps.json"
-MACHINERY = {"helpers.steps", "helpers.steps.shards", "helpers.steps.rebuilding", "helpers.steps.store", "helpers.steps.ledger",
-             "helpers.steps.values", "helpers.paths", "helpers.errors", "helpers.registry", "helpers.networks.training_progress",
+MACHINERY = {*(f"helpers.steps.{name}" for name in (
+    "computation", "declaration", "ledger", "rebuilding", "registry", "shards", "store", "values")),
+             "helpers.paths", "helpers.errors", "helpers.registry", "helpers.networks.training_progress",
              "helpers.networks.training_settings", "helpers.data.hub",
              "helpers.data.downloads"}  # how a value is kept or shown, not what it is
 
@@ -31,7 +32,7 @@ def all_steps() -> dict[str, dict[str, Any]]:
     """Version and source digest of every step in the package, by name."""
     import_all()
     return {name: {"version": step.version, "source": source_digest(step.function)}
-            for name, step in sorted(REGISTRY.items()) if step.function.__module__.startswith("helpers.")}
+            for name, step in sorted(registry.STEPS.items()) if step.function.__module__.startswith("helpers.")}
 
 
 def import_all() -> None:
@@ -43,7 +44,7 @@ def import_all() -> None:
 def accept() -> str:
     """Write the present digests to the committed list."""
     ACCEPTED.write_text(json.dumps(all_steps(), indent=1) + "\n")
-    return f"{len(REGISTRY)} steps accepted -> {ACCEPTED.relative_to(paths.ROOT)}"
+    return f"{len(registry.STEPS)} steps accepted -> {ACCEPTED.relative_to(paths.ROOT)}"
 
 
 def source_digest(function: Any) -> str:

@@ -21,7 +21,7 @@ from helpers.retrieval.bm25 import searcher_of
 from helpers.steps import step
 
 
-@step(version=1, form="json", network=True, timing=True)
+@step(version=1, form="json", timing=True)
 def latencies(lexical: dict[str, Any], dense: dict[str, Any], queries: pd.DataFrame, depth: int, timed: int,
               rounds: int) -> dict[str, Any]:
     """Time searches in Lucene indexes and in embeddings.

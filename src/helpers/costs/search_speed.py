@@ -33,7 +33,7 @@ from helpers.encoders.nearest_neighbours import (
 from helpers.steps import step
 
 
-@step(version=1, form="table", network=True, timing=True)
+@step(version=1, form="table", timing=True)
 def search_speed(passages: Path, query_vectors: Path, size: int, M: int, ef_search: list[int], nprobe: list[int], timed: int,
                  rounds: int, noise: float, seed: int, known: int | None = None) -> pd.DataFrame:
     """Recall and speed of every kind of index over a collection of one size, on one thread.

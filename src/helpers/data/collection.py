@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from helpers.errors import BadInput
-from helpers.steps import recipe
+from helpers.steps import kind, recipe
 
 
 class Text(NamedTuple):
@@ -138,6 +138,7 @@ def open_collection(spec: str) -> Collection:
                    mend="use `almanac`, a folder in MS MARCO's TSV format, or an ir_datasets id as `irds:<id>`")
 
 
+@kind("texts", "queries", "qrels")
 def part_from_recipe(description: dict[str, Any]) -> Part:
     """The part that a recipe describes."""
     kind, *names = description["data"]

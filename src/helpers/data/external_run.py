@@ -7,7 +7,7 @@ import pandas as pd
 
 from helpers.data.runs import cut, read_trec
 from helpers.errors import BadInput
-from helpers.steps import Step, step
+from helpers.steps import Step, kind, step
 from helpers.steps.store import fingerprint
 
 
@@ -22,6 +22,11 @@ class File:
     def recipe(self) -> dict[str, Any]:
         """How it stands in a step's recipe."""
         return {"data": ["file", str(self.path)], "digest": fingerprint(self.path)}
+
+
+@kind("file")
+def _from_recipe(description: dict[str, Any]) -> File:
+    return File(description["data"][1])
 
 
 def external_run(path: str, queries: Step, depth: int) -> Step:

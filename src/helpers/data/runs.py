@@ -11,8 +11,10 @@ import pandas as pd
 
 from helpers.data.lines import text_lines
 from helpers.errors import BadInput
+from helpers.steps import values
 
 COLUMNS = ["query_id", "doc_id", "score"]
+FILE = "run.trec.gz"  # in which a step of form `run` keeps one
 
 
 def ranked(frame: pd.DataFrame, depth: int | None = None) -> pd.DataFrame:
@@ -73,3 +75,7 @@ def _number(text: str) -> float | None:
 def cut(run: pd.DataFrame, depth: int) -> pd.DataFrame:
     """The first `depth` documents of each query of a ranked run."""
     return run[run.groupby("query_id", sort=False).cumcount() < depth].reset_index(drop=True)
+
+
+values.FORMS["run"] = values.Form(lambda run, folder: values.write_gzip(folder / FILE, to_trec(run)),
+                                  lambda folder: read_trec(folder / FILE))

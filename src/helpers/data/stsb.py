@@ -14,7 +14,7 @@ import pandas as pd
 
 from helpers import paths
 from helpers.errors import BadInput, NetworkNeeded
-from helpers.steps import Step, step
+from helpers.steps import Step, kind, step
 from helpers.steps.store import fingerprint
 
 FOLDER = "data/stsb"
@@ -52,6 +52,11 @@ class StsbFile:
         """How it stands in a step's recipe."""
         digest = fingerprint(self._file) if self._file.is_file() else PUBLISHED[self.split]
         return {"data": ["stsb", self.split], "digest": digest}
+
+
+@kind("stsb")
+def _from_recipe(description: dict[str, Any]) -> StsbFile:
+    return StsbFile(description["data"][1])
 
 
 def pairs(source: str, split: str) -> Step:

@@ -10,7 +10,7 @@ from helpers.encoders.embeddings import PASSAGES, QUERIES
 from helpers.steps import step
 
 
-@step(version=1, form="table", network=True)
+@step(version=1, form="table")
 def similarities(passages: Path, query_vectors: Path, store: Path, queries: pd.DataFrame, qrels: pd.DataFrame,
                  min_relevance: int) -> pd.DataFrame:
     """How similar each query is to its relevant passages and to the others, by the inner product.
@@ -39,7 +39,7 @@ def similarities(passages: Path, query_vectors: Path, store: Path, queries: pd.D
     return pd.DataFrame(rows, columns=["query_id", "relevant", "other", "above"])
 
 
-@step(version=1, form="table", network=True)
+@step(version=1, form="table")
 def tsne_map(passages: Path, query_vectors: Path, store: Path, queries: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int,
              sample: int, perplexity: float, seed: int) -> pd.DataFrame:
     """Some queries and a relevant passage of each in the plane, by t-SNE (van der Maaten & Hinton 2008; David 2020, figure B.2).

@@ -9,8 +9,7 @@ import pandas as pd
 from helpers.data.tokens import WindowTokens, query_ids
 from helpers.networks.backbone import Backbone
 from helpers.networks.encoder import PASSAGE, QUERY, Encoder, wrapped
-from helpers.steps import Step, step
-from helpers.steps.shards import Shards
+from helpers.steps import Shards, Step, step
 
 SHARD = 50_000  # passages whose tokens and vectors are in memory at once
 PASSAGES, QUERIES = "passages.npy", "queries.npy"

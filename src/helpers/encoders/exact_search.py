@@ -15,7 +15,7 @@ ROUNDING = 1e-6  # inner products nearer than this, in units of the larger one, 
 SPARE = 16
 
 
-@step(version=1, form="run", network=True)
+@step(version=1, form="run")
 def exact_search(passages: Path, query_vectors: Path, store: Path, queries: pd.DataFrame, depth: int) -> pd.DataFrame:
     """The `depth` passages of the largest inner product with each query, best first.
 

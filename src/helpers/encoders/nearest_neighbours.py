@@ -25,7 +25,7 @@ DEPTH = 10  # neighbours of a query
 NO_SETTING = 0
 
 
-@step(version=1, form="table", network=True)
+@step(version=1, form="table")
 def ann_runs(passages: Path, query_vectors: Path, store: Path, queries: pd.DataFrame, M: int, ef_search: list[int],
              nprobe: list[int], seed: int) -> pd.DataFrame:
     """The best ten passages of each query by every kind of index over the whole real collection.

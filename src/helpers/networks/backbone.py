@@ -20,7 +20,7 @@ from typing import Any
 
 from helpers.data import hub
 from helpers.errors import BadInput
-from helpers.steps import numerics
+from helpers.steps import kind, numerics
 from helpers.steps.recipe import canonical, sha256
 from helpers.steps.store import fingerprint
 
@@ -115,6 +115,11 @@ def resolve(spec: str) -> Backbone:
         return Backbone(spec, str(folder))
     raise BadInput(f"no backbone {spec!r}",
                    mend="use packaged, packaged:0,1,2, a local folder, or hub:owner/name@revision")
+
+
+@kind("backbone")
+def _from_recipe(description: dict[str, Any]) -> Backbone:
+    return resolve(description["data"][1])
 
 
 @functools.cache

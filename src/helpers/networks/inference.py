@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from helpers.steps import numerics
+from helpers.steps.numerics import cores
 
 # oneDNN keeps what it compiles for each shape of a batch, by default for 1024 of them: up to a gigabyte. So many are as fast.
 os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "256")
@@ -67,11 +68,6 @@ def give_back() -> None:
     """Give free memory back to the system: glibc keeps what threads have freed, half a gigabyte in a shard of passages."""
     with contextlib.suppress(OSError, AttributeError):  # another C library
         ctypes.CDLL("libc.so.6").malloc_trim(0)
-
-
-def cores() -> int:
-    """CPU cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def padded(rows: list[list[int]]) -> tuple[Any, Any]:

@@ -15,7 +15,7 @@ from helpers.steps import step
 RENAMED = {r"^classifier\.": "classifier.out_proj.", r"^bert\.pooler\.": "classifier.", r"^bert\.": "longformer."}
 
 
-@step(version=1, form="folder", network=True)
+@step(version=1, form="folder")
 def longformer_of(model: Path, window: int, length: int, *, folder: Path) -> None:
     """Convert a fine-tuned BERT cross-encoder, its head included.
 

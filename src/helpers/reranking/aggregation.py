@@ -34,7 +34,7 @@ def aggregate(window_scores: pd.DataFrame, how: str) -> pd.DataFrame:
     return ranked(scores.sort_values("query_id", key=lambda ids: ids.map(order), kind="stable"))
 
 
-@step(version=1, form="run", network=True)
+@step(version=1, form="run")
 def reranked(window_scores: pd.DataFrame, how: str, run: pd.DataFrame) -> pd.DataFrame:
     """The first stage's run, its best documents in the order of the model.
 

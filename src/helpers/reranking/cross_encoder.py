@@ -74,7 +74,7 @@ def training_log(model: Path) -> dict[str, Any]:
     return json.loads((model / "log.json").read_text())
 
 
-@step(version=1, form="folder", network=True)
+@step(version=1, form="folder")
 def early_stopped(model: Path, *, folder: Path) -> None:
     """The model that early stopping would have kept in a training of `cross_encoder` with `patience`."""
     shutil.copytree(model / STOPPED, folder, dirs_exist_ok=True)

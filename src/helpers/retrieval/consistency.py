@@ -14,7 +14,7 @@ from helpers.steps import step
 MEASURE = "consistency_factor"
 
 
-@step(version=1, form="table", network=True)
+@step(version=1, form="table")
 def consistency(run: pd.DataFrame, reference: pd.DataFrame, depths: list[int]) -> pd.DataFrame:
     """The factor of every query at every depth: columns query_id, depth, consistency_factor."""
     return factors(run, reference, depths)

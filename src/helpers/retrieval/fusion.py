@@ -80,7 +80,7 @@ def _nested(run: pd.DataFrame) -> dict[str, dict[str, float]]:
             for query, group in run.groupby("query_id", sort=False)}
 
 
-@step(version=1, form="table", network=True)
+@step(version=1, form="table")
 def fusions(first: pd.DataFrame, second: pd.DataFrame, queries: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int,
             names: list[str],
             weight: float, depth: int) -> pd.DataFrame:
@@ -110,7 +110,7 @@ def fusions(first: pd.DataFrame, second: pd.DataFrame, queries: pd.DataFrame, qr
     return pd.concat(parts, ignore_index=True)[["method", "query_id", *names]]
 
 
-@step(version=1, form="table", network=True)
+@step(version=1, form="table")
 def fusion_weight_grid(first: pd.DataFrame, second: pd.DataFrame, queries: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int,
                 measure: str, weights: list[float], depth: int) -> pd.DataFrame:
     """The mean of a measure for each weight of the first run in the weighted sum: columns weight and the measure's name.

@@ -86,7 +86,7 @@ def term_frequency(weight: float, scale: int, smoothing: str) -> int:
     return round(scale * (math.sqrt(positive) if smoothing == "sqrt" else positive))
 
 
-@step(version=1, form="table", network=True)
+@step(version=1, form="table")
 def top_weighted_terms(weights: Path, documents: list[str], words: int) -> pd.DataFrame:
     """The words of largest weight in some documents: columns doc_id, word, weight, best first."""
     wanted = set(documents)

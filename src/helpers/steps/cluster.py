@@ -20,8 +20,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from helpers.errors import BadInput
-from helpers.networks import inference
-from helpers.steps import multi_gpu
+from helpers.steps import multi_gpu, numerics
 
 VARIABLE = "BOOK_CLUSTER"
 TOPIC = "book"  # under which notebooks tell the scheduler what is done
@@ -78,7 +77,7 @@ def _show(own: str, event: tuple[float, dict[str, str]]) -> None:
 
 def _opened(spec: str, workers: int) -> contextlib.AbstractContextManager[str]:
     if spec == "local":
-        return _local(workers or inference.cores())
+        return _local(workers or numerics.cores())
     if spec == "slurm":
         return _slurm(workers or JOBS)
     if not re.fullmatch(r"[a-z]+://\S+", spec):

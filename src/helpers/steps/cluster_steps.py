@@ -10,37 +10,32 @@ Steps that measure time stay in the process that asks for them, and so do those 
 import os
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from helpers import paths
 from helpers.errors import BadInput
-from helpers.steps import cluster, ledger, recipe, values
+from helpers.steps import cluster, ledger, recipe, registry, values
 from helpers.steps.cluster_work import wait, work
+from helpers.steps.computation import Step
 from helpers.steps.store import Entry, Store
-
-if TYPE_CHECKING:
-    from helpers.steps import Step
 
 SETTINGS = ("BOOK_FRESH", "BOOK_DEVICE", "BOOK_DTYPE")  # of the asking process, which hold for the workers
 PAUSE, LOOK = 0.05, 1.0  # seconds between looks at the tasks, and at the workers
 
 
-def takes(step: "Step") -> bool:
-    """Whether there is a cluster, and the step is one for it."""
-    return bool(os.environ.get(cluster.VARIABLE)) and not _stays(step)
-
-
-def _stays(step: "Step") -> bool:
+def _stays(step: Step) -> bool:
     return step.definition.timing or step.definition.function.__module__ == "__main__"
 
 
-def compute(step: "Step") -> tuple[Entry, str]:
-    """Compute a step, and what is missing below it, on the cluster.
+def compute(step: Step) -> tuple[Entry, str] | None:
+    """Compute a step, and what is missing below it, on the cluster; None where there is no cluster, or the step is not for it.
 
     Raises:
         BadInput: if workers died of a step again and again, the store is not shared, or the cluster is gone.
         Exception: whatever a step raised.
     """
+    if not os.environ.get(cluster.VARIABLE) or _stays(step):
+        return None
     needed = list(_needed(step, set()))
     if missing := [part for part, entry, _ in needed if entry is None]:
         _Run(cluster.client(os.environ[cluster.VARIABLE])).compute(missing)
@@ -49,7 +44,7 @@ def compute(step: "Step") -> tuple[Entry, str]:
     return _seen(step), "computed"
 
 
-def _needed(step: "Step", visited: set[str]) -> Iterator[tuple["Step", Entry | None, str]]:
+def _needed(step: Step, visited: set[str]) -> Iterator[tuple[Step, Entry | None, str]]:
     """The inputs that are used, and the steps that are to be computed: in the order in which one process takes them."""
     if step.key in visited:
         return
@@ -79,7 +74,7 @@ class _Run:
         self._gpus = 0  # the most that were there: a step waits while a worker with a GPU is started anew
         self._done = self._total = 0
 
-    def compute(self, wanted: list["Step"]) -> None:
+    def compute(self, wanted: list[Step]) -> None:
         """Compute steps; an input that is not among them is there already."""
         keys = {step.key for step in wanted}
         self._add([(step, {part.key for part in step.inputs()} & keys) for step in wanted])
@@ -99,14 +94,14 @@ class _Run:
         finally:
             self._client.cancel([future for _, _, future in self._running])
 
-    def _add(self, steps: list[tuple["Step", set[str]]]) -> None:
+    def _add(self, steps: list[tuple[Step, set[str]]]) -> None:
         self._total += len(steps)
         self._waiting |= {step.key: (step, before) for step, before in steps}
         for step, before in steps:
             if not before:
                 self._begin(step)
 
-    def _begin(self, step: "Step") -> None:
+    def _begin(self, step: Step) -> None:
         """A step whose inputs are there is ready; one with shards comes here again when they are there, too."""
         if step.definition.shards is not None and step.key not in self._shards:
             inputs = {name: values.load(part.definition.form, _seen(part).folder)
@@ -135,10 +130,10 @@ class _Run:
                 self._ready.remove(step)
                 self._running.append((step, on_gpu, self._submit(step, on_gpu)))
 
-    def _submit(self, step: "Step", on_gpu: bool) -> Any:
+    def _submit(self, step: Step, on_gpu: bool) -> Any:
         Store(paths.store()).lock_file(step.name, step.key).touch()  # by which a worker knows the store
         settings = {name: os.environ.get(name) for name in SETTINGS} | {"BOOK_STORE": str(paths.store().resolve())}
-        task = {"recipe": step.recipe(), "modules": sorted(_modules(step.recipe())), "settings": settings,
+        task = {"recipe": step.recipe(), "modules": sorted(registry.modules(step.recipe())), "settings": settings,
                 "shards": [(shard.name, shard.key) for shard in self._shards.get(step.key, [])]}
         # two notebooks that want the same step share its task; the name before a hyphen would stand for an expected duration
         name = f"{step.name}_{recipe.sha256(recipe.canonical([step.key, settings]))}"
@@ -150,7 +145,7 @@ class _Run:
         except OSError:
             raise BadInput("the cluster went away", mend=AGAIN) from None
 
-    def _finish(self, step: "Step") -> None:
+    def _finish(self, step: Step) -> None:
         self._done += 1
         self._tell(f"{step.name} {_seen(step).manifest['seconds']:.1f} s ({self._done} of {self._total})")
         for waiting, before in list(self._waiting.values()):
@@ -167,7 +162,7 @@ class _Run:
 AGAIN = "start it and call again; finished steps are kept"
 
 
-def _check(step: "Step", future: Any) -> None:
+def _check(step: Step, future: Any) -> None:
     """Raise what a task that is over has raised."""
     from distributed import KilledWorker
     from distributed.client import FutureCancelledError
@@ -183,14 +178,6 @@ def _check(step: "Step", future: Any) -> None:
         future.release()  # the value is in the store
 
 
-def _modules(description: dict[str, Any]) -> set[str]:
-    """Where a step and all below it are defined."""
-    from helpers.steps import REGISTRY
-
-    below = (_modules(part) for part in recipe.input_steps(description))
-    return {REGISTRY[description["step"]].function.__module__}.union(*below)
-
-
-def _seen(step: "Step") -> Entry:
+def _seen(step: Step) -> Entry:
     """The entry that a worker has finished."""
     return wait(lambda: step.lookup()[0], f"a worker has computed {step.name}, but it is not in {paths.store()}")

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from helpers import paths
 from helpers.errors import BadInput
-from helpers.steps import numerics
+from helpers.steps import numerics, rebuilding
 from helpers.steps.store import Store
 
 ASKING = {"BOOK_CLUSTER": None, "BOOK_LEDGER": None}  # what is missing here is computed here; the ledger is kept by who asks
@@ -23,8 +23,6 @@ def work(task: dict[str, Any]) -> None:
         task: its `recipe`, the `modules` that define it and its inputs, the `settings` (environment variables), and `shards`,
             name and key of those that it is to be joined from.
     """
-    from helpers.steps import rebuilding
-
     _settle(task["settings"])
     for module in task["modules"]:
         importlib.import_module(module)

@@ -9,16 +9,18 @@ examples of a batch with each other would see fewer of them in each process. A b
 is filled up from its beginning, as accelerate does.
 """
 
+import importlib
 import os
 import pickle
 import subprocess
 import sys
 import tempfile
+import traceback
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from helpers.steps import Definition
+from helpers.steps import numerics, registry
+from helpers.steps.registry import Definition
 
 VARIABLE = "BOOK_PROCESSES"  # at most how many; on a CPU, where there would be one, just as many
 
@@ -32,10 +34,8 @@ def visible() -> list[str]:
     return given.split(",")[:count] if given else [str(number) for number in range(count)]
 
 
-def processes(definition: "Definition", arguments: dict[str, Any]) -> int:
+def processes(definition: Definition, arguments: dict[str, Any]) -> int:
     """How many processes run a step: one, or the largest power of two that GPUs and batch size allow."""
-    from helpers.steps import numerics
-
     if not definition.parallel:
         return 1
     limit = os.environ.get(VARIABLE, "")
@@ -48,7 +48,7 @@ def processes(definition: "Definition", arguments: dict[str, Any]) -> int:
     return count
 
 
-def call(definition: "Definition", arguments: dict[str, Any]) -> Any:
+def call(definition: Definition, arguments: dict[str, Any]) -> Any:
     """The value of a step's function; a parallel one fills its folder and has none."""
     count = processes(definition, arguments)
     if count == 1:
@@ -68,11 +68,6 @@ def call(definition: "Definition", arguments: dict[str, Any]) -> Any:
 
 def main(task: Path) -> None:
     """What each of the processes does: call the step's function; all but the first one write to a folder that is thrown away."""
-    import importlib
-    import traceback
-
-    from helpers.steps import REGISTRY
-
     rank = int(os.environ["RANK"])
     if rank:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - one bar of progress is enough
@@ -82,7 +77,7 @@ def main(task: Path) -> None:
         _take_gpu()
         with tempfile.TemporaryDirectory() as scratch:
             folder = arguments["folder"] if rank == 0 else Path(scratch)
-            REGISTRY[name].function(**{**arguments, "folder": folder})
+            registry.STEPS[name].function(**{**arguments, "folder": folder})
     except BaseException:
         (task.parent / f"problem-{rank}").write_text(traceback.format_exc())
         raise
@@ -90,8 +85,6 @@ def main(task: Path) -> None:
 
 def _take_gpu() -> None:
     import torch
-
-    from helpers.steps import numerics
 
     if numerics.device() == "cuda":
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))

@@ -2,16 +2,25 @@
 
 Rounding differs between bfloat16 and float32, and between a CPU and a GPU. A key names a recipe and ignores that; the
 class is kept beside the value, so that a reader's own class is preferred and another one is used with its label.
+
+A value's class follows from what it was made of (`class_of`):
+
+- a step whose function computes with a network (`@step(..., network=True)`) adds the class of the process that computed it;
+- every step has the classes of its inputs, those that were really used: a table of measures made here of a run that was recorded
+  as `cpu-bf16-torch2.13` is of that class, whatever this machine has;
+- several classes are named together, `cpu-bf16-torch2.13+cuda-bf16-torch2.13`, and none is `exact`;
+- a measurement of time or memory is `measured`: it belongs to its machine.
 """
 
 import contextlib
 import functools
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib.metadata import version
 from pathlib import Path
 
-EXACT = "exact"  # the class of steps without floating-point networks: they agree to the last digit everywhere
+EXACT = "exact"  # of values with no network in or below them: they agree to the last digit everywhere
+MEASURED = "measured"  # of times and sizes of memory
 
 
 @functools.cache
@@ -73,6 +82,29 @@ def cpu_flags() -> frozenset[str]:
     return frozenset(next((line for line in lines if line.startswith("flags")), "").split())
 
 
+def cores() -> int:
+    """CPU cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def own_class() -> str:
     """The class of a network computed here and now, such as `cpu-bf16-torch2.13`."""
-    return f"{device()}-{dtype()}-torch{'.'.join(version('torch').split('.')[:2])}"
+    return f"{device()}-{dtype()}-torch{_torch()}"
+
+
+@functools.cache
+def _torch() -> str:
+    return ".".join(version("torch").split(".")[:2])
+
+
+def class_of(own: str, inputs: Iterable[str]) -> str:
+    """The class of a value: that of its own computation together with those of its inputs, by the rule above.
+
+    Args:
+        own: `EXACT` for a step without a network, `MEASURED`, or the class that the network was computed in.
+        inputs: the classes of the step's direct inputs.
+    """
+    if own == MEASURED:
+        return MEASURED
+    named = {name for one in (own, *inputs) for name in one.split("+")} - {EXACT}
+    return "+".join(sorted(named)) or EXACT

@@ -1,11 +1,11 @@
-"""Steps made again from their recipes: for a worker, for a manifest's inputs, for `book verify`."""
+"""Steps made again from their recipes: for a worker of a cluster, for `book verify`."""
 
 import functools
 from typing import Any
 
-from helpers import steps
 from helpers.errors import BadInput
-from helpers.steps import Definition, Step, recipe
+from helpers.steps import recipe, registry
+from helpers.steps.computation import Step
 
 
 def rebuild(description: Any) -> Any:
@@ -22,7 +22,7 @@ def rebuild(description: Any) -> Any:
         return _rebuild_data(description)
     if "step" not in description:
         return {name: rebuild(item) for name, item in description.items()}
-    return Step(_defined(description), {name: rebuild(item) for name, item in description["arguments"].items()})
+    return Step(registry.defined(description), {name: rebuild(item) for name, item in description["arguments"].items()})
 
 
 def described(description: dict[str, Any]) -> Step:
@@ -36,7 +36,7 @@ def described(description: dict[str, Any]) -> Step:
 
 class _Described(Step):
     def __init__(self, description: dict[str, Any]):
-        self.definition, self._recipe = _defined(description), description
+        self.definition, self._recipe = registry.defined(description), description
         self.name, self.key = self.definition.name, recipe.key_of(description)
 
     @functools.cached_property
@@ -52,26 +52,8 @@ def _lazily(item: Any) -> Any:
     return rebuild(item)
 
 
-def _defined(description: dict[str, Any]) -> Definition:
-    if description["step"] not in steps.REGISTRY:
-        raise KeyError(f"there is no step {description['step']}")
-    definition = steps.REGISTRY[description["step"]]
-    if definition.version != description["version"]:
-        raise KeyError(f"{definition.name} is at version {definition.version}, not {description['version']}")
-    return definition
-
-
 def _rebuild_data(description: dict[str, Any]) -> Any:
-    from helpers.data import collection, external_run, stsb
-    from helpers.networks import backbone
-
-    kind, *names = description["data"]
-    if kind == "backbone":
-        data: Any = backbone.resolve(names[0])
-    elif kind == "stsb":
-        data = stsb.StsbFile(names[0])
-    else:
-        data = external_run.File(names[0]) if kind == "file" else collection.part_from_recipe(description)
+    data = registry.maker_of(description)(description)
     if data.recipe()["digest"] != description["digest"]:
         raise BadInput(f"{'/'.join(description['data'])} has changed since", mend="compute the step again")
     return data

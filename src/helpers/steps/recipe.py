@@ -8,6 +8,7 @@ the SHA-256 of the recipe with raw data replaced by its digest and every input s
 import hashlib
 import json
 import math
+from collections.abc import Iterator
 from typing import Any
 
 
@@ -68,18 +69,19 @@ def _identity(value: Any) -> Any:
 
 def input_steps(recipe: dict[str, Any]) -> list[dict[str, Any]]:
     """The recipes of the steps that a recipe takes directly as inputs, in order of appearance."""
-    found: list[dict[str, Any]] = []
+    return [part for part in _inputs(list(recipe["arguments"].values())) if "step" in part]
 
-    def visit(value: Any) -> None:
-        if isinstance(value, dict) and "step" in value:
-            found.append(value)
-        elif isinstance(value, dict) and "data" not in value:
-            for item in value.values():
-                visit(item)
-        elif isinstance(value, list):
-            for item in value:
-                visit(item)
 
-    for argument in recipe["arguments"].values():
-        visit(argument)
-    return found
+def parts(recipe: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """A step's recipe and those of all steps and data below it; what several inputs share comes several times."""
+    yield recipe
+    for part in _inputs(list(recipe.get("arguments", {}).values())):
+        yield from parts(part)
+
+
+def _inputs(value: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(value, dict) and ("step" in value or "data" in value):
+        yield value
+    elif isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _inputs(item)

@@ -2,13 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from helpers.errors import BadInput
 from helpers.steps.store import Entry, Store
-
-if TYPE_CHECKING:
-    from helpers.steps import Step
 
 
 @dataclass(frozen=True)
@@ -20,7 +17,7 @@ class Shards:
         join: from the values of the parts, in order, to the step's value; `folder` as the step's function has it.
     """
 
-    split: "Callable[[Step, dict[str, Any]], list[Step]]"
+    split: Callable[[Any, dict[str, Any]], list[Any]]
     join: Callable[..., Any]
 
 

@@ -1,54 +1,74 @@
-"""How a step's value is kept on disk: four plain forms, no pickle.
+"""How a step's value is kept on disk: plain forms, no pickle.
 
 | form | Python value | file |
 |---|---|---|
-| `run` | DataFrame query_id, doc_id, score | `run.trec.gz` |
 | `table` | DataFrame of text and number columns | `table.csv.gz` with a `dtypes.json` beside it |
 | `json` | dictionaries, lists, numbers, text | `value.json` |
 | `folder` | Path of a folder that the step fills | the folder's own files |
+
+Others register here what they add: `helpers.data.runs` the form `run`. A module with steps of such a form imports the one that
+registers it.
 """
 
 import csv
 import gzip
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
-from helpers.data import runs
+from helpers.errors import BadInput
 
-FORMS = ("run", "table", "json", "folder")
+
+class Form(NamedTuple):
+    """How values of one form are written into an empty folder, and read back; the same value always gives the same bytes."""
+
+    save: Callable[[Any, Path], None]
+    load: Callable[[Path], Any]
+
+
+FORMS: dict[str, Form] = {}
+
+
+def named(form: str) -> Form:
+    """The form of a name.
+
+    Raises:
+        BadInput: if nobody has registered it.
+    """
+    if form not in FORMS:
+        raise BadInput(f"unknown form {form!r}: one of {', '.join(FORMS)}", mend="import the module that registers it")
+    return FORMS[form]
 
 
 def save(form: str, value: Any, folder: Path) -> None:
-    """Write a value of the given form into an empty folder; the same value always gives the same bytes."""
-    if form == "run":
-        _gzip(folder / "run.trec.gz", runs.to_trec(value))
-    elif form == "table":
-        frame = value.reset_index(drop=True)
-        _gzip(folder / "table.csv.gz", frame.to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC))
-        types = {column: _dtype(frame[column]) for column in frame.columns}
-        (folder / "dtypes.json").write_text(json.dumps(types))
-    elif form == "json":
-        (folder / "value.json").write_text(json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False))
-    elif form != "folder":  # a folder's files are there already
-        raise ValueError(f"unknown form {form!r}: one of {', '.join(FORMS)}")
+    """Write a value of the given form into an empty folder."""
+    named(form).save(value, folder)
 
 
 def load(form: str, folder: Path) -> Any:
     """Read back what `save` wrote."""
-    if form == "run":
-        return runs.read_trec(folder / "run.trec.gz")
-    if form == "table":
-        types = json.loads((folder / "dtypes.json").read_text())
-        return pd.read_csv(folder / "table.csv.gz", dtype=types, keep_default_na=False, na_values={
-            column: [""] for column, kind in types.items() if kind == "float64"}, float_precision="round_trip")
-    if form == "json":
-        return json.loads((folder / "value.json").read_text())
-    if form == "folder":
-        return folder
-    raise ValueError(f"unknown form {form!r}: one of {', '.join(FORMS)}")
+    return named(form).load(folder)
+
+
+def write_gzip(file: Path, text: str) -> None:
+    """Compress a text; without time and file name, so that the bytes depend on it alone."""
+    file.write_bytes(gzip.compress(text.encode(), compresslevel=6, mtime=0))
+
+
+def _save_table(value: pd.DataFrame, folder: Path) -> None:
+    frame = value.reset_index(drop=True)
+    write_gzip(folder / "table.csv.gz", frame.to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC))
+    types = {column: _dtype(frame[column]) for column in frame.columns}
+    (folder / "dtypes.json").write_text(json.dumps(types))
+
+
+def _load_table(folder: Path) -> pd.DataFrame:
+    types = json.loads((folder / "dtypes.json").read_text())
+    return pd.read_csv(folder / "table.csv.gz", dtype=types, keep_default_na=False, na_values={
+        column: [""] for column, kind in types.items() if kind == "float64"}, float_precision="round_trip")
 
 
 def _dtype(column: pd.Series) -> str:
@@ -56,6 +76,10 @@ def _dtype(column: pd.Series) -> str:
     return {"i": "int64", "f": "float64", "b": "bool"}.get(kind, "str")
 
 
-def _gzip(file: Path, text: str) -> None:
-    # mtime=0 and no file name: the bytes depend on the value alone
-    file.write_bytes(gzip.compress(text.encode(), compresslevel=6, mtime=0))
+def _save_json(value: Any, folder: Path) -> None:
+    (folder / "value.json").write_text(json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False))
+
+
+FORMS |= {"table": Form(_save_table, _load_table),
+          "json": Form(_save_json, lambda folder: json.loads((folder / "value.json").read_text())),
+          "folder": Form(lambda value, folder: None, lambda folder: folder)}  # a folder's files are there already

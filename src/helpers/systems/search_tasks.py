@@ -80,7 +80,7 @@ class SearchTask:
         return Evaluation(label, pd.DataFrame(), values.value().set_index("query_id"), values)
 
 
-@step(version=1, form="table", network=True)
+@step(version=1, form="table")
 def run_measures(run: pd.DataFrame, queries: pd.DataFrame, qrels: pd.DataFrame, measures: list,
                  min_relevance: int) -> pd.DataFrame:
     """The measures of a run for each judged query: column query_id, and a column a measure.

@@ -1,0 +1,172 @@
+"""One computation: its recipe and key, where its value is, and how it is made."""
+
+import json
+import os
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from helpers import paths
+from helpers.steps import ledger, multi_gpu, numerics, provenance, recipe, registry, values
+from helpers.steps.registry import Definition
+from helpers.steps.shards import of_one_class
+from helpers.steps.store import Entry, Store
+
+SUMMARY = ("step", "key", "seconds", "finished", "numerics", "inputs")  # of an input's manifest
+
+
+class Step:
+    """One computation with its arguments; `key` names it, `value()` gives its result."""
+
+    # what computes a step in place of this process, or gives None: `helpers.steps` sets it to the cluster, if there is one
+    elsewhere: "Callable[[Step], tuple[Entry, str] | None]" = staticmethod(lambda step: None)
+
+    def __init__(self, definition: Definition, arguments: dict[str, Any]):
+        self.definition, self.arguments = definition, arguments
+        self.name = definition.name
+        # an absent input is not part of the recipe: an optional one added later leaves the old keys as they are
+        self._recipe: dict[str, Any] = {"step": self.name, "version": definition.version,
+                                        "arguments": {name: recipe.describe(value) for name, value in arguments.items()
+                                                      if value is not None}}
+        self.key = recipe.key_of(self._recipe)
+
+    def recipe(self) -> dict[str, Any]:
+        """The plain description from which `helpers.steps.rebuilding` makes the step again."""
+        return self._recipe
+
+    def __repr__(self) -> str:
+        return f"{self.name}:{self.key[:10]}"
+
+    def value(self) -> Any:
+        """The result: from the store, from the recorded runs, or computed now."""
+        entry = self.entry()
+        return values.load(self.definition.form, entry.folder)
+
+    def entry(self) -> Entry:
+        """Like `value`, but the store's entry (folder and manifest) instead of the value."""
+        entry, source = self.lookup()
+        if entry is None:
+            entry, source = Step.elsewhere(self) or self._compute()
+        ledger.note(entry.manifest, source)
+        return entry
+
+    def joined(self, parts: Sequence[tuple[str, str]]) -> Entry:
+        """Like `entry`, but made of its shards, which are removed then: the name and the key of each."""
+        return self._compute(parts)[0]
+
+    def inputs(self) -> list["Step"]:
+        """The steps that it takes directly as inputs, in order of appearance."""
+        return _steps_in(list(self.arguments.values()))
+
+    def lookup(self) -> tuple[Entry | None, str]:
+        """The entry that would be used, and where it was found: `stored`, `recorded` or `missing`."""
+        own = self._class
+        stored = Store(paths.store()).find(self.name, self.key, own)
+        if stored is not None and not _too_old(stored):
+            if stored.numerics == own:
+                return stored, "stored"
+        else:
+            stored = None
+        recorded = None if fresh_since() is not None else Store(paths.RESULTS).find(self.name, self.key, own)
+        if recorded is not None and (stored is None or recorded.numerics == own):
+            return recorded, "recorded"
+        return (stored, "stored") if stored is not None else (None, "missing")
+
+    @property
+    def _class(self) -> str:
+        """The numerics class that the value has where it is computed here, with all that is below it."""
+        return _class_here(self._recipe)
+
+    def _compute(self, parts: Sequence[tuple[str, str]] = ()) -> tuple[Entry, str]:
+        store = Store(paths.store())
+        with store.lock(self.name, self.key):
+            entry, source = self.lookup()  # another process may have finished it while this one waited
+            if entry is not None:
+                return entry, source
+            store.sweep(self.name, self.key)
+            shards = of_one_class(store, self.name, parts)
+            inputs = [(part, part.lookup()[0] if shards else part.entry()) for part in self.inputs()]
+            resolved = {} if shards else {name: _resolved(value, {part.key: entry for part, entry in inputs})
+                                          for name, value in self.arguments.items()}
+            started, clock = provenance.now(), time.perf_counter()
+            ledger.progress(f"{self.name} ...")
+
+            def fill(folder: Path) -> None:
+                extra = {"folder": folder} if self.definition.form == "folder" else {}
+                if self.definition.resumable:
+                    extra["checkpoints"] = store.checkpoints(self.name, self.key, self._class)
+                if shards and self.definition.shards is not None:
+                    value = self.definition.shards.join([values.load(s.manifest["form"], s.folder) for s in shards], **extra)
+                else:
+                    value = multi_gpu.call(self.definition, {**resolved, **extra})
+                    if (processes := multi_gpu.processes(self.definition, resolved)) > 1:
+                        manifest["processes"] = processes
+                values.save(self.definition.form, value, folder)
+                spent = sum(shard.manifest["seconds"] for shard in shards)
+                manifest["seconds"] = round(time.perf_counter() - clock + spent, 3)
+                manifest["finished"] = provenance.now()
+
+            of = shards[0].numerics if shards else numerics.class_of(
+                _own_class(self.definition), [entry.numerics for _, entry in inputs if entry is not None])
+            manifest: dict[str, Any] = {
+                "step": self.name, "version": self.definition.version, "form": self.definition.form,
+                "numerics": of, "recipe": self._recipe, "started": started,
+                "inputs": [_summary(part, entry) for part, entry in inputs],
+                "machine": provenance.machine(), "versions": provenance.versions(), "commit": provenance.commit(),
+            }
+            entry = store.write(self.name, self.key, manifest, fill)
+            store.drop_checkpoints(self.name, self.key, self._class)
+            for name, key in parts:
+                store.remove(name, key)
+            ledger.progress(f"{self.name} {manifest['seconds']:.1f} s")
+            return entry, "computed"
+
+
+def fresh_since() -> float | None:
+    """With `BOOK_FRESH` (a time in seconds since 1970), older entries and recorded runs are not used."""
+    text = os.environ.get("BOOK_FRESH", "")
+    return float(text) if text else None
+
+
+def _too_old(entry: Entry) -> bool:
+    since = fresh_since()
+    return since is not None and (entry.folder / "manifest.json").stat().st_mtime < since
+
+
+def _own_class(definition: Definition) -> str:
+    return numerics.MEASURED if definition.timing else numerics.own_class() if definition.network else numerics.EXACT
+
+
+def _class_here(description: dict[str, Any]) -> str:
+    """The class that a recipe has where all of it is computed in this process: no value is looked up."""
+    below = map(_class_here, recipe.input_steps(description))
+    return numerics.class_of(_own_class(registry.STEPS[description["step"]]), below)
+
+
+def _steps_in(value: Any) -> list[Step]:
+    if isinstance(value, Step):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    return [step for item in value for step in _steps_in(item)] if isinstance(value, list | tuple) else []
+
+
+def _resolved(value: Any, entries: dict[str, Entry | None]) -> Any:
+    """An argument with the values of its steps in place of them."""
+    if isinstance(value, Step):
+        entry = entries[value.key]
+        assert entry is not None
+        return values.load(value.definition.form, entry.folder)
+    if isinstance(value, list | tuple):
+        return [_resolved(item, entries) for item in value]
+    if isinstance(value, dict):
+        return {name: _resolved(item, entries) for name, item in value.items()}
+    return value
+
+
+def _summary(part: Step, entry: Entry | None) -> dict[str, Any]:
+    """What a manifest says of an input step: enough to add up the cost of a lineage without the input itself."""
+    if entry is None:
+        return {"step": part.name, "key": part.key}
+    return json.loads(json.dumps({name: entry.manifest[name] for name in SUMMARY}))

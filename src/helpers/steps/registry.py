@@ -1,0 +1,81 @@
+"""What the engine knows of those that use it: the steps, and the kinds of data that steps take. They register themselves.
+
+A step is registered where it is declared, and a kind of data where its class is:
+
+    @kind("backbone")
+    def _from_recipe(description: dict[str, Any]) -> Backbone:
+        return resolve(description["data"][1])
+
+So a process knows them once it has imported their modules. One that makes a step again from its recipe is told which: a task of a
+cluster carries `modules` of its recipe, and `book verify` imports the whole package.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from helpers.errors import BadInput
+from helpers.steps import recipe
+from helpers.steps.shards import Shards
+
+Maker = TypeVar("Maker", bound=Callable[[dict[str, Any]], Any])
+
+
+@dataclass(frozen=True)
+class Definition:
+    """What `@step` knows of a function; its arguments are explained there."""
+
+    name: str
+    version: int
+    form: str
+    network: bool
+    function: Callable[..., Any]
+    hints: dict[str, Any] = field(repr=False, default_factory=dict)
+    timing: bool = False
+    resumable: bool = False
+    parallel: bool = False
+    shards: Shards | None = None
+
+
+STEPS: dict[str, Definition] = {}
+KINDS: dict[str, Callable[[dict[str, Any]], Any]] = {}
+
+
+def kind(*names: str) -> Callable[[Maker], Maker]:
+    """Register the function that makes data of these kinds again from its part of a recipe, `{"data": [kind, ...], ...}`."""
+    def register(function: Maker) -> Maker:
+        KINDS.update(dict.fromkeys(names, function))
+        return function
+    return register
+
+
+def defined(description: dict[str, Any]) -> Definition:
+    """The step that a recipe names.
+
+    Raises:
+        KeyError: if there is none of that name and version.
+    """
+    if description["step"] not in STEPS:
+        raise KeyError(f"there is no step {description['step']}")
+    definition = STEPS[description["step"]]
+    if definition.version != description["version"]:
+        raise KeyError(f"{definition.name} is at version {definition.version}, not {description['version']}")
+    return definition
+
+
+def maker_of(description: dict[str, Any]) -> Callable[[dict[str, Any]], Any]:
+    """The function that makes the data again that a recipe names.
+
+    Raises:
+        BadInput: for a kind that nobody has registered.
+    """
+    name = description["data"][0]
+    if name not in KINDS:
+        raise BadInput(f"no data of kind {name!r} is known here, only {', '.join(sorted(KINDS))}",
+                       mend="import the module that registers it")
+    return KINDS[name]
+
+
+def modules(description: dict[str, Any]) -> set[str]:
+    """The modules that register the steps and the kinds of data in a recipe, at any depth."""
+    return {(defined(part).function if "step" in part else maker_of(part)).__module__ for part in recipe.parts(description)}
