@@ -206,3 +206,15 @@ def test_every_shipped_entry_is_sound_and_says_where_it_comes_from():
         assert rebuilding.rebuild(manifest["recipe"]).key == manifest["key"], entry.folder
         assert entry.folder == Store(paths.RESULTS).place(manifest["step"], manifest["key"]) / manifest["numerics"]
         assert sum(file["size"] for file in manifest["files"].values()) <= record.LIMIT
+        assert_class_follows_from_inputs(manifest)
+
+
+def assert_class_follows_from_inputs(line):
+    below = {name for part in line["inputs"] for name in part["numerics"].split("+")} - {"exact"}
+    own = set(line["numerics"].split("+")) - {"exact"}
+    if registry.STEPS[line["step"]].network:
+        assert own and below <= own, line["step"]
+    else:
+        assert own == below, line["step"]
+    for part in line["inputs"]:
+        assert_class_follows_from_inputs(part)
