@@ -6,7 +6,8 @@ from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.retrieval import java
 from helpers.retrieval.bm25 import search
-from helpers.systems.doc2query import QUERIES, Doc2Query, expanded_index, read
+from helpers.retrieval.doc2query import QUERIES, expanded_index, read
+from helpers.systems.doc2query import Doc2Query
 from helpers.systems.testbed import Testbed
 
 pytestmark = pytest.mark.slow

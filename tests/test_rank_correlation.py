@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from helpers.systems import rank_correlation as rc
+from helpers.evaluation import rank_correlation as rc
+from helpers.systems.correlation import correlations
 
 
 def test_rho_by_hand():
@@ -78,11 +79,11 @@ def test_an_evaluation_looks_up_its_comparisons(facts):
         def value(self):
             return found
 
-    systems = rc.correlations(Source())
+    systems = correlations(Source())
     assert systems["good"].mean().mean == found["systems"]["good"]["mean"]
     against = systems["good"].against(systems["poor"])
     assert against.difference.mean == found["against"]["good"]["poor"]["difference"] and against.unit == "pairs"
     assert systems["good"].against(systems["good"]).p_permutation == 1
     assert list(systems["good"].seed_means["spearman"]) == found["systems"]["good"]["seeds"]
     with pytest.raises(ValueError, match="one step"):
-        systems["good"].against(rc.correlations(Source())["poor"].__class__("x", None, None, None, facts={}))
+        systems["good"].against(correlations(Source())["poor"].__class__("x", None, None, None, facts={}))

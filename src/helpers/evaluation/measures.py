@@ -11,6 +11,7 @@ import pandas as pd
 from ir_measures import Measure
 
 from helpers.data.runs import ranks
+from helpers.steps import step
 
 
 def parse(name: str, min_relevance: int = 1) -> Measure:
@@ -65,3 +66,16 @@ def first_relevant_rank(run: pd.DataFrame, qrels: pd.DataFrame, min_relevance: i
     relevant = qrels.loc[qrels["relevance"] >= min_relevance, ["query_id", "doc_id"]]
     found = run.assign(rank=ranks(run)).merge(relevant, on=["query_id", "doc_id"]).groupby("query_id")["rank"].min()
     return found.reindex(queries)
+
+
+@step(version=1, form="table")
+def run_measures(run: pd.DataFrame, queries: pd.DataFrame, qrels: pd.DataFrame, measures: list,
+                 min_relevance: int) -> pd.DataFrame:
+    """The measures of a run for each judged query: column query_id, and a column a measure.
+
+    A small table that stands for a run of a thousand passages a query, which is not kept with the book.
+    """
+    mine = qrels[qrels["query_id"].isin(set(queries["query_id"]))]
+    known = set(mine["query_id"])
+    judged = [query for query in queries["query_id"] if query in known]
+    return per_query(run, mine, measures, min_relevance, judged).reset_index(names="query_id")

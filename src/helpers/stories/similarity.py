@@ -6,6 +6,7 @@ from dataclasses import replace
 import pandas as pd
 
 from helpers.data import stsb
+from helpers.evaluation.rank_correlation import rank_correlations
 from helpers.networks import backbone
 from helpers.networks.training_settings import Schedule
 from helpers.pages import claims, page
@@ -15,8 +16,8 @@ from helpers.pretraining.sentence_training import predicted_similarity, triplet_
 from helpers.steps import Step
 from helpers.stories import readiness
 from helpers.stories.readiness import Systems
+from helpers.systems.correlation import MEASURE, Correlation, correlations
 from helpers.systems.evaluated import Evaluation, over_seeds
-from helpers.systems.rank_correlation import MEASURE, Correlation, correlations, rank_correlations
 from helpers.systems.starting_points import BACKBONE, CONDENSER
 from helpers.systems.testbed import Testbed
 

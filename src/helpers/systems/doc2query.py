@@ -6,23 +6,13 @@
 No generator comes with the book: without one the baseline is shown as *not run*.
 """
 
-import json
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
-from pathlib import Path
-from typing import Any
 
-from helpers.data.texts import Texts
-from helpers.networks import backbone, fine_tuning
-from helpers.networks.backbone import Backbone
+from helpers.networks import backbone
 from helpers.retrieval.bm25 import K1, B, bm25_run
-from helpers.retrieval.lucene import build
-from helpers.retrieval.term_recall import content
-from helpers.steps import Step, numerics, step
+from helpers.retrieval.doc2query import expanded_index, generated_queries
+from helpers.steps import Step
 from helpers.systems.testbed import Testbed
-
-QUERIES = "queries.jsonl"
 
 
 @dataclass(frozen=True)
@@ -63,63 +53,3 @@ class Doc2Query:
     def run(self, bed: Testbed, depth: int) -> Step:
         """BM25 over that index."""
         return bm25_run(self.index(bed), bed.query_step, self.k1, self.b, depth)
-
-
-@step(version=1, form="folder", network=True)
-def generated_queries(store: Path, generator: Backbone, queries: int, top_k: int, max_length: int, query_length: int,
-                      batch_size: int, seed: int, *, folder: Path) -> None:
-    """Generate queries for every text: JSON lines of id and queries, in the store's order.
-
-    Args:
-        store: the text store.
-        generator: a sequence-to-sequence model.
-        queries: for each text.
-        top_k: likely tokens that each is drawn from; 1 for the likeliest, of which there is but one query.
-        max_length: tokens read of a text.
-        query_length: tokens written of a query.
-        batch_size: texts a step.
-        seed: of the draws.
-
-    Raises:
-        ValueError: for several queries without draws: they would be the same.
-    """
-    from transformers import AutoModelForSeq2SeqLM
-
-    if queries > 1 and top_k == 1:
-        raise ValueError(f"{queries} queries of the likeliest tokens are one query: raise `top_k`")
-    tokenizer = generator.tokenizer()
-    model = generator.build(AutoModelForSeq2SeqLM).eval().to(numerics.device())
-    drawn: dict[str, Any] = {"do_sample": True, "top_k": top_k} if top_k > 1 else {"do_sample": False}
-    fine_tuning.seed_everything(seed)
-    stream = ((text.doc_id, content(text)) for text in Texts(store))
-    with open(folder / QUERIES, "w", encoding="utf-8") as lines:
-        while batch := list(islice(stream, batch_size)):
-            found = ask(model, tokenizer, [text for _, text in batch], queries, max_length, query_length, drawn)
-            for (doc_id, _), asked in zip(batch, found, strict=True):
-                lines.write(json.dumps({"id": doc_id, "queries": asked}, ensure_ascii=False) + "\n")
-
-
-def ask(model: Any, tokenizer: Any, texts: list[str], queries: int, max_length: int, query_length: int,
-        drawn: dict[str, Any]) -> list[list[str]]:
-    """The queries of each text of a batch."""
-    import torch
-
-    fed = tokenizer(texts, padding=True, truncation=True, max_length=max_length, return_tensors="pt").to(model.device)
-    with torch.inference_mode():
-        written = model.generate(input_ids=fed["input_ids"], attention_mask=fed["attention_mask"], max_new_tokens=query_length,
-                                 num_return_sequences=queries, **drawn)
-    words = [query.strip() for query in tokenizer.batch_decode(written, skip_special_tokens=True)]
-    return [words[start:start + queries] for start in range(0, len(words), queries)]
-
-
-@step(version=1, form="folder")
-def expanded_index(store: Path, generated: Path, *, folder: Path) -> None:
-    """A Lucene index in which every text is followed by its queries."""
-    build(((text.doc_id, "\n".join([content(text), *line["queries"]]))
-           for text, line in zip(Texts(store), read(generated), strict=True)), folder)
-
-
-def read(generated: Path) -> Iterator[dict[str, Any]]:
-    """The lines of `generated_queries`."""
-    with open(generated / QUERIES, encoding="utf-8") as lines:
-        yield from map(json.loads, lines)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from helpers.evaluation.measures import per_query
-from helpers.steps import Step, step
+from helpers.evaluation.measures import run_measures
+from helpers.steps import Step
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.evaluated import Evaluation
 from helpers.systems.testbed import Testbed
@@ -78,17 +78,3 @@ class SearchTask:
     def _measured(self, label: str, run: Step) -> Evaluation:
         values = run_measures(run, self.bed.query_step, self.bed.qrels_step, list(self.measures), self.bed.min_relevance)
         return Evaluation(label, pd.DataFrame(), values.value().set_index("query_id"), values)
-
-
-@step(version=1, form="table")
-def run_measures(run: pd.DataFrame, queries: pd.DataFrame, qrels: pd.DataFrame, measures: list,
-                 min_relevance: int) -> pd.DataFrame:
-    """The measures of a run for each judged query: column query_id, and a column a measure.
-
-    A small table that stands for a run of a thousand passages a query, which is not kept with the book.
-    """
-    mine = qrels[qrels["query_id"].isin(set(queries["query_id"]))]
-    known = set(mine["query_id"])
-    judged = [query for query in queries["query_id"] if query in known]
-    return per_query(run, mine, measures, min_relevance, judged).reset_index(names="query_id")
-

@@ -1,6 +1,5 @@
-"""Systems that are judged by a rank correlation over pairs: their statistics as a step, and an evaluation that looks them up."""
+"""Spearman's rank correlation of several systems with the truth over the same pairs, with intervals and paired tests."""
 
-from dataclasses import dataclass, field
 from itertools import permutations
 from typing import Any
 
@@ -8,11 +7,9 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from helpers.evaluation.significance import SEED, Interval, Paired
-from helpers.steps import Step, step
-from helpers.systems.evaluated import Evaluation
+from helpers.evaluation.significance import SEED
+from helpers.steps import step
 
-MEASURE = "spearman"
 RESAMPLES = 1_000  # each ranks all pairs anew
 EXCHANGES = 10_000
 BATCH = 1_000  # rows of a random array at once
@@ -111,42 +108,3 @@ def permutation_p(first: list[np.ndarray], second: list[np.ndarray], truth: np.n
         flipped = generator.random((min(BATCH, exchanges - start), len(true))) < 0.5
         beyond += int((np.abs(difference(flipped)) >= observed - 1e-12).sum())
     return (beyond + 1) / (exchanges + 1)
-
-
-@dataclass(frozen=True)
-class Correlation(Evaluation):
-    """One of the systems of `rank_correlations`, wherever an `Evaluation` may stand; its one measure is `spearman`.
-
-    Args:
-        facts: the step's value.
-        name: the system's.
-    """
-
-    facts: dict[str, Any] = field(default_factory=dict, repr=False)
-    name: str = ""
-
-    def mean(self, measure: str = MEASURE) -> Interval:
-        """The mean rho over seeds, and its 95 % interval over pairs."""
-        own = self.facts["systems"][self.name]
-        return Interval(own["mean"], own["low"], own["high"])
-
-    def against(self, baseline: Evaluation, measure: str = MEASURE) -> Paired:
-        """The paired comparison with another system of the same step.
-
-        Raises:
-            ValueError: for any other evaluation.
-        """
-        if not isinstance(baseline, Correlation) or baseline.facts is not self.facts:
-            raise ValueError("two systems of one step are wanted")
-        if baseline.name == self.name:
-            return Paired(Interval(0.0, 0.0, 0.0), 1.0, 1.0, self.facts["pairs"], "pairs")
-        own = self.facts["against"][self.name][baseline.name]
-        return Paired(Interval(own["difference"], own["low"], own["high"]), own["p_t"], own["p_permutation"], self.facts["pairs"],
-                      "pairs")
-
-
-def correlations(source: Step) -> dict[str, Correlation]:
-    """The systems of a step of `rank_correlations`, by name."""
-    facts = source.value()
-    return {name: Correlation(name, pd.DataFrame(), pd.DataFrame(), source, pd.DataFrame({MEASURE: own["seeds"]}), "pairs", facts,
-                              name) for name, own in facts["systems"].items()}
