@@ -1,5 +1,5 @@
 from helpers.data.answers import find, holding
-from helpers.data.collection import Text
+from helpers.data.collection_base import Text
 
 BODY = " ".join(f"w{n}" for n in range(12))
 

@@ -1,7 +1,7 @@
 import pandas as pd
 import pytest
 
-from helpers.data.collection import Text
+from helpers.data.collection_base import Text
 from helpers.data.runs import COLUMNS
 from helpers.encoders import candidates_with_positives as module
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.data.collection import Text
+from helpers.data.collection_base import Text
 from helpers.data.runs import ranked
 from helpers.data.texts import text_store
 from helpers.encoders import exact_search as module

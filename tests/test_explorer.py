@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from helpers import paths
-from helpers.data.collection import Text
+from helpers.data.collection_base import Text
 from helpers.data.runs import COLUMNS, ranked
 from helpers.evaluation import measures
 from helpers.pages import explorer

@@ -9,7 +9,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from helpers import paths
-from helpers.data.collection import Text
+from helpers.data.collection_base import Text
 from helpers.data.runs import cut
 from helpers.errors import BadInput
 from helpers.pages import explorer

@@ -2,7 +2,8 @@ import gzip
 
 import pytest
 
-from helpers.data.collection import Text, open_collection
+from helpers.data.collection import open_collection
+from helpers.data.collection_base import Text
 from helpers.data.msmarco_folder import MsMarcoFolder, read_qrels
 from helpers.errors import BadInput
 

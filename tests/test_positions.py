@@ -1,7 +1,7 @@
 import pandas as pd
 import pytest
 
-from helpers.data.collection import Text
+from helpers.data.collection_base import Text
 from helpers.data.positions import answer_positions
 
 

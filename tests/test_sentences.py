@@ -50,7 +50,7 @@ def documents(tmp_path, monkeypatch):
             return {"data": ["texts", "document"], "collection": "x", "digest": "d"}
 
         def stream(self):
-            from helpers.data.collection import Text
+            from helpers.data.collection_base import Text
 
             yield from (Text("d1", "", body("Bread")), Text("d2", "", body("Iron")), Text("d3", "", "Only one section here."))
 

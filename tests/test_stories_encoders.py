@@ -204,7 +204,7 @@ def systems():
 
 @pytest.fixture
 def texts(monkeypatch):
-    from helpers.data.collection import Text
+    from helpers.data.collection_base import Text
 
     known = {name: Text(name, f"Title {name}", "word " * 60) for name in "abcxy"}
     monkeypatch.setattr(embeddings, "Texts", lambda store: known)

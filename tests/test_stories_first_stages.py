@@ -95,7 +95,7 @@ def test_the_cost_of_a_stage_has_its_training_its_texts_and_its_search():
     assert cells(stages.cost_table(runs))[1:] == [["BM25(Anserini)", "", "3.0 s", "1.5 s"], ["DeepCT", "70 s", "45 s", "0.5 s"],
                                                   ["RepBERT", "5 min", "60 s", "0.4 s"]]
     assert stages.seconds_of(dense.manifest)["bi_encoder"] == 300.0  # once, though two steps used it
-    assert set(stages.PREPARATIONS) == set(stages.NAMES)
+    assert set(stages.PREPARATIONS) == set(stages.STAGES)
 
 
 # ---- first stages ----

@@ -1,7 +1,8 @@
 
 import pytest
 
-from helpers.data.collection import Text, open_collection
+from helpers.data.collection import open_collection
+from helpers.data.collection_base import Text
 from helpers.data.texts import Texts, text_store
 from helpers.errors import BadInput
 

@@ -2,7 +2,7 @@ import random
 
 import pytest
 
-from helpers.data.collection import Text
+from helpers.data.collection_base import Text
 from helpers.data.windows import Window, doc_of, windows
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from helpers.data.collection import Text
+from helpers.data.collection_base import Text
 from helpers.data.texts import Texts
 from helpers.data.windows import windows
 from helpers.steps import step

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from helpers.data import irds_files
-from helpers.data.collection import Collection, Text
+from helpers.data.collection_base import Collection, Text
 from helpers.data.irds_files import File
 from helpers.errors import BadInput, NetworkNeeded
 from helpers.steps import recipe
@@ -37,6 +37,11 @@ class IrDatasets(Collection):
         except KeyError:
             raise BadInput(f"ir_datasets has no dataset {self._id!r}", mend="see its catalogue for the ids") from None
         self._of_split = {split: found for split in SPLITS if (found := self._find(split)) is not None}
+
+    @classmethod
+    def opens(cls, spec: str) -> bool:
+        """`irds:` and an id."""
+        return spec.startswith("irds:")
 
     @property
     def units(self) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from helpers.data.collection import Collection, Text
+from helpers.data.collection_base import Collection, Text
 from helpers.data.lines import open_bytes, text_lines
 from helpers.errors import BadInput
 from helpers.steps import recipe
@@ -56,10 +56,10 @@ class MsMarcoFolder(Collection):
         if not self._queries:
             raise BadInput("no queries in this folder", file=self.folder, mend="add queries.tsv (qid, text)")
 
-    @staticmethod
-    def is_one(folder: Path) -> bool:
-        """Whether a folder holds texts in this format."""
-        return any(f.name.removesuffix(".gz") in names for f in folder.expanduser().iterdir() for names in TEXTS.values())
+    @classmethod
+    def opens(cls, spec: str) -> bool:
+        """Any folder that no other format knows: one without texts is told what is missing."""
+        return bool(spec) and Path(spec).expanduser().is_dir()
 
     @property
     def units(self) -> tuple[str, ...]:
@@ -112,6 +112,11 @@ class MsMarcoFolder(Collection):
         """SHA-256 of the file's content, unpacked, so that packing it changes nothing."""
         file = self._texts[unit]
         return recipe.sha256(content_digest(file, file.stat().st_size, file.stat().st_mtime_ns) + unit)
+
+
+def has_texts(folder: Path) -> bool:
+    """Whether a folder holds texts in this format."""
+    return any(f.name.removesuffix(".gz") in names for f in folder.iterdir() for names in TEXTS.values())
 
 
 @functools.cache

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from helpers.data.collection import Collection, Text
+from helpers.data.collection_base import Collection, Text
+from helpers.data.msmarco_folder import has_texts
 from helpers.errors import BadInput
 from helpers.steps import recipe
 
@@ -27,10 +28,11 @@ class TextFolder(Collection):
         self.folder = Path(folder).expanduser().resolve()
         self.spec, self.name = str(folder), self.folder.name
 
-    @staticmethod
-    def is_one(folder: Path) -> bool:
-        """Whether a folder holds text files."""
-        return next(folder.expanduser().rglob("*.txt"), None) is not None
+    @classmethod
+    def opens(cls, spec: str) -> bool:
+        """A folder with text files that has no texts in MS MARCO's format."""
+        folder = Path(spec).expanduser()
+        return bool(spec) and folder.is_dir() and not has_texts(folder) and next(folder.rglob("*.txt"), None) is not None
 
     def texts(self, unit: str) -> Iterator[Text]:
         """Stream the files, or their paragraphs: `novel.txt` and `novel.txt.0`.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from helpers.data.collection import Part, Text
+from helpers.data.collection_base import Part, Text
 from helpers.errors import BadInput
 from helpers.steps import step
 

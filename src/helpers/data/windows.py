@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from helpers.data.collection import Text
+from helpers.data.collection_base import Text
 
 WHOLE = 1_000_000  # words of a window that no document outgrows: the whole document is one window
 TITLE_LIMIT = 50  # a longer title is left out: it would push the document into too many windows (Steensland 4.1.2)

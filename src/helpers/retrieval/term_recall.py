@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from helpers.data.collection import Text
+from helpers.data.collection_base import Text
 from helpers.data.texts import Texts
 from helpers.retrieval import java
 from helpers.steps import step

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from helpers.data.answer_types import RULES, TYPES, WIDER, Rule, answer_type, decide
-from helpers.data.collection import Collection
+from helpers.data.collection_base import Collection
 from helpers.evaluation import published, verdicts
 from helpers.evaluation.verdicts import NOT_RUN
 from helpers.pages import matrices, page

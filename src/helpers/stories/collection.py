@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from helpers.data.collection import Collection
+from helpers.data.collection_base import Collection
 from helpers.data.statistics import median_length
 from helpers.evaluation import measures, published, verdicts
 from helpers.evaluation.significance import paired

@@ -5,7 +5,8 @@ from typing import Any
 
 import pandas as pd
 
-from helpers.data.collection import Text, open_collection
+from helpers.data.collection import open_collection
+from helpers.data.collection_base import Text
 from helpers.data.windows import doc_of
 from helpers.evaluation import measures, published
 from helpers.evaluation.verdicts import ALPHA

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from helpers.data.collection import Collection
+from helpers.data.collection_base import Collection
 from helpers.data.queries import adhoc_queries
 from helpers.data.texts import Texts, text_store
 from helpers.errors import BadInput

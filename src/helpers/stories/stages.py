@@ -11,7 +11,7 @@ from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, seconds
 from helpers.steps import Step
 from helpers.systems.evaluated import Evaluation, evaluate
-from helpers.systems.first_stages import ENCODERS, NAMES, FirstStages
+from helpers.systems.first_stages import STAGES, FirstStages
 from helpers.systems.testbed import Testbed
 
 STUDY = "zhan2020"
@@ -23,7 +23,7 @@ STUDIED_DEPTH = 1000  # of the study's lists
 TRAININGS = {"deepct": ("deepct",), "repbert": ("bi_encoder",)}
 PREPARATIONS = {"bm25": ("text_index", "prebuilt_index"), "deepct": ("word_weights", "weighted_index"),
                 "doctttttquery": ("generated_queries", "expanded_index"),
-                **dict.fromkeys(ENCODERS, ("passage_embeddings",))}
+                **dict.fromkeys(("repbert", *OWN), ("passage_embeddings",))}
 
 
 def label(stage: str) -> str:
@@ -55,7 +55,7 @@ def evaluations(found: Mapping[str, Step], bed: Testbed, depth: int, *more: str)
 
 def published_stages(names: Sequence[str]) -> list[str]:
     """Those that are published runs."""
-    return [name for name in names if name not in NAMES]
+    return [name for name in names if name not in STAGES]
 
 
 def stand_in(dense: str, claims: Iterable[str]) -> dict[str, str]:
@@ -82,10 +82,10 @@ def depth_note(bed: Testbed, depth: int) -> Fragment:
 def cost_table(runs: Mapping[str, Step]) -> Fragment:
     """What each stage cost: its training, the work on the whole collection, and the search for all queries."""
     rows = []
-    for name in (name for name in runs if name in NAMES):
+    for name in (name for name in runs if name in STAGES):
         manifest = runs[name].entry().manifest
         spent = seconds_of(manifest)
-        parts = [sum(spent.get(step, 0.0) for step in steps) for steps in (TRAININGS.get(name, ()), PREPARATIONS[name])]
+        parts = [sum(spent.get(step, 0.0) for step in steps) for steps in (TRAININGS.get(name, ()), PREPARATIONS.get(name, ()))]
         rows.append([label(name), *(seconds(part) if part else "" for part in parts), seconds(manifest["seconds"])])
     return page.show_table("What the first stages cost", ("first stage", "training", "all texts", "search, all queries"), rows)
 

@@ -9,6 +9,7 @@ Defaults are those of David (2020); the chapters change one field at a time with
 
 import functools
 from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any
 
 from helpers.data.windows import WHOLE
 from helpers.encoders.bi_encoder_losses import LOSSES
@@ -130,6 +131,16 @@ class BiEncoder(BiEncoderTraining):
     def run(self, bed: Testbed, depth: int) -> Step:
         """The passages of the largest similarity with each query, of all that there are."""
         return exact_search(self.embeddings(bed), self.query_embeddings(bed), bed.store, bed.query_step, depth)
+
+    def searched(self, bed: Testbed) -> Step:
+        """The embeddings, as a first stage."""
+        return self.embeddings(bed)
+
+    def timed(self, bed: Testbed) -> dict[str, Any]:
+        """Its settings for `costs.latency.latencies`."""
+        return {"passages": self.embeddings(bed), "query_length": self.query_length, "model": self.model,
+                "backbone": backbone.resolve(self.backbone), "pooling": self.pooling, "normalise": self._normalise,
+                "token_types": self.token_types}
 
     @functools.cached_property
     def _tokens(self) -> Step:

@@ -11,16 +11,16 @@ from dataclasses import KW_ONLY, dataclass
 
 from helpers.networks import backbone
 from helpers.reranking.cross_encoder import training_log
-from helpers.retrieval.bm25 import bm25_run
 from helpers.retrieval.deepct_training import TermWeightTraining, deepct
 from helpers.retrieval.term_recall import term_recall
 from helpers.retrieval.word_weights import SMOOTHINGS, weighted_index, word_weights
 from helpers.steps import Step
+from helpers.systems.lexical import Lexical
 from helpers.systems.testbed import Testbed
 
 
 @dataclass(frozen=True)
-class DeepCT(TermWeightTraining):
+class DeepCT(Lexical, TermWeightTraining):
     """Training data and backbone of the term weights, and how they are indexed and searched; `TermWeightTraining` has the rest.
 
     Args:
@@ -74,7 +74,3 @@ class DeepCT(TermWeightTraining):
     def index(self, bed: Testbed) -> Step:
         """The Lucene index of the weights."""
         return weighted_index(self.weights(bed), self.scale, self.smoothing)
-
-    def run(self, bed: Testbed, depth: int) -> Step:
-        """BM25 over that index."""
-        return bm25_run(self.index(bed), bed.query_step, self.k1, self.b, depth)

@@ -9,14 +9,15 @@ No generator comes with the book: without one the baseline is shown as *not run*
 from dataclasses import dataclass
 
 from helpers.networks import backbone
-from helpers.retrieval.bm25 import K1, B, bm25_run
+from helpers.retrieval.bm25 import K1, B
 from helpers.retrieval.doc2query import expanded_index, generated_queries
 from helpers.steps import Step
+from helpers.systems.lexical import Lexical
 from helpers.systems.testbed import Testbed
 
 
 @dataclass(frozen=True)
-class Doc2Query:
+class Doc2Query(Lexical):
     """A generator and how it is used.
 
     Args:
@@ -49,7 +50,3 @@ class Doc2Query:
     def index(self, bed: Testbed) -> Step:
         """The Lucene index of the texts with their queries."""
         return expanded_index(bed.store, self.generated(bed))
-
-    def run(self, bed: Testbed, depth: int) -> Step:
-        """BM25 over that index."""
-        return bm25_run(self.index(bed), bed.query_step, self.k1, self.b, depth)

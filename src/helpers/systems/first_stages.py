@@ -16,22 +16,35 @@
 The recipes are the same in every chapter, so each model is trained once for all of them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol
 
 from helpers.costs.latency import latencies
 from helpers.data.external_run import external_run
 from helpers.errors import BadInput
-from helpers.networks import backbone
+from helpers.registry import Registry
 from helpers.retrieval.bm25 import K1, B
 from helpers.steps import Step
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.deepct import DeepCT
 from helpers.systems.doc2query import Doc2Query
+from helpers.systems.lexical import BM25
 from helpers.systems.testbed import Testbed
 
-NAMES = ("bm25", "doctttttquery", "deepct", "repbert", "untrained", "minilm")
-ENCODERS = ("repbert", "untrained", "minilm")
+
+class FirstStage(Protocol):
+    """What every first stage can do."""
+
+    def run(self, bed: Testbed, depth: int) -> Step:
+        """The best `depth` texts for each query of a testbed."""
+
+    def searched(self, bed: Testbed) -> Step:
+        """The folder that it searches, an index or embeddings."""
+
+    def timed(self, bed: Testbed) -> dict[str, Any]:
+        """What `costs.latency.latencies` takes to time it; with `passages` where queries are encoded."""
 
 
 @dataclass(frozen=True)
@@ -63,51 +76,41 @@ class FirstStages:
         Raises:
             BadInput: for `doctttttquery` without a generator, or a name that is neither a stage nor a file.
         """
-        if name == "bm25":
-            return bed.bm25(self.k1, self.b, depth)
-        if name == "deepct":
-            return self.deepct.run(bed, depth)
-        if name == "doctttttquery":
-            return self._expansion.run(bed, depth)
-        if name in ENCODERS:
-            return self._encoder(name).run(bed, depth)
-        return external_run(name, bed.query_step, depth)
+        if name not in STAGES and not Path(name).expanduser().is_file():
+            raise BadInput(f"first stage {name!r}: one of {', '.join(STAGES)}, or a TREC file, and there is no such file")
+        return STAGES[name](self).run(bed, depth) if name in STAGES else external_run(name, bed.query_step, depth)
 
     def searched(self, name: str, bed: Testbed) -> Step | None:
         """The folder that the named stage searches, an index or embeddings; None for a published run."""
-        if name == "bm25":
-            return bed.index
-        if name == "deepct":
-            return self.deepct.index(bed)
-        if name == "doctttttquery":
-            return self._expansion.index(bed)
-        return self._encoder(name).embeddings(bed) if name in NAMES else None
+        return STAGES[name](self).searched(bed) if name in STAGES else None
 
     def latencies(self, names: Sequence[str], bed: Testbed, depth: int, timed: int, rounds: int) -> Step | None:
         """The time of one query after the other, in each named stage; None if all are published runs."""
-        lexical, dense = {}, {}
-        for name in (name for name in names if name in NAMES):
-            where = self.searched(name, bed)
-            if name in ENCODERS:
-                encoder = self._encoder(name)
-                dense[name] = {"passages": where, "query_length": encoder.query_length, "model": encoder.model,
-                               "backbone": backbone.resolve(encoder.backbone), "pooling": encoder.pooling,
-                               "normalise": encoder.similarity == "cosine", "token_types": encoder.token_types}
-            else:
-                settings: FirstStages | DeepCT | Doc2Query = (
-                    self if name == "bm25" else self.deepct if name == "deepct" else self._expansion)
-                lexical[name] = {"index": where, "k1": settings.k1, "b": settings.b}
-        return latencies(lexical, dense, bed.query_step, depth, timed, rounds) if lexical or dense else None
-
-    def _encoder(self, name: str) -> BiEncoder:
-        return {"repbert": self.repbert, "untrained": self.repbert.zero_shot()}.get(name, self.zero_shot)
+        given = {name: STAGES[name](self).timed(bed) for name in names if name in STAGES}
+        lexical, dense = ({name: own for name, own in given.items() if ("passages" in own) == side} for side in (False, True))
+        return latencies(lexical, dense, bed.query_step, depth, timed, rounds) if given else None
 
     @property
-    def _expansion(self) -> Doc2Query:
+    def expansion(self) -> Doc2Query:
+        """The generated queries.
+
+        Raises:
+            BadInput: without a generator.
+        """
         if self.generator is None:
             raise BadInput("`doctttttquery` needs a generator of queries",
                            mend="give one as hub:owner/name@revision or a folder, or leave the stage out")
         return self.generator
+
+
+STAGES: Registry[Callable[[FirstStages], FirstStage]] = Registry("first stage", {
+    "bm25": lambda recipes: BM25(recipes.k1, recipes.b),
+    "doctttttquery": lambda recipes: recipes.expansion,
+    "deepct": lambda recipes: recipes.deepct,
+    "repbert": lambda recipes: recipes.repbert,
+    "untrained": lambda recipes: recipes.repbert.zero_shot(),
+    "minilm": lambda recipes: recipes.zero_shot,
+})
 
 
 def repbert(collection: str = "almanac", unit: str = "passage", backbone: str = "packaged", queries: int = 1500, epochs: int = 2,

@@ -15,7 +15,8 @@ import pandas as pd
 
 from helpers.data import queries
 from helpers.data.answers import answer_windows
-from helpers.data.collection import Collection, check_qrels, open_collection
+from helpers.data.collection import check_qrels, open_collection
+from helpers.data.collection_base import Collection
 from helpers.data.external_run import external_run
 from helpers.data.positions import answer_positions
 from helpers.data.texts import Texts, text_store

@@ -18,7 +18,7 @@ import pandas as pd
 
 from helpers.costs.peak_memory import peak, reset_peak, resident
 from helpers.costs.timing import clocked, in_new_process
-from helpers.data.collection import Text
+from helpers.data.collection_base import Text
 from helpers.data.runs import cut
 from helpers.data.texts import Texts, text_store
 from helpers.data.tokens import WindowTokens, pair_ids, query_ids, window_tokens

@@ -15,7 +15,7 @@ import pandas as pd
 
 from helpers.data import hub
 from helpers.data.almanac import Almanac
-from helpers.data.collection import Text
+from helpers.data.collection_base import Text
 from helpers.data.irds import IrDatasets
 from helpers.networks import backbone
 

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from helpers import paths
-from helpers.data.collection import Collection, Text
+from helpers.data.collection_base import Collection, Text
 from helpers.steps import recipe
 
 HEADINGS = "headings"  # a made split: every section's title and heading as a weak query for that section
@@ -23,6 +23,14 @@ class Almanac(Collection):
     licence = "CC0 1.0"
     units = ("document", "passage")
     splits = ("train", "dev", "test", "topics", HEADINGS)
+
+    def __init__(self, spec: str = "almanac"):
+        """There is but one."""
+
+    @classmethod
+    def opens(cls, spec: str) -> bool:
+        """Its name."""
+        return spec == "almanac"
 
     def articles(self) -> Iterator[dict[str, Any]]:
         """Stream the articles as they are stored: doc_id, domain, title, sections of heading and text."""

@@ -1,0 +1,111 @@
+"""What every collection offers, and its parts as arguments of steps.
+
+A *unit* is what is ranked: `document` (title and body) or `passage` (a section, or an MS MARCO passage). Texts are
+streamed, never held in memory; steps take collections apart into `Part`s, each with a digest of its own, so that a
+changed query does not rebuild an index.
+"""
+
+import functools
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from helpers.errors import BadInput
+from helpers.steps import recipe
+
+
+class Text(NamedTuple):
+    """A document or a passage: what is indexed, cut into windows and scored."""
+
+    doc_id: str
+    title: str
+    body: str
+
+
+class Collection(ABC):
+    """What every collection offers. `spec` is the text that `open_collection` takes to open it again."""
+
+    spec: str
+    name: str
+    licence: str
+
+    @classmethod
+    @abstractmethod
+    def opens(cls, spec: str) -> bool:
+        """Whether a text names a collection of this format."""
+
+    @property
+    @abstractmethod
+    def units(self) -> tuple[str, ...]:
+        """The units that it can rank: `document`, `passage` or both."""
+
+    @abstractmethod
+    def texts(self, unit: str) -> Iterator[Text]:
+        """Stream the texts of a unit in the collection's order."""
+
+    @property
+    @abstractmethod
+    def splits(self) -> tuple[str, ...]:
+        """The query splits, such as `train`, `dev`, `test`."""
+
+    @abstractmethod
+    def queries(self, split: str) -> pd.DataFrame:
+        """Columns query_id, text, and any labels that the collection has (answer_type, style)."""
+
+    @abstractmethod
+    def qrels(self, unit: str, split: str) -> pd.DataFrame:
+        """Columns query_id, doc_id, relevance for the queries of the split."""
+
+    def relevant_from(self, unit: str, split: str) -> int:
+        """The lowest grade that counts as relevant in binary measures: 2 where the split has graded judgments, else 1.
+
+        That is TREC's rule for the passages of the Deep Learning track (Craswell et al. 2020); its documents, of whose
+        grades all above 0 count, are told apart by their unit.
+        """
+        graded = int(self.qrels(unit, split)["relevance"].max()) >= 2
+        return 2 if graded and unit == "passage" else 1
+
+    @abstractmethod
+    def text_digest(self, unit: str) -> str:
+        """A digest that changes when any text of the unit changes."""
+
+    def frame_digest(self, kind: str, *names: str) -> str:
+        """A digest that changes when any of the queries or judgments (`kind`) changes."""
+        return recipe.sha256(getattr(self, kind)(*names).to_csv(index=False, lineterminator="\n"))
+
+    def part(self, kind: str, *names: str) -> "Part":
+        """A part for a step: `part("texts", unit)`, `part("queries", split)` or `part("qrels", unit, split)`."""
+        unit = {"texts": names[0], "qrels": names[0]}.get(kind)
+        if unit is not None and unit not in self.units:
+            raise BadInput(f"{self.name} has no unit {unit!r}", mend=f"choose from {', '.join(self.units)}")
+        if kind != "texts" and names[-1] not in self.splits:
+            raise BadInput(f"{self.name} has no split {names[-1]!r}", mend=f"choose from {', '.join(self.splits)}")
+        return Part(self, kind, names)
+
+
+class Part:
+    """One part of a collection as a step's argument: known by its digest, loaded only when it is used."""
+
+    def __init__(self, collection: Collection, kind: str, names: tuple[str, ...]):
+        self.collection, self.kind, self.names = collection, kind, names
+
+    @functools.cached_property
+    def digest(self) -> str:
+        """Of the content, wherever it lies: the same data in another folder is the same part."""
+        if self.kind == "texts":
+            return self.collection.text_digest(*self.names)
+        return self.collection.frame_digest(self.kind, *self.names)
+
+    def recipe(self) -> dict[str, Any]:
+        """The part as it stands in a step's recipe; only the digest enters the key."""
+        return {"data": [self.kind, *self.names], "collection": self.collection.spec, "digest": self.digest}
+
+    def load(self) -> pd.DataFrame:
+        """The queries or judgments (texts are streamed: `stream`)."""
+        return getattr(self.collection, self.kind)(*self.names)
+
+    def stream(self) -> Iterator[Text]:
+        """The texts, one after the other."""
+        return self.collection.texts(*self.names)

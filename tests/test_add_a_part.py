@@ -1,0 +1,80 @@
+"""A loss, an aggregation and a first stage are added by a function or a small class and one line of a registry."""
+
+from dataclasses import dataclass
+
+import pandas as pd
+import pytest
+import torch
+
+from helpers.encoders.bi_encoder_losses import LOSSES
+from helpers.encoders.bi_encoder_model import BiEncoderModel
+from helpers.encoders.bi_encoder_settings import BiEncoderTraining
+from helpers.errors import BadInput
+from helpers.registry import call
+from helpers.reranking.aggregation import AGGREGATIONS, aggregate
+from helpers.retrieval.lucene import first_words_index
+from helpers.systems.bi_encoder import BiEncoder
+from helpers.systems.first_stages import STAGES, first_stages
+from helpers.systems.lexical import Lexical
+from helpers.systems.testbed import Testbed
+
+
+def pairwise(similarity, positive, own, temperature):
+    """The mean of log(1 + e^(n - p)) over the triplets."""
+    difference = (similarity - similarity.gather(1, positive[:, None])) / temperature
+    return torch.nn.functional.softplus(difference)[own].mean()
+
+
+def second_best(scores: pd.Series) -> float:
+    """The second largest score of a document's windows, or its only one."""
+    return float(scores.nlargest(2).iloc[-1])
+
+
+@dataclass(frozen=True)
+class FirstWords(Lexical):
+    """BM25 over the beginnings of the texts."""
+
+    words: int = 50
+    k1: float = 0.9
+    b: float = 0.4
+
+    def index(self, bed):
+        return first_words_index(bed.store, self.words)
+
+
+def test_a_loss(monkeypatch):
+    monkeypatch.setitem(LOSSES, "pairwise", pairwise)
+    assert BiEncoder(loss="pairwise").loss == "pairwise"
+    model = BiEncoderModel(torch.nn.Identity(), BiEncoderTraining(loss="pairwise"))
+    assert model._loss is pairwise
+    value = call(LOSSES["pairwise"], similarity=torch.tensor([[1.0, 0.0]]), positive=torch.tensor([0]), margin=1.0,
+                 own=torch.tensor([[False, True]]), relevant=None, temperature=0.5)
+    assert value.item() == pytest.approx(0.126928)  # log(1 + e^-2)
+
+
+def test_an_aggregation(monkeypatch):
+    monkeypatch.setitem(AGGREGATIONS, "second best", second_best)
+    windows = pd.DataFrame([("q", "a#0", 0.75), ("q", "a#1", 0.25), ("q", "a#2", 0.5), ("q", "b#0", 0.625)],
+                           columns=["query_id", "doc_id", "score"])
+    assert list(map(tuple, aggregate(windows, "second best").to_numpy())) == [("q", "b", 0.625), ("q", "a", 0.5)]
+
+
+def test_a_first_stage(monkeypatch):
+    monkeypatch.setitem(STAGES, "first words", lambda recipes: FirstWords(words=30, k1=recipes.k1))
+    recipes, bed = first_stages(), Testbed("almanac", "passage", queries=20)
+    run = recipes.run("first words", bed, 5)
+    assert (run.name, run.arguments["k1"], run.arguments["index"].key) == ("bm25_run", 1.2, first_words_index(bed.store, 30).key)
+    assert recipes.searched("first words", bed).key == first_words_index(bed.store, 30).key
+    timed = recipes.latencies(["first words", "bm25"], bed, 5, 1, 1)
+    assert list(timed.arguments["lexical"]) == ["first words", "bm25"] and timed.arguments["dense"] == {}
+
+
+@pytest.mark.parametrize("registry", [LOSSES, AGGREGATIONS, STAGES])
+def test_an_unknown_name_is_an_error_that_lists_the_known_ones(registry):
+    with pytest.raises(BadInput, match=f"{registry.kind} 'lost': one of {next(iter(registry))}, "):
+        registry["lost"]
+
+
+def test_a_part_that_needs_what_is_not_known_is_an_error():
+    with pytest.raises(TypeError, match="positive"):
+        call(LOSSES["contrastive"], similarity=1, relevant=None)
