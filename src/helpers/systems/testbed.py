@@ -9,7 +9,7 @@ Chapters that ask for the same thing build the same steps, hence the same keys: 
 
 import functools
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import pandas as pd
 
@@ -28,10 +28,14 @@ from helpers.retrieval.bm25 import bm25_run, max_passage
 from helpers.retrieval.lucene import text_index, window_index
 from helpers.steps import Step
 
-if TYPE_CHECKING:
-    from helpers.systems.bi_encoder import BiEncoder
-
 WORDS, OVERLAP = 150, 50  # Steensland 2021, section 4.1.2
+
+
+class Retriever(Protocol):
+    """What can rank all texts for the queries of a testbed: a `BiEncoder`."""
+
+    def run(self, bed: "Testbed", depth: int) -> Step:
+        """The step that ranks."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +120,7 @@ class Testbed:
         """BM25 for `bm25`; otherwise the published TREC run in that file, cut to the sampled queries."""
         return self.bm25(k1, b, depth) if name == "bm25" else external_run(name, self.query_step, depth)
 
-    def candidates(self, k1: float, b: float, depth: int, encoder: "BiEncoder | None" = None) -> Step:
+    def candidates(self, k1: float, b: float, depth: int, encoder: "Retriever | None" = None) -> Step:
         """What training passages are drawn from: BM25's ranking, or a bi-encoder's."""
         return self.bm25(k1, b, depth) if encoder is None else encoder.run(self, depth)
 
