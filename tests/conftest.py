@@ -16,6 +16,7 @@ DOCS = [("d1", "u", "Bread", "Why bread turns brown in the oven. Sugars and prot
 QUERIES = [("q1", "why does bread turn brown"), ("q2", "how to stop iron rusting"), ("q3", "the of and")]
 
 
+BOOK = {"test_browser"}  # asks for the project while it runs
 TIMING = {"test_bench", "test_bench_contenders", "test_bench_stream", "test_peak_memory", "test_scale", "test_speed",
           "test_step_cost"}
 
@@ -26,7 +27,7 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if not item.get_closest_marker("xdist_group"):
             name = item.path.stem
-            group = "book" if "project" in item.fixturenames else "timing" if name in TIMING else name
+            group = "book" if name in BOOK or "project" in item.fixturenames else "timing" if name in TIMING else name
             item.add_marker(pytest.mark.xdist_group(group))
 
 
