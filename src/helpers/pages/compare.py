@@ -16,7 +16,7 @@ HEADER = ("published", "measured", "verdict", "effect", "p (t, perm.)", "ER, ΔR
 
 
 def against_published(study: str, number: str, column: str, measure: str, systems: Mapping[str, Evaluation],
-                      baseline: str, rows_are: str = "system", whole: bool = True) -> Fragment:
+                      baseline: str, rows_are: str = "system", whole: bool = True, judged: bool = True) -> Fragment:
     """A study's table beside this run's measurements, each system compared with a baseline.
 
     Rows of the study that were not measured follow, as *not run*, unless another chapter measures them. The study's daggers (its
@@ -31,6 +31,7 @@ def against_published(study: str, number: str, column: str, measure: str, system
         baseline: the row that the others are compared with.
         rows_are: what a row's label names, `epochs`: the head of the first column.
         whole: whether the table's other rows are shown, too.
+        judged: whether rows get verdicts; not if they are exchangeable, such as seeds.
     """
     known = published.column(study, number, column)
     base, said = systems[baseline], known.get(baseline)
@@ -39,7 +40,7 @@ def against_published(study: str, number: str, column: str, measure: str, system
     rows, data = [], []
     for row, system in systems.items():
         entry, found, mean = known.get(row), pairs.get(row), system.mean(measure)
-        verdict = row_verdict(entry, said, found, corrected.get(row))
+        verdict = row_verdict(entry, said, found, corrected.get(row)) if judged else None
         dagger = "†" if found and found.p_t < ALPHA else ""
         rows.append([row, published_cell(entry, said),
                      with_interval(measured(plain(mean.mean) + dagger, system),
@@ -65,7 +66,7 @@ def row_verdict(entry: published.Entry | None, baseline: published.Entry | None,
         return None
     effect = entry.value - baseline.value
     direction = "higher" if effect > 0 else "lower" if effect < 0 else "no-difference"
-    return verdicts.judge(direction, found, p)
+    return verdicts.judge(direction, found, p, verdicts.margin_of(entry.amount - baseline.amount))
 
 
 def measured(text: str, system: Evaluation) -> Html:

@@ -1,7 +1,6 @@
 """The chapter *Re-ranking depth* (Zhan et al. 2020, section 4.4, figure 1 and table 2)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -132,8 +131,7 @@ def claims_table(systems: Reranked, dense: str, baseline: str) -> Fragment:
 
 def lead(systems: Reranked, dense: str, baseline: str, depth: int) -> Evaluation:
     """The lead of one stage's re-ranked candidates over another's, as a value for each query."""
-    ours, theirs = systems[dense][depth], systems[baseline][depth]
-    return replace(ours, values=ours.values[[MEASURE]] - theirs.values[[MEASURE]])
+    return systems[dense][depth].less(systems[baseline][depth])
 
 
 def best_rival(systems: Reranked, dense: str, depth: int) -> str:
