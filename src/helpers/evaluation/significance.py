@@ -6,6 +6,7 @@ recipe would change it, too: `TrainingNoise` says by how much, see `helpers.eval
 
 import functools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -149,12 +150,26 @@ def paired(values: ArrayLike, baseline: ArrayLike, seed: int = SEED, noise: Trai
         raise ValueError(f"paired values wanted, at least two: got {ours.size} and {theirs.size}")
     moved = ours - theirs
     mean, flat = float(moved.mean()), bool(np.ptp(moved) < TINY)
-    trainings = training_draws(noise, RESAMPLES, seed)
-    draws = trainings if flat else trainings + resampled_means(moved, seed) - mean
-    whole, narrow = intervals(mean, draws)
+    whole, narrow = intervals(mean, bootstrap_draws(moved[:, None], seed, noise)[:, 0])
     error = math.sqrt(float(moved.var(ddof=1)) / moved.size + noise.variance)
     p_t = float(abs(mean) < TINY) if flat else float(stats.ttest_rel(ours, theirs).pvalue)
     return Paired(whole, narrow, p_t, permutation_p(moved, seed, noise), ours.size, error, noise=noise)
+
+
+def bootstrap_draws(moved: np.ndarray, seed: int = SEED, noise: TrainingNoise | Sequence[TrainingNoise] = QUIET) -> np.ndarray:
+    """How far the mean of each column lies from its own in samples of a hierarchical bootstrap.
+
+    Args:
+        moved: differences, (queries, pairs).
+        seed: of the draws.
+        noise: of training: one for all pairs, or one for each.
+
+    Returns:
+        (resamples, pairs); queries' part is widened by n / (n - 1), since a sample scatters too little.
+    """
+    centred, queries = moved - moved.mean(axis=0), len(moved)
+    factor = math.sqrt(queries / (queries - 1)) if queries > 1 else 0.0
+    return factor * resampled_means(centred, seed) + training_draws(noise, moved.shape[1], RESAMPLES, seed)
 
 
 def intervals(mean: float, draws: np.ndarray) -> tuple[Interval, Interval]:
@@ -168,20 +183,20 @@ def permutation_p(differences: np.ndarray, seed: int = SEED, noise: TrainingNois
     return float(permutation_ps(differences[:, None], seed, noise)[0])
 
 
-def permutation_ps(moved: np.ndarray, seed: int = SEED, noise: TrainingNoise = QUIET) -> np.ndarray:
+def permutation_ps(moved: np.ndarray, seed: int = SEED, noise: TrainingNoise | Sequence[TrainingNoise] = QUIET) -> np.ndarray:
     """The two-sided sign-flip test of every column at once: all see the same signs.
 
     Args:
         moved: differences, (queries, pairs).
         seed: of the signs.
-        noise: of training, the same for all pairs.
+        noise: of training: one for all pairs, or one for each.
 
     Returns:
         (pairs,); exact for a pair of at most 16 differences that are not zero, if there is no noise of training.
     """
-    observed = np.abs(moved.mean(axis=0)) - TINY
-    few = np.flatnonzero((moved != 0).sum(axis=0) <= EXACT) if noise.variance == 0 else np.array([], dtype=int)
-    p = np.ones(moved.shape[1])
+    noises = [noise] * moved.shape[1] if isinstance(noise, TrainingNoise) else list(noise)
+    observed, p = np.abs(moved.mean(axis=0)) - TINY, np.ones(moved.shape[1])
+    few = [n for n, own in enumerate(noises) if own.variance == 0 and np.count_nonzero(moved[:, n]) <= EXACT]
     for n in few:
         kept = moved[moved[:, n] != 0, n]  # a zero has no sign to flip
         if kept.size > 1:  # either sign of a single difference is as extreme
@@ -189,7 +204,8 @@ def permutation_ps(moved: np.ndarray, seed: int = SEED, noise: TrainingNoise = Q
             p[n] = (np.abs(choices @ kept) / len(moved) >= observed[n]).mean()
     many = np.setdiff1d(np.arange(moved.shape[1]), few)
     if many.size:
-        signs, trainings = sign_choices(len(moved), seed), training_draws(noise, PERMUTATIONS, seed)[:, None]
+        signs = sign_choices(len(moved), seed)
+        trainings = training_draws([noises[n] for n in many], many.size, PERMUTATIONS, seed)
         reached = np.ones(many.size)  # the choice that was seen reaches itself
         for start in range(0, PERMUTATIONS, BLOCK):
             flipped = signs[start:start + BLOCK].astype(np.float64) @ moved[:, many] / len(moved)
@@ -227,21 +243,28 @@ def _difference(first: np.ndarray, second: np.ndarray, axis: int = -1) -> np.nda
 # ---- draws, made once for each number of queries ----
 
 def resampled_means(values: np.ndarray, seed: int = SEED) -> np.ndarray:
-    """The means of bootstrap samples of values, (resamples,)."""
+    """The means of bootstrap samples of values, (resamples,), or of each column of a table of them."""
     counts = sample_counts(len(values), seed)
     return np.concatenate([counts[start:start + BLOCK].astype(np.float64) @ values / len(values)
                            for start in range(0, RESAMPLES, BLOCK)])
 
 
-def training_draws(noise: TrainingNoise, size: int, seed: int) -> np.ndarray:
-    """What trainings drawn anew change in a difference, (size,): Student's t with the noise's degrees of freedom.
+def training_draws(noise: TrainingNoise | Sequence[TrainingNoise], pairs: int, size: int, seed: int) -> np.ndarray:
+    """What trainings drawn anew change in a difference, (size, pairs): Student's t with the noise's degrees of freedom.
 
     Trainings are too few to be resampled: two have three samples, and the mean of a sample scatters too little by half.
     """
-    if noise.variance == 0:
-        return np.zeros(size)
-    ranks = (np.random.default_rng(seed).permutation(size) + 0.5) / size  # evenly spread, in random order
-    return math.sqrt(noise.variance) * stats.t.ppf(ranks, noise.freedom)
+    noises = [noise] * pairs if isinstance(noise, TrainingNoise) else list(noise)
+    deviations = np.sqrt([own.variance for own in noises])
+    drawn = {freedom: student(freedom, size, seed) for freedom in {own.freedom for own in noises if own.variance}}
+    return np.stack([deviation * drawn[own.freedom] if own.variance else np.zeros(size)
+                     for own, deviation in zip(noises, deviations, strict=True)], axis=1)
+
+
+@functools.lru_cache(maxsize=16)
+def student(freedom: float, size: int, seed: int) -> np.ndarray:
+    """Draws of Student's t, evenly spread over its distribution and in random order, (size,)."""
+    return stats.t.ppf((np.random.default_rng([seed, 1]).permutation(size) + 0.5) / size, freedom)
 
 
 @functools.lru_cache(maxsize=4)
