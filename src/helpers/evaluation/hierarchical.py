@@ -88,8 +88,8 @@ def compare(ours: Rows, theirs: Rows, measure: str, shared: bool = False, seed: 
     return paired(ours.values.mean(axis=0), theirs.values.mean(axis=0), seed, noise)
 
 
-def training_noise(ours: Rows, theirs: Rows, measure: str, shared: bool = False) -> TrainingNoise:
-    """The noise of training in the difference of two systems' means."""
+def training_noise(ours: Rows, theirs: Rows, measure: str, shared: bool = False, known: KnownNoise | None = None) -> TrainingNoise:
+    """The noise of training in the difference of two systems' means; `known` stands in for what the chapter *Seeds* found."""
     if shared:
         moved = ours.means() - theirs.means()
         if len(moved) < 2:
@@ -98,7 +98,7 @@ def training_noise(ours: Rows, theirs: Rows, measure: str, shared: bool = False)
     systems = [rows for rows in (ours, theirs) if rows.trained]
     if not systems:
         return QUIET
-    known, means = known_noise(measure), [rows.means() for rows in systems]
+    known, means = known or known_noise(measure), [rows.means() for rows in systems]
     prior = known.variance if measure in measured_noise() else known.share * max(
         float(rows.values.var(axis=1, ddof=1).mean()) / rows.trained for rows in systems)
     squares = sum(float(((own - own.mean()) ** 2).sum()) / rows.trained for own, rows in zip(means, systems, strict=True))

@@ -13,7 +13,7 @@ from typing import Any
 
 from helpers.errors import BadInput
 
-SECTIONS = ("rerank", "encode", "search", "sizes", "train", "growth", "stream")
+SECTIONS = ("rerank", "encode", "search", "sizes", "train", "growth", "stream", "verdicts")
 ALL_CORES = {"stream"}  # memory is what counts there
 ROUNDS = 6  # the fewest of which the slowest and the fastest enclose the median in 95 % of cases
 
