@@ -88,7 +88,8 @@ def compare(ours: Rows, theirs: Rows, measure: str, shared: bool = False, seed: 
     return paired(ours.values.mean(axis=0), theirs.values.mean(axis=0), seed, noise)
 
 
-def training_noise(ours: Rows, theirs: Rows, measure: str, shared: bool = False, known: KnownNoise | None = None) -> TrainingNoise:
+def training_noise(ours: Rows, theirs: Rows, measure: str, shared: bool = False,
+                   known: KnownNoise | None = None) -> TrainingNoise:
     """The noise of training in the difference of two systems' means; `known` stands in for what the chapter *Seeds* found."""
     if shared:
         moved = ours.means() - theirs.means()
