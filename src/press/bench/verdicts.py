@@ -1,7 +1,7 @@
 """Calibration of the verdicts: systems with known effects are drawn, and judged by the book's own inference and rules.
 
 Values are like the book's: most queries do not move between two systems, the others by steps of a reciprocal rank; trainings
-move a whole system, and single queries of it. The components of variance are those of the chapter *Seeds*; what is known of the seeds'
+move a whole system, and single queries of it. Variances are those of the chapter *Seeds*; what is known of the seeds'
 variance is in every repetition estimated anew, from as many seeds as that chapter has.
 
 | column | of systems that differ by | should be |
