@@ -2,10 +2,10 @@
 
     python tests/independent_verdicts.py book/chapters/*.ipynb
 
-For each judged claim the per-query values of its two systems give the difference, its intervals and p (by Monte Carlo of this file's
-own), the rules of `book/reading.md` the verdict. Declared things are read: the margin and direction from `published/claims.yaml`, the
-variance of training from the page. A verdict may differ where p or an interval lies within the Monte Carlo error of its border; such
-are marked `near`.
+For each judged claim the per-query values of its two systems give the difference, its intervals and p (by Monte Carlo of this
+file's own), the rules of `book/reading.md` the verdict. Declared things are read: the margin and direction from
+`published/claims.yaml`, the variance of training from the page. A verdict may differ where p or an interval lies within the Monte
+Carlo error of its border; such are marked `near`.
 """
 
 import json

@@ -2,12 +2,12 @@
 
 import json
 
-import independent_verdicts
 import numpy as np
 import pandas as pd
 import pytest
 import yaml
 
+import independent_verdicts
 from helpers.evaluation.verdicts import CONTRADICTED, EQUIVALENT, INCONCLUSIVE, INSIGNIFICANT, SUPPORTED
 from helpers.pages import carried, claims
 from helpers.systems.evaluated import Evaluation, over_seeds
@@ -31,9 +31,10 @@ def page(tmp_path, monkeypatch):
     base, index = rng.random(300), pd.Index([f"q{n}" for n in range(300)], name="query_id")
     for name, (direction, significant, shift) in SHIFTS.items():
         noise = rng.normal(0, 0.25 if name == "weak" else 0.05, 300)
+        centred = noise - noise.mean()
         ours, theirs = (over_seeds(f"{name} {role}", [
-            Evaluation("seed", pd.DataFrame(), pd.DataFrame({"RR@10": base + moved + (noise - noise.mean()) * moves}, index=index),
-                       Source()) for moved in (shift * moves - 0.001, shift * moves + 0.001)])
+            Evaluation("seed", pd.DataFrame(), pd.DataFrame({"RR@10": base + moved + centred * moves}, index=index), Source())
+            for moved in (shift * moves - 0.001, shift * moves + 0.001)])
             for role, moves in (("x", 1), ("base", 0)))
         raw.append({"id": name, "study": "david2020", "claim": name, "evidence": {"section": "1"}, "measure": "RR@10",
                     "direction": direction, "significant": significant, "test": "paired", "chapter": "one",

@@ -8,7 +8,7 @@ from helpers.evaluation import published, verdicts
 from helpers.evaluation.verdicts import NOT_RUN, Verdict
 from helpers.pages import claims
 from helpers.pages.fragments import Html, badge, cell, table
-from press import cite, compared_page, execute, launch
+from press import calibration, cite, compared_page, execute, launch
 
 
 def write_all() -> None:
@@ -20,6 +20,7 @@ def write_all() -> None:
     (paths.GENERATED / "scoreboard.md").write_text(scoreboard(data), encoding="utf-8")
     (paths.GENERATED / "numbers.md").write_text(numbers_page(data), encoding="utf-8")
     (paths.GENERATED / "verdict_rules.md").write_text(inspect.getdoc(verdicts) or "", encoding="utf-8")
+    (paths.GENERATED / "calibration.md").write_text(calibration.page(), encoding="utf-8")
     compared_page.write_all()
     (paths.GENERATED / "cite.md").write_text(cite.page(), encoding="utf-8")
     launch.write_links()

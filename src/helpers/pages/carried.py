@@ -66,7 +66,8 @@ def packed(systems: list[System]) -> dict[str, Any]:
         if queries not in lists:
             lists.append(queries)
         seeds = {"seeds": [_columns(values) for values in each.seeds]} if each.seeds else {}
-        rows.append({"label": each.label, "key": each.key, "queries": lists.index(queries), "values": _columns(each.values)} | seeds)
+        rows.append({"label": each.label, "key": each.key, "queries": lists.index(queries), "values": _columns(each.values),
+                     **seeds})
     return {"queries": lists, "systems": rows}
 
 
