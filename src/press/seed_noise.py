@@ -15,8 +15,8 @@ from helpers.evaluation.hierarchical import FILE
 from helpers.evaluation.variance import components
 from press import comparison
 
-HEAD = """# What another training of the same recipe changes: variance components of the chapter Seeds, by two-way analysis of variance
-# (Searle, Casella & McCulloch 1992, section 4.2). Systems of one seed have their intervals widened by it, see
+HEAD = """# What another training of the same recipe changes: variance components of the chapter Seeds, by two-way analysis of
+# variance (Searle, Casella & McCulloch 1992, section 4.2). Systems of one seed have their intervals widened by it, see
 # helpers/evaluation/hierarchical.py; `python -m press.seed_noise` writes it anew from the executed chapter.
 #
 # runs      the steps that were measured, one a seed
