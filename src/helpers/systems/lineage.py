@@ -3,7 +3,7 @@
 import functools
 from typing import Any
 
-from helpers.steps import REGISTRY, recipe
+from helpers.steps import recipe, registry
 
 PRETRAINING = "pretrained"
 
@@ -24,12 +24,5 @@ def _seeded(source: Any) -> frozenset[tuple[str, str]]:
 
 @functools.lru_cache(maxsize=4096)
 def _seeded_of(source: Any) -> frozenset[tuple[str, str]]:
-    found: set[tuple[str, str]] = set()
-    waiting = [source.recipe()]
-    while waiting:
-        one = waiting.pop()
-        definition = REGISTRY.get(one["step"])
-        if definition is not None and definition.network and "seed" in one["arguments"]:
-            found.add((one["step"], recipe.key_of(one)))
-        waiting += recipe.input_steps(one)
-    return frozenset(found)
+    return frozenset((part["step"], recipe.key_of(part)) for part in recipe.parts(source.recipe())
+                     if "step" in part and "seed" in part["arguments"] and registry.STEPS[part["step"]].network)
