@@ -47,7 +47,7 @@ def scoreboard(data: list[dict[str, Any]]) -> str:
                 shown = Html(f'<a class="nr-measured" href="{link}#step-{line["key"][:10]}">{cell(shown)}</a>')
             chapter = Html(f'{cell(claim.claim)} <a href="{link}">({cell(plan["title"])})</a>')
             rows.append([chapter, claims.published_evidence(claim), shown,
-                         badge(line["verdict"], verdicts.KINDS[line["verdict"]])])
+                         claims.verdict_cell(line["verdict"], line.get("control"))])
         name = published.published_name(study)
         parts.append(f"## {name}\n\n{table(f'Claims of {name}', claims.HEADER, rows, numeric_from=9).text}\n")
     summary = table("How many claims have which verdict", ("verdict", "claims"),

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from helpers.evaluation.hierarchical import Rows, compare
+from helpers.evaluation.judgments import with_judgments
 from helpers.evaluation.significance import Interval, Paired, TrainingNoise, Unpaired, mean_interval, paired, unpaired
 from helpers.steps import Step
 from helpers.systems.lineage import pretrainings, trainings
@@ -101,7 +102,7 @@ class Evaluation:
 
 def evaluate(label: str, run: pd.DataFrame, bed: Testbed, measures: Sequence[str], source: Step) -> Evaluation:
     """Measure a run on a testbed."""
-    return Evaluation(label, run, bed.per_query(run, list(measures)), source)
+    return Evaluation(label, run, bed.per_query(run, with_judgments(list(measures), bed.qrels)), source)
 
 
 def over_seeds(label: str, runs: Sequence[Evaluation]) -> Evaluation:
