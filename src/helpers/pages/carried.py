@@ -5,7 +5,7 @@ with five digits, as texts: a page of ten systems with three measures on 400 que
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,18 +40,28 @@ def collect(*shown: Any) -> list[System]:
         TypeError: for anything else.
     """
     systems: list[System] = []
+    for part in evaluations(*shown):
+        new = System(part.name or part.label, part.source.key, part.values, tuple(run.values for run in part.seeds))
+        if not any(old.label == new.label and old.values.equals(new.values) for old in systems):
+            systems.append(new)
+    return systems
+
+
+def evaluations(*shown: Any) -> Iterator[Evaluation]:
+    """All evaluations in mappings and sequences however deep, in their order.
+
+    Raises:
+        TypeError: for anything else.
+    """
     for part in shown:
         if isinstance(part, Evaluation):
-            more = [System(part.name or part.label, part.source.key, part.values, tuple(run.values for run in part.seeds))]
+            yield part
         elif isinstance(part, Mapping):
-            more = collect(*part.values())
+            yield from evaluations(*part.values())
         elif isinstance(part, list | tuple):
-            more = collect(*part)
+            yield from evaluations(*part)
         else:
             raise TypeError(f"{type(part).__name__}: a page carries evaluations, and mappings and sequences of them")
-        systems += [new for new in more
-                    if not any(old.label == new.label and old.values.equals(new.values) for old in systems)]
-    return systems
 
 
 def packed(systems: list[System]) -> dict[str, Any]:
