@@ -62,14 +62,14 @@ def of_depth(a: pd.DataFrame, b: pd.DataFrame) -> Iterator[str]:
     lengths = pd.DataFrame({"a": a.groupby("query_id").size(), "b": b.groupby("query_id").size()})
     other = lengths[lengths["a"] != lengths["b"]]
     if len(other):
-        yield (f"Truncation: the lists of {len(other)} of {len(lengths)} queries have other lengths (at most {lengths['a'].max()} "
+        yield (f"Truncation: lists of {len(other)} of {len(lengths)} queries have other lengths (at most {lengths['a'].max()} "
                f"and {lengths['b'].max()} documents); recall and average precision depend on them.")
 
 
 def of_documents(a: pd.DataFrame, b: pd.DataFrame) -> Iterator[str]:
     """Other documents, or the same in another order, at ties or elsewhere."""
-    top = [run.groupby("query_id", sort=False)["doc_id"].agg(lambda ids: tuple(ids[:TOP])) for run in (a, b)]
-    queries = top[0].index
+    top = [{str(query): tuple(own["doc_id"].head(TOP)) for query, own in run.groupby("query_id", sort=False)} for run in (a, b)]
+    queries = list(top[0])
     apart = [query for query in queries if set(top[0][query]) != set(top[1][query])]
     moved = [query for query in queries if query not in apart and top[0][query] != top[1][query]]
     if apart:
