@@ -16,7 +16,7 @@ FRESH_FLAG := $(if $(filter 1,$(FRESH)),--fresh)
 CLUSTER ?=
 CLUSTER_FLAG := $(if $(CLUSTER),--cluster $(CLUSTER))
 
-.PHONY: help env book chapter explain fetch pin parameters test fast lint bench verify record browser screenshots clean-variants clean lab open pdf diff links address
+.PHONY: help env book chapter export why explain fetch pin parameters test fast lint bench verify record browser screenshots clean-variants clean lab open pdf diff links address
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -52,6 +52,13 @@ lab: $(READY)  ## open the chapter templates in JupyterLab
 open: $(READY)  ## write mine/NAME.ipynb, a chapter with a profile's values: NAME=seeds PROFILE=mini
 	@test -n "$(NAME)" || { echo 'Which chapter? make open NAME=seeds PROFILE=mini'; exit 2; }
 	$(BOOK) open $(NAME) --profile $(PROFILE) $(ARGS)
+
+export: $(READY)  ## write the systems of a chapter as TREC runs with their metadata into runs/: NAME=does_it_work
+	@test -n "$(NAME)" || { echo 'Which chapter? make export NAME=does_it_work'; exit 2; }
+	$(BOOK) export $(NAME) --profile $(PROFILE) $(ARGS)
+
+why: $(READY)  ## explain why two runs of one system differ: A=run1 B=run2
+	$(BOOK) why $(A) $(B)
 
 pdf: book  ## print the whole book as a PDF and link it from the pages (needs Chromium: make browser)
 	$(BOOK) pdf

@@ -31,6 +31,7 @@ CLAIM = """
     measure: RR@10
     direction: higher
     significant: null
+    margin: {value: 0.01, because: "half of the published effect, at least 0.01"}
     test: the new system compared with the old one
     chapter: toy
 """

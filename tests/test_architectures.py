@@ -4,7 +4,7 @@ from helpers.errors import BadInput
 from helpers.evaluation import published
 from helpers.networks.architectures import OWN, build, configuration, name_of, parse_architecture
 from helpers.networks.backbone import Backbone
-from helpers.stories.cost import CHECKPOINTS
+from helpers.stories.cost import ROWS
 
 POOLER = 768 * 768 + 768
 PARAMETERS = {  # of the checkpoints' encoders, as they are published, less the pooler of those that have one
@@ -29,14 +29,14 @@ def test_a_base_size_has_the_parameters_of_its_checkpoint(name, expected):
 
 @pytest.mark.parametrize("name", OWN)
 def test_the_study_prints_the_same_size_in_millions(name):
-    printed = published.value("david2020", "B.1", CHECKPOINTS[name], "Params (Mil.)").value
+    printed = published.value("david2020", "B.1", ROWS[name], "Params (Mil.)").value
     assert abs(PARAMETERS[name] / 1e6 - printed) < 1.5
 
 
 @pytest.mark.parametrize("name", OWN)
 def test_base_layers_are_those_of_the_study(name):
     config = configuration(name)
-    assert config.num_hidden_layers == published.value("david2020", "B.1", CHECKPOINTS[name], "Layer").value
+    assert config.num_hidden_layers == published.value("david2020", "B.1", ROWS[name], "Layer").value
     assert config.hidden_size == published.value("david2020", "B.1", "all models", "hidden units size").value
     assert config.num_attention_heads == published.value("david2020", "B.1", "all models", "attention heads").value
 

@@ -1,4 +1,5 @@
 import re
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -7,9 +8,10 @@ import yaml
 from helpers import paths
 from helpers.errors import BadInput
 from helpers.evaluation import published
-from helpers.evaluation.verdicts import INSIGNIFICANT, NOT_RUN, SIGNIFICANT
+from helpers.evaluation.comparable import known_backbones, short_name, why_not_comparable
+from helpers.evaluation.verdicts import CONTRADICTED, INCOMPARABLE, INSIGNIFICANT, NO_CAUSE, NOT_RUN, SUPPORTED
 from helpers.pages import claims
-from helpers.pages.claims import Claim, published_evidence
+from helpers.pages.claims import Claim, Margin, published_evidence
 from helpers.systems.evaluated import Evaluation
 from press import chapters
 
@@ -70,6 +72,20 @@ def test_the_evidence_compares_two_values_of_the_claims_measure(name):
     assert first is not second
 
 
+@pytest.mark.parametrize("name", CLAIMS)
+def test_a_margin_is_half_of_the_published_effect_or_says_why_not(name):
+    margin = CLAIMS[name].margin
+    assert margin.value >= 0.01
+    if margin.because.startswith("half of the published effect"):
+        first, second = compared(CLAIMS[name])
+        assert margin.value == pytest.approx(max(0.01, abs(first.amount - second.amount) / 2))
+    assert margin.because
+
+
+def test_only_claims_of_a_gain_name_a_control():
+    assert all(claim.direction == "higher" and claim.significant is not False for claim in CLAIMS.values() if claim.control)
+
+
 @pytest.mark.parametrize("name", [name for name in COMPARED if CLAIMS[name].direction != "no-difference"])
 def test_the_direction_is_that_of_the_published_values(name):
     first, second = compared(CLAIMS[name])
@@ -78,10 +94,11 @@ def test_the_direction_is_that_of_the_published_values(name):
 
 
 def test_significance_against_bm25_is_that_of_the_mark():
-    # Steensland's tables mark significance, and against BM25 only.
+    # Steensland's table 5.1 marks significance, and against BM25 only.
     for name in COMPARED:
         claim = CLAIMS[name]
-        if claim.study == "steensland2021" and claim.evidence["against"] == "BM25":
+        if claim.study == "steensland2021" and claim.evidence["against"] == "BM25" \
+                and claim.evidence["table"] == "5.1":
             assert claim.significant == bool(compared(claim)[0].mark)
 
 
@@ -130,38 +147,75 @@ def test_evidence_from_another_column_or_table(name, values):
     assert published_evidence(CLAIMS[name]).startswith(values)
 
 
+# ---- comparability: one rule for all studies ----
+
+@pytest.mark.parametrize("spec, name", [("packaged", "packaged"), ("packaged:0,1,2", "packaged"),
+                                        ("hub:google-bert/bert-base-uncased@86b5e093", "bert-base-uncased"),
+                                        ("models/roberta-base", "roberta-base")])
+def test_a_backbone_goes_by_the_last_part_of_its_name(spec, name):
+    assert short_name(spec) == name
+
+
+def test_a_bi_encoder_that_was_one_before_is_not_comparable_and_a_cross_encoder_of_it_is():
+    assert "the backbone was a bi-encoder before" in why_not_comparable("bi-encoder", "packaged:0,1,2")
+    assert why_not_comparable("", "packaged") == why_not_comparable("bi-encoder", "hub:google-bert/bert-base-uncased@main") == ""
+    assert why_not_comparable("bi-encoder", "hub:a/some-model@main") == "nothing is known of how some-model was trained before"
+    assert why_not_comparable("bi-encoder", "") == ""  # no network of ours takes part
+
+
+def test_the_rule_covers_all_studies_of_bi_encoders_and_their_checkpoints():
+    assert {claim.study for claim in CLAIMS.values() if claim.carried_by} == {"david2020", "zhan2020", "gao2021"}
+    assert all(claim.carried_by in ("", "bi-encoder") for claim in CLAIMS.values())
+    assert {"bert-base-uncased", "roberta-base", "electra-base-discriminator", "packaged"} <= set(known_backbones())
+
+
 # ---- verdicts on a chapter ----
 
 class Source:
-    """Stands for the step that was measured."""
+    """Stands for the step that was measured: no training lies behind it."""
 
     key = "0123456789abcdef"
 
 
-def evaluation(label, values):
-    frame = pd.DataFrame({"RR@10": values}, index=pd.Index([f"q{number}" for number in range(len(values))]))
-    return Evaluation(label, pd.DataFrame(), frame, Source())
+def evaluation(label, values, first=0, **other):
+    index = pd.Index([f"q{number}" for number in range(first, first + len(values))])
+    return Evaluation(label, pd.DataFrame(), pd.DataFrame({"RR@10": values, **other}, index=index), Source())
+
+
+BETTER = [0.5] * 3 + [1.0] * 3
+BASE = [0.0] * 3 + [0.75] * 3  # six positive differences, of mean .375: p = 2 / 2^6 = .031
 
 
 @pytest.fixture
 def chapter(monkeypatch):
     """A chapter of two claims, and the measurements for them."""
-    made = {name: Claim(name, "steensland2021", f"The claim {name}", CLAIMS["bert-mean-beats-bm25"].evidence, "RR@10",
-                        "higher", None, "", "chapter") for name in ("first", "second")}
-    monkeypatch.setattr(claims, "load", lambda: made)
-    better, base = evaluation("better", [0.5] * 3 + [1.0] * 3), evaluation("base", [0.0] * 3 + [0.75] * 3)
+    known = {name: Claim(name, "steensland2021", f"The claim {name}", CLAIMS["bert-mean-beats-bm25"].evidence, "RR@10",
+                         "higher", None, "", "chapter", Margin(0.05, "because")) for name in ("first", "second")}
+    monkeypatch.setattr(claims, "load", lambda: known)
+    better, base = evaluation("better", BETTER), evaluation("base", BASE)
     return {"first": (better, base), "second": (better, base)}
 
 
+def declare(name, **changes):
+    """Change what a claim of the chapter declares."""
+    claims.load()[name] = replace(claims.load()[name], **changes)
+
+
+def judged(chapter, **options):
+    """Verdicts by claim."""
+    return {line["claim"]: line["verdict"] for line in claims.judge("chapter", chapter, **options).data["claims"]}
+
+
 def test_the_verdicts_of_a_chapter_are_corrected_together(chapter):
-    # Six positive differences: p = 2 / 2^6 = 0.031, significant alone. Two such claims: Holm makes it 0.0625.
-    both = claims.judge("chapter", chapter).data["claims"]
-    assert {found["claim"]: found["verdict"] for found in both} == {"first": INSIGNIFICANT, "second": INSIGNIFICANT}
-    assert "p 0.062" in both[0]["evidence"]
+    assert judged(chapter) == {"first": INSIGNIFICANT, "second": INSIGNIFICANT}  # Holm: .062
     claims.load().pop("second")
-    alone = claims.judge("chapter", {"first": chapter["first"]})
-    assert [found["verdict"] for found in alone.data["claims"]] == [SIGNIFICANT]
-    assert "p 0.031" in alone.html
+    assert judged({"first": chapter["first"]}) == {"first": SUPPORTED}
+
+
+@pytest.mark.parametrize("reason", [{"not_run": {"second": "no"}}, {"untrained": {"second": "loss at chance"}},
+                                    {"incomparable": {"second": "other models"}}])
+def test_a_claim_without_a_verdict_does_not_count_in_the_correction(chapter, reason):
+    assert judged(chapter, **reason)["first"] == SUPPORTED
 
 
 def test_the_table_links_the_measured_effect_to_its_step(chapter):
@@ -170,91 +224,96 @@ def test_the_table_links_the_measured_effect_to_its_step(chapter):
     assert "0.571† against 0.517 RR@10" in html
 
 
-@pytest.mark.parametrize("name", ["third", None])
-def test_claims_and_measurements_must_agree(chapter, name):
-    measured = dict(chapter, third=chapter["first"]) if name else {"first": chapter["first"]}
+@pytest.mark.parametrize("measured, not_run", [(["first"], []), (["first", "second", "third"], []), (["first"], ["third"]),
+                                               (["first"], ["second", "third"])])
+def test_every_claim_has_a_measurement_or_a_reason_and_no_other_has(chapter, measured, not_run):
     with pytest.raises(BadInput, match="claim '(third|second)' and the chapter 'chapter' do not agree"):
-        claims.judge("chapter", measured)
+        claims.judge("chapter", dict.fromkeys(measured, chapter["first"]), not_run=dict.fromkeys(not_run, "no"))
 
 
-# ---- pairs that were picked, and claims that were not run ----
-
-@pytest.mark.parametrize("picked_from, p, verdict", [(1, "0.031", SIGNIFICANT), (2, "0.062", INSIGNIFICANT),
-                                                     (10, "0.312", INSIGNIFICANT), (100, "1.000", INSIGNIFICANT)])
+@pytest.mark.parametrize("picked_from, p, verdict", [(1, ".031", SUPPORTED), (2, ".062", INSIGNIFICANT)])
 def test_p_of_a_picked_pair_is_multiplied_by_what_it_was_picked_from(chapter, picked_from, p, verdict):
     claims.load().pop("second")
-    found = claims.judge("chapter", {"first": chapter["first"]}, picked_from=picked_from).data["claims"][0]
-    assert found["verdict"] == verdict
-    assert f"p {p}," in found["evidence"]
+    line = claims.judge("chapter", {"first": chapter["first"]}, picked_from={"first": picked_from}).data["claims"][0]
+    assert line["verdict"] == verdict
+    assert p in line["evidence"]
 
 
-def test_a_picked_pair_is_corrected_for_the_other_claims_too(chapter):
-    both = claims.judge("chapter", chapter, picked_from=3).data["claims"]
-    assert all("p 0.188," in found["evidence"] for found in both)  # 2 / 64, times three pairs, times two claims
-
-
-def test_a_claim_that_is_not_run_gives_its_reason(chapter):
+def test_a_claim_that_is_not_run_gives_its_reason_and_has_no_link(chapter):
     shown = claims.judge("chapter", {"first": chapter["first"]}, not_run={"second": "needs a <larger> model"})
-    first, second = shown.data["claims"]
+    second = shown.data["claims"][1]
     assert second == {"claim": "second", "verdict": NOT_RUN, "evidence": "needs a <larger> model", "key": None}
     assert "needs a &lt;larger&gt; model" in shown.html
-    assert shown.html.count('class="nr-measured"') == 1  # the other claim's: what is not run has no step to link to
-    assert first["verdict"] == SIGNIFICANT
+    assert shown.html.count('class="nr-measured"') == 1
 
 
-def test_a_claim_that_is_not_run_does_not_count_in_the_correction(chapter):
-    found = claims.judge("chapter", {"second": chapter["second"]}, not_run={"first": "no"}).data["claims"]
-    assert [line["claim"] for line in found] == ["first", "second"]  # in the order of the claims
-    assert "p 0.031," in found[1]["evidence"]
+def test_a_system_compared_with_itself_is_not_run(chapter):
+    one = evaluation("run 1", BETTER)
+    assert judged({**chapter, "second": (one, one)})["second"] == NOT_RUN
 
 
-def test_a_chapter_may_test_none_of_its_claims():
-    reasons = {claim.id: "because" for claim in CLAIMS.values() if claim.chapter == "distillation"}
-    found = claims.judge("distillation", {}, not_run=reasons).data["claims"]
-    assert [line["verdict"] for line in found] == [NOT_RUN] * len(reasons)
+def test_what_cannot_be_compared_shows_its_effect_and_the_reasons(chapter):
+    declare("first", carried_by="bi-encoder")
+    line = claims.judge("chapter", chapter, incomparable={"first": "other models"}, backbone="packaged").data["claims"][0]
+    assert line["verdict"] == INCOMPARABLE
+    assert line["evidence"].startswith("+0.375")
+    assert "other models; the backbone was a bi-encoder before" in line["evidence"]
+    assert judged(chapter, backbone="hub:google-bert/bert-base-uncased@main")["first"] == INSIGNIFICANT
 
 
-@pytest.mark.parametrize("not_run", [{}, {"third": "no such claim"}, {"second": "no", "third": "no such claim"}])
-def test_every_claim_has_a_measurement_or_a_reason_and_no_other_has(chapter, not_run):
-    with pytest.raises(BadInput, match="claim '(third|second)' and the chapter 'chapter' do not agree"):
-        claims.judge("chapter", {"first": chapter["first"]}, not_run=not_run)
+# ---- several pairs, controls, other measures ----
 
-
-def test_a_system_compared_with_itself_is_not_run():
-    one = evaluation("run 1", [0.1, 0.2, 0.3])  # the very same evaluation, not an equal one
-    shown = claims.judge("seeds", {"seeds-differ-little": (one, one)})
-    assert shown.data["claims"][0]["verdict"] == "not run"
-
-
-def test_what_cannot_be_compared_shows_its_effect_and_the_reason(chapter):
-    better, worse = evaluation("first", [0.9, 0.8, 0.9, 0.7]), evaluation("second", [0.1, 0.2, 0.1, 0.3])
-    shown = claims.judge("chapter", {**chapter, "first": (better, worse)}, incomparable={"first": "other models"})
-    line = shown.data["claims"][0]
-    assert line["verdict"] == "not comparable"
-    assert line["evidence"].startswith("+0.650")
-    assert line["evidence"].endswith("4 queries; other models")
-
-
-# ---- claims on two groups of queries ----
-
-def test_two_groups_of_queries_are_compared_unpaired(chapter):
+def test_a_claim_of_several_pairs_is_judged_by_all_of_them(chapter):
     claims.load().pop("second")
-    easy, hard = evaluation("easy", [0.9, 0.8, 0.7]), evaluation("hard", [0.1, 0.2])
-    line = claims.judge("chapter", {}, groups={"first": (easy, hard)}).data["claims"][0]
+    declare("first", pairs=("low", "high"))
+    low, high = chapter["first"], (evaluation("better", BETTER), evaluation("rival", [0.75] * 3 + [1.0] * 3))
+    # p of each is .031 or (three differences that are not zero) .25: as weak as its weakest pair, which lies the other way
+    assert judged({"first": {"low": low, "high": high}})["first"] not in (SUPPORTED, INSIGNIFICANT)
+    missing = claims.judge("chapter", {"first": {"low": low}}).data["claims"][0]
+    assert (missing["verdict"], missing["evidence"]) == (
+        NOT_RUN, "high: not compared with these parameters, and the claim rests on low and high alike")
+
+
+def test_a_gain_that_its_control_has_too_is_supported_without_its_cause(chapter):
+    claims.load().pop("second")
+    declare("first", control="the start: what training adds")
+    gain = {"first": chapter["first"]}
+    assert judged(gain) == {"first": NO_CAUSE}  # the control was not measured
+    same, worse = evaluation("start", [0.5] * 3 + [0.99] * 3), evaluation("start", BASE)
+    assert judged(gain, controls={"first": (gain["first"][0], same)}) == {"first": NO_CAUSE}
+    shown = claims.judge("chapter", gain, controls={"first": (gain["first"][0], worse)})
+    line = shown.data["claims"][0]
+    assert (line["verdict"], line["control"]["verdict"]) == (SUPPORTED, SUPPORTED)
+    assert "control, the start: what training adds: supported (+0.375" in shown.html
+
+
+def test_a_control_changes_no_verdict_but_a_supported_one(chapter):
+    claims.load().pop("second")
+    declare("first", control="the start", direction="higher")
+    assert judged({"first": chapter["first"][::-1]}) == {"first": CONTRADICTED}
+
+
+def test_systems_on_different_queries_are_compared_unpaired(chapter):
+    claims.load().pop("second")
+    easy, hard = evaluation("easy", [0.9, 0.8, 0.7]), evaluation("hard", [0.1, 0.2], 3)
+    line = claims.judge("chapter", {"first": (easy, hard)}).data["claims"][0]
     # of the 10 ways to choose 2 of 5 values one is as extreme; two-sided 2 / 10
     assert line["evidence"].startswith("+0.650")
-    assert line["evidence"].endswith("p 0.200, 3 against 2 queries")
-    assert (line["verdict"], line["key"]) == (INSIGNIFICANT, Source.key)
+    assert "3 against 2 queries" in line["evidence"]
+    assert line["verdict"] == INSIGNIFICANT
 
 
-def test_groups_and_pairs_are_corrected_together(chapter):
-    groups = {"first": (evaluation("easy", [0.9, 0.8, 0.7]), evaluation("hard", [0.1, 0.2]))}
-    first, second = claims.judge("chapter", {"second": chapter["second"]}, groups=groups).data["claims"]
-    assert "p 0.062, 6 queries" in second["evidence"]  # the smaller p: 2 / 64, times two
-    assert "p 0.200," in first["evidence"]
+def test_another_measure_may_stand_for_the_declared_one(chapter):
+    claims.load().pop("second")
+    first, second = evaluation("a", BETTER, **{"R@100": BASE}), evaluation("b", BASE, **{"R@100": BETTER})
+    assert judged({"first": (first, second)}, measures={"first": "R@100"}) == {"first": CONTRADICTED}
 
 
-def test_a_claim_on_groups_counts_as_measured(chapter):
-    groups = {"third": chapter["first"]}
-    with pytest.raises(BadInput, match="claim '(third|second)' and the chapter 'chapter' do not agree"):
-        claims.judge("chapter", {"first": chapter["first"]}, groups=groups)
+def test_a_difference_that_turns_on_judged_texts_alone_says_so(chapter):
+    claims.load().pop("second")
+    declare("first", measure="nDCG@10")
+    other = {"nDCG(judged_only=True)@10": [0.0] * 6}
+    first, second = evaluation("a", BETTER, **{"nDCG@10": BETTER, **other}), evaluation("b", BASE, **{"nDCG@10": BASE, **other})
+    second.values["nDCG(judged_only=True)@10"] = 0.25
+    line = claims.judge("chapter", {"first": (first, second)}).data["claims"][0]
+    assert "of the other sign on judged texts alone: −0.250" in line["evidence"]

@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 from helpers.data.runs import COLUMNS, ranked
+from helpers.evaluation.judgments import condensed, with_judgments
 from helpers.evaluation.measures import first_relevant_rank, parse, per_query
 
 NAMES = ["RR@10", "R@20", "nDCG@10", "AP"]
@@ -25,6 +26,27 @@ def test_values_by_hand():
         2 / 3,  # a and c of a, c and d
         gain / ideal,  # 0.4886
         (1 / 2 + 2 / 4) / 3])  # precision at ranks 2 and 4, over three relevant ones
+
+
+def test_a_lower_grade_gains_nothing_where_judgments_were_not_pooled():
+    # s (grade 1, a sibling) at rank 1, a (grade 3) at rank 2; nobody judged a text irrelevant
+    qrels = pd.DataFrame([("q", "s", 1), ("q", "a", 3)], columns=["query_id", "doc_id", "relevance"])
+    run = pd.DataFrame([("q", "s", 2.0), ("q", "a", 1.0)], columns=COLUMNS)
+    assert per_query(run, qrels, ["nDCG@10"], 2).iloc[0, 0] == pytest.approx(1 / log2(3))  # 3 / log2(3) of 3
+    pooled = pd.concat([qrels, qrels.assign(doc_id="x", relevance=0).head(1)])
+    gain, ideal = 1 + 3 / log2(3), 3 + 1 / log2(3)
+    assert per_query(run, pooled, ["nDCG@10"], 2).iloc[0, 0] == pytest.approx(gain / ideal)
+
+
+def test_what_nobody_judged_is_taken_out_of_the_condensed_list():
+    # q1 of RUN: b (0), a (3), x (not judged), c (1)
+    names = ["nDCG@10"]
+    values = per_query(RUN, QRELS, with_judgments(names, QRELS), 1, ["q1"]).loc["q1"]
+    assert values["Judged@10"] == 3 / 4
+    ideal = 3 + 2 / log2(3) + 1 / 2
+    assert values[condensed("nDCG@10")] == pytest.approx((3 / log2(3) + 1 / log2(4)) / ideal)  # c moves from rank 4 to 3
+    assert values["Bpref"] == 0  # of three relevant ones none stands above b, the one irrelevant text
+    assert with_judgments(names, QRELS[QRELS["relevance"] > 0]) == names
 
 
 def test_a_relevant_document_below_the_cutoff():

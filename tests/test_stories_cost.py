@@ -7,7 +7,7 @@ import pytest
 
 from helpers.encoders.nearest_neighbours import EXACT, HNSW, IVF
 from helpers.errors import BadInput
-from helpers.evaluation.verdicts import NONE, NOT_RUN, OPPOSITE, SIGNIFICANT
+from helpers.evaluation.verdicts import CONTRADICTED, EQUIVALENT, NOT_RUN, SUPPORTED
 from helpers.networks import architectures
 from helpers.stories import approximate_ranking as ranking
 from helpers.stories import cost
@@ -87,13 +87,13 @@ def test_names_in_the_figure_keep_apart():
                       "d": (10.0, 49.0, "left")}
 
 
-@pytest.mark.parametrize("distil, verdict", [((0.4, 0.5, 0.4, 0.5, 0.4, 0.5), SIGNIFICANT),
-                                             ((0.9, 1.0, 0.9, 1.0, 0.9, 1.0), OPPOSITE), ((0.8,) * 6, NONE)])
+@pytest.mark.parametrize("distil, verdict", [((0.4, 0.5, 0.4, 0.5, 0.4, 0.5), SUPPORTED),
+                                             ((0.9, 1.0, 0.9, 1.0, 0.9, 1.0), CONTRADICTED), ((0.8,) * 6, EQUIVALENT)])
 def test_the_claim_compares_rounds(distil, verdict):
     found = cost.claims_table(costs(distil=distil))
     (line,) = found.data["claims"]
     assert (line["claim"], line["verdict"], line["key"]) == (cost.CLAIM, verdict, KEY)
-    assert line["evidence"].endswith("6 rounds")
+    assert "6 rounds; margin 1.000" in line["evidence"]
 
 
 @pytest.mark.parametrize("changed, reason", [({"names": ("BERT", "ALBERT")}, "needs DistilBERT"),

@@ -1,13 +1,13 @@
 """The chapters on readiness: what they say follows the values. Differences are constant over eight queries where a test reads the
 words, so that the permutation test's p is known: 2 / 2^8 = 0.008."""
 
+from dataclasses import replace
 
-import pandas as pd
 import pytest
 
 import toys
 from helpers.errors import BadInput
-from helpers.evaluation.verdicts import NONE, NOT_RUN, OPPOSITE, SIGNIFICANT
+from helpers.evaluation.verdicts import CONTRADICTED, EQUIVALENT, NO_CAUSE, NOT_RUN, SUPPORTED
 from helpers.pages import claims
 from helpers.stories import condenser, fine_tuning_sizes, readiness, similarity
 from helpers.systems.evaluated import Evaluation
@@ -18,10 +18,13 @@ from tables import cells, verdicts_of
 SIZES = {250: "250 queries", 1000: "1,000 queries", 0: "all 2,000 queries"}
 
 
+HUB = "hub:google-bert/bert-base-uncased@main"
+
+
 def system(shift=0.0, label="x"):
-    """A toy of two seeds, whose means are 0 and 0.02 above its own."""
-    means = pd.DataFrame({name: [0.25 + shift, 0.27 + shift] for name in toys.MEASURES})
-    return toys.system(shift, label, seed_means=means)
+    """A toy of two seeds, whose means lie 0.01 below and above its own."""
+    whole = toys.system(shift, label)
+    return replace(whole, seeds=tuple(replace(whole, values=whole.values + seed) for seed in (-0.01, 0.01)))
 
 
 def grid(**shifts):
@@ -52,7 +55,7 @@ def test_one_seed_has_no_interval():
 
 def test_curves_say_mean_and_interval_over_seeds():
     text = readiness.curves(grid(cd=[0.2, 0.1, 0.0]), {250: 250, 1000: 1000, 0: 2000}, "RR@10", "queries", "caption").html
-    assert f"{CONDENSER} at 250: 0.460 ± 0.127" in text.replace("&#43;", "+")  # t of one degree of freedom, 12.7, by 0.01
+    assert f"{CONDENSER} at 250: 0.450 ± 0.127" in text.replace("&#43;", "+")  # t of one degree of freedom, 12.7, by 0.01
 
 
 @pytest.mark.parametrize(("sizes", "expected"), [([250, 1000, 0], ["a", "b", "c"]), ([250, 0], ["a", "c"]),
@@ -148,19 +151,20 @@ def test_every_size_start_and_seed_is_trained_and_averaged(monkeypatch):
 
 def test_claims_on_search_follow_the_values():
     found = grid(cd=[0.3, 0.2, 0.1], ct=[0.3, 0.2, 0.2])
-    verdicts = verdicts_of(fine_tuning_sizes.claims_table(found, found, list(SIZES)))
-    assert set(verdicts.values()) == {SIGNIFICANT}
+    verdicts = verdicts_of(fine_tuning_sizes.claims_table(found, found, list(SIZES), HUB))
+    assert verdicts.pop("condenser-head-beats-masked-words") == NOT_RUN
+    assert set(verdicts.values()) == {SUPPORTED, NO_CAUSE}  # masked words alone were not measured
     found = grid(cd=[0.0, 0.0, 0.1], ct=[0.0, 0.0, 0.1])
-    verdicts = verdicts_of(fine_tuning_sizes.claims_table(found, found, list(SIZES)))
-    assert verdicts["condenser-helps-most-with-little-data"] == OPPOSITE
-    assert verdicts["continued-pretraining-adds-to-condenser"] == NONE
+    verdicts = verdicts_of(fine_tuning_sizes.claims_table(found, found, list(SIZES), HUB))
+    assert verdicts["condenser-helps-most-with-little-data"] == CONTRADICTED
+    assert verdicts["continued-pretraining-adds-to-condenser"] == EQUIVALENT
 
 
 def test_claims_without_their_starting_point_are_not_run():
-    verdicts = verdicts_of(fine_tuning_sizes.claims_table(grid(mlm=[0, 0, 0]), grid(mlm=[0, 0, 0]), list(SIZES)))
-    assert set(verdicts.values()) == {NOT_RUN} and len(verdicts) == 4
+    verdicts = verdicts_of(fine_tuning_sizes.claims_table(grid(mlm=[0, 0, 0]), grid(mlm=[0, 0, 0]), list(SIZES), HUB))
+    assert set(verdicts.values()) == {NOT_RUN} and len(verdicts) == 5
     found = {(BACKBONE, 0): system(), (MLM, 0): system()}
-    assert set(verdicts_of(similarity.claims_table({}, found, found, [], [0], [0])).values()) == {NOT_RUN}
+    assert set(verdicts_of(similarity.claims_table({}, found, found, [], [0], [0], HUB)).values()) == {NOT_RUN}
 
 
 def test_sentence_claims_are_judged_on_the_benchmark_if_it_is_there():
@@ -169,14 +173,14 @@ def test_sentence_claims_are_judged_on_the_benchmark_if_it_is_there():
     assert set(monkey) == {"condenser-beats-bert-on-similarity", "condenser-equals-bert-on-sections"}
 
     def spearman(systems):
-        return {place: Evaluation(s.label, s.run, s.values.assign(spearman=s.values["accuracy"]), s.source, s.seed_means)
+        return {place: Evaluation(s.label, s.run, s.values.assign(spearman=s.values["accuracy"]), s.source)
                 for place, s in systems.items()}
 
     sizes = list(SIZES)
-    on_real = verdicts_of(similarity.claims_table(spearman(far), spearman(near), near, sizes, sizes, sizes))
-    without = verdicts_of(similarity.claims_table({}, spearman(near), far, sizes, sizes, sizes))
-    assert on_real == {"condenser-beats-bert-on-similarity": SIGNIFICANT, "condenser-equals-bert-on-sections": NONE}
-    assert without == {"condenser-beats-bert-on-similarity": NONE, "condenser-equals-bert-on-sections": OPPOSITE}
+    on_real = verdicts_of(similarity.claims_table(spearman(far), spearman(near), near, sizes, sizes, sizes, HUB))
+    without = verdicts_of(similarity.claims_table({}, spearman(near), far, sizes, sizes, sizes, HUB))
+    assert on_real == {"condenser-beats-bert-on-similarity": NO_CAUSE, "condenser-equals-bert-on-sections": SUPPORTED}
+    assert without == {"condenser-beats-bert-on-similarity": EQUIVALENT, "condenser-equals-bert-on-sections": CONTRADICTED}
 
 
 # ---- sentences ----

@@ -167,6 +167,27 @@ def open_copies(options: argparse.Namespace) -> int:
     return 0
 
 
+def export(options: argparse.Namespace) -> int:
+    """Write the systems of a chapter as TREC runs."""
+    from pathlib import Path
+
+    from press import export
+
+    for file in export.export(options.name, options.profile, dict(options.parameter), options.system, Path(options.to)):
+        print(file)
+    return 0
+
+
+def why(options: argparse.Namespace) -> int:
+    """Explain why two runs differ."""
+    from pathlib import Path
+
+    from press.why import why
+
+    print("\n".join(why(Path(options.first), Path(options.second))))
+    return 0
+
+
 def pdf(options: argparse.Namespace) -> int:
     """Print the rendered book and link the PDF from its pages."""
     from helpers import paths

@@ -104,8 +104,8 @@ def run(chapter: str, profile: str, given: dict[str, str], fresh: bool = False) 
     paths.CHAPTERS.mkdir(parents=True, exist_ok=True)
     page.stamp.unlink(missing_ok=True)
     started = time.perf_counter()
-    executed = _papermill(chapters.template(chapter), page.values)
-    notebook = as_page(executed, chapter, page.name, profile, page.values, page.baseline, time.perf_counter() - started)
+    ran = executed(chapters.template(chapter), page.values)
+    notebook = as_page(ran, chapter, page.name, profile, page.values, page.baseline, time.perf_counter() - started)
     draft = page.page.with_suffix(".part")
     nbformat.write(notebook, draft)
     draft.replace(page.page)
@@ -113,7 +113,8 @@ def run(chapter: str, profile: str, given: dict[str, str], fresh: bool = False) 
     return page.page, True
 
 
-def _papermill(source: Path, values: dict[str, Any]) -> nbformat.NotebookNode:
+def executed(source: Path, values: dict[str, Any]) -> nbformat.NotebookNode:
+    """A template, executed with these parameters; no page is written."""
     import papermill
     from papermill.exceptions import PapermillExecutionError
 

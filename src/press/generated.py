@@ -8,7 +8,7 @@ from helpers.evaluation import published, verdicts
 from helpers.evaluation.verdicts import NOT_RUN, Verdict
 from helpers.pages import claims
 from helpers.pages.fragments import Html, badge, cell, table
-from press import cite, compared_page, execute, launch
+from press import calibration, cite, compared_page, execute, launch
 
 
 def write_all() -> None:
@@ -20,6 +20,7 @@ def write_all() -> None:
     (paths.GENERATED / "scoreboard.md").write_text(scoreboard(data), encoding="utf-8")
     (paths.GENERATED / "numbers.md").write_text(numbers_page(data), encoding="utf-8")
     (paths.GENERATED / "verdict_rules.md").write_text(inspect.getdoc(verdicts) or "", encoding="utf-8")
+    (paths.GENERATED / "calibration.md").write_text(calibration.page(), encoding="utf-8")
     compared_page.write_all()
     (paths.GENERATED / "cite.md").write_text(cite.page(), encoding="utf-8")
     launch.write_links()
@@ -46,7 +47,7 @@ def scoreboard(data: list[dict[str, Any]]) -> str:
                 shown = Html(f'<a class="nr-measured" href="{link}#step-{line["key"][:10]}">{cell(shown)}</a>')
             chapter = Html(f'{cell(claim.claim)} <a href="{link}">({cell(plan["title"])})</a>')
             rows.append([chapter, claims.published_evidence(claim), shown,
-                         badge(line["verdict"], verdicts.KINDS[line["verdict"]])])
+                         claims.verdict_cell(line["verdict"], line.get("control"))])
         name = published.published_name(study)
         parts.append(f"## {name}\n\n{table(f'Claims of {name}', claims.HEADER, rows, numeric_from=9).text}\n")
     summary = table("How many claims have which verdict", ("verdict", "claims"),

@@ -17,6 +17,11 @@ def file_of(out: str) -> Path:
     return Path(out) if out else paths.BENCH / f"{machine.name_of(machine.describe())}.json"
 
 
+def no_machines(name: str) -> Path:
+    """The file of a section that is the same on every machine: not one of those that are compared."""
+    return paths.BENCH / "everywhere" / f"{name}.json"
+
+
 def read(file: Path) -> dict[str, Any]:
     """The content of a file.
 
@@ -50,7 +55,7 @@ def add(file: Path, name: str, section: dict[str, Any]) -> None:
         BadInput: if the file belongs to another machine.
     """
     own = machine.describe()
-    content = read(file) if file.exists() else {"machine": own, "sections": {}}
+    content = read(file) if file.exists() and file != no_machines(name) else {"machine": own, "sections": {}}
     if machine.name_of(content["machine"]) != machine.name_of(own):
         raise BadInput(f"the measurements are those of {content['machine']['cpu']}", file=file, mend="give another file by --out")
     stamp = {"measured": provenance.now(), "commit": provenance.commit(), "versions": provenance.versions()}

@@ -48,6 +48,8 @@ def read_trec(file: Path | str) -> pd.DataFrame:
     rows: list[tuple[str, str, float]] = []
     seen: set[tuple[str, str]] = set()
     for number, line in text_lines(file):
+        if line.startswith("#"):  # a header, such as ir_metadata's
+            continue
         parts = line.split()
         if len(parts) != 6:
             raise BadInput(f"{len(parts)} columns where a TREC run has 6", file=file, line=number,

@@ -7,11 +7,9 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from helpers.evaluation.significance import PERMUTATIONS, SEED, Interval, mean_interval, permutation_p
+from helpers.evaluation.significance import SEED, Interval, mean_interval, permutation_ps
 from helpers.evaluation.verdicts import holm
 
-EXACT = 16  # non-zero differences up to which `permutation_p` counts every choice of signs
-BLOCK = 5_000  # permutations at a time
 TINY = 1e-9  # sums of differences that are nearer than this are equal
 
 
@@ -68,24 +66,3 @@ def cohens_d(moved: np.ndarray) -> float:
     if spread > TINY:
         return mean / spread
     return 0.0 if abs(mean) < TINY else math.copysign(math.inf, mean)
-
-
-def permutation_ps(moved: np.ndarray, seed: int = SEED) -> np.ndarray:
-    """The two-sided sign-flip test of `significance.permutation_p` for every column at once: all see the same signs.
-
-    Args:
-        moved: differences, (queries, pairs).
-        seed: of the signs.
-
-    Returns:
-        (pairs,); exact where at most 16 differences are not zero.
-    """
-    reached, observed = np.ones(moved.shape[1]), np.abs(moved.sum(axis=0)) - TINY  # the choice that was seen reaches itself
-    rng = np.random.default_rng(seed)
-    for _ in range(PERMUTATIONS // BLOCK):
-        signs = rng.integers(0, 2, (BLOCK, len(moved)), dtype=np.int8) * 2.0 - 1.0
-        reached += (np.abs(signs @ moved) >= observed).sum(axis=0)
-    found = reached / (PERMUTATIONS + 1)
-    few = np.flatnonzero((moved != 0).sum(axis=0) <= EXACT)
-    found[few] = [permutation_p(moved[:, n], seed) for n in few]
-    return found

@@ -3,7 +3,8 @@
     per_query(run, qrels, ["RR@10", "R@20"], min_relevance=2)     # a column a measure, a row a query
 
 `min_relevance` becomes ir_measures' `rel`: TREC DL's passage judgments count grades 2 and 3 as relevant in binary measures
-(Craswell et al. 2020). nDCG takes the grades as they are.
+(Craswell et al. 2020). nDCG takes the grades as they are; of judgments that were not pooled, those of relevant texts alone (see
+`judgments.gaining`).
 """
 
 import ir_measures
@@ -11,6 +12,7 @@ import pandas as pd
 from ir_measures import Measure
 
 from helpers.data.runs import ranks
+from helpers.evaluation.judgments import gaining
 from helpers.steps import step
 
 
@@ -47,7 +49,7 @@ def per_query(run: pd.DataFrame, qrels: pd.DataFrame, names: list[str], min_rele
     wanted = list(dict.fromkeys(qrels["query_id"])) if queries is None else list(queries)
     if unjudged := set(wanted) - set(qrels["query_id"]):
         raise ValueError(f"{len(unjudged)} queries have no judgments, {sorted(unjudged)[0]!r} among them")
-    judged = qrels[qrels["query_id"].isin(set(wanted))]
+    judged = gaining(qrels[qrels["query_id"].isin(set(wanted))], min_relevance)
     columns: dict[Measure, list[str]] = {}
     for name in names:
         columns.setdefault(parse(name, min_relevance), []).append(name)

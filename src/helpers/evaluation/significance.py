@@ -1,5 +1,12 @@
-"""Intervals and tests over queries: bootstrap, the studies' paired t-test, seeded permutation tests."""
+"""Comparisons of two systems: differences with intervals, the studies' paired t-test, permutation tests, what could be seen.
 
+A difference of means has noise of two kinds. Other queries would change it: that is resampled. Another training of the same
+recipe would change it, too: `TrainingNoise` says by how much, see `helpers.evaluation.hierarchical`.
+"""
+
+import functools
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,13 +14,17 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 RESAMPLES = 10_000
-PERMUTATIONS = 100_000
+PERMUTATIONS = 20_000
+EXACT = 16  # non-zero differences up to which every choice of signs is counted
+BLOCK = 2_000  # rows of a random array that are floating-point numbers at one time
+TINY = 1e-12  # what is nearer than this is equal: the rest is rounding
 SEED = 20210610
+POWER = 0.8
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean with its 95 % interval."""
+    """A mean with its interval, of 95 % unless it says otherwise."""
 
     mean: float
     low: float
@@ -21,29 +32,85 @@ class Interval:
 
 
 @dataclass(frozen=True)
+class TrainingNoise:
+    """What other trainings of the same recipes would change in a difference of two means.
+
+    Args:
+        variance: of the difference, between trainings.
+        freedom: the degrees of freedom that it was estimated with; infinite if it is known.
+        said: in words, what was assumed of it; empty if everything was measured.
+    """
+
+    variance: float = 0.0
+    freedom: float = math.inf
+    said: str = ""
+
+
+QUIET = TrainingNoise()  # of two systems that nothing random was trained for
+
+
+@dataclass(frozen=True)
 class Paired:
-    """A paired comparison: the mean difference with its interval, and two p-values."""
+    """A comparison of two systems on the same queries.
+
+    Args:
+        difference: of the means, with its 95 % interval.
+        narrow: the same with the 90 % interval, which two one-sided tests at .05 each look at.
+        p_t: of the paired t-test over queries, as the studies have it: it sees no noise of training.
+        p_permutation: of the permutation test, with the noise of training.
+        queries: how many pairs.
+        error: standard error of the difference, over queries and trainings.
+        unit: what the pairs are.
+        noise: of training, as it was taken into account.
+    """
 
     difference: Interval
+    narrow: Interval
     p_t: float
     p_permutation: float
     queries: int
-    unit: str = "queries"  # what the pairs are
+    error: float
+    unit: str = "queries"
+    noise: TrainingNoise = QUIET
+
+    @property
+    def detectable(self) -> float:
+        """The smallest true difference that is found with a power of 80 %, see `detectable`."""
+        trainings = self.noise.variance / self.error**2 if self.error else 0.0
+        return detectable(self.difference, self.error,
+                          1 / ((1 - trainings) ** 2 / (self.queries - 1) + trainings**2 / self.noise.freedom))
 
 
 @dataclass(frozen=True)
 class Unpaired:
-    """A comparison of two groups of queries: the difference of their means with its interval, p, and the groups' sizes."""
+    """A comparison of two groups of queries: the difference of their means with its intervals, p, and the groups' sizes."""
 
     difference: Interval
+    narrow: Interval
     p_permutation: float
     sizes: tuple[int, int]
+    error: float
     unit: str = "queries"  # what the groups consist of
+    noise: TrainingNoise = QUIET  # both groups are ranked by the same models
 
     @property
     def queries(self) -> str:
         """The sizes in words, `202 against 184`."""
         return "{} against {}".format(*self.sizes)
+
+    @property
+    def detectable(self) -> float:
+        """The smallest true difference that is found with a power of 80 %, see `detectable`."""
+        return detectable(self.difference, self.error, sum(self.sizes) - 2)
+
+
+def detectable(difference: Interval, error: float, freedom: float) -> float:
+    """The minimum detectable effect: the true difference that is found significant, at .05 and two-sided, with a power of 80 %.
+
+    It is what a difference must exceed to be significant, half the width of the 95 % interval, and the .8 quantile of the error.
+    With the queries' noise alone that is (z of .975 + z of .8) times the standard error; with few trainings both are larger.
+    """
+    return (difference.high - difference.low) / 2 + float(stats.t.ppf(POWER, freedom)) * error
 
 
 def mean_interval(values: ArrayLike, seed: int = SEED) -> Interval:
@@ -58,16 +125,24 @@ def mean_interval(values: ArrayLike, seed: int = SEED) -> Interval:
     mean = float(data.mean())
     if data.size == 1 or np.ptp(data) == 0:
         return Interval(mean, mean, mean)
-    found = stats.bootstrap((data,), np.mean, n_resamples=RESAMPLES, method="percentile",
-                            rng=np.random.default_rng(seed), vectorized=True).confidence_interval
-    return Interval(mean, float(found.low), float(found.high))
+    low, high = np.quantile(resampled_means(data, seed), [0.025, 0.975])
+    return Interval(mean, min(float(low), mean), max(float(high), mean))
 
 
-def paired(values: ArrayLike, baseline: ArrayLike, seed: int = SEED) -> Paired:
+def paired(values: ArrayLike, baseline: ArrayLike, seed: int = SEED, noise: TrainingNoise = QUIET) -> Paired:
     """Compare two systems on the same queries, in the same order.
 
-    The t-test is Steensland's (section 4.3.2) and two-sided; the permutation test flips the signs of the differences
-    100,000 times and assumes nothing about their distribution (Smucker et al. 2007). Equal systems have p = 1.
+    The t-test is Steensland's (section 4.3.2) and two-sided. Intervals are percentiles of a hierarchical bootstrap: each resample
+    draws what the trainings change, then queries with replacement. The permutation test flips the signs of the differences, which
+    assumes nothing about their distribution (Smucker et al. 2007), and adds to each the trainings' noise: p is the share of a
+    world without a difference that lies as far from zero. Without noise of training it is the plain sign-flip test, exact for at
+    most 16 differences. Equal systems have p = 1.
+
+    Args:
+        values: of each query; a system of several seeds has its mean over them.
+        baseline: the same of the other system.
+        seed: of the draws.
+        noise: of training.
 
     Raises:
         ValueError: if the two have different numbers of queries, or fewer than two.
@@ -75,28 +150,76 @@ def paired(values: ArrayLike, baseline: ArrayLike, seed: int = SEED) -> Paired:
     ours, theirs = np.asarray(values, dtype=float), np.asarray(baseline, dtype=float)
     if ours.shape != theirs.shape or ours.size < 2:
         raise ValueError(f"paired values wanted, at least two: got {ours.size} and {theirs.size}")
-    differences = ours - theirs
-    interval = mean_interval(differences, seed)
-    if np.ptp(differences) == 0:
-        return Paired(interval, 1.0 if differences[0] == 0 else 0.0, permutation_p(differences, seed), ours.size)
-    p_t = float(stats.ttest_rel(ours, theirs).pvalue)
-    return Paired(interval, p_t, permutation_p(differences, seed), ours.size)
+    moved = ours - theirs
+    mean, flat = float(moved.mean()), bool(np.ptp(moved) < TINY)
+    whole, narrow = intervals(mean, bootstrap_draws(moved[:, None], seed, noise)[:, 0])
+    error = math.sqrt(float(moved.var(ddof=1)) / moved.size + noise.variance)
+    p_t = float(abs(mean) < TINY) if flat else float(stats.ttest_rel(ours, theirs).pvalue)
+    return Paired(whole, narrow, p_t, permutation_p(moved, seed, noise), ours.size, error, noise=noise)
 
 
-def permutation_p(differences: np.ndarray, seed: int = SEED) -> float:
-    """Two-sided p of the sign-flip permutation test, exact if there are at most 16 non-zero differences."""
-    moved = differences[differences != 0]  # a zero has no sign to flip
-    if moved.size < 2:
-        return 1.0  # either sign of a single difference is as extreme
-    return float(stats.permutation_test(
-        (moved,), np.mean, permutation_type="samples", n_resamples=PERMUTATIONS, vectorized=True, batch=5_000,
-        rng=np.random.default_rng(seed)).pvalue)
+def bootstrap_draws(moved: np.ndarray, seed: int = SEED, noise: TrainingNoise | Sequence[TrainingNoise] = QUIET) -> np.ndarray:
+    """How far the mean of each column lies from its own in samples of a hierarchical bootstrap.
+
+    Args:
+        moved: differences, (queries, pairs).
+        seed: of the draws.
+        noise: of training: one for all pairs, or one for each.
+
+    Returns:
+        (resamples, pairs); queries' part is widened by n / (n - 1), since a sample scatters too little.
+    """
+    centred, queries = moved - moved.mean(axis=0), len(moved)
+    factor = math.sqrt(queries / (queries - 1)) if queries > 1 else 0.0
+    return factor * resampled_means(centred, seed) + training_draws(noise, moved.shape[1], RESAMPLES, seed)
+
+
+def intervals(mean: float, draws: np.ndarray) -> tuple[Interval, Interval]:
+    """The 95 % and the 90 % interval of a mean whose draws scatter round zero."""
+    low, low90, high90, high = (mean + np.quantile(draws, [0.025, 0.05, 0.95, 0.975])).tolist()
+    return Interval(mean, min(low, mean), max(high, mean)), Interval(mean, min(low90, mean), max(high90, mean))
+
+
+def permutation_p(differences: np.ndarray, seed: int = SEED, noise: TrainingNoise = QUIET) -> float:
+    """Two-sided p of the sign-flip permutation test, exact if there are at most 16 non-zero differences and no other noise."""
+    return float(permutation_ps(differences[:, None], seed, noise)[0])
+
+
+def permutation_ps(moved: np.ndarray, seed: int = SEED, noise: TrainingNoise | Sequence[TrainingNoise] = QUIET) -> np.ndarray:
+    """The two-sided sign-flip test of every column at once: all see the same signs.
+
+    Args:
+        moved: differences, (queries, pairs).
+        seed: of the signs.
+        noise: of training: one for all pairs, or one for each.
+
+    Returns:
+        (pairs,); exact for a pair of at most 16 differences that are not zero, if there is no noise of training.
+    """
+    noises = [noise] * moved.shape[1] if isinstance(noise, TrainingNoise) else list(noise)
+    observed, p = np.abs(moved.mean(axis=0)) - TINY, np.ones(moved.shape[1])
+    few = [n for n, own in enumerate(noises) if own.variance == 0 and np.count_nonzero(moved[:, n]) <= EXACT]
+    for n in few:
+        kept = moved[moved[:, n] != 0, n]  # a zero has no sign to flip
+        if kept.size > 1:  # either sign of a single difference is as extreme
+            choices = 1 - 2.0 * ((np.arange(2**kept.size)[:, None] >> np.arange(kept.size)) & 1)
+            p[n] = (np.abs(choices @ kept) / len(moved) >= observed[n]).mean()
+    many = np.setdiff1d(np.arange(moved.shape[1]), few)
+    if many.size:
+        signs = sign_choices(len(moved), seed)
+        trainings = training_draws([noises[n] for n in many], many.size, PERMUTATIONS, seed)
+        reached = np.ones(many.size)  # the choice that was seen reaches itself
+        for start in range(0, PERMUTATIONS, BLOCK):
+            flipped = signs[start:start + BLOCK].astype(np.float64) @ moved[:, many] / len(moved)
+            reached += (np.abs(flipped + trainings[start:start + BLOCK]) >= observed[many]).sum(axis=0)
+        p[many] = reached / (PERMUTATIONS + 1)
+    return p
 
 
 def unpaired(values: ArrayLike, others: ArrayLike, seed: int = SEED) -> Unpaired:
     """Compare two groups of queries, such as the questions for a location and those for an entity.
 
-    The interval is a bootstrap's that resamples each group by itself; the permutation test, two-sided, draws anew which query
+    The intervals are a bootstrap's that resamples each group by itself; the permutation test, two-sided, draws anew which query
     belongs to which group (Efron & Tibshirani 1993, sections 8.3 and 15.2).
 
     Raises:
@@ -105,17 +228,58 @@ def unpaired(values: ArrayLike, others: ArrayLike, seed: int = SEED) -> Unpaired
     first, second = np.asarray(values, dtype=float), np.asarray(others, dtype=float)
     if min(first.size, second.size) < 2:
         raise ValueError(f"two groups of at least two values wanted: got {first.size} and {second.size}")
-    mean, sizes = float(first.mean() - second.mean()), (first.size, second.size)
+    mean = float(first.mean() - second.mean())
+    draws = resampled_means(first, seed) - resampled_means(second, seed + 1) - mean
     if np.ptp(first) == 0 and np.ptp(second) == 0:
-        interval = Interval(mean, mean, mean)
-    else:
-        found = stats.bootstrap((first, second), _difference, n_resamples=RESAMPLES, method="percentile", vectorized=True,
-                                rng=np.random.default_rng(seed)).confidence_interval
-        interval = Interval(mean, float(found.low), float(found.high))
+        draws = np.zeros(RESAMPLES)
     p = stats.permutation_test((first, second), _difference, permutation_type="independent", n_resamples=PERMUTATIONS,
-                               vectorized=True, batch=5_000, rng=np.random.default_rng(seed)).pvalue
-    return Unpaired(interval, float(p), sizes)
+                               vectorized=True, batch=BLOCK, rng=np.random.default_rng(seed)).pvalue
+    error = math.sqrt(float(first.var(ddof=1)) / first.size + float(second.var(ddof=1)) / second.size)
+    return Unpaired(*intervals(mean, draws), float(p), (first.size, second.size), error)
 
 
 def _difference(first: np.ndarray, second: np.ndarray, axis: int = -1) -> np.ndarray:
     return first.mean(axis=axis) - second.mean(axis=axis)
+
+
+# ---- draws, made once for each number of queries ----
+
+def resampled_means(values: np.ndarray, seed: int = SEED) -> np.ndarray:
+    """The means of bootstrap samples of values, (resamples,), or of each column of a table of them."""
+    counts = sample_counts(len(values), seed)
+    return np.concatenate([counts[start:start + BLOCK].astype(np.float64) @ values / len(values)
+                           for start in range(0, RESAMPLES, BLOCK)])
+
+
+def training_draws(noise: TrainingNoise | Sequence[TrainingNoise], pairs: int, size: int, seed: int) -> np.ndarray:
+    """What trainings drawn anew change in a difference, (size, pairs): Student's t with the noise's degrees of freedom.
+
+    Trainings are too few to be resampled: two have three samples, and the mean of a sample scatters too little by half.
+    """
+    noises = [noise] * pairs if isinstance(noise, TrainingNoise) else list(noise)
+    deviations = np.sqrt([own.variance for own in noises])
+    drawn = {freedom: student(freedom, size, seed) for freedom in {own.freedom for own in noises if own.variance}}
+    return np.stack([deviation * drawn[own.freedom] if own.variance else np.zeros(size)
+                     for own, deviation in zip(noises, deviations, strict=True)], axis=1)
+
+
+@functools.lru_cache(maxsize=16)
+def student(freedom: float, size: int, seed: int) -> np.ndarray:
+    """Draws of Student's t, evenly spread over its distribution and in random order, (size,)."""
+    return stats.t.ppf((np.random.default_rng([seed, 1]).permutation(size) + 0.5) / size, freedom)
+
+
+@functools.lru_cache(maxsize=4)
+def sample_counts(queries: int, seed: int) -> np.ndarray:
+    """How often each bootstrap sample has each query, (resamples, queries)."""
+    rng, found = np.random.default_rng(seed), np.empty((RESAMPLES, queries), dtype=np.uint8)
+    for start in range(0, RESAMPLES, BLOCK):
+        drawn = rng.integers(queries, size=(BLOCK, queries)) + queries * np.arange(BLOCK)[:, None]
+        found[start:start + BLOCK] = np.bincount(drawn.ravel(), minlength=BLOCK * queries).reshape(BLOCK, queries)
+    return found
+
+
+@functools.lru_cache(maxsize=4)
+def sign_choices(queries: int, seed: int) -> np.ndarray:
+    """Random signs, (permutations, queries)."""
+    return np.random.default_rng(seed).integers(0, 2, (PERMUTATIONS, queries), dtype=np.int8) * np.int8(2) - np.int8(1)

@@ -1,67 +1,173 @@
-"""Verdicts: what a measured comparison says of a published finding, by rules that are declared here and symmetric.
+"""Verdicts: what a measured comparison says of a published claim, by rules that are declared here and symmetric.
 
-| verdict | when the study found a difference | when the study found none |
+| verdict | of a claim that there is a difference | of a claim that there is none |
 |---|---|---|
-| same direction and significant | same sign, p < 0.05 | |
-| same direction, not significant | same sign, p >= 0.05 | |
-| no difference | smaller than the margin and p >= 0.05, or the whole 95 % interval within the margin | p >= 0.05 |
-| opposite direction | the other sign, significant or not (the p-value beside it says which) | p < 0.05 |
-| not comparable | what was measured is not what the study measured | |
-| not run | nothing was measured; a reason is given | |
+| supported | same sign, p < .05 | the 90 % interval lies within the margin |
+| contradicted | the other sign, p < .05 | p < .05, and the 90 % interval leaves the margin |
+| equivalent | p >= .05, and the 90 % interval lies within the margin: a difference of that size is excluded | |
+| same direction, not significant | same sign, none of the above | |
+| inconclusive | the other sign or zero, none of the above | none of the above: these data cannot tell |
+| not comparable | what was measured is not what the study measured | likewise |
+| not run | nothing was measured; a reason is given | likewise |
+| did not train | the model that the claim is about did not learn; a reason is given | likewise |
 
-p is the permutation test's, Holm-corrected within the family of comparisons made for one table. The margin is 0.01 of a
-measure between 0 and 1. The rules look at the difference from the baseline only: whether a value lies above or below the
-published one changes no verdict.
+*The margin* is the claim's own, declared with a reason before anything was measured; by default half the published effect,
+and .01 at least. That the 90 % interval lies within plus and minus the margin is two one-sided tests at .05 each (Schuirmann
+1987).
+
+*p* is that of the permutation test with the noise of training. For claims of a difference it is corrected by Holm's method
+over those of the chapter. A claim of no difference is tested by itself: no other claim's correction raises the p that would
+contradict it.
+
+*A claim of a difference that the study itself found not significant* says two things, a sign and smallness. It is supported
+if the sign is the same and the 90 % interval lies within the margin ("same direction, small"), significant or not. It is
+contradicted if the difference is significant (uncorrected) and either has the other sign or leaves the margin. Otherwise it
+is equivalent within the margin, same direction, not significant, or inconclusive, like a claim of a difference.
+
+*A claim that several pairs must carry* is judged by all: supported if every pair supports it (Berger 1982), contradicted if
+any pair contradicts it, p being corrected for the number of pairs, and otherwise as weak as its weakest pair.
+
+*Cause.* A claim that a gain comes from X is "supported, cause not established" if the gain is there and the claim's own
+control, the same system without X, does not fall behind significantly.
+
+The rules look at differences only: whether a value lies above or below the published one changes no verdict.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from helpers.evaluation.significance import Paired, Unpaired
 
 ALPHA = 0.05
-MARGIN = 0.01  # smaller differences of a measure between 0 and 1 are called none
+MARGIN = 0.01  # the least margin of a measure between 0 and 1
 
-SIGNIFICANT = "same direction and significant"
+SUPPORTED = "supported"
+NO_CAUSE = "supported, cause not established"
 INSIGNIFICANT = "same direction, not significant"
-NONE = "no difference"
-OPPOSITE = "opposite direction"
+EQUIVALENT = "equivalent"
+INCONCLUSIVE = "inconclusive"
+CONTRADICTED = "contradicted"
 INCOMPARABLE = "not comparable"
 NOT_RUN = "not run"
-KINDS = {SIGNIFICANT: "yes", INSIGNIFICANT: "weak", NONE: "none", OPPOSITE: "no", INCOMPARABLE: "off", NOT_RUN: "off"}
+UNTRAINED = "did not train"
+KINDS = {SUPPORTED: "yes", NO_CAUSE: "weak", INSIGNIFICANT: "weak", EQUIVALENT: "none", INCONCLUSIVE: "none", CONTRADICTED: "no",
+         INCOMPARABLE: "off", NOT_RUN: "off", UNTRAINED: "off"}
+WEAKEST_FIRST = (CONTRADICTED, INCONCLUSIVE, EQUIVALENT, INSIGNIFICANT, SUPPORTED)
+
+DIFFERENCE, EQUALITY, SMALL = "difference", "equality", "small"  # the rules
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A verdict with what it rests on; `found` is None where nothing was measured."""
+    """A verdict with what it rests on.
+
+    Args:
+        verdict: one of `KINDS`.
+        found: the comparison; of several pairs the one that decided; None where nothing was measured.
+        p: as it was judged, corrected for a claim of a difference.
+        reason: why it is not comparable or not run, or what the reader must know.
+        margin: that it was judged by.
+    """
 
     verdict: str
     found: Paired | Unpaired | None = None
     p: float | None = None
     reason: str = ""
+    margin: float = MARGIN
 
 
-def judge(direction: str, found: Paired | Unpaired, p: float | None = None, margin: float = MARGIN) -> Verdict:
-    """The verdict on a finding of the given direction (`higher`, `lower`, `no-difference`).
+def rule_of(direction: str, significant: bool | None = None) -> str:
+    """Which rule judges a claim: `difference`, `equality`, or `small` for a difference that the study found not significant."""
+    if direction not in ("higher", "lower", "no-difference"):
+        raise ValueError(f"direction {direction!r}: higher, lower or no-difference")
+    if direction == "no-difference":
+        return EQUALITY
+    return SMALL if significant is False else DIFFERENCE
+
+
+def margin_of(effect: float | None) -> float:
+    """The margin of a claim that declares none: half the published effect, and .01 at least."""
+    return max(MARGIN, abs(effect or 0.0) / 2)
+
+
+def is_within(found: Paired | Unpaired, margin: float) -> bool:
+    """Whether the 90 % interval lies within plus and minus the margin: two one-sided tests at .05 (Schuirmann 1987)."""
+    return -margin < found.narrow.low and found.narrow.high < margin
+
+
+def judge(direction: str, found: Paired | Unpaired, p: float | None = None, margin: float = MARGIN,
+          significant: bool | None = None) -> Verdict:
+    """The verdict on a claim of the given direction (`higher`, `lower`, `no-difference`).
 
     Args:
-        direction: what the study found of the first system against the second.
+        direction: what the study found of the first system compared with the second.
         found: the measured comparison of the same two.
-        p: the corrected p-value; by default the permutation test's own.
-        margin: what is smaller and not significant, or lies within it with its whole interval, is called none.
+        p: the corrected p-value; by default the comparison's own.
+        margin: the claim's own.
+        significant: what the study itself tested; False makes a claim of a difference one of a small difference.
     """
+    rule = rule_of(direction, significant)
     p = found.p_permutation if p is None else p
-    d = found.difference
-    if direction == "no-difference":
-        return Verdict(OPPOSITE if p < ALPHA else NONE, found, p)
-    if direction not in ("higher", "lower"):
-        raise ValueError(f"direction {direction!r}: higher, lower or no-difference")
-    same = (d.mean > 0) == (direction == "higher")
-    if (abs(d.mean) < margin and p >= ALPHA) or (-margin < d.low and d.high < margin):
-        return Verdict(NONE, found, p)
-    if not same:
-        return Verdict(OPPOSITE, found, p)
-    return Verdict(SIGNIFICANT if p < ALPHA else INSIGNIFICANT, found, p)
+    within, sure, mean = is_within(found, margin), p < ALPHA, found.difference.mean
+    same = mean > 0 if direction == "higher" else mean < 0
+    if rule == EQUALITY:
+        verdict = SUPPORTED if within else CONTRADICTED if sure else INCONCLUSIVE
+    elif rule == SMALL and same and within:
+        verdict = SUPPORTED
+    elif rule == SMALL and sure:
+        verdict = CONTRADICTED
+    elif sure:
+        verdict = SUPPORTED if same else CONTRADICTED
+    else:
+        verdict = EQUIVALENT if within else INSIGNIFICANT if same else INCONCLUSIVE
+    return Verdict(verdict, found, p, margin=margin)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A claim and its comparisons, ready to be judged.
+
+    Args:
+        direction: what the study found: `higher`, `lower`, `no-difference`.
+        pairs: the comparisons that must all carry it, one as a rule.
+        margin: the claim's own.
+        significant: what the study itself tested.
+        picked_from: how many pairs these were picked from by their results, such as best and worst: p is multiplied by it.
+    """
+
+    direction: str
+    pairs: tuple[Paired | Unpaired, ...]
+    margin: float = MARGIN
+    significant: bool | None = None
+    picked_from: int = 1
+
+    @property
+    def p_values(self) -> list[float]:
+        """Of each pair, before any correction over claims."""
+        among = 1 if rule_of(self.direction, self.significant) == DIFFERENCE else len(self.pairs)  # Holm's family has the others
+        return [min(1.0, self.picked_from * among * pair.p_permutation) for pair in self.pairs]
+
+
+def judge_together(cases: Mapping[str, Case]) -> dict[str, Verdict]:
+    """The verdicts on the claims of a chapter: Holm's correction runs over every pair of every claim of a difference."""
+    flat = [(name, n, p) for name, case in cases.items() if rule_of(case.direction, case.significant) == DIFFERENCE
+            for n, p in enumerate(case.p_values)]
+    adjusted = {(name, n): p for (name, n, _), p in zip(flat, holm([p for *_, p in flat]), strict=True)}
+    return {name: weakest([judge(case.direction, pair, adjusted.get((name, n), p), case.margin, case.significant)
+                           for n, (pair, p) in enumerate(zip(case.pairs, case.p_values, strict=True))])
+            for name, case in cases.items()}
+
+
+def weakest(each: Sequence[Verdict]) -> Verdict:
+    """Of the verdicts on the pairs of one claim the one that decides: contradicted if any is, else the weakest."""
+    return min(each, key=lambda one: (WEAKEST_FIRST.index(one.verdict), -(one.p or 0.0)))
+
+
+def caused(verdict: Verdict, control: Verdict) -> Verdict:
+    """The verdict on a claim that names a cause, given that on its control: the same sign, the same system without the cause."""
+    if verdict.verdict == SUPPORTED and control.verdict != SUPPORTED:
+        return replace(verdict, verdict=NO_CAUSE)
+    return verdict
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -5,7 +5,7 @@ with five digits, as texts: a page of ten systems with three measures on 400 que
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,12 +21,14 @@ class System:
     Args:
         label: its name on the page.
         key: of the step that was measured.
-        values: a row a query, a column a measure.
+        values: a row a query, a column a measure; of several seeds their mean.
+        seeds: the values of each seed, if there are several.
     """
 
     label: str
     key: str
     values: pd.DataFrame
+    seeds: tuple[pd.DataFrame, ...] = ()
 
 
 def collect(*shown: Any) -> list[System]:
@@ -38,18 +40,28 @@ def collect(*shown: Any) -> list[System]:
         TypeError: for anything else.
     """
     systems: list[System] = []
+    for part in evaluations(*shown):
+        new = System(part.name or part.label, part.source.key, part.values, tuple(run.values for run in part.seeds))
+        if not any(old.label == new.label and old.values.equals(new.values) for old in systems):
+            systems.append(new)
+    return systems
+
+
+def evaluations(*shown: Any) -> Iterator[Evaluation]:
+    """All evaluations in mappings and sequences however deep, in their order.
+
+    Raises:
+        TypeError: for anything else.
+    """
     for part in shown:
         if isinstance(part, Evaluation):
-            more = [System(part.name or part.label, part.source.key, part.values)]
+            yield part
         elif isinstance(part, Mapping):
-            more = collect(*part.values())
+            yield from evaluations(*part.values())
         elif isinstance(part, list | tuple):
-            more = collect(*part)
+            yield from evaluations(*part)
         else:
             raise TypeError(f"{type(part).__name__}: a page carries evaluations, and mappings and sequences of them")
-        systems += [new for new in more
-                    if not any(old.label == new.label and old.values.equals(new.values) for old in systems)]
-    return systems
 
 
 def packed(systems: list[System]) -> dict[str, Any]:
@@ -63,9 +75,14 @@ def packed(systems: list[System]) -> dict[str, Any]:
         queries = "\n".join(map(str, each.values.index))
         if queries not in lists:
             lists.append(queries)
-        columns = [[str(name), " ".join(f"{value:.5g}" for value in each.values[name])] for name in each.values]
-        rows.append({"label": each.label, "key": each.key, "queries": lists.index(queries), "values": columns})
+        seeds = {"seeds": [_columns(values) for values in each.seeds]} if each.seeds else {}
+        rows.append({"label": each.label, "key": each.key, "queries": lists.index(queries), "values": _columns(each.values),
+                     **seeds})
     return {"queries": lists, "systems": rows}
+
+
+def _columns(values: pd.DataFrame) -> list[list[str]]:
+    return [[str(name), " ".join(f"{value:.5g}" for value in values[name])] for name in values]
 
 
 def unpacked(data: dict[str, Any]) -> dict[str, System]:
@@ -79,6 +96,11 @@ def unpacked(data: dict[str, Any]) -> dict[str, System]:
         if labels[label] > 1:
             label = f"{label} ({seen[label]} of {labels[label]})"
         queries = data["queries"][row["queries"]].split("\n") if data["queries"][row["queries"]] else []
-        values = {name: [float(value) for value in text.split()] for name, text in row["values"]}
-        found[label] = System(label, row["key"], pd.DataFrame(values, index=pd.Index(queries, name="query_id"), dtype=float))
+        index = pd.Index(queries, name="query_id")
+        found[label] = System(label, row["key"], _frame(row["values"], index),
+                              tuple(_frame(columns, index) for columns in row.get("seeds", [])))
     return found
+
+
+def _frame(columns: list[list[str]], index: pd.Index) -> pd.DataFrame:
+    return pd.DataFrame({name: [float(value) for value in text.split()] for name, text in columns}, index=index, dtype=float)

@@ -9,17 +9,28 @@ import yaml
 
 from helpers import paths
 from helpers.errors import BadInput
-from helpers.evaluation import published, verdicts
+from helpers.evaluation import comparable, published, verdicts
 from helpers.evaluation.significance import Paired, Unpaired
-from helpers.evaluation.verdicts import INCOMPARABLE, NOT_RUN, Verdict
+from helpers.evaluation.verdicts import INCOMPARABLE, NOT_RUN, UNTRAINED, Case, Verdict
 from helpers.pages.fragments import Fragment, Html, badge, cell, table
+from helpers.pages.judgments import disagreement
 from helpers.pages.verdict_text import evidence
 from helpers.systems.evaluated import Evaluation
+
+Pair = tuple[Evaluation, Evaluation]
+
+
+@dataclass(frozen=True)
+class Margin:
+    """What a claim calls equal, in the unit of its measure, and why so much."""
+
+    value: float
+    because: str
 
 
 @dataclass(frozen=True)
 class Claim:
-    """One conclusion of a study: the evidence it gave, and the test that would support it here."""
+    """One conclusion of a study: the evidence it gave, and the test that would support it here; see `published/claims.yaml`."""
 
     id: str
     study: str
@@ -30,20 +41,25 @@ class Claim:
     significant: bool | None
     test: str
     chapter: str
+    margin: Margin
     note: str = ""
+    carried_by: str = ""
+    inference: str = ""
+    pairs: tuple[str, ...] = ()
+    control: str = ""
 
 
 @functools.cache
 def load() -> dict[str, Claim]:
     """All claims by id."""
     file = paths.PUBLISHED / "claims.yaml"
-    found: dict[str, Claim] = {}
+    known: dict[str, Claim] = {}
     for raw in yaml.safe_load(file.read_text(encoding="utf-8"))["claims"]:
-        claim = Claim(**raw)
-        if claim.id in found:
+        claim = Claim(**raw | {"margin": Margin(**raw["margin"]), "pairs": tuple(raw.get("pairs", ()))})
+        if claim.id in known:
             raise BadInput(f"two claims are called {claim.id!r}", file=file, mend="rename one")
-        found[claim.id] = claim
-    return found
+        known[claim.id] = claim
+    return known
 
 
 @functools.cache
@@ -52,62 +68,124 @@ def chapter_plan() -> dict[str, dict[str, str]]:
     return yaml.safe_load((paths.PUBLISHED / "chapters.yaml").read_text(encoding="utf-8"))
 
 
-def judge(chapter: str, measured: Mapping[str, tuple[Evaluation, Evaluation]], picked_from: int = 1,
-          not_run: Mapping[str, str] | None = None, incomparable: Mapping[str, str] | None = None,
-          groups: Mapping[str, tuple[Evaluation, Evaluation]] | None = None) -> Fragment:
-    """The verdicts on a chapter's claims, as a table; Holm's correction runs over all of them together.
+def judge(chapter: str, measured: Mapping[str, Pair | Mapping[str, Pair]], *, backbone: str = "",
+          not_run: Mapping[str, str] | None = None, untrained: Mapping[str, str] | None = None,
+          incomparable: Mapping[str, str] | None = None, controls: Mapping[str, Pair] | None = None,
+          picked_from: Mapping[str, int] | None = None, measures: Mapping[str, str] | None = None) -> Fragment:
+    """The verdicts on a chapter's claims, as a table; Holm's correction runs over its comparable claims of a difference together.
 
     Args:
         chapter: its name.
-        measured: for each claim id the two systems that it compares, first against second.
-        picked_from: how many pairs the compared ones were picked from by their results, such as best against worst: p is
-            multiplied by it (Bonferroni).
-        not_run: the claims that these parameters cannot test, each with the reason. A system compared with itself is one too.
-        incomparable: the claims whose measurement is another thing than what the study measured, each with the reason; the
-            effect is shown beside it.
-        groups: for a claim on two groups of queries, one system on either: compared unpaired.
+        measured: for each claim id the two systems that it compares, first and second; for a claim that several pairs must carry
+            the pairs by the names that it declares. Systems on different queries are compared unpaired.
+        backbone: what the chapter's networks start from: it decides whether a claim on a bi-encoder is comparable.
+        not_run: the claims that these parameters cannot test, each with the reason. A system compared with itself, and a claim of
+            which a pair is missing, are not run either.
+        untrained: the claims whose model did not learn, each with what shows it.
+        incomparable: the claims whose measurement is another thing than what the study measured, each with the reason; the effect
+            is shown beside it.
+        controls: for claims that declare a control, the first system and the control.
+        picked_from: how many pairs a claim's pair was picked from by the results, such as best and worst.
+        measures: for claims that are measured otherwise than declared, in what: such as recall in shorter lists.
 
     Raises:
         BadInput: if a claim of this chapter has neither measurement nor reason here, or one is of another chapter.
     """
     mine = {name: claim for name, claim in load().items() if claim.chapter == chapter}
-    measured = {**measured, **(groups or {})}
-    if odd_ones := set(mine) ^ {*measured, *(not_run or {})}:
-        odd = sorted(odd_ones)[0]
-        raise BadInput(f"claim {odd!r} and the chapter {chapter!r} do not agree", file=paths.PUBLISHED / "claims.yaml",
-                       mend="measure every claim that names the chapter, and no other")
-    itself = {name: ITSELF for name, (first, second) in measured.items() if first is second}
-    reasons = {**itself, **(not_run or {})}
-    found: dict[str, Paired | Unpaired] = {
-        name: (first.unpaired_against if name in (groups or {}) else first.against)(second, mine[name].measure)
-        for name, (first, second) in measured.items() if name not in reasons}
-    p_values = [min(1.0, picked_from * test.p_permutation) for test in found.values()]
-    corrected = dict(zip(found, verdicts.holm(p_values), strict=True))
+    pairs = {name: {"": own} if isinstance(own, tuple) else dict(own) for name, own in measured.items()}
+    reasons = {name: Verdict(NOT_RUN, reason=reason) for name, reason in (not_run or {}).items()}
+    reasons |= {name: Verdict(UNTRAINED, reason=reason) for name, reason in (untrained or {}).items()}
+    if odd_ones := set(mine) ^ {*pairs, *reasons}:
+        raise BadInput(f"claim {sorted(odd_ones)[0]!r} and the chapter {chapter!r} do not agree",
+                       file=paths.PUBLISHED / "claims.yaml", mend="measure every claim that names the chapter, and no other")
+    for name, own in pairs.items():
+        if why := why_not_run(mine[name], own):
+            reasons.setdefault(name, Verdict(NOT_RUN, reason=why))
+    before = {name: comparable.why_not_comparable(mine[name].carried_by, backbone) for name in pairs}
+    apart = {name: "; ".join(filter(None, ((incomparable or {}).get(name, ""), why))) for name, why in before.items()}
+    in_measure = {name: (measures or {}).get(name, mine[name].measure) for name in pairs}
+    tests = {name: {pair: compare(mine[name], systems, in_measure[name]) for pair, systems in own.items()}
+             for name, own in pairs.items() if name not in reasons}
+    cases = {name: Case(mine[name].direction, tuple(own.values()), mine[name].margin.value, mine[name].significant,
+                        (picked_from or {}).get(name, 1)) for name, own in tests.items()}
+    judged = verdicts.judge_together({name: case for name, case in cases.items() if not apart[name]})
     rows, data = [], []
     for name, claim in mine.items():
+        beside: dict[str, Any] = {}
         if name in reasons:
-            verdict, link, key = Verdict(NOT_RUN, reason=reasons[name]), "", None
+            verdict, key = reasons[name], None
         else:
-            verdict, key = verdicts.judge(claim.direction, found[name], corrected[name]), measured[name][0].source.key
-            if name in (incomparable or {}):
-                verdict = replace(verdict, verdict=INCOMPARABLE, reason=(incomparable or {})[name])
-            link = f"#step-{key[:10]}"
-        rows.append(row(claim, verdict, link))
-        data.append({"claim": name, "verdict": verdict.verdict, "evidence": evidence(verdict), "key": key})
+            verdict = judged.get(name) or verdicts.judge_together({name: cases[name]})[name]
+            key = next(iter(pairs[name].values()))[0].source.key
+            decided = next(pair for pair, test in tests[name].items() if test is verdict.found)
+            verdict = replace(verdict, reason=disagreement(*pairs[name][decided], in_measure[name]))
+            if claim.control and not apart[name]:
+                verdict, beside = with_control(claim, verdict, (controls or {}).get(name), in_measure[name])
+            if apart[name]:
+                verdict = replace(verdict, verdict=INCOMPARABLE, reason=apart[name])
+            beside |= {"pairs": [numbers(systems, tests[name][pair]) for pair, systems in pairs[name].items()]}
+        rows.append(row(claim, verdict, f"#step-{key[:10]}" if key else "", beside.get("control")))
+        data.append({"claim": name, "verdict": verdict.verdict, "evidence": evidence(verdict), "key": key} | beside)
     return Fragment(table("What the study claims, and what this run says of it", HEADER, rows, numeric_from=9).text,
                     data={"claims": data})
+
+
+def why_not_run(claim: Claim, pairs: Mapping[str, Pair]) -> str:
+    """Why a claim cannot be judged by these pairs; empty if it can."""
+    if missing := [pair for pair in claim.pairs if pair not in pairs]:
+        return f"{', '.join(missing)}: not compared with these parameters, and the claim rests on {joined(claim.pairs)}"
+    return ITSELF if any(first is second for first, second in pairs.values()) else ""
+
+
+def joined(names: tuple[str, ...]) -> str:
+    """Names in a sentence."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]} alike"
+
+
+def compare(claim: Claim, systems: Pair, measure: str) -> Paired | Unpaired:
+    """The comparison of two systems that a claim asks for: unpaired on different queries, over queries alone if it says so."""
+    first, second = systems
+    if set(first.values.index) != set(second.values.index):
+        return first.unpaired_against(second, measure)
+    return first.against(second, measure, drawn=claim.inference != "queries")
+
+
+def with_control(claim: Claim, verdict: Verdict, control: Pair | None, measure: str) -> tuple[Verdict, dict[str, Any]]:
+    """The verdict on a claim whose gain the control may explain, and what the control says; one not measured leaves it open."""
+    found = Verdict(NOT_RUN, reason="not measured here")
+    if control is not None:
+        found = verdicts.judge(claim.direction, compare(claim, control, measure), margin=claim.margin.value)
+    return verdicts.caused(verdict, found), {"control": {"what": claim.control, "verdict": found.verdict,
+                                                         "evidence": evidence(found)}}
+
+
+def numbers(systems: Pair, found: Paired | Unpaired) -> dict[str, Any]:
+    """What was compared and found, for whoever recomputes the verdict from the values that the page carries."""
+    first, second = systems
+    return {"first": first.label, "second": second.label, "mean": found.difference.mean,
+            "interval": [found.difference.low, found.difference.high], "narrow": [found.narrow.low, found.narrow.high],
+            "p": found.p_permutation, "error": found.error, "detectable": found.detectable,
+            "trainings": [found.noise.variance, found.noise.freedom if found.noise.variance else None]}
 
 
 ITSELF = "with these parameters the two systems are one"
 HEADER = ("claim", "published", "this run", "verdict")
 
 
-def row(claim: Claim, verdict: Verdict, link: str) -> list[Any]:
-    """A claim as a table's row; the measured effect links to its provenance."""
+def row(claim: Claim, verdict: Verdict, link: str, control: Mapping[str, str] | None = None) -> list[Any]:
+    """A claim as a table's row; the measured effect links to its provenance, its control stands below the verdict."""
     effect: Any = evidence(verdict)
-    if verdict.verdict != NOT_RUN:
+    if verdict.found is not None:
         effect = Html(f'<a class="nr-measured" href="{link}">{cell(effect)}</a>')
-    return [claim.claim, published_evidence(claim), effect, badge(verdict.verdict, verdicts.KINDS[verdict.verdict])]
+    return [claim.claim, published_evidence(claim), effect, verdict_cell(verdict.verdict, control)]
+
+
+def verdict_cell(verdict: str, control: Mapping[str, str] | None = None) -> Html:
+    """A verdict, and below it what the claim's control says of the cause."""
+    shown = badge(verdict, verdicts.KINDS[verdict])
+    if not control:
+        return shown
+    return Html(f"{shown.text}<br><small>{cell('control, {what}: {verdict} ({evidence})'.format(**control))}</small>")
 
 
 def published_evidence(claim: Claim) -> str:

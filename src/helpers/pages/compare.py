@@ -1,6 +1,7 @@
 """Published beside measured: the component that every chapter uses."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from helpers.evaluation import published, verdicts
@@ -16,7 +17,7 @@ HEADER = ("published", "measured", "verdict", "effect", "p (t, perm.)", "ER, ΔR
 
 
 def against_published(study: str, number: str, column: str, measure: str, systems: Mapping[str, Evaluation],
-                      baseline: str, rows_are: str = "system", whole: bool = True) -> Fragment:
+                      baseline: str, rows_are: str = "system", whole: bool = True, judged: bool = True) -> Fragment:
     """A study's table beside this run's measurements, each system compared with a baseline.
 
     Rows of the study that were not measured follow, as *not run*, unless another chapter measures them. The study's daggers (its
@@ -26,11 +27,12 @@ def against_published(study: str, number: str, column: str, measure: str, system
         study: its key, `steensland2021`.
         number: the table, `5.1`.
         column: the table's column, `MRR@10`.
-        measure: the measure of the evaluations that stands for it, `RR@10`.
+        measure: the measure of the evaluations that stands for it, `RR@10`; recall at another depth is not comparable.
         systems: evaluations by the table's row labels; rows that the study lacks are shown without published value.
         baseline: the row that the others are compared with.
         rows_are: what a row's label names, `epochs`: the head of the first column.
         whole: whether the table's other rows are shown, too.
+        judged: whether rows get verdicts; not if they are exchangeable, such as seeds.
     """
     known = published.column(study, number, column)
     base, said = systems[baseline], known.get(baseline)
@@ -39,7 +41,9 @@ def against_published(study: str, number: str, column: str, measure: str, system
     rows, data = [], []
     for row, system in systems.items():
         entry, found, mean = known.get(row), pairs.get(row), system.mean(measure)
-        verdict = row_verdict(entry, said, found, corrected.get(row))
+        verdict = row_verdict(entry, said, found, corrected.get(row)) if judged else None
+        if verdict and entry and measure.startswith("R@") and measure != entry.measure:  # recall in lists of another length
+            verdict = replace(verdict, verdict=verdicts.INCOMPARABLE)
         dagger = "†" if found and found.p_t < ALPHA else ""
         rows.append([row, published_cell(entry, said),
                      with_interval(measured(plain(mean.mean) + dagger, system),
@@ -53,7 +57,8 @@ def against_published(study: str, number: str, column: str, measure: str, system
     others = [row for row in known if row not in systems] if whole else []
     rows += [[row, published_cell(known[row], said), "", unmeasured, "", "", ""] for row in others]
     against = baseline if rows_are == "system" else f"{rows_are} = {baseline}"
-    caption = (f"{published.published_name(study)}, table {number}: {column}, published and measured "
+    beside = f", here {measure}" if measure.startswith("R@") and all(entry.measure != measure for entry in known.values()) else ""
+    caption = (f"{published.published_name(study)}, table {number}: {column}, published and measured{beside} "
                f"(effects against {against}, 95 % intervals)")
     return Fragment(table(caption, (rows_are, *HEADER), rows).text, data={"values": data})
 
@@ -65,7 +70,7 @@ def row_verdict(entry: published.Entry | None, baseline: published.Entry | None,
         return None
     effect = entry.value - baseline.value
     direction = "higher" if effect > 0 else "lower" if effect < 0 else "no-difference"
-    return verdicts.judge(direction, found, p)
+    return verdicts.judge(direction, found, p, verdicts.margin_of(entry.amount - baseline.amount))
 
 
 def measured(text: str, system: Evaluation) -> Html:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from helpers.pages import carried, numbers
+from helpers.pages import carried, ir_metadata, numbers
 from helpers.pages.fragments import Fragment, Html, badge, details, table
 from helpers.steps import Step, ledger
 
@@ -49,6 +49,7 @@ def provenance(*systems: Any) -> Fragment:
     counts = {source: sum(line["source"] == source for line in lines) for source in SOURCES}
     summary = "; ".join(f"{n} {COUNTED[source]}" for source, n in counts.items() if n)
     inner = Html(f"{table('Provenance of every value on this page', header, rows, numeric_from=5).text}{_versions(lines)}")
+    ir_metadata.export(carried.evaluations(*systems), ledger.USED)
     kept = [{name: line[name] for name in KEPT} for line in lines]
     return Fragment(details(f"Where these numbers come from ({summary})", inner).text,
                     data={"ledger": kept, "evaluations": carried.packed(carried.collect(*systems))})

@@ -1,13 +1,17 @@
 """What a verdict rests on, as a line of text."""
 
-from helpers.evaluation.verdicts import Verdict
-from helpers.pages.numbers import interval, p_value, signed
+from helpers.evaluation.verdicts import EQUIVALENT, Verdict
+from helpers.pages.numbers import interval, p_value, plain, signed
 
 
 def evidence(verdict: Verdict) -> str:
-    """Effect, interval and p in one line, with the reason why they cannot be compared, or why there are none."""
+    """Effect, interval, p, margin and minimum detectable effect in one line; what was assumed; why there is no verdict, if so."""
     if verdict.found is None:
         return verdict.reason
-    d = verdict.found.difference
-    return (f"{signed(d.mean)} {interval(d.low, d.high, sign=True)}, p {p_value(verdict.p or 0.0).lstrip('= ')}, "
-            f"{verdict.found.queries} {verdict.found.unit}" + (f"; {verdict.reason}" if verdict.reason else ""))
+    found, d = verdict.found, verdict.found.difference
+    parts = [f"{signed(d.mean)} {interval(d.low, d.high, sign=True)}, p {p_value(verdict.p or 0.0)}, "
+             f"{found.queries} {found.unit}",
+             f"margin {plain(verdict.margin)}, detectable {plain(found.detectable)}"]
+    if verdict.verdict == EQUIVALENT:
+        parts.append(f"a difference of ±{plain(verdict.margin)} is excluded")
+    return "; ".join([*parts, *filter(None, (found.noise.said, verdict.reason))])

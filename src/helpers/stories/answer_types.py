@@ -19,7 +19,7 @@ from helpers.systems.evaluated import Evaluation, values_of
 from helpers.systems.testbed import Testbed
 
 MEASURE = "RR"  # the study names no cutoff: the first relevant passage of the whole run counts
-EASY, HARD = "LOC", "ENTY"  # the types that the claim compares
+EASY, HARD = "LOC", "ENTY"  # the easiest common type of the study, and the one that it calls the hardest
 FEWEST = 2  # queries of a type that a test needs
 
 
@@ -112,15 +112,13 @@ def easy_and_hard(types: pd.Series) -> tuple[list[str], list[str]]:
     return list(types.index[types == EASY]), list(types.index[types == HARD])
 
 
-def claims_table(systems: Mapping[str, Evaluation], model: str, types: pd.Series) -> Fragment:
-    """The chapter's claim, on the encoder's two groups of queries."""
-    easy, hard = easy_and_hard(types)
-    claim = "location-questions-are-easier"
-    if min(len(easy), len(hard)) < FEWEST:
-        return claims.judge("answer_types", {}, not_run={
-            claim: f"needs two queries of either type; there are {len(easy)} for a location and {len(hard)} for an entity"})
-    encoder = systems[model]
-    return claims.judge("answer_types", {}, groups={claim: (encoder.on(easy), encoder.on(hard))})
+def claims_table(systems: Mapping[str, Evaluation], model: str, types: pd.Series, backbone: str) -> Fragment:
+    """The chapter's claim: the encoder's queries for a location beside those of each other common type."""
+    claim, encoder = "location-questions-are-easier", systems[model]
+    groups = {kind: list(types.index[types == kind]) for kind in (EASY, *claims.load()[claim].pairs)}
+    pairs = {kind: (encoder.on(groups[EASY]), encoder.on(group)) for kind, group in groups.items()
+             if kind != EASY and min(len(groups[EASY]), len(group)) >= FEWEST}
+    return claims.judge("answer_types", {claim: pairs}, backbone=backbone)
 
 
 def comparisons(systems: Mapping[str, Evaluation], types: pd.Series) -> dict[str, Unpaired]:

@@ -1,7 +1,6 @@
 """The chapter *Re-ranking depth* (Zhan et al. 2020, section 4.4, figure 1 and table 2)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -13,7 +12,7 @@ from helpers.pages.fragments import Fragment, linked
 from helpers.pages.numbers import interval, plain, signed
 from helpers.steps import Step
 from helpers.stories import candidates, training
-from helpers.stories.stages import STUDIED, STUDY, exact_match, label, stand_in
+from helpers.stories.stages import STUDIED, STUDY, backbone_of, exact_match, label, stand_in
 from helpers.stories.wording import effect
 from helpers.systems.evaluated import Evaluation
 from helpers.systems.reranking_experiment import RerankingExperiment, Scorer
@@ -112,11 +111,11 @@ def percent(value: float, base: float) -> str:
     return "no base" if base == 0 else f"{signed(100 * (value / base - 1), 0)}%"
 
 
-def claims_table(systems: Reranked, dense: str, baseline: str) -> Fragment:
+def claims_table(systems: Reranked, dense: str, baseline: str, backbone: str) -> Fragment:
     """The chapter's claims.
 
-    Few candidates: those of RepBERT against the best of the other first stages. Convergence: the lead over BM25's candidates at
-    the smallest depth against the lead at the largest, query by query.
+    Few candidates: those of RepBERT beside those of each other first stage. Convergence: the lead over BM25's candidates at the
+    smallest depth beside the lead at the largest, query by query.
     """
     small, converge = "repbert-candidates-best-at-small-depths", "first-stages-converge-at-depth"
     rivals = exact_match(list(systems), dense)
@@ -124,16 +123,15 @@ def claims_table(systems: Reranked, dense: str, baseline: str) -> Fragment:
         reason = NO_DENSE if systems else NOT_RERANKED.rstrip(".")
         return claims.judge("depth", {}, not_run={small: reason, converge: reason})
     least, most = min(systems[dense]), max(systems[dense])
-    rival = best_rival(systems, dense, least)
     first, last = (lead(systems, dense, baseline, depth) for depth in (least, most))
-    pairs = {small: (systems[dense][least], systems[rival][least]), converge: (first, last)}
-    return claims.judge("depth", pairs, incomparable=stand_in(dense, pairs))
+    beside = {label(rival): (systems[dense][least], systems[rival][least]) for rival in rivals}
+    return claims.judge("depth", {small: beside, converge: (first, last)}, backbone=backbone_of(dense, backbone),
+                        incomparable=stand_in(dense, (small, converge)))
 
 
 def lead(systems: Reranked, dense: str, baseline: str, depth: int) -> Evaluation:
     """The lead of one stage's re-ranked candidates over another's, as a value for each query."""
-    ours, theirs = systems[dense][depth], systems[baseline][depth]
-    return replace(ours, values=ours.values[[MEASURE]] - theirs.values[[MEASURE]])
+    return systems[dense][depth].less(systems[baseline][depth])
 
 
 def best_rival(systems: Reranked, dense: str, depth: int) -> str:

@@ -15,7 +15,7 @@ from helpers.stories.readiness import Systems
 from helpers.stories.training import curve
 from helpers.systems.evaluated import Evaluation, over_seeds
 from helpers.systems.search_tasks import FACTS, SearchTask
-from helpers.systems.starting_points import BACKBONE, CONDENSER, CONTINUED
+from helpers.systems.starting_points import BACKBONE, CONDENSER, CONTINUED, MLM
 from helpers.systems.testbed import Testbed
 
 QA_TABLE, QA_COLUMNS = "3", tuple(f"Natural Question / Top-20 / {size}" for size in ("1K", "10K", "FULL"))
@@ -103,16 +103,23 @@ def finding(questions: Systems, web: Systems, names: Mapping[int, str], web_name
                       readiness.gap_sentence(web, web_names, RANK[0], CONTINUED))
 
 
-def claims_table(questions: Systems, web: Systems, sizes: Sequence[int]) -> Fragment:
-    """The verdicts on the study's claims about search."""
-    last, wanted = sizes[-1], {}
-    if {(BACKBONE, last), (CONDENSER, last)} <= set(web):
-        wanted["condenser-beats-bert-on-web-search"] = (web[CONDENSER, last], web[BACKBONE, last])
+def claims_table(questions: Systems, web: Systems, sizes: Sequence[int], backbone: str) -> Fragment:
+    """The verdicts on the study's claims about search; masked words alone are the control of what the head adds."""
+    last, controls = sizes[-1], {}
+    pairs: dict[str, claims.Pair | dict[str, claims.Pair]] = {}
+    for name, systems in (("condenser-beats-bert-on-web-search", web), ("condenser-beats-bert-on-open-qa", questions)):
+        if {(BACKBONE, last), (CONDENSER, last)} <= set(systems):
+            pairs[name] = (systems[CONDENSER, last], systems[BACKBONE, last])
+        if {(MLM, last), (CONDENSER, last)} <= set(systems):
+            controls[name] = (systems[CONDENSER, last], systems[MLM, last])
     if {(BACKBONE, last), (CONDENSER, last)} <= set(questions):
-        wanted["condenser-beats-bert-on-open-qa"] = (questions[CONDENSER, last], questions[BACKBONE, last])
-        small, large = (readiness.lead(questions, size, HITS[0]) for size in (sizes[0], last))
-        wanted["condenser-helps-most-with-little-data"] = (small, large)
+        small, *larger = (readiness.lead(questions, size, HITS[0]) for size in sizes)
+        pairs["condenser-helps-most-with-little-data"] = dict(zip(("full", "middle"), ((small, each) for each in larger[::-1]),
+                                                                  strict=False))
     if {(CONDENSER, last), (CONTINUED, last)} <= set(web):
-        wanted["continued-pretraining-adds-to-condenser"] = (web[CONTINUED, last], web[CONDENSER, last])
+        pairs["continued-pretraining-adds-to-condenser"] = (web[CONTINUED, last], web[CONDENSER, last])
+    if {(MLM, last), (CONDENSER, last)} <= set(questions):
+        pairs["condenser-head-beats-masked-words"] = (questions[CONDENSER, last], questions[MLM, last])
     mine = [name for name, claim in claims.load().items() if claim.chapter == "fine_tuning_sizes"]
-    return claims.judge("fine_tuning_sizes", wanted, not_run={name: readiness.MISSING for name in mine if name not in wanted})
+    return claims.judge("fine_tuning_sizes", pairs, backbone=backbone, controls=controls,
+                        not_run={name: readiness.MISSING for name in mine if name not in pairs})

@@ -12,18 +12,21 @@ from helpers.pages.numbers import interval, p_value, plain, signed
 from helpers.retrieval.fusion import RRF, SUM
 from helpers.stories.depth import percent
 from helpers.stories.fused import Fused
-from helpers.stories.stages import IMPROVED, STUDIED, STUDY, exact_match, label, stand_in
+from helpers.stories.stages import IMPROVED, STUDIED, STUDIED_DEPTH, STUDY, backbone_of, exact_match, label, recall_of, stand_in
 from helpers.stories.wording import effect
 from helpers.systems.evaluated import Evaluation
 
-TABLES = {"3": "RR@10", "4": "R@1000"}
+TABLES = {"3": "RR@10", "4": "R@1000"}  # the study's measures
+RECALL = "4"
 BEATS, RAISES = "fusion-beats-repbert-alone", "fusion-with-repbert-raises-recall"
 
 
 def matrix(fused: Fused, table: str, measure: str = "") -> Fragment:
     """Table 3 or 4: the merge of the row's list with the column's, the row's first; the change against the row's stage alone, and
-    the study's value below, if the measure is the study's."""
-    measure, names = measure or TABLES[table], list(fused.alone)
+    the study's value below, if the measure is the study's or recall in lists of another length, which is not comparable."""
+    names = list(fused.alone)
+    measure = measure or (recall_of(fused.alone[names[0]]) if table == RECALL else TABLES[table])
+    comparable = measure == TABLES[table]
     tests = {pair: system.against(fused.alone[pair[0]], measure) for pair, system in fused.merged.items()}
     corrected = corrected_p(tests)
     rows, data = [], []
@@ -32,16 +35,18 @@ def matrix(fused: Fused, table: str, measure: str = "") -> Fragment:
         cells = []
         for b in names:
             system = base if a == b else fused.merged[a, b]
-            mean, said = system.mean(measure).mean, published_value(table, a, b) if measure == TABLES[table] else None
+            mean, said = system.mean(measure).mean, published_value(table, a, b) if comparable or table == RECALL else None
             mark = "†" if corrected.get((a, b), 1.0) < verdicts.ALPHA else ""
             change = "" if a == b else f" ({percent(mean, base.mean(measure).mean)})"
             shown = measured(plain(mean) + mark + change, system)
             cells.append(with_interval(shown, f"study {printed(said)}") if said else shown)
             if said is not None:
                 verdict = row_verdict(said, published_value(table, a, a), tests.get((a, b)), corrected.get((a, b)))
-                data.append(table_value(said, measure, mean, system.source, verdict.verdict if verdict else None))
+                word = None if verdict is None else verdict.verdict if comparable else verdicts.INCOMPARABLE
+                data.append(table_value(said, measure, mean, system.source, word))
         rows.append([label(a), *cells])
-    below = "and the study's value below" if measure == TABLES[table] else f"in place of the study's {TABLES[table]}"
+    below = ("and the study's value below" if comparable else f"and the study's {TABLES[table]} below, not comparable"
+             if table == RECALL else f"in place of the study's {TABLES[table]}")
     caption = (f"{published.published_name(STUDY)}, table {table}: {measure} of the alternating merge, the row's list first; its "
                f"change against the row's stage alone († p < 0.05 after Holm's correction) {below}")
     return page.show_table(caption, ("first", *(f"+ {label(b)}" for b in names)), rows, values=data)
@@ -127,22 +132,27 @@ def partner(fused: Fused, dense: str, baseline: str) -> str:
     return studied[0] if studied else max(rest, key=lambda name: fused.alone[name].mean(fused.measure).mean, default="")
 
 
-def claims_table(fused: Fused, dense: str, baseline: str) -> Fragment:
-    """The chapter's claims: RepBERT with docTTTTTquery against itself, and with BM25 against the better of the two alone."""
-    names, pairs, missing, apart = list(fused.alone), {}, {}, {}
+def claims_table(fused: Fused, dense: str, baseline: str, backbone: str, depth: int) -> Fragment:
+    """The chapter's claims: RepBERT with docTTTTTquery beside itself, and with BM25 beside each of the two alone."""
+    names, missing, apart, controls = list(fused.alone), {}, {}, {}
+    pairs: dict[str, claims.Pair | dict[str, claims.Pair]] = {}
     other = partner(fused, dense, baseline)
     if dense in names and other:
         pairs[BEATS] = (fused.merged[dense, other], fused.alone[dense])
+        controls[BEATS] = (fused.merged[dense, other], fused.alone[other])
         if other != "doctttttquery":
             apart[BEATS] = f"{label(other)} stands for docTTTTTquery"
     else:
         missing[BEATS] = "needs RepBERT, or a run that stands for it, and a stage that stands for docTTTTTquery"
     if dense in names and baseline in names and dense != baseline:
-        alone = max((fused.alone[name] for name in (dense, baseline)), key=lambda system: system.mean(TABLES["4"]).mean)
-        pairs[RAISES] = (fused.merged[dense, baseline], alone)
+        pairs[RAISES] = dict(zip(claims.load()[RAISES].pairs, ((fused.merged[dense, baseline], fused.alone[name])
+                                                               for name in (dense, baseline)), strict=True))
+        if depth != STUDIED_DEPTH:
+            apart[RAISES] = f"recall in lists of {depth}, not {STUDIED_DEPTH:,}"
     else:
         missing[RAISES] = "needs RepBERT, or a run that stands for it, and BM25"
-    return claims.judge("fusion", pairs, not_run=missing, incomparable={**apart, **stand_in(dense, pairs)})
+    return claims.judge("fusion", pairs, backbone=backbone_of(dense, backbone), not_run=missing, controls=controls,
+                        incomparable={**apart, **stand_in(dense, pairs)}, measures={RAISES: f"R@{depth}"})
 
 
 def finding(fused: Fused, tests: Mapping[Any, tuple[Paired, float]]) -> Fragment:

@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from helpers.data.texts import Texts
+from helpers.evaluation.significance import Paired
 from helpers.evaluation.verdicts import ALPHA
 from helpers.pages import claims, page
 from helpers.pages.compare import corrected_p, difference_cell, mean_cell
@@ -16,7 +17,7 @@ from helpers.retrieval.consistency import MEASURE as FACTOR
 from helpers.retrieval.consistency import consistency, consistency_at_depth, means
 from helpers.steps import Step
 from helpers.stories import candidates, training
-from helpers.stories.stages import exact_match, label, stand_in
+from helpers.stories.stages import backbone_of, exact_match, label, stand_in
 from helpers.stories.wording import effect
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.evaluated import Evaluation
@@ -30,6 +31,8 @@ Crossed = Mapping[tuple[str, str], Mapping[int, Evaluation]]  # by negatives and
 DIFFERS, MATTERS = "repbert-candidates-differ-from-bm25", "repbert-candidates-lose-at-depth-by-mismatch"
 NO_OTHER = "needs RepBERT, or a run that stands for it, and a first stage that is neither it nor the reference"
 NOT_RERANKED = "re-ranks nothing with these parameters"
+EXPANDED = "doctttttquery"
+NOT_EXPANDED = "needs docTTTTTquery's candidates, re-ranked beside RepBERT's"
 
 
 def factors(runs: Mapping[str, Step], reference: Step, depths: Sequence[int]) -> dict[str, Step]:
@@ -78,8 +81,8 @@ def models(base: Reranker, dense: BiEncoder) -> dict[str, Reranker]:
 
 
 def both(runs: Mapping[str, Step], reference: str, dense: str) -> list[str]:
-    """The two stages whose candidates are re-ranked, those of them that are there."""
-    return [stage for stage in (reference, dense) if stage in runs]
+    """The stages whose candidates are re-ranked, those of them that are there; docTTTTTquery's too, which the claim is about."""
+    return [stage for stage in dict.fromkeys((reference, dense, EXPANDED)) if stage in runs]
 
 
 def crossed(trained: Mapping[str, Reranker], runs: Mapping[str, Step], bed: Testbed, depths: Sequence[int],
@@ -110,23 +113,36 @@ def crossed_table(systems: Crossed) -> Fragment:
                            header, rows)
 
 
-def claims_table(found: Mapping[str, Step], systems: Crossed, dense: str, reference: str, depth: int) -> Fragment:
-    """The chapter's claims: how far RepBERT's candidates differ, and whether negatives from it cure the loss at depth."""
-    measured_pairs, missing = {}, {}
+def claims_table(found: Mapping[str, Step], systems: Crossed, dense: str, reference: str, depth: int, backbone: str) -> Fragment:
+    """The chapter's claims: how far RepBERT's candidates differ, and whether they lose to docTTTTTquery's at depth."""
+    pairs: dict[str, claims.Pair | dict[str, claims.Pair]] = {}
+    missing = {}
     rivals = [stage for stage in exact_match(list(found), dense) if stage != reference]
     if dense in found and rivals:
         values = systems_at(found, depth)
-        closest = min(rivals, key=lambda stage: values[stage].mean(FACTOR).mean)
-        measured_pairs[DIFFERS] = (values[dense], values[closest])
+        pairs[DIFFERS] = {label(rival): (values[dense], values[rival]) for rival in rivals}
     else:
         missing[DIFFERS] = NO_OTHER
-    if (BM25_NEGATIVES, dense) in systems:
+    if {(BM25_NEGATIVES, dense), (BM25_NEGATIVES, EXPANDED)} <= set(systems):
         most = max(systems[BM25_NEGATIVES, dense])
-        measured_pairs[MATTERS] = (systems[BM25_NEGATIVES, dense][most], systems[DENSE_NEGATIVES, dense][most])
+        pairs[MATTERS] = (systems[BM25_NEGATIVES, dense][most], systems[BM25_NEGATIVES, EXPANDED][most])
     else:
-        missing[MATTERS] = NOT_RERANKED
-    return claims.judge("mismatch", measured_pairs, not_run=missing,
-                        incomparable=stand_in(dense, measured_pairs))
+        missing[MATTERS] = NOT_EXPANDED
+    return claims.judge("mismatch", pairs, backbone=backbone_of(dense, backbone), not_run=missing,
+                        incomparable=stand_in(dense, pairs))
+
+
+def interaction(systems: Crossed, dense: str, reference: str) -> Paired | None:
+    """What negatives from RepBERT change over its own candidates, less what they change over the reference's.
+
+    At the largest depth. Above zero if the mismatch is what hurts; None where nothing is re-ranked.
+    """
+    if not {(BM25_NEGATIVES, dense), (BM25_NEGATIVES, reference)} <= set(systems):
+        return None
+    most = max(systems[BM25_NEGATIVES, dense])
+    cured, beside = (systems[DENSE_NEGATIVES, stage][most].less(systems[BM25_NEGATIVES, stage][most])
+                     for stage in (dense, reference))
+    return cured.against(beside, MEASURE)
 
 
 def finding(found: Mapping[str, Step], systems: Crossed, dense: str, reference: str, depth: int) -> Fragment:
@@ -142,6 +158,9 @@ def finding(found: Mapping[str, Step], systems: Crossed, dense: str, reference: 
         text += [f"Over the candidates of {label(stage)} at depth {most}, negatives from RepBERT change {MEASURE} by "
                  f"{effect(cured.against(base, MEASURE))}." for stage, (cured, base) in over.items()]
         text.append(cure(*over[dense]))
+        if crossed_over := interaction(systems, dense, reference):
+            text.append("What they change over the one less what they change over the other, on the same queries, is "
+                        f"{effect(crossed_over)}: above zero if the mismatch is what hurts.")
     return page.prose(*text)
 
 

@@ -68,10 +68,11 @@ def by_parameters(logs: Mapping[str, dict[str, Any]]) -> list[str]:
 
 
 def claims_table(systems: Mapping[str, Evaluation], logs: Mapping[str, dict[str, Any]]) -> Fragment:
-    """The chapter's claims: largest against smallest, and depth against width where both models were trained."""
+    """The chapter's claims: the largest model and the smallest, and depth and width where both models were trained."""
     names, pair = by_parameters(logs), ("BERT-Medium", "L4-H768")
-    tested = {"bigger-models-rank-better": (systems[names[-1]], systems[names[0]])}
-    truncated = {"bigger-models-rank-better": "the first layers of one model, not models that were pre-trained in these sizes"}
+    ends = (systems[names[-1]], systems[names[0]])
+    tested = {"bigger-models-rank-better": ends, "recall-equal-over-model-sizes": ends}
+    truncated = dict.fromkeys(tested, "the first layers of one model, not models that were pre-trained in these sizes")
     apart = {} if set(names) <= set(studied_shapes()) else truncated
     if set(pair) <= set(systems):
         tested["layers-count-more-than-width"] = (systems[pair[0]], systems[pair[1]])

@@ -24,8 +24,9 @@ def models(base: Reranker, head_rate: float, dropout: float) -> dict[str, Rerank
 
 
 def claims_table(systems: Mapping[str, Evaluation]) -> Fragment:
-    """The chapter's claim."""
-    return claims.judge("parameters", {"all-parameters-beat-task-specific": (systems[ALL], systems[HEAD])})
+    """The chapter's claims: all parameters and the output layer alone, and the latter beside BM25."""
+    return claims.judge("parameters", {"all-parameters-beat-task-specific": (systems[ALL], systems[HEAD]),
+                                       "head-alone-reaches-bm25": (systems[HEAD], systems["BM25"])})
 
 
 def table(logs: Mapping[str, dict[str, Any]], systems: Mapping[str, Evaluation]) -> Fragment:

@@ -1,7 +1,6 @@
 """What the chapters on Condenser share: starting points, training sizes, curves over sizes, and where the gap closes."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import pandas as pd
 
@@ -145,7 +144,7 @@ def gap_sentence(systems: Systems, sizes: Mapping[int, str], measure: str, start
 def lead(systems: Systems, size: int, measure: str, start: str = CONDENSER) -> Evaluation:
     """The lead over the backbone with one training size, as a value for each query: for a difference of differences."""
     ours, base = systems[start, size], systems[BACKBONE, size]
-    return replace(ours, values=ours.values[[measure]] - base.values[[measure]], seed_means=None)
+    return ours.less(base)
 
 
 def size_names(sizes: Sequence[int], everything: int, what: str) -> dict[int, str]:

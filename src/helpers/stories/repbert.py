@@ -8,7 +8,7 @@ from helpers.networks import backbone as backbones
 from helpers.pages import claims, page
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain
-from helpers.stories.stages import OWN, STUDIED, STUDY
+from helpers.stories.stages import OWN, STUDIED, STUDY, recall_of
 from helpers.stories.training import curve
 from helpers.stories.wording import effect
 from helpers.systems.bi_encoder import BiEncoder
@@ -45,9 +45,12 @@ def by_rows(systems: Mapping[str, Evaluation]) -> dict[str, Evaluation]:
     return {ROWS.get(stage, system.label): system for stage, system in systems.items()}
 
 
-def claims_table(systems: Mapping[str, Evaluation]) -> Fragment:
-    """The chapter's claim."""
-    return claims.judge("repbert", {"repbert-beats-bm25": (systems["repbert"], systems["bm25"])})
+def claims_table(systems: Mapping[str, Evaluation], backbone: str) -> Fragment:
+    """The chapter's claim; its control is the backbone before this training."""
+    claim, trained = "repbert-beats-bm25", systems["repbert"]
+    before = next((systems[stage] for stage in BESIDE if stage in systems), None)
+    return claims.judge("repbert", {claim: (trained, systems["bm25"])}, backbone=backbone,
+                        controls={claim: (trained, before)} if before is not None else {})
 
 
 def finding(systems: Mapping[str, Evaluation], log: Mapping[str, Any]) -> Fragment:
@@ -58,6 +61,7 @@ def finding(systems: Mapping[str, Evaluation], log: Mapping[str, Any]) -> Fragme
             f"{count(log['steps'])} steps."]
     for stage, said in BESIDE.items():
         if stage in systems:
-            text.append(f"Against {said}: RR@10 {effect(trained.against(systems[stage], 'RR@10'))}, R@1000 "
-                        f"{effect(trained.against(systems[stage], 'R@1000'))}.")
+            recall = recall_of(trained)
+            text.append(f"Against {said}: RR@10 {effect(trained.against(systems[stage], 'RR@10'))}, {recall} "
+                        f"{effect(trained.against(systems[stage], recall))}.")
     return page.prose(*text)

@@ -13,7 +13,7 @@ from helpers.pages import claims, figures, page
 from helpers.pages.compare import corrected_p, difference_cell, measured
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, interval, p_value, plain
-from helpers.stories.training import STUDY, curve
+from helpers.stories.training import STUDY, curve, final
 from helpers.stories.wording import effect
 from helpers.systems.evaluated import Evaluation, values_of
 from helpers.systems.reranker import Reranker
@@ -31,11 +31,13 @@ def ordered(systems: Mapping[str, Evaluation]) -> list[str]:
     return sorted((name for name in systems if name.isdigit()), key=lambda name: -systems[name].mean(MEASURE).mean)
 
 
-def claims_table(systems: Mapping[str, Evaluation]) -> Fragment:
-    """The chapter's claim: the best seed against the worst, with p corrected for all the pairs it was picked from."""
-    names = ordered(systems)
-    return claims.judge("seeds", {"seeds-differ-little": (systems[names[0]], systems[names[-1]])},
-                        picked_from=max(1, len(names) * (len(names) - 1) // 2))
+def claims_table(systems: Mapping[str, Evaluation], logs: Mapping[str, dict[str, Any]]) -> Fragment:
+    """The chapter's claims: the best run and the worst, with p corrected for all the pairs they were picked from; and the runs of
+    lowest and highest evaluation loss, which are picked without a look at ranks."""
+    names, by_loss = ordered(systems), sorted(logs, key=lambda name: final(logs[name], "eval_loss"))
+    return claims.judge("seeds", {"seeds-differ-noticeably": (systems[names[0]], systems[names[-1]]),
+                                  "loss-does-not-predict-ranking": (systems[by_loss[0]], systems[by_loss[-1]])},
+                        picked_from={"seeds-differ-noticeably": max(1, len(names) * (len(names) - 1) // 2)})
 
 
 def curves(logs: Mapping[str, dict[str, Any]]) -> dict[str, pd.Series]:

@@ -59,7 +59,8 @@ def claims_table(systems: Mapping[int, Evaluation], base: BiEncoder, lengths: Ma
         apart = {}
     else:
         apart = {CLAIM: f"{name} with {longer} against {shorter} tokens; the longest passage has {longest}"}
-    return claims.judge("sequence_length", {CLAIM: (systems[longer], systems[shorter])}, incomparable=apart)
+    return claims.judge("sequence_length", {CLAIM: (systems[longer], systems[shorter])}, backbone=base.backbone,
+                        incomparable=apart)
 
 
 def published_table() -> Fragment:

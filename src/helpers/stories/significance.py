@@ -61,7 +61,7 @@ def claims_table(systems: Mapping[str, Evaluation], models: Mapping[str, BiEncod
         return claims.judge("significance", {}, not_run={claim: "needs a second backbone, to stand for DistilBERT"})
     reason = ("the first layers of one model, not a smaller model that was distilled from it: what cutting costs says nothing of "
               "distillation")
-    return claims.judge("significance", {claim: (systems[half], systems[whole])},
+    return claims.judge("significance", {claim: (systems[half], systems[whole])}, backbone=models[whole].backbone,
                         incomparable={claim: reason} if is_packaged(models[half]) else {})
 
 

@@ -18,7 +18,7 @@ from helpers.stories import readiness
 from helpers.stories.readiness import Systems
 from helpers.systems.correlation import MEASURE, Correlation, correlations
 from helpers.systems.evaluated import Evaluation, over_seeds
-from helpers.systems.starting_points import BACKBONE, CONDENSER
+from helpers.systems.starting_points import BACKBONE, CONDENSER, MLM
 from helpers.systems.testbed import Testbed
 
 SIMILARITY_TABLE, SIMILARITY_COLUMNS = "1", ("Spearman / 500", "Spearman / 1K", "Spearman / FULL")
@@ -133,7 +133,7 @@ def finding(similar: Systems, real: Systems, apart: Systems, names: Mapping[str,
 
 
 def claims_table(real: Systems, similar: Systems, apart: Systems, stsb_sizes: Sequence[int], sizes: Sequence[int],
-                 section_sizes: Sequence[int]) -> Fragment:
+                 section_sizes: Sequence[int], backbone: str) -> Fragment:
     """The verdicts on the study's claims about sentences: on the benchmark, or on the Almanac's pairs where it is left out.
 
     Args:
@@ -143,11 +143,15 @@ def claims_table(real: Systems, similar: Systems, apart: Systems, stsb_sizes: Se
         stsb_sizes: the benchmark's training sizes; the last is the largest.
         sizes: the Almanac's.
         section_sizes: the sections'.
+        backbone: what all starting points come from.
     """
     pairs, last = (real, stsb_sizes[-1]) if real else (similar, sizes[-1])
-    wanted = {}
+    similarity, tested = "condenser-beats-bert-on-similarity", {}
     if {BACKBONE, CONDENSER} <= {start for start, _ in pairs}:
-        wanted = {"condenser-beats-bert-on-similarity": (pairs[CONDENSER, last], pairs[BACKBONE, last]),
+        tested = {similarity: (pairs[CONDENSER, last], pairs[BACKBONE, last]),
                   "condenser-equals-bert-on-sections": (apart[CONDENSER, section_sizes[-1]], apart[BACKBONE, section_sizes[-1]])}
     mine = [name for name, claim in claims.load().items() if claim.chapter == "similarity"]
-    return claims.judge("similarity", wanted, not_run={name: readiness.MISSING for name in mine if name not in wanted})
+    return claims.judge("similarity", tested, backbone=backbone,
+                        not_run={name: readiness.MISSING for name in mine if name not in tested},
+                        controls={similarity: (pairs[CONDENSER, last], pairs[MLM, last])}
+                        if tested and (MLM, last) in pairs else {})

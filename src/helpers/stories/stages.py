@@ -53,6 +53,11 @@ def evaluations(found: Mapping[str, Step], bed: Testbed, depth: int, *more: str)
     return {name: evaluate(label(name), run.value(), bed, names, run) for name, run in found.items()}
 
 
+def recall_of(system: Evaluation) -> str:
+    """The measure of recall in a stage's whole list: `R@100` for lists of a hundred."""
+    return next(str(name) for name in system.values if str(name).startswith("R@"))
+
+
 def published_stages(names: Sequence[str]) -> list[str]:
     """Those that are published runs."""
     return [name for name in names if name not in STAGES]
@@ -62,6 +67,11 @@ def stand_in(dense: str, claims: Iterable[str]) -> dict[str, str]:
     """Why claims on RepBERT cannot be compared where a published run takes its place; nothing where it does not."""
     reason = f"{label(dense)}, a published run, stands for RepBERT"
     return dict.fromkeys(claims, reason) if published_stages([dense]) else {}
+
+
+def backbone_of(dense: str, backbone: str) -> str:
+    """What RepBERT starts from; nothing that is known where a published run takes its place."""
+    return "" if published_stages([dense]) else backbone
 
 
 def exact_match(names: Sequence[str], dense: str) -> list[str]:
@@ -76,7 +86,7 @@ def depth_note(bed: Testbed, depth: int) -> Fragment:
     if depth == STUDIED_DEPTH:
         return page.prose(f"Lists hold {depth} texts a query, as in the study; that is {share}.")
     return page.prose(f"Lists hold {depth} texts a query, {share}; the study's hold {count(STUDIED_DEPTH)} of 8.8 million. "
-                      f"Where a table or a claim says R@{STUDIED_DEPTH}, it is recall in a list of {depth}: R@{depth}.")
+                      f"Recall is that of the list, R@{depth}; the study's R@{STUDIED_DEPTH} is not comparable with it.")
 
 
 def cost_table(runs: Mapping[str, Step]) -> Fragment:

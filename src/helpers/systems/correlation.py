@@ -1,11 +1,15 @@
 """A system that is judged by its rank correlation with the truth over pairs, wherever an evaluation may stand."""
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from scipy import stats
 
-from helpers.evaluation.significance import Interval, Paired
+from helpers.evaluation.hierarchical import own_noise
+from helpers.evaluation.significance import PERMUTATIONS, SEED, Interval, Paired, intervals, student, training_draws
 from helpers.steps import Step
 from helpers.systems.evaluated import Evaluation
 
@@ -22,12 +26,17 @@ class Correlation(Evaluation):
 
     facts: dict[str, Any] = field(default_factory=dict, repr=False)
 
+    @property
+    def seed_means(self) -> pd.DataFrame:
+        """A row a seed with its rho."""
+        return pd.DataFrame({MEASURE: self.facts["systems"][self.label]["seeds"]})
+
     def mean(self, measure: str = MEASURE) -> Interval:
         """The mean rho over seeds, and its 95 % interval over pairs."""
         own = self.facts["systems"][self.label]
         return Interval(own["mean"], own["low"], own["high"])
 
-    def against(self, baseline: Evaluation, measure: str = MEASURE) -> Paired:
+    def against(self, baseline: Evaluation, measure: str = MEASURE, drawn: bool = True) -> Paired:
         """The paired comparison with another system of the same step.
 
         Raises:
@@ -36,14 +45,31 @@ class Correlation(Evaluation):
         if not isinstance(baseline, Correlation) or baseline.facts is not self.facts:
             raise ValueError("two systems of one step are wanted")
         if baseline.label == self.label:
-            return Paired(Interval(0.0, 0.0, 0.0), 1.0, 1.0, self.facts["pairs"], "pairs")
-        own = self.facts["against"][self.label][baseline.label]
-        return Paired(Interval(own["difference"], own["low"], own["high"]), own["p_t"], own["p_permutation"], self.facts["pairs"],
-                      "pairs")
+            none = Interval(0.0, 0.0, 0.0)
+            return Paired(none, none, 1.0, 1.0, self.facts["pairs"], 0.0, "pairs")
+        ours, theirs = (self.facts["systems"][system.label]["seeds"] for system in (self, baseline))
+        return widened(self.facts["against"][self.label][baseline.label], np.array(ours), np.array(theirs), self.facts["pairs"])
+
+
+def widened(own: dict[str, float], ours: np.ndarray, theirs: np.ndarray, pairs: int) -> Paired:
+    """The comparison that the step made over pairs, with the noise of its seeds.
+
+    Args:
+        own: the step's `difference`, `low`, `high`, `p_t` and `p_permutation`, which hold for these trained models.
+        ours: rho of each seed.
+        theirs: the other system's.
+        pairs: how many.
+    """
+    error, mean = (own["high"] - own["low"]) / (2 * stats.norm.ppf(0.975)), own["difference"]
+    noise = own_noise(ours, theirs)
+    draws = error * student(math.inf, PERMUTATIONS, SEED) + training_draws(noise, 1, PERMUTATIONS, SEED + 1)[:, 0]
+    p = float((np.abs(draws) >= abs(mean)).mean()) if noise.variance else 0.0
+    return Paired(*intervals(mean, draws), own["p_t"], max(p, own["p_permutation"]), pairs,
+                  float(np.hypot(error, np.sqrt(noise.variance))), "pairs", noise)
 
 
 def correlations(source: Step) -> dict[str, Correlation]:
     """The systems of a step of `rank_correlations`, by name."""
     facts = source.value()
-    return {name: Correlation(name, pd.DataFrame(), pd.DataFrame(), source, pd.DataFrame({MEASURE: own["seeds"]}), "pairs",
-                              facts=facts) for name, own in facts["systems"].items()}
+    return {name: Correlation(name, pd.DataFrame(), pd.DataFrame(), source, unit="pairs", facts=facts)
+            for name in facts["systems"]}

@@ -3,10 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 import pandas as pd
 
-from helpers.evaluation.significance import Interval, Paired, Unpaired, mean_interval, paired, unpaired
+from helpers.evaluation.hierarchical import Rows, compare
+from helpers.evaluation.judgments import with_judgments
+from helpers.evaluation.significance import Interval, Paired, TrainingNoise, Unpaired, mean_interval, paired, unpaired
 from helpers.steps import Step
+from helpers.systems.lineage import pretrainings, trainings
 from helpers.systems.testbed import Testbed
 
 
@@ -19,30 +23,77 @@ class Evaluation:
         run: the ranked run.
         values: a row a query, a column a measure.
         source: the step whose value was measured: the provenance of every number.
-        seed_means: for a system averaged over seeds, a row a seed with its means, a column a measure; else None.
+        seeds: for a system averaged over seeds, its runs, each with the same queries; else none.
         unit: what the rows of the values are.
         name: its name among all systems of a page, where another has the same label.
+        also: other steps that the values rest on, of a system that was subtracted.
     """
 
     label: str
     run: pd.DataFrame
     values: pd.DataFrame
     source: Step
-    seed_means: pd.DataFrame | None = None
+    seeds: "tuple[Evaluation, ...]" = ()
     unit: str = "queries"
     name: str = ""
+    also: tuple[Step, ...] = ()
+
+    @property
+    def seed_means(self) -> pd.DataFrame | None:
+        """A row a seed with its means, a column a measure; None for a single run."""
+        return pd.DataFrame([run.values.mean() for run in self.seeds]) if self.seeds else None
+
+    @property
+    def runs(self) -> "tuple[Evaluation, ...]":
+        """The runs of its seeds, or the one that it is."""
+        return self.seeds or (self,)
+
+    def trainings(self) -> tuple[frozenset[str], ...]:
+        """The trainings behind each of its runs."""
+        return tuple(frozenset[str]().union(*map(trainings, (run.source, *run.also))) for run in self.runs)
+
+    def rows(self, measure: str, queries: pd.Index, elsewhere: frozenset[str] = frozenset()) -> Rows:
+        """The values of each run in the order of the queries, for inference over trainings and queries.
+
+        Args:
+            measure: one of its columns.
+            queries: which, and in which order.
+            elsewhere: trainings that lie behind the system compared with, too: what they add cancels.
+        """
+        values = np.array([run.values[measure].loc[queries].to_numpy(dtype=float) for run in self.runs])
+        first = self.runs[0]
+        trained = sum(bool(trainings(step) - elsewhere) for step in (first.source, *first.also))
+        return Rows(values, trained, tuple(" ".join(sorted(pretrainings(run.source))) for run in self.runs))
 
     def mean(self, measure: str) -> Interval:
         """Mean and 95 % bootstrap interval over queries."""
         return mean_interval(self.values[measure])
 
-    def against(self, baseline: "Evaluation", measure: str) -> Paired:
-        """The paired comparison with another system on the same queries."""
-        return replace(paired(self.values[measure], baseline.values[measure].loc[self.values.index]), unit=self.unit)
+    def against(self, baseline: "Evaluation", measure: str, drawn: bool = True) -> Paired:
+        """The comparison with another system on the same queries, over trainings and queries together.
+
+        Args:
+            baseline: the other system.
+            measure: a column of both.
+            drawn: whether another training is drawn, too; False for a statement on just these trained models.
+        """
+        if not drawn:
+            return replace(paired(self.values[measure], baseline.values[measure].loc[self.values.index],
+                                  noise=TrainingNoise(said="of just these trained models")), unit=self.unit)
+        queries, ours, theirs = self.values.index, self.trainings(), baseline.trainings()
+        first = self.rows(measure, queries, frozenset[str]().union(*theirs))
+        second = baseline.rows(measure, queries, frozenset[str]().union(*ours))
+        return replace(compare(first, second, measure, shared=ours == theirs and any(ours)), unit=self.unit)
+
+    def less(self, base: "Evaluation") -> "Evaluation":
+        """Its lead over another system on the same queries, seed by seed where both have as many; for a difference of leads."""
+        both = zip(self.seeds, base.seeds, strict=True) if len(self.seeds) == len(base.seeds) else ()
+        return replace(self, values=self.values - base.values.loc[self.values.index], also=(*self.also, base.source, *base.also),
+                       seeds=tuple(run.less(other) for run, other in both))
 
     def on(self, queries: Sequence[str]) -> "Evaluation":
         """The same system on some of its queries."""
-        return replace(self, values=self.values.loc[list(queries)], seed_means=None)
+        return replace(self, values=self.values.loc[list(queries)], seeds=tuple(run.on(queries) for run in self.seeds))
 
     def unpaired_against(self, other: "Evaluation", measure: str) -> Unpaired:
         """The unpaired comparison with a system on other queries."""
@@ -51,11 +102,11 @@ class Evaluation:
 
 def evaluate(label: str, run: pd.DataFrame, bed: Testbed, measures: Sequence[str], source: Step) -> Evaluation:
     """Measure a run on a testbed."""
-    return Evaluation(label, run, bed.per_query(run, list(measures)), source)
+    return Evaluation(label, run, bed.per_query(run, with_judgments(list(measures), bed.qrels)), source)
 
 
 def over_seeds(label: str, runs: Sequence[Evaluation]) -> Evaluation:
-    """One system from runs that differ in the seed alone: per-query values averaged, the means of each seed kept.
+    """One system from runs that differ in the seed alone: per-query values averaged, the runs kept.
 
     Raises:
         ValueError: for fewer than two seeds, or runs that were measured on different queries.
@@ -63,8 +114,7 @@ def over_seeds(label: str, runs: Sequence[Evaluation]) -> Evaluation:
     if len(runs) < 2 or any(not run.values.index.equals(runs[0].values.index) for run in runs):
         raise ValueError("at least two seeds, measured on the same queries, are wanted")
     values = pd.concat([run.values for run in runs]).groupby(level=0, sort=False).mean()
-    means = pd.DataFrame([run.values.mean() for run in runs])
-    return Evaluation(label, runs[0].run, values, runs[0].source, means, runs[0].unit)
+    return Evaluation(label, runs[0].run, values, runs[0].source, tuple(runs), runs[0].unit)
 
 
 def values_of(systems: Mapping[str, Evaluation], names: Sequence[str], measure: str) -> pd.DataFrame:

@@ -42,6 +42,7 @@ class Scale:
         times: how many times as many are tried.
         passages: of the generated collections that are streamed.
         generated_queries: their queries, of training and of test each.
+        repetitions: of each experiment that verdicts are calibrated with.
     """
 
     collection: str
@@ -58,6 +59,7 @@ class Scale:
     times: tuple[int, ...] = (1, 10, 100)
     passages: tuple[int, ...] = (20_000, 200_000, 2_000_000)
     generated_queries: int = 200
+    repetitions: int = 2_000
 
     @property
     def bed(self) -> Testbed:
@@ -75,7 +77,7 @@ def small(collection: str = "almanac", unit: str = "passage") -> Scale:
     model = Reranker(collection, unit, queries=40, candidates=10, positives=1, negatives=2, answers=False, backbone="packaged:0",
                      epochs=1, evaluation_queries=4, evaluations=1)
     return Scale(collection, unit, queries=4, candidates=5, encoded=1, searched=10, model=model, sizes=("1/32/2", "2/32/2"),
-                 ranked=1, steps=3, growth=(1, 5, 2), times=(1, 2, 4), passages=(300, 600), generated_queries=30)
+                 ranked=1, steps=3, growth=(1, 5, 2), times=(1, 2, 4), passages=(300, 600), generated_queries=30, repetitions=20)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,43 @@
+"""Whether a claim can be compared with its study, by what its backbone was before: one rule for all studies.
+
+A bi-encoder that was trained on questions with their answers ranks well before any fine-tuning, so a claim on what a fine-tuning
+or a pre-training makes of a bi-encoder says little where it starts from one. What is known of backbones stands in
+`published/backbones.yaml`, which network a claim rests on in `published/claims.yaml`.
+"""
+
+import functools
+from pathlib import Path
+
+import yaml
+
+from helpers import paths
+
+
+@functools.cache
+def known_backbones() -> dict[str, tuple[str, str]]:
+    """By name what each listed backbone was trained as (`bi-encoder`, `none`) and on what."""
+    content = yaml.safe_load((paths.PUBLISHED / "backbones.yaml").read_text(encoding="utf-8"))["backbones"]
+    return {name: (group["kind"], group["trained_by"]) for group in content for name in group["names"]}
+
+
+def short_name(spec: str) -> str:
+    """The last part of a backbone's name: `packaged` for `packaged:0,1,2`, `bert-base-uncased` for that model of the hub."""
+    if spec.startswith("packaged"):
+        return "packaged"
+    return Path(spec.removeprefix("hub:").partition("@")[0]).name
+
+
+def why_not_comparable(carried_by: str, backbone: str) -> str:
+    """Why a claim that rests on such a network is not comparable with this backbone; empty if it is.
+
+    Args:
+        carried_by: the kind of network, empty for a claim that rests on none.
+        backbone: as in a chapter's parameters (see `networks.backbone.resolve`); empty where no network takes part.
+    """
+    if not carried_by or not backbone:
+        return ""
+    name = short_name(backbone)
+    if name not in known_backbones():
+        return f"nothing is known of how {name} was trained before"
+    kind, trained_by = known_backbones()[name]
+    return f"the backbone was a {kind} before: {trained_by}" if kind == carried_by else ""

@@ -1,0 +1,126 @@
+"""Inference over trainings and queries together: how much of a difference another training would change.
+
+Values of several seeds on the same queries are crossed: every seed sees every query. The hierarchical bootstrap of
+`significance.paired` draws the upper level, trainings, and then queries. Its upper level is estimated here:
+
+- Two systems of several seeds each: the variance over seeds of a system's mean, pooled over both systems, divided by the seeds.
+- What is pooled includes the variance that is known from the chapter *Seeds* (`known_noise`), with its degrees of freedom; for
+  a system of one seed it is all there is. This is the moderated variance of Smyth (2004, section 3): two seeds alone would leave
+  one degree of freedom, with which nothing is ever significant.
+- A system that nothing random was trained for, such as BM25 or an encoder as it was found, adds no noise.
+- Two systems that are one training put to different uses (mean and maximum of the same scores): what they share cancels. Their
+  rows are compared seed by seed; with one training the result holds for this training, and says so.
+- With several pre-trainings these are the upper level: their means take the seeds' place.
+"""
+
+import functools
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import yaml
+
+from helpers import paths
+from helpers.evaluation.significance import QUIET, SEED, Paired, TrainingNoise, paired
+
+FILE = paths.PUBLISHED / "seed_noise.yaml"
+
+
+@dataclass(frozen=True)
+class KnownNoise:
+    """The variance between seeds of one system's mean, as measured.
+
+    Args:
+        variance: between seeds, alike for all queries.
+        freedom: degrees of freedom of the estimate, seeds less one.
+        share: the same variance as a share of the variance of single queries' values, for measures it was not measured in.
+    """
+
+    variance: float
+    freedom: int
+    share: float
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A system's values.
+
+    Args:
+        values: (seeds, queries); one row for a system without seeds.
+        trained: how many trainings with a seed each row rests on that the other system does not share: 0 for BM25, 1 for a model,
+            2 for the lead of one model over another.
+        groups: which pre-training each row starts from; empty if there was none or one.
+    """
+
+    values: np.ndarray
+    trained: int
+    groups: tuple[str, ...] = ()
+
+    def means(self) -> np.ndarray:
+        """The means over queries of the upper level's units: of pre-trainings if there are several, else of seeds."""
+        own = self.values.mean(axis=1)
+        names = sorted(set(self.groups))
+        return np.array([own[[group == name for group in self.groups]].mean() for name in names]) if len(names) > 1 else own
+
+
+@functools.cache
+def measured_noise() -> dict[str, KnownNoise]:
+    """The noise that the chapter *Seeds* found, by measure."""
+    return {name: KnownNoise(**own) for name, own in yaml.safe_load(FILE.read_text(encoding="utf-8"))["measures"].items()}
+
+
+def known_noise(measure: str = "") -> KnownNoise:
+    """What the chapter *Seeds* found for a measure; for others the largest share of the variance over queries."""
+    return measured_noise().get(measure) or max(measured_noise().values(), key=lambda own: own.share)
+
+
+def compare(ours: Rows, theirs: Rows, measure: str, shared: bool = False, seed: int = SEED) -> Paired:
+    """Compare two systems on the same queries, over seeds and queries together.
+
+    Args:
+        ours: the first system.
+        theirs: the second, with the queries in the same order.
+        measure: its name, for what is known of its noise.
+        shared: whether both come out of the same trainings, row by row.
+        seed: of the draws.
+    """
+    noise = training_noise(ours, theirs, measure, shared)
+    return paired(ours.values.mean(axis=0), theirs.values.mean(axis=0), seed, noise)
+
+
+def training_noise(ours: Rows, theirs: Rows, measure: str, shared: bool = False,
+                   known: KnownNoise | None = None) -> TrainingNoise:
+    """The noise of training in the difference of two systems' means; `known` stands in for what the chapter *Seeds* found."""
+    if shared:
+        moved = ours.means() - theirs.means()
+        if len(moved) < 2:
+            return TrainingNoise(said="both are one training, and the interval holds for this training")
+        return TrainingNoise(float(moved.var(ddof=1)) / len(moved), len(moved) - 1)
+    systems = [rows for rows in (ours, theirs) if rows.trained]
+    if not systems:
+        return QUIET
+    known, means = known or known_noise(measure), [rows.means() for rows in systems]
+    prior = known.variance if measure in measured_noise() else known.share * max(
+        float(rows.values.var(axis=1, ddof=1).mean()) / rows.trained for rows in systems)
+    squares = sum(float(((own - own.mean()) ** 2).sum()) / rows.trained for own, rows in zip(means, systems, strict=True))
+    freedom = known.freedom + sum(len(own) - 1 for own in means)
+    pooled = (squares + known.freedom * prior) / freedom
+    return TrainingNoise(pooled * sum(rows.trained / len(own) for own, rows in zip(means, systems, strict=True)), freedom,
+                         words(means, pooled))
+
+
+def own_noise(ours: np.ndarray, theirs: np.ndarray) -> TrainingNoise:
+    """The same from the means of the seeds alone, for a measure that the chapter *Seeds* says nothing of."""
+    freedom = len(ours) + len(theirs) - 2
+    if freedom < 1:
+        return TrainingNoise(said="one seed: the noise of training is not in the interval")
+    squares = float(((ours - ours.mean()) ** 2).sum() + ((theirs - theirs.mean()) ** 2).sum())
+    return TrainingNoise(squares / freedom * (1 / len(ours) + 1 / len(theirs)), freedom)
+
+
+def words(means: list[np.ndarray], pooled: float) -> str:
+    """What was assumed of the noise, in words."""
+    deviation = f"a deviation over seeds of {math.sqrt(pooled):.3f}"
+    if all(len(own) > 1 for own in means):
+        return f"{deviation}, pooled with that of the chapter Seeds"
+    return f"one seed: the interval is widened by {deviation}, known from the chapter Seeds"

@@ -1,0 +1,124 @@
+"""A run with its ir_metadata header: who made it, how, with what, on what (Breuer, Keller & Schaer 2022).
+
+The header is YAML in comment lines above the TREC lines. Its parts are those of PRIMAD (Ferro et al. 2016): platform, research
+goal, implementation, method, actor, data.
+"""
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from helpers.data.runs import to_trec
+from helpers.errors import BadInput
+from helpers.systems.evaluated import Evaluation
+
+START, END = "# ir_metadata.start", "# ir_metadata.end"
+VERSION = "0.1"
+# PRIMAD's parts, and what each must have: the path of a field and its type
+REQUIRED: dict[str, dict[tuple[str, ...], type | tuple[type, ...]]] = {
+    "platform": {("hardware", "cpu", "model"): str, ("hardware", "cpu", "number of cores"): int,
+                 ("operating system", "kernel"): str, ("software", "libraries", "python"): list},
+    "research goal": {("evaluation", "reported measures"): list},
+    "implementation": {("source", "commit"): str, ("source", "lang"): str, ("executable", "cmd"): str},
+    "method": {("retrieval",): list}, "actor": {("team",): str}, "data": {("test collection", "name"): str}}
+
+
+def metadata(system: Evaluation, line: Mapping[str, Any], command: str, collection: str) -> dict[str, Any]:
+    """The header of a system's run.
+
+    Args:
+        system: as a chapter evaluated it.
+        line: of the ledger, of the step that it was measured from: recipe, versions, machine, numerics, commit.
+        command: that makes the run.
+        collection: what was ranked.
+    """
+    machine, recipe = line["machine"], line["recipe"]
+    return {"schema version": VERSION, "tag": tag(system), "platform": {
+                "hardware": {"cpu": {"model": machine["cpu"], "number of cores": machine["cores"]}},
+                "operating system": {"kernel": machine["system"]},
+                "software": {"libraries": {"python": [f"{name}=={version}" for name, version in line["versions"].items()]}}},
+            "research goal": {"evaluation": {"reported measures": [str(name) for name in system.values]}},
+            "implementation": {"executable": {"cmd": command}, "source": {"lang": "python", "commit": line["commit"]},
+                               "numerics": line["numerics"]},
+            "method": {"automatic": "true", "retrieval": [{"name": system.name or system.label, "step": recipe["step"],
+                                                           "version": recipe["version"], "key": line["key"],
+                                                           "parameters": plain_arguments(recipe)}]},
+            "actor": {"team": "Neural Ranking, Reproduced", "role": "reproducer"},
+            "data": {"test collection": {"name": collection}}}
+
+
+def plain_arguments(recipe: Mapping[str, Any]) -> dict[str, Any]:
+    """A step's plain parameters; the keys of other steps that it was made from are in its own key."""
+    return {name: value for name, value in recipe["arguments"].items() if not isinstance(value, dict | list)}
+
+
+def tag(system: Evaluation) -> str:
+    """A system's name without blanks, as TREC runs want it."""
+    return "-".join((system.name or system.label).split())
+
+
+def write(file: Path, system: Evaluation, header: Mapping[str, Any]) -> None:
+    """Write a run below its header.
+
+    Raises:
+        BadInput: for a header that lacks something.
+    """
+    if missing := problems(header):
+        raise BadInput(f"the run's metadata: {'; '.join(missing)}", file=file, mend="give all of PRIMAD's parts")
+    lines = yaml.safe_dump(dict(header), sort_keys=False, allow_unicode=True, width=10_000).splitlines()
+    text = "\n".join([START, *(f"# {line}" for line in lines), END]) + "\n" + to_trec(system.run, tag(system))
+    file.write_text(text, encoding="utf-8")
+
+
+def export(systems: Iterable[Evaluation], used: Mapping[str, Mapping[str, Any]]) -> None:
+    """Write the runs of a page's systems into the folder that `BOOK_EXPORT` names; nothing without it.
+
+    Args:
+        systems: with their runs; those of several seeds give a run a seed.
+        used: the ledger's lines by key.
+    """
+    if not (folder := os.environ.get("BOOK_EXPORT")):
+        return
+    for system in systems:
+        for number, one in enumerate(system.runs, start=1):
+            if len(one.run) and one.source.key in used:
+                named = replace(one, name=f"{one.name or one.label} seed {number}") if system.seeds else one
+                line = used[one.source.key]
+                header = metadata(named, line, os.environ.get("BOOK_EXPORT_AS", "book export"), collection_of(line["recipe"]))
+                write(Path(folder) / f"{tag(named).replace('/', '_')}.run", named, header)
+
+
+def collection_of(recipe: Any) -> str:
+    """The collection that a step's data come from: the first that its recipe names; `not said` without any."""
+    if isinstance(recipe, Mapping):
+        if "collection" in recipe:
+            return str(recipe["collection"])
+        recipe = list(recipe.values())
+    if isinstance(recipe, list):
+        return next((name for name in map(collection_of, recipe) if name != "not said"), "not said")
+    return "not said"
+
+
+def read(file: Path) -> dict[str, Any]:
+    """The header of a run; empty for a run without one."""
+    lines = file.read_text(encoding="utf-8").splitlines()
+    if START not in lines or END not in lines:
+        return {}
+    return yaml.safe_load("\n".join(line[2:] for line in lines[lines.index(START) + 1:lines.index(END)])) or {}
+
+
+def problems(header: Mapping[str, Any]) -> list[str]:
+    """What a header lacks of what is required, in words; nothing for a valid one."""
+    found = [f"no {part}" for part in REQUIRED if not header.get(part)]
+    for part, fields in REQUIRED.items():
+        for path, kind in fields.items():
+            value: Any = header.get(part)
+            for name in path:
+                value = value.get(name) if isinstance(value, Mapping) else None
+            if header.get(part) and (not isinstance(value, kind) or value in ("", [])):
+                found.append(f"{part}: {' / '.join(path)} is missing or of another kind")
+    return found

@@ -1,0 +1,56 @@
+"""The page that shows how often verdicts are wrong, from the simulation of `book bench --only verdicts`."""
+
+from typing import Any
+
+from helpers.costs import results
+from helpers.pages.fragments import table
+from helpers.pages.numbers import count, plain
+
+TEXT = """# How far verdicts can be trusted
+
+A verdict is a decision under noise, so its errors can be counted where the truth is known. Systems were drawn with known
+effects, seeds and queries, {repetitions} times for each row, and judged by the code and the rules that judge the claims of
+this book. The variances are like those measured here: {seed} between seeds of one system, {query} between queries in the
+difference of two systems, {rest} for what a training does to single queries. What is assumed of seeds is itself estimated
+anew each time.
+
+{table}
+
+*False* is the share of experiments without any difference in which a claim is called supported or contradicted: at most .05
+is promised. Beside it is the same share for a test over the queries alone, which averages seeds away: it promises the same
+and does not keep it. *Equal* is the share of experiments with a true difference of the margin, here {margin}, that are called
+equivalent: at most .05. *Power* is the share in which a claim is supported when the true difference is what the page calls
+detectable: .80. The last rows break an assumption: there seeds scatter more than the chapter *Seeds* measured. With 2,000
+experiments a share of .05 has a standard error of .005.
+"""
+
+
+def page() -> str:
+    """The page as Markdown; without a simulation it says how to make one."""
+    file = results.no_machines("verdicts")
+    if not file.exists():
+        return "# How far verdicts can be trusted\n\nNot simulated yet: `book bench --only verdicts` does it.\n"
+    return text(results.read(file)["sections"]["verdicts"])
+
+
+def text(found: dict[str, Any]) -> str:
+    """The page of a simulation's result."""
+    rows = [[f"{seeds(*line['seeds'])}, {count(line['queries'])} queries{scatter(line['wider'])}", plain(line["detectable"]),
+             plain(line["false"]), plain(line["false_queries_alone"]), plain(line["equal"]), plain(line["power"])]
+            for line in found["rows"]]
+    header = ("experiment", "detectable difference", "false", "false, queries alone", "equal", "power")
+    parts = {name: plain(value, 4) for name, value in found["components"].items()}
+    return TEXT.format(repetitions=count(found["repetitions"]), margin=plain(found["margin"], 2), **parts,
+                       table=table("Errors of verdicts in simulated experiments", header, rows).text)
+
+
+def seeds(first: int, second: int) -> str:
+    """The seeds of two systems in words."""
+    if not first and not second:
+        return "nothing trained"
+    return f"{first} seed{'s' * (first > 1)} and {f'{second} seed' + 's' * (second > 1) if second else 'nothing trained'}"
+
+
+def scatter(wider: float) -> str:
+    """How much more seeds scatter than was assumed, in words."""
+    return f", seeds scattering {plain(wider, 1)} times as much" if wider != 1 else ""

@@ -1,0 +1,107 @@
+"""Inference over trainings and queries: components by hand, and beside a crossed mixed model."""
+
+import math
+
+import numpy as np
+import pytest
+
+from helpers.evaluation.hierarchical import KnownNoise, Rows, compare, known_noise, own_noise, training_noise
+from helpers.evaluation.significance import TrainingNoise, paired
+
+KNOWN = KnownNoise(variance=0.0004, freedom=3, share=0.002)
+
+
+def rows(*means, trained=1, groups=()):
+    """A row of four queries for each mean."""
+    return Rows(np.array([[mean - 0.1, mean + 0.1, mean, mean] for mean in means]), trained, groups)
+
+
+def test_what_was_not_trained_has_no_noise_of_training():
+    assert training_noise(rows(0.5, trained=0), rows(0.4, trained=0), "RR@10") == TrainingNoise()
+
+
+def test_the_noise_of_one_seed_is_the_known_one_and_says_so():
+    noise = training_noise(rows(0.5), rows(0.4, trained=0), "RR@10", known=KNOWN)
+    assert (noise.variance, noise.freedom) == (pytest.approx(0.0004), 3)
+    assert "one seed" in noise.said and "0.020" in noise.said and "Seeds" in noise.said
+    assert training_noise(rows(0.5), rows(0.4), "RR@10", known=KNOWN).variance == pytest.approx(0.0008)  # two trainings
+
+
+def test_seeds_variances_are_pooled_over_both_systems_and_the_known_one():
+    # squares: (.48, .52) has .0008, (.39, .40, .41) has .0002; known 3 x .0004 = .0012: .0022 over 1 + 2 + 3 degrees of freedom
+    noise = training_noise(rows(0.48, 0.52), rows(0.39, 0.40, 0.41), "RR@10", known=KNOWN)
+    assert noise.freedom == 6
+    assert noise.variance == pytest.approx(0.0022 / 6 * (1 / 2 + 1 / 3))
+    assert "one seed" not in noise.said
+
+
+def test_a_lead_of_one_model_over_another_has_the_noise_of_two():
+    assert training_noise(rows(0.1, trained=2), rows(0.1, trained=0), "RR@10", known=KNOWN).variance == pytest.approx(0.0008)
+
+
+def test_one_training_put_to_two_uses_is_compared_seed_by_seed():
+    # leads .05 and .07: variance .0002 over two trainings
+    noise = training_noise(rows(0.50, 0.60), rows(0.45, 0.53), "RR@10", shared=True, known=KNOWN)
+    assert (noise.variance, noise.freedom) == (pytest.approx(0.0001), 1)
+    alone = training_noise(rows(0.5), rows(0.4), "RR@10", shared=True, known=KNOWN)
+    assert alone.variance == 0 and "one training" in alone.said
+
+
+def test_pretrainings_are_the_upper_level():
+    # means of the two pre-trainings: .50 and .54, squares .0008; not those of the four seeds
+    four = rows(0.49, 0.51, 0.53, 0.55, groups=("a", "a", "b", "b"))
+    noise = training_noise(four, rows(0.4, trained=0), "RR@10", known=KNOWN)
+    assert noise.freedom == 4
+    assert noise.variance == pytest.approx((0.0008 + 0.0012) / 4 / 2)
+
+
+def test_for_a_measure_that_seeds_were_not_measured_in_the_share_of_the_variance_over_queries_is_taken():
+    measured = known_noise("RR@10")
+    assert known_noise("Success@20") == measured  # the largest share
+    values = Rows(np.array([[0.0, 1.0, 0.0, 1.0]]), 1)  # variance 1/3
+    noise = training_noise(values, rows(0.4, trained=0), "Success@20")
+    assert noise.variance == pytest.approx(measured.share / 3)
+
+
+def test_noise_from_the_seeds_means_alone():
+    noise = own_noise(np.array([0.48, 0.52]), np.array([0.40, 0.40]))
+    assert (noise.variance, noise.freedom) == (pytest.approx(0.0004), 2)  # .0008 / 2 x (1/2 + 1/2)
+    assert own_noise(np.array([0.5]), np.array([0.4])).variance == 0
+
+
+def test_noise_of_training_widens_the_interval_and_raises_p():
+    rng = np.random.default_rng(4)
+    ours, theirs = rng.random(300) + 0.05, rng.random(300)
+    quiet, noisy = paired(ours, theirs), paired(ours, theirs, noise=TrainingNoise(0.02**2, math.inf))
+    half = (quiet.difference.high - quiet.difference.low) / 2
+    assert (noisy.difference.high - noisy.difference.low) / 2 == pytest.approx(math.hypot(half, 1.96 * 0.02), rel=0.03)
+    assert noisy.error == pytest.approx(math.hypot(quiet.error, 0.02))
+    assert noisy.p_permutation > quiet.p_permutation
+    assert noisy.p_t == quiet.p_t  # the studies' test sees no trainings
+
+
+def test_p_and_intervals_agree():
+    rng = np.random.default_rng(9)
+    for shift in (0.02, 0.05, 0.08):
+        found = paired(rng.random(400) + shift, rng.random(400), noise=TrainingNoise(0.01**2, 6))
+        assert (found.p_permutation < 0.05) == (found.difference.low > 0)
+        assert (found.p_permutation < 0.10) == (found.narrow.low > 0)
+
+
+def test_beside_a_crossed_mixed_model():
+    """statsmodels fits value = system + seed of the system + query + query's own way with the system + rest."""
+    formula = pytest.importorskip("statsmodels.formula.api")
+    import pandas as pd
+
+    rng, seeds, queries = np.random.default_rng(12), 6, 60
+    query, way = rng.normal(0, 0.3, queries), rng.normal(0, 0.15, (2, queries))
+    values = [0.6 - 0.1 * place + query + way[place] + rng.normal(0, 0.05, (seeds, 1)) + rng.normal(0, 0.1, (seeds, queries))
+              for place in (0, 1)]
+    found = compare(Rows(values[0], 1), Rows(values[1], 1), "RR@10")
+    frame = pd.DataFrame([{"system": place, "seed": f"{place}-{seed}", "query": str(q), "both": f"{place}-{q}",
+                           "value": values[place][seed, q], "all": 1}
+                          for place in (0, 1) for seed in range(seeds) for q in range(queries)])
+    parts = {name: f"0 + C({name})" for name in ("seed", "query", "both")}
+    fitted = formula.mixedlm("value ~ system", frame, groups="all", vc_formula=parts).fit(reml=True)
+    assert found.difference.mean == pytest.approx(-fitted.params["system"], abs=1e-6)
+    assert found.error == pytest.approx(fitted.bse["system"], rel=0.2)
