@@ -23,12 +23,14 @@ TIMING = {"test_bench", "test_bench_contenders", "test_bench_stream", "test_peak
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """With `--dist loadgroup` one worker builds the mini book, one times; a file's tests stay together."""
+    """With `--dist loadgroup` one worker builds the mini book, from the start, since that takes longest; one times; a file's tests
+    stay together."""
     for item in items:
         if not item.get_closest_marker("xdist_group"):
             name = item.path.stem
             group = "book" if name in BOOK or "project" in item.fixturenames else "timing" if name in TIMING else name
             item.add_marker(pytest.mark.xdist_group(group))
+    items.sort(key=lambda item: item.get_closest_marker("xdist_group").args != ("book",))
 
 
 @pytest.fixture(scope="session")

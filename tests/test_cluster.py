@@ -76,6 +76,7 @@ def test_a_described_step_is_the_step_and_reads_no_data(here, folder, monkeypatc
         rebuilding.described(changed).value()
 
 
+@pytest.mark.slow
 def test_a_process_that_knows_nothing_makes_a_step_again_from_its_task(here, folder):
     """A worker imports what registers the steps, their forms and the kinds of data in the recipe, and no more."""
     made = window_tokens(text_store(collection.open_collection(str(folder)).part("texts", "document")),

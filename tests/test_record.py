@@ -185,6 +185,7 @@ def test_a_damaged_record_is_named(fake):
         record.entries()
 
 
+@pytest.mark.slow
 def test_the_command_line_verifies_a_step_of_the_book(fake):
     from helpers.data.collection import open_collection
     from helpers.data.queries import qrels

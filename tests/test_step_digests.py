@@ -96,6 +96,7 @@ def test_every_step_is_as_it_was_accepted(present):
     assert not changed, f"what these steps do has changed: {', '.join(changed)}. Mend: {MEND}"
 
 
+@pytest.mark.slow
 def test_digests_depend_on_no_memory_address(present):
     for name in present:
         seen = {}

@@ -227,6 +227,7 @@ def wait_for(*files):
         time.sleep(0.02)
 
 
+@pytest.mark.slow
 def test_a_run_killed_in_the_middle_is_made_good_by_the_next(tmp_path):
     broken, sound = tmp_path / "broken", tmp_path / "sound"
     killed = start(tmp_path, "killed", broken)
@@ -236,16 +237,17 @@ def test_a_run_killed_in_the_middle_is_made_good_by_the_next(tmp_path):
     assert list(broken.rglob("first.txt")) and not list(broken.rglob(MANIFEST))
     (tmp_path / "go").touch()
     for store in (broken, sound):
-        assert start(tmp_path, "again", store).communicate(timeout=20)[0] == "1000\n"
+        assert start(tmp_path, "again", store).communicate(timeout=120)[0] == "1000\n"
     files = [{f.name: f.read_bytes() for f in store.rglob("*.txt")} for store in (broken, sound)]
     assert files[0] == files[1] != {}
     assert not list(broken.rglob(".work-*"))
 
 
+@pytest.mark.slow
 def test_two_processes_at_once_compute_once(tmp_path):
     both = [start(tmp_path, name, tmp_path / "shared") for name in ("one", "two")]
     wait_for(*(tmp_path / name for name in ("ready-one", "ready-two", "calls")))
     time.sleep(0.3)  # the other one is now waiting for the lock
     (tmp_path / "go").touch()
-    assert [process.communicate(timeout=20)[0] for process in both] == ["1000\n"] * 2
+    assert [process.communicate(timeout=120)[0] for process in both] == ["1000\n"] * 2
     assert (tmp_path / "calls").read_text() == "called\n"
