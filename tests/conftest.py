@@ -23,7 +23,7 @@ TIMING = {"test_bench", "test_bench_contenders", "test_bench_stream", "test_peak
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """With `--dist loadgroup` one worker builds the mini book, from the start, since that takes longest; one times; a file's tests
+    """With `--dist loadgroup` one worker builds the mini book, at once, since that takes longest; one times; a file's tests
     stay together."""
     for item in items:
         if not item.get_closest_marker("xdist_group"):
