@@ -317,3 +317,10 @@ def test_a_difference_that_turns_on_judged_texts_alone_says_so(chapter):
     second.values["nDCG(judged_only=True)@10"] = 0.25
     line = claims.judge("chapter", {"first": (first, second)}).data["claims"][0]
     assert "of the other sign on judged texts alone: −0.250" in line["evidence"]
+
+
+def test_a_pair_that_these_parameters_leave_out_is_not_run(chapter):
+    claims.load().pop("second")
+    line = claims.judge("chapter", {"first": claims.pair({"a": chapter["first"][0]}, "a", "b")}).data["claims"][0]
+    assert (line["verdict"], line["evidence"]) == (NOT_RUN, "needs b, which these parameters leave out")
+    assert claims.pair({"a": 1, "b": 2}, "a", "b") == (1, 2)

@@ -6,6 +6,7 @@ import pytest
 
 from helpers.pages import page
 from helpers.pages.fragments import DATA_MIME, Fragment, Html, badge, cell, details, table
+from tables import cells
 
 HOSTILE = "<script>alert('x')</script> & \"quoted\" </table>"
 
@@ -109,3 +110,8 @@ def test_a_fragment_carries_its_data_under_a_type_of_its_own():
     bundle = Fragment("<p>x</p>", data={"values": [1]})._repr_mimebundle_()
     assert bundle == {"text/html": "<p>x</p>", DATA_MIME: {"values": [1]}}
     assert DATA_MIME.endswith("+json")
+
+
+def test_a_record_of_a_table_may_leave_cells_out():
+    shown = page.records_table("caption", [{"a": 1, "b": 2}, {"a": 3, "c": 4}])
+    assert cells(shown) == [["a", "b", "c"], ["1", "2", ""], ["3", "", "4"]]

@@ -68,7 +68,13 @@ def chapter_plan() -> dict[str, dict[str, str]]:
     return yaml.safe_load((paths.PUBLISHED / "chapters.yaml").read_text(encoding="utf-8"))
 
 
-def judge(chapter: str, measured: Mapping[str, Pair | Mapping[str, Pair]], *, backbone: str = "",
+def pair(systems: Mapping[Any, Evaluation], first: Any, second: Any) -> Pair | str:
+    """Two of the systems for a claim to compare, or, if these parameters leave one out, why there are none."""
+    missing = [str(name) for name in dict.fromkeys((second, first)) if name not in systems]
+    return f"needs {' and '.join(missing)}, which these parameters leave out" if missing else (systems[first], systems[second])
+
+
+def judge(chapter: str, measured: Mapping[str, Pair | Mapping[str, Pair] | str], *, backbone: str = "",
           not_run: Mapping[str, str] | None = None, untrained: Mapping[str, str] | None = None,
           incomparable: Mapping[str, str] | None = None, controls: Mapping[str, Pair] | None = None,
           picked_from: Mapping[str, int] | None = None, measures: Mapping[str, str] | None = None) -> Fragment:
@@ -77,7 +83,8 @@ def judge(chapter: str, measured: Mapping[str, Pair | Mapping[str, Pair]], *, ba
     Args:
         chapter: its name.
         measured: for each claim id the two systems that it compares, first and second; for a claim that several pairs must carry
-            the pairs by the names that it declares. Systems on different queries are compared unpaired.
+            the pairs by the names that it declares. Systems on different queries are compared unpaired. A text is the reason why
+            these parameters cannot test the claim.
         backbone: what the chapter's networks start from: it decides whether a claim on a bi-encoder is comparable.
         not_run: the claims that these parameters cannot test, each with the reason. A system compared with itself, and a claim of
             which a pair is missing, are not run either.
@@ -92,8 +99,10 @@ def judge(chapter: str, measured: Mapping[str, Pair | Mapping[str, Pair]], *, ba
         BadInput: if a claim of this chapter has neither measurement nor reason here, or one is of another chapter.
     """
     mine = {name: claim for name, claim in load().items() if claim.chapter == chapter}
-    pairs = {name: {"": own} if isinstance(own, tuple) else dict(own) for name, own in measured.items()}
-    reasons = {name: Verdict(NOT_RUN, reason=reason) for name, reason in (not_run or {}).items()}
+    missing = {name: own for name, own in {**measured, **(not_run or {})}.items() if isinstance(own, str)}
+    pairs = {name: {"": own} if isinstance(own, tuple) else dict(own) for name, own in measured.items()
+             if not isinstance(own, str)}
+    reasons = {name: Verdict(NOT_RUN, reason=reason) for name, reason in missing.items()}
     reasons |= {name: Verdict(UNTRAINED, reason=reason) for name, reason in (untrained or {}).items()}
     if odd_ones := set(mine) ^ {*pairs, *reasons}:
         raise BadInput(f"claim {sorted(odd_ones)[0]!r} and the chapter {chapter!r} do not agree",

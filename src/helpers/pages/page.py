@@ -1,6 +1,6 @@
 """What every chapter shows besides its own results: prose made of values, and the provenance of every number."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -24,12 +24,20 @@ def show_table(caption: str, header: Sequence[Any], rows: Sequence[Sequence[Any]
     return Fragment(table(caption, header, rows, numeric_from).text, data={"values": list(values)} if values else {})
 
 
+def records_table(caption: str, records: Iterable[Mapping[str, Any]], numeric_from: int = 1,
+                  values: Sequence[dict[str, Any]] = ()) -> Fragment:
+    """A table of records, a row each: its cells under the heads of their columns; what a record leaves out is an empty cell."""
+    rows = list(records)
+    heads = list(dict.fromkeys(head for row in rows for head in row))
+    return show_table(caption, heads, [[row.get(head, "") for head in heads] for row in rows], numeric_from, values)
+
+
 def measurements_table(steps: Mapping[str, Step]) -> Fragment:
     """What measurements themselves cost, a row a step."""
     manifests = {name: step.entry().manifest for name, step in steps.items()}
-    rows = [[name, numbers.seconds(manifest["seconds"]), f"{manifest['machine']['cpu']}, {threads(manifest['machine'])}"]
-            for name, manifest in manifests.items()]
-    return show_table("What the measurements cost", ("measurement", "time", "on"), rows)
+    return records_table("What the measurements cost", (
+        {"measurement": name, "time": numbers.seconds(manifest["seconds"]),
+         "on": f"{manifest['machine']['cpu']}, {threads(manifest['machine'])}"} for name, manifest in manifests.items()))
 
 
 def provenance(*systems: Any) -> Fragment:
