@@ -33,18 +33,17 @@ def of_page(page, claims):
         if all(moved is not None for moved in pairs):
             tested[line["claim"]] = [numbers(moved, pair["trainings"]) for moved, pair in zip(pairs, line["pairs"], strict=True)]
     said = {line["claim"]: line["verdict"] for line in lines}
-    family = sorted((p, name, n) for name, found in tested.items() for n, (*_, p) in enumerate(found)
+    family = sorted((claim_p(claims[name]["direction"], found), name) for name, found in tested.items()
                     if rule(claims[name]) == "difference" and said[name] != "not comparable")
     holm, highest = {}, 0.0
-    for rank, (p, name, n) in enumerate(family):
+    for rank, (p, name) in enumerate(family):
         highest = max(highest, min(1.0, (len(family) - rank) * p))
-        holm[name, n] = highest
+        holm[name] = highest
     rows = []
     for name, found in tested.items():
         if said[name] == "not comparable":
             continue
-        several = len(found) if rule(claims[name]) != "difference" else 1
-        each = [judged(claims[name], *one[:3], holm.get((name, n), min(1.0, several * one[3]))) for n, one in enumerate(found)]
+        each = [judged(claims[name], *one[:3], holm.get(name, min(1.0, len(found) * one[3]))) for one in found]
         order = ["contradicted", "inconclusive", "equivalent", "same direction, not significant", "supported"]
         rows.append((name, said[name], min((verdict for verdict, _ in each), key=order.index), any(near for _, near in each)))
     return rows
@@ -78,6 +77,12 @@ def numbers(moved, trainings):
     if variance == 0 and count > 30:  # a check by another way: the t-test sees the same
         assert abs(stats.ttest_1samp(moved, 0).pvalue - np.mean(np.abs(flips) >= abs(mean) - 1e-12)) < 0.05
     return mean, low, high, (1 + np.sum(np.abs(flips + noise) >= abs(mean) - 1e-12)) / (1 + DRAWS)
+
+
+def claim_p(direction, found):
+    """One p for the pairs of a claim of a difference: the largest, or for pairs of the other sign their smallest times all."""
+    adverse = [p for mean, *_, p in found if (mean <= 0 if direction == "higher" else mean >= 0)]
+    return len(found) * min(adverse) if adverse else max(p for *_, p in found)
 
 
 def rule(claim):

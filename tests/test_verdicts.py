@@ -100,6 +100,15 @@ def test_a_claim_of_several_pairs_is_as_weak_as_its_weakest():
     assert of("no-difference", found(0.0, -0.005, 0.005), found(0.05, 0.03, 0.07, 0.03)).verdict == INCONCLUSIVE
 
 
+def test_holms_family_is_of_claims_and_a_claims_p_is_its_largest():
+    strong, fair, adverse = found(0.05, 0.03, 0.07, 0.001), found(0.05, 0.03, 0.07, 0.02), found(-0.05, -0.07, -0.03, 0.01)
+    both = judge_together({"three": Case("higher", (strong, fair, strong)), "one": Case("lower", (adverse,))})
+    assert (both["three"].p, both["one"].p) == (0.02, 0.02)  # .01 twice, .02 once: two claims, not four pairs
+    assert (both["three"].verdict, both["three"].found) == (SUPPORTED, fair)
+    alone = judge_together({"a": Case("higher", (strong, adverse, strong))})["a"]
+    assert (alone.verdict, alone.p, alone.found) == (CONTRADICTED, pytest.approx(0.03), adverse)  # picked from three
+
+
 def test_p_is_multiplied_for_pairs_picked_by_their_results():
     best_and_worst = found(0.05, 0.03, 0.07, 0.01)
     assert judge_together({"a": Case("higher", (best_and_worst,), picked_from=6)})["a"].p == pytest.approx(0.06)

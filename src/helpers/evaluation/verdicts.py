@@ -15,17 +15,18 @@
 and .01 at least. That the 90 % interval lies within plus and minus the margin is two one-sided tests at .05 each (Schuirmann
 1987).
 
-*p* is that of the permutation test with the noise of training. For claims of a difference it is corrected by Holm's method
-over those of the chapter. A claim of no difference is tested by itself: no other claim's correction raises the p that would
-contradict it.
+*p* is that of the permutation test with the noise of training. Claims of a difference have one p each, corrected by Holm's
+method over such claims of the chapter. A claim of no difference is tested by itself: no other claim's correction raises the p
+that would contradict it.
 
 *A claim of a difference that the study itself found not significant* says two things, a sign and smallness. It is supported
 if the sign is the same and the 90 % interval lies within the margin ("same direction, small"), significant or not. It is
 contradicted if the difference is significant (uncorrected) and either has the other sign or leaves the margin. Otherwise it
 is equivalent within the margin, same direction, not significant, or inconclusive, like a claim of a difference.
 
-*A claim that several pairs must carry* is judged by all: supported if every pair supports it (Berger 1982), contradicted if
-any pair contradicts it, p being corrected for the number of pairs, and otherwise as weak as its weakest pair.
+*A claim that several pairs must carry* is judged by all: supported if every pair supports it, p being the largest of theirs
+(Berger 1982); contradicted if any pair contradicts it, p being the smallest of those, times the number of pairs; and otherwise
+as weak as its weakest pair.
 
 *Cause.* A claim that a gain comes from X is "supported, cause not established" if the gain is there and the claim's own
 control, the same system without X, does not fall behind significantly.
@@ -95,6 +96,11 @@ def is_within(found: Paired | Unpaired, margin: float) -> bool:
     return -margin < found.narrow.low and found.narrow.high < margin
 
 
+def has_sign(direction: str, found: Paired | Unpaired) -> bool:
+    """Whether a difference has the sign of a claim: above zero for `higher`, below for others."""
+    return found.difference.mean > 0 if direction == "higher" else found.difference.mean < 0
+
+
 def judge(direction: str, found: Paired | Unpaired, p: float | None = None, margin: float = MARGIN,
           significant: bool | None = None) -> Verdict:
     """The verdict on a claim of the given direction (`higher`, `lower`, `no-difference`).
@@ -108,8 +114,8 @@ def judge(direction: str, found: Paired | Unpaired, p: float | None = None, marg
     """
     rule = rule_of(direction, significant)
     p = found.p_permutation if p is None else p
-    within, sure, mean = is_within(found, margin), p < ALPHA, found.difference.mean
-    same = mean > 0 if direction == "higher" else mean < 0
+    within, sure = is_within(found, margin), p < ALPHA
+    same = has_sign(direction, found)
     if rule == EQUALITY:
         verdict = SUPPORTED if within else CONTRADICTED if sure else INCONCLUSIVE
     elif rule == SMALL and same and within:
@@ -142,25 +148,34 @@ class Case:
     picked_from: int = 1
 
     @property
-    def p_values(self) -> list[float]:
-        """Of each pair, before any correction over claims."""
-        among = 1 if rule_of(self.direction, self.significant) == DIFFERENCE else len(self.pairs)  # Holm's family has the others
-        return [min(1.0, self.picked_from * among * pair.p_permutation) for pair in self.pairs]
+    def is_of_difference(self) -> bool:
+        """Whether Holm's correction is for it."""
+        return rule_of(self.direction, self.significant) == DIFFERENCE
+
+    @property
+    def p(self) -> float:
+        """Of a claim of a difference, before any correction over claims: one p that decides for all its pairs."""
+        adverse = [pair.p_permutation for pair in self.pairs if not has_sign(self.direction, pair)]
+        p = len(self.pairs) * min(adverse) if adverse else max(pair.p_permutation for pair in self.pairs)
+        return min(1.0, self.picked_from * p)
 
 
 def judge_together(cases: Mapping[str, Case]) -> dict[str, Verdict]:
-    """The verdicts on the claims of a chapter: Holm's correction runs over every pair of every claim of a difference."""
-    flat = [(name, n, p) for name, case in cases.items() if rule_of(case.direction, case.significant) == DIFFERENCE
-            for n, p in enumerate(case.p_values)]
-    adjusted = {(name, n): p for (name, n, _), p in zip(flat, holm([p for *_, p in flat]), strict=True)}
-    return {name: weakest([judge(case.direction, pair, adjusted.get((name, n), p), case.margin, case.significant)
-                           for n, (pair, p) in enumerate(zip(case.pairs, case.p_values, strict=True))])
-            for name, case in cases.items()}
+    """The verdicts on the claims of a chapter: Holm's correction runs over the claims of a difference, whatever their pairs."""
+    family = [name for name, case in cases.items() if case.is_of_difference]
+    adjusted = dict(zip(family, holm([cases[name].p for name in family]), strict=True))
+    return {name: weakest([judge(case.direction, pair, adjusted[name] if case.is_of_difference else
+                                 min(1.0, case.picked_from * len(case.pairs) * pair.p_permutation), case.margin, case.significant)
+                           for pair in case.pairs]) for name, case in cases.items()}
 
 
 def weakest(each: Sequence[Verdict]) -> Verdict:
     """Of the verdicts on the pairs of one claim the one that decides: contradicted if any is, else the weakest."""
-    return min(each, key=lambda one: (WEAKEST_FIRST.index(one.verdict), -(one.p or 0.0)))
+    def place(one: Verdict) -> tuple[int, float]:
+        own = one.found.p_permutation if one.found else 0.0
+        return WEAKEST_FIRST.index(one.verdict), own if one.verdict == CONTRADICTED else -own
+
+    return min(each, key=place)
 
 
 def caused(verdict: Verdict, control: Verdict) -> Verdict:
