@@ -7,7 +7,7 @@ import pytest
 
 import toys
 from helpers.errors import BadInput
-from helpers.evaluation.verdicts import CONTRADICTED, EQUIVALENT, NO_CAUSE, NOT_RUN, SUPPORTED
+from helpers.evaluation.verdicts import CONTRADICTED, EQUIVALENT, INCOMPARABLE, NO_CAUSE, NOT_RUN, SUPPORTED, UNTRAINED
 from helpers.pages import claims
 from helpers.stories import condenser, fine_tuning_sizes, readiness, similarity
 from helpers.systems.evaluated import Evaluation
@@ -34,6 +34,9 @@ def grid(**shifts):
     for name, values in shifts.items():
         found |= {(names[name], size): system(value) for size, value in zip(SIZES, values, strict=True)}
     return found
+
+
+LOW = system(-0.25, "BM25")  # a baseline that all of them pass
 
 
 # ---- where the gap closes ----
@@ -151,17 +154,31 @@ def test_every_size_start_and_seed_is_trained_and_averaged(monkeypatch):
 
 def test_claims_on_search_follow_the_values():
     found = grid(cd=[0.3, 0.2, 0.1], ct=[0.3, 0.2, 0.2])
-    verdicts = verdicts_of(fine_tuning_sizes.claims_table(found, found, list(SIZES), HUB))
+    verdicts = verdicts_of(fine_tuning_sizes.claims_table(found, found, list(SIZES), HUB, LOW, LOW))
     assert verdicts.pop("condenser-head-beats-masked-words") == NOT_RUN
     assert set(verdicts.values()) == {SUPPORTED, NO_CAUSE}  # masked words alone were not measured
     found = grid(cd=[0.0, 0.0, 0.1], ct=[0.0, 0.0, 0.1])
-    verdicts = verdicts_of(fine_tuning_sizes.claims_table(found, found, list(SIZES), HUB))
+    verdicts = verdicts_of(fine_tuning_sizes.claims_table(found, found, list(SIZES), HUB, LOW, LOW))
     assert verdicts["condenser-helps-most-with-little-data"] == CONTRADICTED
     assert verdicts["continued-pretraining-adds-to-condenser"] == EQUIVALENT
 
 
+def test_models_that_do_not_reach_bm25_where_the_studys_pass_it_did_not_train():
+    found, bm25 = grid(cd=[0.3, 0.2, 0.1], ct=[0.3, 0.2, 0.2]), system(0.5, "BM25")
+    shown = fine_tuning_sizes.claims_table(found, found, list(SIZES), "packaged", bm25, LOW).data["claims"]
+    verdicts = {line["claim"]: line["verdict"] for line in shown}
+    assert verdicts["condenser-beats-bert-on-open-qa"] == verdicts["condenser-helps-most-with-little-data"] == UNTRAINED
+    assert verdicts["condenser-beats-bert-on-web-search"] == INCOMPARABLE  # another reason: the backbone was a bi-encoder
+
+
+def test_more_data_that_lowers_the_score_shows_that_a_training_failed():
+    rising, falling = grid(cd=[0.0, 0.1, 0.1]), grid(cd=[0.0, 0.1, 0.0])
+    assert readiness.why_untrained(rising, list(SIZES), "accuracy") == ""
+    assert readiness.why_untrained(falling, list(SIZES), "accuracy").startswith("more training data lowered accuracy, from 0.")
+
+
 def test_claims_without_their_starting_point_are_not_run():
-    verdicts = verdicts_of(fine_tuning_sizes.claims_table(grid(mlm=[0, 0, 0]), grid(mlm=[0, 0, 0]), list(SIZES), HUB))
+    verdicts = verdicts_of(fine_tuning_sizes.claims_table(grid(mlm=[0, 0, 0]), grid(mlm=[0, 0, 0]), list(SIZES), HUB, LOW, LOW))
     assert set(verdicts.values()) == {NOT_RUN} and len(verdicts) == 5
     found = {(BACKBONE, 0): system(), (MLM, 0): system()}
     assert set(verdicts_of(similarity.claims_table({}, found, found, [], [0], [0], HUB)).values()) == {NOT_RUN}

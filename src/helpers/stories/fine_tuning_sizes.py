@@ -103,8 +103,12 @@ def finding(questions: Systems, web: Systems, names: Mapping[int, str], web_name
                       readiness.gap_sentence(web, web_names, RANK[0], CONTINUED))
 
 
-def claims_table(questions: Systems, web: Systems, sizes: Sequence[int], backbone: str) -> Fragment:
-    """The verdicts on the study's claims about search; masked words alone are the control of what the head adds."""
+def claims_table(questions: Systems, web: Systems, sizes: Sequence[int], backbone: str, bm25: Evaluation,
+                 web_bm25: Evaluation) -> Fragment:
+    """The verdicts on the study's claims about search; masked words alone are the control of what the head adds.
+
+    The study's encoders pass BM25 in both tasks (tables 3 and 4): where none does here, nothing is said of their starting points.
+    """
     last, controls = sizes[-1], {}
     pairs: dict[str, claims.Pair | dict[str, claims.Pair]] = {}
     for name, systems in (("condenser-beats-bert-on-web-search", web), ("condenser-beats-bert-on-open-qa", questions)):
@@ -120,6 +124,10 @@ def claims_table(questions: Systems, web: Systems, sizes: Sequence[int], backbon
         pairs["continued-pretraining-adds-to-condenser"] = (web[CONTINUED, last], web[CONDENSER, last])
     if {(MLM, last), (CONDENSER, last)} <= set(questions):
         pairs["condenser-head-beats-masked-words"] = (questions[CONDENSER, last], questions[MLM, last])
-    mine = [name for name, claim in claims.load().items() if claim.chapter == "fine_tuning_sizes"]
+    known = claims.load()
+    mine = [name for name, claim in known.items() if claim.chapter == "fine_tuning_sizes"]
+    why = {HITS[0]: readiness.why_untrained(questions, sizes, HITS[0], bm25),
+           RANK[0]: readiness.why_untrained(web, sizes, RANK[0], web_bm25)}
     return claims.judge("fine_tuning_sizes", pairs, backbone=backbone, controls=controls,
+                        untrained={name: why[known[name].measure] for name in pairs if why[known[name].measure]},
                         not_run={name: readiness.MISSING for name in mine if name not in pairs})

@@ -1,6 +1,7 @@
 """What the chapters on Condenser share: starting points, training sizes, curves over sizes, and where the gap closes."""
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 import pandas as pd
 
@@ -139,6 +140,39 @@ def gap_sentence(systems: Systems, sizes: Mapping[int, str], measure: str, start
     return f"{said} The lead is significant with {joined([sizes[size] for size in leads])}" + (
         ", with the largest training set too: it has not closed." if last in leads else
         f"; with {sizes[last]} it is not any more.")
+
+
+def why_untrained(systems: Systems, sizes: Sequence[int], measure: str, bar: Evaluation | None = None) -> str:
+    """What shows that the fine-tunings failed; empty if nothing does.
+
+    Args:
+        systems: by starting point and size.
+        sizes: smallest first.
+        measure: of the evaluations.
+        bar: a baseline that the study's fine-tuned models pass; with the largest set one of these should reach it. Without one
+            more training data should not lower the score of a starting point.
+    """
+    if bar is None:
+        for small, large in pairwise(sizes):
+            for start in {start for start, _ in systems}:
+                before, after = systems[start, small], systems[start, large]
+                if is_below(after, before, measure):
+                    return f"more training data lowered {measure}, from {scored(before, measure)} to {scored(after, measure)}"
+        return ""
+    best = max((system for (_, n), system in systems.items() if n == sizes[-1]), key=lambda system: system.mean(measure).mean)
+    return "" if not is_below(best, bar, measure) else (
+        f"{measure} of the best, {scored(best, measure)}, is far below {scored(bar, measure)}, which the study's models pass")
+
+
+def is_below(system: Evaluation, other: Evaluation, measure: str) -> bool:
+    """Whether a system is significantly below another."""
+    found = system.against(other, measure)
+    return found.difference.mean < 0 and found.p_permutation < ALPHA
+
+
+def scored(system: Evaluation, measure: str) -> str:
+    """A system with its mean: `0.015 (backbone, 250)`."""
+    return f"{plain(system.mean(measure).mean)} ({system.label})"
 
 
 def lead(systems: Systems, size: int, measure: str, start: str = CONDENSER) -> Evaluation:

@@ -145,13 +145,16 @@ def claims_table(real: Systems, similar: Systems, apart: Systems, stsb_sizes: Se
         section_sizes: the sections'.
         backbone: what all starting points come from.
     """
-    pairs, last = (real, stsb_sizes[-1]) if real else (similar, sizes[-1])
-    similarity, tested = "condenser-beats-bert-on-similarity", {}
+    pairs, given = (real, stsb_sizes) if real else (similar, sizes)
+    similarity, last, tested = "condenser-beats-bert-on-similarity", given[-1], {}
     if {BACKBONE, CONDENSER} <= {start for start, _ in pairs}:
         tested = {similarity: (pairs[CONDENSER, last], pairs[BACKBONE, last]),
                   "condenser-equals-bert-on-sections": (apart[CONDENSER, section_sizes[-1]], apart[BACKBONE, section_sizes[-1]])}
     mine = [name for name, claim in claims.load().items() if claim.chapter == "similarity"]
+    why = {similarity: readiness.why_untrained(pairs, given, MEASURE),
+           "condenser-equals-bert-on-sections": readiness.why_untrained(apart, section_sizes, ACCURACY)} if tested else {}
     return claims.judge("similarity", tested, backbone=backbone,
+                        untrained={name: reason for name, reason in why.items() if reason},
                         not_run={name: readiness.MISSING for name in mine if name not in tested},
                         controls={similarity: (pairs[CONDENSER, last], pairs[MLM, last])}
                         if tested and (MLM, last) in pairs else {})
