@@ -1,5 +1,6 @@
 import pandas as pd
 import pytest
+import yaml
 
 from helpers.data.runs import read_trec
 from helpers.errors import BadInput
@@ -27,9 +28,36 @@ def test_an_exported_run_has_a_valid_header_and_is_read_as_before(tmp_path, monk
     header = ir_metadata.read(file)
     assert ir_metadata.problems(header) == []
     assert header["data"]["test collection"]["name"] == "almanac"
-    assert header["method"]["retrieval"][0]["parameters"] == {"k1": 0.9}
+    assert header["method"]["retrieval"][0]["params"] == {"k1": 0.9}
     assert header["platform"]["software"]["libraries"]["python"] == ["pyserini==1.6.0"]
     pd.testing.assert_frame_equal(read_trec(file), run_of(q1="ab", q2="b"))
+
+
+# fields that version 0.1 of the schema knows, with values of its types (ir-metadata.org)
+SCHEMA = yaml.safe_load("""
+schema-version: 0.1
+run-version: 1.0
+tag: x
+platform: {hardware: {cpu: {model: x, number of cores: 1}}, operating system: {kernel: x}, software: {libraries: {python: [x]}}}
+research goal: {evaluation: {reported measures: [x]}}
+implementation: {executable: {cmd: x}, source: {lang: [x], commit: x}}
+method: {automatic: true, retrieval: [{name: x, method: x, params: {}}]}
+actor: {team: x, role: x}
+data: {test collection: {name: x}}
+""")
+
+
+def test_the_header_has_the_schemas_fields_and_types(tmp_path, monkeypatch):
+    def compared(ours, schema, path=""):
+        assert isinstance(ours, type(schema)), path
+        if isinstance(schema, dict):
+            for name, part in schema.items():
+                assert name in ours, path
+                compared(ours[name], part, f"{path}/{name}")
+        elif isinstance(schema, list) and schema:
+            compared(ours[0], schema[0], path)
+
+    compared(ir_metadata.read(exported(tmp_path, monkeypatch, q1="a")), SCHEMA)
 
 
 def test_a_header_that_lacks_something_is_refused(tmp_path):

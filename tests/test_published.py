@@ -131,6 +131,20 @@ def test_an_entrys_own_split_and_queries_come_before_the_tables():
     assert published.value("steensland2021", "5.3", "3", "Final Eval Loss").queries is None
 
 
+def test_percentages_are_shown_as_shares_with_their_places():
+    assert published.value("gao2021", "1", "BERT", "Spearman / 500").shown == "0.686"
+    assert published.value("zhan2020", "2", "5", "RepBERT / improvement").shown == "+0.38"
+    assert published.value("gao2021", "2", "BERT", "Accuracy / FULL").shown == "0.80"
+
+
+def test_each_study_has_its_divergences_with_reason_and_direction():
+    listed = yaml.safe_load((paths.PUBLISHED / "divergences.yaml").read_text(encoding="utf-8"))["divergences"]
+    assert list(listed) == ["all", *published.STUDIES]
+    assert all(len(own) >= 6 for study, own in listed.items() if study != "all")
+    assert {tuple(line) for own in listed.values() for line in own} == {("what", "why", "pushes")}
+    assert {line["pushes"].split()[0].strip(";,") for own in listed.values() for line in own} <= {"up", "down", "either", "none"}
+
+
 @pytest.mark.parametrize("asked, choice", [
     (("steensland2021", "5.1", "BERT-Mean", "nDCG@10"), "BERT-Mean | MRR@10"),  # the cells of the table
     (("steensland2021", "5.1", "BERT-Median", "MRR@10"), "BM25 | Recall@10"),

@@ -11,7 +11,16 @@ import pytest
 
 import toys
 from helpers.evaluation.significance import Interval, Paired
-from helpers.evaluation.verdicts import CONTRADICTED, EQUIVALENT, INCOMPARABLE, INCONCLUSIVE, INSIGNIFICANT, NOT_RUN, SUPPORTED
+from helpers.evaluation.verdicts import (
+    CONTRADICTED,
+    EQUIVALENT,
+    INCOMPARABLE,
+    INCONCLUSIVE,
+    INSIGNIFICANT,
+    NOT_RUN,
+    SUPPORTED,
+    UNTRAINED,
+)
 from helpers.steps import ledger
 from helpers.stories import candidates, distillation, epochs, grid, model_size, parameters, seeds, training
 from helpers.stories.wording import effect
@@ -108,6 +117,9 @@ def test_four_trainings_differ_in_what_is_adjusted():
     assert len({model.training.key for model in found.values()}) == 4
 
 
+LEARNED = {parameters.HEAD: log_of(evaluation=0.1)}
+
+
 def adjusted(every=0.5, head=0.25, pooler=0.25, noisy=0.25, base=0.0):
     values = {parameters.ALL: every, parameters.HEAD: head, parameters.POOLER: pooler, parameters.NOISY: noisy, "BM25": base}
     return {name: system(shift) for name, shift in values.items()}
@@ -115,12 +127,17 @@ def adjusted(every=0.5, head=0.25, pooler=0.25, noisy=0.25, base=0.0):
 
 @pytest.mark.parametrize("every, head, verdict", [(0.5, 0.25, SUPPORTED), (0.25, 0.5, CONTRADICTED), (0.25, 0.25, EQUIVALENT)])
 def test_all_parameters_are_judged_against_the_output_layer(every, head, verdict):
-    shown = parameters.claims_table(adjusted(every, head, pooler=0.0, noisy=0.75))
+    shown = parameters.claims_table(adjusted(every, head, pooler=0.0, noisy=0.75), LEARNED)
     assert verdicts_of(shown) == {"all-parameters-beat-task-specific": verdict, "head-alone-reaches-bm25": CONTRADICTED}
 
 
 def test_the_output_layer_alone_reaches_bm25_within_the_margin():
-    assert verdicts_of(parameters.claims_table(adjusted(head=0.02)))["head-alone-reaches-bm25"] == SUPPORTED
+    assert verdicts_of(parameters.claims_table(adjusted(head=0.02), LEARNED))["head-alone-reaches-bm25"] == SUPPORTED
+
+
+def test_an_output_layer_that_learned_nothing_carries_no_verdict():
+    guessing = {parameters.HEAD: log_of(evaluation=0.56)}  # a quarter of the pairs is relevant: a constant guess has 0.5623
+    assert set(verdicts_of(parameters.claims_table(adjusted(), guessing)).values()) == {UNTRAINED}
 
 
 # ---- epochs ----
@@ -416,7 +433,7 @@ def test_timings_ask_for_every_size_once_on_each_device(folder):
 @pytest.mark.parametrize("loss, learned", [(0.57, False), (0.54, False), (0.53, True), (0.1, True)])
 def test_a_constant_guess_is_no_learning(loss, learned):
     # a quarter of the pairs is relevant: -(ln(1/4) / 4 + 3 ln(3/4) / 4) = 0.5623, and 0.95 of it 0.5342
-    assert model_size.untrained(log_of(evaluation=loss)) != learned
+    assert training.untrained(log_of(evaluation=loss)) != learned
 
 
 # ---- candidates ----
@@ -576,7 +593,7 @@ def test_the_parts_of_the_loss_are_relative_to_their_first_values():
 
 # ---- every chapter ----
 
-@pytest.mark.parametrize("chapter, made", [(parameters, adjusted), (epochs, of_lengths), (model_size, sized),
+@pytest.mark.parametrize("chapter, made", [(parameters, lambda: (adjusted(), LEARNED)), (epochs, of_lengths), (model_size, sized),
                                            (candidates, depths)])
 def test_a_claim_links_to_the_step_that_was_measured(chapter, made):
     systems = made()

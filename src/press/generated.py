@@ -3,11 +3,14 @@
 import inspect
 from typing import Any
 
+import yaml
+
 from helpers import paths
 from helpers.evaluation import published, verdicts
 from helpers.evaluation.verdicts import NOT_RUN, Verdict
-from helpers.pages import claims
+from helpers.pages import bm25_named, claims
 from helpers.pages.fragments import Html, badge, cell, table
+from helpers.pages.numbers import count, plain
 from press import calibration, cite, compared_page, execute, launch
 
 
@@ -21,6 +24,8 @@ def write_all() -> None:
     (paths.GENERATED / "numbers.md").write_text(numbers_page(data), encoding="utf-8")
     (paths.GENERATED / "verdict_rules.md").write_text(inspect.getdoc(verdicts) or "", encoding="utf-8")
     (paths.GENERATED / "calibration.md").write_text(calibration.page(), encoding="utf-8")
+    (paths.GENERATED / "divergences.md").write_text(divergences_page(), encoding="utf-8")
+    (paths.GENERATED / "bm25.md").write_text(bm25_page(data), encoding="utf-8")
     compared_page.write_all()
     (paths.GENERATED / "cite.md").write_text(cite.page(), encoding="utf-8")
     launch.write_links()
@@ -32,7 +37,8 @@ def scoreboard(data: list[dict[str, Any]]) -> str:
     counts = dict.fromkeys(verdicts.KINDS, 0)
     parts = []
     for study in published.STUDIES:
-        rows = []
+        rows: list[Any] = []
+        gains: list[Any] = []  # what the control has, too: the gain is there, its cause is open
         for claim in (c for c in claims.load().values() if c.study == study):
             line = found.get(claim.id)
             plan = claims.chapter_plan()[claim.chapter]
@@ -46,10 +52,12 @@ def scoreboard(data: list[dict[str, Any]]) -> str:
             if line["key"]:
                 shown = Html(f'<a class="nr-measured" href="{link}#step-{line["key"][:10]}">{cell(shown)}</a>')
             chapter = Html(f'{cell(claim.claim)} <a href="{link}">({cell(plan["title"])})</a>')
-            rows.append([chapter, claims.published_evidence(claim), shown,
-                         claims.verdict_cell(line["verdict"], line.get("control"))])
+            (gains if line["verdict"] == verdicts.NO_CAUSE else rows).append(
+                [chapter, claims.published_evidence(claim), shown, claims.verdict_cell(line["verdict"], line.get("control"))])
         name = published.published_name(study)
-        parts.append(f"## {name}\n\n{table(f'Claims of {name}', claims.HEADER, rows, numeric_from=9).text}\n")
+        captions = {f"Claims of {name}": rows, f"Claims of {name} whose gain the control has, too: no cause established": gains}
+        parts.append(f"## {name}\n\n" + "\n".join(table(caption, claims.HEADER, own, numeric_from=9).text
+                                                  for caption, own in captions.items() if own) + "\n")
     summary = table("How many claims have which verdict", ("verdict", "claims"),
                     [[badge(kind, verdicts.KINDS[kind]), n] for kind, n in counts.items()]).text
     return f"# Scoreboard\n\n{SCOREBOARD_INTRO}\n\n{profiles(data)}\n\n{summary}\n\n" + "\n".join(parts)
@@ -63,7 +71,56 @@ def profiles(data: list[dict[str, Any]]) -> str:
 
 SCOREBOARD_INTRO = """Every conclusion of the five studies that the book tests, with what this run says of it. The rules
 behind the verdicts are declared in advance and symmetric; they speak of direction and effect, because the collection here is not
-the studies' own. What the verdicts mean is explained in [](../reading.md)."""
+the studies' own. What the verdicts mean is explained in [](../reading.md), why BM25 has several values in [](bm25.md), and what
+the book does otherwise than the studies in [](divergences.md)."""
+
+
+def divergences_page() -> str:
+    """What the book does otherwise than each study, why, and which way it may push."""
+    listed = yaml.safe_load((paths.PUBLISHED / "divergences.yaml").read_text(encoding="utf-8"))["divergences"]
+    parts = []
+    for study, own in listed.items():
+        name = "All studies" if study == "all" else published.published_name(study)
+        rows = [[line["what"], line["why"], line["pushes"]] for line in own]
+        shown = table(f"What is done otherwise: {name}", ("here", "why", "pushes the measured effect"), rows, numeric_from=9).text
+        parts.append(f"## {name}\n\n{shown}\n")
+    return f"{DIVERGENCES_INTRO}\n\n" + "\n".join(parts)
+
+
+DIVERGENCES_INTRO = """# Divergences from the studies
+
+What the book does otherwise than each study, by intent or for want of a machine, and which way that may push the measured effect
+beside the published one. What one chapter alone does otherwise stands in its Method."""
+
+
+def bm25_page(data: list[dict[str, Any]]) -> str:
+    """Every BM25 that a chapter compares with, and what makes its value another one."""
+    chapters, seen = claims.chapter_plan(), {}
+    for item in data:
+        for line in item.get("bm25", []):
+            link = Html(f'<a href="../chapters/{item["page"]}.html#step-{line["key"][:10]}">'
+                        f'{cell(chapters.get(item["page"], {}).get("title", item["page"].replace("_", " ")))}</a>')
+            measured = [plain(line[name]) if name in line else "not measured" for name in bm25_named.KEPT]
+            seen[item["page"], line["key"]] = [link, line["texts"], f"{count(line['queries'])} {line['split']}",
+                                               f"{line['k1']:g}", f"{line['b']:g}", count(line["depth"]), *measured]
+    rows = sorted(seen.values(), key=lambda row: row[1:])
+    header = ("chapter", "texts", "queries", "k1", "b", "list", *bm25_named.KEPT)
+    return f"{BM25_INTRO}\n\n{profiles(data)}\n\n{table('BM25 by chapter', header, rows, numeric_from=3).text}\n"
+
+
+BM25_INTRO = """# Why BM25 has several values
+
+BM25 is the baseline of most chapters, and its value is not the same in all of them. Nothing random is in it: equal rows below
+have equal values, and others differ for one of four reasons.
+
+- **Texts.** A document is found by any of its words, a passage by its own alone, and where a passage is asked for, one of six
+  passages of the right document is relevant.
+- **Queries.** Chapters measure a sample of the test queries, and David's chapter on significance all of them; open questions are
+  those that ask for a fact; the broad topics have many relevant documents each, and their judgments were pooled.
+- **k1 and b.** Each chapter takes those of its study, where it names them.
+- **The list.** Recall depends on how long the list is, the reciprocal rank of the first ten does not.
+
+Every table that shows a BM25 names it below."""
 
 
 def numbers_page(data: list[dict[str, Any]]) -> str:
@@ -73,15 +130,15 @@ def numbers_page(data: list[dict[str, Any]]) -> str:
     parts = []
     for study in published.STUDIES:
         name = published.published_name(study)
-        rows = [[_label(e), e.column, e.measure, f"{e.printed}{e.mark}", _measured(measured, e), e.note or ""]
+        rows = [[_label(e), e.column, e.measure, f"{e.shown}{e.mark}", _measured(measured, e), e.note or ""]
                 for e in published.load(study).values()]
         heads = ("where", "column", "measure", "published", "measured here", "note")
         parts.append(f"## {name}\n\n{table(f'All values of {name}', heads, rows, numeric_from=9).text}\n")
     return f"# Numbers\n\n{NUMBERS_INTRO}\n\n{profiles(data)}\n\n" + "\n".join(parts)
 
 
-NUMBERS_INTRO = """Every value of the studies' result tables, as printed, and beside it the value that this run measured
-for the same cell. A measured value links to the provenance table of its chapter. The two columns are not
+NUMBERS_INTRO = """Every value of the studies' result tables, as printed (percentages as shares of one), and beside it the value
+that this run measured for the same cell. A measured value links to the provenance table of its chapter. The two columns are not
 comparable one to one: the collection differs."""
 
 

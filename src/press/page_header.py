@@ -7,7 +7,7 @@ from typing import Any
 
 import nbformat
 
-from helpers.pages import numbers
+from helpers.pages import bm25_named, numbers
 from helpers.pages.fragments import DATA_MIME, Html, badge, details, table
 from helpers.steps import provenance
 from press import chapters, variants
@@ -31,6 +31,9 @@ def as_page(executed: nbformat.NotebookNode, chapter: str, name: str, profile: s
             cell.metadata["tags"] = sorted({*cell.metadata.get("tags", []), "hide-input"})
             cell.outputs = [output for output in cell.outputs if output.output_type != "stream"]
             data += [output.data.pop(DATA_MIME) for output in cell.outputs if DATA_MIME in output.get("data", {})]
+    known = [line for part in data for line in part.get("bm25", [])]
+    for output in (output for cell in cells for output in cell.get("outputs", []) if "text/html" in output.get("data", {})):
+        output.data["text/html"] = bm25_named.below_tables(output.data["text/html"], known)
     top = header(chapter, name, profile, values, baseline, seconds)
     cells.insert(1, nbformat.v4.new_markdown_cell(top))
     notebook.cells = cells

@@ -73,6 +73,13 @@ class Entry:
         return float(self.value) / 100 if self.unit == "percent" else float(self.value)
 
     @property
+    def shown(self) -> str:
+        """The value in the unit of measurements: as printed, a percentage as a share with the same places, 0.686 for 68.6."""
+        if self.unit != "percent":
+            return self.printed
+        return f"{self.amount:{'+' if self.printed.startswith('+') else ''}.{len(self.printed.partition('.')[2]) + 2}f}"
+
+    @property
     def where(self) -> str:
         """Such as `Steensland (2021), table 5.1`."""
         return f"{self.cite}, {self.table if self.table[0].isalpha() and ' ' in self.table else f'table {self.table}'}"

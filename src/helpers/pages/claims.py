@@ -48,6 +48,11 @@ class Claim:
     pairs: tuple[str, ...] = ()
     control: str = ""
 
+    @property
+    def unit(self) -> str:
+        """What follows its differences: nothing for a share of one."""
+        return {"milliseconds_per_query": " ms a text"}.get(self.measure, "")
+
 
 @functools.cache
 def load() -> dict[str, Claim]:
@@ -134,7 +139,7 @@ def judge(chapter: str, measured: Mapping[str, Pair | Mapping[str, Pair] | str],
                 verdict = replace(verdict, verdict=INCOMPARABLE, reason=apart[name])
             beside |= {"pairs": [numbers(systems, tests[name][pair]) for pair, systems in pairs[name].items()]}
         rows.append(row(claim, verdict, f"#step-{key[:10]}" if key else "", beside.get("control")))
-        data.append({"claim": name, "verdict": verdict.verdict, "evidence": evidence(verdict), "key": key} | beside)
+        data.append({"claim": name, "verdict": verdict.verdict, "evidence": evidence(verdict, claim.unit), "key": key} | beside)
     return Fragment(table("What the study claims, and what this run says of it", HEADER, rows, numeric_from=9).text,
                     data={"claims": data})
 
@@ -183,7 +188,7 @@ HEADER = ("claim", "published", "this run", "verdict")
 
 def row(claim: Claim, verdict: Verdict, link: str, control: Mapping[str, str] | None = None) -> list[Any]:
     """A claim as a table's row; the measured effect links to its provenance, its control stands below the verdict."""
-    effect: Any = evidence(verdict)
+    effect: Any = evidence(verdict, claim.unit)
     if verdict.found is not None:
         effect = Html(f'<a class="nr-measured" href="{link}">{cell(effect)}</a>')
     return [claim.claim, published_evidence(claim), effect, verdict_cell(verdict.verdict, control)]
@@ -203,10 +208,10 @@ def published_evidence(claim: Claim) -> str:
     if not where.get("row") or not where.get("table"):
         return f"{published.published_name(study)}, {where.get('table') or 'section ' + str(where.get('section', ''))}"
     first = published.value(study, where["table"], where["row"], where["column"])
-    text = f"{first.printed}{first.mark}"
+    text = f"{first.shown}{first.mark}"
     if where.get("against"):
         second = published.value(study, where.get("against_table") or where["table"], where["against"],
                                  where.get("against_column") or where["column"])
-        text += f" against {second.printed}{second.mark}"
+        text += f" against {second.shown}{second.mark}"
     significance = {True: ", significant", False: ", not significant", None: ", not tested"}[claim.significant]
     return f"{text} {first.measure.replace('_', ' ')} ({first.where}{significance})"

@@ -117,8 +117,8 @@ def published_cell(entry: published.Entry | None, baseline: published.Entry | No
     """The published value with its mark and, below it, its difference from the baseline; empty if there is none."""
     if entry is None:
         return ""
-    said = f"{entry.printed}{entry.mark}"
-    return said if baseline is None or entry.row == baseline.row else with_interval(said, signed(entry.value - baseline.value))
+    said = f"{entry.shown}{entry.mark}"
+    return said if baseline is None or entry.row == baseline.row else with_interval(said, signed(entry.amount - baseline.amount))
 
 
 def test_cells(found: Paired | None, p: float | None) -> list[Html | str]:

@@ -17,14 +17,14 @@ from helpers.errors import BadInput
 from helpers.systems.evaluated import Evaluation
 
 START, END = "# ir_metadata.start", "# ir_metadata.end"
-VERSION = "0.1"
+VERSION = 0.1  # of the schema, see ir-metadata.org
 # PRIMAD's parts, and what each must have: the path of a field and its type
 REQUIRED: dict[str, dict[tuple[str, ...], type | tuple[type, ...]]] = {
     "platform": {("hardware", "cpu", "model"): str, ("hardware", "cpu", "number of cores"): int,
                  ("operating system", "kernel"): str, ("software", "libraries", "python"): list},
     "research goal": {("evaluation", "reported measures"): list},
-    "implementation": {("source", "commit"): str, ("source", "lang"): str, ("executable", "cmd"): str},
-    "method": {("retrieval",): list}, "actor": {("team",): str}, "data": {("test collection", "name"): str}}
+    "implementation": {("source", "commit"): str, ("source", "lang"): list, ("executable", "cmd"): str},
+    "method": {("automatic",): bool, ("retrieval",): list}, "actor": {("team",): str}, "data": {("test collection", "name"): str}}
 
 
 def metadata(system: Evaluation, line: Mapping[str, Any], command: str, collection: str) -> dict[str, Any]:
@@ -37,16 +37,16 @@ def metadata(system: Evaluation, line: Mapping[str, Any], command: str, collecti
         collection: what was ranked.
     """
     machine, recipe = line["machine"], line["recipe"]
-    return {"schema version": VERSION, "tag": tag(system), "platform": {
+    return {"schema-version": VERSION, "run-version": 1.0, "tag": tag(system), "platform": {
                 "hardware": {"cpu": {"model": machine["cpu"], "number of cores": machine["cores"]}},
                 "operating system": {"kernel": machine["system"]},
                 "software": {"libraries": {"python": [f"{name}=={version}" for name, version in line["versions"].items()]}}},
             "research goal": {"evaluation": {"reported measures": [str(name) for name in system.values]}},
-            "implementation": {"executable": {"cmd": command}, "source": {"lang": "python", "commit": line["commit"]},
+            "implementation": {"executable": {"cmd": command}, "source": {"lang": ["python"], "commit": line["commit"]},
                                "numerics": line["numerics"]},
-            "method": {"automatic": "true", "retrieval": [{"name": system.name or system.label, "step": recipe["step"],
+            "method": {"automatic": True, "retrieval": [{"name": system.name or system.label, "method": recipe["step"],
                                                            "version": recipe["version"], "key": line["key"],
-                                                           "parameters": plain_arguments(recipe)}]},
+                                                           "params": plain_arguments(recipe)}]},
             "actor": {"team": "Neural Ranking, Reproduced", "role": "reproducer"},
             "data": {"test collection": {"name": collection}}}
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from helpers.pages import carried, ir_metadata, numbers
+from helpers.pages import bm25_named, carried, ir_metadata, numbers
 from helpers.pages.fragments import Fragment, Html, badge, details, table
 from helpers.steps import Step, ledger
 
@@ -60,7 +60,8 @@ def provenance(*systems: Any) -> Fragment:
     ir_metadata.export(carried.evaluations(*systems), ledger.USED)
     kept = [{name: line[name] for name in KEPT} for line in lines]
     return Fragment(details(f"Where these numbers come from ({summary})", inner).text,
-                    data={"ledger": kept, "evaluations": carried.packed(carried.collect(*systems))})
+                    data={"ledger": kept, "evaluations": carried.packed(carried.collect(*systems)),
+                          "bm25": bm25_named.described(carried.evaluations(*systems))})
 
 
 def source_of(step: Step) -> str:

@@ -17,7 +17,7 @@ from helpers.pages.compare import mean_cell, with_interval
 from helpers.pages.fragments import Fragment, Html, linked
 from helpers.pages.numbers import count, p_value, plain, signed
 from helpers.steps import Step, numerics
-from helpers.stories.training import STUDY
+from helpers.stories.training import STUDY, untrained
 from helpers.stories.wording import effect
 from helpers.systems.evaluated import Evaluation
 from helpers.systems.reranker import Reranker
@@ -172,10 +172,3 @@ def finding(systems: Mapping[str, Evaluation], logs: Mapping[str, dict[str, Any]
         text.append(f"{', '.join(failed)} learned nothing: the evaluation loss ends where it would be if every pair got the "
                     "share of relevant pairs as its probability.")
     return page.prose(*text)
-
-
-def untrained(log: Mapping[str, Any]) -> bool:
-    """Whether a model's evaluation loss is no better than that of a constant guess, within a twentieth."""
-    share = log["positives"] / log["pairs"]
-    constant = float(stats.entropy([share, 1 - share]))
-    return bool(log["log"][-1]["eval_loss"] > 0.95 * constant)

@@ -8,7 +8,7 @@ from helpers.pages import claims, page
 from helpers.pages.compare import mean_cell
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain
-from helpers.stories.training import final
+from helpers.stories.training import final, untrained
 from helpers.stories.wording import effect
 from helpers.systems.evaluated import Evaluation
 from helpers.systems.reranker import Reranker
@@ -23,10 +23,16 @@ def models(base: Reranker, head_rate: float, dropout: float) -> dict[str, Rerank
     return {ALL: base, HEAD: head, POOLER: replace(head, trainable="pooler"), NOISY: replace(head, dropout=dropout)}
 
 
-def claims_table(systems: Mapping[str, Evaluation]) -> Fragment:
-    """The chapter's claims: all parameters and the output layer alone, and the latter beside BM25."""
-    return claims.judge("parameters", {"all-parameters-beat-task-specific": (systems[ALL], systems[HEAD]),
-                                       "head-alone-reaches-bm25": (systems[HEAD], systems["BM25"])})
+def claims_table(systems: Mapping[str, Evaluation], logs: Mapping[str, dict[str, Any]]) -> Fragment:
+    """The chapter's claims: all parameters and the output layer alone, and the latter beside BM25.
+
+    Both rest on the output layer; if it learned nothing, neither gets a verdict.
+    """
+    pairs = {"all-parameters-beat-task-specific": (systems[ALL], systems[HEAD]),
+             "head-alone-reaches-bm25": (systems[HEAD], systems["BM25"])}
+    loss, reached = final(logs[HEAD], "eval_loss"), systems[HEAD].mean("RR@10").mean
+    why = f"the output layer's evaluation loss, {plain(loss)}, is that of a constant guess; its RR@10 is {plain(reached)}"
+    return claims.judge("parameters", pairs, untrained=dict.fromkeys(pairs, why) if untrained(logs[HEAD]) else {})
 
 
 def table(logs: Mapping[str, dict[str, Any]], systems: Mapping[str, Evaluation]) -> Fragment:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
+from scipy import stats
 
 from helpers.evaluation import published
 from helpers.pages import page, plots
@@ -44,6 +45,13 @@ def evaluation_curves(logs: Mapping[str, dict[str, Any]], caption: str) -> Fragm
 def final(log: dict[str, Any], key: str) -> float:
     """The last value of a logged quantity."""
     return float(curve(log, key).iloc[-1])
+
+
+def untrained(log: Mapping[str, Any]) -> bool:
+    """Whether a model's evaluation loss is no better than that of a constant guess, within a twentieth."""
+    share = log["positives"] / log["pairs"]
+    constant = float(stats.entropy([share, 1 - share]))
+    return bool(log["log"][-1]["eval_loss"] > 0.95 * constant)
 
 
 def losses_beside(table: str, rows: Mapping[str, tuple[dict[str, Any], Evaluation]]) -> Fragment:
