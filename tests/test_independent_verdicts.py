@@ -53,7 +53,7 @@ def page(tmp_path, monkeypatch):
 
 
 def test_all_kinds_of_verdicts_are_recomputed(page, capsys):
-    assert independent_verdicts.main([page]) == 0
+    assert independent_verdicts.main([page.parent]) == 0  # the folder, as anyone would call it
     said = {line.split()[2]: line.split("|")[1].strip() for line in capsys.readouterr().out.splitlines()[:-1]}
     assert said == EXPECTED and INCONCLUSIVE not in said.values()
 
@@ -63,6 +63,13 @@ def test_an_altered_verdict_is_seen(page, capsys):
                     encoding="utf-8")
     assert independent_verdicts.main([page]) == 1
     assert "7 verdicts recomputed, 1 differ" in capsys.readouterr().out
+
+
+def test_numbers_are_the_same_within_the_error_of_the_draws():
+    pair = {"mean": 0.1, "narrow": [0.05, 0.15], "p": 0.01}
+    assert independent_verdicts.same_numbers((0.1, 0.052, 0.149, 0.02), pair)  # an interval of .1 may move by .005
+    assert not independent_verdicts.same_numbers((0.1, 0.056, 0.15, 0.01), pair)
+    assert not independent_verdicts.same_numbers((0.1, 0.05, 0.15, 0.04), pair)
 
 
 def test_pages_carry_the_values_of_each_seed(page):
