@@ -5,7 +5,7 @@
 For each judged claim the per-query values of its two systems give the difference, its intervals and p (by Monte Carlo of this
 file's own), the rules of `book/reading.md` the verdict. Declared things are read: the margin and direction from
 `published/claims.yaml`, the variance of training from the page. A verdict may differ where p or an interval lies within the Monte
-Carlo error of its border; such are marked `near`. Of a claim that is not comparable the difference, its interval and p are checked.
+Carlo error of its border; such are marked `near`. Of a claim that is not comparable difference, interval and p count.
 """
 
 import json

@@ -10,7 +10,7 @@ from helpers.errors import BadInput
 from helpers.evaluation import published
 from helpers.evaluation.comparable import known_backbones, short_name, why_not_comparable
 from helpers.evaluation.verdicts import CONTRADICTED, INCOMPARABLE, INSIGNIFICANT, NO_CAUSE, NOT_RUN, SUPPORTED
-from helpers.pages import claims
+from helpers.pages import claims, compare
 from helpers.pages.claims import Claim, Margin, published_evidence
 from helpers.systems.evaluated import Evaluation
 from press import chapters
@@ -317,6 +317,8 @@ def test_a_difference_that_turns_on_judged_texts_alone_says_so(chapter):
     second.values["nDCG(judged_only=True)@10"] = 0.25
     line = claims.judge("chapter", {"first": (first, second)}).data["claims"][0]
     assert "of the other sign on judged texts alone: −0.250" in line["evidence"]
+    shown = compare.differences_table("feedback", {"a": (first, second)}, "nDCG@10").html
+    assert "of the other sign on judged texts alone: −0.250" in shown
 
 
 def test_a_pair_that_these_parameters_leave_out_is_not_run(chapter):

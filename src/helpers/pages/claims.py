@@ -12,8 +12,8 @@ from helpers.errors import BadInput
 from helpers.evaluation import comparable, published, verdicts
 from helpers.evaluation.significance import Paired, Unpaired
 from helpers.evaluation.verdicts import INCOMPARABLE, NOT_RUN, UNTRAINED, Case, Verdict
+from helpers.pages.compare import disagreement
 from helpers.pages.fragments import Fragment, Html, badge, cell, table
-from helpers.pages.judgments import disagreement
 from helpers.pages.verdict_text import evidence
 from helpers.systems.evaluated import Evaluation
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from helpers.evaluation import published, verdicts
+from helpers.evaluation.judgments import condensed
 from helpers.evaluation.significance import Interval, Paired, Unpaired
 from helpers.evaluation.verdicts import ALPHA, Verdict
 from helpers.pages.fragments import Fragment, Html, badge, cell, linked, table
@@ -44,12 +45,13 @@ def against_published(study: str, number: str, column: str, measure: str, system
         verdict = row_verdict(entry, said, found, corrected.get(row)) if judged else None
         if verdict and entry and measure.startswith("R@") and measure != entry.measure:  # recall in lists of another length
             verdict = replace(verdict, verdict=verdicts.INCOMPARABLE)
+        note = disagreement(system, base, measure)
         dagger = "†" if found and found.p_t < ALPHA else ""
         rows.append([row, published_cell(entry, said),
                      with_interval(measured(plain(mean.mean) + dagger, system),
                                    interval(mean.low, mean.high) + seeds_text(system, measure)),
                      badge(verdict.verdict, verdicts.KINDS[verdict.verdict]) if verdict else "",
-                     *(test_cells(found, corrected.get(row)) if row != baseline else ["baseline", ""]),
+                     *(test_cells(found, corrected.get(row), note) if row != baseline else ["baseline", ""]),
                      ratio_cell(entry, said, mean.mean, base.mean(measure).mean, found)])
         data.append({"study": study, "table": number, "row": row, "column": column, "measure": measure,
                      "measured": mean.mean, "key": system.source.key, "verdict": verdict.verdict if verdict else None})
@@ -121,11 +123,25 @@ def published_cell(entry: published.Entry | None, baseline: published.Entry | No
     return said if baseline is None or entry.row == baseline.row else with_interval(said, signed(entry.amount - baseline.amount))
 
 
-def test_cells(found: Paired | None, p: float | None) -> list[Html | str]:
-    """Effect with its interval, and both p-values of a comparison; empty for the baseline itself."""
+def test_cells(found: Paired | None, p: float | None, note: str = "") -> list[Html | str]:
+    """Effect with its interval and a note, and both p-values of a comparison; empty for the baseline itself."""
     if found is None or p is None:
         return ["", ""]
-    return [difference_cell(found.difference), Html(f"{cell(p_value(found.p_t))}<br>{cell(p_value(p))}")]
+    effect = difference_cell(found.difference)
+    return [with_interval(effect, note) if note else effect, Html(f"{cell(p_value(found.p_t))}<br>{cell(p_value(p))}")]
+
+
+def lead(system: Evaluation, base: Evaluation, measure: str) -> float:
+    """The difference of two means."""
+    return system.mean(measure).mean - base.mean(measure).mean
+
+
+def disagreement(first: Evaluation, second: Evaluation, measure: str) -> str:
+    """What judged texts alone say of a difference, if its sign is another there; empty if it is not, or cannot be known."""
+    other = condensed(measure)
+    if other not in first.values or other not in second.values or lead(first, second, measure) * lead(first, second, other) >= 0:
+        return ""
+    return f"of the other sign on judged texts alone: {signed(lead(first, second, other))}"
 
 
 def ratio_cell(entry: published.Entry | None, baseline: published.Entry | None, mean: float, base_mean: float,
@@ -149,7 +165,7 @@ def differences_table(caption: str, pairs: Mapping[str, tuple[Evaluation, Evalua
     found = {name: first.against(second, measure) for name, (first, second) in pairs.items()}
     corrected = corrected_p(found)
     rows = [[name, *(measured(plain(system.mean(measure).mean), system) for system in pairs[name]),
-             *test_cells(found[name], corrected[name])] for name in pairs]
+             *test_cells(found[name], corrected[name], disagreement(*pairs[name], measure))] for name in pairs]
     header = ("comparison", "first", "second", f"difference in {measure}", "p (t, perm.)")
     return Fragment(table(caption, header, rows).text)
 

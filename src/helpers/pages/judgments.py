@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from helpers.evaluation.judgments import BPREF, ENOUGH, SHARE, condensed
 from helpers.pages import page
-from helpers.pages.compare import measured
+from helpers.pages.compare import lead, measured
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import plain, signed
 from helpers.systems.evaluated import Evaluation
@@ -42,20 +42,7 @@ def lacking(systems: Mapping[str, Evaluation]) -> bool:
     return any(system.mean(SHARE).mean < ENOUGH for system in systems.values())
 
 
-def lead(system: Evaluation, base: Evaluation, measure: str) -> float:
-    """The difference of two means."""
-    return system.mean(measure).mean - base.mean(measure).mean
-
-
 def agree(system: Evaluation, base: Evaluation, measure: str = MEASURE) -> bool:
     """Whether the measure, its condensed list and bpref put two systems in one order; those that tie agree with all."""
     leads = [lead(system, base, each) for each in (measure, condensed(measure), BPREF)]
     return not (min(leads) < 0 < max(leads))
-
-
-def disagreement(first: Evaluation, second: Evaluation, measure: str) -> str:
-    """What judged texts alone say of a difference, if its sign is another there; empty if it is not, or cannot be known."""
-    other = condensed(measure)
-    if other not in first.values or other not in second.values or lead(first, second, measure) * lead(first, second, other) >= 0:
-        return ""
-    return f"of the other sign on judged texts alone: {signed(lead(first, second, other))}"
