@@ -51,8 +51,8 @@ def test_layers_are_those_that_are_there(spec, layers):
 def test_the_table_has_medians_quartiles_and_what_is_relative_to_the_first_model():
     shown = cost.table(costs(bert=(1.0, 2.0, 3.0, 4.0, 5.0), distil=(0.3, 0.3, 1.5, 1.5, 1.5)))
     header, bert, _, distil = cells(shown)
-    assert header == ["model", "milliseconds a step, cpu", "relative, cpu", "peak memory (MB), cpu", "of it weights, cpu",
-                      "peak of the whole process, cpu"]
+    assert header == ["model", "milliseconds a step, cpu", "relative, cpu", "peak memory (MB), cpu", "of it weights (MB), cpu",
+                      "peak of the whole process (MB), cpu"]
     assert bert == ["BERT", "3,000 [2,000, 4,000]", "1.00×", "500", "400", "900"]
     assert distil[1:4] == ["1,500 [300, 1,500]", "0.50×", "330"]
     assert shown.html.count(f'href="#step-{KEY[:10]}"') == 6
@@ -61,7 +61,7 @@ def test_the_table_has_medians_quartiles_and_what_is_relative_to_the_first_model
 def test_each_device_has_its_columns():
     header, *rows = cells(cost.table(costs(devices=("cpu", "cuda"))))
     assert len(header) == 11
-    assert header[-1] == "in use on the device, cuda"
+    assert header[-1] == "in use on the device (MB), cuda"
     assert all(len(row) == 11 for row in rows)
     assert "BERT on cuda: 800 ms, 500 MB" in cost.tradeoff(costs(devices=("cpu", "cuda"))).html
 

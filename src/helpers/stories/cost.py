@@ -106,7 +106,8 @@ def table(found: Costs) -> Fragment:
                       megabytes(memory["whole"])]
         rows.append(cells)
     heads = [f"{head}, {device}" for device in found.time for head in (
-        TIME, "relative", MEMORY, "of it weights", "peak of the whole process" if device == "cpu" else "in use on the device")]
+        TIME, "relative", MEMORY, "of it weights (MB)",
+        "peak of the whole process (MB)" if device == "cpu" else "in use on the device (MB)")]
     return page.show_table(f"An inference step of {found.batch} texts: median and quartiles over the rounds, and peak memory",
                            ("model", *heads), rows)
 

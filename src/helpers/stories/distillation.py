@@ -12,7 +12,7 @@ from helpers.evaluation import published
 from helpers.pages import claims, page
 from helpers.pages.compare import corrected_p, difference_cell, mean_cell
 from helpers.pages.fragments import Fragment
-from helpers.pages.numbers import count, p_value, plain
+from helpers.pages.numbers import p_value, plain
 from helpers.reranking.distillation_losses import PARTS
 from helpers.stories.model_size import rate
 from helpers.stories.training import STUDY, curve, final
@@ -78,7 +78,7 @@ def size_table(logs: Mapping[str, dict[str, Any]], speed: Mapping[str, Any], sha
     rates = {name: float(np.median(per_minute(dict(speed), size))) for name, size in shapes.items()}
     rows = []
     for row, name in ((TEACHER, TEACHER), ("L3-H384", DISTILLED)):
-        rows.append([name, f"{plain(said[row, 'Size'].value, 0)} million", count(logs[name]["parameters"]),
+        rows.append([name, f"{plain(said[row, 'Size'].value, 0)} million", f"{plain(logs[name]['parameters'] / 1e6, 1)} million",
                      said[row, "Queries/min"].printed, rate(speed, shapes[name]),
                      f"{plain(said[row, 'Queries/min'].value / said[TEACHER, 'Queries/min'].value, 1)}×",
                      f"{plain(rates[name] / rates[TEACHER], 1)}×"])
