@@ -336,7 +336,6 @@ def test_no_rounds_are_refused(sections, capsys):
 
 def test_every_section_has_its_module():
     for name in command.SECTIONS:
-        assert callable(command.module(name).prepare)
         assert callable(command.module(name).measure)
 
 

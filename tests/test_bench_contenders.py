@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture
 def tiny(folder, store):
     """The work of a trial on the four documents, with its steps computed."""
-    made = work.small(str(folder), "document")
+    made = work.trial(str(folder), "document")
     made = replace(made, queries=3, searched=3, steps=2, model=replace(made.model, candidates=3, batch_size=2, max_length=32))
     Work(made).prepare()
     return made
@@ -47,7 +47,7 @@ def test_the_pairs_are_the_candidates_windows(tiny):
 
 
 def test_re_rankers_give_the_same_scores(tiny, exact):
-    found = outcomes(rerank.contenders(Work(tiny), SETTING))
+    found = outcomes(rerank.comparison(Work(tiny)).contenders(SETTING))
     assert list(found) == [contenders.CROSS_ENCODER, contenders.CROSS_ENCODER_BEST, contenders.OURS, contenders.FROM_TEXTS]
     for name, scores in found.items():
         assert np.allclose(scores, found[contenders.CROSS_ENCODER], atol=1e-4), name
@@ -60,7 +60,7 @@ def test_tokens_from_texts_are_the_stored_ones(tiny):
 
 
 def test_encoders_give_the_same_vectors(tiny, exact):
-    found = outcomes(encode.contenders(Work(tiny), SETTING))
+    found = outcomes(encode.comparison(Work(tiny)).contenders(SETTING))
     for name, vectors in found.items():
         assert np.allclose(vectors, found[contenders.SENTENCE_TRANSFORMER], atol=1e-4), name
     assert np.allclose(np.linalg.norm(found[contenders.SENTENCE_TRANSFORMER_BEST], axis=1), 1, atol=1e-4)
@@ -152,8 +152,8 @@ def test_a_size_that_fails_says_why(tiny, monkeypatch):
 def test_the_fastest_setting_is_chosen(monkeypatch):
     monkeypatch.setattr(sentence_transformers, "clocked", lambda work: (work(), None))
 
-    def run(model, sample, batch):
-        return 1.0 if (model["attention"], batch) == ("eager", 16) else 2.0
+    def run(model, sample, batch_size):
+        return 1.0 if (model["attention"], batch_size) == ("eager", 16) else 2.0
 
     best, tried = sentence_transformers.best_setting(lambda chosen: chosen, run, list(range(1000)))
     assert {best["attention"], best["batch_size"]} == {"eager", 16}

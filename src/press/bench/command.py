@@ -3,13 +3,13 @@
 A section that fails leaves the file as it was, and the others are measured all the same.
 """
 
+import importlib
 import json
 import os
 import subprocess
 import sys
 from collections.abc import Sequence
 from types import ModuleType
-from typing import Any
 
 from helpers.errors import BadInput
 
@@ -20,17 +20,8 @@ ROUNDS = 6  # the fewest of which the slowest and the fastest enclose the median
 
 
 def module(name: str) -> ModuleType:
-    """The module of a section: `prepare(scale)` and `measure(scale, rounds)`."""
-    import importlib
-
+    """The module of a section: `measure(scale, rounds)`, and `prepare(scale)` if it rests on steps."""
     return importlib.import_module(f"press.bench.{name}")
-
-
-def scale_of(small: bool) -> Any:
-    """Full or small."""
-    from press.bench import work
-
-    return work.small() if small else work.full()
 
 
 def run(only: Sequence[str], rounds: int, out: str, small: bool) -> int:
@@ -41,25 +32,27 @@ def run(only: Sequence[str], rounds: int, out: str, small: bool) -> int:
     """
     from helpers.costs import results
     from helpers.steps import numerics
+    from press.bench import work
 
     if rounds < 1:
         raise BadInput(f"{rounds} rounds", mend=f"give at least one, better {ROUNDS}")
-    file, failed = results.file_of(out), []
+    file, failed = results.file_of(out), False
     for name in only or SECTIONS:
         print(f"{name}: getting ready ...", flush=True)
-        module(name).prepare(scale_of(small))
+        if hasattr(section := module(name), "prepare"):
+            section.prepare(work.scale(small))
         print(f"{name}: measuring (load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores) ...", flush=True)
         arguments = [name, rounds, small, numerics.device() == "cpu" and name not in ALL_CORES]
         done = subprocess.run([sys.executable, "-m", "press.bench.command", json.dumps(arguments)], stdout=subprocess.PIPE,
                               text=True, check=False)
         if done.returncode != 0:
-            failed.append(name)
+            failed = True
             print(f"{name}: FAILED, nothing kept", flush=True)
             continue
         target = results.no_machines(name) if name in NO_MACHINE and not out else file
         results.add(target, name, json.loads(done.stdout.splitlines()[-1]))
         print(f"{name} -> {target}", flush=True)
-    return 1 if failed else 0
+    return int(failed)
 
 
 def main(name: str, rounds: int, small: bool, one_core: bool) -> None:
@@ -72,7 +65,9 @@ def main(name: str, rounds: int, small: bool, one_core: bool) -> None:
         import torch
 
         torch.set_num_threads(1)
-    section = module(name).measure(scale_of(small), rounds)
+    from press.bench import work
+
+    section = module(name).measure(work.scale(small), rounds)
     print(json.dumps({"rounds": rounds, "small": small, "load": [load, os.getloadavg()[0]], **section}))
 
 

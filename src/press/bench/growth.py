@@ -9,7 +9,7 @@ import itertools
 import json
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,7 +18,6 @@ import pandas as pd
 
 from helpers.costs.peak_memory import peak, reset_peak, resident
 from helpers.costs.timing import clocked, in_new_process
-from helpers.data.collection_base import Text
 from helpers.data.runs import cut
 from helpers.data.texts import Texts, text_store
 from helpers.data.tokens import WindowTokens, pair_ids, query_ids, window_tokens
@@ -74,27 +73,26 @@ def one(axis: str, collection: str, unit: str, size: int, smallest: int, repeats
 
 
 def of_queries(bed: Testbed) -> Callable[[int], None]:
-    """Search and re-rank for so many queries; the collection's are asked again and again, under new names."""
+    """Search and re-rank for so many queries; the collection's come again and again, under new names."""
     index, score, texts = bed.index.value(), scorer(bed), list(bed.query_frame["text"])
 
     def run(size: int) -> None:
-        asked = pd.DataFrame([(str(n), text) for n, text in zip(range(size), itertools.cycle(texts), strict=False)],
-                             columns=["query_id", "text"])
-        found = cut(java.call(search, index, asked, K1, B, CANDIDATES), CANDIDATES)
-        score(dict(asked.itertuples(index=False)), list(found[["query_id", "doc_id"]].itertuples(index=False)))
+        queries = dict(zip(map(str, range(size)), itertools.cycle(texts), strict=False))
+        frame = pd.DataFrame(list(queries.items()), columns=["query_id", "text"])
+        ranking = cut(java.call(search, index, frame, K1, B, CANDIDATES), CANDIDATES)
+        score(queries, list(ranking[["query_id", "doc_id"]].itertuples(index=False)))
 
     return run
 
 
 def of_candidates(bed: Testbed) -> Callable[[int], None]:
     """Re-rank so many candidates of a few queries: the collection's texts, one after the other."""
-    score, texts = scorer(bed), list(bed.query_frame["text"])[:QUERIES]
+    score, queries = scorer(bed), dict(zip(map(str, range(QUERIES)), bed.query_frame["text"], strict=False))
     ids = [text.doc_id for text in Texts(bed.store.value())]
 
     def run(size: int) -> None:
         candidates = itertools.cycle(ids)
-        score({str(n): text for n, text in enumerate(texts)},
-              [(str(n), doc_id) for n in range(len(texts)) for doc_id in itertools.islice(candidates, size)])
+        score(queries, [(query, doc_id) for query in queries for doc_id in itertools.islice(candidates, size)])
 
     return run
 
@@ -103,15 +101,14 @@ def of_documents(bed: Testbed) -> Callable[[int], None]:
     """Store, tokenise and encode so many texts: the collection's, again and again, under new names."""
     texts, encoder = list(Texts(bed.store.value())), backbone.resolve(LAYER)
 
-    def stream(size: int) -> Iterator[Text]:
-        return (text._replace(doc_id=f"{text.doc_id}-{n}") for n, text in zip(range(size), itertools.cycle(texts), strict=False))
-
     def run(size: int) -> None:
         with tempfile.TemporaryDirectory() as place:
             store, tokens, vectors = (Path(place) / name for name in ("store", "tokens", "vectors"))
             for folder in (store, tokens, vectors):
                 folder.mkdir()
-            part = SimpleNamespace(stream=lambda: stream(size), collection=SimpleNamespace(spec="growth"))
+            part = SimpleNamespace(collection=SimpleNamespace(spec="growth"), stream=lambda: (
+                text._replace(doc_id=f"{text.doc_id}-{n}")
+                for n, text in zip(range(size), itertools.cycle(texts), strict=False)))
             made(text_store)(part, folder=store)
             made(window_tokens)(store, encoder.whole(), WHOLE, 0, folder=tokens)
             made(passage_embeddings)(store, tokens, encoder, "mean", True, False, LENGTH, folder=vectors)
@@ -128,8 +125,8 @@ def scorer(bed: Testbed) -> Callable[[dict[str, str], list[tuple[str, str]]], No
     tokenizer, reader = encoder.tokenizer(), WindowTokens(bed.tokens(encoder).value(), bed.store.value())
 
     def score(queries: dict[str, str], pairs: list[tuple[str, str]]) -> None:
-        asked = dict(zip(queries, query_ids(tokenizer, list(queries.values()), QUERY_LENGTH), strict=True))
-        probabilities(model, [pair_ids(tokenizer, asked[query], reader[window], LENGTH)
+        ids = dict(zip(queries, query_ids(tokenizer, list(queries.values()), QUERY_LENGTH), strict=True))
+        probabilities(model, [pair_ids(tokenizer, ids[query], reader[window], LENGTH)
                               for query, doc_id in pairs for window in reader.windows_of(doc_id)])
 
     return score

@@ -1,15 +1,15 @@
 """Re-ranking: this book's scoring against sentence-transformers' CrossEncoder.predict, on the same pairs with the same model."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from helpers.costs.contenders import CROSS_ENCODER, CROSS_ENCODER_BEST, FROM_TEXTS, OURS
-from helpers.costs.timing import Prepare, always
+from helpers.costs.contenders import CROSS_ENCODER, CROSS_ENCODER_BEST
 from helpers.data.tokens import pair_ids, query_ids
 from helpers.networks.scoring import load_scorer, probabilities
 from helpers.steps import numerics
-from press.bench.sentence_transformers import best_setting, compared, model_arguments
+from press.bench.sentence_transformers import Comparison
 from press.bench.work import Scale, Work
 
 
@@ -20,36 +20,22 @@ def prepare(scale: Scale) -> None:
 
 def measure(scale: Scale, rounds: int) -> dict[str, Any]:
     """Time the contenders, and make sure that they rank alike."""
-    work = Work(scale)
-    setting, tried = best_setting(lambda chosen: predictor(work, chosen),
-                                  lambda model, pairs, batch: model.predict(pairs, batch_size=batch), work.text_pairs)
-    lengths = [len(ids) for ids, _ in work.inputs(work.encoder.tokenizer())]
-    config = load_scorer(scale.model.model.value()).config
-    return {**compared(work, contenders(work, setting), rounds, np.asarray, lengths, config), "setting": setting, "tried": tried}
+    return comparison(Work(scale)).measure(rounds)
 
 
-def contenders(work: Work, setting: dict[str, Any]) -> dict[str, Prepare]:
-    """Each gives the probability of relevance of every pair, in their order.
-
-    Args:
-        work: the pairs.
-        setting: sentence-transformers' best, see `best_setting`.
-    """
-    scorer, tokenizer, pairs = load_scorer(work.scale.model.model.value()), work.encoder.tokenizer(), work.text_pairs
-    plain, best = predictor(work, {}), predictor(work, setting)
-    return {CROSS_ENCODER: always(lambda: plain.predict(pairs)),
-            CROSS_ENCODER_BEST: always(lambda: best.predict(pairs, batch_size=setting["batch_size"])),
-            OURS: always(lambda: probabilities(scorer, work.inputs(tokenizer))),
-            FROM_TEXTS: always(lambda: probabilities(scorer, inputs_from_texts(work, tokenizer)))}
-
-
-def predictor(work: Work, setting: dict[str, Any]) -> Any:
-    """A CrossEncoder with the model; without a setting, as sentence-transformers makes it."""
+def comparison(work: Work) -> Comparison:
+    """The contenders give the probability of relevance of every pair."""
     from sentence_transformers import CrossEncoder
 
-    model = work.scale.model
-    return CrossEncoder(str(model.model.value()), max_length=model.max_length, device=numerics.device(),
-                        **model_arguments(setting))
+    model, tokenizer = work.scale.model, work.encoder.tokenizer()
+    scorer = load_scorer(model.model.value())
+    return Comparison(
+        work, (CROSS_ENCODER, CROSS_ENCODER_BEST),
+        make=partial(CrossEncoder, str(model.model.value()), max_length=model.max_length, device=numerics.device()),
+        run=CrossEncoder.predict, inputs=work.text_pairs,
+        ours=(lambda: probabilities(scorer, work.inputs(tokenizer)),
+              lambda: probabilities(scorer, inputs_from_texts(work, tokenizer))),
+        scores_of=np.asarray, lengths=[len(ids) for ids, _ in work.inputs(tokenizer)], config=scorer.config)
 
 
 def inputs_from_texts(work: Work, tokenizer: Any) -> list[tuple[list[int], list[int]]]:

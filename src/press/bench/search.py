@@ -29,10 +29,10 @@ def prepare(scale: Scale) -> None:
 def measure(scale: Scale, rounds: int) -> dict[str, Any]:
     """Time the searches, from the queries' texts to ranked ids and scores."""
     work = Work(replace(scale, queries=scale.searched))
-    found, bed = interleave(contenders(work), rounds, report=True), scale.bed
+    times, bed = interleave(contenders(work), rounds, report=True), scale.bed
     runs = {name: measures.per_query(run, bed.qrels, MEASURES, bed.min_relevance, list(work.queries["query_id"]))
-            for name, run in found.given.items()}
-    return {"contenders": found.as_json(), "items": len(work.queries), "texts": len(Texts(bed.store.value())), "depth": DEPTH,
+            for name, run in times.given.items()}
+    return {"contenders": times.as_json(), "items": len(work.queries), "texts": len(Texts(bed.store.value())), "depth": DEPTH,
             "measures": {name: values.mean().to_dict() for name, values in runs.items()}}
 
 
@@ -42,8 +42,8 @@ def contenders(work: Work) -> dict[str, Prepare]:
     index, texts = bed.index.value(), list(Texts(bed.store.value()))
     ids, bodies = [text.doc_id for text in texts], [f"{text.title}\n{text.body}" for text in texts]
     others = {BM25S: sparse(bodies, "numpy"), **({BM25S_NUMBA: sparse(bodies, "numba")} if has_numba() else {})}
-    found = {LUCENE: always(lambda: java.call(search, index, queries, K1, B, DEPTH))}
-    return found | {name: always(partial(retrieve, engine, ids, queries)) for name, engine in others.items()}
+    return {LUCENE: always(lambda: java.call(search, index, queries, K1, B, DEPTH)),
+            **{name: always(partial(retrieve, engine, ids, queries)) for name, engine in others.items()}}
 
 
 def sparse(texts: list[str], backend: str) -> Any:

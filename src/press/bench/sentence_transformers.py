@@ -1,6 +1,7 @@
-"""What the comparisons with sentence-transformers share: its best setting, tried on a sample, and a section of measurements."""
+"""A comparison with sentence-transformers: its default, its best setting, tried on a sample, and this book's code, in turns."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,27 +15,60 @@ from press.bench.work import Work
 
 SAMPLE = 96  # inputs that settings are tried on
 BATCHES = {"cpu": (8, 16, 32, 64), "cuda": (64, 128, 256, 512)}
+Setting = dict[str, Any]  # `dtype`, `attention` and `batch_size`
 
 
-def best_setting(make: Callable[[dict[str, Any]], Any], run: Callable[[Any, list[Any], int], Any],
-                 inputs: Sequence[Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+@dataclass(frozen=True)
+class Comparison:
+    """Two libraries on the same inputs with the same model."""
+
+    work: Work  # what they do
+    names: tuple[str, str]  # of sentence-transformers by default, and in its best setting
+    make: Callable[..., Any]  # makes its model, given its keyword arguments
+    run: Callable[..., Any]  # runs that on inputs, given its keyword arguments
+    inputs: Sequence[Any]  # texts, or pairs of them
+    ours: tuple[Callable[[], Any], Callable[[], Any]]  # this book's, from stored tokens, and from texts
+    scores_of: Callable[[Any], np.ndarray]  # makes scores of the pairs of what either returns
+    lengths: list[int]  # tokens of each input, without padding
+    config: Any  # the model's
+
+    def contenders(self, setting: Setting) -> dict[str, Prepare]:
+        """They give the same values of every input, in their order; `setting` is sentence-transformers' best."""
+        plain, best = self.make(), self.make(**model_arguments(setting))
+        works = (lambda: self.run(plain, self.inputs), lambda: self.run(best, self.inputs, batch_size=setting["batch_size"]))
+        return {name: always(work) for name, work in zip((*self.names, OURS, FROM_TEXTS), (*works, *self.ours), strict=True)}
+
+    def measure(self, rounds: int) -> dict[str, Any]:
+        """Time the contenders beside matrix products, and make sure that this book's rank as sentence-transformers' default does.
+
+        Raises:
+            Drifted: if this book's scores are not the default's.
+        """
+        setting, tried = best_setting(lambda chosen: self.make(**model_arguments(chosen)), self.run, self.inputs)
+        contenders, products = self.contenders(setting), machine.Products()
+        times = interleave({PRODUCTS: always(products), **contenders}, rounds, report=True)
+        values = {name: self.work.measured(self.scores_of(times.given[name])) for name in contenders}
+        drifts = {name: drift(own, values[self.names[0]]) for name, own in values.items()}
+        check_drift(drifts, (OURS, FROM_TEXTS))
+        return {"contenders": times.as_json(), "items": len(self.lengths), "tokens": sum(self.lengths),
+                "queries": len(self.work.queries), "flops": encoder_flops(self.config, self.lengths),
+                "product_flops": products.flops, "measures": {name: own.mean().to_dict() for name, own in values.items()},
+                "drift": drifts, "setting": setting, "tried": tried}
+
+
+def best_setting(make: Callable[[Setting], Any], run: Callable[..., Any], inputs: Sequence[Any]) -> tuple[Setting, list[Setting]]:
     """The fastest setting, and all that were tried with what each does in a second.
 
-    Tried are the attention and the batch size, in the type of number that is fast here. Every setting runs twice, and the second
-    run counts.
-
-    Args:
-        make: makes a model of `dtype` and `attention`.
-        run: runs it on inputs with a batch size.
-        inputs: of which a sample is taken, evenly.
+    Tried are the attention and the batch size, in the type of number that is fast here, on a sample of the inputs, taken evenly.
+    Every setting runs twice, and the second run counts.
     """
     kind = "bfloat16" if numerics.dtype() == "bf16" else "float32"
     sample = list(inputs[::max(1, len(inputs) // SAMPLE)][:SAMPLE])
-    tried: list[dict[str, Any]] = []
+    tried: list[Setting] = []
     for attention in ["sdpa", "eager", *(["flash_attention_2"] if has_flash_attention() else [])]:
         model = make({"dtype": kind, "attention": attention})
         for batch in BATCHES[numerics.device()]:
-            spent, _ = [clocked(lambda: run(model, sample, batch)) for _ in range(2)][1]  # noqa: B023 - called at once
+            spent, _ = [clocked(lambda: run(model, sample, batch_size=batch)) for _ in range(2)][1]  # noqa: B023 - called at once
             tried.append({"dtype": kind, "attention": attention, "batch_size": batch, "per_second": len(sample) / spent})
     first = max(tried, key=lambda one: one["per_second"])
     return {name: first[name] for name in ("dtype", "attention", "batch_size")}, tried
@@ -47,35 +81,8 @@ def has_flash_attention() -> bool:
     return numerics.device() == "cuda" and is_flash_attn_2_available()
 
 
-def model_arguments(setting: dict[str, Any]) -> dict[str, Any]:
-    """How sentence-transformers is told a setting; nothing for none, which leaves it its default."""
+def model_arguments(setting: Setting) -> dict[str, Any]:
+    """How sentence-transformers is told a setting."""
     import torch
 
-    if not setting:
-        return {}
     return {"model_kwargs": {"dtype": getattr(torch, setting["dtype"]), "attn_implementation": setting["attention"]}}
-
-
-def compared(work: Work, contenders: Mapping[str, Prepare], rounds: int, scores_of: Callable[[Any], np.ndarray],
-             lengths: list[int], config: Any) -> dict[str, Any]:
-    """Time the contenders beside matrix products, and make sure that this book's rank as the default, which is the first, does.
-
-    Args:
-        work: what they do.
-        contenders: by name.
-        rounds: counted.
-        scores_of: makes scores of the pairs of what a contender returns.
-        lengths: tokens of each input, without padding.
-        config: the model's.
-
-    Raises:
-        Drifted: if this book's scores are not the default's.
-    """
-    products = machine.Products()
-    times = interleave({PRODUCTS: always(products), **contenders}, rounds, report=True)
-    values = {name: work.measured(scores_of(times.given[name])) for name in contenders}
-    drifts = {name: drift(own, values[next(iter(contenders))]) for name, own in values.items()}
-    check_drift(drifts, (OURS, FROM_TEXTS))
-    return {"contenders": times.as_json(), "items": len(lengths), "tokens": sum(lengths), "queries": len(work.queries),
-            "flops": encoder_flops(config, lengths), "product_flops": products.flops,
-            "measures": {name: own.mean().to_dict() for name, own in values.items()}, "drift": drifts}

@@ -9,6 +9,7 @@ and a page that a process has in common with its child counts once.
 """
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -39,10 +40,6 @@ QUERY_WORDS = 3  # words of a query
 AT_ONCE = 10_000  # passages drawn together
 
 
-def prepare(scale: Scale) -> None:
-    """Nothing: collections are generated."""
-
-
 def measure(scale: Scale, rounds: int) -> dict[str, Any]:
     """Seconds and peak memory of every step, by the number of passages.
 
@@ -50,15 +47,15 @@ def measure(scale: Scale, rounds: int) -> dict[str, Any]:
         RuntimeError: with what a process said, if it failed.
     """
     del rounds  # a step is measured once: its value is there afterwards
-    found: dict[str, list[dict[str, float]]] = {}
+    measured: dict[str, list[dict[str, float]]] = {}
     for size in scale.passages:
         with tempfile.TemporaryDirectory() as place:
             folder = generate(Path(place) / "collection", size, scale.generated_queries)
             for stage in stages(str(folder)):
                 point = {"size": size, **one(stage, folder, Path(place) / "store")}
                 print(f"    {size:,} passages, {stage}: {point}", file=sys.stderr, flush=True)
-                found.setdefault(stage, []).append(point)
-    return {"contenders": {}, "queries": scale.generated_queries, "stages": found}
+                measured.setdefault(stage, []).append(point)
+    return {"contenders": {}, "queries": scale.generated_queries, "stages": measured}
 
 
 def one(stage: str, folder: Path, store: Path) -> dict[str, float]:
@@ -78,9 +75,9 @@ def one(stage: str, folder: Path, store: Path) -> dict[str, float]:
         errors.seek(0)
         if process.returncode != 0:
             raise RuntimeError(f"{stage}: {errors.read()[-2000:]}")
-        if not peak:
-            raise RuntimeError(f"{stage}: no memory was seen; Linux tells it since 5.4, as Pss_Anon in /proc/<pid>/smaps_rollup")
-        return {"seconds": float(process.communicate()[0].split()[-1]), "megabytes": peak / 1e6}
+    if not peak:
+        raise RuntimeError(f"{stage}: no memory was seen; Linux tells it since 5.4, as Pss_Anon in /proc/<pid>/smaps_rollup")
+    return {"seconds": float(process.communicate()[0].split()[-1]), "megabytes": peak / 1e6}
 
 
 def family(pid: int) -> list[int]:
@@ -97,10 +94,10 @@ def private(pid: int) -> int:
     psutil knows the share of all pages (`pss`) or the process's own (`uss`), both with those of mapped files.
     """
     try:
-        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+        kilobytes = re.search(r"^Pss_Anon: *(\d+)", Path(f"/proc/{pid}/smaps_rollup").read_text(), re.M)
     except OSError:
         return 0
-    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss_Anon:")), 0)
+    return int(kilobytes[1]) * 1024 if kilobytes else 0
 
 
 def stages(folder: str) -> dict[str, Step]:

@@ -1,7 +1,8 @@
 """Fine-tuning: this book's settings of the Trainer against its defaults in bfloat16, on examples of mixed lengths.
 
-The model, the examples, their number in a step and dropout (none) are the same. The stock Trainer takes examples in random order
-and pads each batch to its longest; the book's settings group examples by length and choose the attention that trains faster.
+Examples are made up, since the time of a step does not depend on what they say. The model, the examples, their number in a step
+and dropout (none) are the same. The stock Trainer takes examples in random order and pads each batch to its longest; the book's
+settings group examples by length and choose the attention that trains faster.
 """
 
 import tempfile
@@ -26,21 +27,17 @@ SHORTEST, LONGEST = 16, 256  # tokens of an example; all lengths between are as 
 GROUPED = 50  # batches that the Trainer sorts by length together: a round is one such group, of all lengths
 
 
-def prepare(scale: Scale) -> None:
-    """Nothing: examples are made up, since the time of a step does not depend on what they say."""
-
-
 def measure(scale: Scale, rounds: int) -> dict[str, Any]:
     """Time some steps of training, each round on a new copy of the model, and count real and padded tokens."""
     from transformers import AutoConfig
 
     products, model, data = machine.Products(), backbone.resolve(scale.model.backbone), examples(4 * GROUPED * BATCH)
-    found = interleave({PRODUCTS: always(products), STOCK_TRAINER: stock(model, data, scale.steps),
+    times = interleave({PRODUCTS: always(products), STOCK_TRAINER: stock(model, data, scale.steps),
                         OURS: ours(model, data, scale.steps)}, rounds, report=True)
     config = AutoConfig.from_pretrained(model.source)
     forward = encoder_flops(config, [len(one["input_ids"]) for one in data.examples], backbone.layers(model)) / len(data)
-    return {"contenders": found.as_json(), "items": scale.steps * BATCH, "steps": scale.steps, "shortest": SHORTEST,
-            "longest": LONGEST, "tokens": {name: found.given[name] for name in (STOCK_TRAINER, OURS)},
+    return {"contenders": times.as_json(), "items": scale.steps * BATCH, "steps": scale.steps, "shortest": SHORTEST,
+            "longest": LONGEST, "tokens": {name: times.given[name] for name in (STOCK_TRAINER, OURS)},
             "flops": 3 * forward * scale.steps * BATCH, "product_flops": products.flops}
 
 
@@ -70,35 +67,28 @@ class Counting:
 
 def stock(model: backbone.Backbone, data: PairDataset, steps: int) -> Prepare:
     """The Trainer with its defaults, but for bfloat16 and the number of steps."""
-    def arguments(folder: Path) -> Any:
-        from transformers import TrainingArguments
+    from transformers import DataCollatorWithPadding, TrainingArguments
 
-        return TrainingArguments(output_dir=str(folder), per_device_train_batch_size=BATCH, max_steps=steps,
-                                 bf16=numerics.dtype() == "bf16", use_cpu=numerics.device() == "cpu", save_strategy="no",
-                                 report_to=[], disable_tqdm=True, log_level="error", logging_steps=steps)
-
-    def collator(tokenizer: Any) -> Any:
-        from transformers import DataCollatorWithPadding
-
-        return DataCollatorWithPadding(tokenizer)
-
-    return training(model, data, arguments, collator, None)
+    return training(model, data, lambda folder: TrainingArguments(
+        output_dir=str(folder), per_device_train_batch_size=BATCH, max_steps=steps, bf16=numerics.dtype() == "bf16",
+        use_cpu=numerics.device() == "cpu", save_strategy="no", report_to=[], disable_tqdm=True, log_level="error",
+        logging_steps=steps), DataCollatorWithPadding)
 
 
 def ours(model: backbone.Backbone, data: PairDataset, steps: int) -> Prepare:
     """The Trainer as `cross_encoder` sets it."""
-    def arguments(folder: Path) -> Any:
-        from transformers import IntervalStrategy
+    from transformers import IntervalStrategy
 
+    def arguments(folder: Path) -> Any:
         made = fine_tuning.training_arguments(folder, len(data), Training(batch_size=BATCH), evaluations=1)
         made.max_steps, made.logging_steps, made.eval_strategy = steps, steps, IntervalStrategy.NO
         return made
 
-    return training(model, data, arguments, fine_tuning.collator, backbone.attention())
+    return training(model, data, arguments, fine_tuning.collator, attn_implementation=backbone.attention())
 
 
 def training(model: backbone.Backbone, data: PairDataset, arguments: Callable[[Path], Any], collator: Callable[[Any], Any],
-             attention: str | None) -> Prepare:
+             **settings: Any) -> Prepare:
     """A contender whose round trains a new copy of the model, and gives the `loss`, and the `real` and `padded` tokens read.
 
     Args:
@@ -106,18 +96,16 @@ def training(model: backbone.Backbone, data: PairDataset, arguments: Callable[[P
         data: the examples.
         arguments: of the Trainer, for a folder.
         collator: makes batches with a tokenizer.
-        attention: of the model; its default for None.
+        settings: of the model, in place of its defaults.
     """
     def made_ready() -> Callable[[], Any]:
         from transformers import AutoModelForSequenceClassification, PrinterCallback, Trainer
 
         fine_tuning.seed_everything(1)
-        chosen = {} if attention is None else {"attn_implementation": attention}
         network = model.build(AutoModelForSequenceClassification, num_labels=1, hidden_dropout_prob=0.0,
-                              attention_probs_dropout_prob=0.0, problem_type="multi_label_classification", **chosen)
+                              attention_probs_dropout_prob=0.0, problem_type="multi_label_classification", **settings)
         folder, counting = tempfile.TemporaryDirectory(), Counting(collator(model.tokenizer()))
-        trainer = Trainer(model=network, args=arguments(Path(folder.name)), train_dataset=data,
-                          data_collator=counting)
+        trainer = Trainer(model=network, args=arguments(Path(folder.name)), train_dataset=data, data_collator=counting)
         trainer.remove_callback(PrinterCallback)
 
         def work() -> dict[str, float]:

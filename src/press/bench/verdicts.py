@@ -20,13 +20,7 @@ import numpy as np
 
 from helpers.evaluation import hierarchical
 from helpers.evaluation.hierarchical import KnownNoise, Rows, training_noise
-from helpers.evaluation.significance import (
-    Paired,
-    TrainingNoise,
-    bootstrap_draws,
-    intervals,
-    permutation_ps,
-)
+from helpers.evaluation.significance import Paired, TrainingNoise, bootstrap_draws, intervals, permutation_ps
 from helpers.evaluation.verdicts import CONTRADICTED, EQUIVALENT, SUPPORTED, judge
 from press.bench.work import Scale
 
@@ -40,10 +34,6 @@ SETTINGS = (  # seeds of the first and the second system, queries, how much wide
     (0, 0, 43, 1.0), (0, 0, 400, 1.0), (1, 0, 400, 1.0), (1, 1, 400, 1.0), (2, 0, 400, 1.0), (2, 2, 400, 1.0), (3, 3, 400, 1.0),
     (4, 4, 400, 1.0), (2, 2, 1800, 1.0), (1, 1, 400, 1.5), (3, 3, 400, 1.5),
 )
-
-
-def prepare(scale: Scale) -> None:
-    """Nothing is needed."""
 
 
 def measure(scale: Scale, rounds: int) -> dict[str, Any]:
@@ -60,15 +50,10 @@ def seed_variance() -> float:
 
 @dataclass(frozen=True)
 class World:
-    """Repetitions of one experiment without a true difference.
+    """Repetitions of one experiment without a true difference."""
 
-    Args:
-        moved: differences of the systems' means over seeds, (queries, repetitions).
-        noises: what the inference takes the noise of training to be, one a repetition.
-    """
-
-    moved: np.ndarray
-    noises: list[TrainingNoise]
+    moved: np.ndarray  # differences of the systems' means over seeds, (queries, repetitions)
+    noises: list[TrainingNoise]  # what the inference takes the noise of training to be, one a repetition
 
 
 def row(rng: np.random.Generator, first: int, second: int, queries: int, wider: float, repetitions: int) -> dict[str, Any]:
@@ -111,7 +96,7 @@ def system(rng: np.random.Generator, seeds: int, queries: int, wider: float) -> 
 
 def comparisons(world: World, shift: float | np.ndarray, block: int = 250) -> list[Paired]:
     """The comparison in every repetition, with a true difference added, the same or one for each."""
-    found = []
+    pairs = []
     for start in range(0, world.moved.shape[1], block):
         moved, noises = (world.moved + shift)[:, start:start + block], world.noises[start:start + block]
         draws, p_values = bootstrap_draws(moved, noise=noises), permutation_ps(moved, noise=noises)
@@ -119,8 +104,8 @@ def comparisons(world: World, shift: float | np.ndarray, block: int = 250) -> li
             mean = float(moved[:, n].mean())
             whole, narrow = intervals(mean, draws[:, n])
             error = math.sqrt(float(moved[:, n].var(ddof=1)) / len(moved) + noise.variance)
-            found.append(Paired(whole, narrow, math.nan, float(p_values[n]), len(moved), error, noise=noise))
-    return found
+            pairs.append(Paired(whole, narrow, math.nan, float(p_values[n]), len(moved), error, noise=noise))
+    return pairs
 
 
 def share(verdicts: list[str], *kinds: str) -> float:

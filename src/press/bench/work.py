@@ -25,41 +25,23 @@ DEPTH = 100
 
 @dataclass(frozen=True)
 class Scale:
-    """The sizes of all sections.
+    """The sizes of all sections."""
 
-    Args:
-        collection: what is ranked.
-        unit: of it.
-        queries: whose candidates are re-ranked.
-        candidates: of each.
-        encoded: queries whose candidates are encoded.
-        searched: queries of BM25.
-        model: the cross-encoder that re-ranks.
-        sizes: shapes of models for queries a minute; none for the six of Steensland's table 5.5.
-        ranked: queries ranked by each of them in a round.
-        steps: of training in a round.
-        growth: the smallest number of queries, documents and candidates.
-        times: how many times as many are tried.
-        passages: of the generated collections that are streamed.
-        generated_queries: their queries, of training and of test each.
-        repetitions: of each experiment that verdicts are calibrated with.
-    """
-
-    collection: str
-    unit: str
-    queries: int
-    candidates: int
-    encoded: int
-    searched: int
-    model: Reranker
-    sizes: tuple[str, ...] = ()
-    ranked: int = 2
-    steps: int = 50
-    growth: tuple[int, int, int] = (20, 200, 10)
-    times: tuple[int, ...] = (1, 10, 100)
-    passages: tuple[int, ...] = (20_000, 200_000, 2_000_000)
-    generated_queries: int = 200
-    repetitions: int = 2_000
+    collection: str  # what is ranked
+    unit: str  # of it
+    queries: int  # whose candidates are re-ranked
+    candidates: int  # of each
+    encoded: int  # queries whose candidates are encoded
+    searched: int  # queries of BM25
+    model: Reranker  # the cross-encoder that re-ranks
+    sizes: tuple[str, ...] = ()  # shapes of models for queries a minute; none for the six of Steensland's table 5.5
+    ranked: int = 2  # queries ranked by each of them in a round
+    steps: int = 50  # of training in a round
+    growth: tuple[int, int, int] = (20, 200, 10)  # the smallest number of queries, documents and candidates
+    times: tuple[int, ...] = (1, 10, 100)  # how many times as many are tried
+    passages: tuple[int, ...] = (20_000, 200_000, 2_000_000)  # of the generated collections that are streamed
+    generated_queries: int = 200  # their queries, of training and of test each
+    repetitions: int = 2_000  # of each experiment that verdicts are calibrated with
 
     @property
     def bed(self) -> Testbed:
@@ -67,12 +49,14 @@ class Scale:
         return Testbed(self.collection, self.unit)
 
 
-def full() -> Scale:
-    """What is measured: the Almanac's passages and the book's base model."""
+def scale(small: bool) -> Scale:
+    """What is measured: the Almanac's passages and the book's base model; or a trial."""
+    if small:
+        return trial()
     return Scale("almanac", "passage", queries=50, candidates=20, encoded=25, searched=400, model=base_reranker())
 
 
-def small(collection: str = "almanac", unit: str = "passage") -> Scale:
+def trial(collection: str = "almanac", unit: str = "passage") -> Scale:
     """A trial of seconds a section: one layer, trained for a moment."""
     model = Reranker(collection, unit, queries=40, candidates=10, positives=1, negatives=2, answers=False, backbone="packaged:0",
                      epochs=1, evaluation_queries=4, evaluations=1)
@@ -82,13 +66,9 @@ def small(collection: str = "almanac", unit: str = "passage") -> Scale:
 
 @dataclass(frozen=True)
 class Work:
-    """The candidates of some queries: BM25's first ones, in windows.
+    """The candidates of some queries: BM25's first ones, in windows."""
 
-    Args:
-        scale: how many.
-    """
-
-    scale: Scale
+    scale: Scale  # how many
 
     def prepare(self) -> None:
         """Compute the steps before it: run, tokens, judgments, model."""
