@@ -1,6 +1,7 @@
 """A variant beside its baseline: paired systems, their tests, and the page that shows them."""
 
 import re
+from types import SimpleNamespace
 
 import nbformat
 import pandas as pd
@@ -71,7 +72,7 @@ def test_tests_are_the_projects_own_corrected_over_the_rows():
     own = [paired(after[name], before[name]) for name in "stu"]
     assert [row.test for row in rows] == own
     assert [row.p for row in rows] == holm([each.p_permutation for each in own])
-    assert [(row.won, row.tied, row.lost) for row in rows] == [(6, 0, 0), (0, 6, 0), (2, 1, 3)]
+    assert [row.counts for row in rows] == [(6, 0, 0), (0, 6, 0), (2, 1, 3)]
     assert rows[0].test.difference.mean == pytest.approx(11 / 60)
 
 
@@ -170,8 +171,8 @@ def written(tmp_path, monkeypatch):
         code = nbformat.v4.new_code_cell(outputs=[nbformat.v4.new_output("display_data", bundle)])
         executed = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# Title"), code])
         values = {each: parameters.get(each, 1) for each in page_header.chapters.schema("candidates")}
-        made = page_header.as_page(executed, "candidates", name, "almanac", values, values, 1.0)
-        nbformat.write(made, tmp_path / f"{name}.ipynb")
+        request = SimpleNamespace(chapter="candidates", name=name, profile="almanac", values=values, baseline=values, changed={})
+        nbformat.write(page_header.as_page(executed, request, 1.0), tmp_path / f"{name}.ipynb")
     return write
 
 

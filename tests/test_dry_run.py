@@ -11,7 +11,7 @@ from helpers.errors import BadInput
 from helpers.evaluation import significance
 from helpers.steps import ledger, registry
 from press.explain import dry_run
-from press.explain.known import Catalogue
+from press.explain.known import catalogue
 
 PARAMETERS = "count: int = 3  # how many\ntimes: int = 2  # factor"
 IMPORTS = "from dry_steps_module import doubled, numbers, total"
@@ -34,7 +34,7 @@ def chapter(tmp_path, monkeypatch):
         made = [nbformat.v4.new_markdown_cell("# Fake"), nbformat.v4.new_code_cell(PARAMETERS, metadata={"tags": ["parameters"]}),
                 *map(nbformat.v4.new_code_cell, (IMPORTS, *cells))]
         nbformat.write(nbformat.v4.new_notebook(cells=made), paths.NOTEBOOKS / "fake.ipynb")
-        return dry_run.of_chapter("fake", {"count": 3, "times": 2, **values}, Catalogue())
+        return dry_run.of_chapter("fake", {"count": 3, "times": 2, **values}, catalogue())
     return run
 
 

@@ -119,7 +119,7 @@ def test_a_disk_that_cannot_hold_it_all_is_said_before(tmp_path, monkeypatch):
 
 
 def test_the_command_without_network_ends_with_what_to_do(profile, capsys, monkeypatch):
-    monkeypatch.setattr(fetching, "items", lambda _: fetching._models(["hub:owner/small@main"]))
+    monkeypatch.setattr(fetching, "items", lambda _: list(fetching._models(["hub:owner/small@main"])))
     monkeypatch.setattr(hub, "fetch", offline)
     assert cli.main(["fetch", "--profile", "ours"]) == 2
     assert "hf download owner/small --revision main" in capsys.readouterr().err
@@ -136,7 +136,7 @@ def test_branches_and_tags_become_commits_and_nothing_else_changes(profile, monk
     assert text == comment + "\n" + rest.replace("hub:owner/small@main", f"hub:owner/small@{'a' * 40}").replace(
         "hub:owner/large@v1.0", f"hub:owner/large@{'b' * 40}")
     assert chapters.profile(profile)["chapters"]["encoders"]["backbones"][1] == f"hub:owner/large@{'b' * 40}"
-    assert pinning.pin(profile) == []
+    assert pinning.pin(profile) == ["every hub model is pinned"]
     assert [file.name for file in paths.PROFILES.iterdir()] == ["ours.yaml"]
 
 

@@ -11,12 +11,11 @@ from helpers.steps import registry
 from press.explain import known
 from press.explain.known import (
     OTHER_DATA,
-    OTHER_PARTS,
     OTHER_STEP,
     SAME_PART,
-    Catalogue,
     Difference,
     Known,
+    catalogue,
     differences,
     distance,
     nearest,
@@ -37,38 +36,38 @@ def one(wanted, other):
 
 
 def test_a_plain_argument():
-    assert one(recipe(a=1), recipe(a=2)) == Difference("a", "train", "a", "1", "2")
-    assert one(recipe(a="1"), recipe(a=1)) == Difference("a", "train", "a", '"1"', "1")
+    assert one(recipe(a=1), recipe(a=2)) == Difference(("a",), "train", "a", "1", "2")
+    assert one(recipe(a="1"), recipe(a=1)) == Difference(("a",), "train", "a", '"1"', "1")
 
 
 def test_an_argument_that_one_lacks():
-    assert one(recipe(a=1), recipe()) == Difference("a", "train", "a", "1", "none")
-    assert one(recipe(), recipe(a=1)) == Difference("a", "train", "a", "none", "1")
+    assert one(recipe(a=1), recipe()) == Difference(("a",), "train", "a", "1", "none")
+    assert one(recipe(), recipe(a=1)) == Difference(("a",), "train", "a", "none", "1")
 
 
 def test_an_argument_of_a_step_below_is_told_with_its_step_and_the_way_to_it():
     wanted, other = (recipe(model=recipe("encoder", pairs=recipe("pairs", seed=seed))) for seed in (1, 2))
-    assert one(wanted, other) == Difference("model", "pairs", "seed", "1", "2")
+    assert one(wanted, other) == Difference(("model", "pairs", "seed"), "pairs", "seed", "1", "2")
 
 
 def test_steps_in_a_list_are_compared_one_by_one():
     assert one(recipe(parts=[recipe("x", a=1), recipe("x", a=2)]), recipe(parts=[recipe("x", a=1), recipe("x", a=3)])) \
-        == Difference("parts", "x", "a", "2", "3")
+        == Difference(("parts", 1, "a"), "x", "a", "2", "3")
     assert one(recipe(parts=[1, 2]), recipe(parts=[1, 3])).value == "[1, 2]"
 
 
 def test_another_step_in_its_place_and_other_data_weigh_more():
     assert one(recipe(run=recipe("bm25")), recipe(run=recipe("dense"))) == \
-        Difference("run", "train", "run", "bm25", "dense", OTHER_STEP)
+        Difference(("run",), "train", "run", "bm25", "dense", OTHER_STEP)
     assert one(recipe(texts=data("docs")), recipe(texts=data("passages"))) == \
-        Difference("texts", "train", "texts", "almanac/docs", "almanac/passages", OTHER_DATA)
+        Difference(("texts",), "train", "texts", "almanac/docs", "almanac/passages", OTHER_DATA)
 
 
-def test_the_same_part_of_another_collection_is_nearer_than_another_part_and_further_parts_are_further():
+def test_the_same_part_of_another_collection_is_nearer_than_another_part_and_further_parts_count_alone():
     docs, elsewhere, more = data("docs", "1"), data("docs", "2"), data("passages")
-    assert one(recipe(texts=docs), recipe(texts=elsewhere)).weight == SAME_PART
-    assert SAME_PART < OTHER_DATA < OTHER_PARTS
-    assert one(recipe(texts=[docs]), recipe(texts=[docs, more])).weight == OTHER_PARTS
+    assert one(recipe(texts=docs), recipe(texts=elsewhere)).weight == SAME_PART < OTHER_DATA
+    assert one(recipe(texts=[docs]), recipe(texts=[docs, more])) == \
+        Difference(("texts", 1), "train", "texts", "none", "almanac/passages", OTHER_DATA)
 
 
 def test_among_equals_the_almanacs_come_first():
@@ -86,9 +85,9 @@ def test_data_of_one_name_that_changed():
 def test_what_two_inputs_share_counts_once():
     asked = [recipe("queries", sample=sample) for sample in (3, 4)]
     wanted, other = (recipe(run=recipe("bm25", queries=queries), queries=queries) for queries in asked)
-    found = differences(wanted, other)
-    assert {each.through for each in found} == {"run", "queries"}
-    assert distance(frozenset(found)) == 1
+    found = list(differences(wanted, other))
+    assert {difference.path[0] for difference in found} == {"run", "queries"}
+    assert distance(found) == 1
 
 
 def entry(given, key="k", seconds=1.0):
@@ -101,7 +100,7 @@ def test_the_nearest_comes_first_and_the_same_key_is_the_nearest_of_all():
               entry(recipe(a=2, b=1, run=recipe("bm25")), "3")]
     assert [each.key for each, _ in nearest(wanted, others)] == ["3", "2", "1"]
     same = known.recipe.key_of(wanted)
-    assert nearest(wanted, [*others, entry(wanted, same)])[0] == (entry(wanted, same), frozenset())
+    assert nearest(wanted, [*others, entry(wanted, same)])[0] == (entry(wanted, same), [])
 
 
 @pytest.fixture
@@ -122,9 +121,9 @@ def make():
 def test_a_stored_computation_is_known_with_its_folder(store):
     step = make()
     step.value()
-    (found,) = Catalogue().of("total")
+    (found,) = catalogue()["total"]
     assert (found.key, found.place, found.folder.is_dir()) == (step.key, "here", True)
-    assert sorted(each.recipe["arguments"]["count"] for each in Catalogue().of("numbers")) == [3, 4]
+    assert sorted(each.recipe["arguments"]["count"] for each in catalogue()["numbers"]) == [3, 4]
 
 
 def test_a_recorded_run_tells_of_the_steps_below_it(store):
@@ -138,7 +137,7 @@ def test_a_recorded_run_tells_of_the_steps_below_it(store):
     manifest.write_text(json.dumps(told))
     for name in ("numbers", "doubled"):
         (store / "store" / name).rename(store / name)
-    found = {each.recipe["arguments"]["count"]: each for each in Catalogue().of("numbers")}
+    found = {each.recipe["arguments"]["count"]: each for each in catalogue()["numbers"]}
     assert (found[3].seconds, found[3].place, found[3].folder) == (33.0, "recorded run", None)
     assert found[4].seconds is not None
     assert found[3].key == sys.modules["dry_steps_module"].numbers(3).key
@@ -146,4 +145,4 @@ def test_a_recorded_run_tells_of_the_steps_below_it(store):
 
 def test_the_entry_itself_is_preferred_to_what_a_later_step_tells_of_it(store):
     make().value()
-    assert all(each.folder is not None for name in ("numbers", "doubled") for each in Catalogue().of(name))
+    assert all(each.folder is not None for name in ("numbers", "doubled") for each in catalogue()[name])

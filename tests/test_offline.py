@@ -10,7 +10,7 @@ from helpers.networks import backbone
 from helpers.networks.backbone import layers, resolve
 from press import execute
 from press.explain import dry_run, offline
-from press.explain.known import Catalogue
+from press.explain.known import catalogue
 
 BERT = "hub:google-bert/bert-base-uncased@main"
 
@@ -59,5 +59,5 @@ def test_the_network_is_refused_and_given_back():
 @pytest.mark.slow
 @pytest.mark.parametrize("chapter", ["collection", "condenser", "pipeline"])
 def test_chapters_of_the_large_profile_open_no_socket(sealed, chapter):
-    found = dry_run.of_chapter(chapter, execute.request(chapter, "msmarco", {}).values, Catalogue())
+    found = dry_run.of_chapter(chapter, execute.request(chapter, "msmarco", {}).values, catalogue())
     assert len(found.missing) > 10

@@ -74,11 +74,10 @@ def test_what_one_picture_lacks_differs(tmp_path, old, new):
     assert page_diff.mark(*pictures, tmp_path / "marked.png") == pytest.approx(50 / 150)
 
 
-def test_the_report_shows_the_largest_change_first_and_escapes_names():
+def test_the_report_shows_all_pictures_and_escapes_names():
     changes = [Change("a", "changed", 0.01), Change("b&c", "changed", 0.5), Change("d", "new"), Change("e", "gone")]
     report, summary = page_diff.report(changes), page_diff.summary(changes)
-    order = [report.index(f"<h2>{name}") for name in ("d: new", "e: gone", "b&amp;c: changed, 50.0 %", "a: changed, 1.0 %")]
-    assert order == sorted(order)
+    assert all(f"<h2>{name}" in report for name in ("d: new", "e: gone", "b&amp;c: changed, 50.0 %", "a: changed, 1.0 %"))
     assert report.count("<img ") == 2 * 3 + 2
     assert "What changed: 4 pages" in report
     assert "| b&c | changed | 50.0 % |" in summary
@@ -92,6 +91,7 @@ def test_every_changed_page_is_photographed_before_and_after(books, tmp_path):
     except BadInput as error:
         skip_or_fail(error)
     changes = page_diff.compare(*books, tmp_path / "out")
+    assert [change.share for change in changes] == sorted((change.share for change in changes), reverse=True)
     found = {change.page: change for change in changes}
     assert set(found) == {"chapters/a", "chapters/b", "added", "gone"}
     assert 0 < found["chapters/a"].share < 0.05

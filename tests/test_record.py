@@ -15,6 +15,7 @@ from helpers.steps import ledger, provenance, rebuilding, recipe, registry
 from helpers.steps.store import MANIFEST, Store, fingerprint, read_entry
 from press import chapters, page_header, record, step_digests
 from press.record import drift_of
+from press.variants import PageRequest
 
 
 @pytest.fixture
@@ -47,7 +48,7 @@ def pages_use(**pages):
         bundle = Fragment("<p>x</p>", data={"ledger": lines})._repr_mimebundle_()
         code = nbformat.v4.new_code_cell(outputs=[nbformat.v4.new_output("display_data", bundle)])
         executed = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# Title"), code])
-        page = page_header.as_page(executed, "collection", name, "almanac", values, values, 1.0)
+        page = page_header.as_page(executed, PageRequest("collection", "almanac", values, values), 1.0)
         nbformat.write(page, paths.CHAPTERS / f"{name}.ipynb")
 
 

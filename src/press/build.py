@@ -56,8 +56,8 @@ def write_toc() -> Path:
 
 def variant_entry(page: Path) -> dict[str, Any]:
     """A variant's place in the contents, titled by what was changed, with its comparison below it if that is written."""
-    run = execute.run_of(page)
-    changed = ", ".join(f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in run.get("changed", {}).items())
+    changed = ", ".join(f"{name} = {json.dumps(value, ensure_ascii=False)}"
+                        for name, value in execute.run_of(page).get("changed", {}).items())
     shown = changed if len(changed) <= LONGEST else f"{changed[:LONGEST]} …"
     title = variants.title(variants.chapter_of(page.stem))
     entry: dict[str, Any] = {"file": f"chapters/{page.stem}", "title": f"{title}: {shown}"}

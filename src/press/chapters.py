@@ -5,6 +5,7 @@ the table on the page all read it. Papermill alone would only warn of an unknown
 """
 
 import ast
+import contextlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 
 import nbformat
 import yaml
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from helpers import paths
 from helpers.errors import BadInput
@@ -45,15 +46,16 @@ class Parameter:
 
     def parse(self, text: str) -> Any:
         """The value of a command-line text: itself for `str`, JSON or a Python literal for the rest."""
-        if self.annotation == "str":
-            return self.check(text)
-        for reader in (json.loads, ast.literal_eval):
-            try:
-                return self.check(reader(text))
-            except (ValueError, SyntaxError, TypeError) as error:
-                if isinstance(error, BadInput):
-                    raise
-        return self.check(text)
+        value: Any = text
+        for read in () if self.annotation == "str" else (ast.literal_eval, json.loads):
+            with contextlib.suppress(ValueError, SyntaxError, TypeError):
+                value = read(text)
+        return self.check(value)
+
+
+def listing(chapter: str) -> list[str]:
+    """The parameters of a chapter, a line each."""
+    return [f"{one.name}: {one.annotation} = {one.default!r}   {one.meaning}" for one in schema(chapter).values()]
 
 
 def names() -> list[str]:
@@ -90,7 +92,7 @@ def schema(chapter: str) -> dict[str, Parameter]:
 
 
 def _declarations(source: str, file: Path) -> list[tuple[str, Parameter]]:
-    lines, found = source.splitlines(), []
+    lines, declared = source.splitlines(), []
     for node in ast.parse(source).body:
         line = lines[node.lineno - 1]
         if not isinstance(node, ast.AnnAssign) or not isinstance(node.target, ast.Name) or node.value is None \
@@ -98,33 +100,38 @@ def _declarations(source: str, file: Path) -> list[tuple[str, Parameter]]:
             raise BadInput(f"{line!r} is no parameter", file=file, mend="write `name: type = default  # meaning`")
         name = node.target.id
         meaning = lines[(node.end_lineno or node.lineno) - 1].split("#", 1)[1].strip()
-        found.append((name, Parameter(name, ast.unparse(node.annotation), ast.literal_eval(node.value), meaning)))
-    return found
+        declared.append((name, Parameter(name, ast.unparse(node.annotation), ast.literal_eval(node.value), meaning)))
+    return declared
+
+
+class Profile(BaseModel, extra="forbid"):
+    """A profile's file: `shared` values for every chapter that has the parameter, and `chapters` for one alone."""
+
+    shared: dict[str, Any] | None = None
+    chapters: dict[str, dict[str, Any] | None] | None = None
 
 
 def profile(name: str) -> dict[str, Any]:
-    """A profile: `shared` values for every chapter that has the parameter, and `chapters` for one alone."""
+    """The values of a profile, `shared` and `chapters`.
+
+    Raises:
+        BadInput: if there is none of that name, or it names chapters or parameters that there are not.
+    """
     file = paths.PROFILES / f"{name}.yaml"
     if not file.exists():
-        there = sorted(f.stem for f in paths.PROFILES.glob("*.yaml"))
+        there = sorted(file.stem for file in paths.PROFILES.glob("*.yaml"))
         raise BadInput(f"no profile {name!r}", mend=f"choose from {', '.join(there)}")
     try:
-        content = yaml.safe_load(file.read_text(encoding="utf-8")) or {}
-    except yaml.YAMLError as error:
-        raise BadInput(f"not valid YAML ({str(error).splitlines()[0]})", file=file, mend="see profiles/almanac.yaml") from None
-    if not isinstance(content, dict) or set(content) - {"shared", "chapters"}:
-        raise BadInput("a profile has `shared` and `chapters`, nothing else", file=file, mend="see profiles/almanac.yaml")
-    content = {name: content.get(name) or {} for name in ("shared", "chapters")}
-    if isinstance(content["chapters"], dict):
-        content["chapters"] = {name: own or {} for name, own in content["chapters"].items()}
-    if not all(isinstance(part, dict) for part in (*content.values(), *dict(content["chapters"]).values())):
-        raise BadInput("`shared` and each of `chapters` map names to values", file=file, mend="see profiles/almanac.yaml")
-    known = {parameter for chapter in names() for parameter in schema(chapter)}
-    if unknown := sorted(set(content["shared"]) - known):
+        content = Profile.model_validate(yaml.safe_load(file.read_text(encoding="utf-8")) or {})
+    except (yaml.YAMLError, ValidationError) as error:
+        raise BadInput(f"no profile, which maps names to values in `shared` and `chapters` ({str(error).splitlines()[0]})",
+                       file=file, mend="see profiles/almanac.yaml") from None
+    shared, own = content.shared or {}, {name: values or {} for name, values in (content.chapters or {}).items()}
+    if unknown := sorted(set(shared) - {parameter for chapter in names() for parameter in schema(chapter)}):
         raise BadInput(f"no chapter has a parameter {unknown[0]!r}", file=file, mend="remove it from `shared`")
-    if unknown := sorted(set(content["chapters"]) - set(templates())):
+    if unknown := sorted(set(own) - set(templates())):
         raise BadInput(f"no chapter {unknown[0]!r}", file=file, mend=f"choose from {', '.join(templates())}")
-    return content
+    return {"shared": shared, "chapters": own}
 
 
 def resolve(chapter: str, profile_name: str, given: dict[str, str]) -> dict[str, Any]:
@@ -139,8 +146,7 @@ def resolve(chapter: str, profile_name: str, given: dict[str, str]) -> dict[str,
         if unknown := sorted(set(source) - set(known)):
             raise BadInput(f"chapter {chapter} has no parameter {unknown[0]!r} ({where})",
                            mend=f"choose from {', '.join(known)}")
-    values = {name: parameter.default for name, parameter in known.items()}
-    values.update({name: value for name, value in content["shared"].items() if name in known})
-    values.update(own)
+    shared = {name: value for name, value in content["shared"].items() if name in known}
+    values = {**{name: parameter.default for name, parameter in known.items()}, **shared, **own}
     checked = {name: known[name].check(value) for name, value in values.items()}
     return {**checked, **{name: known[name].parse(text) for name, text in given.items()}}

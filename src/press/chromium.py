@@ -5,16 +5,15 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from helpers.errors import BadInput
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Page
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-MAC = (Path("/Applications/Chromium.app/Contents/MacOS/Chromium"),
-       Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"))
+MAC = ("/Applications/Chromium.app/Contents/MacOS/Chromium", "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
 MEND = "`make browser` installs it on Debian and Ubuntu; BOOK_CHROMIUM=/path/to/it names another one"
 
 
@@ -25,15 +24,12 @@ def find() -> Path:
         BadInput: if there is none, or if `BOOK_CHROMIUM` names no program.
     """
     named = os.environ.get("BOOK_CHROMIUM")
-    if named:
-        found = shutil.which(named)
-        if found is None:
-            raise BadInput(f"BOOK_CHROMIUM names no program: {named}", mend="correct it, or unset it")
-        return Path(found)
-    for found in (*map(shutil.which, NAMES), *(str(path) for path in MAC if path.exists())):
-        if found:
-            return Path(found)
-    raise BadInput("no Chromium was found", mend=MEND)
+    program = next(filter(None, map(shutil.which, [named] if named else [*NAMES, *MAC])), None)
+    if program is None and named:
+        raise BadInput(f"BOOK_CHROMIUM names no program: {named}", mend="correct it, or unset it")
+    if program is None:
+        raise BadInput("no Chromium was found", mend=MEND)
+    return Path(program)
 
 
 @contextmanager
@@ -48,9 +44,13 @@ def browser() -> Iterator["Browser"]:
         from playwright.sync_api import sync_playwright
     except ImportError:
         raise BadInput("Playwright, which drives Chromium, is not installed", mend="`make env`") from None
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=path)
-        try:
-            yield running
-        finally:
-            running.close()
+    with sync_playwright() as playwright, playwright.chromium.launch(executable_path=path) as running:
+        yield running
+
+
+@contextmanager
+def window(width: int, height: int = 900, colours: Literal["light", "dark"] = "light") -> Iterator["Page"]:
+    """A window of a browser, without the network; width and height in CSS pixels."""
+    with browser() as running, running.new_context(viewport={"width": width, "height": height}, color_scheme=colours,
+                                                   reduced_motion="reduce", offline=True) as context:
+        yield context.new_page()

@@ -6,7 +6,6 @@ The page `generated/cite` shows them all, with the commands that compute a run a
 import json
 import re
 import shlex
-from pathlib import Path
 from typing import Any
 
 import yaml
@@ -45,15 +44,17 @@ def site(page: str = "") -> str:
 
 def of_book() -> str:
     """The entry of the book."""
-    return entry("book", KEY, {**_shared(), "title": latex(citation()["title"]), "publisher": "Self-published",
-                               "url": site(), "note": f"Version {citation()['version']}"})
+    about = citation()
+    return entry("book", KEY, {**_shared(latex(about["title"])), "publisher": "Self-published", "url": site(),
+                               "note": f"Version {about['version']}"})
 
 
 def of_chapter(chapter: str) -> str:
     """The entry of a chapter, whoever runs it."""
+    about = citation()
     return entry("incollection", f"{KEY}-{chapter}", {
-        **_shared(), "title": f"{{{latex(variants.title(chapter))}}}", "booktitle": latex(citation()["title"]),
-        "publisher": "Self-published", "url": site(f"chapters/{chapter}.html"), "note": f"Version {citation()['version']}"})
+        **_shared(f"{{{latex(variants.title(chapter))}}}"), "booktitle": latex(about["title"]), "publisher": "Self-published",
+        "url": site(f"chapters/{chapter}.html"), "note": f"Version {about['version']}"})
 
 
 def of_run(page: str, run: dict[str, Any]) -> str:
@@ -63,16 +64,15 @@ def of_run(page: str, run: dict[str, Any]) -> str:
         page: its name, `candidates`, or `candidates--1c472a` of a variant.
         run: profile, commit, parameters and, if known, date of the run.
     """
-    chapter, digest = variants.chapter_of(page), parameters_digest(run)
-    changed = changed_parameters(chapter, run["parameters"])
-    values = ", ".join(f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in changed.items())
+    chapter, digest, date = variants.chapter_of(page), parameters_digest(run), run.get("date", "")
+    values = ", ".join(f"{name} = {json.dumps(value, ensure_ascii=False)}"
+                       for name, value in changed_parameters(chapter, run["parameters"]).items())
     note = (f"Run of the profile {run['profile']} at commit {run['commit']}; parameters {digest}: "
-            + (f"{values}; all others as the chapter declares them" if values else "all as the chapter declares them"))
-    date = run.get("date", "")
+            + (f"{values}; all others as the chapter declares them" if values else "all as the chapter declares them")
+            + (f"; run on {date[:10]}" if date else ""))
+    title = f"{{{latex(variants.title(chapter))}}}: one run of a chapter of {latex(citation()['title'])}"
     return entry("misc", f"{KEY}-{page}-{digest}", {
-        **_shared(), "title": f"{{{latex(variants.title(chapter))}}}: one run of a chapter of {latex(citation()['title'])}",
-        "year": date[:4] or _year(), "version": latex(run["commit"]), "url": site(f"chapters/{page}.html"),
-        "note": latex(note + (f"; run on {date[:10]}" if date else ""))})
+        **_shared(title, date), "version": latex(run["commit"]), "url": site(f"chapters/{page}.html"), "note": latex(note)})
 
 
 def parameters_digest(run: dict[str, Any]) -> str:
@@ -90,24 +90,18 @@ def command(page: str, run: dict[str, Any]) -> str:
     """The commands that compute a run again, from its commit on."""
     chapter = variants.chapter_of(page)
     usual = chapters.resolve(chapter, run["profile"], {})
-    own = [f"-p {name} {shlex.quote(value if isinstance(value, str) else json.dumps(value))}"
+    own = [f" -p {name} {shlex.quote(value if isinstance(value, str) else json.dumps(value))}"
            for name, value in run["parameters"].items() if value != usual.get(name)]
-    extra = f" --profile {run['profile']}" + "".join(f" {part}" for part in own)
-    return f"git checkout {run['commit'].rstrip('+')}\nmake env\n.venv/bin/book chapter {chapter}{extra}"
+    return (f"git checkout {run['commit'].rstrip('+')}\nmake env\n"
+            f".venv/bin/book chapter {chapter} --profile {run['profile']}{''.join(own)}")
 
 
-def _shared() -> dict[str, str]:
-    return {"author": " and ".join(map(_author, citation()["authors"])), "title": "", "year": _year()}
-
-
-def _author(author: dict[str, str]) -> str:
-    if "name" in author:
-        return f"{{{latex(author['name'])}}}"
-    return latex(f"{author['family-names']}, {author['given-names']}")
-
-
-def _year() -> str:
-    return str(citation()["date-released"])[:4]
+def _shared(title: str, date: str = "") -> dict[str, str]:
+    """The fields that all entries have; the year is that of the release without a date."""
+    about = citation()
+    authors = [f"{{{latex(author['name'])}}}" if "name" in author else
+               latex(f"{author['family-names']}, {author['given-names']}") for author in about["authors"]]
+    return {"author": " and ".join(authors), "title": title, "year": (date or str(about["date-released"]))[:4]}
 
 
 LICENCES = """## Licences
@@ -129,31 +123,21 @@ that were not committed.
 
 def page() -> str:
     """The page `generated/cite`, in Markdown."""
-    parts = ["# How to cite", INTRO, _address(), "## The book", _block("bibtex", of_book()), LICENCES,
-             "## Chapters and runs"]
-    runs = {file.stem: run for file in executed() if (run := execute.run_of(file))}
+    place = repository.repository()
+    address = ("This copy of the book has no public address yet, so the entries have no `url`: it comes from `repository.url` "
+               "in `book/_config.yml`, or from the repository in which GitHub builds the book.") if place.is_placeholder else (
+        f"The repository is <{place.url}>, with a [CITATION.cff]({place.url}/blob/{place.branch}/CITATION.cff).")
+    parts = ["# How to cite", INTRO, address, "## The book", _block("bibtex", of_book()), LICENCES, "## Chapters and runs"]
     for chapter in chapters.names():
         parts += [f"(cite-{chapter})=\n### {variants.title(chapter)}", _block("bibtex", of_chapter(chapter))]
-        for name in sorted(name for name in runs if variants.chapter_of(name) == chapter):
-            kind = "This run" if name == chapter else f"The variant `{name}`"
-            parts += [f"{kind}, and how to compute it again:", _block("bibtex", of_run(name, runs[name])),
-                      _block("bash", command(name, runs[name]))]
-    return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def executed() -> list[Path]:
-    """The executed pages of the chapters, variants too."""
-    files = [paths.CHAPTERS / f"{name}.ipynb" for name in chapters.names()]
-    return [file for file in files if file.exists()] + variants.pages()
+        baseline = paths.CHAPTERS / f"{chapter}.ipynb"
+        for file in [baseline, *(page for page in variants.pages() if variants.chapter_of(page.stem) == chapter)]:
+            if file.exists() and (run := execute.run_of(file)):
+                kind = "This run" if file == baseline else f"The variant `{file.stem}`"
+                parts += [f"{kind}, and how to compute it again:", _block("bibtex", of_run(file.stem, run)),
+                          _block("bash", command(file.stem, run))]
+    return "\n\n".join(parts) + "\n"
 
 
 def _block(language: str, text: str) -> str:
     return f"```{language}\n{text}\n```"
-
-
-def _address() -> str:
-    place = repository.repository()
-    if place.is_placeholder:
-        return ("This copy of the book has no public address yet, so the entries have no `url`: it comes from `repository.url` "
-                "in `book/_config.yml`, or from the repository in which GitHub builds the book.")
-    return f"The repository is <{place.url}>, with a [CITATION.cff]({place.url}/blob/{place.branch}/CITATION.cff)."

@@ -1,23 +1,38 @@
 """The command line: `book build`, `book chapter`, `book search` and a few more; `book --help` lists them.
 
-`make` calls it; every command also works by hand inside the environment.
+`make` calls it; every command also works by hand inside the environment. A command is a function that takes the options by name;
+its module is imported when it runs. What it returns is printed, line by line, or is the exit code.
 """
 
 import argparse
+import importlib
+import os
 import sys
+import time
+from pathlib import Path
+from typing import Any
 
 from helpers.errors import BadInput, NetworkNeeded
 from helpers.steps import cluster
-from press import commands
 from press.bench.command import ROUNDS, SECTIONS
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; 0 if it went well, 2 for input that the reader can mend."""
-    options = _parser().parse_args(arguments)
+    options = vars(_parser().parse_args(arguments))
+    module, _, function = options.pop("target").partition(":")
+    if options.pop("fresh", False):
+        os.environ["BOOK_FRESH"] = str(time.time())  # no step uses a value that is older than now
+    if "given" in options:
+        options["given"] = dict(options["given"])
     try:
-        with cluster.started(getattr(options, "cluster", ""), getattr(options, "workers", 0)):
-            return options.run(options)
+        with cluster.started(options.pop("cluster", ""), options.pop("workers", 0)):
+            result = getattr(importlib.import_module(f"press.{module}"), function)(**options)
+            if isinstance(result, int):
+                return result
+            for line in [result] if isinstance(result, str | Path) else result or ():
+                print(line, flush=True)
+            return 0
     except (BadInput, NetworkNeeded) as error:
         print(f"\n{error}", file=sys.stderr)
         return 2
@@ -27,86 +42,69 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="book", description=__doc__.splitlines()[0] if __doc__ else "")
     known = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    def command(name: str, run, help_text: str) -> argparse.ArgumentParser:  # noqa: ANN001
+    def command(name: str, target: str, help_text: str, *options: tuple[tuple[str, ...], dict[str, Any]]) -> None:
         sub = known.add_parser(name, help=help_text)
-        sub.set_defaults(run=run)
-        return sub
+        sub.set_defaults(target=target)
+        for names, settings in options:
+            sub.add_argument(*names, **settings)
 
-    def profile_of(sub: argparse.ArgumentParser) -> None:
-        sub.add_argument("--profile", default="almanac", help="almanac (default), mini, dl19 or msmarco")
-        sub.add_argument("--fresh", action="store_true", help="recompute everything, recorded runs too")
+    def option(*names: str, **settings: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
+        return names, settings
 
-    def cluster_of(sub: argparse.ArgumentParser) -> None:
-        sub.add_argument("--cluster", default="", metavar="local|slurm|ADDRESS", help="compute the steps on a Dask cluster")
-        sub.add_argument("--workers", type=_positive, default=0, help="of the local cluster (one a core), or Slurm jobs (2)")
+    profile = option("--profile", default="almanac", help="almanac (default), mini, dl19 or msmarco")
+    fresh = option("--fresh", action="store_true", help="recompute everything, recorded runs too")
+    given = option("-p", "--parameter", dest="given", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"))
+    computed = (profile, fresh, option("--cluster", default="", metavar="local|slurm|ADDRESS", help="compute the steps on Dask"),
+                option("--workers", type=_positive, default=0, help="of the local cluster (one a core), or Slurm jobs (2)"))
+    no_render = option("--no-render", action="store_true", help="do not render the book afterwards")
 
-    whole = command("build", commands.build, "run all chapters and render the book")
-    profile_of(whole)
-    cluster_of(whole)
-    chapter = command("chapter", commands.chapter, "run one chapter and render it")
-    chapter.add_argument("name")
-    chapter.add_argument("-p", "--parameter", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"))
-    chapter.add_argument("--no-render", action="store_true", help="execute only")
-    profile_of(chapter)
-    cluster_of(chapter)
-    explained = command("explain", commands.explain, "say what a chapter, or the whole book, would run, why, and for how long")
-    explained.add_argument("name", nargs="?", default="", help="all chapters if none is named")
-    explained.add_argument("-p", "--parameter", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"))
-    profile_of(explained)
-    needed = command("fetch", commands.fetch, "fetch in advance all that a profile needs from the network; call again to go on")
-    needed.add_argument("--profile", default="almanac", help="almanac (default), mini, dl19 or msmarco")
-    needed.add_argument("--list", action="store_true", help="say only what there is to fetch, and where it goes")
-    pinned = command("pin", commands.pin, "replace branches of hub models in a profile's file by commit hashes")
-    pinned.add_argument("--profile", default="msmarco", help="almanac, mini, dl19 or msmarco (default)")
-    search = command("search", commands.search, "rank a collection for your own queries")
-    search.add_argument("query", nargs="+")
-    search.add_argument("--collection", default="almanac", help="almanac (default), a folder, or irds:<id>")
-    search.add_argument("--unit", default="", choices=["", "document", "passage"], help="documents, if there are any")
-    search.add_argument("--reranker", default="minilm", choices=["minilm", "bert", "none"],  # search_command.RERANKERS
-                        help="minilm (default; zero-shot bi-encoder), bert (trained at the first call: ten minutes), none")
-    search.add_argument("--feedback", default="none", choices=["none", "documents", "passages"],
-                        help="Bo1 terms from whole documents, or from their first words")
-    search.add_argument("-k", type=_positive, default=10, help="documents shown")
-    command("parameters", commands.parameters, "list the parameters of a chapter").add_argument("name")
-    verify = command("verify", commands.verify, "recompute a random sample of the recorded runs and compare")
-    verify.add_argument("--sample", type=int, default=3)
-    verify.add_argument("--budget", type=float, default=900, help="seconds that the sample may cost")
-    verify.add_argument("--seed", type=int, default=None)
-    record = command("record", commands.record, "ship the slow steps of the executed chapters as recorded runs")
-    record.add_argument("--over", type=float, default=60, help="seconds, with all that comes before")
-    bench = command("bench", commands.bench, "time this book's code against others', on a quiet machine")
-    bench.add_argument("--only", action="append", default=[], choices=SECTIONS, metavar="NAME",
-                       help=f"{', '.join(SECTIONS)}; may be given again (all by default)")
-    bench.add_argument("--rounds", type=int, default=ROUNDS, help="of each contender, after one that does not count")
-    bench.add_argument("--out", default="", help="the file (bench/<machine>.json)")
-    bench.add_argument("--small", action="store_true", help="a trial of seconds: whether everything runs")
-    shots = command("screenshots", commands.screenshots, "photograph every page of the rendered book: wide, on a phone, dark")
-    shots.add_argument("--html", default="", help="a rendered book (book/_build/html)")
-    shots.add_argument("--to", default="", help="the folder for the pictures (BOOK_SCREENSHOTS, book/_build/screenshots)")
-    copy = command("open", commands.open_copies, "write your own copies of chapters, with a profile's values in them")
-    copy.add_argument("name", nargs="+")
-    copy.add_argument("--profile", default="almanac", help="almanac (default), mini, dl19 or msmarco")
-    copy.add_argument("-p", "--parameter", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"))
-    copy.add_argument("--to", default="", help="the folder (mine)")
-    exported = command("export", commands.export, "write the systems of a chapter as TREC runs with ir_metadata headers")
-    exported.add_argument("name")
-    exported.add_argument("system", nargs="*", help="as the page calls them; all if none is named")
-    exported.add_argument("-p", "--parameter", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"))
-    exported.add_argument("--to", default="runs", help="the folder (runs)")
-    profile_of(exported)
-    differing = command("why", commands.why, "explain why two runs of one system differ")
-    differing.add_argument("first", help="a TREC run")
-    differing.add_argument("second", help="another one")
-    command("pdf", commands.pdf, "print the rendered book as a PDF and link it from the pages")
-    diff = command("diff", commands.diff, "show what differs between two rendered books, in pictures")
-    diff.add_argument("old", help="the folder of a rendered book, such as book/_build/html")
-    diff.add_argument("new")
-    diff.add_argument("--to", default="", help="the folder for the report (book/_build/diff)")
-    address = command("address", commands.address, "set the repository's public address, here and in the templates' setup cells")
-    address.add_argument("url", nargs="?", default="", help="https://github.com/<owner>/<name>; without it, the present one")
-    command("steps", commands.steps, "accept the present source of every step (tests/steps.json)")
-    clean = command("clean-variants", commands.clean_variants, "remove the variant pages and their comparisons")
-    clean.add_argument("--no-render", action="store_true", help="do not render the contents without them")
+    command("build", "commands:build", "run all chapters and render the book", *computed)
+    command("chapter", "commands:chapter", "run one chapter and render it", option("name"), given, no_render, *computed)
+    command("explain", "explain.plan:explain", "say what a chapter, or the whole book, would run, why, and for how long",
+            option("name", nargs="?", default="", help="all chapters if none is named"), given, profile, fresh)
+    command("fetch", "fetching:fetch_profile", "fetch in advance all that a profile needs from the network; call again to go on",
+            profile, option("--list", dest="only_list", action="store_true", help="say only what there is to fetch"))
+    command("pin", "pinning:pin", "replace branches of hub models in a profile's file by commit hashes",
+            option("--profile", default="msmarco", help="almanac, mini, dl19 or msmarco (default)"))
+    command("search", "search_command:answer", "rank a collection for your own queries",
+            option("queries", nargs="+", metavar="query"),
+            option("--collection", default="almanac", help="almanac (default), a folder, or irds:<id>"),
+            option("--unit", default="", choices=["", "document", "passage"], help="documents, if there are any"),
+            option("--reranker", default="minilm", choices=["minilm", "bert", "none"],  # search_command.RERANKERS
+                   help="minilm (default; zero-shot bi-encoder), bert (trained at the first call: ten minutes), none"),
+            option("--feedback", default="none", choices=["none", "documents", "passages"],
+                   help="Bo1 terms from whole documents, or from their first words"),
+            option("-k", type=_positive, default=10, help="documents shown"))
+    command("parameters", "chapters:listing", "list the parameters of a chapter", option("chapter"))
+    command("verify", "record:verify", "recompute a random sample of the recorded runs and compare",
+            option("--sample", type=int, default=3), option("--seed", type=int, default=None),
+            option("--budget", type=float, default=900, help="seconds that the sample may cost"))
+    command("record", "record:record", "ship the slow steps of the executed chapters as recorded runs",
+            option("--over", type=float, default=60, help="seconds, with all that comes before"))
+    command("bench", "bench.command:run", "time this book's code against others', on a quiet machine",
+            option("--only", action="append", default=[], choices=SECTIONS, metavar="NAME",
+                   help=f"{', '.join(SECTIONS)}; may be given again (all by default)"),
+            option("--rounds", type=int, default=ROUNDS, help="of each contender, after one that does not count"),
+            option("--out", default="", help="the file (bench/<machine>.json)"),
+            option("--small", action="store_true", help="a trial of seconds: whether everything runs"))
+    command("screenshots", "screenshots:take", "photograph every page of the rendered book: wide, on a phone, dark",
+            option("--html", type=_folder, default=None, help="a rendered book (book/_build/html)"),
+            option("--to", type=_folder, default=None, help="where to (BOOK_SCREENSHOTS, book/_build/screenshots)"))
+    command("open", "own_copy:write_all", "write your own copies of chapters, with a profile's values in them",
+            option("chapters", nargs="+"), profile, given, option("--to", type=_folder, default=None, help="the folder (mine)"))
+    command("export", "export:export", "write the systems of a chapter as TREC runs with ir_metadata headers", option("chapter"),
+            option("names", nargs="*", metavar="system", help="as the page calls them; all if none is named"),
+            given, profile, fresh, option("--to", dest="folder", type=_folder, default=Path("runs"), help="the folder (runs)"))
+    command("why", "why:why", "explain why two runs of one system differ", option("first", type=Path, help="a TREC run"),
+            option("second", type=Path, help="another one"))
+    command("pdf", "commands:pdf", "print the rendered book as a PDF and link it from the pages")
+    command("diff", "page_diff:diff", "show what differs between two rendered books, in pictures",
+            option("old", type=_folder, help="the folder of a rendered book, such as book/_build/html"),
+            option("new", type=_folder), option("--to", type=_folder, default=None, help="the report (book/_build/diff)"))
+    command("address", "launch:address", "set the repository's public address, here and in the templates' setup cells",
+            option("url", nargs="?", default="", help="https://github.com/<owner>/<name>; without it, the present one"))
+    command("steps", "step_digests:accept", "accept the present source of every step (tests/steps.json)")
+    command("clean-variants", "commands:clean_variants", "remove the variant pages and their comparisons", no_render)
     return parser
 
 
@@ -114,6 +112,10 @@ def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of documents: give 1 or more")
     return int(text)
+
+
+def _folder(text: str) -> Path:
+    return Path(text).resolve()
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from helpers.evaluation.significance import Paired, paired
@@ -16,38 +17,23 @@ from press import execute
 
 @dataclass(frozen=True)
 class Page:
-    """What a page carries in its metadata.
+    """What a page carries in its metadata."""
 
-    Args:
-        name: its name.
-        run: profile, parameters, commit, date and seconds of its execution.
-        systems: what it measured, by label; empty for a page that carries no values.
-        ledger: a line for each step that it used.
-    """
-
-    name: str
-    run: dict[str, Any]
-    systems: dict[str, System]
-    ledger: list[dict[str, Any]]
+    name: str  # its name
+    run: dict[str, Any]  # profile, parameters, commit, date and seconds of its execution
+    systems: dict[str, System]  # what it measured, by label; empty for a page that carries no values
+    ledger: list[dict[str, Any]]  # a line for each step that it used
 
 
 @dataclass(frozen=True)
 class Pair:
-    """One system on both pages.
+    """One system on both pages."""
 
-    Args:
-        label: its name.
-        baseline: its values on the baseline page, a row for each query that both measured.
-        variant: its values on the variant, likewise, in the same order.
-        keys: of the steps that were measured, the baseline's first.
-        measured: how many queries each page has, the baseline's first.
-    """
-
-    label: str
-    baseline: pd.DataFrame
-    variant: pd.DataFrame
-    keys: tuple[str, str]
-    measured: tuple[int, int]
+    label: str  # its name
+    baseline: pd.DataFrame  # its values on the baseline page, a row for each query that both measured
+    variant: pd.DataFrame  # its values on the variant, likewise, in the same order
+    keys: tuple[str, str]  # of the steps that were measured, the baseline's first
+    measured: tuple[int, int]  # how many queries each page has, the baseline's first
 
     @property
     def measures(self) -> list[str]:
@@ -73,9 +59,7 @@ class Tested:
     measure: str
     test: Paired
     p: float
-    won: int
-    tied: int
-    lost: int
+    counts: tuple[int, int, int]
 
 
 def read(page: Path) -> Page:
@@ -95,7 +79,7 @@ def pairs(baseline: Page, variant: Page) -> list[Pair]:
         common = [query for query in after.values.index if query in before.values.index]
         if len(common) >= 2:
             shared.append(Pair(label, before.values.loc[common], after.values.loc[common], (before.key, after.key),
-                              (len(before.values), len(after.values))))
+                               (len(before.values), len(after.values))))
     return shared
 
 
@@ -103,18 +87,15 @@ def tested(both: Sequence[Pair], measure: str) -> list[Tested]:
     """The pairs that have a measure, tested; the p of the permutation tests is corrected over all of them."""
     having = [pair for pair in both if measure in pair.measures]
     tests = [paired(pair.variant[measure], pair.baseline[measure]) for pair in having]
-    corrected = holm([test.p_permutation for test in tests])
-    rows = []
-    for pair, test, p in zip(having, tests, corrected, strict=True):
-        moved = pair.differences(measure)
-        rows.append(Tested(pair, measure, test, p, int((moved > 0).sum()), int((moved == 0).sum()), int((moved < 0).sum())))
-    return rows
+    signs = [np.sign(pair.differences(measure)).tolist() for pair in having]
+    return [Tested(pair, measure, test, p, (sign.count(1), sign.count(0), sign.count(-1)))
+            for pair, test, sign, p in zip(having, tests, signs, holm([test.p_permutation for test in tests]), strict=True)]
 
 
 def extremes(pair: Pair, measure: str, most: int) -> pd.DataFrame:
     """The queries that gained most, then those that lost most: columns baseline, variant, difference, largest gain first."""
-    frame = pd.DataFrame({"baseline": pair.baseline[measure], "variant": pair.variant[measure]})
-    frame["difference"] = pair.differences(measure)
+    frame = pd.DataFrame({"baseline": pair.baseline[measure], "variant": pair.variant[measure],
+                          "difference": pair.differences(measure)})
     gained = frame[frame["difference"] > 0].sort_values("difference", ascending=False, kind="stable").head(most)
     lost = frame[frame["difference"] < 0].sort_values("difference", kind="stable").head(most)
     return pd.concat([gained, lost.iloc[::-1]])

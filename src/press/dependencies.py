@@ -8,6 +8,7 @@ import ast
 import functools
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import nbformat
 
@@ -28,19 +29,19 @@ def of_chapter(chapter: str) -> dict[str, str]:
 
 def digests(roots: Iterable[str]) -> dict[str, str]:
     """The digest of every file that these modules depend on, by its path below `src`."""
-    files = {file for module in closure(roots) for file in _files(module)}
-    return {file.relative_to(SOURCES).as_posix(): _digest(file, *_state(file)) for file in sorted(files)}
+    files = {file for source in closure(roots).values() for file in (source, *_data(source.parent))}
+    return {file.relative_to(SOURCES).as_posix(): _read(file).digest for file in sorted(files)}
 
 
-def closure(roots: Iterable[str]) -> set[str]:
-    """The modules of `src` that these import, directly or through others, themselves and the packages around them included."""
-    reached: set[str] = set()
+def closure(roots: Iterable[str]) -> dict[str, Path]:
+    """The modules of `src` that these import, directly or through others, with their files; the packages around them, too."""
+    reached: dict[str, Path] = {}
     waiting = list(roots)
     while waiting:
         name = waiting.pop()
         if name not in reached and (file := _source(SOURCES, name)) is not None:
-            reached.add(name)
-            waiting += [name.rpartition(".")[0], *_imports_of(file, *_state(file))]
+            reached[name] = file
+            waiting += [name.rpartition(".")[0], *_read(file).imports]
     return reached
 
 
@@ -61,31 +62,28 @@ def _source(sources: Path, module: str) -> Path | None:
     return next((file for file in (place / "__init__.py", place.with_suffix(".py")) if module and file.is_file()), None)
 
 
-def _files(module: str) -> Iterator[Path]:
-    """A module's file, and what lies beside it that is no code, in folders too that are no packages."""
-    if (file := _source(SOURCES, module)) is not None:
-        yield file
-        yield from _data(file.parent)
-
-
 @functools.cache
 def _data(folder: Path) -> tuple[Path, ...]:
+    """What lies beside a package's modules that is no code, in folders too that are no packages."""
     packages = {file.parent for file in folder.rglob("__init__.py")} - {folder}
     return tuple(file for file in sorted(folder.rglob("*")) if file.is_file() and file.suffix not in (".py", ".pyc")
                  and not packages & set(file.parents))
 
 
-def _state(file: Path) -> tuple[int, int]:
+class Contents(NamedTuple):
+    """Of a file: its digest, and what it imports."""
+
+    digest: str
+    imports: tuple[str, ...]
+
+
+def _read(file: Path) -> Contents:
     state = file.stat()
-    return state.st_size, state.st_mtime_ns
+    return _read_once(file, state.st_size, state.st_mtime_ns)
 
 
 @functools.cache
-def _digest(file: Path, size: int, changed: int) -> str:
-    """A file's digest, taken once for each state of it: all chapters ask for it."""
-    return recipe.sha256(file.read_bytes())
-
-
-@functools.cache
-def _imports_of(file: Path, size: int, changed: int) -> tuple[str, ...]:
-    return tuple(imports(file.read_text(encoding="utf-8")))
+def _read_once(file: Path, size: int, changed: int) -> Contents:
+    """A file's contents, once for each state of it: all chapters ask for them."""
+    content = file.read_bytes()
+    return Contents(recipe.sha256(content), tuple(imports(content.decode())) if file.suffix == ".py" else ())

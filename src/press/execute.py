@@ -10,7 +10,6 @@ import json
 import os
 import tempfile
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,62 +17,19 @@ import nbformat
 
 from helpers import paths
 from helpers.errors import BadInput
-from helpers.steps import recipe
+from helpers.steps import fresh_since, recipe
 from press import chapters, dependencies
 from press.page_header import DATA_KEY, as_page
+from press.variants import PageRequest
 
 
 def fingerprint(chapter: str, values: dict[str, Any], profile: str) -> str:
     """The digest of all that a chapter's page depends on."""
     sources = [chapters.template(chapter), *sorted(paths.PUBLISHED.glob("*.yaml")), *sorted(paths.RESULTS.rglob("manifest.json")),
                *sorted(paths.BENCH.glob("*.json")), paths.ROOT / "requirements.lock"]
-    digests = [[str(f.relative_to(paths.ROOT)) if f.is_relative_to(paths.ROOT) else f.name, recipe.sha256(f.read_bytes())]
-               for f in sources if f.exists()]
+    digests = [[os.path.relpath(file, paths.ROOT), recipe.sha256(file.read_bytes())] for file in sources if file.exists()]
     settings = {name: os.environ.get(name) for name in ("BOOK_DEVICE", "BOOK_DTYPE", "BOOK_STORE")}
     return recipe.sha256(recipe.canonical([dependencies.of_chapter(chapter), digests, values, profile, settings]))
-
-
-def variant_name(chapter: str, values: dict[str, Any], baseline: dict[str, Any]) -> str:
-    """The chapter's name, with a short digest of what differs if anything does."""
-    changed = {name: value for name, value in values.items() if value != baseline[name]}
-    return chapter if not changed else f"{chapter}--{recipe.sha256(recipe.canonical(changed))[:6]}"
-
-
-@dataclass(frozen=True)
-class PageRequest:
-    """A page to be made.
-
-    Args:
-        chapter: its chapter.
-        profile: the profile's name.
-        values: of all parameters.
-        baseline: their values without those from the command line.
-    """
-
-    chapter: str
-    profile: str
-    values: dict[str, Any]
-    baseline: dict[str, Any]
-
-    @property
-    def name(self) -> str:
-        """The page's name: the chapter's, or the variant's."""
-        return variant_name(self.chapter, self.values, self.baseline)
-
-    @property
-    def page(self) -> Path:
-        """Its notebook."""
-        return paths.CHAPTERS / f"{self.name}.ipynb"
-
-    @property
-    def stamp(self) -> Path:
-        """Where the digest of all that it was made from is kept."""
-        return paths.CHAPTERS / f"{self.name}.stamp"
-
-    def is_current(self) -> bool:
-        """Whether the page was made from just what there is now."""
-        mark = fingerprint(self.chapter, self.values, self.profile)
-        return self.page.exists() and self.stamp.exists() and self.stamp.read_text() == mark
 
 
 def request(chapter: str, profile: str, given: dict[str, str]) -> PageRequest:
@@ -85,29 +41,28 @@ def request(chapter: str, profile: str, given: dict[str, str]) -> PageRequest:
     return PageRequest(chapter, profile, chapters.resolve(chapter, profile, given), chapters.resolve(chapter, profile, {}))
 
 
-def run(chapter: str, profile: str, given: dict[str, str], fresh: bool = False) -> tuple[Path, bool]:
-    """Execute a chapter if anything that it depends on has changed.
+def is_current(page: PageRequest) -> bool:
+    """Whether a page was made from just what there is now, and no older value is to be replaced."""
+    return fresh_since() is None and page.page.exists() and page.stamp.exists() and (
+        page.stamp.read_text() == fingerprint(page.chapter, page.values, page.profile))
 
-    Args:
-        chapter: its name.
-        profile: the profile's name.
-        given: parameters from the command line, as texts.
-        fresh: execute in any case, and let no step use an older value.
+
+def run(chapter: str, profile: str, given: dict[str, str]) -> tuple[Path, bool]:
+    """Execute a chapter if anything that it depends on has changed; with `BOOK_FRESH` in any case. For arguments see `request`.
 
     Returns:
         The page notebook, and whether it was executed.
     """
     page = request(chapter, profile, given)
-    if not fresh and page.is_current():
+    if is_current(page):
         return page.page, False
     mark = fingerprint(chapter, page.values, profile)  # of what the run begins with
     paths.CHAPTERS.mkdir(parents=True, exist_ok=True)
     page.stamp.unlink(missing_ok=True)
     started = time.perf_counter()
-    ran = executed(chapters.template(chapter), page.values)
-    notebook = as_page(ran, chapter, page.name, profile, page.values, page.baseline, time.perf_counter() - started)
+    notebook = executed(chapters.template(chapter), page.values)
     draft = page.page.with_suffix(".part")
-    nbformat.write(notebook, draft)
+    nbformat.write(as_page(notebook, page, time.perf_counter() - started), draft)
     draft.replace(page.page)
     page.stamp.write_text(mark)
     return page.page, True

@@ -29,31 +29,17 @@ if importlib.util.find_spec("helpers") is None:
     sys.path.insert(0, os.path.abspath("book/src"))"""
 
 
-def template_path(chapter: str) -> str:
-    """Where a chapter's template lies in the repository."""
-    return f"notebooks/{chapter}.ipynb"
-
-
-def binder_url(place: Repository, file: str) -> str:
-    """The address that opens a file of the repository on Binder, in JupyterLab."""
-    return f"https://mybinder.org/v2/gh/{place.owner}/{place.name}/{quote(place.branch, safe='')}?labpath={quote(file, safe='')}"
-
-
-def colab_url(place: Repository, file: str) -> str:
-    """The address that opens a notebook of the repository in Colab."""
-    branch = quote(place.branch, safe="")
-    return f"https://colab.research.google.com/github/{place.owner}/{place.name}/blob/{branch}/{quote(file)}"
-
-
-def file_url(place: Repository, file: str) -> str:
-    """The address of a file of the repository."""
-    return f"{place.url}/blob/{quote(place.branch, safe='')}/{quote(file)}"
+def addresses(place: Repository, chapter: str) -> dict[str, str]:
+    """Where a chapter's template opens: on Binder in JupyterLab, in Colab, and as a file of the repository."""
+    file, branch = f"notebooks/{chapter}.ipynb", quote(place.branch, safe="")
+    colab = f"https://colab.research.google.com/github/{place.owner}/{place.name}"
+    return {"Run on Binder": f"https://mybinder.org/v2/gh/{place.owner}/{place.name}/{branch}?labpath={quote(file, safe='')}",
+            "Run in Colab": f"{colab}/blob/{branch}/{quote(file)}", "Template": f"{place.url}/blob/{branch}/{quote(file)}"}
 
 
 def links() -> dict[str, Any]:
     """All that the lines below the titles are made of, besides the page's name: a rendering is renewed when it changes."""
-    place = repository.repository()
-    return {"owner": place.owner, "name": place.name, "branch": place.branch, "pdf": printed.made()}
+    return {**repository.repository()._asdict(), "pdf": printed.made()}
 
 
 def write_links() -> None:
@@ -68,37 +54,27 @@ def lines_for(page: str, known: dict[str, Any]) -> str:
         page: its name, such as `chapters/candidates` or `reading`.
         known: as `links` gives it.
     """
-    up = "../" * page.count("/")
-    place = Repository(known["owner"], known["name"], known["branch"])
-    chapter = variants.chapter_of(Path(page).name) if page.startswith("chapters/") else ""
     if page in ("search", "genindex") or page.endswith("--compared"):
         return ""
-    buttons, folded = [], ""
+    place = Repository(known["owner"], known["name"], known["branch"])
+    chapter = variants.chapter_of(Path(page).name) if page.startswith("chapters/") else ""
+    buttons, folded, up = dict[str, str](), "", "../" * page.count("/")
     if chapter in chapters.templates():
-        file = template_path(chapter)
-        buttons = [_link(binder_url(place, file), "Run on Binder"), _link(colab_url(place, file), "Run in Colab"),
-                   _link(file_url(place, file), "Template")]
-        folded = _how_to_run(chapter, place)
-    target = f"#cite-{chapter.replace('_', '-')}" if chapter in chapters.names() else ""
-    if page != "generated/cite":
-        buttons.append(_link(f"{up}generated/cite.html{target}", "Cite this page" if target else "Cite"))
-    if known["pdf"]:
-        buttons.append(_link(f"{up}{printed.NAME}", f"PDF of the book ({known['pdf']['date']}, commit {known['pdf']['commit']})"))
-    return f'<div class="nr-launch"><p class="nr-buttons">{" ".join(buttons)}</p>{folded}</div>' if buttons else ""
+        buttons = addresses(place, chapter)
+        folded = HOW_TO.format(name=escape(chapter), unset=UNSET if place.is_placeholder else "")
+    if chapter in chapters.names():
+        buttons["Cite this page"] = f"{up}generated/cite.html#cite-{chapter.replace('_', '-')}"
+    elif page != "generated/cite":
+        buttons["Cite"] = f"{up}generated/cite.html"
+    if pdf := known["pdf"]:
+        buttons[f"PDF of the book ({pdf['date']}, commit {pdf['commit']})"] = f"{up}{printed.NAME}"
+    row = " ".join(f'<a class="nr-button" href="{escape(url)}">{escape(text)}</a>' for text, url in buttons.items())
+    return f'<div class="nr-launch"><p class="nr-buttons">{row}</p>{folded}</div>' if buttons else ""
 
 
-def _link(url: str, text: str) -> str:
-    return f'<a class="nr-button" href="{escape(url)}">{escape(text)}</a>'
-
-
-def _how_to_run(chapter: str, place: Repository) -> str:
-    unset = ("<p><strong>The two buttons lead nowhere yet:</strong> this copy was built without the address of its repository "
-             "(<code>repository.url</code> in <code>book/_config.yml</code>, or <code>BOOK_REPOSITORY</code>).</p>")
-    return (f'<details class="nr-details"><summary>How to run this chapter with other parameters</summary>'
-            f'{unset if place.is_placeholder else ""}{HOW_TO.format(name=escape(chapter))}</details>')
-
-
-HOW_TO = """
+UNSET = """<p><strong>The two buttons lead nowhere yet:</strong> this copy was built without the address of its repository
+(<code>repository.url</code> in <code>book/_config.yml</code>, or <code>BOOK_REPOSITORY</code>).</p>"""
+HOW_TO = """<details class="nr-details"><summary>How to run this chapter with other parameters</summary>{unset}
 <p>Both buttons open the chapter's template, a notebook. Change values in the second code cell, which declares the parameters, and
 run all cells. Only what depends on a changed value is computed; the rest comes from the recorded runs.</p>
 <ul>
@@ -110,7 +86,7 @@ the book finds it. If a cell then fails to import something, choose <i>Restart s
 <code>make chapter NAME={name} ARGS="-p parameter value"</code> makes a page of the changed chapter, beside this one, and
 <code>make parameters NAME={name}</code> lists what can be changed.
 <code>make open NAME={name} PROFILE=mini</code> writes <code>mine/{name}.ipynb</code>, a copy with that profile's values.</li>
-</ul>"""
+</ul></details>"""
 
 
 def setup_cell(place: Repository) -> dict[str, Any]:
@@ -133,6 +109,12 @@ def put_setup_cells(place: Repository) -> list[str]:
             file.write_text(text, encoding="utf-8")
             changed.append(chapter)
     return changed
+
+
+def address(url: str) -> str:
+    """Set the repository's public address, or without one put the present one into every template; what was done."""
+    place = set_address(url) if url else repository.configured()
+    return f"{place.url}: {len(put_setup_cells(place))} setup cells changed"
 
 
 def set_address(url: str) -> Repository:

@@ -3,8 +3,8 @@
 The copy is a template still: nothing is executed, and its parameter cell is the only thing that differs.
 """
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import nbformat
 
@@ -16,16 +16,7 @@ FOLDER = "mine"
 
 
 def write(chapter: str, profile: str, given: dict[str, str], folder: Path | None = None) -> Path:
-    """Write a copy of a chapter's template.
-
-    Args:
-        chapter: its name.
-        profile: whose values are filled in.
-        given: parameters from the command line, as texts.
-        folder: where to; `mine/` in the project's root if None.
-
-    Returns:
-        The file.
+    """Write a copy of a chapter's template into a folder, by default `mine/` in the project's root; the file.
 
     Raises:
         BadInput: for an unknown chapter, profile or parameter, or if the file is there already, since it may hold own work.
@@ -36,13 +27,14 @@ def write(chapter: str, profile: str, given: dict[str, str], folder: Path | None
         raise BadInput("there is a copy of this chapter already", file=target, mend="open it, or rename it to get a new one")
     notebook = nbformat.read(chapters.template(chapter), as_version=4)
     cell = next(cell for cell in notebook.cells if "parameters" in cell.metadata.get("tags", []))
-    cell.source = declared(chapter, values)
+    cell.source = "\n".join(f"{one.name}: {one.annotation} = {values[one.name]!r}  # {one.meaning}"
+                            for one in chapters.schema(chapter).values())
     target.parent.mkdir(parents=True, exist_ok=True)
     nbformat.write(notebook, target)
     return target
 
 
-def declared(chapter: str, values: dict[str, Any]) -> str:
-    """The source of a chapter's parameter cell with these values."""
-    return "\n".join(f"{parameter.name}: {parameter.annotation} = {values[parameter.name]!r}  # {parameter.meaning}"
-                     for parameter in chapters.schema(chapter).values())
+def write_all(chapters: Sequence[str], profile: str, given: dict[str, str], to: Path | None) -> Iterator[str]:
+    """Write copies of several chapters, and tell where they are; see `write`."""
+    for chapter in chapters:
+        yield f"{chapter} -> {write(chapter, profile, given, to)}"

@@ -65,8 +65,7 @@ def write() -> dict[str, Any]:
 
 def print_page(source: Path, target: Path) -> None:
     """Print a local HTML page with an outline, links and page numbers; tables that are too wide are made to fit."""
-    with chromium.browser() as browser, browser.new_context(viewport={"width": WIDTH, "height": 960}, offline=True) as window:
-        page = window.new_page()
+    with chromium.window(WIDTH, 960) as page:
         page.set_default_timeout(300_000)  # milliseconds: some hundred pages on a busy machine
         page.emulate_media(media="print", color_scheme="light")
         page.goto(source.as_uri())

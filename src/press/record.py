@@ -4,7 +4,6 @@
 nothing. `verify` recomputes a random sample in an empty store and compares it within a declared tolerance.
 """
 
-import contextlib
 import math
 import os
 import random
@@ -12,9 +11,10 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
+import numpy as np
 import pandas as pd
 
 from helpers import paths
@@ -33,14 +33,17 @@ def record(over: float) -> Iterator[str]:
 
     Folders (indexes, weights), timings and anything above 3 MB are never recorded.
     """
-    store, results = Store(paths.store()), Store(paths.RESULTS)
-    for line in _used():
-        folder = store.place(line["step"], line["key"]) / line["numerics"]
-        target = results.place(line["step"], line["key"]) / line["numerics"]
-        entry = read_entry(folder)
-        if _is_timing(line["step"]) or entry is None or entry.manifest["form"] == "folder":
+    import_all()
+    timings = {name for name, step in registry.STEPS.items() if step.timing}
+    used = (line for page in sorted(paths.CHAPTERS.glob("*.ipynb")) for data in execute.data_of(page)
+            for line in data.get("ledger", []))
+    for line in used:
+        folder, target = (Store(root).place(line["step"], line["key"]) / line["numerics"]
+                          for root in (paths.store(), paths.RESULTS))
+        if line["step"] in timings or target.exists() or ledger.cost(line) <= over:
             continue
-        if target.exists() or ledger.cost(line) <= over:
+        entry = read_entry(folder)
+        if entry is None or entry.manifest["form"] == "folder":
             continue
         size = sum(file["size"] for file in entry.manifest["files"].values())
         if size > LIMIT:
@@ -50,30 +53,19 @@ def record(over: float) -> Iterator[str]:
         yield f"recorded {line['step']}:{line['key'][:10]}: {size:,} bytes, {numbers.seconds(ledger.cost(line))}"
 
 
-def _is_timing(name: str) -> bool:
-    import_all()
-    return name in registry.STEPS and registry.STEPS[name].timing
-
-
-def _used() -> Iterator[dict[str, Any]]:
-    for page in sorted(paths.CHAPTERS.glob("*.ipynb")):
-        for data in execute.data_of(page):
-            yield from data.get("ledger", [])
-
-
 def entries() -> list[Entry]:
     """Every recorded run that is sound.
 
     Raises:
         ValueError: for one that is damaged.
     """
-    found = []
+    recorded = []
     for manifest in sorted(paths.RESULTS.rglob(MANIFEST)):
         entry = read_entry(manifest.parent)
         if entry is None:
             raise ValueError(f"{manifest.parent.relative_to(paths.ROOT)} is damaged. Mend: restore it from git")
-        found.append(entry)
-    return found
+        recorded.append(entry)
+    return recorded
 
 
 def verify(sample: int, budget: float, seed: int | None) -> int:
@@ -86,9 +78,10 @@ def verify(sample: int, budget: float, seed: int | None) -> int:
     """
     import_all()
     drawn, left, differing = random.Random(seed).sample(entries(), k=len(entries())), budget, 0
-    with tempfile.TemporaryDirectory() as folder, _environment(BOOK_STORE=folder, BOOK_FRESH=str(time.time())):
+    with (tempfile.TemporaryDirectory() as folder,
+          patch.dict(os.environ, BOOK_STORE=folder, BOOK_FRESH=str(time.time()))):
         for entry in drawn:
-            cost = ledger.cost(entry.manifest)
+            cost, form = ledger.cost(entry.manifest), entry.manifest["form"]
             name = f"{entry.manifest['step']}:{entry.manifest['key'][:10]}"
             if sample == 0:
                 break
@@ -96,52 +89,38 @@ def verify(sample: int, budget: float, seed: int | None) -> int:
                 print(f"{name}: left out, {numbers.seconds(cost)} exceed the budget of {numbers.seconds(left)}")
                 continue
             sample, left = sample - 1, left - cost
-            drift = compare(entry, rebuilding.rebuild(entry.manifest["recipe"]).entry())
-            verdict = "agrees" if drift <= TOLERANCE[entry.manifest["form"]] else "DIFFERS"
+            again = rebuilding.rebuild(entry.manifest["recipe"]).entry()
+            drift = drift_of(*(values.load(form, one.folder) for one in (entry, again)))
+            verdict = "agrees" if drift <= TOLERANCE[form] else "DIFFERS"
             differing += verdict != "agrees"
-            print(f"{name}: {verdict}, largest drift {drift:.2g} (tolerance {TOLERANCE[entry.manifest['form']]})")
+            print(f"{name}: {verdict}, largest drift {drift:.2g} (tolerance {TOLERANCE[form]})")
     return 1 if differing else 0
 
 
-def compare(old: Entry, new: Entry) -> float:
-    """The largest difference between two values of one step; infinite if their shapes or texts differ."""
-    form = old.manifest["form"]
-    return drift_of(*(values.load(form, Path(entry.folder)) for entry in (old, new)))
-
-
 def drift_of(old: Any, new: Any) -> float:
-    """The largest absolute difference between two plain values or frames, in whatever order their rows are."""
+    """The largest absolute difference between two plain values or frames, in whatever order their rows are.
+
+    Infinite if shapes or texts differ.
+    """
     if isinstance(old, pd.DataFrame):
         if list(old.columns) != list(new.columns) or len(old) != len(new):
-            return float("inf")
-        texts = [column for column in old.columns if not pd.api.types.is_numeric_dtype(old[column])]
-        figures = [column for column in old.columns if column not in texts]
-        old, new = (f.sort_values(texts + figures).reset_index(drop=True) for f in (old, new))
-        if texts and not old[texts].equals(new[texts]):
-            return float("inf")
-        return max((_column_drift(old[c].astype(float), new[c].astype(float)) for c in figures), default=0.0)
+            return math.inf
+        figures = [column for column in old.columns if pd.api.types.is_numeric_dtype(old[column])]
+        texts = [column for column in old.columns if column not in figures]
+        old, new = (frame.sort_values(texts + figures).reset_index(drop=True) for frame in (old, new))
+        if not old[texts].equals(new[texts]):
+            return math.inf
+        return _drift(old[figures].to_numpy(float), new[figures].to_numpy(float))
     if isinstance(old, dict) and isinstance(new, dict) and old.keys() == new.keys():
         return max((drift_of(old[name], new[name]) for name in old), default=0.0)
     if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
-        return max((drift_of(a, b) for a, b in zip(old, new, strict=True)), default=0.0)
+        return max(map(drift_of, old, new), default=0.0)
     if isinstance(old, int | float) and isinstance(new, int | float):
-        return float("inf") if math.isnan(old) != math.isnan(new) else 0.0 if math.isnan(old) else abs(old - new)
-    return 0.0 if old == new else float("inf")
+        return _drift(np.array(old, float), np.array(new, float))
+    return 0.0 if old == new else math.inf
 
 
-def _column_drift(old: pd.Series, new: pd.Series) -> float:
-    if not old.isna().equals(new.isna()):
-        return float("inf")
-    drift = (old - new).abs().max()
-    return 0.0 if pd.isna(drift) else float(drift)
-
-
-@contextlib.contextmanager
-def _environment(**values: str) -> Iterator[None]:
-    before = {name: os.environ.get(name) for name in values}
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            os.environ.pop(name) if value is None else os.environ.__setitem__(name, value)
+def _drift(old: np.ndarray, new: np.ndarray) -> float:
+    if not np.array_equal(np.isnan(old), np.isnan(new)):
+        return math.inf
+    return float(np.nan_to_num(np.abs(old - new)).max(initial=0.0))

@@ -6,7 +6,7 @@ so that a fork's book points to the fork; `BOOK_REPOSITORY` overrides both.
 
 import os
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import yaml
 
@@ -17,15 +17,8 @@ NOBODY = "OWNER"  # stands for the owner's name until somebody publishes the boo
 ADDRESS = re.compile(r"https://github\.com/([A-Za-z0-9][A-Za-z0-9-]*)/([A-Za-z0-9._-]+?)(?:\.git)?/?")
 
 
-@dataclass(frozen=True)
-class Repository:
-    """A repository on GitHub.
-
-    Args:
-        owner: a person's or organisation's name.
-        name: the repository's.
-        branch: the one that readers are led to.
-    """
+class Repository(NamedTuple):
+    """A repository on GitHub: its owner, its name, and the branch that readers are led to."""
 
     owner: str
     name: str
@@ -48,10 +41,12 @@ def repository() -> Repository:
     Raises:
         BadInput: for an address that is not one of a repository on GitHub: Binder and Colab could not open it.
     """
-    own, running, usual = os.environ.get("BOOK_REPOSITORY"), os.environ.get("GITHUB_REPOSITORY"), configured()
-    if own:
+    usual = configured()
+    if own := os.environ.get("BOOK_REPOSITORY"):
         return parsed(own, usual.branch, "BOOK_REPOSITORY")
-    return parsed(f"https://github.com/{running}", usual.branch, "GITHUB_REPOSITORY") if running else usual
+    if running := os.environ.get("GITHUB_REPOSITORY"):
+        return parsed(f"https://github.com/{running}", usual.branch, "GITHUB_REPOSITORY")
+    return usual
 
 
 def configured() -> Repository:
@@ -62,7 +57,7 @@ def configured() -> Repository:
 
 def parsed(url: str, branch: str, where: str) -> Repository:
     """A repository from its address; `where` names the address's origin in the error."""
-    found = ADDRESS.fullmatch(url.strip())
-    if found is None:
+    address = ADDRESS.fullmatch(url.strip())
+    if address is None:
         raise BadInput(f"{url!r} is no repository on GitHub ({where})", mend="write https://github.com/<owner>/<name>")
-    return Repository(found[1], found[2], branch)
+    return Repository(address[1], address[2], branch)

@@ -4,10 +4,10 @@
 """
 
 import os
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from helpers import paths
 from helpers.errors import BadInput
@@ -20,9 +20,8 @@ TALLEST = 12_000  # CSS pixels: a longer page is cut there, which the sheet says
 NO_PAGES = {"_static", "_sources", "_images", "_downloads"}
 
 
-@dataclass(frozen=True)
-class Kind:
-    """A way of looking at a page: its name, the window's width in CSS pixels, and the colours asked for."""
+class Kind(NamedTuple):
+    """A way of looking at a page: its name, the window's width in CSS pixels, and the colours."""
 
     name: str
     width: int
@@ -45,34 +44,27 @@ def pages(html: Path) -> list[str]:
     """
     if not (html / "index.html").exists():
         raise BadInput("no rendered book", file=html, mend="`make book` renders it")
-    found = (file.relative_to(html) for file in html.rglob("*.html"))
-    names = [place.with_suffix("").as_posix() for place in found if not NO_PAGES & set(place.parts)]
+    places = (file.relative_to(html) for file in html.rglob("*.html"))
+    names = [place.with_suffix("").as_posix() for place in places if not NO_PAGES & set(place.parts)]
     return sorted(names, key=lambda name: (name != "index", name))
 
 
-def take(html: Path, target: Path) -> Path:
-    """Photograph every page in every kind.
-
-    Args:
-        html: a rendered book.
-        target: the folder for the pictures; older ones of the same page are replaced.
+def take(html: Path | None = None, to: Path | None = None) -> Path:
+    """Photograph every page of a rendered book in every kind, into a folder; older pictures of the same page are replaced.
 
     Returns:
         The sheet, an HTML page that shows them all.
     """
+    html, target = html or paths.HTML, to or folder()
     names = pages(html)
     target.mkdir(parents=True, exist_ok=True)
     cut: set[str] = set()
-    with chromium.browser() as browser:
-        for kind in KINDS:
-            with browser.new_context(viewport={"width": kind.width, "height": 900}, color_scheme=kind.colours,
-                                     reduced_motion="reduce", offline=True) as window:
-                page = window.new_page()
-                cut |= {name for name in names
-                        if photograph(page, html / f"{name}.html", target / picture(name, kind), kind.width)}
-    sheet = target / "index.html"
-    sheet.write_text(contact_sheet(names, cut), encoding="utf-8")
-    return sheet
+    for kind in KINDS:
+        with chromium.window(kind.width, colours=kind.colours) as page:
+            cut |= {name for name in names
+                    if photograph(page, html / f"{name}.html", target / picture(name, kind.name), kind.width)}
+    (target / "index.html").write_text(contact_sheet(names, cut), encoding="utf-8")
+    return target / "index.html"
 
 
 def photograph(page: "Page", file: Path, target: Path, width: int) -> bool:
@@ -83,28 +75,35 @@ def photograph(page: "Page", file: Path, target: Path, width: int) -> bool:
     return height > TALLEST
 
 
-def picture(name: str, kind: Kind) -> str:
+def picture(name: str, kind: str) -> str:
     """The file name of a page's picture."""
-    return f"{name.replace('/', '_')}.{kind.name}.png"
+    return f"{name.replace('/', '_')}.{kind}.png"
 
 
 def contact_sheet(names: list[str], cut: set[str]) -> str:
-    """The sheet: a row for each page, its pictures side by side, each a link to its full size."""
-    rows = []
-    for name in names:
-        shots = "".join(f'<a href="{escape(picture(name, kind))}"><img loading="lazy" src="{escape(picture(name, kind))}" '
-                        f'alt="{escape(name)}, {kind.name}, {kind.width} px wide"></a>' for kind in KINDS)
-        note = f" (cut after {TALLEST:,} px)" if name in cut else ""
-        rows.append(f"<section><h2>{escape(name)}{note}</h2><div>{shots}</div></section>")
-    return SHEET.format(kinds=", ".join(f"{kind.name} ({kind.width} px)" for kind in KINDS), rows="\n".join(rows))
+    """The sheet: a row for each page, its pictures side by side."""
+    kinds = [kind.name for kind in KINDS]
+    rows = [(f"{name} (cut after {TALLEST:,} px)" if name in cut else name, name, kinds) for name in names]
+    return sheet(f"Every page: {', '.join(f'{kind.name} ({kind.width} px)' for kind in KINDS)}", rows)
 
 
+def sheet(title: str, rows: Iterable[tuple[str, str, Sequence[str]]]) -> str:
+    """An HTML page of pictures: for each row its heading, a page's name, and the kinds of its pictures, which are links."""
+    return SHEET.format(title=escape(title), rows="\n".join(
+        ROW.format(heading=escape(heading), shots="".join(
+            SHOT.format(file=escape(picture(name, kind)), name=escape(name), kind=kind) for kind in kinds))
+        for heading, name, kinds in rows))
+
+
+SHOT = """<figure><figcaption>{kind}</figcaption>
+<a href="{file}"><img loading="lazy" src="{file}" alt="{name}, {kind}"></a></figure>"""
+ROW = "<section><h2>{heading}</h2><div>{shots}</div></section>"
 SHEET = """<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Every page</title>
-<style>body {{ font-family: sans-serif; margin: 1rem; background: #888; }}
-div {{ display: grid; grid-template-columns: 3fr 1fr 3fr; gap: .5rem; max-height: 48rem; overflow: auto; align-items: start; }}
-img {{ display: block; width: 100%; }} h2 {{ font-size: 1rem; }}</style>
-</head><body><h1>Every page: {kinds}</h1>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title>
+<style>body {{ font-family: sans-serif; margin: 1rem; background: #ddd; color: #111; }}
+div {{ display: flex; gap: .5rem; align-items: start; max-height: 60rem; overflow: auto; }}
+figure {{ margin: 0; flex: 1; }} img {{ display: block; width: 100%; border: 1px solid #888; }} h2 {{ font-size: 1rem; }}</style>
+</head><body><h1>{title}</h1>
 {rows}
 </body></html>
 """

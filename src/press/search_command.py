@@ -18,11 +18,17 @@ def search(queries: Sequence[str], collection: str, unit: str, reranker: str, fe
     return Pipeline(RERANKERS[reranker](), FEEDBACK[feedback], aggregation="max").search(queries, collection, unit, k)
 
 
-def as_text(found: pd.DataFrame, queries: Sequence[str]) -> str:
+def answer(queries: Sequence[str], collection: str, unit: str, reranker: str, feedback: str, k: int) -> str:
+    """The rankings for the queries of a command line."""
+    shown = as_text(search(queries, collection, unit, reranker, feedback, k), queries)
+    return shown.encode(errors="replace").decode()  # an argument may hold what no terminal can show
+
+
+def as_text(ranked: pd.DataFrame, queries: Sequence[str]) -> str:
     """The rankings as lines to read; a query without any document says so."""
     blocks = []
     for query in dict.fromkeys(queries):
-        mine = found[found["query"] == query].drop_duplicates("rank")
+        mine = ranked[ranked["query"] == query].drop_duplicates("rank")
         lines = [f"{row.rank:3d}  {row.score:8.3f}  {row.doc_id:<16} {row.title}" for row in mine.itertuples()]
         blocks.append("\n".join([query, *(lines or ["  no document holds a word of this query"])]))
     return "\n\n".join(blocks)

@@ -15,19 +15,9 @@ from helpers.evaluation.hierarchical import FILE
 from helpers.evaluation.variance import components
 from press import comparison
 
-HEAD = """# What another training of the same recipe changes: variance components of the chapter Seeds, by two-way analysis of
-# variance (Searle, Casella & McCulloch 1992, section 4.2). Systems of one seed have their intervals widened by it, see
-# helpers/evaluation/hierarchical.py; `python -m press.seed_noise` writes it anew from the executed chapter.
-#
-# runs      the steps that were measured, one a seed
-# variance  between seeds of a system's mean, alike for all queries
-# freedom   degrees of freedom: seeds less one
-# share     the variance as a share of that of single queries' values, for measures that the chapter does not have
-"""
-
 
 def text(page: Path) -> str:
-    """The file's content for an executed page.
+    """The file's content for an executed page; the comments at its head stay.
 
     Raises:
         BadInput: if the page has fewer than two seeds.
@@ -40,7 +30,8 @@ def text(page: Path) -> str:
         parts = components(pd.DataFrame({name: system.values[measure] for name, system in runs.items()}))
         share = parts.seed / (parts.query + parts.rest)
         lines.append(f"  {measure}: {{variance: {parts.seed:.7f}, freedom: {parts.seeds - 1}, share: {share:.6f}}}")
-    return HEAD + "\n".join(lines) + "\n"
+    head = [line for line in FILE.read_text(encoding="utf-8").splitlines() if line.startswith("#")]
+    return "\n".join([*head, *lines, ""])
 
 
 if __name__ == "__main__":

@@ -4,12 +4,50 @@ To each belongs a comparison with the baseline page, `candidates--1c472a--compar
 """
 
 import shutil
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import nbformat
 
 from helpers import paths
+from helpers.steps import recipe
 from press import chapters
+
+
+@dataclass(frozen=True)
+class PageRequest:
+    """A page to be made."""
+
+    chapter: str  # its chapter
+    profile: str  # the profile's name
+    values: dict[str, Any]  # of all parameters
+    baseline: dict[str, Any]  # their values without those from the command line
+
+    @property
+    def changed(self) -> dict[str, Any]:
+        """The values that are not the baseline's."""
+        return {name: value for name, value in self.values.items() if value != self.baseline[name]}
+
+    @property
+    def name(self) -> str:
+        """The page's name: the chapter's, with a short digest of what differs if anything does."""
+        return f"{self.chapter}--{recipe.sha256(recipe.canonical(self.changed))[:6]}" if self.changed else self.chapter
+
+    @property
+    def page(self) -> Path:
+        """Its notebook."""
+        return paths.CHAPTERS / f"{self.name}.ipynb"
+
+    @property
+    def baseline_page(self) -> Path:
+        """The notebook of the chapter's baseline page."""
+        return paths.CHAPTERS / f"{self.chapter}.ipynb"
+
+    @property
+    def stamp(self) -> Path:
+        """Where the digest of all that it was made from is kept."""
+        return self.page.with_suffix(".stamp")
 
 
 def comparison(name: str) -> str:

@@ -34,44 +34,37 @@ def contents() -> list[tuple[str, list[str]]]:
 
 
 def write(html: Path, target: Path, front: str) -> Path:
-    """Write the whole book.
-
-    Args:
-        html: a rendered book.
-        target: the file.
-        front: lines below the title, in HTML: authors, version, commit.
-
-    Returns:
-        The file.
+    """Write the whole book of a folder of rendered pages into a file; `front` is HTML below the title: authors, version, commit.
 
     Raises:
         BadInput: if a page of the contents has not been rendered.
     """
-    parts = contents()
+    parts, rendered = contents(), os.path.relpath(html, target.parent)
     known = {page for _, pages in parts for page in pages}
     body, entries = [], []
     for caption, pages in parts:
-        for number, page in enumerate(pages):
+        for page in pages:
             article = article_of(html / f"{page}.html")
-            title = title_of(article)
-            inside(article, page, known, os.path.relpath(html, target.parent))
-            label = f'<p class="nr-part">{escape(caption)}</p>' if caption and number == 0 else ""
+            heading = article.find("h1")
+            inside(article, page, known, rendered)
+            label = f'<p class="nr-part">{escape(caption)}</p>' if caption and page == pages[0] else ""
             body.append(f'<section class="nr-page" id="{anchor(page)}">{label}{article.decode_contents()}</section>')
-            if page != "index":
-                entries.append(_contents_line(page, title, label))
-    css = "".join(f'<link rel="stylesheet" href="{os.path.relpath(html / "_static" / name, target.parent)}">'
-                  for name in ("pygments.css", "book.css", "print.css"))
-    listing = f'<nav class="nr-contents"><h1>Contents</h1>{"".join(entries)}</nav>'
+            if page != "index":  # its page number is known once the book has been printed, see `numbered`
+                entries.append(ENTRY.format(label=label, anchor=anchor(page),
+                                            title=escape(heading.get_text().strip() if heading else "")))
+    css = "".join(f'<link rel="stylesheet" href="{rendered}/_static/{name}.css">' for name in ("pygments", "book", "print"))
     title = escape(yaml.safe_load((paths.BOOK / "_config.yml").read_text(encoding="utf-8"))["title"])
-    cover = f'<section class="nr-cover"><p class="nr-title">{title}</p>{front}</section>'
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(WHOLE.format(title=title, css=css, cover=cover, contents=listing, body="".join(body)), encoding="utf-8")
+    target.write_text(WHOLE.format(title=title, css=css, front=front, contents="".join(entries), body="".join(body)),
+                      encoding="utf-8")
     return target
 
 
+ENTRY = """{label}<p class="nr-line"><a href="#{anchor}">{title}</a><span class="nr-number" data-page="{anchor}"></span></p>"""
 WHOLE = """<!DOCTYPE html>
 <html lang="en" data-theme="light"><head><meta charset="utf-8"><title>{title}</title>{css}</head>
-<body class="nr-print">{cover}{contents}<main class="bd-content">{body}</main></body></html>
+<body class="nr-print"><section class="nr-cover"><p class="nr-title">{title}</p>{front}</section>
+<nav class="nr-contents"><h1>Contents</h1>{contents}</nav><main class="bd-content">{body}</main></body></html>
 """
 
 
@@ -92,25 +85,19 @@ def article_of(file: Path) -> "Tag":
     return article
 
 
-def title_of(article: "Tag") -> str:
-    """A page's title; empty if it has none."""
-    heading = article.find("h1")
-    return heading.get_text().strip() if heading else ""
-
-
 def anchor(page: str, fragment: str = "") -> str:
     """The id that stands for a page, or for a place on it, in the whole book."""
     return f"{page.replace('/', '.')}{f'--{fragment}' if fragment else ''}"
 
 
-def inside(article: "Tag", page: str, known: set[str], html: str) -> None:
+def inside(article: "Tag", page: str, known: set[str], rendered: str) -> None:
     """Make a page's ids unique and its links lead to the whole book.
 
     Args:
         article: of the page, changed in place.
         page: its name.
         known: the names of all pages of the book; a link to any other local page loses its target.
-        html: the way from the whole book's folder to the rendered book, for pictures.
+        rendered: the way from the whole book's folder to the rendered book, for pictures.
     """
     for element in article.find_all(True):
         for name, value in list(element.attrs.items()):
@@ -119,15 +106,14 @@ def inside(article: "Tag", page: str, known: set[str], html: str) -> None:
             if name == "id":
                 element[name] = anchor(page, value)
             elif name in ("href", "xlink:href"):
-                target = moved(value, page, known)
-                if target is None:
-                    del element[name]
-                else:
+                if (target := moved(value, page, known)) is not None:
                     element[name] = target
+                else:
+                    del element[name]
             elif name == "src" and "://" not in value and not value.startswith("data:"):
-                element[name] = f"{html}/{os.path.normpath(Path(page).parent / value)}"
+                element[name] = f"{rendered}/{os.path.normpath(Path(page).parent / value)}"
             elif "url(" in value:
-                element[name] = URL.sub(lambda found: f"url(#{anchor(page, found[1])})", value)
+                element[name] = URL.sub(lambda match: f"url(#{anchor(page, match[1])})", value)
 
 
 def moved(link: str, page: str, known: set[str]) -> str | None:
@@ -139,13 +125,7 @@ def moved(link: str, page: str, known: set[str]) -> str | None:
     return f"#{anchor(target, fragment)}" if target in known else None
 
 
-def _contents_line(page: str, title: str, label: str) -> str:
-    """A line of the contents; its page number is known once the book has been printed (`numbered`)."""
-    return (f'{label}<p class="nr-line"><a href="#{anchor(page)}">{escape(title)}</a>'
-            f'<span class="nr-number" data-page="{anchor(page)}"></span></p>')
-
-
 def numbered(text: str, numbers: dict[str, Any]) -> str:
     """The whole book with the page numbers of the contents filled in, by page anchor."""
     return re.sub(r'(<span class="nr-number" data-page="([^"]+)">)[^<]*(</span>)',
-                  lambda found: f"{found[1]}{numbers.get(found[2], '')}{found[3]}", text)
+                  lambda match: f"{match[1]}{numbers.get(match[2], '')}{match[3]}", text)

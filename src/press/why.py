@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from helpers.data.runs import ranks, read_trec
+from helpers.data.runs import read_trec
 from helpers.pages import ir_metadata
 
 ROUNDING = 1e-2  # relative: bfloat16 keeps eight bits, so scores of one network may differ by as much
@@ -19,29 +19,29 @@ TOP = 10
 def why(first: Path, second: Path) -> list[str]:
     """What differs between two runs, a sentence a cause; one sentence alone if they are equal."""
     a, b = read_trec(first), read_trec(second)
-    found = [*of_queries(a, b), *of_headers(ir_metadata.read(first), ir_metadata.read(second))]
+    causes = [*of_queries(a, b), *of_headers(ir_metadata.read(first), ir_metadata.read(second))]
     shared = set(a["query_id"]) & set(b["query_id"])
     a, b = (run[run["query_id"].isin(shared)] for run in (a, b))
-    found += [*of_depth(a, b), *of_documents(a, b), *of_scores(a, b)]
-    return found or ["The runs are equal: queries, documents, order and scores."]
+    causes += [*of_depth(a, b), *of_documents(a, b), *of_scores(a, b)]
+    return causes or ["The runs are equal: queries, documents, order and scores."]
 
 
 def of_queries(a: pd.DataFrame, b: pd.DataFrame) -> Iterator[str]:
     """Queries that one of them lacks: their means are over other queries."""
     for name, own, other in (("first", a, b), ("second", b, a)):
         if more := set(own["query_id"]) - set(other["query_id"]):
-            yield (f"Queries: {len(more)} are in the {name} alone, such as {sorted(more)[0]}; means are over other queries, or "
+            yield (f"Queries: {len(more)} are in the {name} alone, such as {min(more)}; means are over other queries, or "
                    "one run has no hit there.")
 
 
 def of_headers(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[str]:
     """Fields of the headers that differ: versions, commit, numerics, parameters, collection."""
     left, right = flat(a), flat(b)
-    for name in sorted(set(left) | set(right)) if a and b else ():
-        if left.get(name) != right.get(name) and name != "tag":
-            yield f"Metadata: {name} is {left.get(name, 'not said')} in the first, {right.get(name, 'not said')} in the second."
     if bool(a) != bool(b):
         yield "Metadata: one run has no header, so versions, parameters and numerics are not known."
+    for name in sorted({*left, *right} - {"tag"}) if a and b else ():
+        if left.get(name) != right.get(name):
+            yield f"Metadata: {name} is {left.get(name, 'not said')} in the first, {right.get(name, 'not said')} in the second."
 
 
 def flat(part: Any, name: str = "") -> dict[str, str]:
@@ -59,24 +59,22 @@ def flat(part: Any, name: str = "") -> dict[str, str]:
 
 def of_depth(a: pd.DataFrame, b: pd.DataFrame) -> Iterator[str]:
     """Lists of other lengths: truncation."""
-    lengths = pd.DataFrame({"a": a.groupby("query_id").size(), "b": b.groupby("query_id").size()})
-    other = lengths[lengths["a"] != lengths["b"]]
-    if len(other):
-        yield (f"Truncation: lists of {len(other)} of {len(lengths)} queries have other lengths (at most {lengths['a'].max()} "
-               f"and {lengths['b'].max()} documents); recall and average precision depend on them.")
+    ours, theirs = a.groupby("query_id").size(), b.groupby("query_id").size()
+    if other := int((ours != theirs).sum()):
+        yield (f"Truncation: lists of {other} of {len(ours)} queries have other lengths (at most {ours.max()} "
+               f"and {theirs.max()} documents); recall and average precision depend on them.")
 
 
 def of_documents(a: pd.DataFrame, b: pd.DataFrame) -> Iterator[str]:
     """Other documents, or the same in another order, at ties or elsewhere."""
-    top = [{str(query): tuple(own["doc_id"].head(TOP)) for query, own in run.groupby("query_id", sort=False)} for run in (a, b)]
-    queries = list(top[0])
-    apart = [query for query in queries if set(top[0][query]) != set(top[1][query])]
-    moved = [query for query in queries if query not in apart and top[0][query] != top[1][query]]
-    if apart:
-        overlap = sum(len(set(top[0][q]) & set(top[1][q])) / max(1, len(top[0][q])) for q in queries) / len(queries)
-        yield (f"Documents: the first {TOP} of {len(apart)} of {len(queries)} queries hold others; on average {overlap:.0%} are "
-               "the same.")
+    ours, theirs = ({str(query): list(own["doc_id"].head(TOP)) for query, own in run.groupby("query_id")} for run in (a, b))
+    shared = {query: len(set(own) & set(theirs[query])) / max(1, len(own)) for query, own in ours.items()}
+    apart = [query for query in ours if set(ours[query]) != set(theirs[query])]
+    moved = [query for query in ours if query not in apart and ours[query] != theirs[query]]
     tied = [query for query in moved if has_ties(a, query) or has_ties(b, query)]
+    if apart:
+        yield (f"Documents: the first {TOP} of {len(apart)} of {len(ours)} queries hold others; on average "
+               f"{sum(shared.values()) / len(shared):.0%} are the same.")
     if tied:
         yield (f"Ties: of {len(moved)} queries whose first {TOP} are the same in another order, {len(tied)} have equal scores; "
                "tools that break ties by place or by name rank these otherwise.")
@@ -86,8 +84,7 @@ def of_documents(a: pd.DataFrame, b: pd.DataFrame) -> Iterator[str]:
 
 def has_ties(run: pd.DataFrame, query: str) -> bool:
     """Whether two of a query's first documents have one score."""
-    scores = run.loc[(run["query_id"] == query).to_numpy() & (ranks(run) <= TOP + 1).to_numpy(), "score"]
-    return bool(scores.duplicated().any())
+    return bool(run.loc[run["query_id"] == query, "score"].head(TOP + 1).duplicated().any())
 
 
 def of_scores(a: pd.DataFrame, b: pd.DataFrame) -> Iterator[str]:

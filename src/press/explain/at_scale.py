@@ -11,12 +11,12 @@ import yaml
 
 from helpers import paths
 from helpers.costs import results
+from helpers.costs.contenders import OURS
 from helpers.pages.numbers import count, seconds
 from press.columns import columns
 
 STREAMED = ("text store", "Lucene index", "tokens", "exact search")  # stages whose time does not hang on a small network
 NETWORKS = {"rerank": "pairs re-ranked", "train": "pairs trained on", "encode": "passages encoded"}
-OURS = "this book"  # the contender of each section that is this book's own code
 
 
 @functools.cache

@@ -25,8 +25,8 @@ from helpers.pages.fragments import Fragment
 from helpers.steps import Step, ledger
 from helpers.steps.store import Entry, read_entry
 from press import chapters
-from press.explain import offline
-from press.explain.known import Catalogue, nearest
+from press.explain.known import Known, nearest
+from press.explain.offline import replaced, stand_ins
 
 FEW = 20  # resamplings of an interval or a test, whose results nobody reads here
 
@@ -37,19 +37,12 @@ class NoValue(Exception):
 
 @dataclass
 class DryRun:
-    """What a dry run tells.
+    """What a dry run tells."""
 
-    Args:
-        missing: the steps that would be computed, by key, every step after its inputs.
-        available: the entries that would be used, by key, each with `stored` or `recorded`.
-        stand_ins: the keys of the missing steps for which the value of another one stood in.
-        stopped: the statements that were not executed to their end, each with the reason.
-    """
-
-    missing: dict[str, Step] = field(default_factory=dict)
-    available: dict[str, tuple[Entry, str]] = field(default_factory=dict)
-    stand_ins: set[str] = field(default_factory=set)
-    stopped: list[tuple[str, str]] = field(default_factory=list)
+    missing: dict[str, Step] = field(default_factory=dict)  # what would be computed, by key, every step after its inputs
+    available: dict[str, tuple[Entry, str]] = field(default_factory=dict)  # what would be used, as `stored` or `recorded`
+    stand_ins: set[str] = field(default_factory=set)  # the keys of missing steps for which another one's value stood in
+    stopped: list[tuple[str, str]] = field(default_factory=list)  # statements not executed to their end, with the reason
 
     def visit(self, step: Step) -> None:
         """Look a step up, and those below it as far as they would be needed."""
@@ -68,47 +61,41 @@ class DryRun:
         return [part for part in step.inputs() if part.key in self.missing]
 
 
-def of_chapter(chapter: str, values: dict[str, Any], catalogue: Catalogue) -> DryRun:
-    """Execute a chapter's template dry, with these values of its parameters.
+def of_chapter(chapter: str, values: dict[str, Any], known: dict[str, list[Known]]) -> DryRun:
+    """Execute a chapter's template dry, with these values of its parameters; `known` are computations made before, by step.
 
     Raises:
         BadInput: if the chapter would stop with these parameters before anything is computed.
     """
     run = DryRun()
-    with offline.stand_ins(), _computing_nothing(run, catalogue):
+    with stand_ins(), _computing_nothing(run, known):
         _execute(nbformat.read(chapters.template(chapter), as_version=4).cells, values, run)
     return run
 
 
 @contextlib.contextmanager
-def _computing_nothing(run: DryRun, catalogue: Catalogue) -> Iterator[None]:
+def _computing_nothing(run: DryRun, known: dict[str, list[Known]]) -> Iterator[None]:
     def look_up(step: Step) -> Entry:
         run.visit(step)
         if step.key in run.available:
             entry, source = run.available[step.key]
         else:
-            entry, source = _stand_in(step, catalogue), "computed"
+            entry, source = _stand_in(step, known.get(step.name, [])), "computed"
             if entry.manifest["key"] != step.key:  # else it is the step's own value, which is to be computed anew
                 run.stand_ins.add(step.key)
         ledger.note({**entry.manifest, "key": step.key}, source)
         return entry
 
-    replaced: tuple[tuple[Any, str, Any], ...] = (
-        (Step, "entry", look_up), (ledger, "USED", {}),
-        (significance, "RESAMPLES", FEW), (significance, "PERMUTATIONS", FEW),
-        (figures, "show", lambda *_, **__: Fragment("a figure")))
-    with contextlib.ExitStack() as stack:
-        for owner, name, instead in replaced:
-            stack.callback(setattr, owner, name, getattr(owner, name))
-            setattr(owner, name, instead)
-        stack.enter_context(contextlib.redirect_stdout(io.StringIO()))
-        stack.enter_context(contextlib.redirect_stderr(io.StringIO()))
+    with (replaced((Step, "entry", look_up), (ledger, "USED", {}),
+                   (significance, "RESAMPLES", FEW), (significance, "PERMUTATIONS", FEW),
+                   (figures, "show", lambda *_, **__: Fragment("a figure"))),
+          contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO())):
         yield
 
 
-def _stand_in(step: Step, catalogue: Catalogue) -> Entry:
-    for known, _ in nearest(step.recipe(), catalogue.of(step.name)):
-        entry = read_entry(known.folder) if known.folder is not None else None
+def _stand_in(step: Step, known: list[Known]) -> Entry:
+    for candidate, _ in nearest(step.recipe(), known):
+        entry = read_entry(candidate.folder) if candidate.folder is not None else None
         if entry is not None and entry.manifest["form"] == step.definition.form:
             return entry
     raise NoValue(f"needs the value of {step.name}")

@@ -1,6 +1,6 @@
 """What a missing step will cost, judged by the nearest computations that were made before, and why it is missing."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -8,22 +8,17 @@ from helpers.pages.numbers import plain
 from helpers.steps import Step, fresh_since
 from press.explain.known import HERE, Difference, Known, distance, nearest
 
-# Arguments that the time of a step is in proportion to, its own ones or those of its queries
-PROPORTIONAL = {"epochs", "candidates", "depth", "rounds", "timed"}
-SAMPLE = ("queries", "queries", "sample")  # through, step, argument
+# Arguments that the time of a step is in proportion to: its own ones, and the number of its queries
+PROPORTIONAL = {("epochs",), ("candidates",), ("depth",), ("rounds",), ("timed",), ("queries", "sample")}
 SHOWN = 3  # differences named
+LONGEST = 40  # characters of a value
+
+Ranked = Sequence[tuple[Known, list[Difference]]]  # known computations with their differences, the nearest first
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """Expected seconds, and what they rest on.
-
-    Args:
-        seconds: the median of the nearest known computations, scaled.
-        low: the least of them.
-        high: the most.
-        basis: where they come from.
-    """
+    """Expected seconds: the median of the nearest known computations, scaled, with the least and the most; and their origin."""
 
     seconds: float
     low: float
@@ -40,27 +35,19 @@ class Expected:
     cost: Estimate | None
 
 
-def expect(step: Step, known: Sequence[Known], missing_inputs: Sequence[Step] = ()) -> Expected:
-    """Why a step is missing and what it will cost.
-
-    Args:
-        step: it.
-        known: the computations of the same step that were made before.
-        missing_inputs: those of its inputs that are missing, too.
-    """
+def expect(step: Step, known: Iterable[Known], missing_inputs: Sequence[Step] = ()) -> Expected:
+    """Why a step, and some of its inputs, are missing, and what it will cost by the known computations of it."""
     ranked = nearest(step.recipe(), known)
-    return Expected(step, _why(step, ranked, list(dict.fromkeys(part.name for part in missing_inputs))), _cost(step.name, ranked))
+    return Expected(step, _why(step, ranked, list(dict.fromkeys(part.name for part in missing_inputs))), _cost(ranked))
 
 
-def _why(step: Step, ranked: Sequence[tuple[Known, frozenset[Difference]]], new: Sequence[str]) -> str:
+def _why(step: Step, ranked: Ranked, new: Sequence[str]) -> str:
     if not ranked:
         return "never computed"
     known, differing = ranked[0]
     if not differing:
-        if fresh_since() is not None and known.folder is not None:
-            return "all is computed anew"
         if known.folder is not None:
-            return "its entry is damaged"
+            return "its entry is damaged" if fresh_since() is None else "all is computed anew"
         return "no longer here" if known.place == HERE else "not shipped with the recorded runs"
     named = sorted({(d.step, d.argument, d.value, d.other) for d in differing if d.step == step.name or not new},
                    key=lambda line: (line[0] != step.name, line))  # what is new below it is told of there
@@ -70,29 +57,25 @@ def _why(step: Step, ranked: Sequence[tuple[Known, frozenset[Difference]]], new:
     return "; ".join(reasons)
 
 
-def _cost(name: str, ranked: Sequence[tuple[Known, frozenset[Difference]]]) -> Estimate | None:
+def _cost(ranked: Ranked) -> Estimate | None:
     timed = [(known, differing) for known, differing in ranked if known.seconds is not None]
     if not timed:
         return None
     closest = [(known, differing) for known, differing in timed if distance(differing) == distance(timed[0][1])]
-    factors = [_factor(name, differing) for _, differing in closest]
+    factors = [_factor(differing) for _, differing in closest]
     spent = [(known.seconds or 0.0) * factor for (known, _), factor in zip(closest, factors, strict=True)]
     places = " and ".join(sorted({known.place for known, _ in closest}))
-    if not closest[0][1]:
-        basis = f"the same, {places}"
-    else:
-        scaled = f", × {plain(median(factors), 2)} in size" if set(factors) != {1.0} else ""
-        basis = f"{len(closest)} like it, {places}{scaled}"
+    scaled = f", × {plain(median(factors), 2)} in size" if set(factors) != {1.0} else ""
+    basis = f"{len(closest)} like it, {places}{scaled}" if closest[0][1] else f"the same, {places}"
     return Estimate(median(spent), min(spent), max(spent), basis)
 
 
-def _factor(name: str, differing: frozenset[Difference]) -> float:
+def _factor(differing: Iterable[Difference]) -> float:
     """How much larger the missing computation is than the known one."""
     factor = 1.0
-    for d in differing:
-        own = d.step == name and d.through == d.argument and d.argument in PROPORTIONAL
-        if own or (d.through, d.step, d.argument) == SAMPLE:
-            missing, known = _size(d.value), _size(d.other)
+    for difference in differing:
+        if difference.path in PROPORTIONAL:
+            missing, known = _size(difference.value), _size(difference.other)
             factor *= missing / known if missing and known else 1.0
     return factor
 
@@ -105,5 +88,5 @@ def _size(text: str) -> float:
         return 0.0
 
 
-def _short(text: str, length: int = 40) -> str:
-    return text if len(text) <= length else f"{text[:length]} …"
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]} …"

@@ -6,16 +6,17 @@ is not here has the shape that its name tells, or BERT-base's. Whatever else nee
 """
 
 import contextlib
+import itertools
 import re
 import socket
 from collections.abc import Callable, Iterator
 from typing import Any
+from unittest.mock import patch
 
 import pandas as pd
 
 from helpers.data import hub
 from helpers.data.almanac import Almanac
-from helpers.data.collection_base import Text
 from helpers.data.irds import IrDatasets
 from helpers.networks import backbone
 
@@ -25,20 +26,22 @@ BASE = (12, 768, 12)
 
 
 @contextlib.contextmanager
-def stand_ins() -> Iterator[None]:
+def replaced(*replacements: tuple[Any, str, Any]) -> Iterator[None]:
+    """Attributes, given by owner and name, are others for a while."""
+    with contextlib.ExitStack() as stack:
+        for owner, name, instead in replacements:
+            stack.enter_context(patch.object(owner, name, instead))
+        yield
+
+
+def stand_ins() -> contextlib.AbstractContextManager[None]:
     """Let nothing reach the network for a while."""
-    replaced: list[tuple[Any, str, Any]] = [
+    return replaced(
         (socket, "getaddrinfo", _refused), (socket.socket, "connect", _refused),
         (IrDatasets, "queries", lambda collection, split: _almanac("queries", collection, split)),
         (IrDatasets, "qrels", lambda collection, unit, split: _almanac("qrels", collection, unit, split)),
-        (IrDatasets, "texts", lambda collection, unit: _texts(unit)),
-        (backbone, "configuration", _configuration(backbone.configuration))]
-    with contextlib.ExitStack() as stack:
-        for owner, name, instead in replaced:
-            own = name in vars(owner)
-            stack.callback(*((setattr, owner, name, vars(owner)[name]) if own else (delattr, owner, name)))
-            setattr(owner, name, instead)
-        yield
+        (IrDatasets, "texts", lambda collection, unit: itertools.islice(Almanac().texts(unit), TEXTS)),
+        (backbone, "configuration", _configuration(backbone.configuration)))
 
 
 def _refused(*_: Any, **__: Any) -> Any:
@@ -60,8 +63,3 @@ def _configuration(real: Callable[[backbone.Backbone], Any]) -> Callable[[backbo
 def _almanac(kind: str, collection: IrDatasets, *names: str) -> pd.DataFrame:
     split = names[-1] if names[-1] in collection.splits else "test"
     return getattr(Almanac(), kind)(*names[:-1], split)
-
-
-def _texts(unit: str) -> Iterator[Text]:
-    for text, _ in zip(Almanac().texts(unit), range(TEXTS), strict=False):
-        yield text

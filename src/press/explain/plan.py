@@ -6,35 +6,26 @@ from typing import Any
 
 from helpers.errors import BadInput, NetworkNeeded
 from helpers.pages import numbers
-from helpers.steps import fresh_since
 from press import chapters, comparison, execute, variants
 from press.columns import columns
-from press.execute import PageRequest
 from press.explain import at_scale, dry_run
 from press.explain.dry_run import DryRun
 from press.explain.estimates import Estimate, Expected, expect
-from press.explain.known import Catalogue
+from press.explain.known import Known, catalogue
+from press.variants import PageRequest
 
 LONGEST = 80  # characters of a statement, or of an error in a list
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What making a page would take.
+    """What making a page would take."""
 
-    Args:
-        request: the page.
-        current: whether it is there and made from just what there is now; nothing is looked up then.
-        expected: the steps that would be computed, every one after its inputs.
-        run: what the dry run tells.
-        overhead: seconds of the page's last execution that no step took; None if it, or its baseline page, was never executed.
-    """
-
-    request: PageRequest
-    current: bool
-    expected: tuple[Expected, ...]
-    run: DryRun
-    overhead: float | None
+    request: PageRequest  # the page
+    current: bool  # whether it is there and made from just what there is now; nothing is looked up then
+    expected: tuple[Expected, ...]  # the steps that would be computed, every one after its inputs
+    run: DryRun  # what the dry run tells
+    overhead: float | None  # seconds of the last execution that no step took; None if there was none
 
     @property
     def is_free(self) -> bool:
@@ -55,29 +46,30 @@ class Plan:
         return "not known at this scale" if self.is_large else total([one.cost for one in self.expected])
 
 
-def plan(chapter: str, profile: str, given: dict[str, str], catalogue: Catalogue | None = None) -> Plan:
+def plan(chapter: str, profile: str, given: dict[str, str], known: dict[str, list[Known]] | None = None) -> Plan:
     """What making a page would take; with `BOOK_FRESH` everything is computed anew.
+
+    Args:
+        chapter, profile, given: see `execute.request`.
+        known: the catalogue, if it has been read already.
 
     Raises:
         BadInput: for parameters that are wrong, or that the chapter would stop with.
     """
     request = execute.request(chapter, profile, given)
-    if fresh_since() is None and request.is_current():
+    if execute.is_current(request):
         return Plan(request, True, (), DryRun(), 0.0)
-    catalogue = catalogue or Catalogue()
-    run = dry_run.of_chapter(chapter, request.values, catalogue)
-    expected = tuple(expect(step, catalogue.of(step.name), run.missing_inputs(step)) for step in run.missing.values())
+    known = catalogue() if known is None else known
+    run = dry_run.of_chapter(chapter, request.values, known)
+    expected = tuple(expect(step, known.get(step.name, []), run.missing_inputs(step)) for step in run.missing.values())
     return Plan(request, False, expected, run, overhead(request))
 
 
 def overhead(request: PageRequest) -> float | None:
     """Seconds of the last execution of a page, or of its baseline page, besides its steps: kernel, statistics, figures."""
-    for page in (request.page, request.page.with_name(f"{request.chapter}.ipynb")):
-        if page.exists():
-            read = comparison.read(page)
-            steps = sum(line["seconds"] for line in read.ledger if line["source"] == "computed")
-            if "seconds" in read.run:
-                return max(0.0, read.run["seconds"] - steps)
+    for page in (comparison.read(file) for file in (request.page, request.baseline_page) if file.exists()):
+        if "seconds" in page.run:
+            return max(0.0, page.run["seconds"] - sum(line["seconds"] for line in page.ledger if line["source"] == "computed"))
     return None
 
 
@@ -93,18 +85,27 @@ def total(costs: Sequence[Estimate | None]) -> str:
 
 def text(plan: Plan) -> str:
     """A plan for a person."""
-    request = plan.request
+    request, run = plan.request, plan.run
     if plan.current:
         return f"{request.name}: up to date, nothing would run\n{_pages(request)}"
-    parts = [f"{request.name}: would run, in the profile {request.profile}", *_changes(request), ""]
+    lines = [f"{request.name}: would run, in the profile {request.profile}"]
+    lines += [f"  {name} = {value!r}, baseline {request.baseline[name]!r}" for name, value in request.changed.items()]
     rows = [(one.step.name, one.step.key[:10], *_cost(plan, one), one.why) for one in plan.expected]
-    parts += [columns([("step to compute", "key", "expected", "judged by", "why"), *rows], right=(2,)), ""] if rows else []
-    parts.append(f"to compute {len(plan.expected)}, stored {plan.count('stored')}, recorded {plan.count('recorded')}")
-    page = f"{numbers.seconds(plan.overhead)} for the page itself" if plan.overhead is not None else (
-        "the page itself, which was never timed here")
-    parts.append(f"expected: {plan.time()}, and {page}")
-    parts += ["", at_scale.table(), ""] if plan.is_large else []
-    return "\n".join([*parts, *_limits(plan), _pages(request)])
+    lines += ["", columns([("step to compute", "key", "expected", "judged by", "why"), *rows], right=(2,))] if rows else []
+    page = "the page itself, which was never timed here" if plan.overhead is None else (
+        f"{numbers.seconds(plan.overhead)} for the page itself")
+    lines += ["", f"to compute {len(rows)}, stored {plan.count('stored')}, recorded {plan.count('recorded')}",
+              f"expected: {plan.time()}, and {page}"]
+    lines += ["", at_scale.table(), ""] if plan.is_large else []
+    if number := len(run.stand_ins):
+        replaced = "value was replaced by that of a similar step" if number == 1 else (
+            "values were replaced by those of similar steps")
+        lines.append(f"{number} missing {replaced} to see what follows; a step that takes a parameter from such a value may turn "
+                     "out another")
+    if run.stopped:
+        lines.append("incomplete: these statements could not be followed to their end, so there may be more steps")
+        lines += [f"  {statement.splitlines()[0][:LONGEST]}: {reason}" for statement, reason in run.stopped]
+    return "\n".join([*lines, _pages(request)])
 
 
 def _cost(plan: Plan, expected: Expected) -> tuple[str, str]:
@@ -114,61 +115,50 @@ def _cost(plan: Plan, expected: Expected) -> tuple[str, str]:
     return (numbers.seconds(expected.cost.seconds), expected.cost.basis) if expected.cost else ("unknown", "")
 
 
-def _changes(request: PageRequest) -> list[str]:
-    return [f"  {name} = {value!r}, baseline {request.baseline[name]!r}" for name, value in request.values.items()
-            if value != request.baseline[name]]
-
-
-def _limits(plan: Plan) -> list[str]:
-    """What the plan cannot tell."""
-    lines = []
-    if number := len(plan.run.stand_ins):
-        replaced = ("value was replaced by that of a similar step" if number == 1 else
-                    "values were replaced by those of similar steps")
-        lines.append(f"{number} missing {replaced} to see what follows; a step that takes a parameter from such a value may turn "
-                     "out another")
-    if plan.run.stopped:
-        lines += ["incomplete: these statements could not be followed to their end, so there may be more steps"]
-        lines += [f"  {statement.splitlines()[0][:LONGEST]}: {reason}" for statement, reason in plan.run.stopped]
-    return lines
-
-
 def _pages(request: PageRequest) -> str:
     if request.name == request.chapter:
         return f"page: {request.name}"
-    baseline = request.page.with_name(f"{request.chapter}.ipynb")
-    there = "stays as it is" if baseline.exists() else "has not been executed, and is made, too, if that computes nothing"
+    there = "stays as it is" if request.baseline_page.exists() else (
+        "has not been executed, and is made, too, if that computes nothing")
     return f"pages: {request.name}, {variants.comparison(request.name)}; the baseline page {request.chapter} {there}"
+
+
+def explain(name: str, given: dict[str, str], profile: str) -> str:
+    """What a chapter, or without a name the whole book, would run.
+
+    Raises:
+        BadInput: as `plan`, or for parameters without a chapter.
+    """
+    if given and not name:
+        raise BadInput("parameters belong to one chapter", mend="name it: make explain NAME=candidates ARGS=...")
+    return text(plan(name, profile, given)) if name else whole_book(profile)
 
 
 def whole_book(profile: str) -> str:
     """A line for each chapter of a profile, and the total, in which what chapters share counts once."""
-    catalogue, plans = Catalogue(), dict[str, Plan | str]()
+    known, plans, rows = catalogue(), list[Plan](), list[tuple[Any, ...]]()
     for chapter in chapters.names():
         try:
-            plans[chapter] = plan(chapter, profile, {}, catalogue)
+            plans.append(plan(chapter, profile, {}, known))
+            rows.append((chapter, *_line(plans[-1])))
         except (BadInput, NetworkNeeded) as error:
-            plans[chapter] = f"cannot be told: {str(error)[:LONGEST]}"
-    known = [plan for plan in plans.values() if isinstance(plan, Plan)]
-    large, usual = [plan for plan in known if plan.is_large], [plan for plan in known if not plan.is_large]
-    rows = [("chapter", "page", "to compute", "stored", "recorded", "expected"),
-            *((chapter, *_line(plan)) for chapter, plan in plans.items())]
-    costs = {one.step.key: one.cost for plan in usual for one in plan.expected}
-    lines = [columns(rows, right=(2, 3, 4)), "",
-             f"{'the other' if large else 'all'} chapters, each step once: {len(costs)} to compute, "
-             f"expected {total(list(costs.values()))}"]
+            rows.append((chapter, f"cannot be told: {str(error)[:LONGEST]}", *[""] * 4))
+    usual = {one.step.key: one.cost for plan in plans if not plan.is_large for one in plan.expected}
+    large = {one.step.key for plan in plans if plan.is_large for one in plan.expected}
+    lines = [columns([("chapter", "page", "to compute", "stored", "recorded", "expected"), *rows], right=(2, 3, 4)), "",
+             f"{'the other' if large else 'all'} chapters, each step once: {len(usual)} to compute, "
+             f"expected {total(list(usual.values()))}"]
     if large:
-        steps = {one.step.key for plan in large for one in plan.expected}
-        lines += [f"chapters on large collections, each step once: {len(steps)} to compute", "", at_scale.table()]
-    if any(plan.run.stopped for plan in known):
+        lines += [f"chapters on large collections, each step once: {len(large)} to compute", "", at_scale.table()]
+    if any(plan.run.stopped for plan in plans):
         lines.append("+ incomplete, there may be more steps; `make explain NAME=<chapter>` says which statements could not be "
                      "followed")
     return "\n".join(lines)
 
 
-def _line(plan: Plan | str) -> tuple[Any, ...]:
+def _line(plan: Plan) -> tuple[Any, ...]:
     """A chapter's cells, after its name."""
-    if isinstance(plan, str) or plan.current:
-        return plan if isinstance(plan, str) else "up to date", *[""] * 4
-    mark = "+" if plan.run.stopped else ""
-    return "would run", len(plan.expected), plan.count("stored"), plan.count("recorded"), plan.time() + mark
+    if plan.current:
+        return "up to date", *[""] * 4
+    return ("would run", len(plan.expected), plan.count("stored"), plan.count("recorded"),
+            plan.time() + "+" * bool(plan.run.stopped))
