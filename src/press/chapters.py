@@ -6,6 +6,7 @@ the table on the page all read it. Papermill alone would only warn of an unknown
 
 import ast
 import contextlib
+import functools
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -85,14 +86,21 @@ def template(chapter: str) -> Path:
 def schema(chapter: str) -> dict[str, Parameter]:
     """The parameters of a chapter by name, in the cell's order."""
     file = template(chapter)
+    state = file.stat()
+    return _schema(file, state.st_size, state.st_mtime_ns)
+
+
+@functools.cache
+def _schema(file: Path, size: int, changed: int) -> dict[str, Parameter]:
+    """A template's parameters, read once for each state of it: a profile is checked with those of all chapters."""
     for cell in nbformat.read(file, as_version=4).cells:
         if cell.cell_type == "code" and "parameters" in cell.metadata.get("tags", []):
-            return dict(_declarations(cell.source, file))
+            return _declarations(cell.source, file)
     raise BadInput("no cell is tagged `parameters`", file=file, mend="tag the cell that declares them")
 
 
-def _declarations(source: str, file: Path) -> list[tuple[str, Parameter]]:
-    lines, declared = source.splitlines(), []
+def _declarations(source: str, file: Path) -> dict[str, Parameter]:
+    lines, declared = source.splitlines(), {}
     for node in ast.parse(source).body:
         line = lines[node.lineno - 1]
         if not isinstance(node, ast.AnnAssign) or not isinstance(node.target, ast.Name) or node.value is None \
@@ -100,7 +108,7 @@ def _declarations(source: str, file: Path) -> list[tuple[str, Parameter]]:
             raise BadInput(f"{line!r} is no parameter", file=file, mend="write `name: type = default  # meaning`")
         name = node.target.id
         meaning = lines[(node.end_lineno or node.lineno) - 1].split("#", 1)[1].strip()
-        declared.append((name, Parameter(name, ast.unparse(node.annotation), ast.literal_eval(node.value), meaning)))
+        declared[name] = Parameter(name, ast.unparse(node.annotation), ast.literal_eval(node.value), meaning)
     return declared
 
 

@@ -56,10 +56,6 @@ class DryRun:
             self.visit(part)
         self.missing[step.key] = step
 
-    def missing_inputs(self, step: Step) -> list[Step]:
-        """The direct inputs of a step that would be computed, too."""
-        return [part for part in step.inputs() if part.key in self.missing]
-
 
 def of_chapter(chapter: str, values: dict[str, Any], known: dict[str, list[Known]]) -> DryRun:
     """Execute a chapter's template dry, with these values of its parameters; `known` are computations made before, by step.

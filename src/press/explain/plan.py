@@ -61,7 +61,8 @@ def plan(chapter: str, profile: str, given: dict[str, str], known: dict[str, lis
         return Plan(request, True, (), DryRun(), 0.0)
     known = catalogue() if known is None else known
     run = dry_run.of_chapter(chapter, request.values, known)
-    expected = tuple(expect(step, known.get(step.name, []), run.missing_inputs(step)) for step in run.missing.values())
+    expected = tuple(expect(step, known.get(step.name, []), [part for part in step.inputs() if part.key in run.missing])
+                     for step in run.missing.values())
     return Plan(request, False, expected, run, overhead(request))
 
 
