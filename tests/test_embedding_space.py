@@ -4,7 +4,7 @@ import pytest
 
 from helpers.data import texts as module
 from helpers.data.texts import relevant_places
-from helpers.encoders import token_lengths as lengths_module
+from helpers.encoders import embeddings as lengths_module
 from helpers.encoders.embedding_space import similarities, tsne_map
 
 QUERIES = pd.DataFrame({"query_id": ["q1", "q2", "q3"], "text": ["", "", ""]})
@@ -73,7 +73,7 @@ def test_lengths_are_counted_with_special_tokens(monkeypatch):
 
 @pytest.mark.slow
 def test_a_query_shares_stemmed_terms_with_its_relevant_passage(folder, store):
-    from helpers.retrieval.term_overlap import term_overlap
+    from helpers.retrieval.term_recall import term_overlap
     from helpers.systems.testbed import Testbed
 
     bed = Testbed(str(folder))

@@ -1,14 +1,14 @@
 import pandas as pd
 import pytest
 
+from helpers.data.answers import answer_positions
 from helpers.data.collection_base import Text
-from helpers.data.positions import answer_positions
 
 
 @pytest.fixture
 def places(monkeypatch):
     """`answer_positions` over texts given as dictionaries."""
-    monkeypatch.setattr("helpers.data.positions.Texts", lambda texts: texts)
+    monkeypatch.setattr("helpers.data.answers.Texts", lambda texts: texts)
 
     def find(documents, passages, document_qrels, passage_qrels, min_relevance=1):
         def frame(rows):

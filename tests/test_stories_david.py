@@ -212,7 +212,7 @@ def test_the_confusion_has_labels_in_rows():
 
 def test_every_rule_says_what_it_decides():
     found = {row[0]: row[1:] for row in cells(rules.rules_table(rules.labelled(Labelled()), "test"))[1:]}
-    assert list(found) == [*(rule.__name__.replace("_", " ") for rule in WIDER), "no rule"]
+    assert list(found) == [*(rule.name.replace("_", " ") for rule in WIDER), "no rule"]
     assert found["where"] == ["Begins with where.", "1", "100%"]
     assert found["meaning"][1:] == ["1", "0%"]
     assert found["when"][1:] == ["0", ""]

@@ -1,4 +1,7 @@
-"""Where in a document its answer lies: the windows that hold a judged passage."""
+"""Where in a document its answer lies: the windows that hold a judged passage, and the place where it begins.
+
+Is it early, as Alarfaj (2022, chapter 6) suspects?
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,13 +22,9 @@ def answer_windows(documents: Path, passages: Path, document_qrels: pd.DataFrame
     """The windows of relevant documents that hold a relevant passage.
 
     Args:
-        documents: the text store of the documents.
         passages: the text store of the passages, which are parts of the documents' bodies.
         document_qrels: judgments of documents.
         passage_qrels: judgments of passages, of the same queries.
-        min_relevance: the lowest grade that counts as relevant.
-        words: words of a window.
-        overlap: words shared by neighbouring windows.
 
     Returns:
         Columns query_id, window_id; a passage that stands in no relevant document of its query gives no row.
@@ -34,6 +33,26 @@ def answer_windows(documents: Path, passages: Path, document_qrels: pd.DataFrame
     rows = [(query, window) for query, document, passage in relevant_pairs(document_qrels, passage_qrels, min_relevance)
             for window in holding(texts[document], parts[passage].body, words, overlap)]
     return pd.DataFrame(rows, columns=["query_id", "window_id"]).drop_duplicates(ignore_index=True)
+
+
+@step(version=1, form="table")
+def answer_positions(documents: Path, passages: Path, document_qrels: pd.DataFrame, passage_qrels: pd.DataFrame,
+                     min_relevance: int) -> pd.DataFrame:
+    """The place of the first relevant passage in each relevant document; arguments as of `answer_windows`.
+
+    Returns:
+        Columns query_id, doc_id, begins (words of title and body before it), length (its words), words (the document's, title
+        included). A passage that stands in no relevant document of its query gives no row.
+    """
+    texts, parts = Texts(documents), Texts(passages)
+    rows: list[tuple[str, str, int, int, int]] = []
+    for query, doc_id, passage in relevant_pairs(document_qrels, passage_qrels, min_relevance):
+        title, body, piece = texts[doc_id].title.split(), texts[doc_id].body.split(), parts[passage].body.split()
+        start = find(body, piece)
+        if start is not None:
+            rows.append((query, doc_id, len(title) + start, len(piece), len(title) + len(body)))
+    places = pd.DataFrame(rows, columns=["query_id", "doc_id", "begins", "length", "words"])
+    return places.sort_values("begins", kind="stable").drop_duplicates(["query_id", "doc_id"]).sort_index(ignore_index=True)
 
 
 def relevant_pairs(document_qrels: pd.DataFrame, passage_qrels: pd.DataFrame,

@@ -41,10 +41,10 @@ def lexicon() -> Lexicon:
 
 @dataclass(frozen=True)
 class Question:
-    """A query's words, small letters and no punctuation; `asked` is the place of its first question word, or None."""
+    """A query's words, small letters and no punctuation; `place` is that of its first question word, or None."""
 
     words: tuple[str, ...]
-    asked: int | None
+    place: int | None
 
     @property
     def first(self) -> str:
@@ -52,9 +52,13 @@ class Question:
         return self.words[0]
 
     @property
-    def asking(self) -> str:
+    def word(self) -> str:
         """The first question word, "" if there is none."""
-        return "" if self.asked is None else self.words[self.asked]
+        return "" if self.place is None else self.words[self.place]
+
+    def begins(self, name: str) -> bool:
+        """Whether the first word is one of that list."""
+        return self.first in lexicon().words[name]
 
     def has(self, name: str) -> bool:
         """Whether a word, or two in a row, of that list is in the question."""
@@ -78,8 +82,7 @@ def parse(query: str) -> Question:
     """The question of a query; *what's*, *whats* and *what're* are *what*."""
     lowered = (word.casefold().replace("’", "'") for word in TOKEN.findall(query))
     words = tuple(CONTRACTED.get(word, word) for word in lowered)
-    asked = next((n for n, word in enumerate(words) if word in lexicon().words["question"]), None)
-    return Question(words, asked)
+    return Question(words, next((n for n, word in enumerate(words) if word in lexicon().words["question"]), None))
 
 
 def noun_type(words: tuple[str, ...], place: int) -> str | None:

@@ -29,13 +29,6 @@ def examples(pairs: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, queri
 
     Args:
         pairs: columns query_id, window_id, label; one window is a passage.
-        qrels: judgments of the queries.
-        min_relevance: the lowest grade that counts as relevant.
-        queries: columns query_id, text.
-        tokens: of the passages.
-        tokenizer: of the encoder.
-        max_length: tokens of a passage, special tokens included.
-        query_length: tokens of a query, special tokens included.
     """
     judged = qrels[qrels["relevance"] >= min_relevance].groupby("query_id")["doc_id"].agg(frozenset)
     texts = queries.set_index("query_id")["text"]

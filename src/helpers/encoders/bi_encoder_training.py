@@ -33,10 +33,6 @@ def bi_encoder(pairs: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, que
     Args:
         pairs: columns query_id, window_id, label: the draws.
         qrels: the judgments, by which a passage of another query may be relevant too.
-        min_relevance: the lowest grade that counts as relevant.
-        queries: columns query_id, text.
-        store: the text store that the tokens belong to.
-        tokens: the window tokens, one window a passage.
         backbone: where to start from.
         training: its settings; a batch is one of queries.
         held_out_seed: of the choice of held-out queries.

@@ -19,10 +19,8 @@ def candidates_with_positives(run: pd.DataFrame, qrels: pd.DataFrame, store: Pat
 
     Args:
         run: the run of the training queries.
-        qrels: their judgments.
         store: the text store; judged passages that it lacks are left out.
         candidates: passages of the run kept for each query.
-        min_relevance: the lowest grade that counts as relevant.
     """
     found, texts = cut(run, candidates), Texts(store)
     lowest = found.groupby("query_id", sort=False)["score"].min()

@@ -15,14 +15,6 @@ def similarities(passages: Path, query_vectors: Path, store: Path, queries: pd.D
                  min_relevance: int) -> pd.DataFrame:
     """How similar each query is to its relevant passages and to the others, by the inner product.
 
-    Args:
-        passages: the folder of `embeddings.passage_embeddings`.
-        query_vectors: the folder of `embeddings.query_embeddings`.
-        store: the text store, whose order the passages have.
-        queries: the encoded queries.
-        qrels: their judgments.
-        min_relevance: the lowest grade that counts as relevant.
-
     Returns:
         Columns query_id, relevant (the most similar relevant passage), other (mean of all other passages), above (share of the
         other passages that are less similar than that relevant one). A query without relevant passage in the store is left out.

@@ -1,5 +1,6 @@
 """Embeddings of a whole collection and of its queries, kept as arrays; a cluster encodes the collection in shards."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -32,11 +33,15 @@ def split(whole: Step, inputs: dict[str, Any]) -> list[Step]:
 def join(shards: list[Path], *, folder: Path) -> None:
     """The shards' vectors as one array."""
     arrays = [np.load(shard / PASSAGES, mmap_mode="r") for shard in shards]
-    shape = (sum(len(array) for array in arrays), arrays[0].shape[1])
+    write(arrays, (sum(map(len, arrays)), arrays[0].shape[1]), folder)
+
+
+def write(parts: Iterable[np.ndarray], shape: tuple[int, int], folder: Path) -> None:
+    """Write arrays, one after the other, as the one of that shape: none of it is held in memory."""
     whole, start = np.lib.format.open_memmap(folder / PASSAGES, mode="w+", dtype=np.float32, shape=shape), 0
-    for array in arrays:
-        whole[start:start + len(array)] = array
-        start += len(array)
+    for part in parts:
+        whole[start:start + len(part)] = part
+        start += len(part)
     whole.flush()
 
 
@@ -45,25 +50,12 @@ def passage_embeddings(store: Path, tokens: Path, backbone: Backbone, pooling: s
                        max_length: int, model: Path | None = None, *, folder: Path) -> None:
     """Encode every passage: `passages.npy`, float32 (passages, dimensions), in the text store's order.
 
-    Args:
-        store: the text store.
-        tokens: its window tokens, one window a text (`windows.WHOLE`).
-        backbone: the pre-trained encoder.
-        pooling: see `helpers.networks.pooling`.
-        normalise: whether vectors have length 1.
-        token_types: whether passages have another token type than queries.
-        max_length: tokens of a passage, special tokens included.
-        model: a folder of fine-tuned weights; None for the backbone as it is.
-
     Raises:
-        ValueError: if a text has more than one window.
+        ValueError: if a text has more than one window: the tokens are to be those of whole texts (`windows.WHOLE`).
     """
     encoder, texts = Encoder(backbone, model, pooling, normalise, token_types), WholeTexts(tokens, store)
-    array = np.lib.format.open_memmap(folder / PASSAGES, mode="w+", dtype=np.float32, shape=(len(texts), encoder.dimensions))
-    for start in range(0, len(texts), SHARD):
-        stop = min(start + SHARD, len(texts))
-        array[start:stop] = vectors(encoder, texts, start, stop, max_length)
-    array.flush()
+    parts = (vectors(encoder, texts, start, min(start + SHARD, len(texts)), max_length) for start in range(0, len(texts), SHARD))
+    write(parts, (len(texts), encoder.dimensions), folder)
 
 
 def vectors(encoder: Encoder, texts: "WholeTexts", start: int, stop: int, max_length: int) -> np.ndarray:
@@ -75,10 +67,17 @@ def vectors(encoder: Encoder, texts: "WholeTexts", start: int, stop: int, max_le
 @step(version=1, form="folder", network=True)
 def query_embeddings(queries: pd.DataFrame, backbone: Backbone, pooling: str, normalise: bool, token_types: bool,
                      query_length: int, model: Path | None = None, *, folder: Path) -> None:
-    """Encode queries: `queries.npy`, float32 (queries, dimensions), in the frame's order; arguments as above."""
+    """Encode queries: `queries.npy`, float32 (queries, dimensions), in the frame's order."""
     encoder = Encoder(backbone, model, pooling, normalise, token_types)
     ids = query_ids(encoder.tokenizer, list(queries["text"]), query_length)
     np.save(folder / QUERIES, encoder.vectors([wrapped(encoder.tokenizer, row, query_length) for row in ids], QUERY))
+
+
+@step(version=1, form="json")
+def token_lengths(store: Path, tokens: Path) -> dict[str, int]:
+    """How many passages have each length in tokens, special ones included; lengths as texts, ascending."""
+    lengths, how_many = np.unique(WholeTexts(tokens, store).lengths() + 2, return_counts=True)
+    return {str(length): int(number) for length, number in zip(lengths, how_many, strict=True)}
 
 
 class WholeTexts(WindowTokens):

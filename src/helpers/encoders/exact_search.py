@@ -20,10 +20,6 @@ def exact_search(passages: Path, query_vectors: Path, store: Path, queries: pd.D
     """The `depth` passages of the largest inner product with each query, best first.
 
     Args:
-        passages: the folder of `embeddings.passage_embeddings`.
-        query_vectors: the folder of `embeddings.query_embeddings`.
-        store: the text store, whose order the passages have.
-        queries: the encoded queries.
         depth: passages kept for each query; a smaller collection is ranked as a whole.
     """
     texts = np.load(passages / PASSAGES, mmap_mode="r")

@@ -82,7 +82,6 @@ def compare(ours: Rows, theirs: Rows, measure: str, shared: bool = False, seed: 
         theirs: the second, with the queries in the same order.
         measure: its name, for what is known of its noise.
         shared: whether both come out of the same trainings, row by row.
-        seed: of the draws.
     """
     noise = training_noise(ours, theirs, measure, shared)
     return paired(ours.values.mean(axis=0), theirs.values.mean(axis=0), seed, noise)

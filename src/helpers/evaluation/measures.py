@@ -35,9 +35,7 @@ def per_query(run: pd.DataFrame, qrels: pd.DataFrame, names: list[str], min_rele
 
     Args:
         run: a ranked run (`runs.ranked`): columns query_id, doc_id, score, best first.
-        qrels: columns query_id, doc_id, relevance.
         names: measures, as ir_measures writes them.
-        min_relevance: the lowest grade that counts as relevant in a binary measure.
         queries: the queries to report, in this order; by default those of the judgments. One without any hit scores 0.
 
     Returns:
@@ -63,6 +61,11 @@ def per_query(run: pd.DataFrame, qrels: pd.DataFrame, names: list[str], min_rele
                         index=pd.Index(wanted, name="query_id"), columns=names, dtype=float)
 
 
+def judged_queries(queries: pd.DataFrame, qrels: pd.DataFrame) -> list[str]:
+    """The ids of the queries that have judgments, those that can be measured, in their order."""
+    return queries.loc[queries["query_id"].isin(qrels["query_id"]), "query_id"].tolist()
+
+
 def first_relevant_rank(run: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, queries: list[str]) -> pd.Series:
     """For each query the rank of its best relevant document in the run; missing where there is none."""
     relevant = qrels.loc[qrels["relevance"] >= min_relevance, ["query_id", "doc_id"]]
@@ -77,7 +80,4 @@ def run_measures(run: pd.DataFrame, queries: pd.DataFrame, qrels: pd.DataFrame, 
 
     A small table that stands for a run of a thousand passages a query, which is not kept with the book.
     """
-    mine = qrels[qrels["query_id"].isin(set(queries["query_id"]))]
-    known = set(mine["query_id"])
-    judged = [query for query in queries["query_id"] if query in known]
-    return per_query(run, mine, measures, min_relevance, judged).reset_index(names="query_id")
+    return per_query(run, qrels, measures, min_relevance, judged_queries(queries, qrels)).reset_index(names="query_id")

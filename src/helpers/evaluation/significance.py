@@ -141,7 +141,6 @@ def paired(values: ArrayLike, baseline: ArrayLike, seed: int = SEED, noise: Trai
     Args:
         values: of each query; a system of several seeds has its mean over them.
         baseline: the same of the other system.
-        seed: of the draws.
         noise: of training.
 
     Raises:
@@ -163,7 +162,6 @@ def bootstrap_draws(moved: np.ndarray, seed: int = SEED, noise: TrainingNoise | 
 
     Args:
         moved: differences, (queries, pairs).
-        seed: of the draws.
         noise: of training: one for all pairs, or one for each.
 
     Returns:

@@ -68,10 +68,6 @@ class Encoder:
 
     Args:
         backbone: the pre-trained encoder.
-        model: a folder of fine-tuned weights; None for the backbone as it is.
-        pooling: see `helpers.networks.pooling`.
-        normalise: whether vectors have length 1.
-        token_types: whether passages have another token type than queries.
     """
 
     def __init__(self, backbone: Backbone, model: Path | None, pooling: str, normalise: bool, token_types: bool):

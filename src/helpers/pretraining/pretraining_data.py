@@ -28,7 +28,6 @@ def corpus(store: Path, without: pd.DataFrame | None = None, first: int | None =
     """The ids of the texts to be read: column doc_id.
 
     Args:
-        store: the text store.
         without: judgments, columns doc_id and relevance; texts with a grade above 0 are left out.
         first: only so many texts, the first ones of the store.
     """

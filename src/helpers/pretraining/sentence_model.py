@@ -13,7 +13,6 @@ class SentenceModel(nn.Module):
 
     Args:
         encoder: a transformer.
-        pooling: see `helpers.networks.pooling`.
         margin: of the triplet loss.
     """
 

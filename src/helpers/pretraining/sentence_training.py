@@ -42,7 +42,6 @@ def predicted_similarity(train: pd.DataFrame, test: pd.DataFrame, backbone: Back
         train: columns sentence1, sentence2, score (0 to 5).
         test: columns pair_id, sentence1, sentence2.
         backbone: where to start from; its tokenizer.
-        pooling: see `helpers.networks.pooling`.
         schedule: of the training; no epoch leaves the encoder as it is.
         start: a folder of pre-trained weights to start from instead of the backbone's.
     """

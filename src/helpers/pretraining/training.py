@@ -45,8 +45,6 @@ def pretrained(texts: pd.DataFrame, store: Path, tokens: Path, backbone: Backbon
 
     Args:
         texts: column doc_id: which texts are read.
-        store: the text store that they and the tokens belong to.
-        tokens: the window tokens, one window a text.
         backbone: where to start from; its tokenizer.
         early: layers below the short circuit to the head.
         head_layers: layers of the head; 0 for plain masked language modelling.

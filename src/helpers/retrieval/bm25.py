@@ -18,15 +18,7 @@ MOST_TERMS = 2**20
 
 @step(version=1, form="run")
 def bm25_run(index: Path, queries: pd.DataFrame, k1: float, b: float, depth: int) -> pd.DataFrame:
-    """Rank the texts of an index for every query.
-
-    Args:
-        index: a Lucene index folder.
-        queries: columns query_id, text.
-        k1: term-frequency saturation, at least 0.
-        b: length normalisation, 0 to 1.
-        depth: texts kept for each query; a query without hits keeps none.
-    """
+    """Rank the texts of an index for every query; one without hits keeps none."""
     return java.call(search, index, queries, k1, b, depth)
 
 
@@ -37,14 +29,17 @@ def max_passage(run: pd.DataFrame, depth: int) -> pd.DataFrame:
     return ranked(documents.groupby(["query_id", "doc_id"], sort=False)["score"].max().reset_index(), depth)
 
 
-def search(index: Path, queries: pd.DataFrame, k1: float, b: float, depth: int, at_once: int = AT_ONCE) -> pd.DataFrame:
-    """Search all queries, so many at once, in the process that has the JVM."""
+def search(index: Path, queries: pd.DataFrame, k1: float, b: float, depth: int, at_once: int = AT_ONCE,
+           rm3: dict[str, Any] | None = None) -> pd.DataFrame:
+    """Search all queries, so many at once, in the process that has the JVM; with Pyserini's settings of RM3, by its feedback."""
     searcher = searcher_of(index, k1, b)
+    if rm3:
+        searcher.set_rm3(**rm3)
     rows: list[tuple[str, str, float]] = []
     for start in range(0, len(queries), at_once):
-        asked = queries.iloc[start:start + at_once]
-        hits = searcher.batch_search(list(asked["text"]), list(asked["query_id"]), k=depth, threads=THREADS)
-        rows += [(query, hit.docid, float(hit.score)) for query in asked["query_id"] for hit in hits[query]]
+        part = queries.iloc[start:start + at_once]
+        hits = searcher.batch_search(list(part["text"]), list(part["query_id"]), k=depth, threads=1 if rm3 else THREADS)
+        rows += [(query, hit.docid, float(hit.score)) for query in part["query_id"] for hit in hits[query]]
     return ranked(pd.DataFrame(rows, columns=COLUMNS), depth)
 
 

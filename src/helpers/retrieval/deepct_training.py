@@ -40,7 +40,6 @@ def deepct(targets: pd.DataFrame, store: Path, backbone: Backbone, training: Ter
 
     Args:
         targets: columns doc_id, word, recall (`term_recall`).
-        store: the text store of the passages.
         backbone: where to start from.
         training: its settings; the seed also draws the held-out passages.
 

@@ -22,14 +22,12 @@ def generated_queries(store: Path, generator: Backbone, queries: int, top_k: int
     """Generate queries for every text: JSON lines of id and queries, in the store's order.
 
     Args:
-        store: the text store.
         generator: a sequence-to-sequence model.
         queries: for each text.
         top_k: likely tokens that each is drawn from; 1 for the likeliest, of which there is but one query.
         max_length: tokens read of a text.
         query_length: tokens written of a query.
         batch_size: texts a step.
-        seed: of the draws.
 
     Raises:
         ValueError: for several queries without draws: they would be the same.

@@ -12,6 +12,7 @@ import pandas as pd
 from helpers.data.runs import cut
 from helpers.data.texts import Texts
 from helpers.retrieval import java
+from helpers.retrieval.lucene import analysed
 from helpers.steps import step
 
 FORMS = ("terms", "words", "sentence")
@@ -22,7 +23,7 @@ def surface_words(index: Path, weights: pd.DataFrame, run: pd.DataFrame, store: 
     """For every added term the word that most often stands for it in the query's feedback documents.
 
     Args:
-        index: whose analyser made the terms.
+        index: whose terms they are; every index here has the same analyser.
         weights: columns query_id, term, added: the expanded queries.
         run: the run that the feedback documents were taken from.
         store: their texts.
@@ -34,7 +35,7 @@ def surface_words(index: Path, weights: pd.DataFrame, run: pd.DataFrame, store: 
     reader, best = Texts(store), cut(run, documents).groupby("query_id")["doc_id"].agg(list)
     words = {query: Counter(word for doc in docs for word in words_of(f"{reader[doc].title} {reader[doc].body}"))
              for query, docs in best.items()}
-    terms: dict[str, list[str]] = java.call(analysed, index, sorted({word for found in words.values() for word in found}))
+    terms = java.call(analysed, sorted({word for counts in words.values() for word in counts}))
     rows = []
     for query, term in weights.loc[weights["added"].astype(bool), ["query_id", "term"]].itertuples(index=False):
         known = [word for word in words[query] if terms[word] == [term]]
@@ -47,20 +48,11 @@ def words_of(text: str) -> list[str]:
     return [word for piece in text.lower().split() if (word := piece.strip(".,;:!?()[]\"'“”‘’—–-"))]
 
 
-def analysed(index: Path, words: list[str]) -> dict[str, list[str]]:
-    """The terms of each word, in the process that has the JVM."""
-    from pyserini.index.lucene import LuceneIndexReader
-
-    reader = LuceneIndexReader(str(index))
-    return {word: list(reader.analyze(word)) for word in words}
-
-
 @step(version=1, form="table")
 def expanded_texts(queries: pd.DataFrame, weights: pd.DataFrame, form: str, words: pd.DataFrame | None = None) -> pd.DataFrame:
     """The queries with their added terms behind them.
 
     Args:
-        queries: columns query_id, text.
         weights: columns query_id, term, added, best first.
         form: `terms` as the index holds them (the study's), `words` as the documents write them, or `sentence`: the words in a
             sentence of their own.

@@ -8,7 +8,7 @@ import pandas as pd
 
 from helpers.data.runs import COLUMNS, cut, ranked
 from helpers.retrieval import java
-from helpers.retrieval.bm25 import searcher_of
+from helpers.retrieval.bm25 import AT_ONCE, search, searcher_of
 from helpers.retrieval.bo1 import expanded, expansion
 from helpers.steps import step
 
@@ -21,7 +21,6 @@ def bo1_queries(index: Path, run: pd.DataFrame, queries: pd.DataFrame, documents
     Args:
         index: whose document vectors and counts are used; it holds the run's documents, whole or cut.
         run: a run of documents, best first; usually one that was re-ranked.
-        queries: columns query_id, text.
         documents: how many documents are trusted (K = 5 in the study).
         terms: how many terms are taken from them (k = 10).
         within: another index of the same documents, cut: only terms that their cut versions hold are taken.
@@ -81,11 +80,8 @@ def weighted_run(index: Path, weights: pd.DataFrame, queries: pd.DataFrame, k1: 
     """BM25 with a weight on every term of a query.
 
     Args:
-        index: a Lucene index folder.
         weights: columns query_id, term (analysed), weight.
         queries: columns query_id, text: which queries, in which order.
-        k1: BM25's.
-        b: BM25's.
         depth: texts kept for each query; a query without terms or hits keeps none.
     """
     return java.call(search_weighted, index, weights, list(queries["query_id"]), k1, b, depth)
@@ -117,23 +113,9 @@ def rm3_run(index: Path, queries: pd.DataFrame, k1: float, b: float, depth: int,
     """BM25 with Lucene's RM3 feedback (Abdul-Jaleel et al. 2004), the reference beside Bo1.
 
     Args:
-        index: a Lucene index folder.
-        queries: columns query_id, text.
-        k1: BM25's.
-        b: BM25's.
-        depth: texts kept for each query.
         documents: feedback documents.
         terms: feedback terms.
         original: weight of the original query, between 0 and 1.
     """
-    return java.call(search_rm3, index, queries, k1, b, depth, documents, terms, original)
-
-
-def search_rm3(index: Path, queries: pd.DataFrame, k1: float, b: float, depth: int, documents: int, terms: int,
-               original: float) -> pd.DataFrame:
-    """Search all queries with RM3, in the process that has the JVM."""
-    searcher = searcher_of(index, k1, b)
-    searcher.set_rm3(fb_terms=terms, fb_docs=documents, original_query_weight=original)
-    ids = list(queries["query_id"])
-    hits = searcher.batch_search(list(queries["text"]), ids, k=depth, threads=1)
-    return ranked(pd.DataFrame([(q, hit.docid, float(hit.score)) for q in ids for hit in hits[q]], columns=COLUMNS), depth)
+    rm3 = {"fb_terms": terms, "fb_docs": documents, "original_query_weight": original}
+    return java.call(search, index, queries, k1, b, depth, AT_ONCE, rm3)

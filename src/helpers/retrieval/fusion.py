@@ -82,19 +82,15 @@ def _nested(run: pd.DataFrame) -> dict[str, dict[str, float]]:
 
 @step(version=1, form="table")
 def fusions(first: pd.DataFrame, second: pd.DataFrame, queries: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int,
-            names: list[str],
-            weight: float, depth: int) -> pd.DataFrame:
+            names: list[str], weight: float, depth: int) -> pd.DataFrame:
     """What two runs give together, for each query: the merge in both orders, reciprocal rank fusion and the weighted sum.
 
     Args:
         first: a run, cut at `depth`.
         second: another one.
         queries: columns query_id, text; those with judgments are measured.
-        qrels: their judgments.
-        min_relevance: the lowest grade that counts as relevant.
         names: the measures.
         weight: of the first run in the weighted sum.
-        depth: documents kept for each query.
 
     Returns:
         Columns method (`FIRST`, `SECOND`, `UNCUT`, `RRF`, `SUM`), query_id, and one for each measure. The values are those of the
@@ -103,8 +99,7 @@ def fusions(first: pd.DataFrame, second: pd.DataFrame, queries: pd.DataFrame, qr
     runs = {FIRST: alternating(first, second, depth), SECOND: alternating(second, first, depth),
             UNCUT: alternating(first, second, 2 * depth),
             RRF: reciprocal_rank(first, second, depth), SUM: weighted_sum(first, second, weight, depth)}
-    known = set(qrels["query_id"])
-    judged = [query for query in queries["query_id"] if query in known]
+    judged = measures.judged_queries(queries, qrels)
     parts = [measures.per_query(run, qrels, names, min_relevance, judged).reset_index().assign(method=method)
              for method, run in runs.items()]
     return pd.concat(parts, ignore_index=True)[["method", "query_id", *names]]
@@ -117,8 +112,7 @@ def fusion_weight_grid(first: pd.DataFrame, second: pd.DataFrame, queries: pd.Da
 
     Meant for development queries: the weight that is best on the test queries would flatter the sum.
     """
-    known = set(qrels["query_id"])
-    judged = [query for query in queries["query_id"] if query in known]
+    judged = measures.judged_queries(queries, qrels)
     means = [measures.per_query(weighted_sum(first, second, weight, depth), qrels, [measure], min_relevance,
                                 judged)[measure].mean()
              for weight in weights]

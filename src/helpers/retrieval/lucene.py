@@ -1,7 +1,8 @@
-"""The Lucene index of a collection, over whole texts or over their windows."""
+"""The Lucene index of a collection, over whole texts or over their windows, and the terms that its analyser makes of a text."""
 
 import json
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from helpers.data.texts import Texts
@@ -32,7 +33,15 @@ def window_index(store: Path, words: int, overlap: int, *, folder: Path) -> None
     build(((w.window_id, w.text) for text in Texts(store) for w in windows(text, words, overlap)), folder)
 
 
-def build(contents, folder: Path) -> None:  # noqa: ANN001 - an iterable of (id, contents)
+def analysed(texts: Iterable[str]) -> dict[str, list[str]]:
+    """The terms that the index holds of each text; stop words give none. In the process that has the JVM."""
+    from pyserini.analysis import Analyzer, get_lucene_analyzer
+
+    analyser = Analyzer(get_lucene_analyzer())
+    return {text: list(analyser.analyze(text)) for text in texts}
+
+
+def build(contents: Iterable[tuple[str, str]], folder: Path) -> None:
     """Write a Lucene index of (id, contents) pairs into a folder, through JSON lines in a temporary file."""
     with tempfile.TemporaryDirectory(dir=folder.parent) as source:
         with open(Path(source) / "texts.jsonl", "w", encoding="utf-8") as lines:
@@ -41,5 +50,3 @@ def build(contents, folder: Path) -> None:  # noqa: ANN001 - an iterable of (id,
         java.run("io.anserini.index.IndexCollection", "-collection", "JsonCollection", "-input", source,
                  "-index", str(folder), "-generator", "DefaultLuceneDocumentGenerator", "-threads", THREADS,
                  "-memoryBuffer", BUFFER, "-storePositions", "-storeDocvectors")
-
-

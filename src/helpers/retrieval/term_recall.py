@@ -1,4 +1,5 @@
-"""Query-term recall: which words of a passage its queries use (Dai & Callan 2019, arXiv:1910.10687: what DeepCT learns).
+"""Which words of a passage its queries use, the query-term recall that DeepCT learns (Dai & Callan 2019, arXiv:1910.10687), and
+how much of a query its relevant passage repeats, which is what exact match has to go by.
 
     recall(word, passage) = queries of the passage that contain the word / queries of the passage
 
@@ -6,7 +7,7 @@ Words are told apart as in the index: Lucene's analyser (Porter stems, no stop w
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
@@ -14,6 +15,7 @@ import pandas as pd
 from helpers.data.collection_base import Text
 from helpers.data.texts import Texts
 from helpers.retrieval import java
+from helpers.retrieval.lucene import analysed
 from helpers.steps import step
 
 WORD = re.compile(r"\w+(?:['’.,]\w+)*")  # `3.5`, `oven's` and `U.S` are one word, as they are for Lucene
@@ -50,26 +52,19 @@ def term_recall(queries: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, 
 
     Most passages have one query, here as in MS MARCO: the recall of a word is then 1 or 0.
 
-    Args:
-        queries: columns query_id, text.
-        qrels: their judgments.
-        min_relevance: the lowest grade that counts as relevant.
-        store: the text store.
-
     Returns:
         Columns doc_id, word (in lower case, each once a passage), recall, queries (how many the passage has). Stop words have
         recall 0.
     """
-    asked, texts = queries.set_index("query_id")["text"], Texts(store)
-    relevant = qrels[(qrels["relevance"] >= min_relevance) & qrels["query_id"].isin(set(asked.index))]
-    passages = {str(doc_id): list(group) for doc_id, group in relevant.groupby("doc_id", sort=False)["query_id"]}
-    found = {doc_id: list(dict.fromkeys(word for word, _, _ in words_of(content(texts[doc_id])))) for doc_id in passages
-             if doc_id in texts}
-    terms = java.call(analysed, sorted({word for words in found.values() for word in words} | set(asked)))
-    rows = []
-    for doc_id, words in found.items():
-        wanted = [terms[asked[query]] for query in passages[doc_id]]
-        rows += [(doc_id, word, share(terms[word], wanted), len(wanted)) for word in words]
+    query_texts, texts = queries.set_index("query_id")["text"], Texts(store)
+    relevant = qrels[(qrels["relevance"] >= min_relevance) & qrels["query_id"].isin(query_texts.index)]
+    passages = {str(doc_id): [query_texts[query] for query in group]
+                for doc_id, group in relevant.groupby("doc_id", sort=False)["query_id"] if doc_id in texts}
+    words = {doc_id: list(dict.fromkeys(word for word, _, _ in words_of(content(texts[doc_id])))) for doc_id in passages}
+    terms = {text: set(own) for text, own in java.call(
+        analysed, sorted({word for own in words.values() for word in own} | set(query_texts))).items()}
+    rows = [(doc_id, word, share(terms[word], [terms[query] for query in asking]), len(asking))
+            for doc_id, asking in passages.items() for word in words[doc_id]]
     return pd.DataFrame(rows, columns=["doc_id", "word", "recall", "queries"]).astype({"recall": float, "queries": int})
 
 
@@ -78,9 +73,19 @@ def share(terms: set[str], queries: list[set[str]]) -> float:
     return sum(bool(terms & query) for query in queries) / len(queries)
 
 
-def analysed(texts: Iterable[str]) -> dict[str, set[str]]:
-    """The terms that Lucene makes of each text, in the process that has the JVM; stop words give none."""
-    from pyserini.analysis import Analyzer, get_lucene_analyzer
+@step(version=1, form="table")
+def term_overlap(store: Path, queries: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int) -> pd.DataFrame:
+    """For each query the share of its terms, stop words left out and stemmed, that its most similar relevant passage holds.
 
-    analyser = Analyzer(get_lucene_analyzer())
-    return {text: set(analyser.analyze(text)) for text in texts}
+    Returns:
+        Columns query_id, share (0 to 1), terms. A query of stop words alone, or without relevant passage, is left out.
+    """
+    query_texts, texts = queries.set_index("query_id")["text"], Texts(store)
+    relevant = qrels[(qrels["relevance"] >= min_relevance) & qrels["query_id"].isin(query_texts.index)]
+    passages = {query: [content(texts[doc_id]) for doc_id in group if doc_id in texts]
+                for query, group in relevant.groupby("query_id", sort=False)["doc_id"]}
+    terms = {text: set(own) for text, own in java.call(
+        analysed, [*query_texts[list(passages)], *(text for own in passages.values() for text in own)]).items()}
+    rows = [(query, max(len(mine & terms[text]) for text in own) / len(mine), len(mine))
+            for query, own in passages.items() if own and (mine := terms[query_texts[query]])]
+    return pd.DataFrame(rows, columns=["query_id", "share", "terms"])

@@ -14,7 +14,7 @@ from helpers.steps import step
 def bm25_grid(index: Path, queries: pd.DataFrame, qrels: pd.DataFrame, k1s: list, bs: list, measure: str, min_relevance: int,
               depth: int) -> pd.DataFrame:
     """The mean of a measure for each pair of k1 and b: columns k1, b, and the measure's name."""
-    judged = [query for query in queries["query_id"] if query in set(qrels["query_id"])]
+    judged = measures.judged_queries(queries, qrels)
     rows = []
     for k1 in k1s:
         for b in bs:

@@ -71,10 +71,9 @@ def rules_table(queries: pd.DataFrame | None, split: str) -> Fragment:
         kind == label for (_, kind), label in zip(decided, part[LABEL], strict=True)])
     rows = []
     for rule in WIDER:
-        mine = frame[frame["rule"] == rule.__name__]
-        meaning = (rule.__doc__ or "").strip().split("\n")[0].replace("*", "")
+        mine = frame[frame["rule"] == rule.name]
         right = f"{mine['right'].mean():.0%}" if len(mine) else ""
-        rows.append([rule.__name__.replace("_", " "), meaning, count(len(mine)), right])
+        rows.append([rule.name.replace("_", " "), rule.looks_for, count(len(mine)), right])
     rows.append(["no rule", "", count(int((frame["rule"] == NONE).sum())), ""])
     return page.show_table(f"The rules in their order, the last that applies decides, on the queries of {split}",
                            ("rule", "looks for", "decides", "right"), rows, numeric_from=2)

@@ -14,7 +14,7 @@ from helpers.pages import figures, page, plots
 from helpers.pages.compare import measured
 from helpers.pages.fragments import Fragment, linked
 from helpers.pages.numbers import count, p_value, plain, signed
-from helpers.retrieval.term_overlap import term_overlap
+from helpers.retrieval.term_recall import term_overlap
 from helpers.steps import Step
 from helpers.stories import encoders
 from helpers.stories.wording import effect

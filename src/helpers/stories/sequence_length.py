@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from helpers.encoders.token_lengths import token_lengths
+from helpers.encoders.embeddings import token_lengths
 from helpers.evaluation import published
 from helpers.networks import backbone
 from helpers.pages import claims, page, plots

@@ -44,7 +44,6 @@ class BiEncoder(BiEncoderTraining):
         k1: of the BM25 run that negatives come from.
         b: likewise.
         candidates: passages of that run a query.
-        backbone: see `helpers.networks.backbone.resolve`.
         loss: `none` leaves the backbone as it is.
         data_seed: of the draws and of the held-out queries; by default `seed`.
         negatives_from: an encoder from whose own ranking the negatives come, instead of BM25's.

@@ -28,7 +28,6 @@ class DeepCT(Lexical, TermWeightTraining):
         unit: `passage`; of a longer text the words beyond `max_length` are not indexed.
         splits: their splits.
         queries: how many of each split, 0 for all.
-        backbone: see `helpers.networks.backbone.resolve`.
         scale: the term frequency of a weight of 1 (N in the study: 100).
         smoothing: `sqrt` takes the square root of a weight before it is scaled, as the authors' later code does; `none`.
         k1: of BM25 over these frequencies, which are larger than counts.

@@ -27,7 +27,6 @@ class Doc2Query(Lexical):
         max_length: tokens read of a text.
         query_length: tokens written of a query.
         batch_size: texts a step.
-        seed: of the draws.
         k1: of BM25 over the expanded texts.
         b: likewise.
     """

@@ -74,8 +74,6 @@ class Pipeline:
         candidates: documents re-ranked for each query; those below keep their order.
         aggregation: from window scores to a document's score.
         depth: documents retrieved for each query, at least `candidates`.
-        k1: BM25's.
-        b: BM25's.
     """
 
     model: Scorer | None = None

@@ -37,7 +37,6 @@ class SearchTask:
         full_epochs: passes over all of them.
         learning_rate: the peak.
         batch_size: queries a step.
-        max_length: tokens of a passage, special tokens included.
         test_queries: 0 for all.
     """
 

@@ -40,7 +40,6 @@ class Pretraining(MaskedTraining):
         texts: what is read: a collection, or a folder of text files; only its first thousand texts as `almanac[:1000]`.
         unit: `document` or `passage`.
         without: the split whose relevant texts are left out; empty to read all.
-        backbone: see `helpers.networks.backbone.resolve`.
         early: layers below the short circuit; 0 for half of them, as in the study.
         head_layers: of the Condenser head; 0 for masked words alone.
         start: the pre-training that this one goes on from.

@@ -14,11 +14,10 @@ from typing import Protocol
 import pandas as pd
 
 from helpers.data import queries
-from helpers.data.answers import answer_windows
+from helpers.data.answers import answer_positions, answer_windows
 from helpers.data.collection import check_qrels, open_collection
 from helpers.data.collection_base import Collection
 from helpers.data.external_run import external_run
-from helpers.data.positions import answer_positions
 from helpers.data.texts import Texts, text_store
 from helpers.data.tokens import window_tokens
 from helpers.evaluation import measures
@@ -43,14 +42,12 @@ class Testbed:
     """What is ranked, for which queries.
 
     Args:
-        collection: see `helpers.data.collection.open_collection`.
         unit: `document` or `passage`; by default documents, if the collection has any.
         splits: the query splits used together.
         queries: how many of each split are sampled, 0 for all.
         min_relevance: the lowest grade that counts as relevant, 0 for the collection's own rule.
         seed: of the sample.
         words: words of a window, title included.
-        overlap: words shared by neighbouring windows.
         adhoc_queries: queries to use instead of the splits': a step with columns query_id, text.
         answer_types: only queries with one of these labels, where the collection has them; all if empty.
     """
@@ -160,8 +157,7 @@ class Testbed:
     @functools.cached_property
     def judged(self) -> list[str]:
         """The ids of the sampled queries that have judgments: those that can be measured."""
-        known = set(self.qrels["query_id"])
-        return [query for query in self.query_frame["query_id"] if query in known]
+        return measures.judged_queries(self.query_frame, self.qrels)
 
     @functools.cached_property
     def qrels(self) -> pd.DataFrame:

@@ -13,7 +13,6 @@ class ZeroShotReranker:
     """A bi-encoder that scores the windows of candidates.
 
     Args:
-        backbone: see `helpers.networks.backbone.resolve`.
         max_length: tokens of a window or a query.
     """
 
