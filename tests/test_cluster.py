@@ -64,16 +64,16 @@ def test_a_worker_with_another_version_of_a_step_refuses_it(here):
 def test_a_described_step_is_the_step_and_reads_no_data(here, folder, monkeypatch):
     made = window_tokens(text_store(collection.open_collection(str(folder)).part("texts", "document")),
                          backbone.resolve("packaged"), 10, 0)
-    again = rebuilding.described(made.recipe())
+    again = rebuilding.rebuild(made.recipe(), lazily=True)
     assert (again.name, again.key, again.recipe()) == (made.name, made.key, made.recipe())
     assert [part.key for part in again.inputs()] == [part.key for part in made.inputs()]
     assert again.arguments["words"] == 10
     assert again.arguments["backbone"] == made.arguments["backbone"]
     changed = {**made.recipe(), "arguments": {**made.recipe()["arguments"], "backbone": {"data": ["backbone", "packaged"],
                                                                                          "digest": "0"}}}
-    assert rebuilding.described(changed).lookup() == (None, "missing")
+    assert rebuilding.rebuild(changed, lazily=True).lookup() == (None, "missing")
     with pytest.raises(BadInput, match="has changed since"):
-        rebuilding.described(changed).value()
+        rebuilding.rebuild(changed, lazily=True).value()
 
 
 @pytest.mark.slow

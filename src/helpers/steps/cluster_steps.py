@@ -10,6 +10,7 @@ Steps that measure time stay in the process that asks for them, and so do those 
 import os
 import time
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from typing import Any
 
 from helpers import paths
@@ -60,33 +61,38 @@ def _needed(step: Step, visited: set[str]) -> Iterator[tuple[Step, Entry | None,
 
 
 class _Run:
-    """The steps of one request: those that wait for others, those that are ready, those on the cluster.
+    """The steps of one request: those that are ready, and those on the cluster.
 
     No more of them are on the cluster than it can compute at once: a worker that dies takes none down with it that only waited.
     """
 
     def __init__(self, client: Any):
         self._client = client
-        self._waiting: dict[str, tuple[Step, set[str]]] = {}  # with the keys of what they wait for
         self._ready: list[Step] = []
         self._running: list[tuple[Step, bool, Any]] = []  # with whether it has a GPU, and its future
-        self._shards: dict[str, list[Step]] = {}
+        self._shards: dict[str, list[Step]] = {}  # by the key of the whole
+        self._lacking: dict[str, tuple[Step, set[str]]] = {}  # by the key of a shard: the whole, and the shards that it waits for
         self._gpus = 0  # the most that were there: a step waits while a worker with a GPU is started anew
         self._done = self._total = 0
 
-    def compute(self, wanted: list[Step]) -> None:
+    def compute(self, missing: list[Step]) -> None:
         """Compute steps; an input that is not among them is there already."""
-        keys = {step.key for step in wanted}
-        self._add([(step, {part.key for part in step.inputs()} & keys) for step in wanted])
+        steps = {step.key: step for step in missing}
+        order = TopologicalSorter({step.key: {part.key for part in step.inputs()} & steps.keys() for step in missing})
+        order.prepare()
+        self._total = len(missing)
         self._tell(f"cluster: {self._total} to compute, workers: {len(self._workers()) or 'none yet, waiting for the first'}")
         looked = -LOOK
         try:
-            while self._ready or self._running:
+            while order.is_active():
+                for key in order.get_ready():
+                    self._ready += self._begin(steps[key])
                 finished = [task for task in self._running if task[2].done()]
                 for task in finished:
                     self._running.remove(task)
                     _check(task[0], task[2])
-                    self._finish(task[0])
+                    if self._finish(task[0]):
+                        order.done(task[0].key)
                 if finished or time.monotonic() > looked + LOOK:
                     self._submit_ready()
                     looked = time.monotonic()
@@ -94,27 +100,30 @@ class _Run:
         finally:
             self._client.cancel([future for _, _, future in self._running])
 
-    def _add(self, steps: list[tuple[Step, set[str]]]) -> None:
-        self._total += len(steps)
-        self._waiting |= {step.key: (step, before) for step, before in steps}
-        for step, before in steps:
-            if not before:
-                self._begin(step)
+    def _begin(self, step: Step) -> list[Step]:
+        """What is ready once a step's inputs are there: the step, or the shards that it is joined from."""
+        if step.definition.shards is None:
+            return [step]
+        inputs = {name: values.load(part.definition.form, _seen(part).folder)
+                  for name, part in step.arguments.items() if hasattr(part, "definition")}
+        shards = step.definition.shards.split(step, inputs)
+        self._shards[step.key] = shards if len(shards) > 1 else []
+        missing = [shard for shard in self._shards[step.key] if shard.lookup()[0] is None]
+        self._lacking |= dict.fromkeys((shard.key for shard in missing), (step, {shard.key for shard in missing}))
+        self._total += len(missing)
+        return missing or [step]
 
-    def _begin(self, step: Step) -> None:
-        """A step whose inputs are there is ready; one with shards comes here again when they are there, too."""
-        if step.definition.shards is not None and step.key not in self._shards:
-            inputs = {name: values.load(part.definition.form, _seen(part).folder)
-                      for name, part in step.arguments.items() if hasattr(part, "definition")}
-            shards = step.definition.shards.split(step, inputs)
-            self._shards[step.key] = shards if len(shards) > 1 else []
-            missing = [shard for shard in self._shards[step.key] if shard.lookup()[0] is None]
-            if missing:
-                self._waiting[step.key] = step, {shard.key for shard in missing}
-                self._add([(shard, set()) for shard in missing])
-                return
-        del self._waiting[step.key]
-        self._ready.append(step)
+    def _finish(self, step: Step) -> bool:
+        """Tell of a step that is finished; False for a shard, the last of which makes its whole ready."""
+        self._done += 1
+        self._tell(f"{step.name} {_seen(step).manifest['seconds']:.1f} s ({self._done} of {self._total})")
+        if step.key not in self._lacking:
+            return True
+        whole, lacking = self._lacking[step.key]
+        lacking.remove(step.key)
+        if not lacking:
+            self._ready.append(whole)
+        return False
 
     def _submit_ready(self) -> None:
         """Submit what the workers can begin with; network steps only to those with a GPU, if there are such."""
@@ -144,15 +153,6 @@ class _Run:
             return list(self._client.scheduler_info()["workers"].values())
         except OSError:
             raise BadInput("the cluster went away", mend=AGAIN) from None
-
-    def _finish(self, step: Step) -> None:
-        self._done += 1
-        self._tell(f"{step.name} {_seen(step).manifest['seconds']:.1f} s ({self._done} of {self._total})")
-        for waiting, before in list(self._waiting.values()):
-            if step.key in before:
-                before.remove(step.key)
-                if not before:
-                    self._begin(waiting)
 
     def _tell(self, text: str) -> None:
         ledger.progress(text)

@@ -27,7 +27,7 @@ def work(task: dict[str, Any]) -> None:
     for module in task["modules"]:
         importlib.import_module(module)
     try:
-        step = rebuilding.described(task["recipe"])
+        step = rebuilding.rebuild(task["recipe"], lazily=True)
     except KeyError as error:
         raise BadInput(f"a worker has another version of the book: {error.args[0]}", mend="start the workers anew") from None
     lock = Store(paths.store()).lock_file(step.name, step.key)

@@ -73,13 +73,18 @@ def _choose(name: str | None) -> None:
 
 
 @functools.cache
-def cpu_flags() -> frozenset[str]:
-    """The instruction-set flags of the CPU, as Linux lists them; empty elsewhere."""
+def cpu(field: str) -> str:
+    """What Linux lists of the CPU under a name such as `model name`; empty elsewhere."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
-        return frozenset()
-    return frozenset(next((line for line in lines if line.startswith("flags")), "").split())
+        return ""
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith(field)), "")
+
+
+def cpu_flags() -> frozenset[str]:
+    """The instruction-set flags of the CPU."""
+    return frozenset(cpu("flags").split())
 
 
 def cores() -> int:

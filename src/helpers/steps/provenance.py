@@ -6,10 +6,12 @@ import platform
 import subprocess
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Any
 
+import psutil
+
 from helpers import paths
+from helpers.steps import numerics
 
 PACKAGES = ("torch", "transformers", "tokenizers", "pyserini", "faiss-cpu", "ir_measures", "numpy", "scipy", "pandas")
 
@@ -18,8 +20,9 @@ PACKAGES = ("torch", "transformers", "tokenizers", "pyserini", "faiss-cpu", "ir_
 def machine() -> dict[str, Any]:
     """CPU model, number of cores, threads if the reader limits them, memory in GiB, operating system."""
     limit = os.environ.get("OMP_NUM_THREADS", "")
-    return {"cpu": _cpu(), "cores": os.cpu_count(), "threads": int(limit) if limit.isdigit() else None,
-            "memory_gib": _memory(), "system": platform.system(), "python": platform.python_version()}
+    return {"cpu": numerics.cpu("model name") or platform.processor() or platform.machine(), "cores": os.cpu_count(),
+            "threads": int(limit) if limit.isdigit() else None, "memory_gib": round(psutil.virtual_memory().total / 2**30),
+            "system": platform.system(), "python": platform.python_version()}
 
 
 @functools.cache
@@ -52,18 +55,3 @@ def now() -> str:
 def _git(*arguments: str) -> str:
     done = subprocess.run(["git", "-C", str(paths.ROOT), *arguments], capture_output=True, text=True, check=True)
     return done.stdout.strip()
-
-
-def _cpu() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor() or platform.machine()
-    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
-
-
-def _memory() -> int | None:
-    try:
-        return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30)
-    except (ValueError, OSError, AttributeError):
-        return None

@@ -8,30 +8,27 @@ from helpers.steps import recipe, registry
 from helpers.steps.computation import Step
 
 
-def rebuild(description: Any) -> Any:
+def rebuild(description: Any, lazily: bool = False) -> Any:
     """The argument that a recipe describes: steps and data parts are made again, the rest is plain.
+
+    Args:
+        description: a recipe, or a part of one.
+        lazily: whether the inputs of a step are made again only when they are asked for: looking it up reads no data.
 
     Raises:
         KeyError: if a step of that name and version no longer exists.
     """
     if isinstance(description, list):
-        return [rebuild(item) for item in description]
+        return [rebuild(item, lazily) for item in description]
     if not isinstance(description, dict):
         return description
     if "data" in description:
         return _rebuild_data(description)
     if "step" not in description:
-        return {name: rebuild(item) for name, item in description.items()}
+        return {name: rebuild(item, lazily) for name, item in description.items()}
+    if lazily:
+        return _Described(description)
     return Step(registry.defined(description), {name: rebuild(item) for name, item in description["arguments"].items()})
-
-
-def described(description: dict[str, Any]) -> Step:
-    """Like `rebuild` for a step, but its inputs are made again only when they are asked for: looking it up reads no data.
-
-    Raises:
-        KeyError: if a step of that name and version no longer exists.
-    """
-    return _Described(description)
 
 
 class _Described(Step):
@@ -41,15 +38,7 @@ class _Described(Step):
 
     @functools.cached_property
     def arguments(self) -> dict[str, Any]:  # type: ignore[override]
-        return {name: _lazily(item) for name, item in self._recipe["arguments"].items()}
-
-
-def _lazily(item: Any) -> Any:
-    if isinstance(item, list):
-        return [_lazily(part) for part in item]
-    if isinstance(item, dict) and "data" not in item:
-        return described(item) if "step" in item else {name: _lazily(part) for name, part in item.items()}
-    return rebuild(item)
+        return {name: rebuild(item, lazily=True) for name, item in self._recipe["arguments"].items()}
 
 
 def _rebuild_data(description: dict[str, Any]) -> Any:

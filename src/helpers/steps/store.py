@@ -7,13 +7,12 @@ file with size and SHA-256. An entry without a manifest does not exist, and one 
 both are computed again, never trusted. `results/` (recorded runs) is a store of the same form that is only read.
 """
 
-import contextlib
 import hashlib
 import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -59,11 +58,9 @@ class Store:
                 return entry
         return None
 
-    @contextlib.contextmanager
-    def lock(self, name: str, key: str) -> Iterator[None]:
+    def lock(self, name: str, key: str) -> FileLock:
         """Held while a key is computed; the operating system lets go of it when the process dies."""
-        with FileLock(self.lock_file(name, key)):
-            yield
+        return FileLock(self.lock_file(name, key))
 
     def lock_file(self, name: str, key: str) -> Path:
         """The file of a key's lock, in a folder that is there."""
