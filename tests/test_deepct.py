@@ -10,7 +10,7 @@ from helpers.data.texts import Texts
 from helpers.networks import backbone
 from helpers.retrieval import java
 from helpers.retrieval.bm25 import search
-from helpers.retrieval.deepct_training import IGNORED, Batches, example, squared_error
+from helpers.retrieval.deepct_training import IGNORED, batch, example, squared_error
 from helpers.retrieval.term_recall import content
 from helpers.retrieval.term_recall import words_of as split
 from helpers.retrieval.word_weights import WEIGHTS, estimates, read, repeated, term_frequency, top_weighted_terms, weighted_index
@@ -81,11 +81,11 @@ def test_the_loss_is_the_mean_over_labels_that_count():
 
 def test_a_batch_is_padded_and_its_padding_does_not_count():
     tokenizer = backbone.resolve("packaged").tokenizer()
-    batch = Batches(tokenizer)([{"input_ids": [101, 7, 102], "labels": [IGNORED, 0.5, IGNORED]},
-                                {"input_ids": [101, 102], "labels": [IGNORED, IGNORED]}])
-    assert batch["input_ids"].tolist() == [[101, 7, 102], [101, 102, tokenizer.pad_token_id]]
-    assert batch["attention_mask"].tolist() == [[1, 1, 1], [1, 1, 0]]
-    assert batch["labels"].tolist() == [[IGNORED, 0.5, IGNORED], [IGNORED] * 3]
+    made = batch([{"input_ids": [101, 7, 102], "labels": [IGNORED, 0.5, IGNORED]},
+                  {"input_ids": [101, 102], "labels": [IGNORED, IGNORED]}], tokenizer.pad_token_id)
+    assert made["input_ids"].tolist() == [[101, 7, 102], [101, 102, tokenizer.pad_token_id]]
+    assert made["attention_mask"].tolist() == [[1, 1, 1], [1, 1, 0]]
+    assert made["labels"].tolist() == [[IGNORED, 0.5, IGNORED], [IGNORED] * 3]
 
 
 @pytest.fixture

@@ -106,7 +106,7 @@ def bert():
 def test_a_trimmed_vocabulary_trains_to_the_same_vectors():
     from helpers.networks.encoder import inputs
     from helpers.pretraining.sentence_model import SentenceModel
-    from helpers.pretraining.vocabulary import trim
+    from helpers.pretraining.sentence_training import trim
 
     texts = [[2, 30, 31, 3], [2, 45, 3], [2, 31, 45, 59, 3]]
 

@@ -16,15 +16,10 @@ from helpers.data import downloads
 
 @dataclass(frozen=True)
 class File:
-    """A file that ir_datasets fetches.
+    """A file that ir_datasets fetches."""
 
-    Args:
-        download: ir_datasets' own object.
-        cache: its object for what it keeps of the file, unpacked; None if it keeps the file itself.
-    """
-
-    download: Any
-    cache: Any = None
+    download: Any  # ir_datasets' own object
+    cache: Any = None  # its object for what it keeps of the file, unpacked; None if it keeps the file itself
 
     @property
     def url(self) -> str:

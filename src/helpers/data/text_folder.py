@@ -53,13 +53,11 @@ class TextFolder(Collection):
             paragraphs = (part.strip() for part in PARAGRAPHS.split(body))
             yield from (Text(f"{name}.{number}", "", part) for number, part in enumerate(filter(None, paragraphs)))
 
-    def queries(self, split: str) -> pd.DataFrame:
+    def queries(self, *names: str) -> pd.DataFrame:
         """There are none."""
-        raise BadInput("a folder of text files has no queries", file=self.folder, mend="use it to pre-train on, not to search")
+        raise BadInput("a folder of text files has no queries and no judgments", file=self.folder, mend="use it to pre-train on")
 
-    def qrels(self, unit: str, split: str) -> pd.DataFrame:
-        """There are none."""
-        raise BadInput("a folder of text files has no judgments", file=self.folder, mend="use it to pre-train on, not to search")
+    qrels = queries
 
     def text_digest(self, unit: str) -> str:
         """Of names and contents; the unit is part of it."""

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -16,19 +16,13 @@ from helpers.steps import step
 BATCH = 2_000
 
 
-class HasTokenizer(Protocol):
-    """What brings a tokenizer of Hugging Face's kind: a backbone."""
-
-    def tokenizer(self) -> Any:
-        """The tokenizer."""
-
-
 @step(version=1, form="folder")
-def window_tokens(store: Path, backbone: HasTokenizer, words: int, overlap: int, *, folder: Path) -> None:
+def window_tokens(store: Path, backbone: Any, words: int, overlap: int, *, folder: Path) -> None:
     """Tokenise every window of every text, without special tokens and without truncation.
 
     Writes `ids.bin` (all ids, one after the other), `window_starts.npy` (where each window begins in it) and
-    `document_starts.npy` (the first window of each document, in the store's order), both with one closing entry.
+    `document_starts.npy` (the first window of each document, in the store's order), both with one closing entry. The backbone
+    brings its tokenizer.
     """
     tokenizer = backbone.tokenizer()
     dtype = np.uint16 if len(tokenizer) < 2**16 else np.int32

@@ -1,7 +1,7 @@
 """Training examples of a bi-encoder, and batches of them in which every passage meets every query."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from itertools import chain
 from typing import Any, TypedDict
 
 import pandas as pd
@@ -23,8 +23,7 @@ class Example(TypedDict):
 
 
 def examples(pairs: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, queries: pd.DataFrame, tokens: WindowTokens,
-             tokenizer: Any,
-             max_length: int, query_length: int) -> dict[str, Example]:
+             tokenizer: Any, max_length: int, query_length: int) -> dict[str, Example]:
     """An example for each query that has both a relevant passage and a negative among its pairs.
 
     Args:
@@ -61,34 +60,21 @@ def split(found: dict[str, Example], evaluation_queries: int, seed: int, negativ
     return PairDataset(train), PairDataset([dict(example) for query, example in found.items() if query in held_out])
 
 
-@dataclass(frozen=True)
-class Batches:
-    """Makes batches: padded queries and passages, and what is known of each pair of them.
+def batch(examples: Sequence[Example], pad: int, token_types: bool) -> dict[str, Any]:
+    """Padded queries and passages, and what is known of each pair: the inputs of `bi_encoder_model.BiEncoderModel.forward`.
 
     Args:
+        examples: of the batch.
         pad: the tokenizer's padding id.
         token_types: whether passages get a token type of their own.
     """
+    import torch
 
-    pad: int
-    token_types: bool
-
-    def __call__(self, found: Sequence[Example]) -> dict[str, Any]:
-        """The inputs of `bi_encoder_model.BiEncoderModel.forward`."""
-        import torch
-
-        rows: list[list[int]] = []
-        ids: list[str] = []
-        owners: list[int] = []
-        positive: list[int] = []
-        for number, example in enumerate(found):
-            positive.append(len(rows))
-            mine = [example["input_ids"], *example["negatives"]]
-            rows += mine
-            ids += example["passages"][:len(mine)]
-            owners += [number] * len(mine)
-        relevant = torch.tensor([[passage in example["relevant"] for passage in ids] for example in found])
-        own = torch.tensor([[owner == number for owner in owners] for number in range(len(found))])
-        return {"queries": inputs([example["query"] for example in found], self.pad, QUERY if self.token_types else None),
-                "passages": inputs(rows, self.pad, PASSAGE if self.token_types else None),
-                "positive": torch.tensor(positive), "relevant": relevant, "own": own & ~relevant}
+    rows = [[example["input_ids"], *example["negatives"]] for example in examples]
+    sizes = torch.tensor([len(own) for own in rows])
+    ids = [passage for example, own in zip(examples, rows, strict=True) for passage in example["passages"][:len(own)]]
+    relevant = torch.tensor([[passage in example["relevant"] for passage in ids] for example in examples])
+    own = torch.arange(len(examples)).repeat_interleave(sizes) == torch.arange(len(examples))[:, None]
+    return {"queries": inputs([example["query"] for example in examples], pad, QUERY if token_types else None),
+            "passages": inputs(list(chain.from_iterable(rows)), pad, PASSAGE if token_types else None),
+            "positive": sizes.cumsum(0) - sizes, "relevant": relevant, "own": own & ~relevant}

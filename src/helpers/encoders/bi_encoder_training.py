@@ -2,13 +2,14 @@
 
 import inspect
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from helpers.data.tokens import WindowTokens
-from helpers.encoders.bi_encoder_data import Batches, examples, split
+from helpers.encoders.bi_encoder_data import batch, examples, split
 from helpers.encoders.bi_encoder_losses import LOSSES
 from helpers.encoders.bi_encoder_settings import BiEncoderTraining
 from helpers.networks import fine_tuning
@@ -61,7 +62,8 @@ def bi_encoder(pairs: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, que
     arguments.per_device_eval_batch_size = training.batch_size  # a loss over in-batch passages depends on how many there are
     arguments.remove_unused_columns, arguments.label_names, arguments.eval_on_start = False, ["positive"], True
     trainer = Trainer(model=model, args=arguments, train_dataset=train, eval_dataset=evaluation, compute_metrics=accuracy,
-                      data_collator=Batches(tokenizer.pad_token_id, training.token_types and has_token_types(encoder)))
+                      data_collator=partial(batch, pad=tokenizer.pad_token_id,
+                                            token_types=training.token_types and has_token_types(encoder)))
     fine_tuning.fit(trainer)
     encoder.save_pretrained(folder)
     tokenizer.save_pretrained(folder)

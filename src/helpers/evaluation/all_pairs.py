@@ -15,23 +15,14 @@ TINY = 1e-9  # sums of differences that are nearer than this are equal
 
 @dataclass(frozen=True)
 class Pair:
-    """The first system against the second, per query.
+    """The first system against the second, per query."""
 
-    Args:
-        first: its name.
-        second: the other's.
-        difference: of the means, with its 95 % interval.
-        d: Cohen's d of paired values, see `cohens_d`.
-        p: of the permutation test.
-        holm: the same corrected for all pairs of the matrix.
-    """
-
-    first: str
-    second: str
-    difference: Interval
-    d: float
-    p: float
-    holm: float
+    first: str  # its name
+    second: str  # the other's
+    difference: Interval  # of the means, with its 95 % interval
+    d: float  # Cohen's d of paired values, see `cohens_d`
+    p: float  # of the permutation test
+    holm: float  # the same corrected for all pairs of the matrix
 
 
 def all_pairs(values: pd.DataFrame, seed: int = SEED) -> list[Pair]:

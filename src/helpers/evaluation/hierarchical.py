@@ -28,33 +28,22 @@ FILE = paths.PUBLISHED / "seed_noise.yaml"
 
 @dataclass(frozen=True)
 class KnownNoise:
-    """The variance between seeds of one system's mean, as measured.
+    """The variance between seeds of one system's mean, as measured."""
 
-    Args:
-        variance: between seeds, alike for all queries.
-        freedom: degrees of freedom of the estimate, seeds less one.
-        share: the same variance as a share of the variance of single queries' values, for measures it was not measured in.
-    """
-
-    variance: float
-    freedom: int
-    share: float
+    variance: float  # between seeds, alike for all queries
+    freedom: int  # degrees of freedom of the estimate, seeds less one
+    share: float  # the same variance as a share of the variance of single queries' values, for measures it was not measured in
 
 
 @dataclass(frozen=True)
 class Rows:
-    """A system's values.
+    """A system's values."""
 
-    Args:
-        values: (seeds, queries); one row for a system without seeds.
-        trained: how many trainings with a seed each row rests on that the other system does not share: 0 for BM25, 1 for a model,
-            2 for the lead of one model over another.
-        groups: which pre-training each row starts from; empty if there was none or one.
-    """
-
-    values: np.ndarray
+    values: np.ndarray  # (seeds, queries); one row for a system without seeds
+    # how many trainings with a seed each row rests on that the other system does not share: 0 for BM25, 1 for a model, 2 for
+    # the lead of one model over another
     trained: int
-    groups: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()  # which pre-training each row starts from; empty if there was none or one
 
     def means(self) -> np.ndarray:
         """The means over queries of the upper level's units: of pre-trainings if there are several, else of seeds."""
@@ -101,25 +90,29 @@ def training_noise(ours: Rows, theirs: Rows, measure: str, shared: bool = False,
     known, means = known or known_noise(measure), [rows.means() for rows in systems]
     prior = known.variance if measure in measured_noise() else known.share * max(
         float(rows.values.var(axis=1, ddof=1).mean()) / rows.trained for rows in systems)
-    squares = sum(float(((own - own.mean()) ** 2).sum()) / rows.trained for own, rows in zip(means, systems, strict=True))
-    freedom = known.freedom + sum(len(own) - 1 for own in means)
-    pooled = (squares + known.freedom * prior) / freedom
-    return TrainingNoise(pooled * sum(rows.trained / len(own) for own, rows in zip(means, systems, strict=True)), freedom,
-                         words(means, pooled))
+    variance, freedom = pooled(means, [rows.trained for rows in systems], prior, known.freedom)
+    return TrainingNoise(variance * sum(rows.trained / len(own) for own, rows in zip(means, systems, strict=True)), freedom,
+                         words(means, variance))
 
 
 def own_noise(ours: np.ndarray, theirs: np.ndarray) -> TrainingNoise:
     """The same from the means of the seeds alone, for a measure that the chapter *Seeds* says nothing of."""
-    freedom = len(ours) + len(theirs) - 2
-    if freedom < 1:
+    if len(ours) + len(theirs) < 3:
         return TrainingNoise(said="one seed: the noise of training is not in the interval")
-    squares = float(((ours - ours.mean()) ** 2).sum() + ((theirs - theirs.mean()) ** 2).sum())
-    return TrainingNoise(squares / freedom * (1 / len(ours) + 1 / len(theirs)), freedom)
+    variance, freedom = pooled([ours, theirs], [1, 1])
+    return TrainingNoise(variance * (1 / len(ours) + 1 / len(theirs)), freedom)
 
 
-def words(means: list[np.ndarray], pooled: float) -> str:
+def pooled(means: list[np.ndarray], trained: list[int], prior: float = 0.0, prior_freedom: int = 0) -> tuple[float, int]:
+    """The variance between trainings, pooled over systems and with what is known before, and its degrees of freedom."""
+    squares = sum(float(((own - own.mean()) ** 2).sum()) / count for own, count in zip(means, trained, strict=True))
+    freedom = prior_freedom + sum(len(own) - 1 for own in means)
+    return (squares + prior_freedom * prior) / freedom, freedom
+
+
+def words(means: list[np.ndarray], variance: float) -> str:
     """What was assumed of the noise, in words."""
-    deviation = f"a deviation over seeds of {math.sqrt(pooled):.3f}"
+    deviation = f"a deviation over seeds of {math.sqrt(variance):.3f}"
     if all(len(own) > 1 for own in means):
         return f"{deviation}, pooled with that of the chapter Seeds"
     return f"one seed: the interval is widened by {deviation}, known from the chapter Seeds"

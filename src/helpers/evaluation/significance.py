@@ -33,17 +33,11 @@ class Interval:
 
 @dataclass(frozen=True)
 class TrainingNoise:
-    """What other trainings of the same recipes would change in a difference of two means.
+    """What other trainings of the same recipes would change in a difference of two means."""
 
-    Args:
-        variance: of the difference, between trainings.
-        freedom: the degrees of freedom that it was estimated with; infinite if it is known.
-        said: in words, what was assumed of it; empty if everything was measured.
-    """
-
-    variance: float = 0.0
-    freedom: float = math.inf
-    said: str = ""
+    variance: float = 0.0  # of the difference, between trainings
+    freedom: float = math.inf  # the degrees of freedom that it was estimated with; infinite if it is known
+    said: str = ""  # in words, what was assumed of it; empty if everything was measured
 
 
 QUIET = TrainingNoise()  # of two systems that nothing random was trained for
@@ -51,66 +45,43 @@ QUIET = TrainingNoise()  # of two systems that nothing random was trained for
 
 @dataclass(frozen=True)
 class Paired:
-    """A comparison of two systems on the same queries.
+    """A comparison of two systems on the same queries."""
 
-    Args:
-        difference: of the means, with its 95 % interval.
-        narrow: the same with the 90 % interval, which two one-sided tests at .05 each look at.
-        p_t: of the paired t-test over queries, as the studies have it: it sees no noise of training.
-        p_permutation: of the permutation test, with the noise of training.
-        queries: how many pairs.
-        error: standard error of the difference, over queries and trainings.
-        unit: what the pairs are.
-        noise: of training, as it was taken into account.
-    """
+    difference: Interval  # of the means, with its 95 % interval
+    narrow: Interval  # the same with the 90 % interval, which two one-sided tests at .05 each look at
+    p_t: float  # of the paired t-test over queries, as the studies have it: it sees no noise of training
+    p_permutation: float  # of the permutation test, with the noise of training
+    queries: int | str  # how many pairs
+    error: float  # standard error of the difference, over queries and trainings
+    unit: str = "queries"  # what the pairs are
+    noise: TrainingNoise = QUIET  # of training, as it was taken into account
 
-    difference: Interval
-    narrow: Interval
-    p_t: float
-    p_permutation: float
-    queries: int
-    error: float
-    unit: str = "queries"
-    noise: TrainingNoise = QUIET
+    @property
+    def freedom(self) -> float:
+        """The degrees of freedom of the error, which queries and trainings share by their parts of its variance (Welch 1947)."""
+        trainings = self.noise.variance / self.error**2 if self.error else 0.0
+        return 1 / ((1 - trainings) ** 2 / (int(self.queries) - 1) + trainings**2 / self.noise.freedom)
 
     @property
     def detectable(self) -> float:
-        """The smallest true difference that is found with a power of 80 %, see `detectable`."""
-        trainings = self.noise.variance / self.error**2 if self.error else 0.0
-        return detectable(self.difference, self.error,
-                          1 / ((1 - trainings) ** 2 / (self.queries - 1) + trainings**2 / self.noise.freedom))
+        """The minimum detectable effect: the true difference found significant, at .05 and two-sided, with a power of 80 %.
+
+        It is what a difference must exceed to be significant, half the width of the 95 % interval, and the .8 quantile of the
+        error. With the queries' noise alone that is (z of .975 + z of .8) standard errors; with few trainings both are larger.
+        """
+        return (self.difference.high - self.difference.low) / 2 + float(stats.t.ppf(POWER, self.freedom)) * self.error
 
 
 @dataclass(frozen=True)
-class Unpaired:
-    """A comparison of two groups of queries: the difference of their means with its intervals, p, and the groups' sizes."""
+class Unpaired(Paired):
+    """A comparison of two groups of queries, both ranked by the same models; `queries` has the groups' sizes in words."""
 
-    difference: Interval
-    narrow: Interval
-    p_permutation: float
-    sizes: tuple[int, int]
-    error: float
-    unit: str = "queries"  # what the groups consist of
-    noise: TrainingNoise = QUIET  # both groups are ranked by the same models
+    sizes: tuple[int, int] = (0, 0)
 
     @property
-    def queries(self) -> str:
-        """The sizes in words, `202 against 184`."""
-        return "{} against {}".format(*self.sizes)
-
-    @property
-    def detectable(self) -> float:
-        """The smallest true difference that is found with a power of 80 %, see `detectable`."""
-        return detectable(self.difference, self.error, sum(self.sizes) - 2)
-
-
-def detectable(difference: Interval, error: float, freedom: float) -> float:
-    """The minimum detectable effect: the true difference that is found significant, at .05 and two-sided, with a power of 80 %.
-
-    It is what a difference must exceed to be significant, half the width of the 95 % interval, and the .8 quantile of the error.
-    With the queries' noise alone that is (z of .975 + z of .8) times the standard error; with few trainings both are larger.
-    """
-    return (difference.high - difference.low) / 2 + float(stats.t.ppf(POWER, freedom)) * error
+    def freedom(self) -> float:
+        """Of the t-test of two groups."""
+        return sum(self.sizes) - 2
 
 
 def mean_interval(values: ArrayLike, seed: int = SEED) -> Interval:
@@ -230,14 +201,12 @@ def unpaired(values: ArrayLike, others: ArrayLike, seed: int = SEED) -> Unpaired
     draws = resampled_means(first, seed) - resampled_means(second, seed + 1) - mean
     if np.ptp(first) == 0 and np.ptp(second) == 0:
         draws = np.zeros(RESAMPLES)
-    p = stats.permutation_test((first, second), _difference, permutation_type="independent", n_resamples=PERMUTATIONS,
-                               vectorized=True, batch=BLOCK, rng=np.random.default_rng(seed)).pvalue
+    p = stats.permutation_test((first, second), lambda a, b, axis=-1: a.mean(axis=axis) - b.mean(axis=axis), vectorized=True,
+                               permutation_type="independent", n_resamples=PERMUTATIONS, batch=BLOCK,
+                               rng=np.random.default_rng(seed)).pvalue
     error = math.sqrt(float(first.var(ddof=1)) / first.size + float(second.var(ddof=1)) / second.size)
-    return Unpaired(*intervals(mean, draws), float(p), (first.size, second.size), error)
-
-
-def _difference(first: np.ndarray, second: np.ndarray, axis: int = -1) -> np.ndarray:
-    return first.mean(axis=axis) - second.mean(axis=axis)
+    return Unpaired(*intervals(mean, draws), math.nan, float(p), f"{first.size} against {second.size}", error,
+                    sizes=(first.size, second.size))
 
 
 # ---- draws, made once for each number of queries ----
@@ -254,11 +223,9 @@ def training_draws(noise: TrainingNoise | Sequence[TrainingNoise], pairs: int, s
 
     Trainings are too few to be resampled: two have three samples, and the mean of a sample scatters too little by half.
     """
-    noises = [noise] * pairs if isinstance(noise, TrainingNoise) else list(noise)
-    deviations = np.sqrt([own.variance for own in noises])
-    drawn = {freedom: student(freedom, size, seed) for freedom in {own.freedom for own in noises if own.variance}}
-    return np.stack([deviation * drawn[own.freedom] if own.variance else np.zeros(size)
-                     for own, deviation in zip(noises, deviations, strict=True)], axis=1)
+    noises = [noise] * pairs if isinstance(noise, TrainingNoise) else noise
+    return np.stack([np.sqrt(own.variance) * student(own.freedom, size, seed) if own.variance else np.zeros(size)
+                     for own in noises], axis=1)
 
 
 @functools.lru_cache(maxsize=16)

@@ -17,21 +17,13 @@ TINY = 1e-12  # below it a mean of differences is rounding
 
 @dataclass(frozen=True)
 class Components:
-    """Variances of one value, and what follows for a mean over queries.
+    """Variances of one value, and what follows for a mean over queries."""
 
-    Args:
-        seed: between seeds, alike for all queries; 0 if the estimate is negative.
-        query: between queries, alike for all seeds; 0 if the estimate is negative.
-        rest: what seed and query do together.
-        seeds: how many seeds were seen.
-        queries: how many queries.
-    """
-
-    seed: float
-    query: float
-    rest: float
-    seeds: int
-    queries: int
+    seed: float  # between seeds, alike for all queries; 0 if the estimate is negative
+    query: float  # between queries, alike for all seeds; 0 if the estimate is negative
+    rest: float  # what seed and query do together
+    seeds: int  # how many seeds were seen
+    queries: int  # how many queries
 
     @property
     def seed_deviation(self) -> float:

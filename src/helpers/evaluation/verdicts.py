@@ -37,6 +37,8 @@ The rules look at differences only: whether a value lies above or below the publ
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from helpers.evaluation.significance import Paired, Unpaired
 
 ALPHA = 0.05
@@ -60,21 +62,14 @@ DIFFERENCE, EQUALITY, SMALL = "difference", "equality", "small"  # the rules
 
 @dataclass(frozen=True)
 class Verdict:
-    """A verdict with what it rests on.
+    """A verdict with what it rests on."""
 
-    Args:
-        verdict: one of `KINDS`.
-        found: the comparison; of several pairs the one that decided; None where nothing was measured.
-        p: as it was judged, corrected for a claim of a difference.
-        reason: why it is not comparable or not run, or what the reader must know.
-        margin: that it was judged by.
-    """
-
-    verdict: str
+    verdict: str  # one of `KINDS`
+    # the comparison; of several pairs the one that decided; None where nothing was measured
     found: Paired | Unpaired | None = None
-    p: float | None = None
-    reason: str = ""
-    margin: float = MARGIN
+    p: float | None = None  # as it was judged, corrected for a claim of a difference
+    reason: str = ""  # why it is not comparable or not run, or what the reader must know
+    margin: float = MARGIN  # that it was judged by
 
 
 def rule_of(direction: str, significant: bool | None = None) -> str:
@@ -131,21 +126,13 @@ def judge(direction: str, found: Paired | Unpaired, p: float | None = None, marg
 
 @dataclass(frozen=True)
 class Case:
-    """A claim and its comparisons, ready to be judged.
+    """A claim and its comparisons, ready to be judged."""
 
-    Args:
-        direction: what the study found: `higher`, `lower`, `no-difference`.
-        pairs: the comparisons that must all carry it, one as a rule.
-        margin: the claim's own.
-        significant: what the study itself tested.
-        picked_from: how many pairs these were picked from by their results, such as best and worst: p is multiplied by it.
-    """
-
-    direction: str
-    pairs: tuple[Paired | Unpaired, ...]
-    margin: float = MARGIN
-    significant: bool | None = None
-    picked_from: int = 1
+    direction: str  # what the study found: `higher`, `lower`, `no-difference`
+    pairs: tuple[Paired | Unpaired, ...]  # the comparisons that must all carry it, one as a rule
+    margin: float = MARGIN  # the claim's own
+    significant: bool | None = None  # what the study itself tested
+    picked_from: int = 1  # how many pairs these were picked from by their results, such as best and worst: p is multiplied by it
 
     @property
     def is_of_difference(self) -> bool:
@@ -187,12 +174,11 @@ def caused(verdict: Verdict, control: Verdict) -> Verdict:
 
 def holm(p_values: Sequence[float]) -> list[float]:
     """Holm's step-down correction (1979): adjusted p-values in the given order."""
-    order = sorted(range(len(p_values)), key=lambda i: p_values[i])
-    adjusted, highest = [0.0] * len(p_values), 0.0
-    for rank, i in enumerate(order):
-        highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[i]))
-        adjusted[i] = highest
-    return adjusted
+    p = np.asarray(p_values, dtype=float)
+    order = np.argsort(p, kind="stable")
+    adjusted = np.empty(len(p))
+    adjusted[order] = np.maximum.accumulate(np.minimum(1.0, (len(p) - np.arange(len(p))) * p[order]))
+    return adjusted.tolist()
 
 
 def effect_ratio(measured: float, measured_base: float, published: float, published_base: float) -> float | None:

@@ -63,6 +63,13 @@ def inputs(rows: Sequence[Sequence[int]], pad: int, segment: int | None = None) 
     return batch if segment is None else {**batch, "token_type_ids": mask * segment}
 
 
+def padded_labels(rows: Sequence[Sequence[float]], ignored: float) -> Any:
+    """The labels of a batch's tokens beside `inputs`, (texts, tokens); padding is ignored."""
+    import torch
+
+    return torch.nn.utils.rnn.pad_sequence([torch.tensor(list(row)) for row in rows], batch_first=True, padding_value=ignored)
+
+
 class Encoder:
     """A bi-encoder's encoder, ready to turn texts into vectors.
 

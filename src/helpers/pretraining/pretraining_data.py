@@ -14,7 +14,7 @@ import pandas as pd
 
 from helpers.data.texts import Texts
 from helpers.data.tokens import WindowTokens
-from helpers.networks.encoder import inputs
+from helpers.networks.encoder import inputs, padded_labels
 from helpers.pretraining.whole_word_masking import IGNORED, WholeWordMasking
 from helpers.steps import step
 
@@ -51,23 +51,14 @@ def spans(doc_ids: Sequence[str], tokens: WindowTokens, max_length: int) -> list
 
 @dataclass
 class Masked:
-    """Texts with masked words, in the shape that `transformers.Trainer` reads; set `epoch` before each pass.
+    """Texts with masked words, in the shape that `transformers.Trainer` reads; set `epoch` before each pass."""
 
-    Args:
-        texts: token ids without special tokens.
-        masking: of words.
-        batch_size: batches of it hold texts of similar length.
-        seed: of masks and order.
-        special: the ids of [CLS] and [SEP].
-        epoch: of the pass, from 0; `HELD_OUT` keeps the texts' order.
-    """
-
-    texts: list[np.ndarray]
-    masking: WholeWordMasking
-    batch_size: int
-    seed: int
-    special: tuple[int, int]
-    epoch: int = HELD_OUT
+    texts: list[np.ndarray]  # token ids without special tokens
+    masking: WholeWordMasking  # of words
+    batch_size: int  # batches of it hold texts of similar length
+    seed: int  # of masks and order
+    special: tuple[int, int]  # the ids of [CLS] and [SEP]
+    epoch: int = HELD_OUT  # of the pass, from 0; `HELD_OUT` keeps the texts' order
     _order: tuple[int, np.ndarray] = field(default=(HELD_OUT, np.empty(0, dtype=np.int64)), repr=False)
 
     def __len__(self) -> int:
@@ -95,15 +86,7 @@ class Masked:
         return self._order[1]
 
 
-@dataclass(frozen=True)
-class Batches:
-    """Pads masked texts to the longest of a batch."""
-
-    pad: int
-
-    def __call__(self, found: Sequence[dict[str, list[int]]]) -> dict[str, Any]:
-        """The inputs of `condenser.Condenser.forward`, (texts, tokens) each."""
-        import torch
-
-        labels = torch.nn.utils.rnn.pad_sequence([torch.tensor(one["labels"]) for one in found], True, IGNORED)
-        return {**inputs([one["input_ids"] for one in found], self.pad), "labels": labels}
+def batch(examples: Sequence[dict[str, list[int]]], pad: int) -> dict[str, Any]:
+    """Masked texts, padded to the longest: the inputs of `condenser.Condenser.forward`, (texts, tokens) each."""
+    labels = padded_labels([one["labels"] for one in examples], IGNORED)
+    return {**inputs([one["input_ids"] for one in examples], pad), "labels": labels}

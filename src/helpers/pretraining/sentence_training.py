@@ -11,8 +11,8 @@ Training and prediction are one step: only what is said of the test examples is 
 """
 
 import tempfile
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,6 @@ from helpers.networks import fine_tuning
 from helpers.networks.backbone import Backbone, attention
 from helpers.networks.encoder import QUERY, Encoder, build, inputs, wrapped
 from helpers.networks.training_settings import Schedule, Training, by_name
-from helpers.pretraining.vocabulary import trim
 from helpers.steps import step
 
 PAIR, TRIPLET = ("sentence1", "sentence2"), ("anchor", "same", "other")
@@ -91,8 +90,9 @@ def _trained_vectors(train: pd.DataFrame, test: pd.DataFrame, columns: Sequence[
             training = Training(**schedule.settings(Schedule), weight_decay=WEIGHT_DECAY, dropout=0.0)
             arguments = fine_tuning.training_arguments(folder, len(examples), training, evaluations=1)
             arguments.eval_strategy, arguments.remove_unused_columns = "no", False
-            Trainer(model=SentenceModel(encoder, pooling, margin), args=arguments, data_collator=Batches(tokenizer.pad_token_id),
-                    train_dataset=fine_tuning.PairDataset(examples), callbacks=[]).train()
+            data = fine_tuning.PairDataset(examples)
+            Trainer(model=SentenceModel(encoder, pooling, margin), args=arguments, train_dataset=data,
+                    data_collator=partial(batch, pad=tokenizer.pad_token_id)).train()
         encoder.save_pretrained(folder / "model")
         reader = Encoder(backbone, folder / "model", pooling, normalise=False, token_types=False)
         return [reader.vectors(texts, QUERY) for texts in asked]
@@ -103,16 +103,33 @@ def rows(tokenizer: Any, sentences: Iterable[str], max_length: int) -> list[list
     return [wrapped(tokenizer, ids, max_length) for ids in query_ids(tokenizer, list(sentences), max_length)]
 
 
-@dataclass(frozen=True)
-class Batches:
-    """Pads the first, second (and third) sentences of a batch's examples, each kind by itself."""
+def trim(encoder: Any, pad: int, texts: Iterable[Sequence[int]]) -> Callable[[Sequence[int]], list[int]]:
+    """Keep only the embeddings of the pieces in the texts (in place); returns what maps a text's ids to the new ones.
 
-    pad: int
+    Pieces that no text holds have no gradient, so leaving their rows out changes nothing that is read. With short texts, updating
+    the whole table costs more than the layers do.
 
-    def __call__(self, found: Sequence[dict[str, Any]]) -> dict[str, Any]:
-        """The inputs of `sentence_model.SentenceModel.forward`."""
-        import torch
+    Args:
+        encoder: a transformer; its weights and `config.vocab_size` change.
+        pad: the padding id, which stays what it is.
+        texts: token ids of every text that the encoder will read.
+    """
+    from torch import nn
 
-        sides = zip(*(example["texts"] for example in found), strict=True)
-        return {"sentences": [inputs(side, self.pad) for side in sides],
-                "target": torch.tensor([example["target"] for example in found])}
+    old = encoder.get_input_embeddings()
+    used = np.array(sorted({number for ids in texts for number in ids} | set(range(pad + 1))))
+    table = nn.Embedding(len(used), old.embedding_dim, padding_idx=pad)
+    table.weight.data.copy_(old.weight.data[used])
+    encoder.set_input_embeddings(table)
+    encoder.config.vocab_size = len(used)
+    place = {int(number): new for new, number in enumerate(used)}
+    return lambda ids: [place[number] for number in ids]
+
+
+def batch(examples: Sequence[dict[str, Any]], pad: int) -> dict[str, Any]:
+    """The inputs of `sentence_model.SentenceModel.forward`: first, second (and third) sentences, each kind padded by itself."""
+    import torch
+
+    sides = zip(*(example["texts"] for example in examples), strict=True)
+    return {"sentences": [inputs(side, pad) for side in sides],
+            "target": torch.tensor([example["target"] for example in examples])}

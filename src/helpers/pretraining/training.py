@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from helpers.networks import fine_tuning
 from helpers.networks.backbone import Backbone, attention
 from helpers.networks.encoder import build
 from helpers.networks.training_settings import Training, by_name
-from helpers.pretraining.pretraining_data import Batches, Masked, spans
+from helpers.pretraining.pretraining_data import Masked, batch, spans
 from helpers.pretraining.whole_word_masking import WholeWordMasking
 from helpers.steps import step
 
@@ -23,15 +24,10 @@ LOGGED = ("step", "epoch", "loss", "eval_late", "eval_head", "eval_right")
 
 @dataclass(frozen=True, kw_only=True)
 class MaskedTraining(Training):
-    """The training of an encoder on texts with masked words.
+    """The training of an encoder on texts with masked words."""
 
-    Args:
-        mlm_probability: share of the words that are masked.
-        evaluation_texts: held out, at most a tenth.
-    """
-
-    mlm_probability: float = 0.15
-    evaluation_texts: int = 200
+    mlm_probability: float = 0.15  # share of the words that are masked
+    evaluation_texts: int = 200  # held out, at most a tenth
 
 
 @step(version=1, form="folder", network=True, resumable=True)
@@ -72,7 +68,8 @@ def pretrained(texts: pd.DataFrame, store: Path, tokens: Path, backbone: Backbon
     arguments.train_sampling_strategy = "sequential"  # the dataset keeps its own order, a new one for every epoch
     arguments.remove_unused_columns = False
     trainer = Trainer(model=model, args=arguments, train_dataset=train, eval_dataset=evaluation,
-                      data_collator=Batches(tokenizer.pad_token_id), compute_metrics=losses, callbacks=[epoch_setter(train)])
+                      data_collator=partial(batch, pad=tokenizer.pad_token_id), compute_metrics=losses,
+                      callbacks=[epoch_setter(train)])
     fine_tuning.fit(trainer, resume=resume)
     encoder.save_pretrained(folder)
     tokenizer.save_pretrained(folder)

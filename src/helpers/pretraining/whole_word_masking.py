@@ -15,19 +15,12 @@ MASKED, RANDOM = 0.8, 0.1  # the rest stays as it is
 
 @dataclass(frozen=True)
 class WholeWordMasking:
-    """Masks texts, given as token ids without special tokens.
+    """Masks texts, given as token ids without special tokens."""
 
-    Args:
-        continues: (vocabulary,), true for pieces that continue a word (`##ing`).
-        mask: the id of [MASK].
-        ordinary: ids that may stand in for a word: all but the special ones.
-        mlm_probability: share of the words that are chosen; at least one of each text.
-    """
-
-    continues: np.ndarray
-    mask: int
-    ordinary: np.ndarray
-    mlm_probability: float
+    continues: np.ndarray  # (vocabulary,), true for pieces that continue a word (`##ing`)
+    mask: int  # the id of [MASK]
+    ordinary: np.ndarray  # ids that may stand in for a word: all but the special ones
+    mlm_probability: float  # share of the words that are chosen; at least one of each text
 
     @classmethod
     def of(cls, tokenizer: Any, mlm_probability: float) -> "WholeWordMasking":

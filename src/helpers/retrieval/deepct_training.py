@@ -4,7 +4,9 @@ A word of several pieces is represented by its first, as in the authors' code; t
 """
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ import pandas as pd
 from helpers.data.texts import Texts
 from helpers.networks import fine_tuning
 from helpers.networks.backbone import Backbone, attention
+from helpers.networks.encoder import inputs, padded_labels
 from helpers.networks.training_settings import FineTuning, by_name
 from helpers.retrieval.term_recall import content, first_pieces
 from helpers.steps import step
@@ -22,13 +25,9 @@ IGNORED = -100.0  # a label that does not count: special tokens, punctuation, la
 
 @dataclass(frozen=True, kw_only=True)
 class TermWeightTraining(FineTuning):
-    """The training of a model of term weights, with passages held out.
+    """The training of a model of term weights, with passages held out."""
 
-    Args:
-        evaluation_passages: passages held out for the evaluation loss, at most a tenth.
-    """
-
-    evaluation_passages: int = 100
+    evaluation_passages: int = 100  # passages held out for the evaluation loss, at most a tenth
 
 
 @step(version=1, form="folder", network=True)
@@ -63,8 +62,8 @@ def deepct(targets: pd.DataFrame, store: Path, backbone: Backbone, training: Ter
     model = backbone.build(AutoModelForTokenClassification, num_labels=1, hidden_dropout_prob=training.dropout,
                            attention_probs_dropout_prob=training.dropout, attn_implementation=attention())
     arguments = fine_tuning.training_arguments(folder, len(train), training, training.evaluations)
-    trainer = Trainer(model=model, args=arguments, train_dataset=train, eval_dataset=evaluation, data_collator=Batches(tokenizer),
-                      compute_loss_func=squared_error)
+    trainer = Trainer(model=model, args=arguments, train_dataset=train, eval_dataset=evaluation, compute_loss_func=squared_error,
+                      data_collator=partial(batch, pad=tokenizer.pad_token_id))
     fine_tuning.fit(trainer)
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
@@ -80,20 +79,10 @@ def example(tokenizer: Any, text: str, recall: dict[str, float], max_length: int
     return {"input_ids": encoded["input_ids"], "labels": labels}
 
 
-@dataclass(frozen=True)
-class Batches:
-    """Pads examples to the longest of a batch."""
-
-    tokenizer: Any
-
-    def __call__(self, examples: list[dict[str, Any]]) -> dict[str, Any]:
-        """Ids and mask, (batch, tokens) each, and the labels as floats."""
-        import torch
-
-        pad = lambda rows, value: torch.nn.utils.rnn.pad_sequence([torch.tensor(row) for row in rows], True, value)
-        mask = pad([[1] * len(one["input_ids"]) for one in examples], 0)
-        return {"input_ids": pad([one["input_ids"] for one in examples], self.tokenizer.pad_token_id), "attention_mask": mask,
-                "labels": pad([one["labels"] for one in examples], IGNORED)}
+def batch(examples: Sequence[dict[str, Any]], pad: int) -> dict[str, Any]:
+    """Ids and mask of examples, (passages, tokens) each, padded to the longest, and the labels as floats."""
+    labels = padded_labels([one["labels"] for one in examples], IGNORED)
+    return {**inputs([one["input_ids"] for one in examples], pad), "labels": labels}
 
 
 def squared_error(outputs: Any, labels: Any, num_items_in_batch: Any = None) -> Any:

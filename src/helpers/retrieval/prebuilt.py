@@ -29,25 +29,15 @@ DESCRIPTIONS = "prebuilt-indexes/*-inverted.json"  # within the Anserini jar
 
 @dataclass(frozen=True)
 class Description:
-    """What Anserini says of one of its indexes.
+    """What Anserini says of one of its indexes."""
 
-    Args:
-        name: of the index.
-        filename: of its archive.
-        url: where the archive is.
-        md5: of the archive.
-        compressed_size: its bytes.
-        documents: in the index.
-        total_terms: in all documents.
-    """
-
-    name: str
-    filename: str
-    url: str
-    md5: str
-    compressed_size: int
-    documents: int
-    total_terms: int
+    name: str  # of the index
+    filename: str  # of its archive
+    url: str  # where the archive is
+    md5: str  # of the archive
+    compressed_size: int  # its bytes
+    documents: int  # in the index
+    total_terms: int  # in all documents
 
     @property
     def archive(self) -> Path:

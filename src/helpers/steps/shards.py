@@ -10,14 +10,10 @@ from helpers.steps.store import Entry, Store
 
 @dataclass(frozen=True)
 class Shards:
-    """How a step is computed in parts that are steps themselves, with the very result that it has as a whole.
+    """How a step is computed in parts that are steps themselves, with the very result that it has as a whole."""
 
-    Args:
-        split: from the step and the values of its inputs, by argument, to its parts.
-        join: from the values of the parts, in order, to the step's value; `folder` as the step's function has it.
-    """
-
-    split: Callable[[Any, dict[str, Any]], list[Any]]
+    split: Callable[[Any, dict[str, Any]], list[Any]]  # from the step and the values of its inputs, by argument, to its parts
+    # from the values of the parts, in order, to the step's value; `folder` as the step's function has it
     join: Callable[..., Any]
 
 

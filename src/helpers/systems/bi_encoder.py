@@ -37,40 +37,28 @@ class BiEncoder(BiEncoderTraining):
     """Training data and backbone of a bi-encoder; how it is trained and compares texts, `BiEncoderTraining` has.
 
     Args:
-        collection: whose training queries are used.
-        unit: `passage` or `document`, read as one text.
-        splits: their splits.
-        queries: how many of each split, 0 for all.
-        k1: of the BM25 run that negatives come from.
-        b: likewise.
-        candidates: passages of that run a query.
         loss: `none` leaves the backbone as it is.
-        data_seed: of the draws and of the held-out queries; by default `seed`.
-        negatives_from: an encoder from whose own ranking the negatives come, instead of BM25's.
-        start: the folder of a pre-trained encoder to start from instead of the backbone's weights
-            (`helpers.systems.starting_points`).
-        answer_types: of the training queries, where the collection labels them; all if empty.
-        sample_seed: of the choice of the training queries.
     """
 
-    collection: str = "almanac"
-    unit: str = "passage"
-    splits: tuple[str, ...] = ("train",)
-    queries: int = 0
-    k1: float = K1
-    b: float = B
-    candidates: int = 40
+    collection: str = "almanac"  # whose training queries are used
+    unit: str = "passage"  # `passage` or `document`, read as one text
+    splits: tuple[str, ...] = ("train",)  # their splits
+    queries: int = 0  # how many of each split, 0 for all
+    k1: float = K1  # of the BM25 run that negatives come from
+    b: float = B  # likewise
+    candidates: int = 40  # passages of that run a query
     backbone: str = "packaged"
     _: KW_ONLY
     learning_rate: float = 2e-5
     max_length: int = 128
     query_length: int = 64
     evaluation_queries: int = 100
-    data_seed: int | None = None
-    negatives_from: "BiEncoder | None" = None
+    data_seed: int | None = None  # of the draws and of the held-out queries; by default `seed`
+    negatives_from: "BiEncoder | None" = None  # an encoder from whose own ranking the negatives come, instead of BM25's
+    # the folder of a pre-trained encoder to start from instead of the backbone's weights (`helpers.systems.starting_points`)
     start: Step | None = None
-    answer_types: tuple[str, ...] = ()
-    sample_seed: int = 1
+    answer_types: tuple[str, ...] = ()  # of the training queries, where the collection labels them; all if empty
+    sample_seed: int = 1  # of the choice of the training queries
 
     def __post_init__(self) -> None:
         for name, known in (("pooling", POOLINGS), ("loss", (*LOSSES, UNTRAINED)), ("similarity", SIMILARITIES)):

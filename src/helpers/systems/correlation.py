@@ -18,13 +18,9 @@ MEASURE = "spearman"
 
 @dataclass(frozen=True)
 class Correlation(Evaluation):
-    """One of the systems of `rank_correlations`, wherever an `Evaluation` may stand; its one measure is `spearman`.
+    """One of the systems of `rank_correlations`, wherever an `Evaluation` may stand; its one measure is `spearman`."""
 
-    Args:
-        facts: the step's value.
-    """
-
-    facts: dict[str, Any] = field(default_factory=dict, repr=False)
+    facts: dict[str, Any] = field(default_factory=dict, repr=False)  # the step's value
 
     @property
     def seed_means(self) -> pd.DataFrame:

@@ -22,28 +22,19 @@ from helpers.systems.testbed import Testbed
 @dataclass(frozen=True)
 class DeepCT(Lexical, TermWeightTraining):
     """Training data and backbone of the term weights, and how they are indexed and searched; `TermWeightTraining` has the rest.
-
-    Args:
-        collection: whose training queries are used.
-        unit: `passage`; of a longer text the words beyond `max_length` are not indexed.
-        splits: their splits.
-        queries: how many of each split, 0 for all.
-        scale: the term frequency of a weight of 1 (N in the study: 100).
-        smoothing: `sqrt` takes the square root of a weight before it is scaled, as the authors' later code does; `none`.
-        k1: of BM25 over these frequencies, which are larger than counts.
-        b: likewise.
     """
 
-    collection: str = "almanac"
-    unit: str = "passage"
-    splits: tuple[str, ...] = ("train",)
-    queries: int = 0
+    collection: str = "almanac"  # whose training queries are used
+    unit: str = "passage"  # `passage`; of a longer text the words beyond `max_length` are not indexed
+    splits: tuple[str, ...] = ("train",)  # their splits
+    queries: int = 0  # how many of each split, 0 for all
     backbone: str = "packaged"
     _: KW_ONLY
-    scale: int = 100
+    scale: int = 100  # the term frequency of a weight of 1 (N in the study: 100)
+    # `sqrt` takes the square root of a weight before it is scaled, as the authors' later code does; `none`
     smoothing: str = "sqrt"
-    k1: float = 20.0
-    b: float = 0.75
+    k1: float = 20.0  # of BM25 over these frequencies, which are larger than counts
+    b: float = 0.75  # likewise
 
     def __post_init__(self) -> None:
         if self.smoothing not in SMOOTHINGS:

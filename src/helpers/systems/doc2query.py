@@ -18,28 +18,17 @@ from helpers.systems.testbed import Testbed
 
 @dataclass(frozen=True)
 class Doc2Query(Lexical):
-    """A generator and how it is used.
+    """A generator and how it is used."""
 
-    Args:
-        generator: a sequence-to-sequence model with safetensors weights: `hub:owner/name@revision` or a local folder.
-        queries: generated for each text (docTTTTTquery: 40).
-        top_k: each token is drawn from so many likely ones (docTTTTTquery: 10); 1 takes the likeliest.
-        max_length: tokens read of a text.
-        query_length: tokens written of a query.
-        batch_size: texts a step.
-        k1: of BM25 over the expanded texts.
-        b: likewise.
-    """
-
-    generator: str
-    queries: int = 40
-    top_k: int = 10
-    max_length: int = 512
-    query_length: int = 64
-    batch_size: int = 16
+    generator: str  # a sequence-to-sequence model with safetensors weights: `hub:owner/name@revision` or a local folder
+    queries: int = 40  # generated for each text (docTTTTTquery: 40)
+    top_k: int = 10  # each token is drawn from so many likely ones (docTTTTTquery: 10); 1 takes the likeliest
+    max_length: int = 512  # tokens read of a text
+    query_length: int = 64  # tokens written of a query
+    batch_size: int = 16  # texts a step
     seed: int = 1
-    k1: float = K1
-    b: float = B
+    k1: float = K1  # of BM25 over the expanded texts
+    b: float = B  # likewise
 
     def generated(self, bed: Testbed) -> Step:
         """The queries of every text of a testbed."""

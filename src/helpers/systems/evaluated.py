@@ -16,27 +16,16 @@ from helpers.systems.testbed import Testbed
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Per-query values of one system.
+    """Per-query values of one system."""
 
-    Args:
-        label: as the tables name it, `BERT-Mean`.
-        run: the ranked run.
-        values: a row a query, a column a measure.
-        source: the step whose value was measured: the provenance of every number.
-        seeds: for a system averaged over seeds, its runs, each with the same queries; else none.
-        unit: what the rows of the values are.
-        name: its name among all systems of a page, where another has the same label.
-        also: other steps that the values rest on, of a system that was subtracted.
-    """
-
-    label: str
-    run: pd.DataFrame
-    values: pd.DataFrame
-    source: Step
-    seeds: "tuple[Evaluation, ...]" = ()
-    unit: str = "queries"
-    name: str = ""
-    also: tuple[Step, ...] = ()
+    label: str  # as the tables name it, `BERT-Mean`
+    run: pd.DataFrame  # the ranked run
+    values: pd.DataFrame  # a row a query, a column a measure
+    source: Step  # the step whose value was measured: the provenance of every number
+    seeds: "tuple[Evaluation, ...]" = ()  # for a system averaged over seeds, its runs, each with the same queries; else none
+    unit: str = "queries"  # what the rows of the values are
+    name: str = ""  # its name among all systems of a page, where another has the same label
+    also: tuple[Step, ...] = ()  # other steps that the values rest on, of a system that was subtracted
 
     @property
     def seed_means(self) -> pd.DataFrame | None:

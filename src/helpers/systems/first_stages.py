@@ -49,21 +49,13 @@ class FirstStage(Protocol):
 
 @dataclass(frozen=True)
 class FirstStages:
-    """The recipes that the names stand for.
+    """The recipes that the names stand for."""
 
-    Args:
-        repbert: the bi-encoder trained as in RepBERT.
-        deepct: the term weights.
-        generator: of queries for passages; None where there is none.
-        k1: of plain BM25.
-        b: likewise.
-    """
-
-    repbert: BiEncoder
-    deepct: DeepCT
-    generator: Doc2Query | None = None
-    k1: float = K1
-    b: float = B
+    repbert: BiEncoder  # the bi-encoder trained as in RepBERT
+    deepct: DeepCT  # the term weights
+    generator: Doc2Query | None = None  # of queries for passages; None where there is none
+    k1: float = K1  # of plain BM25
+    b: float = B  # likewise
 
     @property
     def zero_shot(self) -> BiEncoder:

@@ -30,24 +30,16 @@ TITLE_WORDS = 12
 
 @dataclass(frozen=True)
 class Feedback:
-    """Bo1 feedback (Alarfaj 2022, sections 2.6 and 5.7).
+    """Bo1 feedback (Alarfaj 2022, sections 2.6 and 5.7)."""
 
-    Args:
-        documents: documents trusted (K).
-        terms: terms taken from them (k).
-        first_words: words of each document that the index of the terms holds (PI, the passage index: 500 in the study); 0 for
-            whole documents (FI, the full index).
-        within: with the full index, only terms that stand in so many first words of the trusted documents; 0 for all.
-        retrieve: whether the expanded query retrieves new candidates; if not, it ranks the old ones again (J).
-        form: how the model reads the expanded query, see `expanded_queries`; `""` for the query as it was.
-    """
-
-    documents: int = 5
-    terms: int = 10
+    documents: int = 5  # documents trusted (K)
+    terms: int = 10  # terms taken from them (k)
+    # words of each document that the index of the terms holds (PI, the passage index: 500 in the study); 0 for whole
+    # documents (FI, the full index)
     first_words: int = 0
-    within: int = 0
-    retrieve: bool = True
-    form: str = "terms"
+    within: int = 0  # with the full index, only terms that stand in so many first words of the trusted documents; 0 for all
+    retrieve: bool = True  # whether the expanded query retrieves new candidates; if not, it ranks the old ones again (J)
+    form: str = "terms"  # how the model reads the expanded query, see `expanded_queries`; `""` for the query as it was
 
     def weights(self, bed: Testbed, run: Step) -> Step:
         """The expanded queries, from the best documents of a run."""
@@ -66,21 +58,13 @@ class Feedback:
 
 @dataclass(frozen=True)
 class Pipeline:
-    """Stages and their settings.
+    """Stages and their settings."""
 
-    Args:
-        model: the re-ranker; None leaves out re-ranking.
-        feedback: None leaves it out. Without a model the classical ranker alone uses it.
-        candidates: documents re-ranked for each query; those below keep their order.
-        aggregation: from window scores to a document's score.
-        depth: documents retrieved for each query, at least `candidates`.
-    """
-
-    model: Scorer | None = None
-    feedback: Feedback | None = None
-    candidates: int = 100
-    aggregation: str = "first"
-    depth: int = 100
+    model: Scorer | None = None  # the re-ranker; None leaves out re-ranking
+    feedback: Feedback | None = None  # None leaves it out. Without a model the classical ranker alone uses it.
+    candidates: int = 100  # documents re-ranked for each query; those below keep their order
+    aggregation: str = "first"  # from window scores to a document's score
+    depth: int = 100  # documents retrieved for each query, at least `candidates`
     k1: float = K1
     b: float = B
 

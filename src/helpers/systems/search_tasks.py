@@ -24,34 +24,20 @@ DEPTH = 1000
 
 @dataclass(frozen=True)
 class SearchTask:
-    """What is trained and measured, apart from where the training starts and how many queries it sees.
+    """What is trained and measured, apart from where the training starts and how many queries it sees."""
 
-    Args:
-        collection: whose training and test queries are used.
-        unit: `passage`, or `document`, read as one text.
-        backbone: see `helpers.networks.backbone.resolve`; its tokenizer, and its weights where no other start is given.
-        answer_types: of the queries, all if empty.
-        measures: of the runs.
-        negatives: of BM25's, for each query in training.
-        epochs: passes over the training queries, if they are not all.
-        full_epochs: passes over all of them.
-        learning_rate: the peak.
-        batch_size: queries a step.
-        test_queries: 0 for all.
-    """
-
-    collection: str
-    unit: str
-    backbone: str
-    answer_types: tuple[str, ...]
-    measures: tuple[str, ...]
-    negatives: int
-    epochs: int
-    full_epochs: int
-    learning_rate: float
-    batch_size: int
+    collection: str  # whose training and test queries are used
+    unit: str  # `passage`, or `document`, read as one text
+    backbone: str  # see `helpers.networks.backbone.resolve`; its tokenizer, and its weights where no other start is given
+    answer_types: tuple[str, ...]  # of the queries, all if empty
+    measures: tuple[str, ...]  # of the runs
+    negatives: int  # of BM25's, for each query in training
+    epochs: int  # passes over the training queries, if they are not all
+    full_epochs: int  # passes over all of them
+    learning_rate: float  # the peak
+    batch_size: int  # queries a step
     max_length: int
-    test_queries: int
+    test_queries: int  # 0 for all
 
     @property
     def bed(self) -> Testbed:

@@ -34,27 +34,19 @@ NAMES = (BACKBONE, MLM, CONDENSER, CONTINUED)
 
 @dataclass(frozen=True)
 class Pretraining(MaskedTraining):
-    """What is pre-trained on what; how, `MaskedTraining` has.
+    """What is pre-trained on what; how, `MaskedTraining` has."""
 
-    Args:
-        texts: what is read: a collection, or a folder of text files; only its first thousand texts as `almanac[:1000]`.
-        unit: `document` or `passage`.
-        without: the split whose relevant texts are left out; empty to read all.
-        early: layers below the short circuit; 0 for half of them, as in the study.
-        head_layers: of the Condenser head; 0 for masked words alone.
-        start: the pre-training that this one goes on from.
-    """
-
+    # what is read: a collection, or a folder of text files; only its first thousand texts as `almanac[:1000]`
     texts: str = "almanac"
-    unit: str = "passage"
-    without: str = "test"
+    unit: str = "passage"  # `document` or `passage`
+    without: str = "test"  # the split whose relevant texts are left out; empty to read all
     backbone: str = "packaged"
-    early: int = 0
-    head_layers: int = 2
+    early: int = 0  # layers below the short circuit; 0 for half of them, as in the study
+    head_layers: int = 2  # of the Condenser head; 0 for masked words alone
     _: KW_ONLY
     epochs: int = 8
     max_length: int = 128
-    start: "Pretraining | None" = None
+    start: "Pretraining | None" = None  # the pre-training that this one goes on from
 
     @functools.cached_property  # a step's key takes the digests of all its data
     def model(self) -> Step:

@@ -9,7 +9,7 @@ Chapters that ask for the same thing build the same steps, hence the same keys: 
 
 import functools
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Any
 
 import pandas as pd
 
@@ -30,38 +30,20 @@ from helpers.steps import Step
 WORDS, OVERLAP = 150, 50  # Steensland 2021, section 4.1.2
 
 
-class Retriever(Protocol):
-    """What can rank all texts for the queries of a testbed: a `BiEncoder`."""
-
-    def run(self, bed: "Testbed", depth: int) -> Step:
-        """The step that ranks."""
-
-
 @dataclass(frozen=True)
 class Testbed:
-    """What is ranked, for which queries.
-
-    Args:
-        unit: `document` or `passage`; by default documents, if the collection has any.
-        splits: the query splits used together.
-        queries: how many of each split are sampled, 0 for all.
-        min_relevance: the lowest grade that counts as relevant, 0 for the collection's own rule.
-        seed: of the sample.
-        words: words of a window, title included.
-        adhoc_queries: queries to use instead of the splits': a step with columns query_id, text.
-        answer_types: only queries with one of these labels, where the collection has them; all if empty.
-    """
+    """What is ranked, for which queries."""
 
     collection: str
-    unit: str = ""
-    splits: tuple[str, ...] = ("test",)
-    queries: int = 0
-    min_relevance: int = 0
-    seed: int = 1
-    words: int = WORDS
+    unit: str = ""  # `document` or `passage`; by default documents, if the collection has any
+    splits: tuple[str, ...] = ("test",)  # the query splits used together
+    queries: int = 0  # how many of each split are sampled, 0 for all
+    min_relevance: int = 0  # the lowest grade that counts as relevant, 0 for the collection's own rule
+    seed: int = 1  # of the sample
+    words: int = WORDS  # words of a window, title included
     overlap: int = OVERLAP
-    adhoc_queries: Step | None = None
-    answer_types: tuple[str, ...] = ()
+    adhoc_queries: Step | None = None  # queries to use instead of the splits': a step with columns query_id, text
+    answer_types: tuple[str, ...] = ()  # only queries with one of these labels, where the collection has them; all if empty
     _source: Collection = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -117,8 +99,8 @@ class Testbed:
         """BM25 for `bm25`; otherwise the published TREC run in that file, cut to the sampled queries."""
         return self.bm25(k1, b, depth) if name == "bm25" else external_run(name, self.query_step, depth)
 
-    def candidates(self, k1: float, b: float, depth: int, encoder: "Retriever | None" = None) -> Step:
-        """What training passages are drawn from: BM25's ranking, or a bi-encoder's."""
+    def candidates(self, k1: float, b: float, depth: int, encoder: Any = None) -> Step:
+        """What training passages are drawn from: BM25's ranking, or a `BiEncoder`'s."""
         return self.bm25(k1, b, depth) if encoder is None else encoder.run(self, depth)
 
     @property

@@ -10,14 +10,10 @@ from helpers.systems.testbed import Testbed
 
 @dataclass(frozen=True)
 class ZeroShotReranker:
-    """A bi-encoder that scores the windows of candidates.
-
-    Args:
-        max_length: tokens of a window or a query.
-    """
+    """A bi-encoder that scores the windows of candidates."""
 
     backbone: str = "packaged"
-    max_length: int = 256
+    max_length: int = 256  # tokens of a window or a query
 
     def scores(self, bed: Testbed, run: Step, candidates: int) -> Step:
         """Every window of the run's top `candidates` documents with the cosine of its embedding and the query's."""
