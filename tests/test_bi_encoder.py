@@ -155,7 +155,8 @@ def example(query, passages, relevant):
 
 
 def test_a_passage_known_to_be_relevant_is_no_negative():
-    batch = bi_encoder_data.batch([example(5, ["a", "b"], {"a", "c", "x"}), example(6, ["c", "a", "d"], {"c"})], pad=1, token_types=False)
+    pair = [example(5, ["a", "b"], {"a", "c", "x"}), example(6, ["c", "a", "d"], {"c"})]
+    batch = bi_encoder_data.batch(pair, pad=1, token_types=False)
     # columns: a b | c a d
     assert batch["positive"].tolist() == [0, 2]
     assert batch["relevant"].tolist() == [[True, False, True, True, False], [False, False, True, False, False]]

@@ -30,11 +30,7 @@ FORMATS: dict[str, type[Collection]] = {  # how an error names each; the first t
 
 
 def open_collection(spec: str) -> Collection:
-    """Open a collection by its name, folder or ir_datasets id.
-
-    Raises:
-        BadInput: if there is nothing of that name.
-    """
+    """Open a collection by its name, folder or ir_datasets id; BadInput if there is nothing of that name."""
     for form in FORMATS.values():
         if form.opens(spec):
             return form(spec)  # type: ignore[call-arg]

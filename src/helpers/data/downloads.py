@@ -85,11 +85,7 @@ def bytes_text(value: int) -> str:
 
 
 def check_room(folder: Path, wanted: int, what: str) -> None:
-    """Refuse what would fill the disk.
-
-    Raises:
-        BadInput: if fewer than `wanted` bytes, and a few to spare, are free.
-    """
+    """Refuse what would fill the disk; BadInput if fewer than `wanted` bytes, and a few to spare, are free."""
     free = shutil.disk_usage(folder).free
     if wanted > 0 and free < wanted + SPARE:
         raise BadInput(f"{what} takes {bytes_text(wanted)}, and {bytes_text(free)} of disk are free", file=folder,

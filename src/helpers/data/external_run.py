@@ -36,11 +36,7 @@ def external_run(path: str, queries: Step, depth: int) -> Step:
 
 @step(version=1, form="run")
 def trec_run(file: File, queries: pd.DataFrame, depth: int) -> pd.DataFrame:
-    """Read a TREC run and keep the given queries, in their order.
-
-    Raises:
-        BadInput: if the file ranks none of them.
-    """
+    """Read a TREC run and keep the given queries, in their order; BadInput if the file ranks none of them."""
     run = read_trec(file.path)
     kept = run[run["query_id"].isin(set(queries["query_id"]))]
     if kept.empty:

@@ -76,11 +76,7 @@ def is_here(source: str, revision: str) -> bool:
 
 
 def size(source: str, revision: str) -> int:
-    """The bytes of a model's files, asked from the hub.
-
-    Raises:
-        NetworkNeeded: if it cannot be asked, or has no such revision.
-    """
+    """The bytes of a model's files, asked from the hub; NetworkNeeded if it cannot be asked, or has no such revision."""
     from huggingface_hub import HfApi
     from huggingface_hub.utils import filter_repo_objects
 
@@ -91,11 +87,7 @@ def size(source: str, revision: str) -> int:
 
 
 def commit(source: str, revision: str) -> str:
-    """The commit hash that a branch or tag stands for now.
-
-    Raises:
-        NetworkNeeded: if the hub cannot be asked, or has no such revision.
-    """
+    """The commit hash that a branch or tag stands for now; NetworkNeeded if the hub cannot be asked, or has no such revision."""
     from huggingface_hub import HfApi
 
     with asking(source, revision):

@@ -38,11 +38,7 @@ class StsbFile:
 
     @property
     def path(self) -> Path:
-        """The file itself.
-
-        Raises:
-            BadInput: if it is not there.
-        """
+        """The file itself; BadInput if it is not there."""
         if not self._file.is_file():
             raise BadInput("the STS benchmark is not here, and no recorded run answers this", file=self._file,
                            mend=f"put sts-train.csv and sts-test.csv of STSbenchmark.tar.gz into {FOLDER}, or give their folder")

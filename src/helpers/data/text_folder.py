@@ -35,11 +35,7 @@ class TextFolder(Collection):
         return bool(spec) and folder.is_dir() and not has_texts(folder) and next(folder.rglob("*.txt"), None) is not None
 
     def texts(self, unit: str) -> Iterator[Text]:
-        """Stream the files, or their paragraphs: `novel.txt` and `novel.txt.0`.
-
-        Raises:
-            BadInput: for a file that is not UTF-8.
-        """
+        """Stream the files, or their paragraphs: `novel.txt` and `novel.txt.0`; BadInput for a file that is not UTF-8."""
         for file in self._files():
             name = file.relative_to(self.folder).as_posix()
             try:

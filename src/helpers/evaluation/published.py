@@ -113,11 +113,7 @@ def load(study: str) -> dict[tuple[str, str, str], Entry]:
 
 
 def value(study: str, table: str, row: str, column: str) -> Entry:
-    """One published value.
-
-    Raises:
-        BadInput: if the study has no such cell, naming the rows and columns that the table has.
-    """
+    """One published value; BadInput if the study has no such cell, naming the rows and columns that the table has."""
     entries = load(study)
     if (table, row, column) not in entries:
         cells = [f"{r} | {c}" for t, r, c in entries if t == table]

@@ -37,11 +37,7 @@ class Components:
 
 
 def components(values: pd.DataFrame) -> Components:
-    """The variance components of a table: a row a query, a column a seed.
-
-    Raises:
-        ValueError: for fewer than two rows or columns.
-    """
+    """The variance components of a table: a row a query, a column a seed; ValueError for fewer than two rows or columns."""
     table = values.to_numpy(dtype=float)
     queries, seeds = table.shape
     if min(table.shape) < 2:

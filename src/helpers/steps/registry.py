@@ -50,11 +50,7 @@ def kind(*names: str) -> Callable[[Maker], Maker]:
 
 
 def defined(description: dict[str, Any]) -> Definition:
-    """The step that a recipe names.
-
-    Raises:
-        KeyError: if there is none of that name and version.
-    """
+    """The step that a recipe names; KeyError if there is none of that name and version."""
     if description["step"] not in STEPS:
         raise KeyError(f"there is no step {description['step']}")
     definition = STEPS[description["step"]]
@@ -64,11 +60,7 @@ def defined(description: dict[str, Any]) -> Definition:
 
 
 def maker_of(description: dict[str, Any]) -> Callable[[dict[str, Any]], Any]:
-    """The function that makes the data again that a recipe names.
-
-    Raises:
-        BadInput: for a kind that nobody has registered.
-    """
+    """The function that makes the data again that a recipe names; BadInput for a kind that nobody has registered."""
     name = description["data"][0]
     if name not in KINDS:
         raise BadInput(f"no data of kind {name!r} is known here, only {', '.join(sorted(KINDS))}",

@@ -33,11 +33,7 @@ FORMS: dict[str, Form] = {}
 
 
 def named(form: str) -> Form:
-    """The form of a name.
-
-    Raises:
-        BadInput: if nobody has registered it.
-    """
+    """The form of a name; BadInput if nobody has registered it."""
     if form not in FORMS:
         raise BadInput(f"unknown form {form!r}: one of {', '.join(FORMS)}", mend="import the module that registers it")
     return FORMS[form]

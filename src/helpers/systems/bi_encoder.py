@@ -91,11 +91,7 @@ class BiEncoder(BiEncoderTraining):
 
     @property
     def log(self) -> Step:
-        """The losses and the accuracy over the training, and its size.
-
-        Raises:
-            ValueError: where nothing is trained.
-        """
+        """The losses and the accuracy over the training, and its size; ValueError where nothing is trained."""
         if self.model is None or self.loss == UNTRAINED:
             raise ValueError("a backbone as it is has no training log")
         return training_log(self.model)

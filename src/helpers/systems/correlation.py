@@ -33,11 +33,7 @@ class Correlation(Evaluation):
         return Interval(own["mean"], own["low"], own["high"])
 
     def against(self, baseline: Evaluation, measure: str = MEASURE, drawn: bool = True) -> Paired:
-        """The paired comparison with another system of the same step.
-
-        Raises:
-            ValueError: for any other evaluation.
-        """
+        """The paired comparison with another system of the same step; ValueError for any other evaluation."""
         if not isinstance(baseline, Correlation) or baseline.facts is not self.facts:
             raise ValueError("two systems of one step are wanted")
         if baseline.label == self.label:

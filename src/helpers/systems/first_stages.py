@@ -84,11 +84,7 @@ class FirstStages:
 
     @property
     def expansion(self) -> Doc2Query:
-        """The generated queries.
-
-        Raises:
-            BadInput: without a generator.
-        """
+        """The generated queries; BadInput without a generator."""
         if self.generator is None:
             raise BadInput("`doctttttquery` needs a generator of queries",
                            mend="give one as hub:owner/name@revision or a folder, or leave the stage out")
