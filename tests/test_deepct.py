@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from helpers.data.lines import json_lines
 from helpers.data.texts import Texts
 from helpers.networks import backbone
 from helpers.retrieval import java
@@ -13,7 +14,7 @@ from helpers.retrieval.bm25 import search
 from helpers.retrieval.deepct_training import IGNORED, batch, example, squared_error
 from helpers.retrieval.term_recall import content
 from helpers.retrieval.term_recall import words_of as split
-from helpers.retrieval.word_weights import WEIGHTS, estimates, read, repeated, term_frequency, top_weighted_terms, weighted_index
+from helpers.retrieval.word_weights import WEIGHTS, estimates, repeated, term_frequency, top_weighted_terms, weighted_index
 from helpers.steps import Step
 from helpers.systems.deepct import DeepCT
 from helpers.systems.testbed import Testbed
@@ -100,7 +101,7 @@ def tiny(folder):
 
 
 def words_of(tiny, bed):
-    return {line["id"]: line["words"] for line in read(tiny.weights(bed).value())}
+    return {line["id"]: line["words"] for line in json_lines(tiny.weights(bed).value() / WEIGHTS)}
 
 
 @slow

@@ -2,11 +2,12 @@ import json
 
 import pytest
 
+from helpers.data.lines import json_lines
 from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.retrieval import java
 from helpers.retrieval.bm25 import search
-from helpers.retrieval.doc2query import QUERIES, expanded_index, read
+from helpers.retrieval.doc2query import QUERIES, expanded_index
 from helpers.systems.doc2query import Doc2Query
 from helpers.systems.testbed import Testbed
 
@@ -39,7 +40,7 @@ def bed(folder, store):
 
 
 def test_every_text_gets_its_queries_in_order(model, bed):
-    lines = list(read(model.generated(bed).value()))
+    lines = list(json_lines(model.generated(bed).value() / QUERIES))
     assert [line["id"] for line in lines] == ["d1", "d2", "d3", "d4"]
     assert [len(line["queries"]) for line in lines] == [2, 2, 2, 2]
     words = [len(query.split()) for line in lines for query in line["queries"]]
@@ -48,7 +49,7 @@ def test_every_text_gets_its_queries_in_order(model, bed):
 
 def test_the_likeliest_tokens_need_no_draws_and_give_one_query(generator, bed):
     greedy = Doc2Query(generator, queries=1, top_k=1, query_length=4)
-    assert [len(line["queries"]) for line in read(greedy.generated(bed).value())] == [1, 1, 1, 1]
+    assert [len(line["queries"]) for line in json_lines(greedy.generated(bed).value() / QUERIES)] == [1, 1, 1, 1]
     with pytest.raises(ValueError, match="are one query"):
         Doc2Query(generator, queries=2, top_k=1).generated(bed).value()
 

@@ -53,20 +53,26 @@ def fetch(url: str, target: Path, size: int | None = None, md5: str | None = Non
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     digests = {name: value for name, value in (("md5", md5), ("sha256", sha256)) if value}
-    part = target.with_name(target.name + ".part")
+    part, checked = (target.with_name(target.name + end) for end in (".part", ".checked"))
     with FileLock(f"{target}.lock"):
         if target.exists():
-            _check(url, target, target, digests, "remove it and call again, or put the right file there")
+            if not checked.exists() or checked.read_text() != _state(target, digests):
+                _check(url, target, digests, "remove it and call again, or put the right file there")
+                checked.write_text(_state(target, digests))
             return target
-        if size is not None and part.exists() and part.stat().st_size > size:
+        if size is not None and _length(part) > size:
             part.unlink()
         check_room(target.parent, (size or 0) - _length(part), url)
         _receive(url, part, size, headers or {}, by_hand(url, target, size, digests))
-        _check(url, part, target, digests, "call again; if it happens again, the file at this address is another one")
+        try:
+            _check(url, part, digests, "call again; if it happens again, the file at this address is another one")
+        except BadInput:
+            part.unlink()
+            raise
         with part.open("rb") as whole:
             os.fsync(whole.fileno())
         part.replace(target)
-        _remember(target, digests)
+        checked.write_text(_state(target, digests))
     return target
 
 
@@ -145,39 +151,18 @@ def _stream(url: str, part: Path, size: int | None, headers: Mapping[str, str]) 
     return announced is None or _length(part) >= announced
 
 
-def _check(url: str, file: Path, target: Path, digests: Mapping[str, str], mend: str) -> None:
-    """Compare a file with its digests; a part that is wrong is removed, the reader's own file is not."""
-    if _remembered(file) == {**digests, **_state(file)}:
-        return
-    for name, wanted in digests.items():
+def _check(url: str, file: Path, digests: Mapping[str, str], mend: str) -> None:
+    """Compare a file with its digests."""
+    for name, expected in digests.items():
         with file.open("rb") as stream:
-            found = hashlib.file_digest(stream, functools.partial(hashlib.new, name, usedforsecurity=False)).hexdigest()
-        if found != wanted:
-            if file != target:
-                file.unlink()
-            raise BadInput(f"{url} should have the {name} {wanted}, and this has {found}", file=target, mend=mend)
-    if file == target:
-        _remember(target, digests)
+            own = hashlib.file_digest(stream, functools.partial(hashlib.new, name, usedforsecurity=False)).hexdigest()
+        if own != expected:
+            raise BadInput(f"{url} should have the {name} {expected}, and this has {own}", file=file, mend=mend)
 
 
-def _memory(target: Path) -> Path:
-    return target.with_name(target.name + ".checked")
-
-
-def _remember(target: Path, digests: Mapping[str, str]) -> None:
-    """Note that a file was checked, in the state that it is in: hashing 25 GB takes a minute."""
-    _memory(target).write_text(json.dumps({**digests, **_state(target)}))
-
-
-def _remembered(file: Path) -> dict[str, object]:
-    try:
-        return json.loads(_memory(file).read_text())
-    except (OSError, ValueError):
-        return {}
-
-
-def _state(file: Path) -> dict[str, int]:
-    return {"size": file.stat().st_size, "changed": file.stat().st_mtime_ns}
+def _state(file: Path, digests: Mapping[str, str]) -> str:
+    """In which a file was checked: hashing 25 GB takes a minute."""
+    return json.dumps({**digests, "size": file.stat().st_size, "changed": file.stat().st_mtime_ns})
 
 
 def _length(part: Path) -> int:

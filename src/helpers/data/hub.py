@@ -1,34 +1,18 @@
 """Models of the Hugging Face hub: what to do when one cannot be fetched, which files are needed, whether they are here."""
 
 import contextlib
-import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TypeVar
 
 from helpers.errors import BadInput, NetworkNeeded
 
 FILES = ("*.json", "*.safetensors", "*.txt", "*.model")  # configuration, weights and tokenizer; pickled weights are not read
 CLIENTS = {"httpx", "httpx2", "requests", "huggingface_hub"}  # whose errors are not all OSErrors
-Result = TypeVar("Result")
-
-
-def explained(function: Callable[..., Result]) -> Callable[..., Result]:
-    """Make a failed download say what was wanted, and how to get it; for functions whose first argument is a `Backbone`."""
-
-    @functools.wraps(function)
-    def call(backbone: Any, *args: Any, **kwargs: Any) -> Result:
-        if backbone.revision is None:
-            return function(backbone, *args, **kwargs)
-        with asking(backbone.source, backbone.revision):
-            return function(backbone, *args, **kwargs)
-
-    return call
 
 
 @contextlib.contextmanager
-def asking(source: str, revision: str) -> Iterator[None]:
-    """While the hub is asked for a model: whatever its client raises becomes an error that helps.
+def asking(source: str, revision: str | None) -> Iterator[None]:
+    """While the hub is asked for a model, not a folder (no revision): whatever its client raises becomes an error that helps.
 
     Raises:
         NetworkNeeded: if the model is not here and cannot be fetched.
@@ -38,7 +22,7 @@ def asking(source: str, revision: str) -> Iterator[None]:
         yield
     except Exception as error:
         packages = {kind.__module__.partition(".")[0] for kind in type(error).__mro__}
-        if not isinstance(error, OSError) and not packages & CLIENTS:
+        if revision is None or (not isinstance(error, OSError) and not packages & CLIENTS):
             raise
         raise explanation(source, revision, error) from error
 

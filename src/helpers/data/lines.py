@@ -1,6 +1,7 @@
-"""Lines of a text file, plain or gzip, with errors that name the line."""
+"""Lines of a text file, plain or gzip, with errors that name the line; and lines of JSON."""
 
 import gzip
+import json
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,6 +28,12 @@ def text_lines(file: Path) -> Iterator[tuple[int, str]]:
                        mend="convert the file, e.g. `iconv -f latin1 -t utf-8`") from None
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise BadInput(f"the gzip file is damaged ({error})", file=file, line=number + 1, mend="fetch it again") from None
+
+
+def json_lines(file: Path) -> Iterator[Any]:
+    """Stream the values of a file with one in JSON a line."""
+    with open_bytes(file) as stream:
+        yield from map(json.loads, stream)
 
 
 def open_bytes(file: Path) -> Any:

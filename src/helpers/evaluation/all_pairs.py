@@ -26,14 +26,11 @@ class Pair:
 
 
 def all_pairs(values: pd.DataFrame, seed: int = SEED) -> list[Pair]:
-    """Every pair of columns, the earlier against the later.
+    """Every pair of columns, the earlier against the later; ValueError for fewer than two systems or two queries.
 
     Args:
         values: a row a query, a column a system.
         seed: of bootstrap and permutations.
-
-    Raises:
-        ValueError: for fewer than two systems or two queries.
     """
     names = list(values.columns)
     if len(names) < 2 or len(values) < 2:

@@ -31,7 +31,7 @@ def parse(name: str, min_relevance: int = 1) -> Measure:
 
 def per_query(run: pd.DataFrame, qrels: pd.DataFrame, names: list[str], min_relevance: int = 1,
               queries: list[str] | None = None) -> pd.DataFrame:
-    """The value of each measure for each query.
+    """The value of each measure for each query; ValueError if a query to report has no judgments at all: it cannot be measured.
 
     Args:
         run: a ranked run (`runs.ranked`): columns query_id, doc_id, score, best first.
@@ -40,9 +40,6 @@ def per_query(run: pd.DataFrame, qrels: pd.DataFrame, names: list[str], min_rele
 
     Returns:
         A frame indexed by query_id with a column for each name.
-
-    Raises:
-        ValueError: if a query to report has no judgments at all: it cannot be measured.
     """
     wanted = list(dict.fromkeys(qrels["query_id"])) if queries is None else list(queries)
     if unjudged := set(wanted) - set(qrels["query_id"]):

@@ -14,33 +14,23 @@ STUDIES = ("steensland2021", "alarfaj2022", "david2020", "zhan2020", "gao2021")
 INHERITED = ("dataset", "split", "queries", "unit")
 
 
-class PrintedFloat(float):
-    """A number that remembers how it was printed: 0.710 keeps its zero."""
-
-    text = ""
-
-
-class PrintedInt(int):
-    """A whole number that remembers how it was printed: +14 keeps its sign."""
-
-    text = ""
-
-
 class _Loader(yaml.SafeLoader):
-    """YAML whose numbers remember how they were printed."""
+    """YAML whose numbers remember how they were printed: 0.710 keeps its zero, +14 its sign."""
 
 
-def _number(kind: type) -> Callable[[yaml.SafeLoader, yaml.ScalarNode], Any]:
+def _printed(kind: type) -> Callable[[yaml.SafeLoader, yaml.ScalarNode], Any]:
+    remembering: Any = type(kind.__name__, (kind,), {"text": ""})
+
     def construct(_: yaml.SafeLoader, node: yaml.ScalarNode) -> Any:
-        number = kind(node.value)
+        number = remembering(node.value)
         number.text = node.value
         return number
 
     return construct
 
 
-_Loader.add_constructor("tag:yaml.org,2002:float", _number(PrintedFloat))
-_Loader.add_constructor("tag:yaml.org,2002:int", _number(PrintedInt))
+_Loader.add_constructor("tag:yaml.org,2002:float", _printed(float))
+_Loader.add_constructor("tag:yaml.org,2002:int", _printed(int))
 
 
 @dataclass(frozen=True)

@@ -53,18 +53,13 @@ class Backbone:
         """The same with all its layers: what a tokenizer depends on."""
         return self if self.layers is None else resolve(self.spec.split(":")[0])
 
-    @hub.explained
     def tokenizer(self) -> Any:
         """Its fast tokenizer; NetworkNeeded if it has to come from the hub, and cannot."""
         from transformers import AutoTokenizer
 
-        return AutoTokenizer.from_pretrained(self.source, revision=self.revision, trust_remote_code=False)
+        with hub.asking(self.source, self.revision):
+            return AutoTokenizer.from_pretrained(self.source, revision=self.revision, trust_remote_code=False)
 
-    def _windowed(self) -> bool:
-        """Whether it is a Longformer, which has one implementation of attention only."""
-        return configuration(self).model_type == "longformer"
-
-    @hub.explained
     def build(self, auto_class: Any, **config: Any) -> Any:
         """Load it as a `transformers` auto class, keeping the chosen layers; `config` overrides its configuration.
 
@@ -79,11 +74,12 @@ class Backbone:
         level = logging.get_verbosity()
         logging.set_verbosity_error()  # the report of head weights that are new, which is what we ask for
         logging.disable_progress_bar()
-        if "attn_implementation" in config and self._windowed():
-            del config["attn_implementation"]
+        if "attn_implementation" in config and configuration(self).model_type == "longformer":
+            del config["attn_implementation"]  # a Longformer has one alone
         try:
-            model = auto_class.from_pretrained(self.source, revision=self.revision, use_safetensors=True,
-                                               trust_remote_code=False, **config)
+            with hub.asking(self.source, self.revision):
+                model = auto_class.from_pretrained(self.source, revision=self.revision, use_safetensors=True,
+                                                   trust_remote_code=False, **config)
         finally:
             logging.set_verbosity(level)
         return model if self.layers is None else keep_layers(model, self.layers)
@@ -124,12 +120,12 @@ def _fingerprint(file: Path, size: int, changed: int) -> dict[str, Any]:
     return fingerprint(file)
 
 
-@hub.explained
 def configuration(backbone: Backbone) -> Any:
     """The configuration of a backbone, all its layers included; NetworkNeeded if it has to come from the hub, and cannot."""
     from transformers import AutoConfig
 
-    return AutoConfig.from_pretrained(backbone.source, revision=backbone.revision)
+    with hub.asking(backbone.source, backbone.revision):
+        return AutoConfig.from_pretrained(backbone.source, revision=backbone.revision)
 
 
 def layers(backbone: Backbone) -> int:

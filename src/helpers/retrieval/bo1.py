@@ -13,15 +13,12 @@ from collections.abc import Mapping
 
 
 def informativeness(feedback: int, collection: int, documents: int) -> float:
-    """Bo1's weight of a term, in bits.
+    """Bo1's weight of a term, in bits; ValueError for a term that the collection does not hold.
 
     Args:
         feedback: how often it occurs in the feedback documents.
         collection: how often it occurs in the collection, at least once.
         documents: how many documents the collection has.
-
-    Raises:
-        ValueError: for a term that the collection does not hold.
     """
     if collection <= 0 or documents <= 0:
         raise ValueError(f"a term that occurs {collection} times in {documents} documents has no informativeness")

@@ -1,11 +1,11 @@
 """Passages expanded with the queries that a model would ask of them (doc2query: Nogueira et al. 2019, arXiv:1904.08375)."""
 
 import json
-from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from helpers.data.lines import json_lines
 from helpers.data.texts import Texts
 from helpers.networks import fine_tuning
 from helpers.networks.backbone import Backbone
@@ -65,10 +65,4 @@ def ask(model: Any, tokenizer: Any, texts: list[str], queries: int, max_length: 
 def expanded_index(store: Path, generated: Path, *, folder: Path) -> None:
     """A Lucene index in which every text is followed by its queries."""
     build(((text.doc_id, "\n".join([content(text), *line["queries"]]))
-           for text, line in zip(Texts(store), read(generated), strict=True)), folder)
-
-
-def read(generated: Path) -> Iterator[dict[str, Any]]:
-    """The lines of `generated_queries`."""
-    with open(generated / QUERIES, encoding="utf-8") as lines:
-        yield from map(json.loads, lines)
+           for text, line in zip(Texts(store), json_lines(generated / QUERIES), strict=True)), folder)

@@ -50,16 +50,13 @@ def words_of(text: str) -> list[str]:
 
 @step(version=1, form="table")
 def expanded_texts(queries: pd.DataFrame, weights: pd.DataFrame, form: str, words: pd.DataFrame | None = None) -> pd.DataFrame:
-    """The queries with their added terms behind them.
+    """The queries with their added terms behind them; ValueError for another form, or without the words that it needs.
 
     Args:
         weights: columns query_id, term, added, best first.
         form: `terms` as the index holds them (the study's), `words` as the documents write them, or `sentence`: the words in a
             sentence of their own.
         words: columns query_id, term, word, for the last two.
-
-    Raises:
-        ValueError: for another form, or without the words that it needs.
     """
     if form not in FORMS or (form != "terms" and words is None):
         raise ValueError(f"form {form!r}: one of {', '.join(FORMS)}; all but terms need the words")

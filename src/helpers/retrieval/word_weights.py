@@ -6,7 +6,6 @@ code (Dai & Callan 2019, arXiv:1910.10687).
 
 import json
 import math
-from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from helpers.data.lines import json_lines
 from helpers.data.texts import Texts
 from helpers.networks.backbone import Backbone, attention
 from helpers.networks.inference import padded, run_batches
@@ -65,13 +65,7 @@ def estimates(model: Any, tokenizer: Any, texts: list[str], max_length: int) -> 
 @step(version=1, form="folder")
 def weighted_index(weights: Path, scale: int, smoothing: str, *, folder: Path) -> None:
     """A Lucene index in which every word stands as often as its weight says; words of no weight are not indexed."""
-    build(((line["id"], repeated(line["words"], scale, smoothing)) for line in read(weights)), folder)
-
-
-def read(weights: Path) -> Iterator[dict[str, Any]]:
-    """The lines of `word_weights`."""
-    with open(weights / WEIGHTS, encoding="utf-8") as lines:
-        yield from map(json.loads, lines)
+    build(((line["id"], repeated(line["words"], scale, smoothing)) for line in json_lines(weights / WEIGHTS)), folder)
 
 
 def repeated(words: dict[str, float], scale: int, smoothing: str) -> str:
@@ -90,6 +84,6 @@ def term_frequency(weight: float, scale: int, smoothing: str) -> int:
 def top_weighted_terms(weights: Path, documents: list[str], words: int) -> pd.DataFrame:
     """The words of largest weight in some documents: columns doc_id, word, weight, best first."""
     wanted = set(documents)
-    rows = [(line["id"], word, weight) for line in read(weights) if line["id"] in wanted
+    rows = [(line["id"], word, weight) for line in json_lines(weights / WEIGHTS) if line["id"] in wanted
             for word, weight in sorted(line["words"].items(), key=lambda item: (-item[1], item[0]))[:words]]
     return pd.DataFrame(rows, columns=["doc_id", "word", "weight"]).astype({"weight": float})

@@ -14,7 +14,7 @@ from helpers.steps.shards import Shards
 def step(version: int, form: str, network: bool = False, timing: bool = False,
          resumable: bool = False, parallel: bool = False,
          shards: Shards | None = None) -> Callable[[Callable[..., Any]], Callable[..., Step]]:
-    """Make a function a step.
+    """Make a function a step; BadInput for a form that nobody has registered.
 
     A function of form `folder` takes one more keyword argument, `folder`: the empty folder that it fills. A resumable one takes
     `checkpoints` too: a folder that stays until the value is finished.
@@ -29,9 +29,6 @@ def step(version: int, form: str, network: bool = False, timing: bool = False,
         resumable: whether the function keeps checkpoints, and goes on from those that an interrupted run left.
         parallel: whether it is a training that several processes may run together, see `helpers.steps.multi_gpu`.
         shards: how a cluster computes it in parts; without a cluster it is computed as a whole.
-
-    Raises:
-        BadInput: for a form that nobody has registered.
     """
     values.named(form)
 

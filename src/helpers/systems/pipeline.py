@@ -90,7 +90,7 @@ class Pipeline:
         return [*self.stages(bed).values()][-1]
 
     def search(self, queries: str | Sequence[str], collection: str = "almanac", unit: str = "", k: int = 10) -> pd.DataFrame:
-        """Rank a collection for one query or for a list of them.
+        """Rank a collection for one query or for a list of them; BadInput if a query is not a text.
 
         Args:
             queries: any text; one without a word that the index knows gets no documents.
@@ -100,9 +100,6 @@ class Pipeline:
 
         Returns:
             Columns query, rank, doc_id, score, title (or the first words of a text without one); best first.
-
-        Raises:
-            BadInput: if a query is not a text.
         """
         texts = [queries] if isinstance(queries, str) else list(queries)
         if odd := [text for text in texts if not isinstance(text, str)]:

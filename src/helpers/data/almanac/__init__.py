@@ -1,8 +1,6 @@
 """The Almanac: the built-in collection (CC0), an original miniature of MS MARCO. `DATASHEET.md` describes it."""
 
 import functools
-import gzip
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +8,7 @@ import pandas as pd
 
 from helpers import paths
 from helpers.data.collection_base import Collection, Text
+from helpers.data.lines import json_lines
 from helpers.steps import recipe
 
 HEADINGS = "headings"  # a made split: every section's title and heading as a weak query for that section
@@ -34,8 +33,7 @@ class Almanac(Collection):
 
     def articles(self) -> Iterator[dict[str, Any]]:
         """Stream the articles as they are stored: doc_id, domain, title, sections of heading and text."""
-        with gzip.open(paths.ALMANAC / "documents.jsonl.gz", "rt", encoding="utf-8") as lines:
-            yield from map(json.loads, lines)
+        return json_lines(paths.ALMANAC / "documents.jsonl.gz")
 
     def texts(self, unit: str) -> Iterator[Text]:
         """A document's body is its sections, headings included; a passage is one section under its article's title."""
