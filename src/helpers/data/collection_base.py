@@ -25,30 +25,22 @@ class Text(NamedTuple):
 
 
 class Collection(ABC):
-    """What every collection offers. `spec` is the text that `open_collection` takes to open it again."""
+    """What every collection offers."""
 
-    spec: str
+    spec: str  # the text that `open_collection` takes to open it again
     name: str
     licence: str
+    units: tuple[str, ...]  # that it can rank: `document`, `passage` or both
+    splits: tuple[str, ...]  # of its queries, such as `train`, `dev`, `test`
 
     @classmethod
     @abstractmethod
     def opens(cls, spec: str) -> bool:
         """Whether a text names a collection of this format."""
 
-    @property
-    @abstractmethod
-    def units(self) -> tuple[str, ...]:
-        """The units that it can rank: `document`, `passage` or both."""
-
     @abstractmethod
     def texts(self, unit: str) -> Iterator[Text]:
         """Stream the texts of a unit in the collection's order."""
-
-    @property
-    @abstractmethod
-    def splits(self) -> tuple[str, ...]:
-        """The query splits, such as `train`, `dev`, `test`."""
 
     @abstractmethod
     def queries(self, split: str) -> pd.DataFrame:

@@ -36,22 +36,15 @@ class IrDatasets(Collection):
             self._dataset = ir_datasets.load(self._id)
         except KeyError:
             raise BadInput(f"ir_datasets has no dataset {self._id!r}", mend="see its catalogue for the ids") from None
-        self._of_split = {split: found for split in SPLITS if (found := self._find(split)) is not None}
+        self._of_split = {split: own for split in SPLITS if (own := self._find(split)) is not None}
+        self.splits = tuple(self._of_split)
+        # MS MARCO's `document` collections hold documents; what has no title is a passage
+        self.units = ("document",) if "title" in self._dataset.docs_cls()._fields else ("passage",)
 
     @classmethod
     def opens(cls, spec: str) -> bool:
         """`irds:` and an id."""
         return spec.startswith("irds:")
-
-    @property
-    def units(self) -> tuple[str, ...]:
-        """MS MARCO's `document` collections hold documents; what has no title is a passage."""
-        return ("document",) if "title" in self._dataset.docs_cls()._fields else ("passage",)
-
-    @property
-    def splits(self) -> tuple[str, ...]:
-        """Those of train, dev and test that the dataset has."""
-        return tuple(self._of_split)
 
     def texts(self, unit: str) -> Iterator[Text]:
         """Stream the documents in ir_datasets' order."""

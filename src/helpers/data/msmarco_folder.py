@@ -55,21 +55,12 @@ class MsMarcoFolder(Collection):
                            mend="add collection.tsv (pid, text) or docs.tsv (docid, url, title, body), plain or .gz")
         if not self._queries:
             raise BadInput("no queries in this folder", file=self.folder, mend="add queries.tsv (qid, text)")
+        self.units, self.splits = tuple(sorted(self._texts)), tuple(self._queries)
 
     @classmethod
     def opens(cls, spec: str) -> bool:
         """Any folder that no other format knows: one without texts is told what is missing."""
         return bool(spec) and Path(spec).expanduser().is_dir()
-
-    @property
-    def units(self) -> tuple[str, ...]:
-        """Which of `document` and `passage` have a file here."""
-        return tuple(sorted(self._texts))
-
-    @property
-    def splits(self) -> tuple[str, ...]:
-        """The splits that have queries."""
-        return tuple(self._queries)
 
     def texts(self, unit: str) -> Iterator[Text]:
         """Stream the texts. Repeated ids are found when the text store is built, which knows them all."""

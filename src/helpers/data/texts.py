@@ -53,22 +53,22 @@ class Texts:
         return self._db.execute("SELECT 1 FROM texts WHERE doc_id = ?", (doc_id,)).fetchone() is not None
 
     def __getitem__(self, doc_id: str) -> Text:
-        row = self._db.execute("SELECT doc_id, title, body FROM texts WHERE doc_id = ?", (doc_id,)).fetchone()
-        if row is None:
-            raise KeyError(f"no text {doc_id!r} in the collection")
-        return Text(*row)
+        return Text(*self._row("doc_id, title, body", doc_id))
 
     def ids(self, positions: Iterable[int]) -> list[str]:
         """The ids of the texts at 0-based positions, in their order."""
-        asked = "SELECT doc_id FROM texts WHERE position = ?"
-        return [self._db.execute(asked, (int(position) + 1,)).fetchone()[0] for position in positions]
+        query = "SELECT doc_id FROM texts WHERE position = ?"
+        return [self._db.execute(query, (int(position) + 1,)).fetchone()[0] for position in positions]
 
     def position(self, doc_id: str) -> int:
         """The 0-based position of a text in the collection's order; KeyError if it is missing."""
-        row = self._db.execute("SELECT position FROM texts WHERE doc_id = ?", (doc_id,)).fetchone()
+        return self._row("position", doc_id)[0] - 1
+
+    def _row(self, columns: str, doc_id: str) -> tuple:
+        row = self._db.execute(f"SELECT {columns} FROM texts WHERE doc_id = ?", (doc_id,)).fetchone()
         if row is None:
             raise KeyError(f"no text {doc_id!r} in the collection")
-        return row[0] - 1
+        return row
 
 
 def relevant_places(store: Path, queries: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int) -> dict[str, list[int]]:

@@ -44,28 +44,23 @@ class Testbed:
     overlap: int = OVERLAP
     adhoc_queries: Step | None = None  # queries to use instead of the splits': a step with columns query_id, text
     answer_types: tuple[str, ...] = ()  # only queries with one of these labels, where the collection has them; all if empty
-    _source: Collection = field(init=False, repr=False, compare=False)
+    source: Collection = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_source", open_collection(self.collection))
+        object.__setattr__(self, "source", open_collection(self.collection))
         if not self.unit:
-            object.__setattr__(self, "unit", min(self._source.units))
+            object.__setattr__(self, "unit", min(self.source.units))
         if self.adhoc_queries is not None:
             return  # nothing is measured on queries without judgments
         for split in self.splits:
-            self._source.part("qrels", self.unit, split)  # a clear error now rather than in the middle of a chapter
+            self.source.part("qrels", self.unit, split)  # a clear error now rather than in the middle of a chapter
         if self.min_relevance == 0:
-            object.__setattr__(self, "min_relevance", self._source.relevant_from(self.unit, self.splits[0]))
-
-    @property
-    def source(self) -> Collection:
-        """The collection itself."""
-        return self._source
+            object.__setattr__(self, "min_relevance", self.source.relevant_from(self.unit, self.splits[0]))
 
     @property
     def store(self) -> Step:
         """The text store."""
-        return text_store(self._source.part("texts", self.unit))
+        return text_store(self.source.part("texts", self.unit))
 
     @property
     def index(self) -> Step:
@@ -80,13 +75,13 @@ class Testbed:
         """The sampled queries, or those asked."""
         if self.adhoc_queries is not None:
             return self.adhoc_queries
-        return queries.queries([self._source.part("queries", s) for s in self.splits], self.queries, self.seed,
+        return queries.queries([self.source.part("queries", s) for s in self.splits], self.queries, self.seed,
                                self.answer_types or None)
 
     @property
     def qrels_step(self) -> Step:
         """The judgments of the splits."""
-        return queries.qrels([self._source.part("qrels", self.unit, s) for s in self.splits])
+        return queries.qrels([self.source.part("qrels", self.unit, s) for s in self.splits])
 
     def bm25(self, k1: float, b: float, depth: int, windows: bool = False) -> Step:
         """BM25 over whole texts, or over windows (a text then scores as its best window)."""
@@ -103,29 +98,24 @@ class Testbed:
         """What training passages are drawn from: BM25's ranking, or a `BiEncoder`'s."""
         return self.bm25(k1, b, depth) if encoder is None else encoder.run(self, depth)
 
-    @property
+    @functools.cached_property
     def parts(self) -> "Testbed | None":
         """The same queries over the passages of the documents; None unless the collection judges these too."""
-        if self.unit != "document" or "passage" not in self._source.units:
+        if self.unit != "document" or "passage" not in self.source.units:
             return None
         return replace(self, unit="passage")
 
     @property
     def positions(self) -> Step | None:
         """Where in their documents the answers begin; None unless the collection judges its documents' passages too."""
-        parts = self.parts
-        if parts is None:
-            return None
-        return answer_positions(self.store, parts.store, self.qrels_step, parts.qrels_step, self.min_relevance)
+        return None if self.parts is None else answer_positions(
+            self.store, self.parts.store, self.qrels_step, self.parts.qrels_step, self.min_relevance)
 
     @property
     def answers(self) -> Step | None:
         """The windows that hold an answer; None unless the collection judges its documents' passages too."""
-        parts = self.parts
-        if parts is None:
-            return None
-        return answer_windows(self.store, parts.store, self.qrels_step, parts.qrels_step, self.min_relevance, self.words,
-                              self.overlap)
+        return None if self.parts is None else answer_windows(
+            self.store, self.parts.store, self.qrels_step, self.parts.qrels_step, self.min_relevance, self.words, self.overlap)
 
     def tokens(self, backbone: Backbone) -> Step:
         """The windows as tokens of the backbone's tokenizer."""
