@@ -12,19 +12,19 @@ torch = pytest.importorskip("torch")
 
 
 def test_squared_error_of_the_cosine_by_hand():
-    from helpers.pretraining.sentence_model import squared_error
+    from helpers.pretraining.sentence_model import sentence_loss
 
     first, second = torch.tensor([[1.0, 0], [3, 4]]), torch.tensor([[1.0, 1], [3, 4]])
     expected = ((math.sqrt(0.5) - 0.2) ** 2 + (1 - 0.9) ** 2) / 2
-    assert float(squared_error(first, second, torch.tensor([0.2, 0.9]))) == pytest.approx(expected, rel=1e-5)
+    assert float(sentence_loss([first, second], torch.tensor([0.2, 0.9]), 0.0)) == pytest.approx(expected, rel=1e-5)
 
 
 def test_triplet_hinge_by_hand_is_euclidean_and_not_squared():
-    from helpers.pretraining.sentence_model import triplet_hinge
+    from helpers.pretraining.sentence_model import sentence_loss
 
     anchor, same = torch.zeros(2, 2), torch.tensor([[3.0, 4], [0, 1]])
     other = torch.tensor([[0.0, 2], [0, 9]])
-    assert float(triplet_hinge(anchor, same, other, 1.0)) == pytest.approx((5 - 2 + 1 + 0) / 2, rel=1e-4)
+    assert float(sentence_loss([anchor, same, other], None, 1.0)) == pytest.approx((5 - 2 + 1 + 0) / 2, rel=1e-4)
 
 
 def test_sections_are_cut_into_sentences_and_headings_fall():

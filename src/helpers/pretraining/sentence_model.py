@@ -1,5 +1,6 @@
 """What the Trainer trains on sentences: an encoder with its pooling and the loss of pairs or of triplets."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -25,34 +26,24 @@ class SentenceModel(nn.Module):
 
         Args:
             sentences: the encoder's inputs of all first sentences, of all second, and so on.
-            target: (examples,), the wanted cosine of each pair; unused for triplets.
+            target: (examples,), see `sentence_loss`.
         """
         states = [(self.encoder(**fed).last_hidden_state, fed["attention_mask"]) for fed in sentences]
         with torch.autocast(target.device.type, enabled=False):  # bfloat16 holds two to three digits of a cosine
             vectors = [pool(hidden.float(), mask, self._pooling) for hidden, mask in states]
-            first, second, *third = vectors
-            loss = triplet_hinge(first, second, third[0], self._margin) if third else squared_error(first, second, target)
-        return {"loss": loss}
+            return {"loss": sentence_loss(vectors, target, self._margin)}
 
 
-def squared_error(first: Any, second: Any, target: Any) -> Any:
-    """The mean of (cos(u, v) - y)^2 (Reimers & Gurevych 2019, section 3, regression objective).
+def sentence_loss(vectors: Sequence[Any], target: Any, margin: float) -> Any:
+    """The regression and the triplet objective of Reimers & Gurevych (2019, section 3).
 
-    Args:
-        first: (pairs, dimensions).
-        second: (pairs, dimensions).
-        target: (pairs,), between 0 and 1.
-    """
-    return (nn.functional.cosine_similarity(first, second, dim=-1) - target).square().mean()
-
-
-def triplet_hinge(anchor: Any, same: Any, other: Any, margin: float) -> Any:
-    """The mean of max(0, |a - p| - |a - n| + margin) (Reimers & Gurevych 2019, section 3, triplet objective).
+    Of pairs the mean of (cos(u, v) - y)^2, of triplets the mean of max(0, |a - p| - |a - n| + margin).
 
     Args:
-        anchor: (triplets, dimensions).
-        same: (triplets, dimensions), to be near.
-        other: (triplets, dimensions), to be farther by the margin.
-        margin: 1 in that paper.
+        vectors: of the first, second (and third) sentences, (examples, dimensions) each.
+        target: (examples,), the wanted cosine of each pair, between 0 and 1; unused for triplets.
+        margin: by which the third sentence of a triplet is to be farther than the second; 1 in that paper.
     """
-    return nn.functional.triplet_margin_loss(anchor, same, other, margin=margin, p=2)
+    if len(vectors) == 3:
+        return nn.functional.triplet_margin_loss(*vectors, margin=margin, p=2)
+    return (nn.functional.cosine_similarity(*vectors, dim=-1) - target).square().mean()
