@@ -49,11 +49,13 @@ class TextFolder(Collection):
             paragraphs = (part.strip() for part in PARAGRAPHS.split(body))
             yield from (Text(f"{name}.{number}", "", part) for number, part in enumerate(filter(None, paragraphs)))
 
-    def queries(self, *names: str) -> pd.DataFrame:
+    def queries(self, split: str) -> pd.DataFrame:
         """There are none."""
         raise BadInput("a folder of text files has no queries and no judgments", file=self.folder, mend="use it to pre-train on")
 
-    qrels = queries
+    def qrels(self, unit: str, split: str) -> pd.DataFrame:
+        """There are none."""
+        return self.queries(split)
 
     def text_digest(self, unit: str) -> str:
         """Of names and contents; the unit is part of it."""

@@ -44,6 +44,7 @@ def sentence_loss(vectors: Sequence[Any], target: Any, margin: float) -> Any:
         target: (examples,), the wanted cosine of each pair, between 0 and 1; unused for triplets.
         margin: by which the third sentence of a triplet is to be farther than the second; 1 in that paper.
     """
-    if len(vectors) == 3:
-        return nn.functional.triplet_margin_loss(*vectors, margin=margin, p=2)
-    return (nn.functional.cosine_similarity(*vectors, dim=-1) - target).square().mean()
+    first, second, *third = vectors
+    if third:
+        return nn.functional.triplet_margin_loss(first, second, third[0], margin=margin, p=2)
+    return (nn.functional.cosine_similarity(first, second, dim=-1) - target).square().mean()

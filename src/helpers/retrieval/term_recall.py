@@ -56,13 +56,13 @@ def term_recall(queries: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, 
         Columns doc_id, word (in lower case, each once a passage), recall, queries (how many the passage has). Stop words have
         recall 0.
     """
-    query_texts, texts = queries.set_index("query_id")["text"], Texts(store)
-    relevant = qrels[(qrels["relevance"] >= min_relevance) & qrels["query_id"].isin(query_texts.index)]
+    query_texts, texts = dict(zip(queries["query_id"], queries["text"], strict=True)), Texts(store)
+    relevant = qrels[(qrels["relevance"] >= min_relevance) & qrels["query_id"].isin(list(query_texts))]
     passages = {str(doc_id): [query_texts[query] for query in group]
-                for doc_id, group in relevant.groupby("doc_id", sort=False)["query_id"] if doc_id in texts}
+                for doc_id, group in relevant.groupby("doc_id", sort=False)["query_id"] if str(doc_id) in texts}
     words = {doc_id: list(dict.fromkeys(word for word, _, _ in words_of(content(texts[doc_id])))) for doc_id in passages}
     terms = {text: set(own) for text, own in java.call(
-        analysed, sorted({word for own in words.values() for word in own} | set(query_texts))).items()}
+        analysed, sorted({word for own in words.values() for word in own} | set(query_texts.values()))).items()}
     rows = [(doc_id, word, share(terms[word], [terms[query] for query in asking]), len(asking))
             for doc_id, asking in passages.items() for word in words[doc_id]]
     return pd.DataFrame(rows, columns=["doc_id", "word", "recall", "queries"]).astype({"recall": float, "queries": int})
@@ -80,12 +80,12 @@ def term_overlap(store: Path, queries: pd.DataFrame, qrels: pd.DataFrame, min_re
     Returns:
         Columns query_id, share (0 to 1), terms. A query of stop words alone, or without relevant passage, is left out.
     """
-    query_texts, texts = queries.set_index("query_id")["text"], Texts(store)
-    relevant = qrels[(qrels["relevance"] >= min_relevance) & qrels["query_id"].isin(query_texts.index)]
-    passages = {query: [content(texts[doc_id]) for doc_id in group if doc_id in texts]
+    query_texts, texts = dict(zip(queries["query_id"], queries["text"], strict=True)), Texts(store)
+    relevant = qrels[(qrels["relevance"] >= min_relevance) & qrels["query_id"].isin(list(query_texts))]
+    passages = {str(query): [content(texts[doc_id]) for doc_id in group if doc_id in texts]
                 for query, group in relevant.groupby("query_id", sort=False)["doc_id"]}
     terms = {text: set(own) for text, own in java.call(
-        analysed, [*query_texts[list(passages)], *(text for own in passages.values() for text in own)]).items()}
+        analysed, [*(query_texts[query] for query in passages), *(text for own in passages.values() for text in own)]).items()}
     rows = [(query, max(len(mine & terms[text]) for text in own) / len(mine), len(mine))
             for query, own in passages.items() if own and (mine := terms[query_texts[query]])]
     return pd.DataFrame(rows, columns=["query_id", "share", "terms"])
