@@ -1,5 +1,6 @@
 """Pseudo-relevance feedback: the best documents of a run lend their terms to the query (Alarfaj 2022, sections 2.6 and 5.7)."""
 
+import functools
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -38,21 +39,16 @@ def expand(index: Path, best: pd.DataFrame, queries: pd.DataFrame, terms: int, w
 
     reader = LuceneIndexReader(str(index))
     shown = None if within is None else LuceneIndexReader(str(within))
-    documents = reader.stats()["documents"]
-    trusted = best.groupby("query_id")["doc_id"].agg(list)
-    vectors: dict[str, dict[str, int]] = {}
-    known: dict[str, int] = {}
+    documents, trusted = reader.stats()["documents"], best.groupby("query_id")["doc_id"].agg(list)
+    counts = functools.cache(lambda doc_id: vector(reader, doc_id, shown))
+    frequency = functools.cache(lambda term: collection_frequency(reader, term))
     rows: list[tuple[str, str, float, bool]] = []
     for query, text in queries[["query_id", "text"]].itertuples(index=False):
         feedback: Counter[str] = Counter()
         for doc_id in trusted.get(query, []):
-            if doc_id not in vectors:
-                vectors[doc_id] = vector(reader, doc_id, shown)
-            feedback.update(vectors[doc_id])
-        for term in feedback.keys() - known.keys():
-            known[term] = collection_frequency(reader, term)
+            feedback.update(counts(doc_id))
         own = reader.analyze(text)
-        weights = expanded(own, expansion(feedback, known, documents, terms))
+        weights = expanded(own, expansion(feedback, {term: frequency(term) for term in feedback}, documents, terms))
         rows.extend((query, term, weight, term not in own)
                     for term, weight in sorted(weights.items(), key=lambda item: (-item[1], item[0])))
     return pd.DataFrame(rows, columns=["query_id", "term", "weight", "added"])
