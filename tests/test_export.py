@@ -64,8 +64,9 @@ def test_a_header_that_lacks_something_is_refused(tmp_path):
     system = of_values([0.5], run=run_of(q0="a"))
     header = ir_metadata.metadata(system, LINE, "book export x", "almanac")
     broken = {name: part for name, part in header.items() if name != "actor"} | {"data": {"test collection": {"name": ""}}}
-    assert ir_metadata.problems(broken) == ["no actor", "data: test collection / name is missing or of another kind"]
-    with pytest.raises(BadInput, match="no actor"):
+    assert ir_metadata.problems(broken) == [f"{path} is missing or of another kind" for path in ("actor / team",
+                                                                                                 "data / test collection / name")]
+    with pytest.raises(BadInput, match="actor / team"):
         ir_metadata.write(tmp_path / "x.run", system, broken)
 
 

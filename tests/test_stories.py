@@ -12,7 +12,7 @@ class Bed:
 
 
 def test_the_range_of_the_published_bm25_is_read_from_the_data():
-    text = collection.found_by_the_studies().markdown
+    text = collection.published_range().markdown
     assert "to 0.8722 (Alarfaj (2022), table 2)" in text
     printed = [float(entry.value) for entry in collection.published_bm25() if entry.measure == "RR@10"]
     assert f"from {min(printed)} (" in text
@@ -20,9 +20,10 @@ def test_the_range_of_the_published_bm25_is_read_from_the_data():
 
 
 def test_a_window_is_of_one_of_three_kinds():
-    holding, relevant = {("q", "d1#0")}, {("q", "d1")}
-    kinds = [does_it_work.kind_of("q", window, holding, relevant) for window in ("d1#0", "d1#1", "d2#0")]
-    assert kinds == list(does_it_work.KINDS_OF_WINDOWS)
+    windows = pd.DataFrame({"query_id": ["q", "q", "q", "p"], "doc_id": ["d1#0", "d1#1", "d2#0", "d1#0"]})
+    kinds = does_it_work.kinds_of(windows, pd.DataFrame([("q", "d1#0")]), pd.DataFrame([("q", "d1")]))
+    first, second, third = does_it_work.KINDS_OF_WINDOWS
+    assert list(kinds) == [first, second, third, third]
 
 
 def test_loss_curves_take_both_losses_by_step():
@@ -49,4 +50,4 @@ def test_the_finding_on_windows_follows_the_sign(change, words):
     names, values = list(Bed.judged), [0.2, 0.4, 0.6]
     systems = {label: of_values({"RR@10": [value + shift for value in values], "R@20": 0.5, "R@100": 0.75, "nDCG@10": 0.5}, label,
                                 names) for label, shift in (("BM25, documents", 0.0), ("BM25, windows", change))}
-    assert words in collection.finding(systems, {}).markdown
+    assert words in collection.finding(systems).markdown

@@ -252,9 +252,9 @@ def test_one_seed_is_not_compared_with_itself():
 
 
 def test_the_components_are_those_of_the_runs_alone():
-    found = seeds.found(varied())
+    found = seeds.variance_components(varied())
     assert (found.seeds, found.queries) == (3, 4)
-    assert seeds.found(runs(0.25)) is None
+    assert seeds.variance_components(runs(0.25)) is None
 
 
 def test_the_spread_is_shown_with_its_text():
@@ -289,22 +289,24 @@ def test_p_of_the_pairs_is_corrected_by_holm():
 
 # ---- grid ----
 
-A, B, C = grid.Setting(1e-4, 1, 16), grid.Setting(3e-4, 1, 16), grid.Setting(1e-4, 3, 32)
+GRID = {name: model for name, model in grid.models(BASE, [1e-4, 3e-4], [1, 3], [16, 32]).items()
+        if name in ("0.0001, 1 epoch, batch 16", "0.0003, 1 epoch, batch 16", "0.0001, 3 epochs, batch 32")}
+A, C, B = GRID
 
 
 def searched(losses=(0.5, 0.4, 0.6), shifts=(0.25, 0.125, 0.0)):
     points = (A, B, C)[:len(losses)]
     logs = {point: log_of(evaluation=loss) for point, loss in zip(points, losses, strict=True)}
     systems = {point: system(shift) for point, shift in zip(points, shifts, strict=True)}
-    return grid.results(logs, systems), systems
+    return grid.results({point: GRID[point] for point in points}, logs, systems), systems
 
 
 def test_the_grid_is_every_combination():
     found = grid.models(BASE, [1e-4, 3e-4], [1, 3], [16, 32])
     assert len(found) == 8
-    for point, model in found.items():
-        assert (model.learning_rate, model.epochs, model.batch_size) == (point.learning_rate, point.epochs, point.batch_size)
-        assert model.evaluations == 3 * point.epochs
+    for name, model in found.items():
+        assert name == f"{model.learning_rate:g}, {model.epochs} epoch{'s'[model.epochs == 1:]}, batch {model.batch_size}"
+        assert model.evaluations == 3 * model.epochs
     assert len(set(found.values())) == 8
 
 
@@ -324,7 +326,7 @@ def test_ordinal_numbers(place, text):
 
 def test_the_choice_stands_beside_the_studys():
     table, systems = searched()
-    rows = cells(grid.choice_table(table, systems))[1:]
+    rows = cells(grid.choice_table(GRID, table, systems))[1:]
     assert rows == [["Learning Rate", "1e-06, 5e-06, 1e-05, 5e-05", "5e-06", "0.0001, 0.0003", "0.0003"],
                     ["Epochs", "3, 4", "3", "1, 3", "1"], ["Batch Size", "16, 32, 64", "16", "16, 32", "16"]]
 

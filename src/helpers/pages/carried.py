@@ -69,15 +69,10 @@ def packed(systems: list[System]) -> dict[str, Any]:
 
     Whatever has an order is a list: notebooks are written with sorted keys.
     """
-    lists: list[str] = []
-    rows = []
-    for each in systems:
-        queries = "\n".join(map(str, each.values.index))
-        if queries not in lists:
-            lists.append(queries)
-        seeds = {"seeds": [_columns(values) for values in each.seeds]} if each.seeds else {}
-        rows.append({"label": each.label, "key": each.key, "queries": lists.index(queries), "values": _columns(each.values),
-                     **seeds})
+    lists = list(dict.fromkeys("\n".join(map(str, system.values.index)) for system in systems))
+    rows = [{"label": system.label, "key": system.key, "queries": lists.index("\n".join(map(str, system.values.index))),
+             "values": _columns(system.values), **({"seeds": [*map(_columns, system.seeds)]} if system.seeds else {})}
+            for system in systems]
     return {"queries": lists, "systems": rows}
 
 
@@ -86,20 +81,20 @@ def _columns(values: pd.DataFrame) -> list[list[str]]:
 
 
 def unpacked(data: dict[str, Any]) -> dict[str, System]:
-    """The systems by label; one label for several gets a number behind it, `max (2)`, in the order of the page."""
+    """The systems by label; one label for several gets a number behind it, `max (1 of 2)`, in the order of the page."""
     labels = Counter(row["label"] for row in data["systems"])
     seen: Counter[str] = Counter()
-    found = {}
+    systems = {}
     for row in data["systems"]:
         label = row["label"]
         seen[label] += 1
         if labels[label] > 1:
             label = f"{label} ({seen[label]} of {labels[label]})"
-        queries = data["queries"][row["queries"]].split("\n") if data["queries"][row["queries"]] else []
-        index = pd.Index(queries, name="query_id")
-        found[label] = System(label, row["key"], _frame(row["values"], index),
-                              tuple(_frame(columns, index) for columns in row.get("seeds", [])))
-    return found
+        queries = data["queries"][row["queries"]]
+        index = pd.Index(queries.split("\n") if queries else [], name="query_id")
+        values, *seeds = (_frame(columns, index) for columns in (row["values"], *row.get("seeds", [])))
+        systems[label] = System(label, row["key"], values, tuple(seeds))
+    return systems
 
 
 def _frame(columns: list[list[str]], index: pd.Index) -> pd.DataFrame:

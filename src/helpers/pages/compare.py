@@ -8,13 +8,13 @@ from helpers.evaluation import published, verdicts
 from helpers.evaluation.judgments import condensed
 from helpers.evaluation.significance import Interval, Paired, Unpaired
 from helpers.evaluation.verdicts import ALPHA, Verdict
-from helpers.pages.fragments import Fragment, Html, badge, cell, linked, table
+from helpers.pages import page
+from helpers.pages.fragments import Fragment, Html, badge, cell, linked
 from helpers.pages.numbers import interval, p_value, plain, signed
 from helpers.steps import Step
 from helpers.systems.evaluated import Evaluation
 
 K = TypeVar("K")
-HEADER = ("published", "measured", "verdict", "effect", "p (t, perm.)", "ER, ΔRI")
 
 
 def against_published(study: str, number: str, column: str, measure: str, systems: Mapping[str, Evaluation],
@@ -36,33 +36,36 @@ def against_published(study: str, number: str, column: str, measure: str, system
         judged: whether rows get verdicts; not if they are exchangeable, such as seeds.
     """
     known = published.column(study, number, column)
-    base, said = systems[baseline], known.get(baseline)
-    pairs = {row: system.against(base, measure) for row, system in systems.items() if row != baseline}
-    corrected = corrected_p(pairs)
-    rows, data = [], []
+    base, published_base = systems[baseline], known.get(baseline)
+    tests = {row: system.against(base, measure) for row, system in systems.items() if row != baseline}
+    corrected = corrected_p(tests)
+    records, data = [], []
     for row, system in systems.items():
-        entry, found, mean = known.get(row), pairs.get(row), system.mean(measure)
-        verdict = row_verdict(entry, said, found, corrected.get(row)) if judged else None
+        entry, test, mean = known.get(row), tests.get(row), system.mean(measure)
+        verdict = row_verdict(entry, published_base, test, corrected.get(row)) if judged else None
         if verdict and entry and measure.startswith("R@") and measure != entry.measure:  # recall in lists of another length
             verdict = replace(verdict, verdict=verdicts.INCOMPARABLE)
-        note = disagreement(system, base, measure)
-        dagger = "†" if found and found.p_t < ALPHA else ""
-        rows.append([row, published_cell(entry, said),
-                     with_interval(measured(plain(mean.mean) + dagger, system),
-                                   interval(mean.low, mean.high) + seeds_text(system, measure)),
-                     badge(verdict.verdict, verdicts.KINDS[verdict.verdict]) if verdict else "",
-                     *(test_cells(found, corrected.get(row), note) if row != baseline else ["baseline", ""]),
-                     ratio_cell(entry, said, mean.mean, base.mean(measure).mean, found)])
+        effect, p = test_cells(test, corrected[row], disagreement(system, base, measure)) if test else ("baseline", "")
+        records.append({
+            rows_are: row, "published": published_cell(entry, published_base),
+            "measured": with_interval(measured(plain(mean.mean) + ("†" if test and test.p_t < ALPHA else ""), system),
+                                      interval(mean.low, mean.high) + seeds_text(system, measure)),
+            "verdict": verdict_badge(verdict.verdict) if verdict else "", "effect": effect, "p (t, perm.)": p,
+            "ER, ΔRI": ratio_cell(entry, published_base, mean.mean, base.mean(measure).mean, test)})
         data.append({"study": study, "table": number, "row": row, "column": column, "measure": measure,
                      "measured": mean.mean, "key": system.source.key, "verdict": verdict.verdict if verdict else None})
-    unmeasured = badge(verdicts.NOT_RUN, verdicts.KINDS[verdicts.NOT_RUN])
-    others = [row for row in known if row not in systems] if whole else []
-    rows += [[row, published_cell(known[row], said), "", unmeasured, "", "", ""] for row in others]
+    records += [{rows_are: row, "published": published_cell(entry, published_base), "verdict": verdict_badge(verdicts.NOT_RUN)}
+                for row, entry in known.items() if whole and row not in systems]
     against = baseline if rows_are == "system" else f"{rows_are} = {baseline}"
     beside = f", here {measure}" if measure.startswith("R@") and all(entry.measure != measure for entry in known.values()) else ""
     caption = (f"{published.published_name(study)}, table {number}: {column}, published and measured{beside} "
                f"(effects against {against}, 95 % intervals)")
-    return Fragment(table(caption, (rows_are, *HEADER), rows).text, data={"values": data})
+    return page.records_table(caption, records, values=data)
+
+
+def verdict_badge(verdict: str) -> Html:
+    """A verdict in its colour."""
+    return badge(verdict, verdicts.KINDS[verdict])
 
 
 def row_verdict(entry: published.Entry | None, baseline: published.Entry | None, found: Paired | None,
@@ -155,22 +158,16 @@ def ratio_cell(entry: published.Entry | None, baseline: published.Entry | None, 
 
 
 def differences_table(caption: str, pairs: Mapping[str, tuple[Evaluation, Evaluation]], measure: str) -> Fragment:
-    """Paired comparisons, a row each: both means, the difference with its interval, and both p-values (Holm's correction).
-
-    Args:
-        caption: what the table shows.
-        pairs: the systems that each row compares, first against second.
-        measure: of the evaluations.
-    """
-    found = {name: first.against(second, measure) for name, (first, second) in pairs.items()}
-    corrected = corrected_p(found)
+    """Paired comparisons, first against second, a row each: both means, the difference with its interval, and both p-values
+    (Holm's correction)."""
+    tests = {name: first.against(second, measure) for name, (first, second) in pairs.items()}
+    corrected = corrected_p(tests)
     rows = [[name, *(measured(plain(system.mean(measure).mean), system) for system in pairs[name]),
-             *test_cells(found[name], corrected[name], disagreement(*pairs[name], measure))] for name in pairs]
-    header = ("comparison", "first", "second", f"difference in {measure}", "p (t, perm.)")
-    return Fragment(table(caption, header, rows).text)
+             *test_cells(tests[name], corrected[name], disagreement(*pairs[name], measure))] for name in pairs]
+    return page.show_table(caption, ("comparison", "first", "second", f"difference in {measure}", "p (t, perm.)"), rows)
 
 
 def measures_table(caption: str, systems: Mapping[str, Evaluation], measures: Sequence[str]) -> Fragment:
     """Means with intervals, a row a system, a column a measure."""
-    rows = [[name, *(mean_cell(system, measure) for measure in measures)] for name, system in systems.items()]
-    return Fragment(table(caption, ("system", *measures), rows).text)
+    return page.records_table(caption, ({"system": name, **{measure: mean_cell(system, measure) for measure in measures}}
+                                        for name, system in systems.items()))

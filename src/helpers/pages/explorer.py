@@ -5,13 +5,13 @@ that the others are compared with.
 """
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
 from helpers import paths
-from helpers.data.runs import COLUMNS, cut, ranks
+from helpers.data.runs import cut
 from helpers.data.texts import Texts
 from helpers.evaluation import measures
 from helpers.retrieval.bm25 import K1, B
@@ -38,52 +38,45 @@ def collect(bed: Testbed, systems: Mapping[str, Evaluation], labels: pd.DataFram
             only the passages that are shown.
     """
     texts = Texts(bed.store.value())
-    places = {name: ranks_of(system.run) for name, system in systems.items()}
-    relevant = dict(list(bed.qrels[bed.qrels["relevance"] >= bed.min_relevance].groupby("query_id")))
-    grades = {(query, doc): int(grade) for query, doc, grade in bed.qrels.itertuples(index=False)}
     everything = len(texts) <= whole
     seat: dict[str, int] = {text.doc_id: number for number, text in enumerate(texts)} if everything else {}
+    runs = [system.run for system in systems.values()]
+    shown = [dict(list(cut(run, depth).groupby("query_id"))) for run in runs]
+    places = [{query: dict(zip(docs, range(1, len(docs) + 1), strict=True)) for query, docs in run.groupby("query_id")["doc_id"]}
+              for run in runs]
+    grades: dict[str, dict[str, int]] = {}  # of each query's passages, the highest first, then by id
+    for query, doc, grade in bed.qrels.sort_values(["relevance", "doc_id"], ascending=[False, True]).itertuples(index=False):
+        grades.setdefault(query, {})[doc] = int(grade)
     classes = outcomes(systems, bed, depth)
-    members = [set(found) for found in classes.values()]
-    shown = [dict(list(cut(system.run, depth).groupby("query_id"))) for system in systems.values()]
     listed = []
     for (query, text), own in zip(bed.query_frame[["query_id", "text"]].itertuples(index=False), labels.to_numpy(), strict=True):
-        found = [places[name].get(query, {}) for name in systems]
-        rankings = [ranking(rows.get(query), found, grades, seat) for rows in shown]
-        answers = [[seat.setdefault(doc, len(seat)), int(grade), [mine.get(doc) for mine in found]]
-                   for doc, grade in best_first(relevant.get(query)) if doc in texts]
-        listed.append({"id": query, "text": text, "labels": [str(label) for label in own],
-                       "classes": [n for n, found in enumerate(members) if query in found],
-                       "rankings": rankings, "relevant": answers})
+        ranks, judged = [known.get(query, {}) for known in places], grades.get(query, {})
+        rankings = [ranking(rows.get(query), ranks, judged, seat) for rows in shown]
+        answers = [[seat.setdefault(doc, len(seat)), grade, [known.get(doc) for known in ranks]]
+                   for doc, grade in judged.items() if grade >= bed.min_relevance and doc in texts]
+        listed.append({"id": query, "text": text, "labels": list(map(str, own)), "rankings": rankings, "relevant": answers,
+                       "classes": [n for n, members in enumerate(classes.values()) if query in members]})
     return {"depth": depth, "k1": K1, "b": B, "whole": everything, "collection": bed.collection, "unit": bed.unit,
-            "systems": [[name, int(system.run.groupby("query_id").size().max())] for name, system in systems.items()],
-            "grades": scale(grades.values(),
-                            bed.min_relevance), "min_relevance": bed.min_relevance, "labels": list(labels.columns),
+            "systems": [[name, int(run.groupby("query_id").size().max())] for name, run in zip(systems, runs, strict=True)],
+            "grades": scale([grade for judged in grades.values() for grade in judged.values()], bed.min_relevance),
+            "min_relevance": bed.min_relevance, "labels": list(labels.columns),
             "classes": list(classes), "queries": listed, "passages": [list(texts[doc]) for doc in seat]}
 
 
-def ranks_of(run: pd.DataFrame) -> dict[str, dict[str, int]]:
-    """For each query the 1-based rank of each of its passages."""
-    found: dict[str, dict[str, int]] = {}
-    for query, doc, rank in zip(run["query_id"], run["doc_id"], ranks(run), strict=True):
-        found.setdefault(query, {})[doc] = int(rank)
-    return found
-
-
-def ranking(rows: pd.DataFrame | None, places: list[dict[str, int]], grades: Mapping[tuple[str, str], int],
+def ranking(rows: pd.DataFrame | None, ranks: Sequence[Mapping[str, int]], grades: Mapping[str, int],
             seat: dict[str, int]) -> list[list[Any]]:
     """One ranking of one query: place in the list of passages, score, grade or None, movement in each other system.
 
     Args:
-        rows: the passages shown, best first; None if nothing was found.
-        places: the ranks of the query's passages in each system, the first one being compared with.
-        grades: by query and passage.
+        rows: the passages shown, best first; None if there are none.
+        ranks: of the query's passages in each system, the first one being compared with.
+        grades: of the query's passages.
         seat: the place of each passage in the list of passages; new ones are added.
     """
     return [] if rows is None else [
-        [seat.setdefault(doc, len(seat)), float(f"{score:.{DIGITS}g}"), grades.get((query, doc)),
-         [movement(places[0].get(doc), other.get(doc)) for other in places[1:]]]
-        for query, doc, score in rows[COLUMNS].itertuples(index=False)]
+        [seat.setdefault(doc, len(seat)), float(f"{score:.{DIGITS}g}"), grades.get(doc),
+         [movement(ranks[0].get(doc), other.get(doc)) for other in ranks[1:]]]
+        for doc, score in rows[["doc_id", "score"]].itertuples(index=False)]
 
 
 def movement(before: int | None, after: int | None) -> int | str:
@@ -102,36 +95,27 @@ def scale(grades: Collection[int], min_relevance: int) -> list[tuple[int, str, s
             for grade in range(min([0, *grades]), highest + 1)]
 
 
-def best_first(judged: pd.DataFrame | None) -> list[tuple[str, int]]:
-    """Judged passages with their grades, the highest first, then by id."""
-    if judged is None:
-        return []
-    ordered = judged.sort_values(["relevance", "doc_id"], ascending=[False, True])
-    return list(zip(ordered["doc_id"], ordered["relevance"], strict=True))
-
-
-def outcomes(systems: Mapping[str, Evaluation], bed: Testbed, depth: int) -> dict[str, list[str]]:
+def outcomes(systems: Mapping[str, Evaluation], bed: Testbed, depth: int) -> dict[str, set[str]]:
     """The judged queries by what each system did to them, by the reciprocal rank within the passages shown.
 
     A query may be in several classes, or in none.
     """
-    (first, base), *others = systems.items()
-    reciprocal = {name: bed.per_query(system.run, [f"RR@{depth}"]).iloc[:, 0] for name, system in systems.items()}
-    found: dict[str, pd.Series] = {}
-    for name, _ in others:
+    reciprocal = pd.DataFrame({name: bed.per_query(system.run, [f"RR@{depth}"]).iloc[:, 0] for name, system in systems.items()})
+    first, *others = systems
+    classes: dict[str, pd.Series] = {}
+    for name in others:
         change = reciprocal[name] - reciprocal[first]
-        found |= {f"{name} helped": change > 0, f"{name} hurt": change < 0}
-    rank = measures.first_relevant_rank(base.run, bed.qrels, bed.min_relevance, bed.judged)
-    found[f"{first} missed it"] = rank.isna()
-    found["no ranking shows it"] = pd.DataFrame(reciprocal).max(axis=1) == 0
-    return {name: list(chosen.index[chosen]) for name, chosen in found.items()}
+        classes |= {f"{name} helped": change > 0, f"{name} hurt": change < 0}
+    rank = measures.first_relevant_rank(systems[first].run, bed.qrels, bed.min_relevance, bed.judged)
+    classes |= {f"{first} missed it": rank.isna(), "no ranking shows it": reciprocal.max(axis=1) == 0}
+    return {name: set(chosen.index[chosen]) for name, chosen in classes.items()}
 
 
 def as_script(data: Mapping[str, Any]) -> str:
     """The data as a script that assigns it to a global: a page opened from the file system may load scripts, but nothing else.
 
-    Everything beyond ASCII, and the characters that mean something to HTML, are escaped: wherever the text ends up, no part of it
-    can close an element, end a line of JavaScript or change the encoding.
+    Everything beyond ASCII, and the characters that mean something to HTML, are escaped: no part of it can close an element, end
+    a line of JavaScript or change the encoding.
     """
     text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     for mark in "<>&":
@@ -152,7 +136,5 @@ def write(data: Mapping[str, Any], name: str) -> tuple[str, int]:
     script = as_script(data)
     folder = paths.BOOK / "_static" / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
-    draft = folder / f"{name}.part"
-    draft.write_text(script, encoding="ascii")
-    draft.replace(folder / f"{name}.js")
+    (folder / f"{name}.js").write_text(script, encoding="ascii")
     return f"../_static/{FOLDER}/{name}.js?v={recipe.sha256(script)[:8]}", len(script)

@@ -13,6 +13,7 @@ from typing import Any
 
 import matplotlib
 import numpy as np
+import pandas as pd
 import seaborn as sns
 from cycler import cycler
 from matplotlib.axes import Axes
@@ -43,6 +44,16 @@ def new(width: float = 7.0, height: float = 3.6, columns: int = 1) -> tuple[Figu
 def hover(line: Line2D, texts: Sequence[str]) -> None:
     """Have every marker of a line say its text when it is pointed at; on paper the figure stays what it is."""
     line.nr_tips = list(texts)  # type: ignore[attr-defined]
+
+
+def heatmap(values: pd.DataFrame, height: float, **style: Any) -> tuple[Figure, Axes]:
+    """A heat map of values, with the text on its cells set in black or white; `style` goes to seaborn's `heatmap`."""
+    figure, (axis,) = new(height=height)
+    sns.heatmap(values, ax=axis, **{"cbar": False, "annot_kws": {"size": 10}, **style})
+    set_on_cells(axis)
+    axis.grid(False)
+    axis.tick_params(axis="both", rotation=0)
+    return figure, axis
 
 
 def set_on_cells(axis: Axes) -> None:

@@ -18,13 +18,13 @@ from helpers.systems.evaluated import Evaluation
 
 START, END = "# ir_metadata.start", "# ir_metadata.end"
 VERSION = 0.1  # of the schema, see ir-metadata.org
-# PRIMAD's parts, and what each must have: the path of a field and its type
-REQUIRED: dict[str, dict[tuple[str, ...], type | tuple[type, ...]]] = {
-    "platform": {("hardware", "cpu", "model"): str, ("hardware", "cpu", "number of cores"): int,
-                 ("operating system", "kernel"): str, ("software", "libraries", "python"): list},
-    "research goal": {("evaluation", "reported measures"): list},
-    "implementation": {("source", "commit"): str, ("source", "lang"): list, ("executable", "cmd"): str},
-    "method": {("automatic",): bool, ("retrieval",): list}, "actor": {("team",): str}, "data": {("test collection", "name"): str}}
+# what each of PRIMAD's parts must have: the path of a field and its type
+REQUIRED: dict[str, type] = {
+    "platform / hardware / cpu / model": str, "platform / hardware / cpu / number of cores": int,
+    "platform / operating system / kernel": str, "platform / software / libraries / python": list,
+    "research goal / evaluation / reported measures": list, "implementation / source / commit": str,
+    "implementation / source / lang": list, "implementation / executable / cmd": str, "method / automatic": bool,
+    "method / retrieval": list, "actor / team": str, "data / test collection / name": str}
 
 
 def metadata(system: Evaluation, line: Mapping[str, Any], command: str, collection: str) -> dict[str, Any]:
@@ -37,6 +37,7 @@ def metadata(system: Evaluation, line: Mapping[str, Any], command: str, collecti
         collection: what was ranked.
     """
     machine, recipe = line["machine"], line["recipe"]
+    parameters = {name: value for name, value in recipe["arguments"].items() if not isinstance(value, dict | list)}
     return {"schema-version": VERSION, "run-version": 1.0, "tag": tag(system), "platform": {
                 "hardware": {"cpu": {"model": machine["cpu"], "number of cores": machine["cores"]}},
                 "operating system": {"kernel": machine["system"]},
@@ -46,14 +47,9 @@ def metadata(system: Evaluation, line: Mapping[str, Any], command: str, collecti
                                "numerics": line["numerics"]},
             "method": {"automatic": True, "retrieval": [{"name": system.name or system.label, "method": recipe["step"],
                                                            "version": recipe["version"], "key": line["key"],
-                                                           "params": plain_arguments(recipe)}]},
+                                                           "params": parameters}]},
             "actor": {"team": "Neural Ranking, Reproduced", "role": "reproducer"},
             "data": {"test collection": {"name": collection}}}
-
-
-def plain_arguments(recipe: Mapping[str, Any]) -> dict[str, Any]:
-    """A step's plain parameters; the keys of other steps that it was made from are in its own key."""
-    return {name: value for name, value in recipe["arguments"].items() if not isinstance(value, dict | list)}
 
 
 def tag(system: Evaluation) -> str:
@@ -94,13 +90,10 @@ def export(systems: Iterable[Evaluation], used: Mapping[str, Mapping[str, Any]])
 
 def collection_of(recipe: Any) -> str:
     """The collection that a step's data come from: the first that its recipe names; `not said` without any."""
-    if isinstance(recipe, Mapping):
-        if "collection" in recipe:
-            return str(recipe["collection"])
-        recipe = list(recipe.values())
-    if isinstance(recipe, list):
-        return next((name for name in map(collection_of, recipe) if name != "not said"), "not said")
-    return "not said"
+    if isinstance(recipe, Mapping) and "collection" in recipe:
+        return str(recipe["collection"])
+    parts = recipe.values() if isinstance(recipe, Mapping) else recipe if isinstance(recipe, list) else ()
+    return next((name for name in map(collection_of, parts) if name != "not said"), "not said")
 
 
 def read(file: Path) -> dict[str, Any]:
@@ -113,12 +106,11 @@ def read(file: Path) -> dict[str, Any]:
 
 def problems(header: Mapping[str, Any]) -> list[str]:
     """What a header lacks of what is required, in words; nothing for a valid one."""
-    found = [f"no {part}" for part in REQUIRED if not header.get(part)]
-    for part, fields in REQUIRED.items():
-        for path, kind in fields.items():
-            value: Any = header.get(part)
-            for name in path:
-                value = value.get(name) if isinstance(value, Mapping) else None
-            if header.get(part) and (not isinstance(value, kind) or value in ("", [])):
-                found.append(f"{part}: {' / '.join(path)} is missing or of another kind")
-    return found
+    missing = []
+    for path, kind in REQUIRED.items():
+        value: Any = header
+        for name in path.split(" / "):
+            value = value.get(name) if isinstance(value, Mapping) else None
+        if not isinstance(value, kind) or value in ("", []):
+            missing.append(f"{path} is missing or of another kind")
+    return missing

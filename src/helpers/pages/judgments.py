@@ -12,37 +12,23 @@ from helpers.systems.evaluated import Evaluation
 MEASURE = "nDCG@10"
 
 
-def judged_table(systems: Mapping[str, Evaluation], baseline: str, measure: str = MEASURE) -> Fragment:
-    """Judged@10 of each system; where a system has less than .95, the condensed list and bpref beside the measure, too.
-
-    Args:
-        systems: evaluations by name.
-        baseline: the one whose differences are looked at.
-        measure: graded, and measured on the condensed list as well.
-    """
+def judged_table(systems: Mapping[str, Evaluation], baseline: str) -> Fragment:
+    """Judged@10 of each system, and its difference in nDCG@10 from the baseline; where a system has less than .95, both on the
+    condensed list and in bpref, too."""
     base = systems[baseline]
     if SHARE not in base.values:
         return page.prose("The judgments of these queries were not pooled: nobody looked for irrelevant texts, so Judged@10 says "
                           "nothing, and grades below the relevant ones gain nothing in nDCG.")
-    whole = lacking(systems)
-    names = [measure, condensed(measure), BPREF] if whole else [measure]
-    rows = []
-    for name, system in systems.items():
-        share = measured(plain(system.mean(SHARE).mean), system)
-        cells = [plain(system.mean(each).mean) + (f" ({signed(lead(system, base, each))})" if system is not base else "")
-                 for each in names]
-        rows.append([name, share, *cells, "the signs differ" if whole and not agree(system, base, measure) else ""])
-    head = {condensed(measure): f"{measure}, judged texts alone"}
-    header = ("system", SHARE, *(head.get(name, name) for name in names), "")
-    return page.show_table(f"How far {measure} rests on judgments (in brackets the difference from {baseline})", header, rows)
+    whole = any(system.mean(SHARE).mean < ENOUGH for system in systems.values())
+    heads = {MEASURE: MEASURE} | ({condensed(MEASURE): f"{MEASURE}, judged texts alone", BPREF: BPREF} if whole else {})
+    return page.records_table(f"How far {MEASURE} rests on judgments (in brackets the difference from {baseline})", (
+        {"system": name, SHARE: measured(plain(system.mean(SHARE).mean), system),
+         **{head: plain(system.mean(column).mean) + (f" ({signed(lead(system, base, column))})" if system is not base else "")
+            for column, head in heads.items()},
+         "": "the signs differ" if whole and not agree(system, base) else ""} for name, system in systems.items()))
 
 
-def lacking(systems: Mapping[str, Evaluation]) -> bool:
-    """Whether a system shows so much that nobody judged that the condensed list must be looked at."""
-    return any(system.mean(SHARE).mean < ENOUGH for system in systems.values())
-
-
-def agree(system: Evaluation, base: Evaluation, measure: str = MEASURE) -> bool:
-    """Whether the measure, its condensed list and bpref put two systems in one order; those that tie agree with all."""
-    leads = [lead(system, base, each) for each in (measure, condensed(measure), BPREF)]
+def agree(system: Evaluation, base: Evaluation) -> bool:
+    """Whether nDCG@10, its condensed list and bpref put two systems in one order; those that tie agree with all."""
+    leads = [lead(system, base, measure) for measure in (MEASURE, condensed(MEASURE), BPREF)]
     return not (min(leads) < 0 < max(leads))

@@ -1,5 +1,7 @@
 """Matrices as figures: comparisons of pairs of systems, and confusions of types. Each writes its own text alternative."""
 
+from itertools import combinations
+
 import numpy as np
 import pandas as pd
 
@@ -23,52 +25,34 @@ def pair_matrix(effects: pd.DataFrame, above: pd.DataFrame, below: pd.DataFrame,
         measure: what was measured.
         caption: the line below.
     """
-    import seaborn as sns
-
     size, names = len(effects), list(effects.index)
     upper = np.triu(np.ones((size, size), dtype=bool), 1)
     marks = np.where(np.where(upper, above, below), DIFFERENT, SAME)
     largest = max(float(np.abs(effects.to_numpy()).max()), 1e-6)
-    figure, (axis,) = figures.new(height=0.34 * size + 1.0)
-    sns.heatmap(effects, mask=np.eye(size, dtype=bool), annot=marks, fmt="", cmap="PuOr", vmin=-largest, vmax=largest, ax=axis,
-                square=True, linewidths=0.5, linecolor="#808080", xticklabels=[str(n) for n in range(1, size + 1)],
-                cbar_kws={"label": f"{measure}: row less column", "shrink": 0.7},
-                yticklabels=[f"{name}  {n}" for n, name in enumerate(names, start=1)])
-    figures.set_on_cells(axis)
-    axis.grid(False)
-    axis.tick_params(axis="both", rotation=0)
-    pairs = [(a, b) for a in range(size) for b in range(a + 1, size)]
-    said = []
+    figure, _ = figures.heatmap(
+        effects, 0.34 * size + 1.0, mask=np.eye(size, dtype=bool), annot=marks, fmt="", cmap="PuOr", vmin=-largest, vmax=largest,
+        square=True, linewidths=0.5, linecolor="#808080", xticklabels=[str(n) for n in range(1, size + 1)], cbar=True,
+        cbar_kws={"label": f"{measure}: row less column", "shrink": 0.7}, annot_kws=None,
+        yticklabels=[f"{name}  {n}" for n, name in enumerate(names, start=1)])
+    pairs = list(combinations(range(size), 2))
+    texts = []
     for where, rule, decided in (("Above", rules[0], above.to_numpy()), ("Below", rules[1], below.to_numpy())):
         alike = [f"{names[a]} and {names[b]}" for a, b in pairs if not decided[a, b]]
         more = [f"{len(alike) - LISTED} more"] if len(alike) > LISTED else []
-        said.append(f"{where} the diagonal ({rule}) {len(pairs) - len(alike)} of {len(pairs)} pairs differ"
+        texts.append(f"{where} the diagonal ({rule}) {len(pairs) - len(alike)} of {len(pairs)} pairs differ"
                     + (f", not {'; '.join([*alike[:LISTED], *more])}." if alike else "."))
     row, column = divmod(int(effects.to_numpy().argmax()), size)
-    alt = (f"Matrix of {size} systems, {measure} of the row less that of the column. {' '.join(said)} The largest difference is "
+    alt = (f"Matrix of {size} systems, {measure} of the row less that of the column. {' '.join(texts)} The largest difference is "
            f"{signed(float(effects.to_numpy()[row, column]))}, {names[row]} over {names[column]}.")
     return figures.show(figure, alt, caption)
 
 
 def confusion_matrix(counts: pd.DataFrame, rows: str, columns: str, caption: str) -> Fragment:
-    """How many of each true type got which type: the colour is the share of the row.
-
-    Args:
-        counts: true types by given types.
-        rows: what the rows are.
-        columns: what the columns are.
-        caption: the line below.
-    """
-    import seaborn as sns
-
+    """How many of each true type (rows) got which type (columns): the colour is the share of the row."""
     shares = counts.div(counts.sum(axis=1).clip(lower=1), axis=0)
-    figure, (axis,) = figures.new(height=0.45 * len(counts) + 1.6)
-    sns.heatmap(shares, annot=counts.map("{:,}".format), fmt="", cmap="cividis", vmin=0, vmax=1, ax=axis, cbar=False,
-                annot_kws={"size": 10})
-    figures.set_on_cells(axis)
+    figure, axis = figures.heatmap(shares, 0.45 * len(counts) + 1.6, annot=counts.map("{:,}".format), fmt="", cmap="cividis",
+                                   vmin=0, vmax=1)
     axis.set(xlabel=columns, ylabel=rows)
-    axis.grid(False)
-    axis.tick_params(axis="y", rotation=0)
     alt = f"Counts of {rows} by {columns}. " + " ".join(
         f"{kind}: {', '.join(f'{n:,} {given}' for given, n in line.items() if n) or 'none'}." for kind, line in counts.iterrows())
     return figures.show(figure, alt, caption)

@@ -35,9 +35,9 @@ def records_table(caption: str, records: Iterable[Mapping[str, Any]], numeric_fr
 def measurements_table(steps: Mapping[str, Step]) -> Fragment:
     """What measurements themselves cost, a row a step."""
     manifests = {name: step.entry().manifest for name, step in steps.items()}
-    return records_table("What the measurements cost", (
-        {"measurement": name, "time": numbers.seconds(manifest["seconds"]),
-         "on": f"{manifest['machine']['cpu']}, {threads(manifest['machine'])}"} for name, manifest in manifests.items()))
+    return records_table("What the measurements cost", [
+        {"measurement": name, "time": numbers.seconds(manifest["seconds"]), "on": where(manifest["machine"])}
+        for name, manifest in manifests.items()])
 
 
 def provenance(*systems: Any) -> Fragment:
@@ -51,12 +51,13 @@ def provenance(*systems: Any) -> Fragment:
     lines = sorted(ledger.USED.values(), key=ledger.cost, reverse=True)
     header = ("step", "source", "numerics", "computed", "on", "seconds", "with all before it", "commit")
     rows = [[_anchor(line), badge(SOURCES[line["source"]], line["source"]), line["numerics"],
-             line["finished"][:16].replace("T", " "),
-             f"{line['machine']['cpu']}, {threads(line['machine'])}", numbers.seconds(line["seconds"]),
+             line["finished"][:16].replace("T", " "), where(line["machine"]), numbers.seconds(line["seconds"]),
              numbers.seconds(ledger.cost(line)), line["commit"]] for line in lines]
     counts = {source: sum(line["source"] == source for line in lines) for source in SOURCES}
     summary = "; ".join(f"{n} {COUNTED[source]}" for source, n in counts.items() if n)
-    inner = Html(f"{table('Provenance of every value on this page', header, rows, numeric_from=5).text}{_versions(lines)}")
+    libraries = ", ".join(sorted({f"{name} {version}" for line in lines for name, version in line["versions"].items()}))
+    inner = Html(f"{table('Provenance of every value on this page', header, rows, numeric_from=5).text}"
+                 f"<p><small>Libraries: {libraries}.</small></p>")
     ir_metadata.export(carried.evaluations(*systems), ledger.USED)
     kept = [{name: line[name] for name in KEPT} for line in lines]
     return Fragment(details(f"Where these numbers come from ({summary})", inner).text,
@@ -69,6 +70,11 @@ def source_of(step: Step) -> str:
     return ledger.USED[step.key]["source"]
 
 
+def where(machine: Mapping[str, Any]) -> str:
+    """The machine of a computation, and how much of it was used."""
+    return f"{machine['cpu']}, {threads(machine)}"
+
+
 def threads(machine: Mapping[str, Any]) -> str:
     """How much of a machine a computation used: `1 thread of 2 cores`, or `2 cores`."""
     used = machine.get("threads")
@@ -78,11 +84,7 @@ def threads(machine: Mapping[str, Any]) -> str:
 def _anchor(line: dict[str, Any]) -> Html:
     arguments = {name: value for name, value in line["recipe"]["arguments"].items()
                  if not isinstance(value, dict) and not (isinstance(value, list) and value and isinstance(value[0], dict))}
-    said = escape(", ".join(f"{name} = {value}" for name, value in arguments.items()))
+    settings = escape(", ".join(f"{name} = {value}" for name, value in arguments.items()))
     key = line["key"][:10]
-    return Html(f'<span id="step-{key}">{line["step"]} <code>{key}</code></span><br><small>{said}</small>')
+    return Html(f'<span id="step-{key}">{line["step"]} <code>{key}</code></span><br><small>{settings}</small>')
 
-
-def _versions(lines: list[dict[str, Any]]) -> str:
-    found = {f"{name} {version}" for line in lines for name, version in line["versions"].items()}
-    return f"<p><small>Libraries: {', '.join(sorted(found))}.</small></p>"

@@ -2,19 +2,22 @@
 
 from collections.abc import Mapping
 from itertools import cycle
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 from scipy import stats
 
-from helpers.evaluation.significance import mean_interval
+from helpers.evaluation.significance import Interval, mean_interval
 from helpers.pages import figures
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import interval, plain
 
+MARKERS = "osD^vP"
 FEW_LINES = 4
 LINE = 12  # points: the height of a line of text
 FLAT_LABELS = 80  # characters of all labels below an axis that stand side by side
@@ -33,30 +36,22 @@ def length_histogram(lengths: Mapping[str, Mapping[int, int]], caption: str) -> 
 
 def grid_heatmap(table: pd.DataFrame, rows: str, columns: str, value: str, caption: str, lowest: bool = False) -> Fragment:
     """A value over two parameters, the best cell framed: the highest, or the lowest."""
-    import seaborn as sns
-    from matplotlib.patches import Rectangle
-
     wide = table.pivot(index=rows, columns=columns, values=value)
-    figure, (axis,) = figures.new(height=0.55 * len(wide) + 1.2)
-    colours = "cividis_r" if lowest else "cividis"
-    sns.heatmap(wide, annot=True, fmt=".3f", cmap=colours, ax=axis, cbar=False, annot_kws={"size": 10})
-    figures.set_on_cells(axis)
-    axis.tick_params(axis="y", rotation=0)
+    figure, axis = figures.heatmap(wide, height=0.55 * len(wide) + 1.2, fmt=".3f", annot=True,
+                                   cmap="cividis_r" if lowest else "cividis")
     axis.tick_params(axis="x", rotation=0 if sum(len(str(name)) for name in wide.columns) <= FLAT_LABELS else 30)
     row, column = divmod(int((np.nanargmin if lowest else np.nanargmax)(wide.to_numpy())), wide.shape[1])
     axis.add_patch(Rectangle((column, row), 1, 1, fill=False, edgecolor="#D55E00", lw=3))
-    best = f"{rows} = {wide.index[row]}, {columns} = {wide.columns[column]}"
     alt = (f"Heat map of {value} over {rows} and {columns}, from {plain(np.nanmin(wide.to_numpy()))} to "
-           f"{plain(np.nanmax(wide.to_numpy()))}; the best is {best}.")
+           f"{plain(np.nanmax(wide.to_numpy()))}; the best is {rows} = {wide.index[row]}, {columns} = {wide.columns[column]}.")
     return figures.show(figure, alt, caption)
 
 
 def curves(lines: Mapping[str, pd.Series], x: str, y: str, caption: str, log: bool = False) -> Fragment:
     """One line for each series, over its index."""
     figure, (axis,) = figures.new()
-    markers = "osD^vP"
     for number, (name, series) in enumerate(lines.items()):
-        line, = axis.plot(series.index, series.to_numpy(), label=name, marker=markers[number % 6], markersize=4,
+        line, = axis.plot(series.index, series.to_numpy(), label=name, marker=MARKERS[number % 6], markersize=4,
                           ls="-" if number < len(figures.COLOURS) else "--")
         figures.hover(line, [f"{name}: {plain(value)} at {place:g}" for place, value in series.items()])
     axis.set(xlabel=x, ylabel=y, xscale="log" if log else "linear")
@@ -71,23 +66,33 @@ def curves(lines: Mapping[str, pd.Series], x: str, y: str, caption: str, log: bo
     return figures.show(figure, alt, caption)
 
 
+def with_intervals(axis: Axes, number: int, name: str, points: Mapping[float, tuple[Interval, str]], **style: Any) -> None:
+    """Draw the means of one of several systems at their places, each with its interval, and with what it says on hover."""
+    means = [point for point, _ in points.values()]
+    spread = [[mean.mean - mean.low for mean in means], [mean.high - mean.mean for mean in means]]
+    drawn = axis.errorbar(list(points), [mean.mean for mean in means], yerr=spread, marker=MARKERS[number % 6], capsize=3,
+                          label=name, **style)
+    figures.hover(drawn.lines[0], [text for _, text in points.values()])
+
+
 def seed_curves(lines: Mapping[str, pd.DataFrame], x: str, y: str, caption: str) -> Fragment:
     """A line for each frame (a row a place on the axis, a column a seed): the mean over seeds, with its 95 % t-interval."""
     figure, (axis,) = figures.new()
-    said = []
+    texts = []
     for number, (name, frame) in enumerate(lines.items()):
-        means, spread = frame.mean(axis=1), frame.sem(axis=1) * stats.t.ppf(0.975, frame.shape[1] - 1)
-        places = frame.index.to_numpy() * 1.04 ** (number - (len(lines) - 1) / 2)  # side by side on the logarithmic axis
-        drawn = axis.errorbar(places, means, yerr=spread, marker="osD^vP"[number % 6], markersize=5, capsize=3, label=name)
-        told = [f"{name} at {place:g}: {plain(means[place])} ± {plain(spread[place])}" for place in frame.index]
-        figures.hover(drawn.lines[0], told)
-        said += told
-    axis.set(xlabel=x, ylabel=y, xscale="log")
+        beside = 1.04 ** (number - (len(lines) - 1) / 2)  # side by side on the logarithmic axis
+        points = {}
+        for place, values in frame.iterrows():
+            mean, spread = values.mean(), values.sem() * stats.t.ppf(0.975, len(values) - 1)
+            texts.append(f"{name} at {place:g}: {plain(mean)} ± {plain(spread)}")
+            points[place * beside] = Interval(mean, mean - spread, mean + spread), texts[-1]
+        with_intervals(axis, number, name, points, markersize=5)
     places = next(iter(lines.values())).index
+    axis.set(xlabel=x, ylabel=y, xscale="log")
     axis.set_xticks(places, [f"{place:,}" for place in places], minor=False)
     axis.set_xticks([], minor=True)
     figure.legend(loc="outside upper center", ncols=2)
-    return figures.show(figure, f"{y} over {x}, means and 95 % intervals over seeds. " + "; ".join(said) + ".", caption)
+    return figures.show(figure, f"{y} over {x}, means and 95 % intervals over seeds. " + "; ".join(texts) + ".", caption)
 
 
 def points(table: pd.DataFrame, x: str, y: str, caption: str, log: bool = False, joined: bool = False) -> Fragment:
@@ -105,12 +110,9 @@ def points(table: pd.DataFrame, x: str, y: str, caption: str, log: bool = False,
 
 
 def name_points(figure: Figure, axis: Axes, places: pd.DataFrame) -> None:
-    """Write each point's name beside it, towards the middle; a name that would lie on another one moves up or down, on a line.
+    """Write each point's name (the index) beside its x and y, towards the middle; one that would lie on another moves, on a line.
 
-    Args:
-        figure: the whole figure.
-        axis: where in it the points stand, its scales and margins set.
-        places: an x and a y for each point, named by the index.
+    The axis's scales and margins must be set before.
     """
     figure.draw_without_rendering()  # settles where the points are
     inches = figure.dpi_scale_trans.inverted().transform
@@ -119,10 +121,8 @@ def name_points(figure: Figure, axis: Axes, places: pd.DataFrame) -> None:
     taken: list[tuple[float, float, float]] = []  # of the names so far: from, to, height
     for number in np.argsort(-abs(spots[:, 1] - middle[1])):  # the outermost stay where they are
         (x, height), name = spots[number], str(places.index[number])
-        side = -1 if x > middle[0] else 1
+        side, step, moved = -1 if x > middle[0] else 1, 1 if height < middle[1] else -1, 0
         start, end = sorted((x + 7 * side, x + (7 + 5.5 * len(name)) * side))
-        step = 1 if height < middle[1] else -1
-        moved = 0
         while any(start < high and low < end and abs(height + moved - at) < LINE for low, high, at in taken):
             moved += step
         taken.append((start, end, height + moved))
@@ -135,11 +135,11 @@ def two_scales(left: pd.Series, right: pd.Series, x: str, caption: str) -> Fragm
     """Two series over one index, each with a scale of its own; their names label the axes."""
     figure, (axis,) = figures.new()
     other = axis.twinx()
-    for each, series, colour, marker in ((axis, left, figures.COLOURS[0], "o"), (other, right, figures.COLOURS[1], "s")):
-        line, = each.plot(series.index, series.to_numpy(), color=colour, marker=marker, label=str(series.name))
+    for side, series, colour, marker in ((axis, left, figures.COLOURS[0], "o"), (other, right, figures.COLOURS[1], "s")):
+        line, = side.plot(series.index, series.to_numpy(), color=colour, marker=marker, label=str(series.name))
         figures.hover(line, [f"{series.name}: {plain(value)} at {place}" for place, value in series.items()])
-        each.set_ylabel(str(series.name), color=colour)
-        each.tick_params(axis="y", colors=colour)
+        side.set_ylabel(str(series.name), color=colour)
+        side.tick_params(axis="y", colors=colour)
     other.grid(False)
     other.spines["right"].set_visible(True)
     axis.set(xlabel=x)
@@ -150,63 +150,51 @@ def two_scales(left: pd.Series, right: pd.Series, x: str, caption: str) -> Fragm
 
 
 def means_by_group(values: pd.DataFrame, groups: pd.Series, y: str, caption: str) -> Fragment:
-    """Means with 95 % bootstrap intervals of one or more systems within groups of queries.
-
-    Args:
-        values: a row a query, a column a system.
-        groups: each query's group, on the same index.
-        y: what is measured.
-        caption: the line below.
-    """
+    """Means with 95 % bootstrap intervals of systems (a column each) within groups of queries (on the same index)."""
     figure, (axis,) = figures.new()
     names = list(dict.fromkeys(groups))
-    said = []
-    for offset, (system, colour) in enumerate(zip(values.columns, cycle(figures.COLOURS), strict=False)):
-        shift = (offset - (values.shape[1] - 1) / 2) * 0.18
+    texts = []
+    for number, (system, own) in enumerate(values.items()):
+        points = {}
         for place, group in enumerate(names):
-            found = mean_interval(values.loc[groups == group, system])
-            error = [[found.mean - found.low], [found.high - found.mean]]
-            drawn = axis.errorbar(place + shift, found.mean, yerr=error, fmt="osD^vP"[offset % 6], color=colour, capsize=3,
-                                  label=system if place == 0 else None)
-            figures.hover(drawn.lines[0], [f"{system}, {group}: {plain(found.mean)} {interval(found.low, found.high)}"])
-            said.append(f"{system}, {group}: {plain(found.mean)}")
+            mean = mean_interval(own[groups == group])
+            texts.append(f"{system}, {group}: {plain(mean.mean)}")
+            points[place + (number - (values.shape[1] - 1) / 2) * 0.18] = mean, f"{texts[-1]} {interval(mean.low, mean.high)}"
+        with_intervals(axis, number, str(system), points, ls="none")
     axis.set(ylabel=y, xticks=range(len(names)), ylim=(0, 1),
              xticklabels=[f"{g}\nn = {int((groups == g).sum())}" for g in names])
     if values.shape[1] > 1:
         figure.legend(loc="outside upper center", ncols=min(3, values.shape[1]))
-    return figures.show(figure, f"Means of {y} by group with 95 % intervals. " + "; ".join(said) + ".", caption)
+    return figures.show(figure, f"Means of {y} by group with 95 % intervals. " + "; ".join(texts) + ".", caption)
 
 
 def rank_distribution(ranks: Mapping[str, pd.Series], depth: int, caption: str) -> Fragment:
     """How many queries have their best relevant document at each rank (Steensland 2021, figure 5.1)."""
     figure, (axis,) = figures.new(width=7.5)
-    places = [*range(1, depth + 1), None]
-    counts = {name: [int((series == p).sum()) if p else int((~(series <= depth)).sum()) for p in places]
-              for name, series in ranks.items()}
-    width = 0.8 / len(counts)
-    for number, (name, bars) in enumerate(counts.items()):
-        axis.bar(np.arange(len(places)) + (number - (len(counts) - 1) / 2) * width, bars, width, label=name,
-                 color=figures.COLOURS[number % len(figures.COLOURS)], hatch=["", "//", "..", "xx", "++"][number % 5],
-                 edgecolor="white", lw=0.3)
-    axis.set(xlabel="rank of the best relevant document", ylabel="queries", xticks=range(len(places)),
-             xticklabels=[*map(str, places[:-1]), f"> {depth}"])
-    axis.legend()
+    places = [*map(str, range(1, depth + 1)), f"> {depth}"]
+    counts = pd.DataFrame({name: [*((series == rank).sum() for rank in range(1, depth + 1)), (~(series <= depth)).sum()]
+                           for name, series in ranks.items()}, index=places)
+    counts.plot.bar(ax=axis, width=0.8, rot=0, edgecolor="white", lw=0.3, xlabel="rank of the best relevant document",
+                    ylabel="queries", color=[figures.COLOURS[number % len(figures.COLOURS)] for number in range(len(ranks))])
+    for bars, hatch in zip(axis.containers, cycle(["", "//", "..", "xx", "++"]), strict=False):
+        for bar in bars:
+            bar.set_hatch(hatch)
     alt = "Number of queries by rank of the best relevant document. " + " ".join(
-        f"{name}: {bars[0]} at rank 1, {bars[-1]} beyond rank {depth}." for name, bars in counts.items())
+        f"{name}: {bars.iloc[0]} at rank 1, {bars.iloc[-1]} beyond rank {depth}." for name, bars in counts.items())
     return figures.show(figure, alt, caption)
 
 
 def sorted_differences(lines: Mapping[str, pd.Series], y: str, caption: str) -> Fragment:
     """Per-query differences of one or more comparisons, each sorted: who gains, who loses, and how many of each."""
     figure, (axis,) = figures.new()
-    said = []
+    texts = []
     for (name, differences), style in zip(lines.items(), cycle(("-", "--", ":", "-.")), strict=False):
         ordered = differences.sort_values(ascending=False).to_numpy()
         axis.plot(range(1, len(ordered) + 1), ordered, label=name, ls=style, lw=2, drawstyle="steps-mid")
-        said.append(f"{name}: {int((ordered > 0).sum())} queries gain, {int((ordered < 0).sum())} lose, "
-                    f"from {plain(ordered[-1])} to {plain(ordered[0])}.")
+        texts.append(f"{name}: {int((ordered > 0).sum())} queries gain, {int((ordered < 0).sum())} lose, "
+                     f"from {plain(ordered[-1])} to {plain(ordered[0])}.")
     axis.axhline(0, color="0.5", lw=1)
     axis.set(xlabel="queries, each line sorted", ylabel=y)
     if len(lines) > 1:
         axis.legend()
-    return figures.show(figure, f"Sorted differences in {y} for each query. " + " ".join(said), caption)
+    return figures.show(figure, f"Sorted differences in {y} for each query. " + " ".join(texts), caption)

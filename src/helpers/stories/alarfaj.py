@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from helpers.pages.compare import against_published
+from helpers.pages.fragments import Fragment
 from helpers.systems.base_reranker import base_reranker, long_document_reranker
 from helpers.systems.evaluated import Evaluation, evaluate
 from helpers.systems.pipeline import Feedback, Pipeline
@@ -60,29 +62,22 @@ class Settings:
         """BM25 alone."""
         return Pipeline(candidates=self.candidates)
 
-    def feedback(self, passages: bool = False, **other: bool | int | str) -> Feedback:
+    def feedback(self, passages: bool = False) -> Feedback:
         """The study's feedback, from the full index or from the passage index."""
-        base = Feedback(self.documents, self.terms, first_words=self.first_words if passages else 0)
-        return replace(base, **other)  # type: ignore[arg-type]
+        return Feedback(self.documents, self.terms, self.first_words if passages else 0)
 
-    def with_model(self, model: Reranker, feedback: Feedback | None = None) -> Pipeline:
-        """BM25, then the model, then feedback."""
-        return replace(self.classical(), model=model, feedback=feedback)
+    def rows(self, lengths: Sequence[int] = (), feedback_length: int = 0) -> dict[str, Pipeline]:
+        """The rows of table 2, with Longformers of these lengths; that of the two with feedback may be 0, for none."""
+        def after(model: Reranker, feedback: Feedback | None = None) -> Pipeline:
+            return Pipeline(model, feedback, self.candidates)
 
-    def bert_rows(self) -> dict[str, Pipeline]:
-        """The rows of table 2 without Longformer."""
-        passages = self.feedback(passages=True)
-        return {BM25: self.classical(), BERT: self.with_model(self.bert()),
-                FULL: self.with_model(self.bert(), self.feedback()), PASSAGE: self.with_model(self.bert(), passages),
-                JUST: self.with_model(self.bert(), replace(passages, retrieve=False))}
-
-    def longformer_rows(self, lengths: Sequence[int], feedback_length: int = 0) -> dict[str, Pipeline]:
-        """The rows of table 2 with Longformer; `feedback_length` is that of the two with feedback, 0 for none."""
-        rows = {row(length): self.with_model(self.longformer(length)) for length in lengths}
+        bert, passages = self.bert(), self.feedback(passages=True)
+        just = replace(passages, retrieve=False)
+        rows = {BM25: self.classical(), BERT: after(bert), FULL: after(bert, self.feedback()), PASSAGE: after(bert, passages),
+                JUST: after(bert, just), **{row(length): after(self.longformer(length)) for length in lengths}}
         if feedback_length:
-            model, passages = self.longformer(feedback_length), self.feedback(passages=True)
-            rows |= {"BM25 + Longformer + PRF (PI)": self.with_model(model, passages),
-                     "BM25 + Longformer + PRF (PIJ)": self.with_model(model, replace(passages, retrieve=False))}
+            model = self.longformer(feedback_length)
+            rows |= {"BM25 + Longformer + PRF (PI)": after(model, passages), "BM25 + Longformer + PRF (PIJ)": after(model, just)}
         return rows
 
 
@@ -100,3 +95,8 @@ def evaluations(bed: Testbed, pipelines: Mapping[str, Pipeline]) -> dict[str, Ev
     """Every pipeline's final ranking, measured."""
     runs = {name: pipeline.run(bed) for name, pipeline in pipelines.items()}
     return {name: evaluate(name, run.value(), bed, MEASURES, run) for name, run in runs.items()}
+
+
+def table_2(column: str, systems: Mapping[str, Evaluation], baseline: str = BM25, whole: bool = False) -> Fragment:
+    """One column of table 2, published and measured; with `whole` also the rows that were not run."""
+    return against_published(STUDY, TABLE, column, COLUMNS[column], systems, baseline, whole=whole)

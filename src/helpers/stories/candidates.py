@@ -49,15 +49,15 @@ def claims_table(systems: Mapping[int, Evaluation]) -> Fragment:
     recall = {"100 candidates over 20": (systems[most], systems[studied])}
     if len(depths) > 2:
         half = len(depths) // 2
-        deep, shallow = ([systems[depth] for depth in part] for part in (depths[-half:], depths[:half]))
-        recall["trend"] = (mean_of(deep), mean_of(shallow))
+        recall["trend"] = (mean_of(systems, depths[-half:]), mean_of(systems, depths[:half]))
     return claims.judge("candidates", {"more-candidates-raise-recall": recall,
                                        "more-candidates-do-not-raise-mrr": (systems[most], systems[studied])})
 
 
-def mean_of(systems: Sequence[Evaluation]) -> Evaluation:
+def mean_of(systems: Mapping[int, Evaluation], depths: Sequence[int]) -> Evaluation:
     """The mean of rankings by one training, query by query."""
-    return replace(systems[0], values=pd.concat([system.values for system in systems]).groupby(level=0, sort=False).mean())
+    values = pd.concat([systems[depth].values for depth in depths]).groupby(level=0, sort=False).mean()
+    return replace(systems[depths[0]], values=values)
 
 
 def means(systems: Mapping[int, Evaluation], measure: str) -> pd.Series:
@@ -67,19 +67,14 @@ def means(systems: Mapping[int, Evaluation], measure: str) -> pd.Series:
 
 def table(trial: RerankingExperiment, systems: Mapping[int, Evaluation]) -> Fragment:
     """Effectiveness, ceiling and cost at each R."""
-    run = trial.run.value()
-    source = next(iter(systems.values())).source
+    run, source = trial.run.value(), next(iter(systems.values())).source
     windows, spent = source.value(), source.entry().manifest["seconds"]
-    rows = []
-    for depth, system in systems.items():
-        read = len(windows_of(windows, run, depth))
-        ceiling = trial.bed.per_query(run, [f"R@{depth}"]).mean().iloc[0]
-        cells = [mean_cell(system, measure) for measure in ("RR@10", "R@10")]
-        queries = windows["query_id"].nunique()
-        rows.append([f"R = {depth}", *cells, plain(ceiling), count(round(read / queries)),
-                     seconds(spent * read / len(windows) / queries)])
-    header = ("candidates", "RR@10", "R@10", "ceiling (BM25's recall at R)", "windows read a query", "scoring a query")
-    return page.show_table("Effectiveness and cost by the number of candidates", header, rows)
+    queries, read = windows["query_id"].nunique(), {depth: len(windows_of(windows, run, depth)) for depth in systems}
+    return page.records_table("Effectiveness and cost by the number of candidates", [
+        {"candidates": f"R = {depth}", "RR@10": mean_cell(system, "RR@10"), "R@10": mean_cell(system, "R@10"),
+         "ceiling (BM25's recall at R)": plain(trial.bed.per_query(run, [f"R@{depth}"]).mean().iloc[0]),
+         "windows read a query": count(round(read[depth] / queries)),
+         "scoring a query": seconds(spent * read[depth] / len(windows) / queries)} for depth, system in systems.items()])
 
 
 def finding(systems: Mapping[int, Evaluation]) -> Fragment:

@@ -1,22 +1,21 @@
 """The chapter *Does it work?* (Steensland 2021, experiment 1)."""
 
 from collections.abc import Mapping
-from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from helpers.data.collection import open_collection
-from helpers.data.collection_base import Text
+from helpers.data.texts import Texts
 from helpers.data.windows import doc_of
 from helpers.evaluation import measures, published
-from helpers.evaluation.verdicts import ALPHA
 from helpers.pages import claims, page
 from helpers.pages.compare import mean_cell
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, interval, p_value, plain, seconds, signed
 from helpers.reranking.aggregation import aggregate
 from helpers.steps import Step
-from helpers.stories.wording import effect
+from helpers.stories.wording import effect, significance
 from helpers.systems.base_reranker import base_reranker
 from helpers.systems.evaluated import Evaluation, evaluate
 from helpers.systems.reranker import Reranker
@@ -27,30 +26,27 @@ MEASURES = ["RR@10", "R@10", "nDCG@10"]
 SYSTEMS = {"BERT-Max": "max", "BERT-Mean": "mean", "BERT-FirstP": "first", "BERT-SumP": "sum"}
 SECTIONS = {"BERT-Max, section labels": "max", "BERT-Mean, section labels": "mean"}
 DENSE, DENSE_MEAN = "zero-shot MiniLM", "zero-shot MiniLM, mean"
+KINDS_OF_WINDOWS = ("with the answer", "of the relevant document, without it", "of other candidates")
 
 
-def found_by_the_study() -> Fragment:
+def published_means() -> Fragment:
     """What the study printed, in a sentence."""
     cells = {row: published.value(STUDY, TABLE, row, "MRR@10") for row in ("BM25", "BERT-Max", "BERT-Mean")}
+    values = ", ".join(f"{entry.printed}{entry.mark} for {row}" for row, entry in cells.items())
     first = cells["BM25"]
-    said = ", ".join(f"{entry.printed}{entry.mark} for {row}" for row, entry in cells.items())
-    return page.prose(f"On {first.queries} test queries the study measured an MRR@10 of {said} ({first.where}); the dagger marks "
-                      "a significant difference from BM25 in a paired t-test.")
+    return page.prose(f"On {first.queries} test queries the study measured an MRR@10 of {values} ({first.where}); the "
+                      "dagger marks a significant difference from BM25 in a paired t-test.")
 
 
 def evaluations(bed: Testbed, run: Step, scores: Step, sections: Step | None, dense: Step) -> dict[str, Evaluation]:
     """BM25, the cross-encoder under four aggregations, the one that learned from sections under two, and the zero-shot
     bi-encoder under two, on the same candidates."""
-    found = {"BM25": evaluate("BM25", run.value(), bed, MEASURES, run)}
-    windows = scores.value()
-    for name, how in SYSTEMS.items():
-        found[name] = evaluate(name, aggregate(windows, how), bed, MEASURES, scores)
-    if sections is not None:
-        for name, how in SECTIONS.items():
-            found[name] = evaluate(name, aggregate(sections.value(), how), bed, MEASURES, sections)
-    for name, how in ((DENSE, "max"), (DENSE_MEAN, "mean")):
-        found[name] = evaluate(name, aggregate(dense.value(), how), bed, MEASURES, dense)
-    return found
+    systems = {"BM25": evaluate("BM25", run.value(), bed, MEASURES, run)}
+    for source, names in ((scores, SYSTEMS), (sections, SECTIONS), (dense, {DENSE: "max", DENSE_MEAN: "mean"})):
+        if source is not None:
+            windows = source.value()
+            systems |= {name: evaluate(name, aggregate(windows, how), bed, MEASURES, source) for name, how in names.items()}
+    return systems
 
 
 def claims_table(systems: Mapping[str, Evaluation]) -> Fragment:
@@ -69,50 +65,48 @@ def ranks(systems: Mapping[str, Evaluation], bed: Testbed, names: list[str]) -> 
 
 def moves(systems: Mapping[str, Evaluation], bed: Testbed, name: str, how_many: int, won: bool) -> Fragment:
     """The queries that gained or lost most against BM25: text, ranks before and after, and the relevant title."""
-    before, after = ranks(systems, bed, ["BM25", name]).values()
+    places = pd.DataFrame(ranks(systems, bed, ["BM25", name]))
     change = systems[name].values["RR@10"] - systems["BM25"].values["RR@10"]
-    order = change.sort_values(ascending=not won, kind="stable")
-    chosen = order[order > 0] if won else order[order < 0]
-    questions = bed.query_frame.set_index("query_id")
-    texts = {query: _relevant_title(bed, query) for query in chosen.index[:how_many]}
-    rows = [[questions.loc[query, "text"], _place(before[query]), _place(after[query]), _label(questions.loc[query]),
-             texts[query]] for query in texts]
-    caption = f"Queries {'won' if won else 'lost'} by {name}: {len(chosen)} of {len(change)}, the {len(rows)} largest"
+    moved = change[change > 0 if won else change < 0].sort_values(ascending=not won, kind="stable")
+    queries = bed.query_frame.set_index("query_id").loc[moved.index[:how_many]]
+    rows = [[query["text"], *("not found" if pd.isna(rank) else f"rank {rank:.0f}" for rank in places.loc[str(query_id)]),
+             ", ".join(str(query[label]) for label in ("answer_type", "style") if label in query), relevant_title(bed, query_id)]
+            for query_id, query in queries.iterrows()]
+    caption = f"Queries {'won' if won else 'lost'} by {name}: {len(moved)} of {len(change)}, the {len(rows)} largest"
     return page.show_table(caption, ("query", "BM25", name, "kind", "relevant text"), rows, numeric_from=9)
 
 
-def _place(rank: float) -> str:
-    return "not found" if pd.isna(rank) else f"rank {int(rank)}"
-
-
-def _label(query: pd.Series) -> str:
-    return ", ".join(str(query[name]) for name in ("answer_type", "style") if name in query)
-
-
-def _relevant_title(bed: Testbed, query: str) -> str:
-    from helpers.data.texts import Texts
-
-    relevant = bed.qrels[(bed.qrels["query_id"] == query) & (bed.qrels["relevance"] >= bed.min_relevance)]
-    best = relevant.sort_values("relevance", ascending=False).iloc[0]["doc_id"]
-    text: Text = Texts(bed.store.value())[best]
+def relevant_title(bed: Testbed, query: object) -> str:
+    """The title of the text that is judged highest, or its first words."""
+    grades = bed.qrels[bed.qrels["query_id"] == query].sort_values("relevance", ascending=False)
+    text = Texts(bed.store.value())[grades.iloc[0]["doc_id"]]
     return text.title or " ".join(text.body.split()[:15]) + " …"
+
+
+def kinds_of(windows: pd.DataFrame, answers: pd.DataFrame, relevant: pd.DataFrame) -> np.ndarray:
+    """Which of the three kinds each scored window is.
+
+    Args:
+        windows: columns query_id, doc_id (a window id).
+        answers: two columns, queries and the windows that hold their answers.
+        relevant: two columns, queries and their relevant documents.
+    """
+    documents = pd.MultiIndex.from_arrays([windows["query_id"], windows["doc_id"].map(doc_of)])
+    return np.select([pd.MultiIndex.from_frame(windows[["query_id", "doc_id"]]).isin(pd.MultiIndex.from_frame(answers)),
+                      documents.isin(pd.MultiIndex.from_frame(relevant))], KINDS_OF_WINDOWS[:2], KINDS_OF_WINDOWS[2])
 
 
 def window_table(bed: Testbed, scores: Step) -> Fragment:
     """What the model says of windows with the answer, of other windows of the same documents, and of other documents."""
     if bed.answers is None:
         return page.prose("This collection does not say where in a document its answer lies.")
-    holding = set(map(tuple, bed.answers.value().to_numpy()))
-    relevant = set(map(tuple, bed.qrels.loc[bed.qrels["relevance"] >= bed.min_relevance, ["query_id", "doc_id"]].to_numpy()))
     windows = scores.value()
-    kinds = pd.Series([kind_of(query, window, holding, relevant) for query, window in
-                       zip(windows["query_id"], windows["doc_id"], strict=True)], name="kind")
-    found = windows["score"].groupby(kinds)
-    above = (windows["score"] > 0.5).groupby(kinds).mean()
-    rows = [[kind, count(int(found.count()[kind])), plain(found.mean()[kind]), plain(above[kind])]
-            for kind in KINDS_OF_WINDOWS if kind in found.groups]
-    header = ("windows", "how many", "mean score", "share above one half")
-    return page.show_table("Scores of windows, by what they hold", header, rows)
+    relevant = bed.qrels.loc[bed.qrels["relevance"] >= bed.min_relevance, ["query_id", "doc_id"]]
+    groups = windows.groupby(kinds_of(windows, bed.answers.value(), relevant))["score"]
+    return page.records_table("Scores of windows, by what they hold", [
+        {"windows": kind, "how many": count(len(scored)), "mean score": plain(scored.mean()),
+         "share above one half": plain((scored > 0.5).mean())}
+        for kind in KINDS_OF_WINDOWS if kind in groups.groups for scored in [groups.get_group(kind)]])
 
 
 def section_model(collection: str, backbone: str, queries: int, epochs: int) -> Reranker | None:
@@ -135,51 +129,30 @@ def by_training(bed: Testbed, run: Step, model: Reranker, sections: Reranker | N
 
 def aggregation_by_training(trained: Mapping[str, list[Evaluation]]) -> Fragment:
     """RR@10 of each aggregation after each training."""
-    rows: list[list[Any]] = []
-    for name, systems in trained.items():
-        rows.append([name, *(mean_cell(system, "RR@10") for system in systems)])
+    rows = [[name, *(mean_cell(system, "RR@10") for system in systems)] for name, systems in trained.items()]
     return page.show_table("RR@10 by aggregation and training", ("positive windows in training", *SYSTEMS), rows)
-
-
-def section_sentences(systems: Mapping[str, Evaluation]) -> list[str]:
-    """What labels of sections instead of documents change, if there is a model that had them."""
-    if not set(SECTIONS) <= set(systems):
-        return []
-    best, mean = (systems[name] for name in SECTIONS)
-    return [f"A model that learned from labelled sections stands, with the maximum, at "
-            f"{effect(best.against(systems['BM25'], 'RR@10'))} against BM25, and at {effect(best.against(mean, 'RR@10'))} "
-            "against its own mean."]
-
-
-KINDS_OF_WINDOWS = ("with the answer", "of the relevant document, without it", "of other candidates")
-
-
-def kind_of(query: str, window: str, holding: set, relevant: set) -> str:
-    """Which of the three kinds a scored window is."""
-    if (query, window) in holding:
-        return KINDS_OF_WINDOWS[0]
-    return KINDS_OF_WINDOWS[1 if (query, doc_of(window)) in relevant else 2]
 
 
 def finding(systems: Mapping[str, Evaluation], bed: Testbed, scores: Step, candidates: int) -> Fragment:
     """The chapter's last words."""
+    means = {name: system.mean("RR@10").mean for name, system in systems.items()}
     ceiling = bed.per_query(systems["BM25"].run, [f"R@{candidates}"]).mean().iloc[0]
-    base, mean, dense = systems["BM25"], systems["BERT-Mean"], systems[DENSE]
-    found, other = mean.against(base, "RR@10"), mean.against(dense, "RR@10")
-    best = max(SYSTEMS, key=lambda name: systems[name].mean("RR@10").mean)
-    d = found.difference
-    verb = "raises" if d.mean > 0 else "lowers"
-    sure = "significant" if found.p_permutation < ALPHA else "not significant"
-    against_dense = "ahead of" if other.difference.mean > 0 else "behind"
+    base, mean, dense = (systems[name] for name in ("BM25", "BERT-Mean", DENSE))
+    gain, over_dense = mean.against(base, "RR@10"), mean.against(dense, "RR@10")
+    best, d = max(SYSTEMS, key=means.__getitem__), gain.difference
+    text = [f"Re-ranking with the mean of the window scores {'raises' if d.mean > 0 else 'lowers'} RR@10 from "
+            f"{plain(means['BM25'])} to {plain(means['BERT-Mean'])} over {gain.queries} queries: a difference of "
+            f"{signed(d.mean)} {interval(d.low, d.high, sign=True)}, {significance(gain)} (t-test p {p_value(gain.p_t)}, "
+            f"permutation p {p_value(gain.p_permutation)})."]
+    if set(SECTIONS) <= set(systems):
+        by_maximum, by_mean = (systems[name] for name in SECTIONS)
+        text.append(f"A model that learned from labelled sections stands, with the maximum, at "
+                    f"{effect(by_maximum.against(base, 'RR@10'))} against BM25, and at "
+                    f"{effect(by_maximum.against(by_mean, 'RR@10'))} against its own mean.")
     return page.prose(
-        f"Re-ranking with the mean of the window scores {verb} RR@10 from {plain(base.mean('RR@10').mean)} to "
-        f"{plain(mean.mean('RR@10').mean)} over {found.queries} queries: a difference of {signed(d.mean)} "
-        f"{interval(d.low, d.high, sign=True)}, {sure} (t-test p {p_value(found.p_t)}, permutation p "
-        f"{p_value(found.p_permutation)}).",
-        *section_sentences(systems),
-        f"The best aggregation of its scores is {best} with {plain(systems[best].mean('RR@10').mean)}.",
+        *text, f"The best aggregation of its scores is {best} with {plain(means[best])}.",
         f"The ceiling that the candidates set is {plain(ceiling)} (recall in BM25's top {candidates}).",
-        f"The fine-tuned cross-encoder ends {against_dense} the zero-shot bi-encoder that it started from "
-        f"({plain(dense.mean('RR@10').mean)}; difference {signed(other.difference.mean)}, permutation p "
-        f"{p_value(other.p_permutation)}).",
+        f"The fine-tuned cross-encoder ends {'ahead of' if over_dense.difference.mean > 0 else 'behind'} the zero-shot "
+        f"bi-encoder that it started from ({plain(means[DENSE])}; difference {signed(over_dense.difference.mean)}, permutation p "
+        f"{p_value(over_dense.p_permutation)}).",
         f"Scoring took {seconds(scores.entry().manifest['seconds'])}.")

@@ -4,13 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import pandas as pd
-
 from helpers.pages import claims, page
 from helpers.pages.compare import measured
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain
-from helpers.stories.training import curve, final
+from helpers.stories.training import final
 from helpers.stories.wording import effect
 from helpers.systems.evaluated import Evaluation
 from helpers.systems.reranker import Reranker
@@ -25,61 +23,56 @@ def models(base: Reranker, lengths: Sequence[int], seeds: Sequence[int], patienc
                           for seed in seeds] for epochs in sorted(lengths)}
 
 
-def evaluations(trial: RerankingExperiment, found: Mapping[str, Sequence[Reranker]]) -> dict[str, Evaluation]:
+def evaluations(trial: RerankingExperiment, trained: Mapping[str, Sequence[Reranker]]) -> dict[str, Evaluation]:
     """BM25, each length averaged over its seeds, and the longest as early stopping leaves it."""
-    longest = list(found)[-1]
-    early = [replace(model, stop_early=True) for model in found[longest]]
-    return {"BM25": trial.baseline(), **{name: trial.over_seeds(name, each) for name, each in found.items()},
+    early = [replace(model, stop_early=True) for model in list(trained.values())[-1]]
+    return {"BM25": trial.baseline(), **{name: trial.over_seeds(name, runs) for name, runs in trained.items()},
             STOPPED: trial.over_seeds(STOPPED, early)}
+
+
+def ends(systems: Mapping[str, Evaluation]) -> tuple[str, str]:
+    """The shortest and the longest of the trainings."""
+    lengths = [name for name in systems if name.isdigit()]
+    return lengths[0], lengths[-1]
 
 
 def claims_table(systems: Mapping[str, Evaluation]) -> Fragment:
     """The chapter's claim: the longest training against the shortest."""
-    lengths = [name for name in systems if name.isdigit()]
-    return claims.judge("epochs", {"six-epochs-worse-than-three": (systems[lengths[-1]], systems[lengths[0]])})
+    shortest, longest = ends(systems)
+    return claims.judge("epochs", {"six-epochs-worse-than-three": (systems[longest], systems[shortest])})
 
 
-def loss_lines(logs: Mapping[str, dict[str, Any]]) -> dict[str, pd.Series]:
-    """Both losses of each training over the optimiser steps."""
-    return {f"{kind}, {name} epochs": curve(log, key) for name, log in logs.items()
-            for kind, key in (("training", "loss"), ("evaluation", "eval_loss"))}
-
-
-def stopped_and_not(found: Mapping[str, Sequence[Reranker]],
+def stopped_and_not(trained: Mapping[str, Sequence[Reranker]],
                     trial: RerankingExperiment) -> dict[Reranker, tuple[Evaluation, Evaluation]]:
     """Each of the longest trainings: the model at its end, and the one that early stopping keeps."""
-    name = list(found)[-1]
-    return {model: (trial.of(name, model), trial.of(STOPPED, replace(model, stop_early=True))) for model in found[name]}
+    name, longest = list(trained.items())[-1]
+    return {model: (trial.of(name, model), trial.of(STOPPED, replace(model, stop_early=True))) for model in longest}
 
 
 def stopping_table(systems: Mapping[Reranker, tuple[Evaluation, Evaluation]]) -> Fragment:
     """Where early stopping would have ended each of the longest trainings, and how the model it keeps ranks."""
-    rows: list[list[Any]] = []
-    for model, pair in systems.items():
-        log = model.log.value()
-        ends = "not at all" if log["stopped_at"] is None else count(log["stopped_at"])
-        rows.append([f"seed {model.seed}", count(log["steps"]), ends, count(log["best_step"]),
-                     plain(log["best_step"] / log["steps"] * model.epochs, 1),
-                     *(measured(plain(each.mean("RR@10").mean), each) for each in pair)])
+    rows = [[f"seed {model.seed}", count(log["steps"]), "not at all" if log["stopped_at"] is None else count(log["stopped_at"]),
+             count(log["best_step"]), plain(log["best_step"] / log["steps"] * model.epochs, 1),
+             *(measured(plain(system.mean("RR@10").mean), system) for system in pair)]
+            for model, pair in systems.items() for log in [model.log.value()]]
     header = ("training", "steps", "would stop at", "lowest loss at", "in epochs", "RR@10 at the end", "RR@10 if stopped")
-    return page.show_table(f"Early stopping in the trainings of {model.epochs} epochs", header, rows)
+    return page.show_table(f"Early stopping in the trainings of {next(iter(systems)).epochs} epochs", header, rows)
 
 
 def finding(systems: Mapping[str, Evaluation], logs: Mapping[str, dict[str, Any]]) -> Fragment:
     """The chapter's last words."""
-    lengths = [name for name in systems if name.isdigit()]
-    short, long, early = systems[lengths[0]], systems[lengths[-1]], systems[STOPPED]
-    compared, stopped = long.against(short, "RR@10"), early.against(long, "RR@10")
-    ends = {name: (final(log, "loss"), final(log, "eval_loss")) for name, log in logs.items()}
-    (loss, held_out), (later_loss, later_held_out) = ends[lengths[0]], ends[lengths[-1]]
+    short, long = ends(systems)
+    loss, later_loss = (final(logs[name], "loss") for name in (short, long))
+    held_out, later_held_out = (final(logs[name], "eval_loss") for name in (short, long))
     return page.prose(
-        f"Going from {lengths[0]} to {lengths[-1]} epochs changes RR@10 by {effect(compared)}.",
-        f"The training loss {went(loss, later_loss)} from {plain(loss)} to {plain(later_loss)}; the evaluation loss "
-        f"{went(held_out, later_held_out)} from {plain(held_out)} to {plain(later_held_out)}, so that by the loss the longer "
-        f"training {'overfits' if later_held_out > held_out else 'does not overfit'}.",
-        f"Early stopping changes RR@10 by {effect(stopped)} against the whole of the longer training.")
+        f"Going from {short} to {long} epochs changes RR@10 by {effect(systems[long].against(systems[short], 'RR@10'))}.",
+        f"The training loss {went(loss, later_loss)}; the evaluation loss {went(held_out, later_held_out)}, so that by the loss "
+        f"the longer training {'overfits' if later_held_out > held_out else 'does not overfit'}.",
+        f"Early stopping changes RR@10 by {effect(systems[STOPPED].against(systems[long], 'RR@10'))} against the whole of the "
+        "longer training.")
 
 
 def went(before: float, after: float) -> str:
-    """`rises`, `falls` or `goes`, for a sentence with from and to."""
-    return "rises" if after > before else "falls" if after < before else "goes"
+    """`rises from 0.1 to 0.2`."""
+    verb = "rises" if after > before else "falls" if after < before else "goes"
+    return f"{verb} from {plain(before)} to {plain(after)}"

@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import pandas as pd
 
 from helpers.evaluation.significance import mean_interval
 from helpers.pages import claims, compare, page, plots
 from helpers.pages.fragments import Fragment
-from helpers.pages.numbers import plain, signed
+from helpers.pages.numbers import interval, plain, signed
 from helpers.retrieval.feedback import bo1_queries, rm3_run
 from helpers.retrieval.lucene import first_words_index
 from helpers.stories.alarfaj import BERT, BM25, FULL, JUST, MEASURES, PASSAGE, Settings
@@ -28,13 +27,12 @@ RM3_WEIGHT = 0.5  # of the original query, Anserini's default
 
 def pipelines(settings: Settings) -> dict[str, Pipeline]:
     """The study's feedback and what puts its explanations to the test."""
-    passages, bert = settings.feedback(passages=True), settings.bert()
-    return {**settings.bert_rows(), BO1: replace(settings.classical(), feedback=settings.feedback()),
-            JUST_FULL: settings.with_model(bert, settings.feedback(retrieve=False)),
-            INSIDE: settings.with_model(bert, settings.feedback(within=settings.first_words)),
-            WORDS: settings.with_model(bert, replace(passages, form="words")),
-            SENTENCE: settings.with_model(bert, replace(passages, form="sentence")),
-            ASKED: settings.with_model(bert, replace(passages, form=""))}
+    rows, full = settings.rows(), settings.feedback()
+    passages = settings.feedback(passages=True)
+    others = {JUST_FULL: replace(full, retrieve=False), INSIDE: replace(full, within=settings.first_words),
+              **{name: replace(passages, form=form) for name, form in ((WORDS, "words"), (SENTENCE, "sentence"), (ASKED, ""))}}
+    return {**rows, BO1: replace(rows[BM25], feedback=full),
+            **{name: replace(rows[BERT], feedback=feedback) for name, feedback in others.items()}}
 
 
 def rm3(bed: Testbed, settings: Settings) -> Evaluation:
@@ -72,47 +70,38 @@ def explanations_table(systems: Mapping[str, Evaluation]) -> Fragment:
     return compare.differences_table("Two explanations put to the test", compared, MEASURE)
 
 
-def trusted_run(bed: Testbed, settings: Settings) -> Any:
-    """The run whose best documents lend their terms."""
-    return settings.bert_rows()[BERT].run(bed)
+def added_terms(bed: Testbed, settings: Settings) -> dict[str, pd.Series]:
+    """The terms that feedback adds to each query, in their order: from the full index, and from that of passages."""
+    run, added = settings.rows()[BERT].run(bed), {}
+    for name, passages in (("full index", False), ("passage index", True)):
+        weights = settings.feedback(passages).weights(bed, run).value()
+        added[name] = weights[weights["added"].astype(bool)].groupby("query_id")["term"].agg(list)
+    return added
 
 
 def expansions_table(bed: Testbed, settings: Settings, how_many: int) -> Fragment:
     """Expanded queries: terms of the full index, terms of the passage index, and the terms as a sentence."""
-    run, passages = trusted_run(bed, settings), settings.feedback(passages=True)
-    full, part = (_added(feedback.weights(bed, run).value()) for feedback in (settings.feedback(), passages))
-    sentences = replace(passages, form="sentence").reading(bed, run).query_frame.set_index("query_id")["text"]
-    rows = [[text, " ".join(full.get(query, [])), " ".join(part.get(query, [])), sentences[query]]
+    added, reader = added_terms(bed, settings), replace(settings.feedback(passages=True), form="sentence")
+    sentences = reader.reading(bed, settings.rows()[BERT].run(bed)).query_frame.set_index("query_id")["text"]
+    rows = [[text, *(" ".join(terms.get(query, [])) for terms in added.values()), sentences[query]]
             for query, text in bed.query_frame[["query_id", "text"]].head(how_many).itertuples(index=False)]
-    header = ("query", "full index", "passage index", "as a sentence")
-    return page.show_table(f"The first {len(rows)} queries, expanded", header, rows, numeric_from=9)
-
-
-def _added(weights: pd.DataFrame) -> pd.Series:
-    return weights[weights["added"].astype(bool)].groupby("query_id")["term"].agg(list)
+    return page.show_table(f"The first {len(rows)} queries, expanded", ("query", *added, "as a sentence"), rows, numeric_from=9)
 
 
 def seen_shares(bed: Testbed, settings: Settings) -> dict[str, pd.Series]:
     """For each query the share of its added terms that stand in the first words of a trusted document, by index."""
-    run, index = trusted_run(bed, settings), bed.index
     shown = first_words_index(bed.store, settings.first_words)
-    visible = bo1_queries(index, run, bed.query_step, settings.documents, MANY, shown).value()
+    visible = bo1_queries(bed.index, settings.rows()[BERT].run(bed), bed.query_step, settings.documents, MANY, shown).value()
     seen = visible.groupby("query_id")["term"].agg(set)
-    found = {}
-    for name, feedback in {"full index": settings.feedback(), "passage index": settings.feedback(passages=True)}.items():
-        added = _added(feedback.weights(bed, run).value())
-        found[name] = pd.Series({query: len(seen.get(query, set()).intersection(terms)) / len(terms)
-                                 for query, terms in added.items()}, dtype=float)
-    return found
+    return {name: pd.Series({query: len(seen.get(query, set()).intersection(terms)) / len(terms)
+                             for query, terms in added.items()}, dtype=float)
+            for name, added in added_terms(bed, settings).items()}
 
 
 def seen_table(shares: Mapping[str, pd.Series]) -> Fragment:
     """The shares' means with intervals."""
-    rows = []
-    for name, values in shares.items():
-        if len(values):
-            m = mean_interval(values)
-            rows.append([name, plain(m.mean), f"[{plain(m.low)}, {plain(m.high)}]", plain(float((values == 1).mean()))])
+    rows = [[name, plain(mean.mean), interval(mean.low, mean.high), plain(float((values == 1).mean()))]
+            for name, values in shares.items() if len(values) for mean in [mean_interval(values)]]
     return page.show_table("Added terms that stand in the first words of a trusted document",
                            ("terms from", "mean share", "interval", "queries with all of them"), rows)
 
@@ -126,11 +115,11 @@ def moves_figure(systems: Mapping[str, Evaluation]) -> Fragment:
 
 def moves_table(bed: Testbed, settings: Settings, systems: Mapping[str, Evaluation], how_many: int) -> Fragment:
     """The queries that gain and that lose most by feedback from the passage index, with what was added."""
-    terms = _added(settings.feedback(passages=True).weights(bed, trusted_run(bed, settings)).value())
+    terms = added_terms(bed, settings)["passage index"]
     change = (systems[PASSAGE].values[MEASURE] - systems[BERT].values[MEASURE]).sort_values(ascending=False, kind="stable")
     texts = bed.query_frame.set_index("query_id")["text"]
-    chosen = [*change[change > 0].head(how_many).items(), *change[change < 0].tail(how_many).items()]
-    rows = [[texts[str(query)], signed(value), " ".join(terms.get(query, []))] for query, value in chosen]
+    chosen = pd.concat([change[change > 0].head(how_many), change[change < 0].tail(how_many)])
+    rows = [[texts[str(query)], signed(value), " ".join(terms.get(query, []))] for query, value in chosen.items()]
     caption = f"The largest gains and losses in {MEASURE} by feedback (PI)"
     return page.show_table(caption, ("query", "change", "terms added"), rows, numeric_from=9)
 

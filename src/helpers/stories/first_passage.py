@@ -12,7 +12,6 @@ from helpers.pages import claims, compare, page, plots
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, interval, p_value, plain, signed
 from helpers.reranking.aggregation import reranked
-from helpers.steps import Step
 from helpers.stories.alarfaj import BM25, Settings
 from helpers.stories.wording import effect
 from helpers.systems.evaluated import Evaluation, evaluate, values_of
@@ -32,12 +31,10 @@ def first(tokens: int) -> str:
 def evaluations(bed: Testbed, settings: Settings, first_tokens: Sequence[int], length: int) -> dict[str, Evaluation]:
     """BM25 and every way of reading its candidates; documents below these keep BM25's order."""
     run = settings.classical().run(bed)
-    windows = settings.base.scores(bed, run, settings.candidates)
-    scores: dict[str, tuple[Step, str]] = {
-        **{first(tokens): (settings.bert(tokens).scores(bed, run, settings.candidates), "first") for tokens in first_tokens},
-        MAX: (windows, "max"), MEAN: (windows, "mean"),
-        LONG: (settings.longformer(length).scores(bed, run, settings.candidates), "first")}
-    runs = {BM25: run, **{name: reranked(step, how, run) for name, (step, how) in scores.items()}}
+    readers = {**{first(tokens): (settings.bert(tokens), "first") for tokens in first_tokens}, MAX: (settings.base, "max"),
+               MEAN: (settings.base, "mean"), LONG: (settings.longformer(length), "first")}
+    runs = {BM25: run, **{name: reranked(model.scores(bed, run, settings.candidates), how, run)
+                          for name, (model, how) in readers.items()}}
     return {name: evaluate(name, step.value(), bed, MEASURES, step) for name, step in runs.items()}
 
 
@@ -62,33 +59,32 @@ def places(bed: Testbed) -> pd.Series | None:
     """
     if bed.positions is None:
         return None
-    found = bed.positions.value().drop_duplicates("query_id").set_index("query_id")
-    shares = ((found["begins"] + found["length"] / 2) / found["words"]).reindex(bed.judged).dropna()
+    answers = bed.positions.value().drop_duplicates("query_id").set_index("query_id")
+    shares = ((answers["begins"] + answers["length"] / 2) / answers["words"]).reindex(bed.judged).dropna()
     return shares if len(shares) else None
 
 
 def parts(shares: pd.Series) -> pd.Series:
-    """The part of its document in which the middle of each answer stands."""
-    return (shares * len(PARTS)).astype(int).clip(upper=len(PARTS) - 1).map(dict(enumerate(PARTS)))
+    """The part of its document in which the middle of each answer stands, a category in their order."""
+    return pd.cut(shares, list(np.linspace(0, 1, len(PARTS) + 1)), right=False, labels=list(PARTS)).fillna(PARTS[-1])
 
 
 def places_table(shares: pd.Series | None) -> Fragment:
     """How many answers stand in each part of their documents."""
     if shares is None:
         return page.prose("The judgments of this collection do not say in which passage of a document an answer stands.")
-    counts = parts(shares).value_counts().reindex(list(PARTS), fill_value=0)
-    rows = [[part, count(int(number)), plain(number / counts.sum())] for part, number in counts.items()]
-    return page.show_table("Where the middle of the answer stands", ("part of the document", "queries", "share"), rows)
+    return page.records_table("Where the middle of the answer stands", [
+        {"part of the document": part, "queries": count(number), "share": plain(number / len(shares))}
+        for part, number in parts(shares).value_counts(sort=False).items()])
 
 
 def by_place(systems: Mapping[str, Evaluation], shares: pd.Series | None) -> Fragment:
     """RR@10 of every system by the place of the answer."""
     if shares is None:
         return page.prose("Without the places of the answers there is no figure of success by place.")
-    groups = parts(shares)
+    groups = parts(shares).sort_values(kind="stable")
     values = values_of(systems, list(systems), "RR@10").loc[groups.index]
-    order = groups.map({part: number for number, part in enumerate(PARTS)}).sort_values(kind="stable").index
-    return plots.means_by_group(values.loc[order], groups.loc[order], "RR@10",
+    return plots.means_by_group(values, groups, "RR@10",
                                 "RR@10 by the part of the document in which the answer stands, with 95 % intervals.")
 
 
@@ -97,35 +93,32 @@ def trends_table(systems: Mapping[str, Evaluation], shares: pd.Series | None) ->
     if shares is None:
         return page.prose("Nor can it be tested whether success depends on the place.")
     values = values_of(systems, list(systems), "RR@10").loc[shares.index]
-    found = {name: correlation(shares, values[name]) for name in systems}
-    tested = {name: p for name, (_, p) in found.items() if p is not None}
-    corrected = dict(zip(tested, verdicts.holm(list(tested.values())), strict=True))
-    rows = []
-    for name, (rho, _) in found.items():
-        halves = [values.loc[(shares < EVEN) == early, name] for early in (True, False)]
-        rows.append([name, *(plain(float(half.mean())) if len(half) else "" for half in halves),
-                     "" if rho is None else signed(rho), p_value(corrected[name]) if name in corrected else ""])
-    header = ("system", "RR@10, answer in the first half", "in the second half", "Spearman's ρ with the place", "p")
-    return page.show_table("Does success depend on where the answer stands?", header, rows)
+    correlations = {name: result for name in systems if (result := correlation(shares, values[name]))}
+    corrected = dict(zip(correlations, verdicts.holm([p for _, p in correlations.values()]), strict=True))
+    halves = {"RR@10, answer in the first half": values[shares < EVEN], "in the second half": values[shares >= EVEN]}
+    return page.records_table("Does success depend on where the answer stands?", [
+        {"system": name, **{head: plain(half[name].mean()) if len(half) else "" for head, half in halves.items()},
+         "Spearman's ρ with the place": signed(correlations[name][0]) if name in correlations else "",
+         "p": p_value(corrected[name]) if name in corrected else ""} for name in systems])
 
 
-def correlation(shares: pd.Series, values: pd.Series) -> tuple[float, float] | tuple[None, None]:
-    """Spearman's correlation and its p; None twice for fewer than three queries, or if all of a series are equal."""
+def correlation(shares: pd.Series, values: pd.Series) -> tuple[float, float] | None:
+    """Spearman's correlation and its p; None for fewer than three queries, or if all of a series are equal."""
     if len(shares) < 3 or shares.nunique() == 1 or values.nunique() == 1:
-        return None, None
-    found = stats.spearmanr(shares, values)
-    return float(found.statistic), float(found.pvalue)
+        return None
+    result = stats.spearmanr(shares, values)
+    return float(result.statistic), float(result.pvalue)
 
 
 def finding(systems: Mapping[str, Evaluation], shares: pd.Series | None, first_tokens: Sequence[int]) -> Fragment:
     """The chapter's last words."""
     base = systems[first(max(first_tokens))]
-    said = [f"Against {base.label}, Longformer on the whole document stands at {effect(systems[LONG].against(base, 'RR@10'))} in "
+    text = [f"Against {base.label}, Longformer on the whole document stands at {effect(systems[LONG].against(base, 'RR@10'))} in "
             f"RR@10, the best window at {effect(systems[MAX].against(base, 'RR@10'))}."]
     if shares is not None:
         place, p = mean_interval(shares), permutation_p(shares.to_numpy() - EVEN)
-        said.append(f"The middle of the answer stands, on average, at a share of {plain(place.mean)} "
+        text.append(f"The middle of the answer stands, on average, at a share of {plain(place.mean)} "
                     f"{interval(place.low, place.high)} of its document; spread evenly it would stand at {plain(EVEN)} "
                     f"(permutation p {p_value(p)}). For a share of {plain(float(np.mean(shares < EVEN)))} of the queries it is "
                     "in the first half.")
-    return page.prose(*said)
+    return page.prose(*text)

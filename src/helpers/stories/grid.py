@@ -1,7 +1,7 @@
 """The chapter *Hyper-parameters* (Steensland 2021, table 4.1)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -21,49 +21,35 @@ from helpers.systems.reranker import Reranker
 SETTINGS = {"Learning Rate": "learning_rate", "Epochs": "epochs", "Batch Size": "batch_size"}
 
 
-@dataclass(frozen=True, order=True)
-class Setting:
-    """One point of the grid."""
-
-    learning_rate: float
-    epochs: int
-    batch_size: int
-
-    def __str__(self) -> str:
-        return f"{self.learning_rate:g}, {self.columns}"
-
-    @property
-    def columns(self) -> str:
-        """The two parameters that stand in the columns of the heat map."""
-        return f"{self.epochs} epoch{'s' if self.epochs != 1 else ''}, batch {self.batch_size}"
+def models(base: Reranker, rates: Sequence[float], lengths: Sequence[int], sizes: Sequence[int]) -> dict[str, Reranker]:
+    """A model for every point of the grid, named by its setting."""
+    points = [replace(base.for_epochs(epochs), learning_rate=rate, batch_size=size)
+              for rate, epochs, size in product(rates, lengths, sizes)]
+    return {f"{point.learning_rate:g}, {columns(point)}": point for point in points}
 
 
-def models(base: Reranker, rates: Sequence[float], lengths: Sequence[int], sizes: Sequence[int]) -> dict[Setting, Reranker]:
-    """A model for every point of the grid."""
-    points = [Setting(*point) for point in product(rates, lengths, sizes)]
-    return {point: replace(base.for_epochs(point.epochs), learning_rate=point.learning_rate, batch_size=point.batch_size)
-            for point in points}
+def columns(model: Reranker) -> str:
+    """The two parameters that stand in the columns of the heat map."""
+    return f"{model.epochs} epoch{'s' if model.epochs != 1 else ''}, batch {model.batch_size}"
 
 
-def results(logs: Mapping[Setting, dict[str, Any]], systems: Mapping[Setting, Evaluation]) -> pd.DataFrame:
-    """A row a point, which is the index: its parameters, evaluation loss and RR@10."""
-    rows = [{"learning rate": point.learning_rate, "epochs and batch size": point.columns,
-             "evaluation loss": final(log, "eval_loss"), "RR@10": systems[point].mean("RR@10").mean}
-            for point, log in logs.items()]
-    return pd.DataFrame(rows, index=pd.Index(list(logs), dtype=object))
+def results(grid: Mapping[str, Reranker], logs: Mapping[str, dict[str, Any]],
+            systems: Mapping[str, Evaluation]) -> pd.DataFrame:
+    """A row a point, whose name is the index: its parameters, evaluation loss and RR@10."""
+    return pd.DataFrame([{"learning rate": model.learning_rate, "epochs and batch size": columns(model),
+                          "evaluation loss": final(logs[name], "eval_loss"), "RR@10": systems[name].mean("RR@10").mean}
+                         for name, model in grid.items()], index=list(grid))
 
 
-def choice_table(table: pd.DataFrame, systems: Mapping[Setting, Evaluation]) -> Fragment:
-    """What the study searched and chose, and what this grid holds and chooses by the same rule."""
-    chosen = lowest(table)
-    rows = []
-    for name, field in SETTINGS.items():
-        said = {column: published.value(STUDY, "4.1", name, column) for column in ("Possible Values", "Chosen Value")}
-        ours = sorted({getattr(point, field) for point in table.index})
-        rows.append([name, listed(said["Possible Values"].value), listed([said["Chosen Value"].value]), listed(ours),
-                     measured(f"{getattr(chosen, field):g}", systems[chosen])])
-    header = ("", "searched by the study", "chosen by it", "searched here", "lowest evaluation loss here")
-    return page.show_table(f"{published.published_name(STUDY)}, table 4.1, and this grid", header, rows)
+def choice_table(grid: Mapping[str, Reranker], table: pd.DataFrame, systems: Mapping[str, Evaluation]) -> Fragment:
+    """What the study searched and chose, and what this grid holds and chooses by the same rule: the lowest evaluation loss."""
+    chosen = str(table["evaluation loss"].idxmin())
+    return page.records_table(f"{published.published_name(STUDY)}, table 4.1, and this grid", [
+        {"": name, "searched by the study": listed(published.value(STUDY, "4.1", name, "Possible Values").value),
+         "chosen by it": listed([published.value(STUDY, "4.1", name, "Chosen Value").value]),
+         "searched here": listed(sorted({getattr(model, field) for model in grid.values()})),
+         "lowest evaluation loss here": measured(f"{getattr(grid[chosen], field):g}", systems[chosen])}
+        for name, field in SETTINGS.items()])
 
 
 def listed(values: Sequence[float]) -> str:
@@ -71,30 +57,20 @@ def listed(values: Sequence[float]) -> str:
     return ", ".join(f"{value:g}" for value in values)
 
 
-def lowest(table: pd.DataFrame) -> Setting:
-    """The point with the lowest evaluation loss: the study's rule."""
-    return list(table.index)[int(table["evaluation loss"].argmin())]
-
-
-def best(table: pd.DataFrame) -> Setting:
-    """The point that ranks best."""
-    return list(table.index)[int(table["RR@10"].argmax())]
-
-
-def finding(table: pd.DataFrame, systems: Mapping[Setting, Evaluation]) -> Fragment:
+def finding(table: pd.DataFrame, systems: Mapping[str, Evaluation]) -> Fragment:
     """The chapter's last words: does the lowest loss also rank best?"""
-    by_loss, by_rank = lowest(table), best(table)
-    if len(table) < 3 or table["RR@10"].nunique() == 1:
+    loss, ranking = table["evaluation loss"], table["RR@10"]
+    if len(table) < 3 or ranking.nunique() == 1:
         return page.prose("Fewer than three points, or points that all rank alike, say nothing of how loss and ranking agree.")
-    found = stats.spearmanr(table["evaluation loss"], table["RR@10"])
-    place = 1 + int((table["RR@10"] > systems[by_loss].mean("RR@10").mean).sum())
+    by_loss, by_rank, correlation = str(loss.idxmin()), str(ranking.idxmax()), stats.spearmanr(loss, ranking)
+    place = 1 + int((ranking > ranking[by_loss]).sum())
     return page.prose(
         f"The lowest evaluation loss is that of the setting ({by_loss}); it ranks {ordinal(place)} of {len(table)} by RR@10.",
-        f"The setting that ranks best is the same one ({plain(table['RR@10'].max())})." if place == 1 else
+        f"The setting that ranks best is the same one ({plain(ranking.max())})." if place == 1 else
         f"The setting that ranks best is ({by_rank}); choosing by the loss instead changes it by "
         f"{effect(systems[by_loss].against(systems[by_rank], 'RR@10'))}, p not corrected for the choice of the best.",
-        f"Over the grid, Spearman's correlation of loss and RR@10 is {signed(float(found.statistic), 2)} "
-        f"(p {p_value(float(found.pvalue))}); a perfect guide would have a correlation of −1.")
+        f"Over the grid, Spearman's correlation of loss and RR@10 is {signed(float(correlation.statistic), 2)} "
+        f"(p {p_value(float(correlation.pvalue))}); a perfect guide would have a correlation of −1.")
 
 
 def ordinal(place: int) -> str:

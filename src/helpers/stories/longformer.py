@@ -13,7 +13,7 @@ from helpers.data.windows import WHOLE
 from helpers.networks.backbone import resolve
 from helpers.pages import claims, page, plots
 from helpers.pages.compare import mean_cell, with_interval
-from helpers.pages.fragments import Fragment
+from helpers.pages.fragments import Fragment, Html
 from helpers.pages.numbers import count, interval, plain, seconds
 from helpers.stories.alarfaj import BERT, BM25, Settings, row
 from helpers.stories.wording import effect
@@ -23,6 +23,8 @@ from helpers.systems.testbed import Testbed
 
 SPECIAL = 3  # [CLS] and two [SEP]
 STUDIED = 1024  # the length that the study settled on
+
+Cost = Mapping[str, Sequence[Mapping[str, Any]]]  # of windowed and of full attention, by rising length: see `length_cost`
 
 
 def document_lengths(bed: Testbed, backbone: str) -> pd.Series:
@@ -40,95 +42,86 @@ def distinct(lengths: Sequence[int], documents: pd.Series, query_length: int) ->
         documents: word pieces of every document.
         query_length: the longest query.
     """
-    longest = int(documents.max()) + query_length + SPECIAL
-    enough = [length for length in sorted(lengths) if length >= longest]
-    return {length: min(length, enough[0]) if enough else length for length in sorted(lengths)}
+    enough = min((length for length in lengths if length >= documents.max() + query_length + SPECIAL), default=max(lengths))
+    return {length: min(length, enough) for length in sorted(lengths)}
 
 
 def pipelines(settings: Settings, lengths: Mapping[int, int]) -> dict[str, Pipeline]:
     """BM25, BERT on the first tokens, and a Longformer of each length; lengths that read the same share one model."""
-    models = settings.longformer_rows(sorted(set(lengths.values())))
-    return {BM25: settings.classical(), BERT: settings.bert_rows()[BERT],
-            **{row(length): models[row(same)] for length, same in lengths.items()}}
+    rows = settings.rows(sorted(set(lengths.values())))
+    return {BM25: rows[BM25], BERT: rows[BERT], **{row(length): rows[row(same)] for length, same in lengths.items()}}
 
 
 def read_table(documents: pd.Series, lengths: Mapping[int, int]) -> Fragment:
     """How many documents a model of each length reads whole, and what share of all tokens it sees."""
-    rows = []
-    for length, same in lengths.items():
-        room = length - SPECIAL
-        rows.append([count(length), plain(float((documents <= room).mean())),
-                     plain(float(np.minimum(documents, room).sum() / documents.sum())),
-                     "" if same == length else f"as {count(same)}: no document is longer"])
-    return page.show_table("What a model of each length reads (queries aside)",
-                           ("tokens", "share of documents read whole", "share of tokens read", ""), rows)
+    return page.records_table("What a model of each length reads (queries aside)", [
+        {"tokens": count(length), "share of documents read whole": plain((documents <= length - SPECIAL).mean()),
+         "share of tokens read": plain(documents.clip(upper=length - SPECIAL).sum() / documents.sum()),
+         "": "" if same == length else f"as {count(same)}: no document is longer"} for length, same in lengths.items()])
 
 
 def claims_table(systems: Mapping[str, Evaluation], lengths: Mapping[int, int]) -> Fragment:
     """The chapter's claims: Longformer against BM25, and the longest input against the study's choice."""
     longest, chosen = max(lengths), min(lengths, key=lambda length: (abs(length - STUDIED), length))
-    judged = {"longformer-reranking-above-bm25-without-significance": (systems[row(chosen)], systems[BM25])}
-    name = "beyond-1024-tokens-nothing-gained"
-    if longest == chosen:
-        return claims.judge("longformer", judged, not_run={name: f"no input of more than {count(chosen)} tokens was tried"})
-    if lengths[longest] == lengths[chosen]:
-        return claims.judge("longformer", judged, not_run={
-            name: f"no document of this collection is longer than {count(chosen)} tokens: the two inputs are the same"})
-    return claims.judge("longformer", {**judged, name: (systems[row(longest)], systems[row(chosen)])})
+    return claims.judge("longformer", {
+        "longformer-reranking-above-bm25-without-significance": (systems[row(chosen)], systems[BM25]),
+        "beyond-1024-tokens-nothing-gained":
+            f"no input of more than {count(chosen)} tokens was tried" if longest == chosen else
+            f"no document of this collection is longer than {count(chosen)} tokens: the two inputs are the same"
+            if lengths[longest] == lengths[chosen] else (systems[row(longest)], systems[row(chosen)])})
 
 
-def cost_table(cost: Mapping[str, Sequence[Mapping[str, Any]]]) -> Fragment:
+def medians(cost: Cost) -> pd.DataFrame:
+    """Median seconds over rounds: a row a length, a column a kind of attention, the windowed one first."""
+    return pd.DataFrame({kind: {line["length"]: float(np.median(line["seconds"])) for line in lines}
+                         for kind, lines in cost.items()})
+
+
+def cost_table(cost: Cost) -> Fragment:
     """Seconds and memory by length, for both kinds of attention."""
-    rows = []
-    for long, full in zip(*cost.values(), strict=True):
-        cells = [with_interval(f"{np.median(each['seconds']):.3f} s",
-                               interval(min(each["seconds"]), max(each["seconds"]))) for each in (long, full)]
-        memory = [f"{count(round(each['megabytes']))} MB" for each in (long, full)]
-        rows.append([count(long["length"]), *cells, *memory,
-                     f"{np.median(full['seconds']) / np.median(long['seconds']):.2f}×"])
+    def rounds(line: Mapping[str, Any]) -> Html:
+        return with_interval(f"{np.median(line['seconds']):.3f} s", interval(min(line["seconds"]), max(line["seconds"])))
+
     first, second = cost
-    header = ("tokens", first, second, f"memory, {first}", f"memory, {second}", "full attention over Longformer, time")
-    caption = "One document on one thread: median seconds over rounds, with the fastest and the slowest"
-    return page.show_table(caption, header, rows)
+    ratio = medians(cost)[second] / medians(cost)[first]
+    return page.records_table("One document on one thread: median seconds over rounds, with the fastest and the slowest", [
+        {"tokens": count(long["length"]), first: rounds(long), second: rounds(full),
+         f"memory, {first}": f"{long['megabytes']:,.0f} MB", f"memory, {second}": f"{full['megabytes']:,.0f} MB",
+         "full attention over Longformer, time": f"{ratio[long['length']]:.2f}×"}
+        for long, full in zip(*cost.values(), strict=True)])
 
 
-def cost_figure(cost: Mapping[str, Sequence[Mapping[str, Any]]]) -> Fragment:
+def cost_figure(cost: Cost) -> Fragment:
     """Seconds over length."""
-    lines = {kind: pd.Series({int(each["length"]): float(np.median(each["seconds"])) for each in rows})
-             for kind, rows in cost.items()}
+    lines = {str(kind): line for kind, line in medians(cost).items()}
     return plots.curves(lines, "tokens", "seconds a document",
                         "Time of reading one document by its length, for windowed and for full attention.")
 
 
-def scoring_table(systems: Mapping[str, Evaluation], measure: str = "nDCG@10") -> Fragment:
+def scoring_table(systems: Mapping[str, Evaluation]) -> Fragment:
     """What each length reached, and what scoring took."""
     rows = []
     for name, system in systems.items():
         inputs = system.source.entry().manifest["inputs"] if name != BM25 else []
-        spent = next((part.get("seconds") for part in inputs if "window_scores" in part["step"]), None)
-        rows.append([name, mean_cell(system, measure),
-                     "" if spent is None else seconds(spent)])
-    return page.show_table("Effectiveness, and the time that scoring all candidates took", ("system", measure, "scoring"), rows)
+        spent = [seconds(part["seconds"]) for part in inputs if "window_scores" in part["step"] and "seconds" in part]
+        rows.append({"system": name, "nDCG@10": mean_cell(system, "nDCG@10"), "scoring": spent[0] if spent else ""})
+    return page.records_table("Effectiveness, and the time that scoring all candidates took", rows)
 
 
-def finding(systems: Mapping[str, Evaluation], lengths: Mapping[int, int],
-            cost: Mapping[str, Sequence[Mapping[str, Any]]]) -> Fragment:
+def finding(systems: Mapping[str, Evaluation], lengths: Mapping[int, int], cost: Cost) -> Fragment:
     """The chapter's last words."""
-    kept = sorted(set(lengths.values()))
-    most, least = systems[row(kept[-1])], systems[row(kept[0])]
-    stands = {name: effect(most.against(systems[name], "nDCG@10")) for name in (BM25, BERT)}
+    least, most = min(lengths.values()), max(lengths.values())
+    leads = {name: effect(systems[row(most)].against(systems[name], "nDCG@10")) for name in (BM25, BERT, row(least))}
     return page.prose(
-        "" if most is least else
-        f"From {count(kept[0])} to {count(kept[-1])} tokens nDCG@10 changes by {effect(most.against(least, 'nDCG@10'))}.",
-        f"Against BM25 the longest stands at {stands[BM25]}, against BERT on the first tokens at {stands[BERT]}.",
+        "" if most == least else f"From {count(least)} to {count(most)} tokens nDCG@10 changes by {leads[row(least)]}.",
+        f"Against BM25 the longest stands at {leads[BM25]}, against BERT on the first tokens at {leads[BERT]}.",
         faster_from(cost))
 
 
-def faster_from(cost: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
+def faster_from(cost: Cost) -> str:
     """From which of the timed lengths on Longformer's attention is the faster one, in words."""
-    since = None  # the first of the lengths that all are faster
-    for long, full in zip(*cost.values(), strict=True):
-        faster = np.median(long["seconds"]) < np.median(full["seconds"])
-        since = (since or long["length"]) if faster else None
-    return ("At the longest input that was timed full attention is still the faster one." if since is None else
-            f"In this timing Longformer's attention is faster than full attention from {count(since)} tokens on.")
+    times = medians(cost)
+    slower = times.index[times.iloc[:, 0] >= times.iloc[:, 1]]
+    faster = times.index[times.index > slower.max()] if len(slower) else times.index
+    return ("At the longest input that was timed full attention is still the faster one." if faster.empty else
+            f"In this timing Longformer's attention is faster than full attention from {count(faster[0])} tokens on.")

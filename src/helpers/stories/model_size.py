@@ -17,7 +17,7 @@ from helpers.pages.compare import mean_cell, with_interval
 from helpers.pages.fragments import Fragment, Html, linked
 from helpers.pages.numbers import count, p_value, plain, signed
 from helpers.steps import Step, numerics
-from helpers.stories.training import STUDY, untrained
+from helpers.stories.training import STUDY, final, untrained
 from helpers.stories.wording import effect
 from helpers.systems.evaluated import Evaluation
 from helpers.systems.reranker import Reranker
@@ -25,30 +25,29 @@ from helpers.systems.reranking_experiment import RerankingExperiment
 
 MEASURE = "RR@10"
 TABLE = "5.5"
+TRUNCATED = "the first layers of one model, not models that were pre-trained in these sizes"
+ONE_WIDTH = "needs two pre-trained models of other widths from the hub; the packaged backbone has one width"
 
 
 def shape(spec: str) -> str:
     """A backbone's shape as `layers/dimensions/heads`."""
-    found = backbone.resolve(spec)
-    config = backbone.configuration(found)
-    layers = config.num_hidden_layers if found.layers is None else len(found.layers)
+    resolved = backbone.resolve(spec)
+    config = backbone.configuration(resolved)
+    layers = config.num_hidden_layers if resolved.layers is None else len(resolved.layers)
     return f"{layers}/{config.hidden_size}/{config.num_attention_heads}"
 
 
 def label(spec: str) -> str:
     """How the tables call a backbone: the study's name for a shape of its table 5.5, else `L3-H384`."""
     layers, dimensions, _ = shape(spec).split("/")
-    return names_of_shapes().get(f"{layers}/{dimensions}", f"L{layers}-H{dimensions}")
-
-
-def names_of_shapes() -> dict[str, str]:
-    """The study's names by `layers/dimensions`."""
-    return {str(entry.value): row for row, entry in published.column(STUDY, TABLE, "L/H").items()}
+    names = {size.rpartition("/")[0]: row for row, size in studied_shapes().items()}
+    return names.get(f"{layers}/{dimensions}", f"L{layers}-H{dimensions}")
 
 
 def studied_shapes() -> dict[str, str]:
     """The shapes of the study's six models as `layers/dimensions/heads`; its heads have 64 dimensions each."""
-    return {row: f"{value}/{int(value.split('/')[1]) // 64}" for value, row in names_of_shapes().items()}
+    sizes = {row: str(entry.value) for row, entry in published.column(STUDY, TABLE, "L/H").items()}
+    return {row: f"{size}/{int(size.split('/')[1]) // 64}" for row, size in sizes.items()}
 
 
 def models(base: Reranker, specs: Sequence[str]) -> dict[str, Reranker]:
@@ -69,29 +68,24 @@ def by_parameters(logs: Mapping[str, dict[str, Any]]) -> list[str]:
 
 def claims_table(systems: Mapping[str, Evaluation], logs: Mapping[str, dict[str, Any]]) -> Fragment:
     """The chapter's claims: the largest model and the smallest, and depth and width where both models were trained."""
-    names, pair = by_parameters(logs), ("BERT-Medium", "L4-H768")
-    ends = (systems[names[-1]], systems[names[0]])
-    tested = {"bigger-models-rank-better": ends, "recall-equal-over-model-sizes": ends}
-    truncated = dict.fromkeys(tested, "the first layers of one model, not models that were pre-trained in these sizes")
-    apart = {} if set(names) <= set(studied_shapes()) else truncated
-    if set(pair) <= set(systems):
-        tested["layers-count-more-than-width"] = (systems[pair[0]], systems[pair[1]])
-        return claims.judge("model_size", tested, incomparable=apart)
-    reason = "needs two pre-trained models of other widths from the hub; the packaged backbone has one width"
-    return claims.judge("model_size", tested, not_run={"layers-count-more-than-width": reason}, incomparable=apart)
+    names, medium, wide = by_parameters(logs), systems.get("BERT-Medium"), systems.get("L4-H768")
+    ends = dict.fromkeys(("bigger-models-rank-better", "recall-equal-over-model-sizes"), (systems[names[-1]], systems[names[0]]))
+    return claims.judge("model_size", {**ends, "layers-count-more-than-width": (medium, wide) if medium and wide else ONE_WIDTH},
+                        incomparable={} if set(names) <= set(studied_shapes()) else dict.fromkeys(ends, TRUNCATED))
 
 
 def table(systems: Mapping[str, Evaluation], logs: Mapping[str, dict[str, Any]], speed: Mapping[str, Any],
           shapes: Mapping[str, str]) -> Fragment:
     """Each trained model: size, effectiveness, evaluation loss and speed."""
-    rows: list[Sequence[Any]] = []
-    for name in by_parameters(logs):
-        system = systems[name]
-        cells = [mean_cell(system, measure) for measure in (MEASURE, "R@10")]
-        rows.append([name, count(logs[name]["parameters"]), *cells, plain(float(logs[name]["log"][-1]["eval_loss"])),
-                     rate(speed, shapes[name])])
-    return page.show_table("The models trained here, smallest first",
-                           ("model", "parameters", MEASURE, "R@10", "evaluation loss", "queries/min"), rows)
+    return page.records_table("The models trained here, smallest first", [
+        {"model": name, "parameters": count(logs[name]["parameters"]), MEASURE: mean_cell(systems[name], MEASURE),
+         "R@10": mean_cell(systems[name], "R@10"), "evaluation loss": plain(final(logs[name], "eval_loss")),
+         "queries/min": rate(speed, shapes[name])} for name in by_parameters(logs)])
+
+
+def median_rate(speed: Mapping[str, Any], size: str) -> float:
+    """Queries per minute: the median over rounds."""
+    return float(np.median(per_minute(dict(speed), size)))
 
 
 def rate(speed: Mapping[str, Any], size: str) -> Html:
@@ -126,16 +120,14 @@ def speed_table(speeds: Mapping[str, Mapping[str, Any]], steps: Mapping[str, Ste
         speeds: the value of `ranking_speed` for each device.
         steps: the step that measured it.
     """
-    said = {row: published.value(STUDY, TABLE, row, "Queries/min") for row in studied_shapes()}
-    reference = said["BERT-Base"].value
-    rows: list[Sequence[Any]] = []
-    for row, size in studied_shapes().items():
-        cells: list[Any] = []
+    shapes, rates = studied_shapes(), published.column(STUDY, TABLE, "Queries/min")
+    rows = []
+    for row, size in shapes.items():
+        cells: list[Any] = [row, size, rates[row].printed, f"{plain(rates[row].value / rates['BERT-Base'].value, 1)}×"]
         for device, speed in speeds.items():
-            base = float(np.median(per_minute(dict(speed), studied_shapes()["BERT-Base"])))
-            median = float(np.median(per_minute(dict(speed), size)))
-            cells += [linked(rate(speed, size), steps[device]), f"{plain(median / base, 1)}×"]
-        rows.append([row, size, said[row].printed, f"{plain(said[row].value / reference, 1)}×", *cells])
+            relative = median_rate(speed, size) / median_rate(speed, shapes["BERT-Base"])
+            cells += [linked(rate(speed, size), steps[device]), f"{plain(relative, 1)}×"]
+        rows.append(cells)
     heads = [part for device in speeds for part in (f"here, {device} (random weights)", "relative")]
     return page.show_table("Queries per minute: retrieval, BM25 and re-ranking",
                            ("model", "layers/dimensions/heads", "published", "relative", *heads), rows, numeric_from=2)
@@ -144,16 +136,15 @@ def speed_table(speeds: Mapping[str, Mapping[str, Any]], steps: Mapping[str, Ste
 def tradeoff(systems: Mapping[str, Evaluation], logs: Mapping[str, Any], speed: Mapping[str, Any],
              shapes: Mapping[str, str]) -> pd.DataFrame:
     """Effectiveness and speed of each trained model."""
-    names = by_parameters(logs)
-    return pd.DataFrame({"queries per minute": [float(np.median(per_minute(dict(speed), shapes[name]))) for name in names],
-                         MEASURE: [systems[name].mean(MEASURE).mean for name in names]}, index=names)
+    return pd.DataFrame({name: {"queries per minute": median_rate(speed, shapes[name]),
+                                MEASURE: systems[name].mean(MEASURE).mean} for name in by_parameters(logs)}).T
 
 
 def published_tradeoff() -> pd.DataFrame:
     """Effectiveness and speed of the study's models."""
-    rows = studied_shapes()
-    return pd.DataFrame({"queries per minute": [published.value(STUDY, TABLE, row, "Queries/min").value for row in rows],
-                         "MRR@10": [published.value(STUDY, TABLE, row, "MRR@10").value for row in rows]}, index=list(rows))
+    cells = published.cells(STUDY, TABLE)
+    return pd.DataFrame({row: {"queries per minute": cells[row, "Queries/min"].value, "MRR@10": cells[row, "MRR@10"].value}
+                         for row in studied_shapes()}).T
 
 
 def finding(systems: Mapping[str, Evaluation], logs: Mapping[str, dict[str, Any]]) -> Fragment:
@@ -164,11 +155,10 @@ def finding(systems: Mapping[str, Evaluation], logs: Mapping[str, dict[str, Any]
             f"{names[-1]} against BM25: {effect(largest.against(systems['BM25'], MEASURE))}."]
     if len(names) > 2:
         sizes, means = [logs[name]["parameters"] for name in names], [systems[name].mean(MEASURE).mean for name in names]
-        found = stats.kendalltau(sizes, means)
+        correlation = stats.kendalltau(sizes, means)
         text.append(f"Over the {len(names)} sizes Kendall's correlation of RR@10 with the number of parameters is "
-                    f"{signed(float(found.statistic), 2)} (p {p_value(float(found.pvalue))}).")
-    failed = [name for name in names if untrained(logs[name])]
-    if failed:
+                    f"{signed(float(correlation.statistic), 2)} (p {p_value(float(correlation.pvalue))}).")
+    if failed := [name for name in names if untrained(logs[name])]:
         text.append(f"{', '.join(failed)} learned nothing: the evaluation loss ends where it would be if every pair got the "
                     "share of relevant pairs as its probability.")
     return page.prose(*text)

@@ -37,21 +37,19 @@ def claims_table(systems: Mapping[str, Evaluation], logs: Mapping[str, dict[str,
 
 def table(logs: Mapping[str, dict[str, Any]], systems: Mapping[str, Evaluation]) -> Fragment:
     """What each training adjusts, what it reaches on training and held-out pairs, and how it ranks."""
-    rows = []
-    for name, log in logs.items():
-        rows.append([name, count(log["trained_parameters"]), plain(final(log, "loss")), plain(final(log, "eval_loss")),
-                     mean_cell(systems[name], "RR@10")])
-    return page.show_table("What is adjusted, and what it reaches",
-                           ("trained", "adjusted parameters", "training loss", "evaluation loss", "RR@10"), rows)
+    return page.records_table("What is adjusted, and what it reaches", [
+        {"trained": name, "adjusted parameters": count(log["trained_parameters"]), "training loss": plain(final(log, "loss")),
+         "evaluation loss": plain(final(log, "eval_loss")), "RR@10": mean_cell(systems[name], "RR@10")}
+        for name, log in logs.items()])
 
 
 def finding(systems: Mapping[str, Evaluation], logs: Mapping[str, dict[str, Any]]) -> Fragment:
     """The chapter's last words."""
     every, head, noisy, base = (systems[name] for name in (ALL, HEAD, NOISY, "BM25"))
-    share = logs[HEAD]["trained_parameters"] / logs[ALL]["trained_parameters"]
+    adjusted = logs[HEAD]["trained_parameters"]
     return page.prose(
-        f"The output layer has {count(logs[HEAD]['trained_parameters'])} parameters, {share:.4%} of the model's. Adjusting it "
-        f"alone instead of everything changes RR@10 by {effect(head.against(every, 'RR@10'))}; against BM25 the difference is "
-        f"{effect(head.against(base, 'RR@10'))}.",
+        f"The output layer has {count(adjusted)} parameters, {adjusted / logs[ALL]['trained_parameters']:.4%} of the model's. "
+        f"Adjusting it alone instead of everything changes RR@10 by {effect(head.against(every, 'RR@10'))}; against BM25 the "
+        f"difference is {effect(head.against(base, 'RR@10'))}.",
         f"Dropout in the frozen body changes RR@10 by {effect(noisy.against(head, 'RR@10'))} against a body without.",
         f"All parameters together against BM25: {effect(every.against(base, 'RR@10'))}.")

@@ -1,6 +1,7 @@
 """The chapter *The pipeline* (Alarfaj 2022, chapters 4 and 5)."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 import pandas as pd
@@ -20,62 +21,51 @@ from helpers.systems.pipeline import Pipeline, title_of
 from helpers.systems.testbed import Testbed
 
 UNITS = {"gigabytes": "GB", "megabytes": "MB", "kilobytes": "kB"}
-SPLITS = {"Train": "train", "Validation": "dev", "Test": "test"}
+SPLITS = {"train": "Train", "dev": "Validation", "test": "Test"}  # as the study calls them
 
 
 def stages_table(pipeline: Pipeline, query: str, collection: str, unit: str, k: int) -> Fragment:
     """The best documents of one query after each stage, side by side."""
     bed = Testbed(collection, unit, adhoc_queries=adhoc_queries([query]))
     store = Texts(bed.store.value())
-    stages = {name: step.value()["doc_id"].head(k).to_list() for name, step in pipeline.stages(bed).items()}
-    rows = [[str(place + 1), *(title_of(store, ids[place]) if place < len(ids) else "" for ids in stages.values())]
-            for place in range(max(map(len, stages.values())))]
+    stages = {name: [title_of(store, doc) for doc in step.value()["doc_id"].head(k)]
+              for name, step in pipeline.stages(bed).items()}
+    rows = [[str(rank), *titles] for rank, titles in enumerate(zip_longest(*stages.values(), fillvalue=""), start=1)]
     return page.show_table(f"“{query}” through the pipeline: the first {k} after each stage", ("rank", *stages), rows,
                            numeric_from=9)
 
 
-def answers_table(found: pd.DataFrame) -> Fragment:
+def answers_table(answers: pd.DataFrame) -> Fragment:
     """What `Pipeline.search` gives, as a table."""
-    if found.empty:
+    if answers.empty:
         return page.prose("No document holds a word of these queries.")
-    rows = [[query, str(rank), title, plain(score)] for query, rank, title, score in
-            zip(found["query"], found["rank"], found["title"], found["score"], strict=True)]
-    return page.show_table("The pipeline's answers", ("query", "rank", "document", "score"), rows, numeric_from=3)
+    return page.records_table("The pipeline's answers", [
+        {"query": line["query"], "rank": line["rank"], "document": line["title"], "score": plain(line["score"])}
+        for line in answers.to_dict("records")], numeric_from=3)
 
 
 def files_table(source: Collection, unit: str) -> Fragment:
     """Table 1 for this collection: records and size of its texts, and of the queries and judgments of each split."""
-    known = {(row, column): f"{entry.printed} {UNITS.get(entry.measure, '')}".strip()
-             for (row, column), entry in published.cells(STUDY, "1").items()}
+    known = {place: f"{entry.printed} {UNITS.get(entry.measure, '')}".strip()
+             for place, entry in published.cells(STUDY, "1").items()}
     files: dict[str, Iterable[Sequence[Any]]] = {"Collection": Texts(text_store(source.part("texts", unit)).value())}
-    for name, split in {**SPLITS, **{split: split for split in source.splits if split not in SPLITS.values()}}.items():
-        if split in source.splits:
-            files[f"{name} queries"] = records(source.queries(split)[["query_id", "text"]])
-            files[f"{name} qrels"] = judgments(source, unit, split)
+    for split in sorted(source.splits, key=lambda split: [*SPLITS, split].index(split)):
+        name = SPLITS.get(split, split)
+        files[f"{name} queries"] = source.queries(split)[["query_id", "text"]].itertuples(index=False)
+        files[f"{name} qrels"] = judgments(source, unit, split)
     rows = []
     for name, lines in files.items():
-        records_, bytes_ = measured(lines)
-        rows.append([name, known.get((name, "Number of records"), ""), count(records_) if records_ else "none",
-                     known.get((name, "Size"), ""), f"{count(-(-bytes_ // 1000))} kB"])
+        sizes = [sum(len(str(field).encode()) + 1 for field in line) for line in lines]  # as lines of tab-separated fields
+        rows.append([name, known.get((name, "Number of records"), ""), count(len(sizes)) if sizes else "none",
+                     known.get((name, "Size"), ""), f"{count(-(-sum(sizes) // 1000))} kB"])
     header = ("file", "records, published", "this collection", "size, published", "this collection")
     return page.show_table("The files of the collection (table 1)", header, rows)
-
-
-def measured(lines: Iterable[Sequence[Any]]) -> tuple[int, int]:
-    """How many records there are, and their bytes as lines of tab-separated fields."""
-    sizes = [sum(len(str(field).encode()) + 1 for field in line) for line in lines]
-    return len(sizes), sum(sizes)
-
-
-def records(frame: pd.DataFrame) -> Iterable[Sequence[Any]]:
-    """A frame's rows."""
-    return frame.itertuples(index=False)
 
 
 def judgments(source: Collection, unit: str, split: str) -> Iterable[Sequence[Any]]:
     """The judgments of a split; none if their file is missing, as it is for queries kept for a leaderboard."""
     try:
-        return records(source.qrels(unit, split))
+        return source.qrels(unit, split).itertuples(index=False)
     except BadInput as error:
         if error.line is not None:  # the file is there, but damaged
             raise
@@ -89,5 +79,6 @@ def claims_table(systems: Mapping[str, Evaluation]) -> Fragment:
 
 def finding(systems: Mapping[str, Evaluation]) -> Fragment:
     """The chapter's last words."""
-    found = {measure: effect(systems[BERT].against(systems[BM25], measure)) for measure in ("P@10", "nDCG@10", "RR@10")}
-    return page.prose("Re-ranking by BERT changes " + ", ".join(f"{measure} by {said}" for measure, said in found.items()) + ".")
+    measures = ("P@10", "nDCG@10", "RR@10")
+    changes = [f"{measure} by {effect(systems[BERT].against(systems[BM25], measure))}" for measure in measures]
+    return page.prose(f"Re-ranking by BERT changes {', '.join(changes)}.")

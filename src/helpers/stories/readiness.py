@@ -7,6 +7,7 @@ import pandas as pd
 
 from helpers.data.collection import open_collection
 from helpers.errors import BadInput
+from helpers.evaluation.significance import Paired
 from helpers.evaluation.verdicts import ALPHA
 from helpers.pages import page, plots
 from helpers.pages.compare import against_published, corrected_p, measured, test_cells
@@ -33,43 +34,24 @@ def recipe(texts: str, unit: str, backbone: str, epochs: int) -> Pretraining:
 
 def starts(names: Sequence[str], pretraining: Pretraining, target: str,
            continued_epochs: int = CONTINUED_EPOCHS) -> dict[str, Step | None]:
-    """The weights that each named starting point gives; None for the backbone's own.
-
-    Args:
-        names: of the starting points.
-        pretraining: Condenser's.
-        target: the collection that the continued pre-training reads.
-        continued_epochs: passes over it.
+    """The weights of each named starting point, the continued pre-training being on `target`; None for the backbone's own.
 
     Raises:
         BadInput: for an unknown name, or none at all.
     """
-    if unknown := set(names) - set(NAMES):
-        raise BadInput(f"no starting point {sorted(unknown)[0]!r}", mend=f"choose from {', '.join(NAMES)}")
-    if not names:
-        raise BadInput("no starting point is given", mend=f"choose from {', '.join(NAMES)}")
+    if not names or set(names) - set(NAMES):
+        raise BadInput(f"no starting point {', '.join(names) or 'is given'}", mend=f"choose from {', '.join(NAMES)}")
     made = pretrainings(pretraining, target, continued_epochs, CONTINUED_RATE)
     return {name: None if name == BACKBONE else made[name].model for name in NAMES if name in names}
 
 
-def study_rows(systems: Systems, size: int) -> dict[str, Evaluation]:
-    """The systems of one training size by the study's row labels."""
-    return {STUDIED[start]: system for (start, n), system in systems.items() if n == size}
-
-
 def beside_the_study(systems: Systems, table: str, columns: Mapping[int, str], measure: str) -> Fragment:
-    """A table of the study beside this run, a part for each training size.
-
-    Args:
-        systems: the backbone's must be among them.
-        table: the study's table.
-        columns: its column for each training size.
-        measure: of the evaluations.
-    """
-    parts = [against_published(STUDY, table, column, measure, study_rows(systems, size), STUDIED[BACKBONE])
-             for size, column in columns.items()]
+    """A table of the study beside this run, a part for each training size, whose column `columns` names."""
+    parts = [against_published(STUDY, table, column, measure,
+                               {STUDIED[start]: system for (start, n), system in systems.items() if n == size},
+                               STUDIED[BACKBONE]) for size, column in columns.items()]
     return Fragment("".join(part.html for part in parts),
-                    data={"values": [value for part in parts for value in (part.data or {})["values"]]})
+                    data={"values": [value for part in parts for value in part.data["values"]]})
 
 
 def columns(sizes: Sequence[int], of_study: Sequence[str]) -> dict[int, str]:
@@ -84,19 +66,12 @@ def columns(sizes: Sequence[int], of_study: Sequence[str]) -> dict[int, str]:
 
 
 def curves(systems: Systems, examples: Mapping[int, int], measure: str, what: str, caption: str) -> Fragment:
-    """The measure over the training size, a line for each starting point, with intervals over seeds.
-
-    Args:
-        systems: by starting point and size.
-        examples: for each size, how many examples that is (0 stands for all of them).
-        measure: of the evaluations.
-        what: the axis counts.
-        caption: the line below.
-    """
+    """The measure over the number of examples that each size stands for, a line for each starting point, with intervals over
+    seeds; `what` are the examples."""
     lines: dict[str, dict[int, pd.Series]] = {}
     for (start, size), system in systems.items():
         lines.setdefault(start, {})[examples[size]] = seed_means(system)[measure]
-    frames = {start: pd.DataFrame(found).T.sort_index() for start, found in lines.items()}
+    frames = {start: pd.DataFrame(means).T.sort_index() for start, means in lines.items()}
     return plots.seed_curves(frames, what, measure, caption)
 
 
@@ -107,16 +82,21 @@ def seed_means(system: Evaluation) -> pd.DataFrame:
     return system.seed_means
 
 
+def leads(systems: Systems, sizes: Mapping[int, str], measure: str) -> dict[tuple[str, int], tuple[Paired, float]]:
+    """Every starting point compared with the backbone at the same size, with p corrected by Holm's method over all of them."""
+    tests = {(start, size): system.against(systems[BACKBONE, size], measure) for size in sizes
+             for (start, n), system in systems.items() if n == size and start != BACKBONE}
+    corrected = corrected_p(tests)
+    return {place: (test, corrected[place]) for place, test in tests.items()}
+
+
 def gap_table(systems: Systems, sizes: Mapping[int, str], measure: str) -> Fragment:
     """For each size and starting point: mean, spread over seeds, difference from the backbone, tests (Holm over the table)."""
-    pairs = [(size, start) for size in sizes for start, n in systems if n == size and start != BACKBONE]
-    found = {(size, start): systems[start, size].against(systems[BACKBONE, size], measure) for size, start in pairs}
-    corrected = corrected_p(found)
-    rows = []
+    tests, rows = leads(systems, sizes, measure), []
     for start, size in sorted(systems, key=lambda place: (list(sizes).index(place[1]), NAMES.index(place[0]))):
-        system, spread = systems[start, size], seed_means(systems[start, size])[measure].std()
-        tests = ["", ""] if start == BACKBONE else test_cells(found[size, start], corrected[size, start])
-        rows.append([sizes[size], start, measured(plain(system.mean(measure).mean), system), plain(float(spread)), *tests])
+        system = systems[start, size]
+        rows.append([sizes[size], start, measured(plain(system.mean(measure).mean), system),
+                     plain(float(seed_means(system)[measure].std())), *test_cells(*tests.get((start, size), (None, None)))])
     header = ("training set", "starting point", measure, "standard deviation over seeds", "difference from the backbone",
               "p (t, perm.)")
     return page.show_table(f"{measure} by training set and starting point", header, rows, numeric_from=2)
@@ -126,20 +106,20 @@ def gap_sentence(systems: Systems, sizes: Mapping[int, str], measure: str, start
     """Where the gap between a starting point and the backbone closes, in words."""
     if (start, next(iter(sizes))) not in systems:
         return ""
-    found = {size: systems[start, size].against(systems[BACKBONE, size], measure) for size in sizes}
-    corrected = corrected_p(found)
-    told = joined([f"{signed(found[size].difference.mean)} ({sizes[size]})" for size in sizes])
-    leads = [size for size in sizes if corrected[size] < ALPHA and found[size].difference.mean > 0]
-    lags = [size for size in sizes if corrected[size] < ALPHA and found[size].difference.mean < 0]
-    said = f"*{start}* against the backbone, {measure}: {told}."
-    if lags:
-        return f"{said} Where the difference is significant it is against {start} ({joined([sizes[size] for size in lags])})."
-    if not leads:
-        return f"{said} None of these is significant: there is no gap to close."
-    last = list(sizes)[-1]
-    return f"{said} The lead is significant with {joined([sizes[size] for size in leads])}" + (
-        ", with the largest training set too: it has not closed." if last in leads else
-        f"; with {sizes[last]} it is not any more.")
+    tests = leads({place: system for place, system in systems.items() if place[0] in (start, BACKBONE)}, sizes, measure)
+    changes = {size: tests[start, size][0].difference.mean for size in sizes}
+    sure = [size for size in sizes if tests[start, size][1] < ALPHA]
+    ahead, behind = ([sizes[size] for size in sure if sign * changes[size] > 0] for sign in (1, -1))
+    by_size = joined([f"{signed(changes[size])} ({sizes[size]})" for size in sizes])
+    text = f"*{start}* against the backbone, {measure}: {by_size}."
+    if behind:
+        return f"{text} Where the difference is significant it is against {start} ({joined(behind)})."
+    if not ahead:
+        return f"{text} None of these is significant: there is no gap to close."
+    largest = list(sizes.values())[-1]
+    return f"{text} The lead is significant with {joined(ahead)}" + (
+        ", with the largest training set too: it has not closed." if largest in ahead else
+        f"; with {largest} it is not any more.")
 
 
 def why_untrained(systems: Systems, sizes: Sequence[int], measure: str, bar: Evaluation | None = None) -> str:
@@ -177,20 +157,9 @@ def scored(system: Evaluation, measure: str) -> str:
 
 def lead(systems: Systems, size: int, measure: str, start: str = CONDENSER) -> Evaluation:
     """The lead over the backbone with one training size, as a value for each query: for a difference of differences."""
-    ours, base = systems[start, size], systems[BACKBONE, size]
-    return ours.less(base)
+    return systems[start, size].less(systems[BACKBONE, size])
 
 
 def size_names(sizes: Sequence[int], everything: int, what: str) -> dict[int, str]:
     """Training sizes in words: `250 queries`, `all 2,076 queries`."""
     return {size: f"{count(size)} {what}" if size else f"all {count(everything)} {what}" for size in sizes}
-
-
-def scale_note() -> Fragment:
-    """What so small a pre-training can show, and what not."""
-    return page.prose(
-        "The study's pre-training reads billions of words on four GPUs for many days; this one reads a tiny fraction of that on "
-        "two processor cores in minutes. A lead of Condenser here would say that the head helps even so. No lead says nothing "
-        "about the study's own scale: the head starts from random weights and has hardly begun to learn when the pre-training "
-        "ends. What can be read off these pages is what so small a budget does to a good encoder, and whether the head does "
-        "anything that masked words alone do not.")

@@ -2,18 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from helpers.evaluation import published
-from helpers.evaluation.variance import Components, components, queries_needed, seeds_needed
+from helpers.evaluation.variance import POWER, Components, components, queries_needed, seeds_needed
 from helpers.pages import claims, figures, page
 from helpers.pages.compare import corrected_p, difference_cell, measured
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, interval, p_value, plain
-from helpers.stories.training import STUDY, curve, final
+from helpers.stories.training import STUDY, final
 from helpers.stories.wording import effect
 from helpers.systems.evaluated import Evaluation, values_of
 from helpers.systems.reranker import Reranker
@@ -40,12 +40,7 @@ def claims_table(systems: Mapping[str, Evaluation], logs: Mapping[str, dict[str,
                         picked_from={"seeds-differ-noticeably": max(1, len(names) * (len(names) - 1) // 2)})
 
 
-def curves(logs: Mapping[str, dict[str, Any]]) -> dict[str, pd.Series]:
-    """The evaluation loss of each run over the optimiser steps."""
-    return {f"run {name}": curve(log, "eval_loss") for name, log in logs.items()}
-
-
-def found(systems: Mapping[str, Evaluation]) -> Components | None:
+def variance_components(systems: Mapping[str, Evaluation]) -> Components | None:
     """The variance components of the runs; None for a single seed."""
     names = ordered(systems)
     return components(values_of(systems, names, MEASURE)) if len(names) > 1 else None
@@ -53,69 +48,67 @@ def found(systems: Mapping[str, Evaluation]) -> Components | None:
 
 def spread_figure(systems: Mapping[str, Evaluation]) -> Fragment:
     """Each run with its interval over queries, and the band that the runs' own deviation spans."""
-    names = sorted(ordered(systems), key=int)
-    means = [systems[name].mean(MEASURE) for name in names]
-    values = np.array([m.mean for m in means])
+    means = {name: systems[name].mean(MEASURE) for name in sorted(ordered(systems), key=int)}
+    values, base = np.array([m.mean for m in means.values()]), systems["BM25"].mean(MEASURE).mean
     figure, (axis,) = figures.new()
     if len(values) > 1:
         centre, deviation = float(values.mean()), float(values.std(ddof=1))
         axis.axhspan(centre - deviation, centre + deviation, color=figures.COLOURS[4], alpha=0.25, label="one deviation of runs")
-    axis.errorbar(range(len(names)), values, yerr=[[m.mean - m.low for m in means], [m.high - m.mean for m in means]], fmt="o",
-                  capsize=4, color=figures.COLOURS[0], label="run, with its interval over queries")
-    base = systems["BM25"].mean(MEASURE).mean
+    spread = np.array([[m.mean - m.low, m.high - m.mean] for m in means.values()]).T
+    axis.errorbar([f"run {name}" for name in means], values, yerr=spread, fmt="o", capsize=4, color=figures.COLOURS[0],
+                  label="run, with its interval over queries")
     axis.axhline(base, color=figures.COLOURS[1], ls="--", label="BM25")
-    axis.set(xticks=range(len(names)), xticklabels=[f"run {name}" for name in names], ylabel=MEASURE)
+    axis.set(ylabel=MEASURE)
     figure.legend(loc="outside upper center", ncols=3)
     alt = f"{MEASURE} of each run with its 95 % interval over queries; BM25 {plain(base)}. " + "; ".join(
-        f"run {name}: {plain(m.mean)} {interval(m.low, m.high)}" for name, m in zip(names, means, strict=True)) + "."
+        f"run {name}: {plain(m.mean)} {interval(m.low, m.high)}" for name, m in means.items()) + "."
     return figures.show(figure, alt, "Spread over seeds beside the interval over queries.")
 
 
 def pairs_table(systems: Mapping[str, Evaluation]) -> Fragment:
     """Every pair of runs: difference, corrected p, and how many queries would be needed to see such a difference."""
-    names = ordered(systems)
-    pairs = [(a, b) for place, a in enumerate(names) for b in names[place + 1:]]
-    tests = {pair: systems[pair[0]].against(systems[pair[1]], MEASURE) for pair in pairs}
+    tests = {(a, b): systems[a].against(systems[b], MEASURE) for a, b in combinations(ordered(systems), 2)}
     corrected = corrected_p(tests)
-    rows = []
-    for (a, b), test in tests.items():
-        needed = queries_needed((systems[a].values[MEASURE] - systems[b].values[MEASURE]).to_numpy())
-        rows.append([f"run {a} against run {b}", difference_cell(test.difference, systems[a]),
-                     p_value(corrected[a, b]), "no difference" if needed is None else count(needed)])
+    rows = [[f"run {a} against run {b}", difference_cell(test.difference, systems[a]), p_value(corrected[a, b]),
+             "no difference" if (needed := queries_to_tell(systems[a], systems[b])) is None else count(needed)]
+            for (a, b), test in tests.items()]
     return page.show_table("Pairs of runs, best first (p corrected by Holm's method)",
                            ("runs", "difference in RR@10", "p", "queries needed"), rows)
 
 
+def queries_to_tell(first: Evaluation, second: Evaluation) -> int | None:
+    """How many queries would show the difference of two runs; None if there is none."""
+    return queries_needed((first.values[MEASURE] - second.values[MEASURE]).to_numpy())
+
+
 def variance_table(systems: Mapping[str, Evaluation]) -> Fragment:
     """The variance of one query's value, and of a mean, by its source."""
-    parts = found(systems)
+    parts = variance_components(systems)
     if parts is None:
         return page.prose("One seed alone says nothing of the variation over seeds.")
-    total = parts.seed + parts.query + parts.rest
-    rows = [[name, measured(plain(value, 5), systems[ordered(systems)[0]]), f"{value / total:.1%}"] for name, value in (
-        ("query, alike for all seeds", parts.query), ("seed, alike for all queries", parts.seed),
-        ("seed and query together", parts.rest))]
-    return page.show_table("Where the variance of one query's RR@10 comes from", ("source", "variance", "share"), rows)
+    sources = {"query, alike for all seeds": parts.query, "seed, alike for all queries": parts.seed,
+               "seed and query together": parts.rest}
+    return page.records_table("Where the variance of one query's RR@10 comes from", [
+        {"source": name, "variance": measured(plain(value, 5), systems[ordered(systems)[0]]),
+         "share": f"{value / sum(sources.values()):.1%}"} for name, value in sources.items()])
 
 
 def finding(systems: Mapping[str, Evaluation]) -> Fragment:
     """The chapter's last words."""
-    names, parts = ordered(systems), found(systems)
+    names, parts = ordered(systems), variance_components(systems)
     if parts is None:
         return page.prose("With one seed there is nothing to compare.")
     best, worst = systems[names[0]], systems[names[-1]]
-    test = best.against(worst, MEASURE)
-    queries = queries_needed((best.values[MEASURE] - worst.values[MEASURE]).to_numpy())
+    test, queries = best.against(worst, MEASURE), queries_to_tell(best, worst)
     seeds = seeds_needed(test.difference.mean, parts.seed_deviation)
-    study = published_spread()
     return page.prose(
         f"Best and worst of {parts.seeds} runs differ by {effect(test)} before any correction for having picked them.",
-        f"The study's four runs span {plain(study)}; these span {plain(test.difference.mean)}.",
+        f"The study's four runs span {plain(published_spread())}; these span {plain(test.difference.mean)}.",
         f"Over seeds, the mean of RR@10 on these {parts.queries} queries has a standard deviation of "
         f"{plain(parts.seed_deviation, 4)}; over samples of as many queries, the mean of one model has one of "
         f"{plain(parts.query_deviation, 4)}, {plain(parts.query_deviation / parts.seed_deviation, 1)} times as much."
         if parts.seed_deviation else "",
-        f"To tell a best and worst run that differ so much with a power of {0.8:.0%}, "
+        f"To tell a best and worst run that differ so much with a power of {POWER:.0%}, "
         + ("no number of queries would do." if queries is None else f"about {count(queries)} queries would be needed;"),
         "" if seeds is None else f"to tell two recipes that differ so much on these queries, about {count(seeds)} seeds of each.")
 

@@ -1,6 +1,6 @@
 """What the chapters on fine-tuning share: a training's size, its loss curves, its losses beside the study's, its cost."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -16,14 +16,14 @@ from helpers.systems.evaluated import Evaluation
 
 STUDY = "steensland2021"
 SHORT = {"computed": "live", "stored": "live", "recorded": "recorded"}
+LOSSES = {"training loss": "loss", "evaluation loss": "eval_loss"}
 
 
 def training_table(log: dict[str, Any]) -> Fragment:
     """What the model was trained on."""
-    rows = [["training pairs", count(log["pairs"])], ["of them relevant", count(int(log["positives"]))],
-            ["held-out pairs", count(log["evaluation_pairs"])], ["optimiser steps", count(log["steps"])],
-            ["parameters", count(log["parameters"])]]
-    return page.show_table("The training", ("", "this run"), rows)
+    sizes = {"training pairs": "pairs", "of them relevant": "positives", "held-out pairs": "evaluation_pairs",
+             "optimiser steps": "steps", "parameters": "parameters"}
+    return page.records_table("The training", [{"": name, "this run": count(int(log[key]))} for name, key in sizes.items()])
 
 
 def curve(log: dict[str, Any], key: str) -> pd.Series:
@@ -33,7 +33,7 @@ def curve(log: dict[str, Any], key: str) -> pd.Series:
 
 def loss_curves(log: dict[str, Any], label: str = "") -> dict[str, pd.Series]:
     """Training and evaluation loss over the optimiser steps."""
-    return {f"{name}{label}": curve(log, key) for name, key in (("training loss", "loss"), ("evaluation loss", "eval_loss"))}
+    return {f"{name}{label}": curve(log, key) for name, key in LOSSES.items()}
 
 
 def evaluation_curves(logs: Mapping[str, dict[str, Any]], caption: str) -> Fragment:
@@ -62,15 +62,17 @@ def losses_beside(table: str, rows: Mapping[str, tuple[dict[str, Any], Evaluatio
         rows: for each row of it the training's log and the evaluation that its numbers link to.
     """
     known = published.cells(STUDY, table)
-    columns = {"Final Eval Loss": "eval_loss", "Final Training Loss": "loss"}
-    shown = {name: key for name, key in columns.items() if any(column == name for _, column in known)}
+    columns = {name: key for name, key in (("Final Eval Loss", "eval_loss"), ("Final Training Loss", "loss"))
+               if any(column == name for _, column in known)}
     cells, data = [], []
     for row, (log, system) in rows.items():
-        cells.append([row, *(part for name, key in shown.items() for part in (
-            known[row, name].printed if (row, name) in known else "", measured(plain(final(log, key), 4), system)))])
-        data += [table_value(known[row, name], "loss", final(log, key), system.source)
-                 for name, key in shown.items() if (row, name) in known]
-    header = ["training", *(f"{name}, {side}" for name in shown for side in ("published", "measured"))]
+        line: list[Any] = [row]
+        for name, key in columns.items():
+            entry, value = known.get((row, name)), final(log, key)
+            line += [entry.printed if entry else "", measured(plain(value, 4), system)]
+            data += [table_value(entry, "loss", value, system.source)] if entry else []
+        cells.append(line)
+    header = ["training", *(f"{name}, {side}" for name in columns for side in ("published", "measured"))]
     caption = f"{published.published_name(STUDY)}, table {table}: final losses, published and measured"
     return page.show_table(caption, header, cells, values=data)
 
@@ -82,12 +84,11 @@ def cost(trainings: Mapping[Any, Step], systems: Mapping[Any, Evaluation]) -> Fr
         trainings: the training log of each model that was trained.
         systems: the evaluations, by the same names; those without a training are left out.
     """
-    rows: list[Sequence[Any]] = []
+    records = []
     for name, log in trainings.items():
-        manifest, scored = log.entry().manifest, systems[name].source.entry().manifest
-        trained = next(part["seconds"] for part in manifest["inputs"])
-        machine = scored["machine"]
+        trained, scored = log.entry().manifest["inputs"][0], systems[name].source.entry().manifest
         source = page.source_of(systems[name].source)
-        rows.append([name, count(log.value()["steps"]), seconds(trained), seconds(scored["seconds"]),
-                     f"{machine['cpu']}, {page.threads(machine)}", badge(SHORT[source], source)])
-    return page.show_table("What each model cost", ("model", "optimiser steps", "training", "scoring", "on", "from"), rows)
+        records.append({"model": name, "optimiser steps": count(log.value()["steps"]), "training": seconds(trained["seconds"]),
+                        "scoring": seconds(scored["seconds"]), "on": page.where(scored["machine"]),
+                        "from": badge(SHORT[source], source)})
+    return page.records_table("What each model cost", records)

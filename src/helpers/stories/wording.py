@@ -10,8 +10,13 @@ from helpers.pages.numbers import interval, p_value, signed
 def effect(found: Paired | Unpaired) -> str:
     """A difference: value, interval, whether it is significant, and p."""
     d = found.difference
-    sure = "significant" if found.p_permutation < ALPHA else "not significant"
-    return f"{signed(d.mean)} {interval(d.low, d.high, sign=True)} ({sure}, permutation p {p_value(found.p_permutation)})"
+    return (f"{signed(d.mean)} {interval(d.low, d.high, sign=True)} ({significance(found)}, permutation p "
+            f"{p_value(found.p_permutation)})")
+
+
+def significance(found: Paired | Unpaired) -> str:
+    """`significant` or `not significant`, by the permutation test."""
+    return "significant" if found.p_permutation < ALPHA else "not significant"
 
 
 def unpaired_effect(found: Unpaired) -> str:
