@@ -65,18 +65,18 @@ def ranks(systems: Mapping[str, Evaluation], bed: Testbed, names: list[str]) -> 
 
 def moves(systems: Mapping[str, Evaluation], bed: Testbed, name: str, how_many: int, won: bool) -> Fragment:
     """The queries that gained or lost most against BM25: text, ranks before and after, and the relevant title."""
-    places = pd.DataFrame(ranks(systems, bed, ["BM25", name]))
+    places = [own.map("rank {:.0f}".format).mask(own.isna(), "not found") for own in ranks(systems, bed, ["BM25", name]).values()]
     change = systems[name].values["RR@10"] - systems["BM25"].values["RR@10"]
     moved = change[change > 0 if won else change < 0].sort_values(ascending=not won, kind="stable")
     queries = bed.query_frame.set_index("query_id").loc[moved.index[:how_many]]
-    rows = [[query["text"], *("not found" if pd.isna(rank) else f"rank {rank:.0f}" for rank in places.loc[str(query_id)]),
-             ", ".join(str(query[label]) for label in ("answer_type", "style") if label in query), relevant_title(bed, query_id)]
-            for query_id, query in queries.iterrows()]
+    rows = [[query["text"], *(own[str(key)] for own in places),
+             ", ".join(str(query[label]) for label in ("answer_type", "style") if label in query), relevant_title(bed, str(key))]
+            for key, query in queries.iterrows()]
     caption = f"Queries {'won' if won else 'lost'} by {name}: {len(moved)} of {len(change)}, the {len(rows)} largest"
     return page.show_table(caption, ("query", "BM25", name, "kind", "relevant text"), rows, numeric_from=9)
 
 
-def relevant_title(bed: Testbed, query: object) -> str:
+def relevant_title(bed: Testbed, query: str) -> str:
     """The title of the text that is judged highest, or its first words."""
     grades = bed.qrels[bed.qrels["query_id"] == query].sort_values("relevance", ascending=False)
     text = Texts(bed.store.value())[grades.iloc[0]["doc_id"]]
