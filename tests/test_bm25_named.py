@@ -21,7 +21,7 @@ def measured(source, label="BM25", **values):
 def test_a_bm25_is_described_by_its_recipe(passages):
     source = passages.bm25(0.9, 0.4, 100)
     line, = bm25_named.described([measured(source, **{"RR@10": [1.0, 0.5]})])
-    assert line == {"collection": "almanac", "texts": "passages", "split": "test", "k1": 0.9, "b": 0.4, "depth": 100,
+    assert line == {"collection": "almanac", "texts": "passages", "split": "test queries", "k1": 0.9, "b": 0.4, "depth": 100,
                     "queries": 2, "label": "BM25", "RR@10": 0.75, "key": source.key}
     assert bm25_named.sentence(line) == "BM25 over passages: 2 test queries, k1 0.9, b 0.4, lists of 100."
 

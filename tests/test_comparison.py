@@ -193,3 +193,11 @@ def test_baselines_failed_pages_and_variants_of_lost_chapters_have_none(written)
         written(name, system("s", [0, 1]))
     assert compared_page.write_all() == []
     assert [page.stem for page in variants.pages()] == []
+
+
+def test_a_page_whose_model_did_not_learn_says_so_at_its_top():
+    lines = [{"claim": "a", "verdict": "did not train", "evidence": "loss at ln <32>"},
+             {"claim": "b", "verdict": "did not train", "evidence": "loss at ln <32>"},
+             {"claim": "c", "verdict": "supported", "evidence": "+0.1"}]
+    assert page_header.warning([{"claims": lines}]).count("loss at ln &lt;32&gt;") == 1
+    assert page_header.warning([{"claims": lines[2:]}, {"run": {}}]) == ""

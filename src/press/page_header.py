@@ -7,6 +7,7 @@ from typing import Any
 
 import nbformat
 
+from helpers.evaluation.verdicts import KINDS, UNTRAINED
 from helpers.pages import bm25_named, numbers
 from helpers.pages.fragments import DATA_MIME, Html, badge, details, table
 from helpers.steps import provenance
@@ -35,10 +36,16 @@ def as_page(executed: nbformat.NotebookNode, page: PageRequest, seconds: float) 
         output.data["text/html"] = bm25_named.below_tables(output.data["text/html"], known)
     run = {"profile": page.profile, "parameters": page.values, "commit": provenance.commit(), "date": provenance.now(),
            "seconds": round(seconds, 1), "changed": page.changed}
-    notebook.cells = [cells[0], nbformat.v4.new_markdown_cell(header(page, run)), *cells[1:]]
+    notebook.cells = [cells[0], nbformat.v4.new_markdown_cell(header(page, run) + warning(data)), *cells[1:]]
     notebook.metadata.pop("papermill", None)
     notebook.metadata[DATA_KEY] = [{"run": run}, *data]
     return notebook
+
+
+def warning(data: list[Any]) -> str:
+    """What stands at the top of a page whose model did not learn, as Markdown; empty for others."""
+    reasons = dict.fromkeys(line["evidence"] for part in data for line in part.get("claims", []) if line["verdict"] == UNTRAINED)
+    return f"\n\n{badge(UNTRAINED, KINDS[UNTRAINED]).text} {escape('; '.join(reasons))}\n" if reasons else ""
 
 
 def header(page: PageRequest, run: dict[str, Any]) -> str:

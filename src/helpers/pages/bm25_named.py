@@ -37,13 +37,13 @@ def settings(recipe: Mapping[str, Any]) -> dict[str, Any]:
     windows = ", each by its best window" if own["index"]["step"] == "window_index" else ""
     kinds = own["queries"]["arguments"].get("answer_types")
     return {"collection": texts["collection"], "texts": f"{texts['data'][1]}s{windows}",
-            "split": " and ".join(part["data"][1] for part in parts) + (" (questions for a fact)" if kinds else ""),
+            "split": " and ".join(part["data"][1] for part in parts) + " queries" + (" that ask for a fact" if kinds else ""),
             "k1": own["k1"], "b": own["b"], "depth": own["depth"]}
 
 
 def sentence(line: Mapping[str, Any]) -> str:
     """A BM25 in words: `BM25 over passages: 400 test queries, k1 1.2, b 0.75, lists of 100.`"""
-    return (f"BM25 over {line['texts']}: {count(line['queries'])} {line['split']} queries, k1 {line['k1']:g}, b {line['b']:g}, "
+    return (f"BM25 over {line['texts']}: {count(line['queries'])} {line['split']}, k1 {line['k1']:g}, b {line['b']:g}, "
             f"lists of {count(line['depth'])}.")
 
 
