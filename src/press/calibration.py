@@ -33,14 +33,14 @@ def page() -> str:
     return text(results.read(file)["sections"]["verdicts"])
 
 
-def text(found: dict[str, Any]) -> str:
+def text(simulated: dict[str, Any]) -> str:
     """The page of a simulation's result."""
     rows = [[f"{seeds(*line['seeds'])}, {count(line['queries'])} queries{scatter(line['wider'])}", plain(line["detectable"]),
              plain(line["false"]), plain(line["false_queries_alone"]), plain(line["equal"]), plain(line["power"])]
-            for line in found["rows"]]
+            for line in simulated["rows"]]
     header = ("experiment", "detectable difference", "false", "false, queries alone", "equal", "power")
-    parts = {name: plain(value, 4) for name, value in found["components"].items()}
-    return TEXT.format(repetitions=count(found["repetitions"]), margin=plain(found["margin"], 2), **parts,
+    parts = {name: plain(value, 4) for name, value in simulated["components"].items()}
+    return TEXT.format(repetitions=count(simulated["repetitions"]), margin=plain(simulated["margin"], 2), **parts,
                        table=table("Errors of verdicts in simulated experiments", header, rows).text)
 
 

@@ -15,43 +15,36 @@ from press import calibration, cite, compared_page, execute, launch
 
 
 def write_all() -> None:
-    """Write `book/generated/scoreboard.md` and `numbers.md` from the executed chapters and the published values, and a comparison
-    page for every variant."""
+    """Write the pages of `book/generated` from executed chapters and published values, and every variant's comparison."""
     paths.GENERATED.mkdir(parents=True, exist_ok=True)
     data = [item | {"page": page.stem} for page in sorted(paths.CHAPTERS.glob("*.ipynb"))
             if "--" not in page.stem and not page.stem.endswith(".failed") for item in execute.data_of(page)]
-    (paths.GENERATED / "scoreboard.md").write_text(scoreboard(data), encoding="utf-8")
-    (paths.GENERATED / "numbers.md").write_text(numbers_page(data), encoding="utf-8")
-    (paths.GENERATED / "verdict_rules.md").write_text(inspect.getdoc(verdicts) or "", encoding="utf-8")
-    (paths.GENERATED / "calibration.md").write_text(calibration.page(), encoding="utf-8")
-    (paths.GENERATED / "divergences.md").write_text(divergences_page(), encoding="utf-8")
-    (paths.GENERATED / "bm25.md").write_text(bm25_page(data), encoding="utf-8")
+    pages = {"scoreboard": scoreboard(data), "numbers": numbers_page(data), "verdict_rules": inspect.getdoc(verdicts) or "",
+             "calibration": calibration.page(), "divergences": divergences_page(), "bm25": bm25_page(data), "cite": cite.page()}
+    for name, text in pages.items():
+        (paths.GENERATED / f"{name}.md").write_text(text, encoding="utf-8")
     compared_page.write_all()
-    (paths.GENERATED / "cite.md").write_text(cite.page(), encoding="utf-8")
     launch.write_links()
 
 
 def scoreboard(data: list[dict[str, Any]]) -> str:
     """All claims with their verdicts, by study."""
-    found = {line["claim"]: line | {"page": item["page"]} for item in data for line in item.get("claims", [])}
+    tested = {line["claim"]: line | {"page": item["page"]} for item in data for line in item.get("claims", [])}
     counts = dict.fromkeys(verdicts.KINDS, 0)
     parts = []
     for study in published.STUDIES:
         rows: list[Any] = []
         gains: list[Any] = []  # what the control has, too: the gain is there, its cause is open
         for claim in (c for c in claims.load().values() if c.study == study):
-            line = found.get(claim.id)
+            line = tested.get(claim.id)
             plan = claims.chapter_plan()[claim.chapter]
             counts[line["verdict"] if line else NOT_RUN] += 1
             if line is None:
                 verdict = Verdict(NOT_RUN, reason=plan.get("not_run", "the chapter has not been executed"))
                 rows.append(claims.row(claim, verdict, ""))
                 continue
-            link = f"../chapters/{line['page']}.html"
-            shown: Any = line["evidence"]
-            if line["key"]:
-                shown = Html(f'<a class="nr-measured" href="{link}#step-{line["key"][:10]}">{cell(shown)}</a>')
-            chapter = Html(f'{cell(claim.claim)} <a href="{link}">({cell(plan["title"])})</a>')
+            shown = _linked(line["page"], line["key"], line["evidence"]) if line["key"] else line["evidence"]
+            chapter = Html(f'{cell(claim.claim)} <a href="../chapters/{line["page"]}.html">({cell(plan["title"])})</a>')
             (gains if line["verdict"] == verdicts.NO_CAUSE else rows).append(
                 [chapter, claims.published_evidence(claim), shown, claims.verdict_cell(line["verdict"], line.get("control"))])
         name = published.published_name(study)
@@ -98,8 +91,8 @@ def bm25_page(data: list[dict[str, Any]]) -> str:
     chapters, seen = claims.chapter_plan(), {}
     for item in data:
         for line in item.get("bm25", []):
-            link = Html(f'<a href="../chapters/{item["page"]}.html#step-{line["key"][:10]}">'
-                        f'{cell(chapters.get(item["page"], {}).get("title", item["page"].replace("_", " ")))}</a>')
+            title = chapters.get(item["page"], {}).get("title", item["page"].replace("_", " "))
+            link = Html(f'<a href="../chapters/{item["page"]}.html#step-{line["key"][:10]}">{cell(title)}</a>')
             measured = [plain(line[name]) if name in line else "not measured" for name in bm25_named.KEPT]
             seen[item["page"], line["key"]] = [link, line["texts"], f"{count(line['queries'])} {line['split']}",
                                                f"{line['k1']:g}", f"{line['b']:g}", count(line["depth"]), *measured]
@@ -147,8 +140,10 @@ def _label(entry: published.Entry) -> str:
 
 
 def _measured(measured: dict[tuple[str, ...], dict[str, Any]], entry: published.Entry) -> Any:
-    found = measured.get((entry.study, entry.table, entry.row, entry.column))
-    if found is None:
-        return ""
-    link = f"../chapters/{found['page']}.html#step-{found['key'][:10]}"
-    return Html(f'<a class="nr-measured" href="{link}">{found["measured"]:.3f}</a>')
+    value = measured.get((entry.study, entry.table, entry.row, entry.column))
+    return "" if value is None else _linked(value["page"], value["key"], f"{value['measured']:.3f}")
+
+
+def _linked(page: str, key: str, value: Any) -> Html:
+    """A measured value that leads to its computation's line in a chapter's provenance."""
+    return Html(f'<a class="nr-measured" href="../chapters/{page}.html#step-{key[:10]}">{cell(value)}</a>')
