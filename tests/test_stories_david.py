@@ -8,9 +8,10 @@ import pandas as pd
 import pytest
 
 from helpers.data.answer_types import TYPES, WIDER
+from helpers.evaluation.significance import Interval
 from helpers.evaluation.verdicts import CONTRADICTED, EQUIVALENT, INCOMPARABLE, NOT_RUN, SUPPORTED
 from helpers.stories import answer_type_rules as rules
-from helpers.stories import answer_types, david, encoders, significance
+from helpers.stories import answer_types, encoders, significance
 from helpers.systems.bi_encoder import BiEncoder
 from tables import cells, effects, squeezed, text_of
 from toys import of_values
@@ -28,7 +29,7 @@ BOTH = ["packaged", "packaged:0,1,2"]
 
 
 def test_every_model_stands_before_and_after_its_training():
-    models = david.variants(encoders.models(BASE, ["packaged"], ["mean", "cls"]), trained=True)
+    models = encoders.variants(encoders.models(BASE, ["packaged"], ["mean", "cls"]), trained=True)
     assert list(models) == ["MiniLM / Avg", "MiniLM / CLS", "MiniLM / Avg, zero-shot", "MiniLM / CLS, zero-shot"]
     assert [(model.pooling, model.loss) for model in models.values()] == [
         ("mean", "triplet"), ("cls", "triplet"), ("mean", "none"), ("cls", "none")]
@@ -40,13 +41,7 @@ def test_every_model_stands_before_and_after_its_training():
     (BOTH, ["mean"], False, ("MiniLM / Avg, zero-shot", "MiniLM (layers 0,1,2) / Avg, zero-shot")),
     (["packaged"], ["mean", "cls"], True, ("MiniLM / Avg", ""))])
 def test_two_models_stand_for_bert_and_distilbert(specs, poolings, trained, pair):
-    assert david.pair_of(david.variants(encoders.models(BASE, specs, poolings), trained)) == pair
-
-
-@pytest.mark.parametrize("spec, packaged", [("packaged", True), ("packaged:0,1", True), ("hub:a/packaged@1", False),
-                                            ("./packaged", False)])
-def test_the_packaged_backbone_is_known_by_its_spec(spec, packaged):
-    assert david.is_packaged(BiEncoder(backbone=spec)) == packaged
+    assert significance.pair_of(encoders.variants(encoders.models(BASE, specs, poolings), trained)) == pair
 
 
 def test_bm25_and_every_model_rank_the_same_queries(monkeypatch):
@@ -54,7 +49,7 @@ def test_bm25_and_every_model_rank_the_same_queries(monkeypatch):
     bed = SimpleNamespace(bm25=lambda k1, b, depth: run, per_query=lambda found, measures: (found, measures),
                           qrels=pd.DataFrame({"relevance": [1]}))
     model = SimpleNamespace(run=lambda where, depth: run if (where, depth) == (bed, 7) else None)
-    found = david.evaluations(bed, {"a": model}, 7, ["RR"])
+    found = encoders.evaluations(bed, {"a": model}, 7, ["RR"])
     assert list(found) == ["BM25", "a"]
     assert [each.values for each in found.values()] == [("run", ["RR"])] * 2
 
@@ -79,11 +74,11 @@ def test_each_pair_has_both_rules():
     assert pairs[["first", "second"]].to_numpy().tolist() == [
         ["BM25", "MiniLM / Avg"], ["BM25", "MiniLM (layers 0,1,2) / Avg"], ["MiniLM / Avg", "MiniLM (layers 0,1,2) / Avg"]]
     first = pairs.iloc[0]
-    assert first[["difference", "low", "high", "d"]].tolist() == [-0.25, -0.25, -0.25, -np.inf]
+    assert (first["difference"], first["d"]) == (Interval(-0.25, -0.25, -0.25), -np.inf)
     assert first[["p_groups", "holm_groups", "share"]].tolist() == [0.0, 0.0, 1.0]  # the same in every group
     assert first["p"] < 1e-4
     assert pairs["holm"].tolist() == pytest.approx([3 * first["p"], 2 * pairs["p"][1], pairs["p"][2]])
-    assert pairs["difference"].tolist() == pytest.approx([-0.25, -0.2, 0.05])
+    assert [difference.mean for difference in pairs["difference"]] == pytest.approx([-0.25, -0.2, 0.05])
 
 
 def test_the_setting_stands_beside_the_studys():
@@ -94,16 +89,16 @@ def test_the_setting_stands_beside_the_studys():
 
 def test_a_square_is_alike_on_both_sides():
     names = list(three_systems())
-    found = significance.square(compared(), "difference", names)
+    found = significance.square(compared(), "share", names)
     assert found.equals(found.T)
-    assert found.loc["MiniLM / Avg", "BM25"] == -0.25
+    assert found.loc["MiniLM / Avg", "BM25"] == 1.0
     assert np.diag(found).tolist() == [0.0] * 3
 
 
 def decided(*rows):
     """Pairs with given p-values: the study's, corrected, per query, corrected, and the share of divisions."""
     both = pd.DataFrame(rows, columns=["p_groups", "holm_groups", "p", "holm", "share"])
-    return both.assign(first="x", second="y", difference=0.1, low=0.0, high=0.2, d=0.5)
+    return both.assign(first="x", second="y", difference=[Interval(0.1, 0.0, 0.2)] * len(both), d=0.5)
 
 
 FOUR = [(0.01, 0.03, 0.01, 0.02, 1.0),  # both

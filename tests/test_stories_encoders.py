@@ -9,8 +9,8 @@ import pytest
 
 from helpers.errors import BadInput
 from helpers.evaluation import published
-from helpers.evaluation.verdicts import EQUIVALENT, INCOMPARABLE, INCONCLUSIVE, INSIGNIFICANT, NOT_RUN, SUPPORTED
-from helpers.stories import embeddings, encoder_trainings, encoders, sequence_length
+from helpers.evaluation.verdicts import CONTRADICTED, EQUIVALENT, INCOMPARABLE, NOT_RUN, SUPPORTED
+from helpers.stories import embeddings, encoders, sequence_length
 from helpers.systems.bi_encoder import BiEncoder
 from tables import cells, effects, verdicts_of
 from toys import Value, run_of, system
@@ -35,7 +35,7 @@ def test_a_backbone_has_the_studys_name_or_its_own(spec, name):
 def test_every_row_of_the_study_can_be_measured_by_a_checkpoint():
     named = {f"{encoders.label(f'hub:x/{checkpoint}@main')} / {pooling}"
              for checkpoint in encoders.CHECKPOINTS for pooling in encoders.POOLINGS.values()}
-    assert named == set(encoders.published_rows())
+    assert named == set(encoders.published_means())
     versions = {row for (table, row, _) in published.load(encoders.STUDY) if table == "B.1"}
     assert set(encoders.CHECKPOINTS) == versions - {"all models"}
 
@@ -84,29 +84,15 @@ def test_the_packaged_encoder_is_not_compared_with_bert_and_the_rest_is_not_run(
     assert "not BERT but MiniLM / Avg; the backbone was a bi-encoder before" in found.html
 
 
-@pytest.mark.parametrize("roberta, verdict", [(0.1, INSIGNIFICANT), (0.4, INCONCLUSIVE), (0.3, EQUIVALENT)])
+@pytest.mark.parametrize("roberta, verdict", [(0.1, SUPPORTED), (0.4, CONTRADICTED), (0.3, EQUIVALENT)])
 def test_each_newer_encoder_is_judged_and_the_span_of_its_poolings(roberta, verdict):
     shifts = {"BERT / Avg": 0.3, "BERT / Max": 0.3, "RoBERTa / Avg": roberta, "RoBERTa / CLS": roberta - 0.1, "ALBERT / Avg": 0.1,
               "ALBERT / Max": 0.1, "DistilBERT / Avg": 0.1, "DistilBERT / Max": 0.1, "ELECTRA / Avg": 0.1, "ELECTRA / Max": 0.2,
               "ELECTRA / CLS": 0.0}
     after = {name: system(shift) for name, shift in shifts.items()}
     found = encoders.claims_table(after, {"BERT / Avg": system()}, system(), "hub:google-bert/bert-base-uncased@main")
-    assert verdicts_of(found) == {"bert-encoder-beats-bm25": INSIGNIFICANT, "newer-encoders-do-not-beat-bert": verdict,
-                                  "pooling-matters-for-electra": INSIGNIFICANT}  # of eight queries, p 0.008 ten times
-
-
-def test_rows_of_the_study_without_a_model_here_are_not_run():
-    rows = {row[0]: row for row in cells(encoders.against_the_study({"MiniLM / Avg": system(0.1)}, system(), "MRR@10", "RR@10"))}
-    assert rows["MiniLM / Avg"][1] == ""
-    assert rows["BERT / Avg"][1].startswith("0.2962")
-    assert rows["BERT / Avg"][3] == NOT_RUN
-    assert rows["BM25"][1] == "0.1839"
-
-
-def test_what_the_training_changes_stands_first_minus_second():
-    rows = {row[0]: row for row in cells(encoders.before_and_after({"a": system(0.1)}, {"a": system(0.3)}))}
-    assert rows["a"][1:3] == ["0.550", "0.350"]
-    assert rows["a"][3].startswith("+0.200")
+    assert verdicts_of(found) == {"bert-encoder-beats-bm25": SUPPORTED, "newer-encoders-do-not-beat-bert": verdict,
+                                  "pooling-matters-for-electra": SUPPORTED}  # of eight queries, p 0.008 for two claims or three
 
 
 def test_poolings_are_ranged_over_each_encoder():
@@ -123,29 +109,16 @@ def log_of(first, last):
                     {"step": 6, "eval_loss": 0.4, "eval_accuracy": last}]}
 
 
-def test_learning_curves_begin_before_the_first_step():
-    logs = {"a": log_of(0.5, 0.75), "b": log_of(0.6, 0.8)}
-    figure = encoder_trainings.learning_curves(logs, "eval_accuracy", "accuracy", "caption")
-    assert "a: 0.500 at 0, 0.750 at 6." in figure.html
-    assert "b: 0.600 at 0, 0.800 at 6." in figure.html
+def test_the_trainings_begin_before_the_first_step():
+    row = cells(encoders.training_table({"a": log_of(0.5, 0.75)}))[1]
+    assert row == ["a", "1,000", "90", "6", "0.900 → 0.400", "0.500 → 0.750"]
 
 
 def test_the_cost_takes_the_seconds_of_the_steps_before_and_leaves_unknown_ones_empty():
-    rows = cells(encoder_trainings.cost({"a": TRAINED}, {"a": system(source=SEARCHED)}))
+    rows = cells(encoders.cost({"a": TRAINED}, {"a": system(source=SEARCHED)}))
     assert rows[1] == ["a", "2 min", "30 s", "2.0 s", "a processor, 1 thread of 2 cores"]
     unknown = Value(manifest={"inputs": [{"step": "bi_encoder", "key": "x"}]})
-    assert cells(encoder_trainings.cost({"a": SimpleNamespace(log=unknown)}, {"a": system(source=SEARCHED)}))[1][1] == ""
-
-
-def test_a_model_is_trained_with_each_margin_and_compared_with_itself_untouched(monkeypatch):
-    asked = []
-    monkeypatch.setattr(encoders, "searched", lambda name, model, bed, depth: asked.append(model) or system(model.margin))
-    found = encoder_trainings.by_margin(None, BiEncoder(pooling="cls"), [0.2, 1.0], [1], 10)
-    assert [(model.pooling, model.margin) for model in asked] == [("cls", 0.2), ("cls", 1.0)]
-    rows = cells(encoder_trainings.margin_table(found, "MiniLM / Avg", system(0.5)))
-    assert rows[1][:4] == ["margin 0.2", "0.450", "0.750", "−0.300 [−0.300, −0.300]"]
-    assert rows[2][0] == "margin 1"
-    assert rows[2][3].startswith("+0.500")
+    assert cells(encoders.cost({"a": SimpleNamespace(log=unknown)}, {"a": system(source=SEARCHED)}))[1][1] == ""
 
 
 # ---- sequence length ----

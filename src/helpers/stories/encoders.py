@@ -1,8 +1,9 @@
-"""The chapter *Encoders* (David 2020, table 4.2, appendices A and B)."""
+"""The chapter *Encoders* (David 2020, table 4.2, appendices A and B), and what the study's other chapters share with it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -11,10 +12,12 @@ from helpers.data.texts import Texts
 from helpers.errors import BadInput
 from helpers.evaluation import published
 from helpers.pages import claims, page, plots
-from helpers.pages.compare import against_published, differences_table, measured
+from helpers.pages.compare import measured
 from helpers.pages.fragments import Fragment
-from helpers.pages.numbers import count, plain
+from helpers.pages.numbers import count, plain, seconds
 from helpers.retrieval.bm25 import K1, B
+from helpers.steps import Step
+from helpers.stories.training import curve
 from helpers.stories.wording import effect
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.evaluated import Evaluation, evaluate, over_seeds
@@ -25,7 +28,7 @@ POOLINGS = {"mean": "Avg", "cls": "CLS", "max": "Max"}  # as the study's tables 
 CHECKPOINTS = {"bert-base-uncased": "BERT", "roberta-base": "RoBERTa", "albert-base-v1": "ALBERT",
                "distilbert-base-uncased": "DistilBERT", "electra-base-discriminator": "ELECTRA"}  # rows of its table B.1
 PACKAGED = "MiniLM"
-AFTER, BEFORE = "fine-tuned", "zero-shot"
+BEFORE = "zero-shot"
 NEWER = ("RoBERTa", "ALBERT", "ELECTRA")
 ENDS = {"BERT": ("Avg", "Max"), "RoBERTa": ("Avg", "CLS"), "ALBERT": ("Max", "Avg"), "DistilBERT": ("Max", "Avg"),
         "ELECTRA": ("Max", "CLS")}  # the poolings that the study's table 4.2 has best and worst for each encoder
@@ -36,7 +39,7 @@ def label(spec: str) -> str:
     if spec.startswith("packaged"):
         _, _, layers = spec.partition(":")
         return f"{PACKAGED} (layers {layers})" if layers else PACKAGED
-    name = spec.removeprefix("hub:").partition("@")[0].rstrip("/").rpartition("/")[2]
+    name = Path(spec.removeprefix("hub:").partition("@")[0]).name
     return CHECKPOINTS.get(name, name)
 
 
@@ -58,24 +61,31 @@ def measures(depth: int) -> list[str]:
     return [name for name in known if not name.startswith("nDCG@") or int(name[5:]) <= depth]
 
 
-def baseline(bed: Testbed, depth: int) -> Evaluation:
-    """BM25 on the same queries."""
-    run = bed.bm25(K1, B, depth)
-    return evaluate("BM25", run.value(), bed, measures(depth), run)
+def variants(models: Mapping[str, BiEncoder], trained: bool) -> dict[str, BiEncoder]:
+    """Every model after its training, then every model before it; without `trained` the latter alone."""
+    before = {f"{name}, {BEFORE}": model.zero_shot() for name, model in models.items()}
+    return {**models, **before} if trained else before
 
 
-def fine_tuned(bed: Testbed, found: Mapping[str, BiEncoder], seeds: Sequence[int], depth: int) -> dict[str, Evaluation]:
+def evaluations(bed: Testbed, models: Mapping[str, BiEncoder], depth: int, measures: Sequence[str]) -> dict[str, Evaluation]:
+    """BM25, and each encoder's exact search over the whole collection, on the same queries."""
+    runs = {"BM25": bed.bm25(K1, B, depth), **{name: model.run(bed, depth) for name, model in models.items()}}
+    return {name: evaluate(name, run.value(), bed, measures, run) for name, run in runs.items()}
+
+
+def fine_tuned(bed: Testbed, models: Mapping[str, BiEncoder], seeds: Sequence[int], depth: int) -> dict[str, Evaluation]:
     """Every model after its training; with several seeds their mean, query by query."""
     systems = {}
-    for name, model in found.items():
+    for name, model in models.items():
         runs = [searched(name, replace(model, seed=seed, data_seed=1), bed, depth) for seed in seeds]
         systems[name] = over_seeds(name, runs) if len(runs) > 1 else runs[0]
     return systems
 
 
-def zero_shot(bed: Testbed, found: Mapping[str, BiEncoder], depth: int) -> dict[str, Evaluation]:
-    """Every model before its training."""
-    return {name: searched(name, model.zero_shot(), bed, depth) for name, model in found.items()}
+def by_margin(bed: Testbed, model: BiEncoder, margins: Sequence[float], seeds: Sequence[int],
+              depth: int) -> dict[str, Evaluation]:
+    """One model, trained with each margin of the triplet loss."""
+    return fine_tuned(bed, {f"margin {margin:g}": replace(model, margin=margin) for margin in margins}, seeds, depth)
 
 
 def searched(name: str, model: BiEncoder, bed: Testbed, depth: int) -> Evaluation:
@@ -87,14 +97,25 @@ def searched(name: str, model: BiEncoder, bed: Testbed, depth: int) -> Evaluatio
 def scale(bed: Testbed, depth: int) -> Fragment:
     """What is searched, and what recall means there."""
     passages = len(Texts(bed.store.value()))
-    said = f"Exact search over all {count(passages)} passages for {count(len(bed.judged))} queries, {count(depth)} passages each."
     kept, of = (published.value(STUDY, *place).value for place in (
         ("text 4.4", "FAISS IndexFlatIP", "passages retrieved"), ("text 4.1", "MS MARCO", "passages")))
-    if depth >= kept:
-        return page.prose(said)
-    share = min(1.0, kept / passages)
-    return page.prose(said, f"The study keeps {count(kept)} of {count(of)} passages. Here that would be {share:.0%} of all, and "
-                      f"recall would say little: it is taken at {depth}, and average precision over as many.")
+    return page.prose(
+        f"Exact search over all {count(passages)} passages for {count(len(bed.judged))} queries, {count(depth)} passages each.",
+        "" if depth >= kept else f"The study keeps {count(kept)} of {count(of)} passages. Here that would be "
+        f"{min(1.0, kept / passages):.0%} of all, and recall would say little: it is taken at {depth}, and average precision "
+        "over as many.")
+
+
+def training_table(logs: Mapping[str, dict[str, Any]]) -> Fragment:
+    """What each model was trained on, and how well it tells held-out triplets apart before and after."""
+    def change(log: dict[str, Any], key: str) -> str:
+        values = curve(log, key)
+        return f"{plain(values.iloc[0])} → {plain(values.iloc[-1])}"
+
+    return page.records_table("The trainings", (
+        {"model": name, "parameters": count(log["parameters"]), "training queries": count(log["queries"]),
+         "optimiser steps": count(log["steps"]), "evaluation loss": change(log, "eval_loss"),
+         "accuracy on held-out triplets": change(log, "eval_accuracy")} for name, log in logs.items()))
 
 
 def claims_table(after: Mapping[str, Evaluation], before: Mapping[str, Evaluation], bm25: Evaluation, backbone: str) -> Fragment:
@@ -119,68 +140,66 @@ def claims_table(after: Mapping[str, Evaluation], before: Mapping[str, Evaluatio
                         controls={first: (after[main], before[main])} if main in before else {})
 
 
-def against_the_study(after: Mapping[str, Evaluation], bm25: Evaluation, column: str, measure: str) -> Fragment:
-    """A column of table 4.2 beside this run; rows of models that were not trained here stay unmeasured."""
-    return against_published(STUDY, TABLE, column, measure, {"BM25": bm25, **after}, "BM25")
+def means(systems: Mapping[str, Evaluation]) -> dict[str, float]:
+    """The mean RR@10 of each."""
+    return {name: system.mean(MEASURE).mean for name, system in systems.items()}
 
 
-def before_and_after(before: Mapping[str, Evaluation], after: Mapping[str, Evaluation]) -> Fragment:
-    """What the training changes, model by model (Holm's correction over all of them)."""
-    return differences_table(f"{MEASURE} of each model {AFTER} (first) and {BEFORE} (second)",
-                             {name: (after[name], before[name]) for name in after}, MEASURE)
+def published_means() -> dict[str, float]:
+    """The study's MRR@10 of each encoder and pooling: its table 4.2."""
+    return {row: float(entry.value) for row, entry in published.column(STUDY, TABLE, "MRR@10").items() if " / " in row}
 
 
-def heat_map(systems: Mapping[str, Evaluation], when: str) -> Fragment:
-    """RR@10 over models and poolings."""
-    rows = [[*name.split(" / "), system.mean(MEASURE).mean] for name, system in systems.items()]
-    table = pd.DataFrame(rows, columns=["model", "pooling", MEASURE])
-    return plots.grid_heatmap(table, "model", "pooling", MEASURE, f"{MEASURE} by model and pooling, {when}.")
-
-
-def published_heat_map() -> Fragment:
-    """Table 4.2 of the study as a figure."""
-    rows = [[*row.split(" / "), float(entry.value)] for row, entry in published_rows().items()]
-    table = pd.DataFrame(rows, columns=["model", "pooling", "MRR@10"])
-    return plots.grid_heatmap(table, "model", "pooling", "MRR@10", "The study's encoders: its table 4.2 as a figure.")
-
-
-def published_rows() -> dict[str, published.Entry]:
-    """The study's MRR@10 of each encoder and pooling."""
-    return {row: entry for row, entry in published.column(STUDY, TABLE, "MRR@10").items() if " / " in row}
+def heat_map(values: Mapping[str, float], caption: str, measure: str = MEASURE) -> Fragment:
+    """Means over models and poolings."""
+    table = pd.DataFrame([[*name.split(" / "), value] for name, value in values.items()], columns=["model", "pooling", measure])
+    return plots.grid_heatmap(table, "model", "pooling", measure, caption)
 
 
 def pooling_table(systems: Mapping[str, Evaluation]) -> Fragment:
     """How far apart the poolings of each encoder lie: the study's encoders, and those trained here."""
-    here = {name: (system.mean(MEASURE).mean, system) for name, system in systems.items()}
-    rows: list[Sequence[Any]] = [[encoder, "published", *texts] for encoder, texts in ranges(
-        {row: float(entry.value) for row, entry in published_rows().items()}).items()]
-    for encoder, texts in ranges({name: value for name, (value, _) in here.items()}).items():
-        source = next(system for name, (_, system) in here.items() if name.startswith(f"{encoder} / "))
-        rows.append([encoder, "measured", *texts[:-1], measured(texts[-1], source)])
+    sources = {name.split(" / ")[0]: system for name, system in systems.items()}
+    rows: list[Sequence[Any]] = [[encoder, "published", *texts] for encoder, texts in ranges(published_means()).items()]
+    rows += [[encoder, "measured", best, worst, measured(distance, sources[encoder])]
+             for encoder, (best, worst, distance) in ranges(means(systems)).items()]
     return page.show_table(f"Poolings of one encoder, by {MEASURE}", ("encoder", "", "best", "worst", "range"), rows, 2)
 
 
 def ranges(values: Mapping[str, float]) -> dict[str, tuple[str, str, str]]:
     """For each encoder its best and its worst pooling, and the distance between them."""
-    found: dict[str, dict[str, float]] = {}
-    for name, value in values.items():
-        encoder, pooling = name.split(" / ")
-        found.setdefault(encoder, {})[pooling] = value
-    ends = {encoder: [pick(own, key=lambda pooling: own[pooling]) for pick in (max, min)] for encoder, own in found.items()}
-    return {encoder: (f"{best} {plain(found[encoder][best])}", f"{worst} {plain(found[encoder][worst])}",
-                      plain(found[encoder][best] - found[encoder][worst])) for encoder, (best, worst) in ends.items()}
+    series = pd.Series(values.values(), index=pd.MultiIndex.from_tuples(tuple(name.split(" / ")) for name in values))
+    by_encoder = {str(encoder): own.droplevel(0) for encoder, own in series.groupby(level=0, sort=False)}
+    return {encoder: (f"{own.idxmax()} {plain(own.max())}", f"{own.idxmin()} {plain(own.min())}", plain(own.max() - own.min()))
+            for encoder, own in by_encoder.items()}
 
 
 def finding(before: Mapping[str, Evaluation], after: Mapping[str, Evaluation], bm25: Evaluation) -> Fragment:
     """The chapter's last words."""
-    best, best_before = (max(systems, key=lambda name: systems[name].mean(MEASURE).mean) for systems in (after, before))
-    change = {name: after[name].mean(MEASURE).mean - before[name].mean(MEASURE).mean for name in after}
-    gained = [name for name in change if change[name] > 0]
+    text = []
+    for kind, systems in (("trained encoders", after), ("zero-shot ones", before)):
+        best = max(systems, key=lambda name: systems[name].mean(MEASURE).mean)
+        text.append(f"Of the {kind} {best} ranks best, with {plain(systems[best].mean(MEASURE).mean)}; against BM25: "
+                    f"{effect(systems[best].against(bm25, MEASURE))}.")
+    change = {name: mean - means(before)[name] for name, mean in means(after).items()}
     largest = max(change, key=lambda name: change[name])
     return page.prose(
-        f"Of the trained encoders {best} ranks best, with {plain(after[best].mean(MEASURE).mean)}; against BM25: "
-        f"{effect(after[best].against(bm25, MEASURE))}.",
-        f"Of the zero-shot ones {best_before} ranks best, with {plain(before[best_before].mean(MEASURE).mean)}; against BM25: "
-        f"{effect(before[best_before].against(bm25, MEASURE))}.",
-        f"The training raises {len(gained)} of {len(change)} models; the most favourable change is that of {largest}: "
-        f"{effect(after[largest].against(before[largest], MEASURE))}.")
+        *text, f"The training raises {sum(gain > 0 for gain in change.values())} of {len(change)} models; the most favourable "
+        f"change is that of {largest}: {effect(after[largest].against(before[largest], MEASURE))}.")
+
+
+def seconds_before(*steps: Step) -> dict[str, str]:
+    """What the steps took that these rest on, by the name of the step; without those whose time is not known."""
+    return {part["step"]: seconds(part["seconds"]) for step in steps for part in step.entry().manifest["inputs"]
+            if part.get("seconds") is not None}
+
+
+def cost(trained: Mapping[str, BiEncoder], systems: Mapping[str, Evaluation]) -> Fragment:
+    """Seconds of training, of encoding the collection and of searching it, model by model."""
+    records = []
+    for name, model in trained.items():
+        searches, before = systems[name].source.entry().manifest, seconds_before(systems[name].source, model.log)
+        records.append({"model": name, "training": before.get("bi_encoder", ""),
+                        "encoding all passages": before.get("passage_embeddings", ""),
+                        "searching all queries": measured(seconds(searches["seconds"]), systems[name]),
+                        "on": f"{searches['machine']['cpu']}, {page.threads(searches['machine'])}"})
+    return page.records_table("What each model cost", records)

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import pandas as pd
 
@@ -12,9 +11,9 @@ from helpers.networks import backbone
 from helpers.pages import claims, page, plots
 from helpers.pages.compare import mean_cell
 from helpers.pages.fragments import Fragment
-from helpers.pages.numbers import count, plain, seconds, signed
+from helpers.pages.numbers import count, plain, signed
 from helpers.steps import Step
-from helpers.stories.encoders import STUDY, label
+from helpers.stories.encoders import STUDY, label, seconds_before
 from helpers.stories.wording import effect
 from helpers.systems.bi_encoder import BiEncoder, reading
 from helpers.systems.evaluated import Evaluation
@@ -55,36 +54,31 @@ def claims_table(systems: Mapping[int, Evaluation], base: BiEncoder, lengths: Ma
     """The chapter's claim: the longer sequences against the shorter ones."""
     longer, shorter = compared(systems)
     name, longest = label(base.backbone), max(map(int, lengths))
-    if name in ENCODERS and (longer, shorter) == (LONG, SHORT):
-        apart = {}
-    else:
-        apart = {CLAIM: f"{name} with {longer} against {shorter} tokens; the longest passage has {longest}"}
+    why = "" if name in ENCODERS and (longer, shorter) == (LONG, SHORT) else (
+        f"{name} with {longer} against {shorter} tokens; the longest passage has {longest}")
     return claims.judge("sequence_length", {CLAIM: (systems[longer], systems[shorter])}, backbone=base.backbone,
-                        incomparable=apart)
+                        incomparable={CLAIM: why})
 
 
 def published_table() -> Fragment:
     """Tables B.2 and 4.2 of the study: average precision with either length."""
-    rows: list[Sequence[Any]] = []
-    for encoder in ENCODERS:
-        long, short = (published.value(STUDY, *place, "MAP") for place in (("B.2", encoder), ("4.2", f"{encoder} / Avg")))
-        rows.append([encoder, short.printed, long.printed, signed(long.value - short.value, 4)])
-    caption = f"{published.published_name(STUDY)}, tables 4.2 (Avg) and B.2: MAP by maximum length"
-    return page.show_table(caption, ("encoder", f"{SHORT} tokens", f"{LONG} tokens", "change"), rows)
+    entries = {encoder: [published.value(STUDY, *place, "MAP") for place in (("4.2", f"{encoder} / Avg"), ("B.2", encoder))]
+               for encoder in ENCODERS}
+    return page.records_table(f"{published.published_name(STUDY)}, tables 4.2 (Avg) and B.2: MAP by maximum length", (
+        {"encoder": encoder, f"{SHORT} tokens": short.printed, f"{LONG} tokens": long.printed,
+         "change": signed(float(long.value) - float(short.value), 4)} for encoder, (short, long) in entries.items()))
 
 
 def table(systems: Mapping[int, Evaluation], trained: Mapping[int, BiEncoder], lengths: Mapping[str, int],
           depth: int) -> Fragment:
     """Effectiveness and cost at each length, and how much of the collection it cuts."""
-    rows = []
-    for length, system in systems.items():
-        cells = [mean_cell(system, name) for name in (MEASURE, "RR@10", f"R@{depth}")]
-        spent = {part["step"]: part.get("seconds") for part in (*system.source.entry().manifest["inputs"],
-                                                                *trained[length].log.entry().manifest["inputs"])}
-        rows.append([f"{length} tokens", f"{cut_share(lengths, length):.0%}", plain(mean_read(lengths, length), 0), *cells,
-                     *("" if spent.get(step) is None else seconds(spent[step]) for step in ("bi_encoder", "passage_embeddings"))])
-    header = ("maximum length", "passages cut", "tokens read of one", MEASURE, "RR@10", f"R@{depth}", "training", "encoding")
-    return page.show_table("Maximum length, effectiveness and cost", header, rows)
+    before = {length: seconds_before(system.source, trained[length].log) for length, system in systems.items()}
+    return page.records_table("Maximum length, effectiveness and cost", (
+        {"maximum length": f"{length} tokens", "passages cut": f"{cut_share(lengths, length):.0%}",
+         "tokens read of one": plain(mean_read(lengths, length), 0),
+         **{measure: mean_cell(system, measure) for measure in (MEASURE, "RR@10", f"R@{depth}")},
+         "training": before[length].get("bi_encoder", ""), "encoding": before[length].get("passage_embeddings", "")}
+        for length, system in systems.items()))
 
 
 def by_length(systems: Mapping[int, Evaluation]) -> Fragment:
@@ -96,17 +90,13 @@ def by_length(systems: Mapping[int, Evaluation]) -> Fragment:
 
 def finding(systems: Mapping[int, Evaluation], lengths: Mapping[str, int]) -> Fragment:
     """The chapter's last words."""
-    longer, shorter = compared(systems)
-    shortest = min(systems)
-    said = []
+    (longer, shorter), shortest, text = compared(systems), min(systems), []
     if longer != shorter:
         change = effect(systems[longer].against(systems[shorter], MEASURE))
-        said.append(f"From {shorter} to {longer} tokens AP changes by {change}; {cut_share(lengths, shorter):.0%} of the "
-                    f"passages are longer than {shorter} tokens.")
+        text.append(f"From {shorter} to {longer} tokens AP changes by {change}; "
+                    f"{cut_share(lengths, shorter):.0%} of the passages are longer than {shorter} tokens.")
     if shortest not in (longer, shorter):
-        said.append(f"With {shortest} tokens, which cut {cut_share(lengths, shortest):.0%} of the passages, the change against "
+        text.append(f"With {shortest} tokens, which cut {cut_share(lengths, shortest):.0%} of the passages, the change against "
                     f"{shorter} is {effect(systems[shortest].against(systems[shorter], MEASURE))}.")
-    read = {length: mean_read(lengths, length) for length in systems}
-    said.append(f"The longest setting reads {count(round(read[max(systems)]))} tokens of a passage on average, the shortest "
-                f"{count(round(read[shortest]))}.")
-    return page.prose(*said)
+    return page.prose(*text, f"The longest setting reads {count(round(mean_read(lengths, longer)))} tokens of a passage on "
+                      f"average, the shortest {count(round(mean_read(lengths, shortest)))}.")

@@ -1,6 +1,6 @@
 """The chapter *Significance* (David 2020, section 4.4, table 4.3)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -10,16 +10,18 @@ from helpers.evaluation.all_pairs import all_pairs, differences
 from helpers.evaluation.sub_samples import critical, power, shift_of, significant_share, sub_sample_ps
 from helpers.evaluation.verdicts import ALPHA, holm
 from helpers.pages import claims, matrices, page
-from helpers.pages.compare import measured, with_interval
-from helpers.pages.fragments import Fragment, details, table
-from helpers.pages.numbers import count, interval, p_value, plain, signed
-from helpers.stories.david import STUDY, is_packaged, pair_of
+from helpers.pages.compare import difference_cell
+from helpers.pages.fragments import Fragment, Html, details
+from helpers.pages.numbers import count, p_value, plain, signed
+from helpers.stories.encoders import STUDY
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.evaluated import Evaluation, values_of
 
 MEASURE = "RR@10"
 POWER = 0.8
 OURS, STUDYS = "per query, permutation, Holm", "the study's rule"
+CUT = ("the first layers of one model, not a smaller model that was distilled from it: what cutting costs says nothing of "
+       "distillation")
 
 
 def compared(systems: Mapping[str, Evaluation], groups: int, divisions: int) -> pd.DataFrame:
@@ -31,46 +33,50 @@ def compared(systems: Mapping[str, Evaluation], groups: int, divisions: int) -> 
         divisions: into how many random sub-samples the queries are divided to see how far the choice matters.
 
     Returns:
-        A row a pair: first, second; difference, low, high (RR@10); d (Cohen's, paired); p, holm (permutation); p_groups,
+        A row a pair: first, second; difference, an interval of RR@10; d (Cohen's, paired); p, holm (permutation); p_groups,
         holm_groups (the study's test, uncorrected as there and corrected), share (of divisions in which it is significant).
     """
     values = values_of(systems, list(systems), MEASURE)
-    pairs, moved = all_pairs(values), differences(values)
+    moved = differences(values)
     p_groups = sub_sample_ps(moved, groups)
-    rows = [(pair.first, pair.second, pair.difference.mean, pair.difference.low, pair.difference.high, pair.d, pair.p, pair.holm)
-            for pair in pairs]
-    frame = pd.DataFrame(rows, columns=["first", "second", "difference", "low", "high", "d", "p", "holm"])
-    return frame.assign(p_groups=p_groups, holm_groups=holm(list(p_groups)), share=significant_share(moved, groups, divisions))
+    return pd.DataFrame([vars(pair) for pair in all_pairs(values)]).assign(
+        p_groups=p_groups, holm_groups=holm(list(p_groups)), share=significant_share(moved, groups, divisions))
 
 
 def setting_table(queries: int, groups: int) -> Fragment:
     """The study's test and this run's copy of it."""
-    said = {column: published.value(STUDY, "text 4.4", "paired t-test", column).printed
-            for column in ("groups of queries", "queries in each group", "threshold")}
     low, high = queries // groups, -(-queries // groups)
-    here = {"groups of queries": count(groups), "threshold": f"{ALPHA:g}",
-            "queries in each group": count(low) if low == high else f"{low:,} or {high:,}"}
-    return page.show_table("The paired t-test over sub-samples, in the study and here", ("setting", "published", "here"),
-                           [[name, said[name], here[name]] for name in said])
+    here = {"groups of queries": count(groups), "queries in each group": count(low) if low == high else f"{low:,} or {high:,}",
+            "threshold": f"{ALPHA:g}"}
+    return page.records_table("The paired t-test over sub-samples, in the study and here", (
+        {"setting": name, "published": published.value(STUDY, "text 4.4", "paired t-test", name).printed, "here": value}
+        for name, value in here.items()))
+
+
+def pair_of(models: Mapping[str, BiEncoder]) -> tuple[str, str]:
+    """The names of the first encoder, and of the same with the next backbone: they stand for BERT and DistilBERT.
+
+    With one backbone the second name is empty.
+    """
+    whole, first = next(iter(models.items()))
+    others = [name for name, model in models.items() if model.backbone != first.backbone
+              and (model.pooling, model.loss) == (first.pooling, first.loss)]
+    return whole, next(iter(others), "")
 
 
 def claims_table(systems: Mapping[str, Evaluation], models: Mapping[str, BiEncoder]) -> Fragment:
     """The chapter's claim: the encoder that stands for DistilBERT against the one that stands for BERT."""
     claim, (whole, half) = "distilbert-not-different-from-bert", pair_of(models)
     if not half:
-        return claims.judge("significance", {}, not_run={claim: "needs a second backbone, to stand for DistilBERT"})
-    reason = ("the first layers of one model, not a smaller model that was distilled from it: what cutting costs says nothing of "
-              "distillation")
+        return claims.judge("significance", {claim: "needs a second backbone, to stand for DistilBERT"})
     return claims.judge("significance", {claim: (systems[half], systems[whole])}, backbone=models[whole].backbone,
-                        incomparable={claim: reason} if is_packaged(models[half]) else {})
+                        incomparable={claim: CUT if models[half].backbone.startswith("packaged") else ""})
 
 
-def square(pairs: pd.DataFrame, column: str, names: Sequence[str]) -> pd.DataFrame:
+def square(pairs: pd.DataFrame, column: str, names: list[str]) -> pd.DataFrame:
     """One column of the pairs as a (systems, systems) table, alike on both sides of the diagonal."""
-    found = pd.DataFrame(0.0, index=list(names), columns=list(names))
-    for line in pairs.to_dict("records"):
-        found.loc[line["first"], line["second"]] = found.loc[line["second"], line["first"]] = float(line[column])
-    return found
+    upper = pairs.pivot(index="first", columns="second", values=column).reindex(index=names, columns=names).fillna(0.0)
+    return upper + upper.T
 
 
 def matrix(systems: Mapping[str, Evaluation], pairs: pd.DataFrame) -> Fragment:
@@ -86,16 +92,13 @@ def matrix(systems: Mapping[str, Evaluation], pairs: pd.DataFrame) -> Fragment:
 
 def rules_table(pairs: pd.DataFrame) -> Fragment:
     """How many pairs each rule calls different: the test and the correction one by one."""
-    study = pairs["p_groups"] < ALPHA
     rules = {f"{STUDYS}: means of sub-samples, t, no correction": "p_groups", "means of sub-samples, t, Holm": "holm_groups",
              "per query, permutation, no correction": "p", OURS: "holm"}
-    rows = []
-    for name, column in rules.items():
-        here = pairs[column] < ALPHA
-        alone = [count(int((a & ~b).sum())) for a, b in ((study, here), (here, study))]
-        rows.append([name, f"{here.sum():,} of {len(pairs):,}", *alone])
-    return page.show_table("Significant pairs by rule (p < 0.05)",
-                           ("rule", "significant", "only by the study's rule", "only by this one"), rows)
+    study, here = pairs["p_groups"] < ALPHA, {rule: pairs[column] < ALPHA for rule, column in rules.items()}
+    return page.records_table("Significant pairs by rule (p < 0.05)", (
+        {"rule": rule, "significant": f"{sure.sum():,} of {len(pairs):,}",
+         "only by the study's rule": count((study & ~sure).sum()), "only by this one": count((sure & ~study).sum())}
+        for rule, sure in here.items()))
 
 
 def disagreeing(pairs: pd.DataFrame) -> pd.DataFrame:
@@ -103,35 +106,29 @@ def disagreeing(pairs: pd.DataFrame) -> pd.DataFrame:
     return pairs[(pairs["p_groups"] < ALPHA) != (pairs["holm"] < ALPHA)]
 
 
+def pairs_table(systems: Mapping[str, Evaluation], pairs: pd.DataFrame, caption: str) -> Fragment:
+    """What each rule says of pairs."""
+    def rules(line: pd.Series) -> str:
+        return " and ".join(rule for rule, p in (("study", line["p_groups"]), ("per query", line["holm"])) if p < ALPHA)
+
+    return page.records_table(caption, (
+        {"pair": f"{line['first']} less {line['second']}", "significant": rules(line) or "neither",
+         "difference in RR@10": difference_cell(line["difference"], systems[line["first"]]), "Cohen's d": signed(line["d"], 2),
+         "p, sub-samples": p_value(line["p_groups"]), "significant in": f"{line['share']:.0%} of divisions",
+         "p, per query": p_value(line["p"]), "p, Holm": p_value(line["holm"])} for _, line in pairs.iterrows()), numeric_from=2)
+
+
 def disagreements(systems: Mapping[str, Evaluation], pairs: pd.DataFrame) -> Fragment:
     """The pairs on which the two rules differ, with what each says."""
     odd = disagreeing(pairs)
     if odd.empty:
         return page.prose(f"The two rules agree on all {len(pairs)} pairs.")
-    return page.show_table("Where the two rules disagree", HEADER, pair_rows(systems, odd), numeric_from=2)
+    return pairs_table(systems, odd, "Where the two rules disagree")
 
 
 def every_pair(systems: Mapping[str, Evaluation], pairs: pd.DataFrame) -> Fragment:
     """All pairs, to open on a click."""
-    shown = table("All pairs of systems", HEADER, pair_rows(systems, pairs), numeric_from=2)
-    return Fragment(details(f"All {len(pairs)} pairs", shown).text)
-
-
-HEADER = ("pair", "significant", "difference in RR@10", "Cohen's d", "p, sub-samples", "significant in", "p, per query",
-          "p, Holm")
-
-
-def pair_rows(systems: Mapping[str, Evaluation], pairs: pd.DataFrame) -> list[list]:
-    """A pair as a table's row."""
-    rows = []
-    for line in pairs.to_dict("records"):
-        by = [name for name, column in (("study", "p_groups"), ("per query", "holm")) if line[column] < ALPHA]
-        rows.append([f"{line['first']} less {line['second']}", " and ".join(by) or "neither",
-                     with_interval(measured(signed(line["difference"]), systems[line["first"]]),
-                                   interval(line["low"], line["high"], sign=True)),
-                     signed(line["d"], 2), p_value(line["p_groups"]), f"{line['share']:.0%} of divisions", p_value(line["p"]),
-                     p_value(line["holm"])])
-    return rows
+    return Fragment(details(f"All {len(pairs)} pairs", Html(pairs_table(systems, pairs, "All pairs of systems").html)).text)
 
 
 def why(pairs: pd.DataFrame, queries: int, groups: int, divisions: int) -> Fragment:
@@ -152,14 +149,12 @@ def finding(pairs: pd.DataFrame, models: Mapping[str, BiEncoder]) -> Fragment:
     """The chapter's last words."""
     whole, half = pair_of(models)
     study, ours = pairs["p_groups"] < ALPHA, pairs["holm"] < ALPHA
-    odd = len(disagreeing(pairs))
-    said = [f"Of {len(pairs):,} pairs the study's rule calls {study.sum():,} different, the test per query with Holm's "
-            f"correction {ours.sum():,}.", "They agree on every pair." if not odd else
-            f"They disagree on {odd:,}: {(study & ~ours).sum():,} differ by the study's rule alone, {(ours & ~study).sum():,} by "
-            "the other alone."]
-    alone = pairs[(pairs["first"] == whole) & (pairs["second"] == half)]
-    for line in alone.to_dict("records"):
+    text = [f"Of {len(pairs):,} pairs the study's rule calls {study.sum():,} different, the test per query with Holm's "
+            f"correction {ours.sum():,}.", "They agree on every pair." if (study == ours).all() else
+            f"They disagree on {(study != ours).sum():,}: {(study & ~ours).sum():,} differ by the study's rule alone, "
+            f"{(ours & ~study).sum():,} by the other alone."]
+    for _, line in pairs[(pairs["first"] == whole) & (pairs["second"] == half)].iterrows():
         sure = "significant" if line["p_groups"] < ALPHA else "not significant"
-        said.append(f"{half} against {whole}: {signed(-line['difference'])} in RR@10, by the study's own rule {sure} "
+        text.append(f"{half} against {whole}: {signed(-line['difference'].mean)} in RR@10, by the study's own rule {sure} "
                     f"(p {p_value(line['p_groups'])}), per query p {p_value(line['p'])}, Cohen's d {signed(-line['d'], 2)}.")
-    return page.prose(*said)
+    return page.prose(*text)
