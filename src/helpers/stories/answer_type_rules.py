@@ -25,29 +25,26 @@ def typed(queries: pd.DataFrame, rules: Sequence[Rule] = RULES) -> pd.Series:
 
 def labelled(source: Collection) -> pd.DataFrame | None:
     """All queries of the collection that have an answer type, with their split; None if it has no such label."""
-    frames = [source.queries(split).assign(split=split) for split in source.splits]
-    with_label = [frame[frame[LABEL].isin(TYPES)] for frame in frames if LABEL in frame]
-    found = pd.concat(with_label, ignore_index=True) if with_label else pd.DataFrame()
-    return None if found.empty else found
+    queries = pd.concat([source.queries(split).assign(split=split) for split in source.splits], ignore_index=True)
+    labelled = queries[queries[LABEL].isin(TYPES)] if LABEL in queries else queries.head(0)
+    return None if labelled.empty else labelled.reset_index(drop=True)
 
 
 def agreement_table(queries: pd.DataFrame | None) -> Fragment:
     """How often the rules give the collection's label, by split, as described and with our own rule."""
     if queries is None:
         return page.prose("This collection does not label its queries, so the rules cannot be checked on it.")
-    rows = []
+    records = []
     for split, part in queries.groupby("split", sort=False):
-        cells: list[Any] = [split, count(len(part))]
-        for rules in (RULES, WIDER):
+        record: dict[str, Any] = {"split": split, "queries": count(len(part))}
+        for which, rules in (("qtypes' rules", RULES), ("one rule more", WIDER)):
             given = typed(part, rules).to_numpy()
-            right = given == part[LABEL].to_numpy()
-            any_type = given != NONE
-            cells += [f"{any_type.mean():.1%}", f"{right.mean():.1%}", f"{right[any_type].mean():.1%}" if any_type.any() else ""]
-        rows.append(cells)
-    one = ("given a type", "right, of all", "right, of those")
-    header = ("split", "queries", *(f"{head} (qtypes' rules)" for head in one), *(f"{head} (one rule more)" for head in one))
+            right, any_type = given == part[LABEL].to_numpy(), given != NONE
+            record |= {f"given a type ({which})": f"{any_type.mean():.1%}", f"right, of all ({which})": f"{right.mean():.1%}",
+                       f"right, of those ({which})": f"{right[any_type].mean():.1%}" if any_type.any() else ""}
+        records.append(record)
     caption = "The rules against the collection's labels; the word lists were made on the Almanac's train queries"
-    return page.show_table(caption, header, rows)
+    return page.records_table(caption, records)
 
 
 def confusion(queries: pd.DataFrame | None, split: str) -> Fragment:
@@ -66,17 +63,14 @@ def rules_table(queries: pd.DataFrame | None, split: str) -> Fragment:
     if queries is None:
         return page.prose("")
     part = queries[queries["split"] == split]
-    decided = [decide(text, WIDER) or (NONE, NONE) for text in part["text"]]
-    frame = pd.DataFrame(decided, columns=["rule", "type"]).assign(right=[
-        kind == label for (_, kind), label in zip(decided, part[LABEL], strict=True)])
-    rows = []
-    for rule in WIDER:
-        mine = frame[frame["rule"] == rule.name]
-        right = f"{mine['right'].mean():.0%}" if len(mine) else ""
-        rows.append([rule.name.replace("_", " "), rule.looks_for, count(len(mine)), right])
-    rows.append(["no rule", "", count(int((frame["rule"] == NONE).sum())), ""])
-    return page.show_table(f"The rules in their order, the last that applies decides, on the queries of {split}",
-                           ("rule", "looks for", "decides", "right"), rows, numeric_from=2)
+    decided = pd.DataFrame([decide(text, WIDER) or (NONE, NONE) for text in part["text"]], columns=["rule", "type"])
+    right = (decided["type"] == part[LABEL].to_numpy()).groupby(decided["rule"]).mean()
+    counts = decided["rule"].value_counts()
+    meanings = {rule.name: rule.looks_for for rule in WIDER}
+    return page.records_table(f"The rules in their order, the last that applies decides, on the queries of {split}", (
+        {"rule": "no rule" if rule == NONE else rule.replace("_", " "), "looks for": meaning,
+         "decides": count(int(counts.get(rule, 0))), "right": f"{right[rule]:.0%}" if rule in right and rule != NONE else ""}
+        for rule, meaning in {**meanings, NONE: ""}.items()), numeric_from=2)
 
 
 def published_counts() -> dict[str, int]:
@@ -93,17 +87,16 @@ def counts_table(queries: pd.DataFrame, name: str) -> Fragment:
         queries: query_id, text, and answer_type if they are labelled.
         name: of the collection.
     """
-    given, said = typed(queries).value_counts(), published_counts()
-    labels = queries[LABEL].value_counts() if LABEL in queries else None
-    share = lambda number, of: Html(f"{number:,}<br><small>{number / of:.1%}</small>")
-    rows = []
-    for kind in (*TYPES, NONE):
-        cells: list[Any] = [kind, share(said[kind], sum(said.values()))]
-        cells += [] if labels is None else [share(int(labels.get(kind, 0)), len(queries))]
-        rows.append([*cells, share(int(given.get(kind, 0)), len(queries))])
-    heads = ["type", "the study's queries, qtypes"] + ([] if labels is None else [f"{name}, labels"]) + [f"{name}, our rules"]
-    caption = f"Answer types of {sum(said.values()):,} queries in the study and of {len(queries):,} here"
-    return page.show_table(caption, heads, rows)
+    columns = {"the study's queries, qtypes": pd.Series(published_counts())}
+    if LABEL in queries:
+        columns[f"{name}, labels"] = queries[LABEL].value_counts()
+    columns[f"{name}, our rules"] = typed(queries).value_counts()
+    counts = pd.DataFrame(columns).reindex([*TYPES, NONE]).fillna(0).astype(int)
+    of = dict.fromkeys(columns, len(queries)) | {"the study's queries, qtypes": int(counts.iloc[:, 0].sum())}
+    return page.records_table(
+        f"Answer types of {counts.iloc[:, 0].sum():,} queries in the study and of {len(queries):,} here",
+        ({"type": kind, **{head: Html(f"{counts[head][kind]:,}<br><small>{counts[head][kind] / of[head]:.1%}</small>")
+                           for head in columns}} for kind in counts.index))
 
 
 def own_queries(queries: pd.DataFrame) -> Fragment:

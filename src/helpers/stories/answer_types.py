@@ -32,7 +32,7 @@ def types_of(bed: Testbed) -> pd.Series:
 
 def in_order(types: pd.Series) -> pd.Series:
     """The same, sorted by type; queries without a type are left out."""
-    return pd.concat([types[types == kind] for kind in TYPES])
+    return types[types.isin(TYPES)].sort_values(key=lambda kinds: kinds.map(TYPES.index), kind="stable")
 
 
 def by_type_table(systems: Mapping[str, Evaluation], model: str, types: pd.Series) -> Fragment:
@@ -49,15 +49,14 @@ def by_type_table(systems: Mapping[str, Evaluation], model: str, types: pd.Serie
     corrected = corrected_p(pairs)
     rows, data = [], []
     for kind, group in groups.items():
-        said, printed = (published.value(STUDY, TABLE, row, kind) for row in ("BM25", beside))
-        verdict = row_verdict(printed, said, pairs.get(kind), corrected.get(kind))
-        word = "" if verdict is None else verdict.verdict if known else verdicts.INCOMPARABLE
-        rows.append([kind, count(published_counts()[kind]), count(len(group)), published_cell(said, said),
-                     group_cell(base, group), published_cell(printed, said), group_cell(encoder, group),
+        bm25, printed = (published.value(STUDY, TABLE, row, kind) for row in ("BM25", beside))
+        verdict = row_verdict(printed, bm25, pairs.get(kind), corrected.get(kind))
+        word = None if verdict is None else verdict.verdict if known else verdicts.INCOMPARABLE
+        rows.append([kind, count(published_counts()[kind]), count(len(group)), published_cell(bm25, bm25),
+                     group_cell(base, group), published_cell(printed, bm25), group_cell(encoder, group),
                      badge(word, verdicts.KINDS[word]) if word else "", *test_cells(pairs.get(kind), corrected.get(kind))])
-        measured_here = [("BM25", base, None), *([(beside, encoder, word or None)] if known else [])] if group else []
-        data += [table_value(published.value(STUDY, TABLE, row, kind), MEASURE, system.on(group).mean(MEASURE).mean,
-                             system.source, verdict) for row, system, verdict in measured_here]
+        for entry, system, said in [(bm25, base, None), (printed, encoder, word)][:1 + known] if group else []:
+            data.append(table_value(entry, MEASURE, system.on(group).mean(MEASURE).mean, system.source, said))
     header = ("type", "queries, study", "queries, here", "BM25, published", "BM25, measured", f"{beside}, published",
               f"{model}, measured", "verdict", "encoder less BM25", "p (t, perm.)")
     caption = f"{published.published_name(STUDY)}, table {TABLE}: mean reciprocal rank by answer type"
@@ -94,23 +93,16 @@ def labels_and_rules(systems: Mapping[str, Evaluation], bed: Testbed) -> Fragmen
     if LABEL not in bed.query_frame:
         return page.prose("This collection has no labels: the types above are those of the rules.")
     labels, given = types_of(bed), in_order(typed(bed.query_frame).loc[bed.judged])
-    rows = []
-    for kind in TYPES:
-        cells: list[Any] = [kind]
-        for types in (labels, given):
-            group = list(types.index[types == kind])
-            cells += [count(len(group)), *(group_cell(system, group) for system in systems.values())]
-        rows.append(cells)
-    header = ["type", *(f"{head}, {where}" for where in ("labels", "rules") for head in ("queries", *systems))]
-    return page.show_table("Mean reciprocal rank by the collection's labels and by the types of the rules", header, rows)
+    records: list[dict[str, Any]] = [{"type": kind} for kind in TYPES]
+    for record in records:
+        for where, types in (("labels", labels), ("rules", given)):
+            group = list(types.index[types == record["type"]])
+            record |= {f"queries, {where}": count(len(group)),
+                       **{f"{name}, {where}": group_cell(system, group) for name, system in systems.items()}}
+    return page.records_table("Mean reciprocal rank by the collection's labels and by the types of the rules", records)
 
 
 # ---- the claim ----
-
-def easy_and_hard(types: pd.Series) -> tuple[list[str], list[str]]:
-    """The questions for a location and those for an entity."""
-    return list(types.index[types == EASY]), list(types.index[types == HARD])
-
 
 def claims_table(systems: Mapping[str, Evaluation], model: str, types: pd.Series, backbone: str) -> Fragment:
     """The chapter's claim: the encoder's queries for a location beside those of each other common type."""
@@ -123,7 +115,7 @@ def claims_table(systems: Mapping[str, Evaluation], model: str, types: pd.Series
 
 def comparisons(systems: Mapping[str, Evaluation], types: pd.Series) -> dict[str, Unpaired]:
     """Location against entity for every system; empty where there are too few queries of either."""
-    easy, hard = easy_and_hard(types)
+    easy, hard = (list(types.index[types == kind]) for kind in (EASY, HARD))
     if min(len(easy), len(hard)) < FEWEST:
         return {}
     return {name: system.on(easy).unpaired_against(system.on(hard), MEASURE) for name, system in systems.items()}
@@ -144,11 +136,10 @@ def location_table(systems: Mapping[str, Evaluation], types: pd.Series, styles: 
             inside = comparisons({model: systems[model]}, types[styles.loc[types.index] == style])
             found |= {f"{model}, {style} queries": (systems[model], test) for test in inside.values()}
     corrected = corrected_p({name: test for name, (_, test) in found.items()})
-    rows = [[name, f"{test.sizes[0]:,} and {test.sizes[1]:,}",
-             difference_cell(test.difference, system), p_value(test.p_permutation), p_value(corrected[name])]
-            for name, (system, test) in found.items()]
-    header = ("system", f"{EASY} and {HARD} queries", f"{EASY} less {HARD}", "p (permutation)", "p (Holm)")
-    return page.show_table("Questions for a location against questions for an entity, unpaired", header, rows, numeric_from=2)
+    return page.records_table("Questions for a location against questions for an entity, unpaired", (
+        {"system": name, f"{EASY} and {HARD} queries": f"{test.sizes[0]:,} and {test.sizes[1]:,}",
+         f"{EASY} less {HARD}": difference_cell(test.difference, system), "p (permutation)": p_value(test.p_permutation),
+         "p (Holm)": p_value(corrected[name])} for name, (system, test) in found.items()), numeric_from=2)
 
 
 def finding(systems: Mapping[str, Evaluation], model: str, types: pd.Series, queries: pd.DataFrame | None,

@@ -26,10 +26,9 @@ NO_DENSE = "needs RepBERT, or a run that stands for it, and another first stage"
 
 def recalls(runs: Mapping[str, Step], bed: Testbed, depths: Sequence[int]) -> pd.DataFrame:
     """Recall at each depth (rows) of each first stage (columns)."""
-    names = {depth: f"R@{depth}" for depth in sorted(depths)}
-    means = {stage: bed.per_query(run.value(), list(names.values())).mean() for stage, run in runs.items()}
-    return pd.DataFrame({stage: [float(found[name]) for name in names.values()] for stage, found in means.items()},
-                        index=pd.Index(list(names), name="depth"))
+    names = {f"R@{depth}": depth for depth in sorted(depths)}
+    means = pd.DataFrame({stage: bed.per_query(run.value(), list(names)).mean() for stage, run in runs.items()})
+    return means.rename(index=names).rename_axis("depth")
 
 
 def reranked(runs: Mapping[str, Step], bed: Testbed, model: Scorer, depths: Sequence[int], aggregation: str) -> Reranked:
@@ -42,10 +41,9 @@ def reranked(runs: Mapping[str, Step], bed: Testbed, model: Scorer, depths: Sequ
 
 def recall_table(table: pd.DataFrame, runs: Mapping[str, Step]) -> Fragment:
     """Recall at each depth, a row a stage; the numbers link to the run's provenance."""
-    rows = []
-    for stage in table:
-        rows.append([label(str(stage)), *(linked(plain(value), runs[str(stage)]) for value in table[stage])])
-    return page.show_table("Recall of the first stages by depth", ("first stage", *map(str, table.index)), rows)
+    return page.records_table("Recall of the first stages by depth", (
+        {"first stage": label(stage), **{str(depth): linked(plain(table.loc[depth, stage]), run) for depth in table.index}}
+        for stage, run in runs.items()))
 
 
 def lines(table: pd.DataFrame) -> dict[str, pd.Series]:
@@ -53,17 +51,13 @@ def lines(table: pd.DataFrame) -> dict[str, pd.Series]:
     return {label(str(stage)): table[stage] for stage in table}
 
 
-def means(systems: Reranked) -> pd.DataFrame:
-    """RR@10 after re-ranking at each depth (rows) of each stage (columns)."""
-    return pd.DataFrame({stage: {depth: system.mean(MEASURE).mean for depth, system in found.items()}
-                         for stage, found in systems.items()})
-
-
 def figure(systems: Reranked) -> Fragment:
     """Figure 1b: RR@10 after re-ranking by depth, a line for each first stage."""
     if not systems:
         return page.prose(NOT_RERANKED)
-    return plots.curves(lines(means(systems)), "candidates re-ranked", MEASURE,
+    means = pd.DataFrame({stage: {depth: system.mean(MEASURE).mean for depth, system in by_depth.items()}
+                          for stage, by_depth in systems.items()})
+    return plots.curves(lines(means), "candidates re-ranked", MEASURE,
                         "RR@10 of the re-ranker by the number of candidates, as in figure 1b.")
 
 
@@ -76,34 +70,27 @@ def table(systems: Reranked, baseline: str) -> Fragment:
         base = systems[baseline][depth]
         tests = {stage: systems[stage][depth].against(base, MEASURE) for stage in stages if stage != baseline}
         corrected = corrected_p(tests)
-        said = {stage: published_value(depth, stage) for stage in stages}
-        cells: list[Any] = []
-        for stage in stages:
+        entries = {stage: published.load(STUDY).get((TABLE, str(depth), STUDIED.get(stage, ""))) for stage in stages}
+        cells: list[Any] = [depth]
+        for stage, entry in entries.items():
             system, mean = systems[stage][depth], systems[stage][depth].mean(MEASURE)
             mark = "†" if corrected.get(stage, 1.0) < verdicts.ALPHA else ""
             gain = f" ({percent(mean.mean, base.mean(MEASURE).mean)})" if stage in tests else ""
-            below = interval(mean.low, mean.high) + (f"; study {printed(depth, stage)}" if said[stage] else "")
+            below = interval(mean.low, mean.high) + (f"; study {printed(entry)}" if entry else "")
             cells.append(with_interval(measured(plain(mean.mean) + mark + gain, system), below))
-            entry = said[stage]
-            verdict = row_verdict(entry, said[baseline], tests.get(stage), corrected.get(stage))
             if entry is not None:
+                verdict = row_verdict(entry, entries[baseline], tests.get(stage), corrected.get(stage))
                 data.append(table_value(entry, MEASURE, mean.mean, system.source, verdict.verdict if verdict else None))
-        rows.append([depth, *cells])
+        rows.append(cells)
     caption = (f"{published.published_name(STUDY)}, table {TABLE}: {MEASURE} after re-ranking, measured, with the gain over "
                f"{label(baseline)} and the study's value († p < 0.05 after Holm's correction within a depth)")
     return page.show_table(caption, ("depth", *map(label, stages)), rows, values=data)
 
 
-def published_value(depth: int, stage: str) -> published.Entry | None:
-    """The study's RR@10 at a depth over a stage, if it has one."""
-    return published.load(STUDY).get((TABLE, str(depth), STUDIED.get(stage, "")))
-
-
-def printed(depth: int, stage: str) -> str:
-    """That value as printed, with the printed gain over BM25's candidates."""
-    column = STUDIED[stage]
-    gain = published.load(STUDY).get((TABLE, str(depth), f"{column} / improvement"))
-    return published.value(STUDY, TABLE, str(depth), column).printed + (f" ({gain.printed}%)" if gain else "")
+def printed(entry: published.Entry, gain: str = "improvement") -> str:
+    """A value as printed, with the printed gain over the baseline, in a column of its own."""
+    change = published.load(STUDY).get((entry.table, entry.row, f"{entry.column} / {gain}"))
+    return entry.printed + (f" ({change.printed}%)" if change else "")
 
 
 def percent(value: float, base: float) -> str:
@@ -119,9 +106,8 @@ def claims_table(systems: Reranked, dense: str, baseline: str, backbone: str) ->
     """
     small, converge = "repbert-candidates-best-at-small-depths", "first-stages-converge-at-depth"
     rivals = exact_match(list(systems), dense)
-    if not systems or dense not in systems or baseline not in systems or not rivals:
-        reason = NO_DENSE if systems else NOT_RERANKED.rstrip(".")
-        return claims.judge("depth", {}, not_run={small: reason, converge: reason})
+    if not {dense, baseline} <= set(systems) or not rivals:
+        return claims.judge("depth", dict.fromkeys((small, converge), NO_DENSE if systems else NOT_RERANKED.rstrip(".")))
     least, most = min(systems[dense]), max(systems[dense])
     first, last = (lead(systems, dense, baseline, depth) for depth in (least, most))
     beside = {label(rival): (systems[dense][least], systems[rival][least]) for rival in rivals}
@@ -134,11 +120,6 @@ def lead(systems: Reranked, dense: str, baseline: str, depth: int) -> Evaluation
     return systems[dense][depth].less(systems[baseline][depth])
 
 
-def best_rival(systems: Reranked, dense: str, depth: int) -> str:
-    """The exact-match stage whose candidates rank best after re-ranking at a depth."""
-    return max(exact_match(list(systems), dense), key=lambda stage: systems[stage][depth].mean(MEASURE).mean)
-
-
 def finding(recall: pd.DataFrame, systems: Reranked, dense: str, baseline: str) -> Fragment:
     """The chapter's last words."""
     least, most = recall.index.min(), recall.index.max()
@@ -148,12 +129,11 @@ def finding(recall: pd.DataFrame, systems: Reranked, dense: str, baseline: str) 
     if dense not in systems or baseline not in systems:
         return page.prose(*text)
     least, most = min(systems[dense]), max(systems[dense])
-    first_lead, last_lead = (lead(systems, dense, baseline, depth) for depth in (least, most))
-    near, far = (systems[dense][depth].against(systems[baseline][depth], MEASURE) for depth in (least, most))
+    near, far = (effect(systems[dense][depth].against(systems[baseline][depth], MEASURE)) for depth in (least, most))
+    change = lead(systems, dense, baseline, most).against(lead(systems, dense, baseline, least), MEASURE)
     text += [f"After re-ranking {least} candidates, those of {label(dense)} against those of {label(baseline)} change {MEASURE} "
-             f"by {effect(near)}; after {most}, by {effect(far)}.",
-             "From the smallest to the largest depth that difference changes by "
-             f"{effect(last_lead.against(first_lead, MEASURE))}."]
+             f"by {near}; after {most}, by {far}.",
+             f"From the smallest to the largest depth that difference changes by {effect(change)}."]
     if rivals := exact_match(list(systems), dense):
         rival = max(rivals, key=lambda stage: systems[stage][most].mean(MEASURE).mean)
         text.append(f"At the largest depth the best of the other stages, {label(rival)}, stands at "

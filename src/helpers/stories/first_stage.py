@@ -1,7 +1,6 @@
 """The chapter *First stages* (Zhan et al. 2020, table 1)."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,7 +10,7 @@ from helpers.data.texts import Texts
 from helpers.evaluation import published
 from helpers.pages import claims, page, plots
 from helpers.pages.compare import mean_cell, table_value
-from helpers.pages.fragments import Fragment, Html, linked
+from helpers.pages.fragments import Fragment, linked
 from helpers.pages.numbers import count, plain, signed
 from helpers.retrieval.word_weights import top_weighted_terms
 from helpers.steps import Step
@@ -27,16 +26,11 @@ LATENCY = "Latency / (ms/query)"
 NO_REPBERT = "needs RepBERT among the stages"
 
 
-def strongest(systems: Mapping[str, Evaluation], names: Sequence[str]) -> str | None:
-    """Of the named stages that were measured, the one with the highest RR@10."""
-    return max((name for name in names if name in systems), key=lambda name: systems[name].mean("RR@10").mean, default=None)
-
-
 def claims_table(systems: Mapping[str, Evaluation], backbone: str) -> Fragment:
     """The chapter's claim: RepBERT beside each of the stages that improve exact match."""
     claim = "repbert-beats-improved-exact-match"
     if "repbert" not in systems:
-        return claims.judge("first_stage", {}, not_run={claim: NO_REPBERT})
+        return claims.judge("first_stage", {claim: NO_REPBERT})
     pairs = {label(rival): (systems["repbert"], systems[rival]) for rival in IMPROVED if rival in systems}
     return claims.judge("first_stage", {claim: pairs}, backbone=backbone)
 
@@ -50,37 +44,27 @@ def sizes(recipes: FirstStages, names: Sequence[str], bed: Testbed) -> dict[str,
 def table(systems: Mapping[str, Evaluation], latency: Step | None, sizes: Mapping[str, Step]) -> Fragment:
     """Every stage: effectiveness, latency beside the study's, and the room that its index takes."""
     said = published.column(STUDY, TABLE, LATENCY)
-    times = timings(latency)
-    rows, data, recall = [], [], recall_of(next(iter(systems.values())))
+    times, data, records = timings(latency), [], []
     for name, system in systems.items():
         known = said.get(ROWS.get(name, ""))
-        cells: list[Html | str] = ["", "", ""]
+        record = {"first stage": system.label,
+                  **{measure: mean_cell(system, measure) for measure in ("RR@10", recall_of(system))},
+                  "ms/query, published": known.printed if known else "", "ms/query, here": "", "of which": "", "index": ""}
         if latency is not None and name in times:
-            cells = [linked(milliseconds(times[name]), latency), parts(times[name]),
-                     linked(f"{sizes[name].value()['bytes'] / 1e6:.1f} MB", sizes[name])]
+            spent = times[name]
+            record |= {"ms/query, here": linked(rounds_cell(per_query(spent), lambda value: plain(value, 1)), latency),
+                       "index": linked(f"{sizes[name].value()['bytes'] / 1e6:.1f} MB", sizes[name])}
+            if "encode" in spent:  # what the time goes to
+                record["of which"] = ", ".join(f"{part} {plain(np.median(spent[part]), 1)}" for part in ("encode", "search"))
             if known is not None:
-                data.append(table_value(known, "milliseconds_per_query", float(np.median(per_query(times[name]))), latency))
-        rows.append([system.label, *(mean_cell(system, measure) for measure in ("RR@10", recall)),
-                     known.printed if known else "", *cells])
-    header = ("first stage", "RR@10", recall, "ms/query, published", "ms/query, here", "of which", "index")
-    return page.show_table("First stages: effectiveness, latency and size", header, rows, values=data)
+                data.append(table_value(known, "milliseconds_per_query", float(np.median(per_query(spent))), latency))
+        records.append(record)
+    return page.records_table("First stages: effectiveness, latency and size", records, values=data)
 
 
 def timings(latency: Step | None) -> dict[str, dict[str, list[float]]]:
     """Milliseconds of each round, by stage; nothing without a measurement."""
     return {} if latency is None else latency.value()["stages"]
-
-
-def milliseconds(found: Mapping[str, list[float]]) -> Html:
-    """The median over rounds, with the fastest and the slowest below."""
-    return rounds_cell(per_query(dict(found)), lambda value: plain(value, 1))
-
-
-def parts(found: Mapping[str, list[float]]) -> str:
-    """What the time goes to, for a stage that encodes the query first."""
-    if "encode" not in found:
-        return ""
-    return ", ".join(f"{name} {plain(float(np.median(found[name])), 1)}" for name in ("encode", "search"))
 
 
 def figure(systems: Mapping[str, Evaluation], latency: Step | None) -> Fragment:
@@ -101,7 +85,15 @@ def baseline(systems: Mapping[str, Evaluation]) -> str:
 
 def deepct_training(recipes: FirstStages, names: Sequence[str]) -> Fragment:
     """What DeepCT learned from, if it is among the stages."""
-    return targets_sentence(recipes.deepct.log.value()) if "deepct" in names else page.prose("DeepCT is not among the stages.")
+    if "deepct" not in names:
+        return page.prose("DeepCT is not among the stages.")
+    log = recipes.deepct.log.value()
+    alone, used = log["passages_of_one_query"] / log["passages_in_all"], log["words_in_queries"] / log["words"]
+    return page.prose(
+        f"The training passages hold {count(log['words'])} words, each counted once a passage; "
+        f"{count(log['words_in_queries'])} of them ({used:.1%}) stand in a query of their passage.",
+        f"{alone:.1%} of the {count(log['passages_in_all'])} passages have a single query, so that the recall of a word is "
+        "mostly one or zero.")
 
 
 def weights_table(recipes: FirstStages, bed: Testbed, systems: Mapping[str, Evaluation], examples: int, words: int) -> Fragment:
@@ -125,22 +117,13 @@ def weights_table(recipes: FirstStages, bed: Testbed, systems: Mapping[str, Eval
                            ("query", "relevant passage", "heaviest words", "RR@10 against BM25"), rows, numeric_from=3)
 
 
-def targets_sentence(log: Mapping[str, Any]) -> Fragment:
-    """What DeepCT learned from."""
-    alone, used = log["passages_of_one_query"] / log["passages_in_all"], log["words_in_queries"] / log["words"]
-    return page.prose(
-        f"The training passages hold {count(log['words'])} words, each counted once a passage; "
-        f"{count(log['words_in_queries'])} of them ({used:.1%}) stand in a query of their passage.",
-        f"{alone:.1%} of the {count(log['passages_in_all'])} passages have a single query, so that the recall of a word is "
-        "mostly one or zero.")
-
-
 def finding(systems: Mapping[str, Evaluation]) -> Fragment:
     """The chapter's last words."""
     sentences = [f"{system.label} against BM25: RR@10 {effect(system.against(systems['bm25'], 'RR@10'))}."
                  for name, system in systems.items() if name != "bm25"] if "bm25" in systems else []
-    rival = strongest(systems, IMPROVED)
-    if rival and "repbert" in systems:
+    improved = [name for name in IMPROVED if name in systems]
+    if improved and "repbert" in systems:
+        rival = max(improved, key=lambda name: systems[name].mean("RR@10").mean)
         recall = recall_of(systems["repbert"])
         sentences.append(f"RepBERT against {label(rival)}: RR@10 {effect(systems['repbert'].against(systems[rival], 'RR@10'))}, "
                          f"{recall} {effect(systems['repbert'].against(systems[rival], recall))}.")

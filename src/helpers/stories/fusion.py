@@ -7,10 +7,10 @@ from helpers.evaluation import published, verdicts
 from helpers.evaluation.significance import Paired
 from helpers.pages import claims, page
 from helpers.pages.compare import corrected_p, measured, row_verdict, table_value, with_interval
-from helpers.pages.fragments import Fragment
+from helpers.pages.fragments import Fragment, Html
 from helpers.pages.numbers import interval, p_value, plain, signed
 from helpers.retrieval.fusion import RRF, SUM
-from helpers.stories.depth import percent
+from helpers.stories.depth import percent, printed
 from helpers.stories.fused import Fused
 from helpers.stories.stages import IMPROVED, STUDIED, STUDIED_DEPTH, STUDY, backbone_of, exact_match, label, recall_of, stand_in
 from helpers.stories.wording import effect
@@ -39,7 +39,7 @@ def matrix(fused: Fused, table: str, measure: str = "") -> Fragment:
             mark = "†" if corrected.get((a, b), 1.0) < verdicts.ALPHA else ""
             change = "" if a == b else f" ({percent(mean, base.mean(measure).mean)})"
             shown = measured(plain(mean) + mark + change, system)
-            cells.append(with_interval(shown, f"study {printed(said)}") if said else shown)
+            cells.append(with_interval(shown, f"study {printed(said, 'change')}") if said else shown)
             if said is not None:
                 verdict = row_verdict(said, published_value(table, a, a), tests.get((a, b)), corrected.get((a, b)))
                 word = None if verdict is None else verdict.verdict if comparable else verdicts.INCOMPARABLE
@@ -58,12 +58,6 @@ def published_value(table: str, a: str, b: str) -> published.Entry | None:
         return None
     entry = published.load(STUDY).get((table, STUDIED[a], f"+{STUDIED[b]}"))
     return entry if entry is not None and entry.system == (a if a == b else f"{a}-plus-{b}") else None
-
-
-def printed(entry: published.Entry) -> str:
-    """A value with the printed change against the row's stage."""
-    change = published.load(STUDY).get((entry.table, entry.row, f"{entry.column} / change"))
-    return entry.printed + (f" ({change.printed}%)" if change else "")
 
 
 def order(fused: Fused, pair: tuple[str, str]) -> tuple[str, str]:
@@ -87,25 +81,21 @@ def others(fused: Fused) -> dict[str, Mapping[tuple[str, str], Evaluation]]:
 
 def methods_table(fused: Fused, measure: str, tests: Mapping[Any, tuple[Paired, float]]) -> Fragment:
     """Each pair: the better stage alone, the merge in its better order, and what the other two methods add to it."""
-    rows = []
+    def cell(system: Evaluation, below: str) -> Html:
+        return with_interval(measured(plain(system.mean(measure).mean), system), below)
+
+    records = []
     for pair in fused.ranks:
-        best = max((fused.alone[name] for name in pair), key=lambda system: system.mean(measure).mean)
-        first, second = order(fused, pair)
-        cells = [with_mean(best, measure, best.label),
-                 with_mean(fused.merged[first, second], measure, f"{label(first)} first")]
+        best, merged = max((fused.alone[name] for name in pair), key=lambda system: system.mean(measure).mean), order(fused, pair)
+        records.append({"pair": f"{label(pair[0])} and {label(pair[1])}", "better stage alone": cell(best, best.label),
+                        "alternating merge": cell(fused.merged[merged], f"{label(merged[0])} first")})
         for name, systems in others(fused).items():
             test, p = tests[pair, name]
             weight = f"weight {fused.weights[pair]:.1f} of {label(pair[0])}; " if name == SUM else ""
             d = interval(test.difference.low, test.difference.high, sign=True)
-            cells.append(with_mean(systems[pair], measure, f"{weight}{signed(test.difference.mean)} {d}, p {p_value(p)}"))
-        rows.append([f"{label(pair[0])} and {label(pair[1])}", *cells])
-    caption = f"{measure} by method; below the last two, their difference from the merge (p corrected by Holm's method)"
-    return page.show_table(caption, ("pair", "better stage alone", "alternating merge", *others(fused)), rows)
-
-
-def with_mean(system: Evaluation, measure: str, below: str) -> Any:
-    """A mean, linked, with a remark below."""
-    return with_interval(measured(plain(system.mean(measure).mean), system), below)
+            records[-1][name] = cell(systems[pair], f"{weight}{signed(test.difference.mean)} {d}, p {p_value(p)}")
+    return page.records_table(
+        f"{measure} by method; below the last two, their difference from the merge (p corrected by Holm's method)", records)
 
 
 def uncut_sentence(fused: Fused, dense: str, baseline: str, depth: int) -> Fragment:
@@ -114,10 +104,9 @@ def uncut_sentence(fused: Fused, dense: str, baseline: str, depth: int) -> Fragm
     pair = (dense, other) if (dense, other) in fused.uncut else (other, dense)
     if pair not in fused.uncut:
         return page.prose("With these stages there is no merge to leave uncut.")
-    said = {column: published.value(STUDY, "text 4.5.1", "RepBERT+docTTTTTquery", column).printed
-            for column in ("Recall@2000 without truncation", "Recall@1000 after truncation")}
+    without, after = (published.value(STUDY, "text 4.5.1", "RepBERT+docTTTTTquery", column).printed
+                      for column in ("Recall@2000 without truncation", "Recall@1000 after truncation"))
     whole, kept = fused.uncut[pair].mean(f"R@{2 * depth}").mean, fused.merged[dense, other].mean(f"R@{depth}").mean
-    without, after = said.values()
     return page.prose(
         f"The cut drops what both lists hold together beyond {depth} texts: recall of {label(dense)} with {label(other)} is "
         f"{plain(kept)} after it and {plain(whole)} without it, where the study's RepBERT with docTTTTTquery has {after} and "
@@ -134,24 +123,18 @@ def partner(fused: Fused, dense: str, baseline: str) -> str:
 
 def claims_table(fused: Fused, dense: str, baseline: str, backbone: str, depth: int) -> Fragment:
     """The chapter's claims: RepBERT with docTTTTTquery beside itself, and with BM25 beside each of the two alone."""
-    names, missing, apart, controls = list(fused.alone), {}, {}, {}
-    pairs: dict[str, claims.Pair | dict[str, claims.Pair]] = {}
-    other = partner(fused, dense, baseline)
-    if dense in names and other:
-        pairs[BEATS] = (fused.merged[dense, other], fused.alone[dense])
-        controls[BEATS] = (fused.merged[dense, other], fused.alone[other])
-        if other != "doctttttquery":
-            apart[BEATS] = f"{label(other)} stands for docTTTTTquery"
-    else:
-        missing[BEATS] = "needs RepBERT, or a run that stands for it, and a stage that stands for docTTTTTquery"
-    if dense in names and baseline in names and dense != baseline:
-        pairs[RAISES] = dict(zip(claims.load()[RAISES].pairs, ((fused.merged[dense, baseline], fused.alone[name])
-                                                               for name in (dense, baseline)), strict=True))
-        if depth != STUDIED_DEPTH:
-            apart[RAISES] = f"recall in lists of {depth}, not {STUDIED_DEPTH:,}"
-    else:
-        missing[RAISES] = "needs RepBERT, or a run that stands for it, and BM25"
-    return claims.judge("fusion", pairs, backbone=backbone_of(dense, backbone), not_run=missing, controls=controls,
+    other, alone, needs = partner(fused, dense, baseline), fused.alone, "needs RepBERT, or a run that stands for it, and"
+    pairs: dict[str, claims.Pair | dict[str, claims.Pair] | str] = {
+        BEATS: f"{needs} a stage that stands for docTTTTTquery", RAISES: f"{needs} BM25"}
+    apart, controls = {}, {}
+    if dense in alone and other:
+        pairs[BEATS], controls[BEATS] = ((fused.merged[dense, other], alone[name]) for name in (dense, other))
+        apart[BEATS] = "" if other == "doctttttquery" else f"{label(other)} stands for docTTTTTquery"
+    if {dense, baseline} <= set(alone) and dense != baseline:
+        pairs[RAISES] = {name: (fused.merged[dense, baseline], alone[stage])
+                         for name, stage in zip(claims.load()[RAISES].pairs, (dense, baseline), strict=True)}
+        apart[RAISES] = "" if depth == STUDIED_DEPTH else f"recall in lists of {depth}, not {STUDIED_DEPTH:,}"
+    return claims.judge("fusion", pairs, backbone=backbone_of(dense, backbone), controls=controls,
                         incomparable={**apart, **stand_in(dense, pairs)}, measures={RAISES: f"R@{depth}"})
 
 

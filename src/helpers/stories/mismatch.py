@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import pandas as pd
 
@@ -16,13 +15,13 @@ from helpers.pages.numbers import count, p_value, plain
 from helpers.retrieval.consistency import MEASURE as FACTOR
 from helpers.retrieval.consistency import consistency, consistency_at_depth, means
 from helpers.steps import Step
-from helpers.stories import candidates, training
+from helpers.stories import training
+from helpers.stories.depth import reranked
 from helpers.stories.stages import backbone_of, exact_match, label, stand_in
 from helpers.stories.wording import effect
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.evaluated import Evaluation
 from helpers.systems.reranker import Reranker
-from helpers.systems.reranking_experiment import RerankingExperiment
 from helpers.systems.testbed import Testbed
 
 MEASURE = "RR@10"
@@ -60,11 +59,9 @@ def by_depth(found: Mapping[str, Step], depths: Sequence[int]) -> dict[str, dict
 
 def table(systems: Mapping[str, Mapping[int, Evaluation]]) -> Fragment:
     """The factor of every stage at every depth, with its interval over queries."""
-    rows = []
-    for stage, depths in systems.items():
-        rows.append([label(stage), *(mean_cell(system, FACTOR) for system in depths.values())])
-    return page.show_table("Consistency factor by depth (95 % intervals over queries)",
-                           ("first stage", *map(str, next(iter(systems.values())))), rows)
+    return page.records_table("Consistency factor by depth (95 % intervals over queries)", (
+        {"first stage": label(stage), **{str(depth): mean_cell(system, FACTOR) for depth, system in by_depth.items()}}
+        for stage, by_depth in systems.items()))
 
 
 def chance(bed: Testbed, reference: Step) -> Fragment:
@@ -88,11 +85,8 @@ def both(runs: Mapping[str, Step], reference: str, dense: str) -> list[str]:
 def crossed(trained: Mapping[str, Reranker], runs: Mapping[str, Step], bed: Testbed, depths: Sequence[int],
             aggregation: str) -> dict[tuple[str, str], dict[int, Evaluation]]:
     """Every re-ranker over the candidates of every stage, scored once at the largest depth; nothing for no depths."""
-    if not depths:
-        return {}
-    return {(name, stage): candidates.evaluations(RerankingExperiment(bed, run, max(depths), aggregation, (MEASURE,)), model,
-                                                  depths)
-            for name, model in trained.items() for stage, run in runs.items()}
+    return {(name, stage): dict(systems) for name, model in trained.items()
+            for stage, systems in reranked(runs, bed, model, depths, aggregation).items()}
 
 
 def crossed_table(systems: Crossed) -> Fragment:
@@ -103,33 +97,24 @@ def crossed_table(systems: Crossed) -> Fragment:
     tests = {(stage, depth): systems[DENSE_NEGATIVES, stage][depth].against(systems[BM25_NEGATIVES, stage][depth], MEASURE)
              for stage, depth in pairs}
     corrected = corrected_p(tests)
-    rows: list[list[Any]] = []
-    for stage, depth in pairs:
-        cells = [mean_cell(systems[name, stage][depth], MEASURE) for name in (BM25_NEGATIVES, DENSE_NEGATIVES)]
-        rows.append([f"{label(stage)}, depth {depth}", *cells, difference_cell(tests[stage, depth].difference),
-                     p_value(corrected[stage, depth])])
-    header = ("candidates", BM25_NEGATIVES, DENSE_NEGATIVES, "difference", "p")
-    return page.show_table(f"{MEASURE} of the re-ranker by its training and its candidates (p corrected by Holm's method)",
-                           header, rows)
+    return page.records_table(f"{MEASURE} of the re-ranker by its training and its candidates (p corrected by Holm's method)", (
+        {"candidates": f"{label(stage)}, depth {depth}",
+         **{name: mean_cell(systems[name, stage][depth], MEASURE) for name in (BM25_NEGATIVES, DENSE_NEGATIVES)},
+         "difference": difference_cell(tests[stage, depth].difference), "p": p_value(corrected[stage, depth])}
+        for stage, depth in pairs))
 
 
 def claims_table(found: Mapping[str, Step], systems: Crossed, dense: str, reference: str, depth: int, backbone: str) -> Fragment:
     """The chapter's claims: how far RepBERT's candidates differ, and whether they lose to docTTTTTquery's at depth."""
-    pairs: dict[str, claims.Pair | dict[str, claims.Pair]] = {}
-    missing = {}
+    pairs: dict[str, claims.Pair | dict[str, claims.Pair] | str] = {DIFFERS: NO_OTHER, MATTERS: NOT_EXPANDED}
     rivals = [stage for stage in exact_match(list(found), dense) if stage != reference]
     if dense in found and rivals:
         values = systems_at(found, depth)
         pairs[DIFFERS] = {label(rival): (values[dense], values[rival]) for rival in rivals}
-    else:
-        missing[DIFFERS] = NO_OTHER
     if {(BM25_NEGATIVES, dense), (BM25_NEGATIVES, EXPANDED)} <= set(systems):
         most = max(systems[BM25_NEGATIVES, dense])
         pairs[MATTERS] = (systems[BM25_NEGATIVES, dense][most], systems[BM25_NEGATIVES, EXPANDED][most])
-    else:
-        missing[MATTERS] = NOT_EXPANDED
-    return claims.judge("mismatch", pairs, backbone=backbone_of(dense, backbone), not_run=missing,
-                        incomparable=stand_in(dense, pairs))
+    return claims.judge("mismatch", pairs, backbone=backbone_of(dense, backbone), incomparable=stand_in(dense, pairs))
 
 
 def interaction(systems: Crossed, dense: str, reference: str) -> Paired | None:

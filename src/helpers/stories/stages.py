@@ -1,5 +1,6 @@
 """What the chapters on RepBERT share: names of first stages, their runs and evaluations, and the depth of the lists."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -91,24 +92,25 @@ def depth_note(bed: Testbed, depth: int) -> Fragment:
 
 def cost_table(runs: Mapping[str, Step]) -> Fragment:
     """What each stage cost: its training, the work on the whole collection, and the search for all queries."""
-    rows = []
+    records = []
     for name in (name for name in runs if name in STAGES):
         manifest = runs[name].entry().manifest
-        spent = seconds_of(manifest)
-        parts = [sum(spent.get(step, 0.0) for step in steps) for steps in (TRAININGS.get(name, ()), PREPARATIONS.get(name, ()))]
-        rows.append([label(name), *(seconds(part) if part else "" for part in parts), seconds(manifest["seconds"])])
-    return page.show_table("What the first stages cost", ("first stage", "training", "all texts", "search, all queries"), rows)
+        before = seconds_of(manifest)
+        training, texts = (sum(before[step] for step in steps.get(name, ())) for steps in (TRAININGS, PREPARATIONS))
+        records.append({"first stage": label(name), "training": seconds(training) if training else "",
+                        "all texts": seconds(texts) if texts else "", "search, all queries": seconds(manifest["seconds"])})
+    return page.records_table("What the first stages cost", records)
 
 
-def seconds_of(manifest: Mapping[str, Any]) -> dict[str, float]:
+def seconds_of(manifest: Mapping[str, Any]) -> Counter[str]:
     """The seconds of every step before a run, by the step's name; one that was used twice counts once."""
-    found: dict[str, tuple[str, float]] = {}
+    used: dict[str, tuple[str, float]] = {}
     waiting = list(manifest.get("inputs", []))
     while waiting:
         part = waiting.pop()
-        found[part["key"]] = (part["step"], float(part.get("seconds", 0.0)))
+        used[part["key"]] = (part["step"], float(part.get("seconds", 0.0)))
         waiting += part.get("inputs", [])
-    total: dict[str, float] = {}
-    for step, spent in found.values():
-        total[step] = total.get(step, 0.0) + spent
+    total: Counter[str] = Counter()
+    for step, spent in used.values():
+        total[step] += spent  # type: ignore[assignment]
     return total
