@@ -9,7 +9,6 @@ from helpers.evaluation import published
 from helpers.evaluation.verdicts import ALPHA
 from helpers.networks import backbone
 from helpers.pages import page, plots
-from helpers.pages.compare import measures_table
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain, seconds
 from helpers.steps import Step
@@ -35,9 +34,9 @@ def settings_table(pretraining: Pretraining, log: dict[str, Any]) -> Fragment:
             "learning rate": f"{pretraining.learning_rate:g}", "warmup ratio": pretraining.warmup}
     counts = {"texts": "texts", "tokens in an epoch": "tokens", "optimiser steps": "steps", "parameters kept": "parameters",
               "parameters in training": "parameters_in_training"}
-    rows = [[name, said.get(name, ""), value] for name, value in ours.items()]
-    rows += [[name, "", count(log[key])] for name, key in counts.items()]
-    return page.show_table("The pre-training, as in the study and here", ("", "published", "this run"), rows)
+    ours |= {name: count(log[key]) for name, key in counts.items()}
+    return page.records_table("The pre-training, as in the study and here", (
+        {"": name, "published": said.get(name, ""), "this run": value} for name, value in ours.items()))
 
 
 def curves(logs: Mapping[str, dict[str, Any]], key: str) -> dict[str, pd.Series]:
@@ -85,11 +84,6 @@ def searched(starts: Mapping[str, Step | None], spec: str, bed: Testbed, max_len
     return found
 
 
-def table(systems: Mapping[str, Evaluation]) -> Fragment:
-    """All of them, with intervals."""
-    return measures_table("Search by starting points as they are, not fine-tuned", systems, MEASURES)
-
-
 def finding(systems: Mapping[str, Evaluation]) -> Fragment:
     """Whether the pre-training put texts into [CLS], before any fine-tuning."""
     measure = MEASURES[1]
@@ -118,10 +112,7 @@ def leads(first: Evaluation, second: Evaluation, measure: str) -> bool:
 
 def cost(logs: Mapping[str, Step]) -> Fragment:
     """What each pre-training cost."""
-    rows = []
-    for name, log in logs.items():
-        made = next(iter(log.entry().manifest["inputs"]))
-        value = log.value()
-        rows.append([name, count(value["steps"]), count(value["tokens"]), seconds(made["seconds"])])
-    header = ("starting point", "optimiser steps", "tokens in an epoch", "time")
-    return page.show_table("What each pre-training cost", header, rows)
+    return page.records_table("What each pre-training cost", (
+        {"starting point": name, "optimiser steps": count(log.value()["steps"]),
+         "tokens in an epoch": count(log.value()["tokens"]), "time": seconds(log.entry().manifest["inputs"][0]["seconds"])}
+        for name, log in logs.items()))

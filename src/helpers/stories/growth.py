@@ -74,15 +74,12 @@ def growth_table(found: Measurements) -> Fragment:
     section = found.section("growth")
     if section is None:
         return page.prose(f"Growth: {NOT_YET}.")
-    rows = []
-    for name, points in section["axes"].items():
-        verdict = badge("linear", "yes") if is_linear(points) else badge("not linear", "no")
-        parts = [[count(p["size"]), speed_text(middle(p["seconds"])), speed_text(p["megabytes"])] for p in points]
-        rows.append([name, *(" · ".join(column) for column in zip(*parts, strict=True)), plain(slope(points, "seconds"), 2),
-                     plain(slope(points, "megabytes"), 2), verdict])
-    return page.show_table("Growth: an exponent of one is exact proportion; time may be a tenth off, memory a tenth above",
-                           ("what grows", "sizes", "seconds", "peak memory added (MB)", "exponent, time", "exponent, memory",
-                            "verdict"), rows)
+    return page.records_table("Growth: an exponent of one is exact proportion; time may be a tenth off, memory a tenth above", (
+        {"what grows": name, "sizes": " · ".join(count(p["size"]) for p in points),
+         **{label: " · ".join(speed_text(middle(p[value])) for p in points) for value, label in VALUES.items()},
+         "exponent, time": plain(slope(points, "seconds"), 2), "exponent, memory": plain(slope(points, "megabytes"), 2),
+         "verdict": badge("linear", "yes") if is_linear(points) else badge("not linear", "no")}
+        for name, points in section["axes"].items()))
 
 
 # ---- streaming ----
@@ -117,13 +114,14 @@ def padding_of(model: Reranker) -> Step:
 
 def padding_table(step: Step) -> Fragment:
     """Tokens that a network reads for each real one, in training and in scoring, beside the goal."""
-    counted, rows = step.value(), []
-    for key, name in BATCHES.items():
-        share = counted[key] / counted["real"]
-        met = badge("met", "yes") if share <= PADDED_GOAL else badge("missed", "no")
-        rows.append([name, count(round(counted[key])), linked(plain(share), step), met if key in HELD else ""])
-    return page.show_table(f"Padding of {count(counted['pairs'])} pairs, {count(counted['real'])} real tokens; goal: at most "
-                           f"{PADDED_GOAL:g} tokens read for each", ("batches", "tokens read", "for each real one", "goal"), rows)
+    counted = step.value()
+    shares = {key: counted[key] / counted["real"] for key in BATCHES}
+    met = {key: badge("met", "yes") if shares[key] <= PADDED_GOAL else badge("missed", "no") for key in HELD}
+    return page.records_table(
+        f"Padding of {count(counted['pairs'])} pairs, {count(counted['real'])} real tokens; goal: at most {PADDED_GOAL:g} tokens "
+        "read for each", ({"batches": name, "tokens read": count(round(counted[key])),
+                           "for each real one": linked(plain(shares[key]), step), "goal": met.get(key, "")}
+                          for key, name in BATCHES.items()))
 
 
 def padding_text(step: Step) -> Fragment:

@@ -51,26 +51,23 @@ def busy(loads: Sequence[float], cores: int) -> str:
 
 def goals_table(machines: Sequence[Measurements]) -> Fragment:
     """Each goal on each machine: the ratio with its interval, and whether it is met."""
-    rows: list[Sequence[Any]] = []
-    for goal in GOALS:
-        for found in machines:
-            if found.section(goal.section) is not None:
-                measured, wanted = found.against_ours(goal.section, goal.slower), goal.least.get(found.kind)
-                said = "" if wanted is None else f"{wanted:g}×"
-                rows.append([goal.what, found.kind, times_cell(measured), said, verdict(measured, wanted)])
-    if not rows:
+    ratios = [(goal, found.kind, found.against_ours(goal.section, goal.slower)) for goal in GOALS for found in machines
+              if found.section(goal.section) is not None]
+    if not ratios:
         return page.prose(f"The goals of speed: {NOT_YET}.")
-    return page.show_table("How many times as fast this book's code is: the median over rounds, with an interval for it",
-                           ("comparison", "machine", "times as fast", "goal", "met"), rows, numeric_from=2)
+    return page.records_table("How many times as fast this book's code is: the median over rounds, with an interval for it", (
+        {"comparison": goal.what, "machine": machine, "times as fast": times_cell(measured),
+         "goal": f"{goal.least[machine]:g}×" if machine in goal.least else "", "met": verdict(measured, goal.least.get(machine))}
+        for goal, machine, measured in ratios), numeric_from=2)
 
 
-def verdict(measured: Spread, wanted: float | None) -> Html:
+def verdict(measured: Spread, least: float | None) -> Html:
     """Whether a goal is met: by the whole interval, by the median alone, or not."""
-    if wanted is None:
+    if least is None:
         return badge("no goal for such a machine", "off")
-    if measured.low >= wanted:
+    if measured.low >= least:
         return badge("met", "yes")
-    return badge("met by the median", "weak") if measured.median >= wanted else badge("missed", "no")
+    return badge("met by the median", "weak") if measured.median >= least else badge("missed", "no")
 
 
 def times_cell(measured: Spread) -> Html:
@@ -85,12 +82,11 @@ def contenders_table(found: Measurements, name: str) -> Fragment:
     section = found.section(name)
     if section is None:
         return page.prose(f"{CAPTIONS[name]}: {NOT_YET}.")
-    names, rows = [each for each in section["contenders"] if each != contenders.PRODUCTS], []
-    for contender in names:
-        rates = rounds_cell(1 / np.array(per_item(section, contender)))
-        rows.append([contender, rates, times_cell(found.against_ours(name, contender)), *beside(section, contender).values()])
-    return page.show_table(f"{CAPTIONS[name]}: {work(section, name)}; median, slowest and fastest of {section['rounds']} rounds",
-                           ("contender", HEADS[name], "time, relative", *beside(section, names[0])), rows)
+    return page.records_table(
+        f"{CAPTIONS[name]}: {work(section, name)}; median, slowest and fastest of {section['rounds']} rounds",
+        ({"contender": contender, HEADS[name]: rounds_cell(1 / np.array(per_item(section, contender))),
+          "time, relative": times_cell(found.against_ours(name, contender)), **beside(section, contender)}
+         for contender in section["contenders"] if contender != contenders.PRODUCTS))
 
 
 def beside(section: Mapping[str, Any], contender: str) -> dict[str, str]:
