@@ -8,7 +8,6 @@ from helpers.pages import claims, page, plots
 from helpers.pages.compare import measures_table
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, seconds
-from helpers.retrieval.bm25 import K1, B
 from helpers.steps import Step
 from helpers.stories import readiness
 from helpers.stories.readiness import Systems
@@ -65,11 +64,6 @@ def scale(counts: Mapping[int, int], web_counts: Mapping[int, int], sizes: Seque
                       f"{count(web_counts[sizes[-1]])} queries in web search (the study: {millions} million).")
 
 
-def baseline(task: SearchTask) -> Evaluation:
-    """BM25 on the task's test queries."""
-    return task.bm25(K1, B)
-
-
 def baseline_table(bm25: Evaluation, systems: Systems, sizes: Sequence[int]) -> Fragment:
     """BM25 beside what the largest training set makes of each starting point."""
     rows = {"BM25": bm25, **{start: system for (start, size), system in systems.items() if size == sizes[-1]}}
@@ -78,22 +72,19 @@ def baseline_table(bm25: Evaluation, systems: Systems, sizes: Sequence[int]) -> 
 
 def loss_curves(task: SearchTask, starts: Mapping[str, Step | None], size: int, seed: int) -> Fragment:
     """The training loss from the backbone and from Condenser, as in figure 5."""
-    lines = {}
-    for start in (name for name in (BACKBONE, CONDENSER) if name in starts):
-        lines[start] = curve(task.encoder(starts[start], size, seed).log.value(), "loss")
+    lines = {start: curve(task.encoder(starts[start], size, seed).log.value(), "loss") for start in (BACKBONE, CONDENSER)
+             if start in starts}
     return plots.curves(lines, "optimiser steps", "training loss", "Training loss with the largest training set, as in figure 5.")
 
 
 def cost(tasks: Mapping[str, tuple[SearchTask, Mapping[str, Step | None]]], sizes: Sequence[int], seed: int) -> Fragment:
     """Seconds of the trainings of one seed, for each task from its starting points."""
-    rows = []
-    for name, (task, starts) in tasks.items():
-        for start, weights in starts.items():
-            logs = [task.encoder(weights, size, seed).log for size in sizes]
-            rows += [[name, start, count(log.value()["queries"]), count(log.value()["steps"]),
-                      seconds(log.entry().manifest["inputs"][0]["seconds"])] for log in logs]
-    header = ("task", "starting point", "queries", "optimiser steps", "time")
-    return page.show_table("What the trainings of the first seed cost", header, rows, numeric_from=2)
+    logs = [(name, start, task.encoder(weights, size, seed).log) for name, (task, starts) in tasks.items()
+            for start, weights in starts.items() for size in sizes]
+    return page.records_table("What the trainings of the first seed cost", (
+        {"task": name, "starting point": start, "queries": count(log.value()["queries"]),
+         "optimiser steps": count(log.value()["steps"]), "time": seconds(log.entry().manifest["inputs"][0]["seconds"])}
+        for name, start, log in logs), numeric_from=2)
 
 
 def finding(questions: Systems, web: Systems, names: Mapping[int, str], web_names: Mapping[int, str]) -> Fragment:
