@@ -26,13 +26,13 @@ def identity_table(systems: Mapping[str, Evaluation], bed: Testbed, candidates: 
     if not bed.source.split_by_article or bed.splits[0] not in NEITHER:
         return page.prose("Training and test queries share their texts in this collection, so that no text tells them apart.")
     split = partial(split_of, splits=splits_of(bed.source))
-    neither, rows = NEITHER[bed.splits[0]], []
+    neither, records = NEITHER[bed.splits[0]], []
     for name, system in systems.items():
         found = identity_gap(cut(system.run, candidates), bed.qrels, split, bed.splits[0])
         alone = bed.per_query(without_rivals(system.run, bed.qrels, split, bed.min_relevance), [measure])[measure].mean()
-        rows.append([name, plain(found.seen), plain(found.neither), signed(found.gap),
-                     measured(plain(system.mean(measure).mean), system), plain(float(alone))])
-    header = ("system", "train articles", f"{neither} articles", "gap (standard deviations)", measure,
-              f"{measure}, train articles' rivals left out")
-    return page.show_table(f"Mean scores of unjudged candidates, {bed.splits[0]} queries: train articles, and {neither} "
-                           "articles, which hold neither training texts nor answers", header, rows)
+        records.append({"system": name, "train articles": plain(found.seen), f"{neither} articles": plain(found.neither),
+                        "gap (standard deviations)": signed(found.gap),
+                        measure: measured(plain(system.mean(measure).mean), system),
+                        f"{measure}, train articles' rivals left out": plain(float(alone))})
+    return page.records_table(f"Mean scores of unjudged candidates, {bed.splits[0]} queries: train articles, and {neither} "
+                           "articles, which hold neither training texts nor answers", records)
