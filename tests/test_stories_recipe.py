@@ -17,7 +17,7 @@ def test_a_recipe_differs_from_the_centre_in_one_thing():
                             "LCE + KL, BM25, 8 texts, 0.0001", "LCE + KL, half BM25 half dense, 4 texts, 0.0001",
                             "LCE + KL, half BM25 half dense, 8 texts, 2e-05"]
     assert base.start.first == 100
-    assert story.centre("almanac", "passage", "packaged", 40, 0).start is None
+    assert story.centre("almanac", "passage", "packaged", 40, 0, 1e-4).start is None
     with pytest.raises(BadInput, match="recipe's loss 'hinge'"):
         story.recipes(base, ["hinge"], [], [], [])
 
@@ -35,7 +35,7 @@ def test_the_choice_names_the_best_recipe_and_its_day():
     final = {"a": system(0.1, source=late), "b": system(0.3, source=early)}
     said = story.choice(final, system()).markdown
     assert "**b**: RR@10 0.550" in said
-    assert "The next one is a, from which it differs by +0.200" in said
+    assert "Next is a, from which it differs by +0.200" in said
     assert "is of 2026-01-03" in said
 
 

@@ -45,8 +45,8 @@ def reciprocal_rank(first: pd.DataFrame, second: pd.DataFrame, depth: int) -> pd
 def weighted_sum(first: pd.DataFrame, second: pd.DataFrame, weight: float, depth: int, norm: str = "min-max") -> pd.DataFrame:
     """Order by `weight` x first + (1 - `weight`) x second, the scores of each run brought to one scale within a query.
 
-    Scaled to 0 .. 1, a document that a run lacks counts there like its last one: 0. With the norm `zmuv` they are z-scores, meant for
-    runs of the same documents.
+    Scaled to 0 .. 1, a document that a run lacks counts there like its last one: 0. With the norm `zmuv` they are z-scores,
+    meant for runs of the same documents.
 
     Raises:
         ValueError: unless the weight lies between 0 and 1.

@@ -26,10 +26,11 @@ LOSSES = Registry("recipe's loss", {
 })
 
 
-def centre(collection: str, unit: str, backbone: str, train_queries: int, warm_up: int, **settings: object) -> ListwiseReranker:
+def centre(collection: str, unit: str, backbone: str, train_queries: int, warm_up: int, learning_rate: float) -> ListwiseReranker:
     """The recipe around which one thing at a time is changed; a `warm_up` on so many pseudo-queries, 0 for none."""
     start = WarmUp(collection=collection, unit=unit, backbone=backbone, first=warm_up) if warm_up else None
-    return ListwiseReranker(collection=collection, unit=unit, backbone=backbone, queries=train_queries, start=start, **settings)  # type: ignore[arg-type]
+    return ListwiseReranker(collection=collection, unit=unit, backbone=backbone, queries=train_queries, start=start,
+                            learning_rate=learning_rate)
 
 
 def recipes(base: ListwiseReranker, losses: Sequence[str], negatives: Sequence[str], sizes: Sequence[int],
@@ -80,12 +81,12 @@ def choice(final: Mapping[str, Evaluation], base: Evaluation) -> Fragment:
     return page.prose(
         f"The recipe is **{chosen}**: {MEASURE} {plain(system.mean(MEASURE).mean)} on the development queries, from the zero-shot "
         f"encoder {effect(system.against(base, MEASURE))}.",
-        f"The next one is {rest[0]}, from which it differs by {effect(system.against(final[rest[0]], MEASURE))}." if rest else "",
+        f"Next is {rest[0]}, from which it differs by {effect(system.against(final[rest[0]], MEASURE))}." if rest else "",
         f"The last of these runs is of {max(entries)[:10]}; no test query had a part in the choice.")
 
 
 def fusion_table(trial: RerankingExperiment, systems: Mapping[str, Evaluation], other: Evaluation) -> Fragment:
-    """Each system with another one's scores, by the weight that is best on these queries: a row apart, for what it flatters."""
+    """Each system with another one's scores, by the weight that is best on these queries, which flatters it here."""
     rows = []
     for name, system in systems.items():
         weight = trial.best_weight(system, other)
