@@ -79,8 +79,8 @@ def choice(final: Mapping[str, Evaluation], base: Evaluation) -> Fragment:
     entries = [run.source.entry().manifest["finished"] for run in chain.from_iterable(system.runs for system in final.values())]
     system = final[chosen]
     return page.prose(
-        f"The recipe is **{chosen}**: {MEASURE} {plain(system.mean(MEASURE).mean)} on the development queries, from the zero-shot "
-        f"encoder {effect(system.against(base, MEASURE))}.",
+        f"The recipe is **{chosen}**: {MEASURE} {plain(system.mean(MEASURE).mean)} on the development queries, from the "
+        f"zero-shot encoder {effect(system.against(base, MEASURE))}.",
         f"Next is {rest[0]}, from which it differs by {effect(system.against(final[rest[0]], MEASURE))}." if rest else "",
         f"The last of these runs is of {max(entries)[:10]}; no test query had a part in the choice.")
 
