@@ -5,6 +5,7 @@
 The teacher's scores are already divided by the temperature, so that its differences are in the units of a logit.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from helpers.registry import Registry, call
@@ -39,7 +40,8 @@ def centred_mse(scores: Any, teacher: Any) -> Any:
     return (error - error.mean(-1, keepdim=True)).square().mean()
 
 
-LOSSES = Registry("loss of groups", {"lce": lce, "bce": bce, "kl": kl, "margin_mse": margin_mse, "centred_mse": centred_mse})
+LOSSES: Registry[Callable[..., Any]] = Registry("loss of groups", {
+    "lce": lce, "bce": bce, "kl": kl, "margin_mse": margin_mse, "centred_mse": centred_mse})
 
 
 def total(weights: dict[str, float], scores: Any, teacher: Any) -> Any:
