@@ -16,10 +16,10 @@ QRELS = qrels_of(q1={"c1": 3}, q2={"t2": 1})
 def test_the_gap_is_taken_within_queries_over_what_nobody_judged():
     scores = pd.DataFrame([("q1", "t1", 1.0), ("q1", "d1", 0.0), ("q1", "c1", 9.0), ("q2", "t1", 0.0), ("q2", "d1", 0.0),
                            ("q2", "t2", 7.0), ("q3", "t2", 0.0)], columns=["query_id", "doc_id", "score"])
-    found = identity_gap(scores, QRELS, SPLITS.get, "test")
-    assert (found.seen, found.neither, found.texts) == (pytest.approx(1 / 3), 0.0, (3, 2))
+    shown = identity_gap(scores, QRELS, SPLITS.get, "test")
+    assert (shown.seen, shown.neither, shown.texts) == (pytest.approx(1 / 3), 0.0, (3, 2))
     # centred: q1 .5 and -.5, elsewhere 0; the spread over five texts is the root of .1
-    assert found.gap == pytest.approx((0.5 / 3 + 0.25) / 0.1**0.5)
+    assert shown.gap == pytest.approx((0.5 / 3 + 0.25) / 0.1**0.5)
 
 
 def test_scores_that_are_all_alike_have_no_gap_and_one_kind_alone_is_refused():

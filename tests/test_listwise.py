@@ -80,8 +80,8 @@ def test_what_the_teacher_puts_above_the_relevant_text_is_no_negative(denoise, i
 def test_losses_by_hand(weights, scores, teacher, value):
     import torch
 
-    given, wanted = (torch.tensor(rows, dtype=torch.float32) for rows in (scores, teacher))
-    assert float(total(weights, given, wanted)) == pytest.approx(value, abs=1e-6)
+    student, target = (torch.tensor(rows, dtype=torch.float32) for rows in (scores, teacher))
+    assert float(total(weights, student, target)) == pytest.approx(value, abs=1e-6)
 
 
 def test_an_unknown_loss_or_source_of_negatives_is_named():

@@ -33,10 +33,10 @@ def test_recipes_are_shown_best_first_with_their_cost():
 def test_the_choice_names_the_best_recipe_and_its_day():
     early, late = (Value(manifest={"finished": day}) for day in ("2026-01-02T10:00:00", "2026-01-03T09:00:00"))
     final = {"a": system(0.1, source=late), "b": system(0.3, source=early)}
-    said = story.choice(final, system()).markdown
-    assert "**b**: RR@10 0.550" in said
-    assert "Next is a, from which it differs by +0.200" in said
-    assert "is of 2026-01-03" in said
+    text = story.choice(final, system()).markdown
+    assert "**b**: RR@10 0.550" in text
+    assert "Next is a, from which it differs by +0.200" in text
+    assert "is of 2026-01-03" in text
 
 
 def test_the_weight_of_a_fusion_is_the_best_on_the_queries_themselves():

@@ -28,10 +28,10 @@ def identity_table(systems: Mapping[str, Evaluation], bed: Testbed, candidates: 
     split = partial(split_of, splits=splits_of(bed.source))
     neither, records = NEITHER[bed.splits[0]], []
     for name, system in systems.items():
-        found = identity_gap(cut(system.run, candidates), bed.qrels, split, bed.splits[0])
+        shown = identity_gap(cut(system.run, candidates), bed.qrels, split, bed.splits[0])
         alone = bed.per_query(without_rivals(system.run, bed.qrels, split, bed.min_relevance), [measure])[measure].mean()
-        records.append({"system": name, "train articles": plain(found.seen), f"{neither} articles": plain(found.neither),
-                        "gap (standard deviations)": signed(found.gap),
+        records.append({"system": name, "train articles": plain(shown.seen), f"{neither} articles": plain(shown.neither),
+                        "gap (standard deviations)": signed(shown.gap),
                         measure: measured(plain(system.mean(measure).mean), system),
                         f"{measure}, train articles' rivals left out": plain(float(alone))})
     return page.records_table(f"Mean scores of unjudged candidates, {bed.splits[0]} queries: train articles, and {neither} "

@@ -25,8 +25,8 @@ def bce(scores: Any) -> Any:
 
 def kl(scores: Any, teacher: Any) -> Any:
     """How far the student's distribution over the group is from the teacher's: listwise distillation (Cao et al. 2007)."""
-    wanted = teacher.log_softmax(-1)
-    return (wanted.exp() * (wanted - scores.log_softmax(-1))).sum(-1).mean()
+    target = teacher.log_softmax(-1)
+    return (target.exp() * (target - scores.log_softmax(-1))).sum(-1).mean()
 
 
 def margin_mse(scores: Any, teacher: Any) -> Any:
