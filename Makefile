@@ -73,10 +73,10 @@ address: $(READY)  ## set the repository's public address: URL=https://github.co
 	$(BOOK) address $(URL)
 
 test: $(READY)  ## all tests, on WORKERS processes (as many as cores, at most 4)
-	$(BIN)/pytest -n $(WORKERS) --maxprocesses 4 --dist loadgroup
+	$(BIN)/pytest -n $(WORKERS) --maxprocesses 4
 
 fast: $(READY)  ## the tests that need neither a JVM nor a model
-	$(BIN)/pytest -m "not slow" -n $(WORKERS) --maxprocesses 8 --dist loadgroup
+	$(BIN)/pytest -m "not slow" -n $(WORKERS) --maxprocesses 8
 
 browser:  ## install Chromium by apt, for the browser tests, the screenshots and the PDF
 	sh .ci/chromium.sh

@@ -1,6 +1,7 @@
 """Shared by the tests: a tiny collection in MS MARCO's form, a store of the test session's own, and who runs beside whom."""
 
 import os
+from pathlib import Path
 
 import pytest
 
@@ -16,21 +17,39 @@ DOCS = [("d1", "u", "Bread", "Why bread turns brown in the oven. Sugars and prot
 QUERIES = [("q1", "why does bread turn brown"), ("q2", "how to stop iron rusting"), ("q3", "the of and")]
 
 
-BOOK = {"test_browser"}  # asks for the project while it runs
-TIMING = {"test_bench", "test_bench_contenders", "test_bench_stream", "test_peak_memory", "test_scale", "test_speed",
-          "test_step_cost"}
+GROUPS = {"book": ("test_book", "test_browser", "test_launch"),  # these look at the mini book
+          "timing": ("test_bench", "test_bench_contenders", "test_bench_stream", "test_peak_memory", "test_scale", "test_speed",
+                     "test_step_cost")}
 
 
-@pytest.hookimpl(tryfirst=True)
+def group_of(nodeid):
+    """Whom a test runs beside, one after the other in one process: the tests of its file, or of a group of files."""
+    name = Path(nodeid.split("::")[0]).stem
+    return next((group for group, files in GROUPS.items() if name in files), name)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """One process builds the mini book, one times.
+
+    Pytest 9.2 ignores what `--dist loadgroup` of pytest-xdist 3.8 writes into a test's name: its groups fall apart.
+    """
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByGroup(LoadScopeScheduling):
+        _split_scope = staticmethod(group_of)
+
+    config.option.loadscopereorder = False
+    return ByGroup(config, log)
+
+
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items):
-    """With `--dist loadgroup` one worker builds the mini book, at once, since that takes longest; one times; a file's tests
-    stay together."""
-    for item in items:
-        if not item.get_closest_marker("xdist_group"):
-            name = item.path.stem
-            group = "book" if name in BOOK or "project" in item.fixturenames else "timing" if name in TIMING else name
-            item.add_marker(pytest.mark.xdist_group(group))
-    items.sort(key=lambda item: item.get_closest_marker("xdist_group").args != ("book",))
+    """The mini book comes first, since it takes longest."""
+    strays = {item.nodeid for item in items if "project" in item.fixturenames and group_of(item.nodeid) != "book"}
+    if strays:
+        raise pytest.UsageError(f"{', '.join(sorted(strays))}: name the file in GROUPS, or the mini book is built twice")
+    items.sort(key=lambda item: group_of(item.nodeid) != "book")
 
 
 @pytest.fixture(scope="session")
