@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from helpers.evaluation.significance import Interval, mean_interval, paired, permutation_p, unpaired
+from helpers.evaluation.significance import Interval, mean_interval, paired, permutation_p, sample_counts, unpaired
 
 OURS = [0.50, 1.00, 0.33, 0.25, 1.00, 0.00, 0.50, 0.20]
 THEIRS = [0.33, 0.50, 0.50, 0.20, 0.10, 0.00, 0.10, 0.25]
@@ -180,3 +180,10 @@ def test_the_interval_of_two_large_groups_is_that_of_the_normal_distribution():
 def test_groups_of_fewer_than_two_values(first, second):
     with pytest.raises(ValueError, match="two groups of at least two values wanted"):
         unpaired(first, second)
+
+
+@pytest.mark.parametrize("resamples", [20, 2_000, 2_500])
+def test_every_bootstrap_sample_has_as_many_queries_as_there_are(resamples):
+    counts = sample_counts(7, resamples, seed=1)
+    assert counts.shape == (resamples, 7)
+    assert set(counts.sum(axis=1)) == {7}

@@ -175,7 +175,7 @@ def permutation_ps(moved: np.ndarray, seed: int = SEED, noise: TrainingNoise | S
             p[n] = (np.abs(choices @ kept) / len(moved) >= observed[n]).mean()
     many = np.setdiff1d(np.arange(moved.shape[1]), few)
     if many.size:
-        signs = sign_choices(len(moved), seed)
+        signs = sign_choices(len(moved), PERMUTATIONS, seed)
         trainings = training_draws([noises[n] for n in many], many.size, PERMUTATIONS, seed)
         reached = np.ones(many.size)  # the choice that was seen reaches itself
         for start in range(0, PERMUTATIONS, BLOCK):
@@ -213,7 +213,7 @@ def unpaired(values: ArrayLike, others: ArrayLike, seed: int = SEED) -> Unpaired
 
 def resampled_means(values: np.ndarray, seed: int = SEED) -> np.ndarray:
     """The means of bootstrap samples of values, (resamples,), or of each column of a table of them."""
-    counts = sample_counts(len(values), seed)
+    counts = sample_counts(len(values), RESAMPLES, seed)
     return np.concatenate([counts[start:start + BLOCK].astype(np.float64) @ values / len(values)
                            for start in range(0, RESAMPLES, BLOCK)])
 
@@ -235,16 +235,17 @@ def student(freedom: float, size: int, seed: int) -> np.ndarray:
 
 
 @functools.lru_cache(maxsize=4)
-def sample_counts(queries: int, seed: int) -> np.ndarray:
+def sample_counts(queries: int, resamples: int, seed: int) -> np.ndarray:
     """How often each bootstrap sample has each query, (resamples, queries)."""
-    rng, found = np.random.default_rng(seed), np.empty((RESAMPLES, queries), dtype=np.uint8)
-    for start in range(0, RESAMPLES, BLOCK):
-        drawn = rng.integers(queries, size=(BLOCK, queries)) + queries * np.arange(BLOCK)[:, None]
-        found[start:start + BLOCK] = np.bincount(drawn.ravel(), minlength=BLOCK * queries).reshape(BLOCK, queries)
-    return found
+    rng, counts = np.random.default_rng(seed), np.empty((resamples, queries), dtype=np.uint8)
+    for start in range(0, resamples, BLOCK):
+        rows = min(BLOCK, resamples - start)
+        drawn = rng.integers(queries, size=(rows, queries)) + queries * np.arange(rows)[:, None]
+        counts[start:start + rows] = np.bincount(drawn.ravel(), minlength=rows * queries).reshape(rows, queries)
+    return counts
 
 
 @functools.lru_cache(maxsize=4)
-def sign_choices(queries: int, seed: int) -> np.ndarray:
+def sign_choices(queries: int, permutations: int, seed: int) -> np.ndarray:
     """Random signs, (permutations, queries)."""
-    return np.random.default_rng(seed).integers(0, 2, (PERMUTATIONS, queries), dtype=np.int8) * np.int8(2) - np.int8(1)
+    return np.random.default_rng(seed).integers(0, 2, (permutations, queries), dtype=np.int8) * np.int8(2) - np.int8(1)
