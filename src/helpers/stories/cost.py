@@ -13,7 +13,7 @@ from helpers.evaluation import published
 from helpers.networks import architectures
 from helpers.networks import backbone as backbones
 from helpers.networks.backbone import Backbone
-from helpers.pages import claims, figures, page, plots
+from helpers.pages import claims, figures, page
 from helpers.pages.compare import with_interval
 from helpers.pages.fragments import Fragment, Html, linked
 from helpers.pages.numbers import count, plain
@@ -139,10 +139,20 @@ def tradeoff(measured: Costs) -> Fragment:
                                "y": [measured.megabytes(device, name)["model"] for name in measured.names]}, index=measured.names)
         axis.plot(places["x"], places["y"], "o", color=figures.COLOURS[0])
         axis.set(title=device, xlabel=TIME, ylabel=MEMORY, xlim=(0, 1.1 * places["x"].max()), ylim=(0, 1.15 * places["y"].max()))
-        plots.name_points(figure, axis, places)
+        label(axis, places)
         texts += [f"{name} on {device}: {speed_text(place['x'])} ms, {place['y']:.0f} MB" for name, place in places.iterrows()]
     return figures.show(figure, f"{MEMORY} over {TIME}. {'; '.join(texts)}.",
                         "Time and peak memory of an inference step, as in the study's figure 4.2.")
+
+
+def label(axis: Any, places: pd.DataFrame) -> None:
+    """Write a point's name beside it, towards the middle; names keep apart, since models of one size lie in nearly one place."""
+    gap, last = 0.07 * places["y"].max(), {True: np.inf, False: np.inf}
+    for name, place in places.sort_values("y", ascending=False).iterrows():
+        right = bool(place["x"] > places["x"].max() / 2)  # of the middle: its name stands on the left
+        last[right] = min(place["y"], last[right] - gap)
+        axis.annotate(str(name), (place["x"], last[right]), xytext=(-7 if right else 7, 0), textcoords="offset points",
+                      ha="right" if right else "left", va="center", fontsize=10)
 
 
 def rounds_of(measured: Costs) -> dict[str, Evaluation]:
