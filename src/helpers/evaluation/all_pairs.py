@@ -7,7 +7,8 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from helpers.evaluation.significance import SEED, Interval, mean_interval, permutation_ps
+from helpers.evaluation.draws import SEED
+from helpers.evaluation.significance import Interval, mean_interval, permutation_ps
 from helpers.evaluation.verdicts import holm
 
 TINY = 1e-9  # sums of differences that are nearer than this are equal

@@ -21,7 +21,8 @@ import numpy as np
 import yaml
 
 from helpers import paths
-from helpers.evaluation.significance import QUIET, SEED, Paired, TrainingNoise, paired
+from helpers.evaluation.draws import SEED
+from helpers.evaluation.significance import QUIET, Paired, TrainingNoise, paired
 
 FILE = paths.PUBLISHED / "seed_noise.yaml"
 

@@ -4,7 +4,6 @@ A difference of means has noise of two kinds. Other queries would change it: tha
 recipe would change it, too: `TrainingNoise` says by how much, see `helpers.evaluation.hierarchical`.
 """
 
-import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,12 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
+from helpers.evaluation.draws import BLOCK, SEED, sample_counts, sign_choices, student
+
 RESAMPLES = 10_000
 PERMUTATIONS = 20_000
 EXACT = 16  # non-zero differences up to which every choice of signs is counted
-BLOCK = 2_000  # rows of a random array that are floating-point numbers at one time
 TINY = 1e-12  # what is nearer than this is equal: the rest is rounding
-SEED = 20210610
 POWER = 0.8
 
 
@@ -209,8 +208,6 @@ def unpaired(values: ArrayLike, others: ArrayLike, seed: int = SEED) -> Unpaired
                     sizes=(first.size, second.size))
 
 
-# ---- draws, made once for each number of queries ----
-
 def resampled_means(values: np.ndarray, seed: int = SEED) -> np.ndarray:
     """The means of bootstrap samples of values, (resamples,), or of each column of a table of them."""
     counts = sample_counts(len(values), RESAMPLES, seed)
@@ -226,26 +223,3 @@ def training_draws(noise: TrainingNoise | Sequence[TrainingNoise], pairs: int, s
     noises = [noise] * pairs if isinstance(noise, TrainingNoise) else noise
     return np.stack([np.sqrt(own.variance) * student(own.freedom, size, seed) if own.variance else np.zeros(size)
                      for own in noises], axis=1)
-
-
-@functools.lru_cache(maxsize=16)
-def student(freedom: float, size: int, seed: int) -> np.ndarray:
-    """Draws of Student's t, evenly spread over its distribution and in random order, (size,)."""
-    return stats.t.ppf((np.random.default_rng([seed, 1]).permutation(size) + 0.5) / size, freedom)
-
-
-@functools.lru_cache(maxsize=4)
-def sample_counts(queries: int, resamples: int, seed: int) -> np.ndarray:
-    """How often each bootstrap sample has each query, (resamples, queries)."""
-    rng, counts = np.random.default_rng(seed), np.empty((resamples, queries), dtype=np.uint8)
-    for start in range(0, resamples, BLOCK):
-        rows = min(BLOCK, resamples - start)
-        drawn = rng.integers(queries, size=(rows, queries)) + queries * np.arange(rows)[:, None]
-        counts[start:start + rows] = np.bincount(drawn.ravel(), minlength=rows * queries).reshape(rows, queries)
-    return counts
-
-
-@functools.lru_cache(maxsize=4)
-def sign_choices(queries: int, permutations: int, seed: int) -> np.ndarray:
-    """Random signs, (permutations, queries)."""
-    return np.random.default_rng(seed).integers(0, 2, (permutations, queries), dtype=np.int8) * np.int8(2) - np.int8(1)

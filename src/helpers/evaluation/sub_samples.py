@@ -8,7 +8,7 @@ freedom. Which queries fall together is chance, so that another division gives a
 import numpy as np
 from scipy import optimize, stats
 
-from helpers.evaluation.significance import SEED
+from helpers.evaluation.draws import SEED
 from helpers.evaluation.verdicts import ALPHA
 
 GROUPS = 10

@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from helpers.evaluation.draws import SEED, student
 from helpers.evaluation.hierarchical import own_noise
-from helpers.evaluation.significance import PERMUTATIONS, SEED, Interval, Paired, intervals, student, training_draws
+from helpers.evaluation.significance import PERMUTATIONS, Interval, Paired, intervals, training_draws
 from helpers.steps import Step
 from helpers.systems.evaluated import Evaluation
 
