@@ -20,7 +20,6 @@ class Almanac(Collection):
     spec = "almanac"
     name = "The Almanac"
     licence = "CC0 1.0"
-    split_by_article = True
     units = ("document", "passage")
     splits = ("train", "dev", "test", "topics", HEADINGS)
 
