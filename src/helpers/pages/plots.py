@@ -42,7 +42,7 @@ def grid_heatmap(table: pd.DataFrame, rows: str, columns: str, value: str, capti
     axis.tick_params(axis="x", rotation=0 if sum(len(str(name)) for name in wide.columns) <= FLAT_LABELS else 30)
     row, column = divmod(int((np.nanargmin if lowest else np.nanargmax)(wide.to_numpy())), wide.shape[1])
     axis.add_patch(Rectangle((column, row), 1, 1, fill=False, edgecolor="#D55E00", lw=3))
-    alt = (f"Heat map of {value} over {rows} and {columns}, from {plain(np.nanmin(wide.to_numpy()))} to "
+    alt = (f"{caption} Heat map of {value} over {rows} and {columns}, from {plain(np.nanmin(wide.to_numpy()))} to "
            f"{plain(np.nanmax(wide.to_numpy()))}; the best is {rows} = {wide.index[row]}, {columns} = {wide.columns[column]}.")
     return figures.show(figure, alt, caption)
 
