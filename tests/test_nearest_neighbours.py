@@ -52,11 +52,6 @@ def test_a_search_that_looks_everywhere_is_brute_force(kind, setting):
     assert np.allclose(scores, np.take_along_axis(products, expected, 1), atol=1e-6)
 
 
-def test_an_unknown_index_is_refused():
-    with pytest.raises(ValueError, match="one of exact, HNSW, IVF"):
-        build("LSH", vectors(10), 16, 1)
-
-
 @pytest.mark.parametrize("kind", [HNSW, IVF])
 def test_an_index_is_seeded(kind):
     first, again, other = (faiss.serialize_index(build(kind, vectors(300), 4, seed)) for seed in (1, 1, 2))

@@ -24,11 +24,7 @@ class Example(TypedDict):
 
 def examples(pairs: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, queries: pd.DataFrame, tokens: WindowTokens,
              tokenizer: Any, max_length: int, query_length: int) -> dict[str, Example]:
-    """An example for each query that has both a relevant passage and a negative among its pairs.
-
-    Args:
-        pairs: columns query_id, window_id, label; one window is a passage.
-    """
+    """An example for each query with both a relevant passage and a negative among its pairs (query_id, window_id, label)."""
     judged = qrels[qrels["relevance"] >= min_relevance].groupby("query_id")["doc_id"].agg(frozenset)
     texts = queries.set_index("query_id")["text"]
     asked = list(dict.fromkeys(pairs["query_id"]))
@@ -45,13 +41,9 @@ def examples(pairs: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, queri
 
 
 def split(found: dict[str, Example], evaluation_queries: int, seed: int, negatives: int) -> tuple[PairDataset, PairDataset]:
-    """The examples of training queries, and of held-out queries: at most a tenth.
+    """The examples of training queries, each with so many negatives, and of held-out ones, drawn with the seed: at most a tenth.
 
-    Args:
-        found: examples by query.
-        evaluation_queries: queries held out.
-        seed: of their choice.
-        negatives: of each query in training; the held-out ones keep all, which the accuracy needs.
+    The held-out ones keep all negatives, which the accuracy needs.
     """
     chosen = pd.Series(list(found), dtype=object).sample(n=min(evaluation_queries, max(1, len(found) // 10)), random_state=seed)
     held_out = set(chosen)
@@ -61,12 +53,9 @@ def split(found: dict[str, Example], evaluation_queries: int, seed: int, negativ
 
 
 def batch(examples: Sequence[Example], pad: int, token_types: bool) -> dict[str, Any]:
-    """Padded queries and passages, and what is known of each pair: the inputs of `bi_encoder_model.BiEncoderModel.forward`.
+    """Padded queries and passages, which may have a token type of their own, and what is known of each pair.
 
-    Args:
-        examples: of the batch.
-        pad: the tokenizer's padding id.
-        token_types: whether passages get a token type of their own.
+    They are the inputs of `bi_encoder_model.BiEncoderModel.forward`.
     """
     import torch
 

@@ -38,10 +38,6 @@ def bi_encoder(pairs: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, que
         training: its settings; a batch is one of queries.
         held_out_seed: of the choice of held-out queries.
         start: a folder of pre-trained weights to start from instead of the backbone's.
-
-    Raises:
-        ValueError: for a loss of a query's own negatives without any, or fewer than two queries with a relevant passage and a
-            negative.
     """
     if training.negatives < 1 and "own" in inspect.signature(LOSSES[training.loss]).parameters:
         raise ValueError(f"the {training.loss} loss needs a negative of the query's own: raise `negatives`")

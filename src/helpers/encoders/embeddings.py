@@ -50,8 +50,7 @@ def passage_embeddings(store: Path, tokens: Path, backbone: Backbone, pooling: s
                        max_length: int, model: Path | None = None, *, folder: Path) -> None:
     """Encode every passage: `passages.npy`, float32 (passages, dimensions), in the text store's order.
 
-    Raises:
-        ValueError: if a text has more than one window: the tokens are to be those of whole texts (`windows.WHOLE`).
+    The tokens are to be those of whole texts (`windows.WHOLE`); ValueError if a text has more than one window.
     """
     encoder, texts = Encoder(backbone, model, pooling, normalise, token_types), WholeTexts(tokens, store)
     parts = (vectors(encoder, texts, start, min(start + SHARD, len(texts)), max_length) for start in range(0, len(texts), SHARD))

@@ -22,9 +22,6 @@ def resized(vectors: np.ndarray, size: int, noise: float, seed: int) -> np.ndarr
 
     Returns:
         (size, dimensions), float32: real vectors in random order, then synthetic ones if they do not suffice.
-
-    Raises:
-        ValueError: if there are none to begin with, or none are wanted.
     """
     if size < 1 or len(vectors) < 1:
         raise ValueError(f"{size} vectors out of {len(vectors)}: at least one of either is wanted")
@@ -49,8 +46,6 @@ def neighbour_distance(vectors: np.ndarray, seed: int) -> float:
 
     if len(vectors) < 2:
         return 0.0
-    index = faiss.IndexFlatL2(vectors.shape[1])
-    index.add(np.ascontiguousarray(vectors))
     rows = np.random.default_rng(seed).permutation(len(vectors))[:PROBE]
-    squares, _ = index.search(np.ascontiguousarray(vectors[rows]), 2)
+    squares, _ = faiss.knn(vectors[rows], vectors, 2)
     return float(np.median(np.sqrt(np.maximum(squares[:, 1], 0))))

@@ -47,9 +47,8 @@ def search(passages: np.ndarray, queries: np.ndarray, depth: int) -> tuple[np.nd
     while True:
         places = nearest(passages, queries, wanted)
         # not the index's own products: those of equal passages may differ by rounding, since they lie in different blocks
-        scores = np.empty(places.shape, dtype=np.float32)
-        for row, found in enumerate(places):
-            scores[row] = np.einsum("pd,d->p", passages[found], queries[row])
+        scores = np.array([np.einsum("pd,d->p", passages[found], query)
+                           for found, query in zip(places, queries, strict=True)], dtype=np.float32).reshape(places.shape)
         best = -np.sort(-scores, axis=1)
         last = best[:, min(depth, wanted) - 1]
         if wanted == len(passages) or bool((last - best[:, -1] > ROUNDING * np.maximum(1, np.abs(last))).all()):
@@ -61,11 +60,10 @@ def nearest(passages: np.ndarray, queries: np.ndarray, wanted: int) -> np.ndarra
     """The positions of the `wanted` largest inner products, (queries, wanted), by a flat search of each block."""
     import faiss
 
-    scores, places = np.empty((len(queries), 0), dtype=np.float32), np.empty((len(queries), 0), dtype=np.int64)
+    best = faiss.ResultHeap(len(queries), wanted, keep_max=True)
     for start in range(0, len(passages), BLOCK):
         block = passages[start:start + BLOCK]
         found, where = faiss.knn(queries, block, min(wanted, len(block)), metric=faiss.METRIC_INNER_PRODUCT)
-        scores, places = np.hstack([scores, found]), np.hstack([places, where + start])
-        kept = np.argsort(-scores, axis=1, kind="stable")[:, :wanted]
-        scores, places = np.take_along_axis(scores, kept, 1), np.take_along_axis(places, kept, 1)
-    return places
+        best.add_result(found, where + start)
+    best.finalize()
+    return best.I

@@ -58,11 +58,7 @@ def settings(ef_search: Sequence[int], nprobe: Sequence[int]) -> list[tuple[str,
 
 
 def build(kind: str, vectors: np.ndarray, M: int, seed: int) -> Any:
-    """An index of the inner product over vectors, (texts, dimensions); IVF has the square root of their number as clusters.
-
-    Raises:
-        ValueError: for another kind.
-    """
+    """An index of the inner product over vectors, (texts, dimensions); IVF has the square root of their number as clusters."""
     import faiss
 
     dimensions = vectors.shape[1]
@@ -72,12 +68,10 @@ def build(kind: str, vectors: np.ndarray, M: int, seed: int) -> Any:
     elif kind == HNSW:
         index = faiss.IndexHNSWFlat(dimensions, M, faiss.METRIC_INNER_PRODUCT)
         index.hnsw.rng = faiss.RandomGenerator(seed)  # type: ignore[attr-defined]
-    elif kind == IVF:
+    else:
         index = faiss.index_factory(dimensions, f"IVF{max(1, round(len(vectors) ** 0.5))},Flat", faiss.METRIC_INNER_PRODUCT)
         index.cp.seed, index.cp.min_points_per_centroid = seed, 1
         index.train(vectors)
-    else:
-        raise ValueError(f"index {kind!r}: one of {EXACT}, {HNSW}, {IVF}")
     index.add(vectors)
     return index
 
@@ -85,8 +79,7 @@ def build(kind: str, vectors: np.ndarray, M: int, seed: int) -> Any:
 def neighbours(index: Any, kind: str, setting: int, queries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Positions and inner products of the best ten, both (queries, 10); -1 where there are not so many."""
     tune(index, kind, setting)
-    scores, places = index.search(queries, DEPTH)
-    return places, scores
+    return index.search(queries, DEPTH)[::-1]
 
 
 def tune(index: Any, kind: str, setting: int) -> None:
@@ -101,17 +94,6 @@ def recall(places: np.ndarray, truth: np.ndarray) -> np.ndarray:
     """The share of the true neighbours that a search returns, a query a value."""
     return np.array([len(set(row) & set(true) - {-1}) / len(set(true) - {-1})
                      for row, true in zip(places.tolist(), truth.tolist(), strict=True)])
-
-
-def stored_bytes(index: Any) -> int:
-    """What the index takes on disk, without writing it there."""
-    import faiss
-
-    sizes: list[int] = []
-    writer = faiss.PyCallbackIOWriter(lambda block: sizes.append(len(block)))  # type: ignore[attr-defined]
-    faiss.write_index(index, writer)
-    del writer  # hands on what it still holds
-    return sum(sizes)
 
 
 @contextmanager
