@@ -5,18 +5,22 @@ import numpy as np
 import pytest
 
 from helpers.costs import peak_memory
-from helpers.costs.peak_memory import inference_memory, measured, peak, reset_peak, resident
+from helpers.costs.peak_memory import inference_memory, peak, reset_peak, resident
 from helpers.networks.backbone import resolve
 
 MEGABYTE = 10**6
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 
 
+def measured(specs, precision="fp32"):
+    return inference_memory.definition.function(specs, [], 2, 8, 1, precision, "cpu")
+
+
 @pytest.fixture(scope="module")
 def sizes():
     """A small and a larger model, measured while this process holds 300 MB, then without them."""
     ballast = np.ones(300 * MEGABYTE // 8)
-    beside = measured(["BERT/1/32/2", "BERT/2/512/8", "packaged:0"], 2, 8, 1, "fp32", "cpu")
+    beside = measured(["BERT/1/32/2", "BERT/2/512/8", "packaged:0"])
     assert ballast.sum() > 0
     del ballast
     return beside
@@ -39,13 +43,13 @@ def test_the_weights_are_part_of_the_model_and_the_model_of_the_whole(sizes):
 @linux
 @pytest.mark.slow
 def test_the_memory_of_the_process_that_asks_does_not_count(sizes):
-    alone = measured(["BERT/1/32/2"], 2, 8, 1, "fp32", "cpu")["BERT/1/32/2"]
+    alone = measured(["BERT/1/32/2"])["BERT/1/32/2"]
     assert abs(sizes["BERT/1/32/2"]["whole"] - alone["whole"]) < 60 * MEGABYTE
 
 
 @pytest.mark.slow
 def test_half_the_precision_takes_half_the_weights(sizes):
-    found = measured(["BERT/2/512/8"], 2, 8, 1, "bf16", "cpu")["BERT/2/512/8"]
+    found = measured(["BERT/2/512/8"], "bf16")["BERT/2/512/8"]
     assert 2 * found["weights"] == sizes["BERT/2/512/8"]["weights"]
     assert found["model"] < sizes["BERT/2/512/8"]["model"] - 20 * MEGABYTE
 
@@ -53,7 +57,7 @@ def test_half_the_precision_takes_half_the_weights(sizes):
 @pytest.mark.slow
 def test_what_went_wrong_is_said():
     with pytest.raises(RuntimeError, match="no backbone 'nothing'"):
-        measured(["BERT/1/32/2", "nothing"], 2, 8, 1, "fp32", "cpu")
+        measured(["BERT/1/32/2", "nothing"])
 
 
 @pytest.mark.slow

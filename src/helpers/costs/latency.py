@@ -14,7 +14,7 @@ import pandas as pd
 from helpers.costs.timing import clocked, in_turns
 from helpers.data.tokens import query_ids
 from helpers.encoders.embeddings import PASSAGES
-from helpers.encoders.nearest_neighbours import one_thread
+from helpers.encoders.nearest_neighbours import EXACT, build, one_thread
 from helpers.networks.encoder import QUERY, Encoder, wrapped
 from helpers.retrieval import java
 from helpers.retrieval.bm25 import searcher_of
@@ -42,13 +42,11 @@ def latencies(lexical: dict[str, Any], dense: dict[str, Any], queries: pd.DataFr
         query of each round.
     """
     texts = list(queries["text"].head(timed))
-    work = {(name, "search"): partial(java.call, lexical_search, stage["index"], texts, stage["k1"], stage["b"], depth)
-            for name, stage in lexical.items()}
-    for name, settings in dense.items():
-        stage = Dense(**settings)
-        vectors = [stage.encode(text) for text in texts]
-        work[name, "encode"] = partial(milliseconds, stage.encode, texts)
-        work[name, "search"] = partial(stage.search, vectors, depth)
+    work: dict[tuple[str, str], Callable[[], float]] = {
+        (name, "search"): partial(java.call, lexical_search, stage["index"], texts, stage["k1"], stage["b"], depth)
+        for name, stage in lexical.items()}
+    for name, stage in dense.items():
+        work |= {(name, part): run for part, run in dense_work(texts, depth, **stage).items()}
     stages: dict[str, dict[str, list[float]]] = {}
     for (name, part), values in in_turns(work, rounds).items():
         stages.setdefault(name, {})[part] = values
@@ -66,30 +64,25 @@ def lexical_search(index: Path, texts: list[str], k1: float, b: float, depth: in
     return milliseconds(lambda text: searcher.search(text, k=depth), texts)
 
 
-class Dense:
-    """An encoder and its embeddings, ready to search; arguments as in `latencies`."""
+def dense_work(texts: list[str], depth: int, passages: Path, query_length: int, **encoder: Any) -> dict[str, Callable[[], float]]:
+    """What encodes the queries, and what searches with their vectors on one thread: either gives milliseconds a query."""
+    reader, vectors = Encoder(**encoder), np.load(passages / PASSAGES)
+    index = build(EXACT, vectors, M=0, seed=0)
 
-    def __init__(self, passages: Path, query_length: int, **encoder: Any):
-        import faiss
+    def encode(text: str) -> np.ndarray:
+        ids = query_ids(reader.tokenizer, [text], query_length)[0]
+        return reader.vectors([wrapped(reader.tokenizer, ids, query_length)], QUERY)
 
-        self._encoder, self._length, vectors = Encoder(**encoder), query_length, np.load(passages / PASSAGES)
-        self._index = faiss.IndexFlatIP(vectors.shape[1])
-        self._index.add(np.ascontiguousarray(vectors))
-
-    def encode(self, text: str) -> np.ndarray:
-        """The vector of a query, (1, dimensions)."""
-        ids = query_ids(self._encoder.tokenizer, [text], self._length)[0]
-        return self._encoder.vectors([wrapped(self._encoder.tokenizer, ids, self._length)], QUERY)
-
-    def search(self, vectors: list[np.ndarray], depth: int) -> float:
-        """Milliseconds a query, on one thread."""
+    def search(queries: list[np.ndarray]) -> float:
         with one_thread():
-            return milliseconds(lambda vector: self._index.search(vector, min(depth, self._index.ntotal)), vectors)
+            return milliseconds(lambda query: index.search(query, min(depth, len(vectors))), queries)
+
+    return {"encode": partial(milliseconds, encode, texts), "search": partial(search, [encode(text) for text in texts])}
 
 
 def per_query(stage: dict[str, list[float]]) -> np.ndarray:
     """Milliseconds a query of each round, encoding included."""
-    return np.array(stage["search"]) + np.array(stage.get("encode", [0.0] * len(stage["search"])))
+    return np.sum([*stage.values()], axis=0)
 
 
 @step(version=1, form="json")

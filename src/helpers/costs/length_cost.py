@@ -31,7 +31,6 @@ def length_cost(backbone: Backbone, lengths: list[int], window: int, rounds: int
         lengths: tokens of query and document.
         window: of the Longformer.
         rounds: how often each length is timed, after one round that is not counted.
-        device: `cpu` or `cuda`.
 
     Returns:
         For each kind a list with, by rising length, `length`, `seconds` (of each round) and `megabytes` (the peak above the
@@ -64,17 +63,11 @@ def measure(kind: str, spec: str, lengths: list[int], window: int, rounds: int, 
 
 
 def reader(kind: str, backbone: Backbone, length: int, window: int) -> Any:
-    """A cross-encoder of the backbone's shape for so many tokens, with random weights.
-
-    Raises:
-        ValueError: for an unknown kind.
-    """
+    """A cross-encoder of the backbone's shape for so many tokens, with random weights."""
     from transformers import BertForSequenceClassification
 
     from helpers.networks.longformer import converted
 
-    if kind not in KINDS:
-        raise ValueError(f"attention {kind!r}: one of {', '.join(KINDS)}")
     config = configuration(backbone)
     config.update({"max_position_embeddings": length, "num_labels": 1,
                    **({} if backbone.layers is None else {"num_hidden_layers": len(backbone.layers)})})

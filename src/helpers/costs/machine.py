@@ -6,20 +6,17 @@ from typing import Any
 
 from helpers.steps import numerics, provenance
 
+FLAGS = ("amx_bf16", "avx512_bf16", "avx512f", "avx2")  # a processor's instructions for matrices, the best first
 SIDE, PRODUCTS = 1024, 40  # of the matrices whose product is timed, and how many in a round: 86 GFLOP
 
 
 def describe() -> dict[str, Any]:
-    """CPU, cores, memory, system, and what decides the arithmetic: device, type, its instructions for matrices, GPU."""
-    flags = sorted(numerics.cpu_flags() & {"amx_bf16", "avx512_bf16", "avx512f", "avx2"})
-    return {**provenance.machine(), "device": numerics.device(), "dtype": numerics.dtype(), "flags": flags, "gpu": gpu()}
-
-
-def gpu() -> str | None:
-    """The name of the GPU in use."""
+    """CPU, cores, memory, system, and what decides the arithmetic: device, type, its instructions for matrices, GPU in use."""
     import torch
 
-    return torch.cuda.get_device_name() if numerics.device() == "cuda" else None
+    return {**provenance.machine(), "device": numerics.device(), "dtype": numerics.dtype(),
+            "flags": sorted(numerics.cpu_flags() & {*FLAGS}),
+            "gpu": torch.cuda.get_device_name() if numerics.device() == "cuda" else None}
 
 
 def kind(machine: dict[str, Any]) -> str:
@@ -31,12 +28,9 @@ def kind(machine: dict[str, Any]) -> str:
 
 def name_of(machine: dict[str, Any]) -> str:
     """A short name for a file: `amd-epyc-avx512-bf16`."""
-    text = machine["gpu"] or f"{machine['cpu']} {_best(machine['flags'])}"
+    best = next((flag for flag in FLAGS if flag in machine["flags"]), "")
+    text = machine["gpu"] or f"{machine['cpu']} {best}"
     return re.sub(r"[^a-z0-9]+", "-", re.sub(r"\((r|tm)\)|cpu|processor|@.*?ghz", " ", text.lower())).strip("-")
-
-
-def _best(flags: list[str]) -> str:
-    return next((flag for flag in ("amx_bf16", "avx512_bf16", "avx512f", "avx2") if flag in flags), "")
 
 
 def one_core() -> None:
@@ -48,10 +42,7 @@ def one_core() -> None:
 
 
 class Products:
-    """A round of matrix products, of the type and on the device that networks use here.
-
-    `flops` are the floating-point operations of a round.
-    """
+    """A round of matrix products, of the type and on the device that networks use here: so many `flops`, operations."""
 
     def __init__(self) -> None:
         import torch

@@ -13,19 +13,12 @@ KINDS = ("CPU with AMX", "CPU without AMX", "GPU")
 
 @dataclass(frozen=True)
 class Goal:
-    """How many times as fast the book's code should be.
+    """How many times as fast the book's code should be."""
 
-    Args:
-        section: of the measurements.
-        what: in words.
-        slower: the contender that it is compared with.
-        least: the ratio, for each kind of machine that the goal is stated for.
-    """
-
-    section: str
-    what: str
-    slower: str
-    least: Mapping[str, float]
+    section: str  # of the measurements
+    what: str  # in words
+    slower: str  # the contender that it is compared with
+    least: Mapping[str, float]  # the ratio, for each kind of machine that the goal is stated for
 
 
 GOALS = (
@@ -38,15 +31,10 @@ GOALS = (
 
 @dataclass(frozen=True)
 class Measurements:
-    """A machine's measurements.
+    """A machine's measurements."""
 
-    Args:
-        name: of its file.
-        content: the file's.
-    """
-
-    name: str
-    content: Mapping[str, Any]
+    name: str  # of its file
+    content: Mapping[str, Any]  # the file's
 
     def section(self, name: str) -> Mapping[str, Any] | None:
         """A section that was measured in full; None if there is none."""
@@ -92,11 +80,7 @@ def all_machines() -> list[Measurements]:
 
 
 def chosen(machines: Sequence[Measurements], name: str) -> Measurements:
-    """The named machine's measurements; without a name those of this machine, else the latest, else none at all.
-
-    Raises:
-        BadInput: for a name that no file has.
-    """
+    """The named machine's measurements, BadInput if there are none; without a name this machine's, else the latest, else none."""
     if name:
         known = {one.name: one for one in machines}
         if name not in known:

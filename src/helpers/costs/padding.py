@@ -1,6 +1,6 @@
 """Padding, counted: how many tokens a network reads for each real one, in training and in scoring. Nothing here is timed."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -32,34 +32,20 @@ def padding(pairs: pd.DataFrame, queries: pd.DataFrame, store: Path, tokens: Pat
     read = RankerTraining(max_length=max_length, query_length=query_length, evaluation_queries=0)
     sides = fine_tuning.datasets(pairs, queries, WindowTokens(tokens, store), tokenizer, read, 1)
     lengths = np.array([len(example["input_ids"]) for side in sides for example in side.examples])
+    ends = range(batch_size, len(lengths), batch_size)  # of batches, the last of which may be smaller
     multiple = fine_tuning.collator(tokenizer).pad_to_multiple_of or 1
-    drawn = [(random_order(lengths, seed), grouped_order(lengths, batch_size, seed)) for seed in range(DRAWS)]
+    drawn = [(np.random.default_rng(seed).permutation(len(lengths)), grouped_order(lengths, batch_size, seed))
+             for seed in range(DRAWS)]
     return {"real": int(lengths.sum()), "pairs": len(lengths), "packed": int(lengths.sum()),
-            "random": float(np.mean([padded(lengths, slices(order, batch_size)) for order, _ in drawn])),
-            "grouped": float(np.mean([padded(lengths, slices(order, batch_size), multiple) for _, order in drawn])),
-            "unrounded": float(np.mean([padded(lengths, slices(order, batch_size)) for _, order in drawn])),
+            "random": float(np.mean([padded(lengths, np.split(order, ends)) for order, _ in drawn])),
+            "grouped": float(np.mean([padded(lengths, np.split(order, ends), multiple) for _, order in drawn])),
+            "unrounded": float(np.mean([padded(lengths, np.split(order, ends)) for _, order in drawn])),
             "sorted": padded(lengths, batches(lengths, TOKEN_BUDGET))}
 
 
 def padded(lengths: np.ndarray, groups: Iterable[np.ndarray], multiple: int = 1) -> int:
-    """Tokens of all batches, each text as long as its batch's longest, rounded up to a multiple.
-
-    Args:
-        lengths: tokens of each text.
-        groups: the positions of each batch's texts.
-        multiple: of tokens.
-    """
+    """Tokens of all batches (positions of texts), each text as long as its batch's longest, rounded up to a multiple."""
     return sum(len(group) * -(-int(lengths[group].max()) // multiple) * multiple for group in groups)
-
-
-def slices(order: np.ndarray, size: int) -> Iterable[np.ndarray]:
-    """An order cut into batches; the last may be smaller."""
-    return (order[start:start + size] for start in range(0, len(order), size))
-
-
-def random_order(lengths: Sequence[int] | np.ndarray, seed: int) -> np.ndarray:
-    """All positions in a random order."""
-    return np.random.default_rng(seed).permutation(len(lengths))
 
 
 def grouped_order(lengths: np.ndarray, batch_size: int, seed: int) -> np.ndarray:

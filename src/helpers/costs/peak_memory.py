@@ -38,17 +38,9 @@ def inference_memory(shapes: list[str], backbones: list[Any], batch: int, tokens
         For each model, in bytes: `weights`, those of its parameters; `model`, by how much it and its work raise the peak;
         `whole`, the peak of the whole process, libraries included, or all that is in use on the GPU.
     """
-    return measured([name_of(model) for model in (*shapes, *backbones)], batch, tokens, threads, precision, device)
-
-
-def measured(specs: list[str], *arguments: Any) -> dict[str, dict[str, int]]:
-    """The measurements of some models, by a process that is new and has nothing else to do.
-
-    Raises:
-        RuntimeError: with what the process said, if it failed.
-    """
-    lines = in_new_process("helpers.costs.peak_memory", specs, *arguments, label="memory").splitlines()
-    return dict(json.loads(line) for line in lines if line.startswith("["))
+    specs = [name_of(model) for model in (*shapes, *backbones)]
+    said = in_new_process("helpers.costs.peak_memory", specs, batch, tokens, threads, precision, device, label="memory")
+    return dict(json.loads(line) for line in said.splitlines() if line.startswith("["))
 
 
 def measure_all(specs: list[str], batch: int, tokens: int, threads: int, precision: str, device: str) -> None:

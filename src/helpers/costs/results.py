@@ -23,11 +23,7 @@ def no_machines(name: str) -> Path:
 
 
 def read(file: Path) -> dict[str, Any]:
-    """The content of a file.
-
-    Raises:
-        BadInput: if it is no file of measurements.
-    """
+    """The content of a file; BadInput if it is none of measurements."""
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
     except ValueError as error:
@@ -40,20 +36,13 @@ def read(file: Path) -> dict[str, Any]:
 def everything() -> dict[str, dict[str, Any]]:
     """The measurements of all machines by name, the latest first."""
     found = {file.stem: read(file) for file in sorted(paths.BENCH.glob("*.json"))}
-    return dict(sorted(found.items(), key=lambda item: latest(item[1]), reverse=True))
-
-
-def latest(content: dict[str, Any]) -> str:
-    """When the last section of a file was measured."""
-    return max((section["measured"] for section in content["sections"].values()), default="")
+    latest = {name: max((section["measured"] for section in content["sections"].values()), default="")
+              for name, content in found.items()}
+    return {name: found[name] for name in sorted(found, key=latest.__getitem__, reverse=True)}
 
 
 def add(file: Path, name: str, section: dict[str, Any]) -> None:
-    """Put a section into a file, in place of an earlier one; the others stay, if they are this machine's.
-
-    Raises:
-        BadInput: if the file belongs to another machine.
-    """
+    """Put a section into a file, in place of an earlier one; the others stay. BadInput if the file is another machine's."""
     own = machine.describe()
     content = read(file) if file.exists() and file != no_machines(name) else {"machine": own, "sections": {}}
     if machine.name_of(content["machine"]) != machine.name_of(own):

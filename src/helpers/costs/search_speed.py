@@ -16,20 +16,7 @@ import pandas as pd
 from helpers.costs.timing import clocked, interleave
 from helpers.encoders.embeddings import PASSAGES, QUERIES
 from helpers.encoders.enlargement import resized
-from helpers.encoders.nearest_neighbours import (
-    DEPTH,
-    EXACT,
-    HNSW,
-    IVF,
-    NO_SETTING,
-    build,
-    neighbours,
-    one_thread,
-    recall,
-    settings,
-    stored_bytes,
-    tune,
-)
+from helpers.encoders.nearest_neighbours import DEPTH, EXACT, NO_SETTING, build, neighbours, one_thread, recall, settings, tune
 from helpers.steps import step
 
 
@@ -41,12 +28,8 @@ def search_speed(passages: Path, query_vectors: Path, size: int, M: int, ef_sear
     All indexes are in memory at once: at 100,000 vectors of 384 dimensions 0.5 GB.
 
     Args:
-        passages: the folder of `embeddings.passage_embeddings`.
-        query_vectors: the folder of `embeddings.query_embeddings`.
         size: vectors searched, see `enlargement.resized`.
-        M: of a vector in HNSW's graph (M).
-        ef_search: settings of HNSW.
-        nprobe: settings of IVF.
+        M: links of a vector in HNSW's graph.
         timed: queries that are searched one by one in a round.
         rounds: how often, after one round that is not counted.
         noise: of synthetic vectors.
@@ -67,7 +50,7 @@ def search_speed(passages: Path, query_vectors: Path, size: int, M: int, ef_sear
     cases = settings(ef_search, nprobe)
     with one_thread():
         built, build_seconds = dict[str, Any](), dict[str, float]()
-        for kind in (EXACT, HNSW, IVF):
+        for kind in dict.fromkeys(kind for kind, _ in cases):
             build_seconds[kind], built[kind] = clocked(partial(build, kind, collection, M, seed), time.thread_time)
             if kind == EXACT:  # it holds the vectors: no second copy
                 collection = faiss.rev_swig_ptr(built[kind].get_xb(), collection.size).reshape(collection.shape)
@@ -79,6 +62,17 @@ def search_speed(passages: Path, query_vectors: Path, size: int, M: int, ef_sear
                          "recall_error": float(share.std(ddof=1) / np.sqrt(len(share))) if len(share) > 1 else 0.0,
                          **speeds[kind, setting], "build": build_seconds[kind], "bytes": stored_bytes(built[kind])})
     return pd.DataFrame(rows)
+
+
+def stored_bytes(index: Any) -> int:
+    """What the index takes on disk, without writing it there."""
+    import faiss
+
+    sizes: list[int] = []
+    writer = faiss.PyCallbackIOWriter(lambda block: sizes.append(len(block)))  # type: ignore[attr-defined]
+    faiss.write_index(index, writer)
+    del writer  # hands on what it still holds
+    return sum(sizes)
 
 
 def rates(built: dict[str, Any], cases: list[tuple[str, int]], queries: np.ndarray, alone: int,

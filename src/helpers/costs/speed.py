@@ -30,18 +30,12 @@ def ranking_speed(sizes: list[str], backbone: Backbone, index: Path, queries: pd
     Args:
         sizes: shapes as `layers/dimensions/heads`, such as `12/768/12`.
         backbone: whose tokenizer made the window tokens; its vocabulary is every model's.
-        index: the Lucene index.
         queries: columns query_id, text.
-        store: the text store.
-        tokens: the window tokens.
-        k1: BM25's.
-        b: BM25's.
         candidates: texts re-ranked for each query.
         max_length: tokens of a whole input.
         query_length: tokens kept of a query.
         timed: how many of the queries are ranked in a round.
         rounds: how often, after one round that is not counted.
-        device: `cpu` or `cuda`.
 
     Returns:
         `retrieval`, seconds of each round for all timed queries; `queries`, `windows` and `device`; and for each size in
@@ -73,11 +67,7 @@ def ranking_speed(sizes: list[str], backbone: Backbone, index: Path, queries: pd
 
 
 def random_cross_encoder(size: str, backbone: Backbone) -> Any:
-    """A cross-encoder of a shape, with random weights and the backbone's vocabulary.
-
-    Raises:
-        ValueError: if the size is not `layers/dimensions/heads`.
-    """
+    """A cross-encoder of a shape, `layers/dimensions/heads`, with random weights and the backbone's vocabulary."""
     from transformers import AutoModelForSequenceClassification
 
     parts = size.split("/")

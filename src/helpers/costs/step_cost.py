@@ -33,7 +33,6 @@ def inference_seconds(shapes: list[str], backbones: list[Any], batch: int, token
         rounds: how often, after one round that is not counted.
         threads: of PyTorch, on a CPU.
         precision: `fp32`, as in the study, or `bf16`.
-        device: `cpu` or `cuda`.
 
     Returns:
         For each model its `parameters` and the `seconds` of each round.
@@ -66,13 +65,7 @@ def training_seconds(shapes: list[str], backbones: list[Any], triplets: int, tok
 
 @step(version=1, form="json", timing=True)
 def query_seconds(backbone: Backbone, tokens: int, rounds: int) -> list[float]:
-    """The processor's time for encoding one query alone, in single precision on one thread of a CPU, round by round.
-
-    Args:
-        backbone: the encoder.
-        tokens: of the query.
-        rounds: how often, after one round that is not counted.
-    """
+    """The processor's time for encoding one query alone, in single precision on one thread of a CPU, round by round."""
     import torch
 
     with numerics.using("cpu"), torch_threads(1), torch.inference_mode():
@@ -81,11 +74,9 @@ def query_seconds(backbone: Backbone, tokens: int, rounds: int) -> list[float]:
 
 
 def training_step(model: Any, texts: tuple[Any, ...]) -> Callable[[], Any]:
-    """One step of training, ready to run; the optimiser's memory is there already, as it is in all steps but the first.
+    """One step of training on the ids of queries, relevant and other passages, each (triplets, tokens), ready to run.
 
-    Args:
-        model: an encoder in training mode.
-        texts: the ids of queries, relevant and other passages, each (triplets, tokens).
+    The optimiser's memory is there already, as it is in all steps but the first.
     """
     import torch
     from torch.nn.functional import cosine_similarity

@@ -29,15 +29,10 @@ class Drifted(RuntimeError):
 
 @dataclass(frozen=True)
 class Rounds:
-    """The rounds of all contenders.
+    """The rounds of all contenders, by their names."""
 
-    Args:
-        seconds: of each counted round, by contender.
-        given: what each contender's work returned in its last round.
-    """
-
-    seconds: dict[Any, list[float]]
-    given: dict[Any, Any]
+    seconds: dict[Any, list[float]]  # of each counted round
+    given: dict[Any, Any]  # what each contender's work returned in its last round
 
     def as_json(self) -> dict[Any, dict[str, list[float]]]:
         """The times, as the results' file has them."""
@@ -70,10 +65,7 @@ def in_turns(contenders: Mapping[Any, Callable[[], T]], rounds: int) -> dict[Any
     """What every contender gives in each round.
 
     The first round is not counted: it warms caches and compilers up. Each round begins with another contender, so that none is
-    always the first.
-
-    Raises:
-        ValueError: for less than one round.
+    always the first. ValueError for less than one round.
     """
     if rounds < 1:
         raise ValueError(f"{rounds} rounds: one at least")
@@ -90,14 +82,7 @@ def in_turns(contenders: Mapping[Any, Callable[[], T]], rounds: int) -> dict[Any
 
 def interleave(contenders: Mapping[Any, Prepare], rounds: int, clock: Callable[[], float] = time.perf_counter,
                   report: bool = False) -> Rounds:
-    """Time the work of every contender once a round, see `in_turns`.
-
-    Args:
-        contenders: by name.
-        rounds: counted, one at least.
-        clock: seconds.
-        report: whether to print each time as it is measured.
-    """
+    """Time the work of every contender once a round, see `in_turns`, and print each time as it is measured, if asked to."""
     given: dict[Any, Any] = {}
 
     def one_round(name: Any) -> float:
@@ -138,20 +123,14 @@ def ratio(slower: Sequence[float], faster: Sequence[float]) -> Spread:
 
 
 def drift(scores: pd.DataFrame, reference: pd.DataFrame) -> dict[str, float]:
-    """The difference of each mean measure from the reference's.
-
-    Args:
-        scores: per query, a column a measure.
-        reference: the same of the contender that the others should agree with.
-    """
+    """The difference of each mean measure (a column of values per query) from that of the contender to agree with."""
     return {measure: float(scores[measure].mean() - reference[measure].mean()) for measure in reference.columns}
 
 
 def check_drift(drifts: Mapping[str, Mapping[str, float]], checked: Sequence[str], tolerance: float = TOLERANCE) -> None:
     """Make sure that contenders which should give the reference's scores do.
 
-    Raises:
-        Drifted: naming every measure of every checked contender that differs by more than the tolerance, or is no number.
+    Drifted names every measure of every checked contender that differs by more than the tolerance, or is no number.
     """
     wrong = [f"{name}: {measure} {value:+.5f}" for name in checked for measure, value in drifts[name].items()
              if not abs(value) <= tolerance]
@@ -162,8 +141,7 @@ def check_drift(drifts: Mapping[str, Mapping[str, float]], checked: Sequence[str
 def in_new_process(module: str, *arguments: Any, label: str) -> str:
     """What a module prints that is run with these arguments as JSON, in a process that has done nothing else before.
 
-    Raises:
-        RuntimeError: with the end of what the process printed as errors, if it failed.
+    If it fails, RuntimeError has the end of what it printed as errors.
     """
     done = subprocess.run([sys.executable, "-m", module, json.dumps(arguments)], capture_output=True, text=True, check=False)
     if done.returncode != 0:
