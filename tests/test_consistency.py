@@ -1,7 +1,8 @@
 import pandas as pd
 
-from helpers.retrieval.consistency import MEASURE, consistency, consistency_at_depth, factors, means
+from helpers.retrieval.consistency import MEASURE, consistency, consistency_at_depth, means
 
+factors = consistency.definition.function
 COLUMNS = ["query_id", "doc_id", "score"]
 
 
@@ -43,7 +44,7 @@ def test_a_query_that_the_reference_lacks_has_factor_0():
 
 
 def test_the_values_at_one_depth_are_indexed_by_query():
-    table = consistency.definition.function(run_of(q="ab", r="xb"), run_of(q="a", r="x"), [1, 2])
+    table = factors(run_of(q="ab", r="xb"), run_of(q="a", r="x"), [1, 2])
     assert consistency_at_depth(table, 2)[MEASURE].to_dict() == {"q": 0.5, "r": 0.5}
     assert consistency_at_depth(table, 1)[MEASURE].to_dict() == {"q": 1.0, "r": 1.0}
     assert consistency_at_depth(table, 2).index.name == "query_id"

@@ -29,26 +29,22 @@ def max_passage(run: pd.DataFrame, depth: int) -> pd.DataFrame:
     return ranked(documents.groupby(["query_id", "doc_id"], sort=False)["score"].max().reset_index(), depth)
 
 
-def search(index: Path, queries: pd.DataFrame, k1: float, b: float, depth: int, at_once: int = AT_ONCE,
+def search(index: Path, queries: pd.DataFrame, k1: float, b: float, depth: int,
            rm3: dict[str, Any] | None = None) -> pd.DataFrame:
-    """Search all queries, so many at once, in the process that has the JVM; with Pyserini's settings of RM3, by its feedback."""
+    """Search all queries in the process that has the JVM; with Pyserini's settings of RM3, by its feedback."""
     searcher = searcher_of(index, k1, b)
     if rm3:
         searcher.set_rm3(**rm3)
     rows: list[tuple[str, str, float]] = []
-    for start in range(0, len(queries), at_once):
-        part = queries.iloc[start:start + at_once]
+    for start in range(0, len(queries), AT_ONCE):
+        part = queries.iloc[start:start + AT_ONCE]
         hits = searcher.batch_search(list(part["text"]), list(part["query_id"]), k=depth, threads=1 if rm3 else THREADS)
         rows += [(query, hit.docid, float(hit.score)) for query in part["query_id"] for hit in hits[query]]
     return ranked(pd.DataFrame(rows, columns=COLUMNS), depth)
 
 
 def searcher_of(index: Path, k1: float, b: float) -> Any:
-    """Pyserini's searcher with these settings, in the process that has the JVM; a query may have any number of terms.
-
-    Raises:
-        ValueError: for a negative k1, or a b outside of 0 to 1.
-    """
+    """Pyserini's searcher with these settings, in the process that has the JVM; a query may have any number of terms."""
     if not (k1 >= 0 and 0 <= b <= 1):
         raise ValueError(f"k1={k1}, b={b}: k1 must be at least 0 and b between 0 and 1")
     from jnius import autoclass

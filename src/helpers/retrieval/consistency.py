@@ -16,11 +16,6 @@ MEASURE = "consistency_factor"
 
 @step(version=1, form="table")
 def consistency(run: pd.DataFrame, reference: pd.DataFrame, depths: list[int]) -> pd.DataFrame:
-    """The factor of every query at every depth: columns query_id, depth, consistency_factor."""
-    return factors(run, reference, depths)
-
-
-def factors(run: pd.DataFrame, reference: pd.DataFrame, depths: list[int]) -> pd.DataFrame:
     """The share of each query's first documents that the reference holds, anywhere in its list.
 
     Args:

@@ -40,10 +40,7 @@ def deepct(targets: pd.DataFrame, store: Path, backbone: Backbone, training: Ter
     Args:
         targets: columns doc_id, word, recall (`term_recall`).
         backbone: where to start from.
-        training: its settings; the seed also draws the held-out passages.
-
-    Raises:
-        ValueError: for fewer than two passages with words.
+        training: its settings; the seed also draws the held-out passages, so there must be two passages with words.
     """
     from transformers import AutoModelForTokenClassification, Trainer
 

@@ -24,13 +24,10 @@ def generated_queries(store: Path, generator: Backbone, queries: int, top_k: int
     Args:
         generator: a sequence-to-sequence model.
         queries: for each text.
-        top_k: likely tokens that each is drawn from; 1 for the likeliest, of which there is but one query.
+        top_k: likely tokens that each is drawn from; 1 for the likeliest, which give but one query (ValueError for several).
         max_length: tokens read of a text.
         query_length: tokens written of a query.
         batch_size: texts a step.
-
-    Raises:
-        ValueError: for several queries without draws: they would be the same.
     """
     from transformers import AutoModelForSeq2SeqLM
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from helpers.data.runs import COLUMNS, cut, ranked
 from helpers.retrieval import java
-from helpers.retrieval.bm25 import AT_ONCE, search, searcher_of
+from helpers.retrieval.bm25 import search, searcher_of
 from helpers.retrieval.bo1 import expanded, expansion
 from helpers.steps import step
 
@@ -35,18 +35,18 @@ def bo1_queries(index: Path, run: pd.DataFrame, queries: pd.DataFrame, documents
 
 def expand(index: Path, best: pd.DataFrame, queries: pd.DataFrame, terms: int, within: Path | None = None) -> pd.DataFrame:
     """Expand all queries, in the process that has the JVM."""
+    from jnius import autoclass
     from pyserini.index.lucene import LuceneIndexReader
 
     reader = LuceneIndexReader(str(index))
     shown = None if within is None else LuceneIndexReader(str(within))
     documents, trusted = reader.stats()["documents"], best.groupby("query_id")["doc_id"].agg(list)
     counts = functools.cache(lambda doc_id: vector(reader, doc_id, shown))
-    frequency = functools.cache(lambda term: collection_frequency(reader, term))
+    term_of = autoclass("org.apache.lucene.index.Term")
+    frequency = functools.cache(lambda term: int(reader.reader.totalTermFreq(term_of("contents", term))))
     rows: list[tuple[str, str, float, bool]] = []
     for query, text in queries[["query_id", "text"]].itertuples(index=False):
-        feedback: Counter[str] = Counter()
-        for doc_id in trusted.get(query, []):
-            feedback.update(counts(doc_id))
+        feedback: Counter[str] = sum(map(counts, trusted.get(query, [])), Counter())
         own = reader.analyze(text)
         weights = expanded(own, expansion(feedback, {term: frequency(term) for term in feedback}, documents, terms))
         rows.extend((query, term, weight, term not in own)
@@ -54,21 +54,13 @@ def expand(index: Path, best: pd.DataFrame, queries: pd.DataFrame, terms: int, w
     return pd.DataFrame(rows, columns=["query_id", "term", "weight", "added"])
 
 
-def vector(reader: Any, doc_id: str, shown: Any = None) -> dict[str, int]:
+def vector(reader: Any, doc_id: str, shown: Any) -> Counter[str]:
     """A document's analysed terms with their counts; only those that its other version holds too, if there is one."""
-    counts = reader.get_document_vector(doc_id) or {}
+    counts = Counter(reader.get_document_vector(doc_id) or {})
     if shown is None:
         return counts
     kept = (shown.get_document_vector(doc_id) or {}).keys()
-    return {term: count for term, count in counts.items() if term in kept}
-
-
-def collection_frequency(reader: Any, term: str) -> int:
-    """How often an analysed term occurs in the index."""
-    from jnius import autoclass
-
-    index_term = autoclass("org.apache.lucene.index.Term")("contents", term)
-    return int(reader.reader.totalTermFreq(index_term))
+    return Counter({term: count for term, count in counts.items() if term in kept})
 
 
 @step(version=1, form="run")
@@ -78,7 +70,7 @@ def weighted_run(index: Path, weights: pd.DataFrame, queries: pd.DataFrame, k1: 
     Args:
         weights: columns query_id, term (analysed), weight.
         queries: columns query_id, text: which queries, in which order.
-        depth: texts kept for each query; a query without terms or hits keeps none.
+        depth: texts kept for each query; one without terms or hits keeps none.
     """
     return java.call(search_weighted, index, weights, list(queries["query_id"]), k1, b, depth)
 
@@ -91,11 +83,8 @@ def search_weighted(index: Path, weights: pd.DataFrame, queries: list[str], k1: 
     searcher = searcher_of(index, k1, b)
     term_of, query_of = (autoclass(f"org.apache.lucene.{name}") for name in ("index.Term", "search.TermQuery"))
     should = querybuilder.JBooleanClauseOccur["should"].value
-    rows = []
-    by_query = dict(tuple(weights.groupby("query_id")))
-    for query in queries:
-        if query not in by_query:
-            continue
+    rows, by_query = [], dict(tuple(weights.groupby("query_id")))
+    for query in filter(by_query.__contains__, queries):
         builder = querybuilder.get_boolean_query_builder()
         for term, weight in by_query[query][["term", "weight"]].itertuples(index=False):
             builder.add(querybuilder.get_boost_query(query_of(term_of("contents", term)), float(weight)), should)
@@ -114,4 +103,4 @@ def rm3_run(index: Path, queries: pd.DataFrame, k1: float, b: float, depth: int,
         original: weight of the original query, between 0 and 1.
     """
     rm3 = {"fb_terms": terms, "fb_docs": documents, "original_query_weight": original}
-    return java.call(search, index, queries, k1, b, depth, AT_ONCE, rm3)
+    return java.call(search, index, queries, k1, b, depth, rm3)

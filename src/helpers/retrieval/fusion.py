@@ -15,6 +15,7 @@ from helpers.data.runs import COLUMNS, cut, ranked, ranks
 from helpers.evaluation import measures
 from helpers.steps import step
 
+TYPES: dict[str, Any] = {"query_id": object, "doc_id": object, "score": float}  # as ranx wants them
 RRF_K = 60  # Cormack et al. 2009
 FIRST, SECOND, UNCUT = "first, second", "second, first", "first, second, uncut"  # the methods of `fusions`
 RRF, SUM = "reciprocal ranks", "weighted sum"
@@ -45,10 +46,7 @@ def reciprocal_rank(first: pd.DataFrame, second: pd.DataFrame, depth: int) -> pd
 def weighted_sum(first: pd.DataFrame, second: pd.DataFrame, weight: float, depth: int) -> pd.DataFrame:
     """Order by `weight` x first + (1 - `weight`) x second, the scores of each run scaled to 0 .. 1 within a query.
 
-    A document that a run lacks counts there like its last one: 0.
-
-    Raises:
-        ValueError: unless the weight lies between 0 and 1.
+    A document that a run lacks counts there like its last one: 0. ValueError unless the weight lies between 0 and 1.
     """
     if not 0 <= weight <= 1:
         raise ValueError(f"weight {weight} of the first run: between 0 and 1")
@@ -63,21 +61,15 @@ def _by_ranx(first: pd.DataFrame, second: pd.DataFrame, depth: int, norm: str | 
     asked = list(dict.fromkeys([*first["query_id"], *second["query_id"]]))
     shared = set(first["query_id"]) & set(second["query_id"])
     alone = [run[~run["query_id"].isin(shared)] for run in (first, second)]
-    rows: list[tuple[str, str, float]] = []
+    fused = pd.DataFrame(columns=COLUMNS)
     if shared:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # numba's remarks on ranx's integers
-            fused = fuse([Run(_nested(run[run["query_id"].isin(shared)])) for run in (first, second)], norm, method, params)
-        rows = [(query, doc_id, score) for query, documents in fused.run.items() for doc_id, score in documents.items()]
-    frame = pd.concat([pd.DataFrame(rows, columns=COLUMNS).astype({"score": float}), *alone], ignore_index=True)
+            both = [Run.from_df(run[run["query_id"].isin(shared)].astype(TYPES), "query_id") for run in (first, second)]
+            fused = fuse(both, norm, method, params).to_dataframe().rename(columns={"q_id": "query_id"})
+    frame = pd.concat([fused.astype({"score": float}), *alone], ignore_index=True)
     place = {query: number for number, query in enumerate(asked)}
     return ranked(frame.sort_values("query_id", key=lambda ids: ids.map(place), kind="stable"), depth)
-
-
-def _nested(run: pd.DataFrame) -> dict[str, dict[str, float]]:
-    """A run as ranx reads it: query_id -> doc_id -> score."""
-    return {str(query): dict(zip(group["doc_id"], group["score"].astype(float), strict=True))
-            for query, group in run.groupby("query_id", sort=False)}
 
 
 @step(version=1, form="table")
@@ -85,12 +77,7 @@ def fusions(first: pd.DataFrame, second: pd.DataFrame, queries: pd.DataFrame, qr
             names: list[str], weight: float, depth: int) -> pd.DataFrame:
     """What two runs give together, for each query: the merge in both orders, reciprocal rank fusion and the weighted sum.
 
-    Args:
-        first: a run, cut at `depth`.
-        second: another one.
-        queries: columns query_id, text; those with judgments are measured.
-        names: the measures.
-        weight: of the first run in the weighted sum.
+    The runs are cut at `depth`, those of the queries that have judgments are measured.
 
     Returns:
         Columns method (`FIRST`, `SECOND`, `UNCUT`, `RRF`, `SUM`), query_id, and one for each measure. The values are those of the
@@ -113,9 +100,8 @@ def fusion_weight_grid(first: pd.DataFrame, second: pd.DataFrame, queries: pd.Da
     Meant for development queries: the weight that is best on the test queries would flatter the sum.
     """
     judged = measures.judged_queries(queries, qrels)
-    means = [measures.per_query(weighted_sum(first, second, weight, depth), qrels, [measure], min_relevance,
-                                judged)[measure].mean()
-             for weight in weights]
+    runs = (weighted_sum(first, second, weight, depth) for weight in weights)
+    means = [measures.per_query(run, qrels, [measure], min_relevance, judged)[measure].mean() for run in runs]
     return pd.DataFrame({"weight": [float(weight) for weight in weights], measure: means})
 
 

@@ -61,11 +61,8 @@ def anserini_jar() -> Path:
 def call(function: Callable[..., Result], *arguments: Any) -> Result:
     """Run a module-level function in the worker process, where pyserini may be imported.
 
-    The worker starts with the first call (about 3 s), serves all later ones, and ends with this process.
-
-    Raises:
-        RuntimeError: if the worker died; what it said is on standard error.
-        Exception: whatever the function raised.
+    The worker starts with the first call (about 3 s), serves all later ones, and ends with this process. Whatever the function
+    raises is raised here; RuntimeError if the worker died: what it said is on standard error.
     """
     worker = _worker()
     with _LOCK:

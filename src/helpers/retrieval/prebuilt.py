@@ -71,11 +71,8 @@ def index_names(collection: str, unit: str) -> tuple[str, str] | None:
 
     Args:
         collection: as `open_collection` takes it. A subset with the texts of the whole, such as
-            `irds:msmarco-passage/trec-dl-2019/judged`, has the index of the whole.
+            `irds:msmarco-passage/trec-dl-2019/judged`, has the index of the whole. BadInput if ir_datasets has no such id.
         unit: what is ranked.
-
-    Raises:
-        BadInput: for an ir_datasets id that does not exist.
     """
     if not collection.startswith("irds:"):
         return None
@@ -104,16 +101,10 @@ def index_of(collection: str, unit: str) -> Step | None:
 
 @step(version=1, form="folder")
 def prebuilt_index(name: str, md5: str, *, folder: Path) -> None:
-    """One of Anserini's indexes, fetched, checked and unpacked.
+    """One of Anserini's indexes, whose archive has that digest, fetched, checked and unpacked.
 
-    Args:
-        name: of the index.
-        md5: of its archive.
-        folder: gets the files of Lucene.
-
-    Raises:
-        NetworkNeeded: if the archive is not there and cannot be fetched.
-        BadInput: if Anserini knows another index by that name, or what is in the archive is not that index.
+    NetworkNeeded, if the archive is not there and cannot be fetched; BadInput, if Anserini knows another index by that name, or
+    what is in the archive is not that index.
     """
     found = describe(name)
     if found.md5 != md5:
@@ -130,8 +121,7 @@ def prebuilt_index(name: str, md5: str, *, folder: Path) -> None:
 def unpack(archive: Path, folder: Path) -> None:
     """Unpack the index in an archive, a flat folder of plain files, so that its files lie directly in `folder`.
 
-    Raises:
-        BadInput: for anything else, paths that lead out of the folder above all.
+    BadInput for anything else, paths that lead out of the folder above all.
     """
     with tarfile.open(archive, "r|gz") as members:
         for member in members:
