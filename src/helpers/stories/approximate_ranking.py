@@ -34,12 +34,7 @@ def recalls(real: pd.DataFrame) -> pd.Series:
 
 
 def effect_table(systems: Mapping[Case, Evaluation], real: pd.DataFrame) -> Fragment:
-    """Whether a ranking suffers: RR@10 of every setting, compared with exact search.
-
-    Args:
-        systems: by kind and setting.
-        real: the measurements over the real collection.
-    """
+    """Whether a ranking suffers: RR@10 of every setting over the real collection, compared with exact search."""
     compared, recall = comparisons(systems), recalls(real)
     return page.show_table(
         "Effectiveness over the real collection, compared with exact search",
@@ -61,13 +56,8 @@ def finding(speeds: pd.DataFrame, real: pd.DataFrame, systems: Mapping[Case, Eva
             dimensions: int) -> Fragment:
     """The chapter's last words.
 
-    Args:
-        speeds: the measurements at all sizes.
-        real: those over the real collection.
-        systems: the rankings of the real collection.
-        target: the recall that an approximate index must reach.
-        encoding: seconds of encoding a query.
-        dimensions: of a vector.
+    Speeds are measured at all sizes, where an approximate index must reach the recall, systems rank the real collection, and
+    encoding a query as a vector of so many dimensions takes so many seconds.
     """
     exact = {size: 1 / fastest(speeds, size, EXACT)["alone"] for size in sorted(speeds["size"].unique())}
     largest, slowest = list(exact.items())[-1]

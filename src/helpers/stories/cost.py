@@ -64,8 +64,7 @@ class Costs:
 
 def costs(specs: Sequence[str], batch: int, tokens: int, rounds: int, triplets: int, training_rounds: int, threads: int,
           precision: str, devices: Sequence[str]) -> Costs:
-    """The measurements of these models (see `architectures.parse_architecture`) on the given devices (none given: all there
-    are)."""
+    """The measurements of these models (`architectures.parse_architecture`) on the devices, all there are if none is given."""
     models = [architectures.parse_architecture(spec) for spec in dict.fromkeys(specs)]
     shapes = [model for model in models if isinstance(model, str)]
     backbones = [model for model in models if isinstance(model, Backbone)]

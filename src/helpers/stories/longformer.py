@@ -35,13 +35,7 @@ def document_lengths(bed: Testbed, backbone: str) -> pd.Series:
 
 
 def distinct(lengths: Sequence[int], documents: pd.Series, query_length: int) -> dict[int, int]:
-    """For each length the shortest of them that reads the same: beyond the longest document they are all one.
-
-    Args:
-        lengths: of query and document together.
-        documents: word pieces of every document.
-        query_length: the longest query.
-    """
+    """For each length, of query and document together, the shortest of them that reads the same word pieces of every document."""
     enough = min((length for length in lengths if length >= documents.max() + query_length + SPECIAL), default=max(lengths))
     return {length: min(length, enough) for length in sorted(lengths)}
 

@@ -25,6 +25,7 @@ from helpers.systems.reranking_experiment import RerankingExperiment
 
 MEASURE = "RR@10"
 TABLE = "5.5"
+PUBLISHED_HEADS = ("model", "layers/dimensions/heads", "published", "relative")  # of a table beside the study's rates
 TRUNCATED = "the first layers of one model, not models that were pre-trained in these sizes"
 ONE_WIDTH = "needs two pre-trained models of other widths from the hub; the packaged backbone has one width"
 
@@ -51,11 +52,7 @@ def studied_shapes() -> dict[str, str]:
 
 
 def models(base: Reranker, specs: Sequence[str]) -> dict[str, Reranker]:
-    """A model a backbone, all trained alike.
-
-    Raises:
-        BadInput: for two backbones of one shape: the tables could not tell them apart.
-    """
+    """A model a backbone, all trained alike; BadInput for two backbones of one shape: the tables could not tell them apart."""
     if len({label(spec) for spec in specs}) < len(specs):
         raise BadInput(f"two of the backbones {', '.join(specs)} have one shape", mend="give one backbone of each shape")
     return {label(spec): replace(base, backbone=spec) for spec in specs}
@@ -114,23 +111,23 @@ def timings(trial: RerankingExperiment, sizes: Sequence[str], base: Reranker, ti
 
 
 def speed_table(speeds: Mapping[str, Mapping[str, Any]], steps: Mapping[str, Step]) -> Fragment:
-    """The study's six shapes, timed here with random weights, beside its own rates; each also relative to BERT-Base.
-
-    Args:
-        speeds: the value of `ranking_speed` for each device.
-        steps: the step that measured it.
-    """
-    shapes, rates = studied_shapes(), published.column(STUDY, TABLE, "Queries/min")
-    rows = []
-    for row, size in shapes.items():
-        cells: list[Any] = [row, size, rates[row].printed, f"{plain(rates[row].value / rates['BERT-Base'].value, 1)}×"]
-        for device, speed in speeds.items():
-            relative = median_rate(speed, size) / median_rate(speed, shapes["BERT-Base"])
-            cells += [linked(rate(speed, size), steps[device]), f"{plain(relative, 1)}×"]
-        rows.append(cells)
+    """The study's six shapes, timed here with random weights by the step of each device, beside its own rates."""
     heads = [part for device in speeds for part in (f"here, {device} (random weights)", "relative")]
-    return page.show_table("Queries per minute: retrieval, BM25 and re-ranking",
-                           ("model", "layers/dimensions/heads", "published", "relative", *heads), rows, numeric_from=2)
+    rows = beside_published([(speed, steps[device]) for device, speed in speeds.items()])
+    return page.show_table("Queries per minute: retrieval, BM25 and re-ranking", (*PUBLISHED_HEADS, *heads), list(rows.values()),
+                           numeric_from=2)
+
+
+def beside_published(timings: Sequence[tuple[Mapping[str, Any], Step | None]]) -> dict[str, list[Any]]:
+    """A row for each of the study's six shapes: its rate, and that of each timing with its step; all relative to BERT-Base."""
+    shapes, rates = studied_shapes(), published.column(STUDY, TABLE, "Queries/min")
+    rows: dict[str, list[Any]] = {}
+    for row, size in shapes.items():
+        rows[size] = [row, size, rates[row].printed, f"{plain(rates[row].value / rates['BERT-Base'].value, 1)}×"]
+        for speed, step in timings:
+            shown, relative = rate(speed, size), median_rate(speed, size) / median_rate(speed, shapes["BERT-Base"])
+            rows[size] += [linked(shown, step) if step else shown, f"{plain(relative, 1)}×"]
+    return rows
 
 
 def tradeoff(systems: Mapping[str, Evaluation], logs: Mapping[str, Any], speed: Mapping[str, Any],

@@ -161,13 +161,7 @@ def curves(speeds: pd.DataFrame) -> Fragment:
 
 
 def growth(speeds: pd.DataFrame, target: float, encoding: float) -> Fragment:
-    """Time of a query over the collection's size, beside the time of encoding the query.
-
-    Args:
-        speeds: all sizes.
-        target: the recall that an approximate index must reach.
-        encoding: seconds that a query's encoding takes.
-    """
+    """Time of a query over the collection's size, by indexes that reach the recall, beside the seconds of encoding the query."""
     figure, (axis,) = figures.new()
     texts = []
     for kind, (marker, colour) in MARKERS.items():

@@ -7,15 +7,12 @@ import numpy as np
 
 from helpers.costs import contenders
 from helpers.costs.measurements import GOALS, Measurements, fraction, per_item
-from helpers.costs.speed import per_minute
 from helpers.costs.timing import TOLERANCE, Spread, spread
-from helpers.evaluation import published
 from helpers.pages import figures, page
 from helpers.pages.compare import with_interval
 from helpers.pages.fragments import Fragment, Html, badge
 from helpers.pages.numbers import count, interval, plain, signed
-from helpers.stories.model_size import TABLE, rate, rounds_cell, studied_shapes
-from helpers.stories.training import STUDY
+from helpers.stories.model_size import PUBLISHED_HEADS, beside_published, rounds_cell
 from helpers.stories.wording import joined
 
 NOT_YET = "not measured yet; `make bench` measures"
@@ -164,16 +161,10 @@ def sizes_table(found: Measurements) -> Fragment:
         return page.prose(f"Queries a minute by model size: {NOT_YET}.")
     speed, products = section["speed"], section["contenders"][contenders.PRODUCTS]["seconds"]
     top = section["product_flops"] / float(np.median(products))
-    said = {row: published.value(STUDY, TABLE, row, "Queries/min") for row in studied_shapes()}
-    here = {row: float(np.median(per_minute(dict(speed), size))) for row, size in studied_shapes().items()}
-    rows = []
-    for row, size in studied_shapes().items():
-        reached = section["flops"][size] / float(np.median(speed["sizes"][size]["seconds"])) / top
-        rows.append([row, size, said[row].printed, f"{plain(said[row].value / said['BERT-Base'].value, 1)}×", rate(speed, size),
-                     f"{plain(here[row] / here['BERT-Base'], 1)}×", f"{100 * reached:.0f} %"])
+    rows = [[*row, f"{100 * section['flops'][size] / float(np.median(speed['sizes'][size]['seconds'])) / top:.0f} %"]
+            for size, row in beside_published([(speed, None)]).items()]
     return page.show_table(f"Queries a minute, {section['candidates']} candidates each: Steensland (2021), table 5.5, and random "
-                           "weights here", ("model", "layers/dimensions/heads", "published", "relative", "here", "relative",
-                                            "of the matrix rate"), rows, numeric_from=2)
+                           "weights here", (*PUBLISHED_HEADS, "here", "relative", "of the matrix rate"), rows, numeric_from=2)
 
 
 # ---- finding ----

@@ -33,11 +33,7 @@ def label(stage: str) -> str:
 
 
 def runs(recipes: FirstStages, names: Sequence[str], bed: Testbed, depth: int) -> dict[str, Step]:
-    """The run of each stage, in the given order.
-
-    Raises:
-        BadInput: for two stages of one label: the tables could not tell them apart.
-    """
+    """The run of each stage, in the given order; BadInput for two stages of one label: the tables could not tell them apart."""
     if len({label(name) for name in names}) < len(names):
         raise BadInput(f"two of the stages {', '.join(names)} have one name", mend="name each stage once, or rename a file")
     return {name: recipes.run(name, bed, depth) for name in names}
