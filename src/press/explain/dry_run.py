@@ -60,8 +60,7 @@ class DryRun:
 def of_chapter(chapter: str, values: dict[str, Any], known: dict[str, list[Known]]) -> DryRun:
     """Execute a chapter's template dry, with these values of its parameters; `known` are computations made before, by step.
 
-    Raises:
-        BadInput: if the chapter would stop with these parameters before anything is computed.
+    BadInput if the chapter would stop with these parameters before anything is computed.
     """
     run = DryRun()
     with stand_ins(), _computing_nothing(run, known):
@@ -123,11 +122,7 @@ def _names(statement: ast.stmt) -> tuple[set[str], set[str]]:
 
 
 def _problem(statement: ast.stmt, scope: dict[str, Any], run: DryRun) -> str:
-    """Execute a statement; why it stopped, or nothing.
-
-    Raises:
-        BadInput: for an error while nothing is missing: it is the chapter's own, and running the chapter would end in it.
-    """
+    """Execute a statement; why it stopped, or nothing. An error while nothing is missing is the chapter's own: BadInput."""
     try:
         exec(compile(ast.Module([statement], []), "<chapter>", "exec"), scope)  # noqa: S102 - the book's own template
     except NoValue as missing:

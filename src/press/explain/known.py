@@ -82,12 +82,9 @@ def nearest(missing: dict[str, Any], known: Iterable[Known]) -> list[tuple[Known
     Among those that are equally near, the Almanac's come first, so that what stands in for several steps belongs together.
     """
     compared = [(one, list(differences(missing, one.recipe))) for one in known]
-    return sorted(compared, key=lambda pair: (distance(pair[1]), _of_other_collections(pair[0].recipe), pair[0].key))
-
-
-def _of_other_collections(of: dict[str, Any]) -> int:
-    """How many parts of other collections than the Almanac a recipe names."""
-    return sum(part.get("collection", "almanac") != "almanac" for part in recipe.parts(of))
+    others = {one.key: sum(part.get("collection", "almanac") != "almanac" for part in recipe.parts(one.recipe))
+              for one, _ in compared}
+    return sorted(compared, key=lambda pair: (distance(pair[1]), others[pair[0].key], pair[0].key))
 
 
 def distance(differing: Iterable[Difference]) -> int:

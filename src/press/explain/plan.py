@@ -47,14 +47,10 @@ class Plan:
 
 
 def plan(chapter: str, profile: str, given: dict[str, str], known: dict[str, list[Known]] | None = None) -> Plan:
-    """What making a page would take; with `BOOK_FRESH` everything is computed anew.
+    """What making a page (see `execute.request`) would take; with `BOOK_FRESH` everything is computed anew.
 
-    Args:
-        chapter, profile, given: see `execute.request`.
-        known: the catalogue, if it has been read already.
-
-    Raises:
-        BadInput: for parameters that are wrong, or that the chapter would stop with.
+    `known` is the catalogue, if it has been read already. BadInput for parameters that are wrong, or that the chapter would stop
+    with.
     """
     request = execute.request(chapter, profile, given)
     if execute.is_current(request):
@@ -125,11 +121,7 @@ def _pages(request: PageRequest) -> str:
 
 
 def explain(name: str, given: dict[str, str], profile: str) -> str:
-    """What a chapter, or without a name the whole book, would run.
-
-    Raises:
-        BadInput: as `plan`, or for parameters without a chapter.
-    """
+    """What a chapter, or without a name the whole book, would run; BadInput as `plan`, or for parameters without a chapter."""
     if given and not name:
         raise BadInput("parameters belong to one chapter", mend="name it: make explain NAME=candidates ARGS=...")
     return text(plan(name, profile, given)) if name else whole_book(profile)
