@@ -17,7 +17,7 @@ from helpers.errors import BadInput
 from helpers.networks.flops import encoder_flops
 from helpers.steps import numerics
 from press import cli
-from press.bench import command, train
+from press.bench import command, train, work
 
 
 class Clock:
@@ -304,13 +304,14 @@ def sections(here, monkeypatch):
 
     monkeypatch.setattr(command.subprocess, "run", run)
     monkeypatch.setattr(command, "module", lambda name: SimpleNamespace(prepare=lambda scale: ran.append(f"prepare {name}")))
+    monkeypatch.setattr(work, "prepare", lambda scale: ran.append("prepare what sections share"))
     monkeypatch.setattr(numerics, "device", lambda: "cpu")
     return ran
 
 
 def test_every_section_is_made_ready_and_measured_in_a_process_of_its_own(sections):
     assert cli.main(["bench", "--only", "rerank", "--only", "growth", "--rounds", "7", "--small"]) == 0
-    assert sections == ["prepare rerank", ("rerank", 7, True, True), "prepare growth", ("growth", 7, True, True)]
+    assert sections == ["prepare what sections share", ("rerank", 7, True, True), "prepare growth", ("growth", 7, True, True)]
     found = results.read(results.file_of(""))["sections"]
     assert {name: section["of"] for name, section in found.items()} == {"rerank": "rerank", "growth": "growth"}
 

@@ -13,6 +13,7 @@ from types import ModuleType
 
 from helpers.errors import BadInput
 
+SHARED = {"rerank", "encode", "search", "sizes"}  # whose work rests on the same steps
 SECTIONS = ("rerank", "encode", "search", "sizes", "train", "growth", "stream", "verdicts")
 NO_MACHINE = {"verdicts"}  # a simulation: the same everywhere, and kept in a file of its own
 ALL_CORES = {"stream"}  # memory is what counts there
@@ -20,16 +21,12 @@ ROUNDS = 6  # the fewest of which the slowest and the fastest enclose the median
 
 
 def module(name: str) -> ModuleType:
-    """The module of a section: `measure(scale, rounds)`, and `prepare(scale)` if it rests on steps."""
+    """The module of a section: `measure(scale, rounds)`, and `prepare(scale)` if it rests on steps of its own."""
     return importlib.import_module(f"press.bench.{name}")
 
 
 def run(only: Sequence[str], rounds: int, out: str, small: bool) -> int:
-    """Measure sections, all by default; 1 if any of them failed.
-
-    Raises:
-        BadInput: for less than one round, or a file of another machine.
-    """
+    """Measure sections, all by default; 1 if any of them failed. BadInput for less than one round, or another machine's file."""
     from helpers.costs import results
     from helpers.steps import numerics
     from press.bench import work
@@ -39,7 +36,7 @@ def run(only: Sequence[str], rounds: int, out: str, small: bool) -> int:
     file, failed = results.file_of(out), False
     for name in only or SECTIONS:
         print(f"{name}: getting ready ...", flush=True)
-        if hasattr(section := module(name), "prepare"):
+        if hasattr(section := work if name in SHARED else module(name), "prepare"):
             section.prepare(work.scale(small))
         print(f"{name}: measuring (load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores) ...", flush=True)
         arguments = [name, rounds, small, numerics.device() == "cpu" and name not in ALL_CORES]

@@ -10,14 +10,9 @@ from helpers.costs.contenders import SENTENCE_TRANSFORMER, SENTENCE_TRANSFORMER_
 from helpers.networks.encoder import PASSAGE, QUERY, Encoder, wrapped
 from helpers.steps import numerics
 from press.bench.sentence_transformers import Comparison
-from press.bench.work import Scale, Work
+from press.bench.work import Scale, Work, token_ids
 
 LENGTH = 256  # tokens of a text, special ones included: the packaged model's own
-
-
-def prepare(scale: Scale) -> None:
-    """Compute the steps before it."""
-    Work(scale).prepare()
 
 
 def measure(scale: Scale, rounds: int) -> dict[str, Any]:
@@ -54,4 +49,4 @@ def comparison(work: Work) -> Comparison:
 def rows_of(work: Work, texts: list[str]) -> list[list[int]]:
     """Texts as token ids with special tokens."""
     tokenizer = work.encoder.tokenizer()
-    return [wrapped(tokenizer, ids, LENGTH) for ids in tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]]
+    return [wrapped(tokenizer, ids, LENGTH) for ids in token_ids(tokenizer, texts)]

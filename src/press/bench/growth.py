@@ -46,11 +46,7 @@ def prepare(scale: Scale) -> None:
 
 
 def measure(scale: Scale, rounds: int) -> dict[str, Any]:
-    """Measure every size of every axis, each in a new process; sizes grow in the same way on all axes.
-
-    Raises:
-        RuntimeError: with what a process said, if it failed.
-    """
+    """Measure every size of every axis, each in a new process; sizes grow in the same way on all axes."""
     del rounds  # a size is repeated as often as its length allows
     points: dict[str, list[dict[str, Any]]] = {axis: [] for axis in AXES}
     for axis, start in zip(AXES, scale.growth, strict=True):

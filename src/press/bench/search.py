@@ -20,12 +20,6 @@ from helpers.retrieval.bm25 import K1, B, search
 from press.bench.work import DEPTH, MEASURES, Scale, Work
 
 
-def prepare(scale: Scale) -> None:
-    """Compute the steps before it."""
-    Work(scale).prepare()
-    scale.bed.index.value()
-
-
 def measure(scale: Scale, rounds: int) -> dict[str, Any]:
     """Time the searches, from the queries' texts to ranked ids and scores."""
     work = Work(replace(scale, queries=scale.searched))
@@ -41,7 +35,7 @@ def contenders(work: Work) -> dict[str, Prepare]:
     bed, queries = work.scale.bed, work.queries
     index, texts = bed.index.value(), list(Texts(bed.store.value()))
     ids, bodies = [text.doc_id for text in texts], [f"{text.title}\n{text.body}" for text in texts]
-    others = {BM25S: sparse(bodies, "numpy"), **({BM25S_NUMBA: sparse(bodies, "numba")} if has_numba() else {})}
+    others = {BM25S: sparse(bodies, "numpy"), BM25S_NUMBA: sparse(bodies, "numba")}
     return {LUCENE: always(lambda: java.call(search, index, queries, K1, B, DEPTH)),
             **{name: always(partial(retrieve, engine, ids, queries)) for name, engine in others.items()}}
 
@@ -64,10 +58,3 @@ def retrieve(engine: Any, ids: list[str], queries: pd.DataFrame) -> pd.DataFrame
     rows = [(query, ids[place], float(score)) for query, row, values in zip(queries["query_id"], places, scores, strict=True)
             for place, score in zip(row, values, strict=True) if score > 0]
     return ranked(pd.DataFrame(rows, columns=COLUMNS), DEPTH)
-
-
-def has_numba() -> bool:
-    """Whether numba is installed."""
-    from importlib.util import find_spec
-
-    return find_spec("numba") is not None

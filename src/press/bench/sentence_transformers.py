@@ -39,11 +39,7 @@ class Comparison:
         return {name: always(work) for name, work in zip((*self.names, OURS, FROM_TEXTS), (*works, *self.ours), strict=True)}
 
     def measure(self, rounds: int) -> dict[str, Any]:
-        """Time the contenders beside matrix products, and make sure that this book's rank as sentence-transformers' default does.
-
-        Raises:
-            Drifted: if this book's scores are not the default's.
-        """
+        """Time the contenders beside matrix products; Drifted if this book's scores are not sentence-transformers' default's."""
         setting, tried = best_setting(lambda chosen: self.make(**model_arguments(chosen)), self.run, self.inputs)
         contenders, products = self.contenders(setting), machine.Products()
         times = interleave({PRODUCTS: always(products), **contenders}, rounds, report=True)
@@ -62,23 +58,19 @@ def best_setting(make: Callable[[Setting], Any], run: Callable[..., Any], inputs
     Tried are the attention and the batch size, in the type of number that is fast here, on a sample of the inputs, taken evenly.
     Every setting runs twice, and the second run counts.
     """
+    from transformers.utils import is_flash_attn_2_available
+
     kind = "bfloat16" if numerics.dtype() == "bf16" else "float32"
     sample = list(inputs[::max(1, len(inputs) // SAMPLE)][:SAMPLE])
     tried: list[Setting] = []
-    for attention in ["sdpa", "eager", *(["flash_attention_2"] if has_flash_attention() else [])]:
+    flash = numerics.device() == "cuda" and is_flash_attn_2_available()
+    for attention in ["sdpa", "eager", *["flash_attention_2"] * flash]:
         model = make({"dtype": kind, "attention": attention})
         for batch in BATCHES[numerics.device()]:
             spent, _ = [clocked(lambda: run(model, sample, batch_size=batch)) for _ in range(2)][1]  # noqa: B023 - called at once
             tried.append({"dtype": kind, "attention": attention, "batch_size": batch, "per_second": len(sample) / spent})
     first = max(tried, key=lambda one: one["per_second"])
     return {name: first[name] for name in ("dtype", "attention", "batch_size")}, tried
-
-
-def has_flash_attention() -> bool:
-    """Whether there is a GPU with flash attention."""
-    from transformers.utils import is_flash_attn_2_available
-
-    return numerics.device() == "cuda" and is_flash_attn_2_available()
 
 
 def model_arguments(setting: Setting) -> dict[str, Any]:

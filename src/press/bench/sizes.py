@@ -20,12 +20,6 @@ def shapes(scale: Scale) -> list[str]:
     return list(scale.sizes or studied_shapes().values())
 
 
-def prepare(scale: Scale) -> None:
-    """Compute the steps before it."""
-    Work(scale).prepare()
-    scale.bed.index.value()
-
-
 def measure(scale: Scale, rounds: int) -> dict[str, Any]:
     """Time retrieval and re-ranking by models of all shapes in turns, as chapter *Model size* does; matrix products before."""
     work, products, bed = Work(replace(scale, queries=scale.ranked)), machine.Products(), scale.bed

@@ -41,11 +41,7 @@ AT_ONCE = 10_000  # passages drawn together
 
 
 def measure(scale: Scale, rounds: int) -> dict[str, Any]:
-    """Seconds and peak memory of every step, by the number of passages.
-
-    Raises:
-        RuntimeError: with what a process said, if it failed.
-    """
+    """Seconds and peak memory of every step, by the number of passages."""
     del rounds  # a step is measured once: its value is there afterwards
     measured: dict[str, list[dict[str, float]]] = {}
     for size in scale.passages:
@@ -59,11 +55,7 @@ def measure(scale: Scale, rounds: int) -> dict[str, Any]:
 
 
 def one(stage: str, folder: Path, store: Path) -> dict[str, float]:
-    """Seconds and peak megabytes of a step in a new process.
-
-    Raises:
-        RuntimeError: with what the process said, if it failed; if its memory cannot be read.
-    """
+    """Seconds and peak megabytes of a step in a new process; RuntimeError if it fails, or its memory cannot be read."""
     env = {**os.environ, "BOOK_STORE": str(store), "BOOK_HEAP": HEAP}
     command = [sys.executable, "-m", "press.bench.stream", stage, str(folder)]
     with tempfile.TemporaryFile("w+") as errors:
@@ -128,12 +120,8 @@ def generate(folder: Path, passages: int, queries: int) -> Path:
     Words are drawn as in a language: those of the packaged backbone's vocabulary, which has them in the order of their frequency,
     the n-th one with a probability in proportion to 1/n. Each query has the rarest words of a passage, judged as relevant.
 
-    Writes collection.tsv, and queries and judgments of the splits train and test; the same sizes give the same files.
-
-    Args:
-        folder: made anew.
-        passages: how many.
-        queries: of each split; not more than there are passages.
+    Writes collection.tsv, and queries and judgments of the splits train and test, of each so many queries, not more than there
+    are passages, into a new folder; the same sizes give the same files.
     """
     folder.mkdir(parents=True)
     known = vocabulary()

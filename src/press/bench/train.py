@@ -91,12 +91,7 @@ def training(model: backbone.Backbone, data: PairDataset, arguments: Callable[[P
              **settings: Any) -> Prepare:
     """A contender whose round trains a new copy of the model, and gives the `loss`, and the `real` and `padded` tokens read.
 
-    Args:
-        model: what is fine-tuned, without dropout.
-        data: the examples.
-        arguments: of the Trainer, for a folder.
-        collator: makes batches with a tokenizer.
-        settings: of the model, in place of its defaults.
+    The Trainer has `arguments` for a folder, the collator makes batches with a tokenizer, `settings` are the model's own.
     """
     def made_ready() -> Callable[[], Any]:
         from transformers import AutoModelForSequenceClassification, PrinterCallback, Trainer

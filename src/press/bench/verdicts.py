@@ -13,7 +13,6 @@ variance is in every repetition estimated anew, from as many seeds as that chapt
 """
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -30,6 +29,7 @@ QUERY, REST = 0.057, 0.016  # variance of a query's difference between two syste
 STILL = 0.6  # share of queries that two systems treat alike
 STEPS = np.array([1 / 2, 2 / 3, 1 / 6, 1 / 3, 3 / 4, 1 / 4, 4 / 5, 9 / 10])  # differences of reciprocal ranks
 MARGIN = 0.05
+BLOCK = 250  # repetitions judged at once
 SETTINGS = (  # seeds of the first and the second system, queries, how much wider seeds scatter than the chapter *Seeds* found
     (0, 0, 43, 1.0), (0, 0, 400, 1.0), (1, 0, 400, 1.0), (1, 1, 400, 1.0), (2, 0, 400, 1.0), (2, 2, 400, 1.0), (3, 3, 400, 1.0),
     (4, 4, 400, 1.0), (2, 2, 1800, 1.0), (1, 1, 400, 1.5), (3, 3, 400, 1.5),
@@ -48,30 +48,26 @@ def seed_variance() -> float:
     return hierarchical.known_noise(MEASURE).variance
 
 
-@dataclass(frozen=True)
-class World:
-    """Repetitions of one experiment without a true difference."""
-
-    moved: np.ndarray  # differences of the systems' means over seeds, (queries, repetitions)
-    noises: list[TrainingNoise]  # what the inference takes the noise of training to be, one a repetition
-
-
 def row(rng: np.random.Generator, first: int, second: int, queries: int, wider: float, repetitions: int) -> dict[str, Any]:
     """The rates for systems of so many seeds, 0 for one that nothing was trained for; see `SETTINGS`."""
-    world = drawn(rng, first, second, queries, wider, repetitions)
-    null = comparisons(world, 0.0)
+    moved, noises = drawn(rng, first, second, queries, wider, repetitions)
+    null = comparisons(moved, noises, 0.0)
     effects = np.array([one.detectable for one in null])
-    verdicts = {name: [judge("higher", one, margin=MARGIN).verdict for one in comparisons(world, shift)]
+    verdicts = {name: [judge("higher", one, margin=MARGIN).verdict for one in comparisons(moved, noises, shift)]
                 for name, shift in (("null", 0.0), ("margin", MARGIN), ("minus", -MARGIN), ("effect", effects))}
-    blind = permutation_ps(world.moved)
+    blind = permutation_ps(moved)
     return {"seeds": [first, second], "queries": queries, "wider": wider, "detectable": float(np.median(effects)),
             "false": share(verdicts["null"], SUPPORTED, CONTRADICTED), "false_queries_alone": float((blind < 0.05).mean()),
             "equal": (share(verdicts["margin"], EQUIVALENT) + share(verdicts["minus"], EQUIVALENT)) / 2,
             "power": share(verdicts["effect"], SUPPORTED)}
 
 
-def drawn(rng: np.random.Generator, first: int, second: int, queries: int, wider: float, repetitions: int) -> World:
-    """Experiments without a true difference."""
+def drawn(rng: np.random.Generator, first: int, second: int, queries: int, wider: float,
+          repetitions: int) -> tuple[np.ndarray, list[TrainingNoise]]:
+    """Experiments without a true difference.
+
+    Differences of the systems' means over seeds, (queries, repetitions), and what inference takes the noise of training to be.
+    """
     columns, noises = [], []
     for _ in range(repetitions):
         freedom = hierarchical.known_noise(MEASURE).freedom
@@ -81,7 +77,7 @@ def drawn(rng: np.random.Generator, first: int, second: int, queries: int, wider
         ours = Rows(ours.values + moved * math.sqrt(QUERY / ((1 - STILL) * (STEPS**2).mean())), ours.trained)
         columns.append(ours.values.mean(axis=0) - theirs.values.mean(axis=0))
         noises.append(training_noise(ours, theirs, MEASURE, known=known))
-    return World(np.stack(columns, axis=1), noises)
+    return np.stack(columns, axis=1), noises
 
 
 def system(rng: np.random.Generator, seeds: int, queries: int, wider: float) -> Rows:
@@ -94,17 +90,17 @@ def system(rng: np.random.Generator, seeds: int, queries: int, wider: float) -> 
     return Rows(own + sparse, 1)
 
 
-def comparisons(world: World, shift: float | np.ndarray, block: int = 250) -> list[Paired]:
+def comparisons(values: np.ndarray, noise: list[TrainingNoise], shift: float | np.ndarray) -> list[Paired]:
     """The comparison in every repetition, with a true difference added, the same or one for each."""
     pairs = []
-    for start in range(0, world.moved.shape[1], block):
-        moved, noises = (world.moved + shift)[:, start:start + block], world.noises[start:start + block]
+    for start in range(0, values.shape[1], BLOCK):
+        moved, noises = (values + shift)[:, start:start + BLOCK], noise[start:start + BLOCK]
         draws, p_values = bootstrap_draws(moved, noise=noises), permutation_ps(moved, noise=noises)
-        for n, noise in enumerate(noises):
+        for n, own in enumerate(noises):
             mean = float(moved[:, n].mean())
             whole, narrow = intervals(mean, draws[:, n])
-            error = math.sqrt(float(moved[:, n].var(ddof=1)) / len(moved) + noise.variance)
-            pairs.append(Paired(whole, narrow, math.nan, float(p_values[n]), len(moved), error, noise=noise))
+            error = math.sqrt(float(moved[:, n].var(ddof=1)) / len(moved) + own.variance)
+            pairs.append(Paired(whole, narrow, math.nan, float(p_values[n]), len(moved), error, noise=own))
     return pairs
 
 

@@ -64,17 +64,23 @@ def trial(collection: str = "almanac", unit: str = "passage") -> Scale:
                  ranked=1, steps=3, growth=(1, 5, 2), times=(1, 2, 4), passages=(300, 600), generated_queries=30, repetitions=20)
 
 
+def prepare(scale: Scale) -> None:
+    """Compute the steps that work rests on: run, index, tokens, judgments, model."""
+    work, bed = Work(scale), scale.bed
+    for step in (work.run_step, bed.index, bed.store, bed.tokens(work.encoder), bed.qrels_step, scale.model.model):
+        step.value()
+
+
+def token_ids(tokenizer: Any, texts: list[str]) -> list[list[int]]:
+    """Texts as word pieces, without special tokens and without truncation."""
+    return tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]
+
+
 @dataclass(frozen=True)
 class Work:
     """The candidates of some queries: BM25's first ones, in windows."""
 
     scale: Scale  # how many
-
-    def prepare(self) -> None:
-        """Compute the steps before it: run, tokens, judgments, model."""
-        bed = self.scale.bed
-        for step in (self.run_step, bed.store, bed.tokens(self.encoder), bed.qrels_step, self.scale.model.model):
-            step.value()
 
     @property
     def encoder(self) -> backbone.Backbone:
@@ -119,11 +125,16 @@ class Work:
         texts = dict(zip(self.queries["query_id"], self.queries["text"], strict=True))
         return [(texts[query], self.window_texts[window]) for query, window in self.pairs]
 
-    def inputs(self, tokenizer: Any) -> list[tuple[list[int], list[int]]]:
-        """The pairs as a cross-encoder's inputs, from the stored tokens."""
+    def inputs(self, tokenizer: Any, from_texts: bool = False) -> list[tuple[list[int], list[int]]]:
+        """The pairs as a cross-encoder's inputs: from the stored tokens, or from texts, each window tokenised once."""
         model, texts = self.scale.model, list(self.queries["text"])
         ids = dict(zip(self.queries["query_id"], query_ids(tokenizer, texts, model.query_length), strict=True))
-        return [pair_ids(tokenizer, ids[query], self.reader[window], model.max_length) for query, window in self.pairs]
+        tokens: Any = self.reader
+        if from_texts:
+            names = list(dict.fromkeys(window for _, window in self.pairs))
+            read = token_ids(tokenizer, [self.window_texts[name] for name in names])
+            tokens = dict(zip(names, map(np.asarray, read), strict=True))
+        return [pair_ids(tokenizer, ids[query], tokens[window], model.max_length) for query, window in self.pairs]
 
     def measured(self, scores: np.ndarray) -> pd.DataFrame:
         """nDCG@10 and RR@10 of each query, for scores in the order of `pairs`; a text scores as its windows' mean."""
