@@ -17,11 +17,7 @@ SPARE = 16
 
 @step(version=1, form="run")
 def exact_search(passages: Path, query_vectors: Path, store: Path, queries: pd.DataFrame, depth: int) -> pd.DataFrame:
-    """The `depth` passages of the largest inner product with each query, best first.
-
-    Args:
-        depth: passages kept for each query; a smaller collection is ranked as a whole.
-    """
+    """The `depth` passages of the largest inner product with each query, best first; of a smaller collection all are ranked."""
     texts = np.load(passages / PASSAGES, mmap_mode="r")
     ids = Texts(store)
     places, scores = search(texts, np.load(query_vectors / QUERIES), depth)
@@ -35,13 +31,7 @@ def search(passages: np.ndarray, queries: np.ndarray, depth: int) -> tuple[np.nd
 
     Ties are to be broken by id, not by the index's order: if those beyond the depth do not fall short of it, more are asked for.
 
-    Args:
-        passages: (passages, dimensions), float32.
-        queries: (queries, dimensions), float32.
-        depth: at least 1.
-
-    Returns:
-        Positions and inner products, both (queries, found).
+    Vectors are a row each, float32; the depth is 1 at least. Returns positions and inner products, both (queries, found).
     """
     wanted = min(len(passages), depth + SPARE)
     while True:

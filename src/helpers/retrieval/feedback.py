@@ -95,12 +95,6 @@ def search_weighted(index: Path, weights: pd.DataFrame, queries: list[str], k1: 
 @step(version=1, form="run")
 def rm3_run(index: Path, queries: pd.DataFrame, k1: float, b: float, depth: int, documents: int, terms: int,
             original: float) -> pd.DataFrame:
-    """BM25 with Lucene's RM3 feedback (Abdul-Jaleel et al. 2004), the reference beside Bo1.
-
-    Args:
-        documents: feedback documents.
-        terms: feedback terms.
-        original: weight of the original query, between 0 and 1.
-    """
+    """BM25 with Lucene's RM3 feedback (Abdul-Jaleel et al. 2004), the reference beside Bo1; the original query weighs 0 to 1."""
     rm3 = {"fb_terms": terms, "fb_docs": documents, "original_query_weight": original}
     return java.call(search, index, queries, k1, b, depth, rm3)

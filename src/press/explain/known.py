@@ -95,10 +95,7 @@ def distance(differing: Iterable[Difference]) -> int:
 def differences(first: Any, second: Any, step: str = "", path: tuple[str | int, ...] = ()) -> Iterator[Difference]:
     """In what two recipes differ, followed through steps of one name, and through lists of steps or data, item by item.
 
-    Args:
-        first, second: the recipes, of steps, of data, or of plain values.
-        step: whose argument they are.
-        path: the arguments that lead there.
+    They are those of steps, of data, or of plain values: arguments of `step`, to which the arguments of `path` lead.
     """
     if first == second:
         return
