@@ -14,8 +14,7 @@ in this process, or on a cluster (`helpers.steps.cluster_steps`).
 from helpers.steps import cluster_steps
 from helpers.steps.computation import Step, fresh_since
 from helpers.steps.declaration import step
-from helpers.steps.registry import Definition, kind
-from helpers.steps.shards import Shards
+from helpers.steps.registry import Definition, Shards, kind
 
 Step.elsewhere = staticmethod(cluster_steps.compute)
 

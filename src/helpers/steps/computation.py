@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from helpers import paths
+from helpers.errors import BadInput
 from helpers.steps import ledger, multi_gpu, numerics, provenance, recipe, registry, values
 from helpers.steps.registry import Definition
-from helpers.steps.shards import of_one_class
 from helpers.steps.store import Entry, Store
 
 SUMMARY = ("step", "key", "seconds", "finished", "numerics", "inputs")  # of an input's manifest
@@ -85,7 +85,7 @@ class Step:
             if entry is not None:
                 return entry, source
             store.sweep(self.name, self.key)
-            shards = of_one_class(store, self.name, parts)
+            shards = _of_one_class(store, self.name, parts)
             inputs = [(part, part.lookup()[0] if shards else part.entry()) for part in self.inputs()]
             resolved = {} if shards else {name: _resolved(value, {part.key: entry for part, entry in inputs})
                                           for name, value in self.arguments.items()}
@@ -142,6 +142,19 @@ def _class_here(description: dict[str, Any]) -> str:
     """The class that a recipe has where all of it is computed in this process: no value is looked up."""
     below = map(_class_here, recipe.input_steps(description))
     return numerics.class_of(_own_class(registry.STEPS[description["step"]]), below)
+
+
+def _of_one_class(store: Store, of: str, parts: Sequence[tuple[str, str]]) -> list[Entry]:
+    """The entries of a value's shards; those that do not fit together are removed."""
+    found = [entry for name, key in parts if (entry := store.find(name, key, "")) is not None]
+    if len(found) < len(parts):
+        raise BadInput(f"{len(parts) - len(found)} of {len(parts)} shards of {of} are gone", mend="call again")
+    if len(classes := {entry.numerics for entry in found}) > 1:
+        for name, key in parts:
+            store.remove(name, key)
+        raise BadInput(f"workers computed the shards of {of} in different arithmetic: {', '.join(sorted(classes))}",
+                       mend="let workers of one kind do it, or set BOOK_DEVICE=cpu and BOOK_DTYPE=fp32")
+    return found
 
 
 def _steps_in(value: Any) -> list[Step]:

@@ -7,8 +7,7 @@ from typing import Any, get_type_hints
 
 from helpers.steps import registry, values
 from helpers.steps.computation import Step
-from helpers.steps.registry import Definition
-from helpers.steps.shards import Shards
+from helpers.steps.registry import Definition, Shards
 
 
 def step(version: int, form: str, network: bool = False, timing: bool = False,

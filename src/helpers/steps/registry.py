@@ -16,9 +16,17 @@ from typing import Any, TypeVar
 
 from helpers.errors import BadInput
 from helpers.steps import recipe
-from helpers.steps.shards import Shards
 
 Maker = TypeVar("Maker", bound=Callable[[dict[str, Any]], Any])
+
+
+@dataclass(frozen=True)
+class Shards:
+    """How a step is computed in parts that are steps themselves, with the very result that it has as a whole."""
+
+    split: Callable[[Any, dict[str, Any]], list[Any]]  # from the step and the values of its inputs, by argument, to its parts
+    # from the values of the parts, in order, to the step's value; `folder` as the step's function has it
+    join: Callable[..., Any]
 
 
 @dataclass(frozen=True)
