@@ -15,7 +15,7 @@ from helpers.evaluation.verdicts import (
     judge,
     judge_together,
 )
-from helpers.pages.verdict_text import evidence
+from helpers.pages.claims import evidence
 
 TURNED = {"higher": "lower", "lower": "higher", "no-difference": "no-difference"}
 

@@ -11,10 +11,10 @@ from helpers import paths
 from helpers.errors import BadInput
 from helpers.evaluation import comparable, published, verdicts
 from helpers.evaluation.significance import Paired, Unpaired
-from helpers.evaluation.verdicts import INCOMPARABLE, NOT_RUN, UNTRAINED, Case, Verdict
-from helpers.pages.compare import disagreement
-from helpers.pages.fragments import Fragment, Html, badge, cell, table
-from helpers.pages.verdict_text import evidence
+from helpers.evaluation.verdicts import EQUIVALENT, INCOMPARABLE, NOT_RUN, UNTRAINED, Case, Verdict
+from helpers.pages.compare import disagreement, verdict_badge
+from helpers.pages.fragments import Fragment, Html, cell, table
+from helpers.pages.numbers import interval, p_value, plain, signed
 from helpers.systems.evaluated import Evaluation
 
 Pair = tuple[Evaluation, Evaluation]
@@ -80,34 +80,32 @@ def pair(systems: Mapping[Any, Evaluation], first: Any, second: Any) -> Pair | s
 
 
 def judge(chapter: str, measured: Mapping[str, Pair | Mapping[str, Pair] | str], *, backbone: str = "",
-          not_run: Mapping[str, str] | None = None, untrained: Mapping[str, str] | None = None,
-          incomparable: Mapping[str, str] | None = None, controls: Mapping[str, Pair] | None = None,
-          picked_from: Mapping[str, int] | None = None, measures: Mapping[str, str] | None = None) -> Fragment:
+          missing: str = "", untrained: Mapping[str, str] | None = None, incomparable: Mapping[str, str] | None = None,
+          controls: Mapping[str, Pair] | None = None, picked_from: Mapping[str, int] | None = None,
+          measures: Mapping[str, str] | None = None) -> Fragment:
     """The verdicts on a chapter's claims, as a table; Holm's correction runs over its comparable claims of a difference together.
+    BadInput if a claim of this chapter has neither measurement nor reason here, or one is of another chapter.
 
     Args:
         chapter: its name.
         measured: for each claim id the two systems that it compares, first and second; for a claim that several pairs must carry
             the pairs by the names that it declares. Systems on different queries are compared unpaired. A text is the reason why
-            these parameters cannot test the claim.
+            these parameters cannot test the claim. A system compared with itself, and a claim of which a pair is missing, are not
+            run either.
         backbone: what the chapter's networks start from: it decides whether a claim on a bi-encoder is comparable.
-        not_run: the claims that these parameters cannot test, each with the reason. A system compared with itself, and a claim of
-            which a pair is missing, are not run either.
+        missing: why these parameters cannot test the chapter's other claims, if there are such.
         untrained: the claims whose model did not learn, each with what shows it.
         incomparable: the claims whose measurement is another thing than what the study measured, each with the reason; the effect
             is shown beside it.
         controls: for claims that declare a control, the first system and the control.
         picked_from: how many pairs a claim's pair was picked from by the results, such as best and worst.
         measures: for claims that are measured otherwise than declared, in what: such as recall in shorter lists.
-
-    Raises:
-        BadInput: if a claim of this chapter has neither measurement nor reason here, or one is of another chapter.
     """
     mine = {name: claim for name, claim in load().items() if claim.chapter == chapter}
-    missing = {name: own for name, own in {**measured, **(not_run or {})}.items() if isinstance(own, str)}
+    measured = {**(dict.fromkeys(mine, missing) if missing else {}), **measured}
     pairs = {name: {"": own} if isinstance(own, tuple) else dict(own) for name, own in measured.items()
              if not isinstance(own, str)}
-    reasons = {name: Verdict(NOT_RUN, reason=reason) for name, reason in missing.items()}
+    reasons = {name: Verdict(NOT_RUN, reason=own) for name, own in measured.items() if isinstance(own, str)}
     reasons |= {name: Verdict(UNTRAINED, reason=reason) for name, reason in (untrained or {}).items()}
     if odd_ones := set(mine) ^ {*pairs, *reasons}:
         raise BadInput(f"claim {sorted(odd_ones)[0]!r} and the chapter {chapter!r} do not agree",
@@ -194,9 +192,22 @@ def row(claim: Claim, verdict: Verdict, link: str, control: Mapping[str, str] | 
     return [claim.claim, published_evidence(claim), effect, verdict_cell(verdict.verdict, control)]
 
 
+def evidence(verdict: Verdict, unit: str = "") -> str:
+    """Effect, interval, p, margin and minimum detectable effect in one line; what was assumed; why there is no verdict, if so."""
+    if verdict.found is None:
+        return verdict.reason
+    found, d = verdict.found, verdict.found.difference
+    parts = [f"{signed(d.mean)} {interval(d.low, d.high, sign=True)}{unit}, p {p_value(verdict.p or 0.0)}, "
+             f"{found.queries} {found.unit}",
+             f"margin {plain(verdict.margin)}, detectable {plain(found.detectable)}{unit}"]
+    if verdict.verdict == EQUIVALENT:
+        parts.append(f"a difference of ±{plain(verdict.margin)} is excluded")
+    return "; ".join([*parts, *filter(None, (found.noise.said, verdict.reason))])
+
+
 def verdict_cell(verdict: str, control: Mapping[str, str] | None = None) -> Html:
     """A verdict, and below it what the claim's control says of the cause."""
-    shown = badge(verdict, verdicts.KINDS[verdict])
+    shown = verdict_badge(verdict)
     if not control:
         return shown
     return Html(f"{shown.text}<br><small>{cell('control, {what}: {verdict} ({evidence})'.format(**control))}</small>")

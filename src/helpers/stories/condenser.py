@@ -6,13 +6,13 @@ from typing import Any
 import pandas as pd
 
 from helpers.evaluation import published
-from helpers.evaluation.verdicts import ALPHA
 from helpers.networks import backbone
 from helpers.pages import page, plots
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain, seconds
 from helpers.steps import Step
-from helpers.stories.readiness import STUDY
+from helpers.stories.readiness import STUDY, sure_sign
+from helpers.stories.training import curve
 from helpers.stories.wording import joined
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.evaluated import Evaluation, evaluate
@@ -25,8 +25,7 @@ TABLE, ROW = "text 5.1", "Condenser pre-training"
 
 def settings_table(pretraining: Pretraining, log: dict[str, Any]) -> Fragment:
     """The pre-training beside the study's."""
-    entries = published.load(STUDY)
-    said = {column: entry.printed for (table, row, column), entry in entries.items() if (table, row) == (TABLE, ROW)}
+    said = {column: entry.printed for (row, column), entry in published.cells(STUDY, TABLE).items() if row == ROW}
     layers = backbone.layers(backbone.resolve(pretraining.backbone))
     early = pretraining.early or layers // 2
     ours = {"backbone layers": layers, "early layers": early, "late layers": layers - early,
@@ -41,8 +40,7 @@ def settings_table(pretraining: Pretraining, log: dict[str, Any]) -> Fragment:
 
 def curves(logs: Mapping[str, dict[str, Any]], key: str) -> dict[str, pd.Series]:
     """A held-out quantity over the optimiser steps: `eval_late`, `eval_head` or `eval_right`; without those that have none."""
-    found = {name: pd.Series({line["step"]: line[key] for line in log["log"] if key in line}, dtype=float)
-             for name, log in logs.items()}
+    found = {name: curve(log, key) for name, log in logs.items()}
     return {name: series for name, series in found.items() if len(series) and series.iloc[-1] > 0}
 
 
@@ -93,8 +91,8 @@ def finding(systems: Mapping[str, Evaluation]) -> Fragment:
     told = {name: plain(system.mean(measure).mean) for name, system in systems.items() if name.endswith("[CLS]")}
     said = ["Before any fine-tuning, this share of the relevant passages is among the first hundred by [CLS] states alone: "
             + joined([f"{value} ({name.removesuffix(', [CLS]')})" for name, value in told.items()]) + "."]
-    better = leads(after, before, measure)
-    if better and (control is None or leads(after, control, measure)):
+    better = sure_sign(after, before, measure) > 0
+    if better and (control is None or sure_sign(after, control, measure) > 0):
         said.append("The head does what it is made for: it puts the text into [CLS].")
     elif better:
         said.append("Condenser is ahead of the backbone, but not of masked words alone: what the head adds cannot be told from "
@@ -102,12 +100,6 @@ def finding(systems: Mapping[str, Evaluation]) -> Fragment:
     else:
         said.append("So small a pre-training did not make the backbone's [CLS] states better vectors.")
     return page.prose(*said)
-
-
-def leads(first: Evaluation, second: Evaluation, measure: str) -> bool:
-    """Whether the first is better, significantly."""
-    found = first.against(second, measure)
-    return found.difference.mean > 0 and found.p_permutation < ALPHA
 
 
 def cost(logs: Mapping[str, Step]) -> Fragment:

@@ -32,11 +32,7 @@ def question_task(bed: Testbed, backbone: str, epochs: int, learning_rate: float
 
 def web_task(bed: Testbed, backbone: str, epochs: int, full_epochs: int, learning_rate: float, max_length: int,
              passages: int) -> SearchTask:
-    """Web search: all queries; each brings `passages` of its own to training, one of them relevant.
-
-    Raises:
-        BadInput: for fewer than two passages.
-    """
+    """Web search: all queries; each brings `passages` of its own to training, two or more, one of them relevant."""
     if passages < 2:
         raise BadInput(f"{passages} passages for each query", mend="give two or more: a relevant one, and others")
     return SearchTask(bed.collection, bed.unit, backbone, (), RANK, passages - 1, epochs, full_epochs, learning_rate, BATCH,
@@ -108,7 +104,7 @@ def claims_table(questions: Systems, web: Systems, sizes: Sequence[int], backbon
         if {(MLM, last), (CONDENSER, last)} <= set(systems):
             controls[name] = (systems[CONDENSER, last], systems[MLM, last])
     if {(BACKBONE, last), (CONDENSER, last)} <= set(questions):
-        small, *larger = (readiness.lead(questions, size, HITS[0]) for size in sizes)
+        small, *larger = (questions[CONDENSER, size].less(questions[BACKBONE, size]) for size in sizes)
         pairs["condenser-helps-most-with-little-data"] = dict(zip(("full", "middle"), ((small, each) for each in larger[::-1]),
                                                                   strict=False))
     if {(CONDENSER, last), (CONTINUED, last)} <= set(web):
@@ -116,9 +112,8 @@ def claims_table(questions: Systems, web: Systems, sizes: Sequence[int], backbon
     if {(MLM, last), (CONDENSER, last)} <= set(questions):
         pairs["condenser-head-beats-masked-words"] = (questions[CONDENSER, last], questions[MLM, last])
     known = claims.load()
-    mine = [name for name, claim in known.items() if claim.chapter == "fine_tuning_sizes"]
     why = {HITS[0]: readiness.why_untrained(questions, sizes, HITS[0], bm25),
            RANK[0]: readiness.why_untrained(web, sizes, RANK[0], web_bm25)}
     return claims.judge("fine_tuning_sizes", pairs, backbone=backbone, controls=controls,
                         untrained={name: why[known[name].measure] for name in pairs if why[known[name].measure]},
-                        not_run={name: readiness.MISSING for name in mine if name not in pairs})
+                        missing=readiness.MISSING)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
+import numpy as np
 import pandas as pd
 
 from helpers.data.collection import open_collection
@@ -34,11 +35,8 @@ def recipe(texts: str, unit: str, backbone: str, epochs: int) -> Pretraining:
 
 def starts(names: Sequence[str], pretraining: Pretraining, target: str,
            continued_epochs: int = CONTINUED_EPOCHS) -> dict[str, Step | None]:
-    """The weights of each named starting point, the continued pre-training being on `target`; None for the backbone's own.
-
-    Raises:
-        BadInput: for an unknown name, or none at all.
-    """
+    """The weights of each starting point, None for the backbone's own; the continued pre-training is on `target`. BadInput for an
+    unknown name, or none at all."""
     if not names or set(names) - set(NAMES):
         raise BadInput(f"no starting point {', '.join(names) or 'is given'}", mend=f"choose from {', '.join(NAMES)}")
     made = pretrainings(pretraining, target, continued_epochs, CONTINUED_RATE)
@@ -55,11 +53,7 @@ def beside_the_study(systems: Systems, table: str, columns: Mapping[int, str], m
 
 
 def columns(sizes: Sequence[int], of_study: Sequence[str]) -> dict[int, str]:
-    """The study's column that stands for each size: the first for the smallest, the last for the largest.
-
-    Raises:
-        BadInput: for more sizes than the study has, or fewer than two: there would be nothing to compare.
-    """
+    """The study's column that stands for each of two sizes or more: the first for the smallest, the last for the largest."""
     if not 2 <= len(sizes) <= len(of_study):
         raise BadInput(f"{len(sizes)} training sizes", mend=f"give two to {len(of_study)}, smallest first, 0 for all")
     return dict(zip(sizes, [*of_study[:len(sizes) - 1], of_study[-1]], strict=True))
@@ -125,39 +119,30 @@ def gap_sentence(systems: Systems, sizes: Mapping[int, str], measure: str, start
 def why_untrained(systems: Systems, sizes: Sequence[int], measure: str, bar: Evaluation | None = None) -> str:
     """What shows that the fine-tunings failed; empty if nothing does.
 
-    Args:
-        systems: by starting point and size.
-        sizes: smallest first.
-        measure: of the evaluations.
-        bar: a baseline that the study's fine-tuned models pass; with the largest set one of these should reach it. Without one
-            more training data should not lower the score of a starting point.
+    With the largest set (the last size) one of them should reach `bar`, a baseline that the study's models pass; without a bar
+    more training data should not lower the score of a starting point.
     """
     if bar is None:
         for small, large in pairwise(sizes):
             for start in {start for start, _ in systems}:
                 before, after = systems[start, small], systems[start, large]
-                if is_below(after, before, measure):
+                if sure_sign(after, before, measure) < 0:
                     return f"more training data lowered {measure}, from {scored(before, measure)} to {scored(after, measure)}"
         return ""
     best = max((system for (_, n), system in systems.items() if n == sizes[-1]), key=lambda system: system.mean(measure).mean)
-    return "" if not is_below(best, bar, measure) else (
+    return "" if sure_sign(best, bar, measure) >= 0 else (
         f"{measure} of the best, {scored(best, measure)}, is far below {scored(bar, measure)}, which the study's models pass")
 
 
-def is_below(system: Evaluation, other: Evaluation, measure: str) -> bool:
-    """Whether a system is significantly below another."""
+def sure_sign(system: Evaluation, other: Evaluation, measure: str) -> int:
+    """1 for a system that is significantly above another, -1 for one that is below, 0 for neither."""
     found = system.against(other, measure)
-    return found.difference.mean < 0 and found.p_permutation < ALPHA
+    return int(np.sign(found.difference.mean)) if found.p_permutation < ALPHA else 0
 
 
 def scored(system: Evaluation, measure: str) -> str:
     """A system with its mean: `0.015 (backbone, 250)`."""
     return f"{plain(system.mean(measure).mean)} ({system.label})"
-
-
-def lead(systems: Systems, size: int, measure: str, start: str = CONDENSER) -> Evaluation:
-    """The lead over the backbone with one training size, as a value for each query: for a difference of differences."""
-    return systems[start, size].less(systems[BACKBONE, size])
 
 
 def size_names(sizes: Sequence[int], everything: int, what: str) -> dict[int, str]:

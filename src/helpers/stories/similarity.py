@@ -48,11 +48,7 @@ def cross_validated(starts: Starts, spec: str, sizes: Sequence[int], seeds: Sequ
 
 
 def benchmark(starts: Starts, spec: str, source: str, sizes: Sequence[int], seeds: Sequence[int]) -> Systems:
-    """The STS benchmark: trained on pairs of its training file, measured on its test file; empty without a source.
-
-    Raises:
-        BadInput: if the files are missing and nothing was recorded for these parameters.
-    """
+    """The STS benchmark: trained on pairs of its training file, measured on its test file; empty without a source."""
     if not source:
         return {}
     train, test = stsb.pairs(source, "train"), stsb.pairs(source, "test")
@@ -136,25 +132,16 @@ def claims_table(real: Systems, similar: Systems, apart: Systems, stsb_sizes: Se
                  section_sizes: Sequence[int], backbone: str) -> Fragment:
     """The verdicts on the study's claims about sentences: on the benchmark, or on the Almanac's pairs where it is left out.
 
-    Args:
-        real: of the benchmark.
-        similar: of the Almanac's pairs.
-        apart: of the sections.
-        stsb_sizes: the benchmark's training sizes; the last is the largest.
-        sizes: the Almanac's.
-        section_sizes: the sections'.
-        backbone: what all starting points come from.
+    For the benchmark (`real`), the pairs (`similar`) and the sections (`apart`) the last training size is the largest.
     """
     pairs, given = (real, stsb_sizes) if real else (similar, sizes)
     similarity, last, tested = "condenser-beats-bert-on-similarity", given[-1], {}
     if {BACKBONE, CONDENSER} <= {start for start, _ in pairs}:
         tested = {similarity: (pairs[CONDENSER, last], pairs[BACKBONE, last]),
                   "condenser-equals-bert-on-sections": (apart[CONDENSER, section_sizes[-1]], apart[BACKBONE, section_sizes[-1]])}
-    mine = [name for name, claim in claims.load().items() if claim.chapter == "similarity"]
     why = {similarity: readiness.why_untrained(pairs, given, MEASURE),
            "condenser-equals-bert-on-sections": readiness.why_untrained(apart, section_sizes, ACCURACY)} if tested else {}
     return claims.judge("similarity", tested, backbone=backbone,
                         untrained={name: reason for name, reason in why.items() if reason},
-                        not_run={name: readiness.MISSING for name in mine if name not in tested},
-                        controls={similarity: (pairs[CONDENSER, last], pairs[MLM, last])}
+                        missing=readiness.MISSING, controls={similarity: (pairs[CONDENSER, last], pairs[MLM, last])}
                         if tested and (MLM, last) in pairs else {})
