@@ -7,7 +7,7 @@ import pytest
 from helpers import paths
 from helpers.data import downloads, hub
 from helpers.errors import BadInput, NetworkNeeded
-from press import chapters, cli, fetching, pinning
+from press import chapters, cli, fetching
 from press.fetching import Item
 
 COMMIT = "0123456789abcdef" * 2 + "01234567"
@@ -129,14 +129,14 @@ def test_the_command_without_network_ends_with_what_to_do(profile, capsys, monke
 
 def test_branches_and_tags_become_commits_and_nothing_else_changes(profile, monkeypatch):
     monkeypatch.setattr(hub, "commit", lambda source, revision: {"main": "a" * 40, "v1.0": "b" * 40}[revision])
-    said = pinning.pin(profile)
+    said = fetching.pin(profile)
     assert said == [f"hub:owner/small@main -> hub:owner/small@{'a' * 40}", f"hub:owner/large@v1.0 -> hub:owner/large@{'b' * 40}"]
     text = (paths.PROFILES / "ours.yaml").read_text()
     comment, rest = PROFILE.split("\n", 1)
     assert text == comment + "\n" + rest.replace("hub:owner/small@main", f"hub:owner/small@{'a' * 40}").replace(
         "hub:owner/large@v1.0", f"hub:owner/large@{'b' * 40}")
     assert chapters.profile(profile)["chapters"]["encoders"]["backbones"][1] == f"hub:owner/large@{'b' * 40}"
-    assert pinning.pin(profile) == ["every hub model is pinned"]
+    assert fetching.pin(profile) == ["every hub model is pinned"]
     assert [file.name for file in paths.PROFILES.iterdir()] == ["ours.yaml"]
 
 
@@ -144,7 +144,7 @@ def test_a_revision_that_begins_another_is_not_taken_for_it(profile, monkeypatch
     (paths.PROFILES / "ours.yaml").write_text("chapters: {encoders: {backbones: "
                                               "[hub:owner/a@v1, hub:owner/a@v1.0, hub:owner/a@v1]}}")
     monkeypatch.setattr(hub, "commit", lambda source, revision: {"v1": "a" * 40, "v1.0": "b" * 40}[revision])
-    pinning.pin(profile)
+    fetching.pin(profile)
     assert chapters.profile(profile)["chapters"]["encoders"]["backbones"] == [f"hub:owner/a@{c * 40}" for c in "aba"]
 
 
@@ -152,6 +152,6 @@ def test_without_network_the_profile_is_as_it_was(profile, monkeypatch):
     answers = iter(["a" * 40])  # the network goes after the first answer
     monkeypatch.setattr(hub, "commit", lambda *model: next(answers, None) or offline(*model))
     with pytest.raises(NetworkNeeded, match="owner/large at revision v1.0"):
-        pinning.pin(profile)
+        fetching.pin(profile)
     assert (paths.PROFILES / "ours.yaml").read_text() == PROFILE
     assert cli.main(["pin", "--profile", "ours"]) == 2

@@ -1,10 +1,12 @@
-"""Everything that a profile needs from the network, fetched in advance: `book fetch --profile msmarco`.
+"""Everything that a profile needs from the network: fetched in advance by `book fetch`, its models pinned by `book pin`.
 
 Texts, queries and judgments of its ir_datasets ids, prebuilt indexes of these, and models of the hub. Each can be interrupted and
 goes on; what is there is not fetched again. A dataset of the hub (`stsb`) is fetched by the step that reads it.
 """
 
 import functools
+import os
+import re
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -12,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from helpers import paths
 from helpers.data import downloads, hub
 from helpers.errors import BadInput, NetworkNeeded
 from helpers.retrieval import prebuilt
@@ -19,6 +22,7 @@ from press import chapters
 from press.columns import columns
 
 DATASETS = {"stsb"}  # parameters whose hub: is a dataset, not a model
+COMMIT = re.compile(r"[0-9a-f]{40}")  # of a model: a branch moves, and a key would not
 
 
 @dataclass(frozen=True)
@@ -33,11 +37,7 @@ class Item:
 
 
 def items(profile: str) -> list[Item]:
-    """All that the chapters of a profile name: what its `irds:` ids need, and its `hub:` models.
-
-    Raises:
-        BadInput: for a profile that is not sound.
-    """
+    """All that the chapters of a profile name: what its `irds:` ids need, and its `hub:` models."""
     named = specs(profile)
     collections = [spec for spec in named if spec.startswith("irds:")]
     return [*_files(collections), *_indexes(collections), *_models(spec for spec in named if spec.startswith("hub:"))]
@@ -130,11 +130,9 @@ def fetch_profile(profile: str, only_list: bool) -> None:
 
 
 def fetch(needed: list[Item], report: Callable[[str], Any] = print) -> None:
-    """Fetch what is missing; what cannot be fetched does not keep the rest from it.
+    """Fetch what is missing; BadInput if the disk cannot hold it all.
 
-    Raises:
-        BadInput: if the disk cannot hold it all.
-        NetworkNeeded: naming everything that could not be fetched.
+    What cannot be fetched does not keep the rest from it, and is named in the end by NetworkNeeded.
     """
     for folder, size in _disks(needed).items():
         downloads.check_room(folder, size, "all of this")
@@ -148,3 +146,29 @@ def fetch(needed: list[Item], report: Callable[[str], Any] = print) -> None:
             report(f"{item.what}: failed")
     if failed:
         raise NetworkNeeded("\n\n".join([*failed, f"{len(failed)} of {len(needed)} could not be fetched. Call again to go on."]))
+
+
+def pin(profile: str) -> list[str]:
+    """Replace branches and tags of hub models in a profile's file by the commits that they stand for now; nothing else changes.
+
+    What was replaced, as `old -> new`; NetworkNeeded if the hub does not answer, and the file is as it was then.
+    """
+    commits = {}
+    for old in dict.fromkeys(text for text in texts_in(chapters.profile(profile)) if text.startswith("hub:")):
+        source, _, revision = old.removeprefix("hub:").partition("@")
+        if revision and not COMMIT.fullmatch(revision):
+            commits[old] = f"hub:{source}@{hub.commit(source, revision)}"
+    if commits:
+        file = paths.PROFILES / f"{profile}.yaml"
+        draft = file.with_name(f".{file.name}.part")
+        lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
+        draft.write_text("".join(_replaced(line, commits) for line in lines), encoding="utf-8")
+        os.replace(draft, file)
+    return [f"{old} -> {new}" for old, new in commits.items()] or ["every hub model is pinned"]
+
+
+def _replaced(line: str, commits: dict[str, str]) -> str:
+    if line.lstrip().startswith("#"):
+        return line
+    whole = "|".join(re.escape(old) for old in sorted(commits, key=len, reverse=True))
+    return re.sub(rf"({whole})(?![\w./-])", lambda match: commits[match[1]], line)
