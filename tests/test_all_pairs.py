@@ -44,13 +44,13 @@ def test_p_is_never_zero_and_its_ties_count():
 def test_every_pair_has_its_interval_effect_and_corrected_p():
     values = frame(a=RNG.random(12), b=RNG.random(12), c=RNG.random(12))
     found = all_pairs(values)
-    assert [(pair.first, pair.second) for pair in found] == [("a", "b"), ("a", "c"), ("b", "c")]
-    for pair in found:
+    assert list(zip(found["first"], found["second"], strict=True)) == [("a", "b"), ("a", "c"), ("b", "c")]
+    for pair in found.itertuples():
         moved = (values[pair.first] - values[pair.second]).to_numpy()
         assert pair.difference == mean_interval(moved)
         assert pair.d == cohens_d(moved)
         assert pair.p == paired(values[pair.first], values[pair.second]).p_permutation
-    assert [pair.holm for pair in found] == holm([pair.p for pair in found])
+    assert list(found["holm"]) == holm(list(found["p"]))
 
 
 @pytest.mark.parametrize("values", [frame(a=[1.0, 2.0]), frame(a=[1.0], b=[2.0])])

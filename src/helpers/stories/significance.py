@@ -33,14 +33,14 @@ def compared(systems: Mapping[str, Evaluation], groups: int, divisions: int) -> 
         divisions: into how many random sub-samples the queries are divided to see how far the choice matters.
 
     Returns:
-        A row a pair: first, second; difference, an interval of RR@10; d (Cohen's, paired); p, holm (permutation); p_groups,
-        holm_groups (the study's test, uncorrected as there and corrected), share (of divisions in which it is significant).
+        What `all_pairs` gives for RR@10, with p_groups, holm_groups (the study's test, uncorrected as there and corrected) and
+        share (of divisions in which it is significant).
     """
     values = values_of(systems, list(systems), MEASURE)
     moved = differences(values)
     p_groups = sub_sample_ps(moved, groups)
-    return pd.DataFrame([vars(pair) for pair in all_pairs(values)]).assign(
-        p_groups=p_groups, holm_groups=holm(list(p_groups)), share=significant_share(moved, groups, divisions))
+    return all_pairs(values).assign(p_groups=p_groups, holm_groups=holm(list(p_groups)),
+                                    share=significant_share(moved, groups, divisions))
 
 
 def setting_table(queries: int, groups: int) -> Fragment:
