@@ -18,12 +18,9 @@ SKIPPED = {"_build", "__pycache__"}  # folders that rendering writes itself
 LONGEST = 60  # characters of what was changed, in the contents
 
 
-def render(strict: bool = True) -> bool:
-    """Render the book into `book/_build/html`; False if nothing had changed.
-
-    Raises:
-        BadInput: if a chapter has not been executed, or Jupyter Book fails or warns.
-    """
+def render() -> bool:
+    """Render the book into `book/_build/html`; False if nothing had changed. BadInput if a chapter has not been executed, or
+    Jupyter Book fails or warns."""
     for chapter in chapters.names():
         if not (paths.CHAPTERS / f"{chapter}.ipynb").exists():
             raise BadInput(f"the chapter {chapter!r} has not been executed", mend="run `make book`, which runs them all")
@@ -33,7 +30,7 @@ def render(strict: bool = True) -> bool:
         return False
     stamp.unlink(missing_ok=True)
     command = [str(Path(sys.executable).parent / "jupyter-book"), "build", str(paths.BOOK), "--toc", str(toc),
-               *(["-W", "--keep-going"] if strict else []), "-q"]
+               "-W", "--keep-going", "-q"]
     done = subprocess.run(command, cwd=paths.ROOT, env={**os.environ, "PYTHONWARNINGS": "ignore"},
                           capture_output=True, text=True, check=False)
     if done.returncode:

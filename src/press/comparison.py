@@ -56,7 +56,6 @@ class Tested:
     """A pair in one measure: the paired tests, p corrected by Holm's method, and how many queries won, tied and lost."""
 
     pair: Pair
-    measure: str
     test: Paired
     p: float
     counts: tuple[int, int, int]
@@ -88,7 +87,7 @@ def tested(both: Sequence[Pair], measure: str) -> list[Tested]:
     having = [pair for pair in both if measure in pair.measures]
     tests = [paired(pair.variant[measure], pair.baseline[measure]) for pair in having]
     signs = [np.sign(pair.differences(measure)).tolist() for pair in having]
-    return [Tested(pair, measure, test, p, (sign.count(1), sign.count(0), sign.count(-1)))
+    return [Tested(pair, test, p, (sign.count(1), sign.count(0), sign.count(-1)))
             for pair, test, sign, p in zip(having, tests, signs, holm([test.p_permutation for test in tests]), strict=True)]
 
 

@@ -11,16 +11,12 @@ from pathlib import Path
 from unittest.mock import patch
 
 from helpers.errors import BadInput
-from helpers.pages import ir_metadata
 from press import chapters, execute
 
 
 def export(chapter: str, profile: str, given: dict[str, str], names: Sequence[str], folder: Path) -> list[Path]:
-    """Write runs of a chapter's systems, named as the page calls them, all if none is named; the files.
-
-    Raises:
-        BadInput: if a system is not among the chapter's, naming those that are.
-    """
+    """Write runs of a chapter's systems, named as the page calls them, all if none is named; the files. BadInput for a system
+    that is not the chapter's."""
     made_by = f"book export {chapter} --profile {profile}"
     with tempfile.TemporaryDirectory() as draft:
         with patch.dict(os.environ, BOOK_EXPORT=draft, BOOK_EXPORT_AS=made_by):
@@ -30,7 +26,4 @@ def export(chapter: str, profile: str, given: dict[str, str], names: Sequence[st
         if unknown := [name for name in chosen if name not in made]:
             raise BadInput(f"no system {unknown[0]!r} in {chapter}", mend=f"choose from {', '.join(made)}")
         folder.mkdir(parents=True, exist_ok=True)
-        for name in chosen:
-            if missing := ir_metadata.problems(ir_metadata.read(made[name])):
-                raise BadInput(f"the metadata of {name}: {'; '.join(missing)}", mend="this is a mistake of the book's")
         return [Path(shutil.copyfile(made[name], folder / f"{chapter}.{name}.run")) for name in chosen]

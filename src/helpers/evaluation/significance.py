@@ -84,11 +84,8 @@ class Unpaired(Paired):
 
 
 def mean_interval(values: ArrayLike, seed: int = SEED) -> Interval:
-    """The mean and its 95 % interval by bootstrap over queries (percentile; Efron & Tibshirani 1993, chapter 13).
-
-    Raises:
-        ValueError: for no values.
-    """
+    """The mean and its 95 % interval by bootstrap over queries (percentile; Efron & Tibshirani 1993, chapter 13); ValueError for
+    no values."""
     data = np.asarray(values, dtype=float)
     if data.size == 0:
         raise ValueError("no values to average")
@@ -106,15 +103,12 @@ def paired(values: ArrayLike, baseline: ArrayLike, seed: int = SEED, noise: Trai
     draws what the trainings change, then queries with replacement. The permutation test flips the signs of the differences, which
     assumes nothing about their distribution (Smucker et al. 2007), and adds to each the trainings' noise: p is the share of a
     world without a difference that lies as far from zero. Without noise of training it is the plain sign-flip test, exact for at
-    most 16 differences. Equal systems have p = 1.
+    most 16 differences. Equal systems have p = 1. ValueError for different numbers of queries, or fewer than two.
 
     Args:
         values: of each query; a system of several seeds has its mean over them.
         baseline: the same of the other system.
         noise: of training.
-
-    Raises:
-        ValueError: if the two have different numbers of queries, or fewer than two.
     """
     ours, theirs = np.asarray(values, dtype=float), np.asarray(baseline, dtype=float)
     if ours.shape != theirs.shape or ours.size < 2:
@@ -184,25 +178,22 @@ def permutation_ps(moved: np.ndarray, seed: int = SEED, noise: TrainingNoise | S
     return p
 
 
-def unpaired(values: ArrayLike, others: ArrayLike, seed: int = SEED) -> Unpaired:
+def unpaired(values: ArrayLike, others: ArrayLike) -> Unpaired:
     """Compare two groups of queries, such as the questions for a location and those for an entity.
 
     The intervals are a bootstrap's that resamples each group by itself; the permutation test, two-sided, draws anew which query
-    belongs to which group (Efron & Tibshirani 1993, sections 8.3 and 15.2).
-
-    Raises:
-        ValueError: for fewer than two queries in a group.
+    belongs to which group (Efron & Tibshirani 1993, sections 8.3 and 15.2). ValueError for fewer than two queries in a group.
     """
     first, second = np.asarray(values, dtype=float), np.asarray(others, dtype=float)
     if min(first.size, second.size) < 2:
         raise ValueError(f"two groups of at least two values wanted: got {first.size} and {second.size}")
     mean = float(first.mean() - second.mean())
-    draws = resampled_means(first, seed) - resampled_means(second, seed + 1) - mean
+    draws = resampled_means(first) - resampled_means(second, SEED + 1) - mean
     if np.ptp(first) == 0 and np.ptp(second) == 0:
         draws = np.zeros(RESAMPLES)
     p = stats.permutation_test((first, second), lambda a, b, axis=-1: a.mean(axis=axis) - b.mean(axis=axis), vectorized=True,
                                permutation_type="independent", n_resamples=PERMUTATIONS, batch=BLOCK,
-                               rng=np.random.default_rng(seed)).pvalue
+                               rng=np.random.default_rng(SEED)).pvalue
     error = math.sqrt(float(first.var(ddof=1)) / first.size + float(second.var(ddof=1)) / second.size)
     return Unpaired(*intervals(mean, draws), math.nan, float(p), f"{first.size} against {second.size}", error,
                     sizes=(first.size, second.size))

@@ -15,11 +15,7 @@ GROUPS = 10
 
 
 def divide(queries: int, groups: int = GROUPS, seed: int = SEED) -> np.ndarray:
-    """The group of each query, at random; sizes differ by one at most.
-
-    Raises:
-        ValueError: for fewer than two groups, or a group without queries.
-    """
+    """The group of each query, at random; sizes differ by one at most. ValueError for one group, or one without queries."""
     if not 2 <= groups <= queries:
         raise ValueError(f"{queries} queries cannot be divided into {groups} groups: at least two, and a query in each")
     return np.random.default_rng(seed).permutation(np.arange(queries) % groups)
@@ -55,16 +51,16 @@ def significant_share(moved: np.ndarray, groups: int = GROUPS, divisions: int = 
     return np.mean([sub_sample_ps(moved, groups, seed + n) < ALPHA for n in range(divisions)], axis=0)
 
 
-def critical(values: int, level: float = ALPHA) -> float:
+def critical(values: int) -> float:
     """What |t| must exceed in a two-sided test of so many paired values."""
-    return float(stats.t.isf(level / 2, values - 1))
+    return float(stats.t.isf(ALPHA / 2, values - 1))
 
 
-def power(values: int, shift: float, level: float = ALPHA) -> float:
+def power(values: int, shift: float) -> float:
     """The chance that a paired t-test of so many values finds a difference of `shift` standard errors, on its own side."""
-    return float(stats.nct.sf(critical(values, level), values - 1, shift))
+    return float(stats.nct.sf(critical(values), values - 1, shift))
 
 
-def shift_of(values: int, wanted: float, level: float = ALPHA) -> float:
+def shift_of(values: int, wanted: float) -> float:
     """The difference, in standard errors, that so many paired values find with the wanted power."""
-    return float(optimize.brentq(lambda shift: power(values, shift, level) - wanted, 0.0, 10.0))
+    return float(optimize.brentq(lambda shift: power(values, shift) - wanted, 0.0, 10.0))
