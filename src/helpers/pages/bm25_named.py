@@ -14,15 +14,13 @@ TABLE = re.compile(r'<div class="nr-scroll".*?</table></div>', re.DOTALL)
 
 def described(systems: Iterable[Evaluation]) -> list[dict[str, Any]]:
     """Texts, queries, settings and means of each system that is BM25 with the queries as they are, once for each run."""
-    shown = {system.source.key: known | means(system) for system in systems
-             if hasattr(system.source, "recipe") and (known := settings(system.source.recipe()))}
-    return [line | {"key": key} for key, line in shown.items()]
-
-
-def means(system: Evaluation) -> dict[str, Any]:
-    """How many queries, and the means of what all chapters measure."""
-    return {"label": system.label, "queries": len(system.values),
-            **{name: float(system.values[name].mean()) for name in KEPT if name in system.values}}
+    shown: dict[str, dict[str, Any]] = {}
+    for system in systems:
+        if hasattr(system.source, "recipe") and (known := settings(system.source.recipe())):
+            means = {name: float(system.values[name].mean()) for name in KEPT if name in system.values}
+            shown[system.source.key] = {**known, "label": system.label, "queries": len(system.values), **means,
+                                        "key": system.source.key}
+    return list(shown.values())
 
 
 def settings(recipe: Mapping[str, Any]) -> dict[str, Any]:

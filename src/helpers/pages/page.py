@@ -43,10 +43,8 @@ def measurements_table(steps: Mapping[str, Step]) -> Fragment:
 def provenance(*systems: Any) -> Fragment:
     """Where every value of this page comes from: one row for each step that was used, most expensive first.
 
-    It is the last cell of a chapter: what the page carries for others goes with it, the ledger and the systems' per-query values.
-
-    Args:
-        systems: all evaluations that the page shows, in mappings and sequences of any depth.
+    It is the last cell of a chapter: what the page carries for others goes with it, the ledger and the per-query values of all
+    evaluations that it shows, given in mappings and sequences of any depth.
     """
     lines = sorted(ledger.USED.values(), key=ledger.cost, reverse=True)
     header = ("step", "source", "numerics", "computed", "on", "seconds", "with all before it", "commit")
@@ -71,14 +69,10 @@ def source_of(step: Step) -> str:
 
 
 def where(machine: Mapping[str, Any]) -> str:
-    """The machine of a computation, and how much of it was used."""
-    return f"{machine['cpu']}, {threads(machine)}"
-
-
-def threads(machine: Mapping[str, Any]) -> str:
-    """How much of a machine a computation used: `1 thread of 2 cores`, or `2 cores`."""
+    """The machine of a computation, and how much of it was used: `<CPU>, 1 thread of 2 cores`, or `<CPU>, 2 cores`."""
     used = machine.get("threads")
-    return f"{used} thread{'s' if used != 1 else ''} of {machine['cores']} cores" if used else f"{machine['cores']} cores"
+    share = f"{used} thread{'s' if used != 1 else ''} of " if used else ""
+    return f"{machine['cpu']}, {share}{machine['cores']} cores"
 
 
 def _anchor(line: dict[str, Any]) -> Html:

@@ -57,7 +57,8 @@ def write_gzip(file: Path, text: str) -> None:
 def _save_table(value: pd.DataFrame, folder: Path) -> None:
     frame = value.reset_index(drop=True)
     write_gzip(folder / "table.csv.gz", frame.to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC))
-    types = {column: _dtype(frame[column]) for column in frame.columns}
+    kinds = {"i": "int64", "f": "float64", "b": "bool"}
+    types = {column: kinds.get(frame[column].dtype.kind, "str") for column in frame.columns}
     (folder / "dtypes.json").write_text(json.dumps(types))
 
 
@@ -65,11 +66,6 @@ def _load_table(folder: Path) -> pd.DataFrame:
     types = json.loads((folder / "dtypes.json").read_text())
     return pd.read_csv(folder / "table.csv.gz", dtype=types, keep_default_na=False, na_values={
         column: [""] for column, kind in types.items() if kind == "float64"}, float_precision="round_trip")
-
-
-def _dtype(column: pd.Series) -> str:
-    kind = column.dtype.kind
-    return {"i": "int64", "f": "float64", "b": "bool"}.get(kind, "str")
 
 
 def _save_json(value: Any, folder: Path) -> None:

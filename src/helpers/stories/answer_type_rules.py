@@ -7,10 +7,11 @@ import pandas as pd
 
 from helpers.data.answer_types import RULES, TYPES, WIDER, Rule, answer_type, decide
 from helpers.data.collection_base import Collection
-from helpers.evaluation import published, verdicts
+from helpers.evaluation import published
 from helpers.evaluation.verdicts import NOT_RUN
 from helpers.pages import matrices, page
-from helpers.pages.fragments import Fragment, Html, badge
+from helpers.pages.compare import verdict_badge
+from helpers.pages.fragments import Fragment, Html
 from helpers.pages.numbers import count
 
 STUDY, TABLE = "david2020", "4.4"
@@ -81,12 +82,8 @@ def published_counts() -> dict[str, int]:
 
 
 def counts_table(queries: pd.DataFrame, name: str) -> Fragment:
-    """Types of these queries, by their labels and by the rules, beside the study's counts.
-
-    Args:
-        queries: query_id, text, and answer_type if they are labelled.
-        name: of the collection.
-    """
+    """Types of the queries of the collection of that name, by the rules and by their labels if they have any (column
+    answer_type), beside the study's counts."""
     columns = {"the study's queries, qtypes": pd.Series(published_counts())}
     if LABEL in queries:
         columns[f"{name}, labels"] = queries[LABEL].value_counts()
@@ -106,4 +103,4 @@ def own_queries(queries: pd.DataFrame) -> Fragment:
         return page.prose(f"These are as many queries as the study's {wanted:,}.")
     reason = (f"the study types the {wanted:,} queries of MS MARCO's development set, which this book does not carry; give a "
               "folder with them as the collection and the same table is made of them")
-    return Fragment(f"<p>{badge(NOT_RUN, verdicts.KINDS[NOT_RUN]).text} The rules on the study's own queries: {reason}.</p>")
+    return Fragment(f"<p>{verdict_badge(NOT_RUN).text} The rules on the study's own queries: {reason}.</p>")

@@ -68,10 +68,10 @@ def group_cell(system: Evaluation, group: Sequence[str]) -> Html | str:
     return mean_cell(system.on(group), MEASURE) if group else ""
 
 
-def by_type_figure(systems: Mapping[str, Evaluation], types: pd.Series) -> Fragment:
-    """Mean reciprocal rank of every system by type."""
+def by_type_figure(systems: Mapping[str, Evaluation], types: pd.Series, what: str = "answer type") -> Fragment:
+    """Mean reciprocal rank of every system by type, or by another label of the queries."""
     values = values_of(systems, list(systems), MEASURE).loc[types.index]
-    return plots.means_by_group(values, types, MEASURE, "Mean reciprocal rank by answer type.")
+    return plots.means_by_group(values, types, MEASURE, f"Mean reciprocal rank by {what}.")
 
 
 def styles_of(bed: Testbed) -> pd.Series | None:
@@ -84,8 +84,7 @@ def by_style_figure(systems: Mapping[str, Evaluation], styles: pd.Series | None)
     """Mean reciprocal rank of every system by style of query."""
     if styles is None:
         return page.prose("This collection does not label its queries by style.")
-    values = values_of(systems, list(systems), MEASURE).loc[styles.index]
-    return plots.means_by_group(values, styles, MEASURE, "Mean reciprocal rank by style of query.")
+    return by_type_figure(systems, styles, "style of query")
 
 
 def labels_and_rules(systems: Mapping[str, Evaluation], bed: Testbed) -> Fragment:
@@ -122,14 +121,7 @@ def comparisons(systems: Mapping[str, Evaluation], types: pd.Series) -> dict[str
 
 
 def location_table(systems: Mapping[str, Evaluation], types: pd.Series, styles: pd.Series | None, model: str) -> Fragment:
-    """Location against entity for every system, and for one encoder within each style of query.
-
-    Args:
-        systems: evaluations by name.
-        types: of the queries.
-        styles: of the queries, or None.
-        model: the encoder that is looked at by style.
-    """
+    """Location against entity for every system, and for one encoder, `model`, within each style of query."""
     found = {name: (systems[name], test) for name, test in comparisons(systems, types).items()}
     if styles is not None:
         for style in dict.fromkeys(styles):

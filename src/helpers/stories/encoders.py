@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -11,6 +10,7 @@ import pandas as pd
 from helpers.data.texts import Texts
 from helpers.errors import BadInput
 from helpers.evaluation import published
+from helpers.evaluation.comparable import short_name
 from helpers.pages import claims, page, plots
 from helpers.pages.compare import measured
 from helpers.pages.fragments import Fragment
@@ -39,16 +39,11 @@ def label(spec: str) -> str:
     if spec.startswith("packaged"):
         _, _, layers = spec.partition(":")
         return f"{PACKAGED} (layers {layers})" if layers else PACKAGED
-    name = Path(spec.removeprefix("hub:").partition("@")[0]).name
-    return CHECKPOINTS.get(name, name)
+    return CHECKPOINTS.get(short_name(spec), short_name(spec))
 
 
 def models(base: BiEncoder, specs: Sequence[str], poolings: Sequence[str]) -> dict[str, BiEncoder]:
-    """A model for every backbone and pooling, named as in table 4.2: `BERT / Avg`.
-
-    Raises:
-        BadInput: for two backbones of one name: the tables could not tell them apart.
-    """
+    """A model for every backbone and pooling, named as in table 4.2: `BERT / Avg`; BadInput for two backbones of one name."""
     if len({label(spec) for spec in specs}) < len(specs):
         raise BadInput(f"two of the backbones {', '.join(specs)} have one name", mend="give each of them once")
     return {f"{label(spec)} / {POOLINGS[pooling]}": replace(base, backbone=spec, pooling=pooling)
@@ -121,11 +116,7 @@ def training_table(logs: Mapping[str, dict[str, Any]]) -> Fragment:
 def claims_table(after: Mapping[str, Evaluation], before: Mapping[str, Evaluation], bm25: Evaluation, backbone: str) -> Fragment:
     """The chapter's claims: an encoder beside BM25, each newer one beside BERT, and what pooling changes in each encoder.
 
-    Args:
-        after: the trained encoders.
-        before: the same before their training: the control.
-        bm25: the baseline.
-        backbone: of the first encoder.
+    The control is the first encoder before its training.
     """
     first, main = "bert-encoder-beats-bm25", "BERT / Avg" if "BERT / Avg" in after else next(iter(after))
     newer = {name: (after[f"{name} / Avg"], after["BERT / Avg"]) for name in NEWER
@@ -201,5 +192,5 @@ def cost(trained: Mapping[str, BiEncoder], systems: Mapping[str, Evaluation]) ->
         records.append({"model": name, "training": before.get("bi_encoder", ""),
                         "encoding all passages": before.get("passage_embeddings", ""),
                         "searching all queries": measured(seconds(searches["seconds"]), systems[name]),
-                        "on": f"{searches['machine']['cpu']}, {page.threads(searches['machine'])}"})
+                        "on": page.where(searches["machine"])})
     return page.records_table("What each model cost", records)

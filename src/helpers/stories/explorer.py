@@ -26,15 +26,8 @@ ASSETS = "../_static"  # as seen from a chapter's page
 
 
 def systems(trial: RerankingExperiment, reranker: Scorer, encoder: BiEncoder, kept: int, trained: bool) -> dict[str, Evaluation]:
-    """The three systems: BM25, its candidates re-ranked, and dense search.
-
-    Args:
-        trial: queries, candidates and measures.
-        reranker: scores the candidates.
-        encoder: searches the whole collection.
-        kept: passages of its ranking.
-        trained: whether it is fine-tuned, or the backbone as it is.
-    """
+    """The three systems: BM25, its candidates re-ranked, and the first `kept` passages of dense search by the encoder, which is
+    `trained`, or the backbone as it is."""
     run = (encoder if trained else encoder.zero_shot()).run(trial.bed, kept)
     return {FIRST: trial.baseline(FIRST), SECOND: trial.of(SECOND, reranker),
             THIRD: evaluate(THIRD, run.value(), trial.bed, MEASURES, run)}
@@ -58,9 +51,7 @@ def data(bed: Testbed, found: Mapping[str, Evaluation], depth: int, whole: int) 
 def show(content: Mapping[str, Any], found: Mapping[str, Evaluation]) -> Fragment:
     """The explorer: its data written beside the book's static files, and the place where the page builds it.
 
-    Args:
-        content: of `data`.
-        found: the systems: what they were computed from names the file, so that a variant has its own.
+    What the systems were computed from names the file, so that a variant has its own.
     """
     sources = [system.source.key for system in found.values()]
     address, size = collected.write(content, recipe.sha256(recipe.canonical([sources, content["depth"], content["whole"]]))[:10])
@@ -83,8 +74,7 @@ def scope(content: Mapping[str, Any]) -> Fragment:
 
 def examples(content: Mapping[str, Any], shown: int) -> Fragment:
     """Some queries as plain tables: where re-ranking gains and loses most, and what only dense search finds."""
-    queries = {name: [query for query in content["queries"] if number in query["classes"]]
-               for number, name in enumerate(content["classes"])}
+    queries = by_outcome(content)
     gain = lambda query: reciprocal(content, query, SECOND) - reciprocal(content, query, FIRST)
     missed = [query for query in queries[f"{FIRST} missed it"] if reciprocal(content, query, THIRD) == 1]
     chosen = {"Re-ranking gains most": max(queries[f"{SECOND} helped"], key=gain, default=None),
@@ -92,6 +82,12 @@ def examples(content: Mapping[str, Any], shown: int) -> Fragment:
               f"{FIRST} misses it, {THIRD} puts it first": next(iter(missed), None)}
     parts = [example(content, query, title, shown) for title, query in chosen.items() if query is not None]
     return Fragment("\n".join(parts))
+
+
+def by_outcome(content: Mapping[str, Any]) -> dict[str, list[Mapping[str, Any]]]:
+    """The queries of each class."""
+    return {name: [query for query in content["queries"] if number in query["classes"]]
+            for number, name in enumerate(content["classes"])}
 
 
 def reciprocal(content: Mapping[str, Any], query: Mapping[str, Any], system: str) -> float:
@@ -150,14 +146,12 @@ def link(text: str, shown: Mapping[str, str]) -> str:
 
 def finding(content: Mapping[str, Any]) -> Fragment:
     """The chapter's last words: how often which ranking is the better one."""
-    sizes = {name: sum(number in query["classes"] for query in content["queries"])
-             for number, name in enumerate(content["classes"])}
-    depth, known = count(content["depth"]), count(content["systems"][0][1])
-    missed = [query for query in content["queries"] if content["classes"].index(f"{FIRST} missed it") in query["classes"]]
+    queries, depth, known = by_outcome(content), count(content["depth"]), count(content["systems"][0][1])
+    missed = queries[f"{FIRST} missed it"]
     found = sum(reciprocal(content, query, THIRD) > 0 for query in missed)
     return page.prose(
-        *(f"Within the first {depth} passages {name} places the answer to {count(sizes[f'{name} helped'])} queries higher than "
-          f"{FIRST} and that to {count(sizes[f'{name} hurt'])} lower." for name in (SECOND, THIRD)),
+        *(f"Within the first {depth} passages {name} places the answer to {count(len(queries[f'{name} helped']))} queries higher "
+          f"than {FIRST} and that to {count(len(queries[f'{name} hurt']))} lower." for name in (SECOND, THIRD)),
         f"{FIRST} has no answer to {count(len(missed))} queries among its first {known} passages, so no re-ranking can show one; "
         f"{THIRD} shows it for {count(found)} of them.",
-        f"No ranking shows an answer to {count(sizes['no ranking shows it'])} queries.")
+        f"No ranking shows an answer to {count(len(queries['no ranking shows it']))} queries.")

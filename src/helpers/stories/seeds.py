@@ -101,9 +101,10 @@ def finding(systems: Mapping[str, Evaluation]) -> Fragment:
     best, worst = systems[names[0]], systems[names[-1]]
     test, queries = best.against(worst, MEASURE), queries_to_tell(best, worst)
     seeds = seeds_needed(test.difference.mean, parts.seed_deviation)
+    known = [float(entry.value) for entry in published.column(STUDY, "5.4", "MRR@10").values()]
     return page.prose(
         f"Best and worst of {parts.seeds} runs differ by {effect(test)} before any correction for having picked them.",
-        f"The study's four runs span {plain(published_spread())}; these span {plain(test.difference.mean)}.",
+        f"The study's four runs span {plain(max(known) - min(known))}; these span {plain(test.difference.mean)}.",
         f"Over seeds, the mean of RR@10 on these {parts.queries} queries has a standard deviation of "
         f"{plain(parts.seed_deviation, 4)}; over samples of as many queries, the mean of one model has one of "
         f"{plain(parts.query_deviation, 4)}, {plain(parts.query_deviation / parts.seed_deviation, 1)} times as much."
@@ -111,9 +112,3 @@ def finding(systems: Mapping[str, Evaluation]) -> Fragment:
         f"To tell a best and worst run that differ so much with a power of {POWER:.0%}, "
         + ("no number of queries would do." if queries is None else f"about {count(queries)} queries would be needed;"),
         "" if seeds is None else f"to tell two recipes that differ so much on these queries, about {count(seeds)} seeds of each.")
-
-
-def published_spread() -> float:
-    """The distance between best and worst MRR@10 in table 5.4."""
-    values = [float(entry.value) for entry in published.column(STUDY, "5.4", "MRR@10").values()]
-    return max(values) - min(values)
