@@ -7,6 +7,7 @@ import pytest
 
 from helpers.networks import packed
 from helpers.networks.packed import Group, Packed, supports
+from helpers.networks.scoring import packed_logits, padded_logits
 
 LENGTHS = [3, 9, 9, 9, 17, 40, 40, 1, 33]
 
@@ -175,3 +176,16 @@ def test_a_device_without_variable_length_attention_is_not_supported(monkeypatch
     assert supports(model)
     model.dtype = torch.float32  # the kernel has no float32
     assert not supports(model)
+
+
+def test_gradients_are_those_of_transformers():
+    import torch
+
+    model = bert()
+    ids, types = texts(LENGTHS)
+    packed_logits(model, training=True)(ids, types).square().sum().backward()
+    ours = {name: parameter.grad.clone() for name, parameter in model.named_parameters() if parameter.grad is not None}
+    model.zero_grad()
+    padded_logits(model)(ids, types).square().sum().backward()
+    for name, parameter in model.named_parameters():
+        torch.testing.assert_close(ours[name], parameter.grad, rtol=1e-3, atol=1e-4, msg=name)

@@ -32,6 +32,7 @@ class Collection(ABC):
     licence: str
     units: tuple[str, ...]  # that it can rank: `document`, `passage` or both
     splits: tuple[str, ...]  # of its queries, such as `train`, `dev`, `test`
+    split_by_article: bool = False  # whether each article answers queries of one split alone: a training must keep to its split's
 
     @classmethod
     @abstractmethod

@@ -1,4 +1,4 @@
-"""BERT for inference without padding: a batch's texts stand one after the other in one row, and attention stays within each.
+"""BERT without padding, read or trained: a batch's texts stand one after the other in one row, and attention stays within each.
 
 It computes what the model of `transformers` does, less what nothing reads. Linear layers and norms see real tokens only. Where
 only the first token's state is asked for, the last layer has keys and values of all tokens, and everything else of first
@@ -8,6 +8,7 @@ Attention is computed on a CPU for texts of one length at a time, as many as lea
 by PyTorch's variable-length attention. In bfloat16 on a CPU the weights are kept in the order in which oneDNN multiplies them.
 """
 
+import functools
 from collections.abc import Sequence
 from itertools import chain
 from typing import Any, NamedTuple
@@ -49,12 +50,13 @@ class Packed:
     Args:
         encoder: a `BertModel` in evaluation mode that `supports` passes.
         first_only: whether only the states of first tokens are wanted.
+        training: whether gradients flow to the weights; then it is made anew for every batch, since they change.
     """
 
-    def __init__(self, encoder: Any, first_only: bool):
+    def __init__(self, encoder: Any, first_only: bool, training: bool = False):
         self._embeddings, self._device, self._heads = encoder.embeddings, encoder.device, encoder.config.num_attention_heads
         *rest, last = encoder.encoder.layer
-        self._layers = [*map(_Layer, rest), _Layer(last, first_only)]
+        self._layers = [*(_Layer(layer, False, training) for layer in rest), _Layer(last, first_only, training)]
 
     def __call__(self, ids: Sequence[Sequence[int]], types: Sequence[Sequence[int]]) -> Any:
         """The last layer's states: (texts, dimensions) of first tokens, or (tokens, dimensions) of all, text after text.
@@ -101,16 +103,15 @@ def _attention_on_cpu(queries: Any, keys: Any, values: Any, texts: _Texts) -> An
     """Softmax attention, group by group; (tokens, heads, dimensions of a head) each, or one query a text."""
     import torch
 
-    found = torch.empty(queries.shape, dtype=queries.dtype)
-    queries, every_token = queries * queries.shape[-1] ** -0.5, len(queries) == texts.tokens
-    for group in texts.groups:
-        tokens = slice(group.token, group.token + group.texts * group.length)
-        rows = tokens if every_token else slice(group.text, group.text + group.texts)
-        query, key, value = (part.unflatten(0, (group.texts, -1)).transpose(1, 2)
-                             for part in (queries[rows], keys[tokens], values[tokens]))
+    tokens = [group.texts * group.length for group in texts.groups]
+    rows = tokens if len(queries) == texts.tokens else [group.texts for group in texts.groups]
+    queries, attended = queries * queries.shape[-1] ** -0.5, []
+    # split as a whole: the gradient of a slice would be as large as what it was cut from
+    for group, *parts in zip(texts.groups, queries.split(rows), keys.split(tokens), values.split(tokens), strict=True):
+        query, key, value = (part.unflatten(0, (group.texts, -1)).transpose(1, 2) for part in parts)
         weights = torch.softmax(query @ key.transpose(2, 3), dim=-1)
-        found[rows] = (weights @ value).transpose(1, 2).flatten(0, 1)
-    return found
+        attended.append((weights @ value).transpose(1, 2).flatten(0, 1))
+    return torch.cat(attended)
 
 
 def _attention_on_gpu(queries: Any, keys: Any, values: Any, texts: _Texts) -> Any:
@@ -127,12 +128,12 @@ def _attention_on_gpu(queries: Any, keys: Any, values: Any, texts: _Texts) -> An
 class _Layer:
     """A layer of BERT; with `first_only`, what comes out of it is the states of first tokens."""
 
-    def __init__(self, layer: Any, first_only: bool = False):
-        own = layer.attention.self
+    def __init__(self, layer: Any, first_only: bool = False, training: bool = False):
+        own, linear = layer.attention.self, functools.partial(Linear, training=training)
         self._first_only = first_only
-        self._inputs = [Linear(own.query), Linear(own.key, own.value)] if first_only else [Linear(own.query, own.key, own.value)]
-        self._mix, self._norm = Linear(layer.attention.output.dense), layer.attention.output.LayerNorm
-        self._up, self._down = Linear(layer.intermediate.dense, gelu=True), Linear(layer.output.dense)
+        self._inputs = [linear(own.query), linear(own.key, own.value)] if first_only else [linear(own.query, own.key, own.value)]
+        self._mix, self._norm = linear(layer.attention.output.dense), layer.attention.output.LayerNorm
+        self._up, self._down = linear(layer.intermediate.dense, gelu=True), linear(layer.output.dense)
         self._last_norm = layer.output.LayerNorm
 
     def __call__(self, states: Any, texts: _Texts, heads: int) -> Any:
@@ -151,13 +152,15 @@ class _Layer:
 class Linear:
     """Linear layers with the same input as one, side by side, with an exact GELU behind if asked."""
 
-    def __init__(self, *layers: Any, gelu: bool = False):
+    def __init__(self, *layers: Any, gelu: bool = False, training: bool = False):
         import torch
 
         self._gelu = gelu
-        self._weight = torch.cat([layer.weight.detach() for layer in layers])
-        self._bias = torch.cat([layer.bias.detach() for layer in layers])
-        self._ordered = self._weight.dtype == torch.bfloat16 and self._weight.device.type == "cpu" and _onednn_has_bf16()
+        with torch.set_grad_enabled(training and torch.is_grad_enabled()):
+            self._weight = torch.cat([layer.weight for layer in layers])
+            self._bias = torch.cat([layer.bias for layer in layers])
+        on_cpu = self._weight.dtype == torch.bfloat16 and self._weight.device.type == "cpu"
+        self._ordered = on_cpu and not training and _onednn_has_bf16()
         if self._ordered:
             self._weight = torch.ops.mkldnn._reorder_linear_weight(self._weight)
 

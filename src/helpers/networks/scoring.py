@@ -39,12 +39,22 @@ def ready(model: Any) -> Any:
 
 def probabilities(model: Any, inputs: list[tuple[list[int], list[int]]], progress: str = "") -> np.ndarray:
     """The probability of relevance for each (input_ids, token_type_ids), in their order; float32."""
+    return outputs(model, inputs, lambda logits: logits.sigmoid(), progress)
+
+
+def logits(model: Any, inputs: list[tuple[list[int], list[int]]], progress: str = "") -> np.ndarray:
+    """The logit of each, likewise."""
+    return outputs(model, inputs, lambda logits: logits, progress)
+
+
+def outputs(model: Any, inputs: list[tuple[list[int], list[int]]], of: Callable[[Any], Any], progress: str = "") -> np.ndarray:
+    """A function of the logit for each (input_ids, token_type_ids), in their order; float32."""
     scores = np.zeros(len(inputs), dtype=np.float32)
-    logits = packed_logits(model) if reads_packed(model) else padded_logits(model)
+    read = packed_logits(model) if reads_packed(model) else padded_logits(model)
 
     def score(batch: np.ndarray) -> None:
         ids, types = zip(*(inputs[n] for n in batch), strict=True)
-        scores[batch] = logits(ids, types)[:, 0].float().sigmoid().cpu().numpy()
+        scores[batch] = of(read(ids, types)[:, 0].float()).cpu().numpy()
 
     budget = WINDOWED_BUDGET if model.config.model_type == "longformer" else TOKEN_BUDGET
     run_batches(score, np.array([len(ids) for ids, _ in inputs]), progress, budget)
@@ -56,9 +66,9 @@ def reads_packed(model: Any) -> bool:
     return type(model).__name__ == "BertForSequenceClassification" and supports(model.base_model)
 
 
-def packed_logits(model: Any) -> Callable[..., Any]:
+def packed_logits(model: Any, training: bool = False) -> Callable[..., Any]:
     """A function from ids and types of a batch's texts to their logits, (texts, outputs), that adds no padding."""
-    first_states = Packed(model.base_model, first_only=True)
+    first_states = Packed(model.base_model, first_only=True, training=training)
     return lambda ids, types: model.classifier(model.base_model.pooler(first_states(ids, types)[:, None]))
 
 

@@ -1,14 +1,16 @@
 """Re-ranking: score every window of every candidate document with a cross-encoder."""
 
+from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from helpers.data.runs import COLUMNS, cut
 from helpers.data.tokens import WindowTokens, pair_ids, query_ids
 from helpers.networks.inference import AT_ONCE
-from helpers.networks.scoring import load_scorer, probabilities
+from helpers.networks.scoring import load_scorer, logits, probabilities
 from helpers.steps import step
 
 
@@ -30,6 +32,19 @@ def window_scores(model: Path, run: pd.DataFrame, queries: pd.DataFrame, store: 
     Returns:
         A run of windows, the probability of relevance as score; `aggregation.aggregate` makes documents of it.
     """
+    return scored(probabilities, model, run, queries, store, tokens, candidates, max_length, query_length)
+
+
+@step(version=1, form="run", network=True)
+def window_logits(model: Path, run: pd.DataFrame, queries: pd.DataFrame, store: Path, tokens: Path, candidates: int,
+                  max_length: int, query_length: int) -> pd.DataFrame:
+    """The same with the logit as score: a listwise loss leaves its level free, and the probabilities of a high one would tie."""
+    return scored(logits, model, run, queries, store, tokens, candidates, max_length, query_length)
+
+
+def scored(score: Callable[..., np.ndarray], model: Path, run: pd.DataFrame, queries: pd.DataFrame, store: Path, tokens: Path,
+           candidates: int, max_length: int, query_length: int) -> pd.DataFrame:
+    """Windows with what a function of the scorer and their inputs gives."""
     from transformers import AutoTokenizer
 
     tokenizer, reader = AutoTokenizer.from_pretrained(model), WindowTokens(tokens, store)
@@ -39,6 +54,6 @@ def window_scores(model: Path, run: pd.DataFrame, queries: pd.DataFrame, store: 
     scorer, rows = load_scorer(model), list[tuple[str, str, float]]()
     while pairs := list(islice(stream, AT_ONCE)):
         inputs = [pair_ids(tokenizer, texts[query], reader[window], max_length) for query, window in pairs]
-        scores = probabilities(scorer, inputs, progress="windows scored")
-        rows += [(query, window, float(score)) for (query, window), score in zip(pairs, scores, strict=True)]
+        values = score(scorer, inputs, progress="windows scored")
+        rows += [(query, window, float(value)) for (query, window), value in zip(pairs, values, strict=True)]
     return pd.DataFrame(rows, columns=COLUMNS)

@@ -6,17 +6,19 @@
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from helpers.reranking.aggregation import aggregate
 from helpers.retrieval.bm25 import K1, B
+from helpers.retrieval.fusion import weighted_sum
 from helpers.steps import Step
 from helpers.systems.evaluated import Evaluation, evaluate, over_seeds
 from helpers.systems.testbed import Testbed
 
 DEPTH = 100
 MEASURES = ("RR@10", "R@10", "nDCG@10")
+TENTHS = [number / 10 for number in range(11)]
 
 
 class Scorer(Protocol):
@@ -57,6 +59,15 @@ class RerankingExperiment:
         """A model on the trial's candidates, or on other numbers of them."""
         scores = model.scores(self.bed, self.run, candidates or self.candidates)
         return evaluate(label, aggregate(scores.value(), self.aggregation), self.bed, self.measures, scores)
+
+    def fused(self, label: str, first: Evaluation, second: Evaluation, weight: float) -> Evaluation:
+        """Two models of the trial's candidates, z-scored within a query: `weight` x first + (1 - `weight`) x second."""
+        run = weighted_sum(first.run, second.run, weight, self.candidates, norm="zmuv")
+        return replace(evaluate(label, run, self.bed, self.measures, first.source), also=(second.source,))
+
+    def best_weight(self, first: Evaluation, second: Evaluation, measure: str = "RR@10") -> float:
+        """The weight of `fused`, in tenths, that is best on the trial's queries: meant for development queries."""
+        return max(TENTHS, key=lambda weight: self.fused("", first, second, weight).mean(measure).mean)
 
     def over_seeds(self, label: str, models: Sequence[Scorer]) -> Evaluation:
         """One system from models that differ in the seed alone; a single model stands for itself."""

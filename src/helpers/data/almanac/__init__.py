@@ -20,6 +20,7 @@ class Almanac(Collection):
     spec = "almanac"
     name = "The Almanac"
     licence = "CC0 1.0"
+    split_by_article = True
     units = ("document", "passage")
     splits = ("train", "dev", "test", "topics", HEADINGS)
 

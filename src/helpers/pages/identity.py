@@ -1,0 +1,38 @@
+"""On every page with a fine-tuned model: whether it knows the articles that it was trained on."""
+
+from collections.abc import Mapping
+from functools import partial
+
+from helpers.data.articles import split_of, splits_of
+from helpers.data.runs import cut
+from helpers.evaluation.identity import NEITHER, identity_gap, without_rivals
+from helpers.pages import page
+from helpers.pages.compare import measured
+from helpers.pages.fragments import Fragment
+from helpers.pages.numbers import plain, signed
+from helpers.systems.evaluated import Evaluation
+from helpers.systems.testbed import Testbed
+
+
+def identity_table(systems: Mapping[str, Evaluation], bed: Testbed, candidates: int, measure: str = "RR@10") -> Fragment:
+    """The mean score of unjudged candidates by the split of their article, and the measure with train articles' rivals left out.
+
+    Args:
+        systems: evaluations by name, an encoder without training among them: what it shows comes from the texts alone.
+        bed: of test or dev queries.
+        candidates: how many of each ranking the systems scored.
+        measure: which measure is shown.
+    """
+    if not bed.source.split_by_article or bed.splits[0] not in NEITHER:
+        return page.prose("Training and test queries share their texts in this collection, so that no text tells them apart.")
+    split = partial(split_of, splits=splits_of(bed.source))
+    neither, records = NEITHER[bed.splits[0]], []
+    for name, system in systems.items():
+        shown = identity_gap(cut(system.run, candidates), bed.qrels, split, bed.splits[0])
+        alone = bed.per_query(without_rivals(system.run, bed.qrels, split, bed.min_relevance), [measure])[measure].mean()
+        records.append({"system": name, "train articles": plain(shown.seen), f"{neither} articles": plain(shown.neither),
+                        "gap (standard deviations)": signed(shown.gap),
+                        measure: measured(plain(system.mean(measure).mean), system),
+                        f"{measure}, train articles' rivals left out": plain(float(alone))})
+    return page.records_table(f"Mean scores of unjudged candidates, {bed.splits[0]} queries: train articles, and {neither} "
+                           "articles, which hold neither training texts nor answers", records)

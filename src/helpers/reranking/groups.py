@@ -1,0 +1,93 @@
+"""Groups: what a listwise loss compares, a query with some texts and what a bi-encoder says of each.
+
+A group is rows of one query: query_id, window_id, label (1 for the relevant text, which comes first; 0) and teacher (the
+bi-encoder's inner product). Texts are read whole, so that their one window is `<doc_id>#0`.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from helpers.data.runs import cut
+from helpers.data.texts import Texts, relevant_places
+from helpers.steps import step
+
+COLUMNS = ["query_id", "window_id", "label", "teacher"]
+PASSAGES, QUERIES = "passages.npy", "queries.npy"  # of the folders of embeddings
+
+
+@step(version=1, form="table")
+def teacher_groups(run: pd.DataFrame, size: int, seed: int) -> pd.DataFrame:
+    """Groups without labels, of texts that a bi-encoder ranks for each query.
+
+    A text from each of `size` stretches of the ranking, whose lengths grow by one factor: what is hard to tell apart and what is
+    easy. A query with fewer texts than that gives none.
+
+    Args:
+        run: the bi-encoder's ranking.
+        size: texts of a group.
+        seed: of the draws, with a stream for each query.
+    """
+    rows: list[tuple[str, str, int, float]] = []
+    for number, (query, ranking) in enumerate(run.groupby("query_id", sort=False)):
+        if len(ranking) < size:
+            continue
+        drawn = ranking.iloc[stretched(len(ranking), size, np.random.default_rng([seed, number]))]
+        rows += [(str(query), f"{doc_id}#0", 0, score) for doc_id, score in drawn[["doc_id", "score"]].itertuples(index=False)]
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def stretched(length: int, size: int, random: np.random.Generator) -> list[int]:
+    """A place (from 0) of each stretch of a ranking: of 1 to 60 in four, places 1-2, 3-7, 8-21 and 22-60."""
+    ends = np.maximum(np.floor(np.geomspace(1, length, size + 1))[1:].astype(int), np.arange(1, size + 1))
+    return [int(random.integers(start, end)) for start, end in zip([0, *ends[:-1]], ends, strict=True)]
+
+
+@step(version=1, form="table")
+def labelled_groups(queries: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, runs: list, store: Path, passages: Path,
+                    query_vectors: Path, size: int, candidates: int, denoise: bool, seed: int) -> pd.DataFrame:
+    """A group for each query with a relevant text: one of these, and `size` - 1 others from the rankings, as many from each.
+
+    Args:
+        queries: columns query_id, text; their vectors have this order.
+        qrels: their judgments.
+        min_relevance: the lowest grade that counts as relevant.
+        runs: the rankings that negatives are drawn from.
+        store: the text store of what may be drawn.
+        passages: the folder of the texts' vectors, in the store's order.
+        query_vectors: the folder of the queries' vectors.
+        size: texts of a group; a query that cannot fill its group is left out.
+        candidates: of each ranking, its first texts.
+        denoise: whether texts that the bi-encoder puts above the relevant one are left out: they may answer without a label.
+        seed: of the draws, with a stream for each query.
+    """
+    texts, vectors, asking = Texts(store), np.load(passages / PASSAGES), np.load(query_vectors / QUERIES)
+    relevant = relevant_places(store, queries, qrels, min_relevance)
+    ranked = [cut(run, candidates).groupby("query_id", sort=False)["doc_id"].agg(list).to_dict() for run in runs]
+    rows: list[tuple[str, str, int, float]] = []
+    for number, query in enumerate(queries["query_id"]):
+        if query not in relevant:
+            continue
+        random = np.random.default_rng([seed, number])
+        scores = vectors @ asking[number]
+        positive = int(random.choice(relevant[query]))
+        lists = [[place for doc_id in ranking.get(query, []) if (place := texts.position(doc_id)) not in relevant[query]
+                  and not (denoise and scores[place] > scores[positive])] for ranking in ranked]
+        places = [positive, *mixed(lists, size - 1, random)]
+        if len(places) == size:
+            rows += [(query, f"{doc_id}#0", int(place == positive), float(scores[place]))
+                     for doc_id, place in zip(texts.ids(places), places, strict=True)]
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def mixed(lists: Sequence[Sequence[int]], size: int, random: np.random.Generator) -> list[int]:
+    """`size` different members, drawn from the lists in turns; fewer if there are no more."""
+    shuffled = [list(random.permutation(np.asarray(members, dtype=int))) for members in lists]
+    drawn: list[int] = []
+    while any(shuffled) and len(drawn) < size:
+        for members in shuffled:
+            drawn += [int(one) for one in members[:1] if one not in drawn]
+            del members[:1]
+    return drawn[:size]

@@ -1,0 +1,195 @@
+"""A cross-encoder that learns from groups: for a warm-up without labels, and for losses that compare texts of one query."""
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from helpers.data.tokens import WindowTokens, pair_ids, query_ids
+from helpers.networks.backbone import Backbone, attention
+from helpers.networks.fine_tuning import seed_everything
+from helpers.networks.scoring import packed_logits, padded_logits, reads_packed
+from helpers.networks.training_settings import RankerTraining, by_name
+from helpers.reranking.ranking_losses import total
+from helpers.steps import numerics, step
+
+CHECKPOINT = "training.pt"
+CHECKPOINTS = 20  # of a training
+LONGEST_GRADIENT = 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListwiseTraining(RankerTraining):
+    """The training of a cross-encoder on groups; a batch is so many groups.
+
+    Args:
+        temperature: what the teacher's scores are divided by.
+    """
+
+    temperature: float = 0.05
+
+
+@step(version=1, form="folder", network=True, resumable=True)
+@by_name
+def listwise_cross_encoder(groups: pd.DataFrame, queries: pd.DataFrame, store: Path, tokens: Path, backbone: Backbone,
+                           losses: dict, training: ListwiseTraining, start: Path | None = None, *, folder: Path,
+                           checkpoints: Path) -> None:
+    """Fine-tune a backbone on groups: AdamW, linear warm-up and decay; keeps weights, tokenizer and `log.json`.
+
+    Word embeddings stay as they are: a few thousand queries touch few of them, and the packaged backbone has them already. A
+    batch's texts stand in one row without padding, where the model is a plain BERT on a CPU.
+
+    Args:
+        groups: columns query_id, window_id, label and teacher; rows of a query are one group, all of one size.
+        queries: columns query_id, text.
+        store: the text store that the window tokens belong to.
+        tokens: the window tokens.
+        backbone: where to start from; its tokenizer.
+        losses: weights by name, see `ranking_losses`.
+        training: its settings; the seed is also that of the held-out queries.
+        start: a model that was fine-tuned before, to go on from.
+    """
+    import torch
+    from tqdm.auto import tqdm
+    from transformers import AutoModelForSequenceClassification
+
+    tokenizer, device = backbone.tokenizer(), numerics.device()
+    data = Groups(groups, queries, WindowTokens(tokens, store), tokenizer, training)
+    seed_everything(training.seed)  # before the head is made
+    origin = backbone if start is None else Backbone("", str(start))
+    model = origin.build(AutoModelForSequenceClassification, num_labels=1, hidden_dropout_prob=training.dropout,
+                         attention_probs_dropout_prob=training.dropout, attn_implementation=attention()).to(device).train()
+    model.get_input_embeddings().requires_grad_(False)
+    steps = len(data.train) // training.batch_size * training.epochs
+    optimizer, schedule = optimiser(model, training, steps)
+    state: dict[str, Any] = {"step": 0, "log": []}
+    if (checkpoints / CHECKPOINT).exists():
+        state = resume(checkpoints / CHECKPOINT, model, optimizer, schedule)
+
+    def loss_of(numbers: np.ndarray) -> Any:
+        ids, types, teacher = data.batch(numbers)
+        with torch.autocast(device, torch.bfloat16, enabled=numerics.dtype() == "bf16"):
+            scores = logits_of(model, ids, types, training.dropout).float().view(len(numbers), -1)
+        return total(losses, scores, torch.tensor(teacher, dtype=torch.float32, device=device) / training.temperature)
+
+    def held_out_loss() -> float:
+        with torch.no_grad():
+            parts = np.array_split(data.held_out, -(-len(data.held_out) // training.batch_size))
+            return float(np.average([float(loss_of(part)) for part in parts], weights=[len(part) for part in parts]))
+
+    every, running = max(1, -(-steps // training.evaluations)), state.pop("running", [])
+    if not state["step"]:
+        state["log"].append({"step": 0, "eval_loss": held_out_loss()})
+    with tqdm(total=steps, initial=state["step"], desc="training steps", mininterval=10) as bar:
+        for batch in data.batches(state["step"]):
+            loss = loss_of(batch)
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), LONGEST_GRADIENT)
+            optimizer.step()
+            schedule.step()
+            optimizer.zero_grad(set_to_none=True)
+            state["step"] += 1
+            running.append(float(loss.detach()))
+            bar.update()
+            bar.set_postfix(loss=f"{np.mean(running[-50:]):.3f}", refresh=False)
+            if state["step"] % every == 0 or state["step"] == steps:
+                state["log"].append({"step": state["step"], "epoch": state["step"] * training.epochs / steps,
+                                     "loss": float(np.mean(running)), "eval_loss": held_out_loss()})
+                running.clear()
+            if state["step"] % max(1, steps // CHECKPOINTS) == 0:
+                keep(checkpoints / CHECKPOINT, model, optimizer, schedule, {**state, "running": running})
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    (folder / "log.json").write_text(json.dumps({
+        "pairs": len(data.train) * data.size * training.epochs, "positives": int(groups["label"].sum()),
+        "evaluation_pairs": len(data.held_out) * data.size, "steps": steps, "parameters": model.num_parameters(),
+        "trained_parameters": model.num_parameters(only_trainable=True), "log": state["log"]}, indent=1))
+
+
+def logits_of(model: Any, ids: list[list[int]], types: list[list[int]], dropout: float) -> Any:
+    """The logits of a batch's texts, (texts,), in their order; with dropout by the model as it is."""
+    import torch
+
+    order = sorted(range(len(ids)), key=lambda number: len(ids[number]))
+    read = packed_logits(model, training=True) if reads_packed(model) and not dropout else padded_logits(model)
+    logits = read([ids[n] for n in order], [types[n] for n in order])[:, 0]
+    return logits[torch.tensor(np.argsort(order), device=logits.device)]
+
+
+def optimiser(model: Any, training: ListwiseTraining, steps: int) -> tuple[Any, Any]:
+    """AdamW, which does not decay biases and norms, and the schedule of its rate."""
+    import torch
+    from transformers import get_linear_schedule_with_warmup
+
+    free = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    groups = [{"params": [p for p in free if p.ndim > 1], "weight_decay": training.weight_decay},
+              {"params": [p for p in free if p.ndim < 2], "weight_decay": 0.0}]
+    optimizer = torch.optim.AdamW(groups, lr=training.learning_rate, fused=True)
+    return optimizer, get_linear_schedule_with_warmup(optimizer, int(training.warmup * steps), steps)
+
+
+def keep(file: Path, model: Any, optimizer: Any, schedule: Any, state: dict[str, Any]) -> None:
+    """Write all that the training needs to go on as if nothing had happened; never half of it."""
+    import torch
+
+    parts = {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "schedule": schedule.state_dict(),
+             "random": torch.get_rng_state(), **state}
+    torch.save(parts, file.with_suffix(".part"))
+    os.replace(file.with_suffix(".part"), file)
+
+
+def resume(file: Path, model: Any, optimizer: Any, schedule: Any) -> dict[str, Any]:
+    """Read it back: the step and the log."""
+    import torch
+
+    parts = torch.load(file, weights_only=True)
+    for name, part in (("model", model), ("optimizer", optimizer), ("schedule", schedule)):
+        part.load_state_dict(parts.pop(name))
+    torch.set_rng_state(parts.pop("random"))
+    return parts
+
+
+class Groups:
+    """Groups as token ids, in an order that depends on seed and epoch alone; some queries are held out.
+
+    Raises:
+        ValueError: if the groups are not of one size, or too few for a batch.
+    """
+
+    def __init__(self, groups: pd.DataFrame, queries: pd.DataFrame, tokens: WindowTokens, tokenizer: Any,
+                 training: ListwiseTraining):
+        self.training, self._tokens, self._tokenizer = training, tokens, tokenizer
+        names = list(dict.fromkeys(groups["query_id"]))
+        self.size = len(groups) // max(1, len(names))
+        if not (groups["query_id"].to_numpy().reshape(len(names), -1) == np.array(names, dtype=object)[:, None]).all():
+            raise ValueError("groups of different sizes")
+        texts = queries.set_index("query_id")["text"]
+        self._queries = query_ids(tokenizer, [texts[name] for name in names], training.query_length)
+        self._windows = groups["window_id"].to_numpy().reshape(len(names), -1)
+        self._teacher = groups["teacher"].to_numpy(dtype=float).reshape(len(names), -1)
+        shuffled = np.random.default_rng(training.seed).permutation(len(names))
+        cut = min(training.evaluation_queries, max(1, len(names) // 10))
+        self.held_out, self.train = np.sort(shuffled[:cut]), np.sort(shuffled[cut:])
+        if len(self.train) < training.batch_size:
+            raise ValueError(f"{len(self.train)} groups: fewer than a batch of {training.batch_size}")
+
+    def batches(self, done: int) -> Iterator[np.ndarray]:
+        """The groups of each optimiser step but the first `done` ones; an incomplete batch is left out."""
+        size = self.training.batch_size
+        a_pass = len(self.train) // size
+        for number in range(done, a_pass * self.training.epochs):
+            epoch, place = divmod(number, a_pass)
+            if number == done or place == 0:
+                order = np.random.default_rng([self.training.seed, epoch]).permutation(self.train)
+            yield order[place * size:(place + 1) * size]
+
+    def batch(self, numbers: np.ndarray) -> tuple[list[list[int]], list[list[int]], np.ndarray]:
+        """Token ids and types of the groups' texts, one after the other, and the teacher's scores, (groups, size)."""
+        pairs = [pair_ids(self._tokenizer, self._queries[n], self._tokens[window], self.training.max_length)
+                 for n in numbers for window in self._windows[n]]
+        return [ids for ids, _ in pairs], [types for _, types in pairs], self._teacher[numbers]

@@ -1,0 +1,80 @@
+"""A training sees the texts of its own split's articles and nothing else: on the real Almanac."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from helpers.data.almanac import Almanac
+from helpers.data.articles import article_of, articles_of, split_of, splits_of
+from helpers.data.texts import Texts
+from helpers.errors import BadInput
+from helpers.reranking.groups import labelled_groups
+from helpers.steps import recipe
+from helpers.systems.listwise_reranker import ListwiseReranker, WarmUp
+from helpers.systems.split_testbed import SplitTestbed
+from toys import qrels_of
+
+
+@pytest.fixture(scope="module")
+def splits():
+    return splits_of(Almanac())
+
+
+def test_every_article_of_the_almanac_is_of_one_split(splits):
+    assert pd.Series(splits).value_counts().to_dict() == {"train": 600, "test": 300, "dev": 100}
+
+
+def test_a_passage_is_of_its_document_and_a_grade_below_the_lowest_makes_no_article():
+    assert articles_of(qrels_of(q1={"food-007": 3, "food-008": 1}), 2) == {"food-007"}
+    assert [article_of(text, {"food-007"}) for text in ("food-007", "food-007.3", "food-008.3")] == ["food-007", "food-007", None]
+    assert [split_of(text, {"food-007": "dev"}) for text in ("food-007.3", "web")] == ["dev", ""]
+
+
+@pytest.mark.parametrize("unit, texts", [("document", 600), ("passage", 3600)])
+def test_the_texts_of_a_training_are_those_of_train_articles(unit, texts, splits, store):
+    names = [text.doc_id for text in Texts(SplitTestbed("almanac", unit, ("train",)).store.value())]
+    assert len(names) == texts
+    assert {split_of(name, splits) for name in names} == {"train"}
+
+
+def test_pseudo_queries_are_made_of_train_articles(splits, store):
+    frame = WarmUp(spans=1).bed.query_step.value()
+    train = set(Almanac().queries("train")["query_id"])
+    made = frame[~frame["query_id"].isin(train)]
+    assert (len(made), len(frame)) == (7200, 7200 + 3595)
+    assert {split_of(name.partition("~")[0], splits) for name in made["query_id"]} == {"train"}
+
+
+@pytest.mark.parametrize("model", [WarmUp(), ListwiseReranker(start=WarmUp()), ListwiseReranker(negatives="bm25")])
+def test_no_step_of_a_training_reads_another_splits_texts_queries_or_judgments(model):
+    for part in recipe.parts(model.model.recipe()):
+        if "step" in part:
+            takes_all = any(below["step"] == "text_store" for below in recipe.input_steps(part))
+            assert part["step"] == "split_store" or not takes_all, part["step"]
+        elif part["data"][0] in ("queries", "qrels"):
+            assert part["data"][-1] == "train"
+
+
+def test_a_text_of_another_split_cannot_be_drawn(store, tmp_path):
+    bed = SplitTestbed("almanac", "passage", ("train",), queries=1)
+    query = bed.query_frame["query_id"][0]
+    dev = next(name for name, split in splits_of(Almanac()).items() if split == "dev")
+    np.save(tmp_path / "passages.npy", np.ones((3600, 2), dtype=np.float32))
+    np.save(tmp_path / "queries.npy", np.ones((1, 2), dtype=np.float32))
+    run = pd.DataFrame({"query_id": [query], "doc_id": [f"{dev}.0"], "score": [1.0]})
+    with pytest.raises(KeyError, match="no text"):
+        labelled_groups.definition.function(bed.query_frame, bed.qrels_step.value(), 2, [run], bed.store.value(), tmp_path,
+                                            tmp_path, 2, 10, False, 1)
+
+
+def test_headings_are_of_all_articles_and_refused():
+    with pytest.raises(BadInput, match="headings has articles of dev and test"):
+        SplitTestbed("almanac", "passage", ("headings",))
+
+
+def test_a_collection_that_is_not_split_by_article_keeps_its_texts(folder):
+    bed = SplitTestbed(str(folder), splits=("train",))
+    assert bed.store.name == "text_store"
+    assert not bed.source.split_by_article
+    with pytest.raises(BadInput, match="answers queries of train and of dev"):
+        splits_of(type("Both", (Almanac,), {"qrels": lambda self, unit, split: qrels_of(q1={"d1": 3})})())

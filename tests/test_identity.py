@@ -1,0 +1,47 @@
+"""Whether a ranker knows the articles that it was trained on, by hand."""
+
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+
+from helpers.evaluation.identity import identity_gap, without_rivals
+from helpers.pages.identity import identity_table
+from toys import Bed, of_values, qrels_of, run_of
+
+SPLITS = {"t1": "train", "t2": "train", "d1": "dev", "c1": "test"}
+QRELS = qrels_of(q1={"c1": 3}, q2={"t2": 1})
+
+
+def test_the_gap_is_taken_within_queries_over_what_nobody_judged():
+    scores = pd.DataFrame([("q1", "t1", 1.0), ("q1", "d1", 0.0), ("q1", "c1", 9.0), ("q2", "t1", 0.0), ("q2", "d1", 0.0),
+                           ("q2", "t2", 7.0), ("q3", "t2", 0.0)], columns=["query_id", "doc_id", "score"])
+    shown = identity_gap(scores, QRELS, SPLITS.get, "test")
+    assert (shown.seen, shown.neither, shown.texts) == (pytest.approx(1 / 3), 0.0, (3, 2))
+    # centred: q1 .5 and -.5, elsewhere 0; the spread over five texts is the root of .1
+    assert shown.gap == pytest.approx((0.5 / 3 + 0.25) / 0.1**0.5)
+
+
+def test_scores_that_are_all_alike_have_no_gap_and_one_kind_alone_is_refused():
+    alike = pd.DataFrame([("q1", "t1", 1.0), ("q1", "d1", 1.0)], columns=["query_id", "doc_id", "score"])
+    assert identity_gap(alike, QRELS, SPLITS.get, "test").gap == 0
+    with pytest.raises(ValueError, match="none of test articles"):
+        identity_gap(alike, QRELS, SPLITS.get, "dev")
+
+
+def test_rivals_from_train_articles_are_left_out_and_answers_stay():
+    run = run_of(q1=["t1", "c1", "d1"], q2=["t2", "d1"])
+    kept = without_rivals(run, qrels_of(q1={"c1": 3}, q2={"t2": 3}), SPLITS.get, 2)
+    assert kept["doc_id"].tolist() == ["c1", "d1", "t2", "d1"]
+
+
+def test_a_page_shows_scores_gap_and_the_measure_without_rivals(monkeypatch):
+    monkeypatch.setattr("helpers.pages.identity.splits_of", lambda collection: SPLITS)
+    bed = Bed(q1="c1")
+    bed.source, bed.splits = SimpleNamespace(split_by_article=True), ("test",)
+    system = of_values([0.5], queries=["q1"], run=run_of(q1=["t1", "c1", "d1"]))
+    html = identity_table({"BM25": system}, bed, 20).html
+    # scores 0 and -2 of t1 and d1, a gap of two spreads; the answer stands second, and first without t1
+    assert [text in html for text in ("dev articles", ">0.000<", ">-2.000<", "+2.000", "0.500", "1.000")] == [True] * 6
+    bed.source.split_by_article = False
+    assert "share their texts" in identity_table({"BM25": system}, bed, 20).markdown

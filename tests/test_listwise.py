@@ -1,0 +1,136 @@
+"""Groups, their losses, and a training that goes on where it was stopped."""
+
+import json
+from math import log
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from helpers.data.collection_base import Text
+from helpers.data.windows import WHOLE
+from helpers.errors import BadInput
+from helpers.networks import backbone
+from helpers.reranking import listwise
+from helpers.reranking.groups import labelled_groups, mixed, stretched, teacher_groups
+from helpers.reranking.pseudo_queries import heading, spans_of
+from helpers.reranking.ranking_losses import total
+from helpers.systems.listwise_reranker import ListwiseReranker
+from helpers.systems.testbed import Testbed
+from toys import run_of
+
+TEXT = Text("d1", "Bread", "Why it turns brown. Sugars and proteins react in the heat, it is said. Steam helps.")
+
+
+# ---- pseudo-queries ----
+
+def test_a_text_gives_its_title_with_its_heading_and_spans_of_long_sentences():
+    assert heading(TEXT) == "Bread Why it turns brown"
+    spans = spans_of(TEXT, 20, np.random.default_rng(1))
+    assert all(span in "sugars and proteins react in the heat, it is said" for span in spans)
+    assert {len(span.split()) for span in spans} <= set(range(4, 11))
+    assert spans_of(Text("d2", "", "Iron rusts. Oil helps."), 2, np.random.default_rng(1)) == []
+
+
+# ---- groups ----
+
+def test_stretches_of_sixty_places():
+    draws = np.array([stretched(60, 4, np.random.default_rng(n)) for n in range(200)])
+    assert draws.min(axis=0).tolist() == [0, 2, 7, 21]
+    assert [set(draws[:, 0]), set(draws[:, 1])] == [{0, 1}, {2, 3, 4, 5, 6}]
+    assert stretched(3, 3, np.random.default_rng(1)) == [0, 1, 2]
+
+
+def test_a_query_with_too_few_texts_gives_no_group():
+    frame = teacher_groups.definition.function(run_of(q1="abc", q2="ab"), 3, 1)
+    assert frame.to_numpy().tolist() == [["q1", "a#0", 0, 0.0], ["q1", "b#0", 0, -1.0], ["q1", "c#0", 0, -2.0]]
+
+
+def test_negatives_are_taken_from_the_lists_in_turns_and_once():
+    assert sorted(mixed([[1, 2], [2, 1]], 5, np.random.default_rng(1))) == [1, 2]
+    drawn = mixed([range(10), range(10, 20)], 4, np.random.default_rng(1))
+    assert sorted(number // 10 for number in drawn) == [0, 0, 1, 1]
+
+
+@pytest.mark.parametrize("denoise, ids", [(True, {"d1#0", "d3#0", "d4#0"}), (False, {"d1#0", "d2#0", "d3#0", "d4#0"})])
+def test_what_the_teacher_puts_above_the_relevant_text_is_no_negative(denoise, ids, folder, store, tmp_path):
+    bed = Testbed(str(folder), splits=("train",))
+    np.save(tmp_path / "passages.npy", np.array([[0.5], [0.9], [0.1], [0.2]], dtype=np.float32))  # d1 is relevant, d2 above it
+    np.save(tmp_path / "queries.npy", np.ones((3, 1), dtype=np.float32))
+    run = run_of(q1=["d1", "d2", "d3", "d4"])
+    frame = labelled_groups.definition.function(bed.query_frame, bed.qrels, 1, [run], bed.store.value(), tmp_path, tmp_path,
+                                                len(ids), 40, denoise, 1)
+    assert set(frame["window_id"]) == ids
+    assert frame.iloc[0].tolist() == ["q1", "d1#0", 1, 0.5]
+    assert frame["label"].sum() == 1
+
+
+# ---- losses ----
+
+@pytest.mark.parametrize("weights, scores, teacher, value", [
+    ({"lce": 1}, [[0, 0], [log(3), 0]], [[0, 0], [0, 0]], (log(2) + log(4 / 3)) / 2),
+    ({"bce": 1}, [[0, 0, 0]], [[0, 0, 0]], log(2)),
+    ({"bce": 1}, [[log(3), -log(3)]], [[0, 0]], log(4 / 3)),
+    ({"kl": 1}, [[log(3), 0]], [[0, 0]], 0.5 * log(2 / 3) + 0.5 * log(2)),
+    ({"kl": 1}, [[5, 3]], [[2, 0]], 0),
+    ({"margin_mse": 1}, [[2, 0, 1]], [[1, 0, 0]], 0.5),
+    ({"centred_mse": 1}, [[3, 1]], [[10, 10]], 1),
+    ({"lce": 2, "centred_mse": 0.5}, [[0, 0]], [[1, -1]], 2 * log(2) + 0.5),
+])
+def test_losses_by_hand(weights, scores, teacher, value):
+    import torch
+
+    student, target = (torch.tensor(rows, dtype=torch.float32) for rows in (scores, teacher))
+    assert float(total(weights, student, target)) == pytest.approx(value, abs=1e-6)
+
+
+def test_an_unknown_loss_or_source_of_negatives_is_named():
+    with pytest.raises(BadInput, match="loss of groups 'hinge': one of lce, bce"):
+        total({"hinge": 1.0}, None, None)
+    with pytest.raises(BadInput, match="negatives 'all': one of bm25, dense, both"):
+        ListwiseReranker(negatives="all")
+
+
+# ---- training ----
+
+@pytest.fixture
+def training(folder, store, tmp_path):
+    """A function that trains one layer on twelve groups of two texts, for six steps: `d1` is right for all of them."""
+    bed, encoder = Testbed(str(folder), splits=("train",), words=WHOLE, overlap=0), backbone.resolve("packaged:0")
+    names = [f"p{number}" for number in range(12)]
+    queries = pd.DataFrame({"query_id": names, "text": ["why does bread turn brown"] * 12})
+    groups = pd.DataFrame({"query_id": np.repeat(names, 2), "window_id": ["d1#0", "d2#0"] * 12, "label": [1, 0] * 12,
+                           "teacher": [0.8, 0.1] * 12})
+    settings = ListwiseReranker(batch_size=2, epochs=1, evaluation_queries=1, evaluations=2, learning_rate=1e-3)
+
+    def train(name, checkpoints, **changes):
+        (tmp_path / name).mkdir()
+        (tmp_path / checkpoints).mkdir(exist_ok=True)
+        listwise.listwise_cross_encoder.definition.function(
+            groups, queries, bed.store.value(), bed.tokens(encoder).value(), encoder, {"lce": 1.0, "kl": 1.0},
+            folder=tmp_path / name, checkpoints=tmp_path / checkpoints, start=None,
+            **settings.settings(listwise.ListwiseTraining) | changes)
+        return tmp_path / name
+    return train
+
+
+@pytest.mark.slow
+def test_the_loss_falls_and_word_embeddings_stay(training):
+    log_ = json.loads((training("model", "none") / "log.json").read_text())
+    assert (log_["steps"], log_["pairs"], log_["positives"], log_["evaluation_pairs"]) == (5, 22, 12, 2)
+    losses = [line["eval_loss"] for line in log_["log"]]
+    assert losses[-1] < losses[0]
+    assert log_["parameters"] - log_["trained_parameters"] == 30522 * 384
+
+
+@pytest.mark.slow
+def test_a_stopped_training_goes_on_to_the_same_weights(training, monkeypatch):
+    from safetensors.torch import load_file
+
+    whole = load_file(training("whole", "a") / "model.safetensors")
+    batches = listwise.Groups.batches
+    with monkeypatch.context() as patch:
+        patch.setattr(listwise.Groups, "batches", lambda self, done: list(batches(self, done))[:3])
+        training("stopped", "b")
+    rest = load_file(training("rest", "b") / "model.safetensors")
+    assert all((whole[name] == rest[name]).all() for name in whole)
