@@ -1,6 +1,5 @@
 """A training sees the texts of its own split's articles and nothing else: on the real Almanac."""
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -8,6 +7,7 @@ from helpers.data.almanac import Almanac
 from helpers.data.articles import article_of, articles_of, split_of, splits_of
 from helpers.data.texts import Texts
 from helpers.errors import BadInput
+from helpers.networks import backbone
 from helpers.reranking.groups import labelled_groups
 from helpers.steps import recipe
 from helpers.systems.listwise_reranker import ListwiseReranker, WarmUp
@@ -55,21 +55,19 @@ def test_no_step_of_a_training_reads_another_splits_texts_queries_or_judgments(m
             assert part["data"][-1] == "train"
 
 
-def test_a_text_of_another_split_cannot_be_drawn(store, tmp_path):
+def test_a_text_of_another_split_cannot_be_drawn(store):
     bed = SplitTestbed("almanac", "passage", ("train",), queries=1)
     query = bed.query_frame["query_id"][0]
     dev = next(name for name, split in splits_of(Almanac()).items() if split == "dev")
-    np.save(tmp_path / "passages.npy", np.ones((3600, 2), dtype=np.float32))
-    np.save(tmp_path / "queries.npy", np.ones((1, 2), dtype=np.float32))
     run = pd.DataFrame({"query_id": [query], "doc_id": [f"{dev}.0"], "score": [1.0]})
     with pytest.raises(KeyError, match="no text"):
-        labelled_groups.definition.function(bed.query_frame, bed.qrels_step.value(), 2, [run], bed.store.value(), tmp_path,
-                                            tmp_path, 2, 10, False, 1)
+        labelled_groups.definition.function(bed.query_frame, bed.qrels_step.value(), 2, [run], bed.store.value(),
+                                            bed.tokens(backbone.resolve("packaged")).value(), 2, 10, 1)
 
 
-def test_headings_are_of_all_articles_and_refused():
-    with pytest.raises(BadInput, match="headings has articles of dev and test"):
-        SplitTestbed("almanac", "passage", ("headings",))
+def test_topics_are_of_all_articles_and_refused():
+    with pytest.raises(BadInput, match="topics has articles of dev and test"):
+        SplitTestbed("almanac", "passage", ("topics",))
 
 
 def test_a_collection_that_is_not_split_by_article_keeps_its_texts(folder):

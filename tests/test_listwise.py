@@ -1,6 +1,7 @@
 """Groups, their losses, and a training that goes on where it was stopped."""
 
 import json
+from dataclasses import replace
 from math import log
 
 import numpy as np
@@ -52,17 +53,32 @@ def test_negatives_are_taken_from_the_lists_in_turns_and_once():
     assert sorted(number // 10 for number in drawn) == [0, 0, 1, 1]
 
 
-@pytest.mark.parametrize("denoise, ids", [(True, {"d1#0", "d3#0", "d4#0"}), (False, {"d1#0", "d2#0", "d3#0", "d4#0"})])
-def test_what_the_teacher_puts_above_the_relevant_text_is_no_negative(denoise, ids, folder, store, tmp_path):
-    bed = Testbed(str(folder), splits=("train",))
+@pytest.mark.parametrize("taught, ids", [(True, {"d1#0", "d3#0", "d4#0"}), (False, {"d1#0", "d2#0", "d3#0", "d4#0"})])
+def test_what_the_teacher_puts_above_the_relevant_text_is_no_negative(taught, ids, folder, store, tmp_path):
+    bed = Testbed(str(folder), splits=("train",), words=WHOLE, overlap=0)
     np.save(tmp_path / "passages.npy", np.array([[0.5], [0.9], [0.1], [0.2]], dtype=np.float32))  # d1 is relevant, d2 above it
     np.save(tmp_path / "queries.npy", np.ones((3, 1), dtype=np.float32))
-    run = run_of(q1=["d1", "d2", "d3", "d4"])
-    frame = labelled_groups.definition.function(bed.query_frame, bed.qrels, 1, [run], bed.store.value(), tmp_path, tmp_path,
-                                                len(ids), 40, denoise, 1)
+    run, tokens = run_of(q1=["d1", "d2", "d3", "d4"]), bed.tokens(backbone.resolve("packaged")).value()
+    frame = labelled_groups.definition.function(bed.query_frame, bed.qrels, 1, [run], bed.store.value(), tokens,
+                                                len(ids), 40, 1, *([tmp_path, tmp_path] if taught else []))
     assert set(frame["window_id"]) == ids
-    assert frame.iloc[0].tolist() == ["q1", "d1#0", 1, 0.5]
+    assert frame.iloc[0].tolist() == ["q1", "d1#0", 1, 0.5 if taught else 0.0]
     assert frame["label"].sum() == 1
+
+
+def test_of_a_text_with_several_windows_any_may_be_drawn(folder, store):
+    bed = Testbed(str(folder), splits=("train",), words=6, overlap=0)
+    tokens = bed.tokens(backbone.resolve("packaged")).value()
+    drawn = {labelled_groups.definition.function(bed.query_frame, bed.qrels, 1, [run_of(q1=["d1", "d2"])], bed.store.value(),
+                                                 tokens, 2, 40, seed)["window_id"][0] for seed in range(20)}
+    assert drawn > {"d1#0", "d1#1"}
+
+
+def test_the_bi_encoder_has_a_part_where_negatives_or_a_loss_need_it():
+    study = ListwiseReranker(losses={"bce": 1.0}, negatives="bm25")
+    assert not study.taught
+    assert replace(study, losses={"kl": 1.0}).taught
+    assert replace(study, negatives="both").taught
 
 
 # ---- losses ----
@@ -121,6 +137,23 @@ def test_the_loss_falls_and_word_embeddings_stay(training):
     losses = [line["eval_loss"] for line in log_["log"]]
     assert losses[-1] < losses[0]
     assert log_["parameters"] - log_["trained_parameters"] == 30522 * 384
+
+
+@pytest.mark.slow
+def test_a_model_is_kept_without_the_backbones_embeddings_and_comes_back_with_them(training):
+    from safetensors.torch import load_file
+    from transformers import AutoModel, AutoModelForSequenceClassification
+
+    folder = training("lean", "none")
+    kept = load_file(folder / "model.safetensors")
+    assert "bert.embeddings.word_embeddings.weight" not in kept
+    model = backbone.Backbone("", str(folder)).build(AutoModelForSequenceClassification)
+    whole = dict(model.named_parameters())
+    assert all((whole[name] == weight.float()).all() for name, weight in kept.items())
+    original = backbone.resolve("packaged:0").build(AutoModel)
+    assert (model.get_input_embeddings().weight == original.get_input_embeddings().weight).all()
+    with pytest.raises(ValueError, match="BertModel has no"):
+        backbone.Backbone("", str(folder)).build(AutoModel)
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import nbformat
 import pandas as pd
@@ -220,3 +221,22 @@ def assert_class_follows_from_inputs(line):
         assert own == below, line["step"]
     for part in line["inputs"]:
         assert_class_follows_from_inputs(part)
+
+
+def test_the_base_is_the_one_set_of_weights_that_is_recorded(fake, monkeypatch):
+    import torch
+    from safetensors.torch import load_file, save_file
+
+    def weights_for_test(n: int, *, folder: object) -> None:
+        save_file({"w": torch.full((2,), float(n))}, folder / "model.safetensors")
+
+    base, other = (steps.step(version=1, form="folder")(weights_for_test)(n) for n in (1, 2))
+    monkeypatch.setattr(record, "WarmUp", lambda: SimpleNamespace(model=base))
+    pages_use(chapter=[base.entry().manifest, other.entry().manifest])
+    list(record.record(over=-1))
+    [kept] = record.entries()
+    assert load_file(kept.folder / "model.safetensors")["w"].tolist() == [1, 1]
+    assert drift_of(base.value(), other.value()) == 1
+    monkeypatch.setattr(record, "LIMIT_OF_BASE", 10)
+    kept.folder.rename(fake / "away")
+    assert ["left out" in line for line in record.record(over=-1)] == [True]

@@ -6,18 +6,19 @@ import pytest
 
 from helpers.errors import BadInput
 from helpers.stories import recipe as story
+from helpers.systems.recipe import recipe
 from helpers.systems.reranking_experiment import RerankingExperiment
 from toys import Bed, Value, of_values, run_of, system
 
 
 def test_a_recipe_differs_from_the_centre_in_one_thing():
-    base = story.centre("almanac", "passage", "packaged", 40, 100, learning_rate=1e-4)
+    base = recipe(queries=40, warm_up=100, learning_rate=1e-4)
     models = story.recipes(base, ["BCE", "LCE + KL"], ["bm25"], [8, 4], [2e-5])
     assert list(models) == ["LCE + KL, half BM25 half dense, 8 texts, 0.0001", "BCE, half BM25 half dense, 8 texts, 0.0001",
                             "LCE + KL, BM25, 8 texts, 0.0001", "LCE + KL, half BM25 half dense, 4 texts, 0.0001",
                             "LCE + KL, half BM25 half dense, 8 texts, 2e-05"]
     assert base.start.first == 100
-    assert story.centre("almanac", "passage", "packaged", 40, 0, 1e-4).start is None
+    assert recipe(warm_up=0).start is None
     with pytest.raises(BadInput, match="recipe's loss 'hinge'"):
         story.recipes(base, ["hinge"], [], [], [])
 

@@ -11,29 +11,35 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
+from safetensors.torch import load_file
 
 from helpers import paths
 from helpers.pages import numbers
 from helpers.steps import ledger, rebuilding, registry, values
 from helpers.steps.store import MANIFEST, Entry, Store, read_entry
+from helpers.systems.listwise_reranker import WarmUp
 from press import execute
 from press.step_digests import import_all
 
-TOLERANCE = {"run": 0.02, "table": 0.02, "json": 0.05}  # largest allowed drift of a score, a cell, a number
+TOLERANCE = {"run": 0.02, "table": 0.02, "json": 0.05, "folder": 0.02}  # largest drift allowed: of a score, cell, number, weight
 LIMIT = 3_000_000  # bytes: a recorded run is small, or it is not recorded
+LIMIT_OF_BASE = 25_000_000  # of the one set of weights that is shipped
 
 
 def record(over: float) -> Iterator[str]:
     """Copy the slow results of the executed chapters to `results/`; yields a line for each.
 
-    Folders (indexes, weights), timings and anything above 3 MB are never recorded.
+    Timings and anything above 3 MB are never recorded, nor are folders (indexes, weights): but for the base re-ranker, from which
+    chapters and `book search` start.
     """
     import_all()
+    base = WarmUp().model.key
     timings = {name for name, step in registry.STEPS.items() if step.timing}
     used = (line for page in sorted(paths.CHAPTERS.glob("*.ipynb")) for data in execute.data_of(page)
             for line in data.get("ledger", []))
@@ -43,10 +49,10 @@ def record(over: float) -> Iterator[str]:
         if line["step"] in timings or target.exists() or ledger.cost(line) <= over:
             continue
         entry = read_entry(folder)
-        if entry is None or entry.manifest["form"] == "folder":
+        if entry is None or (entry.manifest["form"] == "folder" and line["key"] != base):
             continue
         size = sum(file["size"] for file in entry.manifest["files"].values())
-        if size > LIMIT:
+        if size > (LIMIT_OF_BASE if line["key"] == base else LIMIT):
             yield f"left out {line['step']}:{line['key'][:10]}: {size:,} bytes"
             continue
         shutil.copytree(folder, target)
@@ -98,10 +104,16 @@ def verify(sample: int, budget: float, seed: int | None) -> int:
 
 
 def drift_of(old: Any, new: Any) -> float:
-    """The largest absolute difference between two plain values or frames, in whatever order their rows are.
+    """The largest absolute difference between two plain values, frames in whatever order their rows are, or folders of weights.
 
     Infinite if shapes or texts differ.
     """
+    if isinstance(old, Path) and isinstance(new, Path):
+        first, second = ({name: weight.float().numpy() for name, weight in load_file(folder / "model.safetensors").items()}
+                         for folder in (old, new))
+        if {name: weight.shape for name, weight in first.items()} != {name: weight.shape for name, weight in second.items()}:
+            return math.inf
+        return max(_drift(weight, second[name]) for name, weight in first.items())
     if isinstance(old, pd.DataFrame):
         if list(old.columns) != list(new.columns) or len(old) != len(new):
             return math.inf

@@ -4,12 +4,12 @@ from collections.abc import Callable, Sequence
 
 import pandas as pd
 
-from helpers.systems.base_reranker import base_reranker
+from helpers.systems.listwise_reranker import WarmUp
 from helpers.systems.pipeline import Feedback, Pipeline
 from helpers.systems.reranking_experiment import Scorer
 from helpers.systems.zero_shot import ZeroShotReranker
 
-RERANKERS: dict[str, Callable[[], Scorer | None]] = {"minilm": ZeroShotReranker, "bert": base_reranker, "none": lambda: None}
+RERANKERS: dict[str, Callable[[], Scorer | None]] = {"base": WarmUp, "minilm": ZeroShotReranker, "none": lambda: None}
 FEEDBACK = {"none": None, "documents": Feedback(form=""), "passages": Feedback(first_words=250, form="")}
 
 

@@ -24,6 +24,7 @@ from helpers.steps import kind, numerics
 from helpers.steps.recipe import canonical, sha256
 from helpers.steps.store import fingerprint
 
+TRAINED_FROM = "trained_from.txt"  # in a folder of `save_trained`: the spec of the backbone that its other weights are from
 PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 
@@ -71,6 +72,9 @@ class Backbone:
         """
         from transformers.utils import logging
 
+        if (origin := Path(self.source) / TRAINED_FROM).exists():
+            config = {"num_labels": configuration(self).num_labels, **config}
+            return with_trained(resolve(origin.read_text()).build(auto_class, **config), Path(self.source))
         level = logging.get_verbosity()
         logging.set_verbosity_error()  # the report of head weights that are new, which is what we ask for
         logging.disable_progress_bar()
@@ -118,6 +122,31 @@ def _from_recipe(description: dict[str, Any]) -> Backbone:
 def _fingerprint(file: Path, size: int, changed: int) -> dict[str, Any]:
     """A file's fingerprint, taken once for each state of it: every step with a backbone asks for it."""
     return fingerprint(file)
+
+
+def save_trained(model: Any, folder: Path, backbone: Backbone) -> None:
+    """Keep the weights that were trained, in bfloat16, and the name of the backbone that has the others: 21 MB of MiniLM's 91."""
+    import torch
+    from safetensors.torch import save_file
+
+    model.config.save_pretrained(folder)
+    save_file({name: weight.detach().to(torch.bfloat16).contiguous() for name, weight in model.named_parameters()
+               if weight.requires_grad}, folder / "model.safetensors", metadata={"format": "pt"})
+    (folder / TRAINED_FROM).write_text(backbone.spec)
+
+
+def with_trained(model: Any, folder: Path) -> Any:
+    """Put the weights of a folder of `save_trained` into a model of the same kind (in place).
+
+    Raises:
+        ValueError: if it has others.
+    """
+    from safetensors.torch import load_file
+
+    unknown = model.load_state_dict(load_file(folder / "model.safetensors"), strict=False).unexpected_keys
+    if unknown:
+        raise ValueError(f"{type(model).__name__} has no {unknown[0]}")
+    return model
 
 
 def configuration(backbone: Backbone) -> Any:

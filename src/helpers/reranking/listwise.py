@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from helpers.data.tokens import WindowTokens, pair_ids, query_ids
-from helpers.networks.backbone import Backbone, attention
+from helpers.networks.backbone import Backbone, attention, save_trained
 from helpers.networks.fine_tuning import seed_everything
 from helpers.networks.scoring import packed_logits, padded_logits, reads_packed
 from helpers.networks.training_settings import RankerTraining, by_name
@@ -103,7 +103,7 @@ def listwise_cross_encoder(groups: pd.DataFrame, queries: pd.DataFrame, store: P
                 running.clear()
             if state["step"] % max(1, steps // CHECKPOINTS) == 0:
                 keep(checkpoints / CHECKPOINT, model, optimizer, schedule, {**state, "running": running})
-    model.save_pretrained(folder)
+    save_trained(model, folder, backbone)
     tokenizer.save_pretrained(folder)
     (folder / "log.json").write_text(json.dumps({
         "pairs": len(data.train) * data.size * training.epochs, "positives": int(groups["label"].sum()),

@@ -9,28 +9,13 @@ from helpers.pages import page
 from helpers.pages.compare import corrected_p, mean_cell, measured
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain, seconds, signed
-from helpers.registry import Registry
 from helpers.stories.wording import effect
 from helpers.systems.evaluated import Evaluation
-from helpers.systems.listwise_reranker import ListwiseReranker, WarmUp
+from helpers.systems.listwise_reranker import ListwiseReranker
+from helpers.systems.recipe import LOSSES
 from helpers.systems.reranking_experiment import RerankingExperiment
 
 MEASURE = "RR@10"
-LOSSES = Registry("recipe's loss", {
-    "BCE": {"bce": 1.0},  # the study's
-    "LCE": {"lce": 1.0},
-    "MarginMSE": {"margin_mse": 0.05},
-    "KL": {"kl": 1.0},
-    "LCE + KL": {"lce": 1.0, "kl": 1.0},
-    "LCE + MarginMSE": {"lce": 1.0, "margin_mse": 0.05},
-})
-
-
-def centre(collection: str, unit: str, backbone: str, train_queries: int, warm_up: int, learning_rate: float) -> ListwiseReranker:
-    """The recipe around which one thing at a time is changed; a `warm_up` on so many pseudo-queries, 0 for none."""
-    start = WarmUp(collection=collection, unit=unit, backbone=backbone, first=warm_up) if warm_up else None
-    return ListwiseReranker(collection=collection, unit=unit, backbone=backbone, queries=train_queries, start=start,
-                            learning_rate=learning_rate)
 
 
 def recipes(base: ListwiseReranker, losses: Sequence[str], negatives: Sequence[str], sizes: Sequence[int],
@@ -44,7 +29,7 @@ def recipes(base: ListwiseReranker, losses: Sequence[str], negatives: Sequence[s
 
 def name_of(model: ListwiseReranker) -> str:
     """A recipe in words: `LCE + KL, half BM25 half dense, 8 texts, 0.0001`."""
-    loss = next((name for name, weights in LOSSES.items() if weights == model.losses), "+".join(model.losses))
+    loss = next(name for name, weights in LOSSES.items() if weights == model.losses)
     negatives = {"bm25": "BM25", "dense": "dense", "both": "half BM25 half dense"}[model.negatives]
     return f"{loss}, {negatives}, {model.size} texts, {model.learning_rate:g}"
 

@@ -1,12 +1,13 @@
 """A re-ranker trained on groups of its own split's texts: a warm-up without labels, and a fine-tuning from it.
 
-    base = WarmUp(first=8500)
+    base = WarmUp()
     model = ListwiseReranker(start=base, learning_rate=3e-5)
     model.scores(bed, run, candidates=20)               # a step: windows with their logits
 """
 
 import functools
 from dataclasses import dataclass, field, replace
+from inspect import signature
 
 from helpers.data.windows import WHOLE
 from helpers.errors import BadInput
@@ -15,6 +16,7 @@ from helpers.reranking.cross_encoder import training_log
 from helpers.reranking.groups import labelled_groups, teacher_groups
 from helpers.reranking.listwise import ListwiseTraining, listwise_cross_encoder
 from helpers.reranking.pseudo_queries import pseudo_queries
+from helpers.reranking.ranking_losses import LOSSES
 from helpers.reranking.rerank import window_logits
 from helpers.retrieval.bm25 import K1, B
 from helpers.steps import Step
@@ -31,12 +33,14 @@ class Listwise(ListwiseTraining):
 
     Args:
         collection: whose training queries and texts are used.
-        unit: whose texts are read, whole.
+        unit: `passage` or `document`: whose labels are used, and whose texts are read.
         splits: of the queries and of the articles.
         backbone: see `helpers.networks.backbone.resolve`; also the teacher, as a bi-encoder.
         size: texts of a group.
         losses: weights by name, see `helpers.reranking.ranking_losses`.
         data_seed: of queries and groups.
+        words: words of the windows that are read; by default texts are read whole, cut at `max_length`.
+        overlap: words shared by neighbouring windows.
     """
 
     collection: str = "almanac"
@@ -46,6 +50,8 @@ class Listwise(ListwiseTraining):
     size: int = 8
     losses: dict[str, float] = field(default_factory=lambda: {"lce": 1.0, "kl": 1.0})
     data_seed: int = 1
+    words: int = WHOLE
+    overlap: int = 0
     batch_size: int = 4
     evaluation_queries: int = 100
 
@@ -67,7 +73,7 @@ class Listwise(ListwiseTraining):
     @property
     def teacher(self) -> BiEncoder:
         """The backbone as it is."""
-        return BiEncoder(self.collection, self.unit, backbone=self.backbone, loss="none")
+        return BiEncoder(self.collection, self.unit, backbone=self.backbone, loss="none", max_length=self.max_length)
 
     @functools.cached_property
     def model(self) -> Step:
@@ -98,7 +104,7 @@ class WarmUp(Listwise):
     """
 
     spans: int = 2
-    first: int = 0
+    first: int = 14_000
     depth: int = 60
     size: int = 4
     losses: dict[str, float] = field(default_factory=lambda: {"kl": 1.0, "centred_mse": 0.05})
@@ -108,7 +114,7 @@ class WarmUp(Listwise):
     @functools.cached_property
     def bed(self) -> SplitTestbed:
         """The pseudo-queries over the texts that they are made of."""
-        bed = SplitTestbed(self.collection, self.unit, self.splits, words=WHOLE, overlap=0)
+        bed = SplitTestbed(self.collection, self.unit, self.splits, words=self.words, overlap=self.overlap)
         return replace(bed, adhoc_queries=pseudo_queries(bed.store, bed.query_step, self.spans, self.first, self.data_seed))
 
     @functools.cached_property
@@ -126,14 +132,12 @@ class ListwiseReranker(Listwise):
         queries: how many of each split, 0 for all.
         negatives: which rankings they are drawn from, half and half where there are two.
         candidates: of each ranking, its first texts.
-        denoise: whether negatives that the bi-encoder puts above the relevant text are left out.
     """
 
     start: WarmUp | None = None
     queries: int = 0
     negatives: str = "both"
     candidates: int = 40
-    denoise: bool = True
 
     def __post_init__(self) -> None:
         if self.negatives not in NEGATIVES:
@@ -142,7 +146,12 @@ class ListwiseReranker(Listwise):
     @functools.cached_property
     def bed(self) -> SplitTestbed:
         """The training queries over the texts of their articles."""
-        return SplitTestbed(self.collection, self.unit, self.splits, self.queries, words=WHOLE, overlap=0)
+        return SplitTestbed(self.collection, self.unit, self.splits, self.queries, words=self.words, overlap=self.overlap)
+
+    @property
+    def taught(self) -> bool:
+        """Whether the bi-encoder has a part in it: in the negatives, or in a loss."""
+        return self.negatives != "bm25" or any("teacher" in signature(LOSSES[name]).parameters for name in self.losses)
 
     @functools.cached_property
     def groups(self) -> Step:
@@ -150,9 +159,9 @@ class ListwiseReranker(Listwise):
         bed, depth = self.bed, self.candidates
         rankings = [self.teacher if name == "dense" else None for name in NEGATIVES[self.negatives]]
         runs = [bed.candidates(K1, B, depth, encoder) for encoder in rankings]
+        vectors = (self.teacher.embeddings(bed), self.teacher.query_embeddings(bed)) if self.taught else ()
         return labelled_groups(bed.query_step, bed.qrels_step, bed.min_relevance, runs, bed.store,
-                               self.teacher.embeddings(bed), self.teacher.query_embeddings(bed), self.size, depth,
-                               self.denoise, self.data_seed)
+                               bed.tokens(backbone.resolve(self.backbone)), self.size, depth, self.data_seed, *vectors)
 
     @property
     def origin(self) -> Step | None:

@@ -71,5 +71,12 @@ class RerankingExperiment:
 
     def over_seeds(self, label: str, models: Sequence[Scorer]) -> Evaluation:
         """One system from models that differ in the seed alone; a single model stands for itself."""
-        runs = [self.of(label, model) for model in models]
-        return over_seeds(label, runs) if len(runs) > 1 else runs[0]
+        return _together(label, [self.of(label, model) for model in models])
+
+    def fused_over_seeds(self, label: str, models: Sequence[Scorer], other: Evaluation, weight: float) -> Evaluation:
+        """The same of models that are each fused with one other."""
+        return _together(label, [self.fused(label, self.of(label, model), other, weight) for model in models])
+
+
+def _together(label: str, runs: Sequence[Evaluation]) -> Evaluation:
+    return over_seeds(label, runs) if len(runs) > 1 else runs[0]

@@ -17,7 +17,7 @@ class SplitTestbed(Testbed):
     Elsewhere (MS MARCO) training and test queries share their texts, and all of them stay.
 
     Raises:
-        BadInput: for splits that are not of articles, such as `headings`, made of all.
+        BadInput: for splits that are not of articles, such as `topics`, whose answers are among all.
     """
 
     def __post_init__(self) -> None:
