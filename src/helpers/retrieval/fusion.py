@@ -43,15 +43,24 @@ def reciprocal_rank(first: pd.DataFrame, second: pd.DataFrame, depth: int) -> pd
     return _by_ranx(positions[0], positions[1], depth, None, "rrf", {"k": RRF_K})
 
 
-def weighted_sum(first: pd.DataFrame, second: pd.DataFrame, weight: float, depth: int, norm: str = "min-max") -> pd.DataFrame:
-    """Order by `weight` x first + (1 - `weight`) x second, the scores of each run brought to one scale within a query.
+def weighted_sum(first: pd.DataFrame, second: pd.DataFrame, weight: float, depth: int) -> pd.DataFrame:
+    """Order by `weight` x first + (1 - `weight`) x second, the scores of each run scaled to 0 .. 1 within a query.
 
-    Scaled to 0 .. 1, a document that a run lacks counts there like its last one: 0. With the norm `zmuv` they are z-scores,
-    meant for runs of the same documents. ValueError unless the weight lies between 0 and 1.
+    A document that a run lacks counts there like its last one: 0. ValueError unless the weight lies between 0 and 1.
     """
     if not 0 <= weight <= 1:
         raise ValueError(f"weight {weight} of the first run: between 0 and 1")
-    return _by_ranx(first, second, depth, norm, "wsum", {"weights": [float(weight), 1 - float(weight)]})
+    return _by_ranx(first, second, depth, "min-max", "wsum", {"weights": [float(weight), 1 - float(weight)]})
+
+
+def z_scored_sum(first: pd.DataFrame, second: pd.DataFrame, weight: float) -> pd.DataFrame:
+    """Order by `weight` x first + (1 - `weight`) x second, standardised within a query; of the documents that both runs have."""
+    runs = []
+    for run in (first, second):
+        scores = run.groupby("query_id", sort=False)["score"]
+        runs.append(run.assign(score=(run["score"] - scores.transform("mean")) / scores.transform("std", ddof=0).replace(0, 1)))
+    both = runs[0].merge(runs[1], on=["query_id", "doc_id"], suffixes=("", "_second"))
+    return ranked(both.assign(score=weight * both["score"] + (1 - weight) * both["score_second"])[COLUMNS])
 
 
 def _by_ranx(first: pd.DataFrame, second: pd.DataFrame, depth: int, norm: str | None, method: str,

@@ -12,7 +12,7 @@ from helpers.evaluation import measures, published
 from helpers.pages import claims, page
 from helpers.pages.compare import mean_cell
 from helpers.pages.fragments import Fragment
-from helpers.pages.numbers import count, plain, signed
+from helpers.pages.numbers import count, plain
 from helpers.steps import Step
 from helpers.stories.wording import effect
 from helpers.systems.evaluated import Evaluation
@@ -144,9 +144,9 @@ def window_table(bed: Testbed, scores: Step) -> Fragment:
     windows = scores.value()
     relevant = bed.qrels.loc[bed.qrels["relevance"] >= bed.min_relevance, ["query_id", "doc_id"]]
     groups = windows.groupby(kinds_of(windows, bed.answers.value(), relevant))["score"]
-    return page.records_table("Logits of windows, by what they hold", [
-        {"windows": kind, "how many": count(len(scored)), "mean logit": signed(scored.mean()),
-         "share above zero": plain((scored > 0).mean())}
+    return page.records_table("Scores of windows, by what they hold", [
+        {"windows": kind, "how many": count(len(scored)), "mean score": plain(scored.mean()),
+         "standard deviation": plain(scored.std())}
         for kind in KINDS_OF_WINDOWS if kind in groups.groups for scored in [groups.get_group(kind)]])
 
 

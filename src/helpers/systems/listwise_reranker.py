@@ -17,7 +17,7 @@ from helpers.reranking.groups import labelled_groups, teacher_groups
 from helpers.reranking.listwise import ListwiseTraining, listwise_cross_encoder
 from helpers.reranking.pseudo_queries import pseudo_queries
 from helpers.reranking.ranking_losses import LOSSES
-from helpers.reranking.rerank import window_logits
+from helpers.reranking.rerank import window_logits, window_scores
 from helpers.retrieval.bm25 import K1, B
 from helpers.steps import Step
 from helpers.systems.bi_encoder import BiEncoder
@@ -88,9 +88,10 @@ class Listwise(ListwiseTraining):
         return training_log(self.model)
 
     def scores(self, bed: Testbed, run: Step, candidates: int) -> Step:
-        """Every window of the run's top `candidates` texts with its logit."""
-        tokens = bed.tokens(backbone.resolve(self.backbone))
-        return window_logits(self.model, run, bed.query_step, bed.store, tokens, candidates, self.max_length, self.query_length)
+        """Every window of the run's top `candidates` texts with its probability of relevance, if that is what was learned (binary
+        cross-entropy), else with its logit."""
+        tokens, step = bed.tokens(backbone.resolve(self.backbone)), window_scores if [*self.losses] == ["bce"] else window_logits
+        return step(self.model, run, bed.query_step, bed.store, tokens, candidates, self.max_length, self.query_length)
 
 
 @dataclass(frozen=True, kw_only=True)

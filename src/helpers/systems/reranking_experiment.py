@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from helpers.data.runs import cut
 from helpers.reranking.aggregation import aggregate
 from helpers.retrieval.bm25 import K1, B
-from helpers.retrieval.fusion import weighted_sum
+from helpers.retrieval.fusion import z_scored_sum
 from helpers.steps import Step
 from helpers.systems.evaluated import Evaluation, evaluate, over_seeds
 from helpers.systems.testbed import Testbed
@@ -62,7 +63,7 @@ class RerankingExperiment:
 
     def fused(self, label: str, first: Evaluation, second: Evaluation, weight: float) -> Evaluation:
         """Two models of the trial's candidates, z-scored within a query: `weight` x first + (1 - `weight`) x second."""
-        run = weighted_sum(first.run, second.run, weight, self.candidates, norm="zmuv")
+        run = z_scored_sum(cut(first.run, self.candidates), cut(second.run, self.candidates), weight)
         return replace(evaluate(label, run, self.bed, self.measures, first.source), also=(second.source,))
 
     def best_weight(self, first: Evaluation, second: Evaluation, measure: str = "RR@10") -> float:
