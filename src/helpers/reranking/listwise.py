@@ -105,9 +105,10 @@ def listwise_cross_encoder(groups: pd.DataFrame, queries: pd.DataFrame, store: P
                 keep(checkpoints / CHECKPOINT, model, optimizer, schedule, {**state, "running": running})
     save_trained(model, folder, backbone)
     tokenizer.save_pretrained(folder)
+    read = len(data.train) * training.epochs  # groups, of which the first text is relevant, if there are labels
     (folder / "log.json").write_text(json.dumps({
-        "pairs": len(data.train) * data.size * training.epochs, "positives": int(groups["label"].sum()),
-        "evaluation_pairs": len(data.held_out) * data.size, "steps": steps, "parameters": model.num_parameters(),
+        "pairs": read * data.size, "positives": read * int(groups["label"].iloc[0]), "evaluation_pairs":
+        len(data.held_out) * data.size, "steps": steps, "parameters": model.num_parameters(),
         "trained_parameters": model.num_parameters(only_trainable=True), "log": state["log"]}, indent=1))
 
 
