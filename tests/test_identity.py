@@ -1,12 +1,13 @@
 """Whether a ranker knows the articles that it was trained on, by hand."""
 
+from math import isnan
 from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 
 from helpers.evaluation.identity import identity_gap, without_rivals
-from helpers.pages.identity import identity_table
+from helpers.pages.identity import identity_table, knows_articles
 from toys import Bed, of_values, qrels_of, run_of
 
 SPLITS = {"t1": "train", "t2": "train", "d1": "dev", "c1": "test"}
@@ -22,11 +23,22 @@ def test_the_gap_is_taken_within_queries_over_what_nobody_judged():
     assert shown.gap == pytest.approx((0.5 / 3 + 0.25) / 0.1**0.5)
 
 
-def test_scores_that_are_all_alike_have_no_gap_and_one_kind_alone_is_refused():
+def test_scores_that_are_all_alike_have_no_gap_and_one_kind_alone_has_none_to_show():
     alike = pd.DataFrame([("q1", "t1", 1.0), ("q1", "d1", 1.0)], columns=["query_id", "doc_id", "score"])
     assert identity_gap(alike, QRELS, SPLITS.get, "test").gap == 0
-    with pytest.raises(ValueError, match="none of test articles"):
-        identity_gap(alike, QRELS, SPLITS.get, "dev")
+    assert isnan(identity_gap(alike, QRELS, SPLITS.get, "dev").neither)
+
+
+def test_a_system_that_knows_more_of_its_articles_than_an_untrained_one_is_named(monkeypatch):
+    monkeypatch.setattr("helpers.pages.identity.splits_of", lambda collection: SPLITS)
+    bed = Bed(q1="c1")
+    bed.source, bed.splits = SimpleNamespace(split_by_article=True), ("test",)
+    ranks = {"knows": ["t1", "c1", "d1"], "fair": ["d1", "c1", "t1"]}
+    knows, fair = (of_values([0.5], queries=["q1"], run=run_of(q1=order)) for order in ranks.values())
+    assert knows_articles(knows, fair, bed, 20) == ("the model knows which articles it was trained on: a gap of +2.000 standard "
+                                                    "deviations, without training −2.000")
+    assert knows_articles(fair, knows, bed, 20) == ""
+    assert knows_articles(fair, fair, bed, 20) == ""
 
 
 def test_rivals_from_train_articles_are_left_out_and_answers_stay():
@@ -42,6 +54,6 @@ def test_a_page_shows_scores_gap_and_the_measure_without_rivals(monkeypatch):
     system = of_values([0.5], queries=["q1"], run=run_of(q1=["t1", "c1", "d1"]))
     html = identity_table({"BM25": system}, bed, 20).html
     # scores 0 and -2 of t1 and d1, a gap of two spreads; the answer stands second, and first without t1
-    assert [text in html for text in ("dev articles", ">0.000<", ">-2.000<", "+2.000", "0.500", "1.000")] == [True] * 6
+    assert [text in html for text in ("dev articles", ">+0.000<", ">−2.000<", "+2.000", "0.500", "1.000")] == [True] * 6
     bed.source.split_by_article = False
     assert "share their texts" in identity_table({"BM25": system}, bed, 20).markdown

@@ -35,24 +35,25 @@ LIMIT_OF_BASE = 25_000_000  # of the one set of weights that is shipped
 def record(over: float) -> Iterator[str]:
     """Copy the slow results of the executed chapters to `results/`; yields a line for each.
 
-    Timings and anything above 3 MB are never recorded, nor are folders (indexes, weights): but for the base re-ranker, from which
-    chapters and `book search` start.
+    Timings and anything above 3 MB are never recorded, nor are folders (indexes, weights): but for the base re-ranker, which
+    `book search` and trainings start from.
     """
     import_all()
-    base = WarmUp().model.key
+    base = WarmUp().model
     timings = {name for name, step in registry.STEPS.items() if step.timing}
+    trained = Store(paths.store()).find(base.name, base.key, "")
     used = (line for page in sorted(paths.CHAPTERS.glob("*.ipynb")) for data in execute.data_of(page)
             for line in data.get("ledger", []))
-    for line in used:
+    for line in (*used, *([trained.manifest] if trained else [])):
         folder, target = (Store(root).place(line["step"], line["key"]) / line["numerics"]
                           for root in (paths.store(), paths.RESULTS))
         if line["step"] in timings or target.exists() or ledger.cost(line) <= over:
             continue
         entry = read_entry(folder)
-        if entry is None or (entry.manifest["form"] == "folder" and line["key"] != base):
+        if entry is None or (entry.manifest["form"] == "folder" and line["key"] != base.key):
             continue
         size = sum(file["size"] for file in entry.manifest["files"].values())
-        if size > (LIMIT_OF_BASE if line["key"] == base else LIMIT):
+        if size > (LIMIT_OF_BASE if line["key"] == base.key else LIMIT):
             yield f"left out {line['step']}:{line['key'][:10]}: {size:,} bytes"
             continue
         shutil.copytree(folder, target)

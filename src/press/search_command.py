@@ -9,7 +9,7 @@ from helpers.systems.reranking_experiment import Scorer
 from helpers.systems.warm_up import WarmUp
 from helpers.systems.zero_shot import ZeroShotReranker
 
-RERANKERS: dict[str, Callable[[], Scorer | None]] = {"base": WarmUp, "minilm": ZeroShotReranker, "none": lambda: None}
+RERANKERS: dict[str, Callable[[], Scorer | None]] = {"minilm": ZeroShotReranker, "base": WarmUp, "none": lambda: None}
 FEEDBACK = {"none": None, "documents": Feedback(form=""), "passages": Feedback(first_words=250, form="")}
 
 

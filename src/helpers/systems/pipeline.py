@@ -1,6 +1,6 @@
 """Alarfaj's pipeline as one value: classical ranking, neural re-ranking, feedback, final ranking (Alarfaj 2022, chapter 4).
 
-    pipeline = Pipeline(feedback=Feedback())
+    pipeline = Pipeline(model=Reranker(), feedback=Feedback())
     pipeline.search("why does bread turn brown")                  # one query or a list of them
     pipeline.run(Testbed("almanac", splits=("topics",)))          # a step: the final run of a testbed's queries
 
@@ -24,7 +24,6 @@ from helpers.retrieval.lucene import first_words_index
 from helpers.steps import Step
 from helpers.systems.reranking_experiment import Scorer
 from helpers.systems.testbed import Testbed
-from helpers.systems.warm_up import WarmUp
 
 TITLE_WORDS = 12
 
@@ -61,7 +60,7 @@ class Feedback:
 class Pipeline:
     """Stages and their settings."""
 
-    model: Scorer | None = WarmUp()  # the re-ranker, by default the recorded base; None leaves out re-ranking
+    model: Scorer | None = None  # the re-ranker; None leaves out re-ranking
     feedback: Feedback | None = None  # None leaves it out. Without a model the classical ranker alone uses it.
     candidates: int = 100  # documents re-ranked for each query; those below keep their order
     aggregation: str = "first"  # from window scores to a document's score
