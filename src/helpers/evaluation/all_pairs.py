@@ -2,6 +2,7 @@
 
 import math
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -27,8 +28,9 @@ def all_pairs(values: pd.DataFrame) -> pd.DataFrame:
         raise ValueError(f"at least two systems and two queries are wanted, got {len(names)} and {len(values)}")
     moved = differences(values)
     p_values = permutation_ps(moved)
-    return pd.DataFrame(combinations(names, 2), columns=["first", "second"]).assign(
-        difference=list(map(mean_interval, moved.T)), d=list(map(cohens_d, moved.T)), p=p_values, holm=holm(list(p_values)))
+    columns: dict[str, Any] = {"difference": [mean_interval(pair) for pair in moved.T], "d": [cohens_d(pair) for pair in moved.T],
+                               "p": p_values, "holm": holm(list(p_values))}
+    return pd.DataFrame(combinations(names, 2), columns=["first", "second"]).assign(**columns)
 
 
 def differences(values: pd.DataFrame) -> np.ndarray:
