@@ -83,7 +83,7 @@ def training(folder, store, tmp_path):
         (tmp_path / checkpoints).mkdir(exist_ok=True)
         listwise.listwise_cross_encoder.definition.function(
             groups, queries, bed.store.value(), bed.tokens(encoder).value(), encoder, {"kl": 1.0},
-            folder=tmp_path / name, checkpoints=tmp_path / checkpoints, start=None,
+            folder=tmp_path / name, checkpoints=tmp_path / checkpoints,
             **settings.settings(listwise.ListwiseTraining) | changes)
         return tmp_path / name
     return train

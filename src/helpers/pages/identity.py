@@ -1,11 +1,11 @@
 """On every page with a fine-tuned model: whether it knows the articles that it was trained on."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from helpers.data.articles import split_of, splits_of
 from helpers.data.runs import cut
-from helpers.evaluation.identity import NEITHER, IdentityGap, identity_gap, without_rivals
+from helpers.evaluation.identity import NEITHER, identity_gap, without_rivals
 from helpers.pages import page
 from helpers.pages.compare import measured
 from helpers.pages.fragments import Fragment
@@ -25,32 +25,33 @@ def identity_table(systems: Mapping[str, Evaluation], bed: Testbed, candidates: 
         candidates: how many of each ranking the systems scored.
         measure: which measure is shown.
     """
-    if not bed.source.split_by_article or bed.splits[0] not in NEITHER:
+    split = splitting(bed)
+    if split is None:
         return page.prose("Training and test queries share their texts in this collection, so that no text tells them apart.")
-    split = partial(split_of, splits=splits_of(bed.source))
     neither, records = NEITHER[bed.splits[0]], []
     for name, system in systems.items():
-        shown = gap_of(system, bed, candidates)
+        shown = identity_gap(cut(system.run, candidates), bed.qrels, split, bed.splits[0])
         alone = bed.per_query(without_rivals(system.run, bed.qrels, split, bed.min_relevance), [measure])[measure].mean()
         records.append({"system": name, "train articles": signed(shown.seen), f"{neither} articles": signed(shown.neither),
                         "gap (standard deviations)": signed(shown.gap),
                         measure: measured(plain(system.mean(measure).mean), system),
                         f"{measure}, train articles' rivals left out": plain(float(alone))})
     return page.records_table(f"Mean scores of unjudged candidates, {bed.splits[0]} queries: train articles, and {neither} "
-                           "articles, which hold neither training texts nor answers", records)
-
-
-def gap_of(system: Evaluation, bed: Testbed, candidates: int) -> IdentityGap:
-    """The gap of one system, on a collection that is split by article."""
-    split = partial(split_of, splits=splits_of(bed.source))
-    return identity_gap(cut(system.run, candidates), bed.qrels, split, bed.splits[0])
+                              "articles, which hold neither training texts nor answers", records)
 
 
 def knows_articles(system: Evaluation, untrained: Evaluation, bed: Testbed, candidates: int) -> str:
     """Why nothing may be concluded from a system whose gap is larger than that of an untrained one by more than the tolerance."""
-    if not bed.source.split_by_article or bed.splits[0] not in NEITHER:
+    split = splitting(bed)
+    if split is None:
         return ""
-    own, other = (gap_of(one, bed, candidates).gap for one in (system, untrained))
+    own, other = (identity_gap(cut(one.run, candidates), bed.qrels, split, bed.splits[0]).gap for one in (system, untrained))
     return "" if not own - other > TOLERANCE else (
         f"the model knows which articles it was trained on: a gap of {signed(own)} standard deviations, without training "
         f"{signed(other)}")
+
+
+def splitting(bed: Testbed) -> Callable[[str], str] | None:
+    """The split of each text's article; None where no article is of one split alone."""
+    split_alone = bed.source.split_by_article and bed.splits[0] in NEITHER
+    return partial(split_of, splits=splits_of(bed.source)) if split_alone else None
