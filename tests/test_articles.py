@@ -7,9 +7,11 @@ from helpers.data.almanac import Almanac
 from helpers.data.articles import article_of, articles_of, split_of, splits_of
 from helpers.data.texts import Texts
 from helpers.errors import BadInput
+from helpers.networks import backbone
+from helpers.reranking.groups import labelled_groups
 from helpers.steps import recipe
+from helpers.systems.listwise_reranker import ListwiseReranker, WarmUp
 from helpers.systems.split_testbed import SplitTestbed
-from helpers.systems.warm_up import WarmUp
 from toys import qrels_of
 
 
@@ -43,13 +45,24 @@ def test_pseudo_queries_are_made_of_train_articles(splits, store):
     assert {split_of(name.partition("~")[0], splits) for name in made["query_id"]} == {"train"}
 
 
-def test_no_step_of_the_bases_training_reads_another_splits_texts_queries_or_judgments():
-    for part in recipe.parts(WarmUp().model.recipe()):
+@pytest.mark.parametrize("model", [WarmUp(), ListwiseReranker(start=WarmUp()), ListwiseReranker(negatives="bm25")])
+def test_no_step_of_a_training_reads_another_splits_texts_queries_or_judgments(model):
+    for part in recipe.parts(model.model.recipe()):
         if "step" in part:
             takes_all = any(below["step"] == "text_store" for below in recipe.input_steps(part))
             assert part["step"] == "split_store" or not takes_all, part["step"]
         elif part["data"][0] in ("queries", "qrels"):
             assert part["data"][-1] == "train"
+
+
+def test_a_text_of_another_split_cannot_be_drawn(store):
+    bed = SplitTestbed("almanac", "passage", ("train",), queries=1)
+    query = bed.query_frame["query_id"][0]
+    dev = next(name for name, split in splits_of(Almanac()).items() if split == "dev")
+    run = pd.DataFrame({"query_id": [query], "doc_id": [f"{dev}.0"], "score": [1.0]})
+    with pytest.raises(KeyError, match="no text"):
+        labelled_groups.definition.function(bed.query_frame, bed.qrels_step.value(), 2, [run], bed.store.value(),
+                                            bed.tokens(backbone.resolve("packaged")).value(), 2, 10, 1)
 
 
 def test_topics_are_of_all_articles_and_refused():

@@ -84,9 +84,9 @@ def test_changed_prose_computes_no_step(project):
 def test_a_failing_chapter_says_where_and_leaves_the_old_page(project):
     page = project / "book/chapters/does_it_work.ipynb"
     before = page.read_bytes()
-    done = book(project, "chapter", "does_it_work", "--profile", "mini", "-p", "warm_up_splits", "['chapter']")
+    done = book(project, "chapter", "does_it_work", "--profile", "mini", "-p", "loss", "hinge")
     assert done.returncode == 2
-    assert "has no split 'chapter'" in done.stderr
+    assert "recipe's loss 'hinge': one of BCE" in done.stderr
     assert page.read_bytes() == before
 
 

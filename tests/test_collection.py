@@ -38,8 +38,7 @@ def test_almanac_has_1000_documents_and_6000_passages(almanac):
     assert sum(1 for _ in almanac.texts("passage")) == 6000  # six sections of each article
 
 
-@pytest.mark.parametrize("split, count", [("train", 3595), ("dev", 600), ("test", 1799), ("topics", 60),
-                                          ("headings", 6000)])
+@pytest.mark.parametrize("split, count", [("train", 3595), ("dev", 600), ("test", 1799), ("topics", 60)])
 def test_almanac_split_sizes(almanac, split, count):
     queries = almanac.queries(split)
     assert len(queries) == count
@@ -49,7 +48,7 @@ def test_almanac_split_sizes(almanac, split, count):
 
 def test_almanac_splits_do_not_overlap(almanac):
     ids = [query for split in almanac.splits for query in almanac.queries(split)["query_id"]]
-    assert len(ids) == len(set(ids)) == 3595 + 600 + 1799 + 60 + 6000
+    assert len(ids) == len(set(ids)) == 3595 + 600 + 1799 + 60
 
 
 @pytest.mark.parametrize("unit", ["document", "passage"])
@@ -67,15 +66,6 @@ def test_almanac_topic_grades(almanac):
     grades = {unit: almanac.qrels(unit, "topics")["relevance"].value_counts().to_dict() for unit in almanac.units}
     assert grades["document"] == {3: 213, 2: 107, 1: 311, 0: 3373}  # the data sheet's counts
     assert sum(grades["passage"].values()) == 8410
-
-
-def test_almanac_heading_queries_point_at_their_section(almanac):
-    article = next(almanac.articles())
-    query, passage = f"h-{article['doc_id']}.0", f"{article['doc_id']}.0"
-    first = almanac.queries("headings").iloc[0]
-    assert (first["query_id"], first["text"]) == (query, f"{article['title']} {article['sections'][0]['heading']}")
-    assert almanac.qrels("passage", "headings").iloc[0].tolist() == [query, passage, 3]
-    assert almanac.qrels("document", "headings").iloc[0].tolist() == [query, article["doc_id"], 3]
 
 
 def test_almanac_document_holds_its_passages(almanac):

@@ -1,6 +1,7 @@
 """Groups, their losses, and a training that goes on where it was stopped."""
 
 import json
+from dataclasses import replace
 from math import log
 
 import numpy as np
@@ -12,11 +13,11 @@ from helpers.data.windows import WHOLE
 from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.reranking import listwise
-from helpers.reranking.groups import stretched, teacher_groups
+from helpers.reranking.groups import labelled_groups, mixed, stretched, teacher_groups
 from helpers.reranking.pseudo_queries import heading, spans_of
 from helpers.reranking.ranking_losses import total
+from helpers.systems.listwise_reranker import ListwiseReranker
 from helpers.systems.testbed import Testbed
-from helpers.systems.warm_up import WarmUp
 from toys import run_of
 
 TEXT = Text("d1", "Bread", "Why it turns brown. Sugars and proteins react in the heat, it is said. Steam helps.")
@@ -46,13 +47,51 @@ def test_a_query_with_too_few_texts_gives_no_group():
     assert frame.to_numpy().tolist() == [["q1", "a#0", 0, 0.0], ["q1", "b#0", 0, -1.0], ["q1", "c#0", 0, -2.0]]
 
 
+def test_negatives_are_taken_from_the_lists_in_turns_and_once():
+    assert sorted(mixed([[1, 2], [2, 1]], 5, np.random.default_rng(1))) == [1, 2]
+    drawn = mixed([range(10), range(10, 20)], 4, np.random.default_rng(1))
+    assert sorted(number // 10 for number in drawn) == [0, 0, 1, 1]
+
+
+@pytest.mark.parametrize("taught, ids", [(True, {"d1#0", "d3#0", "d4#0"}), (False, {"d1#0", "d2#0", "d3#0", "d4#0"})])
+def test_what_the_teacher_puts_above_the_relevant_text_is_no_negative(taught, ids, folder, store, tmp_path):
+    bed = Testbed(str(folder), splits=("train",), words=WHOLE, overlap=0)
+    np.save(tmp_path / "passages.npy", np.array([[0.5], [0.9], [0.1], [0.2]], dtype=np.float32))  # d1 is relevant, d2 above it
+    np.save(tmp_path / "queries.npy", np.ones((3, 1), dtype=np.float32))
+    run, tokens = run_of(q1=["d1", "d2", "d3", "d4"]), bed.tokens(backbone.resolve("packaged")).value()
+    frame = labelled_groups.definition.function(bed.query_frame, bed.qrels, 1, [run], bed.store.value(), tokens,
+                                                len(ids), 40, 1, *([tmp_path, tmp_path] if taught else []))
+    assert set(frame["window_id"]) == ids
+    assert frame.iloc[0].tolist() == ["q1", "d1#0", 1, 0.5 if taught else 0.0]
+    assert frame["label"].sum() == 1
+
+
+def test_of_a_text_with_several_windows_any_may_be_drawn(folder, store):
+    bed = Testbed(str(folder), splits=("train",), words=6, overlap=0)
+    tokens = bed.tokens(backbone.resolve("packaged")).value()
+    drawn = {labelled_groups.definition.function(bed.query_frame, bed.qrels, 1, [run_of(q1=["d1", "d2"])], bed.store.value(),
+                                                 tokens, 2, 40, seed)["window_id"][0] for seed in range(20)}
+    assert drawn > {"d1#0", "d1#1"}
+
+
+def test_the_bi_encoder_has_a_part_where_negatives_or_a_loss_need_it():
+    study = ListwiseReranker(losses={"bce": 1.0}, negatives="bm25")
+    assert not study.taught
+    assert replace(study, losses={"kl": 1.0}).taught
+    assert replace(study, negatives="both").taught
+
+
 # ---- losses ----
 
 @pytest.mark.parametrize("weights, scores, teacher, value", [
+    ({"lce": 1}, [[0, 0], [log(3), 0]], [[0, 0], [0, 0]], (log(2) + log(4 / 3)) / 2),
+    ({"bce": 1}, [[0, 0, 0]], [[0, 0, 0]], log(2)),
+    ({"bce": 1}, [[log(3), -log(3)]], [[0, 0]], log(4 / 3)),
     ({"kl": 1}, [[log(3), 0]], [[0, 0]], 0.5 * log(2 / 3) + 0.5 * log(2)),
     ({"kl": 1}, [[5, 3]], [[2, 0]], 0),
+    ({"margin_mse": 1}, [[2, 0, 1]], [[1, 0, 0]], 0.5),
     ({"centred_mse": 1}, [[3, 1]], [[10, 10]], 1),
-    ({"kl": 2, "centred_mse": 0.5}, [[0, 0]], [[log(3), 0]], 1.5 * log(1.5) + 0.5 * log(0.5) + log(3)**2 / 8),
+    ({"lce": 2, "centred_mse": 0.5}, [[0, 0]], [[1, -1]], 2 * log(2) + 0.5),
 ])
 def test_losses_by_hand(weights, scores, teacher, value):
     import torch
@@ -61,9 +100,11 @@ def test_losses_by_hand(weights, scores, teacher, value):
     assert float(total(weights, student, target)) == pytest.approx(value, abs=1e-6)
 
 
-def test_an_unknown_loss_is_named():
-    with pytest.raises(BadInput, match="loss of groups 'hinge': one of kl, centred_mse"):
+def test_an_unknown_loss_or_source_of_negatives_is_named():
+    with pytest.raises(BadInput, match="loss of groups 'hinge': one of lce, bce"):
         total({"hinge": 1.0}, None, None)
+    with pytest.raises(BadInput, match="negatives 'all': one of bm25, dense, both"):
+        ListwiseReranker(negatives="all")
 
 
 # ---- training ----
@@ -76,14 +117,14 @@ def training(folder, store, tmp_path):
     queries = pd.DataFrame({"query_id": names, "text": ["why does bread turn brown"] * 12})
     groups = pd.DataFrame({"query_id": np.repeat(names, 2), "window_id": ["d1#0", "d2#0"] * 12, "label": [1, 0] * 12,
                            "teacher": [0.8, 0.1] * 12})
-    settings = WarmUp(batch_size=2, epochs=1, evaluation_queries=1, evaluations=2, learning_rate=1e-3)
+    settings = ListwiseReranker(batch_size=2, epochs=1, evaluation_queries=1, evaluations=2, learning_rate=1e-3)
 
     def train(name, checkpoints, **changes):
         (tmp_path / name).mkdir()
         (tmp_path / checkpoints).mkdir(exist_ok=True)
         listwise.listwise_cross_encoder.definition.function(
-            groups, queries, bed.store.value(), bed.tokens(encoder).value(), encoder, {"kl": 1.0},
-            folder=tmp_path / name, checkpoints=tmp_path / checkpoints,
+            groups, queries, bed.store.value(), bed.tokens(encoder).value(), encoder, {"lce": 1.0, "kl": 1.0},
+            folder=tmp_path / name, checkpoints=tmp_path / checkpoints, start=None,
             **settings.settings(listwise.ListwiseTraining) | changes)
         return tmp_path / name
     return train

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from helpers.networks import backbone
-from helpers.reranking.pairs import draw, draw_positives, training_pairs
+from helpers.reranking.pairs import draw, training_pairs
 from helpers.systems.testbed import Testbed
 
 
@@ -43,17 +43,3 @@ def test_draw_keeps_the_order_and_takes_all_for_zero_or_too_few():
     drawn = draw(items, 3, random)
     assert len(set(drawn)) == 3
     assert drawn == sorted(drawn)
-
-
-def test_an_answering_window_is_drawn_first_and_only_once():
-    for seed in range(20):
-        drawn = draw_positives(list("abcdef"), ["c", "d"], 3, np.random.default_rng(seed))
-        assert drawn[0] in "cd"
-        assert len(set(drawn)) == 3
-    assert draw_positives(list("ab"), ["a"], 1, np.random.default_rng(1)) == ["a"]
-    assert draw_positives(list("ab"), ["a"], 0, np.random.default_rng(1)) == ["a", "b"]
-
-
-def test_without_answers_the_draw_is_the_plain_one():
-    plain, with_none = (np.random.default_rng(5) for _ in range(2))
-    assert draw_positives(list("abcdef"), [], 2, with_none) == draw(list("abcdef"), 2, plain)

@@ -2,7 +2,7 @@ import pandas as pd
 import pytest
 
 from helpers.stories import collection, does_it_work, training
-from toys import Value, of_values, system
+from toys import of_values
 
 
 class Bed:
@@ -24,22 +24,6 @@ def test_a_window_is_of_one_of_three_kinds():
     kinds = does_it_work.kinds_of(windows, pd.DataFrame([("q", "d1#0")]), pd.DataFrame([("q", "d1")]))
     first, second, third = does_it_work.KINDS_OF_WINDOWS
     assert list(kinds) == [first, second, third, third]
-
-
-def test_the_base_is_of_passages_and_may_be_left_out(folder):
-    assert does_it_work.base_model("almanac", "packaged", 40).first == 40
-    assert does_it_work.base_model("almanac", "packaged", 0) is None
-    assert does_it_work.base_model(str(folder), "packaged", 40) is None  # documents alone
-
-
-def test_the_last_words_put_the_base_beside_bm25_and_its_teacher():
-    bed = Bed()
-    bed.per_query = lambda run, names: pd.DataFrame({"R@20": [1.0, 0.5]})
-    systems = {"BM25": system(), **dict.fromkeys(does_it_work.SYSTEMS, system(-0.1)), does_it_work.DENSE: system(0.1),
-               "BERT-Max, no labels": system(0.2), "BERT-Mean, no labels": system()}
-    text = does_it_work.finding(systems, bed, Value(manifest={"seconds": 60.0}), 20).markdown
-    assert "with the maximum at 0.450: +0.200 [+0.200, +0.200]" in text
-    assert "against BM25, +0.100 [+0.100, +0.100]" in text
 
 
 def test_loss_curves_take_both_losses_by_step():

@@ -23,7 +23,7 @@ from helpers import paths
 from helpers.pages import numbers
 from helpers.steps import ledger, rebuilding, registry, values
 from helpers.steps.store import MANIFEST, Entry, Store, read_entry
-from helpers.systems.warm_up import WarmUp
+from helpers.systems.listwise_reranker import WarmUp
 from press import execute
 from press.step_digests import import_all
 

@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 
 import pandas as pd
 
+from helpers.systems.listwise_reranker import WarmUp
 from helpers.systems.pipeline import Feedback, Pipeline
 from helpers.systems.reranking_experiment import Scorer
-from helpers.systems.warm_up import WarmUp
 from helpers.systems.zero_shot import ZeroShotReranker
 
 RERANKERS: dict[str, Callable[[], Scorer | None]] = {"minilm": ZeroShotReranker, "base": WarmUp, "none": lambda: None}

@@ -1,15 +1,22 @@
-"""Groups: what a loss compares, a query with some texts and what a bi-encoder says of each.
+"""Groups: what a listwise loss compares, a query with some texts and what a bi-encoder says of each.
 
-A group is rows of one query: query_id, window_id, label (1 for a relevant text, which comes first; 0) and teacher, the
-bi-encoder's inner product. Texts are read whole, so that their one window is `<doc_id>#0`.
+A group is rows of one query: query_id, window_id, label (1 for a window of the relevant text, which comes first; 0) and teacher
+(the bi-encoder's inner product with the whole text). A text that is read whole has one window, `<doc_id>#0`.
 """
+
+from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from helpers.data.runs import cut
+from helpers.data.texts import Texts, relevant_places
+from helpers.data.tokens import WindowTokens
 from helpers.steps import step
 
 COLUMNS = ["query_id", "window_id", "label", "teacher"]
+PASSAGES, QUERIES = "passages.npy", "queries.npy"  # of the folders of embeddings
 
 
 @step(version=1, form="table")
@@ -37,3 +44,57 @@ def stretched(length: int, size: int, random: np.random.Generator) -> list[int]:
     """A place (from 0) of each stretch of a ranking: of 1 to 60 in four, places 1-2, 3-7, 8-21 and 22-60."""
     ends = np.maximum(np.floor(np.geomspace(1, length, size + 1))[1:].astype(int), np.arange(1, size + 1))
     return [int(random.integers(start, end)) for start, end in zip([0, *ends[:-1]], ends, strict=True)]
+
+
+@step(version=1, form="table")
+def labelled_groups(queries: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, runs: list, store: Path, tokens: Path,
+                    size: int, candidates: int, seed: int, passages: Path | None = None,
+                    query_vectors: Path | None = None) -> pd.DataFrame:
+    """A group for each query with a relevant text: one of these, and `size` - 1 others from the rankings, as many from each.
+
+    Of a text with several windows one is drawn, whether or not it holds the answer: the study's labels (Steensland 2021, section
+    4.1.2). Texts that the bi-encoder puts above the relevant one are left out, for they may answer without a label.
+
+    Args:
+        queries: columns query_id, text; their vectors have this order.
+        qrels: their judgments.
+        min_relevance: the lowest grade that counts as relevant.
+        runs: the rankings that negatives are drawn from.
+        store: the text store of what may be drawn.
+        tokens: the window tokens, which know how many windows a text has.
+        size: texts of a group; a query that cannot fill its group is left out.
+        candidates: of each ranking, its first texts.
+        seed: of the draws, with a stream for each query.
+        passages: the folder of the texts' vectors, in the store's order; without it no text is left out, and `teacher` is 0.
+        query_vectors: the folder of the queries' vectors.
+    """
+    texts, reader = Texts(store), WindowTokens(tokens, store)
+    vectors = np.load(passages / PASSAGES) if passages else np.zeros((len(texts), 1), np.float32)
+    asking = np.load(query_vectors / QUERIES) if query_vectors else np.zeros((len(queries), 1), np.float32)
+    relevant = relevant_places(store, queries, qrels, min_relevance)
+    ranked = [cut(run, candidates).groupby("query_id", sort=False)["doc_id"].agg(list).to_dict() for run in runs]
+    rows: list[tuple[str, str, int, float]] = []
+    for number, query in enumerate(queries["query_id"]):
+        if query not in relevant:
+            continue
+        random = np.random.default_rng([seed, number])
+        scores = vectors @ asking[number]
+        positive = int(random.choice(relevant[query]))
+        lists = [[place for doc_id in ranking.get(query, []) if (place := texts.position(doc_id)) not in relevant[query]
+                  and scores[place] <= scores[positive]] for ranking in ranked]
+        places = [positive, *mixed(lists, size - 1, random)]
+        if len(places) == size:
+            rows += [(query, str(random.choice(list(reader.windows_of(doc_id)))), int(place == positive), float(scores[place]))
+                     for doc_id, place in zip(texts.ids(places), places, strict=True)]
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def mixed(lists: Sequence[Sequence[int]], size: int, random: np.random.Generator) -> list[int]:
+    """`size` different members, drawn from the lists in turns; fewer if there are no more."""
+    shuffled = [list(random.permutation(np.asarray(members, dtype=int))) for members in lists]
+    drawn: list[int] = []
+    while any(shuffled) and len(drawn) < size:
+        for members in shuffled:
+            drawn += [int(one) for one in members[:1] if one not in drawn]
+            del members[:1]
+    return drawn[:size]

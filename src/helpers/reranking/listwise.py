@@ -37,7 +37,8 @@ class ListwiseTraining(RankerTraining):
 @step(version=1, form="folder", network=True, resumable=True)
 @by_name
 def listwise_cross_encoder(groups: pd.DataFrame, queries: pd.DataFrame, store: Path, tokens: Path, backbone: Backbone,
-                           losses: dict, training: ListwiseTraining, *, folder: Path, checkpoints: Path) -> None:
+                           losses: dict, training: ListwiseTraining, start: Path | None = None, *, folder: Path,
+                           checkpoints: Path) -> None:
     """Fine-tune a backbone on groups: AdamW, linear warm-up and decay; keeps weights, tokenizer and `log.json`.
 
     Word embeddings stay as they are: a few thousand queries touch few of them, and the packaged backbone has them already. A
@@ -51,6 +52,7 @@ def listwise_cross_encoder(groups: pd.DataFrame, queries: pd.DataFrame, store: P
         backbone: where to start from; its tokenizer.
         losses: weights by name, see `ranking_losses`.
         training: its settings; the seed is also that of the held-out queries.
+        start: a model that was fine-tuned before, to go on from.
     """
     import torch
     from tqdm.auto import tqdm
@@ -59,7 +61,8 @@ def listwise_cross_encoder(groups: pd.DataFrame, queries: pd.DataFrame, store: P
     tokenizer, device = backbone.tokenizer(), numerics.device()
     data = Groups(groups, queries, WindowTokens(tokens, store), tokenizer, training)
     seed_everything(training.seed)  # before the head is made
-    model = backbone.build(AutoModelForSequenceClassification, num_labels=1, hidden_dropout_prob=training.dropout,
+    origin = backbone if start is None else Backbone("", str(start))
+    model = origin.build(AutoModelForSequenceClassification, num_labels=1, hidden_dropout_prob=training.dropout,
                          attention_probs_dropout_prob=training.dropout, attn_implementation=attention()).to(device).train()
     model.get_input_embeddings().requires_grad_(False)
     steps = len(data.train) // training.batch_size * training.epochs

@@ -12,7 +12,7 @@ from helpers.steps import step
 
 @step(version=1, form="table")
 def training_pairs(run: pd.DataFrame, qrels: pd.DataFrame, store: Path, tokens: Path, candidates: int, min_relevance: int,
-                   positives: int, negatives: int, seed: int, answers: pd.DataFrame | None = None) -> pd.DataFrame:
+                   positives: int, negatives: int, seed: int) -> pd.DataFrame:
     """Draw labelled windows from the candidates of each query.
 
     As in the thesis, the candidates are the query's top documents by BM25, and a window is labelled 1 if its document
@@ -28,8 +28,6 @@ def training_pairs(run: pd.DataFrame, qrels: pd.DataFrame, store: Path, tokens: 
         positives: windows drawn from the relevant candidates of a query, 0 for all.
         negatives: windows drawn from its other candidates, 0 for all.
         seed: of the draws; each query has a stream of its own, so that adding queries changes no other draw.
-        answers: the windows that hold an answer (`answers.answer_windows`): where some positives are drawn, the first is one
-            of these, so that not every positive of a query is a window that says nothing of it. Labels stay as they are.
 
     Returns:
         Columns query_id, window_id, label (0 or 1), grouped by query in the run's order. A query whose candidates hold
@@ -37,7 +35,6 @@ def training_pairs(run: pd.DataFrame, qrels: pd.DataFrame, store: Path, tokens: 
     """
     reader = WindowTokens(tokens, store)
     relevant = set(map(tuple, qrels.loc[qrels["relevance"] >= min_relevance, ["query_id", "doc_id"]].to_numpy()))
-    holding = set() if answers is None else set(map(tuple, answers[["query_id", "window_id"]].to_numpy()))
     rows: list[tuple[str, str, int]] = []
     for number, (query, group) in enumerate(cut(run, candidates).groupby("query_id", sort=False)):
         random = np.random.default_rng([seed, number])
@@ -46,19 +43,9 @@ def training_pairs(run: pd.DataFrame, qrels: pd.DataFrame, store: Path, tokens: 
             sides[(query, doc_id) in relevant].extend(reader.windows_of(doc_id))
         if positives and not sides[1]:
             continue
-        answering = [window for window in sides[1] if (query, window) in holding]
-        rows.extend((str(query), window, 1) for window in draw_positives(sides[1], answering, positives, random))
+        rows.extend((str(query), window, 1) for window in draw(sides[1], positives, random))
         rows.extend((str(query), window, 0) for window in draw(sides[0], negatives, random))
     return pd.DataFrame(rows, columns=["query_id", "window_id", "label"])
-
-
-def draw_positives(items: list[str], answering: list[str], wanted: int, random: np.random.Generator) -> list[str]:
-    """`wanted` of the items, one of the answering ones first if there are any; all of them for 0."""
-    if wanted == 0:
-        return items
-    first = draw(answering, 1, random)
-    others = [item for item in items if item not in first]
-    return first + (draw(others, wanted - len(first), random) if wanted > len(first) else [])
 
 
 def draw(items: list[str], wanted: int, random: np.random.Generator) -> list[str]:

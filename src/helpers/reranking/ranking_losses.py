@@ -1,6 +1,6 @@
-"""Losses over groups: `scores` and `teacher` are (groups, size).
+"""Losses over groups: `scores` and `teacher` are (groups, size), the relevant text of a labelled group first.
 
-    total({"kl": 1.0, "centred_mse": 0.05}, scores, teacher)
+    total({"lce": 1.0, "kl": 0.5}, scores, teacher)
 
 The teacher's scores are already divided by the temperature, so that its differences are in the units of a logit.
 """
@@ -11,10 +11,27 @@ from typing import Any
 from helpers.registry import Registry, call
 
 
+def lce(scores: Any) -> Any:
+    """Localized contrastive estimation: softmax cross-entropy in a group (Gao et al. 2021; Pradeep et al. 2022)."""
+    return -scores.log_softmax(-1)[:, 0].mean()
+
+
+def bce(scores: Any) -> Any:
+    """Binary cross-entropy of every text alone, the loss of monoBERT (Nogueira & Cho 2019; Steensland 2021, equation 3.2)."""
+    from torch.nn.functional import logsigmoid
+
+    return -(logsigmoid(scores[:, 0]).sum() + logsigmoid(-scores[:, 1:]).sum()) / scores.numel()
+
+
 def kl(scores: Any, teacher: Any) -> Any:
     """How far the student's distribution over the group is from the teacher's: listwise distillation (Cao et al. 2007)."""
     target = teacher.log_softmax(-1)
     return (target.exp() * (target - scores.log_softmax(-1))).sum(-1).mean()
+
+
+def margin_mse(scores: Any, teacher: Any) -> Any:
+    """Squared error of the relevant text's margins over the others (Hofstätter et al. 2020)."""
+    return (scores[:, :1] - scores[:, 1:] - teacher[:, :1] + teacher[:, 1:]).square().mean()
 
 
 def centred_mse(scores: Any, teacher: Any) -> Any:
@@ -24,7 +41,7 @@ def centred_mse(scores: Any, teacher: Any) -> Any:
 
 
 LOSSES: Registry[Callable[..., Any]] = Registry("loss of groups", {
-    "kl": kl, "centred_mse": centred_mse})
+    "lce": lce, "bce": bce, "kl": kl, "margin_mse": margin_mse, "centred_mse": centred_mse})
 
 
 def total(weights: dict[str, float], scores: Any, teacher: Any) -> Any:

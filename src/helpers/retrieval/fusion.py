@@ -53,6 +53,16 @@ def weighted_sum(first: pd.DataFrame, second: pd.DataFrame, weight: float, depth
     return _by_ranx(first, second, depth, "min-max", "wsum", {"weights": [float(weight), 1 - float(weight)]})
 
 
+def z_scored_sum(first: pd.DataFrame, second: pd.DataFrame, weight: float) -> pd.DataFrame:
+    """Order by `weight` x first + (1 - `weight`) x second, standardised within a query; of the documents that both runs have."""
+    runs = []
+    for run in (first, second):
+        scores = run.groupby("query_id", sort=False)["score"]
+        runs.append(run.assign(score=(run["score"] - scores.transform("mean")) / scores.transform("std", ddof=0).replace(0, 1)))
+    both = runs[0].merge(runs[1], on=["query_id", "doc_id"], suffixes=("", "_second"))
+    return ranked(both.assign(score=weight * both["score"] + (1 - weight) * both["score_second"])[COLUMNS])
+
+
 def _by_ranx(first: pd.DataFrame, second: pd.DataFrame, depth: int, norm: str | None, method: str,
              params: dict[str, Any]) -> pd.DataFrame:
     """Fuse by ranx, which wants the same queries in both runs: those that only one run has keep its list."""

@@ -1,33 +1,31 @@
 """The chapter *Does it work?* (Steensland 2021, experiment 1)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from helpers.data.collection import open_collection
 from helpers.data.texts import Texts
 from helpers.data.windows import doc_of
 from helpers.evaluation import measures, published
-from helpers.pages import claims, identity, page
+from helpers.pages import claims, page
 from helpers.pages.compare import mean_cell
 from helpers.pages.fragments import Fragment
-from helpers.pages.numbers import count, interval, p_value, plain, seconds, signed
-from helpers.reranking.aggregation import aggregate
+from helpers.pages.numbers import count, plain
 from helpers.steps import Step
-from helpers.stories.wording import effect, significance
-from helpers.systems.base_reranker import base_reranker
-from helpers.systems.evaluated import Evaluation, evaluate
-from helpers.systems.reranker import Reranker
-from helpers.systems.testbed import Testbed
-from helpers.systems.warm_up import WarmUp
+from helpers.stories import training
+from helpers.stories.wording import effect
+from helpers.systems.evaluated import Evaluation
+from helpers.systems.listwise_reranker import Listwise, ListwiseReranker
+from helpers.systems.reranking_experiment import RerankingExperiment, Scorer
+from helpers.systems.testbed import OVERLAP, WORDS, Testbed
 
 STUDY, TABLE = "steensland2021", "5.1"
-MEASURES = ["RR@10", "R@10", "nDCG@10"]
-SYSTEMS = {"BERT-Max": "max", "BERT-Mean": "mean", "BERT-FirstP": "first", "BERT-SumP": "sum"}
-SECTIONS = {"BERT-Max, section labels": "max", "BERT-Mean, section labels": "mean"}
-BASE = {"BERT-Max, no labels": "max", "BERT-Mean, no labels": "mean"}
-DENSE, DENSE_MEAN = "zero-shot MiniLM", "zero-shot MiniLM, mean"
+AGGREGATIONS = {"BERT-Max": "max", "BERT-Mean": "mean", "BERT-FirstP": "first", "BERT-SumP": "sum"}
+STUDYS, SECTIONS, NONE = "documents", "sections", "none"  # whose labels a model learns from
+DENSE, DENSE_MEAN, FUSED = "zero-shot MiniLM", "zero-shot MiniLM, mean", "BERT-Max, section labels, with zero-shot MiniLM"
 KINDS_OF_WINDOWS = ("with the answer", "of the relevant document, without it", "of other candidates")
 
 
@@ -40,26 +38,68 @@ def published_means() -> Fragment:
                       "dagger marks a significant difference from BM25 in a paired t-test.")
 
 
-def evaluations(bed: Testbed, run: Step, scores: Step, sections: Step | None, base: Step | None,
-                dense: Step) -> dict[str, Evaluation]:
-    """BM25, the cross-encoder under four aggregations, and under two the one that learned from sections, the base, which learned
-    from no label, and the zero-shot bi-encoder, on the same candidates."""
-    systems = {"BM25": evaluate("BM25", run.value(), bed, MEASURES, run)}
-    for source, names in ((scores, SYSTEMS), (sections, SECTIONS), (base, BASE), (dense, {DENSE: "max", DENSE_MEAN: "mean"})):
-        if source is not None:
-            windows = source.value()
-            systems |= {name: evaluate(name, aggregate(windows, how), bed, MEASURES, source) for name, how in names.items()}
-    return systems
+def models(recipe: ListwiseReranker, seeds: Sequence[int]) -> dict[str, list[Listwise]]:
+    """The recipe by the labels that it learns from, over seeds of head and order.
+
+    `documents`: windows of documents, relevant if their document is (Steensland 2021, section 4.1.2). `sections`: the passages
+    that are judged so themselves, where the collection has them. `none`: the warm-up that both go on from.
+    """
+    study = replace(recipe, unit="document", words=WORDS, overlap=OVERLAP)
+    labels = {STUDYS: study, **({SECTIONS: recipe} if recipe.unit == "passage" else {})}
+    made: dict[str, list[Listwise]] = {name: [replace(model, seed=seed) for seed in seeds]
+                                       for name, model in labels.items()}
+    return made | ({NONE: [recipe.start]} if recipe.start else {})
 
 
-def claims_table(systems: Mapping[str, Evaluation], bed: Testbed, candidates: int) -> Fragment:
-    """The chapter's claims with their verdicts; none on a system that knows the articles that it was trained on."""
+def named(aggregation: str, labels: str) -> str:
+    """How a system is called: the study's own labels need no word."""
+    return aggregation + {STUDYS: "", SECTIONS: ", section labels", NONE: ", no labels"}[labels]
+
+
+def evaluations(trial: RerankingExperiment, trained: Mapping[str, Sequence[Listwise]],
+                zero_shot: Scorer) -> dict[str, Evaluation]:
+    """BM25, every model under every aggregation, and the zero-shot bi-encoder, on the same candidates."""
+    by_name = {how: replace(trial, aggregation=how) for how in AGGREGATIONS.values()}
+    systems = {"BM25": trial.baseline()}
+    for labels, group in trained.items():
+        systems |= {(label := named(name, labels)): by_name[how].over_seeds(label, group) for name, how in AGGREGATIONS.items()}
+    return systems | {DENSE: by_name["max"].of(DENSE, zero_shot), DENSE_MEAN: by_name["mean"].of(DENSE_MEAN, zero_shot)}
+
+
+def in_the_table(systems: Mapping[str, Evaluation]) -> dict[str, Evaluation]:
+    """Those that stand beside the study's: of labels that are not its own, the maximum and the mean alone."""
+    return {name: system for name, system in systems.items()
+            if name in AGGREGATIONS or not name.startswith(("BERT-FirstP", "BERT-SumP"))}
+
+
+def fusion(trial: RerankingExperiment, dev: RerankingExperiment, group: Sequence[Listwise], zero_shot: Scorer,
+           systems: Mapping[str, Evaluation]) -> Fragment:
+    """What the zero-shot encoder's opinion adds to the maximum, z-scored within a query; no system of the study's, so apart.
+
+    Args:
+        trial: test queries, scores aggregated by their maximum.
+        dev: the queries that choose the weight.
+        group: the models that learned from sections, over seeds.
+        zero_shot: the encoder.
+        systems: what the page has measured of both alone.
+    """
+    alone, dense, dev = systems[named("BERT-Max", SECTIONS)], systems[DENSE], replace(dev, aggregation="max")
+    weight = dev.best_weight(dev.of("", group[0]), dev.of("", zero_shot))
+    system = trial.fused_over_seeds(FUSED, group, dense, weight)
+    return page.prose(
+        f"With weight {plain(weight, 1)}, the best on {count(len(dev.bed.judged))} development queries, the sum stands at "
+        f"{plain(system.mean('RR@10').mean)} (RR@10): {effect(system.against(alone, 'RR@10'))} against the re-ranker alone, "
+        f"{effect(system.against(dense, 'RR@10'))} against the encoder alone.")
+
+
+def claims_table(systems: Mapping[str, Evaluation], log: Mapping[str, Any]) -> Fragment:
+    """The chapter's claims with their verdicts, of the models that learned from the study's labels, as this log says."""
     pairs = {"bert-mean-beats-bm25": (systems["BERT-Mean"], systems["BM25"]),
              "bert-max-not-significantly-above-bm25": (systems["BERT-Max"], systems["BM25"]),
              "mean-of-passages-beats-maximum": (systems["BERT-Mean"], systems["BERT-Max"])}
-    return claims.judge("does_it_work", pairs, incomparable={
-        name: identity.knows_articles(first, systems[DENSE], bed, candidates) for name, (first, _) in pairs.items()},
-        controls={"bert-mean-beats-bm25": (systems["BERT-Mean"], systems[DENSE_MEAN])})
+    lost = "the evaluation loss is that of a constant guess" if training.untrained(log) else ""
+    return claims.judge("does_it_work", pairs, untrained=dict.fromkeys(pairs, lost) if lost else {},
+                        controls={"bert-mean-beats-bm25": (systems["BERT-Mean"], systems[DENSE_MEAN])})
 
 
 def ranks(systems: Mapping[str, Evaluation], bed: Testbed, names: list[str]) -> dict[str, pd.Series]:
@@ -109,66 +149,29 @@ def window_table(bed: Testbed, scores: Step) -> Fragment:
     groups = windows.groupby(kinds_of(windows, bed.answers.value(), relevant))["score"]
     return page.records_table("Scores of windows, by what they hold", [
         {"windows": kind, "how many": count(len(scored)), "mean score": plain(scored.mean()),
-         "share above one half": plain((scored > 0.5).mean())}
+         "standard deviation": plain(scored.std())}
         for kind in KINDS_OF_WINDOWS if kind in groups.groups for scored in [groups.get_group(kind)]])
 
 
-def section_model(collection: str, backbone: str, queries: int) -> Reranker | None:
-    """The model of the chapters on fine-tuning, which learns from labelled sections; None where there are none."""
-    if "passage" not in open_collection(collection).units:
-        return None
-    return base_reranker(collection, backbone, queries)
-
-
-def base_model(collection: str, backbone: str, pseudo_queries: int) -> WarmUp | None:
-    """The base, which learned without labels and from train articles alone; None if there are no passages to learn from."""
-    if not pseudo_queries or "passage" not in open_collection(collection).units:
-        return None
-    return WarmUp(collection=collection, backbone=backbone, first=pseudo_queries)
-
-
-def by_training(bed: Testbed, run: Step, model: Reranker, sections: Reranker | None,
-                candidates: int) -> dict[str, list[Evaluation]]:
-    """Every aggregation after the first pass, whose positives are any windows of relevant documents, after the whole training,
-    which always has one that holds the answer, and after a training on labelled sections."""
-    passes = {"first pass: any windows": model.start, "whole training: one with the answer": model,
-              "labelled sections": sections}
-    scores = {name: trained.scores(bed, run, candidates) for name, trained in passes.items() if trained is not None}
-    return {name: [evaluate(how, aggregate(step.value(), how), bed, ["RR@10"], step) for how in SYSTEMS.values()]
-            for name, step in scores.items()}
-
-
-def aggregation_by_training(trained: Mapping[str, list[Evaluation]]) -> Fragment:
+def aggregation_by_labels(systems: Mapping[str, Evaluation]) -> Fragment:
     """RR@10 of each aggregation after each training."""
-    rows = [[name, *(mean_cell(system, "RR@10") for system in systems)] for name, systems in trained.items()]
-    return page.show_table("RR@10 by aggregation and training", ("positive windows in training", *SYSTEMS), rows)
+    rows = [[text, *(mean_cell(systems[named(name, labels)], "RR@10") for name in AGGREGATIONS)]
+            for labels, text in {STUDYS: "any windows of relevant documents", SECTIONS: "sections that answer",
+                                 NONE: "none: the warm-up"}.items() if named("BERT-Max", labels) in systems]
+    return page.show_table("RR@10 by aggregation and by labels in training", ("labelled relevant", *AGGREGATIONS), rows)
 
 
-def finding(systems: Mapping[str, Evaluation], bed: Testbed, scores: Step, candidates: int) -> Fragment:
+def finding(systems: Mapping[str, Evaluation], bed: Testbed, candidates: int) -> Fragment:
     """The chapter's last words."""
     means = {name: system.mean("RR@10").mean for name, system in systems.items()}
     ceiling = bed.per_query(systems["BM25"].run, [f"R@{candidates}"]).mean().iloc[0]
-    base, mean, dense = (systems[name] for name in ("BM25", "BERT-Mean", DENSE))
-    gain, over_dense = mean.against(base, "RR@10"), mean.against(dense, "RR@10")
-    best, d = max(SYSTEMS, key=means.__getitem__), gain.difference
-    text = [f"Re-ranking with the mean of the window scores {'raises' if d.mean > 0 else 'lowers'} RR@10 from "
-            f"{plain(means['BM25'])} to {plain(means['BERT-Mean'])} over {gain.queries} queries: a difference of "
-            f"{signed(d.mean)} {interval(d.low, d.high, sign=True)}, {significance(gain)} (t-test p {p_value(gain.p_t)}, "
-            f"permutation p {p_value(gain.p_permutation)})."]
-    if set(SECTIONS) <= set(systems):
-        by_maximum, by_mean = (systems[name] for name in SECTIONS)
-        text.append(f"A model that learned from labelled sections stands, with the maximum, at "
-                    f"{effect(by_maximum.against(base, 'RR@10'))} against BM25, and at "
-                    f"{effect(by_maximum.against(by_mean, 'RR@10'))} against its own mean.")
-    if set(BASE) <= set(systems):
-        by_maximum = systems["BERT-Max, no labels"]
-        text.append(f"The base, which saw neither a label nor a text of another split, stands with the maximum at "
-                    f"{plain(means['BERT-Max, no labels'])}: {effect(by_maximum.against(base, 'RR@10'))} against BM25, "
-                    f"{effect(by_maximum.against(dense, 'RR@10'))} against the zero-shot bi-encoder that taught it.")
-    return page.prose(
-        *text, f"The best aggregation of its scores is {best} with {plain(means[best])}.",
-        f"The ceiling that the candidates set is {plain(ceiling)} (recall in BM25's top {candidates}).",
-        f"The fine-tuned cross-encoder ends {'ahead of' if over_dense.difference.mean > 0 else 'behind'} the zero-shot "
-        f"bi-encoder that it started from ({plain(means[DENSE])}; difference {signed(over_dense.difference.mean)}, permutation p "
-        f"{p_value(over_dense.p_permutation)}).",
-        f"Scoring took {seconds(scores.entry().manifest['seconds'])}.")
+    best = max(AGGREGATIONS, key=means.__getitem__)
+    text = [f"With the study's labels the best aggregation is {best}, at an RR@10 of {plain(means[best])}: "
+            f"{effect(systems[best].against(systems['BM25'], 'RR@10'))} against BM25, "
+            f"{effect(systems[best].against(systems[DENSE], 'RR@10'))} against the zero-shot encoder."]
+    if (own := named("BERT-Max", SECTIONS)) in systems:
+        text.append(f"Labels of sections bring the maximum to {plain(means[own])}: "
+                    f"{effect(systems[own].against(systems['BERT-Max'], 'RR@10'))} against labels of documents, "
+                    f"{effect(systems[own].against(systems['BM25'], 'RR@10'))} against BM25, "
+                    f"{effect(systems[own].against(systems[DENSE], 'RR@10'))} against the zero-shot encoder.")
+    return page.prose(*text, f"No order of the candidates could exceed {plain(ceiling)} (recall in the first {candidates}).")

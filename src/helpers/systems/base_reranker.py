@@ -22,7 +22,7 @@ def base_reranker(collection: str = "almanac", backbone: str = "packaged", queri
         unit: `passage`, or `document` read in windows; by default passages, if the collection judges any.
     """
     unit = unit or max(open_collection(collection).units)
-    return Reranker(collection, unit, queries=queries, positives=1, negatives=negatives, answers=False, backbone=backbone,
+    return Reranker(collection, unit, queries=queries, positives=1, negatives=negatives, backbone=backbone,
                     learning_rate=learning_rate, evaluation_queries=200, seed=seed, data_seed=1).for_epochs(epochs)
 
 

@@ -40,8 +40,6 @@ class Reranker(RankerTraining):
         candidates: training candidates a query (Steensland 2021: 40).
         positives: windows drawn from relevant candidates of a query, 0 for all.
         negatives: windows drawn from its other candidates, 0 for all.
-        answers: whether the first positive drawn is a window that holds the answer, where the collection judges passages of
-            its documents; the labels stay the thesis's.
         backbone: see `helpers.networks.backbone.resolve`.
         data_seed: of the draws of windows and of the held-out queries; by default `seed`.
         start: a re-ranker to go on training from, instead of the backbone.
@@ -63,7 +61,6 @@ class Reranker(RankerTraining):
     candidates: int = 40
     positives: int = 2
     negatives: int = 4
-    answers: bool = True
     backbone: str = "packaged"
     _: KW_ONLY
     epochs: int = 2
@@ -80,13 +77,6 @@ class Reranker(RankerTraining):
     def __post_init__(self) -> None:
         if self.attention_window is not None and self.start is None:
             raise ValueError("a Longformer is made from a fine-tuned re-ranker: give `start`")
-
-    def after(self, splits: tuple[str, ...]) -> "Reranker":
-        """The same, but trained on top of a first pass over these splits: more queries, fewer windows of each."""
-        if not splits:
-            return self
-        return replace(self, start=replace(self, splits=splits, positives=1, negatives=3, answers=False, epochs=1,
-                                           learning_rate=1.5e-4, seed=1))
 
     @property
     def bed(self) -> Testbed:
@@ -111,7 +101,7 @@ class Reranker(RankerTraining):
         run = bed.candidates(self.k1, self.b, self.candidates, self.negatives_from)
         return training_pairs(run, bed.qrels_step, bed.store,
                               bed.tokens(encoder), self.candidates, bed.min_relevance, self.positives, self.negatives,
-                              self.seed if self.data_seed is None else self.data_seed, bed.answers if self.answers else None)
+                              self.seed if self.data_seed is None else self.data_seed)
 
     @property
     def training(self) -> Step:

@@ -6,17 +6,20 @@
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
+from helpers.data.runs import cut
 from helpers.reranking.aggregation import aggregate
 from helpers.retrieval.bm25 import K1, B
+from helpers.retrieval.fusion import z_scored_sum
 from helpers.steps import Step
 from helpers.systems.evaluated import Evaluation, evaluate, over_seeds
 from helpers.systems.testbed import Testbed
 
 DEPTH = 100
 MEASURES = ("RR@10", "R@10", "nDCG@10")
+TENTHS = [number / 10 for number in range(11)]
 
 
 class Scorer(Protocol):
@@ -58,7 +61,23 @@ class RerankingExperiment:
         scores = model.scores(self.bed, self.run, candidates or self.candidates)
         return evaluate(label, aggregate(scores.value(), self.aggregation), self.bed, self.measures, scores)
 
+    def fused(self, label: str, first: Evaluation, second: Evaluation, weight: float) -> Evaluation:
+        """Two models of the trial's candidates, z-scored within a query: `weight` x first + (1 - `weight`) x second."""
+        run = z_scored_sum(cut(first.run, self.candidates), cut(second.run, self.candidates), weight)
+        return replace(evaluate(label, run, self.bed, self.measures, first.source), also=(second.source,))
+
+    def best_weight(self, first: Evaluation, second: Evaluation, measure: str = "RR@10") -> float:
+        """The weight of `fused`, in tenths, that is best on the trial's queries: meant for development queries."""
+        return max(TENTHS, key=lambda weight: self.fused("", first, second, weight).mean(measure).mean)
+
     def over_seeds(self, label: str, models: Sequence[Scorer]) -> Evaluation:
         """One system from models that differ in the seed alone; a single model stands for itself."""
-        runs = [self.of(label, model) for model in models]
-        return over_seeds(label, runs) if len(runs) > 1 else runs[0]
+        return _together(label, [self.of(label, model) for model in models])
+
+    def fused_over_seeds(self, label: str, models: Sequence[Scorer], other: Evaluation, weight: float) -> Evaluation:
+        """The same of models that are each fused with one other."""
+        return _together(label, [self.fused(label, self.of(label, model), other, weight) for model in models])
+
+
+def _together(label: str, runs: Sequence[Evaluation]) -> Evaluation:
+    return over_seeds(label, runs) if len(runs) > 1 else runs[0]

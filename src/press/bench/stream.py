@@ -96,7 +96,7 @@ def stages(folder: str) -> dict[str, Step]:
     """The steps of a ranking of a collection, every one after those that it stands on."""
     bed = reading(Testbed(folder, "passage"))
     run = bed.bm25(K1, B, DEPTH)
-    model = Reranker(folder, "passage", candidates=CANDIDATES, positives=1, negatives=3, answers=False, backbone=LAYER, epochs=1,
+    model = Reranker(folder, "passage", candidates=CANDIDATES, positives=1, negatives=3, backbone=LAYER, epochs=1,
                      max_length=128, evaluation_queries=20, evaluations=1, words=bed.words, overlap=bed.overlap)
     encoder = BiEncoder(folder, backbone=LAYER, loss=UNTRAINED, max_length=32)
     return {"text store": bed.store, "Lucene index": text_index(bed.store), "BM25 search": run,

@@ -58,7 +58,7 @@ def scale(small: bool) -> Scale:
 
 def trial(collection: str = "almanac", unit: str = "passage") -> Scale:
     """A trial of seconds a section: one layer, trained for a moment."""
-    model = Reranker(collection, unit, queries=40, candidates=10, positives=1, negatives=2, answers=False, backbone="packaged:0",
+    model = Reranker(collection, unit, queries=40, candidates=10, positives=1, negatives=2, backbone="packaged:0",
                      epochs=1, evaluation_queries=4, evaluations=1)
     return Scale(collection, unit, queries=4, candidates=5, encoded=1, searched=10, model=model, sizes=("1/32/2", "2/32/2"),
                  ranked=1, steps=3, growth=(1, 5, 2), times=(1, 2, 4), passages=(300, 600), generated_queries=30, repetitions=20)

@@ -11,8 +11,6 @@ from helpers.data.collection_base import Collection, Text
 from helpers.data.lines import json_lines
 from helpers.steps import recipe
 
-HEADINGS = "headings"  # a made split: every section's title and heading as a weak query for that section
-
 
 class Almanac(Collection):
     """1,000 articles of six sections, 5,994 typed and styled queries, 60 broad topics with graded judgments."""
@@ -22,7 +20,7 @@ class Almanac(Collection):
     licence = "CC0 1.0"
     split_by_article = True
     units = ("document", "passage")
-    splits = ("train", "dev", "test", "topics", HEADINGS)
+    splits = ("train", "dev", "test", "topics")
 
     def __init__(self, spec: str = "almanac"):
         """There is but one."""
@@ -48,16 +46,11 @@ class Almanac(Collection):
 
     def queries(self, split: str) -> pd.DataFrame:
         """Columns query_id, text, answer_type, style."""
-        if split == HEADINGS:
-            return self._headings()[["query_id", "text", "answer_type", "style"]]
         frame = _table("queries.tsv")
         return frame[frame["split"] == split].drop(columns="split").reset_index(drop=True)
 
     def qrels(self, unit: str, split: str) -> pd.DataFrame:
         """Grades: 3 answers fully, 2 in part, 1 related, 0 irrelevant (judged irrelevant: topics only)."""
-        if split == HEADINGS:
-            frame = self._headings().rename(columns={unit: "doc_id"})
-            return frame.assign(relevance=3)[["query_id", "doc_id", "relevance"]]
         rows = pd.read_csv(paths.ALMANAC / f"qrels.{unit}s.txt", sep=" ", header=None, dtype=str,
                            names=["query_id", "iteration", "doc_id", "relevance"])
         rows = rows[rows["query_id"].isin(set(self.queries(split)["query_id"]))]
@@ -82,13 +75,6 @@ class Almanac(Collection):
     def text_digest(self, unit: str) -> str:
         """Of the article file; the unit is part of it, since both units come from the same file."""
         return recipe.sha256(recipe.sha256((paths.ALMANAC / "documents.jsonl.gz").read_bytes()) + unit)
-
-    def _headings(self) -> pd.DataFrame:
-        rows = [(f"h-{article['doc_id']}.{number}", f"{article['title']} {section['heading']}",
-                 article["doc_id"], f"{article['doc_id']}.{number}")
-                for article in self.articles() for number, section in enumerate(article["sections"])]
-        frame = pd.DataFrame(rows, columns=["query_id", "text", "document", "passage"])
-        return frame.assign(answer_type="none", style="heading")
 
 
 def _table(name: str) -> pd.DataFrame:

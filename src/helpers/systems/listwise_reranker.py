@@ -1,0 +1,170 @@
+"""A re-ranker trained on groups of its own split's texts: a warm-up without labels, and a fine-tuning from it.
+
+    base = WarmUp()
+    model = ListwiseReranker(start=base, learning_rate=3e-5)
+    model.scores(bed, run, candidates=20)               # a step: windows with their logits
+"""
+
+import functools
+from dataclasses import dataclass, field, replace
+from inspect import signature
+
+from helpers.data.windows import WHOLE
+from helpers.errors import BadInput
+from helpers.networks import backbone
+from helpers.reranking.cross_encoder import training_log
+from helpers.reranking.groups import labelled_groups, teacher_groups
+from helpers.reranking.listwise import ListwiseTraining, listwise_cross_encoder
+from helpers.reranking.pseudo_queries import pseudo_queries
+from helpers.reranking.ranking_losses import LOSSES
+from helpers.reranking.rerank import window_logits, window_scores
+from helpers.retrieval.bm25 import K1, B
+from helpers.steps import Step
+from helpers.systems.bi_encoder import BiEncoder
+from helpers.systems.split_testbed import SplitTestbed
+from helpers.systems.testbed import Testbed
+
+NEGATIVES = {"bm25": ("bm25",), "dense": ("dense",), "both": ("bm25", "dense")}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listwise(ListwiseTraining):
+    """What a warm-up and a fine-tuning share.
+
+    Args:
+        collection: whose training queries and texts are used.
+        unit: `passage` or `document`: whose labels are used, and whose texts are read.
+        splits: of the queries and of the articles.
+        backbone: see `helpers.networks.backbone.resolve`; also the teacher, as a bi-encoder.
+        size: texts of a group.
+        losses: weights by name, see `helpers.reranking.ranking_losses`.
+        data_seed: of queries and groups.
+        words: words of the windows that are read; by default texts are read whole, cut at `max_length`.
+        overlap: words shared by neighbouring windows.
+    """
+
+    collection: str = "almanac"
+    unit: str = "passage"
+    splits: tuple[str, ...] = ("train",)
+    backbone: str = "packaged"
+    size: int = 8
+    losses: dict[str, float] = field(default_factory=lambda: {"lce": 1.0, "kl": 1.0})
+    data_seed: int = 1
+    words: int = WHOLE
+    overlap: int = 0
+    batch_size: int = 4
+    evaluation_queries: int = 100
+
+    @property
+    def bed(self) -> SplitTestbed:
+        """The training queries over the texts of their articles."""
+        raise NotImplementedError
+
+    @property
+    def groups(self) -> Step:
+        """What is learned from."""
+        raise NotImplementedError
+
+    @property
+    def origin(self) -> Step | None:
+        """The model to go on from."""
+        return None
+
+    @property
+    def teacher(self) -> BiEncoder:
+        """The backbone as it is."""
+        return BiEncoder(self.collection, self.unit, backbone=self.backbone, loss="none", max_length=self.max_length)
+
+    @functools.cached_property
+    def model(self) -> Step:
+        """The folder of the model."""
+        bed, encoder = self.bed, backbone.resolve(self.backbone)
+        return listwise_cross_encoder(self.groups, bed.query_step, bed.store, bed.tokens(encoder), encoder, self.losses,
+                                      self.origin, **self.settings(ListwiseTraining))
+
+    @property
+    def log(self) -> Step:
+        """The losses over the training, and its size."""
+        return training_log(self.model)
+
+    def scores(self, bed: Testbed, run: Step, candidates: int) -> Step:
+        """Every window of the run's top `candidates` texts with its probability of relevance, if that is what was learned (binary
+        cross-entropy), else with its logit."""
+        tokens, step = bed.tokens(backbone.resolve(self.backbone)), window_scores if [*self.losses] == ["bce"] else window_logits
+        return step(self.model, run, bed.query_step, bed.store, tokens, candidates, self.max_length, self.query_length)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WarmUp(Listwise):
+    """Learns to judge pairs from what the bi-encoder says of pseudo-queries; no label is used.
+
+    Args:
+        spans: pseudo-queries of each text besides its title and heading.
+        first: pseudo-queries in all, 0 for as many as there are.
+        depth: of the bi-encoder's rankings, from which groups are drawn.
+    """
+
+    spans: int = 2
+    first: int = 14_000
+    depth: int = 60
+    size: int = 4
+    losses: dict[str, float] = field(default_factory=lambda: {"kl": 1.0, "centred_mse": 0.05})
+    batch_size: int = 8
+    learning_rate: float = 1.2e-4
+
+    @functools.cached_property
+    def bed(self) -> SplitTestbed:
+        """The pseudo-queries over the texts that they are made of."""
+        bed = SplitTestbed(self.collection, self.unit, self.splits, words=self.words, overlap=self.overlap)
+        return replace(bed, adhoc_queries=pseudo_queries(bed.store, bed.query_step, self.spans, self.first, self.data_seed))
+
+    @functools.cached_property
+    def groups(self) -> Step:
+        """Some texts of the bi-encoder's ranking for each pseudo-query."""
+        return teacher_groups(self.teacher.run(self.bed, self.depth), self.size, self.data_seed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListwiseReranker(Listwise):
+    """Learns from the judgments of training queries.
+
+    Args:
+        start: the warm-up to go on from; None for the backbone.
+        queries: how many of each split, 0 for all.
+        negatives: which rankings they are drawn from, half and half where there are two.
+        candidates: of each ranking, its first texts.
+    """
+
+    start: WarmUp | None = None
+    queries: int = 0
+    negatives: str = "both"
+    candidates: int = 40
+
+    def __post_init__(self) -> None:
+        if self.negatives not in NEGATIVES:
+            raise BadInput(f"negatives {self.negatives!r}: one of {', '.join(NEGATIVES)}")
+
+    @functools.cached_property
+    def bed(self) -> SplitTestbed:
+        """The training queries over the texts of their articles."""
+        return SplitTestbed(self.collection, self.unit, self.splits, self.queries, words=self.words, overlap=self.overlap)
+
+    @property
+    def taught(self) -> bool:
+        """Whether the bi-encoder has a part in it: in the negatives, or in a loss."""
+        return self.negatives != "bm25" or any("teacher" in signature(LOSSES[name]).parameters for name in self.losses)
+
+    @functools.cached_property
+    def groups(self) -> Step:
+        """A relevant text of each query with others of its articles."""
+        bed, depth = self.bed, self.candidates
+        rankings = [self.teacher if name == "dense" else None for name in NEGATIVES[self.negatives]]
+        runs = [bed.candidates(K1, B, depth, encoder) for encoder in rankings]
+        vectors = (self.teacher.embeddings(bed), self.teacher.query_embeddings(bed)) if self.taught else ()
+        return labelled_groups(bed.query_step, bed.qrels_step, bed.min_relevance, runs, bed.store,
+                               bed.tokens(backbone.resolve(self.backbone)), self.size, depth, self.data_seed, *vectors)
+
+    @property
+    def origin(self) -> Step | None:
+        """The warm-up's model."""
+        return None if self.start is None else self.start.model

@@ -1,0 +1,41 @@
+"""The recipe of the book's re-rankers: chosen on development queries in the chapter *Choosing the recipe*, a parameter elsewhere.
+
+    model = recipe(loss="LCE + KL", learning_rate=5e-5)
+    replace(model, seed=2)
+"""
+
+from helpers.data.collection import open_collection
+from helpers.registry import Registry
+from helpers.systems.listwise_reranker import ListwiseReranker, WarmUp
+
+LOSSES: Registry[dict[str, float]] = Registry("recipe's loss", {
+    "BCE": {"bce": 1.0},  # the study's
+    "LCE": {"lce": 1.0},
+    "MarginMSE": {"margin_mse": 0.05},
+    "KL": {"kl": 1.0},
+    "LCE + KL": {"lce": 1.0, "kl": 1.0},
+    "LCE + MarginMSE": {"lce": 1.0, "margin_mse": 0.05},
+})
+
+
+def recipe(collection: str = "almanac", unit: str = "", backbone: str = "packaged", queries: int = 0, warm_up: int = 14_000,
+           loss: str = "LCE + KL", negatives: str = "both", size: int = 8, learning_rate: float = 5e-5,
+           epochs: int = 1) -> ListwiseReranker:
+    """A re-ranker that is fine-tuned on labelled passages, or on documents where a collection judges nothing else.
+
+    Args:
+        collection: whose training queries and texts are used.
+        unit: `passage` or `document`; by default passages, if the collection judges any.
+        backbone: see `helpers.networks.backbone.resolve`.
+        queries: training queries, 0 for all.
+        warm_up: pseudo-queries of the warm-up without labels that it starts from, 0 for none.
+        loss: one of `LOSSES`.
+        negatives: see `ListwiseReranker`.
+        size: texts of a group.
+        learning_rate: the peak.
+        epochs: passes over the groups.
+    """
+    unit = unit or max(open_collection(collection).units)
+    start = WarmUp(collection=collection, unit=unit, backbone=backbone, first=warm_up) if warm_up else None
+    return ListwiseReranker(collection=collection, unit=unit, backbone=backbone, queries=queries, start=start,
+                            losses=LOSSES[loss], negatives=negatives, size=size, learning_rate=learning_rate, epochs=epochs)
