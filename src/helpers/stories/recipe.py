@@ -1,0 +1,80 @@
+"""The chapter *Choosing the recipe*: how the re-ranker of the other chapters is trained, chosen on development queries, once."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+
+from helpers.evaluation.verdicts import ALPHA
+from helpers.pages import page
+from helpers.pages.compare import corrected_p, mean_cell, measured
+from helpers.pages.fragments import Fragment
+from helpers.pages.numbers import count, plain, seconds, signed
+from helpers.stories.wording import effect
+from helpers.systems.evaluated import Evaluation
+from helpers.systems.listwise_reranker import ListwiseReranker
+from helpers.systems.recipe import LOSSES
+from helpers.systems.reranking_experiment import RerankingExperiment
+
+MEASURE = "RR@10"
+
+
+def recipes(base: ListwiseReranker, losses: Sequence[str], negatives: Sequence[str], sizes: Sequence[int],
+            rates: Sequence[float]) -> dict[str, ListwiseReranker]:
+    """The centre and its neighbours, which differ from it in the loss, the negatives, the group or the rate."""
+    changes = [*({"losses": LOSSES[name]} for name in losses), *({"negatives": name} for name in negatives),
+               *({"size": size} for size in sizes), *({"learning_rate": rate} for rate in rates)]
+    models = [base, *(replace(base, **change) for change in changes)]  # type: ignore[arg-type]
+    return {name_of(model): model for model in models}
+
+
+def name_of(model: ListwiseReranker) -> str:
+    """A recipe in words: `LCE + KL, half BM25 half dense, 8 texts, 0.0001`."""
+    loss = next(name for name, weights in LOSSES.items() if weights == model.losses)
+    negatives = {"bm25": "BM25", "dense": "dense", "both": "half BM25 half dense"}[model.negatives]
+    return f"{loss}, {negatives}, {model.size} texts, {model.learning_rate:g}"
+
+
+def recipes_table(models: Mapping[str, ListwiseReranker], systems: Mapping[str, Evaluation], base: Evaluation) -> Fragment:
+    """Every recipe on the development queries, best first, with what it cost; the difference is from the zero-shot encoder."""
+    pairs = {name: systems[name].against(base, MEASURE) for name in models}
+    corrected, records = corrected_p(pairs), []
+    for name in best(systems, models, len(models)):
+        log, manifest = models[name].log.value(), models[name].model.entry().manifest
+        records.append({"recipe": name, MEASURE: mean_cell(systems[name], MEASURE),
+                        "from zero-shot": signed(pairs[name].difference.mean) + ("†" if corrected[name] < ALPHA else ""),
+                        "held-out loss": f"{plain(log['log'][0]['eval_loss'])} to {plain(log['log'][-1]['eval_loss'])}",
+                        "pairs": count(log["pairs"]), "training": seconds(manifest["seconds"])})
+    return page.records_table("Recipes on the development queries, one seed († p < 0.05, Holm)", records)
+
+
+def best(systems: Mapping[str, Evaluation], names: Mapping[str, object], number: int) -> list[str]:
+    """The names of the best systems, best first."""
+    return sorted(names, key=lambda name: -systems[name].mean(MEASURE).mean)[:number]
+
+
+def finalists(trial: RerankingExperiment, models: Mapping[str, ListwiseReranker], names: Sequence[str],
+              seeds: Sequence[int]) -> dict[str, Evaluation]:
+    """Some recipes over seeds of head and order; the groups are the same."""
+    return {name: trial.over_seeds(name, [replace(models[name], seed=seed) for seed in seeds]) for name in names}
+
+
+def choice(final: Mapping[str, Evaluation], base: Evaluation) -> Fragment:
+    """The recipe that the other chapters take, and the day on which it was known: before the test queries are looked at."""
+    chosen, *rest = best(final, final, len(final))
+    entries = [run.source.entry().manifest["finished"] for run in chain.from_iterable(system.runs for system in final.values())]
+    system = final[chosen]
+    return page.prose(
+        f"The recipe is **{chosen}**: {MEASURE} {plain(system.mean(MEASURE).mean)} on the development queries, from the "
+        f"zero-shot encoder {effect(system.against(base, MEASURE))}.",
+        f"Next is {rest[0]}, from which it differs by {effect(system.against(final[rest[0]], MEASURE))}." if rest else "",
+        f"The last of these runs is of {max(entries)[:10]}; no test query had a part in the choice.")
+
+
+def fusion_table(trial: RerankingExperiment, systems: Mapping[str, Evaluation], other: Evaluation) -> Fragment:
+    """Each system with another one's scores, by the weight that is best on these queries, which flatters it here."""
+    rows = []
+    for name, system in systems.items():
+        weight = trial.best_weight(system, other)
+        rows.append([name, plain(weight, 1), measured(plain(trial.fused("", system, other, weight).mean(MEASURE).mean), system)])
+    return page.show_table(f"Fused with {other.label}: the weight that is best here is kept for the test queries",
+                           ("system", "weight", MEASURE), rows)

@@ -1,0 +1,49 @@
+"""The chapter *Choosing the recipe*: one change at a time, the best first, and the day of the choice."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from helpers.errors import BadInput
+from helpers.stories import recipe as story
+from helpers.systems.recipe import recipe
+from helpers.systems.reranking_experiment import RerankingExperiment
+from toys import Bed, Value, of_values, run_of, system
+
+
+def test_a_recipe_differs_from_the_centre_in_one_thing():
+    base = recipe(queries=40, warm_up=100, learning_rate=1e-4)
+    models = story.recipes(base, ["BCE", "LCE + KL"], ["bm25"], [8, 4], [2e-5])
+    assert list(models) == ["LCE + KL, half BM25 half dense, 8 texts, 0.0001", "BCE, half BM25 half dense, 8 texts, 0.0001",
+                            "LCE + KL, BM25, 8 texts, 0.0001", "LCE + KL, half BM25 half dense, 4 texts, 0.0001",
+                            "LCE + KL, half BM25 half dense, 8 texts, 2e-05"]
+    assert base.start.first == 100
+    assert recipe(warm_up=0).start is None
+    with pytest.raises(BadInput, match="recipe's loss 'hinge'"):
+        story.recipes(base, ["hinge"], [], [], [])
+
+
+def test_recipes_are_shown_best_first_with_their_cost():
+    log = {"pairs": 1200, "log": [{"step": 0, "eval_loss": 1.5}, {"step": 9, "eval_loss": 0.25}]}
+    model = SimpleNamespace(log=Value(log), model=Value(manifest={"seconds": 90.0}))
+    html = story.recipes_table({"low": model, "high": model}, {"low": system(0.1), "high": system(0.3)}, system()).html
+    assert html.index("high") < html.index("low")
+    assert all(text in html for text in ("+0.300†", "1.500 to 0.250", "1,200", "2 min"))
+
+
+def test_the_choice_names_the_best_recipe_and_its_day():
+    early, late = (Value(manifest={"finished": day}) for day in ("2026-01-02T10:00:00", "2026-01-03T09:00:00"))
+    final = {"a": system(0.1, source=late), "b": system(0.3, source=early)}
+    text = story.choice(final, system()).markdown
+    assert "**b**: RR@10 0.550" in text
+    assert "Next is a, from which it differs by +0.200" in text
+    assert "is of 2026-01-03" in text
+
+
+def test_the_weight_of_a_fusion_is_the_best_on_the_queries_themselves():
+    bed = Bed(q="b")
+    trial = RerankingExperiment(bed, Value(), candidates=2, measures=("RR@10",))
+    first, second = (of_values([1.0], queries=["q"], run=run_of(q=order)) for order in ("ba", "ab"))
+    assert trial.best_weight(first, second) == 0.5  # they tie then, and of equals the later id is first
+    assert trial.fused("both", first, second, 0.4).run["doc_id"].tolist() == ["a", "b"]
+    assert "<td class=\"num\">0.5</td>" in story.fusion_table(trial, {"first": first}, second).html
