@@ -38,17 +38,17 @@ def published_means() -> Fragment:
                       "dagger marks a significant difference from BM25 in a paired t-test.")
 
 
-def models(recipe: ListwiseReranker, seeds: Sequence[int]) -> dict[str, list[Listwise]]:
-    """The recipe by the labels that it learns from, over seeds of head and order.
+def models(study: ListwiseReranker, sections: ListwiseReranker, seeds: Sequence[int]) -> dict[str, list[Listwise]]:
+    """Models by the labels that they learn from, over seeds of head and order.
 
-    `documents`: windows of documents, relevant if their document is (Steensland 2021, section 4.1.2). `sections`: the passages
-    that are judged so themselves, where the collection has them. `none`: the warm-up that both go on from.
+    `documents`: the study's; windows of documents, relevant if their document is (Steensland 2021, section 4.1.2). `sections`:
+    passages that are judged so themselves, where the collection has them. `none`: the warm-up that both go on from.
     """
-    study = replace(recipe, unit="document", words=WORDS, overlap=OVERLAP)
-    labels = {STUDYS: study, **({SECTIONS: recipe} if recipe.unit == "passage" else {})}
+    whole = replace(study, unit="document", words=WORDS, overlap=OVERLAP)
+    labels = {STUDYS: whole, **({SECTIONS: sections} if sections.unit == "passage" else {})}
     made: dict[str, list[Listwise]] = {name: [replace(model, seed=seed) for seed in seeds]
                                        for name, model in labels.items()}
-    return made | ({NONE: [recipe.start]} if recipe.start else {})
+    return made | ({NONE: [study.start]} if study.start else {})
 
 
 def named(aggregation: str, labels: str) -> str:
@@ -87,18 +87,20 @@ def fusion(trial: RerankingExperiment, dev: RerankingExperiment, group: Sequence
     weight = dev.best_weight(dev.of("", group[0]), dev.of("", zero_shot))
     system = trial.fused_over_seeds(FUSED, group, dense, weight)
     return page.prose(
-        f"With weight {plain(weight, 1)}, the best on {count(len(dev.bed.judged))} development queries, the sum stands at "
-        f"{plain(system.mean('RR@10').mean)} (RR@10): {effect(system.against(alone, 'RR@10'))} against the re-ranker alone, "
-        f"{effect(system.against(dense, 'RR@10'))} against the encoder alone.")
+        f"With weight {plain(weight, 1)}, the best on {count(len(dev.bed.judged))} development queries, the sum reaches "
+        f"{plain(system.mean('RR@10').mean)} (RR@10): {effect(system.against(alone, 'RR@10'))} compared with the re-ranker alone, "
+        f"{effect(system.against(dense, 'RR@10'))} compared with the encoder alone.")
 
 
-def claims_table(systems: Mapping[str, Evaluation], log: Mapping[str, Any]) -> Fragment:
-    """The chapter's claims with their verdicts, of the models that learned from the study's labels, as this log says."""
+def claims_table(systems: Mapping[str, Evaluation], log: Mapping[str, Any], bed: Testbed, candidates: int) -> Fragment:
+    """The chapter's claims with their verdicts, of the models that learned from the study's labels, as this log says; none on a
+    system that knows the articles that it was trained on."""
     pairs = {"bert-mean-beats-bm25": (systems["BERT-Mean"], systems["BM25"]),
              "bert-max-not-significantly-above-bm25": (systems["BERT-Max"], systems["BM25"]),
              "mean-of-passages-beats-maximum": (systems["BERT-Mean"], systems["BERT-Max"])}
     lost = "the evaluation loss is that of a constant guess" if training.untrained(log) else ""
-    return claims.judge("does_it_work", pairs, untrained=dict.fromkeys(pairs, lost) if lost else {},
+    return claims.judge("does_it_work", pairs, untrained=dict.fromkeys(pairs, lost) if lost else {}, incomparable={
+        name: identity.knows_articles(first, systems[DENSE], bed, candidates) for name, (first, _) in pairs.items()},
                         controls={"bert-mean-beats-bm25": (systems["BERT-Mean"], systems[DENSE_MEAN])})
 
 
@@ -167,11 +169,11 @@ def finding(systems: Mapping[str, Evaluation], bed: Testbed, candidates: int) ->
     ceiling = bed.per_query(systems["BM25"].run, [f"R@{candidates}"]).mean().iloc[0]
     best = max(AGGREGATIONS, key=means.__getitem__)
     text = [f"With the study's labels the best aggregation is {best}, at an RR@10 of {plain(means[best])}: "
-            f"{effect(systems[best].against(systems['BM25'], 'RR@10'))} against BM25, "
-            f"{effect(systems[best].against(systems[DENSE], 'RR@10'))} against the zero-shot encoder."]
+            f"{effect(systems[best].against(systems['BM25'], 'RR@10'))} compared with BM25, "
+            f"{effect(systems[best].against(systems[DENSE], 'RR@10'))} compared with the zero-shot encoder."]
     if (own := named("BERT-Max", SECTIONS)) in systems:
         text.append(f"Labels of sections bring the maximum to {plain(means[own])}: "
-                    f"{effect(systems[own].against(systems['BERT-Max'], 'RR@10'))} against labels of documents, "
-                    f"{effect(systems[own].against(systems['BM25'], 'RR@10'))} against BM25, "
-                    f"{effect(systems[own].against(systems[DENSE], 'RR@10'))} against the zero-shot encoder.")
+                    f"{effect(systems[own].against(systems['BERT-Max'], 'RR@10'))} compared with labels of documents, "
+                    f"{effect(systems[own].against(systems['BM25'], 'RR@10'))} compared with BM25, "
+                    f"{effect(systems[own].against(systems[DENSE], 'RR@10'))} compared with the zero-shot encoder.")
     return page.prose(*text, f"No order of the candidates could exceed {plain(ceiling)} (recall in the first {candidates}).")
