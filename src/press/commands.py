@@ -1,20 +1,17 @@
 """The commands of `book` that put the press's parts together: run, render, print, clean; they yield lines that tell of it."""
 
-import time
 from collections.abc import Iterator
 
 from helpers import paths
 from press import build as building
-from press import chapters, execute, generated, printed, variants
+from press import chapters, execute, generated, printed, side_by_side, variants
 from press.explain import plan
 
 
 def build(profile: str) -> Iterator[str]:
     """Run all chapters and render the book."""
-    for name in chapters.names():
-        clock = time.perf_counter()
-        _, executed = execute.run(name, profile, {})
-        yield f"{name}: {f'run in {time.perf_counter() - clock:.0f} s' if executed else 'up to date'}"
+    for name, seconds in side_by_side.run_all(chapters.names(), profile):
+        yield f"{name}: {'up to date' if seconds is None else f'run in {seconds:.0f} s'}"
     generated.write_all()
     changed = building.render()
     yield f"book: {'rendered' if changed else 'up to date'} -> {(paths.HTML / 'index.html').relative_to(paths.ROOT)}"

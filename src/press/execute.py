@@ -47,8 +47,9 @@ def is_current(page: PageRequest) -> bool:
         page.stamp.read_text() == fingerprint(page.chapter, page.values, page.profile))
 
 
-def run(chapter: str, profile: str, given: dict[str, str]) -> tuple[Path, bool]:
-    """Execute a chapter if anything that it depends on has changed; with `BOOK_FRESH` in any case. For arguments see `request`.
+def run(chapter: str, profile: str, given: dict[str, str], progress: bool = True) -> tuple[Path, bool]:
+    """Execute a chapter if anything that it depends on has changed; with `BOOK_FRESH` in any case. For arguments see `request`;
+    with `progress` a bar shows its cells.
 
     Returns:
         The page notebook, and whether it was executed.
@@ -60,7 +61,7 @@ def run(chapter: str, profile: str, given: dict[str, str]) -> tuple[Path, bool]:
     paths.CHAPTERS.mkdir(parents=True, exist_ok=True)
     page.stamp.unlink(missing_ok=True)
     started = time.perf_counter()
-    notebook = executed(chapters.template(chapter), page.values)
+    notebook = executed(chapters.template(chapter), page.values, progress)
     draft = page.page.with_suffix(".part")
     nbformat.write(as_page(notebook, page, time.perf_counter() - started), draft)
     draft.replace(page.page)
@@ -68,7 +69,7 @@ def run(chapter: str, profile: str, given: dict[str, str]) -> tuple[Path, bool]:
     return page.page, True
 
 
-def executed(source: Path, values: dict[str, Any]) -> nbformat.NotebookNode:
+def executed(source: Path, values: dict[str, Any], progress: bool = True) -> nbformat.NotebookNode:
     """A template, executed with these parameters; no page is written."""
     import papermill
     from papermill.exceptions import PapermillExecutionError
@@ -77,7 +78,7 @@ def executed(source: Path, values: dict[str, Any]) -> nbformat.NotebookNode:
         target = Path(folder) / "executed.ipynb"
         try:
             papermill.execute_notebook(str(source), str(target), parameters=values, cwd=str(paths.ROOT),
-                                       kernel_name="python3", progress_bar=True, log_output=False, stderr_file=None)
+                                       kernel_name="python3", progress_bar=progress, log_output=False, stderr_file=None)
         except PapermillExecutionError as error:
             kept = paths.CHAPTERS / f"{source.stem}.failed.ipynb"
             kept.write_bytes(target.read_bytes())

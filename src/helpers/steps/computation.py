@@ -4,12 +4,13 @@ import json
 import os
 import time
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 from helpers import paths
 from helpers.errors import BadInput
-from helpers.steps import ledger, multi_gpu, numerics, provenance, recipe, registry, values
+from helpers.steps import ledger, multi_gpu, numerics, provenance, recipe, registry, turns, values
 from helpers.steps.registry import Definition
 from helpers.steps.store import Entry, Store
 
@@ -45,6 +46,7 @@ class Step:
 
     def entry(self) -> Entry:
         """Like `value`, but the store's entry (folder and manifest) instead of the value."""
+        turns.come_in()
         entry, source = self.lookup()
         if entry is None:
             entry, source = Step.elsewhere(self) or self._compute()
@@ -80,7 +82,9 @@ class Step:
 
     def _compute(self, parts: Sequence[tuple[str, str]] = ()) -> tuple[Entry, str]:
         store = Store(paths.store())
+        turns.go_out()
         with store.lock(self.name, self.key):
+            turns.come_in()
             entry, source = self.lookup()  # another process may have finished it while this one waited
             if entry is not None:
                 return entry, source
@@ -99,7 +103,8 @@ class Step:
                 if shards and self.definition.shards is not None:
                     value = self.definition.shards.join([values.load(s.manifest["form"], s.folder) for s in shards], **extra)
                 else:
-                    value = multi_gpu.call(self.definition, {**resolved, **extra})
+                    with turns.alone() if self.definition.timing else nullcontext():
+                        value = multi_gpu.call(self.definition, {**resolved, **extra})
                     if (processes := multi_gpu.processes(self.definition, resolved)) > 1:
                         manifest["processes"] = processes
                 values.save(self.definition.form, value, folder)

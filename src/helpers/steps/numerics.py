@@ -20,6 +20,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 EXACT = "exact"  # of values with no network in or below them: they agree to the last digit everywhere
+CORES = "BOOK_CORES"
 MEASURED = "measured"  # of times and sizes of memory
 
 
@@ -88,8 +89,9 @@ def cpu_flags() -> frozenset[str]:
 
 
 def cores() -> int:
-    """CPU cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """CPU cores that this process may use; fewer where chapters run side by side, which `BOOK_CORES` says."""
+    own = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(own, int(os.environ.get(CORES, own)))
 
 
 def own_class() -> str:

@@ -10,7 +10,7 @@ import pandas as pd
 from helpers.data.texts import Texts
 from helpers.data.windows import doc_of
 from helpers.evaluation import measures, published
-from helpers.pages import claims, page
+from helpers.pages import claims, identity, page
 from helpers.pages.compare import mean_cell
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain
@@ -88,8 +88,8 @@ def fusion(trial: RerankingExperiment, dev: RerankingExperiment, group: Sequence
     system = trial.fused_over_seeds(FUSED, group, dense, weight)
     return page.prose(
         f"With weight {plain(weight, 1)}, the best on {count(len(dev.bed.judged))} development queries, the sum reaches "
-        f"{plain(system.mean('RR@10').mean)} (RR@10): {effect(system.against(alone, 'RR@10'))} compared with the re-ranker alone, "
-        f"{effect(system.against(dense, 'RR@10'))} compared with the encoder alone.")
+        f"{plain(system.mean('RR@10').mean)} (RR@10): {effect(system.against(alone, 'RR@10'))} compared with the re-ranker "
+        f"alone, {effect(system.against(dense, 'RR@10'))} compared with the encoder alone.")
 
 
 def claims_table(systems: Mapping[str, Evaluation], log: Mapping[str, Any], bed: Testbed, candidates: int) -> Fragment:
@@ -99,8 +99,8 @@ def claims_table(systems: Mapping[str, Evaluation], log: Mapping[str, Any], bed:
              "bert-max-not-significantly-above-bm25": (systems["BERT-Max"], systems["BM25"]),
              "mean-of-passages-beats-maximum": (systems["BERT-Mean"], systems["BERT-Max"])}
     lost = "the evaluation loss is that of a constant guess" if training.untrained(log) else ""
-    return claims.judge("does_it_work", pairs, untrained=dict.fromkeys(pairs, lost) if lost else {}, incomparable={
-        name: identity.knows_articles(first, systems[DENSE], bed, candidates) for name, (first, _) in pairs.items()},
+    known = {name: identity.knows_articles(first, systems[DENSE], bed, candidates) for name, (first, _) in pairs.items()}
+    return claims.judge("does_it_work", pairs, untrained=dict.fromkeys(pairs, lost) if lost else {}, incomparable=known,
                         controls={"bert-mean-beats-bm25": (systems["BERT-Mean"], systems[DENSE_MEAN])})
 
 

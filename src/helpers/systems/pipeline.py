@@ -22,7 +22,6 @@ from helpers.retrieval.expanded_queries import expanded_texts, surface_words
 from helpers.retrieval.feedback import bo1_queries, weighted_run
 from helpers.retrieval.lucene import first_words_index
 from helpers.steps import Step
-from helpers.systems.listwise_reranker import WarmUp
 from helpers.systems.reranking_experiment import Scorer
 from helpers.systems.testbed import Testbed
 

@@ -1,0 +1,98 @@
+"""All chapters of a book, as many at once as the machine has room for, with one thread each; see `helpers.steps.turns`."""
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+
+from helpers.errors import BadInput
+from helpers.steps import cluster, numerics, turns
+from press import execute
+
+MEMORY_OF_A_CHAPTER = 5e9  # bytes: a kernel with a model, and the Java heap beside it
+THREADS = ("OMP_NUM_THREADS", numerics.CORES)
+
+
+def kernels(chapters: int) -> int:
+    """How many chapters run at once: one a core that has memory for it; one alone where a GPU or a cluster computes."""
+    import psutil
+
+    if cluster.VARIABLE in os.environ or chapters < 2 or numerics.device() == "cuda":
+        return 1
+    return max(1, min(chapters, numerics.cores(), int(psutil.virtual_memory().available / MEMORY_OF_A_CHAPTER)))
+
+
+def run_all(names: Sequence[str], profile: str) -> Iterator[tuple[str, float | None]]:
+    """Execute those chapters that are out of date.
+
+    Yields:
+        The name of a chapter when its page is there, and the seconds that it ran; None if it was up to date.
+
+    Raises:
+        BadInput: the first chapter's that could not be executed. No other one is begun then, and those that run are finished.
+    """
+    stale = [name for name in names if not execute.is_current(execute.request(name, profile, {}))]
+    yield from ((name, None) for name in names if name not in stale)
+    at_once = kernels(len(stale))
+    if at_once > 1:
+        with _one_thread_each():
+            yield from _together(stale, profile, at_once)
+    else:
+        yield from ((name, _seconds(name, profile)) for name in stale)
+
+
+def _seconds(name: str, profile: str, progress: bool = True) -> float:
+    clock = time.perf_counter()
+    execute.run(name, profile, {}, progress)
+    return time.perf_counter() - clock
+
+
+def _together(names: Sequence[str], profile: str, at_once: int) -> Iterator[tuple[str, float]]:
+    from tqdm import tqdm
+
+    waiting, running, stopped = list(names), dict[Future[float], str](), list[BadInput]()
+    with ThreadPoolExecutor(at_once) as pool, tqdm(total=len(names), desc="chapters", file=sys.stderr, mininterval=5) as bar:
+        try:
+            while running or waiting:
+                while waiting and len(running) < at_once:
+                    name = waiting.pop(0)
+                    running[pool.submit(_seconds, name, profile, progress=False)] = name
+                bar.set_postfix_str(", ".join(running.values()))
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    name = running.pop(future)
+                    bar.update()
+                    try:
+                        yield name, future.result()
+                    except BadInput as error:
+                        waiting.clear()
+                        stopped.append(error)
+                        bar.write(f"\n{name}: {error}", file=sys.stderr)
+        except BaseException:  # Ctrl-C: kernels are told by nobody else
+            _end_kernels()
+            raise
+    if stopped:
+        raise stopped[0]
+
+
+def _end_kernels() -> None:
+    import psutil
+
+    for process in psutil.Process().children(recursive=True):
+        process.terminate()
+
+
+@contextmanager
+def _one_thread_each() -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in (*THREADS, turns.VARIABLE)}
+    with tempfile.TemporaryDirectory(prefix="turns-") as folder:
+        os.environ.update({turns.VARIABLE: folder, **dict.fromkeys(THREADS, "1")})
+        try:
+            yield
+        finally:
+            for name, value in before.items():
+                os.environ.pop(name, None)
+                if value is not None:
+                    os.environ[name] = value
