@@ -12,7 +12,7 @@ from toys import Bed, Value, of_values, run_of, system
 
 
 def test_a_recipe_differs_from_the_centre_in_one_thing():
-    base = recipe(queries=40, warm_up=100, learning_rate=1e-4)
+    base = recipe(queries=40, warm_up=100, loss="LCE + KL", learning_rate=1e-4)
     models = story.recipes(base, ["BCE", "LCE + KL"], ["bm25"], [8, 4], [2e-5])
     assert list(models) == ["LCE + KL, half BM25 half dense, 8 texts, 0.0001", "BCE, half BM25 half dense, 8 texts, 0.0001",
                             "LCE + KL, BM25, 8 texts, 0.0001", "LCE + KL, half BM25 half dense, 4 texts, 0.0001",

@@ -19,7 +19,7 @@ LOSSES: Registry[dict[str, float]] = Registry("recipe's loss", {
 
 
 def recipe(collection: str = "almanac", unit: str = "", backbone: str = "packaged", queries: int = 800, warm_up: int = 14_000,
-           loss: str = "LCE + KL", negatives: str = "both", size: int = 8, learning_rate: float = 5e-5,
+           loss: str = "BCE", negatives: str = "both", size: int = 8, learning_rate: float = 5e-5,
            epochs: int = 1) -> ListwiseReranker:
     """A re-ranker that is fine-tuned on labelled passages, or on documents where a collection judges nothing else.
 
