@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from helpers.evaluation.draws import BLOCK, SEED, sample_counts, sign_choices, student
+from helpers.evaluation.remembered import remembered
 
 RESAMPLES = 10_000
 PERMUTATIONS = 20_000
@@ -83,6 +84,7 @@ class Unpaired(Paired):
         return sum(self.sizes) - 2
 
 
+@remembered
 def mean_interval(values: ArrayLike, seed: int = SEED) -> Interval:
     """The mean and its 95 % interval by bootstrap over queries (percentile; Efron & Tibshirani 1993, chapter 13); ValueError for
     no values."""
@@ -96,6 +98,7 @@ def mean_interval(values: ArrayLike, seed: int = SEED) -> Interval:
     return Interval(mean, min(float(low), mean), max(float(high), mean))
 
 
+@remembered
 def paired(values: ArrayLike, baseline: ArrayLike, seed: int = SEED, noise: TrainingNoise = QUIET) -> Paired:
     """Compare two systems on the same queries, in the same order.
 
@@ -178,6 +181,7 @@ def permutation_ps(moved: np.ndarray, seed: int = SEED, noise: TrainingNoise | S
     return p
 
 
+@remembered
 def unpaired(values: ArrayLike, others: ArrayLike) -> Unpaired:
     """Compare two groups of queries, such as the questions for a location and those for an entity.
 
