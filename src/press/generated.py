@@ -11,7 +11,7 @@ from helpers.evaluation.verdicts import NOT_RUN, Verdict
 from helpers.pages import bm25_named, claims
 from helpers.pages.fragments import Html, badge, cell, table
 from helpers.pages.numbers import count, plain
-from press import calibration, cite, compared_page, execute, launch
+from press import calibration, cite, compared_page, execute, front_page, launch
 
 
 def write_all() -> None:
@@ -19,17 +19,23 @@ def write_all() -> None:
     paths.GENERATED.mkdir(parents=True, exist_ok=True)
     data = [item | {"page": page.stem} for page in sorted(paths.CHAPTERS.glob("*.ipynb"))
             if "--" not in page.stem and not page.stem.endswith(".failed") for item in execute.data_of(page)]
-    pages = {"scoreboard": scoreboard(data), "numbers": numbers_page(data), "verdict_rules": inspect.getdoc(verdicts) or "",
-             "calibration": calibration.page(), "divergences": divergences_page(), "bm25": bm25_page(data), "cite": cite.page()}
+    pages = {"findings": front_page.findings(lines_by_claim(data)), "scoreboard": scoreboard(data),
+             "numbers": numbers_page(data), "verdict_rules": inspect.getdoc(verdicts) or "", "calibration": calibration.page(), "divergences": divergences_page(),
+             "bm25": bm25_page(data), "cite": cite.page()}
     for name, text in pages.items():
         (paths.GENERATED / f"{name}.md").write_text(text, encoding="utf-8")
     compared_page.write_all()
     launch.write_links()
 
 
+def lines_by_claim(data: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """What the chapters say of each claim, with the chapter as `page`."""
+    return {line["claim"]: line | {"page": item["page"]} for item in data for line in item.get("claims", [])}
+
+
 def scoreboard(data: list[dict[str, Any]]) -> str:
     """All claims with their verdicts, by study."""
-    tested = {line["claim"]: line | {"page": item["page"]} for item in data for line in item.get("claims", [])}
+    tested = lines_by_claim(data)
     counts = dict.fromkeys(verdicts.KINDS, 0)
     parts = []
     for study in published.STUDIES:

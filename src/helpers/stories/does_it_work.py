@@ -38,16 +38,17 @@ def published_means() -> Fragment:
                       "dagger marks a significant difference from BM25 in a paired t-test.")
 
 
-def models(study: ListwiseReranker, sections: ListwiseReranker, seeds: Sequence[int]) -> dict[str, list[Listwise]]:
+def models(study: ListwiseReranker, sections: ListwiseReranker, seeds: Sequence[int],
+           section_seeds: Sequence[int]) -> dict[str, list[Listwise]]:
     """Models by the labels that they learn from, over seeds of head and order.
 
     `documents`: the study's; windows of documents, relevant if their document is (Steensland 2021, section 4.1.2). `sections`:
     passages that are judged so themselves, where the collection has them. `none`: the warm-up that both go on from.
     """
     whole = replace(study, unit="document", words=WORDS, overlap=OVERLAP)
-    labels = {STUDYS: whole, **({SECTIONS: sections} if sections.unit == "passage" else {})}
-    made: dict[str, list[Listwise]] = {name: [replace(model, seed=seed) for seed in seeds]
-                                       for name, model in labels.items()}
+    made: dict[str, list[Listwise]] = {STUDYS: [replace(whole, seed=seed) for seed in seeds]}
+    if sections.unit == "passage":
+        made[SECTIONS] = [replace(sections, seed=seed) for seed in section_seeds]
     return made | ({NONE: [study.start]} if study.start else {})
 
 

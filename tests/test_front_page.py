@@ -1,0 +1,51 @@
+"""The front page's answer: claims by what became of them, and a picture of each effect."""
+
+import re
+
+import pytest
+
+from helpers.evaluation import published, verdicts
+from helpers.pages import claims
+from press import front_page
+
+MEAN, MAX = "bert-mean-beats-bm25", "bert-max-not-significantly-above-bm25"
+
+
+def line(claim, verdict, mean=0.05, low=0.01, high=0.09):
+    return {"claim": claim, "verdict": verdict, "page": claims.load()[claim].chapter,
+            "pairs": [{"mean": mean, "interval": [low, high]}]}
+
+
+def test_a_study_is_told_by_what_became_of_its_claims():
+    text = front_page.in_words("steensland2021", {MEAN: line(MEAN, verdicts.SUPPORTED), MAX: line(MAX, verdicts.INCONCLUSIVE)})
+    own = [claim for claim in claims.load().values() if claim.study == "steensland2021"]
+    assert 'Held: <a href="chapters/does_it_work.html">BERT-Mean ranks better than BM25</a>.' in text
+    assert f"{len(own)} claims" in text and "Undecided: 1." in text and f"Not tested: {len(own) - 2}," in text
+    assert "Not found" not in text
+
+
+def test_nothing_held_is_said():
+    assert "None held with significance." in front_page.in_words("gao2021", {})
+
+
+def test_the_published_effect_is_the_difference_of_printed_values():
+    claim = claims.load()[MEAN]
+    values = [published.value("steensland2021", "5.1", row, "MRR@10").amount for row in ("BERT-Mean", "BM25")]
+    assert front_page.published_effect(claim) == pytest.approx(values[0] - values[1])
+    assert all(front_page.published_effect(own) is None for own in claims.load().values() if not own.evidence.get("against"))
+
+
+def test_effects_stand_on_one_axis_largest_first():
+    rows = front_page.pictured("steensland2021", {MEAN: line(MEAN, verdicts.CONTRADICTED, -0.1, -0.5, 0.0),
+                                                  MAX: line(MAX, verdicts.SUPPORTED)})
+    assert ["not significantly" in row[0].text.lower() or "Max" in row[0].text for row in rows] == [True, False]
+    picture = rows[1][1].text
+    assert "measured -0.100, from -0.500 to +0.000; published" in picture.replace("−", "-")
+    middle = float(re.search(r'circle cx="([\d.]+)"', picture)[1])
+    assert middle == pytest.approx(6 + 168 * 0.15 / 0.5, abs=0.1)
+    assert picture.count('fill="currentColor"/>') == 2  # the dot, and one arrow at the end that lies beyond
+
+
+def test_effects_in_milliseconds_are_not_pictured():
+    named = next(claim for claim in claims.load().values() if claim.unit)
+    assert front_page.pictured(named.study, {named.id: line(named.id, verdicts.SUPPORTED)}) == []
