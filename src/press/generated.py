@@ -20,8 +20,8 @@ def write_all() -> None:
     data = [item | {"page": page.stem} for page in sorted(paths.CHAPTERS.glob("*.ipynb"))
             if "--" not in page.stem and not page.stem.endswith(".failed") for item in execute.data_of(page)]
     pages = {"findings": front_page.findings(lines_by_claim(data)), "scoreboard": scoreboard(data),
-             "numbers": numbers_page(data), "verdict_rules": inspect.getdoc(verdicts) or "", "calibration": calibration.page(), "divergences": divergences_page(),
-             "bm25": bm25_page(data), "cite": cite.page()}
+             "numbers": numbers_page(data), "verdict_rules": inspect.getdoc(verdicts) or "", "calibration": calibration.page(),
+             "divergences": divergences_page(), "bm25": bm25_page(data), "cite": cite.page()}
     for name, text in pages.items():
         (paths.GENERATED / f"{name}.md").write_text(text, encoding="utf-8")
     compared_page.write_all()
