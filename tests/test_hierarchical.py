@@ -23,7 +23,7 @@ def test_what_was_not_trained_has_no_noise_of_training():
 def test_the_noise_of_one_seed_is_the_known_one_and_says_so():
     noise = training_noise(rows(0.5), rows(0.4, trained=0), "RR@10", known=KNOWN)
     assert (noise.variance, noise.freedom) == (pytest.approx(0.0004), 3)
-    assert "one seed" in noise.said and "0.020" in noise.said and "Seeds" in noise.said
+    assert "one seed" in noise.assumption and "0.020" in noise.said and "Seeds" in noise.said
     assert training_noise(rows(0.5), rows(0.4), "RR@10", known=KNOWN).variance == pytest.approx(0.0008)  # two trainings
 
 
@@ -32,7 +32,7 @@ def test_seeds_variances_are_pooled_over_both_systems_and_the_known_one():
     noise = training_noise(rows(0.48, 0.52), rows(0.39, 0.40, 0.41), "RR@10", known=KNOWN)
     assert noise.freedom == 6
     assert noise.variance == pytest.approx(0.0022 / 6 * (1 / 2 + 1 / 3))
-    assert "one seed" not in noise.said
+    assert "one seed" not in noise.assumption
 
 
 def test_a_lead_of_one_model_over_another_has_the_noise_of_two():
@@ -44,7 +44,7 @@ def test_one_training_put_to_two_uses_is_compared_seed_by_seed():
     noise = training_noise(rows(0.50, 0.60), rows(0.45, 0.53), "RR@10", shared=True, known=KNOWN)
     assert (noise.variance, noise.freedom) == (pytest.approx(0.0001), 1)
     alone = training_noise(rows(0.5), rows(0.4), "RR@10", shared=True, known=KNOWN)
-    assert alone.variance == 0 and "one training" in alone.said
+    assert alone.variance == 0 and "one training" in alone.assumption
 
 
 def test_pretrainings_are_the_upper_level():

@@ -93,7 +93,7 @@ def test_a_claim_of_several_pairs_is_as_weak_as_its_weakest():
 
     assert of("higher", strong, strong).verdict == SUPPORTED
     assert of("higher", strong, weak).verdict == INSIGNIFICANT
-    assert of("higher", strong, weak).found is weak
+    assert of("higher", strong, weak).comparison is weak
     assert of("higher", strong, weak, other).verdict == CONTRADICTED
     assert of("no-difference", found(0.0, -0.005, 0.005), weak).verdict == INCONCLUSIVE
     # beyond the margin with p .03 in one of two: .06 once corrected for having been picked

@@ -36,7 +36,7 @@ class TrainingNoise:
 
     variance: float = 0.0  # of the difference, between trainings
     freedom: float = math.inf  # the degrees of freedom that it was estimated with; infinite if it is known
-    said: str = ""  # in words, what was assumed of it; empty if everything was measured
+    assumption: str = ""  # in words, what was assumed of it; empty if everything was measured
 
 
 QUIET = TrainingNoise()  # of two systems that nothing random was trained for

@@ -144,5 +144,5 @@ def finding(recall: pd.DataFrame, systems: Reranked, dense: str, baseline: str) 
 
 def cost(log: Step, systems: Reranked) -> Fragment:
     """The re-ranker's training, and the scoring of every stage's candidates."""
-    last = {label(stage): found[max(found)] for stage, found in systems.items()}
+    last = {label(stage): by_depth[max(by_depth)] for stage, by_depth in systems.items()}
     return training.cost(dict.fromkeys(last, log), last) if last else page.prose(NOT_RERANKED)

@@ -66,7 +66,7 @@ def explanations_table(systems: Mapping[str, Evaluation]) -> Fragment:
              "bag of words: whole words against stems": (WORDS, PASSAGE),
              "bag of words: a sentence against words": (SENTENCE, WORDS),
              "reading the expansion at all: the query as asked against the expanded one": (ASKED, PASSAGE)}
-    compared = {said: (systems[first], systems[second]) for said, (first, second) in pairs.items()}
+    compared = {name: (systems[first], systems[second]) for name, (first, second) in pairs.items()}
     return compare.differences_table("Two explanations put to the test", compared, MEASURE)
 
 

@@ -105,7 +105,7 @@ def claims_table(questions: Systems, web: Systems, sizes: Sequence[int], backbon
             controls[name] = (systems[CONDENSER, last], systems[MLM, last])
     if {(BACKBONE, last), (CONDENSER, last)} <= set(questions):
         small, *larger = (questions[CONDENSER, size].less(questions[BACKBONE, size]) for size in sizes)
-        pairs["condenser-helps-most-with-little-data"] = dict(zip(("full", "middle"), ((small, each) for each in larger[::-1]),
+        pairs["condenser-helps-most-with-little-data"] = dict(zip(("full", "middle"), ((small, other) for other in larger[::-1]),
                                                                   strict=False))
     if {(CONDENSER, last), (CONTINUED, last)} <= set(web):
         pairs["continued-pretraining-adds-to-condenser"] = (web[CONTINUED, last], web[CONDENSER, last])

@@ -35,15 +35,15 @@ def matrix(fused: Fused, table: str, measure: str = "") -> Fragment:
         cells = []
         for b in names:
             system = base if a == b else fused.merged[a, b]
-            mean, said = system.mean(measure).mean, published_value(table, a, b) if comparable or table == RECALL else None
+            mean, entry = system.mean(measure).mean, published_value(table, a, b) if comparable or table == RECALL else None
             mark = "†" if corrected.get((a, b), 1.0) < verdicts.ALPHA else ""
             change = "" if a == b else f" ({percent(mean, base.mean(measure).mean)})"
             shown = measured(plain(mean) + mark + change, system)
-            cells.append(with_interval(shown, f"study {printed(said, 'change')}") if said else shown)
-            if said is not None:
-                verdict = row_verdict(said, published_value(table, a, a), tests.get((a, b)), corrected.get((a, b)))
+            cells.append(with_interval(shown, f"study {printed(entry, 'change')}") if entry else shown)
+            if entry is not None:
+                verdict = row_verdict(entry, published_value(table, a, a), tests.get((a, b)), corrected.get((a, b)))
                 word = None if verdict is None else verdict.verdict if comparable else verdicts.INCOMPARABLE
-                data.append(table_value(said, measure, mean, system.source, word))
+                data.append(table_value(entry, measure, mean, system.source, word))
         rows.append([label(a), *cells])
     below = ("and the study's value below" if comparable else f"and the study's {TABLES[table]} below, not comparable"
              if table == RECALL else f"in place of the study's {TABLES[table]}")
@@ -148,9 +148,9 @@ def finding(fused: Fused, tests: Mapping[Any, tuple[Paired, float]]) -> Fragment
     if not fused.ranks:
         return page.prose("One first stage alone has nothing to be merged with.")
     names, text = {RRF: "reciprocal rank fusion", SUM: "the weighted sum"}, []
-    for method, said in names.items():
+    for method, words in names.items():
         sure = [test.difference.mean for (_, name), (test, p) in tests.items() if name == method and p < verdicts.ALPHA]
-        text.append(f"Against the merge in its better order, {said} has a significantly higher {fused.measure} for "
+        text.append(f"Against the merge in its better order, {words} has a significantly higher {fused.measure} for "
                     f"{sum(d > 0 for d in sure)} of {len(fused.ranks)} pairs and a significantly lower one for "
                     f"{sum(d < 0 for d in sure)} (Holm's correction).")
     kinds = [(f"merged, {label(pair[0])} first", pair, system) for pair, system in fused.merged.items()]

@@ -136,8 +136,8 @@ def why_untrained(systems: Systems, sizes: Sequence[int], measure: str, bar: Eva
 
 def sure_sign(system: Evaluation, other: Evaluation, measure: str) -> int:
     """1 for a system that is significantly above another, -1 for one that is below, 0 for neither."""
-    found = system.against(other, measure)
-    return int(np.sign(found.difference.mean)) if found.p_permutation < ALPHA else 0
+    comparison = system.against(other, measure)
+    return int(np.sign(comparison.difference.mean)) if comparison.p_permutation < ALPHA else 0
 
 
 def scored(system: Evaluation, measure: str) -> str:

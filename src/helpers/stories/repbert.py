@@ -23,11 +23,11 @@ BESIDE = {"untrained": "itself before the training", "minilm": "the backbone com
 
 def settings_table(model: BiEncoder, log: Mapping[str, Any]) -> Fragment:
     """The study's settings beside this training's, and what each saw."""
-    found = backbones.resolve(model.backbone)
-    config = backbones.configuration(found)
+    backbone = backbones.resolve(model.backbone)
+    config = backbones.configuration(backbone)
     pairs = log["queries"] * model.epochs
     here = {
-        "encoder layers": config.num_hidden_layers if found.layers is None else len(found.layers),
+        "encoder layers": config.num_hidden_layers if backbone.layers is None else len(backbone.layers),
         "vector dimension": config.hidden_size, "maximum query length": model.query_length,
         "maximum document length": model.max_length, "batch size": model.batch_size, "gradient accumulation steps": 1,
         "training steps": f"{count(log['steps'])}", "query-document pairs seen": count(pairs),
@@ -59,9 +59,9 @@ def finding(systems: Mapping[str, Evaluation], log: Mapping[str, Any]) -> Fragme
     text = [f"RepBERT against BM25: RR@10 {effect(trained.against(systems['bm25'], 'RR@10'))}.",
             f"On held-out queries its loss goes from {plain(losses.iloc[0], 4)} to {plain(losses.iloc[-1], 4)} over "
             f"{count(log['steps'])} steps."]
-    for stage, said in BESIDE.items():
+    for stage, words in BESIDE.items():
         if stage in systems:
             recall = recall_of(trained)
-            text.append(f"Against {said}: RR@10 {effect(trained.against(systems[stage], 'RR@10'))}, {recall} "
+            text.append(f"Against {words}: RR@10 {effect(trained.against(systems[stage], 'RR@10'))}, {recall} "
                         f"{effect(trained.against(systems[stage], recall))}.")
     return page.prose(*text)

@@ -63,8 +63,8 @@ def predicted(train: Step, test: Step, spec: str, seed: int, weights: Step | Non
 
 def _systems(predictions: Mapping[tuple[str, int], list[list[Step]]], truth: Step) -> dict[tuple[str, int], Correlation]:
     names = {f"{start}, {size or 'all'}": (start, size) for start, size in predictions}
-    found = correlations(rank_correlations({name: predictions[place] for name, place in names.items()}, truth))
-    return {place: found[name] for name, place in names.items()}
+    by_name = correlations(rank_correlations({name: predictions[place] for name, place in names.items()}, truth))
+    return {place: by_name[name] for name, place in names.items()}
 
 
 def sections(starts: Starts, spec: str, collection: str, sizes: Sequence[int], triplets: int, tested: int,
