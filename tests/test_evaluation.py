@@ -79,7 +79,7 @@ def test_a_system_on_some_of_its_queries():
 
 def test_two_parts_of_a_system_are_compared_unpaired():
     whole = of_values([0.9, 0.8, 0.7, 0.1, 0.2], "a")
-    found = whole.on(["q0", "q1", "q2"]).unpaired_against(whole.on(["q3", "q4"]), "RR@10")
-    assert found.difference.mean == pytest.approx(0.65)
-    assert found.p_permutation == pytest.approx(0.2)  # one of ten choices is as extreme, on one side
-    assert found.sizes == (3, 2)
+    comparison = whole.on(["q0", "q1", "q2"]).unpaired_against(whole.on(["q3", "q4"]), "RR@10")
+    assert comparison.difference.mean == pytest.approx(0.65)
+    assert comparison.p_permutation == pytest.approx(0.2)  # one of ten choices is as extreme, on one side
+    assert comparison.sizes == (3, 2)

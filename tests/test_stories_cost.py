@@ -80,8 +80,8 @@ def test_the_figure_names_every_model():
 @pytest.mark.parametrize("distil, verdict", [((0.4, 0.5, 0.4, 0.5, 0.4, 0.5), SUPPORTED),
                                              ((0.9, 1.0, 0.9, 1.0, 0.9, 1.0), CONTRADICTED), ((0.8,) * 6, EQUIVALENT)])
 def test_the_claim_compares_rounds(distil, verdict):
-    found = cost.claims_table(costs(distil=distil))
-    (line,) = found.data["claims"]
+    judged = cost.claims_table(costs(distil=distil))
+    (line,) = judged.data["claims"]
     assert (line["claim"], line["verdict"], line["key"]) == (cost.CLAIM, verdict, KEY)
     assert "6 rounds; margin 1.000" in line["evidence"]
 
@@ -96,13 +96,13 @@ def test_the_claim_needs_both_models_and_two_rounds(changed, reason):
 
 
 def test_a_model_is_measured_once_and_shapes_come_first():
-    found = cost.costs(["packaged", "BERT", "packaged", "ALBERT"], 8, 64, 6, 1, 2, 1, "fp32", ["cpu", "cuda"])
-    assert found.names == ["BERT", "ALBERT", "packaged"]
-    assert list(found.time) == list(found.memory) == list(found.training) == ["cpu", "cuda"]
-    assert found.time["cuda"].arguments["device"] == "cuda"
-    assert found.time["cpu"].arguments["shapes"] == ["BERT", "ALBERT"]
-    assert list(cost.all_steps(found)) == ["inference, cpu", "inference, cuda", "training, cpu", "training, cuda", "memory, cpu",
-                                           "memory, cuda"]
+    result = cost.costs(["packaged", "BERT", "packaged", "ALBERT"], 8, 64, 6, 1, 2, 1, "fp32", ["cpu", "cuda"])
+    assert result.names == ["BERT", "ALBERT", "packaged"]
+    assert list(result.time) == list(result.memory) == list(result.training) == ["cpu", "cuda"]
+    assert result.time["cuda"].arguments["device"] == "cuda"
+    assert result.time["cpu"].arguments["shapes"] == ["BERT", "ALBERT"]
+    assert list(cost.all_steps(result)) == ["inference, cpu", "inference, cuda", "training, cpu", "training, cuda", "memory, cpu",
+                                            "memory, cuda"]
 
 
 def test_an_unknown_model_is_refused():
@@ -191,8 +191,8 @@ def test_the_effect_of_every_index_is_against_exact_search():
 
 
 def test_an_index_must_stay_faster_at_every_larger_size():
-    found = searched(hnsw=(500.0, 10.0))
-    assert "at no size up to 1,000 surely faster" in ranking.faster_from(found, HNSW, 0.95)
+    systems = searched(hnsw=(500.0, 10.0))
+    assert "at no size up to 1,000 surely faster" in ranking.faster_from(systems, HNSW, 0.95)
     assert "from 100 vectors on" in ranking.faster_from(searched(hnsw=(500.0, 30.0)), HNSW, 0.95)
 
 
