@@ -223,7 +223,7 @@ def test_a_run_is_the_brute_force_over_the_embeddings(tiny, passages, store):
 
 
 @pytest.mark.slow
-def test_the_untouched_backbone_agrees_with_sentence_transformers(tiny, passages, store):
+def test_the_zero_shot_backbone_agrees_with_sentence_transformers(tiny, passages, store):
     from sentence_transformers import SentenceTransformer
 
     bed = Testbed(str(passages))

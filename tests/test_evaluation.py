@@ -61,7 +61,7 @@ def test_rows_of_the_study_that_were_not_measured_are_shown_as_not_run():
     assert shown.html.index("BERT-Mean") < shown.html.index("BERT-Max")
     assert "not run" in shown.html[shown.html.index("BERT-Max"):]
     assert "0.560" in shown.html  # the published value all the same
-    assert "effects against ranker = BM25" in shown.html
+    assert "effects compared with ranker = BM25" in shown.html
     assert [line["row"] for line in shown.data["values"]] == ["BM25", "BERT-Mean"]
     part = against_published("steensland2021", "5.1", "MRR@10", "RR@10", systems, "BM25", whole=False)
     assert "BERT-Max" not in part.html and "BERT-Mean" in part.html

@@ -139,7 +139,7 @@ def test_the_permutation_p_of_two_groups_by_hand():
     comparison = unpaired([4.0, 5.0], [1.0, 2.0, 3.0])
     assert comparison.p_permutation == pytest.approx(0.2)
     assert comparison.difference.mean == pytest.approx(2.5)
-    assert (comparison.sizes, comparison.queries) == ((2, 3), "2 against 3")
+    assert (comparison.sizes, comparison.queries) == ((2, 3), "2 and 3")
 
 
 def test_the_permutation_p_of_two_groups_is_that_of_all_choices():

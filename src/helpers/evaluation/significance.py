@@ -195,7 +195,7 @@ def unpaired(values: ArrayLike, others: ArrayLike) -> Unpaired:
                                permutation_type="independent", n_resamples=PERMUTATIONS, batch=BLOCK,
                                rng=np.random.default_rng(SEED)).pvalue
     error = math.sqrt(float(first.var(ddof=1)) / first.size + float(second.var(ddof=1)) / second.size)
-    return Unpaired(*intervals(mean, draws), math.nan, float(p), f"{first.size} against {second.size}", error,
+    return Unpaired(*intervals(mean, draws), math.nan, float(p), f"{first.size} and {second.size}", error,
                     sizes=(first.size, second.size))
 
 

@@ -223,6 +223,6 @@ def published_evidence(claim: Claim) -> str:
     if where.get("against"):
         second = published.value(study, where.get("against_table") or where["table"], where["against"],
                                  where.get("against_column") or where["column"])
-        text += f" against {second.shown}{second.mark}"
+        text += f" compared with {second.shown}{second.mark}"
     significance = {True: ", significant", False: ", not significant", None: ", not tested"}[claim.significant]
     return f"{text} {first.measure.replace('_', ' ')} ({first.where}{significance})"

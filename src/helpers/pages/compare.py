@@ -56,10 +56,10 @@ def against_published(study: str, number: str, column: str, measure: str, system
                      "measured": mean.mean, "key": system.source.key, "verdict": verdict.verdict if verdict else None})
     records += [{rows_are: row, "published": published_cell(entry, published_base), "verdict": verdict_badge(verdicts.NOT_RUN)}
                 for row, entry in known.items() if whole and row not in systems]
-    against = baseline if rows_are == "system" else f"{rows_are} = {baseline}"
+    compared = baseline if rows_are == "system" else f"{rows_are} = {baseline}"
     beside = f", here {measure}" if measure.startswith("R@") and all(entry.measure != measure for entry in known.values()) else ""
     caption = (f"{published.published_name(study)}, table {number}: {column}, published and measured{beside} "
-               f"(effects against {against}, 95 % intervals)")
+               f"(effects compared with {compared}, 95 % intervals)")
     return page.records_table(caption, records, values=data)
 
 
