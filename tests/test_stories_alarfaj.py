@@ -17,12 +17,12 @@ from helpers.evaluation.verdicts import CONTRADICTED, EQUIVALENT, NOT_RUN, SUPPO
 from helpers.pages import compare, plots
 from helpers.reranking.aggregation import reranked
 from helpers.steps import step
-from helpers.stories import alarfaj, broad_topics, feedback, first_passage, longformer
+from helpers.stories import alarfaj, feedback, first_passage, longformer
 from helpers.stories import pipeline as pipeline_story
 from helpers.stories.alarfaj import BERT, BM25, FULL, JUST, PASSAGE, Settings, row
 from helpers.systems.pipeline import Feedback
 from helpers.systems.testbed import Testbed
-from tables import caption, cells, effects, evidence, text_of, verdicts_of
+from tables import caption, cells, evidence, text_of, verdicts_of
 from toys import ESCAPED, HOSTILE, Bed, Value, of_values, run_of, system
 
 # ---- what the chapters share ----
@@ -202,7 +202,7 @@ def test_the_whole_document_is_judged_against_the_longest_first_passage(whole, p
 
 def test_every_other_system_is_compared_with_the_longest_first_passage():
     shown = first_passage.differences(ways(whole=0.25, passage=0.125, short=0.125), [64, 128])
-    assert caption(shown) == "Against BERT, first 128 tokens (FirstP)"
+    assert caption(shown) == "Compared with BERT, first 128 tokens (FirstP)"
     rows = {row[0]: row[1:] for row in cells(shown)[1:]}
     assert list(rows) == [BM25, first_passage.first(64), first_passage.MAX, first_passage.LONG]
     assert [row[2][:6] for row in rows.values()] == ["−0.125", "+0.000", "−0.125", "+0.125"]
@@ -349,16 +349,6 @@ def test_the_time_of_scoring_is_that_of_the_step_that_scored():
         (BM25, "0.250", ""), (row(512), "0.500", "2 min"), (row(1024), "0.500", "")]
 
 
-@pytest.mark.parametrize("cost, words", [
-    (timed(l256=(2.0, 1.0), l512=(1.0, 2.0), l1024=(1.0, 4.0)), "faster than full attention from 512 tokens on"),
-    (timed(l256=(1.0, 2.0), l512=(2.0, 1.0), l1024=(1.0, 4.0)), "faster than full attention from 1,024 tokens on"),
-    (timed(l256=(1.0, 2.0), l512=(1.0, 2.0)), "faster than full attention from 256 tokens on"),
-    (timed(l256=(1.0, 2.0), l512=(2.0, 1.0)), "At the longest input that was timed full attention is still the faster one."),
-    (timed(l256=(1.0, 1.0)), "full attention is still the faster one")])
-def test_longformer_is_faster_from_the_length_after_which_it_always_is(cost, words):
-    assert words in longformer.faster_from(cost)
-
-
 @pytest.mark.slow  # reads the tokenizer
 def test_lengths_of_documents_are_word_pieces_with_their_titles(folder, store):
     from helpers.networks.backbone import resolve
@@ -412,8 +402,8 @@ def test_recall_must_rise_with_either_index(full, passage, verdict):
 
 def test_feedback_for_bm25_alone_is_compared_with_bm25():
     rows = cells(feedback.classical_table(fed(bm25=0.125, bo1=0.25)))[1:]
-    assert rows == [["BM25 + Bo1 against BM25", "0.500", "0.375", "+0.125 [+0.125, +0.125]", "< 0.001 0.016"],
-                    ["BM25 + RM3 against BM25", "0.250", "0.375", "−0.125 [−0.125, −0.125]", "< 0.001 0.016"]]
+    assert rows == [["BM25 + Bo1 and BM25", "0.500", "0.375", "+0.125 [+0.125, +0.125]", "< 0.001 0.016"],
+                    ["BM25 + RM3 and BM25", "0.250", "0.375", "−0.125 [−0.125, −0.125]", "< 0.001 0.016"]]
 
 
 def test_rm3_has_as_many_documents_and_terms_as_bo1(monkeypatch):
@@ -509,7 +499,6 @@ def test_without_added_terms_there_are_no_shares(monkeypatch):
     shares = shares_of(monkeypatch, weights_of(("q1", "bread", 1.0, False)), weights_of(("q1", "bread", 1.0, False)))
     assert all(values.empty for values in shares.values())
     assert cells(feedback.seen_table(shares))[1:] == []
-    assert "first words" not in feedback.finding(fed(), shares).markdown
 
 
 def moved(*changes):
@@ -568,7 +557,6 @@ def test_the_chapter_on_feedback_runs_on_a_tiny_collection(folder, store):
     systems = alarfaj.evaluations(bed, feedback.pipelines(settings)) | {feedback.RM3: feedback.rm3(bed, settings)}
     assert all(len(system.values) == 3 and system.values.loc["q3"].sum() == 0 for system in systems.values())
     assert len(cells(feedback.explanations_table(systems))) == 7
-    assert "nDCG@10" in feedback.finding(systems, shares).markdown
 
 
 # ---- broad topics ----
@@ -611,22 +599,8 @@ def test_sorted_differences_say_who_gains_and_who_loses():
 
 # ---- findings ----
 
-@pytest.mark.parametrize("finding, stated, words", [
-    (lambda: pipeline_story.finding({BERT: system(0.25, shifts={"P@10": 0.5, "RR@10": 0.0}),
-                                     BM25: system(shifts={"RR@10": 0.125})}), "+0.500 +0.250 −0.125", []),
-    (lambda: first_passage.finding(ways(whole=0.25, best=0.125), None, [64, 128]), "+0.250 +0.125", []),
-    (lambda: first_passage.finding(ways(), pd.Series([0.25] * 8, [f"q{n}" for n in range(8)]), [128]), "+0.000 +0.000",
-     ["0.250 [0.250, 0.250] of its document", "(permutation p 0.008)", "For a share of 1.000"]),
-    (lambda: longformer.finding(of_lengths(bm25=0.125, bert=0.5, l512=0.5, l1024=0.25, l2048=0.25),
-                                {512: 512, 1024: 1024, 2048: 1024}, timed(l256=(1.0, 2.0))), "−0.250 +0.125 −0.250",
-     ["From 512 to 1,024 tokens", "from 256 tokens on."]),
-    (lambda: longformer.finding(of_lengths(l128=0.25), {128: 128}, timed(l256=(1.0, 2.0))), "+0.250 +0.250", []),
-    (lambda: feedback.finding(fed(bm25=0.125, bo1=0.25, bert=0.25, full=0.0, passage=0.125, just=0.375, asked_again=0.25),
-                              {"full index": pd.Series([0.5, 1.0])}), "+0.125 −0.250 −0.125 +0.125 +0.000", ["0.750"]),
-    (lambda: broad_topics.finding(*({name: system(shift) for name, shift in zip((BM25, BERT, FULL), shifts, strict=True)}
-                                    for shifts in ((0.0, 0.25, 0.125), (0.25, 0.125, 0.5)))), "+0.250 −0.125",
-     [f"the highest mean is that of {BERT}", f"the highest mean is that of {FULL}"])])
-def test_a_finding_states_the_differences_of_its_systems_in_order(finding, stated, words):
-    text = finding().markdown
-    assert effects(text) == stated
-    assert [word for word in words if word not in text] == []
+def test_the_finding_on_places_gives_their_mean_and_its_p():
+    text = first_passage.finding(pd.Series([0.25] * 8, [f"q{n}" for n in range(8)])).markdown
+    assert [words for words in ("0.250 [0.250, 0.250] of its document", "(permutation p 0.008)", "For a share of 1.000")
+            if words not in text] == []
+    assert "cannot be tested" in first_passage.finding(None).markdown

@@ -247,10 +247,6 @@ def test_nothing_re_ranked_is_said_everywhere():
     assert "nothing is re-ranked" in depth.table({}, "bm25").markdown
     assert "nothing is re-ranked" in depth.figure({}).markdown
     assert verdicts_of(depth.claims_table({}, "repbert", "bm25", HUB)) == {SMALL: NOT_RUN, DEEP: NOT_RUN}
-    recall = pd.DataFrame({"bm25": [0.1, 0.9], "repbert": [0.2, 0.8]}, index=[5, 50])
-    text = depth.finding(recall, {}, "repbert", "bm25").markdown
-    assert "At depth 5 recall is highest for RepBERT (0.200), at depth 50 for BM25(Anserini) (0.900)." in text
-    assert "re-ranking" not in text
 
 
 # ---- mismatch ----
@@ -447,35 +443,12 @@ def test_both_orders_of_a_pair_come_from_one_step(monkeypatch):
 
 # ---- findings ----
 
-MERGED = fusions_of(repbert=(0.25, 0.0), repbert_bm25=(0.25, 0.0), rank_bm25_repbert=(0.5, 0.0), sum_bm25_repbert=(0.0, 0.0))
-
-
-@pytest.mark.parametrize("finding, stated, words", [
-    (lambda: repbert_story.finding({"bm25": system(), "repbert": system(0.25, 0.125), "untrained": system(0.125),
-                                    "minilm": system(0.5)}, LOG), "+0.250 +0.125 +0.125 −0.250 +0.125", ["0.0080 to 0.0060"]),
-    (lambda: first_stage.finding({"bm25": system(label="BM25"), "deepct": system(0.125, label="DeepCT"),
-                                  "repbert": system(0.25, label="RepBERT")}), "+0.125 +0.250 +0.125 +0.000",
-     ["that of RepBERT, 0.500"]),
-    (lambda: depth.finding(pd.DataFrame({"bm25": [0.1], "repbert": [0.2]}, index=[5]), by_depth(
-        bm25=(0.0, 0.0, 0.25), deepct=(0.0, 0.0, 0.5), repbert=(0.5, 0.0, 0.375)), "repbert", "bm25"), "+0.500 +0.125 −0.375",
-     ["DeepCT, stands at 0.750, RepBERT at 0.625."]),
-    (lambda: mismatch.finding({"bm25": factor_step(*[1.0] * 8), "deepct": factor_step(*[0.5] * 8),
-                               "repbert": factor_step(*[0.25] * 8)}, crossing(0.0, 0.25), "repbert", "bm25", 2),
-     "+0.250 −0.125 +0.375", ["RepBERT 0.250, DeepCT 0.500."]),
-    (lambda: fusion.finding(MERGED, fusion.against_merge(MERGED, "RR@10")), "+0.250",
-     ["1 of 3 pairs and a significantly lower one for 0", "0 of 3 pairs and a significantly lower one for 1"])])
-def test_a_finding_states_the_differences_of_its_systems_in_order(finding, stated, words):
-    text = finding().markdown
-    assert effects(text) == stated
-    assert [word for word in words if word not in text] == []
+def test_the_finding_on_the_mismatch_is_the_interaction():
+    assert effects(mismatch.finding(crossing(0.0, 0.25), "repbert", "bm25").markdown) == "+0.375"
+    assert "re-ranks nothing" in mismatch.finding({}, "repbert", "bm25").markdown
 
 
 def test_the_recall_without_the_cut_stands_beside_the_studys():
     text = fusion.uncut_sentence(fusions_of(), "repbert", "bm25", 100).markdown
     assert "0.250 after it and 0.625 without it" in text  # R@200 of the uncut list
     assert "0.967 and 0.980" in text
-
-
-@pytest.mark.parametrize("shift, words", [(0.25, "cure helps."), (-0.25, "does harm here"), (0.0, "told from chance")])
-def test_the_cure_is_judged_where_repberts_candidates_are_read(shift, words):
-    assert words in mismatch.cure(system(shift), system())

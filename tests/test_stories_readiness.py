@@ -224,27 +224,8 @@ def test_missing_benchmark_files_are_known_by_their_digest_and_asked_for_when_ne
 # ---- the pre-training's page ----
 
 
-@pytest.mark.parametrize(("after", "control", "expected"), [
-    (0.3, 0.0, "puts the text into [CLS]"), (0.3, 0.3, "cannot be told from"), (0.0, 0.0, "did not make"),
-    (-0.2, 0.0, "did not make"), (0.3, None, "puts the text into [CLS]")])
-def test_what_the_head_did_is_said_against_backbone_and_control(after, control, expected):
-    systems = {f"{BACKBONE}, [CLS]": system(), f"{CONDENSER}, [CLS]": system(after)}
-    if control is not None:
-        systems[f"{MLM}, [CLS]"] = system(control)
-    assert expected in condenser.finding(systems).markdown
-
-
 def test_settings_stand_beside_the_studys():
     counts = dict.fromkeys(("texts", "tokens", "steps", "parameters", "parameters_in_training"), 1000)
     table = condenser.settings_table(Pretraining(backbone="packaged:0,1,2", epochs=5), counts)
     rows = {row[0]: row[1:] for row in cells(table)[1:]}
     assert rows["late layers"] == ["6", "2"] and rows["epochs"] == ["8", "5"] and rows["head layers"] == ["2", "2"]
-
-
-@pytest.mark.parametrize("leads, words", [
-    ([0.2, 0.1, 0.0], "significant with 250 queries and 1,000 queries; with all 2,000 queries it is not any more."),
-    ([0.2, 0.1, 0.05], "it has not closed"), ([0.0, 0.0, 0.0], "no gap to close"),
-    ([-0.2, 0.0, 0.0], "against + Condenser (250 queries)")])
-def test_the_lead_closes_stays_or_was_never_there(leads, words):
-    assert words in readiness.gap_sentence(grid(cd=leads), SIZES, "RR@10")
-    assert readiness.gap_sentence(grid(), SIZES, "RR@10") == ""  # a starting point that is left out is not spoken of

@@ -9,14 +9,13 @@ from helpers.evaluation import published
 from helpers.networks import backbone
 from helpers.pages import page, plots
 from helpers.pages.fragments import Fragment
-from helpers.pages.numbers import count, plain, seconds
+from helpers.pages.numbers import count, seconds
 from helpers.steps import Step
-from helpers.stories.readiness import STUDY, sure_sign
+from helpers.stories.readiness import STUDY
 from helpers.stories.training import curve
-from helpers.stories.wording import joined
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.evaluated import Evaluation, evaluate
-from helpers.systems.starting_points import BACKBONE, CONDENSER, MLM, Pretraining
+from helpers.systems.starting_points import Pretraining
 from helpers.systems.testbed import Testbed
 
 MEASURES = ("RR@10", "R@100")
@@ -58,18 +57,6 @@ def right_figure(logs: Mapping[str, dict[str, Any]]) -> Fragment:
                         "Masked word pieces of held-out texts that the late states guess right.")
 
 
-def head_sentence(logs: Mapping[str, dict[str, Any]]) -> Fragment:
-    """What the losses say of both parts, and of the control."""
-    late, head = (curves(logs, key)[CONDENSER] for key in ("eval_late", "eval_head"))
-    text = [f"At the start a masked piece costs {plain(late.iloc[0], 2)} nats, about as much as a blind guess: the backbone "
-            "comes without an output for words, so it was made new, tied to the table of embeddings.",
-            f"At the end it costs {plain(late.iloc[-1], 2)} from the late states and {plain(head.iloc[-1], 2)} from the head."]
-    if MLM in logs:
-        control = curves(logs, "eval_late")[MLM]
-        text.append(f"Without the head the late states end at {plain(control.iloc[-1], 2)} after as many steps.")
-    return page.prose(*text)
-
-
 def searched(starts: Mapping[str, Step | None], spec: str, bed: Testbed, max_length: int) -> dict[str, Evaluation]:
     """What each starting point finds before any fine-tuning, by its [CLS] states and by their mean, compared by cosines."""
     systems = {}
@@ -80,26 +67,6 @@ def searched(starts: Mapping[str, Step | None], spec: str, bed: Testbed, max_len
                             start=weights).run(bed, 100)
             systems[label] = evaluate(label, run.value(), bed, MEASURES, run)
     return systems
-
-
-def finding(systems: Mapping[str, Evaluation]) -> Fragment:
-    """Whether the pre-training put texts into [CLS], before any fine-tuning."""
-    measure = MEASURES[1]
-    before, after, control = (systems.get(f"{start}, [CLS]") for start in (BACKBONE, CONDENSER, MLM))
-    if before is None or after is None:
-        return page.prose("These parameters leave out the backbone or Condenser.")
-    told = {name: plain(system.mean(measure).mean) for name, system in systems.items() if name.endswith("[CLS]")}
-    text = ["Before any fine-tuning, this share of the relevant passages is among the first hundred by [CLS] states alone: "
-            + joined([f"{value} ({name.removesuffix(', [CLS]')})" for name, value in told.items()]) + "."]
-    better = sure_sign(after, before, measure) > 0
-    if better and (control is None or sure_sign(after, control, measure) > 0):
-        text.append("The head does what it is made for: it puts the text into [CLS].")
-    elif better:
-        text.append("Condenser is ahead of the backbone, but not of masked words alone: what the head adds cannot be told from "
-                    "what pre-training does by itself.")
-    else:
-        text.append("So small a pre-training did not make the backbone's [CLS] states better vectors.")
-    return page.prose(*text)
 
 
 def cost(logs: Mapping[str, Step]) -> Fragment:

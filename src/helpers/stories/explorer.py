@@ -142,16 +142,3 @@ def by_label(content: Mapping[str, Any]) -> Fragment:
 def link(text: str, shown: Mapping[str, str]) -> str:
     """A link to the explorer, which then shows what the names and values of its address say."""
     return f'<a href="#nr-explorer" data-explore="{escape(urlencode(shown))}">{escape(text)}</a>'
-
-
-def finding(content: Mapping[str, Any]) -> Fragment:
-    """The chapter's last words: how often which ranking is the better one."""
-    queries, depth, known = by_outcome(content), count(content["depth"]), count(content["systems"][0][1])
-    missed = queries[f"{FIRST} missed it"]
-    rescued = sum(reciprocal(content, query, THIRD) > 0 for query in missed)
-    return page.prose(
-        *(f"Within the first {depth} passages {name} places the answer to {count(len(queries[f'{name} helped']))} queries higher "
-          f"than {FIRST} and that to {count(len(queries[f'{name} hurt']))} lower." for name in (SECOND, THIRD)),
-        f"{FIRST} has no answer to {count(len(missed))} queries among its first {known} passages, so no re-ranking can show one; "
-        f"{THIRD} shows it for {count(rescued)} of them.",
-        f"No ranking shows an answer to {count(len(queries['no ranking shows it']))} queries.")

@@ -83,13 +83,6 @@ def cost(tasks: Mapping[str, tuple[SearchTask, Mapping[str, Step | None]]], size
         for name, start, log in logs), numeric_from=2)
 
 
-def finding(questions: Systems, web: Systems, names: Mapping[int, str], web_names: Mapping[int, str]) -> Fragment:
-    """Where the gap stands in both tasks."""
-    return page.prose(f"Open QA: {readiness.gap_sentence(questions, names, HITS[0])}",
-                      f"Web search: {readiness.gap_sentence(web, web_names, RANK[0])}",
-                      readiness.gap_sentence(web, web_names, RANK[0], CONTINUED))
-
-
 def claims_table(questions: Systems, web: Systems, sizes: Sequence[int], backbone: str, bm25: Evaluation,
                  web_bm25: Evaluation) -> Fragment:
     """The verdicts on the study's claims about search; masked words alone are the control of what the head adds.

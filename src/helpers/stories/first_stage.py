@@ -17,7 +17,6 @@ from helpers.steps import Step
 from helpers.stories.model_size import rounds_cell
 from helpers.stories.repbert import ROWS, TABLE
 from helpers.stories.stages import IMPROVED, STUDY, label, recall_of
-from helpers.stories.wording import effect
 from helpers.systems.evaluated import Evaluation
 from helpers.systems.first_stages import FirstStages
 from helpers.systems.testbed import Testbed
@@ -74,7 +73,7 @@ def figure(systems: Mapping[str, Evaluation], latency: Step | None) -> Fragment:
         return page.prose("Published runs cannot be timed.")
     points = pd.DataFrame({"milliseconds per query": [float(np.median(per_query(spent))) for spent in times.values()],
                            "RR@10": [systems[name].mean("RR@10").mean for name in times]}, index=[label(name) for name in times])
-    return plots.points(points, "milliseconds per query", "RR@10", "Effectiveness against latency.")
+    return plots.points(points, "milliseconds per query", "RR@10", "Effectiveness and latency.")
 
 
 def baseline(systems: Mapping[str, Evaluation]) -> str:
@@ -114,18 +113,4 @@ def weights_table(recipes: FirstStages, bed: Testbed, systems: Mapping[str, Eval
         listed = ", ".join(f"{word} {weight:.2f}" for word, weight in zip(weights["word"], weights["weight"], strict=True))
         rows.append([questions[query], texts[doc_id].title or doc_id, linked(listed, heavy), signed(change[query], 2)])
     return page.show_table("Words of largest weight in relevant passages, for the queries that DeepCT moves most",
-                           ("query", "relevant passage", "heaviest words", "RR@10 against BM25"), rows, numeric_from=3)
-
-
-def finding(systems: Mapping[str, Evaluation]) -> Fragment:
-    """The chapter's last words."""
-    sentences = [f"{system.label} against BM25: RR@10 {effect(system.against(systems['bm25'], 'RR@10'))}."
-                 for name, system in systems.items() if name != "bm25"] if "bm25" in systems else []
-    improved = [name for name in IMPROVED if name in systems]
-    if improved and "repbert" in systems:
-        rival = max(improved, key=lambda name: systems[name].mean("RR@10").mean)
-        recall = recall_of(systems["repbert"])
-        sentences.append(f"RepBERT against {label(rival)}: RR@10 {effect(systems['repbert'].against(systems[rival], 'RR@10'))}, "
-                         f"{recall} {effect(systems['repbert'].against(systems[rival], recall))}.")
-    best = max(systems.values(), key=lambda system: system.mean("RR@10").mean)
-    return page.prose(*sentences, f"The highest RR@10 is that of {best.label}, {plain(best.mean('RR@10').mean)}.")
+                           ("query", "relevant passage", "heaviest words", "RR@10 less BM25's"), rows, numeric_from=3)

@@ -122,13 +122,3 @@ def padding_table(step: Step) -> Fragment:
         "read for each", ({"batches": name, "tokens read": count(round(counted[key])),
                            "for each real one": linked(plain(shares[key]), step), "goal": met.get(key, "")}
                           for key, name in BATCHES.items()))
-
-
-def padding_text(step: Step) -> Fragment:
-    """The same in words."""
-    counted = step.value()
-    grouped, at_random, unrounded = (plain(counted[key] / counted["real"]) for key in ("grouped", "random", "unrounded"))
-    return page.prose(f"A training here reads {grouped} tokens for each real one, and would read {unrounded} if the length of a "
-                      "batch were not rounded up to a multiple of eight, as tensor cores like it: the recorded trainings were "
-                      f"made so. In random order it would read {at_random}. "
-                      "BERT scores texts that are packed, so that there is no padding at all.")

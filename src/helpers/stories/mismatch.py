@@ -7,7 +7,6 @@ import pandas as pd
 
 from helpers.data.texts import Texts
 from helpers.evaluation.significance import Paired
-from helpers.evaluation.verdicts import ALPHA
 from helpers.pages import claims, page
 from helpers.pages.compare import corrected_p, difference_cell, mean_cell
 from helpers.pages.fragments import Fragment
@@ -130,32 +129,14 @@ def interaction(systems: Crossed, dense: str, reference: str) -> Paired | None:
     return cured.against(beside, MEASURE)
 
 
-def finding(steps: Mapping[str, Step], systems: Crossed, dense: str, reference: str, depth: int) -> Fragment:
-    """The chapter's last words."""
-    values = systems_at(steps, depth)
-    order = sorted((stage for stage in values if stage != reference), key=lambda stage: values[stage].mean(FACTOR).mean)
-    means = ", ".join(f"{label(stage)} {plain(values[stage].mean(FACTOR).mean)}" for stage in order)
-    text = [f"Consistency with {label(reference)} at depth {depth}, lowest first: {means}."] if order else []
-    if (BM25_NEGATIVES, dense) in systems:
-        most = max(systems[BM25_NEGATIVES, dense])
-        over = {stage: [systems[name, stage][most] for name in (DENSE_NEGATIVES, BM25_NEGATIVES)]
-                for _, stage in systems}
-        text += [f"Over the candidates of {label(stage)} at depth {most}, negatives from RepBERT change {MEASURE} by "
-                 f"{effect(cured.against(base, MEASURE))}." for stage, (cured, base) in over.items()]
-        text.append(cure(*over[dense]))
-        if crossed_over := interaction(systems, dense, reference):
-            text.append("What they change over the one less what they change over the other, on the same queries, is "
-                        f"{effect(crossed_over)}: above zero if the mismatch is what hurts.")
-    return page.prose(*text)
-
-
-def cure(cured: Evaluation, base: Evaluation) -> str:
-    """Whether negatives from RepBERT helped where its candidates are read, in words."""
-    comparison = cured.against(base, MEASURE)
-    if comparison.p_permutation >= ALPHA:
-        return "So the proposed cure makes no difference that could be told from chance."
-    return ("So the proposed cure helps." if comparison.difference.mean > 0 else
-            "So the proposed cure does harm here, even where RepBERT's own candidates are read.")
+def finding(systems: Crossed, dense: str, reference: str) -> Fragment:
+    """The chapter's last words: whether it is the mismatch that hurts."""
+    change = interaction(systems, dense, reference)
+    if change is None:
+        return page.prose(f"This page {NOT_RERANKED}.")
+    return page.prose(
+        f"What negatives from RepBERT change over the candidates of {label(dense)} less what they change over those of "
+        f"{label(reference)}, on the same queries, is {effect(change)} in {MEASURE}: above zero if the mismatch is what hurts.")
 
 
 def cost(trained: Mapping[str, Reranker], systems: Crossed) -> Fragment:

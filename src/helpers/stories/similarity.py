@@ -120,14 +120,6 @@ def beside_the_study(real: Systems, similar: Systems, stsb_sizes: Sequence[int],
     return readiness.beside_the_study(systems, SIMILARITY_TABLE, readiness.columns(given, SIMILARITY_COLUMNS), MEASURE)
 
 
-def finding(similar: Systems, real: Systems, apart: Systems, names: Mapping[str, Mapping[int, str]]) -> Fragment:
-    """Where the gap stands in each task."""
-    told = {"The Almanac's pairs": (similar, "almanac", MEASURE), "The STS benchmark": (real, "stsb", MEASURE),
-            "Sections": (apart, "sections", ACCURACY)}
-    return page.prose(*(f"{task}: {readiness.gap_sentence(systems, names[key], measure)}"
-                        for task, (systems, key, measure) in told.items() if systems))
-
-
 def claims_table(real: Systems, similar: Systems, apart: Systems, stsb_sizes: Sequence[int], sizes: Sequence[int],
                  section_sizes: Sequence[int], backbone: str) -> Fragment:
     """The verdicts on the study's claims about sentences: on the benchmark, or on the Almanac's pairs where it is left out.

@@ -7,7 +7,7 @@ import numpy as np
 
 from helpers.costs import contenders
 from helpers.costs.measurements import GOALS, Measurements, fraction, per_item
-from helpers.costs.timing import TOLERANCE, Spread, spread
+from helpers.costs.timing import Spread
 from helpers.pages import figures, page
 from helpers.pages.compare import with_interval
 from helpers.pages.fragments import Fragment, Html, badge
@@ -166,31 +166,3 @@ def sizes_table(measurements: Measurements) -> Fragment:
             for size, row in beside_published([(speed, None)]).items()]
     return page.show_table(f"Queries a minute, {section['candidates']} candidates each: Steensland (2021), table 5.5, and random "
                            "weights here", (*PUBLISHED_HEADS, "here", "relative", "of the matrix rate"), rows, numeric_from=2)
-
-
-# ---- finding ----
-
-def finding(measurements: Measurements) -> Fragment:
-    """What the measurements say."""
-    text = []
-    for goal in GOALS:
-        if measurements.section(goal.section) is not None:
-            measured = measurements.against_ours(goal.section, goal.slower)
-            text.append(f"{goal.what[0].upper()}{goal.what[1:]}: {plain(measured.median, 2)} times as fast "
-                        f"{interval(measured.low, measured.high, 2)}.")
-    if section := measurements.section("rerank"):
-        reached = [f"{100 * fraction(section, name).median:.0f} % ({name})"
-                   for name in (contenders.CROSS_ENCODER, contenders.CROSS_ENCODER_BEST, contenders.OURS)]
-        text.append(f"Of the rate at which the machine multiplies matrices, re-ranking reaches {joined(reached)}. The mean "
-                    f"measures of its scores drift by {drift_text(section, contenders.OURS)} at most; {TOLERANCE:g} is allowed.")
-        covered = spread(per_item(section, contenders.OURS)).coverage
-        text.append(f"An interval over {section['rounds']} rounds covers the true median in {100 * covered:.0f} % of cases.")
-    if measurements.section("encode"):
-        ratios = [f"{plain(measurements.against_ours('encode', name).median, 2)} times as fast as {name}"
-                  for name in (contenders.SENTENCE_TRANSFORMER, contenders.SENTENCE_TRANSFORMER_BEST)]
-        text.append(f"Encoding is {joined(ratios)}.")
-    if section := measurements.section("search"):
-        ratios = [f"{name} takes {plain(measurements.against_ours('search', name).median, 2)} of Lucene's time"
-                  for name in section["contenders"] if name != contenders.LUCENE]
-        text.append(f"In BM25 search {joined(ratios)}.")
-    return page.prose(*(text or [f"Speed: {NOT_YET}."]))

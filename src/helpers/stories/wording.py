@@ -9,19 +9,8 @@ from helpers.pages.numbers import interval, p_value, signed
 
 def effect(comparison: Paired | Unpaired) -> str:
     """A difference: value, interval, whether it is significant, and p."""
-    d = comparison.difference
-    return (f"{signed(d.mean)} {interval(d.low, d.high, sign=True)} ({significance(comparison)}, permutation p "
-            f"{p_value(comparison.p_permutation)})")
-
-
-def significance(comparison: Paired | Unpaired) -> str:
-    """`significant` or `not significant`, by the permutation test."""
-    return "significant" if comparison.p_permutation < ALPHA else "not significant"
-
-
-def unpaired_effect(comparison: Unpaired) -> str:
-    """A difference of two groups of queries: value, interval, whether it is significant, p, and the groups' sizes."""
-    return f"{effect(comparison)[:-1]}; {comparison.queries} queries)"
+    d, sure = comparison.difference, "significant" if comparison.p_permutation < ALPHA else "not significant"
+    return f"{signed(d.mean)} {interval(d.low, d.high, sign=True)} ({sure}, permutation p {p_value(comparison.p_permutation)})"
 
 
 def joined(words: Sequence[str]) -> str:
