@@ -32,23 +32,23 @@ def of_page(page, claims):
         pairs = [values_of(packed, pair, claim["measure"]) for pair in line["pairs"]]
         if all(moved is not None for moved in pairs):
             tested[line["claim"]] = [numbers(moved, pair["trainings"]) for moved, pair in zip(pairs, line["pairs"], strict=True)]
-    said = {line["claim"]: line["verdict"] for line in lines}
-    family = sorted((claim_p(claims[name]["direction"], found), name) for name, found in tested.items()
-                    if rule(claims[name]) == "difference" and said[name] != "not comparable")
+    verdict_of = {line["claim"]: line["verdict"] for line in lines}
+    family = sorted((claim_p(claims[name]["direction"], comparisons), name) for name, comparisons in tested.items()
+                    if rule(claims[name]) == "difference" and verdict_of[name] != "not comparable")
     holm, highest = {}, 0.0
     for rank, (p, name) in enumerate(family):
         highest = max(highest, min(1.0, (len(family) - rank) * p))
         holm[name] = highest
     rows = []
-    for name, found in tested.items():
-        if said[name] == "not comparable":  # a rule about backbones, not about values: these are checked instead
+    for name, comparisons in tested.items():
+        if verdict_of[name] == "not comparable":  # a rule about backbones, not about values: these are checked instead
             pairs = next(line["pairs"] for line in lines if line["claim"] == name)
-            agree = all(map(same_numbers, found, pairs))
-            rows.append((name, said[name], said[name] if agree else "other values", False))
+            agree = all(map(same_numbers, comparisons, pairs))
+            rows.append((name, verdict_of[name], verdict_of[name] if agree else "other values", False))
             continue
-        each = [judged(claims[name], *one[:3], holm.get(name, min(1.0, len(found) * one[3]))) for one in found]
+        own = [judged(claims[name], *one[:3], holm.get(name, min(1.0, len(comparisons) * one[3]))) for one in comparisons]
         order = ["contradicted", "inconclusive", "equivalent", "same direction, not significant", "supported"]
-        rows.append((name, said[name], min((verdict for verdict, _ in each), key=order.index), any(near for _, near in each)))
+        rows.append((name, verdict_of[name], min((verdict for verdict, _ in own), key=order.index), any(near for _, near in own)))
     return rows
 
 
@@ -82,18 +82,18 @@ def numbers(moved, trainings):
     return mean, low, high, (1 + np.sum(np.abs(flips + noise) >= abs(mean) - 1e-12)) / (1 + DRAWS)
 
 
-def same_numbers(found, pair):
+def same_numbers(values, pair):
     """Whether the difference, its 90 % interval and p are the page's, within the Monte Carlo error of both."""
-    mean, low, high, p = found
+    mean, low, high, p = values
     wide = 0.05 * (high - low) + 1e-4
     return (abs(mean - pair["mean"]) < 1e-4 and abs(low - pair["narrow"][0]) < wide and abs(high - pair["narrow"][1]) < wide
             and abs(p - pair["p"]) < 0.02)
 
 
-def claim_p(direction, found):
+def claim_p(direction, comparisons):
     """One p for the pairs of a claim of a difference: the largest, or for pairs of the other sign their smallest times all."""
-    adverse = [p for mean, *_, p in found if (mean <= 0 if direction == "higher" else mean >= 0)]
-    return len(found) * min(adverse) if adverse else max(p for *_, p in found)
+    adverse = [p for mean, *_, p in comparisons if (mean <= 0 if direction == "higher" else mean >= 0)]
+    return len(comparisons) * min(adverse) if adverse else max(p for *_, p in comparisons)
 
 
 def rule(claim):
@@ -125,10 +125,10 @@ def main(pages):
              if "--" not in file.stem and not file.stem.endswith(".failed")]
     rows = [(file.stem, *row) for file in files for row in of_page(file, claims)]
     wrong = 0
-    for page, name, said, ours, near in rows:
-        agrees = said == ours or (said == "supported, cause not established" and ours == "supported")
+    for page, name, printed, ours, near in rows:
+        agrees = printed == ours or (printed == "supported, cause not established" and ours == "supported")
         wrong += not agrees and not near
-        print(f"{'same' if agrees else 'near' if near else 'DIFFERS':8}{page:20}{name:55}{said} | {ours}")
+        print(f"{'same' if agrees else 'near' if near else 'DIFFERS':8}{page:20}{name:55}{printed} | {ours}")
     print(f"{len(rows)} verdicts recomputed, {wrong} differ")
     return 1 if wrong else 0
 

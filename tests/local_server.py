@@ -16,7 +16,7 @@ class Served:
     cuts: list = field(default_factory=list)  # bytes after which the next answers end early, one after the other
     status: list = field(default_factory=list)  # of the next answers instead of the file
     shift: int = 0  # the server begins so many bytes off the range that was asked for
-    asked: list = field(default_factory=list)  # the Range of each request, "" without
+    requested: list = field(default_factory=list)  # the Range of each request, "" without
     headers: list = field(default_factory=list)
     sent: list = field(default_factory=list)  # bytes of each answer's body
     url: str = ""
@@ -29,8 +29,8 @@ def serving(files):
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self):  # noqa: N802 - the name that http.server calls
-            wanted = self.headers.get("Range", "")
-            served.asked.append(wanted)
+            part = self.headers.get("Range", "")
+            served.requested.append(part)
             served.headers.append(dict(self.headers))
             if served.status:
                 self.send_error(served.status.pop(0))
@@ -39,7 +39,7 @@ def serving(files):
             if content is None:
                 self.send_error(404)
                 return
-            start = int(re.fullmatch(r"bytes=(\d+)-", wanted)[1]) if wanted and served.ranges else 0
+            start = int(re.fullmatch(r"bytes=(\d+)-", part)[1]) if part and served.ranges else 0
             if start and start >= len(content):
                 self.send_error(416)
                 return

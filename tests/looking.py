@@ -90,9 +90,9 @@ def rule(name: str) -> dict[str, Any]:
 def axe(page, options: dict[str, Any], part: str = "document") -> list[str]:
     """axe-core's grave findings on a page, or on some of its elements: `rule | selector | what is wrong`."""
     options |= {"resultTypes": ["violations"], "preload": False}  # it would ask for style sheets, which a page on disk may not
-    found = page.evaluate(f"axe.run({part}, {json.dumps(options)})")
+    result = page.evaluate(f"axe.run({part}, {json.dumps(options)})")
     return [f"{finding['id']} | {' '.join(map(str, node['target']))} | {' '.join(node['failureSummary'].split())}"
-            for finding in found["violations"] if finding["impact"] in GRAVE for node in finding["nodes"]]
+            for finding in result["violations"] if finding["impact"] in GRAVE for node in finding["nodes"]]
 
 
 def local(url: str) -> bool:

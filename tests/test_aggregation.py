@@ -43,9 +43,9 @@ def test_documents_that_were_not_scored_follow_in_their_old_order():
     windows = pd.DataFrame([("q1", "b#0", 0.2), ("q1", "b#1", 0.6), ("q1", "a#0", 0.3)], columns=COLUMNS)
     rows = [("q1", "a", 9.0), ("q1", "b", 8.0), ("q1", "d", 7.0), ("q1", "c", 7.0), ("q2", "a", 1.0)]
     run = pd.DataFrame(rows, columns=COLUMNS)
-    found = reranked.definition.function(windows, "mean", run)
-    assert list(zip(found["query_id"], found["doc_id"], strict=True)) == [
+    result = reranked.definition.function(windows, "mean", run)
+    assert list(zip(result["query_id"], result["doc_id"], strict=True)) == [
         ("q1", "b"), ("q1", "a"), ("q1", "d"), ("q1", "c"), ("q2", "a")]
-    assert found["score"].tolist()[:2] == pytest.approx([0.4, 0.3])
-    assert found.loc[found["query_id"] == "q1", "score"].is_monotonic_decreasing
-    assert found.loc[2:3, "score"].max() < 0.3  # below what the model scored
+    assert result["score"].tolist()[:2] == pytest.approx([0.4, 0.3])
+    assert result.loc[result["query_id"] == "q1", "score"].is_monotonic_decreasing
+    assert result.loc[2:3, "score"].max() < 0.3  # below what the model scored

@@ -43,14 +43,14 @@ def test_p_is_never_zero_and_its_ties_count():
 
 def test_every_pair_has_its_interval_effect_and_corrected_p():
     values = frame(a=RNG.random(12), b=RNG.random(12), c=RNG.random(12))
-    found = all_pairs(values)
-    assert list(zip(found["first"], found["second"], strict=True)) == [("a", "b"), ("a", "c"), ("b", "c")]
-    for pair in found.itertuples():
+    result = all_pairs(values)
+    assert list(zip(result["first"], result["second"], strict=True)) == [("a", "b"), ("a", "c"), ("b", "c")]
+    for pair in result.itertuples():
         moved = (values[pair.first] - values[pair.second]).to_numpy()
         assert pair.difference == mean_interval(moved)
         assert pair.d == cohens_d(moved)
         assert pair.p == paired(values[pair.first], values[pair.second]).p_permutation
-    assert list(found["holm"]) == holm(list(found["p"]))
+    assert list(result["holm"]) == holm(list(result["p"]))
 
 
 @pytest.mark.parametrize("values", [frame(a=[1.0, 2.0]), frame(a=[1.0], b=[2.0])])

@@ -23,10 +23,10 @@ def test_a_query_is_split_into_small_words(query, words):
     assert parse(query).words == words
 
 
-@pytest.mark.parametrize("query, asked, asking", [("what is it", 0, "what"), ("city where who lives", 1, "where"),
+@pytest.mark.parametrize("query, place, word", [("what is it", 0, "what"), ("city where who lives", 1, "where"),
                                                   ("no", None, "")])
-def test_the_first_question_word_is_found(query, asked, asking):
-    assert (parse(query).place, parse(query).word) == (asked, asking)
+def test_the_first_question_word_is_found(query, place, word):
+    assert (parse(query).place, parse(query).word) == (place, word)
 
 
 @pytest.mark.parametrize("word, single", [("cities", "city"), ("wolves", "wolf"), ("foxes", "fox"), ("rivers", "river")])

@@ -102,10 +102,10 @@ def no_network(monkeypatch, tmp_path):
 def test_a_model_that_is_not_here_says_how_to_get_it(no_network, ask):
     with pytest.raises(NetworkNeeded) as caught:
         ask()
-    said = str(caught.value)
-    assert "owner/model at revision abc" in said
-    assert "hf download owner/model --revision abc" in said
-    assert f"models--owner--model that this makes in its cache there into\n  {no_network}" in said
+    text = str(caught.value)
+    assert "owner/model at revision abc" in text
+    assert "hf download owner/model --revision abc" in text
+    assert f"models--owner--model that this makes in its cache there into\n  {no_network}" in text
 
 
 def test_an_unknown_revision_is_a_matter_of_the_network():

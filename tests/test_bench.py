@@ -34,9 +34,9 @@ class Clock:
 
 def test_contenders_take_turns_and_another_one_begins_each_round():
     order = []
-    found = interleave({name: always(lambda name=name: order.append(name)) for name in "abc"}, rounds=3)
+    timings = interleave({name: always(lambda name=name: order.append(name)) for name in "abc"}, rounds=3)
     assert "".join(order) == "abc" + "bca" + "cab" + "abc"
-    assert {name: len(values) for name, values in found.seconds.items()} == {"a": 3, "b": 3, "c": 3}
+    assert {name: len(values) for name, values in timings.seconds.items()} == {"a": 3, "b": 3, "c": 3}
 
 
 def test_the_first_round_does_not_count_and_making_ready_is_not_timed():
@@ -53,9 +53,9 @@ def test_the_first_round_does_not_count_and_making_ready_is_not_timed():
             return work
         return make_ready
 
-    found = interleave({name: contender(name) for name in spent}, rounds=2, clock=clock)
-    assert found.seconds == {"a": [1.0, 2.0], "b": [3.0, 4.0]}
-    assert found.given == {"a": "A", "b": "B"}
+    timings = interleave({name: contender(name) for name in spent}, rounds=2, clock=clock)
+    assert timings.seconds == {"a": [1.0, 2.0], "b": [3.0, 4.0]}
+    assert timings.given == {"a": "A", "b": "B"}
 
 
 def test_waiting_for_a_gpu_is_timed_after_the_work_and_not_before(monkeypatch):
@@ -81,21 +81,21 @@ def test_a_round_at_least():
 def test_the_interval_of_a_median(n, low, high, coverage):
     """By hand: of 5 rounds all lie on one side of the median with probability 2/32; of 9, at most one on one side with 20/512."""
     values = np.random.default_rng(n).permutation(n).tolist()
-    found = spread(values)
-    assert (found.median, found.low, found.high) == (np.median(values), low, high)
-    assert found.coverage == pytest.approx(coverage, abs=1e-6)
+    interval = spread(values)
+    assert (interval.median, interval.low, interval.high) == (np.median(values), low, high)
+    assert interval.coverage == pytest.approx(coverage, abs=1e-6)
 
 
 def test_the_interval_covers_the_median_as_often_as_it_says():
     random = np.random.default_rng(1)
-    found = [spread(random.exponential(size=12).tolist()) for _ in range(4000)]
-    covered = np.mean([one.low <= math.log(2) <= one.high for one in found])
-    assert covered == pytest.approx(found[0].coverage, abs=0.01)
+    interval = [spread(random.exponential(size=12).tolist()) for _ in range(4000)]
+    covered = np.mean([one.low <= math.log(2) <= one.high for one in interval])
+    assert covered == pytest.approx(interval[0].coverage, abs=0.01)
 
 
 def test_a_ratio_is_taken_within_each_round():
-    found = ratio([2.0, 40.0, 9.0], [1.0, 10.0, 3.0])
-    assert (found.median, found.low, found.high) == (3.0, 2.0, 4.0)
+    interval = ratio([2.0, 40.0, 9.0], [1.0, 10.0, 3.0])
+    assert (interval.median, interval.low, interval.high) == (3.0, 2.0, 4.0)
     with pytest.raises(ValueError, match="zip"):
         ratio([1.0], [1.0, 2.0])
 
@@ -107,8 +107,8 @@ def frame(**columns):
 
 
 def test_the_drift_is_that_of_means():
-    found = drift(frame(a=[0.5, 0.7], b=[1.0, 0.0]), frame(a=[0.7, 0.5], b=[0.0, 0.5]))
-    assert found == pytest.approx({"a": 0.0, "b": 0.25})
+    drifts = drift(frame(a=[0.5, 0.7], b=[1.0, 0.0]), frame(a=[0.7, 0.5], b=[0.0, 0.5]))
+    assert drifts == pytest.approx({"a": 0.0, "b": 0.25})
 
 
 def test_another_ranking_fails_loudly():
@@ -191,7 +191,7 @@ def test_sections_are_added_one_by_one(here, monkeypatch):
     assert content["machine"] == here
     assert {name: section["rounds"] for name, section in content["sections"].items()} == {"rerank": 4, "train": 3}
     assert all({"measured", "commit", "versions"} <= set(section) for section in content["sections"].values())
-    assert [found.name for found in paths.BENCH.iterdir()] == [file.name]
+    assert [path.name for path in paths.BENCH.iterdir()] == [file.name]
 
 
 def test_the_file_of_another_machine_is_left_alone(here, monkeypatch):
@@ -251,8 +251,8 @@ def test_a_rate_is_that_of_an_item_and_in_training_of_a_real_token():
 
 
 def test_the_ratio_to_the_books_code():
-    found = measured(rerank=SECTION).against_ours("rerank", contenders.CROSS_ENCODER)
-    assert (found.median, found.low, found.high) == (5.0, 4.0, 6.0)
+    interval = measured(rerank=SECTION).against_ours("rerank", contenders.CROSS_ENCODER)
+    assert (interval.median, interval.low, interval.high) == (5.0, 4.0, 6.0)
 
 
 def test_search_is_held_against_lucene():
@@ -262,8 +262,8 @@ def test_search_is_held_against_lucene():
 
 
 def test_the_share_of_the_matrix_rate_is_taken_within_each_round():
-    found = fraction(SECTION, contenders.OURS)  # 400/8 over 100/1, and 400/10 over 100/2
-    assert (found.low, found.high) == pytest.approx((0.5, 0.8))
+    interval = fraction(SECTION, contenders.OURS)  # 400/8 over 100/1, and 400/10 over 100/2
+    assert (interval.low, interval.high) == pytest.approx((0.5, 0.8))
 
 
 def test_a_trial_is_no_measurement():
@@ -296,11 +296,11 @@ def sections(here, monkeypatch):
     """Sections that need no work; the one called train fails. What was run is noted."""
     ran = []
 
-    def run(asked, **_):
-        name, rounds, small, one_core = json.loads(asked[-1])
+    def run(arguments, **_):
+        name, rounds, small, one_core = json.loads(arguments[-1])
         ran.append((name, rounds, small, one_core))
-        found = {"rounds": rounds, "small": small, "of": name}
-        return SimpleNamespace(returncode=int(name == "train"), stdout=f"noise\n{json.dumps(found)}\n")
+        result = {"rounds": rounds, "small": small, "of": name}
+        return SimpleNamespace(returncode=int(name == "train"), stdout=f"noise\n{json.dumps(result)}\n")
 
     monkeypatch.setattr(command.subprocess, "run", run)
     monkeypatch.setattr(command, "module", lambda name: SimpleNamespace(prepare=lambda scale: ran.append(f"prepare {name}")))
@@ -312,8 +312,8 @@ def sections(here, monkeypatch):
 def test_every_section_is_made_ready_and_measured_in_a_process_of_its_own(sections):
     assert cli.main(["bench", "--only", "rerank", "--only", "growth", "--rounds", "7", "--small"]) == 0
     assert sections == ["prepare what sections share", ("rerank", 7, True, True), "prepare growth", ("growth", 7, True, True)]
-    found = results.read(results.file_of(""))["sections"]
-    assert {name: section["of"] for name, section in found.items()} == {"rerank": "rerank", "growth": "growth"}
+    measured = results.read(results.file_of(""))["sections"]
+    assert {name: section["of"] for name, section in measured.items()} == {"rerank": "rerank", "growth": "growth"}
 
 
 def test_a_section_that_fails_does_not_stop_the_others(sections, tmp_path):

@@ -47,11 +47,11 @@ def test_the_pairs_are_the_candidates_windows(tiny):
 
 
 def test_re_rankers_give_the_same_scores(tiny, exact):
-    found = outcomes(rerank.comparison(Work(tiny)).contenders(SETTING))
-    assert list(found) == [contenders.CROSS_ENCODER, contenders.CROSS_ENCODER_BEST, contenders.OURS, contenders.FROM_TEXTS]
-    for name, scores in found.items():
-        assert np.allclose(scores, found[contenders.CROSS_ENCODER], atol=1e-4), name
-    assert len(found[contenders.OURS]) == len(Work(tiny).pairs)
+    result = outcomes(rerank.comparison(Work(tiny)).contenders(SETTING))
+    assert list(result) == [contenders.CROSS_ENCODER, contenders.CROSS_ENCODER_BEST, contenders.OURS, contenders.FROM_TEXTS]
+    for name, scores in result.items():
+        assert np.allclose(scores, result[contenders.CROSS_ENCODER], atol=1e-4), name
+    assert len(result[contenders.OURS]) == len(Work(tiny).pairs)
 
 
 def test_tokens_from_texts_are_the_stored_ones(tiny):
@@ -60,20 +60,20 @@ def test_tokens_from_texts_are_the_stored_ones(tiny):
 
 
 def test_encoders_give_the_same_vectors(tiny, exact):
-    found = outcomes(encode.comparison(Work(tiny)).contenders(SETTING))
-    for name, vectors in found.items():
-        assert np.allclose(vectors, found[contenders.SENTENCE_TRANSFORMER], atol=1e-4), name
-    assert np.allclose(np.linalg.norm(found[contenders.SENTENCE_TRANSFORMER_BEST], axis=1), 1, atol=1e-4)
+    result = outcomes(encode.comparison(Work(tiny)).contenders(SETTING))
+    for name, vectors in result.items():
+        assert np.allclose(vectors, result[contenders.SENTENCE_TRANSFORMER], atol=1e-4), name
+    assert np.allclose(np.linalg.norm(result[contenders.SENTENCE_TRANSFORMER_BEST], axis=1), 1, atol=1e-4)
 
 
 def test_a_section_is_json_with_its_rounds_and_its_drift(tiny):
-    found = json.loads(json.dumps(rerank.measure(tiny, rounds=2)))
-    assert all(len(rounds["seconds"]) == 2 for rounds in found["contenders"].values())
-    assert set(found["contenders"]) == {contenders.PRODUCTS, *found["measures"]}
-    assert found["drift"][contenders.OURS] == {"nDCG@10": 0.0, "RR@10": 0.0}
-    assert found["items"] == len(Work(tiny).pairs)
-    assert found["setting"]["batch_size"] in sentence_transformers.BATCHES["cpu"]
-    assert len(found["tried"]) == 8
+    section = json.loads(json.dumps(rerank.measure(tiny, rounds=2)))
+    assert all(len(rounds["seconds"]) == 2 for rounds in section["contenders"].values())
+    assert set(section["contenders"]) == {contenders.PRODUCTS, *section["measures"]}
+    assert section["drift"][contenders.OURS] == {"nDCG@10": 0.0, "RR@10": 0.0}
+    assert section["items"] == len(Work(tiny).pairs)
+    assert section["setting"]["batch_size"] in sentence_transformers.BATCHES["cpu"]
+    assert len(section["tried"]) == 8
 
 
 def test_a_section_fails_if_the_scores_are_others(tiny, monkeypatch):
@@ -85,59 +85,59 @@ def test_a_section_fails_if_the_scores_are_others(tiny, monkeypatch):
 
 
 def test_encoding_is_measured(tiny):
-    found = json.loads(json.dumps(encode.measure(replace(tiny, encoded=2), rounds=1)))
-    assert found["drift"][contenders.OURS] == {"nDCG@10": 0.0, "RR@10": 0.0}
+    section = json.loads(json.dumps(encode.measure(replace(tiny, encoded=2), rounds=1)))
+    assert section["drift"][contenders.OURS] == {"nDCG@10": 0.0, "RR@10": 0.0}
 
 
 def test_both_engines_find_the_documents(tiny):
-    found = json.loads(json.dumps(search.measure(tiny, rounds=1)))
-    assert set(found["contenders"]) == {contenders.LUCENE, contenders.BM25S, contenders.BM25S_NUMBA}
-    assert found["texts"] == 4
+    section = json.loads(json.dumps(search.measure(tiny, rounds=1)))
+    assert set(section["contenders"]) == {contenders.LUCENE, contenders.BM25S, contenders.BM25S_NUMBA}
+    assert section["texts"] == 4
     runs = outcomes(search.contenders(Work(tiny)))
     for name, run in runs.items():
         assert run.groupby("query_id").head(1).set_index("query_id")["doc_id"].to_dict() == {"q1": "d1", "q2": "d2"}, name
 
 
 def test_sizes_are_timed_with_their_operations(tiny):
-    found = json.loads(json.dumps(sizes.measure(tiny, rounds=1)))
-    assert set(found["speed"]["sizes"]) == set(found["flops"]) == {"1/32/2", "2/32/2"}
-    assert found["flops"]["2/32/2"] == 2 * found["flops"]["1/32/2"]
+    section = json.loads(json.dumps(sizes.measure(tiny, rounds=1)))
+    assert set(section["speed"]["sizes"]) == set(section["flops"]) == {"1/32/2", "2/32/2"}
+    assert section["flops"]["2/32/2"] == 2 * section["flops"]["1/32/2"]
     own = Work(replace(tiny, queries=tiny.ranked))
-    assert found["speed"]["windows"] == len(own.pairs)
-    assert found["tokens"] == sum(len(ids) for ids, _ in own.inputs(own.encoder.tokenizer()))
+    assert section["speed"]["windows"] == len(own.pairs)
+    assert section["tokens"] == sum(len(ids) for ids, _ in own.inputs(own.encoder.tokenizer()))
 
 
 def test_trainings_take_the_same_number_of_examples(tiny, monkeypatch):
     monkeypatch.setattr(train, "LONGEST", 24)
-    found = json.loads(json.dumps(train.measure(tiny, rounds=1)))
-    assert set(found["contenders"]) == {contenders.PRODUCTS, contenders.STOCK_TRAINER, contenders.OURS}
+    section = json.loads(json.dumps(train.measure(tiny, rounds=1)))
+    assert set(section["contenders"]) == {contenders.PRODUCTS, contenders.STOCK_TRAINER, contenders.OURS}
     for name in (contenders.STOCK_TRAINER, contenders.OURS):
-        assert 32 * train.SHORTEST <= found["tokens"][name]["real"] <= found["tokens"][name]["padded"] <= 32 * 24
-        assert 0 < found["tokens"][name]["loss"] < 2
-    assert found["items"] == 32
+        assert 32 * train.SHORTEST <= section["tokens"][name]["real"] <= section["tokens"][name]["padded"] <= 32 * 24
+        assert 0 < section["tokens"][name]["loss"] < 2
+    assert section["items"] == 32
 
 
 def test_growth_is_measured_on_every_axis(tiny):
     growth.prepare(tiny)
     for axis in growth.AXES:
-        found = growth.one(axis, tiny.collection, tiny.unit, 3, 1, 2)
-        assert found["size"] == 3
-        assert len(found["seconds"]) == 2 and min(found["seconds"]) > 0
-        assert found["megabytes"] >= 0
+        section = growth.one(axis, tiny.collection, tiny.unit, 3, 1, 2)
+        assert section["size"] == 3
+        assert len(section["seconds"]) == 2 and min(section["seconds"]) > 0
+        assert section["megabytes"] >= 0
 
 
 def test_sizes_of_growth_are_what_was_asked_for(tiny, monkeypatch):
-    asked = []
+    calls = []
 
     def run(command, **_):
-        asked.append(json.loads(command[-1]))
-        return CompletedProcess(command, 0, json.dumps({"size": asked[-1][3], "seconds": [1.0], "megabytes": 0}), "")
+        calls.append(json.loads(command[-1]))
+        return CompletedProcess(command, 0, json.dumps({"size": calls[-1][3], "seconds": [1.0], "megabytes": 0}), "")
 
     monkeypatch.setattr(timing.subprocess, "run", run)
-    found = growth.measure(replace(tiny, growth=(5, 100, 7), times=(1, 10, 100)), rounds=9)["axes"]
-    assert {axis: [point["size"] for point in points] for axis, points in found.items()} == {
+    section = growth.measure(replace(tiny, growth=(5, 100, 7), times=(1, 10, 100)), rounds=9)["axes"]
+    assert {axis: [point["size"] for point in points] for axis, points in section.items()} == {
         "queries": [5, 50, 500], "documents": [100, 1000, 10000], "candidates": [7, 70, 700]}
-    assert [line[4:] for line in asked[:3]] == [[5, 5], [5, 3], [5, 1]]  # the smallest size, and how often
+    assert [line[4:] for line in calls[:3]] == [[5, 5], [5, 3], [5, 1]]  # the smallest size, and how often
 
 
 def test_a_size_that_fails_says_why(tiny, monkeypatch):

@@ -24,8 +24,8 @@ def test_a_generated_collection_is_one_in_ms_marcos_format(tmp_path):
         queries, qrels = collection.queries(split), collection.qrels("passage", split)
         assert len(queries) == 10
         for query_id, doc_id in qrels[["query_id", "doc_id"]].itertuples(index=False):
-            asked = set(queries.set_index("query_id").loc[query_id, "text"].split())
-            assert asked <= set(texts[int(doc_id)].body.split())
+            words = set(queries.set_index("query_id").loc[query_id, "text"].split())
+            assert words <= set(texts[int(doc_id)].body.split())
     words = [word for text in texts for word in text.body.split()]
     assert words.count("the") > 20 * words.count("government") > 0
 
@@ -41,9 +41,9 @@ def test_the_memory_of_a_process_and_of_its_children_is_counted():
               "subprocess.Popen([sys.executable, '-c', 'held = bytearray(90_000_000); print(1, flush=True); input()']).wait()")
     with subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         process.stdout.readline()
-        found = [stream.private(pid) for pid in stream.family(process.pid)]
+        sizes = [stream.private(pid) for pid in stream.family(process.pid)]
         process.communicate("\n")
-    assert len(found) == 2 and found[0] > 60_000_000 and found[1] > 90_000_000
+    assert len(sizes) == 2 and sizes[0] > 60_000_000 and sizes[1] > 90_000_000
     assert stream.private(process.pid) == 0 and stream.family(process.pid) == []  # it has ended
     assert list(stream.family(os.getpid()))[0] == os.getpid()
 
@@ -70,7 +70,7 @@ def test_the_table_has_every_step_and_size():
 def test_every_step_of_a_ranking_is_measured(tmp_path):
     folder = generate(tmp_path / "collection", 60, 30)
     for stage in stream.stages(str(folder)):
-        found = stream.one(stage, folder, tmp_path / "store")
-        assert found["megabytes"] > 20 and found["seconds"] >= 0, stage
+        section = stream.one(stage, folder, tmp_path / "store")
+        assert section["megabytes"] > 20 and section["seconds"] >= 0, stage
     with pytest.raises(RuntimeError, match="no such stage"):
         stream.one("no such stage", folder, tmp_path / "store")

@@ -166,16 +166,16 @@ def test_a_passage_known_to_be_relevant_is_no_negative():
 
 
 def test_training_may_leave_the_drawn_negatives_out_and_the_evaluation_keeps_them():
-    found = {f"q{n}": example(n, [f"p{n}", "x", "y"], {f"p{n}"}) for n in range(30)}
-    train, held_out = split(found, evaluation_queries=2, seed=1, negatives=1)
+    by_query = {f"q{n}": example(n, [f"p{n}", "x", "y"], {f"p{n}"}) for n in range(30)}
+    train, held_out = split(by_query, evaluation_queries=2, seed=1, negatives=1)
     assert (len(train), len(held_out)) == (28, 2)
     assert {len(e["negatives"]) for e in train.examples} == {1}
     assert {len(e["negatives"]) for e in held_out.examples} == {2}
     assert {e["query"][1] for e in train.examples} | {e["query"][1] for e in held_out.examples} == set(range(30))
-    batch = bi_encoder_data.batch(split(found, 2, 1, 0)[0].examples[:3], pad=1, token_types=False)
+    batch = bi_encoder_data.batch(split(by_query, 2, 1, 0)[0].examples[:3], pad=1, token_types=False)
     assert batch["passages"]["input_ids"].shape[0] == 3
     assert batch["own"].sum() == 0
-    assert len(split(found, 100, 1, 1)[1]) == 3  # a tenth at most
+    assert len(split(by_query, 100, 1, 1)[1]) == 3  # a tenth at most
 
 
 @pytest.mark.slow
@@ -184,10 +184,10 @@ def test_an_example_has_a_relevant_passage_negatives_and_all_that_is_judged_rele
 
     bed, encoder = tiny.bed, backbone.resolve(tiny.backbone)
     tokens = WindowTokens(bed.tokens(encoder).value(), bed.store.value())
-    found = examples(tiny.pairs.value(), bed.qrels, bed.min_relevance, bed.query_frame, tokens, encoder.tokenizer(), 24, 12)
-    assert set(found) == {f"q{n}" for n in range(len(TOPICS))}
-    assert found["q0"]["relevant"] == {"p0", "p1"}
-    for query, one in found.items():
+    by_query = examples(tiny.pairs.value(), bed.qrels, bed.min_relevance, bed.query_frame, tokens, encoder.tokenizer(), 24, 12)
+    assert set(by_query) == {f"q{n}" for n in range(len(TOPICS))}
+    assert by_query["q0"]["relevant"] == {"p0", "p1"}
+    for query, one in by_query.items():
         assert one["passages"][0] in one["relevant"]
         assert not set(one["passages"][1:]) & one["relevant"]
         assert len(one["negatives"]) == 2
@@ -223,13 +223,13 @@ def test_a_run_is_the_brute_force_over_the_embeddings(tiny, passages, store):
 
 
 @pytest.mark.slow
-def test_the_untouched_backbone_agrees_with_sentence_transformers(tiny, passages, store):
+def test_the_zero_shot_backbone_agrees_with_sentence_transformers(tiny, passages, store):
     from sentence_transformers import SentenceTransformer
 
     bed = Testbed(str(passages))
-    found = np.load(replace(tiny, backbone="packaged", loss="none").query_embeddings(bed).value() / "queries.npy")
+    result = np.load(replace(tiny, backbone="packaged", loss="none").query_embeddings(bed).value() / "queries.npy")
     expected = SentenceTransformer(backbone.resolve("packaged").source, device="cpu").encode(list(bed.query_frame["text"]))
-    assert np.allclose(found, expected, atol=0.01)
+    assert np.allclose(result, expected, atol=0.01)
 
 
 @pytest.mark.slow

@@ -64,9 +64,9 @@ def complaints(looks, part):
     return [f"{seen.page}: {line}" for seen in looks for line in getattr(seen, part)]
 
 
-def assert_none(found: list[str]) -> None:
+def assert_none(result: list[str]) -> None:
     """Fail with all that was found, each on a line of its own."""
-    assert not found, "\n".join([f"{len(found)} found", *found[:60]])
+    assert not result, "\n".join([f"{len(result)} found", *result[:60]])
 
 
 def test_every_page_was_looked_at(looks, html):
@@ -112,13 +112,13 @@ def tells(text: str) -> bool:
 
 
 def test_axe_finds_nothing_grave(looks):
-    found = complaints(looks, "rules")
-    assert_none([line for line in found if not any(re.search(pattern, line) for pattern in ALLOWED)])
+    lines = complaints(looks, "rules")
+    assert_none([line for line in lines if not any(re.search(pattern, line) for pattern in ALLOWED)])
 
 
 def test_every_exception_is_still_needed(looks):
-    found = "\n".join(complaints(looks, "rules"))
-    assert [pattern for pattern in ALLOWED if not re.search(pattern, found)] == []
+    lines = "\n".join(complaints(looks, "rules"))
+    assert [pattern for pattern in ALLOWED if not re.search(pattern, lines)] == []
 
 
 def test_the_text_of_plots_stands_out_by_day_and_by_night(looks):
@@ -177,9 +177,9 @@ def test_search_by_keyboard_alone_finds_a_known_word(page, html):
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile(r"/search\.html\?q="))
     page.wait_for_selector("#search-results li a")
-    found = page.locator("#search-results li a")
-    assert found.count() >= 3
-    found.first.click()
+    result = page.locator("#search-results li a")
+    assert result.count() >= 3
+    result.first.click()
     page.wait_for_url(re.compile(r"^(?!.*/search\.html)"))
     assert KNOWN_WORD in page.locator("main").inner_text().lower()
     assert seen.errors + seen.failed + seen.outside == []

@@ -11,11 +11,11 @@ REPETITIONS = 120
 
 
 def test_rates_are_kept_and_a_test_over_queries_alone_does_not_keep_them():
-    found = verdicts.row(np.random.default_rng(5), 2, 2, 100, 1.0, REPETITIONS)
-    assert found["false"] <= 0.05 + 2 * 0.02  # two standard errors of a share of .05 in 120
-    assert found["equal"] <= 0.05 + 2 * 0.02
-    assert 0.70 < found["power"] < 0.90
-    assert found["false_queries_alone"] > 0.08
+    result = verdicts.row(np.random.default_rng(5), 2, 2, 100, 1.0, REPETITIONS)
+    assert result["false"] <= 0.05 + 2 * 0.02  # two standard errors of a share of .05 in 120
+    assert result["equal"] <= 0.05 + 2 * 0.02
+    assert 0.70 < result["power"] < 0.90
+    assert result["false_queries_alone"] > 0.08
 
 
 def test_the_page_shows_each_experiment():

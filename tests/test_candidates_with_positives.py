@@ -18,9 +18,9 @@ def join(monkeypatch):
 
 
 def test_missed_relevant_passages_follow_the_candidates(join):
-    found = join(2, 1)
-    assert found[["query_id", "doc_id"]].values.tolist() == [["q1", "a"], ["q1", "b"], ["q1", "x"], ["q2", "b"], ["q2", "z"]]
-    assert found.groupby("query_id")["score"].apply(lambda s: s.is_monotonic_decreasing).all()
+    result = join(2, 1)
+    assert result[["query_id", "doc_id"]].values.tolist() == [["q1", "a"], ["q1", "b"], ["q1", "x"], ["q2", "b"], ["q2", "z"]]
+    assert result.groupby("query_id")["score"].apply(lambda s: s.is_monotonic_decreasing).all()
 
 
 def test_only_the_level_counts_and_no_candidate_stands_twice(join):

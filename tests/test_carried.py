@@ -33,11 +33,11 @@ def back(systems):
 
 def test_values_survive_with_five_digits_in_their_order():
     values = pd.DataFrame({"RR@10": [1 / 3, 0.0, 1.0], "ms": [123456.7, 1e-7, -2.0]}, index=["b", "a", "c d"])
-    found = back([System("BM25", "k", values)])["BM25"]
-    assert (found.label, found.key) == ("BM25", "k")
-    assert [list(axis) for axis in found.values.axes] == [["b", "a", "c d"], ["RR@10", "ms"]]
-    assert_allclose(found.values, values, rtol=5e-5)
-    assert found.values.loc["b", "RR@10"] == 0.33333
+    result = back([System("BM25", "k", values)])["BM25"]
+    assert (result.label, result.key) == ("BM25", "k")
+    assert [list(axis) for axis in result.values.axes] == [["b", "a", "c d"], ["RR@10", "ms"]]
+    assert_allclose(result.values, values, rtol=5e-5)
+    assert result.values.loc["b", "RR@10"] == 0.33333
 
 
 def test_a_list_of_queries_is_kept_once_for_all_systems_that_have_it():
@@ -48,15 +48,15 @@ def test_a_list_of_queries_is_kept_once_for_all_systems_that_have_it():
 
 
 def test_one_label_for_several_systems_is_numbered_in_order():
-    found = back([System("max", "1", frame(x=[1.0])), System("mean", "2", frame(x=[2.0])), System("max", "3", frame(x=[3.0]))])
-    assert {label: system.key for label, system in found.items()} == {"max (1 of 2)": "1", "mean": "2", "max (2 of 2)": "3"}
+    result = back([System("max", "1", frame(x=[1.0])), System("mean", "2", frame(x=[2.0])), System("max", "3", frame(x=[3.0]))])
+    assert {label: system.key for label, system in result.items()} == {"max (1 of 2)": "1", "mean": "2", "max (2 of 2)": "3"}
 
 
 def test_systems_are_collected_from_mappings_and_sequences_in_order():
     one, other, third = measured(RR=[1.0, 0.0]), measured("other", RR=[1.0, 0.0]), measured("third", RR=[0.0, 0.0])
-    found = carried.collect({"a": {10: one, 20: other}}, [(third,)], {})
-    assert [(system.label, system.key) for system in found] == [(name, Source.key) for name in ("BM25", "other", "third")]
-    assert found[0].values is one.values
+    result = carried.collect({"a": {10: one, 20: other}}, [(third,)], {})
+    assert [(system.label, system.key) for system in result] == [(name, Source.key) for name in ("BM25", "other", "third")]
+    assert result[0].values is one.values
 
 
 def test_the_same_values_under_one_name_are_collected_once():

@@ -39,10 +39,10 @@ def test_the_schema_of_every_chapter_parses(chapter):
     schema = chapters.schema(chapter)
     if chapter != "cost":  # which times random token ids
         assert schema["collection"].default == "almanac"
-    for name, each in schema.items():
-        assert each.name == name
-        assert each.meaning, f"{name} has no meaning"
-        assert each.check(each.default) == each.default
+    for name, parameter in schema.items():
+        assert parameter.name == name
+        assert parameter.meaning, f"{name} has no meaning"
+        assert parameter.check(parameter.default) == parameter.default
 
 
 def test_a_declaration_gives_name_type_default_and_meaning(template):
@@ -115,15 +115,15 @@ def test_a_shared_value_is_for_the_chapters_that_have_it(profile):
     assert chapters.resolve("does_it_work", "fake", {})["backbone"] == "x"
 
 
-@pytest.mark.parametrize(("text", "said"), [
+@pytest.mark.parametrize(("text", "expected"), [
     ("shared: {nonsense: 1}", "nonsense"), ("chapters: {nope: {}}", "does_it_work"),
     ("chapters: {collection: {nonsense: 1}}", "tune_queries"), ("shared: {queries: many}", "int"),
     ("chapters: {collection: {k1_grid: 1}}", r"list\[float\]"), ("shared: [collection]", "fake.yaml"),
     ("- queries", "fake.yaml"), ("shared: {a: [}", "fake.yaml"), ("share: {queries: 3}", "fake.yaml"),
 ])
-def test_a_mistake_in_a_profile_is_named(profile, text, said):
+def test_a_mistake_in_a_profile_is_named(profile, text, expected):
     profile(text)
-    with pytest.raises(BadInput, match=said):
+    with pytest.raises(BadInput, match=expected):
         chapters.resolve("collection", "fake", {})
 
 
@@ -155,6 +155,6 @@ def test_the_command_line_lists_parameters(capsys):
 
 def test_an_unknown_parameter_on_the_command_line(capsys):
     assert cli.main(["chapter", "does_it_work", "-p", "nonsense", "1"]) == 2
-    said = capsys.readouterr().err
-    assert "nonsense" in said
-    assert all(name in said for name in chapters.schema("does_it_work"))
+    text = capsys.readouterr().err
+    assert "nonsense" in text
+    assert all(name in text for name in chapters.schema("does_it_work"))

@@ -135,13 +135,13 @@ def test_two_claims_of_one_name_are_refused(tmp_path, monkeypatch):
 
 def test_published_evidence_in_words():
     assert published_evidence(CLAIMS["bert-mean-beats-bm25"]) == \
-        "0.571† against 0.517 RR@10 (Steensland (2021), table 5.1, significant)"
+        "0.571† compared with 0.517 RR@10 (Steensland (2021), table 5.1, significant)"
     assert published_evidence(CLAIMS["distilbert-encodes-faster"]) == "David (2020), figure 4.2"
 
 
 @pytest.mark.parametrize("name, values", [
-    ("distilled-student-beats-teacher", "0.634† against 0.619† RR@10"),  # table 5.6, another row and column
-    ("longer-sequences-lower-scores", "0.2637 against 0.3036 AP"),  # table B.2 against table 4.2
+    ("distilled-student-beats-teacher", "0.634† compared with 0.619† RR@10"),  # table 5.6, another row and column
+    ("longer-sequences-lower-scores", "0.2637 compared with 0.3036 AP"),  # table B.2 against table 4.2
 ])
 def test_evidence_from_another_column_or_table(name, values):
     assert published_evidence(CLAIMS[name]).startswith(values)
@@ -221,7 +221,7 @@ def test_a_claim_without_a_verdict_does_not_count_in_the_correction(chapter, rea
 def test_the_table_links_the_measured_effect_to_its_step(chapter):
     html = claims.judge("chapter", chapter).html
     assert 'href="#step-0123456789"' in html
-    assert "0.571† against 0.517 RR@10" in html
+    assert "0.571† compared with 0.517 RR@10" in html
 
 
 @pytest.mark.parametrize("measured, not_run", [(["first"], []), (["first", "second", "third"], []), (["first"], ["third"]),
@@ -299,7 +299,7 @@ def test_systems_on_different_queries_are_compared_unpaired(chapter):
     line = claims.judge("chapter", {"first": (easy, hard)}).data["claims"][0]
     # of the 10 ways to choose 2 of 5 values one is as extreme; two-sided 2 / 10
     assert line["evidence"].startswith("+0.650")
-    assert "3 against 2 queries" in line["evidence"]
+    assert "3 and 2 queries" in line["evidence"]
     assert line["verdict"] == INSIGNIFICANT
 
 

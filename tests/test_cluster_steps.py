@@ -123,12 +123,12 @@ def test_a_worker_killed_in_the_middle_loses_the_step_it_computed_and_nothing_el
     numbers = toys.toy_numbers(on_cluster, 4)
     slow, table = toys.toy_slow(on_cluster, numbers), toys.toy_table(on_cluster, numbers)
     both = toys.toy_both(on_cluster, [slow, toys.toy_numbers(on_cluster, 3)])
-    with Background(lambda: (table.value(), both.value())[1]) as asked:
+    with Background(lambda: (table.value(), both.value())[1]) as background:
         toys.wait_until(lambda: calls(on_cluster)["slow"] == 1)
         os.kill(pids(on_cluster, "slow")[0], signal.SIGKILL)
         toys.wait_until(lambda: calls(on_cluster)["slow"] == 2)
         (tmp_path / "go").touch()
-    assert asked.found == [6, [0, 1, 2]]
+    assert background.result == [6, [0, 1, 2]]
     assert calls(on_cluster) == Counter(numbers=2, table=1, slow=2, both=1)  # of numbers there are two: 4 and 3
     assert len(set(pids(on_cluster, "slow"))) == 2
     assert not list(tmp_path.rglob(".work-*"))
@@ -170,12 +170,12 @@ def test_network_steps_go_to_the_worker_with_a_gpu(on_cluster):
 
 def test_a_share_is_part_of_the_machine(on_cluster, address):
     own = sorted(os.sched_getaffinity(0))
-    found = list(cluster.client(address).run(lambda: (sorted(os.sched_getaffinity(0)), os.environ["OMP_NUM_THREADS"],
-                                                      os.environ["CUDA_VISIBLE_DEVICES"])).values())
-    assert len(found) == 2
-    assert sorted(cuda for _, _, cuda in found) == ["", "GPU-7"]
-    assert all(int(threads) == len(cores) for cores, threads, _ in found)
-    assert sorted({core for cores, _, _ in found for core in cores}) == own
+    workers = list(cluster.client(address).run(lambda: (sorted(os.sched_getaffinity(0)), os.environ["OMP_NUM_THREADS"],
+                                                        os.environ["CUDA_VISIBLE_DEVICES"])).values())
+    assert len(workers) == 2
+    assert sorted(cuda for _, _, cuda in workers) == ["", "GPU-7"]
+    assert all(int(threads) == len(cores) for cores, threads, _ in workers)
+    assert sorted({core for cores, _, _ in workers for core in cores}) == own
 
 
 def test_fresh_computes_again_on_the_cluster(on_cluster, monkeypatch):
@@ -205,13 +205,13 @@ def test_shards_give_the_bytes_and_the_record_of_the_whole(on_cluster, tmp_path,
 
 def test_a_worker_killed_loses_one_shard_and_its_seconds_count(on_cluster, tmp_path):
     whole = toys.toy_sharded(on_cluster, toys.toy_numbers(on_cluster, 5))
-    with Background(whole.value) as asked:
+    with Background(whole.value) as background:
         toys.wait_until(lambda: calls(on_cluster)["shard2"] == 1 and calls(on_cluster)["shard4"] == 1)
         os.kill(pids(on_cluster, "shard2")[0], signal.SIGKILL)
         toys.wait_until(lambda: calls(on_cluster)["shard2"] == 2)
         time.sleep(0.5)
         (tmp_path / "go").touch()
-    assert asked.found["square"].tolist() == [0, 1 / 3, 4 / 3, 3, 16 / 3]
+    assert background.result["square"].tolist() == [0, 1 / 3, 4 / 3, 3, 16 / 3]
     assert calls(on_cluster) == Counter(numbers=1, shard0=1, shard2=2, shard4=1)
     assert whole.entry().manifest["seconds"] >= 0.5
 
@@ -250,11 +250,11 @@ class Background:
     """Asks for a value in a thread, while the test looks at the workers."""
 
     def __init__(self, ask):
-        self._ask, self.found, self._error = ask, None, None
+        self._ask, self.result, self._error = ask, None, None
 
     def _run(self):
         try:
-            self.found = self._ask()
+            self.result = self._ask()
         except BaseException as error:
             self._error = error
 

@@ -108,13 +108,13 @@ def test_a_runtime_with_its_own_pytorch_keeps_it(colab, calls, monkeypatch):
 
 
 def test_a_bare_runtime_gets_the_build_of_pytorch_that_fits_its_processor(colab, calls, monkeypatch):
-    for found, wanted in ((None, f"torch=={LOCK['torch']}+cpu"), ("/usr/bin/nvidia-smi", f"torch=={LOCK['torch']}")):
+    for tool, expected in ((None, f"torch=={LOCK['torch']}+cpu"), ("/usr/bin/nvidia-smi", f"torch=={LOCK['torch']}")):
         calls.clear()
         monkeypatch.setattr(colab, "installed", {}.get)
-        monkeypatch.setattr(colab.shutil, "which", lambda name, found=found: found)
+        monkeypatch.setattr(colab.shutil, "which", lambda name, tool=tool: tool)
         monkeypatch.setattr(colab.install.platform, "system", lambda: "Linux")
         assert colab.main() == 0
-        assert calls[0][0] == [wanted]
+        assert calls[0][0] == [expected]
 
 
 def test_a_complete_runtime_gets_the_book_alone(colab, calls, monkeypatch):

@@ -192,15 +192,15 @@ def test_a_failed_irds_download_lists_address_digest_and_place(tiny_irds, tmp_pa
     tiny = tiny_irds(NOWHERE)
     places = {"docs": tmp_path / "downloads" / md5(DOCS_TSV).hexdigest(), "qrels": tmp_path / "base" / "qrels",
               "queries": f"{tmp_path / 'base' / 'queries.unpacked'}, unpacked"}
-    asked = {"docs": lambda: next(tiny.texts("passage")), "queries": lambda: tiny.queries("test"),
-             "qrels": lambda: tiny.qrels("passage", "test")}
+    readers = {"docs": lambda: next(tiny.texts("passage")), "queries": lambda: tiny.queries("test"),
+               "qrels": lambda: tiny.qrels("passage", "test")}
     for kind, content in (("docs", DOCS_TSV), ("queries", QUERIES_TSV), ("qrels", QRELS)):
         with pytest.raises(NetworkNeeded) as caught:
-            asked[kind]()
-        said = str(caught.value)
-        assert f"({len(content)} B, md5 {md5(content).hexdigest()})\n    -> {places[kind]}" in said
-        assert said.count(NOWHERE) == 1  # what was not asked for is not listed
-        assert f"the {kind} of {tiny.spec} could not be fetched" in said
+            readers[kind]()
+        text = str(caught.value)
+        assert f"({len(content)} B, md5 {md5(content).hexdigest()})\n    -> {places[kind]}" in text
+        assert text.count(NOWHERE) == 1  # what was not asked for is not listed
+        assert f"the {kind} of {tiny.spec} could not be fetched" in text
 
 
 def test_an_irds_file_with_a_wrong_digest_is_said_to_have_failed(tiny_irds):
@@ -225,7 +225,7 @@ def test_large_irds_files_are_fetched_resumably_to_where_ir_datasets_looks(tiny_
         part.write_bytes(DOCS_TSV[:50])
         for file in files:
             file.fetch()
-        assert served.asked == ["bytes=50-", "", ""]
+        assert served.requested == ["bytes=50-", "", ""]
     assert [file.is_here() for file in files] == [True] * 3
     assert (tmp_path / "base" / "docs.tsv").samefile(tmp_path / "downloads" / md5(DOCS_TSV).hexdigest())  # no copy
     assert len(list(tiny.texts("passage"))) == 6  # the server is gone
@@ -237,9 +237,9 @@ def test_large_irds_files_are_fetched_resumably_to_where_ir_datasets_looks(tiny_
     ("queries", "train", ["queries.tar.gz", "qrels.train.tsv"]),  # those with judgments
     ("queries", "test", ["msmarco-test2019-queries.tsv.gz", "2019qrels-pass.txt"]), ("qrels", "test", ["2019qrels-pass.txt"])])
 def test_the_files_of_ms_marcos_passages(kind, split, files):
-    found = open_collection("irds:msmarco-passage").files(kind, split)
-    assert [file.url.rpartition("/")[2] for file in found] == files
-    assert all(file.size and file.download.expected_md5 and file.where.is_absolute() for file in found)
+    needed = open_collection("irds:msmarco-passage").files(kind, split)
+    assert [file.url.rpartition("/")[2] for file in needed] == files
+    assert all(file.size and file.download.expected_md5 and file.where.is_absolute() for file in needed)
 
 
 def test_where_ir_datasets_takes_ms_marcos_files_from():

@@ -25,7 +25,7 @@ def system(label, values, key="k", first=1, **more):
 
 
 def page(name, *systems, ledger=(), **run):
-    return Page(name, {**RUN, **run}, {each.label: each for each in systems}, list(ledger))
+    return Page(name, {**RUN, **run}, {system.label: system for system in systems}, list(ledger))
 
 
 def line(step, key, source="stored", seconds=1.0):
@@ -34,7 +34,7 @@ def line(step, key, source="stored", seconds=1.0):
 
 def rows_of(text):
     cells = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.S) for row in re.findall(r"<tr>(.*?)</tr>", text, re.S)]
-    return [[re.sub(r"<br>", " ", each) for each in row] for row in cells]
+    return [[re.sub(r"<br>", " ", entry) for entry in row] for row in cells]
 
 
 def pair_of(before, after, **more):
@@ -66,21 +66,21 @@ def test_the_same_step_with_the_same_values_is_unchanged(key, values, unchanged)
 def test_tests_are_the_projects_own_corrected_over_the_rows():
     before = {"s": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], "t": [0.5] * 6, "u": [0.3, 0.1, 0.3, 0.1, 0.3, 0.1]}
     after = {"s": [0.2, 0.4, 0.5, 0.5, 0.7, 0.9], "t": [0.5] * 6, "u": [0.1, 0.3, 0.1, 0.4, 0.3, 0.0]}
-    found = comparison.pairs(page("a", *(system(name, values, "1") for name, values in before.items())),
-                             page("a--b", *(system(name, values, "2") for name, values in after.items())))
-    rows = comparison.tested(found, "RR@10")
+    matched = comparison.pairs(page("a", *(system(name, values, "1") for name, values in before.items())),
+                               page("a--b", *(system(name, values, "2") for name, values in after.items())))
+    rows = comparison.tested(matched, "RR@10")
     own = [paired(after[name], before[name]) for name in "stu"]
     assert [row.test for row in rows] == own
-    assert [row.p for row in rows] == holm([each.p_permutation for each in own])
+    assert [row.p for row in rows] == holm([test.p_permutation for test in own])
     assert [row.counts for row in rows] == [(6, 0, 0), (0, 6, 0), (2, 1, 3)]
     assert rows[0].test.difference.mean == pytest.approx(11 / 60)
 
 
 def test_the_extremes_are_the_largest_gains_and_losses_and_no_ties():
     pair = pair_of([0.5, 0.5, 0.5, 0.5, 0.5, 0.5], [0.6, 1.0, 0.5, 0.0, 0.4, 0.7])
-    found = comparison.extremes(pair, "RR@10", 2)
-    assert list(found.index) == ["q2", "q6", "q5", "q4"]
-    assert [round(value, 9) for value in found["difference"]] == [0.5, 0.2, -0.1, -0.5]
+    extreme = comparison.extremes(pair, "RR@10", 2)
+    assert list(extreme.index) == ["q2", "q6", "q5", "q4"]
+    assert [round(value, 9) for value in extreme["difference"]] == [0.5, 0.2, -0.1, -0.5]
     assert comparison.extremes(pair_of([1, 0], [1, 0]), "RR@10", 2).empty
 
 
@@ -170,7 +170,7 @@ def written(tmp_path, monkeypatch):
         bundle = Fragment("<p>x</p>", data={"ledger": [], "evaluations": packed(list(systems))})._repr_mimebundle_()
         code = nbformat.v4.new_code_cell(outputs=[nbformat.v4.new_output("display_data", bundle)])
         executed = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# Title"), code])
-        values = {each: parameters.get(each, 1) for each in page_header.chapters.schema("candidates")}
+        values = {parameter: parameters.get(parameter, 1) for parameter in page_header.chapters.schema("candidates")}
         request = SimpleNamespace(chapter="candidates", name=name, profile="almanac", values=values, baseline=values, changed={})
         nbformat.write(page_header.as_page(executed, request, 1.0), tmp_path / f"{name}.ipynb")
     return write

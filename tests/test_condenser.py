@@ -159,9 +159,9 @@ def test_long_texts_are_cut_and_remainders_dropped():
         def windows_of(self, doc_id):
             return [f"{doc_id}#0"]
 
-    found = spans(["a", "b"], Tokens({"a#0": np.arange(25), "b#0": np.arange(5)}), 12)
-    assert [len(ids) for ids in found] == [10, 10]  # 5 left over of a, and b, are shorter than 8
-    assert found[1].tolist() == list(range(10, 20))
+    pieces = spans(["a", "b"], Tokens({"a#0": np.arange(25), "b#0": np.arange(5)}), 12)
+    assert [len(ids) for ids in pieces] == [10, 10]  # 5 left over of a, and b, are shorter than 8
+    assert pieces[1].tolist() == list(range(10, 20))
 
 
 @pytest.fixture

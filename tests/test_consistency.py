@@ -11,26 +11,26 @@ def run_of(**lists):
     return pd.DataFrame(rows, columns=COLUMNS).astype({"score": float})
 
 
-def found(run, reference, depths):
+def by_depth(run, reference, depths):
     table = factors(run, reference, depths)
     return table.set_index(["query_id", "depth"])[MEASURE].to_dict()
 
 
 def test_the_factor_of_known_lists():
     run, reference = run_of(q="abcd", r="xyzw"), run_of(q="dca", r="pqrs")
-    assert found(run, reference, [1, 2, 4]) == {("q", 1): 1.0, ("q", 2): 0.5, ("q", 4): 0.75,
-                                                ("r", 1): 0.0, ("r", 2): 0.0, ("r", 4): 0.0}
+    assert by_depth(run, reference, [1, 2, 4]) == {("q", 1): 1.0, ("q", 2): 0.5, ("q", 4): 0.75,
+                                                   ("r", 1): 0.0, ("r", 2): 0.0, ("r", 4): 0.0}
     assert means(factors(run, reference, [1, 2, 4])).to_dict() == {1: 0.5, 2: 0.25, 4: 0.375}
 
 
 def test_ranks_in_the_reference_do_not_matter_but_its_cut_does():
     run = run_of(q="ab")
-    assert found(run, run_of(q="xyzba"), [2]) == {("q", 2): 1.0}
-    assert found(run, run_of(q="xyzb"), [2]) == {("q", 2): 0.5}
+    assert by_depth(run, run_of(q="xyzba"), [2]) == {("q", 2): 1.0}
+    assert by_depth(run, run_of(q="xyzb"), [2]) == {("q", 2): 0.5}
 
 
 def test_a_short_list_counts_with_what_it_has():
-    assert found(run_of(q="ab"), run_of(q="a"), [1, 2, 100]) == {("q", 1): 1.0, ("q", 2): 0.5, ("q", 100): 0.5}
+    assert by_depth(run_of(q="ab"), run_of(q="a"), [1, 2, 100]) == {("q", 1): 1.0, ("q", 2): 0.5, ("q", 100): 0.5}
 
 
 def test_a_query_without_documents_has_no_factor_and_lowers_no_mean():
@@ -40,7 +40,7 @@ def test_a_query_without_documents_has_no_factor_and_lowers_no_mean():
 
 
 def test_a_query_that_the_reference_lacks_has_factor_0():
-    assert found(run_of(q="ab", r="ab"), run_of(q="ab"), [2]) == {("q", 2): 1.0, ("r", 2): 0.0}
+    assert by_depth(run_of(q="ab", r="ab"), run_of(q="ab"), [2]) == {("q", 2): 1.0, ("r", 2): 0.0}
 
 
 def test_the_values_at_one_depth_are_indexed_by_query():

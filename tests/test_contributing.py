@@ -15,10 +15,10 @@ def missing(row: str) -> list[str]:
     """The files that a row names and that are neither in the project, nor in the package, nor beside the one before."""
     lost, beside = [], paths.ROOT
     for name in NAME.findall(row):
-        found = [folder / name for folder in (paths.ROOT, paths.PACKAGE.parent, paths.PACKAGE,
-                                              beside) if (folder / name).exists()]
-        if found:
-            beside = found[0].parent
+        places = [folder / name for folder in (paths.ROOT, paths.PACKAGE.parent, paths.PACKAGE,
+                                               beside) if (folder / name).exists()]
+        if places:
+            beside = places[0].parent
         else:
             lost.append(name)
     return lost

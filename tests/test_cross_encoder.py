@@ -118,9 +118,9 @@ def test_tokens_of_windows_are_those_of_their_text(folder, store):
     reader = WindowTokens(bed.tokens(encoder).value(), bed.store.value())
     tokenizer = encoder.tokenizer()
     for text in Texts(bed.store.value()):
-        found = list(windows(text, 6, 2))
-        assert list(reader.windows_of(text.doc_id)) == [w.window_id for w in found]
-        for window in found:
+        pieces = list(windows(text, 6, 2))
+        assert list(reader.windows_of(text.doc_id)) == [w.window_id for w in pieces]
+        for window in pieces:
             assert reader[window.window_id].tolist() == tokenizer(window.text, add_special_tokens=False)["input_ids"]
 
 

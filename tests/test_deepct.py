@@ -140,7 +140,7 @@ def test_a_word_that_occurs_twice_has_its_largest_estimate():
 def index_of(words, place):
     """An index of weights that are given by hand."""
     place.mkdir()
-    (place / WEIGHTS).write_text("".join(json.dumps({"id": doc, "words": found}) + "\n" for doc, found in words.items()))
+    (place / WEIGHTS).write_text("".join(json.dumps({"id": doc, "words": weights}) + "\n" for doc, weights in words.items()))
     index = place / "index"
     index.mkdir()
     weighted_index.definition.function(place, 100, "sqrt", folder=index)
@@ -150,15 +150,15 @@ def index_of(words, place):
 @slow
 def test_the_passage_whose_word_weighs_more_ranks_higher(bed, tmp_path):
     same = {"water": 0.5, "air": 0.5}
-    found = java.call(search, index_of({"light": {"iron": 0.1, **same}, "heavy": {"iron": 0.9, **same}, "none": {**same},
-                                        "negative": {"iron": -0.1, **same}, "empty": {}}, tmp_path / "w"),
-                      pd.DataFrame({"query_id": ["q"], "text": ["stop iron rusting"]}), 20.0, 0.75, 10)
-    assert found["doc_id"].tolist() == ["heavy", "light"]
+    result = java.call(search, index_of({"light": {"iron": 0.1, **same}, "heavy": {"iron": 0.9, **same}, "none": {**same},
+                                         "negative": {"iron": -0.1, **same}, "empty": {}}, tmp_path / "w"),
+                       pd.DataFrame({"query_id": ["q"], "text": ["stop iron rusting"]}), 20.0, 0.75, 10)
+    assert result["doc_id"].tolist() == ["heavy", "light"]
 
 
 @slow
 def test_the_heaviest_words_of_some_documents(tmp_path):
-    (tmp_path / WEIGHTS).write_text("".join(json.dumps({"id": doc, "words": found}) + "\n" for doc, found in {
+    (tmp_path / WEIGHTS).write_text("".join(json.dumps({"id": doc, "words": weights}) + "\n" for doc, weights in {
         "a": {"x": 0.1, "y": 0.5, "z": 0.5}, "b": {"x": 1.0}, "c": {}}.items()))
     table = top_weighted_terms.definition.function(tmp_path, ["a", "c"], 2)
     assert table.to_numpy().tolist() == [["a", "y", 0.5], ["a", "z", 0.5]]

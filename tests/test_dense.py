@@ -8,7 +8,7 @@ from helpers.systems.testbed import Testbed
 pytestmark = pytest.mark.slow
 
 
-def test_the_untouched_backbone_prefers_the_answer(folder, store):
+def test_the_zero_shot_backbone_prefers_the_answer(folder, store):
     bed, encoder = Testbed(str(folder)), backbone.resolve("packaged")
     scores = dense_window_scores(encoder, bed.bm25(0.9, 0.4, 10), bed.query_step, bed.store, bed.tokens(encoder), 10, 256).value()
     assert scores[scores["query_id"] == "q1"]["doc_id"].tolist()[0] == "d1#0"

@@ -28,8 +28,8 @@ def test_the_soft_loss_is_the_cross_entropy_of_two_classes_at_a_temperature(temp
     for s, t in zip(student[:, 0], teacher[:, 0], strict=True):
         q, p = sigmoid(t / temperature), sigmoid(s / temperature)  # the softmax of (0, z)
         expected -= (q * math.log(p) + (1 - q) * math.log(1 - p)) / 6
-    found = soft_cross_entropy(torch.tensor(student), torch.tensor(teacher), temperature)
-    assert found.item() == pytest.approx(expected, rel=1e-5)
+    result = soft_cross_entropy(torch.tensor(student), torch.tensor(teacher), temperature)
+    assert result.item() == pytest.approx(expected, rel=1e-5)
 
 
 def test_a_soft_loss_by_hand():
@@ -49,8 +49,8 @@ def test_the_hidden_loss_counts_real_tokens_and_sums_layers():
     student, teacher = random.normal(size=(2, 3, 2, 5, 4))  # side, layer, batch, tokens, dimensions
     mask = np.array([[1, 1, 1, 0, 0], [1, 1, 1, 1, 1]], dtype=bool)
     expected = sum(((student[n] - teacher[n])[mask] ** 2).mean() for n in range(3))
-    found = hidden_loss(torch.tensor(student), torch.tensor(teacher), torch.tensor(mask))
-    assert found.item() == pytest.approx(expected, rel=1e-5)
+    result = hidden_loss(torch.tensor(student), torch.tensor(teacher), torch.tensor(mask))
+    assert result.item() == pytest.approx(expected, rel=1e-5)
 
 
 def test_the_attention_loss_counts_pairs_of_real_tokens():
@@ -64,8 +64,8 @@ def test_the_attention_loss_counts_pairs_of_real_tokens():
         squares = [(student[layer, row, head, i, j] - teacher[layer, row, head, i, j]) ** 2
                    for row in range(2) for head in range(3) for i in range(4) for j in range(4) if mask[row, i] and mask[row, j]]
         expected += sum(squares) / len(squares)
-    found = attention_loss(torch.tensor(student), torch.tensor(teacher), torch.tensor(mask))
-    assert found.item() == pytest.approx(expected, rel=1e-5)
+    result = attention_loss(torch.tensor(student), torch.tensor(teacher), torch.tensor(mask))
+    assert result.item() == pytest.approx(expected, rel=1e-5)
 
 
 @pytest.mark.parametrize("student, teacher, expected", [(3, 6, [1, 3, 5]), (2, 6, [2, 5]), (6, 6, [0, 1, 2, 3, 4, 5]),

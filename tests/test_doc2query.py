@@ -55,15 +55,15 @@ def test_the_likeliest_tokens_need_no_draws_and_give_one_query(generator, bed):
 
 
 def test_the_index_finds_a_text_by_a_generated_query(bed, tmp_path):
-    asked = {"d1": "x", "d2": "x", "d3": "bread turn brown bread turn brown", "d4": "x"}
-    (tmp_path / QUERIES).write_text("".join(json.dumps({"id": doc, "queries": [text]}) + "\n" for doc, text in asked.items()))
+    added = {"d1": "x", "d2": "x", "d3": "bread turn brown bread turn brown", "d4": "x"}
+    (tmp_path / QUERIES).write_text("".join(json.dumps({"id": doc, "queries": [text]}) + "\n" for doc, text in added.items()))
     index = tmp_path / "index"
     index.mkdir()
     expanded_index.definition.function(bed.store.value(), tmp_path, folder=index)
-    found, plain = java.call(search, index, bed.query_frame, 1.2, 0.75, 10), bed.bm25(1.2, 0.75, 10).value()
+    expanded, plain = java.call(search, index, bed.query_frame, 1.2, 0.75, 10), bed.bm25(1.2, 0.75, 10).value()
     assert "d3" not in set(plain.loc[plain["query_id"] == "q1", "doc_id"])
-    assert "d3" in set(found.loc[found["query_id"] == "q1", "doc_id"])
-    assert found.loc[found["query_id"] == "q2", "doc_id"].iloc[0] == "d2"  # the text itself is still there
+    assert "d3" in set(expanded.loc[expanded["query_id"] == "q1", "doc_id"])
+    assert expanded.loc[expanded["query_id"] == "q2", "doc_id"].iloc[0] == "d2"  # the text itself is still there
 
 
 def test_a_generator_must_be_pinned(bed):

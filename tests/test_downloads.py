@@ -24,8 +24,8 @@ OTHER = "0" * 32
 def served(monkeypatch):
     monkeypatch.setattr(downloads, "PAUSE", 0.0)
     monkeypatch.setenv("no_proxy", "*")
-    with serving({"file.bin": CONTENT}) as found:
-        yield found
+    with serving({"file.bin": CONTENT}) as result:
+        yield result
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def test_a_file_arrives_whole_and_leaves_no_part(served, address, tmp_path):
     assert fetch(address, target, len(CONTENT), md5=MD5, sha256=SHA256) == target
     assert target.read_bytes() == CONTENT
     assert not part(target).exists()
-    assert served.asked == [""]
+    assert served.requested == [""]
 
 
 def test_a_part_that_an_earlier_process_left_is_gone_on_from(served, address, tmp_path):
@@ -50,7 +50,7 @@ def test_a_part_that_an_earlier_process_left_is_gone_on_from(served, address, tm
     part(target).write_bytes(CONTENT[:400_000])
     fetch(address, target, len(CONTENT), md5=MD5)
     assert target.read_bytes() == CONTENT
-    assert served.asked == ["bytes=400000-"]
+    assert served.requested == ["bytes=400000-"]
     assert served.sent == [len(CONTENT) - 400_000]
 
 
@@ -88,7 +88,7 @@ def test_a_server_without_ranges_starts_anew(served, address, tmp_path):
     part(tmp_path / "f").write_bytes(b"x" * 1000)
     fetch(address, tmp_path / "f", len(CONTENT), md5=MD5)
     assert (tmp_path / "f").read_bytes() == CONTENT
-    assert (served.asked, served.sent) == (["bytes=1000-"], [len(CONTENT)])
+    assert (served.requested, served.sent) == (["bytes=1000-"], [len(CONTENT)])
 
 
 @pytest.mark.parametrize("size", [None, len(CONTENT)])
@@ -97,7 +97,7 @@ def test_a_part_that_is_too_long_starts_anew(served, address, tmp_path, size):
     fetch(address, tmp_path / "f", size, md5=MD5)
     assert (tmp_path / "f").read_bytes() == CONTENT
     assert served.sent == [len(CONTENT)]
-    assert served.asked == (["bytes=1024001-", ""] if size is None else [""])  # unknown: the server says 416
+    assert served.requested == (["bytes=1024001-", ""] if size is None else [""])  # unknown: the server says 416
 
 
 def test_another_range_than_asked_for_is_not_appended(served, address, tmp_path):
@@ -118,7 +118,7 @@ def test_a_wrong_digest_removes_the_part_and_names_everything(address, tmp_path)
 def test_a_file_that_is_there_is_checked_and_not_fetched(served, address, tmp_path):
     (tmp_path / "f").write_bytes(CONTENT)
     fetch(address, tmp_path / "f", len(CONTENT), md5=MD5)
-    assert served.asked == []
+    assert served.requested == []
 
 
 def test_a_wrong_file_that_is_there_is_refused_and_kept(served, address, tmp_path):
@@ -126,7 +126,7 @@ def test_a_wrong_file_that_is_there_is_refused_and_kept(served, address, tmp_pat
     with pytest.raises(BadInput, match="remove it"):
         fetch(address, tmp_path / "f", md5=MD5)
     assert (tmp_path / "f").read_bytes() == b"the reader's own"
-    assert served.asked == []
+    assert served.requested == []
 
 
 def test_a_checked_file_is_hashed_again_only_when_it_has_changed(address, tmp_path, monkeypatch):
@@ -154,20 +154,20 @@ def test_without_a_server_the_error_says_what_to_put_where(tmp_path, monkeypatch
 def test_a_file_that_the_server_does_not_have_is_asked_for_once(served, tmp_path):
     with pytest.raises(NetworkNeeded, match="404"):
         fetch(f"{served.url}/other.bin", tmp_path / "f")
-    assert len(served.asked) == 1
+    assert len(served.requested) == 1
 
 
 def test_a_busy_server_is_asked_again(served, address, tmp_path):
     served.status = [503, 429]
     fetch(address, tmp_path / "f", md5=MD5)
-    assert len(served.asked) == 3
+    assert len(served.requested) == 3
 
 
 def test_too_little_disk_is_said_before_anything_is_asked(served, address, tmp_path, monkeypatch):
     monkeypatch.setattr(downloads.shutil, "disk_usage", lambda _: SimpleNamespace(free=downloads.SPARE + len(CONTENT) - 1))
     with pytest.raises(BadInput, match="1.0 MB.*disk"):
         fetch(address, tmp_path / "f", len(CONTENT))
-    assert served.asked == []
+    assert served.requested == []
     part(tmp_path / "f").write_bytes(CONTENT[:1])  # what is there needs no more room
     fetch(address, tmp_path / "f", len(CONTENT), md5=MD5)
 

@@ -43,8 +43,8 @@ def module(chapter):
     return sys.modules["dry_steps_module"]
 
 
-def names(found):
-    return [step.name for step in found.missing.values()]
+def names(result):
+    return [step.name for step in result.missing.values()]
 
 
 def snapshot(folder):
@@ -55,10 +55,10 @@ WHOLE = "value = total([doubled(numbers(count), times)]).value()"
 
 
 def test_a_missing_step_is_found_with_all_below_it_inputs_first(chapter):
-    found = chapter(WHOLE)
-    assert names(found) == ["numbers", "doubled", "total"]
-    assert found.available == {}
-    assert found.stopped == [("value = total([doubled(numbers(count), times)]).value()", "needs the value of total")]
+    plan = chapter(WHOLE)
+    assert names(plan) == ["numbers", "doubled", "total"]
+    assert plan.available == {}
+    assert plan.stopped == [("value = total([doubled(numbers(count), times)]).value()", "needs the value of total")]
 
 
 def test_nothing_is_computed_and_nothing_written(chapter, module, tmp_path):
@@ -72,9 +72,9 @@ def test_nothing_is_computed_and_nothing_written(chapter, module, tmp_path):
 
 def test_what_is_stored_is_found_and_not_looked_below(chapter, module):
     module.total([module.doubled(module.numbers(3), 2)]).value()
-    found = chapter(WHOLE)
-    assert (found.missing, found.stopped, found.stand_ins) == ({}, [], set())
-    assert [source for _, source in found.available.values()] == ["stored"]
+    plan = chapter(WHOLE)
+    assert (plan.missing, plan.stopped, plan.stand_ins) == ({}, [], set())
+    assert [source for _, source in plan.available.values()] == ["stored"]
 
 
 def test_the_parameters_take_the_place_of_the_defaults(chapter, module):
@@ -86,20 +86,20 @@ def test_the_parameters_take_the_place_of_the_defaults(chapter, module):
 def test_the_nearest_value_stands_in_so_that_all_of_a_loop_is_found(chapter, module):
     module.numbers(3).value()
     module.doubled(module.numbers(3), 2).value()
-    found = chapter("values = [doubled(numbers(3), n).value() for n in (2, 5, 6)]", "after = numbers(len(values)).value()")
-    assert [step.arguments["times"] for step in found.missing.values()] == [5, 6]
-    assert len(found.stand_ins) == 2
-    assert found.stopped == []
-    assert len(found.available) == 2
+    plan = chapter("values = [doubled(numbers(3), n).value() for n in (2, 5, 6)]", "after = numbers(len(values)).value()")
+    assert [step.arguments["times"] for step in plan.missing.values()] == [5, 6]
+    assert len(plan.stand_ins) == 2
+    assert plan.stopped == []
+    assert len(plan.available) == 2
 
 
 def test_without_a_stand_in_only_what_depends_on_the_value_stops(chapter, module):
     module.numbers(7).value()
-    found = chapter("a = total([numbers(7)]).value()\nb = doubled(numbers(7)).value()", "c = a['total'] + 1", "d = c",
-                    "e = numbers(7).value()", "a = 1", "f = [a for a in (1, 2)]")
-    assert [statement.split(" =")[0] for statement, _ in found.stopped] == ["a", "b", "c", "d"]
-    assert [reason for _, reason in found.stopped[2:]] == ["needs a", "needs c"]
-    assert names(found) == ["total", "doubled"]
+    plan = chapter("a = total([numbers(7)]).value()\nb = doubled(numbers(7)).value()", "c = a['total'] + 1", "d = c",
+                   "e = numbers(7).value()", "a = 1", "f = [a for a in (1, 2)]")
+    assert [statement.split(" =")[0] for statement, _ in plan.stopped] == ["a", "b", "c", "d"]
+    assert [reason for _, reason in plan.stopped[2:]] == ["needs a", "needs c"]
+    assert names(plan) == ["total", "doubled"]
 
 
 def test_an_error_of_the_chapter_itself_is_told(chapter):
@@ -109,9 +109,9 @@ def test_an_error_of_the_chapter_itself_is_told(chapter):
 
 def test_an_error_after_a_stand_in_is_no_error_of_the_chapter(chapter, module):
     module.numbers(3).value()
-    found = chapter("value = numbers(2).value()['values']", "value.index(99)", "other = doubled(numbers(3)).value()")
-    assert found.stopped[0] == ("value.index(99)", "does not work without the missing values (ValueError)")
-    assert names(found) == ["numbers", "doubled"]
+    plan = chapter("value = numbers(2).value()['values']", "value.index(99)", "other = doubled(numbers(3)).value()")
+    assert plan.stopped[0] == ("value.index(99)", "does not work without the missing values (ValueError)")
+    assert names(plan) == ["numbers", "doubled"]
 
 
 def test_the_process_is_left_as_it_was(chapter):
@@ -126,9 +126,9 @@ def test_the_process_is_left_as_it_was(chapter):
 def test_with_everything_fresh_all_is_missing_and_the_old_values_stand_in(chapter, module, monkeypatch):
     module.total([module.doubled(module.numbers(3), 2)]).value()
     monkeypatch.setenv("BOOK_FRESH", "99999999999")
-    found = chapter(WHOLE)
-    assert names(found) == ["numbers", "doubled", "total"]
-    assert found.stopped == []
+    plan = chapter(WHOLE)
+    assert names(plan) == ["numbers", "doubled", "total"]
+    assert plan.stopped == []
 
 
 def test_a_recorded_run_is_found_as_such(chapter, module, tmp_path):

@@ -41,13 +41,13 @@ def test_relevant_passages_are_known_by_their_positions(space):
 
 def test_similarities_by_hand(space):
     folder, passages, queries = space
-    found = similarities.definition.function(folder, folder, "store", QUERIES, QRELS, 1).set_index("query_id")
-    assert found.index.tolist() == ["q1", "q3"]
+    result = similarities.definition.function(folder, folder, "store", QUERIES, QRELS, 1).set_index("query_id")
+    assert result.index.tolist() == ["q1", "q3"]
     scores = passages @ queries[0]
     others = np.delete(scores, [0, 2])
-    assert found.loc["q1", "relevant"] == pytest.approx(max(scores[0], scores[2]))
-    assert found.loc["q1", "other"] == pytest.approx(others.mean(), abs=1e-6)
-    assert found.loc["q1", "above"] == pytest.approx((others < max(scores[0], scores[2])).mean())
+    assert result.loc["q1", "relevant"] == pytest.approx(max(scores[0], scores[2]))
+    assert result.loc["q1", "other"] == pytest.approx(others.mean(), abs=1e-6)
+    assert result.loc["q1", "above"] == pytest.approx((others < max(scores[0], scores[2])).mean())
 
 
 def test_a_map_has_a_query_and_a_passage_for_each_and_is_seeded(space):
@@ -77,8 +77,8 @@ def test_a_query_shares_stemmed_terms_with_its_relevant_passage(folder, store):
     from helpers.systems.testbed import Testbed
 
     bed = Testbed(str(folder))
-    found = term_overlap(bed.store, bed.query_step, bed.qrels_step, 1).value().set_index("query_id")
+    result = term_overlap(bed.store, bed.query_step, bed.qrels_step, 1).value().set_index("query_id")
     # q1 "why does bread turn brown": d1 has all but "does"; q2 "how to stop iron rusting": d2 has iron and rusts
-    assert found.loc["q1", ["share", "terms"]].tolist() == [4 / 5, 5]
-    assert found.loc["q2", ["share", "terms"]].tolist() == [2 / 4, 4]
-    assert "q3" not in found.index  # stop words alone
+    assert result.loc["q1", ["share", "terms"]].tolist() == [4 / 5, 5]
+    assert result.loc["q2", ["share", "terms"]].tolist() == [2 / 4, 4]
+    assert "q3" not in result.index  # stop words alone

@@ -17,10 +17,10 @@ def rows(vectors):
 
 @pytest.mark.parametrize("size", [1, 20, 50, 51, 200])
 def test_every_vector_has_length_one(real, size):
-    found = resized(real, size, noise=1.0, seed=1)
-    assert found.shape == (size, 16)
-    assert found.dtype == np.float32
-    assert np.allclose(np.linalg.norm(found, axis=1), 1, atol=1e-6)
+    copies = resized(real, size, noise=1.0, seed=1)
+    assert copies.shape == (size, 16)
+    assert copies.dtype == np.float32
+    assert np.allclose(np.linalg.norm(copies, axis=1), 1, atol=1e-6)
 
 
 def test_a_smaller_collection_is_the_beginning_of_a_larger_one(real, monkeypatch):
@@ -38,18 +38,18 @@ def test_a_part_is_of_real_vectors_in_random_order(real):
 
 
 def test_a_larger_one_has_all_the_real_ones_and_others(real):
-    found = resized(real, 120, 1.0, 1)
-    assert rows(found[:50]) == rows(real)
-    assert len(rows(found)) == 120
+    copies = resized(real, 120, 1.0, 1)
+    assert rows(copies[:50]) == rows(real)
+    assert len(rows(copies)) == 120
 
 
 @pytest.mark.parametrize("noise", [0.25, 0.5])
 def test_the_noise_is_as_long_as_it_should_be(real, noise):
-    wanted = noise * neighbour_distance(real, 1)
-    found = resized(real, 2050, noise, 1)[50:]
-    cosines = (found @ real.T).max(1)
+    expected = noise * neighbour_distance(real, 1)
+    copies = resized(real, 2050, noise, 1)[50:]
+    cosines = (copies @ real.T).max(1)
     # noise at a right angle to its original, as it is nearly in many dimensions: cosine 1 / sqrt(1 + noise^2)
-    assert np.median(cosines) == pytest.approx(1 / np.sqrt(1 + wanted**2), abs=0.03)
+    assert np.median(cosines) == pytest.approx(1 / np.sqrt(1 + expected**2), abs=0.03)
 
 
 def test_the_distance_to_the_nearest_other_vector_against_brute_force(real):

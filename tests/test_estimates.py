@@ -23,31 +23,31 @@ def known(of, seconds=10.0, folder=Path("x"), place="here"):
     return Known(of.recipe(), of.key, seconds, place, folder)
 
 
-def cost(wanted, *others):
-    return expect(wanted, others).cost
+def cost(needed, *others):
+    return expect(needed, others).cost
 
 
-def why(wanted, *others, new=()):
-    return expect(wanted, others, new).why
+def why(needed, *others, new=()):
+    return expect(needed, others, new).why
 
 
 def test_the_same_recipe_tells_its_own_cost():
-    found = cost(step(seed=1), known(step(seed=1), 12.0, None, "recorded run"), known(step(seed=2), 99.0))
-    assert (found.seconds, found.low, found.high, found.basis) == (12.0, 12.0, 12.0, "the same, recorded run")
+    estimate = cost(step(seed=1), known(step(seed=1), 12.0, None, "recorded run"), known(step(seed=2), 99.0))
+    assert (estimate.seconds, estimate.low, estimate.high, estimate.basis) == (12.0, 12.0, 12.0, "the same, recorded run")
 
 
 def test_the_nearest_give_median_and_range_and_farther_ones_do_not_count():
     near = [known(step(seed=seed, a=1), seconds) for seed, seconds in ((2, 10.0), (3, 30.0), (4, 14.0))]
-    found = cost(step(seed=1, a=1), *near, known(step(seed=5, a=2), 500.0))
-    assert (found.seconds, found.low, found.high, found.basis) == (14.0, 10.0, 30.0, "3 like it, here")
+    estimate = cost(step(seed=1, a=1), *near, known(step(seed=5, a=2), 500.0))
+    assert (estimate.seconds, estimate.low, estimate.high, estimate.basis) == (14.0, 10.0, 30.0, "3 like it, here")
 
 
-@pytest.mark.parametrize(("wanted", "other", "seconds"), [
+@pytest.mark.parametrize(("needed", "other", "seconds"), [
     ({"epochs": 3}, {"epochs": 2}, 15.0), ({"candidates": 50}, {"candidates": 100}, 5.0),
     ({"learning_rate": 2.0}, {"learning_rate": 1.0}, 10.0), ({"epochs": 3}, {"epochs": 0}, 10.0), ({"epochs": 3}, {}, 10.0),
 ])
-def test_time_is_in_proportion_to_some_arguments(wanted, other, seconds):
-    assert cost(step(**wanted), known(step(**other))).seconds == pytest.approx(seconds)
+def test_time_is_in_proportion_to_some_arguments(needed, other, seconds):
+    assert cost(step(**needed), known(step(**other))).seconds == pytest.approx(seconds)
 
 
 def queries(sample):
@@ -55,15 +55,15 @@ def queries(sample):
 
 
 def test_time_is_in_proportion_to_the_queries_of_the_step_itself():
-    wanted, other = (step("scores", queries=queries(n), run=step("bm25", queries=queries(n))) for n in (300, 100))
-    found = cost(wanted, known(other))
-    assert found.seconds == pytest.approx(30.0)
-    assert found.basis == "1 like it, here, × 3.00 in size"
+    needed, other = (step("scores", queries=queries(n), run=step("bm25", queries=queries(n))) for n in (300, 100))
+    estimate = cost(needed, known(other))
+    assert estimate.seconds == pytest.approx(30.0)
+    assert estimate.basis == "1 like it, here, × 3.00 in size"
 
 
 def test_the_training_queries_of_a_model_do_not_scale_its_scoring():
-    wanted, other = (step("scores", model=step("train", queries=queries(n), epochs=n)) for n in (300, 100))
-    assert cost(wanted, known(other)).seconds == 10.0
+    needed, other = (step("scores", model=step("train", queries=queries(n), epochs=n)) for n in (300, 100))
+    assert cost(needed, known(other)).seconds == 10.0
 
 
 def test_why_names_the_arguments_that_differ_from_the_nearest():
@@ -72,8 +72,8 @@ def test_why_names_the_arguments_that_differ_from_the_nearest():
 
 
 def test_what_is_new_below_is_told_there_and_followed_here():
-    wanted, other = (step("scores", model=step("x", seed=n), depth=5) for n in (7, 1))
-    assert why(wanted, known(other), new=[wanted.arguments["model"]]) == "follows x"
+    needed, other = (step("scores", model=step("x", seed=n), depth=5) for n in (7, 1))
+    assert why(needed, known(other), new=[needed.arguments["model"]]) == "follows x"
     deeper = step("scores", model=step("x", seed=7), depth=6)
     assert why(deeper, known(other), new=[deeper.arguments["model"]]) == "depth = 6 (nearest: 5); follows x"
 

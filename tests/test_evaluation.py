@@ -61,7 +61,7 @@ def test_rows_of_the_study_that_were_not_measured_are_shown_as_not_run():
     assert shown.html.index("BERT-Mean") < shown.html.index("BERT-Max")
     assert "not run" in shown.html[shown.html.index("BERT-Max"):]
     assert "0.560" in shown.html  # the published value all the same
-    assert "effects against ranker = BM25" in shown.html
+    assert "effects compared with ranker = BM25" in shown.html
     assert [line["row"] for line in shown.data["values"]] == ["BM25", "BERT-Mean"]
     part = against_published("steensland2021", "5.1", "MRR@10", "RR@10", systems, "BM25", whole=False)
     assert "BERT-Max" not in part.html and "BERT-Mean" in part.html
@@ -79,7 +79,7 @@ def test_a_system_on_some_of_its_queries():
 
 def test_two_parts_of_a_system_are_compared_unpaired():
     whole = of_values([0.9, 0.8, 0.7, 0.1, 0.2], "a")
-    found = whole.on(["q0", "q1", "q2"]).unpaired_against(whole.on(["q3", "q4"]), "RR@10")
-    assert found.difference.mean == pytest.approx(0.65)
-    assert found.p_permutation == pytest.approx(0.2)  # one of ten choices is as extreme, on one side
-    assert found.sizes == (3, 2)
+    comparison = whole.on(["q0", "q1", "q2"]).unpaired_against(whole.on(["q3", "q4"]), "RR@10")
+    assert comparison.difference.mean == pytest.approx(0.65)
+    assert comparison.p_permutation == pytest.approx(0.2)  # one of ten choices is as extreme, on one side
+    assert comparison.sizes == (3, 2)

@@ -40,8 +40,8 @@ def test_the_most_frequent_word_of_the_feedback_documents_stands_for_a_term(fold
     best = run.value().groupby("query_id")["doc_id"].first()
     weights = pd.DataFrame([("q1", term, 1.0, True) for term in ("react", "heat", "unheard")],
                            columns=["query_id", "term", "weight", "added"])
-    found = surface_words.definition.function(text_index(bed.store).value(), weights, run.value(), bed.store.value(), 1)
-    words = dict(zip(found["term"], found["word"], strict=True))
+    expanded = surface_words.definition.function(text_index(bed.store).value(), weights, run.value(), bed.store.value(), 1)
+    words = dict(zip(expanded["term"], expanded["word"], strict=True))
     assert best["q1"] == "d1"
     assert words["unheard"] == "unheard"  # no word of the document: the term stands for itself
     assert words["react"].startswith("react") and words["heat"].startswith("heat")

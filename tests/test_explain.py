@@ -149,12 +149,12 @@ def cost(seconds, low=None, high=None):
     return Estimate(seconds, seconds if low is None else low, seconds if high is None else high, "")
 
 
-@pytest.mark.parametrize(("costs", "said"), [
+@pytest.mark.parametrize(("costs", "expected"), [
     ([], "0.0 s"), ([None], "unknown"), ([cost(5)], "5.0 s"), ([cost(5), None, None], "5.0 s and 2 unknown"),
     ([cost(20, 10, 40), cost(30, 30, 80)], "50 s (40 s to 2 min)"),
 ])
-def test_totals(costs, said):
-    assert plan.total(costs) == said
+def test_totals(costs, expected):
+    assert plan.total(costs) == expected
 
 
 def test_the_whole_book_counts_shared_steps_once(book):
@@ -225,6 +225,6 @@ def test_a_baseline_page_that_is_there_stays_even_if_it_is_out_of_date(runs):
 def test_parameters_that_are_the_baselines_make_no_variant(book):
     assert execute.request("first", "almanac", {"times": "2"}).name == "first"
     given = ({"times": "5"}, {"times": "6"}, {"times": "5", "count": "3"})
-    names = {execute.request("first", "almanac", each).name for each in given}
+    names = {execute.request("first", "almanac", options).name for options in given}
     assert len(names) == 2
     assert all(name.startswith("first--") for name in names)

@@ -74,7 +74,7 @@ def collected(texts):
 
 def column(data, query, system):
     """What a column shows: passages with their movement, or with both movements in the first one."""
-    rows = next(each for each in data["queries"] if each["id"] == query)["rankings"][system]
+    rows = next(entry for entry in data["queries"] if entry["id"] == query)["rankings"][system]
     return [(data["passages"][seat][0], *(moves if system == 0 else moves[system - 1:system])) for seat, _, _, moves in rows]
 
 
@@ -196,10 +196,10 @@ def test_the_page_loads_its_scripts_and_says_what_is_missing_without_them(collec
     monkeypatch.setattr(paths, "BOOK", tmp_path)
     html = story.show(collected(), systems_of(RUNS)).html
     sources = re.findall(r'<script defer src="([^"]+)"></script>', html)
-    assert [re.sub(r"[0-9a-f]{10}\.js\?v=[0-9a-f]{8}", "DATA", each) for each in sources] == [
+    assert [re.sub(r"[0-9a-f]{10}\.js\?v=[0-9a-f]{8}", "DATA", source) for source in sources] == [
         "../_static/explorer/DATA", "../_static/explorer_bm25.js", "../_static/explorer.js"]
     assert (tmp_path / "_static" / sources[0].removeprefix("../_static/").partition("?")[0]).exists()
-    assert all((paths.PACKAGE.parents[1] / "book" / each.removeprefix("../")).exists() for each in sources[1:])
+    assert all((paths.PACKAGE.parents[1] / "book" / source.removeprefix("../")).exists() for source in sources[1:])
     assert "needs JavaScript" in re.search(r"<noscript>(.*?)</noscript>", html)[1]
     assert "https:" not in html
 

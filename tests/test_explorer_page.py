@@ -95,7 +95,7 @@ def hash_of(**given):
 
 def shown(page):
     """What the columns show: titles with their movements."""
-    return [[(card.strong.text, [each.find(attrs={"aria-hidden": "true"}).text for each in card.select(".nrx-move")])
+    return [[(card.strong.text, [row.find(attrs={"aria-hidden": "true"}).text for row in card.select(".nrx-move")])
              for card in column.select(".nrx-card")] for column in page.select(".nrx-column")]
 
 
@@ -117,13 +117,13 @@ def typing(text, *keys):
 def test_the_page_shows_what_the_data_says(browse, collect):
     data = collect()
     page = browse(data, hash_of(q="q1"))
-    wanted = [[("title a", ["▼1", "▼2"]), ("title b", ["▼1", "beyond 3"]), ("title c", ["▲2", "▲2"])],
-              [("title c", ["▲2"]), ("title a", ["▼1"]), ("title b", ["▼1"])],
-              [("title c", ["▲2"]), ("title e", ["new"]), ("title a", ["▼2"])]]
-    assert shown(page) == wanted
+    expected = [[("title a", ["▼1", "▼2"]), ("title b", ["▼1", "beyond 3"]), ("title c", ["▲2", "▲2"])],
+                [("title c", ["▲2"]), ("title a", ["▼1"]), ("title b", ["▼1"])],
+                [("title c", ["▲2"]), ("title e", ["new"]), ("title a", ["▼2"])]]
+    assert shown(page) == expected
     rows = data["queries"][0]["rankings"]
     assert [[story.moved(moves[system - 1]) for *_, moves in rows[system]] for system in (1, 2)] == [
-        [moves[0] for _, moves in column] for column in wanted[1:]], "the tables of the chapter write it alike"
+        [moves[0] for _, moves in column] for column in expected[1:]], "the tables of the chapter write it alike"
     assert [badge.text for badge in page.select(".nrx-column .nrx-grade")] == ["● answers fully"] * 3
     assert text_of(page, ".nrx-ranks") == "BM25 3 · re-ranking 1 · dense search 1"
     assert text_of(page, ".nrx-status") == "1 of 5"
@@ -317,15 +317,15 @@ def test_the_real_data_equals_the_runs(real):
 
 def test_bm25_in_the_browser_is_lucenes_for_every_test_query(real, opened):
     _, systems, data = real
-    found = opened(data).evaluate("""() => {
+    result = opened(data).evaluate("""() => {
       const ids = nrExplorer.passages.map(([id]) => id);
       const built = nrBm25.index(nrExplorer.passages.map(([, title, body]) => `${title}\n${body}`));
       return nrExplorer.queries.map(({text}) => nrBm25.search(built, text, nrExplorer.k1, nrExplorer.b, 100, ids).map(
         ([seat, score]) => [ids[seat], score]));
     }""")
     assert (data["k1"], data["b"]) == (K1, B)
-    wanted = systems["BM25"].run
-    rows = [(query["id"], doc, score) for query, run in zip(data["queries"], found, strict=True) for doc, score in run]
-    frame = pd.DataFrame(rows, columns=wanted.columns)
-    assert frame[["query_id", "doc_id"]].equals(wanted[["query_id", "doc_id"]])
-    assert (frame["score"] - wanted["score"]).abs().max() < 2e-4  # Anserini rounds to four decimals
+    expected = systems["BM25"].run
+    rows = [(query["id"], doc, score) for query, run in zip(data["queries"], result, strict=True) for doc, score in run]
+    frame = pd.DataFrame(rows, columns=expected.columns)
+    assert frame[["query_id", "doc_id"]].equals(expected[["query_id", "doc_id"]])
+    assert (frame["score"] - expected["score"]).abs().max() < 2e-4  # Anserini rounds to four decimals

@@ -28,14 +28,14 @@ def frame(step):
 
 def test_the_expanded_query_is_the_formula_on_raw_counts(bed):
     run = bed.bm25(0.9, 0.4, 4)
-    found = frame(bo1_queries(text_index(bed.store), run, bed.query_step, 2, 3))
+    result = frame(bo1_queries(text_index(bed.store), run, bed.query_step, 2, 3))
     best = run.value().groupby("query_id", sort=False)["doc_id"].agg(lambda ids: list(ids)[:2])
     collection = sum(COUNTS.values(), Counter())
     for query, own in (("q1", ["why", "doe", "bread", "turn", "brown"]), ("q2", ["how", "stop", "iron", "rust"])):
         feedback = sum((COUNTS[doc] for doc in best[query]), Counter())
-        wanted = expanded(own, expansion(feedback, collection, len(COUNTS), 3))
-        got = found[found["query_id"] == query]
-        assert dict(zip(got["term"], got["weight"], strict=True)) == pytest.approx(wanted)
+        expected = expanded(own, expansion(feedback, collection, len(COUNTS), 3))
+        got = result[result["query_id"] == query]
+        assert dict(zip(got["term"], got["weight"], strict=True)) == pytest.approx(expected)
         assert got["added"].tolist() == [term not in own for term in got["term"]]
 
 

@@ -53,10 +53,10 @@ def test_every_spec_of_every_chapter_is_named_once(profile):
 
 
 def test_items_are_files_indexes_and_models(profile, tmp_path):
-    found = {each.what: each for each in fetching.items(profile)}
+    items = {item.what: item for item in fetching.items(profile)}
     assert {"irds:msmarco-passage/dev: collectionandqueries.tar.gz", "irds:msmarco-passage/dev: qrels.dev.tsv",
-            "index msmarco-v1-passage-full", "hub:owner/small@main"} <= set(found)
-    index, model = found["index msmarco-v1-passage-full"], found["hub:owner/large@v1.0"]
+            "index msmarco-v1-passage-full", "hub:owner/small@main"} <= set(items)
+    index, model = items["index msmarco-v1-passage-full"], items["hub:owner/large@v1.0"]
     assert (index.size, index.where.parent, index.here) == (3_720_616_156, tmp_path / "store" / "downloads", False)
     assert (model.size, model.where, model.here) == (None, tmp_path / "hub" / "models--owner--large", False)
 
@@ -64,15 +64,15 @@ def test_items_are_files_indexes_and_models(profile, tmp_path):
 def test_the_hub_tells_the_size_of_what_is_not_here(profile, monkeypatch):
     monkeypatch.setattr(hub, "size", lambda source, revision: len(source))
     monkeypatch.setattr(hub, "is_here", lambda source, _: source == "owner/small")
-    found = {each.what: each for each in fetching.items(profile)}
-    assert (found["hub:owner/small@main"].here, found["hub:owner/small@main"].size) == (True, None)
-    assert found["hub:owner/large@v1.0"].size == len("owner/large")
+    items = {item.what: item for item in fetching.items(profile)}
+    assert (items["hub:owner/small@main"].here, items["hub:owner/small@main"].size) == (True, None)
+    assert items["hub:owner/large@v1.0"].size == len("owner/large")
 
 
 def test_the_same_address_in_two_places_is_two_files(profile):
     (paths.PROFILES / "ours.yaml").write_text('chapters: {seeds: {collection: "irds:msmarco-passage"}, '
                                               'encoders: {collection: "irds:msmarco-document"}}')
-    names = [each.what for each in fetching.items(profile)]
+    names = [item.what for item in fetching.items(profile)]
     queries = [name for name in names if name.endswith("msmarco-test2019-queries.tsv.gz")]
     assert [name.partition(": ")[0] for name in queries] == ["irds:msmarco-passage", "irds:msmarco-document"]
     assert len(names) == len(set(names))
@@ -82,39 +82,39 @@ def test_the_same_address_in_two_places_is_two_files(profile):
 
 def test_the_table_adds_up_what_is_missing(tmp_path, monkeypatch):
     monkeypatch.setattr(fetching.shutil, "disk_usage", lambda _: SimpleNamespace(free=7_000_000))
-    found = [item(tmp_path / "a" / "b", 2_000_000), item(tmp_path / "c", 500_000, here=True), item(tmp_path / "d", None)]
-    said = fetching.table(found)
-    assert [line.split() for line in said.splitlines()[:4]] == [
+    items = [item(tmp_path / "a" / "b", 2_000_000), item(tmp_path / "c", 500_000, here=True), item(tmp_path / "d", None)]
+    text = fetching.table(items)
+    assert [line.split() for line in text.splitlines()[:4]] == [
         ["what", "size", "where", "there"], ["item", "b", "2.0", "MB", str(tmp_path / "a" / "b"), "no"],
         ["item", "c", "500.0", "kB", str(tmp_path / "c"), "yes"], ["item", "d", "unknown", str(tmp_path / "d"), "no"]]
-    assert "to fetch: 2 of 3, 2.0 MB and 1 of unknown size" in said
-    assert f"free in {tmp_path}: 7.0 MB" in said  # one disk, named once
+    assert "to fetch: 2 of 3, 2.0 MB and 1 of unknown size" in text
+    assert f"free in {tmp_path}: 7.0 MB" in text  # one disk, named once
 
 
 # ---- fetching ----
 
 def test_what_is_here_is_not_fetched_and_a_failure_does_not_stop_the_rest(tmp_path):
-    done, said = [], []
+    done, texts = [], []
 
     def fail():
         raise NetworkNeeded("b: put it into /there")
 
-    found = [item(tmp_path / "a", here=True, fetch=lambda: done.append("a")), item(tmp_path / "b", fetch=fail),
+    items = [item(tmp_path / "a", here=True, fetch=lambda: done.append("a")), item(tmp_path / "b", fetch=fail),
              item(tmp_path / "c", fetch=lambda: done.append("c"))]
     with pytest.raises(NetworkNeeded, match="put it into /there(.|\n)*1 of 3 could not be fetched"):
-        fetching.fetch(found, said.append)
+        fetching.fetch(items, texts.append)
     assert done == ["c"]
-    assert said == ["item b: failed", "item c: fetched"]
+    assert texts == ["item b: failed", "item c: fetched"]
 
 
 def test_a_disk_that_cannot_hold_it_all_is_said_before(tmp_path, monkeypatch):
     monkeypatch.setattr(downloads.shutil, "disk_usage", lambda _: SimpleNamespace(free=downloads.SPARE + 199))
     done = []
-    found = [item(tmp_path / name, fetch=lambda: done.append(1)) for name in "ab"]
+    items = [item(tmp_path / name, fetch=lambda: done.append(1)) for name in "ab"]
     with pytest.raises(BadInput, match="200 B"):
-        fetching.fetch(found)
+        fetching.fetch(items)
     assert done == []
-    fetching.fetch(found[:1], lambda _: None)
+    fetching.fetch(items[:1], lambda _: None)
     assert done == [1]
 
 
@@ -129,8 +129,8 @@ def test_the_command_without_network_ends_with_what_to_do(profile, capsys, monke
 
 def test_branches_and_tags_become_commits_and_nothing_else_changes(profile, monkeypatch):
     monkeypatch.setattr(hub, "commit", lambda source, revision: {"main": "a" * 40, "v1.0": "b" * 40}[revision])
-    said = fetching.pin(profile)
-    assert said == [f"hub:owner/small@main -> hub:owner/small@{'a' * 40}", f"hub:owner/large@v1.0 -> hub:owner/large@{'b' * 40}"]
+    texts = fetching.pin(profile)
+    assert texts == [f"hub:owner/small@main -> hub:owner/small@{'a' * 40}", f"hub:owner/large@v1.0 -> hub:owner/large@{'b' * 40}"]
     text = (paths.PROFILES / "ours.yaml").read_text()
     comment, rest = PROFILE.split("\n", 1)
     assert text == comment + "\n" + rest.replace("hub:owner/small@main", f"hub:owner/small@{'a' * 40}").replace(

@@ -42,8 +42,8 @@ def test_a_hostile_text_stays_text():
 
 def test_lines_say_name_value_and_place():
     lines = {"BM25": pd.Series([0.25, 0.5], index=[1, 100]), "BERT": pd.Series([0.75], index=[10])}
-    found = tips(plots.curves(lines, "depth", "recall", "Recall."))
-    assert found == ["BM25: 0.250 at 1", "BM25: 0.500 at 100", "BERT: 0.750 at 10"]
+    texts = tips(plots.curves(lines, "depth", "recall", "Recall."))
+    assert texts == ["BM25: 0.250 at 1", "BM25: 0.500 at 100", "BERT: 0.750 at 10"]
 
 
 def test_points_say_their_names_whatever_order_they_were_given_in():
@@ -59,6 +59,6 @@ def test_two_scales_say_which_series():
 def test_means_say_system_group_and_interval():
     values = pd.DataFrame({"BM25": [0.5] * 4, "BERT": [0.25] * 4}, index=list("abcd"))
     groups = pd.Series(["plain", "plain", "oblique", "oblique"], index=list("abcd"))
-    found = tips(plots.means_by_group(values, groups, "RR@10", "By style."))
-    assert found == [f"{name}, {group}: {value} [{value}, {value}]" for name, value in (("BM25", "0.500"), ("BERT", "0.250"))
+    texts = tips(plots.means_by_group(values, groups, "RR@10", "By style."))
+    assert texts == [f"{name}, {group}: {value} [{value}, {value}]" for name, value in (("BM25", "0.500"), ("BERT", "0.250"))
                      for group in ("plain", "oblique")]

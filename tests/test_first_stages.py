@@ -110,14 +110,14 @@ def test_every_stage_ranks_and_is_timed(recipes, bed, store):
     names = ["bm25", "deepct", "repbert", "untrained", "minilm"]
     step = recipes.latencies(names, bed, 99, timed=9, rounds=3)  # more texts and queries than there are
     threads = faiss.omp_get_max_threads()
-    found = step.value()
+    result = step.value()
     assert faiss.omp_get_max_threads() == threads
-    assert found["queries"] == len(TOPICS) and set(found["stages"]) == set(names)
+    assert result["queries"] == len(TOPICS) and set(result["stages"]) == set(names)
     for name in names:
         run = recipes.run(name, bed, 2).value()
         assert run.groupby("query_id").size().max() <= 2
         assert "p2" in set(run.loc[run["query_id"] == "q2", "doc_id"])
-        times = found["stages"][name]
+        times = result["stages"][name]
         assert len(per_query(times)) == 3 and (per_query(times) > 0).all()
         assert ("encode" in times) == (name not in ("bm25", "deepct"))
         assert folder_size(recipes.searched(name, bed)).value()["bytes"] > 1000

@@ -58,15 +58,15 @@ def small_table(**changed):
     page.show_table(HOSTILE, (HOSTILE, HOSTILE), [[HOSTILE, HOSTILE]]).html,
 ])
 def test_hostile_text_stays_text(html):
-    found = read(html)
-    assert found.all("script") == []
-    assert HOSTILE in "".join(found.texts)
+    elements = read(html)
+    assert elements.all("script") == []
+    assert HOSTILE in "".join(elements.texts)
 
 
 def test_a_hostile_caption_does_not_leave_its_attribute():
-    found = read(table(HOSTILE, ("system",), []).text)
-    assert found.all("div")[0]["aria-label"] == HOSTILE
-    assert found.all("caption") != []
+    elements = read(table(HOSTILE, ("system",), []).text)
+    assert elements.all("div")[0]["aria-label"] == HOSTILE
+    assert elements.all("caption") != []
 
 
 def test_a_table_stands_in_a_region_that_scrolls_and_takes_the_focus():
@@ -77,33 +77,33 @@ def test_a_table_stands_in_a_region_that_scrolls_and_takes_the_focus():
 
 
 def test_a_table_has_a_caption_and_heads_with_scope():
-    found = read(small_table())
-    assert found.tags.index(("caption", {})) == found.tags.index(("table", {"class": "nr-table"})) + 1
-    assert "Ranks" in found.texts
-    assert [head["scope"] for head in found.all("th")] == ["col"] * 3 + ["row"] * 2
-    assert len(found.all("tr")) == 3
-    assert len(found.all("td")) == 4
+    elements = read(small_table())
+    assert elements.tags.index(("caption", {})) == elements.tags.index(("table", {"class": "nr-table"})) + 1
+    assert "Ranks" in elements.texts
+    assert [head["scope"] for head in elements.all("th")] == ["col"] * 3 + ["row"] * 2
+    assert len(elements.all("tr")) == 3
+    assert len(elements.all("td")) == 4
 
 
 def test_columns_are_set_like_numbers_from_the_given_one():
-    found = read(small_table(numeric_from=2))
-    assert [head.get("class") for head in found.all("th")] == [None, None, "num", None, None]
-    assert [data.get("class") for data in found.all("td")] == [None, "num"] * 2
+    elements = read(small_table(numeric_from=2))
+    assert [head.get("class") for head in elements.all("th")] == [None, None, "num", None, None]
+    assert [data.get("class") for data in elements.all("td")] == [None, "num"] * 2
 
 
 def test_a_column_with_sentences_keeps_room_for_them_unless_it_is_set_like_numbers():
     rows = [["a" * 61, "x", "y" * 61], ["b", Html(f"<b class='{'z' * 60}'>short</b>"), "short"]]
-    found = read(small_table(rows=rows, numeric_from=2))
-    assert [head.get("class") for head in found.all("th")][3:] == ["nr-long", "nr-long"]
-    assert [data.get("class") for data in found.all("td")] == [None, "num"] * 2
-    found = read(small_table(rows=rows, numeric_from=9))
-    assert [data.get("class") for data in found.all("td")] == [None, "nr-long"] * 2
+    elements = read(small_table(rows=rows, numeric_from=2))
+    assert [head.get("class") for head in elements.all("th")][3:] == ["nr-long", "nr-long"]
+    assert [data.get("class") for data in elements.all("td")] == [None, "num"] * 2
+    elements = read(small_table(rows=rows, numeric_from=9))
+    assert [data.get("class") for data in elements.all("td")] == [None, "nr-long"] * 2
 
 
 def test_a_badge_carries_its_kind_as_class_and_its_meaning_as_text():
-    found = read(badge("agrees", "good").text)
-    assert found.all("span") == [{"class": "nr-badge nr-good"}]
-    assert found.texts == ["agrees"]
+    elements = read(badge("agrees", "good").text)
+    assert elements.all("span") == [{"class": "nr-badge nr-good"}]
+    assert elements.texts == ["agrees"]
 
 
 def test_a_fragment_carries_its_data_under_a_type_of_its_own():

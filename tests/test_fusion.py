@@ -134,11 +134,11 @@ QRELS = pd.DataFrame({"query_id": ["q", "q", "r"], "doc_id": ["c", "b", "x"], "r
 def test_the_values_of_all_four_fusions():
     table = fusions.definition.function(run_of(q="acd", r="x"), run_of(q="bac"), QUERIES, QRELS, 2, ["RR@10", "R@2"], 0.0, 10)
     assert list(table.columns) == ["method", "query_id", "RR@10", "R@2"]
-    found = table.set_index(["method", "query_id"])["RR@10"].to_dict()
+    result = table.set_index(["method", "query_id"])["RR@10"].to_dict()
     # grade 2 counts: c. In turns [a, b, c, d] and [b, a, c, d]; by ranks a 1/61+1/62, c 1/62+1/63, b 1/61, d 1/63;
     # the second run's own order, which is what a weight of 0 leaves, is b, a, then c and d with 0, d first
-    assert found == {(FIRST, "q"): 1 / 3, (SECOND, "q"): 1 / 3, (UNCUT, "q"): 1 / 3, (RRF, "q"): 1 / 2, (SUM, "q"): 1 / 4,
-                     **{(method, "r"): 1.0 for method in (FIRST, SECOND, UNCUT, RRF, SUM)}}
+    assert result == {(FIRST, "q"): 1 / 3, (SECOND, "q"): 1 / 3, (UNCUT, "q"): 1 / 3, (RRF, "q"): 1 / 2, (SUM, "q"): 1 / 4,
+                      **{(method, "r"): 1.0 for method in (FIRST, SECOND, UNCUT, RRF, SUM)}}
     assert table.set_index(["method", "query_id"])["R@2"].to_dict()[RRF, "q"] == 1.0
 
 

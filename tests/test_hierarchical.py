@@ -23,7 +23,7 @@ def test_what_was_not_trained_has_no_noise_of_training():
 def test_the_noise_of_one_seed_is_the_known_one_and_says_so():
     noise = training_noise(rows(0.5), rows(0.4, trained=0), "RR@10", known=KNOWN)
     assert (noise.variance, noise.freedom) == (pytest.approx(0.0004), 3)
-    assert "one seed" in noise.said and "0.020" in noise.said and "Seeds" in noise.said
+    assert "one seed" in noise.assumption and "0.020" in noise.assumption and "Seeds" in noise.assumption
     assert training_noise(rows(0.5), rows(0.4), "RR@10", known=KNOWN).variance == pytest.approx(0.0008)  # two trainings
 
 
@@ -32,7 +32,7 @@ def test_seeds_variances_are_pooled_over_both_systems_and_the_known_one():
     noise = training_noise(rows(0.48, 0.52), rows(0.39, 0.40, 0.41), "RR@10", known=KNOWN)
     assert noise.freedom == 6
     assert noise.variance == pytest.approx(0.0022 / 6 * (1 / 2 + 1 / 3))
-    assert "one seed" not in noise.said
+    assert "one seed" not in noise.assumption
 
 
 def test_a_lead_of_one_model_over_another_has_the_noise_of_two():
@@ -44,7 +44,7 @@ def test_one_training_put_to_two_uses_is_compared_seed_by_seed():
     noise = training_noise(rows(0.50, 0.60), rows(0.45, 0.53), "RR@10", shared=True, known=KNOWN)
     assert (noise.variance, noise.freedom) == (pytest.approx(0.0001), 1)
     alone = training_noise(rows(0.5), rows(0.4), "RR@10", shared=True, known=KNOWN)
-    assert alone.variance == 0 and "one training" in alone.said
+    assert alone.variance == 0 and "one training" in alone.assumption
 
 
 def test_pretrainings_are_the_upper_level():
@@ -83,9 +83,9 @@ def test_noise_of_training_widens_the_interval_and_raises_p():
 def test_p_and_intervals_agree():
     rng = np.random.default_rng(9)
     for shift in (0.02, 0.05, 0.08):
-        found = paired(rng.random(400) + shift, rng.random(400), noise=TrainingNoise(0.01**2, 6))
-        assert (found.p_permutation < 0.05) == (found.difference.low > 0)
-        assert (found.p_permutation < 0.10) == (found.narrow.low > 0)
+        comparison = paired(rng.random(400) + shift, rng.random(400), noise=TrainingNoise(0.01**2, 6))
+        assert (comparison.p_permutation < 0.05) == (comparison.difference.low > 0)
+        assert (comparison.p_permutation < 0.10) == (comparison.narrow.low > 0)
 
 
 def test_beside_a_crossed_mixed_model():
@@ -97,11 +97,11 @@ def test_beside_a_crossed_mixed_model():
     query, way = rng.normal(0, 0.3, queries), rng.normal(0, 0.15, (2, queries))
     values = [0.6 - 0.1 * place + query + way[place] + rng.normal(0, 0.05, (seeds, 1)) + rng.normal(0, 0.1, (seeds, queries))
               for place in (0, 1)]
-    found = compare(Rows(values[0], 1), Rows(values[1], 1), "RR@10")
+    comparison = compare(Rows(values[0], 1), Rows(values[1], 1), "RR@10")
     frame = pd.DataFrame([{"system": place, "seed": f"{place}-{seed}", "query": str(q), "both": f"{place}-{q}",
                            "value": values[place][seed, q], "all": 1}
                           for place in (0, 1) for seed in range(seeds) for q in range(queries)])
     parts = {name: f"0 + C({name})" for name in ("seed", "query", "both")}
     fitted = formula.mixedlm("value ~ system", frame, groups="all", vc_formula=parts).fit(reml=True)
-    assert found.difference.mean == pytest.approx(-fitted.params["system"], abs=1e-6)
-    assert found.error == pytest.approx(fitted.bse["system"], rel=0.2)
+    assert comparison.difference.mean == pytest.approx(-fitted.params["system"], abs=1e-6)
+    assert comparison.error == pytest.approx(fitted.bse["system"], rel=0.2)

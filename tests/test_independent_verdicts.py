@@ -54,8 +54,8 @@ def page(tmp_path, monkeypatch):
 
 def test_all_kinds_of_verdicts_are_recomputed(page, capsys):
     assert independent_verdicts.main([page.parent]) == 0  # the folder, as anyone would call it
-    said = {line.split()[2]: line.split("|")[1].strip() for line in capsys.readouterr().out.splitlines()[:-1]}
-    assert said == EXPECTED and INCONCLUSIVE not in said.values()
+    printed = {line.split()[2]: line.split("|")[1].strip() for line in capsys.readouterr().out.splitlines()[:-1]}
+    assert printed == EXPECTED and INCONCLUSIVE not in printed.values()
 
 
 def test_an_altered_verdict_is_seen(page, capsys):

@@ -30,9 +30,9 @@ def data(name, digest="d"):
     return {"data": ["almanac", name], "digest": digest}
 
 
-def one(wanted, other):
-    (found,) = differences(wanted, other)
-    return found
+def one(needed, other):
+    (difference,) = differences(needed, other)
+    return difference
 
 
 def test_a_plain_argument():
@@ -46,8 +46,8 @@ def test_an_argument_that_one_lacks():
 
 
 def test_an_argument_of_a_step_below_is_told_with_its_step_and_the_way_to_it():
-    wanted, other = (recipe(model=recipe("encoder", pairs=recipe("pairs", seed=seed))) for seed in (1, 2))
-    assert one(wanted, other) == Difference(("model", "pairs", "seed"), "pairs", "seed", "1", "2")
+    needed, other = (recipe(model=recipe("encoder", pairs=recipe("pairs", seed=seed))) for seed in (1, 2))
+    assert one(needed, other) == Difference(("model", "pairs", "seed"), "pairs", "seed", "1", "2")
 
 
 def test_steps_in_a_list_are_compared_one_by_one():
@@ -73,21 +73,21 @@ def test_the_same_part_of_another_collection_is_nearer_than_another_part_and_fur
 def test_among_equals_the_almanacs_come_first():
     almanac, elsewhere = ({"data": ["docs"], "collection": name, "digest": name} for name in ("almanac", "a"))
     known = [Known(recipe(texts=part), key, 1.0, "here", None) for part, key in ((elsewhere, "a"), (almanac, "b"))]
-    wanted = recipe(texts={"data": ["docs"], "collection": "irds:x", "digest": "new"})
-    assert [each.key for each, _ in nearest(wanted, known)] == ["b", "a"]
+    needed = recipe(texts={"data": ["docs"], "collection": "irds:x", "digest": "new"})
+    assert [entry.key for entry, _ in nearest(needed, known)] == ["b", "a"]
 
 
 def test_data_of_one_name_that_changed():
-    found = one(recipe(texts=data("docs", "new")), recipe(texts=data("docs", "old")))
-    assert (found.value, found.other) == ("changed", "almanac/docs")
+    result = one(recipe(texts=data("docs", "new")), recipe(texts=data("docs", "old")))
+    assert (result.value, result.other) == ("changed", "almanac/docs")
 
 
 def test_what_two_inputs_share_counts_once():
-    asked = [recipe("queries", sample=sample) for sample in (3, 4)]
-    wanted, other = (recipe(run=recipe("bm25", queries=queries), queries=queries) for queries in asked)
-    found = list(differences(wanted, other))
-    assert {difference.path[0] for difference in found} == {"run", "queries"}
-    assert distance(found) == 1
+    samples = [recipe("queries", sample=sample) for sample in (3, 4)]
+    needed, other = (recipe(run=recipe("bm25", queries=queries), queries=queries) for queries in samples)
+    result = list(differences(needed, other))
+    assert {difference.path[0] for difference in result} == {"run", "queries"}
+    assert distance(result) == 1
 
 
 def entry(given, key="k", seconds=1.0):
@@ -95,12 +95,12 @@ def entry(given, key="k", seconds=1.0):
 
 
 def test_the_nearest_comes_first_and_the_same_key_is_the_nearest_of_all():
-    wanted = recipe(a=1, b=1, run=recipe("bm25"))
+    needed = recipe(a=1, b=1, run=recipe("bm25"))
     others = [entry(recipe(a=1, b=1, run=recipe("dense")), "1"), entry(recipe(a=2, b=2, run=recipe("bm25")), "2"),
               entry(recipe(a=2, b=1, run=recipe("bm25")), "3")]
-    assert [each.key for each, _ in nearest(wanted, others)] == ["3", "2", "1"]
-    same = known.recipe.key_of(wanted)
-    assert nearest(wanted, [*others, entry(wanted, same)])[0] == (entry(wanted, same), [])
+    assert [entry.key for entry, _ in nearest(needed, others)] == ["3", "2", "1"]
+    same = known.recipe.key_of(needed)
+    assert nearest(needed, [*others, entry(needed, same)])[0] == (entry(needed, same), [])
 
 
 @pytest.fixture
@@ -121,9 +121,9 @@ def make():
 def test_a_stored_computation_is_known_with_its_folder(store):
     step = make()
     step.value()
-    (found,) = catalogue()["total"]
-    assert (found.key, found.place, found.folder.is_dir()) == (step.key, "here", True)
-    assert sorted(each.recipe["arguments"]["count"] for each in catalogue()["numbers"]) == [3, 4]
+    (result,) = catalogue()["total"]
+    assert (result.key, result.place, result.folder.is_dir()) == (step.key, "here", True)
+    assert sorted(entry.recipe["arguments"]["count"] for entry in catalogue()["numbers"]) == [3, 4]
 
 
 def test_a_recorded_run_tells_of_the_steps_below_it(store):
@@ -137,12 +137,12 @@ def test_a_recorded_run_tells_of_the_steps_below_it(store):
     manifest.write_text(json.dumps(told))
     for name in ("numbers", "doubled"):
         (store / "store" / name).rename(store / name)
-    found = {each.recipe["arguments"]["count"]: each for each in catalogue()["numbers"]}
-    assert (found[3].seconds, found[3].place, found[3].folder) == (33.0, "recorded run", None)
-    assert found[4].seconds is not None
-    assert found[3].key == sys.modules["dry_steps_module"].numbers(3).key
+    result = {entry.recipe["arguments"]["count"]: entry for entry in catalogue()["numbers"]}
+    assert (result[3].seconds, result[3].place, result[3].folder) == (33.0, "recorded run", None)
+    assert result[4].seconds is not None
+    assert result[3].key == sys.modules["dry_steps_module"].numbers(3).key
 
 
 def test_the_entry_itself_is_preferred_to_what_a_later_step_tells_of_it(store):
     make().value()
-    assert all(each.folder is not None for name in ("numbers", "doubled") for each in catalogue()[name])
+    assert all(entry.folder is not None for name in ("numbers", "doubled") for entry in catalogue()[name])

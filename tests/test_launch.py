@@ -25,13 +25,13 @@ class Links(HTMLParser):
 
     def __init__(self, html):
         super().__init__()
-        self.open, self.found = [], []
+        self.open, self.links = [], []
         self.feed(html)
         assert self.open == []
 
     def handle_starttag(self, tag, attributes):
         self.open.append(tag)
-        self.found += [value for name, value in attributes if name == "href"]
+        self.links += [value for name, value in attributes if name == "href"]
 
     def handle_endtag(self, tag):
         assert self.open.pop() == tag
@@ -57,17 +57,17 @@ def file_of(url):
 
 @pytest.mark.parametrize("chapter", TEMPLATES)
 def test_every_launch_link_opens_the_template_that_is_in_the_repository(chapter):
-    outside = [url for url in Links(launch.lines_for(f"chapters/{chapter}", KNOWN)).found if url.startswith("https://")]
+    outside = [url for url in Links(launch.lines_for(f"chapters/{chapter}", KNOWN)).links if url.startswith("https://")]
     assert [urlsplit(url).netloc for url in outside] == ["mybinder.org", "colab.research.google.com", "github.com"]
     assert {file_of(url) for url in outside} == {f"notebooks/{chapter}.ipynb"} <= committed()
 
 
 def test_a_chapter_cites_itself_and_links_the_pdf_only_if_there_is_one():
     without, links = launch.lines_for("chapters/does_it_work", KNOWN), "../generated/cite.html#cite-does-it-work"
-    assert links in Links(without).found
+    assert links in Links(without).links
     assert ".pdf" not in without
-    assert "../neural-ranking-reproduced.pdf" in Links(launch.lines_for("chapters/does_it_work", {**KNOWN, "pdf": MADE})).found
-    first = Links(launch.lines_for("index", {**KNOWN, "pdf": MADE})).found
+    assert "../neural-ranking-reproduced.pdf" in Links(launch.lines_for("chapters/does_it_work", {**KNOWN, "pdf": MADE})).links
+    first = Links(launch.lines_for("index", {**KNOWN, "pdf": MADE})).links
     assert first == ["generated/cite.html", "neural-ranking-reproduced.pdf"]
 
 
@@ -77,12 +77,12 @@ def test_an_address_that_nobody_set_is_told_of():
 
 
 def test_the_instructions_name_the_chapter_and_commands_that_exist():
-    said = launch.lines_for("chapters/seeds", KNOWN)
+    text = launch.lines_for("chapters/seeds", KNOWN)
     targets = re.findall(r"^([a-z-]+):", (paths.ROOT / "Makefile").read_text(), re.M)
-    commands = re.findall(r"<code>make ([a-z-]+)[^<]*</code>", said)
+    commands = re.findall(r"<code>make ([a-z-]+)[^<]*</code>", text)
     assert {"lab", "chapter", "parameters", "open"} == set(commands) <= set(targets)
-    assert all("seeds" in command for command in re.findall(r"<code>make [^<]*NAME=[^<]*</code>", said))
-    assert "{" not in said
+    assert all("seeds" in command for command in re.findall(r"<code>make [^<]*NAME=[^<]*</code>", text))
+    assert "{" not in text
 
 
 @pytest.mark.parametrize("chapter", TEMPLATES)

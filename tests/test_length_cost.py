@@ -7,9 +7,9 @@ pytestmark = pytest.mark.slow
 
 
 def test_every_kind_and_length_is_measured(store):
-    found = length_cost(resolve("packaged:0"), [96, 32], 16, 2, "cpu").value()
-    assert list(found) == list(KINDS)
-    for rows in found.values():
+    result = length_cost(resolve("packaged:0"), [96, 32], 16, 2, "cpu").value()
+    assert list(result) == list(KINDS)
+    for rows in result.values():
         assert [row["length"] for row in rows] == [32, 96]
         assert all(len(row["seconds"]) == 2 and min(row["seconds"]) > 0 for row in rows)
         assert rows[0]["megabytes"] > 20  # the embeddings alone are twelve million values of two bytes or more

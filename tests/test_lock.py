@@ -21,8 +21,9 @@ def requirement_lines():
 
 def pinned(requirement):
     """The one version that a requirement allows; None if it allows several."""
-    found = list(requirement.specifier)
-    return found[0].version if len(found) == 1 and found[0].operator == "==" and "*" not in found[0].version else None
+    specifiers = list(requirement.specifier)
+    exact = len(specifiers) == 1 and specifiers[0].operator == "==" and "*" not in specifiers[0].version
+    return specifiers[0].version if exact else None
 
 
 LOCK = {canonicalize_name(r.name): pinned(r) for r in map(Requirement, requirement_lines())}
@@ -34,7 +35,7 @@ PIP_PINS = [Requirement(line) for line in PIP if not line.startswith("-")]
 
 
 def test_the_lock_pins_every_package_exactly_and_once():
-    assert [name for name, wanted in LOCK.items() if wanted is None] == []
+    assert [name for name, pinned in LOCK.items() if pinned is None] == []
     assert len(requirement_lines()) == len(LOCK)
 
 

@@ -41,10 +41,10 @@ def test_a_document_token_beyond_window_and_global_tokens_is_not_seen_in_one_lay
     """Hidden states after one layer: the last token sees the query and its own half window, not the token before those."""
     given = inputs()
     long = query_attends_globally(converted(bert, window=WINDOW, length=32))
-    far, near, asked = (given["input_ids"].clone() for _ in range(3))
+    far, near, question = (given["input_ids"].clone() for _ in range(3))
     far[0, TOKENS - 2 - WINDOW // 2] = 59 - far[0, TOKENS - 2 - WINDOW // 2] + 5
     near[0, TOKENS - 2] = 59 - near[0, TOKENS - 2] + 5
-    asked[0, 1] = 59 - asked[0, 1] + 5
+    question[0, 1] = 59 - question[0, 1] + 5
 
     def last(ids):
         with torch.no_grad():
@@ -53,7 +53,7 @@ def test_a_document_token_beyond_window_and_global_tokens_is_not_seen_in_one_lay
     start = last(given["input_ids"])
     assert torch.allclose(last(far), start, atol=1e-6)
     assert not torch.allclose(last(near), start, atol=1e-3)
-    assert not torch.allclose(last(asked), start, atol=1e-3)
+    assert not torch.allclose(last(question), start, atol=1e-3)
 
 
 def test_positions_beyond_berts_repeat(bert):

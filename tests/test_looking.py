@@ -64,8 +64,8 @@ def test_a_good_page_gives_no_complaint(looks, part):
     ("boxes", "without a name: <div"), ("small", "9.0 px: <p"), ("small", "10.0 px: <p"), ("small", r"7\.0 px: <text"),
 ])
 def test_a_defect_is_found(looks, part, pattern):
-    found = getattr(looks[1]["bad"], part)
-    assert [line for line in found if re.search(pattern, line)], found
+    result = getattr(looks[1]["bad"], part)
+    assert [line for line in result if re.search(pattern, line)], result
 
 
 def test_links_to_no_file_to_no_place_and_out_of_the_book_are_found(looks):

@@ -19,13 +19,13 @@ mathml = load("mathml")
 
 def formulas():
     """Every formula in the templates' prose, with the template's name."""
-    found = []
+    result = []
     for chapter in chapters.templates():
         for cell in json.loads(chapters.template(chapter).read_text())["cells"]:
             if cell["cell_type"] == "markdown":
                 text = re.sub(r"`[^`]*`", "", "".join(cell["source"]))
-                found += [(chapter, block or inline) for block, inline in FORMULA.findall(text)]
-    return found
+                result += [(chapter, block or inline) for block, inline in FORMULA.findall(text)]
+    return result
 
 
 @pytest.mark.parametrize(("chapter", "latex"), formulas())

@@ -114,6 +114,6 @@ def test_ties_are_measured_in_the_order_of_the_run(name, below):
 
 
 def test_first_relevant_rank():
-    found = first_relevant_rank(RUN, QRELS, 1, ["q3", "q1", "q2", "q4"])
-    assert found.index.tolist() == ["q3", "q1", "q2", "q4"]
-    assert found.dropna().to_dict() == {"q3": 11, "q1": 2}  # none for q2 and q4
+    result = first_relevant_rank(RUN, QRELS, 1, ["q3", "q1", "q2", "q4"])
+    assert result.index.tolist() == ["q3", "q1", "q2", "q4"]
+    assert result.dropna().to_dict() == {"q3": 11, "q1": 2}  # none for q2 and q4

@@ -66,19 +66,19 @@ def test_on_one_gpu_training_is_bf16_with_sdpa_and_fused_adamw(monkeypatch, tmp_
     import torch
     import transformers
 
-    asked = {}
+    arguments = {}
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation: True)
-    monkeypatch.setattr(transformers, "TrainingArguments", lambda **given: asked.update(given) or FakeArguments())
+    monkeypatch.setattr(transformers, "TrainingArguments", lambda **given: arguments.update(given) or FakeArguments())
     for name in ("BOOK_DEVICE", "BOOK_DTYPE"):
         monkeypatch.delenv(name, raising=False)
     cached(monkeypatch)
     made = fine_tuning.training_arguments(tmp_path, 100, Training(), evaluations=2)
     assert (numerics.device(), numerics.dtype()) == ("cuda", "bf16")
-    assert (asked["bf16"], asked["use_cpu"], asked["optim"]) == (True, False, "adamw_torch_fused")
+    assert (arguments["bf16"], arguments["use_cpu"], arguments["optim"]) == (True, False, "adamw_torch_fused")
     assert backbone.attention() == "sdpa"  # PyTorch takes its flash kernel where it can
-    assert asked["per_device_train_batch_size"] == 16
-    assert asked["accelerator_config"] == {"split_batches": True}
+    assert arguments["per_device_train_batch_size"] == 16
+    assert arguments["accelerator_config"] == {"split_batches": True}
     assert made._n_gpu == 1  # DataParallel is off
 
 

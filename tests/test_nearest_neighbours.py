@@ -23,8 +23,8 @@ from helpers.encoders.nearest_neighbours import (
 
 
 def vectors(count, seed=1, dimensions=16):
-    found = np.random.default_rng(seed).standard_normal((count, dimensions)).astype(np.float32)
-    return found / np.linalg.norm(found, axis=1, keepdims=True)
+    result = np.random.default_rng(seed).standard_normal((count, dimensions)).astype(np.float32)
+    return result / np.linalg.norm(result, axis=1, keepdims=True)
 
 
 @pytest.fixture
@@ -98,9 +98,9 @@ def test_rates_are_medians_and_quartiles_of_the_rounds_but_the_first(monkeypatch
             clock[0] += next(spent[len(queries)])
 
     monkeypatch.setattr(speeds.time, "thread_time", lambda: clock[0])
-    found = speeds.rates({EXACT: Index()}, [(EXACT, NO_SETTING)], np.zeros((6, 2)), alone=3, rounds=2)[EXACT, NO_SETTING]
-    assert found == pytest.approx({"alone": 0.75, "alone_low": 0.625, "alone_high": 0.875,  # 3 / 3 and 3 / 6
-                                   "together": 3.375, "together_low": 2.0625, "together_high": 4.6875})  # 6 / 1 and 6 / 8
+    result = speeds.rates({EXACT: Index()}, [(EXACT, NO_SETTING)], np.zeros((6, 2)), alone=3, rounds=2)[EXACT, NO_SETTING]
+    assert result == pytest.approx({"alone": 0.75, "alone_low": 0.625, "alone_high": 0.875,  # 3 / 3 and 3 / 6
+                                    "together": 3.375, "together_low": 2.0625, "together_high": 4.6875})  # 6 / 1 and 6 / 8
 
 
 def test_threads_of_faiss_are_as_before_after_an_error():
@@ -114,24 +114,24 @@ def test_threads_of_faiss_are_as_before_after_an_error():
 # ---- the steps ----
 
 def test_every_setting_of_every_index_is_measured(folders):
-    found = measured(folders)
-    assert list(zip(found["kind"], found["setting"], strict=True)) == [(EXACT, 0), (HNSW, 10), (HNSW, 40), (IVF, 1), (IVF, 3)]
-    assert found["recall"].between(0, 1).all()
-    assert found["recall"][0] == 1.0
-    assert found["recall_error"][0] == 0.0
-    assert found["recall"][3] < found["recall"][4] < 1
-    assert (found["alone_low"] <= found["alone"]).all()
-    assert (found["alone"] <= found["alone_high"]).all()
-    assert (found[["alone_low", "together_low", "bytes"]] > 0).all(axis=None)
-    assert (found["bytes"][1:] > found["bytes"][0]).all()
+    result = measured(folders)
+    assert list(zip(result["kind"], result["setting"], strict=True)) == [(EXACT, 0), (HNSW, 10), (HNSW, 40), (IVF, 1), (IVF, 3)]
+    assert result["recall"].between(0, 1).all()
+    assert result["recall"][0] == 1.0
+    assert result["recall_error"][0] == 0.0
+    assert result["recall"][3] < result["recall"][4] < 1
+    assert (result["alone_low"] <= result["alone"]).all()
+    assert (result["alone"] <= result["alone_high"]).all()
+    assert (result[["alone_low", "together_low", "bytes"]] > 0).all(axis=None)
+    assert (result["bytes"][1:] > result["bytes"][0]).all()
 
 
 @pytest.mark.parametrize("size, known, real", [(100, None, 100), (300, None, 300), (500, None, 300), (300, 40, 40), (20, 40, 20),
                                                (500, 900, 300)])
 def test_sizes_beyond_the_real_ones_are_filled_up(folders, size, known, real):
-    found = measured(folders, size, known=known)
-    assert (found["size"] == size).all()
-    assert (found["real"] == real).all()
+    result = measured(folders, size, known=known)
+    assert (result["size"] == size).all()
+    assert (result["real"] == real).all()
 
 
 @pytest.fixture
@@ -144,10 +144,10 @@ def runs(folders, monkeypatch):
 
 def test_the_exact_run_is_brute_force(runs):
     products = vectors(20, seed=2) @ vectors(300).T
-    found = run_of(runs, EXACT, NO_SETTING)
-    assert len(found) == 200
+    result = run_of(runs, EXACT, NO_SETTING)
+    assert len(result) == 200
     for number in range(20):
-        mine = found[found["query_id"] == f"q{number}"]
+        mine = result[result["query_id"] == f"q{number}"]
         assert mine["doc_id"].tolist() == [f"p{n}" for n in np.argsort(-products[number])[:DEPTH]]
         assert mine["score"].tolist() == pytest.approx(-np.sort(-products[number])[:DEPTH], abs=1e-6)
 

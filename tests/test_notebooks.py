@@ -85,8 +85,8 @@ def test_code_cells_have_at_most_15_lines(file):
 @every_notebook
 def test_code_cells_hold_no_definitions_loops_or_branches(file):
     for tree in trees_of(file):
-        found = [ast.unparse(node) for node in ast.walk(tree) if isinstance(node, STATEMENTS)]
-        assert found == [], "put it into a helper"
+        result = [ast.unparse(node) for node in ast.walk(tree) if isinstance(node, STATEMENTS)]
+        assert result == [], "put it into a helper"
 
 
 @every_notebook

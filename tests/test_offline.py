@@ -59,5 +59,5 @@ def test_the_network_is_refused_and_given_back():
 @pytest.mark.slow
 @pytest.mark.parametrize("chapter", ["collection", "condenser", "pipeline"])
 def test_chapters_of_the_large_profile_open_no_socket(sealed, chapter):
-    found = dry_run.of_chapter(chapter, execute.request(chapter, "msmarco", {}).values, catalogue())
-    assert len(found.missing) > 10
+    plan = dry_run.of_chapter(chapter, execute.request(chapter, "msmarco", {}).values, catalogue())
+    assert len(plan.missing) > 10

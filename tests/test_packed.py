@@ -46,8 +46,8 @@ def padded_states(model, ids, types):
 
 def test_neighbours_of_one_length_are_grouped(monkeypatch):
     monkeypatch.setattr(packed, "TOKENS_AT_ONCE", 18)
-    found = list(packed._groups([9, 9, 9, 2, 40, 9], [0, 9, 18, 27, 29, 69]))
-    assert found == [Group(0, 0, 2, 9), Group(2, 18, 1, 9), Group(3, 27, 1, 2), Group(4, 29, 1, 40), Group(5, 69, 1, 9)]
+    result = list(packed._groups([9, 9, 9, 2, 40, 9], [0, 9, 18, 27, 29, 69]))
+    assert result == [Group(0, 0, 2, 9), Group(2, 18, 1, 9), Group(3, 27, 1, 2), Group(4, 29, 1, 40), Group(5, 69, 1, 9)]
 
 
 # ---- the model ----
@@ -120,9 +120,9 @@ def test_linear_layers_side_by_side_are_each_of_them(kind, atol, gelu):
     rows = torch.randn(50, 48).to(getattr(torch, kind))
     with torch.inference_mode():
         expected = torch.cat([layer(rows) for layer in layers], dim=1).float()
-        found = packed.Linear(*layers, gelu=gelu)(rows)
-    assert found.dtype == rows.dtype
-    torch.testing.assert_close(found.float(), torch.nn.functional.gelu(expected) if gelu else expected, rtol=0, atol=atol)
+        result = packed.Linear(*layers, gelu=gelu)(rows)
+    assert result.dtype == rows.dtype
+    torch.testing.assert_close(result.float(), torch.nn.functional.gelu(expected) if gelu else expected, rtol=0, atol=atol)
 
 
 @pytest.mark.slow
@@ -145,8 +145,8 @@ def test_variable_length_attention_is_asked_for_the_same(monkeypatch):
         expected = [Packed(model.bert, first_only)(ids, types) for first_only in (True, False)]
         monkeypatch.setattr(varlen, "varlen_attn", stand_in)
         monkeypatch.setattr(packed, "_attention_on_cpu", packed._attention_on_gpu)
-        for first_only, wanted in zip((True, False), expected, strict=True):
-            torch.testing.assert_close(Packed(model.bert, first_only)(ids, types), wanted, rtol=0, atol=1e-5)
+        for first_only, needed in zip((True, False), expected, strict=True):
+            torch.testing.assert_close(Packed(model.bert, first_only)(ids, types), needed, rtol=0, atol=1e-5)
 
 
 # ---- what it is not for ----

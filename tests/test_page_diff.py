@@ -92,9 +92,9 @@ def test_every_changed_page_is_photographed_before_and_after(books, tmp_path):
         skip_or_fail(error)
     changes = page_diff.compare(*books, tmp_path / "out")
     assert [change.share for change in changes] == sorted((change.share for change in changes), reverse=True)
-    found = {change.page: change for change in changes}
-    assert set(found) == {"chapters/a", "chapters/b", "added", "gone"}
-    assert 0 < found["chapters/a"].share < 0.05
+    result = {change.page: change for change in changes}
+    assert set(result) == {"chapters/a", "chapters/b", "added", "gone"}
+    assert 0 < result["chapters/a"].share < 0.05
     pictures = {file.name for file in (tmp_path / "out").glob("*.png")}
     sides = ("old", "new", "marked")
     assert pictures == {"added.new.png", "gone.old.png", *(f"chapters_{name}.{side}.png" for name in "ab" for side in sides)}

@@ -49,9 +49,9 @@ def test_the_memory_of_the_process_that_asks_does_not_count(sizes):
 
 @pytest.mark.slow
 def test_half_the_precision_takes_half_the_weights(sizes):
-    found = measured(["BERT/2/512/8"], "bf16")["BERT/2/512/8"]
-    assert 2 * found["weights"] == sizes["BERT/2/512/8"]["weights"]
-    assert found["model"] < sizes["BERT/2/512/8"]["model"] - 20 * MEGABYTE
+    result = measured(["BERT/2/512/8"], "bf16")["BERT/2/512/8"]
+    assert 2 * result["weights"] == sizes["BERT/2/512/8"]["weights"]
+    assert result["model"] < sizes["BERT/2/512/8"]["model"] - 20 * MEGABYTE
 
 
 @pytest.mark.slow
@@ -62,9 +62,9 @@ def test_what_went_wrong_is_said():
 
 @pytest.mark.slow
 def test_the_step_measures_shapes_and_backbones(store):
-    found = inference_memory(["BERT/1/32/2"], [resolve("packaged:0")], 2, 8, 1, "fp32", "cpu").value()
-    assert list(found) == ["BERT/1/32/2", "packaged:0"]
-    assert all(set(line) == {"weights", "model", "whole"} for line in found.values())
+    result = inference_memory(["BERT/1/32/2"], [resolve("packaged:0")], 2, 8, 1, "fp32", "cpu").value()
+    assert list(result) == ["BERT/1/32/2", "packaged:0"]
+    assert all(set(line) == {"weights", "model", "whole"} for line in result.values())
 
 
 @linux

@@ -111,7 +111,7 @@ def test_a_testbed_of_asked_queries_needs_no_judgments(folder):
 @pytest.mark.parametrize("text", ["", "   ", "the of and", "qzx", "?!", "\x00", "ελληνικά"])
 def test_a_query_without_known_words_gives_an_empty_ranking(folder, store, text):
     for pipeline in (Pipeline(), Pipeline(feedback=Feedback()), Pipeline(Letters(), Feedback())):
-        found = pipeline.search(text, str(folder))
-        assert list(found.columns) == ["query", "rank", "doc_id", "score", "title"]
-        assert found.empty
-    assert "no document" in as_text(found, [text])
+        result = pipeline.search(text, str(folder))
+        assert list(result.columns) == ["query", "rank", "doc_id", "score", "title"]
+        assert result.empty
+    assert "no document" in as_text(result, [text])

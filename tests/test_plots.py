@@ -38,8 +38,8 @@ def groups():
 
 
 def ranks():
-    found = {"BM25": pd.Series([1, 2, 7, np.inf]), "BERT": pd.Series([1, 1, 3, np.nan])}
-    return plots.rank_distribution(found, 3, "Ranks.")
+    result = {"BM25": pd.Series([1, 2, 7, np.inf]), "BERT": pd.Series([1, 1, 3, np.nan])}
+    return plots.rank_distribution(result, 3, "Ranks.")
 
 
 def hostile():
@@ -125,8 +125,8 @@ def test_hostile_names_stay_text():
 
 @pytest.mark.parametrize("systems", [1, 6, 7])
 def test_ranks_of_many_systems(systems):
-    found = {f"system {n}": pd.Series([1, 2]) for n in range(systems)}
-    assert text_of(plots.rank_distribution(found, 2, "Ranks.").html).count("at rank 1") == systems
+    ranks = {f"system {n}": pd.Series([1, 2]) for n in range(systems)}
+    assert text_of(plots.rank_distribution(ranks, 2, "Ranks.").html).count("at rank 1") == systems
 
 
 def test_the_lowest_of_an_incomplete_grid_is_framed():

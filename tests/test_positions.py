@@ -24,18 +24,18 @@ PASSAGES = {"d.0": "a b", "d.1": "c d", "d.2": "g", "x": "z"}
 
 
 def test_title_words_count(places):
-    found = places(DOCUMENTS, PASSAGES, [("q", "d", 3)], [("q", "d.1", 3)])
-    assert found.to_dict("records") == [{"query_id": "q", "doc_id": "d", "begins": 4, "length": 2, "words": 9}]
+    located = places(DOCUMENTS, PASSAGES, [("q", "d", 3)], [("q", "d.1", 3)])
+    assert located.to_dict("records") == [{"query_id": "q", "doc_id": "d", "begins": 4, "length": 2, "words": 9}]
 
 
 def test_the_first_of_several_passages_counts(places):
-    found = places(DOCUMENTS, PASSAGES, [("q", "d", 3)], [("q", "d.2", 3), ("q", "d.1", 3), ("q", "d.0", 1)], min_relevance=2)
-    assert found["begins"].tolist() == [4]
+    located = places(DOCUMENTS, PASSAGES, [("q", "d", 3)], [("q", "d.2", 3), ("q", "d.1", 3), ("q", "d.0", 1)], min_relevance=2)
+    assert located["begins"].tolist() == [4]
 
 
 def test_every_relevant_document_that_holds_the_passage_has_a_row(places):
-    found = places(DOCUMENTS, PASSAGES, [("q", "d", 3), ("q", "e", 3)], [("q", "d.1", 3)])
-    assert dict(zip(found["doc_id"], found["begins"], strict=True)) == {"d": 4, "e": 0}
+    located = places(DOCUMENTS, PASSAGES, [("q", "d", 3), ("q", "e", 3)], [("q", "d.1", 3)])
+    assert dict(zip(located["doc_id"], located["begins"], strict=True)) == {"d": 4, "e": 0}
 
 
 def test_a_passage_of_no_relevant_document_has_none(places):

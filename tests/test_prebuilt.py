@@ -51,10 +51,10 @@ def offered(tmp_path, monkeypatch):
     with serving({}) as served:
         def offer(archive):
             served.files["/tiny.tar.gz"] = archive
-            found = prebuilt.Description("tiny", "tiny.tar.gz", f"{served.url}/tiny.tar.gz", hashlib.md5(archive).hexdigest(),
+            index = prebuilt.Description("tiny", "tiny.tar.gz", f"{served.url}/tiny.tar.gz", hashlib.md5(archive).hexdigest(),
                                          len(archive), 2, 10)
-            monkeypatch.setattr(prebuilt, "_descriptions", lambda: {"tiny": found})
-            return found
+            monkeypatch.setattr(prebuilt, "_descriptions", lambda: {"tiny": index})
+            return index
 
         offer.served = served
         yield offer
@@ -63,18 +63,18 @@ def offered(tmp_path, monkeypatch):
 @pytest.fixture
 def counted(monkeypatch):
     """Stands in for Lucene's count of documents."""
-    found = {"documents": 2}
-    monkeypatch.setattr(java, "call", lambda function, *_: found["documents"])
-    return found
+    result = {"documents": 2}
+    monkeypatch.setattr(java, "call", lambda function, *_: result["documents"])
+    return result
 
 
 # ---- descriptions ----
 
 def test_the_jar_describes_the_indexes_of_ms_marco():
-    found = prebuilt.describe(PASSAGES)
-    assert (found.documents, found.total_terms, found.compressed_size) == (8_841_823, 352_316_036, 3_720_616_156)
-    assert found.url.endswith(found.filename)
-    assert found.filename.endswith(".tar.gz")
+    index = prebuilt.describe(PASSAGES)
+    assert (index.documents, index.total_terms, index.compressed_size) == (8_841_823, 352_316_036, 3_720_616_156)
+    assert index.url.endswith(index.filename)
+    assert index.filename.endswith(".tar.gz")
     assert prebuilt.describe(DOCUMENTS).documents == 3_213_835
 
 
@@ -95,12 +95,12 @@ def test_the_table_names_indexes_that_this_anserini_has():
 # ---- fetching and unpacking ----
 
 def test_an_index_is_fetched_and_its_files_lie_in_the_step_directly(offered, counted):
-    found = offered(packed(FILES))
-    folder = prebuilt.prebuilt_index("tiny", found.md5).value()
+    description = offered(packed(FILES))
+    folder = prebuilt.prebuilt_index("tiny", description.md5).value()
     assert {file.name: file.read_bytes() for file in folder.iterdir() if file.name != "manifest.json"} == FILES
     assert (paths.store() / "downloads" / "tiny.tar.gz").exists()
-    prebuilt.prebuilt_index("tiny", found.md5).value()
-    assert len(offered.served.asked) == 1
+    prebuilt.prebuilt_index("tiny", description.md5).value()
+    assert len(offered.served.requested) == 1
 
 
 def test_an_archive_without_a_folder_and_one_of_the_present_folder(tmp_path):
@@ -128,26 +128,26 @@ def test_what_an_index_never_has_is_refused(tmp_path, members, folder):
 
 
 def test_an_index_of_other_documents_is_refused(offered, counted):
-    found, counted["documents"] = offered(packed(FILES)), 3
+    description, counted["documents"] = offered(packed(FILES)), 3
     with pytest.raises(BadInput, match="3 documents, not 2"):
-        prebuilt.prebuilt_index("tiny", found.md5).value()
+        prebuilt.prebuilt_index("tiny", description.md5).value()
 
 
 def test_another_digest_than_the_tables_is_refused_before_it_is_fetched(offered, counted):
     offered(packed(FILES))
     with pytest.raises(BadInput, match="prebuilt.yaml"):
         prebuilt.prebuilt_index("tiny", "0" * 32).value()
-    assert offered.served.asked == []
+    assert offered.served.requested == []
 
 
 def test_without_network_the_archive_can_be_put_there_by_hand(offered, counted):
-    found = offered(packed(FILES))
+    description = offered(packed(FILES))
     archive = offered.served.files.pop("/tiny.tar.gz")
-    with pytest.raises(NetworkNeeded, match=f"tiny.tar.gz.*{found.md5}") as caught:
-        prebuilt.prebuilt_index("tiny", found.md5).value()
-    assert str(found.archive) in str(caught.value)
-    found.archive.write_bytes(archive)
-    assert (prebuilt.prebuilt_index("tiny", found.md5).value() / "segments_1").read_bytes() == b"the segments"
+    with pytest.raises(NetworkNeeded, match=f"tiny.tar.gz.*{description.md5}") as caught:
+        prebuilt.prebuilt_index("tiny", description.md5).value()
+    assert str(description.archive) in str(caught.value)
+    description.archive.write_bytes(archive)
+    assert (prebuilt.prebuilt_index("tiny", description.md5).value() / "segments_1").read_bytes() == b"the segments"
 
 
 @pytest.mark.slow
@@ -155,8 +155,8 @@ def test_a_real_index_is_counted_by_lucene(offered, tmp_path):
     made = tmp_path / "made"
     made.mkdir()
     lucene.build([("a", "bread turns brown"), ("b", "iron rusts")], made)
-    found = offered(packed({file.name: file.read_bytes() for file in made.iterdir()}))
-    folder = prebuilt.prebuilt_index("tiny", found.md5).value()
+    description = offered(packed({file.name: file.read_bytes() for file in made.iterdir()}))
+    folder = prebuilt.prebuilt_index("tiny", description.md5).value()
     assert prebuilt.java.call(prebuilt.documents_of, folder) == 2
 
 
@@ -168,8 +168,8 @@ def test_a_real_index_is_counted_by_lucene(offered, tmp_path):
     ("irds:msmarco-document", "passage", None), ("irds:msmarco-document/anchor-text", "passage", None),  # other texts
     ("irds:vaswani", "passage", None), ("almanac", "document", None), ("msmarco-passage", "passage", None)])
 def test_which_texts_have_a_prebuilt_index(collection, unit, name):
-    found = prebuilt.index_names(collection, unit)
-    assert (found and found[0]) == name
+    result = prebuilt.index_names(collection, unit)
+    assert (result and result[0]) == name
 
 
 def test_a_testbed_takes_the_prebuilt_index_where_there_is_one():

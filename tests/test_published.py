@@ -37,13 +37,13 @@ def number(entry):
 
 def transcribed(study):
     """(cells, sum, marks) of each column of each numbered table; `text` and `figure` entries are in no digest."""
-    found = {}
+    result = {}
     for entry in published.load(study).values():
         if not entry.table.startswith(("text ", "figure ")):
             key, value = (entry.table, entry.column), number(entry)
-            cells, total, marks = found.get(key, (0, Decimal(0), 0))
-            found[key] = (cells + (value is not None), total + (value or 0), marks + bool(entry.mark))
-    return found
+            cells, total, marks = result.get(key, (0, Decimal(0), 0))
+            result[key] = (cells + (value is not None), total + (value or 0), marks + bool(entry.mark))
+    return result
 
 
 def digested(study):
@@ -145,14 +145,14 @@ def test_each_study_has_its_divergences_with_reason_and_direction():
     assert {line["pushes"].split()[0].strip(";,") for own in listed.values() for line in own} <= {"up", "down", "either", "none"}
 
 
-@pytest.mark.parametrize("asked, choice", [
+@pytest.mark.parametrize("calls, choice", [
     (("steensland2021", "5.1", "BERT-Mean", "nDCG@10"), "BERT-Mean | MRR@10"),  # the cells of the table
     (("steensland2021", "5.1", "BERT-Median", "MRR@10"), "BM25 | Recall@10"),
     (("steensland2021", "9.9", "BM25", "MRR@10"), "5.6, figure 5.1"),  # the tables of the study
     (("steensland2022", "5.1", "BM25", "MRR@10"), ", ".join(published.STUDIES)),
 ])
-def test_an_unknown_lookup_names_the_choices(asked, choice):
+def test_an_unknown_lookup_names_the_choices(calls, choice):
     with pytest.raises(BadInput) as caught:
-        published.value(*asked)
+        published.value(*calls)
     assert choice in caught.value.mend
-    assert any(part in str(caught.value) for part in asked)
+    assert any(part in str(caught.value) for part in calls)

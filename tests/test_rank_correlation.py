@@ -41,8 +41,8 @@ def facts():
     truth = pd.DataFrame({"pair_id": [f"p{n}" for n in range(60)], "score": generator.integers(6, size=60).astype(float)})
 
     def seed(noise):
-        said = truth["score"] + noise * generator.normal(size=60)
-        frame = truth[["pair_id"]].assign(predicted=said).sample(frac=1, random_state=1)
+        texts = truth["score"] + noise * generator.normal(size=60)
+        frame = truth[["pair_id"]].assign(predicted=texts).sample(frac=1, random_state=1)
         return [frame[:20], frame[20:]]  # two folds, in another order
 
     return truth, {"good": [seed(0.5), seed(0.5)], "poor": [seed(9), seed(9)]}
@@ -50,12 +50,12 @@ def facts():
 
 def test_folds_are_joined_and_compared(facts):
     truth, predicted = facts
-    found = rc.rank_correlations.definition.function(predicted, truth)
+    correlations = rc.rank_correlations.definition.function(predicted, truth)
     by_hand = [stats.spearmanr(pd.concat(folds).set_index("pair_id")["predicted"].loc[truth["pair_id"]], truth["score"]).statistic
                for folds in predicted["good"]]
-    assert found["systems"]["good"]["seeds"] == pytest.approx(by_hand)
-    assert found["systems"]["good"]["mean"] == pytest.approx(np.mean(by_hand))
-    there, back = found["against"]["good"]["poor"], found["against"]["poor"]["good"]
+    assert correlations["systems"]["good"]["seeds"] == pytest.approx(by_hand)
+    assert correlations["systems"]["good"]["mean"] == pytest.approx(np.mean(by_hand))
+    there, back = correlations["against"]["good"]["poor"], correlations["against"]["poor"]["good"]
     assert there["difference"] == pytest.approx(-back["difference"]) and there["low"] == pytest.approx(-back["high"])
     assert there["low"] > 0 and there["p_permutation"] < 0.01 and there["p_t"] < 0.01
 
@@ -71,20 +71,20 @@ def test_predictions_must_cover_all_pairs_once(facts):
 
 def test_an_evaluation_looks_up_its_comparisons(facts):
     truth, predicted = facts
-    found = rc.rank_correlations.definition.function(predicted, truth)
+    result = rc.rank_correlations.definition.function(predicted, truth)
 
     class Source:
         key = "k"
 
         def value(self):
-            return found
+            return result
 
     systems = correlations(Source())
-    assert systems["good"].mean().mean == found["systems"]["good"]["mean"]
+    assert systems["good"].mean().mean == result["systems"]["good"]["mean"]
     against = systems["good"].against(systems["poor"])
-    assert against.difference.mean == found["against"]["good"]["poor"]["difference"] and against.unit == "pairs"
+    assert against.difference.mean == result["against"]["good"]["poor"]["difference"] and against.unit == "pairs"
     assert systems["good"].against(systems["good"]).p_permutation == 1
-    assert list(systems["good"].seed_means["spearman"]) == found["systems"]["good"]["seeds"]
+    assert list(systems["good"].seed_means["spearman"]) == result["systems"]["good"]["seeds"]
     with pytest.raises(ValueError, match="one step"):
         systems["good"].against(correlations(Source())["poor"].__class__("x", None, None, None, facts={}))
 

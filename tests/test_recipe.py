@@ -93,5 +93,5 @@ def test_refused_values_are_found_at_any_depth():
 def test_input_steps_lists_direct_inputs_in_order():
     deep = Part("deep")
     one, two = Part("one", below=deep), Part("two")
-    found = recipe.input_steps(recipe_of(a=one, b=[1, {"x": two}], c=Data("p", "d"), e="text"))
-    assert [part["step"] for part in found] == ["one", "two"]
+    result = recipe.input_steps(recipe_of(a=one, b=[1, {"x": two}], c=Data("p", "d"), e="text"))
+    assert [part["step"] for part in result] == ["one", "two"]

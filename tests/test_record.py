@@ -43,7 +43,7 @@ def make_step(form, value):
 def pages_use(**pages):
     """Write pages of executed chapters that used the given manifests' values."""
     fields = ("step", "key", "numerics", "seconds", "inputs")
-    values = {name: each.default for name, each in chapters.schema("collection").items()}
+    values = {name: parameter.default for name, parameter in chapters.schema("collection").items()}
     for name, used in pages.items():
         lines = [{field: line.get(field) for field in fields} for line in used]
         bundle = Fragment("<p>x</p>", data={"ledger": lines})._repr_mimebundle_()
@@ -122,10 +122,10 @@ def test_only_slow_small_values_are_recorded(fake, monkeypatch):
             stored("slow_by_inputs", "5").manifest | {"seconds": 1, "inputs": below},
             {"step": "not_there", "key": "6", "numerics": "exact"} | slow]
     pages_use(one=uses[:3], two=uses[2:] + uses[:1])
-    said = list(record.record(over=5))
+    texts = list(record.record(over=5))
     assert shipped() == ["slow exact", "slow_by_inputs exact"]
-    assert sum(line.startswith("recorded") for line in said) == 2
-    assert any(line.startswith("left out large") for line in said)
+    assert sum(line.startswith("recorded") for line in texts) == 2
+    assert any(line.startswith("left out large") for line in texts)
 
 
 def test_timings_belong_to_the_machine_and_are_not_recorded(fake):
@@ -139,7 +139,7 @@ def test_timings_belong_to_the_machine_and_are_not_recorded(fake):
 
 def test_every_measurement_of_the_machine_is_a_timing():
     step_digests.import_all()
-    timings = {name for name, found in registry.STEPS.items() if found.timing}
+    timings = {name for name, result in registry.STEPS.items() if result.timing}
     assert timings >= {"ranking_speed", "length_cost", "inference_seconds", "training_seconds", "query_seconds",
                        "inference_memory", "search_speed", "latencies"}
 

@@ -35,10 +35,10 @@ class Scorer:
     """Gives each window the score that it was made with; remembers what it was asked."""
 
     scores_of: dict
-    asked: list = field(default_factory=list)
+    calls: list = field(default_factory=list)
 
     def scores(self, bed, run, candidates):
-        self.asked.append((bed, run, candidates))
+        self.calls.append((bed, run, candidates))
         rows = [(query, window, score) for query in ("q1", "q2") for window, score in self.scores_of.items()]
         return Found(pd.DataFrame(rows, columns=["query_id", "doc_id", "score"]))
 
@@ -59,24 +59,24 @@ WINDOWS = {"d1#0": 0.9, "d1#1": 0.1, "d2#0": 0.6}
 @pytest.mark.parametrize("aggregation, expected", [("mean", [0.5, 1.0]), ("max", [1.0, 0.5]), ("first", [1.0, 0.5]),
                                                    ("sum", [1.0, 0.5])])
 def test_window_scores_are_aggregated_as_the_trial_says(trial, aggregation, expected):
-    found = replace(trial, aggregation=aggregation).of("x", Scorer(WINDOWS))
-    assert found.values["RR@10"].tolist() == expected
+    system = replace(trial, aggregation=aggregation).of("x", Scorer(WINDOWS))
+    assert system.values["RR@10"].tolist() == expected
 
 
 def test_an_evaluation_has_label_measures_run_and_source(trial):
-    found = trial.of("seed 7", Scorer(WINDOWS))
-    assert found.label == "seed 7"
-    assert tuple(found.values.columns) == MEASURES
-    assert found.source.value()["doc_id"].tolist() == list(WINDOWS) * 2
-    assert found.run[found.run["query_id"] == "q1"]["doc_id"].tolist() == ["d2", "d1"]
+    system = trial.of("seed 7", Scorer(WINDOWS))
+    assert system.label == "seed 7"
+    assert tuple(system.values.columns) == MEASURES
+    assert system.source.value()["doc_id"].tolist() == list(WINDOWS) * 2
+    assert system.run[system.run["query_id"] == "q1"]["doc_id"].tolist() == ["d2", "d1"]
     assert tuple(replace(trial, measures=("RR@1",)).of("x", Scorer(WINDOWS)).values.columns) == ("RR@1",)
 
 
 def test_the_baseline_is_the_first_stage_itself(trial):
-    found = trial.baseline()
-    assert found.label == "BM25"
-    assert found.values["RR@10"].tolist() == [1.0, 0.0]
-    assert found.source is trial.run
+    system = trial.baseline()
+    assert system.label == "BM25"
+    assert system.values["RR@10"].tolist() == [1.0, 0.0]
+    assert system.source is trial.run
     assert trial.baseline("BM25, tuned").label == "BM25, tuned"
 
 
@@ -102,12 +102,12 @@ def test_a_reranker_and_its_student_are_tried_on_the_same_candidates(folder, sto
                      backbone="packaged:0", epochs=1, batch_size=2, evaluation_queries=1, evaluations=1, max_length=32)
     bed = Testbed(str(folder))
     trial = RerankingExperiment(bed, bed.bm25(0.9, 0.4, 10), candidates=2)
-    base, found, student, one = (trial.baseline(), trial.of("x", model), trial.of("y", Student(model, layers=(0,))),
-                                 trial.of("z", model, 1))
-    for each in (base, found, student, one):
-        assert each.values.index.tolist() == ["q1", "q2", "q3"]
-        assert each.values.loc["q3"].eq(0).all()  # stop words alone: no candidates
-    assert found.source.key == model.scores(bed, trial.run, 2).key
-    assert student.source.key != found.source.key
-    candidates = [set(each.run[each.run["query_id"] == "q1"]["doc_id"]) for each in (found, student, one)]
+    base, tuned, student, one = (trial.baseline(), trial.of("x", model), trial.of("y", Student(model, layers=(0,))),
+                                   trial.of("z", model, 1))
+    for system in (base, tuned, student, one):
+        assert system.values.index.tolist() == ["q1", "q2", "q3"]
+        assert system.values.loc["q3"].eq(0).all()  # stop words alone: no candidates
+    assert tuned.source.key == model.scores(bed, trial.run, 2).key
+    assert student.source.key != tuned.source.key
+    candidates = [set(system.run[system.run["query_id"] == "q1"]["doc_id"]) for system in (tuned, student, one)]
     assert candidates == [{"d1", "d4"}, {"d1", "d4"}, set(base.run[base.run["query_id"] == "q1"]["doc_id"].head(1))]

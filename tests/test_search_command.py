@@ -67,13 +67,13 @@ def test_an_unknown_choice_is_refused_with_the_known_ones(capsys, option, wrong,
 
 
 def test_every_choice_of_the_command_line_is_one_of_the_command(monkeypatch):
-    asked = []
-    monkeypatch.setattr(search_command, "search", lambda *arguments: asked.append(arguments) or _nothing())
+    calls = []
+    monkeypatch.setattr(search_command, "search", lambda *arguments: calls.append(arguments) or _nothing())
     for reranker in RERANKERS:
         for feedback in FEEDBACK:
             assert main(["search", "bread", "--reranker", reranker, "--feedback", feedback]) == 0
-    assert [arguments[3:5] for arguments in asked] == [(reranker, feedback) for reranker in RERANKERS for feedback in FEEDBACK]
-    assert asked[0][:3] == (["bread"], "almanac", "")
+    assert [arguments[3:5] for arguments in calls] == [(reranker, feedback) for reranker in RERANKERS for feedback in FEEDBACK]
+    assert calls[0][:3] == (["bread"], "almanac", "")
 
 
 def _nothing():
@@ -118,9 +118,9 @@ def test_markup_in_a_title_and_a_text_without_one_are_printed_as_they_are(search
 def test_a_text_is_made_of_what_was_found():
     import pandas as pd
 
-    found = pd.DataFrame({"query": ["a", "a", "b"], "rank": [1, 2, 1], "doc_id": ["d1", "d2", "d3"], "score": [2.0, 1.25, 0.5],
-                          "title": ["One", "Two", "Three"]})
-    assert as_text(found, ["b", "a", "c"]) == (
+    result = pd.DataFrame({"query": ["a", "a", "b"], "rank": [1, 2, 1], "doc_id": ["d1", "d2", "d3"], "score": [2.0, 1.25, 0.5],
+                           "title": ["One", "Two", "Three"]})
+    assert as_text(result, ["b", "a", "c"]) == (
         "b\n  1     0.500  d3               Three\n\n"
         "a\n  1     2.000  d1               One\n  2     1.250  d2               Two\n\n"
         "c\n  no document holds a word of this query")

@@ -59,15 +59,15 @@ def documents(tmp_path, monkeypatch):
 
 def test_triplets_come_from_one_document_and_two_sections(documents):
     qrels = pd.DataFrame({"doc_id": ["d1", "d2", "d3", "d1"], "relevance": [2, 1, 3, 0]})
-    found = sentence_data.section_triplets.definition.function(documents, qrels, 60, 1)
-    assert found["triplet_id"].is_unique and len(found) == 60
-    assert {triplet.split("-")[0] for triplet in found["triplet_id"]} == {"d1", "d2"}
-    for anchor, same, other in found[["anchor", "same", "other"]].itertuples(index=False):
+    result = sentence_data.section_triplets.definition.function(documents, qrels, 60, 1)
+    assert result["triplet_id"].is_unique and len(result) == 60
+    assert {triplet.split("-")[0] for triplet in result["triplet_id"]} == {"d1", "d2"}
+    for anchor, same, other in result[["anchor", "same", "other"]].itertuples(index=False):
         section = [text.split()[2] for text in (anchor, same, other)]
         assert section[0] == section[1] != section[2] and anchor != same
         assert anchor.split()[0] == other.split()[0]  # of the same document
     other_seed = sentence_data.section_triplets.definition.function(documents, qrels, 60, 2)
-    assert not other_seed["anchor"].equals(found["anchor"])
+    assert not other_seed["anchor"].equals(result["anchor"])
 
 
 def test_folds_part_the_rows_and_samples_hold_each_other():
@@ -89,9 +89,9 @@ def stsb(tmp_path, text):
 
 
 def test_stsb_lines_may_hold_quotes_and_sources(tmp_path):
-    found = stsb(tmp_path, 'g\tf\ty\t1\t5.000\tA "plane\' is.\tA plane.\ng\tf\ty\t2\t0\ta\tb\tsource\tsource\n')
-    assert found.to_dict("list") == {"pair_id": ["test-1", "test-2"], "score": [5.0, 0.0],
-                                     "sentence1": ["A \"plane' is.", "a"], "sentence2": ["A plane.", "b"]}
+    result = stsb(tmp_path, 'g\tf\ty\t1\t5.000\tA "plane\' is.\tA plane.\ng\tf\ty\t2\t0\ta\tb\tsource\tsource\n')
+    assert result.to_dict("list") == {"pair_id": ["test-1", "test-2"], "score": [5.0, 0.0],
+                                      "sentence1": ["A \"plane' is.", "a"], "sentence2": ["A plane.", "b"]}
 
 
 def bert():
@@ -123,9 +123,9 @@ def test_a_trimmed_vocabulary_trains_to_the_same_vectors():
             optimiser.zero_grad()
         return encoder, encoder(**inputs([read(texts[2])], 0)).last_hidden_state
 
-    (whole, expected), (small, found) = trained(False), trained(True)
+    (whole, expected), (small, result) = trained(False), trained(True)
     assert small.get_input_embeddings().num_embeddings == 7 < whole.get_input_embeddings().num_embeddings == 60
-    assert torch.allclose(found, expected, atol=1e-6)
+    assert torch.allclose(result, expected, atol=1e-6)
 
 
 @pytest.fixture
@@ -168,8 +168,8 @@ def test_similarity_is_learned_from_pairs(words):
     learned, zero_shot = (predicted_similarity.definition.function(train, test, words, "mean", **schedule(epochs))
                           for epochs in (12, 0))
     scores = test["score"].to_numpy()
-    gap = {name: found["predicted"][scores == 5].mean() - found["predicted"][scores == 0].mean()
-           for name, found in (("learned", learned.set_axis(test.index)), ("zero_shot", zero_shot.set_axis(test.index)))}
+    gap = {name: result["predicted"][scores == 5].mean() - result["predicted"][scores == 0].mean()
+           for name, result in (("learned", learned.set_axis(test.index)), ("zero_shot", zero_shot.set_axis(test.index)))}
     assert gap["learned"] > 0.6 > 0.2 > gap["zero_shot"]
     assert list(learned["pair_id"]) == list(test["pair_id"])
 
@@ -182,6 +182,6 @@ def test_sections_are_learned_from_triplets(words):
     kinds = generator.integers(2, size=200)
     texts = [[sentences(generator, 1, (range(20), range(20, 40))[side])[0] for side in (kind, kind, 1 - kind)] for kind in kinds]
     frame = pd.DataFrame(texts, columns=["anchor", "same", "other"]).assign(triplet_id=[f"t{n}" for n in range(200)])
-    found = {epochs: triplet_accuracy.definition.function(frame[:150], frame[150:], words, "mean", 1.0, **schedule(epochs))
-             for epochs in (0, 6)}
-    assert found[6]["accuracy"].mean() > 0.9 > found[0]["accuracy"].mean()
+    result = {epochs: triplet_accuracy.definition.function(frame[:150], frame[150:], words, "mean", 1.0, **schedule(epochs))
+              for epochs in (0, 6)}
+    assert result[6]["accuracy"].mean() > 0.9 > result[0]["accuracy"].mean()

@@ -21,10 +21,10 @@ def enumerated(differences):
 # ---- p-values ----
 
 def test_p_t_is_scipys_paired_t_test():
-    found = paired(OURS, THEIRS)
-    assert found.p_t == pytest.approx(stats.ttest_rel(OURS, THEIRS).pvalue)
-    assert found.queries == 8
-    assert found.difference.mean == pytest.approx(np.mean(OURS) - np.mean(THEIRS))
+    comparison = paired(OURS, THEIRS)
+    assert comparison.p_t == pytest.approx(stats.ttest_rel(OURS, THEIRS).pvalue)
+    assert comparison.queries == 8
+    assert comparison.difference.mean == pytest.approx(np.mean(OURS) - np.mean(THEIRS))
 
 
 def test_p_t_by_hand():
@@ -66,14 +66,14 @@ def test_the_same_numbers_twice_give_the_same_result():
 
 def test_the_drawn_p_is_near_the_t_test_for_normal_differences():
     differences = np.random.default_rng(5).normal(0.2, 1.0, 100)
-    found = paired(differences, np.zeros(100))
-    assert found.p_permutation == pytest.approx(found.p_t, abs=0.01)  # both near 0.1; 100,000 draws err by 0.001
+    comparison = paired(differences, np.zeros(100))
+    assert comparison.p_permutation == pytest.approx(comparison.p_t, abs=0.01)  # both near 0.1; 100,000 draws err by 0.001
 
 
 def test_identical_systems_have_p_1():
-    found = paired(OURS, OURS)
-    assert (found.p_t, found.p_permutation) == (1.0, 1.0)
-    assert found.difference == Interval(0.0, 0.0, 0.0)
+    comparison = paired(OURS, OURS)
+    assert (comparison.p_t, comparison.p_permutation) == (1.0, 1.0)
+    assert comparison.difference == Interval(0.0, 0.0, 0.0)
 
 
 def test_systems_that_differ_in_one_query_have_permutation_p_1():
@@ -88,9 +88,9 @@ def test_a_constant_difference_has_the_permutation_p_of_equal_signs():
 
 
 def test_a_constant_difference_has_p_t_0():
-    found = paired([1.0, 2.0, 3.0], [0.5, 1.5, 2.5])
-    assert found.p_t == 0.0  # no spread: t is infinite
-    assert found.difference == Interval(0.5, 0.5, 0.5)
+    comparison = paired([1.0, 2.0, 3.0], [0.5, 1.5, 2.5])
+    assert comparison.p_t == 0.0  # no spread: t is infinite
+    assert comparison.difference == Interval(0.5, 0.5, 0.5)
 
 
 @pytest.mark.parametrize("ours, theirs", [([], []), ([1.0], [2.0]), ([1.0, 2.0], [1.0]), ([1.0, 2.0, 3.0], [1.0, 2.0])])
@@ -103,17 +103,17 @@ def test_too_few_or_unequal_values(ours, theirs):
 
 @pytest.mark.parametrize("values", [OURS, THEIRS, EIGHT, [0.0, 1.0], [0.0] * 99 + [1.0]])
 def test_the_interval_contains_the_mean(values):
-    found = mean_interval(values)
-    assert found.low <= found.mean <= found.high
-    assert found.mean == pytest.approx(np.mean(values))
-    assert min(values) <= found.low
-    assert found.high <= max(values)
+    interval = mean_interval(values)
+    assert interval.low <= interval.mean <= interval.high
+    assert interval.mean == pytest.approx(np.mean(values))
+    assert min(values) <= interval.low
+    assert interval.high <= max(values)
 
 
 def test_the_interval_of_many_values_is_that_of_the_normal_distribution():
     values = np.random.default_rng(3).normal(0.5, 0.1, 400)
-    found, half = mean_interval(values), 1.96 * np.std(values) / 20  # 20 = sqrt(400)
-    assert (found.low, found.high) == pytest.approx((found.mean - half, found.mean + half), abs=half / 10)
+    interval, half = mean_interval(values), 1.96 * np.std(values) / 20  # 20 = sqrt(400)
+    assert (interval.low, interval.high) == pytest.approx((interval.mean - half, interval.mean + half), abs=half / 10)
 
 
 def test_the_interval_is_seeded():
@@ -136,10 +136,10 @@ def test_no_values_have_no_mean():
 def test_the_permutation_p_of_two_groups_by_hand():
     # Of the 10 ways to choose 2 of the 5 values the seen one alone has a difference as large; the test is two-sided,
     # and scipy doubles the smaller tail: 2 / 10.
-    found = unpaired([4.0, 5.0], [1.0, 2.0, 3.0])
-    assert found.p_permutation == pytest.approx(0.2)
-    assert found.difference.mean == pytest.approx(2.5)
-    assert (found.sizes, found.queries) == ((2, 3), "2 against 3")
+    comparison = unpaired([4.0, 5.0], [1.0, 2.0, 3.0])
+    assert comparison.p_permutation == pytest.approx(0.2)
+    assert comparison.difference.mean == pytest.approx(2.5)
+    assert (comparison.sizes, comparison.queries) == ((2, 3), "2 and 3")
 
 
 def test_the_permutation_p_of_two_groups_is_that_of_all_choices():
@@ -152,14 +152,14 @@ def test_the_permutation_p_of_two_groups_is_that_of_all_choices():
 
 
 def test_groups_of_equal_values_have_p_1_and_no_interval():
-    found = unpaired([0.5] * 5, [0.5] * 4)
-    assert (found.p_permutation, found.difference) == (1.0, Interval(0.0, 0.0, 0.0))
+    comparison = unpaired([0.5] * 5, [0.5] * 4)
+    assert (comparison.p_permutation, comparison.difference) == (1.0, Interval(0.0, 0.0, 0.0))
 
 
 def test_each_group_without_spread_has_an_interval_without_width():
-    found = unpaired([1.0, 1.0], [0.0, 0.0])
-    assert found.difference == Interval(1.0, 1.0, 1.0)
-    assert found.p_permutation == pytest.approx(2 / 6)
+    comparison = unpaired([1.0, 1.0], [0.0, 0.0])
+    assert comparison.difference == Interval(1.0, 1.0, 1.0)
+    assert comparison.p_permutation == pytest.approx(2 / 6)
 
 
 def test_swapping_the_groups_turns_the_difference():
@@ -171,10 +171,10 @@ def test_swapping_the_groups_turns_the_difference():
 def test_the_interval_of_two_large_groups_is_that_of_the_normal_distribution():
     rng = np.random.default_rng(8)
     first, second = rng.normal(0.6, 0.2, 300), rng.normal(0.5, 0.3, 200)
-    found, half = unpaired(first, second), 1.96 * np.sqrt(first.var() / 300 + second.var() / 200)
-    assert (found.difference.low, found.difference.high) == pytest.approx(
-        (found.difference.mean - half, found.difference.mean + half), abs=half / 10)
-    assert unpaired(first, second) == found  # seeded
+    comparison, half = unpaired(first, second), 1.96 * np.sqrt(first.var() / 300 + second.var() / 200)
+    assert (comparison.difference.low, comparison.difference.high) == pytest.approx(
+        (comparison.difference.mean - half, comparison.difference.mean + half), abs=half / 10)
+    assert unpaired(first, second) == comparison  # seeded
 
 
 @pytest.mark.parametrize("first, second", [([], []), ([1.0], [1.0, 2.0]), ([1.0, 2.0], [])])

@@ -27,9 +27,9 @@ def step_of(bed, sizes, timed=1, rounds=2):
 # ---- rates ----
 
 def test_queries_per_minute_count_retrieval_and_reranking():
-    found = {"queries": 4, "retrieval": [1.0, 3.0], "sizes": {"small": {"seconds": [3.0, 5.0]}, "big": {"seconds": [23.0, 57.0]}}}
-    assert speed.per_minute(found, "small").tolist() == [60.0, 30.0]  # 240 / 4, 240 / 8
-    assert speed.per_minute(found, "big").tolist() == [10.0, 4.0]
+    times = {"queries": 4, "retrieval": [1.0, 3.0], "sizes": {"small": {"seconds": [3.0, 5.0]}, "big": {"seconds": [23.0, 57.0]}}}
+    assert speed.per_minute(times, "small").tolist() == [60.0, 30.0]  # 240 / 4, 240 / 8
+    assert speed.per_minute(times, "big").tolist() == [10.0, 4.0]
 
 
 # ---- models of a shape ----
@@ -69,14 +69,14 @@ def test_the_weights_are_random():
 
 @pytest.mark.slow
 def test_a_ranking_is_timed_whole(folder, store):
-    found = step_of(Testbed(str(folder)), ["1/32/2"]).value()
-    assert (found["queries"], found["device"]) == (1, "cpu")
-    assert found["windows"] == 2  # the two candidates are of one window each
-    assert found["sizes"]["1/32/2"]["parameters"] == parameters(1, 32)
-    for seconds in (found["retrieval"], found["sizes"]["1/32/2"]["seconds"]):
+    result = step_of(Testbed(str(folder)), ["1/32/2"]).value()
+    assert (result["queries"], result["device"]) == (1, "cpu")
+    assert result["windows"] == 2  # the two candidates are of one window each
+    assert result["sizes"]["1/32/2"]["parameters"] == parameters(1, 32)
+    for seconds in (result["retrieval"], result["sizes"]["1/32/2"]["seconds"]):
         assert len(seconds) == 2
         assert min(seconds) > 0
-    assert (speed.per_minute(found, "1/32/2") > 0).all()
+    assert (speed.per_minute(result, "1/32/2") > 0).all()
 
 
 @pytest.mark.slow

@@ -35,8 +35,8 @@ def test_a_text_becomes_the_mean_of_its_states_with_length_one():
         seen["mask"] = attention_mask
         return SimpleNamespace(last_hidden_state=states)
 
-    found = encode(model, torch.tensor([[5, 6], [7, 8]]))
-    assert torch.allclose(found, torch.tensor([[0.6, 0.8], [0.0, 1.0]]))  # means (3, 4) and (0, 3)
+    result = encode(model, torch.tensor([[5, 6], [7, 8]]))
+    assert torch.allclose(result, torch.tensor([[0.6, 0.8], [0.0, 1.0]]))  # means (3, 4) and (0, 3)
     assert seen["mask"].tolist() == [[1, 1], [1, 1]]
 
 
@@ -96,18 +96,18 @@ def test_inference_is_timed_for_every_model(store):
     import torch
 
     threads = torch.get_num_threads()
-    found = inference_seconds(TINY, [resolve("packaged:0")], 2, 4, 3, 1, "fp32", "cpu").value()
-    assert list(found) == [*TINY, "packaged:0"]
-    assert all(len(line["seconds"]) == 3 and min(line["seconds"]) > 0 for line in found.values())
-    assert found["DistilBERT/2/32/2"]["parameters"] == (30522 + 512) * 32 + 64 + 2 * (4 * 33 * 32 + 64 + 33 * 128 + 129 * 32 + 64)
+    times = inference_seconds(TINY, [resolve("packaged:0")], 2, 4, 3, 1, "fp32", "cpu").value()
+    assert list(times) == [*TINY, "packaged:0"]
+    assert all(len(line["seconds"]) == 3 and min(line["seconds"]) > 0 for line in times.values())
+    assert times["DistilBERT/2/32/2"]["parameters"] == (30522 + 512) * 32 + 64 + 2 * (4 * 33 * 32 + 64 + 33 * 128 + 129 * 32 + 64)
     assert torch.get_num_threads() == threads
 
 
 @pytest.mark.slow
 def test_training_is_timed_for_every_model(store):
-    found = training_seconds(TINY, [], 1, 4, 2, 1, "cpu").value()
-    assert list(found) == TINY
-    assert all(len(values) == 2 and min(values) > 0 for values in found.values())
+    result = training_seconds(TINY, [], 1, 4, 2, 1, "cpu").value()
+    assert list(result) == TINY
+    assert all(len(values) == 2 and min(values) > 0 for values in result.values())
 
 
 @pytest.mark.slow
@@ -121,9 +121,9 @@ def test_a_query_is_encoded_alone(store, monkeypatch):
         return real(model, ids)
 
     monkeypatch.setattr(step_cost, "encode", watched)
-    found = query_seconds(resolve("packaged:0"), 5, 3).value()
-    assert len(found) == 3
-    assert min(found) > 0
+    result = query_seconds(resolve("packaged:0"), 5, 3).value()
+    assert len(result) == 3
+    assert min(result) > 0
     assert seen == [((1, 5), 1)] * 4
 
 

@@ -27,10 +27,10 @@ def write(store, text="hello", numerics="exact", key=KEY):
 
 def test_what_was_written_is_found(store):
     written = write(store)
-    found = store.find("a_step", KEY, "exact")
-    assert found == written
-    assert (found.folder / "value.txt").read_text() == "hello"
-    assert (found.folder / "inner" / "more.bin").read_bytes() == b"\x00\x01"
+    entry = store.find("a_step", KEY, "exact")
+    assert entry == written
+    assert (entry.folder / "value.txt").read_text() == "hello"
+    assert (entry.folder / "inner" / "more.bin").read_bytes() == b"\x00\x01"
 
 
 def test_the_manifest_lists_key_and_files(store):
@@ -83,9 +83,9 @@ def test_writing_again_replaces_a_damaged_entry(store):
 def test_the_own_class_comes_first(store):
     for numerics in ("a-class", "own", "z-class"):
         write(store, numerics, numerics)
-    found = store.find("a_step", KEY, "own")
-    assert found.numerics == "own"
-    assert (found.folder / "value.txt").read_text() == "own"
+    entry = store.find("a_step", KEY, "own")
+    assert entry.numerics == "own"
+    assert (entry.folder / "value.txt").read_text() == "own"
 
 
 def test_another_class_is_used_with_its_label(store):

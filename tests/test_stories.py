@@ -39,8 +39,8 @@ def test_groups_follow_the_order_of_the_judged_queries():
 
 
 def test_the_settings_hold_steenslands_bm25_from_the_published_data():
-    found = collection.settings(0.9, 0.4, None)
-    assert found == {"this chapter": (0.9, 0.4), "Steensland (2021), section 4.2": (1.2, 0.75)}
+    result = collection.settings(0.9, 0.4, None)
+    assert result == {"this chapter": (0.9, 0.4), "Steensland (2021), section 4.2": (1.2, 0.75)}
     grid = pd.DataFrame({"k1": [1.0, 2.0], "b": [0.1, 0.2], "RR@10": [0.1, 0.2]})
     assert collection.settings(0.9, 0.4, grid)["tuned here"] == (2.0, 0.2)
 

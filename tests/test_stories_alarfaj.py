@@ -17,12 +17,12 @@ from helpers.evaluation.verdicts import CONTRADICTED, EQUIVALENT, NOT_RUN, SUPPO
 from helpers.pages import compare, plots
 from helpers.reranking.aggregation import reranked
 from helpers.steps import step
-from helpers.stories import alarfaj, broad_topics, feedback, first_passage, longformer
+from helpers.stories import alarfaj, feedback, first_passage, longformer
 from helpers.stories import pipeline as pipeline_story
 from helpers.stories.alarfaj import BERT, BM25, FULL, JUST, PASSAGE, Settings, row
 from helpers.systems.pipeline import Feedback
 from helpers.systems.testbed import Testbed
-from tables import caption, cells, effects, evidence, text_of, verdicts_of
+from tables import caption, cells, evidence, text_of, verdicts_of
 from toys import ESCAPED, HOSTILE, Bed, Value, of_values, run_of, system
 
 # ---- what the chapters share ----
@@ -64,11 +64,12 @@ def test_every_pipeline_is_measured_by_its_final_ranking():
         def run(self, bed):
             return Value(run_of(q1=self.docs), key="-".join(self.docs))
 
-    found = alarfaj.evaluations(Bed(q1="b"), {"good": Last("b", "a"), "bad": Last("a", "c", "d", "b"), "empty": Last()})
-    assert {name: each.values["RR@10"].tolist() for name, each in found.items()} == {"good": [1.0], "bad": [0.25], "empty": [0.0]}
-    assert [each.values["P@10"].tolist() for each in found.values()] == [[0.1], [0.1], [0.0]]
-    assert [(each.label, each.source.key) for each in found.values()][:2] == [("good", "b-a"), ("bad", "a-c-d-b")]
-    assert all(list(each.values.columns) == list(alarfaj.MEASURES) for each in found.values())
+    systems = alarfaj.evaluations(Bed(q1="b"), {"good": Last("b", "a"), "bad": Last("a", "c", "d", "b"), "empty": Last()})
+    assert {name: system.values["RR@10"].tolist() for name, system in systems.items()} == {
+        "good": [1.0], "bad": [0.25], "empty": [0.0]}
+    assert [system.values["P@10"].tolist() for system in systems.values()] == [[0.1], [0.1], [0.0]]
+    assert [(system.label, system.source.key) for system in systems.values()][:2] == [("good", "b-a"), ("bad", "a-c-d-b")]
+    assert all(list(system.values.columns) == list(alarfaj.MEASURES) for system in systems.values())
 
 
 # ---- the pipeline ----
@@ -89,17 +90,17 @@ class Stages:
     """Stands for a pipeline whose stages are known."""
 
     def __init__(self, **stages):
-        self.found = {name.replace("_", " "): Value(run_of(q1=docs)) for name, docs in stages.items()}
+        self.by_name = {name.replace("_", " "): Value(run_of(q1=docs)) for name, docs in stages.items()}
 
     def stages(self, bed):
-        self.asked = bed.query_frame["text"].tolist()
-        return self.found
+        self.queries = bed.query_frame["text"].tolist()
+        return self.by_name
 
 
 def test_the_stages_stand_side_by_side(hostile_folder, store):
     pipeline = Stages(BM25=["d1", "d2"], re_ranked=["d2"])
     shown = pipeline_story.stages_table(pipeline, HOSTILE, str(hostile_folder), "document", 2)
-    assert pipeline.asked == [HOSTILE]
+    assert pipeline.queries == [HOSTILE]
     untitled = " ".join(["word"] * 12) + " …"
     assert cells(shown) == [["rank", "BM25", "re ranked"], ["1", HOSTILE, untitled], ["2", untitled, ""]]
     assert "<script" not in shown.html
@@ -112,9 +113,9 @@ def test_a_query_without_documents_has_empty_stages(hostile_folder, store):
 
 
 def test_answers_are_shown_with_their_titles_as_text():
-    found = pd.DataFrame({"query": [HOSTILE, "iron"], "rank": [1, 1], "doc_id": ["d1", "d2"], "score": [0.51239, 2.0],
-                          "title": ["Bread", HOSTILE]})
-    shown = pipeline_story.answers_table(found)
+    rows = pd.DataFrame({"query": [HOSTILE, "iron"], "rank": [1, 1], "doc_id": ["d1", "d2"], "score": [0.51239, 2.0],
+                         "title": ["Bread", HOSTILE]})
+    shown = pipeline_story.answers_table(rows)
     assert cells(shown)[1:] == [[HOSTILE, "1", "Bread", "0.512"], ["iron", "1", HOSTILE, "2.000"]]
     assert "<script" not in shown.html
     assert shown.html.count(ESCAPED) == 2
@@ -147,10 +148,10 @@ class Reader:
 
     def __init__(self, **scores):
         self.rows = [("q1", name.replace("_", "#"), value) for name, value in scores.items()]
-        self.asked = []
+        self.depths = []
 
     def scores(self, bed, run, candidates):
-        self.asked.append(candidates)
+        self.depths.append(candidates)
         return Value(pd.DataFrame(self.rows, columns=COLUMNS))
 
 
@@ -175,14 +176,14 @@ class Readers:
 def test_every_way_of_reading_ranks_the_same_candidates(monkeypatch):
     monkeypatch.setattr(first_passage, "reranked", lambda scores, how, run: Value(
         reranked.definition.function(scores.value(), how, run.value())))
-    found = first_passage.evaluations(Bed(q1="b"), Readers(), [64, 128], 1024)
-    assert {name: "".join(each.run["doc_id"]) for name, each in found.items()} == {
+    systems = first_passage.evaluations(Bed(q1="b"), Readers(), [64, 128], 1024)
+    assert {name: "".join(system.run["doc_id"]) for name, system in systems.items()} == {
         BM25: "abc", first_passage.first(64): "abc", first_passage.first(128): "bac", first_passage.MAX: "bac",
         first_passage.MEAN: "abc", first_passage.LONG: "bac"}  # c was not scored and keeps its place
-    assert {name: each.values["RR@10"].tolist() for name, each in found.items() if name in (BM25, first_passage.LONG)} == {
+    assert {name: system.values["RR@10"].tolist() for name, system in systems.items() if name in (BM25, first_passage.LONG)} == {
         BM25: [0.5], first_passage.LONG: [1.0]}
-    assert Readers.base.asked == [2, 2]
-    assert all(each.label == name for name, each in found.items())
+    assert Readers.base.depths == [2, 2]
+    assert all(system.label == name for name, system in systems.items())
 
 
 def ways(whole=0.0, passage=0.0, short=0.0, best=0.0):
@@ -201,10 +202,10 @@ def test_the_whole_document_is_judged_against_the_longest_first_passage(whole, p
 
 def test_every_other_system_is_compared_with_the_longest_first_passage():
     shown = first_passage.differences(ways(whole=0.25, passage=0.125, short=0.125), [64, 128])
-    assert caption(shown) == "Against BERT, first 128 tokens (FirstP)"
-    rows = {each[0]: each[1:] for each in cells(shown)[1:]}
+    assert caption(shown) == "Compared with BERT, first 128 tokens (FirstP)"
+    rows = {row[0]: row[1:] for row in cells(shown)[1:]}
     assert list(rows) == [BM25, first_passage.first(64), first_passage.MAX, first_passage.LONG]
-    assert [each[2][:6] for each in rows.values()] == ["−0.125", "+0.000", "−0.125", "+0.125"]
+    assert [row[2][:6] for row in rows.values()] == ["−0.125", "+0.000", "−0.125", "+0.125"]
 
 
 def placed(rows, judged):
@@ -236,7 +237,7 @@ def test_answers_in_every_section_alike_are_spread_evenly(sections):
     assert set(Counter(first_passage.parts(shares)).values()) == {sections // 3}
     assert shares.mean() == pytest.approx(first_passage.EVEN)
     rows = cells(first_passage.places_table(shares))[1:]
-    assert [each[1:] for each in rows] == [[str(sections // 3), "0.333"]] * 3
+    assert [row[1:] for row in rows] == [[str(sections // 3), "0.333"]] * 3
 
 
 FALLING = of_values({"RR@10": [1.0, 0.5, 0.25, 0.0]}, "falling")
@@ -265,15 +266,15 @@ def test_what_does_not_vary_has_no_correlation(shares, values):
 
 # ---- Longformer lengths ----
 
-@pytest.mark.parametrize("longest, wanted", [
+@pytest.mark.parametrize("longest, expected", [
     (973, {512: 512, 1024: 1024, 2048: 1024, 4096: 1024}),  # with 47 tokens of the query and 3 special ones: 1023
     (974, {512: 512, 1024: 1024, 2048: 1024, 4096: 1024}),
     (975, {512: 512, 1024: 1024, 2048: 2048, 4096: 2048}),
     (9000, {512: 512, 1024: 1024, 2048: 2048, 4096: 4096}),
     (1, {512: 512, 1024: 512, 2048: 512, 4096: 512})])
-def test_lengths_beyond_the_longest_document_are_one(longest, wanted):
-    found = longformer.distinct([4096, 1024, 512, 2048], pd.Series({"a": 1, "b": longest}), 47)
-    assert list(found.items()) == list(wanted.items())
+def test_lengths_beyond_the_longest_document_are_one(longest, expected):
+    lengths = longformer.distinct([4096, 1024, 512, 2048], pd.Series({"a": 1, "b": longest}), 47)
+    assert list(lengths.items()) == list(expected.items())
 
 
 def test_what_each_length_reads():
@@ -298,8 +299,8 @@ ABOVE, BEYOND = "longformer-reranking-above-bm25-without-significance", "beyond-
     (0.25, 0.0, 0.25, (EQUIVALENT, CONTRADICTED))])
 def test_longformer_of_1024_tokens_is_judged_against_bm25_and_the_longest(chosen, longest, bm25, verdicts):
     systems = of_lengths(bm25, l512=0.5, l1024=chosen, l2048=longest)
-    found = verdicts_of(longformer.claims_table(systems, {512: 512, 1024: 1024, 2048: 2048}))
-    assert found == dict(zip((ABOVE, BEYOND), verdicts, strict=True))
+    judged = verdicts_of(longformer.claims_table(systems, {512: 512, 1024: 1024, 2048: 2048}))
+    assert judged == dict(zip((ABOVE, BEYOND), verdicts, strict=True))
 
 
 def test_equal_inputs_are_not_compared():
@@ -341,21 +342,11 @@ def test_the_cost_table_has_medians_extremes_and_memory():
 def test_the_time_of_scoring_is_that_of_the_step_that_scored():
     """Whatever the order of a step's inputs: a rebuilt recipe may have another one."""
     inputs = [{"step": "bm25_run", "seconds": 1.0}, {"step": "window_scores", "seconds": 132.0}]
-    known, unknown = (system(0.25, source=Value(manifest={"inputs": each})) for each in (inputs, [{"step": "window_scores"}]))
+    known, unknown = (system(0.25, source=Value(manifest={"inputs": entry})) for entry in (inputs, [{"step": "window_scores"}]))
     bm25 = system(source=Value(manifest={"inputs": inputs}))
     rows = cells(longformer.scoring_table({BM25: bm25, row(512): known, row(1024): unknown}))[1:]
-    assert [(each[0], each[1][:5], each[2]) for each in rows] == [
+    assert [(row[0], row[1][:5], row[2]) for row in rows] == [
         (BM25, "0.250", ""), (row(512), "0.500", "2 min"), (row(1024), "0.500", "")]
-
-
-@pytest.mark.parametrize("cost, words", [
-    (timed(l256=(2.0, 1.0), l512=(1.0, 2.0), l1024=(1.0, 4.0)), "faster than full attention from 512 tokens on"),
-    (timed(l256=(1.0, 2.0), l512=(2.0, 1.0), l1024=(1.0, 4.0)), "faster than full attention from 1,024 tokens on"),
-    (timed(l256=(1.0, 2.0), l512=(1.0, 2.0)), "faster than full attention from 256 tokens on"),
-    (timed(l256=(1.0, 2.0), l512=(2.0, 1.0)), "At the longest input that was timed full attention is still the faster one."),
-    (timed(l256=(1.0, 1.0)), "full attention is still the faster one")])
-def test_longformer_is_faster_from_the_length_after_which_it_always_is(cost, words):
-    assert words in longformer.faster_from(cost)
 
 
 @pytest.mark.slow  # reads the tokenizer
@@ -363,9 +354,9 @@ def test_lengths_of_documents_are_word_pieces_with_their_titles(folder, store):
     from helpers.networks.backbone import resolve
 
     bed, tokenizer = Testbed(str(folder), words=3, overlap=1), resolve("packaged:0").tokenizer()
-    found = longformer.document_lengths(bed, "packaged:0")
+    result = longformer.document_lengths(bed, "packaged:0")
     texts = {text.doc_id: f"{text.title} {text.body}" for text in bed.source.texts("document")}
-    assert found.to_dict() == {doc: len(tokenizer(text, add_special_tokens=False)["input_ids"]) for doc, text in texts.items()}
+    assert result.to_dict() == {doc: len(tokenizer(text, add_special_tokens=False)["input_ids"]) for doc, text in texts.items()}
 
 
 # ---- feedback ----
@@ -374,9 +365,9 @@ def test_lengths_of_documents_are_word_pieces_with_their_titles(folder, store):
 def test_each_explanation_is_tested_by_pipelines_that_differ_in_one_thing():
     pipelines = feedback.pipelines(SETTINGS)
     systems = {name: system(number / 32, name) for number, name in enumerate(pipelines)}
-    named = {f"{each.mean('nDCG@10').mean:.3f}": name for name, each in systems.items()}
+    named = {f"{system.mean('nDCG@10').mean:.3f}": name for name, system in systems.items()}
     rows = cells(feedback.explanations_table(systems))[1:]
-    assert [tuple(named[mean] for mean in each[1:3]) for each in rows] == [
+    assert [tuple(named[mean] for mean in row[1:3]) for row in rows] == [
         (feedback.INSIDE, FULL), (PASSAGE, FULL), (feedback.JUST_FULL, FULL), (feedback.WORDS, PASSAGE),
         (feedback.SENTENCE, feedback.WORDS), (feedback.ASKED, PASSAGE)]
     for said_of, first, second, *_ in rows:
@@ -387,7 +378,7 @@ def test_each_explanation_is_tested_by_pipelines_that_differ_in_one_thing():
 
 def fed(**shifts):
     names = {"bm25": BM25, "bert": BERT, "full": FULL, "passage": PASSAGE, "just": JUST, "bo1": feedback.BO1, "rm3": feedback.RM3,
-             "asked": feedback.ASKED}
+             "asked_again": feedback.ASKED}
     return {name: system(shifts.get(short, 0.0), name) for short, name in names.items()}
 
 
@@ -400,8 +391,8 @@ ONLY = "rerank-only-beats-retrieving-again"
     (0.25, 0.25, 0.25, 0.25, (EQUIVALENT, EQUIVALENT, EQUIVALENT)), (0.0, 0.0, 0.0, 0.25, (EQUIVALENT, EQUIVALENT, SUPPORTED))])
 def test_feedback_is_judged_with_full_and_passage_index(bert, full, passage, just, verdicts):
     shown = feedback.claims_table(fed(bert=bert, full=full, passage=passage, just=just))
-    found = verdicts_of(shown)
-    assert [found[claim] for claim in (HURTS, BEATS, ONLY)] == list(verdicts)
+    judged = verdicts_of(shown)
+    assert [judged[claim] for claim in (HURTS, BEATS, ONLY)] == list(verdicts)
 
 
 @pytest.mark.parametrize("full, passage, verdict", [(0.25, 0.25, SUPPORTED), (0.25, 0.0, EQUIVALENT), (0.0, -0.25, CONTRADICTED)])
@@ -411,24 +402,24 @@ def test_recall_must_rise_with_either_index(full, passage, verdict):
 
 def test_feedback_for_bm25_alone_is_compared_with_bm25():
     rows = cells(feedback.classical_table(fed(bm25=0.125, bo1=0.25)))[1:]
-    assert rows == [["BM25 + Bo1 against BM25", "0.500", "0.375", "+0.125 [+0.125, +0.125]", "< 0.001 0.016"],
-                    ["BM25 + RM3 against BM25", "0.250", "0.375", "−0.125 [−0.125, −0.125]", "< 0.001 0.016"]]
+    assert rows == [["BM25 + Bo1 and BM25", "0.500", "0.375", "+0.125 [+0.125, +0.125]", "< 0.001 0.016"],
+                    ["BM25 + RM3 and BM25", "0.250", "0.375", "−0.125 [−0.125, −0.125]", "< 0.001 0.016"]]
 
 
 def test_rm3_has_as_many_documents_and_terms_as_bo1(monkeypatch):
-    asked = {}
+    arguments = {}
 
     def run(index, queries, k1, b, depth, documents, terms, original):
-        asked.update(index=index, queries=queries, k1=k1, depth=depth, documents=documents, terms=terms, original=original)
+        arguments.update(index=index, queries=queries, k1=k1, depth=depth, documents=documents, terms=terms, original=original)
         return Value(run_of(q1="ab"))
 
     monkeypatch.setattr(feedback, "rm3_run", run)
     bed = Bed(q1="b")
     bed.index, bed.query_step = "index of texts", "queries"
-    found = feedback.rm3(bed, SETTINGS)
-    assert (found.label, found.values["RR@10"].tolist()) == (feedback.RM3, [0.5])
-    assert asked == {"index": "index of texts", "queries": "queries", "k1": 1.2, "depth": 100, "documents": 3, "terms": 4,
-                     "original": 0.5}
+    result = feedback.rm3(bed, SETTINGS)
+    assert (result.label, result.values["RR@10"].tolist()) == (feedback.RM3, [0.5])
+    assert arguments == {"index": "index of texts", "queries": "queries", "k1": 1.2, "depth": 100, "documents": 3, "terms": 4,
+                         "original": 0.5}
 
 
 def weights_of(*rows):
@@ -465,8 +456,8 @@ class Lent:
     documents: int = 3
 
     def feedback(self, passages=False):
-        found = self.part if passages else self.full
-        return Given(weights_of() if found is None else found)
+        result = self.part if passages else self.full
+        return Given(weights_of() if result is None else result)
 
     def rows(self):
         return {BERT: SimpleNamespace(run=lambda bed: "trusted run")}
@@ -487,36 +478,36 @@ def test_expanded_queries_are_shown_as_text():
 
 def shares_of(monkeypatch, visible, *weights):
     """`seen_shares` where the given terms stand in the first words of trusted documents."""
-    asked = []
+    calls = []
     monkeypatch.setattr(feedback, "first_words_index", lambda store, words: f"first {words}")
-    monkeypatch.setattr(feedback, "bo1_queries", lambda *arguments: asked.append(arguments) or Value(visible))
+    monkeypatch.setattr(feedback, "bo1_queries", lambda *arguments: calls.append(arguments) or Value(visible))
     bed = queries_of("bread", "the of")
     bed.index = "full index"
-    found = feedback.seen_shares(bed, Lent(*weights))
-    assert asked == [("full index", "trusted run", "queries", 3, feedback.MANY, "first 40")]
-    return found
+    shares = feedback.seen_shares(bed, Lent(*weights))
+    assert calls == [("full index", "trusted run", "queries", 3, feedback.MANY, "first 40")]
+    return shares
 
 
 def test_a_term_is_seen_if_it_stands_in_the_first_words(monkeypatch):
     visible = weights_of(("q1", "bread", 2.0, False), ("q1", "oven", 1.0, True), ("q1", "sugar", 1.0, True))
-    found = shares_of(monkeypatch, visible, FULL_WEIGHTS, PART_WEIGHTS)
-    assert {name: values.to_dict() for name, values in found.items()} == {"full index": {"q1": 0.5}, "passage index": {"q1": 1.0}}
+    shares = shares_of(monkeypatch, visible, FULL_WEIGHTS, PART_WEIGHTS)
+    assert {name: values.to_dict() for name, values in shares.items()} == {
+        "full index": {"q1": 0.5}, "passage index": {"q1": 1.0}}
 
 
 def test_without_added_terms_there_are_no_shares(monkeypatch):
-    found = shares_of(monkeypatch, weights_of(("q1", "bread", 1.0, False)), weights_of(("q1", "bread", 1.0, False)))
-    assert all(values.empty for values in found.values())
-    assert cells(feedback.seen_table(found))[1:] == []
-    assert "first words" not in feedback.finding(fed(), found).markdown
+    shares = shares_of(monkeypatch, weights_of(("q1", "bread", 1.0, False)), weights_of(("q1", "bread", 1.0, False)))
+    assert all(values.empty for values in shares.values())
+    assert cells(feedback.seen_table(shares))[1:] == []
 
 
 def moved(*changes):
     """Systems whose nDCG@10 with feedback from the passage index differs by so much for each query."""
     base = np.full(len(changes), 0.5)
     values = {BERT: base, PASSAGE: base + changes, FULL: base, JUST: base - changes}
-    systems = {name: of_values({"nDCG@10": each}) for name, each in values.items()}
-    for each in systems.values():
-        each.values.index = pd.Index([f"q{number}" for number in range(1, len(changes) + 1)], name="query_id")
+    systems = {name: of_values({"nDCG@10": item}) for name, item in values.items()}
+    for moving in systems.values():
+        moving.values.index = pd.Index([f"q{number}" for number in range(1, len(changes) + 1)], name="query_id")
     return systems
 
 
@@ -526,7 +517,7 @@ def test_the_largest_gains_and_losses_are_shown_with_their_terms():
     assert cells(shown)[1:] == [[HOSTILE, "+0.500", "sugar"], ["worst", "−0.500", ""]]
     assert "<script" not in shown.html
     rows = cells(feedback.moves_table(bed, Lent(FULL_WEIGHTS, PART_WEIGHTS), moved(0.5, -0.5, 0.0, 0.25, -0.25), 9))[1:]
-    assert [each[1] for each in rows] == ["+0.500", "+0.250", "−0.250", "−0.500"]  # one that stays is neither
+    assert [row[1] for row in rows] == ["+0.500", "+0.250", "−0.250", "−0.500"]  # one that stays is neither
 
 
 @step(version=1, form="run")
@@ -560,13 +551,12 @@ def test_the_chapter_on_feedback_runs_on_a_tiny_collection(folder, store):
     assert set(shares["passage index"]) == {1.0}
     assert shares["full index"].between(0, 1).all()
     rows = cells(feedback.expansions_table(bed, settings, 5))[1:]
-    assert [each[0] for each in rows] == bed.query_frame["text"].tolist()
+    assert [row[0] for row in rows] == bed.query_frame["text"].tolist()
     assert rows[2] == ["the of and", "", "", "the of and"]
-    assert all(len(each[1].split()) <= 3 and each[3].startswith(each[0]) for each in rows)
+    assert all(len(row[1].split()) <= 3 and row[3].startswith(row[0]) for row in rows)
     systems = alarfaj.evaluations(bed, feedback.pipelines(settings)) | {feedback.RM3: feedback.rm3(bed, settings)}
-    assert all(len(each.values) == 3 and each.values.loc["q3"].sum() == 0 for each in systems.values())
+    assert all(len(system.values) == 3 and system.values.loc["q3"].sum() == 0 for system in systems.values())
     assert len(cells(feedback.explanations_table(systems))) == 7
-    assert "nDCG@10" in feedback.finding(systems, shares).markdown
 
 
 # ---- broad topics ----
@@ -575,7 +565,7 @@ def test_the_chapter_on_feedback_runs_on_a_tiny_collection(folder, store):
     ("P@10", "0.6814", "+0.070", "0.750"), ("MAP@100", "0.2607", "+0.015", "0.375"), ("NDCG@10", "0.5858", "+0.046", "0.375")])
 def test_a_column_of_table_2_stands_beside_its_measure(name, printed, effect, measured):
     shown = alarfaj.table_2(name, {BM25: system(), BERT: system(0.125, shifts={"P@10": 0.5})}, whole=True)
-    rows = {each[0]: each for each in cells(shown)[1:]}
+    rows = {row[0]: row for row in cells(shown)[1:]}
     assert (rows[BERT][1], rows[BERT][2][:5]) == (f"{printed} {effect}", measured)
     assert rows[PASSAGE][3] == NOT_RUN
     assert name in caption(shown)
@@ -609,22 +599,8 @@ def test_sorted_differences_say_who_gains_and_who_loses():
 
 # ---- findings ----
 
-@pytest.mark.parametrize("finding, stated, words", [
-    (lambda: pipeline_story.finding({BERT: system(0.25, shifts={"P@10": 0.5, "RR@10": 0.0}),
-                                     BM25: system(shifts={"RR@10": 0.125})}), "+0.500 +0.250 −0.125", []),
-    (lambda: first_passage.finding(ways(whole=0.25, best=0.125), None, [64, 128]), "+0.250 +0.125", []),
-    (lambda: first_passage.finding(ways(), pd.Series([0.25] * 8, [f"q{n}" for n in range(8)]), [128]), "+0.000 +0.000",
-     ["0.250 [0.250, 0.250] of its document", "(permutation p 0.008)", "For a share of 1.000"]),
-    (lambda: longformer.finding(of_lengths(bm25=0.125, bert=0.5, l512=0.5, l1024=0.25, l2048=0.25),
-                                {512: 512, 1024: 1024, 2048: 1024}, timed(l256=(1.0, 2.0))), "−0.250 +0.125 −0.250",
-     ["From 512 to 1,024 tokens", "from 256 tokens on."]),
-    (lambda: longformer.finding(of_lengths(l128=0.25), {128: 128}, timed(l256=(1.0, 2.0))), "+0.250 +0.250", []),
-    (lambda: feedback.finding(fed(bm25=0.125, bo1=0.25, bert=0.25, full=0.0, passage=0.125, just=0.375, asked=0.25),
-                              {"full index": pd.Series([0.5, 1.0])}), "+0.125 −0.250 −0.125 +0.125 +0.000", ["0.750"]),
-    (lambda: broad_topics.finding(*({name: system(shift) for name, shift in zip((BM25, BERT, FULL), shifts, strict=True)}
-                                    for shifts in ((0.0, 0.25, 0.125), (0.25, 0.125, 0.5)))), "+0.250 −0.125",
-     [f"the highest mean is that of {BERT}", f"the highest mean is that of {FULL}"])])
-def test_a_finding_states_the_differences_of_its_systems_in_order(finding, stated, words):
-    text = finding().markdown
-    assert effects(text) == stated
-    assert [word for word in words if word not in text] == []
+def test_the_finding_on_places_gives_their_mean_and_its_p():
+    text = first_passage.finding(pd.Series([0.25] * 8, [f"q{n}" for n in range(8)])).markdown
+    assert [words for words in ("0.250 [0.250, 0.250] of its document", "(permutation p 0.008)", "For a share of 1.000")
+            if words not in text] == []
+    assert "cannot be tested" in first_passage.finding(None).markdown

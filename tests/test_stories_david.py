@@ -13,7 +13,7 @@ from helpers.evaluation.verdicts import CONTRADICTED, EQUIVALENT, INCOMPARABLE, 
 from helpers.stories import answer_type_rules as rules
 from helpers.stories import answer_types, encoders, significance
 from helpers.systems.bi_encoder import BiEncoder
-from tables import cells, effects, squeezed, text_of
+from tables import cells, squeezed, text_of
 from toys import of_values
 
 
@@ -46,12 +46,12 @@ def test_two_models_stand_for_bert_and_distilbert(specs, poolings, trained, pair
 
 def test_bm25_and_every_model_rank_the_same_queries(monkeypatch):
     run = SimpleNamespace(value=lambda: "run", key="k")
-    bed = SimpleNamespace(bm25=lambda k1, b, depth: run, per_query=lambda found, measures: (found, measures),
+    bed = SimpleNamespace(bm25=lambda k1, b, depth: run, per_query=lambda result, measures: (result, measures),
                           qrels=pd.DataFrame({"relevance": [1]}))
     model = SimpleNamespace(run=lambda where, depth: run if (where, depth) == (bed, 7) else None)
-    found = encoders.evaluations(bed, {"a": model}, 7, ["RR"])
-    assert list(found) == ["BM25", "a"]
-    assert [each.values for each in found.values()] == [("run", ["RR"])] * 2
+    result = encoders.evaluations(bed, {"a": model}, 7, ["RR"])
+    assert list(result) == ["BM25", "a"]
+    assert [system.values for system in result.values()] == [("run", ["RR"])] * 2
 
 
 # ---- significance ----
@@ -62,7 +62,7 @@ WAVE = np.tile([0.0, 0.5], 10)  # 20 queries
 def three_systems():
     """`c` is 0.25 above `a` in every query; `b` is above it in half of them, alternately by much and by less."""
     values = {"BM25": WAVE, "MiniLM / Avg": WAVE + 0.25, "MiniLM (layers 0,1,2) / Avg": WAVE + np.tile([0.0, 0.4], 10)}
-    return {name: of_values(each) for name, each in values.items()}
+    return {name: of_values(item) for name, item in values.items()}
 
 
 def compared():
@@ -89,10 +89,10 @@ def test_the_setting_stands_beside_the_studys():
 
 def test_a_square_is_alike_on_both_sides():
     names = list(three_systems())
-    found = significance.square(compared(), "share", names)
-    assert found.equals(found.T)
-    assert found.loc["MiniLM / Avg", "BM25"] == 1.0
-    assert np.diag(found).tolist() == [0.0] * 3
+    result = significance.square(compared(), "share", names)
+    assert result.equals(result.T)
+    assert result.loc["MiniLM / Avg", "BM25"] == 1.0
+    assert np.diag(result).tolist() == [0.0] * 3
 
 
 def decided(*rows):
@@ -126,13 +126,12 @@ def test_rules_are_counted_one_change_at_a_time():
 
 def test_the_pairs_that_the_rules_disagree_on_are_shown():
     systems, pairs = {"x": of_values([0.5]), "y": of_values([0.5])}, decided(*FOUR)
-    assert significance.disagreeing(pairs).index.tolist() == [1, 2]
     rows = cells(significance.disagreements(systems, pairs))[1:]
     assert [row[0:2] for row in rows] == [["x less y", "study"], ["x less y", "per query"]]
     assert squeezed(rows[0][2]) == "+0.100 [+0.000, +0.200]"
     assert rows[0][3:] == ["+0.50", "0.040", "50% of divisions", "0.020", "0.060"]
-    said = [row[1] for row in cells(significance.every_pair(systems, pairs))[1:]]
-    assert said == ["study and per query", "study", "per query", "neither"]
+    texts = [row[1] for row in cells(significance.every_pair(systems, pairs))[1:]]
+    assert texts == ["study and per query", "study", "per query", "neither"]
 
 
 def test_cut_layers_are_not_comparable_with_distillation():
@@ -185,8 +184,8 @@ def test_types_are_by_query_and_none_is_a_word():
 
 
 def test_queries_without_a_label_are_left_out():
-    found = rules.labelled(Labelled())
-    assert found["split"].tolist() == ["test"] * 6
+    result = rules.labelled(Labelled())
+    assert result["split"].tolist() == ["test"] * 6
     assert rules.labelled(Bare()) is None
     assert rules.labelled(SimpleNamespace(splits=("weak",), queries=Labelled().queries)) is None
 
@@ -206,19 +205,19 @@ def test_the_confusion_has_labels_in_rows():
 
 
 def test_every_rule_says_what_it_decides():
-    found = {row[0]: row[1:] for row in cells(rules.rules_table(rules.labelled(Labelled()), "test"))[1:]}
-    assert list(found) == [*(rule.name.replace("_", " ") for rule in WIDER), "no rule"]
-    assert found["where"] == ["Begins with where.", "1", "100%"]
-    assert found["meaning"][1:] == ["1", "0%"]
-    assert found["when"][1:] == ["0", ""]
-    assert found["noun phrase"][1:] == ["1", "100%"]
-    assert sum(int(row[1]) for row in found.values()) == 6
+    result = {row[0]: row[1:] for row in cells(rules.rules_table(rules.labelled(Labelled()), "test"))[1:]}
+    assert list(result) == [*(rule.name.replace("_", " ") for rule in WIDER), "no rule"]
+    assert result["where"] == ["Begins with where.", "1", "100%"]
+    assert result["meaning"][1:] == ["1", "0%"]
+    assert result["when"][1:] == ["0", ""]
+    assert result["noun phrase"][1:] == ["1", "100%"]
+    assert sum(int(row[1]) for row in result.values()) == 6
 
 
 def test_the_studys_counts_add_up_to_its_queries():
-    said = rules.published_counts()
-    assert [said[kind] for kind in TYPES] == [2316, 1168, 568, 563, 404, 9]
-    assert sum(said.values()) == 6980
+    texts = rules.published_counts()
+    assert [texts[kind] for kind in TYPES] == [2316, 1168, 568, 563, 404, 9]
+    assert sum(texts.values()) == 6980
 
 
 def test_counts_stand_beside_the_studys():
@@ -271,12 +270,12 @@ def test_table_4_4_has_a_row_a_type():
     shown = answer_types.by_type_table(systems, "MiniLM / Avg", types)
     header, *rows = cells(shown)
     assert header[5:7] == ["BERT, published", "MiniLM / Avg, measured"]
-    found = {row[0]: [squeezed(text) for text in row[1:]] for row in rows}
-    assert list(found) == list(TYPES)
-    assert found["DESC"] == ["2,316", "8", "0.19", "0.250 [0.250, 0.250]", "0.29 +0.100", "0.500 [0.500, 0.500]", INCOMPARABLE,
-                             "+0.250 [+0.250, +0.250]", "< 0.001 0.008"]
-    assert found["LOC"][1:] == ["1", "0.25", "0.000 [0.000, 0.000]", "0.37 +0.120", "1.000 [1.000, 1.000]", "", "", ""]
-    assert found["ABBR"][1:] == ["0", "0.17", "", "0.61 +0.440", "", "", "", ""]
+    result = {row[0]: [squeezed(text) for text in row[1:]] for row in rows}
+    assert list(result) == list(TYPES)
+    assert result["DESC"] == ["2,316", "8", "0.19", "0.250 [0.250, 0.250]", "0.29 +0.100", "0.500 [0.500, 0.500]", INCOMPARABLE,
+                              "+0.250 [+0.250, +0.250]", "< 0.001 0.008"]
+    assert result["LOC"][1:] == ["1", "0.25", "0.000 [0.000, 0.000]", "0.37 +0.120", "1.000 [1.000, 1.000]", "", "", ""]
+    assert result["ABBR"][1:] == ["0", "0.17", "", "0.61 +0.440", "", "", "", ""]
 
 
 def test_only_systems_of_the_study_are_kept_as_its_values():
@@ -297,10 +296,10 @@ def test_styles_begin_with_the_plain_ones():
 
 def test_labels_stand_beside_the_types_of_the_rules():
     systems = {"BM25": of_values({"RR": [1.0, 0.5, 0.0, 0.0, 0.0, 0.25]}, queries=list(ASKED["query_id"]))}
-    found = {row[0]: [squeezed(text)[:5] for text in row[1:]]
-             for row in cells(answer_types.labels_and_rules(systems, bed_of(ASKED, list(ASKED["query_id"]))))[1:]}
-    assert found["DESC"] == ["1", "0.000", "2", "0.125"]  # by the rules query 6 is one of them
-    assert found["ABBR"] == ["1", "0.250", "0", ""]
+    result = {row[0]: [squeezed(text)[:5] for text in row[1:]]
+              for row in cells(answer_types.labels_and_rules(systems, bed_of(ASKED, list(ASKED["query_id"]))))[1:]}
+    assert result["DESC"] == ["1", "0.000", "2", "0.125"]  # by the rules query 6 is one of them
+    assert result["ABBR"] == ["1", "0.250", "0", ""]
     unlabelled = answer_types.labels_and_rules(systems, bed_of(ASKED.drop(columns="answer_type"), ["1"]))
     assert "no labels" in unlabelled.markdown
 
@@ -337,25 +336,9 @@ def test_location_and_entity_are_also_compared_within_each_style():
     assert len(cells(answer_types.location_table(systems, types, None, "m"))) == 3
 
 
-# ---- findings ----
-
-def test_the_finding_on_significance_counts_and_names_the_claims_pair():
-    pairs = compared().assign(p_groups=[0.01, 0.01, 0.3], holm=[0.2, 0.01, 0.01], p=0.04, d=0.5)
-    text = significance.finding(pairs, encoders.models(BASE, BOTH, ["mean"])).markdown
-    assert [word for word in ("study's rule calls 2 different", "correction 2.", "1 differ by the study's rule alone",
-                              "1 by the other", "−0.050 in RR@10", "p 0.300", "p 0.040",
-                              "Cohen's d −0.50.") if word not in text] == []
+def test_agreement_is_stated_and_disagreement_explained():
     agreed = decided(FOUR[0], FOUR[3])
     assert "agree on all 2 pairs" in significance.disagreements({}, agreed).markdown
     text = significance.why(decided(*FOUR), queries=400, groups=10, divisions=200).markdown
     assert "2.26 instead of 1.97" in text  # the quantiles of t with 9 and 399 degrees of freedom
     assert "For 1 of the 4 pairs" in text  # a share of 0.5; not 1.0, 0.96 and 0.05
-
-
-def test_the_finding_on_answer_types_names_best_and_worst():
-    types = typed_queries(LOC=8, ENTY=8, DESC=2)
-    systems = {"BM25": on_types(types), "m": on_types(types, LOC=0.5, ENTY=0.25)}
-    text = answer_types.finding(systems, "m", types, rules.labelled(Labelled()), "test").markdown
-    assert effects(text) == "+0.250 +0.000"
-    assert "LOC best (0.500) and those of type DESC worst (0.000)" in text
-    assert "label" not in answer_types.finding(systems, "m", types, None, "test").markdown

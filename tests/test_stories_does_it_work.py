@@ -37,7 +37,7 @@ def test_a_maximum_and_a_mean_may_rank_a_document_differently():
     trial = RerankingExperiment(Bed(q="a", r="a"), Value(run_of(q="ba", r="ba")), candidates=2, measures=("RR@10",))
     models = {"documents": [Fixed(a=[5, -9], b=[1, 1])] * 2, "none": [Fixed(a=[0, 0], b=[1, 1])]}
     systems = story.evaluations(trial, models, Fixed(a=[2, 2], b=[1, 1]))
-    means = {name: each.mean("RR@10").mean for name, each in systems.items()}
+    means = {name: system.mean("RR@10").mean for name, system in systems.items()}
     assert [means[name] for name in ("BM25", "BERT-Max", "BERT-Mean", "BERT-FirstP", "BERT-Max, no labels", story.DENSE)] == [
         0.5, 1.0, 0.5, 1.0, 0.5, 1.0]
     assert len(systems["BERT-Max"].seeds) == 2

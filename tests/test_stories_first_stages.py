@@ -27,8 +27,8 @@ QUERIES = [f"q{n}" for n in range(8)]
 
 def system(shift=0.0, recall=0.0, label="x"):
     """A toy whose RR@10 is shifted, and whose recall has a shift of its own."""
-    found = toys.system(shift, label, shifts={"R@1000": recall, "R@100": recall, "R@200": recall + 0.125})
-    return replace(found, values=found.values.drop(columns="R@10"))
+    toy = toys.system(shift, label, shifts={"R@1000": recall, "R@100": recall, "R@200": recall + 0.125})
+    return replace(toy, values=toy.values.drop(columns="R@10"))
 
 
 # ---- names ----
@@ -145,10 +145,10 @@ def test_the_heaviest_words_are_shown_for_what_deepct_moves_most(monkeypatch):
     qrels = pd.DataFrame({"query_id": ["q3", "q3", "q2", "q5"], "doc_id": ["low", "d3", "d2", "d5"], "relevance": [1, 2, 1, 1]})
     bed = SimpleNamespace(store=Value(), qrels=qrels,
                           query_frame=pd.DataFrame({"query_id": QUERIES, "text": [f"text of {query}" for query in QUERIES]}))
-    asked = []
+    calls = []
 
     def heavy(weights, documents, words):
-        asked.append((documents, words))
+        calls.append((documents, words))
         return Value(pd.DataFrame({"doc_id": ["d3", "d3", "d2"], "word": ["x", "y", "z"], "weight": [0.5, 0.25, 0.125]}))
 
     monkeypatch.setattr(first_stage, "top_weighted_terms", heavy)
@@ -156,7 +156,7 @@ def test_the_heaviest_words_are_shown_for_what_deepct_moves_most(monkeypatch):
     recipes = SimpleNamespace(deepct=SimpleNamespace(weights=lambda bed: Value()))
     rows = cells(first_stage.weights_table(recipes, bed, {"bm25": base, "deepct": deepct}, 1, 2))[1:]
     assert rows == [["text of q3", "D3", "x 0.50, y 0.25", "+0.50"], ["text of q2", "D2", "z 0.12", "−0.12"]]
-    assert asked == [(["d2", "d3"], 2)]
+    assert calls == [(["d2", "d3"], 2)]
     assert "no weights to show" in first_stage.weights_table(recipes, bed, {"bm25": base}, 1, 2).markdown
 
 
@@ -177,21 +177,21 @@ def test_recall_is_measured_at_every_depth():
 class Scorer:
     """Likes `a` and `b`; remembers what it was asked."""
 
-    asked: list = field(default_factory=list)
+    depths: list = field(default_factory=list)
 
     def scores(self, bed, run, candidates):
         from helpers.data.runs import cut
 
-        self.asked.append(candidates)
+        self.depths.append(candidates)
         kept = cut(run.value(), candidates)
         return Value(kept.assign(score=kept["doc_id"].isin(["a", "b"]).astype(float), doc_id=kept["doc_id"] + "#0"))
 
 
 def test_candidates_are_scored_once_and_those_beyond_a_depth_do_not_count():
     scorer = Scorer()
-    found = depth.reranked({"bm25": Value(run_of(q="xa", r="xyb"))}, Bed(q="a", r="b"), scorer, [1, 2, 3], "mean")
-    assert scorer.asked == [3]
-    means = {n: system.mean("RR@10").mean for n, system in found["bm25"].items()}
+    result = depth.reranked({"bm25": Value(run_of(q="xa", r="xyb"))}, Bed(q="a", r="b"), scorer, [1, 2, 3], "mean")
+    assert scorer.depths == [3]
+    means = {n: system.mean("RR@10").mean for n, system in result["bm25"].items()}
     assert means == {1: 0.0, 2: 0.5, 3: 1.0}
     assert depth.reranked({"bm25": None}, Bed(q="a", r="b"), scorer, [], "mean") == {}
 
@@ -247,10 +247,6 @@ def test_nothing_re_ranked_is_said_everywhere():
     assert "nothing is re-ranked" in depth.table({}, "bm25").markdown
     assert "nothing is re-ranked" in depth.figure({}).markdown
     assert verdicts_of(depth.claims_table({}, "repbert", "bm25", HUB)) == {SMALL: NOT_RUN, DEEP: NOT_RUN}
-    recall = pd.DataFrame({"bm25": [0.1, 0.9], "repbert": [0.2, 0.8]}, index=[5, 50])
-    text = depth.finding(recall, {}, "repbert", "bm25").markdown
-    assert "At depth 5 recall is highest for RepBERT (0.200), at depth 50 for BM25(Anserini) (0.900)." in text
-    assert "re-ranking" not in text
 
 
 # ---- mismatch ----
@@ -261,11 +257,11 @@ def factor_step(*values, depths=(1, 2)):
 
 
 def test_factors_are_averaged_and_compared_on_shared_queries():
-    found = {"bm25": factor_step(*[1.0] * 8), "repbert": factor_step(*[0.5] * 7)}  # one query without documents
-    assert mismatch.curves(found)["RepBERT"].to_dict() == {1: 0.5, 2: 0.5}
-    systems = mismatch.systems_at(found, 2)
+    factors = {"bm25": factor_step(*[1.0] * 8), "repbert": factor_step(*[0.5] * 7)}  # one query without documents
+    assert mismatch.curves(factors)["RepBERT"].to_dict() == {1: 0.5, 2: 0.5}
+    systems = mismatch.systems_at(factors, 2)
     assert systems["bm25"].values.index.tolist() == systems["repbert"].values.index.tolist() == QUERIES[:7]
-    assert cells(mismatch.table(mismatch.by_depth(found, [2, 1])))[1:] == [
+    assert cells(mismatch.table(mismatch.by_depth(factors, [2, 1])))[1:] == [
         ["BM25(Anserini)", "1.000 [1.000, 1.000]", "1.000 [1.000, 1.000]"],
         ["RepBERT", "0.500 [0.500, 0.500]", "0.500 [0.500, 0.500]"]]
 
@@ -284,10 +280,10 @@ def crossing(base=0.0, cured=0.0):
     (0.25, 0.0, 0.25, {DIFFERS: SUPPORTED, MATTERS: SUPPORTED}),
     (0.75, 0.25, 0.0, {DIFFERS: CONTRADICTED, MATTERS: CONTRADICTED})])
 def test_repberts_candidates_are_judged_beside_all_others_and_doctttttquerys_at_depth(ours, dense, expanded, verdicts):
-    found = {"bm25": factor_step(*[1.0] * 8), "deepct": factor_step(*[0.5] * 8), "doctttttquery": factor_step(*[0.6] * 8),
-             "repbert": factor_step(*[ours] * 8), "minilm": factor_step(*[0.0] * 8)}
+    factors = {"bm25": factor_step(*[1.0] * 8), "deepct": factor_step(*[0.5] * 8), "doctttttquery": factor_step(*[0.6] * 8),
+               "repbert": factor_step(*[ours] * 8), "minilm": factor_step(*[0.0] * 8)}
     systems = crossing(dense) | {(mismatch.BM25_NEGATIVES, "doctttttquery"): {50: system(expanded)}}
-    assert verdicts_of(mismatch.claims_table(found, systems, "repbert", "bm25", 2, HUB)) == verdicts
+    assert verdicts_of(mismatch.claims_table(factors, systems, "repbert", "bm25", 2, HUB)) == verdicts
 
 
 def test_the_interaction_is_what_negatives_change_over_the_one_less_over_the_other():
@@ -296,8 +292,8 @@ def test_the_interaction_is_what_negatives_change_over_the_one_less_over_the_oth
 
 
 def test_without_another_stage_or_re_ranking_the_claims_are_not_run():
-    found = {"bm25": factor_step(*[1.0] * 8), "repbert": factor_step(*[0.5] * 8)}
-    assert verdicts_of(mismatch.claims_table(found, {}, "repbert", "bm25", 2, HUB)) == {DIFFERS: NOT_RUN, MATTERS: NOT_RUN}
+    factors = {"bm25": factor_step(*[1.0] * 8), "repbert": factor_step(*[0.5] * 8)}
+    assert verdicts_of(mismatch.claims_table(factors, {}, "repbert", "bm25", 2, HUB)) == {DIFFERS: NOT_RUN, MATTERS: NOT_RUN}
     assert "re-ranks nothing" in mismatch.crossed_table({}).markdown
     assert mismatch.crossed({}, {}, None, [], "mean") == {}
 
@@ -311,9 +307,9 @@ def test_the_two_re_rankers_differ_in_where_their_candidates_come_from():
 def test_both_re_rankers_read_both_stages():
     scorers = {"one": Scorer(), "two": Scorer()}
     runs = {"bm25": Value(run_of(q="xa", r="xyb")), "repbert": Value(run_of(q="a", r="b"))}
-    found = mismatch.crossed(scorers, runs, Bed(q="a", r="b"), [1, 2], "mean")
-    assert set(found) == {(name, stage) for name in scorers for stage in runs}
-    assert found["two", "bm25"][2].values["RR@10"].tolist() == [1.0, 0.0]
+    systems = mismatch.crossed(scorers, runs, Bed(q="a", r="b"), [1, 2], "mean")
+    assert set(systems) == {(name, stage) for name in scorers for stage in runs}
+    assert systems["two", "bm25"][2].values["RR@10"].tolist() == [1.0, 0.0]
     assert mismatch.both({"repbert": 1, "deepct": 1, "bm25": 1}, "bm25", "repbert") == ["bm25", "repbert"]
     assert mismatch.both({"repbert": 1}, "bm25", "repbert") == ["repbert"]
 
@@ -353,14 +349,14 @@ def test_the_matrix_has_changes_marks_and_the_studys_values():
 
 
 def test_other_methods_are_compared_with_the_merge_in_its_better_order():
-    found = fusions_of(repbert_bm25=(0.25, 0.0), bm25_repbert=(0.125, 0.0), rank_bm25_repbert=(0.5, 0.0),
-                       sum_bm25_repbert=(0.125, 0.0))
-    assert fusion.order(found, ("bm25", "repbert")) == ("repbert", "bm25")
-    tests = fusion.against_merge(found, "RR@10")
+    systems = fusions_of(repbert_bm25=(0.25, 0.0), bm25_repbert=(0.125, 0.0), rank_bm25_repbert=(0.5, 0.0),
+                         sum_bm25_repbert=(0.125, 0.0))
+    assert fusion.order(systems, ("bm25", "repbert")) == ("repbert", "bm25")
+    tests = fusion.against_merge(systems, "RR@10")
     assert tests[("bm25", "repbert"), RRF][0].difference.mean == 0.25
     assert tests[("bm25", "repbert"), SUM][0].difference.mean == -0.125
     assert tests[("bm25", "repbert"), RRF][1] == pytest.approx(6 * 2 / 256)  # Holm over six comparisons
-    row = cells(fusion.methods_table(found, "RR@10", tests))[2]
+    row = cells(fusion.methods_table(systems, "RR@10", tests))[2]
     assert row[0] == "BM25(Anserini) and RepBERT"
     assert row[2] == "0.500 RepBERT first"
     assert row[3] == "0.750 +0.250 [+0.250, +0.250], p 0.047"
@@ -371,8 +367,8 @@ BEATS, RAISES = fusion.BEATS, fusion.RAISES
 
 
 def test_the_claims_on_fusion_compare_the_merge_with_the_stages_alone():
-    found = fusions_of(repbert=(0.25, 0.25), repbert_deepct=(0.5, 0.0), repbert_bm25=(0.0, 0.5), bm25=(0.0, 0.375))
-    shown = fusion.claims_table(found, "repbert", "bm25", HUB, 100)
+    systems = fusions_of(repbert=(0.25, 0.25), repbert_deepct=(0.5, 0.0), repbert_bm25=(0.0, 0.5), bm25=(0.0, 0.375))
+    shown = fusion.claims_table(systems, "repbert", "bm25", HUB, 100)
     assert verdicts_of(shown) == {BEATS: INCOMPARABLE, RAISES: INCOMPARABLE}
     assert "DeepCT stands for docTTTTTquery" in shown.html and "recall in lists of 100, not 1,000" in shown.html
     evidence = {line["claim"]: line["evidence"] for line in shown.data["claims"]}
@@ -381,15 +377,15 @@ def test_the_claims_on_fusion_compare_the_merge_with_the_stages_alone():
 
 
 def test_without_the_stages_the_claims_on_fusion_are_not_run():
-    found = fused.Fused({"bm25": system(), "deepct": system()}, {("bm25", "deepct"): system(), ("deepct", "bm25"): system()},
-                        {("bm25", "deepct"): system()}, {("bm25", "deepct"): system()}, {}, {("bm25", "deepct"): 0.5})
-    assert verdicts_of(fusion.claims_table(found, "repbert", "bm25", HUB, 100)) == {BEATS: NOT_RUN, RAISES: NOT_RUN}
-    assert "no merge to leave uncut" in fusion.uncut_sentence(found, "repbert", "bm25", 100).markdown
+    systems = fused.Fused({"bm25": system(), "deepct": system()}, {("bm25", "deepct"): system(), ("deepct", "bm25"): system()},
+                          {("bm25", "deepct"): system()}, {("bm25", "deepct"): system()}, {}, {("bm25", "deepct"): 0.5})
+    assert verdicts_of(fusion.claims_table(systems, "repbert", "bm25", HUB, 100)) == {BEATS: NOT_RUN, RAISES: NOT_RUN}
+    assert "no merge to leave uncut" in fusion.uncut_sentence(systems, "repbert", "bm25", 100).markdown
 
 
 def test_the_stage_that_stands_for_docttttttquery():
-    found = fusions_of()
-    assert fusion.partner(found, "repbert", "bm25") == "deepct"
+    systems = fusions_of()
+    assert fusion.partner(systems, "repbert", "bm25") == "deepct"
     shifts = {"run.a": 0.0, "run.b": 0.25, "run.c": 0.5, "run.d": 0.75}
     theirs = fused.Fused({name: system(shift) for name, shift in shifts.items()}, {}, {}, {}, {}, {})
     assert fusion.partner(theirs, "run.d", "run.c") == "run.b"  # the best that is neither
@@ -401,10 +397,10 @@ def test_the_stage_that_stands_for_docttttttquery():
 def test_weights_come_from_development_queries_or_are_even(monkeypatch):
     names = ["bm25", "deepct", "repbert"]
     assert set(fused.weights(first_stages(), names, None, 10, "RR@10").values()) == {0.5}
-    asked = []
+    calls = []
 
     def grid(first, second, queries, qrels, min_relevance, measure, weights, depth_):
-        asked.append((first, second, measure, depth_))
+        calls.append((first, second, measure, depth_))
         return Value(pd.DataFrame({"weight": [0.2, 0.7], measure: [0.1, 0.3] if first == "bm25" else [0.3, 0.1]}))
 
     monkeypatch.setattr(fused, "fusion_weight_grid", grid)
@@ -412,7 +408,7 @@ def test_weights_come_from_development_queries_or_are_even(monkeypatch):
     bed = SimpleNamespace(query_step=None, qrels_step=None, min_relevance=1)
     assert fused.weights(first_stages(), names, bed, 10, "nDCG@10") == {("bm25", "deepct"): 0.7, ("bm25", "repbert"): 0.7,
                                                                        ("deepct", "repbert"): 0.2}
-    assert asked[0] == ("bm25", "deepct", "nDCG@10", 10)
+    assert calls[0] == ("bm25", "deepct", "nDCG@10", 10)
 
 
 def test_published_runs_have_no_development_queries(folder):
@@ -424,10 +420,10 @@ def test_published_runs_have_no_development_queries(folder):
 
 def test_both_orders_of_a_pair_come_from_one_step(monkeypatch):
     values = {FIRST: 0.1, SECOND: 0.2, RRF: 0.3, SUM: 0.4, UNCUT: 0.5}
-    asked = []
+    calls = []
 
     def step(first, second, queries, qrels, min_relevance, names, weight, depth_):
-        asked.append((first.key, second.key, names, weight, depth_))
+        calls.append((first.key, second.key, names, weight, depth_))
         return Value(pd.DataFrame([(method, query, *[value] * len(names)) for method, value in values.items() for query in "rq"],
                                   columns=["method", "query_id", *names]))
 
@@ -436,46 +432,23 @@ def test_both_orders_of_a_pair_come_from_one_step(monkeypatch):
     bed.query_step = bed.qrels_step = None
     bed.min_relevance = 1
     runs = {"bm25": Value(run_of(q="xa", r="xyb"), key="one"), "repbert": Value(run_of(q="a", r="b"), key="two")}
-    found = fused.fuse(runs, bed, 10, {("bm25", "repbert"): 0.3}, "RR@10")
-    assert asked == [("one", "two", ["RR@10", "R@10", "R@1000", "R@20"], 0.3, 10)]
-    assert {pair: each.values["RR@10"].tolist() for pair, each in found.merged.items()} == {
+    pairs = fused.fuse(runs, bed, 10, {("bm25", "repbert"): 0.3}, "RR@10")
+    assert calls == [("one", "two", ["RR@10", "R@10", "R@1000", "R@20"], 0.3, 10)]
+    assert {pair: system.values["RR@10"].tolist() for pair, system in pairs.merged.items()} == {
         ("bm25", "repbert"): [0.1, 0.1], ("repbert", "bm25"): [0.2, 0.2]}
-    assert found.merged["bm25", "repbert"].values.index.tolist() == ["q", "r"]
-    assert [part["bm25", "repbert"].values["RR@10"].iloc[0] for part in (found.ranks, found.sums, found.uncut)] == [0.3, 0.4, 0.5]
-    assert found.alone["bm25"].values["RR@10"].tolist() == [0.5, 1 / 3]
+    assert pairs.merged["bm25", "repbert"].values.index.tolist() == ["q", "r"]
+    assert [part["bm25", "repbert"].values["RR@10"].iloc[0] for part in (pairs.ranks, pairs.sums, pairs.uncut)] == [0.3, 0.4, 0.5]
+    assert pairs.alone["bm25"].values["RR@10"].tolist() == [0.5, 1 / 3]
 
 
 # ---- findings ----
 
-MERGED = fusions_of(repbert=(0.25, 0.0), repbert_bm25=(0.25, 0.0), rank_bm25_repbert=(0.5, 0.0), sum_bm25_repbert=(0.0, 0.0))
-
-
-@pytest.mark.parametrize("finding, stated, words", [
-    (lambda: repbert_story.finding({"bm25": system(), "repbert": system(0.25, 0.125), "untrained": system(0.125),
-                                    "minilm": system(0.5)}, LOG), "+0.250 +0.125 +0.125 −0.250 +0.125", ["0.0080 to 0.0060"]),
-    (lambda: first_stage.finding({"bm25": system(label="BM25"), "deepct": system(0.125, label="DeepCT"),
-                                  "repbert": system(0.25, label="RepBERT")}), "+0.125 +0.250 +0.125 +0.000",
-     ["that of RepBERT, 0.500"]),
-    (lambda: depth.finding(pd.DataFrame({"bm25": [0.1], "repbert": [0.2]}, index=[5]), by_depth(
-        bm25=(0.0, 0.0, 0.25), deepct=(0.0, 0.0, 0.5), repbert=(0.5, 0.0, 0.375)), "repbert", "bm25"), "+0.500 +0.125 −0.375",
-     ["DeepCT, stands at 0.750, RepBERT at 0.625."]),
-    (lambda: mismatch.finding({"bm25": factor_step(*[1.0] * 8), "deepct": factor_step(*[0.5] * 8),
-                               "repbert": factor_step(*[0.25] * 8)}, crossing(0.0, 0.25), "repbert", "bm25", 2),
-     "+0.250 −0.125 +0.375", ["RepBERT 0.250, DeepCT 0.500."]),
-    (lambda: fusion.finding(MERGED, fusion.against_merge(MERGED, "RR@10")), "+0.250",
-     ["1 of 3 pairs and a significantly lower one for 0", "0 of 3 pairs and a significantly lower one for 1"])])
-def test_a_finding_states_the_differences_of_its_systems_in_order(finding, stated, words):
-    text = finding().markdown
-    assert effects(text) == stated
-    assert [word for word in words if word not in text] == []
+def test_the_finding_on_the_mismatch_is_the_interaction():
+    assert effects(mismatch.finding(crossing(0.0, 0.25), "repbert", "bm25").markdown) == "+0.375"
+    assert "re-ranks nothing" in mismatch.finding({}, "repbert", "bm25").markdown
 
 
 def test_the_recall_without_the_cut_stands_beside_the_studys():
     text = fusion.uncut_sentence(fusions_of(), "repbert", "bm25", 100).markdown
     assert "0.250 after it and 0.625 without it" in text  # R@200 of the uncut list
     assert "0.967 and 0.980" in text
-
-
-@pytest.mark.parametrize("shift, words", [(0.25, "cure helps."), (-0.25, "does harm here"), (0.0, "told from chance")])
-def test_the_cure_is_judged_where_repberts_candidates_are_read(shift, words):
-    assert words in mismatch.cure(system(shift), system())

@@ -47,13 +47,13 @@ def test_p_by_hand():
 
 
 def test_equal_systems_have_p_1_and_a_constant_difference_p_0():
-    found = sub_sample_ps(np.column_stack([np.zeros(30), np.full(30, 0.1), np.full(30, -0.1)]))
-    assert found.tolist() == [1.0, 0.0, 0.0]
+    result = sub_sample_ps(np.column_stack([np.zeros(30), np.full(30, 0.1), np.full(30, -0.1)]))
+    assert result.tolist() == [1.0, 0.0, 0.0]
 
 
 def test_one_pair_in_twenty_of_equal_systems_is_called_different():
-    found = sub_sample_ps(RNG.normal(size=(200, 4000)))
-    assert (found < 0.05).mean() == pytest.approx(0.05, abs=0.012)  # 3.5 standard deviations
+    result = sub_sample_ps(RNG.normal(size=(200, 4000)))
+    assert (result < 0.05).mean() == pytest.approx(0.05, abs=0.012)  # 3.5 standard deviations
 
 
 # ---- how far the division decides ----
@@ -73,6 +73,6 @@ def test_the_share_counts_divisions():
 # ---- power ----
 
 
-@pytest.mark.parametrize("values, wanted", [(10, 0.8), (1799, 0.8), (40, 0.5)])
-def test_the_shift_has_the_wanted_power(values, wanted):
-    assert power(values, shift_of(values, wanted)) == pytest.approx(wanted)
+@pytest.mark.parametrize("values, expected", [(10, 0.8), (1799, 0.8), (40, 0.5)])
+def test_the_shift_has_the_wanted_power(values, expected):
+    assert power(values, shift_of(values, expected)) == pytest.approx(expected)

@@ -22,11 +22,11 @@ def simulated(queries, seeds, seed=0.04, query=0.25, rest=0.09):
 def test_the_components_of_a_table_by_hand():
     # Means of the queries 1, 3, 8, of the seeds 3, 5, of all 4. Left over: 0, 0 / 1, -1 / -1, 1, whose squares sum to 4,
     # with 2 x 1 degrees of freedom: 2. The means of the queries vary by 13, those of the seeds by 2.
-    found = components(pd.DataFrame([[0, 2], [3, 3], [6, 10]]))
-    assert found.rest == pytest.approx(2)
-    assert found.query == pytest.approx(13 - 2 / 2)
-    assert found.seed == pytest.approx(2 - 2 / 3)
-    assert (found.queries, found.seeds) == (3, 2)
+    parts = components(pd.DataFrame([[0, 2], [3, 3], [6, 10]]))
+    assert parts.rest == pytest.approx(2)
+    assert parts.query == pytest.approx(13 - 2 / 2)
+    assert parts.seed == pytest.approx(2 - 2 / 3)
+    assert (parts.queries, parts.seeds) == (3, 2)
 
 
 def test_the_components_are_those_of_the_sums_of_squares_of_nested_regressions():
@@ -41,17 +41,17 @@ def test_the_components_are_those_of_the_sums_of_squares_of_nested_regressions()
 
     rest = left(rows, columns) / ((queries - 1) * (seeds - 1))
     mean_squares = (left(columns) - left(rows, columns)) / (queries - 1), (left(rows) - left(rows, columns)) / (seeds - 1)
-    found = components(pd.DataFrame(table))
-    assert found.rest == pytest.approx(rest)
-    assert found.query == pytest.approx((mean_squares[0] - rest) / seeds)
-    assert found.seed == pytest.approx((mean_squares[1] - rest) / queries)
+    parts = components(pd.DataFrame(table))
+    assert parts.rest == pytest.approx(rest)
+    assert parts.query == pytest.approx((mean_squares[0] - rest) / seeds)
+    assert parts.seed == pytest.approx((mean_squares[1] - rest) / queries)
 
 
 def test_the_components_of_a_simulation_are_its_variances():
-    found = components(simulated(queries=500, seeds=300))
-    assert found.seed == pytest.approx(0.04, rel=0.25)  # three standard errors: 3 sqrt(2 / 299)
-    assert found.query == pytest.approx(0.25, rel=0.2)  # 3 sqrt(2 / 499)
-    assert found.rest == pytest.approx(0.09, rel=0.02)
+    parts = components(simulated(queries=500, seeds=300))
+    assert parts.seed == pytest.approx(0.04, rel=0.25)  # three standard errors: 3 sqrt(2 / 299)
+    assert parts.query == pytest.approx(0.25, rel=0.2)  # 3 sqrt(2 / 499)
+    assert parts.rest == pytest.approx(0.09, rel=0.02)
 
 
 @pytest.mark.parametrize("name", ["seed", "query", "rest"])
@@ -68,13 +68,13 @@ def test_turning_the_table_swaps_seeds_and_queries():
 
 def test_negative_estimates_become_zero():
     # All means are 0.5, so nothing varies but seed and query together: 4 x 0.25 over one degree of freedom.
-    found = components(pd.DataFrame([[1.0, 0.0], [0.0, 1.0]]))
-    assert (found.seed, found.query, found.rest) == (0.0, 0.0, 1.0)
+    parts = components(pd.DataFrame([[1.0, 0.0], [0.0, 1.0]]))
+    assert (parts.seed, parts.query, parts.rest) == (0.0, 0.0, 1.0)
 
 
 def test_equal_seeds_have_no_variance_but_that_of_the_queries():
-    found = components(pd.DataFrame([[0.0, 0.0], [1.0, 1.0]]))
-    assert (found.seed, found.query, found.rest) == (0.0, 0.5, 0.0)
+    parts = components(pd.DataFrame([[0.0, 0.0], [1.0, 1.0]]))
+    assert (parts.seed, parts.query, parts.rest) == (0.0, 0.5, 0.0)
 
 
 @pytest.mark.parametrize("table, words", [([[1.0], [2.0]], "got 2 and 1"), ([[1.0, 2.0]], "got 1 and 2")])
@@ -86,9 +86,9 @@ def test_one_query_or_one_seed_is_refused(table, words):
 # ---- deviations of means ----
 
 def test_the_deviations_of_a_mean_by_hand():
-    found = Components(seed=0.01, query=0.5, rest=0.3, seeds=4, queries=10)
-    assert found.seed_deviation == pytest.approx(0.2)  # sqrt(0.01 + 0.3 / 10)
-    assert found.query_deviation == pytest.approx(0.08 ** 0.5)  # sqrt((0.5 + 0.3) / 10)
+    parts = Components(seed=0.01, query=0.5, rest=0.3, seeds=4, queries=10)
+    assert parts.seed_deviation == pytest.approx(0.2)  # sqrt(0.01 + 0.3 / 10)
+    assert parts.query_deviation == pytest.approx(0.08 ** 0.5)  # sqrt((0.5 + 0.3) / 10)
 
 
 def test_the_deviation_over_seeds_is_that_of_the_seeds_means():

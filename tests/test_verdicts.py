@@ -20,7 +20,7 @@ from helpers.pages.claims import evidence
 TURNED = {"higher": "lower", "lower": "higher", "no-difference": "no-difference"}
 
 
-def found(mean, low, high, p=0.5, error=0.01, noise=QUIET):
+def trial(mean, low, high, p=0.5, error=0.01, noise=QUIET):
     """A comparison by its 90 % interval; the 95 % interval is one hundredth wider on either side."""
     return Paired(Interval(mean, low - 0.01, high + 0.01), Interval(mean, low, high), 0.9, p, 200, error, noise=noise)
 
@@ -52,13 +52,13 @@ RULES = {
 @pytest.mark.parametrize("direction, significant, numbers, p, verdict", RULES.values(), ids=RULES)
 def test_each_rule_and_its_mirror_image(direction, significant, numbers, p, verdict):
     mean, low, high = numbers
-    assert judge(direction, found(mean, low, high, p), None, 0.02, significant).verdict == verdict
-    assert judge(TURNED[direction], found(-mean, -high, -low, p), None, 0.02, significant).verdict == verdict
+    assert judge(direction, trial(mean, low, high, p), None, 0.02, significant).verdict == verdict
+    assert judge(TURNED[direction], trial(-mean, -high, -low, p), None, 0.02, significant).verdict == verdict
 
 
 def test_the_margin_itself_is_not_within_the_margin():
-    assert judge("no-difference", found(0.0, -0.02, 0.02)).verdict == INCONCLUSIVE
-    assert judge("no-difference", found(0.0, -0.02, 0.02), margin=0.0201).verdict == SUPPORTED
+    assert judge("no-difference", trial(0.0, -0.02, 0.02)).verdict == INCONCLUSIVE
+    assert judge("no-difference", trial(0.0, -0.02, 0.02), margin=0.0201).verdict == SUPPORTED
 
 
 @pytest.mark.parametrize("effect, margin", [(0.054, 0.027), (-0.054, 0.027), (0.01, 0.01), (0.0, 0.01), (None, 0.01)])
@@ -68,13 +68,13 @@ def test_the_margin_is_half_the_published_effect_and_one_hundredth_at_least(effe
 
 def test_an_unknown_direction():
     with pytest.raises(ValueError, match="direction 'better': higher, lower or no-difference"):
-        judge("better", found(0.05, 0.03, 0.07))
+        judge("better", trial(0.05, 0.03, 0.07))
 
 
 # ---- several claims, several pairs ----
 
 def test_correction_makes_a_claim_of_a_difference_harder_and_leaves_one_of_equality_alone():
-    sure, equal, unequal = found(0.05, 0.03, 0.07, 0.03), found(0.0, -0.005, 0.005), found(0.05, 0.03, 0.07, 0.03)
+    sure, equal, unequal = trial(0.05, 0.03, 0.07, 0.03), trial(0.0, -0.005, 0.005), trial(0.05, 0.03, 0.07, 0.03)
     alone = judge_together({"a": Case("higher", (sure,))})
     assert (alone["a"].verdict, alone["a"].p) == (SUPPORTED, 0.03)
     both = judge_together({"a": Case("higher", (sure,)), "b": Case("lower", (sure,)), "equal": Case("no-difference", (equal,)),
@@ -86,50 +86,50 @@ def test_correction_makes_a_claim_of_a_difference_harder_and_leaves_one_of_equal
 
 
 def test_a_claim_of_several_pairs_is_as_weak_as_its_weakest():
-    strong, weak, other = found(0.05, 0.03, 0.07, 0.001), found(0.01, -0.02, 0.04, 0.5), found(-0.05, -0.07, -0.03, 0.001)
+    strong, weak, other = trial(0.05, 0.03, 0.07, 0.001), trial(0.01, -0.02, 0.04, 0.5), trial(-0.05, -0.07, -0.03, 0.001)
 
     def of(direction, *pairs):
         return judge_together({"a": Case(direction, pairs)})["a"]
 
     assert of("higher", strong, strong).verdict == SUPPORTED
     assert of("higher", strong, weak).verdict == INSIGNIFICANT
-    assert of("higher", strong, weak).found is weak
+    assert of("higher", strong, weak).comparison is weak
     assert of("higher", strong, weak, other).verdict == CONTRADICTED
-    assert of("no-difference", found(0.0, -0.005, 0.005), weak).verdict == INCONCLUSIVE
+    assert of("no-difference", trial(0.0, -0.005, 0.005), weak).verdict == INCONCLUSIVE
     # beyond the margin with p .03 in one of two: .06 once corrected for having been picked
-    assert of("no-difference", found(0.0, -0.005, 0.005), found(0.05, 0.03, 0.07, 0.03)).verdict == INCONCLUSIVE
+    assert of("no-difference", trial(0.0, -0.005, 0.005), trial(0.05, 0.03, 0.07, 0.03)).verdict == INCONCLUSIVE
 
 
 def test_holms_family_is_of_claims_and_a_claims_p_is_its_largest():
-    strong, fair, adverse = found(0.05, 0.03, 0.07, 0.001), found(0.05, 0.03, 0.07, 0.02), found(-0.05, -0.07, -0.03, 0.01)
+    strong, fair, adverse = trial(0.05, 0.03, 0.07, 0.001), trial(0.05, 0.03, 0.07, 0.02), trial(-0.05, -0.07, -0.03, 0.01)
     both = judge_together({"three": Case("higher", (strong, fair, strong)), "one": Case("lower", (adverse,))})
     assert (both["three"].p, both["one"].p) == (0.02, 0.02)  # .01 twice, .02 once: two claims, not four pairs
-    assert (both["three"].verdict, both["three"].found) == (SUPPORTED, fair)
+    assert (both["three"].verdict, both["three"].comparison) == (SUPPORTED, fair)
     alone = judge_together({"a": Case("higher", (strong, adverse, strong))})["a"]
-    assert (alone.verdict, alone.p, alone.found) == (CONTRADICTED, pytest.approx(0.03), adverse)  # picked from three
+    assert (alone.verdict, alone.p, alone.comparison) == (CONTRADICTED, pytest.approx(0.03), adverse)  # picked from three
 
 
 def test_p_is_multiplied_for_pairs_picked_by_their_results():
-    best_and_worst = found(0.05, 0.03, 0.07, 0.01)
+    best_and_worst = trial(0.05, 0.03, 0.07, 0.01)
     assert judge_together({"a": Case("higher", (best_and_worst,), picked_from=6)})["a"].p == pytest.approx(0.06)
 
 
 def test_a_gain_that_the_control_has_too_is_no_proof_of_its_cause():
-    gain = judge("higher", found(0.05, 0.03, 0.07, 0.001))
-    assert verdicts.caused(gain, judge("higher", found(0.04, 0.02, 0.06, 0.002))).verdict == SUPPORTED
-    assert verdicts.caused(gain, judge("higher", found(0.01, -0.02, 0.04, 0.4))).verdict == NO_CAUSE
-    weak = judge("higher", found(0.05, -0.03, 0.13, 0.2))
-    assert verdicts.caused(weak, judge("higher", found(0.01, -0.02, 0.04, 0.4))) == weak
+    gain = judge("higher", trial(0.05, 0.03, 0.07, 0.001))
+    assert verdicts.caused(gain, judge("higher", trial(0.04, 0.02, 0.06, 0.002))).verdict == SUPPORTED
+    assert verdicts.caused(gain, judge("higher", trial(0.01, -0.02, 0.04, 0.4))).verdict == NO_CAUSE
+    weak = judge("higher", trial(0.05, -0.03, 0.13, 0.2))
+    assert verdicts.caused(weak, judge("higher", trial(0.01, -0.02, 0.04, 0.4))) == weak
 
 
 # ---- in words ----
 
 def test_evidence_in_one_line():
-    said = evidence(judge("higher", found(0.054, 0.02, 0.09, 0.0123), margin=0.027))
+    text = evidence(judge("higher", trial(0.054, 0.02, 0.09, 0.0123), margin=0.027))
     # (.1 - .01) / 2 for significance, and the .8 quantile of t with 199 degrees of freedom, .843, times .01
-    assert said == "+0.054 [+0.010, +0.100], p 0.012, 200 queries; margin 0.027, detectable 0.053"
+    assert text == "+0.054 [+0.010, +0.100], p 0.012, 200 queries; margin 0.027, detectable 0.053"
     noise = TrainingNoise(0.00005, 3, "one seed")
-    assert evidence(judge("higher", found(-0.001, -0.005, 0.004, 0.8, noise=noise))).endswith(
+    assert evidence(judge("higher", trial(-0.001, -0.005, 0.004, 0.8, noise=noise))).endswith(
         "a difference of ±0.010 is excluded; one seed")
 
 

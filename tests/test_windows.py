@@ -14,12 +14,12 @@ def numbered(count, start=0):
 def spans(count, title, words, overlap):
     """(first, last) word of the body in each window of a text of `count` words under a title of `title` words."""
     text = Text("d", " ".join(["title"] * title), numbered(count))
-    found = []
+    result = []
     for window in windows(text, words, overlap):
         body = [int(word[1:]) for word in window.text.split() if word != "title"]
         assert body == list(range(body[0], body[-1] + 1))  # no word is skipped inside a window
-        found.append((body[0], body[-1]))
-    return found
+        result.append((body[0], body[-1]))
+    return result
 
 
 def test_the_windows_of_steensland_by_hand():
@@ -29,9 +29,9 @@ def test_the_windows_of_steensland_by_hand():
 
 
 def test_a_window_starts_with_the_title_and_is_named_after_its_document():
-    found = list(windows(Text("d#7", "A  title", "one two three"), words=4, overlap=1))
-    assert found == [Window("d#7#0", "d#7", "A title one two"), Window("d#7#1", "d#7", "A title two three")]
-    assert [doc_of(window.window_id) for window in found] == ["d#7", "d#7"]
+    pieces = list(windows(Text("d#7", "A  title", "one two three"), words=4, overlap=1))
+    assert pieces == [Window("d#7#0", "d#7", "A title one two"), Window("d#7#1", "d#7", "A title two three")]
+    assert [doc_of(window.window_id) for window in pieces] == ["d#7", "d#7"]
 
 
 def test_a_title_of_49_words_stays_and_one_of_50_is_left_out():
@@ -65,10 +65,10 @@ def random_cases(number=500):
 
 @pytest.mark.parametrize("count, title, words, overlap", random_cases(40))
 def test_every_word_is_in_a_window_and_none_lies_inside_another(count, title, words, overlap):
-    found = spans(count, title, words, overlap)
-    assert found[0][0] == 0
-    assert found[-1][1] == count - 1
-    for (start, end), (next_start, next_end) in zip(found, found[1:], strict=False):
+    pieces = spans(count, title, words, overlap)
+    assert pieces[0][0] == 0
+    assert pieces[-1][1] == count - 1
+    for (start, end), (next_start, next_end) in zip(pieces, pieces[1:], strict=False):
         assert end - next_start + 1 == overlap  # also covers every word: there is no gap
         assert start < next_start
         assert end < next_end  # the next one brings something new

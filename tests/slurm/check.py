@@ -21,8 +21,8 @@ def main(folder: Path) -> None:
         met = toys.toy_both(here, [toys.toy_meeting(here, "a", "b"), toys.toy_meeting(here, "b", "a")])
         assert met.value() == ["a", "b"]  # in two jobs at the same time
         toys.toy_whole(here).value()
-        asked = threading.Thread(target=lambda: toys.toy_slow(here, numbers).value(), daemon=True)
-        asked.start()
+        caller = threading.Thread(target=lambda: toys.toy_slow(here, numbers).value(), daemon=True)
+        caller.start()
         toys.wait_until(lambda: called(folder, "slow") == 1)
         worker = next(int(line.split()[1]) for line in lines(folder) if line.startswith("slow "))
         variables = Path(f"/proc/{worker}/environ").read_text().split("\0")
@@ -30,7 +30,7 @@ def main(folder: Path) -> None:
         subprocess.run(["scancel", job], check=True)
         toys.wait_until(lambda: called(folder, "slow") == 2)
         (folder / "go").touch()
-        asked.join(60)
+        caller.join(60)
         assert toys.toy_slow(here, numbers).lookup()[1] == "stored"
         assert called(folder, "numbers") == 2  # of 5 and of 4: nothing but the cancelled step was computed twice
         toys.wait_until(lambda: jobs() == 2)  # another one was submitted in place of the cancelled

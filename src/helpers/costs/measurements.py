@@ -22,11 +22,12 @@ class Goal:
 
 
 GOALS = (
-    Goal("rerank", "re-ranking against CrossEncoder.predict, default", contenders.CROSS_ENCODER,
+    Goal("rerank", "re-ranking, compared with CrossEncoder.predict, default", contenders.CROSS_ENCODER,
          {"CPU with AMX": 4, "GPU": 5}),
-    Goal("rerank", "re-ranking against CrossEncoder.predict, best setting", contenders.CROSS_ENCODER_BEST,
+    Goal("rerank", "re-ranking, compared with CrossEncoder.predict, best setting", contenders.CROSS_ENCODER_BEST,
          {"CPU with AMX": 1.5, "GPU": 2}),
-    Goal("train", "fine-tuning against the stock Trainer, padded, bf16", contenders.STOCK_TRAINER, dict.fromkeys(KINDS, 1.5)))
+    Goal("train", "fine-tuning, compared with the stock Trainer, padded, bf16", contenders.STOCK_TRAINER,
+         dict.fromkeys(KINDS, 1.5)))
 
 
 @dataclass(frozen=True)

@@ -39,8 +39,8 @@ def inference_memory(shapes: list[str], backbones: list[Any], batch: int, tokens
         `whole`, the peak of the whole process, libraries included, or all that is in use on the GPU.
     """
     specs = [name_of(model) for model in (*shapes, *backbones)]
-    said = in_new_process("helpers.costs.peak_memory", specs, batch, tokens, threads, precision, device, label="memory")
-    return dict(json.loads(line) for line in said.splitlines() if line.startswith("["))
+    output = in_new_process("helpers.costs.peak_memory", specs, batch, tokens, threads, precision, device, label="memory")
+    return dict(json.loads(line) for line in output.splitlines() if line.startswith("["))
 
 
 def measure_all(specs: list[str], batch: int, tokens: int, threads: int, precision: str, device: str) -> None:

@@ -35,10 +35,10 @@ def read(file: Path) -> dict[str, Any]:
 
 def everything() -> dict[str, dict[str, Any]]:
     """The measurements of all machines by name, the latest first."""
-    found = {file.stem: read(file) for file in sorted(paths.BENCH.glob("*.json"))}
+    contents = {file.stem: read(file) for file in sorted(paths.BENCH.glob("*.json"))}
     latest = {name: max((section["measured"] for section in content["sections"].values()), default="")
-              for name, content in found.items()}
-    return {name: found[name] for name in sorted(found, key=latest.__getitem__, reverse=True)}
+              for name, content in contents.items()}
+    return {name: contents[name] for name in sorted(contents, key=latest.__getitem__, reverse=True)}
 
 
 def add(file: Path, name: str, section: dict[str, Any]) -> None:

@@ -71,14 +71,14 @@ def holding(document: Text, passage: str, words: int, overlap: int) -> list[str]
     span = find(body, piece)
     if span is None:
         return []
-    found, start = [], 0
+    window_ids, start = [], 0
     for window in windows(document, words, overlap):
         size = len(window.text.split()) - title_words(document, window.text)
         shared = min(start + size, span + len(piece)) - max(start, span)
         if shared >= SHARE * len(piece):
-            found.append(window.window_id)
+            window_ids.append(window.window_id)
         start += size - overlap
-    return found
+    return window_ids
 
 
 def find(body: list[str], piece: list[str]) -> int | None:

@@ -90,15 +90,15 @@ def bytes_text(value: int) -> str:
     return f"{scaled:.0f} B" if units[0] == "B" else f"{scaled:.1f} {units[0]}"
 
 
-def check_room(folder: Path, wanted: int, what: str) -> None:
-    """Refuse what would fill the disk; BadInput if fewer than `wanted` bytes, and a few to spare, are free."""
+def check_room(folder: Path, size: int, what: str) -> None:
+    """Refuse what would fill the disk; BadInput if fewer than `size` bytes, and a few to spare, are free."""
     free = shutil.disk_usage(folder).free
-    if wanted > 0 and free < wanted + SPARE:
-        raise BadInput(f"{what} takes {bytes_text(wanted)}, and {bytes_text(free)} of disk are free", file=folder,
+    if size > 0 and free < size + SPARE:
+        raise BadInput(f"{what} takes {bytes_text(size)}, and {bytes_text(free)} of disk are free", file=folder,
                        mend="free some, or move the folder: BOOK_DOWNLOADS, BOOK_STORE, IR_DATASETS_HOME, HF_HOME")
 
 
-def _receive(url: str, part: Path, size: int | None, headers: Mapping[str, str], wanted: str) -> None:
+def _receive(url: str, part: Path, size: int | None, headers: Mapping[str, str], by_hand: str) -> None:
     """Append to the part until the file is whole, through interruptions."""
     barren = 0
     while size is None or _length(part) != size:
@@ -114,7 +114,7 @@ def _receive(url: str, part: Path, size: int | None, headers: Mapping[str, str],
                 continue
             why = f"the server answers {error.code} {error.reason}"
             if error.code < 500 and error.code not in PASSING:
-                raise _needed(why, wanted) from None
+                raise _needed(why, by_hand) from None
         except (OSError, http.client.HTTPException) as error:
             if isinstance(error, OSError) and error.errno in NO_PLACE:
                 raise BadInput(f"cannot be written: {error.strerror}", file=part,
@@ -122,13 +122,13 @@ def _receive(url: str, part: Path, size: int | None, headers: Mapping[str, str],
             why = str(getattr(error, "reason", error)) or type(error).__name__
         barren = 0 if _length(part) > before else barren + 1
         if barren == ATTEMPTS:
-            raise _needed(why, wanted)
+            raise _needed(why, by_hand)
         time.sleep(PAUSE)
 
 
-def _needed(why: str, wanted: str) -> NetworkNeeded:
+def _needed(why: str, by_hand: str) -> NetworkNeeded:
     return NetworkNeeded(f"a file could not be fetched: {why}.\nMend: connect to the network and call again, which goes on "
-                         f"where it stopped; or fetch it elsewhere and put it there:\n  {wanted}")
+                         f"where it stopped; or fetch it elsewhere and put it there:\n  {by_hand}")
 
 
 def _stream(url: str, part: Path, size: int | None, headers: Mapping[str, str]) -> bool:

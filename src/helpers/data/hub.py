@@ -29,13 +29,13 @@ def asking(source: str, revision: str | None) -> Iterator[None]:
 
 def explanation(source: str, revision: str, error: Exception) -> BadInput | NetworkNeeded:
     """What a failed download of a model means for the reader."""
-    said = " ".join(str(error).split())
-    if "safetensors" in said and "does not appear to have" in said:
+    message = " ".join(str(error).split())
+    if "safetensors" in message and "does not appear to have" in message:
         return BadInput(f"the model {source} has no safetensors weights at revision {revision}",
                         mend="name a revision that has them; or load the model where you trust it, save it by "
                              "save_pretrained(), and give that folder")
     return NetworkNeeded(
-        f"the model {source} at revision {revision} is not here and could not be fetched from the hub ({said[:200]}).\n"
+        f"the model {source} at revision {revision} is not here and could not be fetched from the hub ({message[:200]}).\n"
         f"Mend: connect to the network, and check name and revision; or fetch it elsewhere\n"
         f"  hf download {source} --revision {revision} {' '.join(f'--include {chr(39)}{each}{chr(39)}' for each in FILES)}\n"
         f"and put the folder models--{source.replace('/', '--')} that this makes in its cache there into\n  {cache()}")
@@ -66,8 +66,8 @@ def size(source: str, revision: str) -> int:
 
     with asking(source, revision):
         files = HfApi().model_info(source, revision=revision, files_metadata=True).siblings or []
-    wanted = set(filter_repo_objects([file.rfilename for file in files], allow_patterns=list(FILES)))
-    return sum(file.size or 0 for file in files if file.rfilename in wanted)
+    names = set(filter_repo_objects([file.rfilename for file in files], allow_patterns=list(FILES)))
+    return sum(file.size or 0 for file in files if file.rfilename in names)
 
 
 def commit(source: str, revision: str) -> str:

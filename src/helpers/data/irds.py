@@ -110,11 +110,11 @@ class IrDatasets(Collection):
                 raise BadInput(_short(error), mend="free some disk, or move IR_DATASETS_HOME to another one") from error
             if not isinstance(error, OSError) and FAILED not in str(error):
                 raise
-            wanted = irds_files.needed(dataset, kind)
+            files = irds_files.needed(dataset, kind)
             raise NetworkNeeded(
                 f"the {kind} of irds:{dataset.dataset_id()} could not be fetched ({_short(error)}).\n"
                 "Mend: connect to the network, or fetch these files elsewhere and put them there:\n  "
-                + "\n  ".join(file.by_hand() for file in [file for file in wanted if not file.is_here()] or wanted)) from error
+                + "\n  ".join(file.by_hand() for file in [file for file in files if not file.is_here()] or files)) from error
 
 
 def _short(error: Exception) -> str:

@@ -81,10 +81,10 @@ def needed(dataset: Any, kind: str) -> list[File]:
     if not dataset.has(kind):
         return []
     handler = getattr(dataset, f"{kind}_handler")()
-    found = list(_files(handler, None, set()))
+    files = list(_files(handler, None, set()))
     if type(handler).__name__ == "FilteredQueries" and dataset.has("qrels"):  # those with judgments
-        found += needed(dataset, "qrels")
-    return list({file.url or str(file.where): file for file in found}.values())
+        files += needed(dataset, "qrels")
+    return list({file.url or str(file.where): file for file in files}.values())
 
 
 def _files(thing: Any, cache: Any, seen: set[int]) -> Iterator[File]:

@@ -45,8 +45,8 @@ class MsMarcoFolder(Collection):
         self.spec, self.name = str(folder), self.folder.name
         self.warnings: Counter[str] = Counter()  # what the studies' data really has, counted instead of refused
         files = sorted(f.name for f in self.folder.iterdir())
-        self._texts = {unit: self.folder / found for unit, names in TEXTS.items()
-                       for found in files if found.removesuffix(".gz") in names}
+        self._texts = {unit: self.folder / name for unit, names in TEXTS.items()
+                       for name in files if name.removesuffix(".gz") in names}
         self._queries = {_split(m): self.folder / m[0] for m in map(QUERIES.fullmatch, files) if m}
         self._qrels = {((m["unit"] or "").removesuffix("s"), _split(m)): self.folder / m[0]
                        for m in map(QRELS.fullmatch, files) if m}

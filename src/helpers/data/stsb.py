@@ -76,14 +76,14 @@ def stsb_pairs(file: StsbFile) -> pd.DataFrame:
     Raises:
         BadInput: for a line with too few columns, or a score that is not a number from 0 to 5.
     """
-    found = []
+    rows = []
     for number, line in enumerate(file.path.read_text(encoding="utf-8").splitlines(), start=1):
         parts = line.split("\t")
         if len(parts) < COLUMNS:
             raise BadInput(f"{len(parts)} columns where at least {COLUMNS} are wanted", file=file.path, line=number,
                            mend="use the benchmark's files as they are: genre, file, year, id, score, two sentences")
-        found.append((f"{file.split}-{number}", _score(parts[4], file.path, number), parts[5], parts[6]))
-    return pd.DataFrame(found, columns=["pair_id", "score", "sentence1", "sentence2"])
+        rows.append((f"{file.split}-{number}", _score(parts[4], file.path, number), parts[5], parts[6]))
+    return pd.DataFrame(rows, columns=["pair_id", "score", "sentence1", "sentence2"])
 
 
 def _score(text: str, file: Path, line: int) -> float:

@@ -75,8 +75,8 @@ def relevant_places(store: Path, queries: pd.DataFrame, qrels: pd.DataFrame, min
     """The positions of each query's relevant passages in the text store; a query without any is missing."""
     texts = Texts(store)
     relevant = qrels[(qrels["relevance"] >= min_relevance) & qrels["query_id"].isin(set(queries["query_id"]))]
-    found: dict[str, list[int]] = {}
+    positions: dict[str, list[int]] = {}
     for query, doc_id in relevant[["query_id", "doc_id"]].itertuples(index=False):
         if doc_id in texts:
-            found.setdefault(query, []).append(texts.position(doc_id))
-    return found
+            positions.setdefault(query, []).append(texts.position(doc_id))
+    return positions

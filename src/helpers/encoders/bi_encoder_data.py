@@ -27,29 +27,29 @@ def examples(pairs: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, queri
     """An example for each query with both a relevant passage and a negative among its pairs (query_id, window_id, label)."""
     judged = qrels[qrels["relevance"] >= min_relevance].groupby("query_id")["doc_id"].agg(frozenset)
     texts = queries.set_index("query_id")["text"]
-    asked = list(dict.fromkeys(pairs["query_id"]))
-    ids = dict(zip(asked, query_ids(tokenizer, [texts[query] for query in asked], query_length), strict=True))
-    found: dict[str, Example] = {}
+    distinct = list(dict.fromkeys(pairs["query_id"]))
+    ids = dict(zip(distinct, query_ids(tokenizer, [texts[query] for query in distinct], query_length), strict=True))
+    by_query: dict[str, Example] = {}
     for query, group in pairs.groupby("query_id", sort=False):
         positives, negatives = (list(group.loc[group["label"] == label, "window_id"]) for label in (1, 0))
         if not positives or not negatives:
             continue
         read = [wrapped(tokenizer, tokens[window].tolist(), max_length) for window in (positives[0], *negatives)]
-        found[str(query)] = Example(query=wrapped(tokenizer, ids[query], query_length), input_ids=read[0], negatives=read[1:],
-                                    passages=[doc_of(window) for window in (positives[0], *negatives)], relevant=judged[query])
-    return found
+        by_query[str(query)] = Example(query=wrapped(tokenizer, ids[query], query_length), input_ids=read[0], negatives=read[1:],
+                                       passages=[doc_of(window) for window in (positives[0], *negatives)], relevant=judged[query])
+    return by_query
 
 
-def split(found: dict[str, Example], evaluation_queries: int, seed: int, negatives: int) -> tuple[PairDataset, PairDataset]:
+def split(by_query: dict[str, Example], evaluation_queries: int, seed: int, negatives: int) -> tuple[PairDataset, PairDataset]:
     """The examples of training queries, each with so many negatives, and of held-out ones, drawn with the seed: at most a tenth.
 
     The held-out ones keep all negatives, which the accuracy needs.
     """
-    chosen = pd.Series(list(found), dtype=object).sample(n=min(evaluation_queries, max(1, len(found) // 10)), random_state=seed)
-    held_out = set(chosen)
-    train = [{**example, "negatives": example["negatives"][:negatives]} for query, example in found.items()
+    number = min(evaluation_queries, max(1, len(by_query) // 10))
+    held_out = set(pd.Series(list(by_query), dtype=object).sample(n=number, random_state=seed))
+    train = [{**example, "negatives": example["negatives"][:negatives]} for query, example in by_query.items()
              if query not in held_out]
-    return PairDataset(train), PairDataset([dict(example) for query, example in found.items() if query in held_out])
+    return PairDataset(train), PairDataset([dict(example) for query, example in by_query.items() if query in held_out])
 
 
 def batch(examples: Sequence[Example], pad: int, token_types: bool) -> dict[str, Any]:

@@ -46,11 +46,11 @@ def bi_encoder(pairs: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, que
     from helpers.encoders.bi_encoder_model import BiEncoderModel
 
     tokenizer = backbone.tokenizer()
-    found = examples(pairs, qrels, min_relevance, queries, WindowTokens(tokens, store), tokenizer,
-                     training.max_length, training.query_length)
-    if len(found) < 2:
-        raise ValueError(f"{len(found)} training queries have a relevant passage and a negative: at least two are wanted")
-    train, evaluation = split(found, training.evaluation_queries, held_out_seed, training.negatives)
+    by_query = examples(pairs, qrels, min_relevance, queries, WindowTokens(tokens, store), tokenizer,
+                        training.max_length, training.query_length)
+    if len(by_query) < 2:
+        raise ValueError(f"{len(by_query)} training queries have a relevant passage and a negative: at least two are wanted")
+    train, evaluation = split(by_query, training.evaluation_queries, held_out_seed, training.negatives)
     fine_tuning.seed_everything(training.seed)
     encoder = build(backbone, start, training.dropout, attn_implementation=attention())
     model = BiEncoderModel(encoder, training)
@@ -75,8 +75,8 @@ def summary(trainer: Any) -> dict[str, Any]:
     """Size, losses and accuracy of a training: the content of `log.json`."""
     log = [{name: line[name] for name in LOGGED if name in line} for line in trainer.state.log_history
            if "loss" in line or "eval_loss" in line]
-    encoder, found = trainer.model.encoder, trainer.train_dataset.examples
-    texts = [ids for example in found for ids in (example["query"], example["input_ids"], *example["negatives"])]
-    return {"queries": len(found), "negatives": sum(len(example["negatives"]) for example in found),
+    encoder, learned = trainer.model.encoder, trainer.train_dataset.examples
+    texts = [ids for example in learned for ids in (example["query"], example["input_ids"], *example["negatives"])]
+    return {"queries": len(learned), "negatives": sum(len(example["negatives"]) for example in learned),
             "evaluation_queries": len(trainer.eval_dataset), "steps": trainer.state.max_steps,
             "parameters": encoder.num_parameters(), "tokens": sum(len(ids) for ids in texts), "log": log}

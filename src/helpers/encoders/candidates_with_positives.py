@@ -22,11 +22,11 @@ def candidates_with_positives(run: pd.DataFrame, qrels: pd.DataFrame, store: Pat
         store: the text store; judged passages that it lacks are left out.
         candidates: passages of the run kept for each query.
     """
-    found, texts = cut(run, candidates), Texts(store)
-    lowest = found.groupby("query_id", sort=False)["score"].min()
+    top, texts = cut(run, candidates), Texts(store)
+    lowest = top.groupby("query_id", sort=False)["score"].min()
     relevant = qrels[(qrels["relevance"] >= min_relevance) & qrels["query_id"].isin(set(lowest.index))]
-    known = set(map(tuple, found[["query_id", "doc_id"]].to_numpy()))
+    known = set(map(tuple, top[["query_id", "doc_id"]].to_numpy()))
     missed = [(query, doc_id, lowest[query] - 1.0) for query, doc_id in relevant[["query_id", "doc_id"]].itertuples(index=False)
               if (query, doc_id) not in known and doc_id in texts]
-    together = pd.concat([found, pd.DataFrame(missed, columns=COLUMNS).astype({"score": float})], ignore_index=True)
+    together = pd.concat([top, pd.DataFrame(missed, columns=COLUMNS).astype({"score": float})], ignore_index=True)
     return together.loc[pd.Series(pd.factorize(together["query_id"])[0]).sort_values(kind="stable").index].reset_index(drop=True)

@@ -26,18 +26,18 @@ def resized(vectors: np.ndarray, size: int, noise: float, seed: int) -> np.ndarr
     if size < 1 or len(vectors) < 1:
         raise ValueError(f"{size} vectors out of {len(vectors)}: at least one of either is wanted")
     order = np.random.default_rng(seed).permutation(len(vectors))
-    found = np.empty((size, vectors.shape[1]), dtype=np.float32)
-    found[:len(vectors)] = vectors[order[:size]]
+    enlarged = np.empty((size, vectors.shape[1]), dtype=np.float32)
+    enlarged[:len(vectors)] = vectors[order[:size]]
     if size <= len(vectors):
-        return found
+        return enlarged
     # all dimensions together are as long as the noise should be
     deviation = noise * neighbour_distance(vectors, seed) / np.sqrt(vectors.shape[1])
     rng = np.random.default_rng([seed, 1])
     for start in range(len(vectors), size, BLOCK):
         originals = vectors[rng.integers(len(vectors), size=BLOCK)]
         copies = originals + deviation * rng.standard_normal(originals.shape, dtype=np.float32)
-        found[start:start + BLOCK] = (copies / np.linalg.norm(copies, axis=1, keepdims=True))[:size - start]
-    return found
+        enlarged[start:start + BLOCK] = (copies / np.linalg.norm(copies, axis=1, keepdims=True))[:size - start]
+    return enlarged
 
 
 def neighbour_distance(vectors: np.ndarray, seed: int) -> float:

@@ -21,8 +21,8 @@ def exact_search(passages: Path, query_vectors: Path, store: Path, queries: pd.D
     texts = np.load(passages / PASSAGES, mmap_mode="r")
     ids = Texts(store)
     places, scores = search(texts, np.load(query_vectors / QUERIES), depth)
-    rows = [(query, doc_id, float(score)) for query, found, values in zip(queries["query_id"], places, scores, strict=True)
-            for doc_id, score in zip(ids.ids(found), values, strict=True)]
+    rows = [(query, doc_id, float(score)) for query, hits, values in zip(queries["query_id"], places, scores, strict=True)
+            for doc_id, score in zip(ids.ids(hits), values, strict=True)]
     return ranked(pd.DataFrame(rows, columns=COLUMNS), depth)
 
 
@@ -33,27 +33,27 @@ def search(passages: np.ndarray, queries: np.ndarray, depth: int) -> tuple[np.nd
 
     Vectors are a row each, float32; the depth is 1 at least. Returns positions and inner products, both (queries, found).
     """
-    wanted = min(len(passages), depth + SPARE)
+    count = min(len(passages), depth + SPARE)
     while True:
-        places = nearest(passages, queries, wanted)
+        places = nearest(passages, queries, count)
         # not the index's own products: those of equal passages may differ by rounding, since they lie in different blocks
-        scores = np.array([np.einsum("pd,d->p", passages[found], query)
-                           for found, query in zip(places, queries, strict=True)], dtype=np.float32).reshape(places.shape)
+        scores = np.array([np.einsum("pd,d->p", passages[hits], query)
+                           for hits, query in zip(places, queries, strict=True)], dtype=np.float32).reshape(places.shape)
         best = -np.sort(-scores, axis=1)
-        last = best[:, min(depth, wanted) - 1]
-        if wanted == len(passages) or bool((last - best[:, -1] > ROUNDING * np.maximum(1, np.abs(last))).all()):
+        last = best[:, min(depth, count) - 1]
+        if count == len(passages) or bool((last - best[:, -1] > ROUNDING * np.maximum(1, np.abs(last))).all()):
             return places, scores
-        wanted = min(len(passages), 4 * wanted)
+        count = min(len(passages), 4 * count)
 
 
-def nearest(passages: np.ndarray, queries: np.ndarray, wanted: int) -> np.ndarray:
-    """The positions of the `wanted` largest inner products, (queries, wanted), by a flat search of each block."""
+def nearest(passages: np.ndarray, queries: np.ndarray, count: int) -> np.ndarray:
+    """The positions of the `count` largest inner products, (queries, count), by a flat search of each block."""
     import faiss
 
-    best = faiss.ResultHeap(len(queries), wanted, keep_max=True)
+    best = faiss.ResultHeap(len(queries), count, keep_max=True)
     for start in range(0, len(passages), BLOCK):
         block = passages[start:start + BLOCK]
-        found, where = faiss.knn(queries, block, min(wanted, len(block)), metric=faiss.METRIC_INNER_PRODUCT)
-        best.add_result(found, where + start)
+        similarities, where = faiss.knn(queries, block, min(count, len(block)), metric=faiss.METRIC_INNER_PRODUCT)
+        best.add_result(similarities, where + start)
     best.finalize()
     return best.I

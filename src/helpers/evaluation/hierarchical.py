@@ -83,7 +83,7 @@ def training_noise(ours: Rows, theirs: Rows, measure: str, shared: bool = False,
     if shared:
         moved = ours.means() - theirs.means()
         if len(moved) < 2:
-            return TrainingNoise(said="both are one training, and the interval holds for this training")
+            return TrainingNoise(assumption="both are one training, and the interval holds for this training")
         return TrainingNoise(float(moved.var(ddof=1)) / len(moved), len(moved) - 1)
     systems = [rows for rows in (ours, theirs) if rows.trained]
     if not systems:
@@ -99,7 +99,7 @@ def training_noise(ours: Rows, theirs: Rows, measure: str, shared: bool = False,
 def own_noise(ours: np.ndarray, theirs: np.ndarray) -> TrainingNoise:
     """The same from the means of the seeds alone, for a measure that the chapter *Seeds* says nothing of."""
     if len(ours) + len(theirs) < 3:
-        return TrainingNoise(said="one seed: the noise of training is not in the interval")
+        return TrainingNoise(assumption="one seed: the noise of training is not in the interval")
     variance, freedom = pooled([ours, theirs], [1, 1])
     return TrainingNoise(variance * (1 / len(ours) + 1 / len(theirs)), freedom)
 

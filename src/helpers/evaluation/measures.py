@@ -41,21 +41,21 @@ def per_query(run: pd.DataFrame, qrels: pd.DataFrame, names: list[str], min_rele
     Returns:
         A frame indexed by query_id with a column for each name.
     """
-    wanted = list(dict.fromkeys(qrels["query_id"])) if queries is None else list(queries)
-    if unjudged := set(wanted) - set(qrels["query_id"]):
+    reported = list(dict.fromkeys(qrels["query_id"])) if queries is None else list(queries)
+    if unjudged := set(reported) - set(qrels["query_id"]):
         raise ValueError(f"{len(unjudged)} queries have no judgments, {sorted(unjudged)[0]!r} among them")
-    judged = gaining(qrels[qrels["query_id"].isin(set(wanted))], min_relevance)
+    judged = gaining(qrels[qrels["query_id"].isin(set(reported))], min_relevance)
     columns: dict[Measure, list[str]] = {}
     for name in names:
         columns.setdefault(parse(name, min_relevance), []).append(name)
     positions = run.assign(score=-run.groupby("query_id", sort=False).cumcount())  # the run's own order, whatever the provider
-    values = {name: dict.fromkeys(wanted, 0.0) for name in names}
+    values = {name: dict.fromkeys(reported, 0.0) for name in names}
     for metric in ir_measures.iter_calc(list(columns), judged, positions.astype({"score": float})):
         for name in columns[metric.measure]:
             if metric.query_id in values[name]:
                 values[name][metric.query_id] = float(metric.value)
-    return pd.DataFrame({name: [column[query] for query in wanted] for name, column in values.items()},
-                        index=pd.Index(wanted, name="query_id"), columns=names, dtype=float)
+    return pd.DataFrame({name: [column[query] for query in reported] for name, column in values.items()},
+                        index=pd.Index(reported, name="query_id"), columns=names, dtype=float)
 
 
 def judged_queries(queries: pd.DataFrame, qrels: pd.DataFrame) -> list[str]:
@@ -66,8 +66,8 @@ def judged_queries(queries: pd.DataFrame, qrels: pd.DataFrame) -> list[str]:
 def first_relevant_rank(run: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, queries: list[str]) -> pd.Series:
     """For each query the rank of its best relevant document in the run; missing where there is none."""
     relevant = qrels.loc[qrels["relevance"] >= min_relevance, ["query_id", "doc_id"]]
-    found = run.assign(rank=ranks(run)).merge(relevant, on=["query_id", "doc_id"]).groupby("query_id")["rank"].min()
-    return found.reindex(queries)
+    best = run.assign(rank=ranks(run)).merge(relevant, on=["query_id", "doc_id"]).groupby("query_id")["rank"].min()
+    return best.reindex(queries)
 
 
 @step(version=1, form="table")

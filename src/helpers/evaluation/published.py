@@ -86,7 +86,7 @@ def load(study: str) -> dict[tuple[str, str, str], Entry]:
     if not file.exists():
         raise BadInput(f"no published study {study!r}", file=file, mend=f"choose from {', '.join(STUDIES)}")
     content = yaml.load(file.read_text(encoding="utf-8"), _Loader)  # noqa: S506 - a safe loader
-    found: dict[tuple[str, str, str], Entry] = {}
+    entries: dict[tuple[str, str, str], Entry] = {}
     for table in content["tables"]:
         shared = {name: table.get(name) for name in INHERITED if table.get(name) is not None}
         for raw in table["entries"]:
@@ -95,11 +95,11 @@ def load(study: str) -> dict[tuple[str, str, str], Entry]:
                 entry = Entry(study=study, cite=content["cite"], table=key[0], **{**shared, **raw})
             except TypeError as error:
                 raise BadInput(f"table {key[0]}, row {key[1]!r}: {error}", file=file, mend="see published/README.md") from None
-            if key in found:
+            if key in entries:
                 raise BadInput(f"table {key[0]} has two values for {key[1]!r}, {key[2]!r}", file=file,
                                mend="keep one of them")
-            found[key] = entry
-    return found
+            entries[key] = entry
+    return entries
 
 
 def value(study: str, table: str, row: str, column: str) -> Entry:

@@ -39,15 +39,15 @@ def rank_correlations(predicted: dict, truth: pd.DataFrame) -> dict[str, Any]:
     true = known.to_numpy(dtype=float)
     draws = np.random.default_rng(SEED).integers(len(true), size=(RESAMPLES, len(true)))
     samples = {name: resampled(seeds, true, draws) for name, seeds in columns.items()}
-    found: dict[str, Any] = {"pairs": len(true), "systems": {}, "against": {}}
+    result: dict[str, Any] = {"pairs": len(true), "systems": {}, "against": {}}
     for name, seeds in columns.items():
-        each = [rho(column, true) for column in seeds]
+        rhos = [rho(column, true) for column in seeds]
         low, high = np.quantile(samples[name], [0.025, 0.975])
-        found["systems"][name] = {"mean": float(np.mean(each)), "low": float(low), "high": float(high), "seeds": each}
+        result["systems"][name] = {"mean": float(np.mean(rhos)), "low": float(low), "high": float(high), "seeds": rhos}
     for first, second in permutations(columns, 2):
-        found["against"].setdefault(first, {})[second] = compared(columns[first], columns[second], true,
-                                                                  samples[first] - samples[second])
-    return found
+        result["against"].setdefault(first, {})[second] = compared(columns[first], columns[second], true,
+                                                                   samples[first] - samples[second])
+    return result
 
 
 def covering(frames: list[pd.DataFrame], pairs: pd.Index) -> np.ndarray:
@@ -65,7 +65,7 @@ def rho(predicted: np.ndarray, truth: np.ndarray) -> float:
 
 def correlation(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Pearson's correlation of each row of one array with the same row of the other; 0 where one of them is constant."""
-    first, second = (each - each.mean(axis=1, keepdims=True) for each in (first, second))
+    first, second = (rows - rows.mean(axis=1, keepdims=True) for rows in (first, second))
     size = np.sqrt((first**2).sum(axis=1) * (second**2).sum(axis=1))
     return np.divide((first * second).sum(axis=1), size, out=np.zeros(len(size)), where=size > 0)
 

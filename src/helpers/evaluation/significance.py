@@ -37,7 +37,7 @@ class TrainingNoise:
 
     variance: float = 0.0  # of the difference, between trainings
     freedom: float = math.inf  # the degrees of freedom that it was estimated with; infinite if it is known
-    said: str = ""  # in words, what was assumed of it; empty if everything was measured
+    assumption: str = ""  # in words, what was assumed of it; empty if everything was measured
 
 
 QUIET = TrainingNoise()  # of two systems that nothing random was trained for
@@ -199,7 +199,7 @@ def unpaired(values: ArrayLike, others: ArrayLike) -> Unpaired:
                                permutation_type="independent", n_resamples=PERMUTATIONS, batch=BLOCK,
                                rng=np.random.default_rng(SEED)).pvalue
     error = math.sqrt(float(first.var(ddof=1)) / first.size + float(second.var(ddof=1)) / second.size)
-    return Unpaired(*intervals(mean, draws), math.nan, float(p), f"{first.size} against {second.size}", error,
+    return Unpaired(*intervals(mean, draws), math.nan, float(p), f"{first.size} and {second.size}", error,
                     sizes=(first.size, second.size))
 
 

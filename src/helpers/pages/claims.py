@@ -129,7 +129,7 @@ def judge(chapter: str, measured: Mapping[str, Pair | Mapping[str, Pair] | str],
         else:
             verdict = judged.get(name) or verdicts.judge_together({name: cases[name]})[name]
             key = next(iter(pairs[name].values()))[0].source.key
-            decided = next(pair for pair, test in tests[name].items() if test is verdict.found)
+            decided = next(pair for pair, test in tests[name].items() if test is verdict.comparison)
             verdict = replace(verdict, reason=disagreement(*pairs[name][decided], in_measure[name]))
             if claim.control and not apart[name]:
                 verdict, beside = with_control(claim, verdict, (controls or {}).get(name), in_measure[name])
@@ -164,20 +164,20 @@ def compare(claim: Claim, systems: Pair, measure: str) -> Paired | Unpaired:
 
 def with_control(claim: Claim, verdict: Verdict, control: Pair | None, measure: str) -> tuple[Verdict, dict[str, Any]]:
     """The verdict on a claim whose gain the control may explain, and what the control says; one not measured leaves it open."""
-    found = Verdict(NOT_RUN, reason="not measured here")
+    alone = Verdict(NOT_RUN, reason="not measured here")
     if control is not None:
-        found = verdicts.judge(claim.direction, compare(claim, control, measure), margin=claim.margin.value)
-    return verdicts.caused(verdict, found), {"control": {"what": claim.control, "verdict": found.verdict,
-                                                         "evidence": evidence(found)}}
+        alone = verdicts.judge(claim.direction, compare(claim, control, measure), margin=claim.margin.value)
+    return verdicts.caused(verdict, alone), {"control": {"what": claim.control, "verdict": alone.verdict,
+                                                         "evidence": evidence(alone)}}
 
 
-def numbers(systems: Pair, found: Paired | Unpaired) -> dict[str, Any]:
+def numbers(systems: Pair, comparison: Paired | Unpaired) -> dict[str, Any]:
     """What was compared and found, for whoever recomputes the verdict from the values that the page carries."""
     first, second = systems
-    return {"first": first.label, "second": second.label, "mean": found.difference.mean,
-            "interval": [found.difference.low, found.difference.high], "narrow": [found.narrow.low, found.narrow.high],
-            "p": found.p_permutation, "error": found.error, "detectable": found.detectable,
-            "trainings": [found.noise.variance, found.noise.freedom if found.noise.variance else None]}
+    difference, narrow, noise = comparison.difference, comparison.narrow, comparison.noise
+    return {"first": first.label, "second": second.label, "mean": difference.mean, "interval": [difference.low, difference.high],
+            "narrow": [narrow.low, narrow.high], "p": comparison.p_permutation, "error": comparison.error,
+            "detectable": comparison.detectable, "trainings": [noise.variance, noise.freedom if noise.variance else None]}
 
 
 ITSELF = "with these parameters the two systems are one"
@@ -187,22 +187,22 @@ HEADER = ("claim", "published", "this run", "verdict")
 def row(claim: Claim, verdict: Verdict, link: str, control: Mapping[str, str] | None = None) -> list[Any]:
     """A claim as a table's row; the measured effect links to its provenance, its control stands below the verdict."""
     effect: Any = evidence(verdict, claim.unit)
-    if verdict.found is not None:
+    if verdict.comparison is not None:
         effect = Html(f'<a class="nr-measured" href="{link}">{cell(effect)}</a>')
     return [claim.claim, published_evidence(claim), effect, verdict_cell(verdict.verdict, control)]
 
 
 def evidence(verdict: Verdict, unit: str = "") -> str:
     """Effect, interval, p, margin and minimum detectable effect in one line; what was assumed; why there is no verdict, if so."""
-    if verdict.found is None:
+    if verdict.comparison is None:
         return verdict.reason
-    found, d = verdict.found, verdict.found.difference
+    comparison, d = verdict.comparison, verdict.comparison.difference
     parts = [f"{signed(d.mean)} {interval(d.low, d.high, sign=True)}{unit}, p {p_value(verdict.p or 0.0)}, "
-             f"{found.queries} {found.unit}",
-             f"margin {plain(verdict.margin)}, detectable {plain(found.detectable)}{unit}"]
+             f"{comparison.queries} {comparison.unit}",
+             f"margin {plain(verdict.margin)}, detectable {plain(comparison.detectable)}{unit}"]
     if verdict.verdict == EQUIVALENT:
         parts.append(f"a difference of ±{plain(verdict.margin)} is excluded")
-    return "; ".join([*parts, *filter(None, (found.noise.said, verdict.reason))])
+    return "; ".join([*parts, *filter(None, (comparison.noise.assumption, verdict.reason))])
 
 
 def verdict_cell(verdict: str, control: Mapping[str, str] | None = None) -> Html:
@@ -223,6 +223,6 @@ def published_evidence(claim: Claim) -> str:
     if where.get("against"):
         second = published.value(study, where.get("against_table") or where["table"], where["against"],
                                  where.get("against_column") or where["column"])
-        text += f" against {second.shown}{second.mark}"
+        text += f" compared with {second.shown}{second.mark}"
     significance = {True: ", significant", False: ", not significant", None: ", not tested"}[claim.significant]
     return f"{text} {first.measure.replace('_', ' ')} ({first.where}{significance})"

@@ -56,10 +56,10 @@ def against_published(study: str, number: str, column: str, measure: str, system
                      "measured": mean.mean, "key": system.source.key, "verdict": verdict.verdict if verdict else None})
     records += [{rows_are: row, "published": published_cell(entry, published_base), "verdict": verdict_badge(verdicts.NOT_RUN)}
                 for row, entry in known.items() if whole and row not in systems]
-    against = baseline if rows_are == "system" else f"{rows_are} = {baseline}"
+    compared = baseline if rows_are == "system" else f"{rows_are} = {baseline}"
     beside = f", here {measure}" if measure.startswith("R@") and all(entry.measure != measure for entry in known.values()) else ""
     caption = (f"{published.published_name(study)}, table {number}: {column}, published and measured{beside} "
-               f"(effects against {against}, 95 % intervals)")
+               f"(effects compared with {compared}, 95 % intervals)")
     return page.records_table(caption, records, values=data)
 
 
@@ -68,14 +68,14 @@ def verdict_badge(verdict: str) -> Html:
     return badge(verdict, verdicts.KINDS[verdict])
 
 
-def row_verdict(entry: published.Entry | None, baseline: published.Entry | None, found: Paired | None,
+def row_verdict(entry: published.Entry | None, baseline: published.Entry | None, comparison: Paired | None,
                 p: float | None) -> Verdict | None:
     """The verdict of a table's row against its baseline row, None where the study has no such comparison."""
-    if entry is None or baseline is None or found is None:
+    if entry is None or baseline is None or comparison is None:
         return None
     effect = entry.value - baseline.value
     direction = "higher" if effect > 0 else "lower" if effect < 0 else "no-difference"
-    return verdicts.judge(direction, found, p, verdicts.margin_of(entry.amount - baseline.amount))
+    return verdicts.judge(direction, comparison, p, verdicts.margin_of(entry.amount - baseline.amount))
 
 
 def measured(text: str, system: Evaluation) -> Html:
@@ -122,16 +122,16 @@ def published_cell(entry: published.Entry | None, baseline: published.Entry | No
     """The published value with its mark and, below it, its difference from the baseline; empty if there is none."""
     if entry is None:
         return ""
-    said = f"{entry.shown}{entry.mark}"
-    return said if baseline is None or entry.row == baseline.row else with_interval(said, signed(entry.amount - baseline.amount))
+    text = f"{entry.shown}{entry.mark}"
+    return text if baseline is None or entry.row == baseline.row else with_interval(text, signed(entry.amount - baseline.amount))
 
 
-def test_cells(found: Paired | None, p: float | None, note: str = "") -> list[Html | str]:
+def test_cells(comparison: Paired | None, p: float | None, note: str = "") -> list[Html | str]:
     """Effect with its interval and a note, and both p-values of a comparison; empty for the baseline itself."""
-    if found is None or p is None:
+    if comparison is None or p is None:
         return ["", ""]
-    effect = difference_cell(found.difference)
-    return [with_interval(effect, note) if note else effect, Html(f"{cell(p_value(found.p_t))}<br>{cell(p_value(p))}")]
+    effect = difference_cell(comparison.difference)
+    return [with_interval(effect, note) if note else effect, Html(f"{cell(p_value(comparison.p_t))}<br>{cell(p_value(p))}")]
 
 
 def lead(system: Evaluation, base: Evaluation, measure: str) -> float:
@@ -148,9 +148,9 @@ def disagreement(first: Evaluation, second: Evaluation, measure: str) -> str:
 
 
 def ratio_cell(entry: published.Entry | None, baseline: published.Entry | None, mean: float, base_mean: float,
-               found: Paired | None) -> Html | str:
+               comparison: Paired | None) -> Html | str:
     """Effect ratio and, below it, the difference of relative improvements, where there are two published values."""
-    if entry is None or baseline is None or found is None:
+    if entry is None or baseline is None or comparison is None:
         return ""
     values = (mean, base_mean, entry.amount, baseline.amount)
     both = (verdicts.effect_ratio(*values), verdicts.delta_relative_improvement(*values))

@@ -104,7 +104,7 @@ def points(table: pd.DataFrame, x: str, y: str, caption: str, log: bool = False,
     axis.set(xlabel=x, ylabel=y, xscale="log" if log else "linear")
     axis.margins(x=0.15, y=0.15)
     name_points(figure, axis, ordered[[x, y]])
-    alt = f"{y} against {x}. " + "; ".join(
+    alt = f"{y} over {x}. " + "; ".join(
         f"{name}: {y} {plain(place[y])} at {place[x]:.4g}" for name, place in ordered.iterrows()) + "."
     return figures.show(figure, alt, caption)
 

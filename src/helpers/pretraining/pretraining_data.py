@@ -40,13 +40,13 @@ def corpus(store: Path, without: pd.DataFrame | None = None, first: int | None =
 def spans(doc_ids: Sequence[str], tokens: WindowTokens, max_length: int) -> list[np.ndarray]:
     """The texts as token ids, cut so that each piece fits with [CLS] and [SEP]; tiny remainders are dropped."""
     size = max_length - 2
-    found = []
+    kept = []
     for doc_id in doc_ids:
         for window in tokens.windows_of(doc_id):
             ids = np.asarray(tokens[window], dtype=np.int64)
             pieces = [ids[start:start + size] for start in range(0, len(ids), size)]
-            found += [piece for piece in pieces if len(piece) >= SHORTEST]
-    return found
+            kept += [piece for piece in pieces if len(piece) >= SHORTEST]
+    return kept
 
 
 @dataclass

@@ -55,24 +55,24 @@ def section_triplets(store: Path, qrels: pd.DataFrame, count: int, seed: int) ->
         BadInput: if no document has two sections, one of them with two sentences.
     """
     texts, generator = Texts(store), np.random.default_rng(seed)
-    wanted = sorted(set(qrels.loc[qrels["relevance"] > 0, "doc_id"]))
-    documents = [(doc_id, found) for doc_id in wanted if doc_id in texts and (found := sections(texts[doc_id].body))]
-    usable = [(doc_id, found) for doc_id, found in documents if len(found) > 1 and max(map(len, found)) > 1]
+    relevant = sorted(set(qrels.loc[qrels["relevance"] > 0, "doc_id"]))
+    documents = [(doc_id, parts) for doc_id in relevant if doc_id in texts and (parts := sections(texts[doc_id].body))]
+    usable = [(doc_id, parts) for doc_id, parts in documents if len(parts) > 1 and max(map(len, parts)) > 1]
     if not usable:
         raise BadInput("no document has two sections of sentences", mend="separate the sections of a body by an empty line")
     rows = []
     for number in range(count):
-        doc_id, found = usable[generator.integers(len(usable))]
-        place = generator.choice([n for n, section in enumerate(found) if len(section) > 1])
-        elsewhere = generator.choice([n for n in range(len(found)) if n != place])
-        anchor, same = generator.choice(len(found[place]), size=2, replace=False)
-        other = generator.integers(len(found[elsewhere]))
-        rows.append((f"{doc_id}-{number}", found[place][anchor], found[place][same], found[elsewhere][other]))
+        doc_id, parts = usable[generator.integers(len(usable))]
+        place = generator.choice([n for n, section in enumerate(parts) if len(section) > 1])
+        elsewhere = generator.choice([n for n in range(len(parts)) if n != place])
+        anchor, same = generator.choice(len(parts[place]), size=2, replace=False)
+        other = generator.integers(len(parts[elsewhere]))
+        rows.append((f"{doc_id}-{number}", parts[place][anchor], parts[place][same], parts[elsewhere][other]))
     return pd.DataFrame(rows, columns=["triplet_id", "anchor", "same", "other"])
 
 
 def sections(body: str) -> list[list[str]]:
     """The sentences of every section that has any."""
-    found = [[sentence.strip() for sentence in SENTENCE_END.split(section) if len(sentence.split()) >= FEWEST_WORDS]
+    parts = [[sentence.strip() for sentence in SENTENCE_END.split(section) if len(sentence.split()) >= FEWEST_WORDS]
              for section in body.split(SECTION_BREAK)]
-    return [section for section in found if section]
+    return [section for section in parts if section]

@@ -81,7 +81,7 @@ def _trained_vectors(train: pd.DataFrame, test: pd.DataFrame, columns: Sequence[
     encoder = build(backbone, start, 0.0, attn_implementation=attention())
     sides = [[rows(tokenizer, frame[column], schedule.max_length) for column in columns] for frame in (train, test)]
     read = trim(encoder, tokenizer.pad_token_id, [ids for side in sides for texts in side for ids in texts])
-    trained, asked = ([[read(ids) for ids in texts] for texts in side] for side in sides)
+    trained, tested = ([[read(ids) for ids in texts] for texts in side] for side in sides)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         if schedule.epochs:
@@ -95,7 +95,7 @@ def _trained_vectors(train: pd.DataFrame, test: pd.DataFrame, columns: Sequence[
                     data_collator=partial(batch, pad=tokenizer.pad_token_id)).train()
         encoder.save_pretrained(folder / "model")
         reader = Encoder(backbone, folder / "model", pooling, normalise=False, token_types=False)
-        return [reader.vectors(texts, QUERY) for texts in asked]
+        return [reader.vectors(texts, QUERY) for texts in tested]
 
 
 def rows(tokenizer: Any, sentences: Iterable[str], max_length: int) -> list[list[int]]:

@@ -52,10 +52,10 @@ def pretrained(texts: pd.DataFrame, store: Path, tokens: Path, backbone: Backbon
     from helpers.pretraining.condenser import Condenser
 
     tokenizer = backbone.tokenizer()
-    found = spans(texts["doc_id"].tolist(), WindowTokens(tokens, store), training.max_length)
+    rows = spans(texts["doc_id"].tolist(), WindowTokens(tokens, store), training.max_length)
     masking = WholeWordMasking.of(tokenizer, training.mlm_probability)
     special = (tokenizer.cls_token_id, tokenizer.sep_token_id)
-    train, evaluation = split(found, training.evaluation_texts, masking, training.batch_size, training.seed, special)
+    train, evaluation = split(rows, training.evaluation_texts, masking, training.batch_size, training.seed, special)
     fine_tuning.seed_everything(training.seed)  # before output and head are made
     encoder = build(backbone, start, training.dropout, attn_implementation=attention())
     model = Condenser(encoder, early, head_layers)
@@ -77,14 +77,14 @@ def pretrained(texts: pd.DataFrame, store: Path, tokens: Path, backbone: Backbon
     (folder / "log.json").write_text(json.dumps(summary(trainer, len(texts)), indent=1))
 
 
-def split(found: list[np.ndarray], held_out: int, masking: WholeWordMasking, batch_size: int, seed: int,
+def split(rows: list[np.ndarray], held_out: int, masking: WholeWordMasking, batch_size: int, seed: int,
           special: tuple[int, int]) -> tuple[Masked, Masked]:
     """The texts to be read and those held out, drawn with the seed; ValueError for fewer than two texts."""
-    if len(found) < 2:
-        raise ValueError(f"{len(found)} texts: at least two are wanted, one to read and one to hold out")
-    drawn = np.random.default_rng(seed).permutation(len(found))
-    cut = min(held_out, max(1, len(found) // 10))
-    sides = [[found[n] for n in sorted(numbers)] for numbers in (drawn[cut:], drawn[:cut])]
+    if len(rows) < 2:
+        raise ValueError(f"{len(rows)} texts: at least two are wanted, one to read and one to hold out")
+    drawn = np.random.default_rng(seed).permutation(len(rows))
+    cut = min(held_out, max(1, len(rows) // 10))
+    sides = [[rows[n] for n in sorted(numbers)] for numbers in (drawn[cut:], drawn[:cut])]
     return Masked(sides[0], masking, batch_size, seed, special), Masked(sides[1], masking, batch_size, seed, special)
 
 

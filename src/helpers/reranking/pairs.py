@@ -48,8 +48,8 @@ def training_pairs(run: pd.DataFrame, qrels: pd.DataFrame, store: Path, tokens: 
     return pd.DataFrame(rows, columns=["query_id", "window_id", "label"])
 
 
-def draw(items: list[str], wanted: int, random: np.random.Generator) -> list[str]:
-    """`wanted` of the items without replacement, in their order; all of them for 0 or if there are fewer."""
-    if wanted == 0 or wanted >= len(items):
+def draw(items: list[str], count: int, random: np.random.Generator) -> list[str]:
+    """`count` of the items without replacement, in their order; all of them for 0 or if there are fewer."""
+    if count == 0 or count >= len(items):
         return items
-    return [items[i] for i in sorted(random.choice(len(items), size=wanted, replace=False))]
+    return [items[i] for i in sorted(random.choice(len(items), size=count, replace=False))]

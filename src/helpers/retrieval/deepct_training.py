@@ -92,9 +92,9 @@ def squared_error(outputs: Any, labels: Any, num_items_in_batch: Any = None) -> 
 
 def summary(trainer: Any, targets: pd.DataFrame) -> dict[str, Any]:
     """Size, duration and losses of a training: the content of `log.json`."""
-    found = fine_tuning.summary(trainer)
-    return {"passages": found["pairs"], "evaluation_passages": found["evaluation_pairs"],
+    summary = fine_tuning.summary(trainer)
+    return {"passages": summary["pairs"], "evaluation_passages": summary["evaluation_pairs"],
             "words": len(targets), "words_in_queries": int((targets["recall"] > 0).sum()),
             "passages_of_one_query": int((targets.groupby("doc_id")["queries"].first() == 1).sum()),
             "passages_in_all": int(targets["doc_id"].nunique()),
-            **{name: found[name] for name in ("steps", "parameters", "tokens", "log")}}
+            **{name: summary[name] for name in ("steps", "parameters", "tokens", "log")}}

@@ -40,9 +40,9 @@ def generated_queries(store: Path, generator: Backbone, queries: int, top_k: int
     stream = ((text.doc_id, content(text)) for text in Texts(store))
     with open(folder / QUERIES, "w", encoding="utf-8") as lines:
         while batch := list(islice(stream, batch_size)):
-            found = ask(model, tokenizer, [text for _, text in batch], queries, max_length, query_length, drawn)
-            for (doc_id, _), asked in zip(batch, found, strict=True):
-                lines.write(json.dumps({"id": doc_id, "queries": asked}, ensure_ascii=False) + "\n")
+            generated = ask(model, tokenizer, [text for _, text in batch], queries, max_length, query_length, drawn)
+            for (doc_id, _), own_queries in zip(batch, generated, strict=True):
+                lines.write(json.dumps({"id": doc_id, "queries": own_queries}, ensure_ascii=False) + "\n")
 
 
 def ask(model: Any, tokenizer: Any, texts: list[str], queries: int, max_length: int, query_length: int,

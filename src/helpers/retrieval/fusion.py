@@ -68,7 +68,7 @@ def _by_ranx(first: pd.DataFrame, second: pd.DataFrame, depth: int, norm: str | 
     """Fuse by ranx, which wants the same queries in both runs: those that only one run has keep its list."""
     from ranx import Run, fuse  # 2 s, and some seconds more for its compiled functions at their first call in a process
 
-    asked = list(dict.fromkeys([*first["query_id"], *second["query_id"]]))
+    queries = list(dict.fromkeys([*first["query_id"], *second["query_id"]]))
     shared = set(first["query_id"]) & set(second["query_id"])
     alone = [run[~run["query_id"].isin(shared)] for run in (first, second)]
     fused = pd.DataFrame(columns=COLUMNS)
@@ -78,7 +78,7 @@ def _by_ranx(first: pd.DataFrame, second: pd.DataFrame, depth: int, norm: str | 
             both = [Run.from_df(run[run["query_id"].isin(shared)].astype(TYPES), "query_id") for run in (first, second)]
             fused = fuse(both, norm, method, params).to_dataframe().rename(columns={"q_id": "query_id"})
     frame = pd.concat([fused.astype({"score": float}), *alone], ignore_index=True)
-    place = {query: number for number, query in enumerate(asked)}
+    place = {query: number for number, query in enumerate(queries)}
     return ranked(frame.sort_values("query_id", key=lambda ids: ids.map(place), kind="stable"), depth)
 
 

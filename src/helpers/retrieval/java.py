@@ -43,8 +43,8 @@ def _major(java_home: Path) -> int:
     if not java.exists():
         return 0
     banner = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
-    found = re.search(r'version "(\d+)', banner)
-    return int(found[1]) if found else 0
+    match = re.search(r'version "(\d+)', banner)
+    return int(match[1]) if match else 0
 
 
 @functools.cache

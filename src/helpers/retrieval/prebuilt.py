@@ -61,9 +61,9 @@ def describe(name: str) -> Description:
 @functools.cache
 def _descriptions() -> dict[str, Description]:
     with zipfile.ZipFile(java.anserini_jar()) as jar:
-        found = [each for member in jar.namelist() if fnmatch(member, DESCRIPTIONS) for each in json.loads(jar.read(member))]
-    return {each["name"]: Description(each["name"], each["filename"], each["urls"][0], each["md5"], each["compressed_size"],
-                                      each["documents"], each["total_terms"]) for each in found}
+        entries = [entry for member in jar.namelist() if fnmatch(member, DESCRIPTIONS) for entry in json.loads(jar.read(member))]
+    return {entry["name"]: Description(entry["name"], entry["filename"], entry["urls"][0], entry["md5"], entry["compressed_size"],
+                                       entry["documents"], entry["total_terms"]) for entry in entries}
 
 
 def index_names(collection: str, unit: str) -> tuple[str, str] | None:
@@ -82,10 +82,10 @@ def index_names(collection: str, unit: str) -> tuple[str, str] | None:
     if name.partition("/")[0] not in _table():
         return None
     try:
-        found = _table().get(ir_datasets.docs_parent_id(name), {}).get(unit)
+        entry = _table().get(ir_datasets.docs_parent_id(name), {}).get(unit)
     except KeyError:
         raise BadInput(f"ir_datasets has no dataset {name!r}", mend="see its catalogue for the ids") from None
-    return None if found is None else (found["index"], found["md5"])
+    return None if entry is None else (entry["index"], entry["md5"])
 
 
 @functools.cache
@@ -95,8 +95,8 @@ def _table() -> dict[str, Any]:
 
 def index_of(collection: str, unit: str) -> Step | None:
     """The prebuilt index of a collection's texts as a step; None if there is none."""
-    found = index_names(collection, unit)
-    return None if found is None else prebuilt_index(*found)
+    named = index_names(collection, unit)
+    return None if named is None else prebuilt_index(*named)
 
 
 @step(version=1, form="folder")
@@ -106,16 +106,16 @@ def prebuilt_index(name: str, md5: str, *, folder: Path) -> None:
     NetworkNeeded, if the archive is not there and cannot be fetched; BadInput, if Anserini knows another index by that name, or
     what is in the archive is not that index.
     """
-    found = describe(name)
-    if found.md5 != md5:
-        raise BadInput(f"the index {name} that this Anserini knows has the MD5 {found.md5}, not {md5}", file=TABLE,
+    description = describe(name)
+    if description.md5 != md5:
+        raise BadInput(f"the index {name} that this Anserini knows has the MD5 {description.md5}, not {md5}", file=TABLE,
                        mend="write the new one there; what was computed with the old index is then computed again")
-    archive = found.fetch()
-    downloads.check_room(folder, found.compressed_size, f"the unpacked index {name}")  # Lucene's files hardly pack
+    archive = description.fetch()
+    downloads.check_room(folder, description.compressed_size, f"the unpacked index {name}")  # Lucene's files hardly pack
     unpack(archive, folder)
     documents = java.call(documents_of, folder)
-    if documents != found.documents:
-        raise BadInput(f"{documents:,} documents, not {found.documents:,}", file=archive, mend="remove it and call again")
+    if documents != description.documents:
+        raise BadInput(f"{documents:,} documents, not {description.documents:,}", file=archive, mend="remove it and call again")
 
 
 def unpack(archive: Path, folder: Path) -> None:

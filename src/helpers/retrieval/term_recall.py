@@ -28,7 +28,7 @@ def content(text: Text) -> str:
 
 def words_of(content: str) -> list[tuple[str, int, int]]:
     """Every word, in lower case, with its first character's place and the place after its last."""
-    return [(found[0].lower(), found.start(), found.end()) for found in WORD.finditer(content)]
+    return [(match[0].lower(), match.start(), match.end()) for match in WORD.finditer(content)]
 
 
 def first_pieces(text: str, offsets: list[tuple[int, int]]) -> Iterator[tuple[str, int]]:

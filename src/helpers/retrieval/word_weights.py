@@ -49,17 +49,17 @@ def estimates(model: Any, tokenizer: Any, texts: list[str], max_length: int) -> 
     """For each text its words with their largest estimate."""
     encoded = tokenizer(texts, truncation=True, max_length=max_length, return_offsets_mapping=True)
     inputs: list[list[int]] = encoded["input_ids"]
-    found: list[dict[str, float]] = [{} for _ in texts]
+    weights: list[dict[str, float]] = [{} for _ in texts]
 
     def score(batch: np.ndarray) -> None:
         ids, mask = padded([inputs[n] for n in batch])
         logits = model(input_ids=ids, attention_mask=mask.long()).logits.squeeze(-1).float().cpu().numpy()
         for row, n in zip(logits, batch, strict=True):
             for word, piece in first_pieces(texts[n], encoded["offset_mapping"][n]):
-                found[n][word] = max(found[n].get(word, -math.inf), round(float(row[piece]), 6))
+                weights[n][word] = max(weights[n].get(word, -math.inf), round(float(row[piece]), 6))
 
     run_batches(score, np.array([len(ids) for ids in inputs]), progress="passages weighted")
-    return found
+    return weights
 
 
 @step(version=1, form="folder")
@@ -83,7 +83,7 @@ def term_frequency(weight: float, scale: int, smoothing: str) -> int:
 @step(version=1, form="table")
 def top_weighted_terms(weights: Path, documents: list[str], words: int) -> pd.DataFrame:
     """The words of largest weight in some documents: columns doc_id, word, weight, best first."""
-    wanted = set(documents)
-    rows = [(line["id"], word, weight) for line in json_lines(weights / WEIGHTS) if line["id"] in wanted
+    doc_ids = set(documents)
+    rows = [(line["id"], word, weight) for line in json_lines(weights / WEIGHTS) if line["id"] in doc_ids
             for word, weight in sorted(line["words"].items(), key=lambda item: (-item[1], item[0]))[:words]]
     return pd.DataFrame(rows, columns=["doc_id", "word", "weight"]).astype({"weight": float})

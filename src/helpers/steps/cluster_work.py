@@ -13,7 +13,7 @@ from helpers.steps.store import Store
 
 ASKING = {"BOOK_CLUSTER": None, "BOOK_LEDGER": None}  # what is missing here is computed here; the ledger is kept by who asks
 PATIENCE = 60  # seconds after which a file that another machine wrote is seen here
-Found = TypeVar("Found")
+Seen = TypeVar("Seen")
 
 
 def work(task: dict[str, Any]) -> None:
@@ -45,14 +45,14 @@ def _settle(settings: dict[str, str | None]) -> None:
     numerics.dtype.cache_clear()
 
 
-def wait(found: Callable[[], Found | None], otherwise: str) -> Found:
+def wait(look: Callable[[], Seen | None], otherwise: str) -> Seen:
     """What is found as soon as it is, for file systems by which machines see each other's files late.
 
     Raises:
         BadInput: with `otherwise`, if it is not found in time.
     """
     until = time.monotonic() + PATIENCE
-    while (value := found()) is None:
+    while (value := look()) is None:
         if time.monotonic() > until:
             raise BadInput(otherwise, mend="set BOOK_STORE to a folder that all workers and this machine share")
         time.sleep(0.2)

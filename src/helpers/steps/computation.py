@@ -151,15 +151,15 @@ def _class_here(description: dict[str, Any]) -> str:
 
 def _of_one_class(store: Store, of: str, parts: Sequence[tuple[str, str]]) -> list[Entry]:
     """The entries of a value's shards; those that do not fit together are removed."""
-    found = [entry for name, key in parts if (entry := store.find(name, key, "")) is not None]
-    if len(found) < len(parts):
-        raise BadInput(f"{len(parts) - len(found)} of {len(parts)} shards of {of} are gone", mend="call again")
-    if len(classes := {entry.numerics for entry in found}) > 1:
+    entries = [entry for name, key in parts if (entry := store.find(name, key, "")) is not None]
+    if len(entries) < len(parts):
+        raise BadInput(f"{len(parts) - len(entries)} of {len(parts)} shards of {of} are gone", mend="call again")
+    if len(classes := {entry.numerics for entry in entries}) > 1:
         for name, key in parts:
             store.remove(name, key)
         raise BadInput(f"workers computed the shards of {of} in different arithmetic: {', '.join(sorted(classes))}",
                        mend="let workers of one kind do it, or set BOOK_DEVICE=cpu and BOOK_DTYPE=fp32")
-    return found
+    return entries
 
 
 def _steps_in(value: Any) -> list[Step]:

@@ -28,13 +28,13 @@ def machine() -> dict[str, Any]:
 @functools.cache
 def versions() -> dict[str, str]:
     """Versions of the libraries that decide a number."""
-    found = {}
+    versions = {}
     for package in PACKAGES:
         try:
-            found[package] = version(package)
+            versions[package] = version(package)
         except PackageNotFoundError:
             continue
-    return found
+    return versions
 
 
 @functools.cache

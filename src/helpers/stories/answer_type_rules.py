@@ -20,8 +20,8 @@ LABEL, NONE = "answer_type", "none"
 
 def typed(queries: pd.DataFrame, rules: Sequence[Rule] = RULES) -> pd.Series:
     """Each query's answer type by the rules, `none` where no rule has an answer."""
-    found = [answer_type(text, rules) or NONE for text in queries["text"]]
-    return pd.Series(found, index=pd.Index(queries["query_id"], name="query_id"), name="type", dtype=object)
+    types = [answer_type(text, rules) or NONE for text in queries["text"]]
+    return pd.Series(types, index=pd.Index(queries["query_id"], name="query_id"), name="type", dtype=object)
 
 
 def labelled(source: Collection) -> pd.DataFrame | None:
@@ -44,7 +44,7 @@ def agreement_table(queries: pd.DataFrame | None) -> Fragment:
             record |= {f"given a type ({which})": f"{any_type.mean():.1%}", f"right, of all ({which})": f"{right.mean():.1%}",
                        f"right, of those ({which})": f"{right[any_type].mean():.1%}" if any_type.any() else ""}
         records.append(record)
-    caption = "The rules against the collection's labels; the word lists were made on the Almanac's train queries"
+    caption = "The rules' types and the collection's labels; the word lists were made on the Almanac's train queries"
     return page.records_table(caption, records)
 
 
@@ -76,9 +76,9 @@ def rules_table(queries: pd.DataFrame | None, split: str) -> Fragment:
 
 def published_counts() -> dict[str, int]:
     """How many queries of each type the study counts, and how many had none."""
-    found = {kind: published.value(STUDY, TABLE, "# of queries", kind).value for kind in TYPES}
+    counts = {kind: published.value(STUDY, TABLE, "# of queries", kind).value for kind in TYPES}
     everything = published.value(STUDY, "text 4.3", "development set", "queries").value
-    return {**found, NONE: everything - sum(found.values())}
+    return {**counts, NONE: everything - sum(counts.values())}
 
 
 def counts_table(queries: pd.DataFrame, name: str) -> Fragment:
@@ -98,9 +98,9 @@ def counts_table(queries: pd.DataFrame, name: str) -> Fragment:
 
 def own_queries(queries: pd.DataFrame) -> Fragment:
     """Whether the rules ran on as many queries as the study has; a badge that says *not run* if not."""
-    wanted = sum(published_counts().values())
-    if len(queries) == wanted:
-        return page.prose(f"These are as many queries as the study's {wanted:,}.")
-    reason = (f"the study types the {wanted:,} queries of MS MARCO's development set, which this book does not carry; give a "
+    number = sum(published_counts().values())
+    if len(queries) == number:
+        return page.prose(f"These are as many queries as the study's {number:,}.")
+    reason = (f"the study types the {number:,} queries of MS MARCO's development set, which this book does not carry; give a "
               "folder with them as the collection and the same table is made of them")
     return Fragment(f"<p>{verdict_badge(NOT_RUN).text} The rules on the study's own queries: {reason}.</p>")

@@ -11,10 +11,9 @@ from helpers.evaluation.significance import Unpaired
 from helpers.pages import claims, page, plots
 from helpers.pages.compare import corrected_p, difference_cell, mean_cell, published_cell, row_verdict, table_value, test_cells
 from helpers.pages.fragments import Fragment, Html, badge
-from helpers.pages.numbers import count, p_value, plain
+from helpers.pages.numbers import count, p_value
 from helpers.stories.answer_type_rules import LABEL, STUDY, TABLE, published_counts, typed
 from helpers.stories.collection import groups_of
-from helpers.stories.wording import unpaired_effect
 from helpers.systems.evaluated import Evaluation, values_of
 from helpers.systems.testbed import Testbed
 
@@ -55,8 +54,8 @@ def by_type_table(systems: Mapping[str, Evaluation], model: str, types: pd.Serie
         rows.append([kind, count(published_counts()[kind]), count(len(group)), published_cell(bm25, bm25),
                      group_cell(base, group), published_cell(printed, bm25), group_cell(encoder, group),
                      badge(word, verdicts.KINDS[word]) if word else "", *test_cells(pairs.get(kind), corrected.get(kind))])
-        for entry, system, said in [(bm25, base, None), (printed, encoder, word)][:1 + known] if group else []:
-            data.append(table_value(entry, MEASURE, system.on(group).mean(MEASURE).mean, system.source, said))
+        for entry, system, judged in [(bm25, base, None), (printed, encoder, word)][:1 + known] if group else []:
+            data.append(table_value(entry, MEASURE, system.on(group).mean(MEASURE).mean, system.source, judged))
     header = ("type", "queries, study", "queries, here", "BM25, published", "BM25, measured", f"{beside}, published",
               f"{model}, measured", "verdict", "encoder less BM25", "p (t, perm.)")
     caption = f"{published.published_name(STUDY)}, table {TABLE}: mean reciprocal rank by answer type"
@@ -122,29 +121,13 @@ def comparisons(systems: Mapping[str, Evaluation], types: pd.Series) -> dict[str
 
 def location_table(systems: Mapping[str, Evaluation], types: pd.Series, styles: pd.Series | None, model: str) -> Fragment:
     """Location against entity for every system, and for one encoder, `model`, within each style of query."""
-    found = {name: (systems[name], test) for name, test in comparisons(systems, types).items()}
+    tested = {name: (systems[name], test) for name, test in comparisons(systems, types).items()}
     if styles is not None:
         for style in dict.fromkeys(styles):
             inside = comparisons({model: systems[model]}, types[styles.loc[types.index] == style])
-            found |= {f"{model}, {style} queries": (systems[model], test) for test in inside.values()}
-    corrected = corrected_p({name: test for name, (_, test) in found.items()})
-    return page.records_table("Questions for a location against questions for an entity, unpaired", (
+            tested |= {f"{model}, {style} queries": (systems[model], test) for test in inside.values()}
+    corrected = corrected_p({name: test for name, (_, test) in tested.items()})
+    return page.records_table("Questions for a location compared with questions for an entity, unpaired", (
         {"system": name, f"{EASY} and {HARD} queries": f"{test.sizes[0]:,} and {test.sizes[1]:,}",
          f"{EASY} less {HARD}": difference_cell(test.difference, system), "p (permutation)": p_value(test.p_permutation),
-         "p (Holm)": p_value(corrected[name])} for name, (system, test) in found.items()), numeric_from=2)
-
-
-def finding(systems: Mapping[str, Evaluation], model: str, types: pd.Series, queries: pd.DataFrame | None,
-            split: str) -> Fragment:
-    """The chapter's last words."""
-    means = systems[model].values[MEASURE].loc[types.index].groupby(types).mean().sort_values()
-    said = [f"{model} answers questions of type {means.index[-1]} best ({plain(means.iloc[-1])}) and those of type "
-            f"{means.index[0]} worst ({plain(means.iloc[0])})."]
-    tests = comparisons({name: systems[name] for name in (model, "BM25")}, types)
-    said += [f"{name}, location less entity: {unpaired_effect(test)}." for name, test in tests.items()]
-    if queries is not None:
-        part = queries[queries["split"] == split]
-        right = (typed(part).to_numpy() == part[LABEL].to_numpy()).mean()
-        said.append(f"The rules give the collection's label to {right:.1%} of the {len(part):,} queries of {split}: a table by "
-                    "the rules' types alone, as in the study, mixes types.")
-    return page.prose(*said)
+         "p (Holm)": p_value(corrected[name])} for name, (system, test) in tested.items()), numeric_from=2)

@@ -12,7 +12,6 @@ from helpers.pages.compare import mean_cell
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain, seconds
 from helpers.reranking.aggregation import aggregate
-from helpers.stories.wording import effect
 from helpers.systems.evaluated import Evaluation, evaluate
 from helpers.systems.reranking_experiment import RerankingExperiment, Scorer
 
@@ -75,14 +74,3 @@ def table(trial: RerankingExperiment, systems: Mapping[int, Evaluation]) -> Frag
          "ceiling (BM25's recall at R)": plain(trial.bed.per_query(run, [f"R@{depth}"]).mean().iloc[0]),
          "windows read a query": count(round(read[depth] / queries)),
          "scoring a query": seconds(spent * read[depth] / len(windows) / queries)} for depth, system in systems.items()])
-
-
-def finding(systems: Mapping[int, Evaluation]) -> Fragment:
-    """The chapter's last words."""
-    most, least, studied = max(systems), min(systems), nearest(systems, STUDIED)
-    ranks = means(systems, "RR@10")
-    return page.prose(
-        f"From R = {least} to R = {most} recall in the top ten changes by "
-        f"{effect(systems[most].against(systems[least], 'R@10'))}, for {plain(most / least, 0)} times the work.",
-        f"From R = {studied} to R = {most} RR@10 changes by {effect(systems[most].against(systems[studied], 'RR@10'))}.",
-        f"The highest RR@10 is {plain(ranks.max())}, at R = {ranks.idxmax()}.")

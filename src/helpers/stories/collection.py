@@ -115,7 +115,7 @@ def tuned_table(systems: Systems, settings: Mapping[str, tuple[float, float]], m
     tests = {name: systems[name].against(systems[first], measure) for name in others}
     corrected = corrected_p(tests)
     effects = {name: f"{signed(d.mean)} {interval(d.low, d.high, sign=True)}" for name in tests for d in [tests[name].difference]}
-    return page.records_table(f"{measure} on the test queries by setting, against the first row", (
+    return page.records_table(f"{measure} on the test queries by setting, compared with the first row", (
         {"setting": name, "k1": f"{settings[name][0]:g}", "b": f"{settings[name][1]:g}",
          measure: plain(system.mean(measure).mean), "effect": effects.get(name, ""),
          "p (permutation, Holm)": p_value(corrected[name]) if name in corrected else ""} for name, system in systems.items()))
@@ -152,16 +152,6 @@ def finding(systems: Systems) -> Fragment:
     text.append(f"The first stage ({first.label}) finds {plain(first.mean('R@20').mean)} of the relevant texts in its top 20 and "
                 f"{plain(first.mean('R@100').mean)} in its top 100: no re-ranker of that many candidates can find more.")
     return page.prose(*text)
-
-
-def group_finding(values: pd.Series, bed: Testbed, label: str) -> Fragment:
-    """Which group of queries BM25 serves best and worst."""
-    groups = groups_of(bed, label)
-    if groups is None:
-        return page.prose("")
-    means = values.groupby(groups).mean()
-    return page.prose(f"BM25 serves *{means.idxmax()}* queries best ({plain(means.max())}) and *{means.idxmin()}* queries worst "
-                      f"({plain(means.min())}).")
 
 
 def by_group(values: pd.DataFrame, bed: Testbed, label: str, caption: str) -> Fragment:

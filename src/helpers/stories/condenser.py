@@ -9,14 +9,13 @@ from helpers.evaluation import published
 from helpers.networks import backbone
 from helpers.pages import page, plots
 from helpers.pages.fragments import Fragment
-from helpers.pages.numbers import count, plain, seconds
+from helpers.pages.numbers import count, seconds
 from helpers.steps import Step
-from helpers.stories.readiness import STUDY, sure_sign
+from helpers.stories.readiness import STUDY
 from helpers.stories.training import curve
-from helpers.stories.wording import joined
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.evaluated import Evaluation, evaluate
-from helpers.systems.starting_points import BACKBONE, CONDENSER, MLM, Pretraining
+from helpers.systems.starting_points import Pretraining
 from helpers.systems.testbed import Testbed
 
 MEASURES = ("RR@10", "R@100")
@@ -25,7 +24,7 @@ TABLE, ROW = "text 5.1", "Condenser pre-training"
 
 def settings_table(pretraining: Pretraining, log: dict[str, Any]) -> Fragment:
     """The pre-training beside the study's."""
-    said = {column: entry.printed for (row, column), entry in published.cells(STUDY, TABLE).items() if row == ROW}
+    printed = {column: entry.printed for (row, column), entry in published.cells(STUDY, TABLE).items() if row == ROW}
     layers = backbone.layers(backbone.resolve(pretraining.backbone))
     early = pretraining.early or layers // 2
     ours = {"backbone layers": layers, "early layers": early, "late layers": layers - early,
@@ -35,13 +34,13 @@ def settings_table(pretraining: Pretraining, log: dict[str, Any]) -> Fragment:
               "parameters in training": "parameters_in_training"}
     ours |= {name: count(log[key]) for name, key in counts.items()}
     return page.records_table("The pre-training, as in the study and here", (
-        {"": name, "published": said.get(name, ""), "this run": value} for name, value in ours.items()))
+        {"": name, "published": printed.get(name, ""), "this run": value} for name, value in ours.items()))
 
 
 def curves(logs: Mapping[str, dict[str, Any]], key: str) -> dict[str, pd.Series]:
     """A held-out quantity over the optimiser steps: `eval_late`, `eval_head` or `eval_right`; without those that have none."""
-    found = {name: curve(log, key) for name, log in logs.items()}
-    return {name: series for name, series in found.items() if len(series) and series.iloc[-1] > 0}
+    by_name = {name: curve(log, key) for name, log in logs.items()}
+    return {name: series for name, series in by_name.items() if len(series) and series.iloc[-1] > 0}
 
 
 def loss_figure(logs: Mapping[str, dict[str, Any]]) -> Fragment:
@@ -58,48 +57,16 @@ def right_figure(logs: Mapping[str, dict[str, Any]]) -> Fragment:
                         "Masked word pieces of held-out texts that the late states guess right.")
 
 
-def head_sentence(logs: Mapping[str, dict[str, Any]]) -> Fragment:
-    """What the losses say of both parts, and of the control."""
-    late, head = (curves(logs, key)[CONDENSER] for key in ("eval_late", "eval_head"))
-    said = [f"At the start a masked piece costs {plain(late.iloc[0], 2)} nats, about as much as a blind guess: the backbone "
-            "comes without an output for words, so it was made new, tied to the table of embeddings.",
-            f"At the end it costs {plain(late.iloc[-1], 2)} from the late states and {plain(head.iloc[-1], 2)} from the head."]
-    if MLM in logs:
-        control = curves(logs, "eval_late")[MLM]
-        said.append(f"Without the head the late states end at {plain(control.iloc[-1], 2)} after as many steps.")
-    return page.prose(*said)
-
-
 def searched(starts: Mapping[str, Step | None], spec: str, bed: Testbed, max_length: int) -> dict[str, Evaluation]:
     """What each starting point finds before any fine-tuning, by its [CLS] states and by their mean, compared by cosines."""
-    found = {}
+    systems = {}
     for start, weights in starts.items():
         for pooling in ("cls", "mean"):
             label = f"{start}, {'[CLS]' if pooling == 'cls' else 'mean'}"
             run = BiEncoder(bed.collection, bed.unit, backbone=spec, pooling=pooling, loss="none", max_length=max_length,
                             start=weights).run(bed, 100)
-            found[label] = evaluate(label, run.value(), bed, MEASURES, run)
-    return found
-
-
-def finding(systems: Mapping[str, Evaluation]) -> Fragment:
-    """Whether the pre-training put texts into [CLS], before any fine-tuning."""
-    measure = MEASURES[1]
-    before, after, control = (systems.get(f"{start}, [CLS]") for start in (BACKBONE, CONDENSER, MLM))
-    if before is None or after is None:
-        return page.prose("These parameters leave out the backbone or Condenser.")
-    told = {name: plain(system.mean(measure).mean) for name, system in systems.items() if name.endswith("[CLS]")}
-    said = ["Before any fine-tuning, this share of the relevant passages is among the first hundred by [CLS] states alone: "
-            + joined([f"{value} ({name.removesuffix(', [CLS]')})" for name, value in told.items()]) + "."]
-    better = sure_sign(after, before, measure) > 0
-    if better and (control is None or sure_sign(after, control, measure) > 0):
-        said.append("The head does what it is made for: it puts the text into [CLS].")
-    elif better:
-        said.append("Condenser is ahead of the backbone, but not of masked words alone: what the head adds cannot be told from "
-                    "what pre-training does by itself.")
-    else:
-        said.append("So small a pre-training did not make the backbone's [CLS] states better vectors.")
-    return page.prose(*said)
+            systems[label] = evaluate(label, run.value(), bed, MEASURES, run)
+    return systems
 
 
 def cost(logs: Mapping[str, Step]) -> Fragment:

@@ -26,7 +26,6 @@ STUDY = "david2020"
 ROWS = {name: checkpoint for checkpoint, name in CHECKPOINTS.items()}  # of table B.1
 MEASURE = "milliseconds_per_query"
 CLAIM = "distilbert-encodes-faster"
-DEVICES = {"cpu": "CPU", "cuda": "GPU"}
 TIME, MEMORY = "milliseconds a step", "peak memory (MB)"
 
 
@@ -168,34 +167,6 @@ def claims_table(measured: Costs) -> Fragment:
     if not isinstance(pair, str) and len(pair[0].values) < 2:
         pair = "needs two rounds at least"
     return claims.judge("cost", {CLAIM: pair})
-
-
-def finding(measured: Costs) -> Fragment:
-    """The chapter's last words, on the first device."""
-    device, names, text = next(iter(measured.time)), set(measured.names), []
-    middle = {name: float(np.median(measured.inference(device, name))) for name in measured.names}
-    if {"BERT", "DistilBERT"} <= names:
-        text.append(f"On this {DEVICES.get(device, device)} a step of BERT takes {speed_text(middle['BERT'])} ms, one of "
-                    f"DistilBERT {speed_text(middle['DistilBERT'])} ms: {plain(middle['BERT'] / middle['DistilBERT'], 2)} times "
-                    "as fast, with half the layers.")
-        text.append("The study sets a step beside BM25's "
-                    f"{published.value(STUDY, 'text 4.4.1', 'BM25', 'time').printed} s a query; here a text of a batch takes "
-                    f"DistilBERT {plain(middle['DistilBERT'] / measured.batch / 1000)} s.")
-    if {"BERT", "ALBERT"} <= names:
-        parameters = measured.parameters("ALBERT") / measured.parameters("BERT")
-        memory = measured.megabytes(device, "ALBERT")["model"] / measured.megabytes(device, "BERT")["model"]
-        text.append(f"ALBERT's layers share their weights: it has {plain(parameters, 2)} of BERT's parameters, takes "
-                    f"{plain(memory, 2)} of its memory and {plain(middle['ALBERT'] / middle['BERT'], 2)} of its time.")
-    if {"BERT/6/384/12", "packaged"} <= names:
-        text.append("The packaged backbone with its trained weights takes "
-                    f"{plain(middle['packaged'] / middle['BERT/6/384/12'], 2)} of the time that random weights in its shape do.")
-    if {"ALBERT", "DistilBERT"} <= names:
-        training = {name: float(np.median(measured.trained(device, name))) for name in measured.names if name in ROWS}
-        fastest = min(training, key=lambda name: training[name])
-        text.append(f"In training, {fastest} is the fastest of the study's models here; the study's figure B.1 names ALBERT. A "
-                    f"step of DistilBERT takes {plain(training['DistilBERT'] / training['ALBERT'], 2)} of the time of one of "
-                    "ALBERT.")
-    return page.prose(*text)
 
 
 def all_steps(measured: Costs) -> dict[str, Step]:

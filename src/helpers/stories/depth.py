@@ -13,7 +13,6 @@ from helpers.pages.numbers import interval, plain, signed
 from helpers.steps import Step
 from helpers.stories import candidates, training
 from helpers.stories.stages import STUDIED, STUDY, backbone_of, exact_match, label, stand_in
-from helpers.stories.wording import effect
 from helpers.systems.evaluated import Evaluation
 from helpers.systems.reranking_experiment import RerankingExperiment, Scorer
 from helpers.systems.testbed import Testbed
@@ -120,29 +119,7 @@ def lead(systems: Reranked, dense: str, baseline: str, depth: int) -> Evaluation
     return systems[dense][depth].less(systems[baseline][depth])
 
 
-def finding(recall: pd.DataFrame, systems: Reranked, dense: str, baseline: str) -> Fragment:
-    """The chapter's last words."""
-    least, most = recall.index.min(), recall.index.max()
-    first, last = recall.loc[least].idxmax(), recall.loc[most].idxmax()
-    text = [f"At depth {least} recall is highest for {label(str(first))} ({plain(recall.loc[least, first])}), at depth {most} "
-            f"for {label(str(last))} ({plain(recall.loc[most, last])})."]
-    if dense not in systems or baseline not in systems:
-        return page.prose(*text)
-    least, most = min(systems[dense]), max(systems[dense])
-    near, far = (effect(systems[dense][depth].against(systems[baseline][depth], MEASURE)) for depth in (least, most))
-    change = lead(systems, dense, baseline, most).against(lead(systems, dense, baseline, least), MEASURE)
-    text += [f"After re-ranking {least} candidates, those of {label(dense)} against those of {label(baseline)} change {MEASURE} "
-             f"by {near}; after {most}, by {far}.",
-             f"From the smallest to the largest depth that difference changes by {effect(change)}."]
-    if rivals := exact_match(list(systems), dense):
-        rival = max(rivals, key=lambda stage: systems[stage][most].mean(MEASURE).mean)
-        text.append(f"At the largest depth the best of the other stages, {label(rival)}, stands at "
-                    f"{plain(systems[rival][most].mean(MEASURE).mean)}, {label(dense)} at "
-                    f"{plain(systems[dense][most].mean(MEASURE).mean)}.")
-    return page.prose(*text)
-
-
 def cost(log: Step, systems: Reranked) -> Fragment:
     """The re-ranker's training, and the scoring of every stage's candidates."""
-    last = {label(stage): found[max(found)] for stage, found in systems.items()}
+    last = {label(stage): by_depth[max(by_depth)] for stage, by_depth in systems.items()}
     return training.cost(dict.fromkeys(last, log), last) if last else page.prose(NOT_RERANKED)

@@ -14,7 +14,6 @@ from helpers.pages.numbers import p_value, plain
 from helpers.reranking.distillation_losses import PARTS
 from helpers.stories.model_size import median_rate, rate
 from helpers.stories.training import STUDY, curve, final
-from helpers.stories.wording import effect
 from helpers.systems.evaluated import Evaluation
 from helpers.systems.reranker import Reranker
 from helpers.systems.student import Student
@@ -58,7 +57,7 @@ def ablation_table(systems: Mapping[str, Evaluation], logs: Mapping[str, dict[st
     corrected = corrected_p(tests)
     return page.records_table("Which of the losses matters? (p corrected by Holm's method)", [
         {"student": name, "evaluation loss": plain(final(logs[name], "eval_loss")), MEASURE: mean_cell(systems[name], MEASURE),
-         **({"against all four losses": difference_cell(tests[name].difference), "p": p_value(corrected[name])}
+         **({"compared with all four losses": difference_cell(tests[name].difference), "p": p_value(corrected[name])}
             if name in tests else {})} for name in names])
 
 
@@ -78,13 +77,3 @@ def part_curves(log: Mapping[str, Any]) -> dict[str, pd.Series]:
     """Each part of the distillation's loss over the optimiser steps, relative to its first value."""
     lines = {NAMES[name]: curve(dict(log), name) for name in PARTS}
     return {name: line / line.iloc[0] for name, line in lines.items() if len(line)}
-
-
-def finding(systems: Mapping[str, Evaluation]) -> Fragment:
-    """The chapter's last words."""
-    changes = {name: effect(systems[DISTILLED].against(systems[name], MEASURE)) for name in (PLAIN, HARD_ONLY, TEACHER, "BM25")}
-    return page.prose(
-        f"Distillation changes the student's RR@10 by {changes[PLAIN]} against the same student trained plainly from the "
-        f"backbone, and by {changes[HARD_ONLY]} against one that also starts from the teacher's layers but sees the judgments "
-        "alone.",
-        f"Against its teacher the distilled student stands at {changes[TEACHER]}, against BM25 at {changes['BM25']}.")

@@ -122,18 +122,14 @@ def counts_table(systems: Mapping[str, Evaluation], bed: Testbed, within: int) -
     return page.records_table(f"Queries with a relevant passage among the first {within}", records)
 
 
-def finding(systems: Mapping[str, Evaluation], encoder: str, shares: pd.DataFrame, bed: Testbed, within: int) -> Fragment:
+def finding(systems: Mapping[str, Evaluation], encoder: str, shares: pd.DataFrame) -> Fragment:
     """The chapter's last words: does the encoder gain where words do not match?"""
     share = shares.set_index("query_id")["share"]
     difference = (systems[encoder].values[MEASURE] - systems[BM25].values[MEASURE]).reindex(share.index).dropna()
-    places = ranks(systems, bed)
-    alone = {name: len(won(places, name, other, within)) for name, other in ((encoder, BM25), (BM25, encoder))}
-    text = [f"The {encoder} against {BM25}: RR@10 {effect(systems[encoder].against(systems[BM25], MEASURE))}.",
-            f"It has a relevant passage first where {BM25} has none among its first {within} for {count(alone[encoder])} "
-            f"queries; the reverse holds for {count(alone[BM25])}."]
-    if share.nunique() > 1 and difference.nunique() > 1:
-        correlation = stats.spearmanr(share[difference.index], difference)
-        text.append(f"Spearman's correlation of that gain with the share of the query that its relevant passage repeats is "
-                    f"{signed(float(correlation.statistic), 2)} (p {p_value(float(correlation.pvalue))}, "
-                    f"{count(len(difference))} queries).")
-    return page.prose(*text)
+    text = f"The {encoder} compared with {BM25}: RR@10 {effect(systems[encoder].against(systems[BM25], MEASURE))}."
+    if share.nunique() == 1 or difference.nunique() == 1:
+        return page.prose(text)
+    correlation = stats.spearmanr(share[difference.index], difference)
+    return page.prose(text, "Spearman's correlation of that gain with the share of the query that its relevant passage repeats "
+                      f"is {signed(float(correlation.statistic), 2)} (p {p_value(float(correlation.pvalue))}, "
+                      f"{count(len(difference))} queries).")

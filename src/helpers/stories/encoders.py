@@ -18,7 +18,6 @@ from helpers.pages.numbers import count, plain, seconds
 from helpers.retrieval.bm25 import K1, B
 from helpers.steps import Step
 from helpers.stories.training import curve
-from helpers.stories.wording import effect
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.evaluated import Evaluation, evaluate, over_seeds
 from helpers.systems.testbed import Testbed
@@ -162,20 +161,6 @@ def ranges(values: Mapping[str, float]) -> dict[str, tuple[str, str, str]]:
     by_encoder = {str(encoder): own.droplevel(0) for encoder, own in series.groupby(level=0, sort=False)}
     return {encoder: (f"{own.idxmax()} {plain(own.max())}", f"{own.idxmin()} {plain(own.min())}", plain(own.max() - own.min()))
             for encoder, own in by_encoder.items()}
-
-
-def finding(before: Mapping[str, Evaluation], after: Mapping[str, Evaluation], bm25: Evaluation) -> Fragment:
-    """The chapter's last words."""
-    text = []
-    for kind, systems in (("trained encoders", after), ("zero-shot ones", before)):
-        best = max(systems, key=lambda name: systems[name].mean(MEASURE).mean)
-        text.append(f"Of the {kind} {best} ranks best, with {plain(systems[best].mean(MEASURE).mean)}; against BM25: "
-                    f"{effect(systems[best].against(bm25, MEASURE))}.")
-    change = {name: mean - means(before)[name] for name, mean in means(after).items()}
-    largest = max(change, key=lambda name: change[name])
-    return page.prose(
-        *text, f"The training raises {sum(gain > 0 for gain in change.values())} of {len(change)} models; the most favourable "
-        f"change is that of {largest}: {effect(after[largest].against(before[largest], MEASURE))}.")
 
 
 def seconds_before(*steps: Step) -> dict[str, str]:

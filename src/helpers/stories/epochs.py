@@ -2,14 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from helpers.pages import claims, page
 from helpers.pages.compare import measured
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain
-from helpers.stories.training import final
-from helpers.stories.wording import effect
 from helpers.systems.evaluated import Evaluation
 from helpers.systems.reranker import Reranker
 from helpers.systems.reranking_experiment import RerankingExperiment
@@ -57,22 +54,3 @@ def stopping_table(systems: Mapping[Reranker, tuple[Evaluation, Evaluation]]) ->
             for model, pair in systems.items() for log in [model.log.value()]]
     header = ("training", "steps", "would stop at", "lowest loss at", "in epochs", "RR@10 at the end", "RR@10 if stopped")
     return page.show_table(f"Early stopping in the trainings of {next(iter(systems)).epochs} epochs", header, rows)
-
-
-def finding(systems: Mapping[str, Evaluation], logs: Mapping[str, dict[str, Any]]) -> Fragment:
-    """The chapter's last words."""
-    short, long = ends(systems)
-    loss, later_loss = (final(logs[name], "loss") for name in (short, long))
-    held_out, later_held_out = (final(logs[name], "eval_loss") for name in (short, long))
-    return page.prose(
-        f"Going from {short} to {long} epochs changes RR@10 by {effect(systems[long].against(systems[short], 'RR@10'))}.",
-        f"The training loss {went(loss, later_loss)}; the evaluation loss {went(held_out, later_held_out)}, so that by the loss "
-        f"the longer training {'overfits' if later_held_out > held_out else 'does not overfit'}.",
-        f"Early stopping changes RR@10 by {effect(systems[STOPPED].against(systems[long], 'RR@10'))} against the whole of the "
-        "longer training.")
-
-
-def went(before: float, after: float) -> str:
-    """`rises from 0.1 to 0.2`."""
-    verb = "rises" if after > before else "falls" if after < before else "goes"
-    return f"{verb} from {plain(before)} to {plain(after)}"

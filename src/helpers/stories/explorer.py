@@ -35,41 +35,41 @@ def systems(trial: RerankingExperiment, reranker: Scorer, encoder: BiEncoder, ke
 
 def labels(bed: Testbed) -> pd.DataFrame:
     """What queries are filtered by: the collection's answer types, or those by the rules, and its styles if it has any."""
-    frame, found = bed.query_frame, {}
-    found["answer type"] = frame["answer_type"] if "answer_type" in frame else [
+    frame, columns = bed.query_frame, {}
+    columns["answer type"] = frame["answer_type"] if "answer_type" in frame else [
         answer_type(text) or UNTYPED for text in frame["text"]]
     if "style" in frame:
-        found["style"] = frame["style"]
-    return pd.DataFrame(found, index=frame.index)
+        columns["style"] = frame["style"]
+    return pd.DataFrame(columns, index=frame.index)
 
 
-def data(bed: Testbed, found: Mapping[str, Evaluation], depth: int, whole: int) -> dict[str, Any]:
+def data(bed: Testbed, systems: Mapping[str, Evaluation], depth: int, whole: int) -> dict[str, Any]:
     """What the page shows; see `explorer.collect`."""
-    return collected.collect(bed, found, labels(bed), depth, whole)
+    return collected.collect(bed, systems, labels(bed), depth, whole)
 
 
-def show(content: Mapping[str, Any], found: Mapping[str, Evaluation]) -> Fragment:
+def show(content: Mapping[str, Any], systems: Mapping[str, Evaluation]) -> Fragment:
     """The explorer: its data written beside the book's static files, and the place where the page builds it.
 
     What the systems were computed from names the file, so that a variant has its own.
     """
-    sources = [system.source.key for system in found.values()]
+    sources = [system.source.key for system in systems.values()]
     address, size = collected.write(content, recipe.sha256(recipe.canonical([sources, content["depth"], content["whole"]]))[:10])
-    scripts = "".join(f'<script defer src="{escape(each)}"></script>' for each in (
+    scripts = "".join(f'<script defer src="{escape(script)}"></script>' for script in (
         address, f"{ASSETS}/explorer_bm25.js", f"{ASSETS}/explorer.js"))
-    said = "The explorer needs JavaScript. Some of its queries stand further below as plain tables."
+    notice = "The explorer needs JavaScript. Some of its queries stand further below as plain tables."
     return Fragment(f'<link rel="stylesheet" href="{ASSETS}/explorer.css"><div id="nr-explorer" data-bytes="{size}">'
-                    f"<noscript><p>{said}</p></noscript></div>{scripts}")
+                    f"<noscript><p>{notice}</p></noscript></div>{scripts}")
 
 
 def scope(content: Mapping[str, Any]) -> Fragment:
     """How much there is to explore."""
-    said = (f"{count(len(content['queries']))} test queries, the first {count(content['depth'])} passages of each ranking, "
-            f"{count(len(content['passages']))} passages.")
+    summary = (f"{count(len(content['queries']))} test queries, the first {count(content['depth'])} passages of each ranking, "
+               f"{count(len(content['passages']))} passages.")
     own = ("That is the whole collection: a query of your own is ranked by BM25 in the browser." if content["whole"] else
            "Those are the passages that some ranking shows; the collection is too large to search it in the browser.")
     size = len(collected.as_script(content)) / 2**20
-    return page.prose(said, own, f"The data of the page has {plain(size, 1)} MiB.")
+    return page.prose(summary, own, f"The data of the page has {plain(size, 1)} MiB.")
 
 
 def examples(content: Mapping[str, Any], shown: int) -> Fragment:
@@ -142,16 +142,3 @@ def by_label(content: Mapping[str, Any]) -> Fragment:
 def link(text: str, shown: Mapping[str, str]) -> str:
     """A link to the explorer, which then shows what the names and values of its address say."""
     return f'<a href="#nr-explorer" data-explore="{escape(urlencode(shown))}">{escape(text)}</a>'
-
-
-def finding(content: Mapping[str, Any]) -> Fragment:
-    """The chapter's last words: how often which ranking is the better one."""
-    queries, depth, known = by_outcome(content), count(content["depth"]), count(content["systems"][0][1])
-    missed = queries[f"{FIRST} missed it"]
-    found = sum(reciprocal(content, query, THIRD) > 0 for query in missed)
-    return page.prose(
-        *(f"Within the first {depth} passages {name} places the answer to {count(len(queries[f'{name} helped']))} queries higher "
-          f"than {FIRST} and that to {count(len(queries[f'{name} hurt']))} lower." for name in (SECOND, THIRD)),
-        f"{FIRST} has no answer to {count(len(missed))} queries among its first {known} passages, so no re-ranking can show one; "
-        f"{THIRD} shows it for {count(found)} of them.",
-        f"No ranking shows an answer to {count(len(queries['no ranking shows it']))} queries.")

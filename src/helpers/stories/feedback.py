@@ -12,7 +12,6 @@ from helpers.pages.numbers import interval, plain, signed
 from helpers.retrieval.feedback import bo1_queries, rm3_run
 from helpers.retrieval.lucene import first_words_index
 from helpers.stories.alarfaj import BERT, BM25, FULL, JUST, MEASURES, PASSAGE, Settings
-from helpers.stories.wording import effect
 from helpers.systems.evaluated import Evaluation, evaluate
 from helpers.systems.pipeline import Pipeline
 from helpers.systems.testbed import Testbed
@@ -54,19 +53,19 @@ def claims_table(systems: Mapping[str, Evaluation]) -> Fragment:
 
 def classical_table(systems: Mapping[str, Evaluation]) -> Fragment:
     """Feedback without a neural model."""
-    return compare.differences_table("Feedback for BM25 alone", {f"{name} against {BM25}": (systems[name], systems[BM25])
+    return compare.differences_table("Feedback for BM25 alone", {f"{name} and {BM25}": (systems[name], systems[BM25])
                                                                  for name in (BO1, RM3)}, MEASURE)
 
 
 def explanations_table(systems: Mapping[str, Evaluation]) -> Fragment:
     """The study's two explanations, each as comparisons that differ in nothing else."""
-    pairs = {"terms outside the window: full index, only terms in the window, against all": (INSIDE, FULL),
-             "terms outside the window: passage index against full index": (PASSAGE, FULL),
-             "new candidates: full index, old candidates ranked again, against retrieved again": (JUST_FULL, FULL),
-             "bag of words: whole words against stems": (WORDS, PASSAGE),
-             "bag of words: a sentence against words": (SENTENCE, WORDS),
-             "reading the expansion at all: the query as asked against the expanded one": (ASKED, PASSAGE)}
-    compared = {said: (systems[first], systems[second]) for said, (first, second) in pairs.items()}
+    pairs = {"terms outside the window: full index, terms in the window alone and all terms": (INSIDE, FULL),
+             "terms outside the window: passage index and full index": (PASSAGE, FULL),
+             "new candidates: full index, old candidates ranked again and candidates retrieved again": (JUST_FULL, FULL),
+             "bag of words: whole words and stems": (WORDS, PASSAGE),
+             "bag of words: a sentence and words": (SENTENCE, WORDS),
+             "reading the expansion at all: the query as asked and the expanded one": (ASKED, PASSAGE)}
+    compared = {name: (systems[first], systems[second]) for name, (first, second) in pairs.items()}
     return compare.differences_table("Two explanations put to the test", compared, MEASURE)
 
 
@@ -122,16 +121,3 @@ def moves_table(bed: Testbed, settings: Settings, systems: Mapping[str, Evaluati
     rows = [[texts[str(query)], signed(value), " ".join(terms.get(query, []))] for query, value in chosen.items()]
     caption = f"The largest gains and losses in {MEASURE} by feedback (PI)"
     return page.show_table(caption, ("query", "change", "terms added"), rows, numeric_from=9)
-
-
-def finding(systems: Mapping[str, Evaluation], shares: Mapping[str, pd.Series]) -> Fragment:
-    """The chapter's last words."""
-    full = shares["full index"]
-    changes = {name: effect(systems[name].against(systems[BERT], MEASURE)) for name in (FULL, PASSAGE, JUST, ASKED)}
-    return page.prose(
-        f"For BM25 alone Bo1 changes nDCG@10 by {effect(systems[BO1].against(systems[BM25], MEASURE))}.",
-        f"For the BERT pipeline feedback from the full index changes it by {changes[FULL]}, from the passage index by "
-        f"{changes[PASSAGE]}, and ranking the old candidates again by {changes[JUST]}.",
-        "" if full.empty else
-        f"Of the terms from the full index a share of {plain(float(full.mean()))} stands in a trusted document's first words.",
-        f"When BERT reads the query as it was asked, and only the retrieval is expanded, the change is {changes[ASKED]}.")

@@ -83,13 +83,6 @@ def cost(tasks: Mapping[str, tuple[SearchTask, Mapping[str, Step | None]]], size
         for name, start, log in logs), numeric_from=2)
 
 
-def finding(questions: Systems, web: Systems, names: Mapping[int, str], web_names: Mapping[int, str]) -> Fragment:
-    """Where the gap stands in both tasks."""
-    return page.prose(f"Open QA: {readiness.gap_sentence(questions, names, HITS[0])}",
-                      f"Web search: {readiness.gap_sentence(web, web_names, RANK[0])}",
-                      readiness.gap_sentence(web, web_names, RANK[0], CONTINUED))
-
-
 def claims_table(questions: Systems, web: Systems, sizes: Sequence[int], backbone: str, bm25: Evaluation,
                  web_bm25: Evaluation) -> Fragment:
     """The verdicts on the study's claims about search; masked words alone are the control of what the head adds.
@@ -105,7 +98,7 @@ def claims_table(questions: Systems, web: Systems, sizes: Sequence[int], backbon
             controls[name] = (systems[CONDENSER, last], systems[MLM, last])
     if {(BACKBONE, last), (CONDENSER, last)} <= set(questions):
         small, *larger = (questions[CONDENSER, size].less(questions[BACKBONE, size]) for size in sizes)
-        pairs["condenser-helps-most-with-little-data"] = dict(zip(("full", "middle"), ((small, each) for each in larger[::-1]),
+        pairs["condenser-helps-most-with-little-data"] = dict(zip(("full", "middle"), ((small, other) for other in larger[::-1]),
                                                                   strict=False))
     if {(CONDENSER, last), (CONTINUED, last)} <= set(web):
         pairs["continued-pretraining-adds-to-condenser"] = (web[CONTINUED, last], web[CONDENSER, last])

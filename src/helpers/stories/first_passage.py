@@ -13,7 +13,6 @@ from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, interval, p_value, plain, signed
 from helpers.reranking.aggregation import reranked
 from helpers.stories.alarfaj import BM25, Settings
-from helpers.stories.wording import effect
 from helpers.systems.evaluated import Evaluation, evaluate, values_of
 from helpers.systems.testbed import Testbed
 
@@ -48,7 +47,7 @@ def differences(systems: Mapping[str, Evaluation], first_tokens: Sequence[int]) 
     """Every way of reading against the first passage."""
     base = first(max(first_tokens))
     pairs = {name: (systems[name], systems[base]) for name in systems if name != base}
-    return compare.differences_table(f"Against {base}", pairs, "RR@10")
+    return compare.differences_table(f"Compared with {base}", pairs, "RR@10")
 
 
 def places(bed: Testbed) -> pd.Series | None:
@@ -110,15 +109,12 @@ def correlation(shares: pd.Series, values: pd.Series) -> tuple[float, float] | N
     return float(result.statistic), float(result.pvalue)
 
 
-def finding(systems: Mapping[str, Evaluation], shares: pd.Series | None, first_tokens: Sequence[int]) -> Fragment:
-    """The chapter's last words."""
-    base = systems[first(max(first_tokens))]
-    text = [f"Against {base.label}, Longformer on the whole document stands at {effect(systems[LONG].against(base, 'RR@10'))} in "
-            f"RR@10, the best window at {effect(systems[MAX].against(base, 'RR@10'))}."]
-    if shares is not None:
-        place, p = mean_interval(shares), permutation_p(shares.to_numpy() - EVEN)
-        text.append(f"The middle of the answer stands, on average, at a share of {plain(place.mean)} "
-                    f"{interval(place.low, place.high)} of its document; spread evenly it would stand at {plain(EVEN)} "
-                    f"(permutation p {p_value(p)}). For a share of {plain(float(np.mean(shares < EVEN)))} of the queries it is "
-                    "in the first half.")
-    return page.prose(*text)
+def finding(shares: pd.Series | None) -> Fragment:
+    """The chapter's last words: where answers are."""
+    if shares is None:
+        return page.prose("Where the answers are cannot be tested here.")
+    place, p = mean_interval(shares), permutation_p(shares.to_numpy() - EVEN)
+    return page.prose(
+        f"The middle of the answer is, on average, at a share of {plain(place.mean)} {interval(place.low, place.high)} of its "
+        f"document; spread evenly it would be at {plain(EVEN)} (permutation p {p_value(p)}). For a share of "
+        f"{plain(float(np.mean(shares < EVEN)))} of the queries it is in the first half.")

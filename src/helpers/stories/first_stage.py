@@ -17,7 +17,6 @@ from helpers.steps import Step
 from helpers.stories.model_size import rounds_cell
 from helpers.stories.repbert import ROWS, TABLE
 from helpers.stories.stages import IMPROVED, STUDY, label, recall_of
-from helpers.stories.wording import effect
 from helpers.systems.evaluated import Evaluation
 from helpers.systems.first_stages import FirstStages
 from helpers.systems.testbed import Testbed
@@ -43,10 +42,10 @@ def sizes(recipes: FirstStages, names: Sequence[str], bed: Testbed) -> dict[str,
 
 def table(systems: Mapping[str, Evaluation], latency: Step | None, sizes: Mapping[str, Step]) -> Fragment:
     """Every stage: effectiveness, latency beside the study's, and the room that its index takes."""
-    said = published.column(STUDY, TABLE, LATENCY)
+    latencies = published.column(STUDY, TABLE, LATENCY)
     times, data, records = timings(latency), [], []
     for name, system in systems.items():
-        known = said.get(ROWS.get(name, ""))
+        known = latencies.get(ROWS.get(name, ""))
         record = {"first stage": system.label,
                   **{measure: mean_cell(system, measure) for measure in ("RR@10", recall_of(system))},
                   "ms/query, published": known.printed if known else "", "ms/query, here": "", "of which": "", "index": ""}
@@ -72,9 +71,9 @@ def figure(systems: Mapping[str, Evaluation], latency: Step | None) -> Fragment:
     times = timings(latency)
     if not times:
         return page.prose("Published runs cannot be timed.")
-    found = pd.DataFrame({"milliseconds per query": [float(np.median(per_query(spent))) for spent in times.values()],
-                          "RR@10": [systems[name].mean("RR@10").mean for name in times]}, index=[label(name) for name in times])
-    return plots.points(found, "milliseconds per query", "RR@10", "Effectiveness against latency.")
+    points = pd.DataFrame({"milliseconds per query": [float(np.median(per_query(spent))) for spent in times.values()],
+                           "RR@10": [systems[name].mean("RR@10").mean for name in times]}, index=[label(name) for name in times])
+    return plots.points(points, "milliseconds per query", "RR@10", "Effectiveness and latency.")
 
 
 def baseline(systems: Mapping[str, Evaluation]) -> str:
@@ -106,26 +105,12 @@ def weights_table(recipes: FirstStages, bed: Testbed, systems: Mapping[str, Eval
     best = bed.qrels.sort_values("relevance", ascending=False, kind="stable").drop_duplicates("query_id").set_index("query_id")
     documents = {query: str(best.loc[query, "doc_id"]) for query in chosen}
     heavy = top_weighted_terms(recipes.deepct.weights(bed), sorted(set(documents.values())), words)
-    found, texts = heavy.value(), Texts(bed.store.value())
+    heaviest, texts = heavy.value(), Texts(bed.store.value())
     questions = bed.query_frame.set_index("query_id")["text"]
     rows = []
     for query, doc_id in documents.items():
-        weights = found[found["doc_id"] == doc_id]
-        said = ", ".join(f"{word} {weight:.2f}" for word, weight in zip(weights["word"], weights["weight"], strict=True))
-        rows.append([questions[query], texts[doc_id].title or doc_id, linked(said, heavy), signed(change[query], 2)])
+        weights = heaviest[heaviest["doc_id"] == doc_id]
+        listed = ", ".join(f"{word} {weight:.2f}" for word, weight in zip(weights["word"], weights["weight"], strict=True))
+        rows.append([questions[query], texts[doc_id].title or doc_id, linked(listed, heavy), signed(change[query], 2)])
     return page.show_table("Words of largest weight in relevant passages, for the queries that DeepCT moves most",
-                           ("query", "relevant passage", "heaviest words", "RR@10 against BM25"), rows, numeric_from=3)
-
-
-def finding(systems: Mapping[str, Evaluation]) -> Fragment:
-    """The chapter's last words."""
-    sentences = [f"{system.label} against BM25: RR@10 {effect(system.against(systems['bm25'], 'RR@10'))}."
-                 for name, system in systems.items() if name != "bm25"] if "bm25" in systems else []
-    improved = [name for name in IMPROVED if name in systems]
-    if improved and "repbert" in systems:
-        rival = max(improved, key=lambda name: systems[name].mean("RR@10").mean)
-        recall = recall_of(systems["repbert"])
-        sentences.append(f"RepBERT against {label(rival)}: RR@10 {effect(systems['repbert'].against(systems[rival], 'RR@10'))}, "
-                         f"{recall} {effect(systems['repbert'].against(systems[rival], recall))}.")
-    best = max(systems.values(), key=lambda system: system.mean("RR@10").mean)
-    return page.prose(*sentences, f"The highest RR@10 is that of {best.label}, {plain(best.mean('RR@10').mean)}.")
+                           ("query", "relevant passage", "heaviest words", "RR@10 less BM25's"), rows, numeric_from=3)

@@ -64,14 +64,14 @@ def tuning_bed(collection: str, unit: str, split: str, queries: int, names: Sequ
 def fuse(runs: Mapping[str, Step], bed: Testbed, depth: int, weight_of: Mapping[tuple[str, str], float], measure: str) -> Fused:
     """Every pair of stages, fused in every way."""
     names = list(dict.fromkeys([measure, *measures_at(depth), f"R@{2 * depth}"]))
-    found: dict[str, dict[tuple[str, str], Evaluation]] = {method: {} for method in (FIRST, SECOND, RRF, SUM, UNCUT)}
+    systems: dict[str, dict[tuple[str, str], Evaluation]] = {method: {} for method in (FIRST, SECOND, RRF, SUM, UNCUT)}
     for (a, b), weight in weight_of.items():
         step = fusions(runs[a], runs[b], bed.query_step, bed.qrels_step, bed.min_relevance, names, weight, depth)
         table = step.value()
-        for method in found:
+        for method in systems:
             values = table[table["method"] == method].set_index("query_id")[names].loc[bed.judged]
             both = f"{label(a)} + {label(b)}"
-            found[method][a, b] = Evaluation(both, pd.DataFrame(), values, step, name=f"{both}, {method}")
-    turned = {(b, a): system for (a, b), system in found[SECOND].items()}
-    return Fused(evaluations(runs, bed, depth, measure), {**found[FIRST], **turned}, found[RRF], found[SUM], found[UNCUT],
+            systems[method][a, b] = Evaluation(both, pd.DataFrame(), values, step, name=f"{both}, {method}")
+    turned = {(b, a): system for (a, b), system in systems[SECOND].items()}
+    return Fused(evaluations(runs, bed, depth, measure), {**systems[FIRST], **turned}, systems[RRF], systems[SUM], systems[UNCUT],
                  weight_of, measure)

@@ -13,7 +13,6 @@ from helpers.retrieval.fusion import RRF, SUM
 from helpers.stories.depth import percent, printed
 from helpers.stories.fused import Fused
 from helpers.stories.stages import IMPROVED, STUDIED, STUDIED_DEPTH, STUDY, backbone_of, exact_match, label, recall_of, stand_in
-from helpers.stories.wording import effect
 from helpers.systems.evaluated import Evaluation
 
 TABLES = {"3": "RR@10", "4": "R@1000"}  # the study's measures
@@ -35,20 +34,20 @@ def matrix(fused: Fused, table: str, measure: str = "") -> Fragment:
         cells = []
         for b in names:
             system = base if a == b else fused.merged[a, b]
-            mean, said = system.mean(measure).mean, published_value(table, a, b) if comparable or table == RECALL else None
+            mean, entry = system.mean(measure).mean, published_value(table, a, b) if comparable or table == RECALL else None
             mark = "†" if corrected.get((a, b), 1.0) < verdicts.ALPHA else ""
             change = "" if a == b else f" ({percent(mean, base.mean(measure).mean)})"
             shown = measured(plain(mean) + mark + change, system)
-            cells.append(with_interval(shown, f"study {printed(said, 'change')}") if said else shown)
-            if said is not None:
-                verdict = row_verdict(said, published_value(table, a, a), tests.get((a, b)), corrected.get((a, b)))
+            cells.append(with_interval(shown, f"study {printed(entry, 'change')}") if entry else shown)
+            if entry is not None:
+                verdict = row_verdict(entry, published_value(table, a, a), tests.get((a, b)), corrected.get((a, b)))
                 word = None if verdict is None else verdict.verdict if comparable else verdicts.INCOMPARABLE
-                data.append(table_value(said, measure, mean, system.source, word))
+                data.append(table_value(entry, measure, mean, system.source, word))
         rows.append([label(a), *cells])
     below = ("and the study's value below" if comparable else f"and the study's {TABLES[table]} below, not comparable"
              if table == RECALL else f"in place of the study's {TABLES[table]}")
     caption = (f"{published.published_name(STUDY)}, table {table}: {measure} of the alternating merge, the row's list first; its "
-               f"change against the row's stage alone († p < 0.05 after Holm's correction) {below}")
+               f"change from the row's stage alone († p < 0.05 after Holm's correction) {below}")
     return page.show_table(caption, ("first", *(f"+ {label(b)}" for b in names)), rows, values=data)
 
 
@@ -136,28 +135,3 @@ def claims_table(fused: Fused, dense: str, baseline: str, backbone: str, depth: 
         apart[RAISES] = "" if depth == STUDIED_DEPTH else f"recall in lists of {depth}, not {STUDIED_DEPTH:,}"
     return claims.judge("fusion", pairs, backbone=backbone_of(dense, backbone), controls=controls,
                         incomparable={**apart, **stand_in(dense, pairs)}, measures={RAISES: f"R@{depth}"})
-
-
-def finding(fused: Fused, tests: Mapping[Any, tuple[Paired, float]]) -> Fragment:
-    """The chapter's last words: is the simple merge good enough?
-
-    Args:
-        fused: all fusions.
-        tests: `against_merge` in the measure of rank.
-    """
-    if not fused.ranks:
-        return page.prose("One first stage alone has nothing to be merged with.")
-    names, text = {RRF: "reciprocal rank fusion", SUM: "the weighted sum"}, []
-    for method, said in names.items():
-        sure = [test.difference.mean for (_, name), (test, p) in tests.items() if name == method and p < verdicts.ALPHA]
-        text.append(f"Against the merge in its better order, {said} has a significantly higher {fused.measure} for "
-                    f"{sum(d > 0 for d in sure)} of {len(fused.ranks)} pairs and a significantly lower one for "
-                    f"{sum(d < 0 for d in sure)} (Holm's correction).")
-    kinds = [(f"merged, {label(pair[0])} first", pair, system) for pair, system in fused.merged.items()]
-    kinds += [(f"by {names[name]}", pair, system) for name, systems in others(fused).items() for pair, system in systems.items()]
-    how, pair, best = max(kinds, key=lambda kind: kind[2].mean(fused.measure).mean)
-    single = max(fused.alone.values(), key=lambda system: system.mean(fused.measure).mean)
-    text.append(f"The highest {fused.measure} of all is that of {label(pair[0])} with {label(pair[1])}, {how}: "
-                f"{plain(best.mean(fused.measure).mean)}; against the best stage alone, {single.label}, that is "
-                f"{effect(best.against(single, fused.measure))}, p not corrected for having been picked.")
-    return page.prose(*text)

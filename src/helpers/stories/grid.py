@@ -65,15 +65,9 @@ def finding(table: pd.DataFrame, systems: Mapping[str, Evaluation]) -> Fragment:
     by_loss, by_rank, correlation = str(loss.idxmin()), str(ranking.idxmax()), stats.spearmanr(loss, ranking)
     place = 1 + int((ranking > ranking[by_loss]).sum())
     return page.prose(
-        f"The lowest evaluation loss is that of the setting ({by_loss}); it ranks {ordinal(place)} of {len(table)} by RR@10.",
+        f"The lowest evaluation loss is that of the setting ({by_loss}); by RR@10 it is number {place} of {len(table)}.",
         f"The setting that ranks best is the same one ({plain(ranking.max())})." if place == 1 else
         f"The setting that ranks best is ({by_rank}); choosing by the loss instead changes it by "
         f"{effect(systems[by_loss].against(systems[by_rank], 'RR@10'))}, p not corrected for the choice of the best.",
         f"Over the grid, Spearman's correlation of loss and RR@10 is {signed(float(correlation.statistic), 2)} "
         f"(p {p_value(float(correlation.pvalue))}); a perfect guide would have a correlation of −1.")
-
-
-def ordinal(place: int) -> str:
-    """`1st`, `2nd`, `3rd`, `11th`."""
-    suffix = "th" if place % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(place % 10, "th")
-    return f"{place}{suffix}"

@@ -46,13 +46,13 @@ def is_linear(points: Sequence[Mapping[str, Any]]) -> bool:
     return abs(slope(points, "seconds") - 1) <= LINEAR and not slope(points, "megabytes") > 1 + LINEAR
 
 
-def growth_plot(found: Measurements) -> Fragment:
+def growth_plot(measurements: Measurements) -> Fragment:
     """Time and memory over size, both axes logarithmic, beside the line of exact proportion."""
-    section = found.section("growth")
+    section = measurements.section("growth")
     if section is None:
         return page.prose()
     figure, panels = figures.new(columns=2, width=8.0, height=3.8)
-    said = []
+    sizes = []
     for axis, (value, label) in zip(panels, VALUES.items(), strict=True):
         tops = []
         for number, (name, points) in enumerate(section["axes"].items()):
@@ -60,18 +60,18 @@ def growth_plot(found: Measurements) -> Fragment:
             line, = axis.plot(times, values, marker="osD"[number], label=name)
             told = [f"{name}, {p['size']:,}: {speed_text(v)} {label}" for p, v in zip(points, values, strict=True)]
             figures.hover(line, told)
-            said += told
+            sizes += told
             tops.append((times[-1], values[-1]))
         longest, highest = max(tops)
         axis.plot([1, longest], [highest / longest, highest], color="0.5", ls=":", lw=1.5, label="in proportion")
         axis.set(xlabel="times as many", ylabel=label, xscale="log", yscale="log")
     panels[0].legend()
-    return figures.show(figure, f"Growth. {'; '.join(said)}.", "Time and memory as queries, documents or candidates grow.")
+    return figures.show(figure, f"Growth. {'; '.join(sizes)}.", "Time and memory as queries, documents or candidates grow.")
 
 
-def growth_table(found: Measurements) -> Fragment:
+def growth_table(measurements: Measurements) -> Fragment:
     """Times, memory and exponents of growth."""
-    section = found.section("growth")
+    section = measurements.section("growth")
     if section is None:
         return page.prose(f"Growth: {NOT_YET}.")
     return page.records_table("Growth: an exponent of one is exact proportion; time may be a tenth off, memory a tenth above", (
@@ -90,9 +90,9 @@ def is_flat(points: Sequence[Mapping[str, float]]) -> bool:
     return largest["megabytes"] <= (1 + LINEAR) * smaller["megabytes"]
 
 
-def streaming_table(found: Measurements) -> Fragment:
+def streaming_table(measurements: Measurements) -> Fragment:
     """Peak memory of every step on collections of several sizes, and the time on the largest."""
-    section = found.section("stream")
+    section = measurements.section("stream")
     if section is None:
         return page.prose(f"Streaming: {NOT_YET}.")
     stages = section["stages"]
@@ -122,13 +122,3 @@ def padding_table(step: Step) -> Fragment:
         "read for each", ({"batches": name, "tokens read": count(round(counted[key])),
                            "for each real one": linked(plain(shares[key]), step), "goal": met.get(key, "")}
                           for key, name in BATCHES.items()))
-
-
-def padding_text(step: Step) -> Fragment:
-    """The same in words."""
-    counted = step.value()
-    grouped, at_random, unrounded = (plain(counted[key] / counted["real"]) for key in ("grouped", "random", "unrounded"))
-    return page.prose(f"A training here reads {grouped} tokens for each real one, and would read {unrounded} if the length of a "
-                      "batch were not rounded up to a multiple of eight, as tensor cores like it: the recorded trainings were "
-                      f"made so. In random order it would read {at_random}. "
-                      "BERT scores texts that are packed, so that there is no padding at all.")

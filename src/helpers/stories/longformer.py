@@ -16,7 +16,6 @@ from helpers.pages.compare import mean_cell, with_interval
 from helpers.pages.fragments import Fragment, Html
 from helpers.pages.numbers import count, interval, plain, seconds
 from helpers.stories.alarfaj import BERT, BM25, Settings, row
-from helpers.stories.wording import effect
 from helpers.systems.evaluated import Evaluation
 from helpers.systems.pipeline import Pipeline
 from helpers.systems.testbed import Testbed
@@ -100,22 +99,3 @@ def scoring_table(systems: Mapping[str, Evaluation]) -> Fragment:
         spent = [seconds(part["seconds"]) for part in inputs if "window_scores" in part["step"] and "seconds" in part]
         rows.append({"system": name, "nDCG@10": mean_cell(system, "nDCG@10"), "scoring": spent[0] if spent else ""})
     return page.records_table("Effectiveness, and the time that scoring all candidates took", rows)
-
-
-def finding(systems: Mapping[str, Evaluation], lengths: Mapping[int, int], cost: Cost) -> Fragment:
-    """The chapter's last words."""
-    least, most = min(lengths.values()), max(lengths.values())
-    leads = {name: effect(systems[row(most)].against(systems[name], "nDCG@10")) for name in (BM25, BERT, row(least))}
-    return page.prose(
-        "" if most == least else f"From {count(least)} to {count(most)} tokens nDCG@10 changes by {leads[row(least)]}.",
-        f"Against BM25 the longest stands at {leads[BM25]}, against BERT on the first tokens at {leads[BERT]}.",
-        faster_from(cost))
-
-
-def faster_from(cost: Cost) -> str:
-    """From which of the timed lengths on Longformer's attention is the faster one, in words."""
-    times = medians(cost)
-    slower = times.index[times.iloc[:, 0] >= times.iloc[:, 1]]
-    faster = times.index[times.index > slower.max()] if len(slower) else times.index
-    return ("At the longest input that was timed full attention is still the faster one." if faster.empty else
-            f"In this timing Longformer's attention is faster than full attention from {count(faster[0])} tokens on.")

@@ -7,7 +7,6 @@ import pandas as pd
 
 from helpers.data.texts import Texts
 from helpers.evaluation.significance import Paired
-from helpers.evaluation.verdicts import ALPHA
 from helpers.pages import claims, page
 from helpers.pages.compare import corrected_p, difference_cell, mean_cell
 from helpers.pages.fragments import Fragment
@@ -39,22 +38,22 @@ def factors(runs: Mapping[str, Step], reference: Step, depths: Sequence[int]) ->
     return {stage: consistency(run, reference, sorted(depths)) for stage, run in runs.items()}
 
 
-def curves(found: Mapping[str, Step]) -> dict[str, pd.Series]:
+def curves(steps: Mapping[str, Step]) -> dict[str, pd.Series]:
     """The mean factor by depth, a line for each stage."""
-    return {label(stage): means(step.value()) for stage, step in found.items()}
+    return {label(stage): means(step.value()) for stage, step in steps.items()}
 
 
-def systems_at(found: Mapping[str, Step], depth: int) -> dict[str, Evaluation]:
+def systems_at(steps: Mapping[str, Step], depth: int) -> dict[str, Evaluation]:
     """The factors at a depth as evaluations, on the queries for which every stage has documents."""
-    values = {stage: consistency_at_depth(step.value(), depth) for stage, step in found.items()}
-    shared = [query for query in next(iter(values.values())).index if all(query in each.index for each in values.values())]
-    return {stage: Evaluation(label(stage), pd.DataFrame(), frame.loc[shared], found[stage],
+    values = {stage: consistency_at_depth(step.value(), depth) for stage, step in steps.items()}
+    shared = [query for query in next(iter(values.values())).index if all(query in frame.index for frame in values.values())]
+    return {stage: Evaluation(label(stage), pd.DataFrame(), frame.loc[shared], steps[stage],
                               name=f"{label(stage)}, depth {depth}") for stage, frame in values.items()}
 
 
-def by_depth(found: Mapping[str, Step], depths: Sequence[int]) -> dict[str, dict[int, Evaluation]]:
+def by_depth(steps: Mapping[str, Step], depths: Sequence[int]) -> dict[str, dict[int, Evaluation]]:
     """The factors of every stage at every depth, on all queries for which it has documents."""
-    return {stage: {depth: systems_at({stage: step}, depth)[stage] for depth in sorted(depths)} for stage, step in found.items()}
+    return {stage: {depth: systems_at({stage: step}, depth)[stage] for depth in sorted(depths)} for stage, step in steps.items()}
 
 
 def table(systems: Mapping[str, Mapping[int, Evaluation]]) -> Fragment:
@@ -66,8 +65,8 @@ def table(systems: Mapping[str, Mapping[int, Evaluation]]) -> Fragment:
 
 def chance(bed: Testbed, reference: Step) -> Fragment:
     """What a list drawn at random would have."""
-    texts, found = len(Texts(bed.store.value())), reference.value()
-    held = len(found) / max(1, found["query_id"].nunique())
+    texts, judged = len(Texts(bed.store.value())), reference.value()
+    held = len(judged) / max(1, judged["query_id"].nunique())
     return page.prose(f"The reference holds {count(round(held))} of {count(texts)} texts for a query: a list drawn at random "
                       f"would have a factor of {plain(held / texts)}.")
 
@@ -104,12 +103,12 @@ def crossed_table(systems: Crossed) -> Fragment:
         for stage, depth in pairs))
 
 
-def claims_table(found: Mapping[str, Step], systems: Crossed, dense: str, reference: str, depth: int, backbone: str) -> Fragment:
+def claims_table(steps: Mapping[str, Step], systems: Crossed, dense: str, reference: str, depth: int, backbone: str) -> Fragment:
     """The chapter's claims: how far RepBERT's candidates differ, and whether they lose to docTTTTTquery's at depth."""
     pairs: dict[str, claims.Pair | dict[str, claims.Pair] | str] = {DIFFERS: NO_OTHER, MATTERS: NOT_EXPANDED}
-    rivals = [stage for stage in exact_match(list(found), dense) if stage != reference]
-    if dense in found and rivals:
-        values = systems_at(found, depth)
+    rivals = [stage for stage in exact_match(list(steps), dense) if stage != reference]
+    if dense in steps and rivals:
+        values = systems_at(steps, depth)
         pairs[DIFFERS] = {label(rival): (values[dense], values[rival]) for rival in rivals}
     if {(BM25_NEGATIVES, dense), (BM25_NEGATIVES, EXPANDED)} <= set(systems):
         most = max(systems[BM25_NEGATIVES, dense])
@@ -130,36 +129,18 @@ def interaction(systems: Crossed, dense: str, reference: str) -> Paired | None:
     return cured.against(beside, MEASURE)
 
 
-def finding(found: Mapping[str, Step], systems: Crossed, dense: str, reference: str, depth: int) -> Fragment:
-    """The chapter's last words."""
-    values = systems_at(found, depth)
-    order = sorted((stage for stage in values if stage != reference), key=lambda stage: values[stage].mean(FACTOR).mean)
-    said = ", ".join(f"{label(stage)} {plain(values[stage].mean(FACTOR).mean)}" for stage in order)
-    text = [f"Consistency with {label(reference)} at depth {depth}, lowest first: {said}."] if order else []
-    if (BM25_NEGATIVES, dense) in systems:
-        most = max(systems[BM25_NEGATIVES, dense])
-        over = {stage: [systems[name, stage][most] for name in (DENSE_NEGATIVES, BM25_NEGATIVES)]
-                for _, stage in systems}
-        text += [f"Over the candidates of {label(stage)} at depth {most}, negatives from RepBERT change {MEASURE} by "
-                 f"{effect(cured.against(base, MEASURE))}." for stage, (cured, base) in over.items()]
-        text.append(cure(*over[dense]))
-        if crossed_over := interaction(systems, dense, reference):
-            text.append("What they change over the one less what they change over the other, on the same queries, is "
-                        f"{effect(crossed_over)}: above zero if the mismatch is what hurts.")
-    return page.prose(*text)
-
-
-def cure(cured: Evaluation, base: Evaluation) -> str:
-    """Whether negatives from RepBERT helped where its candidates are read, in words."""
-    found = cured.against(base, MEASURE)
-    if found.p_permutation >= ALPHA:
-        return "So the proposed cure makes no difference that could be told from chance."
-    return ("So the proposed cure helps." if found.difference.mean > 0 else
-            "So the proposed cure does harm here, even where RepBERT's own candidates are read.")
+def finding(systems: Crossed, dense: str, reference: str) -> Fragment:
+    """The chapter's last words: whether it is the mismatch that hurts."""
+    change = interaction(systems, dense, reference)
+    if change is None:
+        return page.prose(f"This page {NOT_RERANKED}.")
+    return page.prose(
+        f"What negatives from RepBERT change over the candidates of {label(dense)} less what they change over those of "
+        f"{label(reference)}, on the same queries, is {effect(change)} in {MEASURE}: above zero if the mismatch is what hurts.")
 
 
 def cost(trained: Mapping[str, Reranker], systems: Crossed) -> Fragment:
     """The trainings, and the scoring of each stage's candidates."""
-    last = {f"{name}, over {label(stage)}": found[max(found)] for (name, stage), found in systems.items()}
+    last = {f"{name}, over {label(stage)}": by_depth[max(by_depth)] for (name, stage), by_depth in systems.items()}
     logs = {f"{name}, over {label(stage)}": trained[name].log for name, stage in systems}
     return training.cost(logs, last) if last else page.prose(f"This page {NOT_RERANKED}.")

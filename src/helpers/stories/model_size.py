@@ -18,7 +18,6 @@ from helpers.pages.fragments import Fragment, Html, linked
 from helpers.pages.numbers import count, p_value, plain, signed
 from helpers.steps import Step, numerics
 from helpers.stories.training import STUDY, final, untrained
-from helpers.stories.wording import effect
 from helpers.systems.evaluated import Evaluation
 from helpers.systems.reranker import Reranker
 from helpers.systems.reranking_experiment import RerankingExperiment
@@ -146,10 +145,7 @@ def published_tradeoff() -> pd.DataFrame:
 
 def finding(systems: Mapping[str, Evaluation], logs: Mapping[str, dict[str, Any]]) -> Fragment:
     """The chapter's last words."""
-    names = by_parameters(logs)
-    largest, smallest = systems[names[-1]], systems[names[0]]
-    text = [f"{names[-1]} against {names[0]}: RR@10 {effect(largest.against(smallest, MEASURE))}.",
-            f"{names[-1]} against BM25: {effect(largest.against(systems['BM25'], MEASURE))}."]
+    names, text = by_parameters(logs), []
     if len(names) > 2:
         sizes, means = [logs[name]["parameters"] for name in names], [systems[name].mean(MEASURE).mean for name in names]
         correlation = stats.kendalltau(sizes, means)

@@ -157,7 +157,7 @@ def curves(speeds: pd.DataFrame) -> Fragment:
     panels[0].set_ylabel("queries a second")
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
     return figures.show(figure, f"Queries a second over recall. {'; '.join(texts)}.",
-                        "Recall against speed, queries searched one by one; each point is a setting.")
+                        "Recall and speed, queries searched one by one; each point is a setting.")
 
 
 def growth(speeds: pd.DataFrame, target: float, encoding: float) -> Fragment:

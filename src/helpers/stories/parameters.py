@@ -9,7 +9,6 @@ from helpers.pages.compare import mean_cell
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain
 from helpers.stories.training import final, untrained
-from helpers.stories.wording import effect
 from helpers.systems.evaluated import Evaluation
 from helpers.systems.reranker import Reranker
 
@@ -41,15 +40,3 @@ def table(logs: Mapping[str, dict[str, Any]], systems: Mapping[str, Evaluation])
         {"trained": name, "adjusted parameters": count(log["trained_parameters"]), "training loss": plain(final(log, "loss")),
          "evaluation loss": plain(final(log, "eval_loss")), "RR@10": mean_cell(systems[name], "RR@10")}
         for name, log in logs.items()])
-
-
-def finding(systems: Mapping[str, Evaluation], logs: Mapping[str, dict[str, Any]]) -> Fragment:
-    """The chapter's last words."""
-    every, head, noisy, base = (systems[name] for name in (ALL, HEAD, NOISY, "BM25"))
-    adjusted = logs[HEAD]["trained_parameters"]
-    return page.prose(
-        f"The output layer has {count(adjusted)} parameters, {adjusted / logs[ALL]['trained_parameters']:.4%} of the model's. "
-        f"Adjusting it alone instead of everything changes RR@10 by {effect(head.against(every, 'RR@10'))}; against BM25 the "
-        f"difference is {effect(head.against(base, 'RR@10'))}.",
-        f"Dropout in the frozen body changes RR@10 by {effect(noisy.against(head, 'RR@10'))} against a body without.",
-        f"All parameters together against BM25: {effect(every.against(base, 'RR@10'))}.")

@@ -15,7 +15,6 @@ from helpers.pages import claims, page
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain
 from helpers.stories.alarfaj import BERT, BM25, STUDY
-from helpers.stories.wording import effect
 from helpers.systems.evaluated import Evaluation
 from helpers.systems.pipeline import Pipeline, title_of
 from helpers.systems.testbed import Testbed
@@ -75,10 +74,3 @@ def judgments(source: Collection, unit: str, split: str) -> Iterable[Sequence[An
 def claims_table(systems: Mapping[str, Evaluation]) -> Fragment:
     """The chapter's claim: re-ranking by BERT against BM25, in precision."""
     return claims.judge("pipeline", {"bert-reranking-beats-bm25": (systems[BERT], systems[BM25])})
-
-
-def finding(systems: Mapping[str, Evaluation]) -> Fragment:
-    """The chapter's last words."""
-    measures = ("P@10", "nDCG@10", "RR@10")
-    changes = [f"{measure} by {effect(systems[BERT].against(systems[BM25], measure))}" for measure in measures]
-    return page.prose(f"Re-ranking by BERT changes {', '.join(changes)}.")

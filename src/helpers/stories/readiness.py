@@ -1,4 +1,4 @@
-"""What the chapters on Condenser share: starting points, training sizes, curves over sizes, and where the gap closes."""
+"""What the chapters on Condenser share: starting points, training sizes, curves over sizes, and the gap to the backbone."""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -13,9 +13,8 @@ from helpers.evaluation.verdicts import ALPHA
 from helpers.pages import page, plots
 from helpers.pages.compare import against_published, corrected_p, measured, test_cells
 from helpers.pages.fragments import Fragment
-from helpers.pages.numbers import count, plain, signed
+from helpers.pages.numbers import count, plain
 from helpers.steps import Step
-from helpers.stories.wording import joined
 from helpers.systems.evaluated import Evaluation
 from helpers.systems.starting_points import BACKBONE, CONDENSER, CONTINUED, MLM, NAMES, Pretraining, portion, pretrainings
 
@@ -96,26 +95,6 @@ def gap_table(systems: Systems, sizes: Mapping[int, str], measure: str) -> Fragm
     return page.show_table(f"{measure} by training set and starting point", header, rows, numeric_from=2)
 
 
-def gap_sentence(systems: Systems, sizes: Mapping[int, str], measure: str, start: str = CONDENSER) -> str:
-    """Where the gap between a starting point and the backbone closes, in words."""
-    if (start, next(iter(sizes))) not in systems:
-        return ""
-    tests = leads({place: system for place, system in systems.items() if place[0] in (start, BACKBONE)}, sizes, measure)
-    changes = {size: tests[start, size][0].difference.mean for size in sizes}
-    sure = [size for size in sizes if tests[start, size][1] < ALPHA]
-    ahead, behind = ([sizes[size] for size in sure if sign * changes[size] > 0] for sign in (1, -1))
-    by_size = joined([f"{signed(changes[size])} ({sizes[size]})" for size in sizes])
-    text = f"*{start}* against the backbone, {measure}: {by_size}."
-    if behind:
-        return f"{text} Where the difference is significant it is against {start} ({joined(behind)})."
-    if not ahead:
-        return f"{text} None of these is significant: there is no gap to close."
-    largest = list(sizes.values())[-1]
-    return f"{text} The lead is significant with {joined(ahead)}" + (
-        ", with the largest training set too: it has not closed." if largest in ahead else
-        f"; with {largest} it is not any more.")
-
-
 def why_untrained(systems: Systems, sizes: Sequence[int], measure: str, bar: Evaluation | None = None) -> str:
     """What shows that the fine-tunings failed; empty if nothing does.
 
@@ -136,8 +115,8 @@ def why_untrained(systems: Systems, sizes: Sequence[int], measure: str, bar: Eva
 
 def sure_sign(system: Evaluation, other: Evaluation, measure: str) -> int:
     """1 for a system that is significantly above another, -1 for one that is below, 0 for neither."""
-    found = system.against(other, measure)
-    return int(np.sign(found.difference.mean)) if found.p_permutation < ALPHA else 0
+    comparison = system.against(other, measure)
+    return int(np.sign(comparison.difference.mean)) if comparison.p_permutation < ALPHA else 0
 
 
 def scored(system: Evaluation, measure: str) -> str:

@@ -7,10 +7,8 @@ from helpers.evaluation import published
 from helpers.networks import backbone as backbones
 from helpers.pages import claims, page
 from helpers.pages.fragments import Fragment
-from helpers.pages.numbers import count, plain
-from helpers.stories.stages import OWN, STUDIED, STUDY, recall_of
-from helpers.stories.training import curve
-from helpers.stories.wording import effect
+from helpers.pages.numbers import count
+from helpers.stories.stages import OWN, STUDIED, STUDY
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.evaluated import Evaluation
 
@@ -18,16 +16,16 @@ SETTINGS, TABLE = "text 4.3.1", "1"
 ROWS = {"bm25": "BM25(Anserini) [2]", "doctttttquery": "docTTTTTquery [3]", "deepct": "DeepCT [1]", "repbert": "Ours (RepBERT)",
         **OWN}  # how table 1 calls the stages; the last ones are not the study's
 BASELINE = ROWS["bm25"]
-BESIDE = {"untrained": "itself before the training", "minilm": "the backbone compared as others trained it to be"}
+BESIDE = ("untrained", "minilm")  # the bi-encoder before its training; the backbone compared as others trained it to be
 
 
 def settings_table(model: BiEncoder, log: Mapping[str, Any]) -> Fragment:
     """The study's settings beside this training's, and what each saw."""
-    found = backbones.resolve(model.backbone)
-    config = backbones.configuration(found)
+    backbone = backbones.resolve(model.backbone)
+    config = backbones.configuration(backbone)
     pairs = log["queries"] * model.epochs
     here = {
-        "encoder layers": config.num_hidden_layers if found.layers is None else len(found.layers),
+        "encoder layers": config.num_hidden_layers if backbone.layers is None else len(backbone.layers),
         "vector dimension": config.hidden_size, "maximum query length": model.query_length,
         "maximum document length": model.max_length, "batch size": model.batch_size, "gradient accumulation steps": 1,
         "training steps": f"{count(log['steps'])}", "query-document pairs seen": count(pairs),
@@ -51,17 +49,3 @@ def claims_table(systems: Mapping[str, Evaluation], backbone: str) -> Fragment:
     before = next((systems[stage] for stage in BESIDE if stage in systems), None)
     return claims.judge("repbert", {claim: (trained, systems["bm25"])}, backbone=backbone,
                         controls={claim: (trained, before)} if before is not None else {})
-
-
-def finding(systems: Mapping[str, Evaluation], log: Mapping[str, Any]) -> Fragment:
-    """The chapter's last words: against BM25, what the training did, and what it added to the bi-encoder that others trained."""
-    trained, losses = systems["repbert"], curve(dict(log), "eval_loss")
-    text = [f"RepBERT against BM25: RR@10 {effect(trained.against(systems['bm25'], 'RR@10'))}.",
-            f"On held-out queries its loss goes from {plain(losses.iloc[0], 4)} to {plain(losses.iloc[-1], 4)} over "
-            f"{count(log['steps'])} steps."]
-    for stage, said in BESIDE.items():
-        if stage in systems:
-            recall = recall_of(trained)
-            text.append(f"Against {said}: RR@10 {effect(trained.against(systems[stage], 'RR@10'))}, {recall} "
-                        f"{effect(trained.against(systems[stage], recall))}.")
-    return page.prose(*text)

@@ -14,7 +14,6 @@ from helpers.pages.compare import corrected_p, difference_cell, measured
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, interval, p_value, plain
 from helpers.stories.training import STUDY, final
-from helpers.stories.wording import effect
 from helpers.systems.evaluated import Evaluation, values_of
 from helpers.systems.reranker import Reranker
 
@@ -69,7 +68,7 @@ def pairs_table(systems: Mapping[str, Evaluation]) -> Fragment:
     """Every pair of runs: difference, corrected p, and how many queries would be needed to see such a difference."""
     tests = {(a, b): systems[a].against(systems[b], MEASURE) for a, b in combinations(ordered(systems), 2)}
     corrected = corrected_p(tests)
-    rows = [[f"run {a} against run {b}", difference_cell(test.difference, systems[a]), p_value(corrected[a, b]),
+    rows = [[f"run {a} and run {b}", difference_cell(test.difference, systems[a]), p_value(corrected[a, b]),
              "no difference" if (needed := queries_to_tell(systems[a], systems[b])) is None else count(needed)]
             for (a, b), test in tests.items()]
     return page.show_table("Pairs of runs, best first (p corrected by Holm's method)",
@@ -103,7 +102,6 @@ def finding(systems: Mapping[str, Evaluation]) -> Fragment:
     seeds = seeds_needed(test.difference.mean, parts.seed_deviation)
     known = [float(entry.value) for entry in published.column(STUDY, "5.4", "MRR@10").values()]
     return page.prose(
-        f"Best and worst of {parts.seeds} runs differ by {effect(test)} before any correction for having picked them.",
         f"The study's four runs span {plain(max(known) - min(known))}; these span {plain(test.difference.mean)}.",
         f"Over seeds, the mean of RR@10 on these {parts.queries} queries has a standard deviation of "
         f"{plain(parts.seed_deviation, 4)}; over samples of as many queries, the mean of one model has one of "

@@ -11,10 +11,9 @@ from helpers.networks import backbone
 from helpers.pages import claims, page, plots
 from helpers.pages.compare import mean_cell
 from helpers.pages.fragments import Fragment
-from helpers.pages.numbers import count, plain, signed
+from helpers.pages.numbers import plain, signed
 from helpers.steps import Step
 from helpers.stories.encoders import STUDY, label, seconds_before
-from helpers.stories.wording import effect
 from helpers.systems.bi_encoder import BiEncoder, reading
 from helpers.systems.evaluated import Evaluation
 from helpers.systems.testbed import Testbed
@@ -55,7 +54,7 @@ def claims_table(systems: Mapping[int, Evaluation], base: BiEncoder, lengths: Ma
     longer, shorter = compared(systems)
     name, longest = label(base.backbone), max(map(int, lengths))
     why = "" if name in ENCODERS and (longer, shorter) == (LONG, SHORT) else (
-        f"{name} with {longer} against {shorter} tokens; the longest passage has {longest}")
+        f"{name} with {longer} tokens and with {shorter}; the longest passage has {longest}")
     return claims.judge("sequence_length", {CLAIM: (systems[longer], systems[shorter])}, backbone=base.backbone,
                         incomparable={CLAIM: why})
 
@@ -86,17 +85,3 @@ def by_length(systems: Mapping[int, Evaluation]) -> Fragment:
     lines = {name: pd.Series({length: system.mean(name).mean for length, system in systems.items()})
              for name in (MEASURE, "RR@10")}
     return plots.curves(lines, "maximum length in tokens", "mean over queries", "Effectiveness by maximum length.", log=True)
-
-
-def finding(systems: Mapping[int, Evaluation], lengths: Mapping[str, int]) -> Fragment:
-    """The chapter's last words."""
-    (longer, shorter), shortest, text = compared(systems), min(systems), []
-    if longer != shorter:
-        change = effect(systems[longer].against(systems[shorter], MEASURE))
-        text.append(f"From {shorter} to {longer} tokens AP changes by {change}; "
-                    f"{cut_share(lengths, shorter):.0%} of the passages are longer than {shorter} tokens.")
-    if shortest not in (longer, shorter):
-        text.append(f"With {shortest} tokens, which cut {cut_share(lengths, shortest):.0%} of the passages, the change against "
-                    f"{shorter} is {effect(systems[shortest].against(systems[shorter], MEASURE))}.")
-    return page.prose(*text, f"The longest setting reads {count(round(mean_read(lengths, longer)))} tokens of a passage on "
-                      f"average, the shortest {count(round(mean_read(lengths, shortest)))}.")

@@ -101,11 +101,6 @@ def rules_table(pairs: pd.DataFrame) -> Fragment:
         for rule, sure in here.items()))
 
 
-def disagreeing(pairs: pd.DataFrame) -> pd.DataFrame:
-    """The pairs on which the two rules differ."""
-    return pairs[(pairs["p_groups"] < ALPHA) != (pairs["holm"] < ALPHA)]
-
-
 def pairs_table(systems: Mapping[str, Evaluation], pairs: pd.DataFrame, caption: str) -> Fragment:
     """What each rule says of pairs."""
     def rules(line: pd.Series) -> str:
@@ -120,7 +115,7 @@ def pairs_table(systems: Mapping[str, Evaluation], pairs: pd.DataFrame, caption:
 
 def disagreements(systems: Mapping[str, Evaluation], pairs: pd.DataFrame) -> Fragment:
     """The pairs on which the two rules differ, with what each says."""
-    odd = disagreeing(pairs)
+    odd = pairs[(pairs["p_groups"] < ALPHA) != (pairs["holm"] < ALPHA)]
     if odd.empty:
         return page.prose(f"The two rules agree on all {len(pairs)} pairs.")
     return pairs_table(systems, odd, "Where the two rules disagree")
@@ -143,18 +138,3 @@ def why(pairs: pd.DataFrame, queries: int, groups: int, divisions: int) -> Fragm
         f"less than {1 - ALPHA:.0%} of {divisions:,} divisions call the difference significant.",
         f"**Correction.** The study corrects nothing: of {len(pairs):,} pairs of equal systems it would call "
         f"{plain(ALPHA * len(pairs), 1)} different on average; Holm's method keeps the chance of any such error at {ALPHA:.0%}.")
-
-
-def finding(pairs: pd.DataFrame, models: Mapping[str, BiEncoder]) -> Fragment:
-    """The chapter's last words."""
-    whole, half = pair_of(models)
-    study, ours = pairs["p_groups"] < ALPHA, pairs["holm"] < ALPHA
-    text = [f"Of {len(pairs):,} pairs the study's rule calls {study.sum():,} different, the test per query with Holm's "
-            f"correction {ours.sum():,}.", "They agree on every pair." if (study == ours).all() else
-            f"They disagree on {(study != ours).sum():,}: {(study & ~ours).sum():,} differ by the study's rule alone, "
-            f"{(ours & ~study).sum():,} by the other alone."]
-    for _, line in pairs[(pairs["first"] == whole) & (pairs["second"] == half)].iterrows():
-        sure = "significant" if line["p_groups"] < ALPHA else "not significant"
-        text.append(f"{half} against {whole}: {signed(-line['difference'].mean)} in RR@10, by the study's own rule {sure} "
-                    f"(p {p_value(line['p_groups'])}), per query p {p_value(line['p'])}, Cohen's d {signed(-line['d'], 2)}.")
-    return page.prose(*text)

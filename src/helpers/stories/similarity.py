@@ -63,8 +63,8 @@ def predicted(train: Step, test: Step, spec: str, seed: int, weights: Step | Non
 
 def _systems(predictions: Mapping[tuple[str, int], list[list[Step]]], truth: Step) -> dict[tuple[str, int], Correlation]:
     names = {f"{start}, {size or 'all'}": (start, size) for start, size in predictions}
-    found = correlations(rank_correlations({name: predictions[place] for name, place in names.items()}, truth))
-    return {place: found[name] for name, place in names.items()}
+    by_name = correlations(rank_correlations({name: predictions[place] for name, place in names.items()}, truth))
+    return {place: by_name[name] for name, place in names.items()}
 
 
 def sections(starts: Starts, spec: str, collection: str, sizes: Sequence[int], triplets: int, tested: int,
@@ -118,14 +118,6 @@ def beside_the_study(real: Systems, similar: Systems, stsb_sizes: Sequence[int],
     """Table 1: the benchmark beside its published values, or the Almanac's pairs where it is left out."""
     systems, given = (real, stsb_sizes) if real else (similar, sizes)
     return readiness.beside_the_study(systems, SIMILARITY_TABLE, readiness.columns(given, SIMILARITY_COLUMNS), MEASURE)
-
-
-def finding(similar: Systems, real: Systems, apart: Systems, names: Mapping[str, Mapping[int, str]]) -> Fragment:
-    """Where the gap stands in each task."""
-    told = {"The Almanac's pairs": (similar, "almanac", MEASURE), "The STS benchmark": (real, "stsb", MEASURE),
-            "Sections": (apart, "sections", ACCURACY)}
-    return page.prose(*(f"{task}: {readiness.gap_sentence(systems, names[key], measure)}"
-                        for task, (systems, key, measure) in told.items() if systems))
 
 
 def claims_table(real: Systems, similar: Systems, apart: Systems, stsb_sizes: Sequence[int], sizes: Sequence[int],

@@ -7,7 +7,7 @@ import numpy as np
 
 from helpers.costs import contenders
 from helpers.costs.measurements import GOALS, Measurements, fraction, per_item
-from helpers.costs.timing import TOLERANCE, Spread, spread
+from helpers.costs.timing import Spread
 from helpers.pages import figures, page
 from helpers.pages.compare import with_interval
 from helpers.pages.fragments import Fragment, Html, badge
@@ -22,19 +22,20 @@ HEADS = {"rerank": "pairs/s", "encode": "texts/s", "search": "queries/s", "train
 
 # ---- which machine ----
 
-def about(found: Measurements) -> Fragment:
+def about(measurements: Measurements) -> Fragment:
     """Which machine was measured, when, at which commit, and how busy it was."""
-    sections = [section for name in found.content["sections"] if (section := found.section(name))]
+    sections = [section for name in measurements.content["sections"] if (section := measurements.section(name))]
     if not sections:
         return page.prose(f"No measurements come with this copy of the book: {NOT_YET}.")
-    of, loads = found.content["machine"], [load for section in sections for load in section["load"]]
+    of, loads = measurements.content["machine"], [load for section in sections for load in section["load"]]
     what = of["gpu"] or f"{of['cpu']}, one of its {of['cores']} cores ({', '.join(of['flags'])})"
     dates, commits = (sorted({section[name][:12] for section in sections}) for name in ("measured", "commit"))
-    here = "" if found.is_here else "**This page was made on another machine: the numbers below are not its own.**"
+    here = "" if measurements.is_here else "**This page was made on another machine: the numbers below are not its own.**"
     return page.prose(
         f"Measured on {what}, {of['memory_gib']} GiB of memory, in {of['dtype']}, on {joined([date[:10] for date in dates])}, at "
-        f"commit {joined(commits)}. `bench/{found.name}.json` has every round. The machine's load was {plain(min(loads), 1)} to "
-        f"{plain(max(loads), 1)} on {of['cores']} cores, the benchmark itself included.", busy(loads, of["cores"]), here)
+        f"commit {joined(commits)}. `bench/{measurements.name}.json` has every round. The machine's load was "
+        f"{plain(min(loads), 1)} to {plain(max(loads), 1)} on {of['cores']} cores, the benchmark itself included.",
+        busy(loads, of["cores"]), here)
 
 
 def busy(loads: Sequence[float], cores: int) -> str:
@@ -48,8 +49,8 @@ def busy(loads: Sequence[float], cores: int) -> str:
 
 def goals_table(machines: Sequence[Measurements]) -> Fragment:
     """Each goal on each machine: the ratio with its interval, and whether it is met."""
-    ratios = [(goal, found.kind, found.against_ours(goal.section, goal.slower)) for goal in GOALS for found in machines
-              if found.section(goal.section) is not None]
+    ratios = [(goal, own.kind, own.against_ours(goal.section, goal.slower)) for goal in GOALS for own in machines
+              if own.section(goal.section) is not None]
     if not ratios:
         return page.prose(f"The goals of speed: {NOT_YET}.")
     return page.records_table("How many times as fast this book's code is: the median over rounds, with an interval for it", (
@@ -74,31 +75,31 @@ def times_cell(measured: Spread) -> Html:
 
 # ---- contenders ----
 
-def contenders_table(found: Measurements, name: str) -> Fragment:
+def contenders_table(measurements: Measurements, name: str) -> Fragment:
     """Each contender of a section: its rate, its time relative to the book's, and what the section knows besides."""
-    section = found.section(name)
+    section = measurements.section(name)
     if section is None:
         return page.prose(f"{CAPTIONS[name]}: {NOT_YET}.")
     return page.records_table(
         f"{CAPTIONS[name]}: {work(section, name)}; median, slowest and fastest of {section['rounds']} rounds",
         ({"contender": contender, HEADS[name]: rounds_cell(1 / np.array(per_item(section, contender))),
-          "time, relative": times_cell(found.against_ours(name, contender)), **beside(section, contender)}
+          "time, relative": times_cell(measurements.against_ours(name, contender)), **beside(section, contender)}
          for contender in section["contenders"] if contender != contenders.PRODUCTS))
 
 
 def beside(section: Mapping[str, Any], contender: str) -> dict[str, str]:
     """What a section knows of a contender besides its time, by column."""
-    found = {}
+    cells = {}
     if "flops" in section:
-        found["of the matrix rate"] = f"{100 * fraction(section, contender).median:.0f} %"
+        cells["of the matrix rate"] = f"{100 * fraction(section, contender).median:.0f} %"
     if "measures" in section:
-        found |= {measure: plain(value) for measure, value in section["measures"][contender].items()}
+        cells |= {measure: plain(value) for measure, value in section["measures"][contender].items()}
     if "drift" in section:
-        found["drift"] = drift_text(section, contender)
+        cells["drift"] = drift_text(section, contender)
     if "steps" in section:
         tokens = section["tokens"][contender]
-        found["padded over real tokens"] = plain(tokens["padded"] / tokens["real"])
-    return found
+        cells["padded over real tokens"] = plain(tokens["padded"] / tokens["real"])
+    return cells
 
 
 def work(section: Mapping[str, Any], name: str) -> str:
@@ -108,8 +109,8 @@ def work(section: Mapping[str, Any], name: str) -> str:
     if name == "train":
         return (f"{section['steps']} steps of {section['items'] // section['steps']} examples of {section['shortest']} to "
                 f"{section['longest']} tokens")
-    each = section["tokens"] / section["items"]
-    return f"{count(section['items'])} {'pairs' if name == 'rerank' else 'texts'} of {each:.0f} tokens"
+    length = section["tokens"] / section["items"]
+    return f"{count(section['items'])} {'pairs' if name == 'rerank' else 'texts'} of {length:.0f} tokens"
 
 
 def drift_text(section: Mapping[str, Any], contender: str) -> str:
@@ -117,9 +118,9 @@ def drift_text(section: Mapping[str, Any], contender: str) -> str:
     return signed(max(section["drift"][contender].values(), key=abs), 4)
 
 
-def setting(found: Measurements, name: str) -> Fragment:
+def setting(measurements: Measurements, name: str) -> Fragment:
     """What sentence-transformers' best setting is, and how it was found."""
-    section = found.section(name)
+    section = measurements.section(name)
     if section is None:
         return page.prose()
     best, tried = section["setting"], [one["per_second"] for one in section["tried"]]
@@ -128,10 +129,10 @@ def setting(found: Measurements, name: str) -> Fragment:
                       f"{plain(min(tried) / max(tried), 2)} of its rate.")
 
 
-def ratios_plot(found: Measurements) -> Fragment:
+def ratios_plot(measurements: Measurements) -> Fragment:
     """Every contender's time relative to the book's, on a logarithmic axis, with its interval."""
-    dots = [(f"{CAPTIONS[name]}: {contender}", found.against_ours(name, contender)) for name in CAPTIONS
-            if (section := found.section(name)) for contender in section["contenders"]
+    dots = [(f"{CAPTIONS[name]}: {contender}", measurements.against_ours(name, contender)) for name in CAPTIONS
+            if (section := measurements.section(name)) for contender in section["contenders"]
             if contender not in (contenders.PRODUCTS, contenders.OURS, contenders.LUCENE)]
     if not dots:
         return page.prose()
@@ -147,16 +148,16 @@ def ratios_plot(found: Measurements) -> Fragment:
              if min(m.low for _, m in dots) / 2 <= tick <= 2 * max(m.high for _, m in dots)]
     axis.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     axis.set_xticks([], minor=True)
-    said = "; ".join(f"{name} {plain(m.median, 2)} times {interval(m.low, m.high, 2)}" for name, m in dots)
-    return figures.show(figure, f"Time of each contender relative to this book's. {said}.",
+    ratios = "; ".join(f"{name} {plain(m.median, 2)} times {interval(m.low, m.high, 2)}" for name, m in dots)
+    return figures.show(figure, f"Time of each contender relative to this book's. {ratios}.",
                         "Right of the line: slower than this book's code.")
 
 
 # ---- models of many sizes ----
 
-def sizes_table(found: Measurements) -> Fragment:
+def sizes_table(measurements: Measurements) -> Fragment:
     """Queries a minute of the study's six shapes, with the matrix rate that each reaches, beside its table 5.5."""
-    section = found.section("sizes")
+    section = measurements.section("sizes")
     if section is None:
         return page.prose(f"Queries a minute by model size: {NOT_YET}.")
     speed, products = section["speed"], section["contenders"][contenders.PRODUCTS]["seconds"]
@@ -165,31 +166,3 @@ def sizes_table(found: Measurements) -> Fragment:
             for size, row in beside_published([(speed, None)]).items()]
     return page.show_table(f"Queries a minute, {section['candidates']} candidates each: Steensland (2021), table 5.5, and random "
                            "weights here", (*PUBLISHED_HEADS, "here", "relative", "of the matrix rate"), rows, numeric_from=2)
-
-
-# ---- finding ----
-
-def finding(found: Measurements) -> Fragment:
-    """What the measurements say."""
-    text = []
-    for goal in GOALS:
-        if found.section(goal.section) is not None:
-            measured = found.against_ours(goal.section, goal.slower)
-            text.append(f"{goal.what[0].upper()}{goal.what[1:]}: {plain(measured.median, 2)} times as fast "
-                        f"{interval(measured.low, measured.high, 2)}.")
-    if section := found.section("rerank"):
-        reached = [f"{100 * fraction(section, name).median:.0f} % ({name})"
-                   for name in (contenders.CROSS_ENCODER, contenders.CROSS_ENCODER_BEST, contenders.OURS)]
-        text.append(f"Of the rate at which the machine multiplies matrices, re-ranking reaches {joined(reached)}. The mean "
-                    f"measures of its scores drift by {drift_text(section, contenders.OURS)} at most; {TOLERANCE:g} is allowed.")
-        covered = spread(per_item(section, contenders.OURS)).coverage
-        text.append(f"An interval over {section['rounds']} rounds covers the true median in {100 * covered:.0f} % of cases.")
-    if found.section("encode"):
-        ratios = [f"{plain(found.against_ours('encode', name).median, 2)} times as fast as {name}"
-                  for name in (contenders.SENTENCE_TRANSFORMER, contenders.SENTENCE_TRANSFORMER_BEST)]
-        text.append(f"Encoding is {joined(ratios)}.")
-    if section := found.section("search"):
-        ratios = [f"{name} takes {plain(found.against_ours('search', name).median, 2)} of Lucene's time"
-                  for name in section["contenders"] if name != contenders.LUCENE]
-        text.append(f"In BM25 search {joined(ratios)}.")
-    return page.prose(*(text or [f"Speed: {NOT_YET}."]))

@@ -68,7 +68,7 @@ class Evaluation:
         """
         if not drawn:
             return replace(paired(self.values[measure], baseline.values[measure].loc[self.values.index],
-                                  noise=TrainingNoise(said="of just these trained models")), unit=self.unit)
+                                  noise=TrainingNoise(assumption="of just these trained models")), unit=self.unit)
         queries, ours, theirs = self.values.index, self.trainings(), baseline.trainings()
         first = self.rows(measure, queries, frozenset[str]().union(*theirs))
         second = baseline.rows(measure, queries, frozenset[str]().union(*ours))

@@ -70,20 +70,20 @@ class Pipeline:
 
     def stages(self, bed: Testbed) -> dict[str, Step]:
         """The run after every stage, in order; the last is the final ranking."""
-        found = {"BM25": bed.bm25(self.k1, self.b, max(self.depth, self.candidates))}
+        runs = {"BM25": bed.bm25(self.k1, self.b, max(self.depth, self.candidates))}
         if self.model is not None:
-            found["re-ranked"] = self._reranked(bed, found["BM25"])
+            runs["re-ranked"] = self._reranked(bed, runs["BM25"])
         if self.feedback is None:
-            return found
-        trusted = [*found.values()][-1]
+            return runs
+        trusted = [*runs.values()][-1]
         if self.feedback.retrieve:
             weights = self.feedback.weights(bed, trusted)
-            found["retrieved again"] = weighted_run(bed.index, weights, bed.query_step, self.k1, self.b,
-                                                    max(self.depth, self.candidates))
+            runs["retrieved again"] = weighted_run(bed.index, weights, bed.query_step, self.k1, self.b,
+                                                   max(self.depth, self.candidates))
         if self.model is not None:
-            found["re-ranked again"] = self._reranked(self.feedback.reading(bed, trusted),
-                                                      found.get("retrieved again", found["BM25"]))
-        return found
+            runs["re-ranked again"] = self._reranked(self.feedback.reading(bed, trusted),
+                                                     runs.get("retrieved again", runs["BM25"]))
+        return runs
 
     def run(self, bed: Testbed) -> Step:
         """The final ranking of a testbed's queries."""

@@ -75,8 +75,8 @@ class Pretraining(MaskedTraining):
 
 def portion(texts: str) -> tuple[str, int | None]:
     """What is read, and how many of its texts (None for all): `almanac[:1000]` is the Almanac's first thousand."""
-    found = re.fullmatch(r"(.+)\[:(\d+)\]", texts)
-    return (found[1], int(found[2])) if found else (texts, None)
+    match = re.fullmatch(r"(.+)\[:(\d+)\]", texts)
+    return (match[1], int(match[2])) if match else (texts, None)
 
 
 def pretrainings(recipe: Pretraining, target: str, continued_epochs: int, continued_rate: float) -> dict[str, Pretraining]:
