@@ -15,8 +15,6 @@ import pandas as pd
 from helpers.errors import BadInput
 from helpers.steps import digests, recipe
 
-DIGESTS: dict[tuple[Any, ...], str] = {}  # of parts, by the states of their files: a long recipe names its parts a hundred times
-
 
 class Text(NamedTuple):
     """A document or a passage: what is indexed, cut into windows and scored."""
@@ -93,11 +91,9 @@ class Part:
     @property
     def digest(self) -> str:
         """Of the content, wherever it lies: the same data in another folder is the same part."""
-        named = self.collection.spec, self.kind, self.names, *digests.states(self.sources()).items()
-        if named not in DIGESTS:
-            DIGESTS[named] = (self.collection.text_digest(*self.names) if self.kind == "texts"
-                              else self.collection.frame_digest(self.kind, *self.names))
-        return DIGESTS[named]
+        if self.kind == "texts":
+            return digests.once((self.kind, self.names), self.sources(), lambda: self.collection.text_digest(*self.names))
+        return digests.once((self.kind, self.names), self.sources(), lambda: self.collection.frame_digest(self.kind, *self.names))
 
     def sources(self) -> list[Path]:
         """The files that it is read from."""

@@ -16,7 +16,7 @@ from helpers import paths
 
 LARGE = 256 * 2**20  # bytes; the digests of larger files are kept in the store, for other processes
 SETTLED = 10**9  # nanoseconds
-KNOWN: dict[tuple["State", str], str] = {}
+KNOWN: dict[Any, str] = {}
 
 
 class State(NamedTuple):
@@ -56,6 +56,16 @@ def sha256(file: Path, opened: Callable[[Path], Any] = plainly) -> str:
     if (state, opened.__name__) not in KNOWN:
         KNOWN[state, opened.__name__] = (_kept if state.size > LARGE else taken)(file, opened)
     return KNOWN[state, opened.__name__]
+
+
+def once(name: Any, files: list[Path], compute: Callable[[], str]) -> str:
+    """A digest of a name that is computed from these files, once for each of their states; without files, every time."""
+    found = tuple(states(files).items())
+    if not found or any(state is None or time.time_ns() - state.changed < SETTLED for _, state in found):
+        return compute()
+    if (name, found) not in KNOWN:
+        KNOWN[name, found] = compute()
+    return KNOWN[name, found]
 
 
 def taken(file: Path, opened: Callable[[Path], Any] = plainly) -> str:
