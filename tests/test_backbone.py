@@ -7,6 +7,7 @@ from helpers.costs import length_cost, speed
 from helpers.data import hub
 from helpers.errors import BadInput, NetworkNeeded
 from helpers.networks import backbone, encoder
+from helpers.steps import digests
 
 
 def test_specs_resolve_to_source_layers_and_revision():
@@ -40,6 +41,48 @@ def test_a_local_folder_is_known_by_its_files_and_not_by_its_path(tmp_path):
     assert first == second
     (places[1] / "model.safetensors").write_bytes(b"other weights")
     assert backbone.resolve(str(places[1])).digest() != first
+
+
+def folder_with(place, **files):
+    place.mkdir()
+    for name, content in {"model.safetensors": b"weights", "config.json": b"{}", **files}.items():
+        (place / name).write_bytes(content)
+    return backbone.resolve(str(place))
+
+
+def test_large_weights_of_one_size_are_told_apart(tmp_path, monkeypatch):
+    monkeypatch.setattr(digests, "LARGE", 3)
+    monkeypatch.setenv("BOOK_STORE", str(tmp_path / "store"))
+    first = folder_with(tmp_path / "a")
+    assert folder_with(tmp_path / "b", **{"model.safetensors": b"WEIGHTS"}).digest() != first.digest()
+
+
+def test_a_sentencepiece_model_is_part_of_a_folder(tmp_path):
+    first, second = (folder_with(tmp_path / name, **{"spiece.model": name.encode()}) for name in ("a", "b"))
+    assert first.digest() != second.digest()
+
+
+def test_fine_tuned_weights_are_not_put_into_a_backbone_that_has_changed(tmp_path):
+    from transformers import BertConfig, BertModel
+
+    own = folder_with(tmp_path / "own")
+    model = BertModel(BertConfig(vocab_size=8, hidden_size=4, num_hidden_layers=1, num_attention_heads=1, intermediate_size=4))
+    (tmp_path / "trained").mkdir()
+    backbone.save_trained(model, tmp_path / "trained", own)
+    trained = backbone.resolve(str(tmp_path / "trained"))
+    assert trained.origin() == own
+    assert set(trained.sources()) > set(own.sources())
+    (tmp_path / "own" / "model.safetensors").write_bytes(b"others")
+    with pytest.raises(BadInput, match="has changed since it was fine-tuned"):
+        trained.origin()
+
+
+def test_a_folder_never_runs_code_of_its_own(tmp_path, monkeypatch):
+    own = folder_with(tmp_path / "own", **{
+        "config.json": b'{"model_type": "bert", "hidden_size": 4, "auto_map": {"AutoConfig": "evil.Config"}}',
+        "evil.py": b"raise SystemExit('it ran')"})
+    monkeypatch.setattr("builtins.input", lambda *_: "y")
+    assert backbone.configuration(own).hidden_size == 4
 
 
 def test_altered_packaged_weights_are_refused(tmp_path, monkeypatch):

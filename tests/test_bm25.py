@@ -3,7 +3,8 @@ import math
 import pandas as pd
 import pytest
 
-from helpers.retrieval import java
+from helpers.errors import BadInput
+from helpers.retrieval import java, lucene
 from helpers.retrieval.lucene import text_index
 from helpers.systems.testbed import Testbed
 
@@ -49,6 +50,29 @@ def test_windows_score_a_document_by_its_best_window(folder, store):
 def test_impossible_parameters_are_refused(folder, store, k1, b):
     with pytest.raises(ValueError, match="k1 must be at least 0 and b between 0 and 1"):
         bed(folder).bm25(k1, b, depth=10).value()
+
+
+def test_an_index_holds_all_texts_or_is_none(tmp_path):
+    (tmp_path / "index").mkdir()
+    lucene.build([("d1", "bread"), ("d2", " \n"), ("d3", "iron")], tmp_path / "index")  # one without words is never found
+    assert java.call(lucene.documents_of, tmp_path / "index") == 2
+    (tmp_path / "other").mkdir()
+    with pytest.raises(BadInput, match="Lucene indexed 1 of 2 texts"):
+        lucene.build([("d1", "bread"), ("x" * 40_000, "iron")], tmp_path / "other")  # Anserini drops it and ends with 0
+
+
+def test_an_index_that_cannot_be_read_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(java, "run", lambda *_: None)  # as on a full disk
+    (tmp_path / "index").mkdir()
+    with pytest.raises(BadInput, match="Lucene's index cannot be read"):
+        lucene.build([("d1", "bread")], tmp_path / "index")
+
+
+@pytest.mark.parametrize("size", ["much", "-4g", "0g", "4"])
+def test_a_bad_heap_is_told(monkeypatch, size):
+    monkeypatch.setenv("BOOK_HEAP", size)
+    with pytest.raises(BadInput, match=f"BOOK_HEAP='{size}' is no size"):
+        java.heap()
 
 
 def test_the_worker_raises_here_what_was_raised_there():

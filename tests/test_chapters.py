@@ -80,7 +80,8 @@ def test_values_of_the_declared_type(annotation, value, checked):
 @pytest.mark.parametrize(("annotation", "value"), [
     ("int", 1.0), ("int", True), ("int", "1"), ("float", "1"), ("float", True), ("str", 1), ("bool", 1),
     ("bool", "true"), ("list[float]", 1.0), ("list[float]", ["a"]), ("list[str]", "a"), ("list[int]", [1.5]),
-    ("int", None),
+    ("int", None), ("int", -5), ("float", -1), ("float", float("nan")), ("list[float]", [1.0, float("inf")]),
+    ("str", "\udcff"),
 ])
 def test_a_wrong_type_is_told_the_type(annotation, value):
     with pytest.raises(BadInput) as error:
@@ -125,6 +126,37 @@ def test_a_mistake_in_a_profile_is_named(profile, text, expected):
     profile(text)
     with pytest.raises(BadInput, match=expected):
         chapters.resolve("collection", "fake", {})
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    ("shared:\n  queries: 1\n  queries: 2", r"fake\.yaml:3: no YAML: 'queries' stands twice"),
+    ("shared:\n  a: [\n", r"yaml:\d: no")])
+def test_a_mistake_in_yaml_is_named_with_its_line(profile, text, said):
+    profile(text)
+    with pytest.raises(BadInput, match=said):
+        chapters.resolve("collection", "fake", {})
+
+
+@pytest.mark.parametrize("content", [b"", b"{\n\"cells\": [\n", b"[]", b"\xff", b"{}"])
+def test_a_notebook_that_is_none_is_named(tmp_path, monkeypatch, content):
+    monkeypatch.setattr(paths, "NOTEBOOKS", tmp_path)
+    (tmp_path / "fake.ipynb").write_bytes(content)
+    with pytest.raises(BadInput, match=r"fake\.ipynb"):
+        chapters.schema("fake")
+
+
+def test_a_parameter_cell_that_is_no_python_is_named(template):
+    template("x: int =")
+    with pytest.raises(BadInput, match="'x: int =' is no Python"):
+        chapters.schema("fake")
+
+
+@pytest.mark.parametrize("text", ["", "parts: 3", "parts:\n  - caption: x\n"])
+def test_contents_that_are_none_are_named(tmp_path, monkeypatch, text):
+    monkeypatch.setattr(paths, "BOOK", tmp_path)
+    (tmp_path / "_toc.yml").write_text(text)
+    with pytest.raises(BadInput, match=r"_toc\.yml: no contents"):
+        chapters.names()
 
 
 def test_an_unknown_profile_names_the_others():

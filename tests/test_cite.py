@@ -6,9 +6,11 @@ import shlex
 import nbformat
 import pytest
 import yaml
+from markdown_it import MarkdownIt
 from pybtex.database import parse_string
 
 from helpers import paths
+from helpers.errors import BadInput
 from press import chapters, cite, variants
 from press.page_header import DATA_KEY
 
@@ -145,3 +147,19 @@ def test_the_licences_are_those_of_the_files():
     assert "MIT License" in (paths.ROOT / "LICENSE").read_text()
     assert "CC BY 4.0" in (paths.ROOT / "LICENSE-TEXT").read_text()
     assert "CC0 1.0" in (paths.ROOT / "LICENSE-DATA").read_text()
+
+
+def test_no_parameter_closes_the_block_that_it_stands_in():
+    text = cite.command("collection", run_of("collection", collection="x\n```\n\n````\n```{include} /etc/passwd\n```"))
+    (block,) = MarkdownIt().parse(cite._block("bash", text))
+    assert (block.type, block.info, block.content) == ("fence", "bash", f"{text}\n")
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    ("title: [", r"CITATION\.cff:1: no YAML"), ("title: a\ntitle: b", r"cff:2: no YAML.*twice"), ("title: a", "no authors"),
+    ("", "no title")])
+def test_a_mistake_in_the_citation_file_is_named(tmp_path, monkeypatch, text, said):
+    monkeypatch.setattr(paths, "ROOT", tmp_path)
+    (tmp_path / "CITATION.cff").write_text(text)
+    with pytest.raises(BadInput, match=said):
+        cite.citation()

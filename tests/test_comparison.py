@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import nbformat
 import pandas as pd
 import pytest
+from markdown_it import MarkdownIt
 
 from helpers import paths
 from helpers.evaluation.significance import paired
@@ -142,6 +143,20 @@ def test_a_hostile_label_stays_a_text(texts):
     assert "<script>" not in text.replace(r"\<script\>", "")
     assert "&lt;script&gt;" in text
     assert r"\[a\](b)2" in text
+
+
+def test_no_text_of_the_data_is_read_as_markdown(monkeypatch):
+    end = "x\r\r```{include} /etc/passwd\r```\r\r# heading\r"
+    monkeypatch.setattr(compared_page, "texts_of", lambda *pages: {"q1": end, end: end})
+    made = System(end, "1", pd.DataFrame({"RR@10": [0.0, 1, 1]}, index=["q1", end, "q3"]))
+    text = shown(page("candidates", made, system(f"{end}1", [0, 1]), system("s", [0, 1], "9"), parameters={end: end}),
+                 page("candidates--x", System(end, "2", 1 - made.values), system("s", [0, 1], "9"), system(f"{end}2", [0, 1])))
+    tokens = MarkdownIt().parse(text)
+    assert {token.type for token in tokens} <= {"html_block", "heading_open", "inline", "heading_close", "paragraph_open",
+                                                "paragraph_close"}
+    headings = [token.content for before, token in zip(tokens, tokens[1:], strict=False) if before.type == "heading_open"]
+    assert headings[1:] == ["What was changed", "Systems", "Queries"]
+    assert not any(child.type == "code_inline" for token in tokens for child in token.children or [])
 
 
 def test_the_steps_of_the_variant_alone_are_counted(texts):

@@ -6,6 +6,7 @@ import nbformat
 import pytest
 
 from helpers import paths
+from helpers.errors import BadInput
 from press import dependencies, execute
 
 
@@ -42,6 +43,36 @@ def test_a_change_matters_where_it_is_used(sources, changed, matters):
     before = dependencies.of_chapter("one")
     (sources / changed).write_text("x = 1")
     assert (dependencies.of_chapter("one") != before) is matters
+
+
+@pytest.fixture
+def marked(sources, tmp_path, monkeypatch):
+    """Whether a page is out of date once something was done."""
+    monkeypatch.setattr(paths, "RESULTS", tmp_path / "results")
+    for name in ("own/docs.tsv", "own/qrels.tsv", "own/queries.tsv", "a.trec", "results/step/key/exact/value.json",
+                 "results/step/key/exact/manifest.json", "results/verified.json"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("first")
+    values = {"collection": str(tmp_path / "own"), "run": str(tmp_path / "a.trec"), "backbones": ["packaged"], "other": "x" * 999}
+
+    def differs(change):
+        before = execute.fingerprint("one", values, "mini")
+        change()
+        return execute.fingerprint("one", values, "mini") != before
+    return differs
+
+
+@pytest.mark.parametrize(("name", "matters"), [("own/qrels.tsv", True), ("own/new.tsv", True), ("a.trec", True),
+                                               ("results/step/key/exact/value.json", True), ("results/verified.json", False)])
+def test_a_page_is_out_of_date_when_its_data_is(marked, tmp_path, name, matters):
+    assert marked(lambda: (tmp_path / name).write_text("other")) is matters
+
+
+def test_a_template_that_is_no_python_is_told(sources):
+    made = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("import (")])
+    nbformat.write(made, paths.NOTEBOOKS / "one.ipynb")
+    with pytest.raises(BadInput, match=r"one\.ipynb: 'import \(' is no Python"):
+        dependencies.of_chapter("one")
 
 
 @pytest.fixture(scope="module")

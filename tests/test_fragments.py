@@ -3,6 +3,7 @@
 from html.parser import HTMLParser
 
 import pytest
+from markdown_it import MarkdownIt
 
 from helpers.pages import page
 from helpers.pages.fragments import DATA_MIME, Fragment, Html, badge, cell, details, table
@@ -61,6 +62,18 @@ def test_hostile_text_stays_text(html):
     elements = read(html)
     assert elements.all("script") == []
     assert HOSTILE in "".join(elements.texts)
+
+
+END = "x\r\r<b>&\u2028\x0b```{include} /etc/passwd\n```\n\n# heading\n\n{raw}`html` \ud800"  # would end a block of HTML
+
+
+@pytest.mark.parametrize("html", [table(END, (END, END), [[END, END]]).text, badge(END, "profile").text, cell(END),
+                                  details(END, table(END, (END,), [[END]])).text])
+def test_no_text_ends_a_block_of_html_on_a_page_of_markdown(html):
+    tokens = MarkdownIt().parse(f"before\n\n<div>{html}</div>\n\nafter")
+    assert [token.type for token in tokens] == ["paragraph_open", "inline", "paragraph_close", "html_block",
+                                                "paragraph_open", "inline", "paragraph_close"]
+    html.encode()
 
 
 def test_a_hostile_caption_does_not_leave_its_attribute():

@@ -1,4 +1,6 @@
 import gzip
+import os
+from pathlib import Path
 
 import pytest
 
@@ -68,6 +70,54 @@ def test_bad_lines(make, file, content, line, what):
     assert (str(caught.value.file), caught.value.line) == (place, line)
     assert str(caught.value).startswith(f"{place}:{line}: {what}. Mend: ")
     assert caught.value.mend
+
+
+@pytest.mark.parametrize("file, content, line, what", [
+    ("collection.tsv", "pid\tpassage\np1\ta\n", 1, "the first line names the columns"),
+    ("queries.tsv", "qid\tquery\nq1\ta\n", 1, "the first line names the columns"),
+    ("qrels.tsv", "qid docid\nq1 p1\n", 1, "the first line names the columns"),
+    ("collection.tsv", "p1\ta\np1 \tb\n", 2, "the id 'p1 ' holds a blank or a control character"),
+    ("queries.tsv", "q1\ta\nq\u00a02\tb\n", 2, "the id 'q\\xa02' holds a blank or a control character"),
+    ("queries.tsv", "q\x071\ta\n", 1, "the id 'q\\x071' holds a blank or a control character"),
+])
+def test_ids_that_would_be_others_in_a_run(make, file, content, line, what):
+    test_bad_lines(make, file, content, line, what)
+
+
+@pytest.mark.parametrize("content", ["", "q9 0 p1 1\n"])
+def test_empty_and_foreign_judgments_are_told(make, content):
+    with pytest.raises(BadInput, match=r"qrels\.tsv: no judgment is of a query of the split 'test'"):
+        make({"qrels.tsv": content}).relevant_from("passage", "test")
+
+
+@pytest.mark.parametrize("first, second", [("collection.tsv", "collection.tsv.gz"), ("docs.tsv", "msmarco-docs.tsv"),
+                                           ("queries.test.tsv", "queries.tsv"), ("qrels.tsv", "qrels.txt")])
+def test_two_files_for_one_thing_are_both_named(make, first, second):
+    with pytest.raises(BadInput, match=f"{first} and {second} are two files for one thing"):
+        make({first: "x\ty\n", second: "x\ty\n"})
+
+
+@pytest.mark.parametrize("make_it", [Path.mkdir, os.mkfifo])
+def test_what_is_no_plain_file_is_told_and_never_waited_for(make, tmp_path, make_it):
+    make_it(tmp_path / "docs.tsv")
+    with pytest.raises(BadInput, match=r"docs\.tsv: no plain file"):
+        make()
+
+
+def test_a_damaged_archive_has_no_digest(make):
+    packed = gzip.compress(b"p1\ta pond\n" * 99)
+    collection = make({"collection.tsv": None, "collection.tsv.gz": packed[:-9]})
+    with pytest.raises(BadInput, match=r"collection\.tsv\.gz: the gzip file is damaged"):
+        collection.part("texts", "passage").recipe()
+
+
+def test_a_part_has_the_digest_of_what_its_files_hold_now(make, tmp_path):
+    part = make().part("qrels", "passage", "test")
+    before = part.digest
+    (tmp_path / "qrels.tsv").write_text("q1 0 p2 1\n")
+    changed = part.digest
+    (tmp_path / "qrels.tsv").write_text(GOOD["qrels.tsv"])
+    assert changed != before == part.digest
 
 
 @pytest.mark.parametrize("missing, what", [("collection.tsv", "no texts in this folder"),

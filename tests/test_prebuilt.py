@@ -157,7 +157,7 @@ def test_a_real_index_is_counted_by_lucene(offered, tmp_path):
     lucene.build([("a", "bread turns brown"), ("b", "iron rusts")], made)
     description = offered(packed({file.name: file.read_bytes() for file in made.iterdir()}))
     folder = prebuilt.prebuilt_index("tiny", description.md5).value()
-    assert prebuilt.java.call(prebuilt.documents_of, folder) == 2
+    assert prebuilt.java.call(prebuilt.lucene.documents_of, folder) == 2
 
 
 # ---- which collections have one ----

@@ -11,9 +11,10 @@ import pandas as pd
 import pytest
 
 from helpers import paths, steps
+from helpers.errors import BadInput
 from helpers.pages.fragments import Fragment
 from helpers.steps import ledger, provenance, rebuilding, recipe, registry
-from helpers.steps.store import MANIFEST, Store, fingerprint, read_entry
+from helpers.steps.store import INDEX, MANIFEST, Store, fingerprint, read_entry
 from press import chapters, page_header, record, step_digests
 from press.record import drift_of
 from press.variants import PageRequest
@@ -165,12 +166,14 @@ def test_verify_agrees_with_an_honest_record_and_not_with_an_altered_one(fake, c
     assert record.verify(sample=3, budget=60, seed=1) == 0
     assert "agrees" in capsys.readouterr().out
     alter(entry, "value.json", json.dumps(other))
+    (paths.RESULTS / INDEX).unlink()
     assert record.verify(sample=3, budget=60, seed=1) == 1
     assert "DIFFERS" in capsys.readouterr().out
 
 
 def test_verify_recomputes_and_tolerates_a_small_drift(fake):
     alter(ship(make_step("json", {"x": 0.5})), "value.json", '{"x": 0.52}')
+    (paths.RESULTS / INDEX).unlink()
     assert record.verify(sample=1, budget=60, seed=None) == 0
 
 
@@ -178,6 +181,61 @@ def test_verify_names_what_exceeds_the_budget(fake, capsys):
     ship(make_step("json", {"x": 0.5}))
     assert record.verify(sample=1, budget=-1, seed=1) == 0
     assert "left out" in capsys.readouterr().out
+
+
+def forge(entry, **changed):
+    """A record with another value or another past, whose digests all agree."""
+    alter(entry, "value.json", '{"x": 99}')
+    manifest = json.loads((entry.folder / MANIFEST).read_text()) | changed
+    (entry.folder / MANIFEST).write_text(json.dumps(manifest))
+
+
+@pytest.mark.parametrize("changed", [{}, {"commit": "feedfeedfeed"}, {"finished": "2020-01-01T00:00:00Z"}])
+def test_a_forged_record_is_noticed_and_never_used(fake, changed):
+    step = make_step("json", {"x": 1})
+    entry = ship(step)
+    Store(paths.store()).remove(entry.manifest["step"], entry.manifest["key"])
+    assert step.lookup()[1] == "recorded"
+    forge(entry, **changed)
+    assert step.lookup() == (None, "missing")
+    with pytest.raises(BadInput, match="is damaged"):
+        record.entries()
+    with pytest.raises(BadInput, match="is damaged"):
+        list(record.record(over=-1))
+
+
+def test_a_record_that_was_removed_can_be_made_anew(fake):
+    entry = ship(make_step("json", {"x": 1}))
+    (entry.folder / MANIFEST).unlink()
+    (entry.folder / "value.json").unlink()
+    entry.folder.rmdir()
+    alter(Store(paths.store()).find(entry.manifest["step"], entry.manifest["key"], "exact"), "value.json", '{"x": 2}')
+    assert len(list(record.record(over=-1))) == 1
+    assert record.manifests() == json.loads((paths.RESULTS / INDEX).read_text())
+
+
+def test_every_shipped_record_stands_in_the_index_and_no_other():
+    assert json.loads((paths.RESULTS / INDEX).read_text()) == record.manifests()
+
+
+def test_verify_of_everything_goes_on_where_it_stopped_and_says_what_it_never_verified(fake, capsys):
+    first = ship(make_step("json", {"x": 1}))
+    place = first.folder.relative_to(paths.RESULTS).as_posix()
+    assert record.verify(sample=3, budget=-1, seed=1, everything=True) == 0
+    assert f"never verified: 1 of 1\n  {place}" in capsys.readouterr().out
+    assert record.verify(sample=3, budget=60, seed=1, everything=True) == 0
+    assert capsys.readouterr().out.endswith("never verified: 0 of 1\n")
+    alter(first, "value.json", '{"x": 1.01}')
+    (paths.RESULTS / INDEX).unlink()
+    assert record.verify(sample=3, budget=-1, seed=1) == 0
+    assert capsys.readouterr().out.endswith("never verified: 1 of 1\n"), "it has another value now"
+
+
+def test_verify_reads_all_of_the_store(fake, capsys):
+    entry = ship(make_step("json", {"x": 1}))
+    (Store(paths.store()).place(entry.manifest["step"], entry.manifest["key"]) / entry.numerics / "value.json").write_text("{")
+    assert record.verify(sample=1, budget=60, seed=1) == 1
+    assert "damaged, and computed again when it is needed" in capsys.readouterr().out
 
 
 def test_a_damaged_record_is_named(fake):

@@ -3,6 +3,7 @@ from dataclasses import dataclass, field, replace
 import pandas as pd
 import pytest
 
+from helpers.errors import BadInput
 from helpers.evaluation import measures
 from helpers.systems.reranker import Reranker
 from helpers.systems.reranking_experiment import MEASURES, RerankingExperiment
@@ -28,6 +29,11 @@ class Bed:
 
     def per_query(self, run, names):
         return measures.per_query(run, self.qrels, names, 1, ["q1", "q2"])
+
+
+def test_an_unknown_aggregation_is_refused_before_anything_is_computed():
+    with pytest.raises(BadInput, match="aggregation 'median': one of mean, max"):
+        RerankingExperiment(Bed(), None, aggregation="median")
 
 
 @dataclass

@@ -11,6 +11,7 @@ import time
 import pytest
 
 from helpers import paths, steps
+from helpers.errors import BadInput
 from helpers.steps import ledger, numerics, rebuilding, registry
 from helpers.steps.store import MANIFEST, Store
 
@@ -185,6 +186,71 @@ def test_an_exception_leaves_no_entry_and_releases_the_lock():
         failing(1).value()
     assert list(paths.store().rglob(MANIFEST)) == list(paths.store().rglob(".work-*")) == []
     assert failing(1).value() == {"x": 1}  # would wait for ever if the lock were held
+
+
+class Data:
+    """A file as data: known by its content."""
+
+    def __init__(self, file):
+        self.file = file
+
+    def recipe(self):
+        return {"data": ["test"], "digest": self.file.read_text()}
+
+    def sources(self):
+        return [self.file]
+
+
+def reading_step(meanwhile):
+    def read_for_test(data: object) -> dict:
+        value = meanwhile() or data.file.read_text()
+        return {"read": value}
+    return steps.step(version=1, form="json")(read_for_test)
+
+
+def test_data_that_changes_while_it_is_read_gives_no_value_even_if_it_is_put_back(tmp_path):
+    file = tmp_path / "data"
+
+    def edit_and_put_back():
+        file.write_text("other")
+        value = file.read_text()
+        time.sleep(0.02)
+        file.write_text("first")
+        return value
+
+    def edit():
+        file.write_text("other")
+
+    for meanwhile in (edit_and_put_back, edit):
+        file.write_text("first")
+        time.sleep(0.02)
+        with pytest.raises(BadInput, match="data: what read_for_test reads was changed under way.*call again"):
+            reading_step(meanwhile)(Data(file)).value()
+        assert list(paths.store().rglob(MANIFEST)) == []
+    file.write_text("first")
+    step = reading_step(lambda: None)(Data(file))
+    assert step.value() == {"read": "first"}
+    assert step.lookup()[1] == "stored"
+
+
+def test_data_that_has_changed_since_the_step_was_made_is_not_read(tmp_path):
+    file = tmp_path / "data"
+    file.write_text("first")
+    step = reading_step(lambda: pytest.fail("it was read"))(Data(file))
+    file.write_text("second")
+    with pytest.raises(BadInput, match="was changed under way"):
+        step.value()
+
+
+def test_a_bad_time_of_fresh_is_told(monkeypatch):
+    monkeypatch.setenv("BOOK_FRESH", "yesterday")
+    with pytest.raises(BadInput, match="BOOK_FRESH='yesterday' is no time"):
+        scale_step()(1.0).value()
+
+
+def test_an_empty_store_variable_is_none(monkeypatch):
+    monkeypatch.setenv("BOOK_STORE", "")
+    assert paths.store() == paths.ROOT / ".store"
 
 
 def test_rebuild_gives_the_same_key_and_refuses_another_version():

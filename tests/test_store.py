@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from helpers.errors import BadInput
+from helpers.steps import digests
 from helpers.steps import store as stores
 from helpers.steps.store import MANIFEST, Store, read_entry
 
@@ -118,15 +120,36 @@ def test_sweep_removes_leftovers_and_keeps_entries(store):
     assert store.find("a_step", KEY, "exact") is not None
 
 
-def test_large_files_are_checked_by_size_alone(store, monkeypatch):
-    monkeypatch.setattr(stores, "HASHED_UP_TO", 4)
+def test_large_files_are_checked_by_their_content_too(store, monkeypatch, tmp_path):
+    monkeypatch.setattr(digests, "LARGE", 4)
+    monkeypatch.setenv("BOOK_STORE", str(tmp_path / "own"))
     entry = write(store, "12345")
-    assert entry.manifest["files"]["value.txt"] == {"size": 5}
-    assert "sha256" in entry.manifest["files"]["inner/more.bin"]
+    assert set(entry.manifest["files"]["value.txt"]) == {"size", "sha256"}
     (entry.folder / "value.txt").write_text("54321")
+    assert read_entry(entry.folder) is None
+
+
+def test_an_entry_that_knows_a_large_file_by_its_size_alone_is_still_used(store):
+    entry = write(store, "12345")
+    manifest = json.loads((entry.folder / MANIFEST).read_text())
+    del manifest["files"]["value.txt"]["sha256"]
+    (entry.folder / MANIFEST).write_text(json.dumps(manifest))
     assert read_entry(entry.folder) is not None
     (entry.folder / "value.txt").write_text("1234")
     assert read_entry(entry.folder) is None
+
+
+def test_an_entry_that_is_not_the_one_of_the_index_is_not_found(store):
+    entry = write(store)
+    place = entry.folder.relative_to(store.root).as_posix()
+    line = {place: digests.taken(entry.folder / MANIFEST)}
+    (store.root / stores.INDEX).write_text(json.dumps(line))
+    assert store.find("a_step", KEY, "exact") is not None
+    write(store, "forged, with a fresh digest")
+    assert store.find("a_step", KEY, "exact") is None
+    (store.root / stores.INDEX).write_text("{")
+    with pytest.raises(BadInput, match=r"index\.json: the index is damaged"):
+        store.find("a_step", KEY, "exact")
 
 
 LOCKED = """

@@ -20,9 +20,9 @@ ALMANAC = PACKAGE / "data" / "almanac"
 
 def store() -> Path:
     """The reader's own step store; `BOOK_STORE` moves it, to a shared file system for instance."""
-    return Path(os.environ.get("BOOK_STORE", ROOT / ".store"))
+    return Path(os.environ.get("BOOK_STORE") or ROOT / ".store")
 
 
 def downloads() -> Path:
     """What was fetched and is unpacked from there, prebuilt indexes for instance; `BOOK_DOWNLOADS` moves it."""
-    return Path(os.environ.get("BOOK_DOWNLOADS", store() / "downloads"))
+    return Path(os.environ.get("BOOK_DOWNLOADS") or store() / "downloads")

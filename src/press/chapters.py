@@ -10,16 +10,22 @@ import functools
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-import nbformat
-import yaml
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import AfterValidator, BaseModel, Field, TypeAdapter, ValidationError
 
 from helpers import paths
 from helpers.errors import BadInput
+from press.edited import notebook_of, yaml_of
 
-TYPES = {"int": int, "float": float, "str": str, "bool": bool, "list": list}
+
+def _unicode(text: str) -> str:
+    text.encode()  # an argument of the command line may be any bytes
+    return text
+
+
+TYPES = {"int": Annotated[int, Field(ge=0)], "float": Annotated[float, Field(ge=0, allow_inf_nan=False)],
+         "str": Annotated[str, AfterValidator(_unicode)], "bool": bool, "list": list}
 
 
 @dataclass(frozen=True)
@@ -35,7 +41,7 @@ class Parameter:
         """The value in its declared type (an int where a float is wanted becomes one).
 
         Raises:
-            BadInput: if it is of another type.
+            BadInput: if it is of another type, a number below 0 or not finite, or a text that is not Unicode.
         """
         try:
             kind = eval(self.annotation, {"__builtins__": {}}, TYPES)  # noqa: S307 - our own template's annotation
@@ -61,8 +67,12 @@ def listing(chapter: str) -> list[str]:
 
 def names() -> list[str]:
     """The chapters of the book, in its order."""
-    toc = yaml.safe_load((paths.BOOK / "_toc.yml").read_text())
-    files = [page["file"] for part in toc["parts"] for page in part["chapters"]]
+    toc = yaml_of(paths.BOOK / "_toc.yml")
+    try:
+        files = [page["file"] for part in toc["parts"] for page in part["chapters"]]
+    except (KeyError, TypeError):
+        raise BadInput("no contents, which have `parts` with `chapters` of a `file` each", file=paths.BOOK / "_toc.yml",
+                       mend="restore it from git") from None
     return [Path(file).name for file in files if file.startswith("chapters/")]
 
 
@@ -93,7 +103,7 @@ def schema(chapter: str) -> dict[str, Parameter]:
 @functools.cache
 def _schema(file: Path, size: int, changed: int) -> dict[str, Parameter]:
     """A template's parameters, read once for each state of it: a profile is checked with those of all chapters."""
-    for cell in nbformat.read(file, as_version=4).cells:
+    for cell in notebook_of(file).cells:
         if cell.cell_type == "code" and "parameters" in cell.metadata.get("tags", []):
             return _declarations(cell.source, file)
     raise BadInput("no cell is tagged `parameters`", file=file, mend="tag the cell that declares them")
@@ -101,7 +111,12 @@ def _schema(file: Path, size: int, changed: int) -> dict[str, Parameter]:
 
 def _declarations(source: str, file: Path) -> dict[str, Parameter]:
     lines, declared = source.splitlines(), {}
-    for node in ast.parse(source).body:
+    try:
+        nodes = ast.parse(source).body
+    except SyntaxError as error:
+        raise BadInput(f"{(error.text or '').strip()!r} is no Python", file=file,
+                       mend="write `name: type = default  # meaning`") from None
+    for node in nodes:
         line = lines[node.lineno - 1]
         if not isinstance(node, ast.AnnAssign) or not isinstance(node.target, ast.Name) or node.value is None \
                 or "#" not in line:
@@ -130,8 +145,8 @@ def profile(name: str) -> dict[str, Any]:
         there = sorted(file.stem for file in paths.PROFILES.glob("*.yaml"))
         raise BadInput(f"no profile {name!r}", mend=f"choose from {', '.join(there)}")
     try:
-        content = Profile.model_validate(yaml.safe_load(file.read_text(encoding="utf-8")) or {})
-    except (yaml.YAMLError, ValidationError) as error:
+        content = Profile.model_validate(yaml_of(file) or {})
+    except ValidationError as error:
         raise BadInput(f"no profile, which maps names to values in `shared` and `chapters` ({str(error).splitlines()[0]})",
                        file=file, mend="see profiles/almanac.yaml") from None
     shared, own = content.shared or {}, {name: values or {} for name, values in (content.chapters or {}).items()}

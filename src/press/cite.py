@@ -8,11 +8,11 @@ import re
 import shlex
 from typing import Any
 
-import yaml
-
 from helpers import paths
+from helpers.errors import BadInput
 from helpers.steps import recipe
 from press import chapters, execute, repository, variants
+from press.edited import yaml_of
 
 SPECIAL = re.compile(r"[\\{}%&#_$~^]")
 ESCAPED = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
@@ -22,7 +22,11 @@ KEY = "neural-ranking-reproduced"
 
 def citation() -> dict[str, Any]:
     """What CITATION.cff says: title, authors, version, date."""
-    return yaml.safe_load((paths.ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    file = paths.ROOT / "CITATION.cff"
+    said = yaml_of(file)
+    if missing := [name for name in ("title", "authors", "version", "date-released") if name not in (said or {})]:
+        raise BadInput(f"no {missing[0]}", file=file, mend="add it, or restore the file from git")
+    return said
 
 
 def entry(kind: str, key: str, fields: dict[str, str]) -> str:
@@ -140,4 +144,6 @@ def page() -> str:
 
 
 def _block(language: str, text: str) -> str:
-    return f"```{language}\n{text}\n```"
+    """A block of code, in a fence that nothing in the text can close."""
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    return f"{fence}{language}\n{text}\n{fence}"

@@ -5,20 +5,30 @@ its module is imported when it runs. What it returns is printed, line by line, o
 """
 
 import argparse
+import contextlib
 import importlib
+import io
 import os
 import sys
 import time
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from helpers.errors import BadInput, NetworkNeeded
 from helpers.steps import cluster
 from press.bench.command import ROUNDS, SECTIONS
 
+EXIT_CODES = """exit codes: 0 all went well; 1 `verify` or `diff` found a difference; 2 what you can mend, which is told;
+130 Ctrl-C; 141 whoever read the output went away"""
+
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run a command; 0 if it went well, 2 for input that the reader can mend."""
+    """Run a command; what it returns is the exit code, see `EXIT_CODES`."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # what the terminal's encoding lacks
     options = vars(_parser().parse_args(arguments))
     module, _, function = options.pop("target").partition(":")
     if options.pop("fresh", False):
@@ -36,10 +46,22 @@ def main(arguments: list[str] | None = None) -> int:
     except (BadInput, NetworkNeeded) as error:
         print(f"\n{error}", file=sys.stderr)
         return 2
+    except BrokenPipeError:  # whoever read the output has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    except (OSError, MemoryError) as error:
+        print(f"\n{str(error) or 'out of memory'}. Mend: see to the disk, the rights, the memory", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        for child in psutil.Process().children(recursive=True):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                child.kill()
+        print("\nstopped; finished steps are kept", file=sys.stderr)
+        return 130
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="book", description=__doc__.splitlines()[0] if __doc__ else "")
+    parser = argparse.ArgumentParser(prog="book", description=__doc__.splitlines()[0] if __doc__ else "", epilog=EXIT_CODES)
     known = parser.add_subparsers(required=True, metavar="COMMAND")
 
     def command(name: str, target: str, help_text: str, *options: tuple[tuple[str, ...], dict[str, Any]]) -> None:
@@ -77,8 +99,10 @@ def _parser() -> argparse.ArgumentParser:
             option("-k", type=_positive, default=10, help="documents shown"))
     command("parameters", "chapters:listing", "list the parameters of a chapter", option("chapter"))
     command("verify", "record:verify", "recompute a random sample of the recorded runs and compare",
-            option("--sample", type=int, default=3), option("--seed", type=int, default=None),
-            option("--budget", type=float, default=900, help="seconds that the sample may cost"))
+            option("--sample", type=_positive, default=3), option("--seed", type=int, default=None),
+            option("--budget", type=float, default=900, help="seconds that the sample may cost"),
+            option("--all", dest="everything", action="store_true",
+                   help="as many as the budget allows, those first that were verified never or longest ago"))
     command("record", "record:record", "ship the slow steps of the executed chapters as recorded runs",
             option("--over", type=float, default=60, help="seconds, with all that comes before"))
     command("bench", "bench.command:run", "time this book's code against others', on a quiet machine",
@@ -110,7 +134,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of documents: give 1 or more")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number: give 1 or more")
     return int(text)
 
 

@@ -1,11 +1,10 @@
 """The comparison page of a variant: what was changed, what that did to each system and to which queries."""
 
-from html import escape
 from pathlib import Path
 
 from helpers import paths
 from helpers.pages.compare import test_cells
-from helpers.pages.fragments import Html, badge, details, table
+from helpers.pages.fragments import Html, badge, details, escape, one_line, table
 from helpers.pages.numbers import count, plain, seconds, signed
 from helpers.steps import recipe, values
 from helpers.steps.store import Store
@@ -165,4 +164,4 @@ def _query(query: str, texts: dict[str, str]) -> Html:
 
 def _plain(label: str) -> str:
     """A label in a Markdown sentence, whatever characters it has."""
-    return "".join(f"\\{sign}" if sign in r"\`*_{}[]<>#|$" else sign for sign in label)
+    return "".join(f"\\{sign}" if sign in r"\`*_{}[]<>#|$" else sign for sign in one_line(label))

@@ -8,13 +8,12 @@ import ast
 import functools
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
-
-import nbformat
 
 from helpers import paths
-from helpers.steps import recipe
+from helpers.errors import BadInput
+from helpers.steps.digests import sha256
 from press import chapters
+from press.edited import notebook_of
 
 SOURCES = paths.PACKAGE.parent
 PAGE = "press.page_header"  # makes a page of an executed notebook
@@ -22,15 +21,18 @@ PAGE = "press.page_header"  # makes a page of an executed notebook
 
 def of_chapter(chapter: str) -> dict[str, str]:
     """The digest of every file of the packages that a chapter's page depends on, by its path below `src`."""
-    cells = nbformat.read(chapters.template(chapter), as_version=4).cells
-    code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
-    return digests({PAGE, *imports(code)})
+    file = chapters.template(chapter)
+    code = "\n".join(cell.source for cell in notebook_of(file).cells if cell.cell_type == "code")
+    try:
+        return digests({PAGE, *imports(code)})
+    except SyntaxError as error:
+        raise BadInput(f"{(error.text or '').strip()!r} is no Python", file=file, mend="mend the cell") from None
 
 
 def digests(roots: Iterable[str]) -> dict[str, str]:
     """The digest of every file that these modules depend on, by its path below `src`."""
     files = {file for source in closure(roots).values() for file in (source, *_data(source.parent))}
-    return {file.relative_to(SOURCES).as_posix(): _read(file).digest for file in sorted(files)}
+    return {file.relative_to(SOURCES).as_posix(): sha256(file) for file in sorted(files)}
 
 
 def closure(roots: Iterable[str]) -> dict[str, Path]:
@@ -41,7 +43,7 @@ def closure(roots: Iterable[str]) -> dict[str, Path]:
         name = waiting.pop()
         if name not in reached and (file := _source(SOURCES, name)) is not None:
             reached[name] = file
-            waiting += [name.rpartition(".")[0], *_read(file).imports]
+            waiting += [name.rpartition(".")[0], *_imports(file, sha256(file))]
     return reached
 
 
@@ -70,20 +72,7 @@ def _data(folder: Path) -> tuple[Path, ...]:
                  and not packages & set(file.parents))
 
 
-class Contents(NamedTuple):
-    """Of a file: its digest, and what it imports."""
-
-    digest: str
-    imports: tuple[str, ...]
-
-
-def _read(file: Path) -> Contents:
-    state = file.stat()
-    return _read_once(file, state.st_size, state.st_mtime_ns)
-
-
 @functools.cache
-def _read_once(file: Path, size: int, changed: int) -> Contents:
-    """A file's contents, once for each state of it: all chapters ask for them."""
-    content = file.read_bytes()
-    return Contents(recipe.sha256(content), tuple(imports(content.decode())) if file.suffix == ".py" else ())
+def _imports(file: Path, digest: str) -> tuple[str, ...]:
+    """What a module imports, once for each content of it: all chapters ask for it."""
+    return tuple(imports(file.read_text(encoding="utf-8")))

@@ -2,34 +2,50 @@
 
     template + parameters -> papermill -> page notebook in book/chapters/
 
-A chapter whose template, parameters, imported code, published values and recorded runs are what they were is not run again. A
-chapter with other parameters than its profile's is a variant: a page of its own beside the baseline.
+A chapter whose template, parameters, imported code, data, published values and recorded runs are what they were is not run again.
+A chapter with other parameters than its profile's is a variant: a page of its own beside the baseline.
 """
 
+import contextlib
 import json
 import os
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import nbformat
+import psutil
 
 from helpers import paths
 from helpers.errors import BadInput
-from helpers.steps import fresh_since, recipe
+from helpers.networks import backbone
+from helpers.steps import digests, fresh_since, recipe
 from press import chapters, dependencies
+from press.fetching import texts_in
 from press.page_header import DATA_KEY, as_page
 from press.variants import PageRequest
 
 
 def fingerprint(chapter: str, values: dict[str, Any], profile: str) -> str:
-    """The digest of all that a chapter's page depends on."""
-    sources = [chapters.template(chapter), *sorted(paths.PUBLISHED.glob("*.yaml")), *sorted(paths.RESULTS.rglob("manifest.json")),
+    """The digest of all that a chapter's page depends on: code, data, what is published and recorded, settings."""
+    sources = [chapters.template(chapter), *sorted(paths.PUBLISHED.glob("*.yaml")), *sorted(paths.RESULTS.glob("*/**/*")),
                *sorted(paths.BENCH.glob("*.json")), paths.ROOT / "requirements.lock"]
-    digests = [[os.path.relpath(file, paths.ROOT), recipe.sha256(file.read_bytes())] for file in sources if file.exists()]
+    known = [[os.path.relpath(file, paths.ROOT), digests.sha256(file)] for file in sources if file.is_file()]
+    named = [[text, contents(text)] for text in sorted(set(texts_in(list(values.values()))))]
     settings = {name: os.environ.get(name) for name in ("BOOK_DEVICE", "BOOK_DTYPE", "BOOK_STORE")}
-    return recipe.sha256(recipe.canonical([dependencies.of_chapter(chapter), digests, values, profile, settings]))
+    return recipe.sha256(recipe.canonical([dependencies.of_chapter(chapter), known, named, values, profile, settings]))
+
+
+def contents(text: str) -> Any:
+    """The digests of the file, folder or packaged backbone that a parameter names; None for any other text."""
+    place = paths.ROOT / os.path.expanduser(text)
+    if text and os.path.isfile(place):
+        return digests.sha256(place)
+    if text and os.path.isdir(place):
+        return [[str(file.relative_to(place)), digests.sha256(file)] for file in sorted(place.rglob("*")) if file.is_file()]
+    return backbone.resolve(text).digest() if text.partition(":")[0] == "packaged" else None
 
 
 def request(chapter: str, profile: str, given: dict[str, str]) -> PageRequest:
@@ -72,19 +88,35 @@ def run(chapter: str, profile: str, given: dict[str, str], progress: bool = True
 def executed(source: Path, values: dict[str, Any], progress: bool = True) -> nbformat.NotebookNode:
     """A template, executed with these parameters; no page is written."""
     import papermill
+    from nbclient.exceptions import DeadKernelError
     from papermill.exceptions import PapermillExecutionError
 
-    with tempfile.TemporaryDirectory() as folder:
+    if paths.CHAPTERS.is_dir():
+        tempfile.TemporaryFile(dir=paths.CHAPTERS).close()  # an error now, not after hours
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(1) as thread:  # in this one, nbclient would catch Ctrl-C
         target = Path(folder) / "executed.ipynb"
         try:
-            papermill.execute_notebook(str(source), str(target), parameters=values, cwd=str(paths.ROOT),
-                                       kernel_name="python3", progress_bar=progress, log_output=False, stderr_file=None)
+            thread.submit(papermill.execute_notebook, str(source), str(target), parameters=values, cwd=str(paths.ROOT),
+                          kernel_name="python3", progress_bar=progress, log_output=False, stderr_file=None).result()
+        except KeyboardInterrupt:
+            end_kernels()
+            raise
+        except DeadKernelError:
+            raise BadInput("the chapter's process died", file=source,
+                           mend="most often there is too little memory; finished steps are kept") from None
         except PapermillExecutionError as error:
             kept = paths.CHAPTERS / f"{source.stem}.failed.ipynb"
             kept.write_bytes(target.read_bytes())
             raise BadInput(f"the chapter stopped in cell {error.exec_count}: {error.ename}: {error.evalue}", file=kept,
                            mend="open it to see the whole traceback; finished steps are kept") from None
         return nbformat.read(target, as_version=4)
+
+
+def end_kernels() -> None:
+    """End all processes that this one has started: after Ctrl-C nobody else tells them."""
+    for child in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            child.kill()
 
 
 def run_of(page: Path) -> dict[str, Any]:
@@ -94,4 +126,7 @@ def run_of(page: Path) -> dict[str, Any]:
 
 def data_of(page: Path) -> list[dict[str, Any]]:
     """The data that the fragments of a page carry: verdicts, measured values, the ledger."""
-    return json.loads(page.read_text(encoding="utf-8"))["metadata"].get(DATA_KEY, [])
+    try:
+        return json.loads(page.read_text(encoding="utf-8"))["metadata"].get(DATA_KEY, [])
+    except (ValueError, KeyError, TypeError):
+        raise BadInput("the page is damaged", file=page, mend="remove it and execute the chapter again") from None

@@ -11,6 +11,7 @@ import nbformat
 from helpers import paths
 from helpers.errors import BadInput
 from press import chapters
+from press.edited import notebook_of
 
 FOLDER = "mine"
 
@@ -25,7 +26,7 @@ def write(chapter: str, profile: str, given: dict[str, str], folder: Path | None
     target = (folder or paths.ROOT / FOLDER) / f"{chapter}.ipynb"
     if target.exists():
         raise BadInput("there is a copy of this chapter already", file=target, mend="open it, or rename it to get a new one")
-    notebook = nbformat.read(chapters.template(chapter), as_version=4)
+    notebook = notebook_of(chapters.template(chapter))
     cell = next(cell for cell in notebook.cells if "parameters" in cell.metadata.get("tags", []))
     cell.source = "\n".join(f"{one.name}: {one.annotation} = {values[one.name]!r}  # {one.meaning}"
                             for one in chapters.schema(chapter).values())

@@ -2,14 +2,13 @@
 
 import copy
 import json
-from html import escape
 from typing import Any
 
 import nbformat
 
 from helpers.evaluation.verdicts import KINDS, UNTRAINED
 from helpers.pages import bm25_named, numbers
-from helpers.pages.fragments import DATA_MIME, Html, badge, details, table
+from helpers.pages.fragments import DATA_MIME, Html, badge, details, escape, table
 from helpers.steps import provenance
 from press import chapters, variants
 from press.variants import PageRequest

@@ -1,9 +1,11 @@
 """Recorded runs: slow steps whose small results the book ships, and the proof that they can be had again.
 
-`record` copies, from the store, the results that the executed chapters used and that cost more than a minute from
-nothing. `verify` recomputes a random sample in an empty store and compares it within a declared tolerance.
+`record` copies, from the store, the results that the executed chapters used and that cost more than a minute from nothing, and
+writes them into the index. `verify` recomputes a random sample in an empty store and compares it within a declared tolerance;
+with `--all` it takes those first that it has verified never or longest ago, so that some nights cover everything.
 """
 
+import json
 import math
 import os
 import random
@@ -20,9 +22,10 @@ import pandas as pd
 from safetensors.torch import load_file
 
 from helpers import paths
+from helpers.errors import BadInput
 from helpers.pages import numbers
-from helpers.steps import ledger, rebuilding, registry, values
-from helpers.steps.store import MANIFEST, Entry, Store, read_entry
+from helpers.steps import digests, ledger, provenance, rebuilding, registry, values
+from helpers.steps.store import INDEX, MANIFEST, Entry, Store, read_entry
 from helpers.systems.listwise_reranker import WarmUp
 from press import execute
 from press.step_digests import import_all
@@ -30,6 +33,7 @@ from press.step_digests import import_all
 TOLERANCE = {"run": 0.02, "table": 0.02, "json": 0.05, "folder": 0.02}  # largest drift allowed: of a score, cell, number, weight
 LIMIT = 3_000_000  # bytes: a recorded run is small, or it is not recorded
 LIMIT_OF_BASE = 25_000_000  # of the one set of weights that is shipped
+VERIFIED = "verified.json"  # beside the recorded runs: when each was verified last, and the manifest that it had then
 
 
 def record(over: float) -> Iterator[str]:
@@ -57,34 +61,66 @@ def record(over: float) -> Iterator[str]:
             yield f"left out {line['step']}:{line['key'][:10]}: {size:,} bytes"
             continue
         shutil.copytree(folder, target)
+        index = paths.RESULTS / INDEX
+        own = {target.relative_to(paths.RESULTS).as_posix(): digests.taken(target / MANIFEST)}
+        _write(INDEX, (json.loads(index.read_text()) if index.exists() else {}) | own)
         yield f"recorded {line['step']}:{line['key'][:10]}: {size:,} bytes, {numbers.seconds(ledger.cost(line))}"
+    _write(INDEX, manifests())
 
 
 def entries() -> list[Entry]:
-    """Every recorded run that is sound.
+    """Every recorded run, read in full.
 
     Raises:
-        ValueError: for one that is damaged.
+        BadInput: for one that is damaged, or not the one that the index names.
     """
     recorded = []
     for manifest in sorted(paths.RESULTS.rglob(MANIFEST)):
-        entry = read_entry(manifest.parent)
-        if entry is None:
-            raise ValueError(f"{manifest.parent.relative_to(paths.ROOT)} is damaged. Mend: restore it from git")
+        entry = read_entry(manifest.parent, digests.taken)
+        if entry is None or not Store(paths.RESULTS).is_bound(entry):
+            raise BadInput(f"{manifest.parent.relative_to(paths.ROOT)} is damaged", mend="restore it from git")
         recorded.append(entry)
     return recorded
 
 
-def verify(sample: int, budget: float, seed: int | None) -> int:
-    """Recompute a random sample of recorded runs from nothing and compare; 1 if any differs beyond the tolerance.
+def manifests() -> dict[str, str]:
+    """The digest of each recorded run's manifest, which lists those of its files, by its folder: what the index says."""
+    return {_place(entry): digests.taken(entry.folder / MANIFEST) for entry in entries()}
+
+
+def _place(entry: Entry) -> str:
+    return entry.folder.relative_to(paths.RESULTS).as_posix()
+
+
+def _write(name: str, lines: dict[str, Any]) -> None:
+    paths.RESULTS.mkdir(exist_ok=True)
+    (paths.RESULTS / name).write_text(json.dumps(lines, indent=0, sort_keys=True) + "\n")
+
+
+def verify(sample: int, budget: float, seed: int | None, everything: bool = False) -> int:
+    """Read all of the store and of the recorded runs, recompute some of these from nothing and compare.
 
     Args:
         sample: how many.
         budget: seconds; runs that would exceed it, by their recorded cost, are named and left out.
         seed: of the draw; by default another sample each time.
+        everything: as many as the budget allows, those first that were verified never or longest ago.
+
+    Returns:
+        1 if a stored value is damaged or a recorded run differs beyond the tolerance, else 0.
     """
     import_all()
-    drawn, left, differing = random.Random(seed).sample(entries(), k=len(entries())), budget, 0
+    known, log = manifests(), paths.RESULTS / VERIFIED
+    said = json.loads(log.read_text()) if log.exists() else {}
+    dates = {place: line["on"] for place, line in said.items() if line["manifest"] == known.get(place)}
+    drawn, left, differing = random.Random(seed).sample(entries(), k=len(known)), budget, 0
+    if everything:
+        drawn.sort(key=lambda entry: dates.get(_place(entry), ""))
+        sample = len(drawn)
+    for manifest in sorted(paths.store().glob(f"*/*/*/{MANIFEST}")):
+        if read_entry(manifest.parent, digests.taken) is None:
+            differing += 1
+            print(f"{manifest.parent}: damaged, and computed again when it is needed")
     with (tempfile.TemporaryDirectory() as folder,
           patch.dict(os.environ, BOOK_STORE=folder, BOOK_FRESH=str(time.time()))):
         for entry in drawn:
@@ -96,11 +132,17 @@ def verify(sample: int, budget: float, seed: int | None) -> int:
                 print(f"{name}: left out, {numbers.seconds(cost)} exceed the budget of {numbers.seconds(left)}")
                 continue
             sample, left = sample - 1, left - cost
-            again = rebuilding.rebuild(entry.manifest["recipe"]).entry()
+            step = rebuilding.rebuild(entry.manifest["recipe"])
+            again = step.entry()
             drift = drift_of(*(values.load(form, one.folder) for one in (entry, again)))
-            verdict = "agrees" if drift <= TOLERANCE[form] else "DIFFERS"
+            verdict = "agrees" if drift <= TOLERANCE[form] and step.key == entry.manifest["key"] else "DIFFERS"
             differing += verdict != "agrees"
             print(f"{name}: {verdict}, largest drift {drift:.2g} (tolerance {TOLERANCE[form]})")
+            if verdict == "agrees":
+                dates[_place(entry)] = provenance.now()
+                _write(VERIFIED, {place: {"on": date, "manifest": known[place]} for place, date in dates.items()})
+    never = [place for place in known if place not in dates]
+    print("\n  ".join([f"never verified: {len(never)} of {len(known)}", *(never if everything else [])]))
     return 1 if differing else 0
 
 

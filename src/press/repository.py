@@ -8,10 +8,9 @@ import os
 import re
 from typing import NamedTuple
 
-import yaml
-
 from helpers import paths
 from helpers.errors import BadInput
+from press.edited import yaml_of
 
 NOBODY = "OWNER"  # stands for the owner's name until somebody publishes the book
 ADDRESS = re.compile(r"https://github\.com/([A-Za-z0-9][A-Za-z0-9-]*)/([A-Za-z0-9._-]+?)(?:\.git)?/?")
@@ -51,7 +50,7 @@ def repository() -> Repository:
 
 def configured() -> Repository:
     """The repository that `book/_config.yml` names."""
-    settings = yaml.safe_load((paths.BOOK / "_config.yml").read_text(encoding="utf-8"))["repository"]
+    settings = yaml_of(paths.BOOK / "_config.yml")["repository"]
     return parsed(settings["url"], settings["branch"], "book/_config.yml, repository.url")
 
 

@@ -70,18 +70,11 @@ def _together(names: Sequence[str], profile: str, at_once: int) -> Iterator[tupl
                         waiting.clear()
                         stopped.append(error)
                         bar.write(f"\n{name}: {error}", file=sys.stderr)
-        except BaseException:  # Ctrl-C: kernels are told by nobody else
-            _end_kernels()
+        except BaseException:
+            execute.end_kernels()
             raise
     if stopped:
         raise stopped[0]
-
-
-def _end_kernels() -> None:
-    import psutil
-
-    for process in psutil.Process().children(recursive=True):
-        process.terminate()
 
 
 @contextmanager

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import nbformat
-
 from helpers import paths
 from helpers.steps import recipe
 from press import chapters
+from press.edited import notebook_of
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,7 @@ def pages() -> list[Path]:
 
 def title(chapter: str) -> str:
     """A chapter's title, from its template."""
-    first = nbformat.read(chapters.template(chapter), as_version=4).cells[0].source
+    first = notebook_of(chapters.template(chapter)).cells[0].source
     return first.splitlines()[0].removeprefix("# ")
 
 

@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urldefrag
 
-import yaml
-
 from helpers import paths
 from helpers.errors import BadInput
+from press.edited import yaml_of
 
 if TYPE_CHECKING:
     from bs4 import Tag
@@ -29,7 +28,7 @@ def contents() -> list[tuple[str, list[str]]]:
 
     Variants are not among them: the printed book is the baseline.
     """
-    toc = yaml.safe_load((paths.BOOK / "_toc.yml").read_text(encoding="utf-8"))
+    toc = yaml_of(paths.BOOK / "_toc.yml")
     return [("", [toc["root"]]), *((part["caption"], [page["file"] for page in part["chapters"]]) for part in toc["parts"])]
 
 
@@ -53,7 +52,7 @@ def write(html: Path, target: Path, front: str) -> Path:
                 entries.append(ENTRY.format(label=label, anchor=anchor(page),
                                             title=escape(heading.get_text().strip() if heading else "")))
     css = "".join(f'<link rel="stylesheet" href="{rendered}/_static/{name}.css">' for name in ("pygments", "book", "print"))
-    title = escape(yaml.safe_load((paths.BOOK / "_config.yml").read_text(encoding="utf-8"))["title"])
+    title = escape(yaml_of(paths.BOOK / "_config.yml")["title"])
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(WHOLE.format(title=title, css=css, front=front, contents="".join(entries), body="".join(body)),
                       encoding="utf-8")

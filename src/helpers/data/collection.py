@@ -7,7 +7,6 @@
 A folder of `.txt` files opens too, to pre-train on. A new format is a class of `Collection` and its line in `FORMATS`.
 """
 
-import functools
 from pathlib import Path
 from typing import Any
 
@@ -41,14 +40,7 @@ def open_collection(spec: str) -> Collection:
 def part_from_recipe(description: dict[str, Any]) -> Part:
     """The part that a recipe describes."""
     kind, *names = description["data"]
-    if description["collection"] == "almanac":
-        return _of_the_almanac(kind, *names)
     return open_collection(description["collection"]).part(kind, *names)
-
-
-@functools.cache  # it cannot change under way, and a long recipe names its parts a hundred times
-def _of_the_almanac(kind: str, *names: str) -> Part:
-    return open_collection("almanac").part(kind, *names)
 
 
 def check_qrels(qrels: pd.DataFrame, known: Any, where: Path | str) -> int:

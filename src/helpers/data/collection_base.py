@@ -5,15 +5,15 @@ streamed, never held in memory; steps take collections apart into `Part`s, each 
 changed query does not rebuild an index.
 """
 
-import functools
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
 
 from helpers.errors import BadInput
-from helpers.steps import recipe
+from helpers.steps import digests, recipe
 
 
 class Text(NamedTuple):
@@ -64,6 +64,10 @@ class Collection(ABC):
     def text_digest(self, unit: str) -> str:
         """A digest that changes when any text of the unit changes."""
 
+    def sources(self, kind: str, *names: str) -> list[Path]:
+        """The files that a part is read from: while they stay as they are, so does its digest; none of what an id names."""
+        return []
+
     def frame_digest(self, kind: str, *names: str) -> str:
         """A digest that changes when any of the queries or judgments (`kind`) changes."""
         return recipe.sha256(getattr(self, kind)(*names).to_csv(index=False, lineterminator="\n"))
@@ -84,12 +88,16 @@ class Part:
     def __init__(self, collection: Collection, kind: str, names: tuple[str, ...]):
         self.collection, self.kind, self.names = collection, kind, names
 
-    @functools.cached_property
+    @property
     def digest(self) -> str:
         """Of the content, wherever it lies: the same data in another folder is the same part."""
         if self.kind == "texts":
-            return self.collection.text_digest(*self.names)
-        return self.collection.frame_digest(self.kind, *self.names)
+            return digests.once((self.kind, self.names), self.sources(), lambda: self.collection.text_digest(*self.names))
+        return digests.once((self.kind, self.names), self.sources(), lambda: self.collection.frame_digest(self.kind, *self.names))
+
+    def sources(self) -> list[Path]:
+        """The files that it is read from."""
+        return self.collection.sources(self.kind, *self.names)
 
     def recipe(self) -> dict[str, Any]:
         """The part as it stands in a step's recipe; only the digest enters the key."""

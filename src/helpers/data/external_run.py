@@ -23,6 +23,10 @@ class File:
         """How it stands in a step's recipe."""
         return {"data": ["file", str(self.path)], "digest": fingerprint(self.path)}
 
+    def sources(self) -> list[Path]:
+        """The file itself."""
+        return [self.path]
+
 
 @kind("file")
 def _from_recipe(description: dict[str, Any]) -> File:

@@ -9,6 +9,8 @@ from typing import Any
 
 from helpers.errors import BadInput
 
+DAMAGE = (EOFError, gzip.BadGzipFile, zlib.error)  # what unpacking raises
+
 
 def text_lines(file: Path) -> Iterator[tuple[int, str]]:
     """Stream (1-based number, line) of a UTF-8 file, a byte-order mark removed.
@@ -16,8 +18,8 @@ def text_lines(file: Path) -> Iterator[tuple[int, str]]:
     Raises:
         BadInput: for a missing file, bytes that are not UTF-8, or a damaged gzip file.
     """
-    if not file.exists():
-        raise BadInput("no such file", file=file, mend="check the path")
+    if not file.is_file():  # a pipe would wait for ever
+        raise BadInput("no such file" if not file.exists() else "no plain file", file=file, mend="check the path")
     number = 0
     try:
         with open_bytes(file) as stream:
@@ -26,8 +28,13 @@ def text_lines(file: Path) -> Iterator[tuple[int, str]]:
     except UnicodeDecodeError as error:
         raise BadInput(f"byte {error.start + 1} of the line is not UTF-8", file=file, line=number,
                        mend="convert the file, e.g. `iconv -f latin1 -t utf-8`") from None
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise BadInput(f"the gzip file is damaged ({error})", file=file, line=number + 1, mend="fetch it again") from None
+    except DAMAGE as error:
+        raise damaged(file, error, number + 1) from None
+
+
+def damaged(file: Path, error: BaseException, line: int | None = None) -> BadInput:
+    """What one of `DAMAGE` means for the reader."""
+    return BadInput(f"the gzip file is damaged ({error})", file=file, line=line, mend="fetch it again")
 
 
 def json_lines(file: Path) -> Iterator[Any]:

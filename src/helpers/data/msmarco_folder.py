@@ -11,20 +11,21 @@ Files without a split in their name are the split `test`. With both units in one
 `qrels.documents...` tell the judgments apart.
 """
 
-import functools
-import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
 import pandas as pd
 
 from helpers.data.collection_base import Collection, Text
-from helpers.data.lines import open_bytes, text_lines
+from helpers.data.lines import DAMAGE, damaged, open_bytes, text_lines
 from helpers.errors import BadInput
-from helpers.steps import recipe
+from helpers.steps import digests, recipe
 
+Role = TypeVar("Role", bound=Hashable)
+HEADS = {"id", "_id", "pid", "qid", "docid", "doc_id", "passage_id", "query_id", "query-id", "queryid"}
 TEXTS = {"passage": ("collection.tsv",), "document": ("docs.tsv", "msmarco-docs.tsv")}
 QUERIES = re.compile(r"(?:queries(?:\.(?P<a>[\w.]+?))?|msmarco-(?:doc)?(?P<b>\w+)-queries)\.tsv(?:\.gz)?")
 QRELS = re.compile(r"(?:qrels(?:\.(?P<unit>passages|documents))?(?:\.(?P<a>[\w.]+?))?|msmarco-(?:doc)?(?P<b>\w+)-qrels)"
@@ -45,17 +46,29 @@ class MsMarcoFolder(Collection):
         self.spec, self.name = str(folder), self.folder.name
         self.warnings: Counter[str] = Counter()  # what the studies' data really has, counted instead of refused
         files = sorted(f.name for f in self.folder.iterdir())
-        self._texts = {unit: self.folder / name for unit, names in TEXTS.items()
-                       for name in files if name.removesuffix(".gz") in names}
-        self._queries = {_split(m): self.folder / m[0] for m in map(QUERIES.fullmatch, files) if m}
-        self._qrels = {((m["unit"] or "").removesuffix("s"), _split(m)): self.folder / m[0]
-                       for m in map(QRELS.fullmatch, files) if m}
+        self._texts = self._by_role((unit, name) for unit, names in TEXTS.items()
+                                    for name in files if name.removesuffix(".gz") in names)
+        self._queries = self._by_role((_split(m), m[0]) for m in map(QUERIES.fullmatch, files) if m)
+        self._qrels = self._by_role((((m["unit"] or "").removesuffix("s"), _split(m)), m[0])
+                                    for m in map(QRELS.fullmatch, files) if m)
         if not self._texts:
             raise BadInput("no texts in this folder", file=self.folder,
                            mend="add collection.tsv (pid, text) or docs.tsv (docid, url, title, body), plain or .gz")
         if not self._queries:
             raise BadInput("no queries in this folder", file=self.folder, mend="add queries.tsv (qid, text)")
         self.units, self.splits = tuple(sorted(self._texts)), tuple(self._queries)
+
+    def _by_role(self, files: Iterable[tuple[Role, str]]) -> dict[Role, Path]:
+        """The file of each role; BadInput for two of one role, and for what is no plain file."""
+        files: dict[Role, Path] = {}
+        for role, name in files:
+            if role in files:
+                raise BadInput(f"{files[role].name} and {name} are two files for one thing", file=self.folder,
+                               mend="keep one of them")
+            files[role] = self.folder / name
+            if not files[role].is_file():
+                raise BadInput("no plain file", file=files[role], mend="put a file there, not a folder or a pipe")
+        return files
 
     @classmethod
     def opens(cls, spec: str) -> bool:
@@ -89,20 +102,35 @@ class MsMarcoFolder(Collection):
 
     def qrels(self, unit: str, split: str) -> pd.DataFrame:
         """Judgments of the split's queries; those of other queries are counted in `warnings`."""
+        rows = list(read_qrels(self._judgments(unit, split)))
+        frame = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance"])
+        mine = frame["query_id"].isin(set(self.queries(split)["query_id"]))
+        if not mine.any():
+            raise BadInput(f"no judgment is of a query of the split {split!r}", file=self._judgments(unit, split),
+                           mend="check that queries and judgments belong together")
+        self.warnings["judgments of queries outside the split"] = int((~mine).sum())
+        return frame[mine].reset_index(drop=True)
+
+    def _judgments(self, unit: str, split: str) -> Path:
         file = self._qrels.get((unit, split)) or self._qrels.get(("", split))
         if file is None:
             raise BadInput(f"no judgments for the split {split!r}", file=self.folder,
                            mend=f"add qrels.{split}.tsv (TREC form, or query and id)")
-        rows = list(read_qrels(file))
-        frame = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance"])
-        mine = frame["query_id"].isin(set(self.queries(split)["query_id"]))
-        self.warnings["judgments of queries outside the split"] = int((~mine).sum())
-        return frame[mine].reset_index(drop=True)
+        return file
 
     def text_digest(self, unit: str) -> str:
         """SHA-256 of the file's content, unpacked, so that packing it changes nothing."""
-        file = self._texts[unit]
-        return recipe.sha256(content_digest(file, file.stat().st_size, file.stat().st_mtime_ns) + unit)
+        try:
+            return recipe.sha256(digests.sha256(self._texts[unit], open_bytes) + unit)
+        except DAMAGE as error:
+            raise damaged(self._texts[unit], error) from None
+
+    def sources(self, kind: str, *names: str) -> list[Path]:
+        """The file, that of the queries with the judgments."""
+        if kind == "texts":
+            return [self._texts[names[0]]]
+        judgments = [self._judgments(*names)] if kind == "qrels" else []
+        return [*judgments, self._queries[names[-1]]]
 
 
 def has_texts(folder: Path) -> bool:
@@ -110,18 +138,12 @@ def has_texts(folder: Path) -> bool:
     return any(f.name.removesuffix(".gz") in names for f in folder.iterdir() for names in TEXTS.values())
 
 
-@functools.cache
-def content_digest(file: Path, size: int, changed: int) -> str:
-    """SHA-256 of a file's unpacked content, taken once for each state of the file: a chapter opens its collection many times."""
-    with open_bytes(file) as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
 def read_tsv(file: Path, columns: int) -> Iterator[tuple[int, list[str]]]:
     """Stream (line number, columns) of a tab-separated file, plain or gzip; quotes mean nothing in it.
 
     Raises:
-        BadInput: for a missing file, bytes that are not UTF-8, a wrong number of columns, or an empty id.
+        BadInput: for a missing file, bytes that are not UTF-8, a wrong number of columns, a header, or an id that is empty or
+            holds a blank.
     """
     for number, line in text_lines(file):
         parts = line.rstrip("\r\n").split("\t")
@@ -130,6 +152,10 @@ def read_tsv(file: Path, columns: int) -> Iterator[tuple[int, list[str]]]:
                            mend="separate the columns by one tab each, and keep tabs out of the texts")
         if not parts[0].strip():
             raise BadInput("the id is empty", file=file, line=number, mend="give the line an id")
+        if re.search(r"[\s\x00-\x1f\x7f]", parts[0]):  # in a run or among judgments it would be two, or another one
+            raise BadInput(f"the id {parts[0]!r} holds a blank or a control character", file=file, line=number,
+                           mend="take it out, here and in the judgments")
+        _check_no_header(file, number, parts[0])
         yield number, parts
 
 
@@ -141,6 +167,7 @@ def read_qrels(file: Path) -> Iterator[tuple[str, str, int]]:
         if len(parts) not in (2, 4):
             raise BadInput(f"{len(parts)} columns where judgments have 4 (TREC) or 2", file=file, line=number,
                            mend="write `query_id 0 doc_id grade` or `query_id doc_id`")
+        _check_no_header(file, number, parts[0])
         query_id, doc_id, grade = (parts[0], parts[1], "1") if len(parts) == 2 else (parts[0], parts[2], parts[3])
         if not re.fullmatch(r"-?\d+", grade):
             raise BadInput(f"grade {grade!r} is not a whole number", file=file, line=number,
@@ -150,6 +177,11 @@ def read_qrels(file: Path) -> Iterator[tuple[str, str, int]]:
                            mend="keep one judgment for each query and id")
         seen.add((query_id, doc_id))
         yield query_id, doc_id, int(grade)
+
+
+def _check_no_header(file: Path, number: int, first: str) -> None:
+    if number == 1 and first.lower() in HEADS:
+        raise BadInput("the first line names the columns", file=file, line=1, mend="remove it: the format has no header")
 
 
 def _split(match: re.Match[str]) -> str:

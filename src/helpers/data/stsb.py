@@ -49,6 +49,10 @@ class StsbFile:
         digest = fingerprint(self._file) if self._file.is_file() else PUBLISHED[self.split]
         return {"data": ["stsb", self.split], "digest": digest}
 
+    def sources(self) -> list[Path]:
+        """The file, be it there or not."""
+        return [self._file]
+
 
 @kind("stsb")
 def _from_recipe(description: dict[str, Any]) -> StsbFile:

@@ -12,7 +12,7 @@ import pandas as pd
 from helpers.data.collection_base import Collection, Text
 from helpers.data.msmarco_folder import has_texts
 from helpers.errors import BadInput
-from helpers.steps import recipe
+from helpers.steps import digests, recipe
 
 PARAGRAPHS = re.compile(r"\n\s*\n")
 
@@ -59,8 +59,12 @@ class TextFolder(Collection):
 
     def text_digest(self, unit: str) -> str:
         """Of names and contents; the unit is part of it."""
-        content = [[file.relative_to(self.folder).as_posix(), recipe.sha256(file.read_bytes())] for file in self._files()]
+        content = [[file.relative_to(self.folder).as_posix(), digests.sha256(file)] for file in self._files()]
         return recipe.sha256(recipe.canonical([content, unit]))
 
+    def sources(self, kind: str, *names: str) -> list[Path]:
+        """All files, of either unit."""
+        return self._files()
+
     def _files(self) -> list[Path]:
-        return sorted(self.folder.rglob("*.txt"))
+        return sorted(file for file in self.folder.rglob("*.txt") if file.is_file())

@@ -24,7 +24,8 @@ from helpers.steps import kind, numerics
 from helpers.steps.recipe import canonical, sha256
 from helpers.steps.store import fingerprint
 
-TRAINED_FROM = "trained_from.txt"  # in a folder of `save_trained`: the spec of the backbone that its other weights are from
+TRAINED_FROM = "trained_from.txt"  # in a folder of `save_trained`: the backbone that its other weights are from; its digest
+FILES = (".json", ".safetensors", ".txt", ".model")  # configuration, weights and tokenizer, SentencePiece models among them
 PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 
@@ -46,9 +47,26 @@ class Backbone:
         if self.revision is not None:
             weights: list[Any] = [self.source, self.revision]
         else:
-            files = sorted(f for f in Path(self.source).iterdir() if f.suffix in (".json", ".safetensors", ".txt"))
-            weights = [[f.name, _fingerprint(f, f.stat().st_size, f.stat().st_mtime_ns)] for f in files]
+            weights = [[f.name, fingerprint(f)] for f in sorted(Path(self.source).iterdir()) if f.suffix in FILES]
         return sha256(canonical([weights, self.layers]))
+
+    def origin(self) -> "Backbone | None":
+        """For a folder of `save_trained`: the backbone that has the weights which it leaves out; BadInput if it was changed."""
+        file = Path(self.source) / TRAINED_FROM
+        if self.revision is not None or not file.exists():
+            return None
+        spec, _, digest = file.read_text().partition("\n")
+        found = resolve(spec)
+        if digest and found.digest() != digest:
+            raise BadInput(f"the backbone {spec} has changed since it was fine-tuned", file=file, mend="fine-tune it again")
+        return found
+
+    def sources(self) -> list[Path]:
+        """The files of a local folder, of that of its origin too."""
+        if self.revision is not None:
+            return []
+        own = sorted(f for f in Path(self.source).iterdir() if f.suffix in FILES)
+        return own + (origin.sources() if (origin := self.origin()) else [])
 
     def whole(self) -> "Backbone":
         """The same with all its layers: what a tokenizer depends on."""
@@ -72,9 +90,9 @@ class Backbone:
         """
         from transformers.utils import logging
 
-        if (origin := Path(self.source) / TRAINED_FROM).exists():
+        if (origin := self.origin()) is not None:
             config = {"num_labels": configuration(self).num_labels, **config}
-            return with_trained(resolve(origin.read_text()).build(auto_class, **config), Path(self.source))
+            return with_trained(origin.build(auto_class, **config), Path(self.source))
         level = logging.get_verbosity()
         logging.set_verbosity_error()  # the report of head weights that are new, which is what we ask for
         logging.disable_progress_bar()
@@ -118,12 +136,6 @@ def _from_recipe(description: dict[str, Any]) -> Backbone:
     return resolve(description["data"][1])
 
 
-@functools.cache
-def _fingerprint(file: Path, size: int, changed: int) -> dict[str, Any]:
-    """A file's fingerprint, taken once for each state of it: every step with a backbone asks for it."""
-    return fingerprint(file)
-
-
 def save_trained(model: Any, folder: Path, backbone: Backbone) -> None:
     """Keep the weights that were trained, in bfloat16, and the name of the backbone that has the others: 21 MB of MiniLM's 91."""
     import torch
@@ -132,7 +144,8 @@ def save_trained(model: Any, folder: Path, backbone: Backbone) -> None:
     model.config.save_pretrained(folder)
     save_file({name: weight.detach().to(torch.bfloat16).contiguous() for name, weight in model.named_parameters()
                if weight.requires_grad}, folder / "model.safetensors", metadata={"format": "pt"})
-    (folder / TRAINED_FROM).write_text(backbone.spec)
+    local = Path(backbone.spec).expanduser().is_dir()  # where a name does not say what is in it
+    (folder / TRAINED_FROM).write_text(f"{backbone.spec}\n{backbone.digest()}" if local else backbone.spec)
 
 
 def with_trained(model: Any, folder: Path) -> Any:
@@ -154,7 +167,7 @@ def configuration(backbone: Backbone) -> Any:
     from transformers import AutoConfig
 
     with hub.asking(backbone.source, backbone.revision):
-        return AutoConfig.from_pretrained(backbone.source, revision=backbone.revision)
+        return AutoConfig.from_pretrained(backbone.source, revision=backbone.revision, trust_remote_code=False)
 
 
 def layers(backbone: Backbone) -> int:

@@ -8,7 +8,6 @@ a CSS variable (`--nr-ink-1` to `--nr-ink-6`), so that the page's style can give
 import io
 import re
 from collections.abc import Sequence
-from html import escape
 from typing import Any
 
 import matplotlib
@@ -21,7 +20,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from seaborn.utils import relative_luminance
 
-from helpers.pages.fragments import Fragment
+from helpers.pages.fragments import Fragment, escape
 
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
 INK = "#010203"  # a colour nothing else has: replaced by currentColor in the SVG

@@ -1,15 +1,16 @@
 """Fragments: what a notebook cell shows on the page. HTML or Markdown for the reader, JSON beside it for other pages.
 
-Every text that comes from data goes through `escape`: a hostile document title stays a text.
+Every text that comes from data goes through `escape`: a hostile document title stays a text, on a page of Markdown too.
 """
 
+import html
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from typing import Any
 
 LONG = 60  # characters: a column with such a text keeps a width at which sentences can be read
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")  # line ends among them; and half characters
 DATA_MIME = "application/vnd.neural-ranking.data+json"  # ignored by the renderer, read by the scoreboard
 
 
@@ -31,6 +32,16 @@ class Html:
     """Markup that a cell of a table may carry as it is."""
 
     text: str
+
+
+def one_line(text: str) -> str:
+    """A text with blanks for its control characters: after an empty line in a block of HTML, Markdown would read on."""
+    return CONTROL.sub(" ", text)
+
+
+def escape(text: str) -> str:
+    """A text from data as HTML, in one line."""
+    return html.escape(one_line(text))
 
 
 def cell(value: Any) -> str:

@@ -1,11 +1,10 @@
 """What every chapter shows besides its own results: prose made of values, and the provenance of every number."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from html import escape
 from typing import Any
 
 from helpers.pages import bm25_named, carried, ir_metadata, numbers
-from helpers.pages.fragments import Fragment, Html, badge, details, table
+from helpers.pages.fragments import Fragment, Html, badge, details, escape, table
 from helpers.steps import Step, ledger
 
 SOURCES = {"computed": "computed live", "stored": "live, an earlier run here", "recorded": "recorded run"}

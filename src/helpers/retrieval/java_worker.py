@@ -4,13 +4,16 @@
 what Java prints goes to standard error. It ends when its input does.
 """
 
+import contextlib
 import os
 import pickle
+import signal
 import sys
 
 
 def main() -> None:
-    """Serve calls until the other end closes."""
+    """Serve calls until the other end closes; a Ctrl-C is the other end's to answer."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     calls, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever prints to standard output must not mix with the answers
     from helpers.retrieval import java
@@ -24,9 +27,11 @@ def main() -> None:
         try:
             answer = (True, function(*arguments))
         except Exception as error:  # noqa: BLE001 - whatever it is, the caller raises it
-            answer = (False, error)
-        pickle.dump(answer, answers)
-        answers.flush()
+            foreign = type(error).__module__ not in ("builtins", "helpers.errors")  # whose module would start a JVM over there
+            answer = (False, RuntimeError(f"{type(error).__name__}: {error}") if foreign else error)
+        with contextlib.suppress(BrokenPipeError):  # nobody waits any more
+            pickle.dump(answer, answers)
+            answers.flush()
 
 
 if __name__ == "__main__":

@@ -7,11 +7,13 @@ from pathlib import Path
 
 from helpers.data.texts import Texts
 from helpers.data.windows import windows
+from helpers.errors import BadInput
 from helpers.retrieval import java
 from helpers.steps import step
 
 THREADS = "2"
 BUFFER = "64"  # MB of an index that are in memory before they are written
+BLANK = "".join(map(chr, range(33)))  # what Java trims: Anserini leaves out a text of nothing else
 
 
 @step(version=1, form="folder")
@@ -42,11 +44,30 @@ def analysed(texts: Iterable[str]) -> dict[str, list[str]]:
 
 
 def build(contents: Iterable[tuple[str, str]], folder: Path) -> None:
-    """Write a Lucene index of (id, contents) pairs into a folder, through JSON lines in a temporary file."""
+    """Write a Lucene index of (id, contents) pairs into a folder, through JSON lines in a temporary file.
+
+    BadInput if the index does not hold all of them: Anserini ends well even if it dropped a text, or the disk was full.
+    """
+    given = 0
     with tempfile.TemporaryDirectory(dir=folder.parent) as source:
         with open(Path(source) / "texts.jsonl", "w", encoding="utf-8") as lines:
             for doc_id, text in contents:
+                given += bool(text.strip(BLANK))
                 lines.write(json.dumps({"id": doc_id, "contents": text}, ensure_ascii=False) + "\n")
         java.run("io.anserini.index.IndexCollection", "-collection", "JsonCollection", "-input", source,
                  "-index", str(folder), "-generator", "DefaultLuceneDocumentGenerator", "-threads", THREADS,
                  "-memoryBuffer", BUFFER, "-storePositions", "-storeDocvectors")
+    try:
+        indexed = java.call(documents_of, folder)
+    except (RuntimeError, BadInput) as error:
+        raise BadInput(f"Lucene's index cannot be read ({error})", file=folder, mend="is the disk full?") from None
+    if indexed != given:
+        raise BadInput(f"Lucene indexed {indexed:,} of {given:,} texts", file=folder,
+                       mend="is the disk full, or an id longer than Lucene's 32,766 bytes?")
+
+
+def documents_of(index: Path) -> int:
+    """How many documents an index holds, in the process that has the JVM."""
+    from pyserini.index.lucene import LuceneIndexReader
+
+    return int(LuceneIndexReader(str(index)).stats()["documents"])

@@ -20,7 +20,7 @@ import yaml
 from helpers import paths
 from helpers.data import downloads
 from helpers.errors import BadInput
-from helpers.retrieval import java
+from helpers.retrieval import java, lucene
 from helpers.steps import Step, step
 
 TABLE = Path(__file__).with_name("prebuilt.yaml")
@@ -113,7 +113,7 @@ def prebuilt_index(name: str, md5: str, *, folder: Path) -> None:
     archive = description.fetch()
     downloads.check_room(folder, description.compressed_size, f"the unpacked index {name}")  # Lucene's files hardly pack
     unpack(archive, folder)
-    documents = java.call(documents_of, folder)
+    documents = java.call(lucene.documents_of, folder)
     if documents != description.documents:
         raise BadInput(f"{documents:,} documents, not {description.documents:,}", file=archive, mend="remove it and call again")
 
@@ -133,10 +133,3 @@ def unpack(archive: Path, folder: Path) -> None:
                 raise BadInput(f"{member.name!r} does not belong into the archive of an index", file=archive,
                                mend="remove the archive and fetch it again")
             members.extract(member.replace(name=path.name), folder, filter="data")
-
-
-def documents_of(index: Path) -> int:
-    """How many documents an index holds, in the process that has the JVM."""
-    from pyserini.index.lucene import LuceneIndexReader
-
-    return int(LuceneIndexReader(str(index)).stats()["documents"])

@@ -35,7 +35,7 @@ def word_weights(model: Path, store: Path, max_length: int, *, folder: Path) -> 
     """
     from transformers import AutoModelForTokenClassification, AutoTokenizer
 
-    tokenizer = AutoTokenizer.from_pretrained(model)
+    tokenizer = AutoTokenizer.from_pretrained(model, trust_remote_code=False)
     scorer = ready(Backbone("", str(model)).build(AutoModelForTokenClassification, attn_implementation=attention()))
     stream = ((text.doc_id, content(text)) for text in Texts(store))
     with open(folder / WEIGHTS, "w", encoding="utf-8") as lines:

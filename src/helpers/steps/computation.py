@@ -1,16 +1,16 @@
 """One computation: its recipe and key, where its value is, and how it is made."""
 
+import contextlib
 import json
 import os
 import time
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from helpers import paths
 from helpers.errors import BadInput
-from helpers.steps import ledger, multi_gpu, numerics, provenance, recipe, registry, turns, values
+from helpers.steps import digests, ledger, multi_gpu, numerics, provenance, recipe, registry, turns, values
 from helpers.steps.registry import Definition
 from helpers.steps.store import Entry, Store
 
@@ -59,7 +59,7 @@ class Step:
 
     def inputs(self) -> list["Step"]:
         """The steps that it takes directly as inputs, in order of appearance."""
-        return _steps_in(list(self.arguments.values()))
+        return [part for part in _parts_in(list(self.arguments.values())) if isinstance(part, Step)]
 
     def lookup(self) -> tuple[Entry | None, str]:
         """The entry that would be used, and where it was found: `stored`, `recorded` or `missing`."""
@@ -97,13 +97,13 @@ class Step:
             ledger.progress(f"{self.name} ...")
 
             def fill(folder: Path) -> None:
-                extra = {"folder": folder} if self.definition.form == "folder" else {}
+                extra: dict[str, Any] = {"folder": folder} if self.definition.form == "folder" else {}
                 if self.definition.resumable:
                     extra["checkpoints"] = store.checkpoints(self.name, self.key, self._class)
                 if shards and self.definition.shards is not None:
                     value = self.definition.shards.join([values.load(s.manifest["form"], s.folder) for s in shards], **extra)
                 else:
-                    with turns.alone() if self.definition.timing else nullcontext():
+                    with self._unchanging(), turns.alone() if self.definition.timing else contextlib.nullcontext():
                         value = multi_gpu.call(self.definition, {**resolved, **extra})
                     if (processes := multi_gpu.processes(self.definition, resolved)) > 1:
                         manifest["processes"] = processes
@@ -127,11 +127,30 @@ class Step:
             ledger.progress(f"{self.name} {manifest['seconds']:.1f} s")
             return entry, "computed"
 
+    @contextlib.contextmanager
+    def _unchanging(self) -> Iterator[None]:
+        """While the data is read that the key names: BadInput if it is other data, even if it was put back since."""
+        files = [file for part in _parts_in(list(self.arguments.values())) if hasattr(part, "sources") for file in part.sources()]
+        before = digests.states(files)
+        self._check_data([])
+        yield
+        self._check_data([file for file, state in digests.states(files).items() if state != before[file]])
+
+    def _check_data(self, changed: list[Path]) -> None:
+        if changed or any(recipe.describe(value) != self._recipe["arguments"][name]
+                          for name, value in self.arguments.items() if value is not None):
+            Store(paths.store()).drop_checkpoints(self.name, self.key, self._class)
+            raise BadInput(f"what {self.name} reads was changed under way, so nothing is kept of it",
+                           file=changed[0] if changed else None, mend="call again when nobody changes it")
+
 
 def fresh_since() -> float | None:
     """With `BOOK_FRESH` (a time in seconds since 1970), older entries and recorded runs are not used."""
     text = os.environ.get("BOOK_FRESH", "")
-    return float(text) if text else None
+    try:
+        return float(text) if text else None
+    except ValueError:
+        raise BadInput(f"BOOK_FRESH={text!r} is no time", mend="give seconds since 1970, as `date +%s` says") from None
 
 
 def _too_old(entry: Entry) -> bool:
@@ -162,12 +181,13 @@ def _of_one_class(store: Store, of: str, parts: Sequence[tuple[str, str]]) -> li
     return entries
 
 
-def _steps_in(value: Any) -> list[Step]:
-    if isinstance(value, Step):
+def _parts_in(value: Any) -> list[Any]:
+    """The steps and the data in an argument, in order of appearance."""
+    if hasattr(value, "recipe"):
         return [value]
     if isinstance(value, dict):
         value = list(value.values())
-    return [step for item in value for step in _steps_in(item)] if isinstance(value, list | tuple) else []
+    return [part for item in value for part in _parts_in(item)] if isinstance(value, list | tuple) else []
 
 
 def _resolved(value: Any, entries: dict[str, Entry | None]) -> Any:

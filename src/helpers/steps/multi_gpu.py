@@ -60,7 +60,7 @@ def call(definition: Definition, arguments: dict[str, Any]) -> Any:
                                "-m", "helpers.steps.multi_gpu", str(task)],
                               env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}, check=False)
         problems = sorted(Path(scratch).glob("problem-*"), key=lambda file: file.stat().st_mtime_ns)
-        if done.returncode:
+        if done.returncode or problems or not any(arguments["folder"].iterdir()):
             problem = problems[0].read_text() if problems else f"torch.distributed.run ended with {done.returncode}"
             raise RuntimeError(f"{definition.name} failed in one of {count} processes:\n{problem}")
     return None

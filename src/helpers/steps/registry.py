@@ -6,6 +6,8 @@ A step is registered where it is declared, and a kind of data where its class is
     def _from_recipe(description: dict[str, Any]) -> Backbone:
         return resolve(description["data"][1])
 
+Data has a `recipe()`, whose `digest` follows its content, and `sources()`, the files that it is read from, if there are any.
+
 So a process knows them once it has imported their modules. One that makes a step again from its recipe is told which: a task of a
 cluster carries `modules` of its recipe, and `book verify` imports the whole package.
 """

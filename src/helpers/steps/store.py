@@ -4,10 +4,11 @@
 
 The files are written to a temporary folder, synced and renamed into place; the manifest comes last, and it lists every
 file with size and SHA-256. An entry without a manifest does not exist, and one whose files do not match is damaged:
-both are computed again, never trusted. `results/` (recorded runs) is a store of the same form that is only read.
+both are computed again, never trusted. `results/` (recorded runs) is a store of the same form that is only read; its index
+binds each entry to the commit that it came with, and one that differs from its line counts as damaged.
 """
 
-import hashlib
+import functools
 import json
 import os
 import shutil
@@ -19,8 +20,11 @@ from typing import Any
 
 from filelock import FileLock
 
+from helpers.errors import BadInput
+from helpers.steps import digests
+
 MANIFEST = "manifest.json"
-HASHED_UP_TO = 256 * 2**20  # larger files are checked by size alone: hashing a 20 GB index at each use would cost minutes
+INDEX = "index.json"  # of a store that is shipped: the digest of each manifest, by the folder of its entry
 
 
 @dataclass(frozen=True)
@@ -54,9 +58,15 @@ class Store:
         classes = sorted((f for f in place.iterdir() if f.is_dir()), key=lambda f: (f.name != numerics, f.name))
         for folder in classes:
             entry = read_entry(folder)
-            if entry is not None and entry.manifest.get("key") == key:
+            if entry is not None and entry.manifest.get("key") == key and self.is_bound(entry):
                 return entry
         return None
+
+    def is_bound(self, entry: Entry) -> bool:
+        """Whether an entry is the one that the index names at its place, or that names none there."""
+        index = _index(self.root / INDEX, digests.state_of(self.root / INDEX))
+        own = digests.sha256(entry.folder / MANIFEST)
+        return index.get(entry.folder.relative_to(self.root).as_posix(), own) == own
 
     def lock(self, name: str, key: str) -> FileLock:
         """Held while a key is computed; the operating system lets go of it when the process dies."""
@@ -118,25 +128,30 @@ class Store:
             shutil.rmtree(leftover, ignore_errors=True)
 
 
-def read_entry(folder: Path) -> Entry | None:
-    """The entry in a folder, or None if it is unfinished or damaged."""
+@functools.cache
+def _index(file: Path, state: digests.State | None) -> dict[str, str]:
+    """The index of a store, empty if there is none; read once for each state of it."""
+    try:
+        return {} if state is None else json.loads(file.read_text())
+    except ValueError:
+        raise BadInput("the index is damaged", file=file, mend="restore it from git") from None
+
+
+def read_entry(folder: Path, digest: Callable[[Path], str] = digests.sha256) -> Entry | None:
+    """The entry in a folder, or None if it is unfinished or damaged; `digests.taken` reads all of it whatever is known."""
     try:
         manifest = json.loads((folder / MANIFEST).read_text())
         for name, expected in manifest["files"].items():
-            if fingerprint(folder / name) != expected:
+            if not expected.items() <= fingerprint(folder / name, digest).items():  # old entries have large files by size alone
                 return None
         return Entry(folder, manifest)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
 
-def fingerprint(file: Path) -> dict[str, Any]:
-    """Size in bytes and, for files up to 256 MiB, SHA-256."""
-    size = file.stat().st_size
-    if size > HASHED_UP_TO:
-        return {"size": size}
-    with file.open("rb") as stream:
-        return {"size": size, "sha256": hashlib.file_digest(stream, "sha256").hexdigest()}
+def fingerprint(file: Path, digest: Callable[[Path], str] = digests.sha256) -> dict[str, Any]:
+    """Size in bytes and SHA-256."""
+    return {"size": file.stat().st_size, "sha256": digest(file)}
 
 
 def _sync(path: Path) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from helpers.data.runs import cut
-from helpers.reranking.aggregation import aggregate
+from helpers.reranking.aggregation import AGGREGATIONS, aggregate
 from helpers.retrieval.bm25 import K1, B
 from helpers.retrieval.fusion import z_scored_sum
 from helpers.steps import Step
@@ -46,6 +46,9 @@ class RerankingExperiment:
     candidates: int = 20
     aggregation: str = "mean"
     measures: tuple[str, ...] = MEASURES
+
+    def __post_init__(self) -> None:
+        AGGREGATIONS[self.aggregation]  # BadInput for an unknown one, before anything is computed
 
     @classmethod
     def of_bm25(cls, bed: Testbed, candidates: int, aggregation: str = "mean") -> "RerankingExperiment":

@@ -1,7 +1,7 @@
 """The Almanac: the built-in collection (CC0), an original miniature of MS MARCO. `DATASHEET.md` describes it."""
 
-import functools
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -9,7 +9,7 @@ import pandas as pd
 from helpers import paths
 from helpers.data.collection_base import Collection, Text
 from helpers.data.lines import json_lines
-from helpers.steps import recipe
+from helpers.steps import digests, recipe
 
 
 class Almanac(Collection):
@@ -71,10 +71,13 @@ class Almanac(Collection):
         frame["score"] = frame["score"].astype(float)
         return frame
 
-    @functools.cache  # noqa: B019 - one Almanac a process
     def text_digest(self, unit: str) -> str:
         """Of the article file; the unit is part of it, since both units come from the same file."""
-        return recipe.sha256(recipe.sha256((paths.ALMANAC / "documents.jsonl.gz").read_bytes()) + unit)
+        return recipe.sha256(digests.sha256(paths.ALMANAC / "documents.jsonl.gz") + unit)
+
+    def sources(self, kind: str, *names: str) -> list[Path]:
+        """All of its files, which are few."""
+        return sorted(file for file in paths.ALMANAC.iterdir() if file.suffix in (".gz", ".tsv", ".txt"))
 
 
 def _table(name: str) -> pd.DataFrame:

@@ -1,0 +1,88 @@
+"""Digests of files: the SHA-256 of what is in them, taken once for each state of a file, those of large files once for all.
+
+A state is what the file system says without reading: where the file is, its size, and when it was changed. A file that was
+changed in the last second is read every time: a second change within a tick of the clock would leave its state as it is.
+"""
+
+import contextlib
+import hashlib
+import os
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from helpers import paths
+
+LARGE = 256 * 2**20  # bytes; the digests of larger files are kept in the store, for other processes
+SETTLED = 10**9  # nanoseconds
+KNOWN: dict[Any, str] = {}
+
+
+class State(NamedTuple):
+    """What tells a file from what it was before: a change moves `changed` even if size and `modified` are put back."""
+
+    device: int
+    inode: int
+    size: int
+    modified: int
+    changed: int
+
+
+def state_of(file: Path) -> State | None:
+    """The state of a file; None if there is none."""
+    try:
+        found = file.stat()
+    except FileNotFoundError:
+        return None
+    return State(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+
+
+def states(files: Iterable[Path]) -> dict[Path, State | None]:
+    """The states of several files."""
+    return {file: state_of(file) for file in files}
+
+
+def plainly(file: Path) -> Any:
+    """The bytes of a file as they are."""
+    return file.open("rb")
+
+
+def sha256(file: Path, opened: Callable[[Path], Any] = plainly) -> str:
+    """The SHA-256 of a file's content, as `opened` gives it (unpacked, for instance)."""
+    state = state_of(file)
+    if state is None or time.time_ns() - state.changed < SETTLED:
+        return taken(file, opened)
+    if (state, opened.__name__) not in KNOWN:
+        KNOWN[state, opened.__name__] = (_kept if state.size > LARGE else taken)(file, opened)
+    return KNOWN[state, opened.__name__]
+
+
+def once(name: Any, files: list[Path], compute: Callable[[], str]) -> str:
+    """A digest of a name that is computed from these files, once for each of their states; without files, every time."""
+    found = tuple(states(files).items())
+    if not found or any(state is None or time.time_ns() - state.changed < SETTLED for _, state in found):
+        return compute()
+    if (name, found) not in KNOWN:
+        KNOWN[name, found] = compute()
+    return KNOWN[name, found]
+
+
+def taken(file: Path, opened: Callable[[Path], Any] = plainly) -> str:
+    """The same, whatever is known of the file."""
+    with opened(file) as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _kept(file: Path, opened: Callable[[Path], Any]) -> str:
+    state = state_of(file)
+    place = paths.store() / "digests" / hashlib.sha256(repr((state, opened.__name__)).encode()).hexdigest()
+    with contextlib.suppress(OSError):
+        return place.read_text()
+    digest = taken(file, opened)
+    with contextlib.suppress(OSError):  # a store that cannot be written costs time, no more
+        place.parent.mkdir(parents=True, exist_ok=True)
+        draft = place.with_name(f".{place.name}.{os.getpid()}")
+        draft.write_text(digest)
+        draft.replace(place)
+    return digest

@@ -1,0 +1,40 @@
+"""Files that readers edit, YAML and notebooks: read so that a mistake in one is told with its file and line."""
+
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import yaml
+
+from helpers.errors import BadInput
+
+
+class _Once(yaml.SafeLoader):
+    """YAML in which no key stands twice, of which the last would win without a word."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen = set()
+        for key, _ in node.value:
+            if key.value in seen:
+                raise yaml.MarkedYAMLError(problem=f"{key.value!r} stands twice", problem_mark=key.start_mark)
+            seen.add(str(key.value))
+        return super().construct_mapping(node, deep)
+
+
+def yaml_of(file: Path) -> Any:
+    """What a YAML file says; BadInput if it is none."""
+    try:
+        return yaml.load(file.read_text(encoding="utf-8"), _Once)  # noqa: S506 - a safe loader
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        mark = getattr(error, "problem_mark", None)
+        raise BadInput(f"no YAML: {getattr(error, 'problem', None) or str(error).splitlines()[0]}", file=file,
+                       line=mark.line + 1 if mark else None, mend="mend it there, or restore the file from git") from None
+
+
+def notebook_of(file: Path) -> nbformat.NotebookNode:
+    """A notebook; BadInput if the file is none."""
+    try:
+        return nbformat.reads(file.read_text(encoding="utf-8"), as_version=4)
+    except (ValueError, KeyError, AttributeError, TypeError, nbformat.ValidationError) as error:
+        raise BadInput("no notebook", file=file, line=getattr(error.__cause__, "lineno", None),
+                       mend="restore it from git") from None

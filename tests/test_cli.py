@@ -1,0 +1,81 @@
+"""The command line when something goes wrong: one line, an exit code, and nothing left behind."""
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+
+from helpers import paths
+from press import chapters, cli
+
+
+def raising(error):
+    def listing(chapter):
+        raise error
+    return listing
+
+
+@pytest.mark.parametrize(("error", "code", "said"), [
+    (OSError(errno.ENOSPC, "No space left on device", "/full"), 2, "/full"),
+    (PermissionError(errno.EACCES, "Permission denied", "/closed"), 2, "/closed"), (MemoryError(), 2, "out of memory"),
+    (KeyboardInterrupt(), 130, "stopped; finished steps are kept")])
+def test_what_is_no_fault_of_the_book_is_one_line(monkeypatch, capsys, error, code, said):
+    monkeypatch.setattr(chapters, "listing", raising(error))
+    assert cli.main(["parameters", "collection"]) == code
+    told = capsys.readouterr().err.strip()
+    assert said in told
+    assert "\n" not in told
+
+
+def test_children_do_not_outlive_a_ctrl_c(monkeypatch):
+    child = subprocess.Popen(["sleep", "60"])
+    monkeypatch.setattr(chapters, "listing", raising(KeyboardInterrupt()))
+    assert cli.main(["parameters", "collection"]) == 130
+    assert child.wait(5) == -signal.SIGKILL
+
+
+@pytest.mark.slow
+def test_a_closed_pipe_and_a_plain_locale_are_no_tracebacks(tmp_path):
+    store = {"BOOK_STORE": str(tmp_path / "später"), "LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    command = f"{sys.executable} -m press.cli parameters cost | true; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], env=os.environ | store, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) in ((141, ""), (0, ""))
+    done = subprocess.run([sys.executable, "-m", "press.cli", "chapter", "nöpe"], env=os.environ | store, capture_output=True,
+                          text=True, check=False)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.slow
+def test_ctrl_c_stops_a_chapter_and_its_kernel(tmp_path):
+    """The kernel is in a session of its own, where the terminal's signal does not reach it."""
+    import nbformat
+
+    from press.edited import notebook_of
+    for name in ("notebooks", "profiles", "book/chapters", "results"):
+        (tmp_path / name).mkdir(parents=True)
+    cells = [nbformat.v4.new_markdown_cell("# Slow"),
+             nbformat.v4.new_code_cell("seconds: int = 300  # how long", metadata={"tags": ["parameters"]}),
+             nbformat.v4.new_code_cell("import time, pathlib\npathlib.Path('begun').touch()\ntime.sleep(seconds)")]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=notebook_of(paths.NOTEBOOKS / "cost.ipynb").metadata),
+                   tmp_path / "notebooks" / "slow.ipynb")
+    (tmp_path / "profiles" / "almanac.yaml").write_text("shared: {}")
+    (tmp_path / "book" / "_toc.yml").write_text("parts: [{chapters: [{file: chapters/slow}]}]")
+    run = subprocess.Popen([sys.executable, "-m", "press.cli", "chapter", "slow", "--no-render"], text=True,
+                           env=os.environ | {"BOOK_ROOT": str(tmp_path), "BOOK_STORE": str(tmp_path / "store")},
+                           stderr=subprocess.PIPE)
+    until = time.monotonic() + 300
+    while not (tmp_path / "begun").exists():
+        assert run.poll() is None and time.monotonic() < until
+        time.sleep(0.1)
+    children = psutil.Process(run.pid).children(recursive=True)
+    run.send_signal(signal.SIGINT)
+    told = run.communicate(timeout=60)[1]
+    assert run.returncode == 130
+    assert "Traceback" not in told and told.endswith("stopped; finished steps are kept\n")
+    assert not any(child.is_running() and child.status() != psutil.STATUS_ZOMBIE for child in children)
