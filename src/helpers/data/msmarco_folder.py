@@ -58,10 +58,10 @@ class MsMarcoFolder(Collection):
             raise BadInput("no queries in this folder", file=self.folder, mend="add queries.tsv (qid, text)")
         self.units, self.splits = tuple(sorted(self._texts)), tuple(self._queries)
 
-    def _by_role(self, files: Iterable[tuple[Role, str]]) -> dict[Role, Path]:
+    def _by_role(self, named: Iterable[tuple[Role, str]]) -> dict[Role, Path]:
         """The file of each role; BadInput for two of one role, and for what is no plain file."""
         files: dict[Role, Path] = {}
-        for role, name in files:
+        for role, name in named:
             if role in files:
                 raise BadInput(f"{files[role].name} and {name} are two files for one thing", file=self.folder,
                                mend="keep one of them")
