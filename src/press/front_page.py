@@ -82,7 +82,7 @@ def published_effect(claim: Claim) -> float | None:
 
 def picture(pair: Mapping[str, Any], printed: float | None, verdict: str) -> Html:
     """A measured effect with its interval and the printed one, drawn on one axis; in words for those who do not see it."""
-    low, high, y = *pair["interval"], HEIGHT / 2
+    (low, high), y = pair["interval"], HEIGHT / 2
     words = f"measured {signed(pair['mean'])}, from {signed(low)} to {signed(high)}" + (
         f"; published {signed(printed)}" if printed is not None else "")
     marks = [f'<line x1="{_x(0):.1f}" x2="{_x(0):.1f}" y1="0" y2="{HEIGHT}" stroke="currentColor" opacity=".35"/>',

@@ -38,9 +38,8 @@ def published_means() -> Fragment:
                       "dagger marks a significant difference from BM25 in a paired t-test.")
 
 
-def models(study: ListwiseReranker, sections: ListwiseReranker, seeds: Sequence[int],
-           section_seeds: Sequence[int]) -> dict[str, list[Listwise]]:
-    """Models by the labels that they learn from, over seeds of head and order.
+def models(study: ListwiseReranker, sections: ListwiseReranker, seeds: Sequence[int]) -> dict[str, list[Listwise]]:
+    """Models by the labels that they learn from, the study's over seeds of head and order.
 
     `documents`: the study's; windows of documents, relevant if their document is (Steensland 2021, section 4.1.2). `sections`:
     passages that are judged so themselves, where the collection has them. `none`: the warm-up that both go on from.
@@ -48,7 +47,7 @@ def models(study: ListwiseReranker, sections: ListwiseReranker, seeds: Sequence[
     whole = replace(study, unit="document", words=WORDS, overlap=OVERLAP)
     made: dict[str, list[Listwise]] = {STUDYS: [replace(whole, seed=seed) for seed in seeds]}
     if sections.unit == "passage":
-        made[SECTIONS] = [replace(sections, seed=seed) for seed in section_seeds]
+        made[SECTIONS] = [sections]
     return made | ({NONE: [study.start]} if study.start else {})
 
 
