@@ -2,6 +2,7 @@
 
 import pytest
 
+from helpers.errors import BadInput
 from helpers.steps import numerics
 
 
@@ -46,3 +47,11 @@ def test_a_device_is_used_for_a_while(machine):
     with numerics.using("cpu"):
         assert (numerics.device(), numerics.dtype()) == ("cpu", "bf16")
     assert (numerics.device(), numerics.dtype()) == ("cuda", "fp32")
+
+
+@pytest.mark.parametrize("name, ask", [("BOOK_DEVICE", numerics.device), ("BOOK_DTYPE", numerics.dtype)])
+def test_an_unknown_setting_is_told_with_those_that_are_known(machine, monkeypatch, name, ask):
+    machine()
+    monkeypatch.setenv(name, "tpu")
+    with pytest.raises(BadInput, match=rf"{name}='tpu'.*set it to \w+ or \w+"):
+        ask()

@@ -12,7 +12,7 @@ import yaml
 from helpers import paths
 from helpers.errors import BadInput
 from helpers.steps import recipe
-from press import chapters, execute, variants
+from press import chapters, edited, execute, variants
 
 SKIPPED = {"_build", "__pycache__"}  # folders that rendering writes itself
 LONGEST = 60  # characters of what was changed, in the contents
@@ -42,7 +42,7 @@ def render() -> bool:
 
 def write_toc() -> Path:
     """The table of contents with the variant pages that exist appended."""
-    toc = yaml.safe_load((paths.BOOK / "_toc.yml").read_text())
+    toc = edited.yaml_of(paths.BOOK / "_toc.yml")
     if entries := [variant_entry(page) for page in variants.pages()]:
         toc["parts"].append({"caption": "Variants", "chapters": entries})
     paths.GENERATED.mkdir(parents=True, exist_ok=True)

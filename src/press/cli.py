@@ -5,7 +5,6 @@ its module is imported when it runs. What it returns is printed, line by line, o
 """
 
 import argparse
-import contextlib
 import importlib
 import io
 import os
@@ -14,10 +13,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-import psutil
-
 from helpers.errors import BadInput, NetworkNeeded
 from helpers.steps import cluster
+from press import children
 from press.bench.command import ROUNDS, SECTIONS
 
 EXIT_CODES = """exit codes: 0 all went well; 1 `verify` or `diff` found a difference; 2 what you can mend, which is told;
@@ -53,9 +51,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"\n{str(error) or 'out of memory'}. Mend: see to the disk, the rights, the memory", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        for child in psutil.Process().children(recursive=True):
-            with contextlib.suppress(psutil.NoSuchProcess):
-                child.kill()
+        children.end()
         print("\nstopped; finished steps are kept", file=sys.stderr)
         return 130
 

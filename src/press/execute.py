@@ -6,7 +6,6 @@ A chapter whose template, parameters, imported code, data, published values and 
 A chapter with other parameters than its profile's is a variant: a page of its own beside the baseline.
 """
 
-import contextlib
 import json
 import os
 import tempfile
@@ -16,13 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-import psutil
 
 from helpers import paths
 from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.steps import digests, fresh_since, recipe
-from press import chapters, dependencies
+from press import chapters, children, dependencies, edited
 from press.fetching import texts_in
 from press.page_header import DATA_KEY, as_page
 from press.variants import PageRequest
@@ -99,7 +97,7 @@ def executed(source: Path, values: dict[str, Any], progress: bool = True) -> nbf
             thread.submit(papermill.execute_notebook, str(source), str(target), parameters=values, cwd=str(paths.ROOT),
                           kernel_name="python3", progress_bar=progress, log_output=False, stderr_file=None).result()
         except KeyboardInterrupt:
-            end_kernels()
+            children.end()
             raise
         except DeadKernelError:
             raise BadInput("the chapter's process died", file=source,
@@ -109,14 +107,7 @@ def executed(source: Path, values: dict[str, Any], progress: bool = True) -> nbf
             kept.write_bytes(target.read_bytes())
             raise BadInput(f"the chapter stopped in cell {error.exec_count}: {error.ename}: {error.evalue}", file=kept,
                            mend="open it to see the whole traceback; finished steps are kept") from None
-        return nbformat.read(target, as_version=4)
-
-
-def end_kernels() -> None:
-    """End all processes that this one has started: after Ctrl-C nobody else tells them."""
-    for child in psutil.Process().children(recursive=True):
-        with contextlib.suppress(psutil.NoSuchProcess):
-            child.kill()
+        return edited.notebook_of(target)
 
 
 def run_of(page: Path) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 from helpers.errors import BadInput
 from helpers.steps import cluster, numerics, turns
-from press import execute
+from press import children, execute
 
 MEMORY_OF_A_CHAPTER = 5e9  # bytes: a kernel with a model, and the Java heap beside it
 THREADS = ("OMP_NUM_THREADS", numerics.CORES)
@@ -71,7 +71,7 @@ def _together(names: Sequence[str], profile: str, at_once: int) -> Iterator[tupl
                         stopped.append(error)
                         bar.write(f"\n{name}: {error}", file=sys.stderr)
         except BaseException:
-            execute.end_kernels()
+            children.end()
             raise
     if stopped:
         raise stopped[0]

@@ -19,6 +19,8 @@ from collections.abc import Iterable, Iterator
 from importlib.metadata import version
 from pathlib import Path
 
+from helpers.errors import BadInput
+
 EXACT = "exact"  # of values with no network in or below them: they agree to the last digit everywhere
 CORES = "BOOK_CORES"
 MEASURED = "measured"  # of times and sizes of memory
@@ -29,7 +31,14 @@ def device() -> str:
     """`cuda` where PyTorch sees a GPU (or `BOOK_DEVICE`, if it is set), else `cpu`."""
     import torch
 
-    return os.environ.get("BOOK_DEVICE") or ("cuda" if torch.cuda.is_available() else "cpu")
+    return _setting("BOOK_DEVICE", "cpu", "cuda") or ("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def _setting(name: str, *known: str) -> str:
+    """A variable of the environment, empty if it is not set; BadInput for an unknown value."""
+    if (text := os.environ.get(name, "")) not in ("", *known):
+        raise BadInput(f"{name}={text!r}", mend=f"set it to {' or '.join(known)}, or not at all")
+    return text
 
 
 def devices() -> list[str]:
@@ -47,7 +56,7 @@ def dtype() -> str:
     """
     import torch
 
-    if chosen := os.environ.get("BOOK_DTYPE"):
+    if chosen := _setting("BOOK_DTYPE", "bf16", "fp32"):
         return chosen
     if device() == "cuda":
         return "bf16" if torch.cuda.is_bf16_supported(including_emulation=False) else "fp32"

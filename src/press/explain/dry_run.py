@@ -16,15 +16,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-import nbformat
-
 from helpers.errors import BadInput, NetworkNeeded
 from helpers.evaluation import significance
 from helpers.pages import figures
 from helpers.pages.fragments import Fragment
 from helpers.steps import Step, ledger
 from helpers.steps.store import Entry, read_entry
-from press import chapters
+from press import chapters, edited
 from press.explain.known import Known, nearest
 from press.explain.offline import replaced, stand_ins
 
@@ -64,7 +62,7 @@ def of_chapter(chapter: str, values: dict[str, Any], known: dict[str, list[Known
     """
     run = DryRun()
     with stand_ins(), _computing_nothing(run, known):
-        _execute(nbformat.read(chapters.template(chapter), as_version=4).cells, values, run)
+        _execute(edited.notebook_of(chapters.template(chapter)).cells, values, run)
     return run
 
 
