@@ -66,7 +66,7 @@ def test_a_variant_recomputes_only_what_depends_on_it_and_leaves_the_baseline(pr
     assert done.returncode == 0, done.stderr[-3000:]
     variant = re.search(r"does_it_work--\w+", done.stdout)[0]
     computed = {line["step"] for line in ledger(project, variant) if line["source"] == "computed"}
-    assert computed == {"window_scores", "dense_window_scores"}
+    assert computed == {"window_scores", "window_logits", "dense_window_scores"}
     assert (project / "book/chapters/does_it_work.ipynb").read_bytes() == baseline
     assert (project / f"book/_build/html/chapters/{variant}.html").exists()
 
@@ -82,9 +82,9 @@ def test_changed_prose_computes_no_step(project):
 
 
 def test_a_failing_chapter_says_where_and_leaves_the_old_page(project):
-    page = project / "book/chapters/does_it_work.ipynb"
+    page = project / "book/chapters/recipe.ipynb"
     before = page.read_bytes()
-    done = book(project, "chapter", "does_it_work", "--profile", "mini", "-p", "loss", "hinge")
+    done = book(project, "chapter", "recipe", "--profile", "mini", "-p", "losses", '["hinge"]')
     assert done.returncode == 2
     assert "recipe's loss 'hinge': one of BCE" in done.stderr
     assert page.read_bytes() == before
