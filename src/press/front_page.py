@@ -43,7 +43,7 @@ def in_words(study: str, tested: Mapping[str, Mapping[str, Any]]) -> str:
                  f"Held: {text}." if (text := named(HELD)) else "None held with significance.",
                  f"Not found here: {text}." if (text := named(AGAINST)) else "",
                  f"Undecided: {open_ones}." if open_ones else "",
-                 f"Not tested: {silent}, because a model did not learn what it would need, or the measurement is of another kind."
+                 f"Not tested: {silent}, because a model did not learn, the measurement is of another kind, or nothing was measured."
                  if silent else ""]
     return f"<p>{' '.join(filter(None, sentences))}</p>"
 
@@ -55,7 +55,7 @@ def verdict_of(line: Mapping[str, Any] | None) -> str:
 
 def link(claim: Claim, tested: Mapping[str, Mapping[str, Any]]) -> str:
     """A claim in its own words, which lead to its chapter."""
-    text = cell(claim.claim[0].lower() + claim.claim[1:] if claim.claim[:2].istitle() else claim.claim)
+    text = cell(claim.claim)
     return f'<a href="chapters/{tested[claim.id]["page"]}.html">{text}</a>' if claim.id in tested else text
 
 
