@@ -50,7 +50,7 @@ def test_measured_values_and_verdicts_name_a_step_of_the_page(project):
     known = {line["key"] for line in ledger(project, "does_it_work")}
     lines = [line for item in data for kind in ("values", "claims") for line in item.get(kind, [])]
     assert len(lines) >= 15
-    assert {line["key"] for line in lines} <= known
+    assert {line["key"] for line in lines if line["key"]} <= known  # a claim without a verdict names no step
 
 
 def test_the_parameters_stand_in_a_table_and_not_in_a_cell(project):

@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from helpers import paths
-from press import chapters, cli
+from press import chapters, children, cli
 
 
 def raising(error):
@@ -26,17 +26,30 @@ def raising(error):
     (KeyboardInterrupt(), 130, "stopped; finished steps are kept")])
 def test_what_is_no_fault_of_the_book_is_one_line(monkeypatch, capsys, error, code, said):
     monkeypatch.setattr(chapters, "listing", raising(error))
+    monkeypatch.setattr(children, "end", lambda: None)  # the tests' own process has others
     assert cli.main(["parameters", "collection"]) == code
     told = capsys.readouterr().err.strip()
     assert said in told
     assert "\n" not in told
 
 
-def test_children_do_not_outlive_a_ctrl_c(monkeypatch):
-    child = subprocess.Popen(["sleep", "60"])
-    monkeypatch.setattr(chapters, "listing", raising(KeyboardInterrupt()))
-    assert cli.main(["parameters", "collection"]) == 130
-    assert child.wait(5) == -signal.SIGKILL
+CTRL_C = """
+import subprocess
+from press import chapters, cli
+
+def interrupted(*_, **__):
+    raise KeyboardInterrupt
+
+child = subprocess.Popen(["sleep", "60"])
+chapters.listing = interrupted
+code = cli.main(["parameters", "collection"])
+print(code, child.wait(5))
+"""
+
+
+def test_children_do_not_outlive_a_ctrl_c():
+    done = subprocess.run([sys.executable, "-c", CTRL_C], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["130", str(-signal.SIGKILL)]
 
 
 @pytest.mark.slow

@@ -43,7 +43,7 @@ def in_words(study: str, tested: Mapping[str, Mapping[str, Any]]) -> str:
                  f"Held: {text}." if (text := named(HELD)) else "None held with significance.",
                  f"Not found here: {text}." if (text := named(AGAINST)) else "",
                  f"Undecided: {open_ones}." if open_ones else "",
-                 f"Not tested: {silent}, because a model did not learn, the measurement is of another kind, or nothing was measured."
+                 f"Not tested: {silent}, because a model did not learn, or what was measured is of another kind, or nothing was."
                  if silent else ""]
     return f"<p>{' '.join(filter(None, sentences))}</p>"
 
@@ -64,7 +64,7 @@ def pictured(study: str, tested: Mapping[str, Mapping[str, Any]]) -> list[list[A
     shown = [(claim, line) for claim in claims.load().values() if claim.study == study and not claim.unit
              and (line := tested.get(claim.id)) and line.get("pairs")]
     shown.sort(key=lambda one: -one[1]["pairs"][0]["mean"])
-    return [[Html(link(claim, tested)), picture(line["pairs"][0], published_effect(claim), line["verdict"]),
+    return [[Html(link(claim, tested)), picture(claim, line["pairs"][0], line["verdict"]),
              badge(line["verdict"], verdicts.KINDS[line["verdict"]])] for claim, line in shown]
 
 
@@ -80,10 +80,10 @@ def published_effect(claim: Claim) -> float | None:
     return first.amount - second.amount
 
 
-def picture(pair: Mapping[str, Any], printed: float | None, verdict: str) -> Html:
+def picture(claim: Claim, pair: Mapping[str, Any], verdict: str) -> Html:
     """A measured effect with its interval and the printed one, drawn on one axis; in words for those who do not see it."""
-    (low, high), y = pair["interval"], HEIGHT / 2
-    words = f"measured {signed(pair['mean'])}, from {signed(low)} to {signed(high)}" + (
+    (low, high), y, printed = pair["interval"], HEIGHT / 2, published_effect(claim)
+    words = f"{claim.claim}: measured {signed(pair['mean'])}, from {signed(low)} to {signed(high)}" + (
         f"; published {signed(printed)}" if printed is not None else "")
     marks = [f'<line x1="{_x(0):.1f}" x2="{_x(0):.1f}" y1="0" y2="{HEIGHT}" stroke="currentColor" opacity=".35"/>',
              f'<line x1="{_x(low):.1f}" x2="{_x(high):.1f}" y1="{y}" y2="{y}" stroke="currentColor" stroke-width="2"/>',
@@ -93,8 +93,9 @@ def picture(pair: Mapping[str, Any], printed: float | None, verdict: str) -> Htm
         x = _x(printed)
         marks.append(f'<path d="M{x:.1f} {y - 5} l4 5 l-4 5 l-4 -5 z" fill="none" stroke="currentColor" stroke-width="1.3"/>')
         marks += [_arrow(side) for side in (-1, 1) if side * printed > REACH]
-    return Html(f'<svg class="nr-effect nr-{verdicts.KINDS[verdict]}" role="img" width="{WIDTH}" height="{HEIGHT}" '
-                f'viewBox="0 0 {WIDTH} {HEIGHT}"><title>{cell(words)}</title>{"".join(marks)}</svg>')
+    attributes = f'class="nr-effect nr-{verdicts.KINDS[verdict]}" role="img" aria-label="{cell(words)}"'
+    return Html(f'<svg {attributes} width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}">'
+                f'<title>{cell(words)}</title>{"".join(marks)}</svg>')
 
 
 def _x(effect: float) -> float:
