@@ -25,7 +25,7 @@ def test_a_recipe_differs_from_the_centre_in_one_thing():
 
 def test_recipes_are_shown_best_first_with_their_cost():
     log = {"pairs": 1200, "log": [{"step": 0, "eval_loss": 1.5}, {"step": 9, "eval_loss": 0.25}]}
-    model = SimpleNamespace(log=Value(log), model=Value(manifest={"seconds": 90.0}))
+    model = SimpleNamespace(log=Value(log, manifest={"inputs": [{"seconds": 90.0}]}))
     html = story.recipes_table({"low": model, "high": model}, {"low": system(0.1), "high": system(0.3)}, system()).html
     assert html.index("high") < html.index("low")
     assert all(text in html for text in ("+0.300†", "1.500 to 0.250", "1,200", "2 min"))

@@ -39,11 +39,11 @@ def recipes_table(models: Mapping[str, ListwiseReranker], systems: Mapping[str, 
     pairs = {name: systems[name].against(base, MEASURE) for name in models}
     corrected, records = corrected_p(pairs), []
     for name in best(systems, models, len(models)):
-        log, manifest = models[name].log.value(), models[name].model.entry().manifest
+        log, trained = models[name].log.value(), models[name].log.entry().manifest["inputs"][0]  # the weights are not recorded
         records.append({"recipe": name, MEASURE: mean_cell(systems[name], MEASURE),
                         "from zero-shot": signed(pairs[name].difference.mean) + ("†" if corrected[name] < ALPHA else ""),
                         "held-out loss": f"{plain(log['log'][0]['eval_loss'])} to {plain(log['log'][-1]['eval_loss'])}",
-                        "pairs": count(log["pairs"]), "training": seconds(manifest["seconds"])})
+                        "pairs": count(log["pairs"]), "training": seconds(trained["seconds"])})
     return page.records_table("Recipes on the development queries, one seed († p < 0.05, Holm)", records)
 
 
