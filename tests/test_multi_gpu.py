@@ -67,6 +67,7 @@ def test_on_one_gpu_training_is_bf16_with_sdpa_and_fused_adamw(monkeypatch, tmp_
     import transformers
 
     arguments = {}
+    monkeypatch.setattr(numerics, "version", lambda package: "2.13.0+cu130")
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation: True)
     monkeypatch.setattr(transformers, "TrainingArguments", lambda **given: arguments.update(given) or FakeArguments())

@@ -1,5 +1,8 @@
 """On what kind of arithmetic a network runs."""
 
+import subprocess
+import sys
+
 import pytest
 
 from helpers.errors import BadInput
@@ -14,6 +17,7 @@ def machine(monkeypatch):
     def build(flags=(), gpu=None):
         for name in ("BOOK_DEVICE", "BOOK_DTYPE"):
             monkeypatch.delenv(name, raising=False)
+        monkeypatch.setattr(numerics, "version", lambda package: "2.13.0+cu130")
         monkeypatch.setattr(torch.cuda, "is_available", lambda: gpu is not None)
         monkeypatch.setattr(torch.cuda, "is_bf16_supported",
                             lambda including_emulation=True: gpu == "fast" or (including_emulation and gpu == "emulated"))
@@ -33,6 +37,14 @@ def test_bfloat16_is_chosen_where_it_is_fast(machine, flags, gpu, device, dtype)
     machine(flags, gpu)
     assert (numerics.device(), numerics.dtype()) == (device, dtype)
     assert numerics.own_class().startswith(f"{device}-{dtype}-torch")
+
+
+def test_a_build_for_cpus_is_known_without_importing_it():
+    code = """import sys
+from helpers.steps import numerics
+numerics.version = lambda package: "2.13.0+cpu"
+assert numerics.own_class().startswith("cpu-") and "torch" not in sys.modules"""
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_what_the_environment_says_comes_first(machine, monkeypatch):

@@ -141,6 +141,7 @@ def test_the_type_is_found_again_for_the_device(monkeypatch, caches):
 def test_the_devices_of_the_machine(monkeypatch, there, expected):
     import torch
 
+    monkeypatch.setattr(numerics, "version", lambda package: "2.13.0+cu130")
     monkeypatch.setattr(torch.cuda, "is_available", lambda: there)
     assert numerics.devices() == expected
 

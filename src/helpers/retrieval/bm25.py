@@ -1,8 +1,11 @@
 """BM25: first-stage retrieval through Lucene (equation 2.2 of Steensland 2021, up to Lucene's constant factor)."""
 
+import functools
+import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from helpers.data.runs import COLUMNS, ranked
@@ -38,9 +41,31 @@ def search(index: Path, queries: pd.DataFrame, k1: float, b: float, depth: int,
     rows: list[tuple[str, str, float]] = []
     for start in range(0, len(queries), AT_ONCE):
         part = queries.iloc[start:start + AT_ONCE]
-        hits = searcher.batch_search(list(part["text"]), list(part["query_id"]), k=depth, threads=1 if rm3 else THREADS)
-        rows += [(query, hit.docid, float(hit.score)) for query in part["query_id"] for hit in hits[query]]
+        hits = hits_of(searcher, part, depth, threads=1 if rm3 else THREADS)
+        rows += [(query, hit["docid"], float(np.float32(hit["score"]))) for query in part["query_id"] for hit in hits[query]]
     return ranked(pd.DataFrame(rows, columns=COLUMNS), depth)
+
+
+def hits_of(searcher: Any, queries: pd.DataFrame, depth: int, threads: int) -> dict[str, list[dict[str, Any]]]:
+    """The hits of each query, with `docid` and `score`: in one text, since a call for each of them takes ten times as long."""
+    from jnius import autoclass
+
+    texts, names = autoclass("java.util.ArrayList")(), autoclass("java.util.ArrayList")()
+    for text, name in zip(queries["text"], queries["query_id"], strict=True):
+        texts.add(text)
+        names.add(name)
+    return json.loads(_json_writer().writeValueAsString(searcher.object.batch_search(texts, names, depth, threads)))
+
+
+@functools.cache
+def _json_writer() -> Any:
+    """Java's writer of JSON, which leaves out the hits' documents."""
+    from jnius import autoclass
+
+    document = autoclass("java.lang.Class").forName("org.apache.lucene.document.Document")
+    writer = autoclass("com.fasterxml.jackson.databind.ObjectMapper")()
+    writer.configOverride(document).setIsIgnoredType(autoclass("java.lang.Boolean")(True))
+    return writer
 
 
 def searcher_of(index: Path, k1: float, b: float) -> Any:

@@ -29,9 +29,7 @@ MEASURED = "measured"  # of times and sizes of memory
 @functools.cache
 def device() -> str:
     """`cuda` where PyTorch sees a GPU (or `BOOK_DEVICE`, if it is set), else `cpu`."""
-    import torch
-
-    return _setting("BOOK_DEVICE", "cpu", "cuda") or ("cuda" if torch.cuda.is_available() else "cpu")
+    return _setting("BOOK_DEVICE", "cpu", "cuda") or devices()[-1]
 
 
 def _setting(name: str, *known: str) -> str:
@@ -43,6 +41,8 @@ def _setting(name: str, *known: str) -> str:
 
 def devices() -> list[str]:
     """Every class of device that this machine has."""
+    if "+cpu" in version("torch"):  # an answer without the seconds that the import takes
+        return ["cpu"]
     import torch
 
     return ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
@@ -54,11 +54,11 @@ def dtype() -> str:
 
     On other CPUs bfloat16 is emulated and slower than float32. `BOOK_DTYPE` overrides the detection.
     """
-    import torch
-
     if chosen := _setting("BOOK_DTYPE", "bf16", "fp32"):
         return chosen
     if device() == "cuda":
+        import torch
+
         return "bf16" if torch.cuda.is_bf16_supported(including_emulation=False) else "fp32"
     return "bf16" if cpu_flags() & {"amx_bf16", "avx512_bf16"} else "fp32"
 
