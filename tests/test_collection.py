@@ -62,6 +62,21 @@ def test_almanac_judgments_are_of_its_own_texts_and_queries(almanac, unit):
         assert qrels["relevance"].between(0, 3).all()
 
 
+@pytest.mark.parametrize("unit", ["document", "passage"])
+def test_a_part_of_the_almanac_is_a_collection_of_its_own(almanac, unit):
+    part = open_collection("almanac/4")
+    texts = {text.doc_id for text in part.texts(unit)}
+    assert len(texts) == len(list(almanac.texts(unit))) / 4
+    assert part.part("texts", unit).digest != almanac.part("texts", unit).digest
+    for split in part.splits:
+        whole, qrels = almanac.qrels(unit, split), part.qrels(unit, split)
+        queries = part.queries(split)["query_id"]
+        answered = whole[whole["doc_id"].isin(texts) & (whole["relevance"] >= 2)]
+        assert set(answered["query_id"]) <= set(queries)
+        assert set(qrels["doc_id"]) <= texts
+        assert set(qrels["query_id"]) == set(queries)
+
+
 def test_almanac_topic_grades(almanac):
     grades = {unit: almanac.qrels(unit, "topics")["relevance"].value_counts().to_dict() for unit in almanac.units}
     assert grades["document"] == {3: 213, 2: 107, 1: 311, 0: 3373}  # the data sheet's counts

@@ -91,9 +91,10 @@ class Part:
     @property
     def digest(self) -> str:
         """Of the content, wherever it lies: the same data in another folder is the same part."""
+        name = (self.collection.spec, self.kind, self.names)
         if self.kind == "texts":
-            return digests.once((self.kind, self.names), self.sources(), lambda: self.collection.text_digest(*self.names))
-        return digests.once((self.kind, self.names), self.sources(), lambda: self.collection.frame_digest(self.kind, *self.names))
+            return digests.once(name, self.sources(), lambda: self.collection.text_digest(*self.names))
+        return digests.once(name, self.sources(), lambda: self.collection.frame_digest(self.kind, *self.names))
 
     def sources(self) -> list[Path]:
         """The files that it is read from."""
