@@ -124,7 +124,7 @@ def training(folder, store, tmp_path):
         (tmp_path / checkpoints).mkdir(exist_ok=True)
         listwise.listwise_cross_encoder.definition.function(
             groups, queries, bed.store.value(), bed.tokens(encoder).value(), encoder, {"lce": 1.0, "kl": 1.0},
-            folder=tmp_path / name, checkpoints=tmp_path / checkpoints, start=None,
+            folder=tmp_path / name, checkpoints=tmp_path / checkpoints,
             **settings.settings(listwise.ListwiseTraining) | changes)
         return tmp_path / name
     return train
@@ -154,6 +154,26 @@ def test_a_model_is_kept_without_the_backbones_embeddings_and_comes_back_with_th
     assert (model.get_input_embeddings().weight == original.get_input_embeddings().weight).all()
     with pytest.raises(ValueError, match="BertModel has no"):
         backbone.Backbone("", str(folder)).build(AutoModel)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2])
+def test_under_a_new_head_a_frozen_body_stays_as_it_was(training, seed):
+    from safetensors.torch import load_file
+
+    start = training("start", "a")
+    kept, made = (load_file(folder / "model.safetensors")
+                  for folder in (start, training("head", "b", start=start, trainable="head", new_head=True, learning_rate=0.0,
+                                                 seed=seed)))
+    moved = {name for name in kept if not (kept[name] == made[name]).all()}
+    assert moved == {"classifier.weight"}  # these losses compare texts, so that the bias never moves from 0
+    assert 0.015 < float(made["classifier.weight"].float().std()) < 0.025  # BERT's initial deviation is 0.02
+
+
+def test_seeds_share_the_queries_that_are_held_out():
+    base = ListwiseReranker(seed=3)
+    assert [(model.seed, model.held_out_seed) for model in base.over_seeds([3, 4])] == [(3, None), (4, 3)]
+    assert base.over_seeds([4])[0].over_seeds([3])[0] == base
 
 
 @pytest.mark.slow

@@ -21,16 +21,30 @@ from helpers.evaluation.verdicts import (
     SUPPORTED,
     UNTRAINED,
 )
+from helpers.pages import identity
 from helpers.steps import ledger
 from helpers.stories import candidates, distillation, epochs, grid, model_size, parameters, seeds, training
 from helpers.stories.wording import effect
 from helpers.systems.evaluated import over_seeds
+from helpers.systems.recipe import recipe
 from helpers.systems.reranker import Reranker
+from helpers.systems.reranking_experiment import RerankingExperiment
 from helpers.systems.student import Student
+from helpers.systems.zero_shot import ZERO_SHOT
 from tables import cells, effects, squeezed, verdicts_of
 from toys import KEY, Value, of_values
 
 BASE = Reranker(epochs=3)
+
+
+TRIAL = RerankingExperiment(None, None)  # of which nothing is known but how many candidates it has
+CHOSEN = recipe(warm_up=0)
+
+
+@pytest.fixture(autouse=True)
+def nobody_knows(monkeypatch):
+    """No system knows its articles, unless a test says so."""
+    monkeypatch.setattr(identity, "knows_articles", lambda *systems_bed_and_candidates: "")
 
 
 def system(shift=0.0, recall=0.0, **more):
@@ -110,34 +124,36 @@ def test_the_cost_of_a_model_is_the_seconds_of_training_and_of_scoring(monkeypat
 # ---- parameters ----
 
 def test_four_trainings_differ_in_what_is_adjusted():
-    models = parameters.models(BASE, head_rate=0.5, dropout=0.3)
+    models = parameters.models(CHOSEN, head_rate=0.5, dropout=0.3)
     kept = {name: (model.trainable, model.learning_rate, model.dropout) for name, model in models.items()}
-    assert kept == {parameters.ALL: (None, BASE.learning_rate, 0.0), parameters.HEAD: ("head", 0.5, 0.0),
+    assert kept == {parameters.ALL: (None, CHOSEN.learning_rate, 0.0), parameters.HEAD: ("head", 0.5, 0.0),
                     parameters.POOLER: ("pooler", 0.5, 0.0), parameters.NOISY: ("head", 0.5, 0.3)}
-    assert len({model.training.key for model in models.values()}) == 4
+    assert all(model.new_head for model in models.values())
+    assert len({model.model.key for model in models.values()}) == 4
 
 
 LEARNED = {parameters.HEAD: log_of(evaluation=0.1)}
 
 
 def adjusted(every=0.5, head=0.25, pooler=0.25, noisy=0.25, base=0.0):
-    values = {parameters.ALL: every, parameters.HEAD: head, parameters.POOLER: pooler, parameters.NOISY: noisy, "BM25": base}
+    values = {parameters.ALL: every, parameters.HEAD: head, parameters.POOLER: pooler, parameters.NOISY: noisy, "BM25": base,
+              ZERO_SHOT: 0.0}
     return {name: system(shift) for name, shift in values.items()}
 
 
 @pytest.mark.parametrize("every, head, verdict", [(0.5, 0.25, SUPPORTED), (0.25, 0.5, CONTRADICTED), (0.25, 0.25, EQUIVALENT)])
 def test_all_parameters_are_judged_against_the_output_layer(every, head, verdict):
-    shown = parameters.claims_table(adjusted(every, head, pooler=0.0, noisy=0.75), LEARNED)
+    shown = parameters.claims_table(adjusted(every, head, pooler=0.0, noisy=0.75), LEARNED, TRIAL)
     assert verdicts_of(shown) == {"all-parameters-beat-task-specific": verdict, "head-alone-reaches-bm25": CONTRADICTED}
 
 
 def test_the_output_layer_alone_reaches_bm25_within_the_margin():
-    assert verdicts_of(parameters.claims_table(adjusted(head=0.02), LEARNED))["head-alone-reaches-bm25"] == SUPPORTED
+    assert verdicts_of(parameters.claims_table(adjusted(head=0.02), LEARNED, TRIAL))["head-alone-reaches-bm25"] == SUPPORTED
 
 
 def test_an_output_layer_that_learned_nothing_carries_no_verdict():
     guessing = {parameters.HEAD: log_of(evaluation=0.56)}  # a quarter of the pairs is relevant: a constant guess has 0.5623
-    assert set(verdicts_of(parameters.claims_table(adjusted(), guessing)).values()) == {UNTRAINED}
+    assert set(verdicts_of(parameters.claims_table(adjusted(), guessing, TRIAL)).values()) == {UNTRAINED}
 
 
 # ---- epochs ----
@@ -209,13 +225,20 @@ def test_the_table_of_early_stopping_has_a_row_for_each_of_the_longest_trainings
 # ---- seeds ----
 
 def runs(*shifts, **others):
-    return {"BM25": system(0.125), **{str(place): system(shift, **others) for place, shift in enumerate(shifts, start=1)}}
+    fixed = {"BM25": system(0.125), ZERO_SHOT: system()}
+    return {**fixed, **{str(place): system(shift, **others) for place, shift in enumerate(shifts, start=1)}}
 
 
 def varied():
     """Three runs of four queries whose components are not zero."""
     tables = {"1": [0.5, 1.0, 0.25, 0.0], "2": [0.25, 0.5, 0.25, 0.0], "3": [0.5, 0.5, 0.0, 0.25]}
     return {"BM25": of_values([0.0, 0.25, 0.0, 0.0]), **{name: of_values(v) for name, v in tables.items()}}
+
+
+def test_a_model_a_seed_with_a_new_head_and_the_same_held_out_queries():
+    models = seeds.models(CHOSEN, [1, 7])
+    assert {name: (model.seed, model.held_out_seed, model.new_head) for name, model in models.items()} == {
+        "1": (1, None, True), "2": (7, 1, True)}
 
 
 def test_runs_are_ordered_from_the_best_and_others_left_out():
@@ -236,7 +259,7 @@ DIFFER, LOSS = "seeds-differ-noticeably", "loss-does-not-predict-ranking"
     ((0.25, 0.5, 0.0, 0.25), "0.047", SUPPORTED),  # one of six
     ((0.25, 0.5, 0.0, 0.25, 0.25), "0.078", INSIGNIFICANT)])  # one of ten
 def test_best_and_worst_are_judged_with_p_times_the_pairs(shifts, p, verdict):
-    shown = seeds.claims_table(runs(*shifts), losses(runs(*shifts)))
+    shown = seeds.claims_table(runs(*shifts), losses(runs(*shifts)), TRIAL)
     assert (verdicts_of(shown)[DIFFER], p_of(shown)[DIFFER]) == (verdict, p)
     assert "of just these trained models" in shown.html
 
@@ -244,11 +267,19 @@ def test_best_and_worst_are_judged_with_p_times_the_pairs(shifts, p, verdict):
 @pytest.mark.parametrize("first, last, verdict", [(0.25, 0.25, SUPPORTED), (0.5, 0.25, CONTRADICTED), (0.0, 0.25, CONTRADICTED)])
 def test_the_runs_of_lowest_and_highest_loss_are_compared(first, last, verdict):
     systems = runs(first, 0.9, last)
-    assert verdicts_of(seeds.claims_table(systems, losses(systems)))[LOSS] == verdict
+    assert verdicts_of(seeds.claims_table(systems, losses(systems), TRIAL))[LOSS] == verdict
+
+
+def test_nothing_is_concluded_from_models_that_know_their_articles(monkeypatch):
+    monkeypatch.setattr(identity, "knows_articles", lambda system, *others: "it knows" if system.label == "2" else "")
+    systems = {name: replace(own, label=name) for name, own in runs(0.25, 0.5, 0.0).items()}
+    shown = seeds.claims_table(systems, losses(systems), TRIAL)  # the best is run 2; losses are lowest of 1, highest of 3
+    assert verdicts_of(shown) == {DIFFER: INCOMPARABLE, LOSS: CONTRADICTED}
+    assert "it knows" in shown.html
 
 
 def test_one_seed_is_not_compared_with_itself():
-    assert verdicts_of(seeds.claims_table(runs(0.25), losses(runs(0.25)))) == {DIFFER: NOT_RUN, LOSS: NOT_RUN}
+    assert verdicts_of(seeds.claims_table(runs(0.25), losses(runs(0.25)), TRIAL)) == {DIFFER: NOT_RUN, LOSS: NOT_RUN}
 
 
 def test_the_components_are_those_of_the_runs_alone():
@@ -504,13 +535,13 @@ RAISE, NOT_RAISE = "more-candidates-raise-recall", "more-candidates-do-not-raise
 def test_recall_and_rank_are_judged_from_twenty_on(twenty, hundred, verdicts):
     middle = tuple(np.mean([twenty, hundred], axis=0))
     systems = depths(ten=(0.9, 0.9), twenty=twenty, hundred=hundred) | {50: system(middle[0], recall=middle[1])}
-    assert verdicts_of(candidates.claims_table(systems)) == dict(zip((RAISE, NOT_RAISE), verdicts, strict=True))
+    assert verdicts_of(candidates.claims_table(systems, system(), TRIAL)) == dict(zip((RAISE, NOT_RAISE), verdicts, strict=True))
 
 
 def test_recall_must_rise_between_too():
     systems = depths(hundred=(0.25, 0.5)) | {40: system(0.25, recall=0.6), 60: system(0.25, recall=0.0)}
-    assert verdicts_of(candidates.claims_table(systems))[RAISE] == CONTRADICTED  # 60 and 100 lie below 20 and 40
-    assert verdicts_of(candidates.claims_table(depths()))[RAISE] == NOT_RUN  # two numbers have no trend
+    assert verdicts_of(candidates.claims_table(systems, system(), TRIAL))[RAISE] == CONTRADICTED  # 60 and 100 lie below 20 and 40
+    assert verdicts_of(candidates.claims_table(depths(), system(), TRIAL))[RAISE] == NOT_RUN  # two numbers have no trend
 
 
 # ---- distillation ----
@@ -588,8 +619,8 @@ def test_the_parts_of_the_loss_are_relative_to_their_first_values():
 
 # ---- every chapter ----
 
-@pytest.mark.parametrize("chapter, made", [(parameters, lambda: (adjusted(), LEARNED)), (epochs, of_lengths), (model_size, sized),
-                                           (candidates, depths)])
+@pytest.mark.parametrize("chapter, made", [(parameters, lambda: (adjusted(), LEARNED, TRIAL)), (epochs, of_lengths),
+                                           (model_size, sized), (candidates, lambda: (depths(), system(), TRIAL))])
 def test_a_claim_links_to_the_step_that_was_measured(chapter, made):
     systems = made()
     shown = chapter.claims_table(*systems) if isinstance(systems, tuple) else chapter.claims_table(systems)

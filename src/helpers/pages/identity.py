@@ -51,6 +51,13 @@ def knows_articles(system: Evaluation, untrained: Evaluation, bed: Testbed, cand
         f"{signed(other)}")
 
 
+def barred(pairs: Mapping[str, tuple[Evaluation, Evaluation]], untrained: Evaluation, bed: Testbed,
+           candidates: int) -> dict[str, str]:
+    """For each claim why nothing may be concluded from the two systems that it compares, see `knows_articles`; else empty."""
+    return {claim: next(filter(None, (knows_articles(system, untrained, bed, candidates) for system in pair)), "")
+            for claim, pair in pairs.items()}
+
+
 def splitting(bed: Testbed) -> Callable[[str], str] | None:
     """The split of each text's article; None where no article is of one split alone."""
     split_alone = bed.source.split_by_article and bed.splits[0] in NEITHER

@@ -39,9 +39,7 @@ def cross_encoder(pairs: pd.DataFrame, queries: pd.DataFrame, store: Path, token
         start: a model that this step fine-tuned before, to go on from instead of the backbone.
         held_out_seed: of the choice of held-out queries; by default `seed`. Models that are compared by their evaluation loss
             share it.
-        trainable: what is adjusted: all parameters by default, `pooler` (the pooler and the output layer) or `head` (the
-            output layer alone: Steensland's task-specific parameters). What is frozen keeps its dropout, as any module in
-            training mode does.
+        trainable: what is adjusted, see `freeze`; by default all parameters.
         patience: evaluations without a lower loss after which early stopping would end the training. The training goes on all
             the same; `early_stopped` gives the model of the lowest loss until then.
     """
@@ -81,7 +79,8 @@ def early_stopped(model: Path, *, folder: Path) -> None:
 
 
 def freeze(model: Any, trainable: str) -> None:
-    """Leave gradients to all parameters, to pooler and output layer (`pooler`), or to the output layer alone (`head`)."""
+    """Leave gradients to all parameters, to pooler and output layer (`pooler`), or to the output layer alone (`head`:
+    Steensland's task-specific parameters). What is frozen keeps its dropout, as any module in training mode does."""
     if trainable not in ("all", "pooler", "head"):
         raise ValueError(f"trainable {trainable!r}: all, pooler or head")
     for name, parameter in model.base_model.named_parameters():

@@ -15,6 +15,7 @@ from helpers.networks.backbone import Backbone, attention, save_trained
 from helpers.networks.fine_tuning import seed_everything
 from helpers.networks.scoring import packed_logits, padded_logits, reads_packed
 from helpers.networks.training_settings import RankerTraining, by_name
+from helpers.reranking.cross_encoder import freeze
 from helpers.reranking.ranking_losses import total
 from helpers.steps import numerics, step
 
@@ -37,8 +38,9 @@ class ListwiseTraining(RankerTraining):
 @step(version=1, form="folder", network=True, resumable=True)
 @by_name
 def listwise_cross_encoder(groups: pd.DataFrame, queries: pd.DataFrame, store: Path, tokens: Path, backbone: Backbone,
-                           losses: dict, training: ListwiseTraining, start: Path | None = None, *, folder: Path,
-                           checkpoints: Path) -> None:
+                           losses: dict, training: ListwiseTraining, start: Path | None = None,
+                           held_out_seed: int | None = None, trainable: str | None = None,
+                           new_head: bool | None = None, *, folder: Path, checkpoints: Path) -> None:
     """Fine-tune a backbone on groups: AdamW, linear warm-up and decay; keeps weights, tokenizer and `log.json`.
 
     Word embeddings stay as they are: a few thousand queries touch few of them, and the packaged backbone has them already. A
@@ -51,20 +53,27 @@ def listwise_cross_encoder(groups: pd.DataFrame, queries: pd.DataFrame, store: P
         tokens: the window tokens.
         backbone: where to start from; its tokenizer.
         losses: weights by name, see `ranking_losses`.
-        training: its settings; the seed is also that of the held-out queries.
+        training: its settings.
         start: a model that was fine-tuned before, to go on from.
+        held_out_seed: of the choice of held-out queries; by default the training's. Models that are compared by their evaluation
+            loss share it.
+        trainable: what is adjusted, see `cross_encoder.freeze`; by default all parameters but the word embeddings.
+        new_head: whether the output layer begins anew, with values that the seed draws, instead of the start's.
     """
     import torch
     from tqdm.auto import tqdm
     from transformers import AutoModelForSequenceClassification
 
     tokenizer, device = backbone.tokenizer(), numerics.device()
-    data = Groups(groups, queries, WindowTokens(tokens, store), tokenizer, training)
+    data = Groups(groups, queries, WindowTokens(tokens, store), tokenizer, training, held_out_seed)
     seed_everything(training.seed)  # before the head is made
     origin = backbone if start is None else Backbone("", str(start))
     model = origin.build(AutoModelForSequenceClassification, num_labels=1, hidden_dropout_prob=training.dropout,
                          attention_probs_dropout_prob=training.dropout, attn_implementation=attention()).to(device).train()
-    model.get_input_embeddings().requires_grad_(False)
+    if new_head:
+        torch.nn.init.normal_(model.classifier.weight, std=model.config.initializer_range)
+        torch.nn.init.zeros_(model.classifier.bias)
+    adjust(model, trainable or "all")
     steps = len(data.train) // training.batch_size * training.epochs
     optimizer, schedule = optimiser(model, training, steps)
     state: dict[str, Any] = {"step": 0, "log": []}
@@ -103,13 +112,21 @@ def listwise_cross_encoder(groups: pd.DataFrame, queries: pd.DataFrame, store: P
                 running.clear()
             if state["step"] % max(1, steps // CHECKPOINTS) == 0:
                 keep(checkpoints / CHECKPOINT, model, optimizer, schedule, {**state, "running": running})
+    trained = model.num_parameters(only_trainable=True)
+    adjust(model, "all")  # what was frozen is the start's, and not the backbone's: it is kept, too
     save_trained(model, folder, backbone)
     tokenizer.save_pretrained(folder)
     read = len(data.train) * training.epochs  # groups, of which the first text is relevant, if there are labels
     (folder / "log.json").write_text(json.dumps({
         "pairs": read * data.size, "positives": read * int(groups["label"].iloc[0]), "evaluation_pairs":
         len(data.held_out) * data.size, "steps": steps, "parameters": model.num_parameters(),
-        "trained_parameters": model.num_parameters(only_trainable=True), "log": state["log"]}, indent=1))
+        "trained_parameters": trained, "log": state["log"]}, indent=1))
+
+
+def adjust(model: Any, trainable: str) -> None:
+    """Leave gradients to what `cross_encoder.freeze` says, but none to the word embeddings."""
+    freeze(model, trainable)
+    model.get_input_embeddings().requires_grad_(False)
 
 
 def logits_of(model: Any, ids: list[list[int]], types: list[list[int]], dropout: float) -> Any:
@@ -163,7 +180,7 @@ class Groups:
     """
 
     def __init__(self, groups: pd.DataFrame, queries: pd.DataFrame, tokens: WindowTokens, tokenizer: Any,
-                 training: ListwiseTraining):
+                 training: ListwiseTraining, held_out_seed: int | None = None):
         self.training, self._tokens, self._tokenizer = training, tokens, tokenizer
         names = list(dict.fromkeys(groups["query_id"]))
         self.size = len(groups) // max(1, len(names))
@@ -173,7 +190,7 @@ class Groups:
         self._queries = query_ids(tokenizer, [texts[name] for name in names], training.query_length)
         self._windows = groups["window_id"].to_numpy().reshape(len(names), -1)
         self._teacher = groups["teacher"].to_numpy(dtype=float).reshape(len(names), -1)
-        shuffled = np.random.default_rng(training.seed).permutation(len(names))
+        shuffled = np.random.default_rng(training.seed if held_out_seed is None else held_out_seed).permutation(len(names))
         cut = min(training.evaluation_queries, max(1, len(names) // 10))
         self.held_out, self.train = np.sort(shuffled[:cut]), np.sort(shuffled[cut:])
         if len(self.train) < training.batch_size:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from helpers.data.runs import cut
 from helpers.data.windows import doc_of
-from helpers.pages import claims, page
+from helpers.pages import claims, identity, page
 from helpers.pages.compare import mean_cell
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain, seconds
@@ -38,7 +38,7 @@ def nearest(systems: Mapping[int, Evaluation], depth: int) -> int:
     return min(systems, key=lambda known: (abs(known - depth), known))
 
 
-def claims_table(systems: Mapping[int, Evaluation]) -> Fragment:
+def claims_table(systems: Mapping[int, Evaluation], zero_shot: Evaluation, trial: RerankingExperiment) -> Fragment:
     """The chapter's claims: most candidates and twenty, in recall and in reciprocal rank, and the trend of recall between.
 
     Fewer than twenty are left out: with ten candidates recall in the top ten is BM25's by construction.
@@ -49,8 +49,10 @@ def claims_table(systems: Mapping[int, Evaluation]) -> Fragment:
     if len(depths) > 2:
         half = len(depths) // 2
         recall["trend"] = (mean_of(systems, depths[-half:]), mean_of(systems, depths[:half]))
-    return claims.judge("candidates", {"more-candidates-raise-recall": recall,
-                                       "more-candidates-do-not-raise-mrr": (systems[most], systems[studied])})
+    pairs: dict[str, claims.Pair | dict[str, claims.Pair]] = {
+        "more-candidates-raise-recall": recall, "more-candidates-do-not-raise-mrr": (systems[most], systems[studied])}
+    why = identity.knows_articles(systems[studied], zero_shot, trial.bed, studied)
+    return claims.judge("candidates", pairs, incomparable=dict.fromkeys(pairs, why))
 
 
 def mean_of(systems: Mapping[int, Evaluation], depths: Sequence[int]) -> Evaluation:

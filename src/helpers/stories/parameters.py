@@ -4,25 +4,32 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from helpers.pages import claims, page
+from helpers.pages import claims, identity, page
 from helpers.pages.compare import mean_cell
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain
 from helpers.stories.training import final, untrained
 from helpers.systems.evaluated import Evaluation
-from helpers.systems.reranker import Reranker
+from helpers.systems.listwise_reranker import ListwiseReranker
+from helpers.systems.reranking_experiment import RerankingExperiment
+from helpers.systems.zero_shot import ZERO_SHOT
 
 ALL, HEAD = "All BERT Parameters", "Task-specific Parameters Only"
 POOLER, NOISY = "Pooler and output layer", "Output layer only, frozen body with dropout"
 
 
-def models(base: Reranker, head_rate: float, dropout: float) -> dict[str, Reranker]:
-    """The four trainings: all parameters, the output layer, the pooler with it, and the output layer under a noisy body."""
+def models(base: ListwiseReranker, head_rate: float, dropout: float) -> dict[str, ListwiseReranker]:
+    """The four trainings: all parameters, the output layer, the pooler with it, and the output layer under a noisy body.
+
+    In each the output layer begins anew, as on a pre-trained BERT.
+    """
+    base = replace(base, new_head=True)
     head = replace(base, trainable="head", learning_rate=head_rate)
     return {ALL: base, HEAD: head, POOLER: replace(head, trainable="pooler"), NOISY: replace(head, dropout=dropout)}
 
 
-def claims_table(systems: Mapping[str, Evaluation], logs: Mapping[str, dict[str, Any]]) -> Fragment:
+def claims_table(systems: Mapping[str, Evaluation], logs: Mapping[str, dict[str, Any]],
+                 trial: RerankingExperiment) -> Fragment:
     """The chapter's claims: all parameters and the output layer alone, and the latter beside BM25.
 
     Both rest on the output layer; if it learned nothing, neither gets a verdict.
@@ -31,7 +38,8 @@ def claims_table(systems: Mapping[str, Evaluation], logs: Mapping[str, dict[str,
              "head-alone-reaches-bm25": (systems[HEAD], systems["BM25"])}
     loss, reached = final(logs[HEAD], "eval_loss"), systems[HEAD].mean("RR@10").mean
     why = f"the output layer's evaluation loss, {plain(loss)}, is that of a constant guess; its RR@10 is {plain(reached)}"
-    return claims.judge("parameters", pairs, untrained=dict.fromkeys(pairs, why) if untrained(logs[HEAD]) else {})
+    return claims.judge("parameters", pairs, untrained=dict.fromkeys(pairs, why) if untrained(logs[HEAD]) else {},
+                        incomparable=identity.barred(pairs, systems[ZERO_SHOT], trial.bed, trial.candidates))
 
 
 def table(logs: Mapping[str, dict[str, Any]], systems: Mapping[str, Evaluation]) -> Fragment:

@@ -9,20 +9,22 @@ import numpy as np
 
 from helpers.evaluation import published
 from helpers.evaluation.variance import POWER, Components, components, queries_needed, seeds_needed
-from helpers.pages import claims, figures, page
+from helpers.pages import claims, figures, identity, page
 from helpers.pages.compare import corrected_p, difference_cell, measured
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, interval, p_value, plain
 from helpers.stories.training import STUDY, final
 from helpers.systems.evaluated import Evaluation, values_of
-from helpers.systems.reranker import Reranker
+from helpers.systems.listwise_reranker import ListwiseReranker
+from helpers.systems.reranking_experiment import RerankingExperiment
+from helpers.systems.zero_shot import ZERO_SHOT
 
 MEASURE = "RR@10"
 
 
-def models(base: Reranker, seeds: Sequence[int]) -> dict[str, Reranker]:
-    """A model a seed, named by its place as in table 5.4."""
-    return {str(place): replace(base, seed=seed) for place, seed in enumerate(seeds, start=1)}
+def models(base: ListwiseReranker, seeds: Sequence[int]) -> dict[str, ListwiseReranker]:
+    """A model a seed, named by its place as in table 5.4; the output layer begins anew."""
+    return {str(place): model for place, model in enumerate(replace(base, new_head=True).over_seeds(seeds), start=1)}
 
 
 def ordered(systems: Mapping[str, Evaluation]) -> list[str]:
@@ -30,12 +32,14 @@ def ordered(systems: Mapping[str, Evaluation]) -> list[str]:
     return sorted((name for name in systems if name.isdigit()), key=lambda name: -systems[name].mean(MEASURE).mean)
 
 
-def claims_table(systems: Mapping[str, Evaluation], logs: Mapping[str, dict[str, Any]]) -> Fragment:
+def claims_table(systems: Mapping[str, Evaluation], logs: Mapping[str, dict[str, Any]],
+                 trial: RerankingExperiment) -> Fragment:
     """The chapter's claims: the best run and the worst, with p corrected for all the pairs they were picked from; and the runs of
     lowest and highest evaluation loss, which are picked without a look at ranks."""
     names, by_loss = ordered(systems), sorted(logs, key=lambda name: final(logs[name], "eval_loss"))
-    return claims.judge("seeds", {"seeds-differ-noticeably": (systems[names[0]], systems[names[-1]]),
-                                  "loss-does-not-predict-ranking": (systems[by_loss[0]], systems[by_loss[-1]])},
+    pairs = {"seeds-differ-noticeably": (systems[names[0]], systems[names[-1]]),
+             "loss-does-not-predict-ranking": (systems[by_loss[0]], systems[by_loss[-1]])}
+    return claims.judge("seeds", pairs, incomparable=identity.barred(pairs, systems[ZERO_SHOT], trial.bed, trial.candidates),
                         picked_from={"seeds-differ-noticeably": max(1, len(names) * (len(names) - 1) // 2)})
 
 

@@ -6,8 +6,10 @@
 """
 
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from inspect import signature
+from typing import Self
 
 from helpers.data.windows import WHOLE
 from helpers.errors import BadInput
@@ -39,6 +41,9 @@ class Listwise(ListwiseTraining):
         size: texts of a group.
         losses: weights by name, see `helpers.reranking.ranking_losses`.
         data_seed: of queries and groups.
+        held_out_seed: of the queries that are held out of the training; by default `seed`.
+        trainable: what is adjusted, see `listwise_cross_encoder`; by default all but the word embeddings.
+        new_head: whether the output layer begins anew, with values that the seed draws.
         words: words of the windows that are read; by default texts are read whole, cut at `max_length`.
         overlap: words shared by neighbouring windows.
     """
@@ -50,6 +55,9 @@ class Listwise(ListwiseTraining):
     size: int = 8
     losses: dict[str, float] = field(default_factory=lambda: {"lce": 1.0, "kl": 1.0})
     data_seed: int = 1
+    held_out_seed: int | None = None
+    trainable: str | None = None
+    new_head: bool = False
     words: int = WHOLE
     overlap: int = 0
     batch_size: int = 4
@@ -80,7 +88,13 @@ class Listwise(ListwiseTraining):
         """The folder of the model."""
         bed, encoder = self.bed, backbone.resolve(self.backbone)
         return listwise_cross_encoder(self.groups, bed.query_step, bed.store, bed.tokens(encoder), encoder, self.losses,
-                                      self.origin, **self.settings(ListwiseTraining))
+                                      self.origin, self.held_out_seed, self.trainable, self.new_head or None,
+                                      **self.settings(ListwiseTraining))
+
+    def over_seeds(self, seeds: Sequence[int]) -> list[Self]:
+        """The same with other seeds of head and order, watched on the same held-out queries."""
+        held_out = self.seed if self.held_out_seed is None else self.held_out_seed
+        return [replace(self, seed=seed, held_out_seed=None if seed == held_out else held_out) for seed in seeds]
 
     @property
     def log(self) -> Step:

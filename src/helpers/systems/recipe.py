@@ -4,9 +4,12 @@
     replace(model, seed=2)
 """
 
+from dataclasses import replace
+
 from helpers.data.collection import open_collection
 from helpers.registry import Registry
 from helpers.systems.listwise_reranker import ListwiseReranker, WarmUp
+from helpers.systems.testbed import OVERLAP, WORDS
 
 LOSSES: Registry[dict[str, float]] = Registry("recipe's loss", {
     "BCE": {"bce": 1.0},  # the study's
@@ -25,7 +28,7 @@ def recipe(collection: str = "almanac", unit: str = "", backbone: str = "package
 
     Args:
         collection: whose training queries and texts are used.
-        unit: `passage` or `document`; by default passages, if the collection judges any.
+        unit: `passage`, or `document` read in windows; by default passages, if the collection judges any.
         backbone: see `helpers.networks.backbone.resolve`.
         queries: training queries, 0 for all.
         warm_up: pseudo-queries of the warm-up without labels that it starts from, 0 for none.
@@ -35,7 +38,8 @@ def recipe(collection: str = "almanac", unit: str = "", backbone: str = "package
         learning_rate: the peak.
         epochs: passes over the groups.
     """
-    unit = unit or max(open_collection(collection).units)
-    start = WarmUp(collection=collection, unit=unit, backbone=backbone, first=warm_up) if warm_up else None
-    return ListwiseReranker(collection=collection, unit=unit, backbone=backbone, queries=queries, start=start,
-                            losses=LOSSES[loss], negatives=negatives, size=size, learning_rate=learning_rate, epochs=epochs)
+    finest = max(open_collection(collection).units)  # `passage` comes after `document`
+    start = WarmUp(collection=collection, unit=finest, backbone=backbone, first=warm_up) if warm_up else None
+    model = ListwiseReranker(collection=collection, unit=unit or finest, backbone=backbone, queries=queries, start=start,
+                             losses=LOSSES[loss], negatives=negatives, size=size, learning_rate=learning_rate, epochs=epochs)
+    return model if model.unit == "passage" else replace(model, words=WORDS, overlap=OVERLAP)

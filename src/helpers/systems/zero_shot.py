@@ -7,6 +7,8 @@ from helpers.networks import backbone
 from helpers.steps import Step
 from helpers.systems.testbed import Testbed
 
+ZERO_SHOT = "zero-shot MiniLM"  # how tables name it
+
 
 @dataclass(frozen=True)
 class ZeroShotReranker:
