@@ -13,9 +13,10 @@ import pytest
 from helpers import paths, steps
 from helpers.errors import BadInput
 from helpers.pages.fragments import Fragment
+from helpers.pages.spot_check import SPOT_CHECK
 from helpers.steps import ledger, provenance, rebuilding, recipe, registry
 from helpers.steps.store import INDEX, MANIFEST, Store, fingerprint, read_entry
-from press import chapters, page_header, record, step_digests
+from press import chapters, execute, page_header, record, step_digests
 from press.record import drift_of
 from press.variants import PageRequest
 
@@ -129,13 +130,26 @@ def test_only_slow_small_values_are_recorded(fake, monkeypatch):
     assert any(line.startswith("left out large") for line in texts)
 
 
-def test_timings_belong_to_the_machine_and_are_not_recorded(fake):
+def test_all_timings_of_a_page_are_recorded_and_no_spot_check(fake, monkeypatch):
     def timed_for_test(n: int) -> object:
         return n
     steps.step(version=1, form="json", timing=True)(timed_for_test)
-    pages_use(one=[stored("timed_for_test", "1").manifest | {"seconds": 100}, stored("slow", "2").manifest | {"seconds": 100}])
+    timed, check = (stored("timed_for_test", key, numerics="measured").manifest | {"seconds": 1} for key in "12")
+    pages_use(one=[timed, check, stored("slow", "3").manifest | {"seconds": 100}])
+    data_of = execute.data_of
+    monkeypatch.setattr(execute, "data_of", lambda page: [*data_of(page), {SPOT_CHECK: check["key"]}])
     list(record.record(over=5))
-    assert shipped() == ["slow exact"]
+    assert shipped() == ["slow exact", "timed_for_test measured"]
+
+
+def test_timings_are_not_verified(fake, capsys):
+    def timed_for_test(n: int) -> object:
+        return n
+    pages_use(one=[stored("timed_for_test", "1", numerics="measured").manifest | {"seconds": 100}])
+    steps.step(version=1, form="json", timing=True)(timed_for_test)
+    list(record.record(over=5))
+    assert record.verify(sample=5, budget=100, seed=1) == 0
+    assert "never verified: 0 of 0" in capsys.readouterr().out
 
 
 def test_every_measurement_of_the_machine_is_a_timing():

@@ -100,7 +100,7 @@ def _parser() -> argparse.ArgumentParser:
             option("--all", dest="everything", action="store_true",
                    help="as many as the budget allows, those first that were verified never or longest ago"))
     command("record", "record:record", "ship the slow steps of the executed chapters as recorded runs",
-            option("--over", type=float, default=60, help="seconds, with all that comes before"))
+            option("--over", type=float, default=20, help="seconds, with all that comes before"))
     command("bench", "bench.command:run", "time this book's code against others', on a quiet machine",
             option("--only", action="append", default=[], choices=SECTIONS, metavar="NAME",
                    help=f"{', '.join(SECTIONS)}; may be given again (all by default)"),

@@ -1,8 +1,9 @@
 """Recorded runs: slow steps whose small results the book ships, and the proof that they can be had again.
 
-`record` copies, from the store, the results that the executed chapters used and that cost more than a minute from nothing, and
-writes them into the index. `verify` recomputes a random sample in an empty store and compares it within a declared tolerance;
-with `--all` it takes those first that it has verified never or longest ago, so that some nights cover everything.
+`record` copies, from the store, the results that the executed chapters used and that cost more than some seconds from nothing,
+and all their measurements of time and memory, so that those of one page are of one machine; it writes them into the index.
+`verify` recomputes a random sample in an empty store and compares it within a declared tolerance; with `--all` it takes those
+first that it has verified never or longest ago, so that some nights cover everything.
 """
 
 import json
@@ -24,7 +25,8 @@ from safetensors.torch import load_file
 from helpers import paths
 from helpers.errors import BadInput
 from helpers.pages import numbers
-from helpers.steps import digests, ledger, provenance, rebuilding, registry, values
+from helpers.pages.spot_check import SPOT_CHECK
+from helpers.steps import digests, ledger, numerics, provenance, rebuilding, registry, values
 from helpers.steps.store import INDEX, MANIFEST, Entry, Store, read_entry
 from helpers.systems.listwise_reranker import WarmUp
 from press import execute
@@ -39,19 +41,20 @@ VERIFIED = "verified.json"  # beside the recorded runs: when each was verified l
 def record(over: float) -> Iterator[str]:
     """Copy the slow results of the executed chapters to `results/`; yields a line for each.
 
-    Timings and anything above 3 MB are never recorded, nor are folders (indexes, weights): but for the base re-ranker, which
+    Spot checks and anything above 3 MB are never recorded, nor are folders (indexes, weights): but for the base re-ranker, which
     `book search` and trainings start from.
     """
     import_all()
     base = WarmUp().model
     timings = {name for name, step in registry.STEPS.items() if step.timing}
     trained = Store(paths.store()).find(base.name, base.key, "")
-    used = (line for page in sorted(paths.CHAPTERS.glob("*.ipynb")) for data in execute.data_of(page)
-            for line in data.get("ledger", []))
+    pages = [data for page in sorted(paths.CHAPTERS.glob("*.ipynb")) for data in execute.data_of(page)]
+    used, checks = (line for data in pages for line in data.get("ledger", [])), {data.get(SPOT_CHECK) for data in pages}
     for line in (*used, *([trained.manifest] if trained else [])):
         folder, target = (Store(root).place(line["step"], line["key"]) / line["numerics"]
                           for root in (paths.store(), paths.RESULTS))
-        if line["step"] in timings or target.exists() or ledger.cost(line) <= over:
+        worth = line["step"] in timings or ledger.cost(line) > over
+        if not worth or line["key"] in checks or target.exists():
             continue
         entry = read_entry(folder)
         if entry is None or (entry.manifest["form"] == "folder" and line["key"] != base.key):
@@ -110,10 +113,11 @@ def verify(sample: int, budget: float, seed: int | None, everything: bool = Fals
         1 if a stored value is damaged or a recorded run differs beyond the tolerance, else 0.
     """
     import_all()
-    known, log = manifests(), paths.RESULTS / VERIFIED
+    untimed = [entry for entry in entries() if entry.numerics != numerics.MEASURED]  # times are of another machine, or moment
+    known, log = {_place(entry): digests.taken(entry.folder / MANIFEST) for entry in untimed}, paths.RESULTS / VERIFIED
     said = json.loads(log.read_text()) if log.exists() else {}
     dates = {place: line["on"] for place, line in said.items() if line["manifest"] == known.get(place)}
-    drawn, left, differing = random.Random(seed).sample(entries(), k=len(known)), budget, 0
+    drawn, left, differing = random.Random(seed).sample(untimed, k=len(known)), budget, 0
     if everything:
         drawn.sort(key=lambda entry: dates.get(_place(entry), ""))
         sample = len(drawn)

@@ -31,6 +31,19 @@ class Step:
                                         "arguments": {name: recipe.describe(value) for name, value in arguments.items()
                                                       if value is not None}}
         self.key = recipe.key_of(self._recipe)
+        self._recorded_too = True
+
+    def here(self, only: bool = True) -> "Step":
+        """The same step, whose recorded value is not used if `only`: for a measurement that is to be of this machine."""
+        step = Step(self.definition, self.arguments)
+        step._recorded_too = not only
+        return step
+
+    def again(self, **changes: Any) -> "Step":
+        """The step with some other arguments, whose recorded value is not used."""
+        if unknown := sorted(set(changes) - set(self.arguments)):
+            raise TypeError(f"{self.name} has no argument {unknown[0]!r}")
+        return Step(self.definition, self.arguments | changes).here()
 
     def recipe(self) -> dict[str, Any]:
         """The plain description from which `helpers.steps.rebuilding` makes the step again."""
@@ -70,7 +83,8 @@ class Step:
                 return stored, "stored"
         else:
             stored = None
-        recorded = None if fresh_since() is not None else Store(paths.RESULTS).find(self.name, self.key, own)
+        read = self._recorded_too and fresh_since() is None
+        recorded = Store(paths.RESULTS).find(self.name, self.key, own) if read else None
         if recorded is not None and (stored is None or recorded.numerics == own):
             return recorded, "recorded"
         return (stored, "stored") if stored is not None else (None, "missing")

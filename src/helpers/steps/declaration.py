@@ -24,7 +24,8 @@ def step(version: int, form: str, network: bool = False, timing: bool = False,
         network: whether the function itself computes with a neural network: its rounding is then that of this machine, and on a
             cluster it is given to a worker with a GPU. What is only made of such values says nothing; their numerics class
             follows from their inputs (`helpers.steps.numerics`).
-        timing: whether it is a measurement of this machine, which is always made live and never recorded.
+        timing: whether it is a measurement of time or memory, which belongs to the machine that it was made on; it is made when
+            nothing else computes, see `turns`, and `Step.here` leaves the recorded one aside.
         resumable: whether the function keeps checkpoints, and goes on from those that an interrupted run left.
         parallel: whether it is a training that several processes may run together, see `helpers.steps.multi_gpu`.
         shards: how a cluster computes it in parts; without a cluster it is computed as a whole.

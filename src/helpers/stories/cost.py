@@ -17,6 +17,7 @@ from helpers.pages import claims, figures, page
 from helpers.pages.compare import with_interval
 from helpers.pages.fragments import Fragment, Html, linked
 from helpers.pages.numbers import count, plain
+from helpers.pages.spot_check import spot_check
 from helpers.steps import Step, numerics
 from helpers.stories.encoders import CHECKPOINTS
 from helpers.stories.model_size import speed_text
@@ -62,16 +63,27 @@ class Costs:
 
 
 def costs(specs: Sequence[str], batch: int, tokens: int, rounds: int, triplets: int, training_rounds: int, threads: int,
-          precision: str, devices: Sequence[str]) -> Costs:
-    """The measurements of these models (`architectures.parse_architecture`) on the devices, all there are if none is given."""
+          precision: str, devices: Sequence[str], live: bool = False) -> Costs:
+    """The measurements of these models (`architectures.parse_architecture`) on the devices, all there are if none is given; if
+    they are to be live, recorded ones are left aside."""
     models = [architectures.parse_architecture(spec) for spec in dict.fromkeys(specs)]
     shapes = [model for model in models if isinstance(model, str)]
     backbones = [model for model in models if isinstance(model, Backbone)]
     places = list(devices) or numerics.devices()
+    time = {d: inference_seconds(shapes, backbones, batch, tokens, rounds, threads, precision, d) for d in places}
+    training = {d: training_seconds(shapes, backbones, triplets, tokens, training_rounds, threads, d) for d in places}
+    memory = {d: inference_memory(shapes, backbones, batch, tokens, threads, precision, d) for d in places}
     return Costs((*shapes, *backbones), batch,
-                 {d: inference_seconds(shapes, backbones, batch, tokens, rounds, threads, precision, d) for d in places},
-                 {d: training_seconds(shapes, backbones, triplets, tokens, training_rounds, threads, d) for d in places},
-                 {d: inference_memory(shapes, backbones, batch, tokens, threads, precision, d) for d in places})
+                 *({d: step.here(live) for d, step in steps.items()} for steps in (time, training, memory)))
+
+
+def time_check(measured: Costs) -> Fragment:
+    """An inference step of the smallest two models, here and now, beside the recorded times."""
+    step = next(iter(measured.time.values()))
+    small = sorted((model for model in measured.models if isinstance(model, str)),
+                   key=lambda model: measured.parameters(architectures.name_of(model)))[:2]
+    return spot_check(step, lambda value: {name: own["seconds"] for name, own in value.items()}, "seconds a step",
+                      shapes=small, backbones=[], rounds=1)
 
 
 def configuration_table(measured: Costs) -> Fragment:

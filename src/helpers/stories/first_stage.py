@@ -12,6 +12,7 @@ from helpers.pages import claims, page, plots
 from helpers.pages.compare import mean_cell, table_value
 from helpers.pages.fragments import Fragment, linked
 from helpers.pages.numbers import count, plain, signed
+from helpers.pages.spot_check import spot_check
 from helpers.retrieval.word_weights import top_weighted_terms
 from helpers.steps import Step
 from helpers.stories.model_size import rounds_cell
@@ -59,6 +60,13 @@ def table(systems: Mapping[str, Evaluation], latency: Step | None, sizes: Mappin
                 data.append(table_value(known, "milliseconds_per_query", float(np.median(per_query(spent))), latency))
         records.append(record)
     return page.records_table("First stages: effectiveness, latency and size", records, values=data)
+
+
+def latency_check(latency: Step) -> Fragment:
+    """Some searches in the first Lucene index, here and now, beside the recorded times."""
+    lexical = dict(list(latency.arguments["lexical"].items())[:1])
+    return spot_check(latency, lambda value: {f"{name}, search": stage["search"] for name, stage in value["stages"].items()},
+                      "milliseconds a query", lexical=lexical, dense={}, timed=10, rounds=1)
 
 
 def timings(latency: Step | None) -> dict[str, dict[str, list[float]]]:

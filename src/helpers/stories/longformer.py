@@ -15,6 +15,8 @@ from helpers.pages import claims, page, plots
 from helpers.pages.compare import mean_cell, with_interval
 from helpers.pages.fragments import Fragment, Html
 from helpers.pages.numbers import count, interval, plain, seconds
+from helpers.pages.spot_check import spot_check
+from helpers.steps import Step
 from helpers.stories.alarfaj import BERT, BM25, Settings, row
 from helpers.systems.evaluated import Evaluation
 from helpers.systems.pipeline import Pipeline
@@ -62,6 +64,14 @@ def claims_table(systems: Mapping[str, Evaluation], lengths: Mapping[int, int]) 
             f"no input of more than {count(chosen)} tokens was tried" if longest == chosen else
             f"no document of this collection is longer than {count(chosen)} tokens: the two inputs are the same"
             if lengths[longest] == lengths[chosen] else (systems[row(longest)], systems[row(chosen)])})
+
+
+def cost_check(cost: Step) -> Fragment:
+    """The two shortest lengths, read once here and now, beside the recorded times."""
+    def rounds(value: Cost) -> dict[str, Sequence[float]]:
+        return {f"{kind}, {count(line['length'])} tokens": line["seconds"] for kind, lines in value.items() for line in lines}
+
+    return spot_check(cost, rounds, "seconds a document", lengths=sorted(cost.arguments["lengths"])[:2], rounds=1)
 
 
 def medians(cost: Cost) -> pd.DataFrame:

@@ -16,6 +16,7 @@ from helpers.pages import claims, page
 from helpers.pages.compare import mean_cell, with_interval
 from helpers.pages.fragments import Fragment, Html, linked
 from helpers.pages.numbers import count, p_value, plain, signed
+from helpers.pages.spot_check import spot_check
 from helpers.steps import Step, numerics
 from helpers.stories.training import STUDY, final, untrained
 from helpers.systems.evaluated import Evaluation
@@ -101,12 +102,21 @@ def speed_text(value: float) -> str:
 
 
 def timings(trial: RerankingExperiment, sizes: Sequence[str], base: Reranker, timed: int, rounds: int,
-            devices: Sequence[str]) -> dict[str, Step]:
-    """The step that times models of these shapes, for each device (none given: all there are); every size once."""
+            devices: Sequence[str], live: bool = False) -> dict[str, Step]:
+    """The step that times models of these shapes, for each device (none given: all there are); every size once. If it is to be
+    live, recorded times are left aside."""
     bed, encoder = trial.bed, backbone.resolve(base.backbone)
     return {device: ranking_speed(list(dict.fromkeys(sizes)), encoder, bed.index, bed.query_step, bed.store,
                                   bed.tokens(encoder), base.k1, base.b, trial.candidates, base.max_length, base.query_length,
-                                  timed, rounds, device) for device in devices or numerics.devices()}
+                                  timed, rounds, device).here(live) for device in devices or numerics.devices()}
+
+
+def speed_check(timing: Step, shapes: Sequence[str]) -> Fragment:
+    """One query ranked once by models of these shapes, here and now, beside the recorded times."""
+    def per_query(speed: Mapping[str, Any]) -> dict[str, np.ndarray]:
+        return {f"re-ranking, {size}": np.array(own["seconds"]) / speed["queries"] for size, own in speed["sizes"].items()}
+
+    return spot_check(timing, per_query, "seconds a query", sizes=list(shapes), timed=1, rounds=1)
 
 
 def speed_table(speeds: Mapping[str, Mapping[str, Any]], steps: Mapping[str, Step]) -> Fragment:

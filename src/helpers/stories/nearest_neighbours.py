@@ -9,13 +9,14 @@ import pandas as pd
 
 from helpers.costs.search_speed import search_speed
 from helpers.costs.step_cost import query_seconds
-from helpers.encoders.embeddings import PASSAGES
+from helpers.data.texts import Texts
 from helpers.encoders.nearest_neighbours import EXACT, HNSW, IVF, ann_runs
 from helpers.networks import backbone
 from helpers.pages import figures, page
 from helpers.pages.compare import with_interval
 from helpers.pages.fragments import Fragment, Html, linked
 from helpers.pages.numbers import count, interval, plain, seconds, signed
+from helpers.pages.spot_check import spot_check
 from helpers.steps import Step
 from helpers.stories.model_size import speed_text
 from helpers.systems.bi_encoder import BiEncoder
@@ -41,16 +42,19 @@ class Searches:
     rounds: int
     noise: float
     seed: int
+    live: bool = False  # whether recorded times are left aside
 
     @property
     def shape(self) -> tuple[int, int]:
         """How many texts the collection has, and the dimensions of their vectors."""
-        return np.load(self.encoder.embeddings(self.bed).value() / PASSAGES, mmap_mode="r").shape
+        dimensions = backbone.configuration(backbone.resolve(self.encoder.backbone)).hidden_size
+        return len(Texts(self.bed.store.value())), dimensions
 
     def at(self, size: int, known: int | None = None) -> Step:
         """The measurements over a collection of one size."""
         return search_speed(self.encoder.embeddings(self.bed), self.encoder.query_embeddings(self.bed), size, self.M,
-                            list(self.ef_search), list(self.nprobe), self.timed, self.rounds, self.noise, self.seed, known)
+                            list(self.ef_search), list(self.nprobe), self.timed, self.rounds, self.noise, self.seed,
+                            known).here(self.live)
 
     @property
     def real(self) -> Step:
@@ -66,7 +70,11 @@ class Searches:
     @property
     def encoding(self) -> Step:
         """The time of encoding one query alone, on one thread."""
-        return query_seconds(backbone.resolve(self.encoder.backbone), QUERY_TOKENS, QUERY_ROUNDS)
+        return query_seconds(backbone.resolve(self.encoder.backbone), QUERY_TOKENS, QUERY_ROUNDS).here(self.live)
+
+    def encoding_check(self) -> Fragment:
+        """The encoding of a query here and now, beside the recorded time."""
+        return spot_check(self.encoding, lambda rounds: {"encoding a query": rounds}, "seconds", rounds=3)
 
 
 def speeds(steps: Mapping[int, Step]) -> pd.DataFrame:

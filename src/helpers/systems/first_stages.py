@@ -76,11 +76,13 @@ class FirstStages:
         """The folder that the named stage searches, an index or embeddings; None for a published run."""
         return STAGES[name](self).searched(bed) if name in STAGES else None
 
-    def latencies(self, names: Sequence[str], bed: Testbed, depth: int, timed: int, rounds: int) -> Step | None:
-        """The time of one query after the other, in each named stage; None if all are published runs."""
+    def latencies(self, names: Sequence[str], bed: Testbed, depth: int, timed: int, rounds: int,
+                  live: bool = False) -> Step | None:
+        """The time of one query after the other, in each named stage, if it is to be live without a recorded one; None if all are
+        published runs."""
         given = {name: STAGES[name](self).timed(bed) for name in names if name in STAGES}
         lexical, dense = ({name: own for name, own in given.items() if ("passages" in own) == side} for side in (False, True))
-        return latencies(lexical, dense, bed.query_step, depth, timed, rounds) if given else None
+        return latencies(lexical, dense, bed.query_step, depth, timed, rounds).here(live) if given else None
 
     @property
     def expansion(self) -> Doc2Query:
