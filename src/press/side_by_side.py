@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 from helpers.errors import BadInput
 from helpers.steps import cluster, numerics, turns
-from press import children, execute
+from press import children, execute, forked_kernels
 
 MEMORY_OF_A_CHAPTER = 5e9  # bytes: a kernel with a model, and the Java heap beside it
 THREADS = ("OMP_NUM_THREADS", numerics.CORES)
@@ -38,7 +38,7 @@ def run_all(names: Sequence[str], profile: str) -> Iterator[tuple[str, float | N
     yield from ((name, None) for name in names if name not in stale)
     at_once = kernels(len(stale))
     if at_once > 1:
-        with _one_thread_each():
+        with _one_thread_each(), forked_kernels.available():
             yield from _together(stale, profile, at_once)
     else:
         yield from ((name, _seconds(name, profile)) for name in stale)
