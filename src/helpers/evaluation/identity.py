@@ -15,19 +15,12 @@ NEITHER = {"test": "dev", "dev": "test"}  # by the queries' split: the one with 
 
 @dataclass(frozen=True)
 class IdentityGap:
-    """Scores of unjudged candidates; not a number where there are none of a kind.
+    """Scores of unjudged candidates; not a number where there are none of a kind."""
 
-    Args:
-        seen: the mean of those from train articles.
-        neither: the mean of those from the split that holds neither training texts nor answers.
-        gap: their difference within queries, in standard deviations of a query's unjudged candidates.
-        texts: how many of each there are.
-    """
-
-    seen: float
-    neither: float
-    gap: float
-    texts: tuple[int, int]
+    seen: float  # the mean of those from train articles
+    neither: float  # the mean of those from the split that holds neither training texts nor answers
+    gap: float  # their difference within queries, in standard deviations of a query's unjudged candidates
+    texts: tuple[int, int]  # how many of each there are
 
 
 def identity_gap(scores: pd.DataFrame, qrels: pd.DataFrame, split_of: Callable[[str], str], queries_of: str) -> IdentityGap:

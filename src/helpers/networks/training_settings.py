@@ -29,60 +29,37 @@ class Settings:
 
 @dataclass(frozen=True, kw_only=True)
 class Schedule(Settings):
-    """How long and how fast a network is trained: linear warm-up and decay.
+    """How long and how fast a network is trained: linear warm-up and decay."""
 
-    Args:
-        epochs: passes over the examples.
-        learning_rate: the peak.
-        batch_size: examples an optimiser step.
-        warmup: share of the steps in which the rate rises.
-        max_length: tokens of an input, special tokens included.
-        seed: of new layers, of the order and of dropout.
-    """
-
-    epochs: int = 1
-    learning_rate: float = 1e-4
-    batch_size: int = 16
-    warmup: float = 0.1
-    max_length: int = 256
-    seed: int = 1
+    epochs: int = 1  # passes over the examples
+    learning_rate: float = 1e-4  # the peak
+    batch_size: int = 16  # examples an optimiser step
+    warmup: float = 0.1  # share of the steps in which the rate rises
+    max_length: int = 256  # tokens of an input, special tokens included
+    seed: int = 1  # of new layers, of the order and of dropout
 
 
 @dataclass(frozen=True, kw_only=True)
 class Training(Schedule):
-    """And how it is regularised.
+    """And how it is regularised."""
 
-    Args:
-        weight_decay: AdamW's.
-        dropout: of hidden states and attention; 0 trains faster on a CPU (no masks to draw).
-    """
-
-    weight_decay: float = 0.01
-    dropout: float = 0.0
+    weight_decay: float = 0.01  # AdamW's
+    dropout: float = 0.0  # of hidden states and attention; 0 trains faster on a CPU (no masks to draw)
 
 
 @dataclass(frozen=True, kw_only=True)
 class FineTuning(Training):
-    """And how often it is looked at.
+    """And how often it is looked at."""
 
-    Args:
-        evaluations: how often the losses are logged over the training.
-    """
-
-    evaluations: int = 10
+    evaluations: int = 10  # how often the losses are logged over the training
 
 
 @dataclass(frozen=True, kw_only=True)
 class RankerTraining(FineTuning):
-    """The training of a cross-encoder or bi-encoder, with queries held out: not pairs, so that no query is on both sides.
+    """The training of a cross-encoder or bi-encoder, with queries held out: not pairs, so that no query is on both sides."""
 
-    Args:
-        query_length: tokens of a query.
-        evaluation_queries: training queries held out for the evaluation loss, at most a tenth of them.
-    """
-
-    query_length: int = 47
-    evaluation_queries: int = 80
+    query_length: int = 47  # tokens of a query
+    evaluation_queries: int = 80  # training queries held out for the evaluation loss, at most a tenth of them
 
 
 def by_name(function: Callable[..., Any]) -> Callable[..., Any]:

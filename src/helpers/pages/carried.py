@@ -16,19 +16,12 @@ from helpers.systems.evaluated import Evaluation
 
 @dataclass(frozen=True)
 class System:
-    """A system as a page measured it.
+    """A system as a page measured it."""
 
-    Args:
-        label: its name on the page.
-        key: of the step that was measured.
-        values: a row a query, a column a measure; of several seeds their mean.
-        seeds: the values of each seed, if there are several.
-    """
-
-    label: str
-    key: str
-    values: pd.DataFrame
-    seeds: tuple[pd.DataFrame, ...] = ()
+    label: str  # its name on the page
+    key: str  # of the step that was measured
+    values: pd.DataFrame  # a row a query, a column a measure; of several seeds their mean
+    seeds: tuple[pd.DataFrame, ...] = ()  # the values of each seed, if there are several
 
 
 def collect(*shown: Any) -> list[System]:

@@ -19,23 +19,14 @@ from helpers.steps import step
 
 @dataclass(frozen=True, kw_only=True)
 class Distillation(Settings):
-    """What a student is, and what it learns from.
+    """What a student is, and what it learns from."""
 
-    Args:
-        layers: the teacher's layers that the student starts from.
-        temperature: of the soft loss.
-        hard: weight of the cross-entropy with the judgments.
-        soft: weight of the cross-entropy with the teacher's probabilities.
-        hidden: weight of the hidden states' squared error.
-        attention: weight of the attention scores' squared error.
-    """
-
-    layers: tuple[int, ...] = (0, 1, 2)
-    temperature: float = 1.0
-    hard: float = 1.0
-    soft: float = 1.0
-    hidden: float = 1.0
-    attention: float = 1.0
+    layers: tuple[int, ...] = (0, 1, 2)  # the teacher's layers that the student starts from
+    temperature: float = 1.0  # of the soft loss
+    hard: float = 1.0  # weight of the cross-entropy with the judgments
+    soft: float = 1.0  # weight of the cross-entropy with the teacher's probabilities
+    hidden: float = 1.0  # weight of the hidden states' squared error
+    attention: float = 1.0  # weight of the attention scores' squared error
 
 
 @step(version=1, form="folder", network=True)

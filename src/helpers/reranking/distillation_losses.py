@@ -70,23 +70,14 @@ def matched_layers(student: int, teacher: int) -> list[int]:
 
 @dataclass(frozen=True)
 class Batch:
-    """One batch as student and teacher read it: what a part of the loss is computed from.
+    """One batch as student and teacher read it: what a part of the loss is computed from."""
 
-    Args:
-        student: the model's outputs, its hard loss and hidden states among them.
-        teacher: likewise; None where only the hard loss is computed.
-        mask: (batch, tokens), true at real tokens.
-        matched: the teacher's layer of each of the student's.
-        scores: attention scores of `student` and `teacher`, see `attention_scores.AttentionScores`.
-        temperature: of the soft loss.
-    """
-
-    student: Any
-    teacher: Any
-    mask: Any
-    matched: Sequence[int]
-    scores: dict[str, Any]
-    temperature: float
+    student: Any  # the model's outputs, its hard loss and hidden states among them
+    teacher: Any  # likewise; None where only the hard loss is computed
+    mask: Any  # (batch, tokens), true at real tokens
+    matched: Sequence[int]  # the teacher's layer of each of the student's
+    scores: dict[str, Any]  # attention scores of `student` and `teacher`, see `attention_scores.AttentionScores`
+    temperature: float  # of the soft loss
 
 
 def hard(batch: Batch) -> Any:

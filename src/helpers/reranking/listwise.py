@@ -26,13 +26,9 @@ LONGEST_GRADIENT = 1.0
 
 @dataclass(frozen=True, kw_only=True)
 class ListwiseTraining(RankerTraining):
-    """The training of a cross-encoder on groups; a batch is so many groups.
+    """The training of a cross-encoder on groups; a batch is so many groups."""
 
-    Args:
-        temperature: what the teacher's scores are divided by.
-    """
-
-    temperature: float = 0.05
+    temperature: float = 0.05  # what the teacher's scores are divided by
 
 
 @step(version=1, form="folder", network=True, resumable=True)

@@ -21,29 +21,17 @@ FULL, PASSAGE, JUST = (f"{BERT} + PRF ({index})" for index in ("FI", "PI", "PIJ"
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings that the study's pipelines share.
+    """The settings that the study's pipelines share."""
 
-    Args:
-        base: the fine-tuned BERT that all models go on from.
-        whole_queries: training queries of each model of whole documents.
-        first_tokens: tokens of query and document that BERT reads (512 in the study).
-        first_words: words of each document in the passage index (500 in the study).
-        attention_window: of the Longformer (512 in the study).
-        documents: of the feedback (K).
-        terms: of the feedback (k).
-        candidates: documents re-ranked for each query.
-        longformer_backbone: a pre-trained Longformer; `""` for one made from the base model.
-    """
-
-    base: Reranker
-    whole_queries: int = 400
-    first_tokens: int = 256
-    first_words: int = 250
-    attention_window: int = 256
-    documents: int = 5
-    terms: int = 10
-    candidates: int = 50
-    longformer_backbone: str = ""
+    base: Reranker  # the fine-tuned BERT that all models go on from
+    whole_queries: int = 400  # training queries of each model of whole documents
+    first_tokens: int = 256  # tokens of query and document that BERT reads (512 in the study)
+    first_words: int = 250  # words of each document in the passage index (500 in the study)
+    attention_window: int = 256  # of the Longformer (512 in the study)
+    documents: int = 5  # of the feedback (K)
+    terms: int = 10  # of the feedback (k)
+    candidates: int = 50  # documents re-ranked for each query
+    longformer_backbone: str = ""  # a pre-trained Longformer; `""` for one made from the base model
 
     def bert(self, tokens: int = 0) -> Reranker:
         """BERT on the first tokens of a document (FirstP)."""

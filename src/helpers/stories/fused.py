@@ -18,25 +18,15 @@ WEIGHTS = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
 
 @dataclass(frozen=True)
 class Fused:
-    """What each pair of first stages gives together.
+    """What each pair of first stages gives together."""
 
-    Args:
-        alone: each stage.
-        merged: the alternating merge, by (first, second): both orders of every pair.
-        ranks: reciprocal rank fusion, by pair.
-        sums: the weighted sum, by pair.
-        uncut: the merge without its cut, by pair.
-        weights: of the first stage of a pair in its sum.
-        measure: of rank: by it the better order of a merge is told.
-    """
-
-    alone: Mapping[str, Evaluation]
-    merged: Mapping[tuple[str, str], Evaluation]
-    ranks: Mapping[tuple[str, str], Evaluation]
-    sums: Mapping[tuple[str, str], Evaluation]
-    uncut: Mapping[tuple[str, str], Evaluation]
-    weights: Mapping[tuple[str, str], float]
-    measure: str = "RR@10"
+    alone: Mapping[str, Evaluation]  # each stage
+    merged: Mapping[tuple[str, str], Evaluation]  # the alternating merge, by (first, second): both orders of every pair
+    ranks: Mapping[tuple[str, str], Evaluation]  # reciprocal rank fusion, by pair
+    sums: Mapping[tuple[str, str], Evaluation]  # the weighted sum, by pair
+    uncut: Mapping[tuple[str, str], Evaluation]  # the merge without its cut, by pair
+    weights: Mapping[tuple[str, str], float]  # of the first stage of a pair in its sum
+    measure: str = "RR@10"  # of rank: by it the better order of a merge is told
 
     def systems(self) -> list[Mapping]:
         """Everything that was measured."""

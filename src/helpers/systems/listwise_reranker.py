@@ -31,35 +31,21 @@ NEGATIVES = {"bm25": ("bm25",), "dense": ("dense",), "both": ("bm25", "dense")}
 
 @dataclass(frozen=True, kw_only=True)
 class Listwise(ListwiseTraining):
-    """What a warm-up and a fine-tuning share.
+    """What a warm-up and a fine-tuning share."""
 
-    Args:
-        collection: whose training queries and texts are used.
-        unit: `passage` or `document`: whose labels are used, and whose texts are read.
-        splits: of the queries and of the articles.
-        backbone: see `helpers.networks.backbone.resolve`; also the teacher, as a bi-encoder.
-        size: texts of a group.
-        losses: weights by name, see `helpers.reranking.ranking_losses`.
-        data_seed: of queries and groups.
-        held_out_seed: of the queries that are held out of the training; by default `seed`.
-        trainable: what is adjusted, see `listwise_cross_encoder`; by default all but the word embeddings.
-        new_head: whether the output layer begins anew, with values that the seed draws.
-        words: words of the windows that are read; by default texts are read whole, cut at `max_length`.
-        overlap: words shared by neighbouring windows.
-    """
-
-    collection: str = "almanac"
-    unit: str = "passage"
-    splits: tuple[str, ...] = ("train",)
-    backbone: str = "packaged"
-    size: int = 8
+    collection: str = "almanac"  # whose training queries and texts are used
+    unit: str = "passage"  # `passage` or `document`: whose labels are used, and whose texts are read
+    splits: tuple[str, ...] = ("train",)  # of the queries and of the articles
+    backbone: str = "packaged"  # see `helpers.networks.backbone.resolve`; also the teacher, as a bi-encoder
+    size: int = 8  # texts of a group
+    # weights by name, see `helpers.reranking.ranking_losses`
     losses: dict[str, float] = field(default_factory=lambda: {"lce": 1.0, "kl": 1.0})
-    data_seed: int = 1
-    held_out_seed: int | None = None
-    trainable: str | None = None
-    new_head: bool = False
-    words: int = WHOLE
-    overlap: int = 0
+    data_seed: int = 1  # of queries and groups
+    held_out_seed: int | None = None  # of the queries that are held out of the training; by default `seed`
+    trainable: str | None = None  # what is adjusted, see `listwise_cross_encoder`; by default all but the word embeddings
+    new_head: bool = False  # whether the output layer begins anew, with values that the seed draws
+    words: int = WHOLE  # words of the windows that are read; by default texts are read whole, cut at `max_length`
+    overlap: int = 0  # words shared by neighbouring windows
     batch_size: int = 4
     evaluation_queries: int = 100
 
@@ -110,17 +96,11 @@ class Listwise(ListwiseTraining):
 
 @dataclass(frozen=True, kw_only=True)
 class WarmUp(Listwise):
-    """Learns to judge pairs from what the bi-encoder says of pseudo-queries; no label is used.
+    """Learns to judge pairs from what the bi-encoder says of pseudo-queries; no label is used."""
 
-    Args:
-        spans: pseudo-queries of each text besides its title and heading.
-        first: pseudo-queries in all, 0 for as many as there are.
-        depth: of the bi-encoder's rankings, from which groups are drawn.
-    """
-
-    spans: int = 2
-    first: int = 14_000
-    depth: int = 60
+    spans: int = 2  # pseudo-queries of each text besides its title and heading
+    first: int = 14_000  # pseudo-queries in all, 0 for as many as there are
+    depth: int = 60  # of the bi-encoder's rankings, from which groups are drawn
     size: int = 4
     losses: dict[str, float] = field(default_factory=lambda: {"kl": 1.0, "centred_mse": 0.05})
     batch_size: int = 8
@@ -140,19 +120,12 @@ class WarmUp(Listwise):
 
 @dataclass(frozen=True, kw_only=True)
 class ListwiseReranker(Listwise):
-    """Learns from the judgments of training queries.
+    """Learns from the judgments of training queries."""
 
-    Args:
-        start: the warm-up to go on from; None for the backbone.
-        queries: how many of each split, 0 for all.
-        negatives: which rankings they are drawn from, half and half where there are two.
-        candidates: of each ranking, its first texts.
-    """
-
-    start: WarmUp | None = None
-    queries: int = 0
-    negatives: str = "both"
-    candidates: int = 40
+    start: WarmUp | None = None  # the warm-up to go on from; None for the backbone
+    queries: int = 0  # how many of each split, 0 for all
+    negatives: str = "both"  # which rankings they are drawn from, half and half where there are two
+    candidates: int = 40  # of each ranking, its first texts
 
     def __post_init__(self) -> None:
         if self.negatives not in NEGATIVES:

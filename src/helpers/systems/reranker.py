@@ -28,51 +28,29 @@ EVALUATIONS_PER_EPOCH = 3
 
 @dataclass(frozen=True)
 class Reranker(RankerTraining):
-    """Training data and backbone of a cross-encoder; how it is trained, `RankerTraining` has.
+    """Training data and backbone of a cross-encoder; how it is trained, `RankerTraining` has."""
 
-    Args:
-        collection: whose training queries are used.
-        unit: `document` or `passage`, whose windows it is trained on; by default documents, if the collection has any.
-        splits: their splits.
-        queries: how many of each split, 0 for all.
-        k1: of the BM25 run that the candidates come from.
-        b: likewise.
-        candidates: training candidates a query (Steensland 2021: 40).
-        positives: windows drawn from relevant candidates of a query, 0 for all.
-        negatives: windows drawn from its other candidates, 0 for all.
-        backbone: see `helpers.networks.backbone.resolve`.
-        data_seed: of the draws of windows and of the held-out queries; by default `seed`.
-        start: a re-ranker to go on training from, instead of the backbone.
-        trainable: what is adjusted, all by default; see `cross_encoder`.
-        patience: of early stopping, see `cross_encoder`.
-        stop_early: whether the model is the one that early stopping keeps; the training is the same.
-        words: words of the windows that it reads; `windows.WHOLE` for whole documents, cut at `max_length`.
-        overlap: words shared by neighbouring windows.
-        negatives_from: a bi-encoder whose ranking the training candidates come from, instead of BM25's.
-        attention_window: makes `start` a Longformer whose tokens attend to so many others, see `longformer_of`.
-    """
-
-    collection: str = "almanac"
-    unit: str = ""
-    splits: tuple[str, ...] = ("train",)
-    queries: int = 0
-    k1: float = K1
-    b: float = B
-    candidates: int = 40
-    positives: int = 2
-    negatives: int = 4
-    backbone: str = "packaged"
+    collection: str = "almanac"  # whose training queries are used
+    unit: str = ""  # `document` or `passage`, whose windows it is trained on; by default documents, if the collection has any
+    splits: tuple[str, ...] = ("train",)  # their splits
+    queries: int = 0  # how many of each split, 0 for all
+    k1: float = K1  # of the BM25 run that the candidates come from
+    b: float = B  # likewise
+    candidates: int = 40  # training candidates a query (Steensland 2021: 40)
+    positives: int = 2  # windows drawn from relevant candidates of a query, 0 for all
+    negatives: int = 4  # windows drawn from its other candidates, 0 for all
+    backbone: str = "packaged"  # see `helpers.networks.backbone.resolve`
     _: KW_ONLY
     epochs: int = 2
-    data_seed: int | None = None
-    start: "Reranker | None" = None
-    trainable: str | None = None
-    patience: int | None = None
-    stop_early: bool = False
-    words: int = WORDS
-    overlap: int = OVERLAP
-    attention_window: int | None = None
-    negatives_from: "BiEncoder | None" = None
+    data_seed: int | None = None  # of the draws of windows and of the held-out queries; by default `seed`
+    start: "Reranker | None" = None  # a re-ranker to go on training from, instead of the backbone
+    trainable: str | None = None  # what is adjusted, all by default; see `cross_encoder`
+    patience: int | None = None  # of early stopping, see `cross_encoder`
+    stop_early: bool = False  # whether the model is the one that early stopping keeps; the training is the same
+    words: int = WORDS  # words of the windows that it reads; `windows.WHOLE` for whole documents, cut at `max_length`
+    overlap: int = OVERLAP  # words shared by neighbouring windows
+    attention_window: int | None = None  # makes `start` a Longformer whose tokens attend to so many others, see `longformer_of`
+    negatives_from: "BiEncoder | None" = None  # a bi-encoder whose ranking the training candidates come from, instead of BM25's
 
     def __post_init__(self) -> None:
         if self.attention_window is not None and self.start is None:

@@ -31,21 +31,13 @@ class Scorer(Protocol):
 
 @dataclass(frozen=True)
 class RerankingExperiment:
-    """What all models of a comparison share.
+    """What all models of a comparison share."""
 
-    Args:
-        bed: texts, queries and judgments.
-        run: the first stage.
-        candidates: texts re-ranked for each query (R in Steensland 2021).
-        aggregation: from window scores to a text's score, see `helpers.reranking.aggregation`.
-        measures: what is measured of each.
-    """
-
-    bed: Testbed
-    run: Step
-    candidates: int = 20
-    aggregation: str = "mean"
-    measures: tuple[str, ...] = MEASURES
+    bed: Testbed  # texts, queries and judgments
+    run: Step  # the first stage
+    candidates: int = 20  # texts re-ranked for each query (R in Steensland 2021)
+    aggregation: str = "mean"  # from window scores to a text's score, see `helpers.reranking.aggregation`
+    measures: tuple[str, ...] = MEASURES  # what is measured of each
 
     def __post_init__(self) -> None:
         AGGREGATIONS[self.aggregation]  # BadInput for an unknown one, before anything is computed

@@ -21,13 +21,10 @@ from helpers.systems.testbed import Testbed
 class Student(Distillation):
     """What decides a distilled cross-encoder (Simplified TinyBERT, Chen et al. 2021).
 
-    Args:
-        teacher: the fine-tuned re-ranker; the student is trained on its pairs, with its schedule.
-
     The other settings are those of `Distillation`.
     """
 
-    teacher: Reranker
+    teacher: Reranker  # the fine-tuned re-ranker; the student is trained on its pairs, with its schedule
 
     @property
     def model(self) -> Step:
