@@ -4,13 +4,7 @@ from pathlib import Path
 
 
 class BadInput(ValueError):
-    """Input that the reader can mend.
-
-    Args:
-        what: what is wrong, in one clause.
-        file: the file it was found in, if any.
-        line: the 1-based line, if any.
-        mend: what to do about it.
+    """Input that the reader can mend: what is wrong, in one clause; the file and the 1-based line, if any; what to do about it.
     """
 
     def __init__(self, what: str, *, file: Path | str | None = None, line: int | None = None, mend: str = ""):

@@ -10,11 +10,7 @@ Part = TypeVar("Part")
 
 
 class Registry(dict[str, Part]):
-    """The parts of one kind, each under the name by which settings choose it.
-
-    Args:
-        kind: what they are, for the error: `loss`.
-        parts: by name.
+    """The parts of one kind, each under the name by which settings choose it; `kind` says what they are, for the error: `loss`.
     """
 
     def __init__(self, kind: str, parts: dict[str, Part]):
@@ -26,9 +22,5 @@ class Registry(dict[str, Part]):
 
 
 def call(function: Callable[..., Any], **known: Any) -> Any:
-    """Call a part with those of the known values that its parameters name.
-
-    Raises:
-        TypeError: if a parameter without a default is none of them.
-    """
+    """Call a part with those of the known values that its parameters name; TypeError if one without a default is none of them."""
     return function(**{name: known[name] for name in inspect.signature(function).parameters if name in known})

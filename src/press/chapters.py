@@ -38,11 +38,8 @@ class Parameter:
     meaning: str
 
     def check(self, value: Any) -> Any:
-        """The value in its declared type (an int where a float is wanted becomes one).
-
-        Raises:
-            BadInput: if it is of another type, a number below 0 or not finite, or a text that is not Unicode.
-        """
+        """The value in its declared type (an int where a float is due becomes one); BadInput if it is of another type, a number
+        below 0 or not finite, or a text that is not Unicode."""
         try:
             kind = eval(self.annotation, {"__builtins__": {}}, TYPES)  # noqa: S307 - our own template's annotation
             return TypeAdapter(kind).validate_python(value, strict=True)
@@ -82,11 +79,7 @@ def templates() -> list[str]:
 
 
 def template(chapter: str) -> Path:
-    """The template of a chapter.
-
-    Raises:
-        BadInput: if there is none of that name.
-    """
+    """The template of a chapter; BadInput if there is none of that name."""
     file = paths.NOTEBOOKS / f"{chapter}.ipynb"
     if not file.exists():
         raise BadInput(f"no chapter {chapter!r}", mend=f"choose from {', '.join(templates())}")
@@ -135,11 +128,8 @@ class Profile(BaseModel, extra="forbid"):
 
 
 def profile(name: str) -> dict[str, Any]:
-    """The values of a profile, `shared` and `chapters`.
-
-    Raises:
-        BadInput: if there is none of that name, or it names chapters or parameters that there are not.
-    """
+    """The values of a profile, `shared` and `chapters`; BadInput if there is none of that name, or it names chapters or
+    parameters that there are not."""
     file = paths.PROFILES / f"{name}.yaml"
     if not file.exists():
         there = sorted(file.stem for file in paths.PROFILES.glob("*.yaml"))
@@ -158,11 +148,8 @@ def profile(name: str) -> dict[str, Any]:
 
 
 def resolve(chapter: str, profile_name: str, given: dict[str, str]) -> dict[str, Any]:
-    """The values of a chapter's parameters: its defaults, then the profile's, then the given texts.
-
-    Raises:
-        BadInput: for an unknown name (naming the valid ones) or a value of the wrong type.
-    """
+    """The values of a chapter's parameters: its defaults, then the profile's, then the given texts. BadInput for an unknown name
+    (naming the valid ones) or a value of the wrong type."""
     known, content = schema(chapter), profile(profile_name)
     own = content["chapters"].get(chapter, {})
     for source, where in ((given, "the command line"), (own, f"profiles/{profile_name}.yaml")):

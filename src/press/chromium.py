@@ -18,11 +18,7 @@ MEND = "`make browser` installs it on Debian and Ubuntu; BOOK_CHROMIUM=/path/to/
 
 
 def find() -> Path:
-    """The path of Chromium or Chrome: `BOOK_CHROMIUM` if it is set, else the first on the path.
-
-    Raises:
-        BadInput: if there is none, or if `BOOK_CHROMIUM` names no program.
-    """
+    """The path of Chromium or Chrome: `BOOK_CHROMIUM` if it is set, else the first on the path; BadInput if there is none."""
     named = os.environ.get("BOOK_CHROMIUM")
     program = next(filter(None, map(shutil.which, [named] if named else [*NAMES, *MAC])), None)
     if program is None and named:
@@ -34,11 +30,7 @@ def find() -> Path:
 
 @contextmanager
 def browser() -> Iterator["Browser"]:
-    """A running headless browser, driven by Playwright and closed in the end.
-
-    Raises:
-        BadInput: as `find`, or if Playwright is missing.
-    """
+    """A running headless browser, driven by Playwright and closed in the end; BadInput if Chromium or Playwright is missing."""
     path = find()
     try:
         from playwright.sync_api import sync_playwright

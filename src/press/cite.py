@@ -62,11 +62,9 @@ def of_chapter(chapter: str) -> str:
 
 
 def of_run(page: str, run: dict[str, Any]) -> str:
-    """The entry of one run: what stands on an executed page and can be computed again.
+    """The entry of one run: what stands on an executed page (`candidates`, or `candidates--1c472a`) and can be computed again.
 
-    Args:
-        page: its name, `candidates`, or `candidates--1c472a` of a variant.
-        run: profile, commit, parameters and, if known, date of the run.
+    Of the `run` profile, commit, parameters and, if known, the date are given.
     """
     chapter, digest, date = variants.chapter_of(page), parameters_digest(run), run.get("date", "")
     values = ", ".join(f"{name} = {json.dumps(value, ensure_ascii=False)}"

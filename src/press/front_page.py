@@ -18,11 +18,7 @@ KEY = ('<p class="nr-said">A line is the 95 % interval of the measured effect, i
 
 
 def findings(tested: Mapping[str, Mapping[str, Any]]) -> str:
-    """What the index page includes.
-
-    Args:
-        tested: by claim, its line of the chapter's data, with the chapter as `page`.
-    """
+    """What the index page includes, from each claim's line of its chapter's data, with the chapter as `page`."""
     parts = [in_words(study, tested) for study in published.STUDIES]
     rows = [row for study in published.STUDIES for row in pictured(study, tested)]
     plot = table("Every claim that was measured: published and measured effect", ("claim", "effect", "verdict"), rows, 9)

@@ -48,11 +48,9 @@ def write_links() -> None:
 
 
 def lines_for(page: str, known: dict[str, Any]) -> str:
-    """The HTML below a page's title; empty for pages that are not the book's own.
+    """The HTML below the title of a page such as `chapters/candidates` or `reading`; empty for pages that are not the book's own.
 
-    Args:
-        page: its name, such as `chapters/candidates` or `reading`.
-        known: as `links` gives it.
+    What is `known` is what `links` gives.
     """
     if page in ("search", "genindex") or page.endswith("--compared"):
         return ""
@@ -118,10 +116,7 @@ def address(url: str) -> str:
 
 
 def set_address(url: str) -> Repository:
-    """Write the repository's address into `book/_config.yml`, where all else finds it.
-
-    Raises:
-        BadInput: if it is no repository on GitHub.
+    """Write the repository's address into `book/_config.yml`, where all else finds it; BadInput if it is no repository on GitHub.
     """
     place = repository.parsed(url, repository.configured().branch, "the command line")
     file = paths.BOOK / "_config.yml"

@@ -19,8 +19,7 @@ FOLDER = "mine"
 def write(chapter: str, profile: str, given: dict[str, str], folder: Path | None = None) -> Path:
     """Write a copy of a chapter's template into a folder, by default `mine/` in the project's root; the file.
 
-    Raises:
-        BadInput: for an unknown chapter, profile or parameter, or if the file is there already, since it may hold own work.
+    BadInput for an unknown chapter, profile or parameter, or if the file is there already, since it may hold own work.
     """
     values = chapters.resolve(chapter, profile, given)
     target = (folder or paths.ROOT / FOLDER) / f"{chapter}.ipynb"

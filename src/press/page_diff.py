@@ -37,14 +37,8 @@ class Change:
 
 
 def compare(old: Path, new: Path, target: Path) -> list[Change]:
-    """Compare two rendered books, folders with an `index.html`, and write a report into a third folder.
-
-    Returns:
-        The pages that differ, the largest change first.
-
-    Raises:
-        BadInput: if one of the folders is no rendered book, or there is no Chromium and a page differs.
-    """
+    """Compare two rendered books, folders with an `index.html`, and write a report into a third folder; the pages that differ,
+    the largest change first. BadInput if a folder is no rendered book, or there is no Chromium and a page differs."""
     kinds = differing(old, new)
     target.mkdir(parents=True, exist_ok=True)
     changes = []

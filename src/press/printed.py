@@ -41,11 +41,8 @@ def publish(html: Path) -> None:
 
 
 def write() -> dict[str, Any]:
-    """Print the rendered book; what `made` tells of it.
-
-    Raises:
-        BadInput: if no Chromium is found (`BOOK_CHROMIUM` names one), or a page of the book has not been rendered.
-    """
+    """Print the rendered book; what `made` tells of it. BadInput without a Chromium, or if a page of the book has not been
+    rendered."""
     from pypdf import PdfReader
 
     from press import whole_book

@@ -37,11 +37,8 @@ def folder() -> Path:
 
 
 def pages(html: Path) -> list[str]:
-    """The names of a rendered book's pages, such as `chapters/seeds`; the first page comes first.
-
-    Raises:
-        BadInput: if there is no rendered book.
-    """
+    """The names of a rendered book's pages, such as `chapters/seeds`, the first page first; BadInput if there is no rendered
+    book."""
     if not (html / "index.html").exists():
         raise BadInput("no rendered book", file=html, mend="`make book` renders it")
     places = (file.relative_to(html) for file in html.rglob("*.html"))

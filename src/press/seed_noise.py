@@ -17,11 +17,7 @@ from press import comparison
 
 
 def text(page: Path) -> str:
-    """The file's content for an executed page; the comments at its head stay.
-
-    Raises:
-        BadInput: if the page has fewer than two seeds.
-    """
+    """The file's content for an executed page; the comments at its head stay. BadInput if the page has fewer than two seeds."""
     runs = {name: system for name, system in comparison.read(page).systems.items() if name.isdigit()}
     if len(runs) < 2:
         raise BadInput("fewer than two seeds", file=page, mend="execute the chapter with several: `make chapter NAME=seeds`")

@@ -35,8 +35,7 @@ def contents() -> list[tuple[str, list[str]]]:
 def write(html: Path, target: Path, front: str) -> Path:
     """Write the whole book of a folder of rendered pages into a file; `front` is HTML below the title: authors, version, commit.
 
-    Raises:
-        BadInput: if a page of the contents has not been rendered.
+    BadInput if a page of the contents has not been rendered.
     """
     parts, rendered = contents(), os.path.relpath(html, target.parent)
     known = {page for _, pages in parts for page in pages}
@@ -90,13 +89,9 @@ def anchor(page: str, fragment: str = "") -> str:
 
 
 def inside(article: "Tag", page: str, known: set[str], rendered: str) -> None:
-    """Make a page's ids unique and its links lead to the whole book.
+    """Make a page's ids unique and its links lead to the whole book, in place; a link to a local page that is not `known` goes.
 
-    Args:
-        article: of the page, changed in place.
-        page: its name.
-        known: the names of all pages of the book; a link to any other local page loses its target.
-        rendered: the way from the whole book's folder to the rendered book, for pictures.
+    Pictures are found by `rendered`, the way from the whole book's folder to the rendered book.
     """
     for element in article.find_all(True):
         for name, value in list(element.attrs.items()):

@@ -23,8 +23,7 @@ class BiEncoderModel(nn.Module):
         """The loss of a batch, and for each query the share of its own negatives that are farther than its relevant passage.
 
         Args:
-            queries: the encoder's inputs.
-            passages: the encoder's inputs, of all passages of the batch.
+            queries: the encoder's inputs, as those of all `passages` of the batch.
             positive: (queries,), the place of each query's relevant passage.
             relevant: (queries, passages), true for every passage known to be relevant to the query.
             own: (queries, passages), true for the negatives drawn for the query.

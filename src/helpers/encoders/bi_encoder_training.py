@@ -34,9 +34,7 @@ def bi_encoder(pairs: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, que
     Args:
         pairs: columns query_id, window_id, label: the draws.
         qrels: the judgments, by which a passage of another query may be relevant too.
-        backbone: where to start from.
         training: its settings; a batch is one of queries.
-        held_out_seed: of the choice of held-out queries.
         start: a folder of pre-trained weights to start from instead of the backbone's.
     """
     if training.negatives < 1 and "own" in inspect.signature(LOSSES[training.loss]).parameters:

@@ -12,15 +12,10 @@ from helpers.steps import step
 @step(version=1, form="run")
 def candidates_with_positives(run: pd.DataFrame, qrels: pd.DataFrame, store: Path, candidates: int,
                               min_relevance: int) -> pd.DataFrame:
-    """The first candidates of each query, and after them its relevant passages that the run did not find.
+    """The first candidates of each query, and after them its relevant passages that the run did not return and the store has.
 
     Negatives come from a run, but positives from the judgments (David 2020, section 3.3): a query whose relevant passage BM25
     misses is what an encoder has to learn. A query without any candidates is left out: it has no negative.
-
-    Args:
-        run: the run of the training queries.
-        store: the text store; judged passages that it lacks are left out.
-        candidates: passages of the run kept for each query.
     """
     top, texts = cut(run, candidates), Texts(store)
     lowest = top.groupby("query_id", sort=False)["score"].min()

@@ -34,17 +34,11 @@ def similarities(passages: Path, query_vectors: Path, store: Path, queries: pd.D
 @step(version=1, form="table")
 def tsne_map(passages: Path, query_vectors: Path, store: Path, queries: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int,
              sample: int, perplexity: float, seed: int) -> pd.DataFrame:
-    """Some queries and a relevant passage of each in the plane, by t-SNE (van der Maaten & Hinton 2008; David 2020, figure B.2).
+    """Some queries and a relevant passage of each in the plane, by t-SNE (van der Maaten & Hinton 2008; David 2020, figure B.2):
+    columns query_id, kind (`query` or `passage`), x, y.
 
-    The arguments before `sample` are those of `similarities`.
-
-    Args:
-        sample: queries shown: the first that have a relevant passage.
-        perplexity: about how many neighbours of a point count; less than the number of points.
-        seed: of the map.
-
-    Returns:
-        Columns query_id, kind (`query` or `passage`), x, y.
+    The arguments before `sample`, the number of queries shown, are those of `similarities`; the perplexity is about how many
+    neighbours of a point count.
     """
     from sklearn.manifold import TSNE
 

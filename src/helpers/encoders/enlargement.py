@@ -12,16 +12,12 @@ PROBE = 2_000  # real vectors whose nearest neighbours are looked up
 
 
 def resized(vectors: np.ndarray, size: int, noise: float, seed: int) -> np.ndarray:
-    """A collection of the given size. With one seed, a smaller one is the beginning of a larger one.
+    """A collection of the given size, (size, dimensions), float32: real vectors in random order, then synthetic ones if they do
+    not suffice. With one seed, a smaller one is the beginning of a larger one.
 
     Args:
         vectors: the real embeddings, (texts, dimensions), each of length 1.
-        size: at least 1.
-        noise: length of the noise in median distances to the nearest neighbour.
-        seed: of the order and of the noise.
-
-    Returns:
-        (size, dimensions), float32: real vectors in random order, then synthetic ones if they do not suffice.
+        noise: its length in median distances to the nearest neighbour.
     """
     if size < 1 or len(vectors) < 1:
         raise ValueError(f"{size} vectors out of {len(vectors)}: at least one of either is wanted")

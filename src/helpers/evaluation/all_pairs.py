@@ -14,14 +14,10 @@ TINY = 1e-9  # sums of differences that are nearer than this are equal
 
 
 def all_pairs(values: pd.DataFrame) -> pd.DataFrame:
-    """Every pair of systems, the earlier against the later; ValueError for fewer than two systems or two queries.
+    """Every pair of systems, the earlier compared with the later; ValueError for fewer than two systems or two queries.
 
-    Args:
-        values: a row a query, a column a system.
-
-    Returns:
-        A row a pair: first, second; difference, the 95 % interval of that of the means; d, see `cohens_d`; p, of the permutation
-        test; holm, the same corrected for all pairs.
+    The values have a row a query, a column a system. A row a pair comes back: first, second; difference, the 95 % interval of
+    that of the means; d, see `cohens_d`; p, of the permutation test; holm, the same corrected for all pairs.
     """
     names = list(values.columns)
     if len(names) < 2 or len(values) < 2:

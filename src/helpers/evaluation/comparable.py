@@ -28,12 +28,8 @@ def short_name(spec: str) -> str:
 
 
 def why_not_comparable(carried_by: str, backbone: str) -> str:
-    """Why a claim that rests on such a network is not comparable with this backbone; empty if it is.
-
-    Args:
-        carried_by: the kind of network, empty for a claim that rests on none.
-        backbone: as in a chapter's parameters (see `networks.backbone.resolve`); empty where no network takes part.
-    """
+    """Why a claim that rests on such a kind of network is not comparable with a chapter's backbone; empty if it is, or if the
+    claim rests on none, or no network takes part."""
     if not carried_by or not backbone:
         return ""
     name = short_name(backbone)

@@ -65,13 +65,9 @@ def known_noise(measure: str = "") -> KnownNoise:
 
 
 def compare(ours: Rows, theirs: Rows, measure: str, shared: bool = False, seed: int = SEED) -> Paired:
-    """Compare two systems on the same queries, over seeds and queries together.
+    """Compare two systems on the same queries, in the same order, over seeds and queries together.
 
-    Args:
-        ours: the first system.
-        theirs: the second, with the queries in the same order.
-        measure: its name, for what is known of its noise.
-        shared: whether both come out of the same trainings, row by row.
+    What is known of the noise depends on the measure; `shared` says that both come out of the same trainings, row by row.
     """
     noise = training_noise(ours, theirs, measure, shared)
     return paired(ours.values.mean(axis=0), theirs.values.mean(axis=0), seed, noise)

@@ -29,8 +29,7 @@ def identity_gap(scores: pd.DataFrame, qrels: pd.DataFrame, split_of: Callable[[
     Args:
         scores: columns query_id, doc_id, score: the candidates that were scored, all of them by the same ranker.
         qrels: the judgments; whatever was judged, at any grade, is left out.
-        split_of: the split of a text's article.
-        queries_of: the split of the queries, test or dev.
+        split_of: the split of a text's article; `queries_of` is that of the queries, test or dev.
     """
     judged = pd.MultiIndex.from_frame(qrels[["query_id", "doc_id"]])
     rows = scores[~pd.MultiIndex.from_frame(scores[["query_id", "doc_id"]]).isin(judged)]

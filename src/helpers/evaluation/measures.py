@@ -17,11 +17,8 @@ from helpers.steps import step
 
 
 def parse(name: str, min_relevance: int = 1) -> Measure:
-    """The measure of a name such as `RR@10`, with `rel=min_relevance` if it is binary.
-
-    Raises:
-        ValueError: for a name that ir_measures does not know.
-    """
+    """The measure of a name such as `RR@10`, with `rel=min_relevance` if it is binary; ValueError for a name that ir_measures
+    lacks."""
     try:
         measure = ir_measures.parse_measure(name)
     except (NameError, ValueError) as error:
@@ -31,15 +28,12 @@ def parse(name: str, min_relevance: int = 1) -> Measure:
 
 def per_query(run: pd.DataFrame, qrels: pd.DataFrame, names: list[str], min_relevance: int = 1,
               queries: list[str] | None = None) -> pd.DataFrame:
-    """The value of each measure for each query; ValueError if a query to report has no judgments at all: it cannot be measured.
+    """The value of each measure for each query, a column a measure; ValueError if a query to report has no judgments at all.
 
     Args:
         run: a ranked run (`runs.ranked`): columns query_id, doc_id, score, best first.
         names: measures, as ir_measures writes them.
         queries: the queries to report, in this order; by default those of the judgments. One without any hit scores 0.
-
-    Returns:
-        A frame indexed by query_id with a column for each name.
     """
     reported = list(dict.fromkeys(qrels["query_id"])) if queries is None else list(queries)
     if unjudged := set(reported) - set(qrels["query_id"]):

@@ -77,10 +77,7 @@ class Entry:
 
 @functools.cache
 def load(study: str) -> dict[tuple[str, str, str], Entry]:
-    """All values of a study by (table, row, column).
-
-    Raises:
-        BadInput: for an unknown study, a repeated cell, or an entry that lacks a field.
+    """All values of a study by (table, row, column); BadInput for an unknown study, a repeated cell, an entry that lacks a field.
     """
     file = paths.PUBLISHED / f"{study}.yaml"
     if not file.exists():

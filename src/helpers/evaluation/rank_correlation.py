@@ -20,6 +20,8 @@ TINY = 1e-12  # of the largest product of ranks: below it is rounding
 def rank_correlations(predicted: dict, truth: pd.DataFrame) -> dict[str, Any]:
     """Spearman's rho of several systems over the same pairs, and their paired comparisons.
 
+    ValueError if the systems have different numbers of seeds, or a seed's frames do not cover all pairs once.
+
     Args:
         predicted: for each system its seeds; of each seed, one or more frames (the folds of a cross-validation) with columns
             pair_id, predicted, which together cover all pairs.
@@ -28,9 +30,6 @@ def rank_correlations(predicted: dict, truth: pd.DataFrame) -> dict[str, Any]:
     Returns:
         `pairs`; `systems`: for each its mean rho over `seeds`, with the 95 % interval `low`, `high`; `against`: for each two
         systems `difference`, `low`, `high`, `p_t`, `p_permutation` (see `compared`).
-
-    Raises:
-        ValueError: if the systems have different numbers of seeds, or a seed's frames do not cover all pairs once.
     """
     known = truth.set_index("pair_id")["score"]
     columns = {name: [covering(frames, known.index) for frames in seeds] for name, seeds in predicted.items()}
@@ -110,18 +109,10 @@ def permutation_p(first: list[np.ndarray], second: list[np.ndarray], truth: np.n
 
 
 def mixed(kept: np.ndarray, taken: np.ndarray, flipped: np.ndarray, true: np.ndarray) -> np.ndarray:
-    """The correlation with the truth of values that are `taken` where `flipped` is 1, else `kept`; 0 where they are constant.
+    """The correlation with the truth, (choices,), of values that are `taken` where `flipped` (choices, pairs) is 1, else `kept`;
+    0 where they are constant.
 
     Sum, squares and products of a mixture are linear in the choice, so that no mixture has to be made.
-
-    Args:
-        kept: (pairs,).
-        taken: (pairs,).
-        flipped: 0 or 1, (choices, pairs).
-        true: (pairs,).
-
-    Returns:
-        (choices,).
     """
     centred = true - true.mean()
     before, after = (np.stack([ranks, ranks**2, ranks * centred], axis=1) for ranks in (kept - kept.mean(), taken - kept.mean()))

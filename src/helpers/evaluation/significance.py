@@ -100,18 +100,13 @@ def mean_interval(values: ArrayLike, seed: int = SEED) -> Interval:
 
 @remembered
 def paired(values: ArrayLike, baseline: ArrayLike, seed: int = SEED, noise: TrainingNoise = QUIET) -> Paired:
-    """Compare two systems on the same queries, in the same order.
+    """Compare two systems on the same queries, in the same order; of several seeds each query has the mean.
 
     The t-test is Steensland's (section 4.3.2) and two-sided. Intervals are percentiles of a hierarchical bootstrap: each resample
     draws what the trainings change, then queries with replacement. The permutation test flips the signs of the differences, which
     assumes nothing about their distribution (Smucker et al. 2007), and adds to each the trainings' noise: p is the share of a
     world without a difference that lies as far from zero. Without noise of training it is the plain sign-flip test, exact for at
     most 16 differences. Equal systems have p = 1. ValueError for different numbers of queries, or fewer than two.
-
-    Args:
-        values: of each query; a system of several seeds has its mean over them.
-        baseline: the same of the other system.
-        noise: of training.
     """
     ours, theirs = np.asarray(values, dtype=float), np.asarray(baseline, dtype=float)
     if ours.shape != theirs.shape or ours.size < 2:
@@ -125,14 +120,10 @@ def paired(values: ArrayLike, baseline: ArrayLike, seed: int = SEED, noise: Trai
 
 
 def bootstrap_draws(moved: np.ndarray, seed: int = SEED, noise: TrainingNoise | Sequence[TrainingNoise] = QUIET) -> np.ndarray:
-    """How far the mean of each column lies from its own in samples of a hierarchical bootstrap.
+    """How far the mean of each column of differences, (queries, pairs), lies from its own in samples of a hierarchical bootstrap,
+    (resamples, pairs); the noise of training is one for all pairs, or one for each.
 
-    Args:
-        moved: differences, (queries, pairs).
-        noise: of training: one for all pairs, or one for each.
-
-    Returns:
-        (resamples, pairs); queries' part is widened by n / (n - 1), since a sample scatters too little.
+    Queries' part is widened by n / (n - 1), since a sample scatters too little.
     """
     centred, queries = moved - moved.mean(axis=0), len(moved)
     factor = math.sqrt(queries / (queries - 1)) if queries > 1 else 0.0
@@ -151,15 +142,10 @@ def permutation_p(differences: np.ndarray, seed: int = SEED, noise: TrainingNois
 
 
 def permutation_ps(moved: np.ndarray, seed: int = SEED, noise: TrainingNoise | Sequence[TrainingNoise] = QUIET) -> np.ndarray:
-    """The two-sided sign-flip test of every column at once: all see the same signs.
+    """The two-sided sign-flip test of every column of differences, (queries, pairs), at once: all see the same signs. The noise
+    of training is one for all pairs, or one for each.
 
-    Args:
-        moved: differences, (queries, pairs).
-        seed: of the signs.
-        noise: of training: one for all pairs, or one for each.
-
-    Returns:
-        (pairs,); exact for a pair of at most 16 differences that are not zero, if there is no noise of training.
+    It is exact for a pair of at most 16 differences that are not zero, if there is no noise of training.
     """
     noises = [noise] * moved.shape[1] if isinstance(noise, TrainingNoise) else list(noise)
     observed, p = np.abs(moved.mean(axis=0)) - TINY, np.ones(moved.shape[1])

@@ -28,15 +28,9 @@ def group_means(moved: np.ndarray, group_of: np.ndarray) -> np.ndarray:
 
 
 def sub_sample_ps(moved: np.ndarray, groups: int = GROUPS, seed: int = SEED) -> np.ndarray:
-    """The p of David's test for each pair of systems, two-sided and uncorrected as in the study.
+    """The p of David's test for each pair of systems, two-sided and uncorrected as in the study, of differences (queries, pairs).
 
-    Args:
-        moved: differences of per-query values, (queries, pairs).
-        groups: sub-samples.
-        seed: of the division.
-
-    Returns:
-        (pairs,); 1 for equal systems, 0 for a difference that is the same in all groups.
+    It is 1 for equal systems, 0 for a difference that is the same in all groups; the seed is that of the division.
     """
     means = group_means(moved, divide(len(moved), groups, seed))
     spread = means.std(axis=0, ddof=1)

@@ -59,14 +59,8 @@ def queries_needed(differences: np.ndarray, power: float = POWER, level: float =
 
 
 def seeds_needed(difference: float, deviation: float, power: float = POWER, level: float = LEVEL) -> int | None:
-    """How many seeds each of two recipes needs to tell a difference of their means; None for a difference of zero.
-
-    Args:
-        difference: between the two recipes' means.
-        deviation: standard deviation over seeds of one recipe's mean on fixed queries.
-        power: the chance to see it.
-        level: of the two-sided test.
-    """
+    """How many seeds each of two recipes needs to tell a difference of their means; None for a difference of zero. The deviation
+    is that over seeds of one recipe's mean on fixed queries."""
     return None if abs(difference) < TINY else max(2, math.ceil(2 * (_z(power, level) * deviation / difference) ** 2))
 
 

@@ -98,13 +98,12 @@ def has_sign(direction: str, comparison: Paired | Unpaired) -> bool:
 
 def judge(direction: str, comparison: Paired | Unpaired, p: float | None = None, margin: float = MARGIN,
           significant: bool | None = None) -> Verdict:
-    """The verdict on a claim of the given direction (`higher`, `lower`, `no-difference`).
+    """The verdict on a claim of the given direction (`higher`, `lower`, `no-difference`), which the study saw in the first system
+    compared with the second.
 
     Args:
-        direction: what the study found of the first system compared with the second.
         comparison: the measured comparison of the same two.
         p: the corrected p-value; by default the comparison's own.
-        margin: the claim's own.
         significant: what the study itself tested; False makes a claim of a difference one of a small difference.
     """
     rule = rule_of(direction, significant)

@@ -17,13 +17,8 @@ RENAMED = {r"^classifier\.": "classifier.out_proj.", r"^bert\.pooler\.": "classi
 
 @step(version=1, form="folder")
 def longformer_of(model: Path, window: int, length: int, *, folder: Path) -> None:
-    """Convert a fine-tuned BERT cross-encoder, its head included.
-
-    Args:
-        model: the cross-encoder's folder.
-        window: tokens that a token attends to, half of them on each side; even.
-        length: the longest input in tokens.
-    """
+    """Convert a fine-tuned BERT cross-encoder, its head included, for inputs of so many tokens; each attends to `window` of them,
+    an even number, half on each side."""
     from transformers import BertForSequenceClassification
 
     origin = Backbone("", str(model))
@@ -32,11 +27,8 @@ def longformer_of(model: Path, window: int, length: int, *, folder: Path) -> Non
 
 
 def converted(bert: Any, window: int, length: int) -> Any:
-    """A `LongformerForSequenceClassification` with the weights of a `BertForSequenceClassification`.
-
-    Raises:
-        ValueError: if the window is not even and positive.
-    """
+    """A `LongformerForSequenceClassification` with the weights of a `BertForSequenceClassification`; ValueError for an odd
+    window."""
     import torch
     from transformers import LongformerConfig, LongformerForSequenceClassification
 

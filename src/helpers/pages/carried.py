@@ -25,12 +25,7 @@ class System:
 
 
 def collect(*shown: Any) -> list[System]:
-    """The systems among evaluations, in mappings and sequences however deep, in their order.
-
-    The same values under the same name are kept once.
-
-    Raises:
-        TypeError: for anything else.
+    """The systems among evaluations, in mappings and sequences however deep, in their order; the same values under one name once.
     """
     systems: list[System] = []
     for part in evaluations(*shown):
@@ -41,11 +36,7 @@ def collect(*shown: Any) -> list[System]:
 
 
 def evaluations(*shown: Any) -> Iterator[Evaluation]:
-    """All evaluations in mappings and sequences however deep, in their order.
-
-    Raises:
-        TypeError: for anything else.
-    """
+    """All evaluations in mappings and sequences however deep, in their order; TypeError for anything else."""
     for part in shown:
         if isinstance(part, Evaluation):
             yield part

@@ -28,14 +28,8 @@ REQUIRED: dict[str, type] = {
 
 
 def metadata(system: Evaluation, line: Mapping[str, Any], command: str, collection: str) -> dict[str, Any]:
-    """The header of a system's run.
-
-    Args:
-        system: as a chapter evaluated it.
-        line: of the ledger, of the step that it was measured from: recipe, versions, machine, numerics, commit.
-        command: that makes the run.
-        collection: what was ranked.
-    """
+    """The header of a system's run over a collection, which the command makes, from the ledger's line of the step that was
+    measured."""
     machine, recipe = line["machine"], line["recipe"]
     parameters = {name: value for name, value in recipe["arguments"].items() if not isinstance(value, dict | list)}
     return {"schema-version": VERSION, "run-version": 1.0, "tag": tag(system), "platform": {
@@ -58,11 +52,7 @@ def tag(system: Evaluation) -> str:
 
 
 def write(file: Path, system: Evaluation, header: Mapping[str, Any]) -> None:
-    """Write a run below its header.
-
-    Raises:
-        BadInput: for a header that lacks something.
-    """
+    """Write a run below its header; BadInput for a header that lacks something."""
     if missing := problems(header):
         raise BadInput(f"the run's metadata: {'; '.join(missing)}", file=file, mend="give all of PRIMAD's parts")
     lines = yaml.safe_dump(dict(header), sort_keys=False, allow_unicode=True, width=10_000).splitlines()
@@ -71,11 +61,9 @@ def write(file: Path, system: Evaluation, header: Mapping[str, Any]) -> None:
 
 
 def export(systems: Iterable[Evaluation], used: Mapping[str, Mapping[str, Any]]) -> None:
-    """Write the runs of a page's systems into the folder that `BOOK_EXPORT` names; nothing without it.
+    """Write the runs of a page's systems, a run a seed, into the folder that `BOOK_EXPORT` names; nothing without it.
 
-    Args:
-        systems: with their runs; those of several seeds give a run a seed.
-        used: the ledger's lines by key.
+    The ledger's lines by key are `used`.
     """
     if not (folder := os.environ.get("BOOK_EXPORT")):
         return

@@ -22,13 +22,12 @@ from helpers.pretraining.whole_word_masking import IGNORED
 class Condenser(nn.Module):
     """A BERT encoder with the output of a language model and, for Condenser, the head.
 
+    ValueError for an encoder of another architecture, or with no late layer left.
+
     Args:
         encoder: a `BertModel`; its weights are what is kept in the end.
         early: layers below the short circuit; 0 for tokens as they are embedded.
         head_layers: layers of the head, made here with random weights; 0 for plain masked language modelling.
-
-    Raises:
-        ValueError: for an encoder of another architecture, or with no late layer left.
     """
 
     def __init__(self, encoder: Any, early: int, head_layers: int):

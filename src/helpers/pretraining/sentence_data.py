@@ -40,19 +40,14 @@ def fold(rows: pd.DataFrame, number: int, folds: int, seed: int, training: bool)
 
 @step(version=1, form="table")
 def section_triplets(store: Path, qrels: pd.DataFrame, count: int, seed: int) -> pd.DataFrame:
-    """Triplets of sentences: two of one section, one of another section of the same document (Ein-Dor et al. 2018).
+    """Triplets of sentences, columns triplet_id, anchor, same, other: two of one section, one of another section of the same
+    document (Ein-Dor et al. 2018). A sentence may stand in several.
+
+    BadInput if no document has two sections, one of them with two sentences.
 
     Args:
         store: the text store of documents, whose sections are separated by an empty line.
         qrels: judgments, columns doc_id and relevance: documents with a grade above 0 are used.
-        count: how many triplets are drawn; a sentence may stand in several.
-        seed: of the draw.
-
-    Returns:
-        Columns triplet_id, anchor, same, other.
-
-    Raises:
-        BadInput: if no document has two sections, one of them with two sentences.
     """
     texts, generator = Texts(store), np.random.default_rng(seed)
     relevant = sorted(set(qrels.loc[qrels["relevance"] > 0, "doc_id"]))

@@ -11,8 +11,7 @@ class AttentionScores:
         model(**batch)
         scores.layers()     # one (batch, heads, tokens, tokens) a layer: queries times keys over the root of the head's width
 
-    Raises:
-        ValueError: if the model's layers have no `query` and `key` projections.
+    ValueError if the model's layers have no `query` and `key` projections.
     """
 
     def __init__(self, model: Any) -> None:

@@ -13,14 +13,9 @@ from helpers.registry import Registry
 
 
 def soft_cross_entropy(student: Any, teacher: Any, temperature: float) -> Any:
-    """Cross-entropy of the student's probabilities against the teacher's, both at a temperature.
+    """Cross-entropy of the student's probabilities with the teacher's, both at a temperature: above 1 they are softer.
 
     One logit a pair stands for the two classes of the thesis: the softmax of (0, z) is the sigmoid of z.
-
-    Args:
-        student: logits, any shape.
-        teacher: logits, the same shape.
-        temperature: above 0; 1 leaves the probabilities as they are, more makes them softer.
     """
     from torch.nn.functional import binary_cross_entropy_with_logits
 
@@ -28,25 +23,15 @@ def soft_cross_entropy(student: Any, teacher: Any, temperature: float) -> Any:
 
 
 def hidden_loss(student: Sequence[Any], teacher: Sequence[Any], mask: Any) -> Any:
-    """Mean squared error of hidden states at real tokens, summed over the layers.
-
-    Args:
-        student: one (batch, tokens, dimensions) for the embeddings and each layer.
-        teacher: the states that they are matched with, as many and as wide.
-        mask: (batch, tokens), true at real tokens.
-    """
+    """Mean squared error of hidden states, (batch, tokens, dimensions) for the embeddings and each layer, with those that they
+    are matched with, at the real tokens of a mask (batch, tokens), summed over the layers."""
     kept = mask.unsqueeze(-1)
     return sum(masked_mean_square(s.float() - t.float(), kept) for s, t in zip(student, teacher, strict=True))
 
 
 def attention_loss(student: Sequence[Any], teacher: Sequence[Any], mask: Any) -> Any:
-    """Mean squared error of attention scores between real tokens, before the softmax, summed over the layers.
-
-    Args:
-        student: one (batch, heads, tokens, tokens) for each layer.
-        teacher: the scores that they are matched with, as many, with as many heads.
-        mask: (batch, tokens), true at real tokens.
-    """
+    """Mean squared error of attention scores before the softmax, (batch, heads, tokens, tokens) for each layer, with those that
+    they are matched with, between the real tokens of a mask (batch, tokens), summed over the layers."""
     kept = (mask.unsqueeze(1) & mask.unsqueeze(2)).unsqueeze(1)
     return sum(masked_mean_square(s.float() - t.float(), kept) for s, t in zip(student, teacher, strict=True))
 
@@ -59,10 +44,7 @@ def masked_mean_square(difference: Any, kept: Any) -> Any:
 
 def matched_layers(student: int, teacher: int) -> list[int]:
     """Which teacher layer (from 0) each student layer is matched with: every (teacher / student)-th, the last with the last.
-
-    Raises:
-        ValueError: if the student has more layers than the teacher.
-    """
+    ValueError if the student has more layers than the teacher."""
     if not 0 < student <= teacher:
         raise ValueError(f"a student of {student} layers cannot be matched with a teacher of {teacher}")
     return [(number + 1) * teacher // student - 1 for number in range(student)]

@@ -169,11 +169,8 @@ def resume(file: Path, model: Any, optimizer: Any, schedule: Any) -> dict[str, A
 
 
 class Groups:
-    """Groups as token ids, in an order that depends on seed and epoch alone; some queries are held out.
-
-    Raises:
-        ValueError: if the groups are not of one size, or too few for a batch.
-    """
+    """Groups as token ids, in an order that depends on seed and epoch alone; some queries are held out. ValueError if the groups
+    are not of one size, or too few for a batch."""
 
     def __init__(self, groups: pd.DataFrame, queries: pd.DataFrame, tokens: WindowTokens, tokenizer: Any,
                  training: ListwiseTraining, held_out_seed: int | None = None):

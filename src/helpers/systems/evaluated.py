@@ -95,11 +95,8 @@ def evaluate(label: str, run: pd.DataFrame, bed: Testbed, measures: Sequence[str
 
 
 def over_seeds(label: str, runs: Sequence[Evaluation]) -> Evaluation:
-    """One system from runs that differ in the seed alone: per-query values averaged, the runs kept.
-
-    Raises:
-        ValueError: for fewer than two seeds, or runs that were measured on different queries.
-    """
+    """One system from runs that differ in the seed alone: per-query values averaged, the runs kept. ValueError for fewer than two
+    seeds, or runs that were measured on different queries."""
     if len(runs) < 2 or any(not run.values.index.equals(runs[0].values.index) for run in runs):
         raise ValueError("at least two seeds, measured on the same queries, are wanted")
     values = pd.concat([run.values for run in runs]).groupby(level=0, sort=False).mean()

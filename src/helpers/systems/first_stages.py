@@ -63,11 +63,8 @@ class FirstStages:
         return replace(self.repbert.zero_shot(), similarity="cosine", token_types=False, query_length=64)
 
     def run(self, name: str, bed: Testbed, depth: int) -> Step:
-        """The best `depth` texts of the named stage for each query of a testbed.
-
-        Raises:
-            BadInput: for `doctttttquery` without a generator, or a name that is neither a stage nor a file.
-        """
+        """The best `depth` texts of the named stage for each query of a testbed; BadInput for `doctttttquery` without a
+        generator, or a name that is neither a stage nor a file."""
         if name not in STAGES and not Path(name).expanduser().is_file():
             raise BadInput(f"first stage {name!r}: one of {', '.join(STAGES)}, or a TREC file, and there is no such file")
         return STAGES[name](self).run(bed, depth) if name in STAGES else external_run(name, bed.query_step, depth)

@@ -14,10 +14,8 @@ from helpers.systems.testbed import Testbed
 class SplitTestbed(Testbed):
     """The same, but for the texts: those of articles that answer its splits' queries, where the collection is split by article.
 
-    Elsewhere (MS MARCO) training and test queries share their texts, and all of them stay.
-
-    Raises:
-        BadInput: for splits that are not of articles, such as `topics`, whose answers are among all.
+    Elsewhere (MS MARCO) training and test queries share their texts, and all of them stay. BadInput for splits that are not of
+    articles, such as `topics`, whose answers are among all.
     """
 
     def __post_init__(self) -> None:
