@@ -47,11 +47,8 @@ def pages(html: Path) -> list[str]:
 
 
 def take(html: Path | None = None, to: Path | None = None) -> Path:
-    """Photograph every page of a rendered book in every kind, into a folder; older pictures of the same page are replaced.
-
-    Returns:
-        The sheet, an HTML page that shows them all.
-    """
+    """Photograph every page of a rendered book in every kind, into a folder; older pictures of the same page are replaced. The
+    sheet, an HTML page that shows them all."""
     html, target = html or paths.HTML, to or folder()
     names = pages(html)
     target.mkdir(parents=True, exist_ok=True)

@@ -13,12 +13,9 @@ from helpers.steps import step
 @step(version=1, form="table")
 def similarities(passages: Path, query_vectors: Path, store: Path, queries: pd.DataFrame, qrels: pd.DataFrame,
                  min_relevance: int) -> pd.DataFrame:
-    """How similar each query is to its relevant passages and to the others, by the inner product.
-
-    Returns:
-        Columns query_id, relevant (the most similar relevant passage), other (mean of all other passages), above (share of the
-        other passages that are less similar than that relevant one). A query without relevant passage in the store is left out.
-    """
+    """How similar each query is to its relevant passages and to the others, by the inner product: columns query_id, relevant (the
+    most similar relevant passage), other (mean of all other passages), above (share of the other passages that are less similar
+    than that relevant one). A query without relevant passage in the store is left out."""
     texts, query_matrix = np.load(passages / PASSAGES, mmap_mode="r"), np.load(query_vectors / QUERIES)
     places = relevant_places(store, queries, qrels, min_relevance)
     rows = []

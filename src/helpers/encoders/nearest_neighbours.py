@@ -28,11 +28,8 @@ NO_SETTING = 0
 @step(version=1, form="table")
 def ann_runs(passages: Path, query_vectors: Path, store: Path, queries: pd.DataFrame, M: int, ef_search: list[int],
              nprobe: list[int], seed: int) -> pd.DataFrame:
-    """The best ten passages of each query by every kind of index over the whole real collection.
-
-    Returns:
-        A run with the columns `kind` and `setting` before it, see `run_of`.
-    """
+    """The best ten passages of each query by every kind of index over the whole real collection: a run with the columns `kind`
+    and `setting` before it, see `run_of`."""
     vectors, query_matrix = np.load(passages / PASSAGES), np.load(query_vectors / QUERIES)
     ids = np.array([text.doc_id for text in Texts(store)], dtype=object)
     parts = []

@@ -41,7 +41,7 @@ def parse_architecture(spec: str) -> str | Backbone:
 
 
 def name_of(model: str | Backbone) -> str:
-    """The spec that `known` took."""
+    """The spec that `parse_architecture` took."""
     return model if isinstance(model, str) else model.spec
 
 
@@ -62,13 +62,8 @@ def configuration(spec: str) -> Any:
 
 
 def build(model: str | Backbone, precision: str = "fp32", **config: Any) -> Any:
-    """An encoder on the CPU, without the pooler that some have: an architecture with random weights, or a backbone.
-
-    Args:
-        model: see `known`.
-        precision: of the weights, `fp32` or `bf16`.
-        config: overrides the configuration, such as `attn_implementation`.
-    """
+    """An encoder on the CPU, without the pooler that some have: an architecture with random weights, or a backbone, in `fp32` or
+    `bf16`; `config` overrides the configuration, such as `attn_implementation`."""
     import torch
     from transformers import AutoModel
 

@@ -7,11 +7,7 @@ from transformers import TrainerCallback
 
 
 class KeepBest(TrainerCallback):
-    """Keeps the weights of the lowest evaluation loss until it has not fallen for `patience` evaluations.
-
-    Args:
-        patience: evaluations without a lower loss after which the training would end.
-    """
+    """Keeps the weights of the lowest evaluation loss until it has not fallen for `patience` evaluations."""
 
     def __init__(self, patience: int) -> None:
         self._patience, self._waited = patience, 0

@@ -19,11 +19,8 @@ DROPOUTS = ("hidden_dropout_prob", "attention_probs_dropout_prob", "dropout", "a
 def build(backbone: Backbone, model: Path | None = None, dropout: float | None = None, **config: Any) -> Any:
     """An encoder without the pooler that some architectures add: nothing here reads or trains it.
 
-    Args:
-        backbone: the pre-trained encoder.
-        model: a folder of fine-tuned weights that take its place.
-        dropout: of hidden states and attention; by default the configuration's.
-        config: overrides its configuration.
+    The fine-tuned weights of `model` take the backbone's place; dropout is that of hidden states and attention, by default the
+    configuration's, which `config` overrides.
     """
     from transformers import AutoModel
 
@@ -48,12 +45,9 @@ def wrapped(tokenizer: Any, ids: Sequence[int] | np.ndarray, length: int) -> lis
 
 
 def inputs(rows: Sequence[Sequence[int]], pad: int, segment: int | None = None) -> dict[str, Any]:
-    """Token ids with special tokens as one padded batch, on the CPU.
+    """Token ids with special tokens, a row a text, as one padded batch, on the CPU.
 
-    Args:
-        rows: the ids of each text.
-        pad: the tokenizer's padding id.
-        segment: the token type of all tokens; None where the model takes none, or all are 0.
+    The segment is the token type of all tokens; None where the model takes none, or all are 0.
     """
     import torch
 
@@ -71,11 +65,7 @@ def padded_labels(rows: Sequence[Sequence[float]], ignored: float) -> Any:
 
 
 class Encoder:
-    """A bi-encoder's encoder, ready to turn texts into vectors.
-
-    Args:
-        backbone: the pre-trained encoder.
-    """
+    """A bi-encoder's encoder, ready to turn texts into vectors."""
 
     def __init__(self, backbone: Backbone, model: Path | None, pooling: str, normalise: bool, token_types: bool):
         import torch

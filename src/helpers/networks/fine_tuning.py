@@ -75,10 +75,7 @@ def training_arguments(folder: Path, examples: int, training: Training, evaluati
 def fit(trainer: Any, patience: int | None = None, resume: bool = False) -> "KeepBest | None":
     """Train with a progress bar and a last evaluation; with patience, the observer of what early stopping would keep.
 
-    Args:
-        trainer: ready to train.
-        patience: evaluations without a lower loss.
-        resume: whether to go on from the last checkpoint in the trainer's output folder.
+    With `resume` the training goes on from the last checkpoint in the trainer's output folder.
     """
     from transformers import PrinterCallback
 

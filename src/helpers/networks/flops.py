@@ -4,16 +4,11 @@ from typing import Any
 
 
 def encoder_flops(config: Any, lengths: list[int], layers: int | None = None) -> float:
-    """Floating-point operations of a BERT's layers on texts of these lengths, without padding.
+    """Floating-point operations of a BERT's layers, by default the configuration's, on texts of so many tokens, without padding.
 
-    Counted from the configuration: four projections and two feed-forward layers for every token, and for every pair of a
-    text's tokens the product of query and key and the weighted sum; a multiplication and its sum are two. Norms, activations
-    and the head are left out.
-
-    Args:
-        config: of the model.
-        lengths: tokens of each text.
-        layers: by default the configuration's.
+    Counted from the configuration: four projections and two feed-forward layers for every token, and for every pair of a text's
+    tokens the product of query and key and the weighted sum; a multiplication and its sum are two. Norms, activations and the
+    head are left out.
     """
     depth = config.num_hidden_layers if layers is None else layers
     size, inner = config.hidden_size, config.intermediate_size

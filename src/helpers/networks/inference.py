@@ -36,10 +36,10 @@ def batches(lengths: np.ndarray, budget: int) -> Iterator[np.ndarray]:
 
 def run_batches(function: Callable[[np.ndarray], Any], lengths: np.ndarray, progress: str = "",
                 budget: int = TOKEN_BUDGET) -> None:
-    """Call `function` with the positions of every batch, in inference mode; it stores what it computes itself.
+    """Call `function` with the positions of every batch, in inference mode, on a CPU from several threads; it stores what it
+    computes itself.
 
     Args:
-        function: takes an array of positions; called from several threads on a CPU.
         lengths: tokens of each input.
         progress: what the bar calls the inputs; no bar for "".
         budget: padded tokens a batch on a CPU.

@@ -49,7 +49,7 @@ class Packed:
 
     Args:
         encoder: a `BertModel` in evaluation mode that `supports` passes.
-        first_only: whether only the states of first tokens are wanted.
+        first_only: whether only the states of first tokens are read.
         training: whether gradients flow to the weights; then it is made anew for every batch, since they change.
     """
 
@@ -61,9 +61,7 @@ class Packed:
     def __call__(self, ids: Sequence[Sequence[int]], types: Sequence[Sequence[int]]) -> Any:
         """The last layer's states: (texts, dimensions) of first tokens, or (tokens, dimensions) of all, text after text.
 
-        Args:
-            ids: token ids of each text, special tokens included; texts of one length should be neighbours.
-            types: their token types.
+        Special tokens are among the ids of each text; texts of one length should be neighbours.
         """
         import torch
 

@@ -25,12 +25,9 @@ def against_published(study: str, number: str, column: str, measure: str, system
     own rule) and ours (p < 0.05 in the paired t-test, the same rule) mark significance.
 
     Args:
-        study: its key, `steensland2021`.
-        number: the table, `5.1`.
-        column: the table's column, `MRR@10`.
+        study: its key, `steensland2021`; the `number` of its table, `5.1`, and the `column`, `MRR@10`, follow.
         measure: the measure of the evaluations that stands for it, `RR@10`; recall at another depth is not comparable.
         systems: evaluations by the table's row labels; rows that the study lacks are shown without published value.
-        baseline: the row that the others are compared with.
         rows_are: what a row's label names, `epochs`: the head of the first column.
         whole: whether the table's other rows are shown, too.
         judged: whether rows get verdicts; not if they are exchangeable, such as seeds.

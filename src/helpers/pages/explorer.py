@@ -30,7 +30,6 @@ def collect(bed: Testbed, systems: Mapping[str, Evaluation], labels: pd.DataFram
     """Everything that the page shows, as plain values.
 
     Args:
-        bed: texts, queries and judgments.
         systems: evaluations by name; the first is what the others are compared with.
         labels: what queries are filtered by: a row a query in the order of the testbed's, a column a label.
         depth: passages shown of each ranking.
@@ -69,8 +68,7 @@ def ranking(rows: pd.DataFrame | None, ranks: Sequence[Mapping[str, int]], grade
 
     Args:
         rows: the passages shown, best first; None if there are none.
-        ranks: of the query's passages in each system, the first one being compared with.
-        grades: of the query's passages.
+        ranks: of the query's passages in each system, the first one being compared with; `grades` are theirs.
         seat: the place of each passage in the list of passages; new ones are added.
     """
     return [] if rows is None else [
@@ -124,14 +122,9 @@ def as_script(data: Mapping[str, Any]) -> str:
 
 
 def write(data: Mapping[str, Any], name: str) -> tuple[str, int]:
-    """Write the data beside the book's static files.
+    """Write the data of `collect` beside the book's static files, over what had the same name.
 
-    Args:
-        data: of `collect`.
-        name: of the file; the same name is written over.
-
-    Returns:
-        The file's address as a chapter's page writes it, with a digest so that no browser keeps an older one, and its size.
+    The file's address as a chapter's page writes it, with a digest so that no browser keeps an older one, and its size.
     """
     script = as_script(data)
     folder = paths.BOOK / "_static" / FOLDER

@@ -64,12 +64,9 @@ def set_on_cells(axis: Axes) -> None:
 
 
 def show(figure: Figure, alt: str, caption: str) -> Fragment:
-    """The figure as a fragment.
+    """The figure, made by `new`, as a fragment with its caption.
 
-    Args:
-        figure: a Matplotlib figure made by `new`.
-        alt: what a reader who cannot see it should know: the axes and what stands out, with its values.
-        caption: the line below it.
+    What a reader who cannot see it should know is `alt`: the axes and what stands out, with its values.
     """
     tips = {f"tips-{number}": line for number, line in enumerate(figure.findobj(lambda artist: hasattr(artist, "nr_tips")))}
     for name, line in tips.items():

@@ -52,11 +52,7 @@ def cell(value: Any) -> str:
 def table(caption: str, header: Sequence[Any], rows: Iterable[Sequence[Any]], numeric_from: int = 1) -> Html:
     """An accessible HTML table in a box that scrolls on narrow screens; the first column heads the rows.
 
-    Args:
-        caption: what the table shows.
-        header: column titles.
-        rows: cells, text or `Html`.
-        numeric_from: the first column that is set like numbers.
+    Cells are text or `Html`; those from the column `numeric_from` on are set like numbers.
     """
     rows = [list(cells) for cells in rows]
     long = {n for cells in rows for n, c in enumerate(cells) if n < numeric_from and len(_seen(c)) > LONG}

@@ -19,11 +19,7 @@ TOLERANCE = 0.05  # standard deviations
 def identity_table(systems: Mapping[str, Evaluation], bed: Testbed, candidates: int, measure: str = "RR@10") -> Fragment:
     """The mean score of unjudged candidates by the split of their article, and the measure with train articles' rivals left out.
 
-    Args:
-        systems: evaluations by name, an encoder without training among them: what it shows comes from the texts alone.
-        bed: of test or dev queries.
-        candidates: how many of each ranking the systems scored.
-        measure: which measure is shown.
+    An encoder without training is among the systems, of test or dev queries: what it shows comes from the texts alone.
     """
     split = splitting(bed)
     if split is None:

@@ -18,12 +18,8 @@ def pair_matrix(effects: pd.DataFrame, above: pd.DataFrame, below: pd.DataFrame,
     """Every pair of systems twice: one rule's decision above the diagonal, another's below; the colour is the difference.
 
     Args:
-        effects: (systems, systems), the row's mean less the column's.
-        above: (systems, systems), whether the first rule calls the pair different.
-        below: likewise, the second rule.
-        rules: what the two are called.
-        measure: what was measured.
-        caption: the line below.
+        effects: (systems, systems), the row's mean less the column's in the measure.
+        above: (systems, systems), whether the first of the `rules` calls the pair different; `below`, the second.
     """
     size, names = len(effects), list(effects.index)
     upper = np.triu(np.ones((size, size), dtype=bool), 1)

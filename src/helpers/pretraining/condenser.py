@@ -45,10 +45,7 @@ class Condenser(nn.Module):
     def forward(self, input_ids: Any, attention_mask: Any, labels: Any) -> dict[str, Any]:
         """The sum of both losses (equation 12), and what the evaluation needs.
 
-        Args:
-            input_ids: (texts, tokens).
-            attention_mask: (texts, tokens), 1 for real tokens.
-            labels: (texts, tokens), the pieces to be guessed, `IGNORED` elsewhere.
+        The labels, (texts, tokens) as the other two, are the pieces to be guessed, `IGNORED` elsewhere.
 
         Returns:
             `loss`, the mean over the pieces of each part, summed; `parts`, (texts, 4): the sums of the late and of the head's

@@ -25,12 +25,8 @@ HELD_OUT = -1  # the epoch of evaluation masks: the same in every evaluation
 
 @step(version=1, form="table")
 def corpus(store: Path, without: pd.DataFrame | None = None, first: int | None = None) -> pd.DataFrame:
-    """The ids of the texts to be read: column doc_id.
-
-    Args:
-        without: judgments, columns doc_id and relevance; texts with a grade above 0 are left out.
-        first: only so many texts, the first ones of the store.
-    """
+    """The ids of the texts to be read: column doc_id. Texts with a grade above 0 in the judgments `without` are left out; of a
+    number `first`, the first ones of the store are taken."""
     ids = pd.DataFrame({"doc_id": [text.doc_id for text in islice(Texts(store), first)]})
     if without is None:
         return ids

@@ -10,24 +10,15 @@ from helpers.networks.pooling import pool
 
 
 class SentenceModel(nn.Module):
-    """One encoder for all sentences.
-
-    Args:
-        encoder: a transformer.
-        margin: of the triplet loss.
-    """
+    """One encoder for all sentences; the margin is that of the triplet loss."""
 
     def __init__(self, encoder: Any, pooling: str, margin: float):
         super().__init__()
         self.encoder, self._pooling, self._margin = encoder, pooling, margin
 
     def forward(self, sentences: list[dict[str, Any]], target: Any) -> dict[str, Any]:
-        """The mean loss of pairs (two kinds of sentence) or of triplets (three).
-
-        Args:
-            sentences: the encoder's inputs of all first sentences, of all second, and so on.
-            target: (examples,), see `sentence_loss`.
-        """
+        """The mean loss of pairs (two kinds of sentence) or of triplets (three), from the encoder's inputs of all first
+        sentences, of all second, and so on; for the target see `sentence_loss`."""
         states = [(self.encoder(**fed).last_hidden_state, fed["attention_mask"]) for fed in sentences]
         with torch.autocast(target.device.type, enabled=False):  # bfloat16 holds two to three digits of a cosine
             vectors = [pool(hidden.float(), mask, self._pooling) for hidden, mask in states]
@@ -37,12 +28,11 @@ class SentenceModel(nn.Module):
 def sentence_loss(vectors: Sequence[Any], target: Any, margin: float) -> Any:
     """The regression and the triplet objective of Reimers & Gurevych (2019, section 3).
 
-    Of pairs the mean of (cos(u, v) - y)^2, of triplets the mean of max(0, |a - p| - |a - n| + margin).
+    Of pairs the mean of (cos(u, v) - y)^2, of triplets the mean of max(0, |a - p| - |a - n| + margin); the margin is 1 in that
+    paper.
 
-    Args:
-        vectors: of the first, second (and third) sentences, (examples, dimensions) each.
-        target: (examples,), the wanted cosine of each pair, between 0 and 1; unused for triplets.
-        margin: by which the third sentence of a triplet is to be farther than the second; 1 in that paper.
+    The vectors are those of the first, second (and third) sentences, (examples, dimensions) each; the target is each pair's
+    cosine, between 0 and 1, and unused for triplets.
     """
     first, second, *third = vectors
     if third:

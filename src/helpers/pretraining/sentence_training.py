@@ -39,8 +39,6 @@ def predicted_similarity(train: pd.DataFrame, test: pd.DataFrame, backbone: Back
 
     Args:
         train: columns sentence1, sentence2, score (0 to 5).
-        test: columns pair_id, sentence1, sentence2.
-        backbone: where to start from; its tokenizer.
         schedule: of the training; no epoch leaves the encoder as it is.
         start: a folder of pre-trained weights to start from instead of the backbone's.
     """
@@ -56,12 +54,8 @@ def triplet_accuracy(train: pd.DataFrame, test: pd.DataFrame, backbone: Backbone
                      schedule: Schedule, start: Path | None = None) -> pd.DataFrame:
     """Fine-tune on triplets; whether each test anchor is nearer to its own section's sentence: columns triplet_id, accuracy.
 
-    Args:
-        train: columns anchor, same, other.
-        test: columns triplet_id, anchor, same, other.
-        margin: by which the other section's sentence is to be farther (Euclidean distance).
-
-    The other arguments are those of `predicted_similarity`.
+    The sentence of the other section is to be farther by the margin (Euclidean distance). Other arguments:
+    `predicted_similarity`.
     """
     anchor, same, other = _trained_vectors(train, test, TRIPLET, [0.0] * len(train), backbone, pooling, margin, schedule,
                                            start)
@@ -107,12 +101,7 @@ def trim(encoder: Any, pad: int, texts: Iterable[Sequence[int]]) -> Callable[[Se
     """Keep only the embeddings of the pieces in the texts (in place); returns what maps a text's ids to the new ones.
 
     Pieces that no text holds have no gradient, so leaving their rows out changes nothing that is read. With short texts, updating
-    the whole table costs more than the layers do.
-
-    Args:
-        encoder: a transformer; its weights and `config.vocab_size` change.
-        pad: the padding id, which stays what it is.
-        texts: token ids of every text that the encoder will read.
+    the whole table costs more than the layers do. The padding id stays what it is; `config.vocab_size` changes, too.
     """
     from torch import nn
 

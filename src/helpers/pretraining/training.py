@@ -36,12 +36,11 @@ def pretrained(texts: pd.DataFrame, store: Path, tokens: Path, backbone: Backbon
                training: MaskedTraining, start: Path | None = None, *, folder: Path, checkpoints: Path) -> None:
     """Pre-train an encoder; keep its weights in a folder that loads wherever the backbone does, and `log.json`.
 
-    Both losses are measured before the training and after every epoch, on texts held out, whose masks are the same each time.
-    A checkpoint is written after every epoch.
+    Both losses are measured before the training and after every epoch, on texts held out, whose masks are the same each time. A
+    checkpoint is written after every epoch.
 
     Args:
         texts: column doc_id: which texts are read.
-        backbone: where to start from; its tokenizer.
         early: layers below the short circuit to the head.
         head_layers: layers of the head; 0 for plain masked language modelling.
         training: its settings; texts longer than `max_length` are cut into several, and the seed also draws the masks.

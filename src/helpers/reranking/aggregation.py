@@ -19,12 +19,7 @@ AGGREGATIONS: Registry[str | Callable[[pd.Series], float]] = Registry("aggregati
 
 
 def aggregate(window_scores: pd.DataFrame, how: str) -> pd.DataFrame:
-    """The run of documents from a run of windows.
-
-    Args:
-        window_scores: columns query_id, doc_id (a window id), score (a probability).
-        how: one of `AGGREGATIONS`.
-    """
+    """The run of documents from a run of windows (doc_id is a window's id), by one of `AGGREGATIONS`."""
     aggregation = AGGREGATIONS[how]
     number = window_scores["doc_id"].str.rsplit("#", n=1).str[1].astype(int)
     ordered = window_scores.assign(_number=number).sort_values("_number", kind="stable")
@@ -36,12 +31,7 @@ def aggregate(window_scores: pd.DataFrame, how: str) -> pd.DataFrame:
 
 @step(version=1, form="run")
 def reranked(window_scores: pd.DataFrame, how: str, run: pd.DataFrame) -> pd.DataFrame:
-    """The first stage's run, its best documents in the order of the model.
-
-    Args:
-        window_scores: the scored windows of each query's first documents.
-        how: see `aggregate`.
-        run: the first stage; its documents that were not scored follow the others in their old order.
+    """The first stage's run, its best documents in the order of the model; those that were not scored follow in their old order.
     """
     best = aggregate(window_scores, how)
     scored = pd.MultiIndex.from_frame(best[["query_id", "doc_id"]])

@@ -31,10 +31,6 @@ def cross_encoder(pairs: pd.DataFrame, queries: pd.DataFrame, store: Path, token
 
     Args:
         pairs: columns query_id, window_id, label.
-        queries: columns query_id, text.
-        store: the text store that the window tokens belong to.
-        tokens: the window tokens.
-        backbone: where to start from.
         training: its settings (256 tokens of an input and 47 of a query in the thesis).
         start: a model that this step fine-tuned before, to go on from instead of the backbone.
         held_out_seed: of the choice of held-out queries; by default `seed`. Models that are compared by their evaluation loss

@@ -33,18 +33,9 @@ class Distillation(Settings):
 @by_name
 def distilled_cross_encoder(teacher: Path, pairs: pd.DataFrame, queries: pd.DataFrame, store: Path, tokens: Path,
                             training: RankerTraining, held_out_seed: int, distillation: Distillation, *, folder: Path) -> None:
-    """Train a student on labelled pairs and on what its teacher says of them; keeps weights, tokenizer and `log.json`.
-
-    Args:
-        teacher: a fine-tuned cross-encoder; it stays as it is.
-        pairs: columns query_id, window_id, label.
-        queries: columns query_id, text.
-        store: the text store that the window tokens belong to.
-        tokens: the window tokens.
-        training: the settings of the student's training; the evaluation loss is the hard one alone.
-        held_out_seed: of the choice of held-out queries.
-        distillation: the student's layers, and the weights of what it learns from.
-    """
+    """Train a student on labelled pairs and on what its teacher, a fine-tuned cross-encoder that stays as it is, says of them;
+    keeps weights, tokenizer and `log.json`. The evaluation loss is the hard one alone; the first arguments are those of
+    `cross_encoder`."""
     from transformers import AutoModelForSequenceClassification
 
     from helpers.reranking.distillation_trainer import DistillationTrainer

@@ -21,15 +21,10 @@ PASSAGES, QUERIES = "passages.npy", "queries.npy"  # of the folders of embedding
 
 @step(version=1, form="table")
 def teacher_groups(run: pd.DataFrame, size: int, seed: int) -> pd.DataFrame:
-    """Groups without labels, of texts that a bi-encoder ranks for each query.
+    """Groups of `size` texts without labels, which a bi-encoder ranks for each query.
 
     A text from each of `size` stretches of the ranking, whose lengths grow by one factor: what is hard to tell apart and what is
-    easy. A query with fewer texts than that gives none.
-
-    Args:
-        run: the bi-encoder's ranking.
-        size: texts of a group.
-        seed: of the draws, with a stream for each query.
+    easy. A query with fewer texts than that gives none; each has a stream of the seed's draws.
     """
     rows: list[tuple[str, str, int, float]] = []
     for number, (query, ranking) in enumerate(run.groupby("query_id", sort=False)):
@@ -53,20 +48,14 @@ def labelled_groups(queries: pd.DataFrame, qrels: pd.DataFrame, min_relevance: i
     """A group for each query with a relevant text: one of these, and `size` - 1 others from the rankings, as many from each.
 
     Of a text with several windows one is drawn, whether or not it holds the answer: the study's labels (Steensland 2021, section
-    4.1.2). Texts that the bi-encoder puts above the relevant one are left out, for they may answer without a label.
+    4.1.2). Texts that the bi-encoder puts above the relevant one are left out, for they may answer without a label. A query that
+    cannot fill its group is left out; each has a stream of the seed's draws.
 
     Args:
-        queries: columns query_id, text; their vectors have this order.
-        qrels: their judgments.
-        min_relevance: the lowest grade that counts as relevant.
-        runs: the rankings that negatives are drawn from.
+        runs: the rankings that negatives are drawn from, their first `candidates` texts.
         store: the text store of what may be drawn.
-        tokens: the window tokens, which know how many windows a text has.
-        size: texts of a group; a query that cannot fill its group is left out.
-        candidates: of each ranking, its first texts.
-        seed: of the draws, with a stream for each query.
         passages: the folder of the texts' vectors, in the store's order; without it no text is left out, and `teacher` is 0.
-        query_vectors: the folder of the queries' vectors.
+        query_vectors: the folder of the queries' vectors, in the order of `queries`.
     """
     texts, reader = Texts(store), WindowTokens(tokens, store)
     vectors = np.load(passages / PASSAGES) if passages else np.zeros((len(texts), 1), np.float32)

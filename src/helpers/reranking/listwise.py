@@ -44,10 +44,6 @@ def listwise_cross_encoder(groups: pd.DataFrame, queries: pd.DataFrame, store: P
 
     Args:
         groups: columns query_id, window_id, label and teacher; rows of a query are one group, all of one size.
-        queries: columns query_id, text.
-        store: the text store that the window tokens belong to.
-        tokens: the window tokens.
-        backbone: where to start from; its tokenizer.
         losses: weights by name, see `ranking_losses`.
         training: its settings.
         start: a model that was fine-tuned before, to go on from.

@@ -13,25 +13,17 @@ from helpers.steps import step
 @step(version=1, form="table")
 def training_pairs(run: pd.DataFrame, qrels: pd.DataFrame, store: Path, tokens: Path, candidates: int, min_relevance: int,
                    positives: int, negatives: int, seed: int) -> pd.DataFrame:
-    """Draw labelled windows from the candidates of each query.
+    """Draw labelled windows from the candidates of each query: columns query_id, window_id, label (0 or 1), grouped by query.
 
-    As in the thesis, the candidates are the query's top documents by BM25, and a window is labelled 1 if its document
-    is relevant, else 0. The thesis keeps every window; here some of each kind can be drawn instead.
+    As in the thesis, the candidates are the query's top documents by BM25, and a window is labelled 1 if its document is
+    relevant, else 0. The thesis keeps every window; here some of each kind can be drawn instead. A query whose candidates hold no
+    relevant document gives no pairs when pairs are drawn, and only negatives when all are kept.
 
     Args:
-        run: the BM25 run of the training queries.
-        qrels: their judgments.
-        store: the text store.
-        tokens: the window tokens, which know how many windows a document has.
-        candidates: documents a query (40 in the thesis).
-        min_relevance: the lowest grade that counts as relevant.
+        run: the BM25 run of the training queries, of which the first `candidates` count (40 in the thesis).
         positives: windows drawn from the relevant candidates of a query, 0 for all.
         negatives: windows drawn from its other candidates, 0 for all.
         seed: of the draws; each query has a stream of its own, so that adding queries changes no other draw.
-
-    Returns:
-        Columns query_id, window_id, label (0 or 1), grouped by query in the run's order. A query whose candidates hold
-        no relevant document gives no pairs when pairs are drawn, and only negatives when all are kept.
     """
     reader = WindowTokens(tokens, store)
     relevant = set(map(tuple, qrels.loc[qrels["relevance"] >= min_relevance, ["query_id", "doc_id"]].to_numpy()))

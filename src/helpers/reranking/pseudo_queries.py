@@ -17,16 +17,11 @@ EDGES = ".,;:!?\"'()"
 
 @step(version=1, form="table")
 def pseudo_queries(store: Path, queries: pd.DataFrame, spans: int, first: int, seed: int) -> pd.DataFrame:
-    """The title and heading of every text, spans of its sentences, and the queries: columns query_id, text.
+    """The title and heading of every text, `spans` of its sentences, and the queries: columns query_id, text; of all these only
+    `first`, 0 for all, drawn with the seed.
 
-    What the texts are decides what may be trained with them: give the store of a split (`articles.split_store`).
-
-    Args:
-        store: texts whose body begins with a heading and a full stop.
-        queries: columns query_id, text.
-        spans: of each text.
-        first: only so many of them all, 0 for all, drawn with the seed.
-        seed: of the spans, of the sample.
+    What the texts are decides what may be trained with them: give the store of a split (`articles.split_store`). Their bodies
+    begin with a heading and a full stop.
     """
     made = [(f"{text.doc_id}~{number}", query) for place, text in enumerate(Texts(store))
             for number, query in enumerate([heading(text), *spans_of(text, spans, np.random.default_rng([seed, place]))])]

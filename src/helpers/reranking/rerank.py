@@ -17,20 +17,14 @@ from helpers.steps import step
 @step(version=1, form="run", network=True)
 def window_scores(model: Path, run: pd.DataFrame, queries: pd.DataFrame, store: Path, tokens: Path, candidates: int,
                   max_length: int, query_length: int) -> pd.DataFrame:
-    """Score the windows of each query's top documents.
+    """Score the windows of each query's top documents: a run of windows, the probability of relevance as score.
 
     Args:
-        model: a fine-tuned cross-encoder.
+        model: a fine-tuned cross-encoder, with whose tokenizer the window tokens were made.
         run: the first stage.
-        queries: columns query_id, text.
-        store: the text store of the documents.
-        tokens: the window tokens of the documents, made with the model's tokenizer.
         candidates: documents re-ranked for each query (R in the thesis).
         max_length: tokens of a whole input.
         query_length: tokens kept of a query.
-
-    Returns:
-        A run of windows, the probability of relevance as score; `aggregation.aggregate` makes documents of it.
     """
     return scored(probabilities, model, run, queries, store, tokens, candidates, max_length, query_length)
 

@@ -13,13 +13,8 @@ from collections.abc import Mapping
 
 
 def informativeness(feedback: int, collection: int, documents: int) -> float:
-    """Bo1's weight of a term, in bits; ValueError for a term that the collection does not hold.
-
-    Args:
-        feedback: how often it occurs in the feedback documents.
-        collection: how often it occurs in the collection, at least once.
-        documents: how many documents the collection has.
-    """
+    """Bo1's weight, in bits, of a term that occurs so often in the feedback documents and in a collection of so many documents;
+    ValueError for a term that the collection does not hold."""
     if collection <= 0 or documents <= 0:
         raise ValueError(f"a term that occurs {collection} times in {documents} documents has no informativeness")
     density = collection / documents
@@ -27,14 +22,8 @@ def informativeness(feedback: int, collection: int, documents: int) -> float:
 
 
 def expansion(feedback: Mapping[str, int], collection: Mapping[str, int], documents: int, terms: int) -> dict[str, float]:
-    """The most informative terms with their weights, most informative first; ties in the order of the alphabet.
-
-    Args:
-        feedback: how often each term occurs in the feedback documents.
-        collection: how often each of them occurs in the collection.
-        documents: how many documents the collection has.
-        terms: how many are kept.
-    """
+    """The most informative terms with their weights, most informative first, ties in the order of the alphabet; from how often
+    each occurs in the feedback documents and in the collection."""
     weights = {term: informativeness(count, collection[term], documents) for term, count in feedback.items()}
     best = sorted(weights, key=lambda term: (-weights[term], term))[:terms]
     return {term: weights[term] for term in best}

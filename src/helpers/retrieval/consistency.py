@@ -16,16 +16,11 @@ MEASURE = "consistency_factor"
 
 @step(version=1, form="table")
 def consistency(run: pd.DataFrame, reference: pd.DataFrame, depths: list[int]) -> pd.DataFrame:
-    """The share of each query's first documents that the reference holds, anywhere in its list.
+    """The share of each query's first documents that the reference holds, anywhere in its list: columns query_id, depth,
+    consistency_factor, depths in the given order. A shorter list counts with the documents that it has.
 
-    Args:
-        run: a ranked run, best first.
-        reference: the run whose candidates are the reference, cut where they end.
-        depths: how many of the first documents are looked at. A shorter list counts with the documents that it has.
-
-    Returns:
-        Columns query_id, depth, consistency_factor, depths in the given order. A query without documents in the run has no
-        factor (equation 5 would divide by zero) and no row; one without documents in the reference has 0.
+    A query without documents in the run has no factor (equation 5 would divide by zero) and no row; one without documents in the
+    reference has 0.
     """
     inside = pd.MultiIndex.from_frame(run[["query_id", "doc_id"]]).isin(
         pd.MultiIndex.from_frame(reference[["query_id", "doc_id"]]))

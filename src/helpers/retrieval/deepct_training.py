@@ -33,14 +33,10 @@ class TermWeightTraining(FineTuning):
 @step(version=1, form="folder", network=True)
 @by_name
 def deepct(targets: pd.DataFrame, store: Path, backbone: Backbone, training: TermWeightTraining, *, folder: Path) -> None:
-    """Fine-tune a backbone to estimate the recall of every word of a passage; keep weights, tokenizer and `log.json`.
+    """Fine-tune a backbone to estimate the recall of every word of a passage, as `term_recall` has it; keep weights, tokenizer
+    and `log.json`. The seed also draws the held-out passages, so there must be two passages with words.
 
     The squared error is averaged over the first pieces of the words of a batch.
-
-    Args:
-        targets: columns doc_id, word, recall (`term_recall`).
-        backbone: where to start from.
-        training: its settings; the seed also draws the held-out passages, so there must be two passages with words.
     """
     from transformers import AutoModelForTokenClassification, Trainer
 

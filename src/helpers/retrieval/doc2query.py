@@ -19,15 +19,13 @@ QUERIES = "queries.jsonl"
 @step(version=1, form="folder", network=True)
 def generated_queries(store: Path, generator: Backbone, queries: int, top_k: int, max_length: int, query_length: int,
                       batch_size: int, seed: int, *, folder: Path) -> None:
-    """Generate queries for every text: JSON lines of id and queries, in the store's order.
+    """Generate so many queries for every text by a sequence-to-sequence model: JSON lines of id and queries, in the store's
+    order.
 
     Args:
-        generator: a sequence-to-sequence model.
-        queries: for each text.
         top_k: likely tokens that each is drawn from; 1 for the likeliest, which give but one query (ValueError for several).
         max_length: tokens read of a text.
         query_length: tokens written of a query.
-        batch_size: texts a step.
     """
     from transformers import AutoModelForSeq2SeqLM
 

@@ -20,17 +20,13 @@ FORMS = ("terms", "words", "sentence")
 
 @step(version=1, form="table")
 def surface_words(index: Path, weights: pd.DataFrame, run: pd.DataFrame, store: Path, documents: int) -> pd.DataFrame:
-    """For every added term the word that most often stands for it in the query's feedback documents.
+    """For every added term the word that most often stands for it in the query's feedback documents: columns query_id, term,
+    word.
 
     Args:
         index: whose terms they are; every index here has the same analyser.
         weights: columns query_id, term, added: the expanded queries.
-        run: the run that the feedback documents were taken from.
-        store: their texts.
-        documents: how many of them were trusted.
-
-    Returns:
-        Columns query_id, term, word.
+        run: the run whose first `documents` were trusted; their texts are the store's.
     """
     reader, best = Texts(store), cut(run, documents).groupby("query_id")["doc_id"].agg(list)
     words = {query: Counter(word for doc in docs for word in words_of(f"{reader[doc].title} {reader[doc].body}"))

@@ -65,12 +65,9 @@ def vector(reader: Any, doc_id: str, shown: Any) -> Counter[str]:
 
 @step(version=1, form="run")
 def weighted_run(index: Path, weights: pd.DataFrame, queries: pd.DataFrame, k1: float, b: float, depth: int) -> pd.DataFrame:
-    """BM25 with a weight on every term of a query.
+    """BM25 with a weight on every (analysed) term of a query: `weights` has columns query_id, term, weight.
 
-    Args:
-        weights: columns query_id, term (analysed), weight.
-        queries: columns query_id, text: which queries, in which order.
-        depth: texts kept for each query; one without terms or hits keeps none.
+    The queries say which, and in which order; one without terms or hits keeps none.
     """
     return java.call(search_weighted, index, weights, list(queries["query_id"]), k1, b, depth)
 

@@ -25,10 +25,8 @@ def alternating(first: pd.DataFrame, second: pd.DataFrame, depth: int) -> pd.Dat
     """Take documents from two runs in turns, drop those that came before, and cut (Zhan et al. 2020, equation 6).
 
     The order of the two matters: the first run begins. Lists may be shorter than `depth`; a query that only one run has keeps
-    that run's list. Without a cut (a depth of both lists together) every document of either run is there.
-
-    Returns:
-        A run whose scores are the negated ranks: they carry the order and nothing else.
+    that run's list. Without a cut (a depth of both lists together) every document of either run is there. The scores are the
+    negated ranks: they carry the order and nothing else.
     """
     runs = [run.assign(_turn=2 * ranks(run) + side) for side, run in enumerate((first, second))]
     both = pd.concat(runs, ignore_index=True)
@@ -85,13 +83,11 @@ def _by_ranx(first: pd.DataFrame, second: pd.DataFrame, depth: int, norm: str | 
 @step(version=1, form="table")
 def fusions(first: pd.DataFrame, second: pd.DataFrame, queries: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int,
             names: list[str], weight: float, depth: int) -> pd.DataFrame:
-    """What two runs give together, for each query: the merge in both orders, reciprocal rank fusion and the weighted sum.
+    """What two runs, cut at `depth`, give together for each judged query: the merge in both orders, reciprocal rank fusion and
+    the weighted sum.
 
-    The runs are cut at `depth`, those of the queries that have judgments are measured.
-
-    Returns:
-        Columns method (`FIRST`, `SECOND`, `UNCUT`, `RRF`, `SUM`), query_id, and one for each measure. The values are those of the
-        fused runs, which are cheap to make again and would take ten times the room.
+    The columns are method (`FIRST`, `SECOND`, `UNCUT`, `RRF`, `SUM`), query_id, and one for each measure. The values are those of
+    the fused runs, which are cheap to make again and would take ten times the room.
     """
     runs = {FIRST: alternating(first, second, depth), SECOND: alternating(second, first, depth),
             UNCUT: alternating(first, second, 2 * depth),

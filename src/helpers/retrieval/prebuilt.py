@@ -67,12 +67,10 @@ def _descriptions() -> dict[str, Description]:
 
 
 def index_names(collection: str, unit: str) -> tuple[str, str] | None:
-    """Name and digest of the prebuilt index of a collection's texts; None if there is none.
+    """Name and digest of the prebuilt index of what a collection ranks; None if there is none.
 
-    Args:
-        collection: as `open_collection` takes it. A subset with the texts of the whole, such as
-            `irds:msmarco-passage/trec-dl-2019/judged`, has the index of the whole. BadInput if ir_datasets has no such id.
-        unit: what is ranked.
+    A subset with the texts of the whole, such as `irds:msmarco-passage/trec-dl-2019/judged`, has the index of the whole. BadInput
+    if ir_datasets has no such id.
     """
     if not collection.startswith("irds:"):
         return None

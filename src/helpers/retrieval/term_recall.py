@@ -34,9 +34,7 @@ def words_of(content: str) -> list[tuple[str, int, int]]:
 def first_pieces(text: str, offsets: list[tuple[int, int]]) -> Iterator[tuple[str, int]]:
     """The words of a text in order, each with the number of its first piece; words beyond the last piece are left out.
 
-    Args:
-        text: as it was tokenised.
-        offsets: for each piece its first character's place and the place after its last; special tokens have none (0, 0).
+    The offsets are each piece's first character's place and the place after its last; special tokens have none (0, 0).
     """
     piece = 0
     for word, start, end in words_of(text):
@@ -48,13 +46,10 @@ def first_pieces(text: str, offsets: list[tuple[int, int]]) -> Iterator[tuple[st
 
 @step(version=1, form="table")
 def term_recall(queries: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, store: Path) -> pd.DataFrame:
-    """The query-term recall of every word of every passage that is relevant to one of the queries.
+    """The query-term recall of every word of every passage that is relevant to one of the queries: columns doc_id, word (in lower
+    case, each once a passage), recall (0 for stop words), queries (how many the passage has).
 
     Most passages have one query, here as in MS MARCO: the recall of a word is then 1 or 0.
-
-    Returns:
-        Columns doc_id, word (in lower case, each once a passage), recall, queries (how many the passage has). Stop words have
-        recall 0.
     """
     query_texts, texts = dict(zip(queries["query_id"], queries["text"], strict=True)), Texts(store)
     relevant = qrels[(qrels["relevance"] >= min_relevance) & qrels["query_id"].isin(list(query_texts))]
@@ -75,11 +70,8 @@ def share(terms: set[str], queries: list[set[str]]) -> float:
 
 @step(version=1, form="table")
 def term_overlap(store: Path, queries: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int) -> pd.DataFrame:
-    """For each query the share of its terms, stop words left out and stemmed, that its most similar relevant passage holds.
-
-    Returns:
-        Columns query_id, share (0 to 1), terms. A query of stop words alone, or without relevant passage, is left out.
-    """
+    """For each query the share of its terms, stop words left out and stemmed, that its most similar relevant passage holds:
+    columns query_id, share (0 to 1), terms. A query of stop words alone, or without relevant passage, is left out."""
     query_texts, texts = dict(zip(queries["query_id"], queries["text"], strict=True)), Texts(store)
     relevant = qrels[(qrels["relevance"] >= min_relevance) & qrels["query_id"].isin(list(query_texts))]
     passages = {str(query): [content(texts[doc_id]) for doc_id in group if doc_id in texts]

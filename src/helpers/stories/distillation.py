@@ -39,9 +39,7 @@ def published_rows(systems: Mapping[str, Evaluation], name: str, trained: str) -
 def claims_table(systems: Mapping[str, Evaluation], name: str) -> Fragment:
     """The chapter's claims: what the teacher's answers add to the same start, and the student beside its teacher.
 
-    Args:
-        systems: evaluations by name.
-        name: the student's shape, as the study's table calls it: what the study found of its teacher depends on it.
+    The student's shape is named as the study's table calls it: what the study says of its teacher depends on it.
     """
     studied = {"L6-H768": "distilled-student-beats-teacher", "L3-H384": "small-student-near-its-teacher"}
     return claims.judge("distillation", {

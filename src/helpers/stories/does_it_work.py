@@ -77,12 +77,8 @@ def fusion(trial: RerankingExperiment, dev: RerankingExperiment, group: Sequence
            systems: Mapping[str, Evaluation]) -> Fragment:
     """What the zero-shot encoder's opinion adds to the maximum, z-scored within a query; no system of the study's, so apart.
 
-    Args:
-        trial: test queries, scores aggregated by their maximum.
-        dev: the queries that choose the weight.
-        group: the models that learned from sections, over seeds.
-        zero_shot: the encoder.
-        systems: what the page has measured of both alone.
+    The group are the models that learned from sections, over seeds; the queries of `dev` choose the weight; `systems` has both
+    alone.
     """
     alone, dense, dev = systems[named("BERT-Max", SECTIONS)], systems[DENSE], replace(dev, aggregation="max")
     weight = dev.best_weight(dev.of("", group[0]), dev.of("", zero_shot))
@@ -131,13 +127,8 @@ def relevant_title(bed: Testbed, query: str) -> str:
 
 
 def kinds_of(windows: pd.DataFrame, answers: pd.DataFrame, relevant: pd.DataFrame) -> np.ndarray:
-    """Which of the three kinds each scored window is.
-
-    Args:
-        windows: columns query_id, doc_id (a window id).
-        answers: two columns, queries and the windows that hold their answers.
-        relevant: two columns, queries and their relevant documents.
-    """
+    """Which of the three kinds each scored window is, by the pairs of a query with the windows that hold its answer, and those of
+    a query with its relevant documents."""
     documents = pd.MultiIndex.from_arrays([windows["query_id"], windows["doc_id"].map(doc_of)])
     return np.select([pd.MultiIndex.from_frame(windows[["query_id", "doc_id"]]).isin(pd.MultiIndex.from_frame(answers)),
                       documents.isin(pd.MultiIndex.from_frame(relevant))], KINDS_OF_WINDOWS[:2], KINDS_OF_WINDOWS[2])

@@ -25,17 +25,9 @@ CUT = ("the first layers of one model, not a smaller model that was distilled fr
 
 
 def compared(systems: Mapping[str, Evaluation], groups: int, divisions: int) -> pd.DataFrame:
-    """Every pair of systems by both rules.
-
-    Args:
-        systems: on the same queries.
-        groups: sub-samples of the study's rule.
-        divisions: into how many random sub-samples the queries are divided to see how far the choice matters.
-
-    Returns:
-        What `all_pairs` gives for RR@10, with p_groups, holm_groups (the study's test, uncorrected as there and corrected) and
-        share (of divisions in which it is significant).
-    """
+    """Every pair of systems, measured on the same queries, by both rules: what `all_pairs` gives for RR@10, with p_groups,
+    holm_groups (the study's test over so many groups, uncorrected as there and corrected) and share (of so many random divisions
+    of the queries into groups, those in which it is significant)."""
     values = values_of(systems, list(systems), MEASURE)
     moved = differences(values)
     p_groups = sub_sample_ps(moved, groups)

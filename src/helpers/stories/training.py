@@ -55,12 +55,8 @@ def untrained(log: Mapping[str, Any]) -> bool:
 
 
 def losses_beside(table: str, rows: Mapping[str, tuple[dict[str, Any], Evaluation]]) -> Fragment:
-    """Final losses of a table of the thesis beside this run's.
-
-    Args:
-        table: its number, such as `5.3`.
-        rows: for each row of it the training's log and the evaluation that its numbers link to.
-    """
+    """Final losses of a table of the thesis, such as `5.3`, beside this run's: for each row of it the training's log and the
+    evaluation that its numbers link to."""
     known = published.cells(STUDY, table)
     columns = {name: key for name, key in (("Final Eval Loss", "eval_loss"), ("Final Training Loss", "loss"))
                if any(column == name for _, column in known)}
@@ -78,12 +74,7 @@ def losses_beside(table: str, rows: Mapping[str, tuple[dict[str, Any], Evaluatio
 
 
 def cost(trainings: Mapping[Any, Step], systems: Mapping[Any, Evaluation]) -> Fragment:
-    """What each model cost: seconds of training and of scoring, and where the numbers come from.
-
-    Args:
-        trainings: the training log of each model that was trained.
-        systems: the evaluations, by the same names; those without a training are left out.
-    """
+    """What each model cost that was trained: seconds of training and of scoring, and where the numbers come from."""
     records = []
     for name, log in trainings.items():
         trained, scored = log.entry().manifest["inputs"][0], systems[name].source.entry().manifest

@@ -12,12 +12,8 @@ def base_reranker(collection: str = "almanac", backbone: str = "packaged", queri
     """A cross-encoder fine-tuned on one relevant text and some of BM25's candidates for each training query.
 
     Args:
-        collection: whose training queries are used.
-        backbone: see `helpers.networks.backbone.resolve`.
-        queries: of them, 0 for all.
-        epochs: passes over the pairs.
+        queries: of the collection's training queries, 0 for all.
         negatives: candidates of a query that are not relevant.
-        learning_rate: the peak.
         seed: of the head and the order of the pairs; the draws are the same for all.
         unit: `passage`, or `document` read in windows; by default passages, if the collection judges any.
     """
@@ -30,16 +26,13 @@ def long_document_reranker(start: Reranker, length: int, queries: int, attention
                  learning_rate: float = 3e-5, longformer: str = "") -> Reranker:
     """The base model trained on for one epoch on whole documents, cut at a length: BERT, or a Longformer made from it.
 
-    Alarfaj (2022) trains his models from their pre-training on. Here both go on from one fine-tuned BERT, so that what they
-    read, and how they attend to it, is all that tells them apart.
+    Alarfaj (2022) trains his models from their pre-training on. Here both go on from one fine-tuned BERT, so that what they read,
+    and how they attend to it, is all that tells them apart.
 
     Args:
-        start: the base model.
         length: tokens of query and document together.
         queries: training queries, 0 for all.
         attention_window: of the Longformer; 0 for BERT.
-        negatives: candidates of a training query that are not relevant.
-        learning_rate: the peak.
         longformer: a pre-trained Longformer to fine-tune instead, as a backbone's spec such as `hub:<name>@<revision>`.
     """
     origin = start if not longformer else replace(start, backbone=longformer)

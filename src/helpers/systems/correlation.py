@@ -45,14 +45,8 @@ class Correlation(Evaluation):
 
 
 def widened(own: dict[str, float], ours: np.ndarray, theirs: np.ndarray, pairs: int) -> Paired:
-    """The comparison that the step made over pairs, with the noise of its seeds.
-
-    Args:
-        own: the step's `difference`, `low`, `high`, `p_t` and `p_permutation`, which hold for these trained models.
-        ours: rho of each seed.
-        theirs: the other system's.
-        pairs: how many.
-    """
+    """The comparison that the step made over pairs, with the noise of its seeds: what it made (`own`) holds for these trained
+    models; rho of each seed is that of ours and of theirs."""
     error, mean = (own["high"] - own["low"]) / (2 * stats.norm.ppf(0.975)), own["difference"]
     noise = own_noise(ours, theirs)
     draws = error * student(math.inf, PERMUTATIONS, SEED) + training_draws(noise, 1, PERMUTATIONS, SEED + 1)[:, 0]

@@ -42,13 +42,8 @@ class Evaluation:
         return tuple(frozenset[str]().union(*map(trainings, (run.source, *run.also))) for run in self.runs)
 
     def rows(self, measure: str, queries: pd.Index, elsewhere: frozenset[str] = frozenset()) -> Rows:
-        """The values of each run in the order of the queries, for inference over trainings and queries.
-
-        Args:
-            measure: one of its columns.
-            queries: which, and in which order.
-            elsewhere: trainings that lie behind the system compared with, too: what they add cancels.
-        """
+        """The values of each run in the order of the queries, for inference over trainings and queries; what trainings add that
+        lie behind the system compared with, too (`elsewhere`), cancels."""
         values = np.array([run.values[measure].loc[queries].to_numpy(dtype=float) for run in self.runs])
         first = self.runs[0]
         trained = sum(bool(trainings(step) - elsewhere) for step in (first.source, *first.also))
@@ -59,13 +54,8 @@ class Evaluation:
         return mean_interval(self.values[measure])
 
     def against(self, baseline: "Evaluation", measure: str, drawn: bool = True) -> Paired:
-        """The comparison with another system on the same queries, over trainings and queries together.
-
-        Args:
-            baseline: the other system.
-            measure: a column of both.
-            drawn: whether another training is drawn, too; False for a statement on just these trained models.
-        """
+        """The comparison with another system on the same queries, over trainings and queries together; with `drawn` false no
+        other training is drawn, for a statement on just these trained models."""
         if not drawn:
             return replace(paired(self.values[measure], baseline.values[measure].loc[self.values.index],
                                   noise=TrainingNoise(assumption="of just these trained models")), unit=self.unit)

@@ -114,17 +114,10 @@ def repbert(collection: str = "almanac", unit: str = "passage", backbone: str = 
 
 def first_stages(collection: str = "almanac", unit: str = "passage", backbone: str = "packaged", queries: int = 1500,
                  epochs: int = 2, learning_rate: float = 2e-5, seed: int = 1, generator: str = "") -> FirstStages:
-    """The book's first stages, trained on the same queries of a collection.
+    """The book's first stages, trained on the same queries (0 for all) of a collection, from the same backbone.
 
-    Args:
-        collection: whose training queries are used.
-        unit: what is ranked.
-        backbone: of RepBERT and of DeepCT, and the bi-encoder that is left as it is.
-        queries: training queries, 0 for all.
-        epochs: RepBERT's; DeepCT has one, since its evaluation loss rises from then on.
-        learning_rate: RepBERT's.
-        seed: of both trainings.
-        generator: of queries for passages, see `Doc2Query`; empty for none.
+    Epochs and learning rate are RepBERT's; DeepCT has one epoch, since its evaluation loss rises from then on. For the generator
+    see `Doc2Query`; empty for none.
     """
     return FirstStages(repbert(collection, unit, backbone, queries, epochs, learning_rate, seed=seed),
                        DeepCT(collection, unit, queries=queries, backbone=backbone, seed=seed),

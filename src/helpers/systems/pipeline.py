@@ -94,7 +94,6 @@ class Pipeline:
 
         Args:
             queries: any text; one without a word that the index knows gets no documents.
-            collection: see `helpers.data.collection.open_collection`.
             unit: `document` or `passage`; by default documents, if the collection has any.
             k: documents shown for each query.
 

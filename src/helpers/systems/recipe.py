@@ -27,16 +27,11 @@ def recipe(collection: str = "almanac", unit: str = "", backbone: str = "package
     """A re-ranker that is fine-tuned on labelled passages, or on documents where a collection judges nothing else.
 
     Args:
-        collection: whose training queries and texts are used.
         unit: `passage`, or `document` read in windows; by default passages, if the collection judges any.
-        backbone: see `helpers.networks.backbone.resolve`.
         queries: training queries, 0 for all.
         warm_up: pseudo-queries of the warm-up without labels that it starts from, 0 for none.
-        loss: one of `LOSSES`.
-        negatives: see `ListwiseReranker`.
+        loss: one of `LOSSES`; for the negatives see `ListwiseReranker`.
         size: texts of a group.
-        learning_rate: the peak.
-        epochs: passes over the groups.
     """
     finest = max(open_collection(collection).units)  # `passage` comes after `document`
     start = WarmUp(collection=collection, unit=finest, backbone=backbone, first=warm_up) if warm_up else None
