@@ -16,7 +16,7 @@ from helpers.retrieval.term_recall import content
 from helpers.retrieval.term_recall import words_of as split
 from helpers.retrieval.word_weights import WEIGHTS, estimates, repeated, term_frequency, top_weighted_terms, weighted_index
 from helpers.steps import Step
-from helpers.systems.deepct import DeepCT
+from helpers.systems.lexical import DeepCT
 from helpers.systems.testbed import Testbed
 
 slow = pytest.mark.slow
@@ -111,7 +111,7 @@ def test_a_model_learns_which_words_are_asked_for(tiny, bed):
     assert log["steps"] == 30
     losses = [line["loss"] for line in log["log"] if "loss" in line]
     assert losses[-1] < losses[0] / 2
-    weights, targets = words_of(tiny, bed), tiny.targets.value()
+    weights, targets = words_of(tiny, bed), tiny.model.arguments["targets"].value()
     far = targets.assign(off=[abs(weights[doc][word] - recall) > 0.4 for doc, word, recall in
                               targets[["doc_id", "word", "recall"]].itertuples(index=False)])
     assert (~far.groupby("doc_id")["off"].any()).sum() >= 2  # what it was trained on, it knows

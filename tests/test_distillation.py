@@ -10,8 +10,7 @@ from helpers.reranking.distillation_losses import (
     matched_layers,
     soft_cross_entropy,
 )
-from helpers.systems.reranker import Reranker
-from helpers.systems.student import Student
+from helpers.systems.reranker import Reranker, Student
 
 
 def sigmoid(x):

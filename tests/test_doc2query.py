@@ -8,7 +8,7 @@ from helpers.networks import backbone
 from helpers.retrieval import java
 from helpers.retrieval.bm25 import search
 from helpers.retrieval.doc2query import QUERIES, expanded_index
-from helpers.systems.doc2query import Doc2Query
+from helpers.systems.lexical import Doc2Query
 from helpers.systems.testbed import Testbed
 
 pytestmark = pytest.mark.slow

@@ -3,8 +3,7 @@
 from dataclasses import replace
 
 from helpers.systems.base_reranker import base_reranker
-from helpers.systems.evaluated import Evaluation
-from helpers.systems.lineage import pretrainings, trainings
+from helpers.systems.evaluated import Evaluation, pretrainings, trainings
 from helpers.systems.reranking_experiment import RerankingExperiment
 from helpers.systems.testbed import Testbed
 

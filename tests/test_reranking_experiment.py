@@ -5,9 +5,8 @@ import pytest
 
 from helpers.errors import BadInput
 from helpers.evaluation import measures
-from helpers.systems.reranker import Reranker
+from helpers.systems.reranker import Reranker, Student
 from helpers.systems.reranking_experiment import MEASURES, RerankingExperiment
-from helpers.systems.student import Student
 from helpers.systems.testbed import Testbed
 
 

@@ -27,10 +27,8 @@ from helpers.stories import candidates, distillation, epochs, grid, model_size, 
 from helpers.stories.wording import effect
 from helpers.systems.evaluated import over_seeds
 from helpers.systems.recipe import recipe
-from helpers.systems.reranker import Reranker
+from helpers.systems.reranker import ZERO_SHOT, Reranker, Student
 from helpers.systems.reranking_experiment import RerankingExperiment
-from helpers.systems.student import Student
-from helpers.systems.zero_shot import ZERO_SHOT
 from tables import cells, effects, squeezed, verdicts_of
 from toys import KEY, Value, of_values
 

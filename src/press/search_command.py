@@ -6,8 +6,8 @@ import pandas as pd
 
 from helpers.systems.listwise_reranker import WarmUp
 from helpers.systems.pipeline import Feedback, Pipeline
+from helpers.systems.reranker import ZeroShotReranker
 from helpers.systems.reranking_experiment import Scorer
-from helpers.systems.zero_shot import ZeroShotReranker
 
 RERANKERS: dict[str, Callable[[], Scorer | None]] = {"minilm": ZeroShotReranker, "base": WarmUp, "none": lambda: None}
 FEEDBACK = {"none": None, "documents": Feedback(form=""), "passages": Feedback(first_words=250, form="")}

@@ -15,8 +15,7 @@ from helpers.reranking.distillation_losses import PARTS
 from helpers.stories.model_size import median_rate, rate
 from helpers.stories.training import STUDY, curve, final
 from helpers.systems.evaluated import Evaluation
-from helpers.systems.reranker import Reranker
-from helpers.systems.student import Student
+from helpers.systems.reranker import Reranker, Student
 
 MEASURE = "RR@10"
 TEACHER, PLAIN, DISTILLED = "Teacher", "student, trained plainly", "student, distilled"

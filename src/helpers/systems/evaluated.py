@@ -1,7 +1,9 @@
 """An evaluation: a labelled system with its per-query values and the step that they came from."""
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -9,9 +11,10 @@ import pandas as pd
 from helpers.evaluation.hierarchical import Rows, compare
 from helpers.evaluation.judgments import with_judgments
 from helpers.evaluation.significance import Interval, Paired, TrainingNoise, Unpaired, mean_interval, paired, unpaired
-from helpers.steps import Step
-from helpers.systems.lineage import pretrainings, trainings
+from helpers.steps import Step, recipe, registry
 from helpers.systems.testbed import Testbed
+
+PRETRAINING = "pretrained"
 
 
 @dataclass(frozen=True)
@@ -96,3 +99,23 @@ def over_seeds(label: str, runs: Sequence[Evaluation]) -> Evaluation:
 def values_of(systems: Mapping[str, Evaluation], names: Sequence[str], measure: str) -> pd.DataFrame:
     """One measure of several systems: a row a query, a column a system."""
     return pd.DataFrame({name: systems[name].values[measure] for name in names})
+
+
+def trainings(source: Any) -> frozenset[str]:
+    """The keys of the trainings behind a step, straight or through others: network steps that take a seed."""
+    return frozenset(key for _, key in _seeded(source))
+
+
+def pretrainings(source: Any) -> frozenset[str]:
+    """The keys of those that are pre-trainings."""
+    return frozenset(key for name, key in _seeded(source) if name == PRETRAINING)
+
+
+def _seeded(source: Any) -> frozenset[tuple[str, str]]:
+    return _seeded_of(source) if hasattr(source, "recipe") else frozenset()
+
+
+@functools.lru_cache(maxsize=4096)
+def _seeded_of(source: Any) -> frozenset[tuple[str, str]]:
+    return frozenset((part["step"], recipe.key_of(part)) for part in recipe.parts(source.recipe())
+                     if "step" in part and "seed" in part["arguments"] and registry.STEPS[part["step"]].network)

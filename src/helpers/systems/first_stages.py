@@ -28,9 +28,7 @@ from helpers.registry import Registry
 from helpers.retrieval.bm25 import K1, B
 from helpers.steps import Step
 from helpers.systems.bi_encoder import BiEncoder
-from helpers.systems.deepct import DeepCT
-from helpers.systems.doc2query import Doc2Query
-from helpers.systems.lexical import BM25
+from helpers.systems.lexical import BM25, DeepCT, Doc2Query
 from helpers.systems.testbed import Testbed
 
 

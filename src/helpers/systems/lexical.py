@@ -1,9 +1,19 @@
-"""First stages that are BM25 over an index: of the texts as they are, with more words, or of weights of words."""
+"""First stages that are BM25 over an index: of the texts as they are, with more words, or of weights of words.
 
-from dataclasses import dataclass
+    DeepCT(queries=1500).run(Testbed("almanac", "passage"), depth=100)      # BM25 over term frequencies that a model predicts
+    Doc2Query("hub:<owner>/<a T5 trained to ask>@<commit hash>").run(...)   # without such a model the baseline is *not run*
+"""
+
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
+from helpers.networks import backbone
+from helpers.reranking.cross_encoder import training_log
 from helpers.retrieval.bm25 import K1, B, bm25_run
+from helpers.retrieval.deepct_training import TermWeightTraining, deepct
+from helpers.retrieval.doc2query import expanded_index, generated_queries
+from helpers.retrieval.term_recall import term_recall
+from helpers.retrieval.word_weights import SMOOTHINGS, weighted_index, word_weights
 from helpers.steps import Step
 from helpers.systems.testbed import Testbed
 
@@ -41,3 +51,72 @@ class BM25(Lexical):
     def index(self, bed: Testbed) -> Step:
         """The testbed's own index."""
         return bed.index
+
+
+@dataclass(frozen=True)
+class Doc2Query(Lexical):
+    """Texts expanded with the queries that a generator would ask of them (Nogueira et al. 2019, arXiv:1904.08375)."""
+
+    generator: str  # a sequence-to-sequence model with safetensors weights: `hub:owner/name@revision` or a local folder
+    queries: int = 40  # generated for each text (docTTTTTquery: 40)
+    top_k: int = 10  # each token is drawn from so many likely ones (docTTTTTquery: 10); 1 takes the likeliest
+    max_length: int = 512  # tokens read of a text
+    query_length: int = 64  # tokens written of a query
+    batch_size: int = 16  # texts a step
+    seed: int = 1
+    k1: float = K1  # of BM25 over the expanded texts
+    b: float = B  # likewise
+
+    def generated(self, bed: Testbed) -> Step:
+        """The queries of every text of a testbed."""
+        return generated_queries(bed.store, backbone.resolve(self.generator), self.queries, self.top_k, self.max_length,
+                                 self.query_length, self.batch_size, self.seed)
+
+    def index(self, bed: Testbed) -> Step:
+        """The Lucene index of the texts with their queries."""
+        return expanded_index(bed.store, self.generated(bed))
+
+
+@dataclass(frozen=True)
+class DeepCT(Lexical, TermWeightTraining):
+    """Term weights from context, in an ordinary inverted index (Dai & Callan 2019, arXiv:1910.10687).
+
+    A linear layer over the backbone's last states estimates each word's query-term recall (`term_recall`); the estimate becomes a
+    term frequency: the word is repeated so often in what Lucene indexes. `TermWeightTraining` has the settings of the training.
+    """
+
+    collection: str = "almanac"  # whose training queries are used
+    unit: str = "passage"  # `passage`; of a longer text the words beyond `max_length` are not indexed
+    splits: tuple[str, ...] = ("train",)  # their splits
+    queries: int = 0  # how many of each split, 0 for all
+    backbone: str = "packaged"
+    _: KW_ONLY
+    scale: int = 100  # the term frequency of a weight of 1 (N in the study: 100)
+    # `sqrt` takes the square root of a weight before it is scaled, as the authors' later code does; `none`
+    smoothing: str = "sqrt"
+    k1: float = 20.0  # of BM25 over these frequencies, which are larger than counts
+    b: float = 0.75  # likewise
+
+    def __post_init__(self) -> None:
+        if self.smoothing not in SMOOTHINGS:
+            raise ValueError(f"smoothing {self.smoothing!r}: one of {', '.join(SMOOTHINGS)}")
+
+    @property
+    def model(self) -> Step:
+        """The folder of the model, fine-tuned on the words of the training queries' relevant passages."""
+        bed = Testbed(self.collection, self.unit, splits=self.splits, queries=self.queries)
+        targets = term_recall(bed.query_step, bed.qrels_step, bed.min_relevance, bed.store)
+        return deepct(targets, bed.store, backbone.resolve(self.backbone), **self.settings(TermWeightTraining))
+
+    @property
+    def log(self) -> Step:
+        """The losses over the training, and its size."""
+        return training_log(self.model)
+
+    def weights(self, bed: Testbed) -> Step:
+        """The weighted words of every text of a testbed."""
+        return word_weights(self.model, bed.store, self.max_length)
+
+    def index(self, bed: Testbed) -> Step:
+        """The Lucene index of the weights."""
+        return weighted_index(self.weights(bed), self.scale, self.smoothing)

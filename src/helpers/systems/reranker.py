@@ -3,6 +3,7 @@
     model = Reranker(backbone="packaged", epochs=1)
     scores = model.scores(bed, bed.bm25(1.2, 0.75, 100), candidates=20)     # a step: windows with their scores
     aggregate(scores.value(), "mean")                                       # a run of documents
+    Student(model, layers=(0, 1, 2))                                        # likewise; `soft=0.0` is an ablation
 
 Defaults are the book's base model; the chapters change one field at a time with `dataclasses.replace`.
 """
@@ -10,10 +11,12 @@ Defaults are the book's base model; the chapters change one field at a time with
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING
 
+from helpers.encoders.dense import dense_window_scores
 from helpers.networks import backbone
 from helpers.networks.longformer import longformer_of
 from helpers.networks.training_settings import RankerTraining
 from helpers.reranking.cross_encoder import cross_encoder, early_stopped, training_log
+from helpers.reranking.distillation import Distillation, distilled_cross_encoder
 from helpers.reranking.pairs import training_pairs
 from helpers.reranking.rerank import window_scores
 from helpers.retrieval.bm25 import K1, B
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     from helpers.systems.bi_encoder import BiEncoder
 
 EVALUATIONS_PER_EPOCH = 3
+ZERO_SHOT = "zero-shot MiniLM"  # how tables name the encoder
 
 
 @dataclass(frozen=True)
@@ -107,3 +111,43 @@ class Reranker(RankerTraining):
         tokens = self.reading(bed).tokens(backbone.resolve(self.backbone))
         return window_scores(self.model, run, bed.query_step, bed.store, tokens, candidates, self.max_length,
                              self.query_length)
+
+
+@dataclass(frozen=True)
+class Student(Distillation):
+    """What decides a distilled cross-encoder (Simplified TinyBERT, Chen et al. 2021)."""
+
+    teacher: Reranker  # the fine-tuned re-ranker; the student is trained on its pairs, with its schedule
+
+    @property
+    def model(self) -> Step:
+        """The student's folder."""
+        t = self.teacher
+        bed, encoder = t.bed, backbone.resolve(t.backbone)
+        return distilled_cross_encoder(
+            t.model, t.pairs, bed.query_step, bed.store, bed.tokens(encoder), t.seed if t.data_seed is None else t.data_seed,
+            **t.settings(RankerTraining), **self.settings(Distillation))
+
+    @property
+    def log(self) -> Step:
+        """The losses over the training with their parts, and its size."""
+        return training_log(self.model)
+
+    def scores(self, bed: Testbed, run: Step, candidates: int) -> Step:
+        """Every window of the run's top `candidates` documents with the student's probability of relevance."""
+        tokens = bed.tokens(backbone.resolve(self.teacher.backbone))
+        return window_scores(self.model, run, bed.query_step, bed.store, tokens, candidates, self.teacher.max_length,
+                             self.teacher.query_length)
+
+
+@dataclass(frozen=True)
+class ZeroShotReranker:
+    """A backbone as it is, as a re-ranker: the cosine of its embeddings, without any fine-tuning."""
+
+    backbone: str = "packaged"
+    max_length: int = 256  # tokens of a window or a query
+
+    def scores(self, bed: Testbed, run: Step, candidates: int) -> Step:
+        """Every window of the run's top `candidates` documents with the cosine of its embedding and the query's."""
+        encoder = backbone.resolve(self.backbone)
+        return dense_window_scores(encoder, run, bed.query_step, bed.store, bed.tokens(encoder), candidates, self.max_length)
