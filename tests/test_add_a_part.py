@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 import torch
 
+from helpers.encoders.bi_encoder_data import BiEncoderTraining
 from helpers.encoders.bi_encoder_losses import LOSSES
 from helpers.encoders.bi_encoder_model import BiEncoderModel
-from helpers.encoders.bi_encoder_settings import BiEncoderTraining
 from helpers.errors import BadInput
 from helpers.registry import call
 from helpers.reranking.aggregation import AGGREGATIONS, aggregate

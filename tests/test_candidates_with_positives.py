@@ -3,7 +3,7 @@ import pytest
 
 from helpers.data.collection_base import Text
 from helpers.data.runs import COLUMNS
-from helpers.encoders import candidates_with_positives as module
+from helpers.encoders import bi_encoder_data as module
 
 RUN = pd.DataFrame([("q1", "a", 3.0), ("q1", "b", 2.0), ("q1", "c", 1.0), ("q2", "b", 5.0)], columns=COLUMNS)
 QRELS = pd.DataFrame([("q1", "b", 1), ("q1", "x", 1), ("q1", "c", 0), ("q1", "y", 0), ("q2", "z", 2), ("q3", "x", 1),

@@ -79,7 +79,7 @@ def test_attention_scores_are_those_before_the_softmax():
     from transformers import AutoModel
 
     from helpers.networks import backbone
-    from helpers.reranking.attention_scores import AttentionScores
+    from helpers.reranking.distillation_trainer import AttentionScores
 
     model = backbone.resolve("packaged:0,1").build(AutoModel, attn_implementation="eager").eval()
     scores = AttentionScores(model)

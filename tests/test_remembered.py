@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from helpers.evaluation.remembered import remembered
+from helpers.evaluation.draws import remembered
 from helpers.evaluation.significance import TrainingNoise, paired
 
 

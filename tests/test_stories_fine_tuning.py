@@ -22,9 +22,9 @@ from helpers.evaluation.verdicts import (
     UNTRAINED,
 )
 from helpers.pages import identity
+from helpers.pages.compare import effect
 from helpers.steps import ledger
 from helpers.stories import candidates, distillation, epochs, grid, model_size, parameters, seeds, training
-from helpers.stories.wording import effect
 from helpers.systems.evaluated import over_seeds
 from helpers.systems.recipe import recipe
 from helpers.systems.reranker import ZERO_SHOT, Reranker, Student

@@ -1,15 +1,34 @@
-"""Training examples of a bi-encoder, and batches of them in which every passage meets every query."""
+"""What a bi-encoder is trained with: its settings, its examples, and batches of them in which every passage meets every query."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
 from typing import Any, TypedDict
 
 import pandas as pd
 
+from helpers.data.runs import COLUMNS, cut
+from helpers.data.texts import Texts
 from helpers.data.tokens import WindowTokens, query_ids
 from helpers.data.windows import doc_of
 from helpers.networks.encoder import PASSAGE, QUERY, inputs, wrapped
 from helpers.networks.fine_tuning import PairDataset
+from helpers.networks.training_settings import RankerTraining
+from helpers.steps import step
+
+
+@dataclass(frozen=True, kw_only=True)
+class BiEncoderTraining(RankerTraining):
+    """The training of a bi-encoder, and how it compares texts."""
+
+    pooling: str = "mean"  # see `helpers.networks.pooling` (the study's AVG is `mean`)
+    loss: str = "triplet"  # see `helpers.encoders.bi_encoder_losses`
+    margin: float = 1.0  # of the triplet loss
+    temperature: float = 1.0  # of the contrastive loss
+    similarity: str = "cosine"  # `cosine` (vectors of length 1) or `dot`
+    token_types: bool = False  # whether passages have another token type than queries (RepBERT), where the architecture has two
+    negatives: int = 1  # of each query in training; 0 for the passages of other queries alone
 
 
 class Example(TypedDict):
@@ -20,6 +39,24 @@ class Example(TypedDict):
     negatives: list[list[int]]
     passages: list[str]  # the ids of the relevant passage and of the negatives
     relevant: frozenset[str]  # every passage that is judged relevant to the query
+
+
+@step(version=1, form="run")
+def candidates_with_positives(run: pd.DataFrame, qrels: pd.DataFrame, store: Path, candidates: int,
+                              min_relevance: int) -> pd.DataFrame:
+    """The first candidates of each query, and after them its relevant passages that the run did not return and the store has.
+
+    Negatives come from a run, but positives from the judgments (David 2020, section 3.3): a query whose relevant passage BM25
+    misses is what an encoder has to learn. A query without any candidates is left out: it has no negative.
+    """
+    top, texts = cut(run, candidates), Texts(store)
+    lowest = top.groupby("query_id", sort=False)["score"].min()
+    relevant = qrels[(qrels["relevance"] >= min_relevance) & qrels["query_id"].isin(set(lowest.index))]
+    known = set(map(tuple, top[["query_id", "doc_id"]].to_numpy()))
+    missed = [(query, doc_id, lowest[query] - 1.0) for query, doc_id in relevant[["query_id", "doc_id"]].itertuples(index=False)
+              if (query, doc_id) not in known and doc_id in texts]
+    together = pd.concat([top, pd.DataFrame(missed, columns=COLUMNS).astype({"score": float})], ignore_index=True)
+    return together.loc[pd.Series(pd.factorize(together["query_id"])[0]).sort_values(kind="stable").index].reset_index(drop=True)
 
 
 def examples(pairs: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, queries: pd.DataFrame, tokens: WindowTokens,

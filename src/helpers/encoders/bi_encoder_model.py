@@ -5,8 +5,8 @@ from typing import Any
 import torch
 from torch import nn
 
+from helpers.encoders.bi_encoder_data import BiEncoderTraining
 from helpers.encoders.bi_encoder_losses import LOSSES
-from helpers.encoders.bi_encoder_settings import BiEncoderTraining
 from helpers.networks.pooling import normalised, pool
 from helpers.registry import call
 

@@ -9,9 +9,8 @@ from typing import Any
 import pandas as pd
 
 from helpers.data.tokens import WindowTokens
-from helpers.encoders.bi_encoder_data import batch, examples, split
+from helpers.encoders.bi_encoder_data import BiEncoderTraining, batch, examples, split
 from helpers.encoders.bi_encoder_losses import LOSSES
-from helpers.encoders.bi_encoder_settings import BiEncoderTraining
 from helpers.networks import fine_tuning
 from helpers.networks.backbone import Backbone, attention
 from helpers.networks.encoder import build, has_token_types

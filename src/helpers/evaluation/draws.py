@@ -1,10 +1,17 @@
-"""The random draws of intervals and tests, made once for each number of queries: all comparisons see the same ones."""
+"""What comparisons have in common, kept once: the random draws for each number of queries, and the results for the same arrays.
+
+A table, a verdict and a sentence of a page may rest on one comparison, and all comparisons see the same draws.
+"""
 
 import functools
+from collections.abc import Callable, Hashable
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 from scipy import stats
 
+P = ParamSpec("P")
+T = TypeVar("T")
 SEED = 20210610
 BLOCK = 2_000  # rows of a random array that are floating-point numbers at one time
 
@@ -30,3 +37,22 @@ def sample_counts(queries: int, resamples: int, seed: int) -> np.ndarray:
 def sign_choices(queries: int, permutations: int, seed: int) -> np.ndarray:
     """Random signs, (permutations, queries)."""
     return np.random.default_rng(seed).integers(0, 2, (permutations, queries), dtype=np.int8) * np.int8(2) - np.int8(1)
+
+
+def remembered(function: Callable[P, T]) -> Callable[P, T]:
+    """The same function, which computes its result once for the same arrays and settings; nobody may change that result."""
+    kept: dict[Hashable, T] = {}
+
+    @functools.wraps(function)
+    def once(*arguments: P.args, **settings: P.kwargs) -> T:
+        key = (*map(_content, arguments), *sorted(settings.items()))
+        if key not in kept:
+            kept[key] = function(*arguments, **settings)
+        return kept[key]
+
+    return once
+
+
+def _content(argument: Any) -> Hashable:
+    array = np.asarray(argument)
+    return (array.shape, array.dtype.str, array.tobytes()) if array.ndim else argument

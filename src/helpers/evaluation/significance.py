@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from helpers.evaluation.draws import BLOCK, SEED, sample_counts, sign_choices, student
-from helpers.evaluation.remembered import remembered
+from helpers.evaluation.draws import BLOCK, SEED, remembered, sample_counts, sign_choices, student
 
 RESAMPLES = 10_000
 PERMUTATIONS = 20_000

@@ -14,7 +14,7 @@ from helpers.evaluation.significance import Paired, Unpaired
 from helpers.evaluation.verdicts import EQUIVALENT, INCOMPARABLE, NOT_RUN, UNTRAINED, Case, Verdict
 from helpers.pages.compare import disagreement, verdict_badge
 from helpers.pages.fragments import Fragment, Html, cell, table
-from helpers.pages.numbers import interval, p_value, plain, signed
+from helpers.pages.numbers import interval, joined, p_value, plain, signed
 from helpers.systems.evaluated import Evaluation
 
 Pair = tuple[Evaluation, Evaluation]
@@ -145,13 +145,9 @@ def judge(chapter: str, measured: Mapping[str, Pair | Mapping[str, Pair] | str],
 def why_not_run(claim: Claim, pairs: Mapping[str, Pair]) -> str:
     """Why a claim cannot be judged by these pairs; empty if it can."""
     if missing := [pair for pair in claim.pairs if pair not in pairs]:
-        return f"{', '.join(missing)}: not compared with these parameters, and the claim rests on {joined(claim.pairs)}"
+        return (f"{', '.join(missing)}: not compared with these parameters, and the claim rests on {joined(claim.pairs)}"
+                + " alike" * (len(claim.pairs) > 1))
     return ITSELF if any(first is second for first, second in pairs.values()) else ""
-
-
-def joined(names: tuple[str, ...]) -> str:
-    """Names in a sentence."""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]} alike"
 
 
 def compare(claim: Claim, systems: Pair, measure: str) -> Paired | Unpaired:

@@ -136,6 +136,12 @@ def lead(system: Evaluation, base: Evaluation, measure: str) -> float:
     return system.mean(measure).mean - base.mean(measure).mean
 
 
+def effect(comparison: Paired | Unpaired) -> str:
+    """A difference in words, alike on every page: value, interval, whether it is significant, and p."""
+    d, sure = comparison.difference, "significant" if comparison.p_permutation < ALPHA else "not significant"
+    return f"{signed(d.mean)} {interval(d.low, d.high, sign=True)} ({sure}, permutation p {p_value(comparison.p_permutation)})"
+
+
 def disagreement(first: Evaluation, second: Evaluation, measure: str) -> str:
     """What judged texts alone say of a difference, if its sign is another there; empty if it is not, or cannot be known."""
     other = condensed(measure)

@@ -1,4 +1,6 @@
-"""How numbers are written on every page."""
+"""How numbers and lists are written on every page."""
+
+from collections.abc import Sequence
 
 
 def plain(value: float, digits: int = 3) -> str:
@@ -34,3 +36,8 @@ def seconds(value: float) -> str:
     if value < 90:
         return f"{value:.0f} s"
     return f"{value / 60:.0f} min" if value < 5400 else f"{value / 3600:.1f} h"
+
+
+def joined(words: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)

@@ -58,7 +58,7 @@ class Batch:
     teacher: Any  # likewise; None where only the hard loss is computed
     mask: Any  # (batch, tokens), true at real tokens
     matched: Sequence[int]  # the teacher's layer of each of the student's
-    scores: dict[str, Any]  # attention scores of `student` and `teacher`, see `attention_scores.AttentionScores`
+    scores: dict[str, Any]  # attention scores of `student` and `teacher`, see `distillation_trainer`
     temperature: float  # of the soft loss
 
 

@@ -11,12 +11,11 @@ from helpers.data.texts import Texts
 from helpers.data.windows import doc_of
 from helpers.evaluation import measures, published
 from helpers.pages import claims, identity, page
-from helpers.pages.compare import mean_cell
+from helpers.pages.compare import effect, mean_cell
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain
 from helpers.steps import Step
 from helpers.stories import training
-from helpers.stories.wording import effect
 from helpers.systems.evaluated import Evaluation
 from helpers.systems.listwise_reranker import Listwise, ListwiseReranker
 from helpers.systems.reranker import ZERO_SHOT

@@ -11,11 +11,10 @@ from scipy import stats
 from helpers.data.texts import Texts
 from helpers.evaluation import measures
 from helpers.pages import figures, page, plots
-from helpers.pages.compare import measured
+from helpers.pages.compare import effect, measured
 from helpers.pages.fragments import Fragment, linked
 from helpers.pages.numbers import count, p_value, plain, signed
 from helpers.steps import Step
-from helpers.stories.wording import effect
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.evaluated import Evaluation, values_of
 from helpers.systems.testbed import Testbed

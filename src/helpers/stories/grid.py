@@ -10,11 +10,10 @@ from scipy import stats
 
 from helpers.evaluation import published
 from helpers.pages import page
-from helpers.pages.compare import measured
+from helpers.pages.compare import effect, measured
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import p_value, plain, signed
 from helpers.stories.training import STUDY, final
-from helpers.stories.wording import effect
 from helpers.systems.evaluated import Evaluation
 from helpers.systems.reranker import Reranker
 

@@ -8,7 +8,7 @@ import pandas as pd
 from helpers.data.texts import Texts
 from helpers.evaluation.significance import Paired
 from helpers.pages import claims, page
-from helpers.pages.compare import corrected_p, difference_cell, mean_cell
+from helpers.pages.compare import corrected_p, difference_cell, effect, mean_cell
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, p_value, plain
 from helpers.retrieval.consistency import MEASURE as FACTOR
@@ -17,7 +17,6 @@ from helpers.steps import Step
 from helpers.stories import training
 from helpers.stories.depth import reranked
 from helpers.stories.stages import backbone_of, exact_match, label, stand_in
-from helpers.stories.wording import effect
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.evaluated import Evaluation
 from helpers.systems.reranker import Reranker

@@ -6,10 +6,9 @@ from itertools import chain
 
 from helpers.evaluation.verdicts import ALPHA
 from helpers.pages import page
-from helpers.pages.compare import corrected_p, mean_cell, measured
+from helpers.pages.compare import corrected_p, effect, mean_cell, measured
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain, seconds, signed
-from helpers.stories.wording import effect
 from helpers.systems.evaluated import Evaluation
 from helpers.systems.listwise_reranker import ListwiseReranker
 from helpers.systems.recipe import LOSSES

@@ -11,9 +11,8 @@ from helpers.costs.timing import Spread
 from helpers.pages import figures, page
 from helpers.pages.compare import with_interval
 from helpers.pages.fragments import Fragment, Html, badge
-from helpers.pages.numbers import count, interval, plain, signed
+from helpers.pages.numbers import count, interval, joined, plain, signed
 from helpers.stories.model_size import PUBLISHED_HEADS, beside_published, rounds_cell
-from helpers.stories.wording import joined
 
 NOT_YET = "not measured yet; `make bench` measures"
 CAPTIONS = {"rerank": "Re-ranking", "encode": "Encoding", "search": "BM25 search", "train": "Fine-tuning"}

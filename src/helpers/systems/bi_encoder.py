@@ -12,10 +12,9 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 from helpers.data.windows import WHOLE
+from helpers.encoders.bi_encoder_data import BiEncoderTraining, candidates_with_positives
 from helpers.encoders.bi_encoder_losses import LOSSES
-from helpers.encoders.bi_encoder_settings import BiEncoderTraining
 from helpers.encoders.bi_encoder_training import bi_encoder
-from helpers.encoders.candidates_with_positives import candidates_with_positives
 from helpers.encoders.embeddings import passage_embeddings, query_embeddings
 from helpers.encoders.exact_search import exact_search
 from helpers.errors import BadInput
