@@ -13,7 +13,7 @@ from helpers.data.texts import Texts
 from helpers.data.tokens import WindowTokens, query_ids
 from helpers.data.windows import doc_of
 from helpers.networks.encoder import PASSAGE, QUERY, inputs, wrapped
-from helpers.networks.fine_tuning import PairDataset
+from helpers.networks.fine_tuning import PairDataset, drawn
 from helpers.networks.training_settings import RankerTraining
 from helpers.steps import step
 
@@ -82,8 +82,7 @@ def split(by_query: dict[str, Example], evaluation_queries: int, seed: int, nega
 
     The held-out ones keep all negatives, which the accuracy needs.
     """
-    number = min(evaluation_queries, max(1, len(by_query) // 10))
-    held_out = set(pd.Series(list(by_query), dtype=object).sample(n=number, random_state=seed))
+    held_out = drawn(list(by_query), evaluation_queries, seed)
     train = [{**example, "negatives": example["negatives"][:negatives]} for query, example in by_query.items()
              if query not in held_out]
     return PairDataset(train), PairDataset([dict(example) for query, example in by_query.items() if query in held_out])

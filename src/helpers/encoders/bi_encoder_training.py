@@ -1,7 +1,6 @@
 """Fine-tuning a bi-encoder: one encoder for queries and passages (David 2020, section 3.3; Zhan et al. 2020, section 3)."""
 
 import inspect
-import json
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -58,9 +57,7 @@ def bi_encoder(pairs: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, que
                       data_collator=partial(batch, pad=tokenizer.pad_token_id,
                                             token_types=training.token_types and has_token_types(encoder)))
     fine_tuning.fit(trainer)
-    encoder.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    (folder / "log.json").write_text(json.dumps(summary(trainer), indent=1))
+    fine_tuning.save(folder, encoder, tokenizer, summary(trainer))
 
 
 def accuracy(prediction: Any) -> dict[str, float]:
@@ -70,8 +67,7 @@ def accuracy(prediction: Any) -> dict[str, float]:
 
 def summary(trainer: Any) -> dict[str, Any]:
     """Size, losses and accuracy of a training: the content of `log.json`."""
-    log = [{name: line[name] for name in LOGGED if name in line} for line in trainer.state.log_history
-           if "loss" in line or "eval_loss" in line]
+    log = fine_tuning.logged(trainer, *LOGGED)
     encoder, learned = trainer.model.encoder, trainer.train_dataset.examples
     texts = [ids for example in learned for ids in (example["query"], example["input_ids"], *example["negatives"])]
     return {"queries": len(learned), "negatives": sum(len(example["negatives"]) for example in learned),

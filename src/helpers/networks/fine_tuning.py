@@ -1,5 +1,7 @@
 """What every fine-tuning of a cross-encoder shares: the pairs as token ids, the Trainer's settings, the loop and its log."""
 
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,12 +35,17 @@ def datasets(pairs: pd.DataFrame, queries: pd.DataFrame, tokens: WindowTokens, t
     texts = queries.set_index("query_id")["text"]
     distinct = list(dict.fromkeys(pairs["query_id"]))
     ids = dict(zip(distinct, query_ids(tokenizer, [texts[q] for q in distinct], training.query_length), strict=True))
-    held_out = set(pd.Series(distinct).sample(n=min(training.evaluation_queries, max(1, len(distinct) // 10)), random_state=seed))
+    held_out = drawn(distinct, training.evaluation_queries, seed)
     sides: tuple[list[dict], list[dict]] = ([], [])
     for query, window, label in pairs[["query_id", "window_id", "label"]].itertuples(index=False):
         input_ids, types = pair_ids(tokenizer, ids[query], tokens[window], training.max_length)
         sides[query in held_out].append({"input_ids": input_ids, "token_type_ids": types, "labels": [float(label)]})
     return PairDataset(sides[0]), PairDataset(sides[1])
+
+
+def drawn(names: Sequence[str], number: int, seed: int) -> set[str]:
+    """Those that are held out: so many, at most a tenth, drawn with the seed."""
+    return set(pd.Series(names, dtype=object).sample(n=min(number, max(1, len(names) // 10)), random_state=seed))
 
 
 def collator(tokenizer: Any) -> Any:
@@ -96,15 +103,26 @@ def fit(trainer: Any, patience: int | None = None, resume: bool = False) -> "Kee
 def summary(trainer: Any, observer: "KeepBest | None" = None) -> dict[str, Any]:
     """Size, duration and losses of a training: the content of `log.json`."""
     parts = getattr(trainer, "logged", ())  # of a loss that has several
-    kept = ("step", "epoch", "loss", "eval_loss", "learning_rate", *parts)
-    log = [{name: line[name] for name in kept if name in line} for line in trainer.state.log_history
-           if "loss" in line or "eval_loss" in line]
+    log = logged(trainer, "step", "epoch", "loss", "eval_loss", "learning_rate", *parts)
     model, examples = trainer.model, trainer.train_dataset.examples
     counts = {"pairs": len(examples), "positives": sum(e["labels"][0] for e in examples),
               "evaluation_pairs": len(trainer.eval_dataset), "steps": trainer.state.max_steps,
               "parameters": model.num_parameters(), "trained_parameters": model.num_parameters(only_trainable=True),
               "tokens": sum(len(e["input_ids"]) for e in examples), "log": log}
     return counts if observer is None else {**counts, "best_step": observer.step, "stopped_at": observer.stopped_at}
+
+
+def logged(trainer: Any, *kept: str) -> list[dict[str, Any]]:
+    """The lines of a training's log that have a loss, and of each what is kept."""
+    return [{name: line[name] for name in kept if name in line} for line in trainer.state.log_history
+            if {"loss", "eval_loss", "eval_late"} & set(line)]
+
+
+def save(folder: Path, model: Any, tokenizer: Any, log: dict[str, Any]) -> None:
+    """Keep a model's weights, its tokenizer, and `log.json`."""
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    (folder / "log.json").write_text(json.dumps(log, indent=1))
 
 
 def seed_everything(seed: int) -> None:

@@ -1,6 +1,5 @@
 """Pre-training as a step: masked words, with the Condenser head or without (Gao & Callan 2021, sections 4.2, 4.3 and 5.1)."""
 
-import json
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -70,10 +69,8 @@ def pretrained(texts: pd.DataFrame, store: Path, tokens: Path, backbone: Backbon
                       data_collator=partial(batch, pad=tokenizer.pad_token_id), compute_metrics=losses,
                       callbacks=[epoch_setter(train)])
     fine_tuning.fit(trainer, resume=resume)
-    encoder.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
+    fine_tuning.save(folder, encoder, tokenizer, summary(trainer, len(texts)))
     save_output(model, folder / OUTPUT)
-    (folder / "log.json").write_text(json.dumps(summary(trainer, len(texts)), indent=1))
 
 
 def split(rows: list[np.ndarray], held_out: int, masking: WholeWordMasking, batch_size: int, seed: int,
@@ -121,8 +118,7 @@ def load_output(model: Any, file: Path) -> None:
 
 def summary(trainer: Any, texts: int) -> dict[str, Any]:
     """Size and losses of a pre-training: the content of `log.json`."""
-    log = [{name: line[name] for name in LOGGED if name in line} for line in trainer.state.log_history
-           if "loss" in line or "eval_late" in line]
+    log = fine_tuning.logged(trainer, *LOGGED)
     read = trainer.train_dataset.texts
     return {"texts": texts, "pieces_of_text": len(read), "evaluation_texts": len(trainer.eval_dataset),
             "tokens": int(sum(len(ids) for ids in read)), "steps": trainer.state.max_steps,

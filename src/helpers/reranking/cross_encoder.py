@@ -55,11 +55,9 @@ def cross_encoder(pairs: pd.DataFrame, queries: pd.DataFrame, store: Path, token
     trainer = Trainer(model=model, args=arguments, train_dataset=train, eval_dataset=evaluation,
                       data_collator=fine_tuning.collator(tokenizer))
     observer = fine_tuning.fit(trainer, patience)
-    model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
+    fine_tuning.save(folder, model, tokenizer, fine_tuning.summary(trainer, observer))
     if observer is not None:
         observer.save(model, tokenizer, folder / STOPPED)
-    (folder / "log.json").write_text(json.dumps(fine_tuning.summary(trainer, observer), indent=1))
 
 
 @step(version=1, form="json")

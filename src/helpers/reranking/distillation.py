@@ -3,7 +3,6 @@
 The student starts as the first layers of its teacher and learns in one stage from four losses, summed with weights.
 """
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,6 +53,4 @@ def distilled_cross_encoder(teacher: Path, pairs: pd.DataFrame, queries: pd.Data
         data_collator=fine_tuning.collator(tokenizer))
     trainer.teach(taught_by, {part: getattr(distillation, part) for part in PARTS}, distillation.temperature)
     fine_tuning.fit(trainer)
-    student.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    (folder / "log.json").write_text(json.dumps(fine_tuning.summary(trainer), indent=1))
+    fine_tuning.save(folder, student, tokenizer, fine_tuning.summary(trainer))

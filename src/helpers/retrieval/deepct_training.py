@@ -3,7 +3,6 @@
 A word of several pieces is represented by its first, as in the authors' code; the others do not count in the loss.
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -47,8 +46,7 @@ def deepct(targets: pd.DataFrame, store: Path, backbone: Backbone, training: Ter
                 for doc_id, recall in recalls.items()}
     if len(examples) < 2:
         raise ValueError(f"{len(examples)} relevant passages have words: at least two are wanted")
-    held_out = set(pd.Series(list(examples)).sample(n=min(training.evaluation_passages, max(1, len(examples) // 10)),
-                                                    random_state=training.seed))
+    held_out = fine_tuning.drawn(list(examples), training.evaluation_passages, training.seed)
     train = fine_tuning.PairDataset([one for doc_id, one in examples.items() if doc_id not in held_out])
     evaluation = fine_tuning.PairDataset([one for doc_id, one in examples.items() if doc_id in held_out])
     fine_tuning.seed_everything(training.seed)  # before the output layer is made
@@ -58,9 +56,7 @@ def deepct(targets: pd.DataFrame, store: Path, backbone: Backbone, training: Ter
     trainer = Trainer(model=model, args=arguments, train_dataset=train, eval_dataset=evaluation, compute_loss_func=squared_error,
                       data_collator=partial(batch, pad=tokenizer.pad_token_id))
     fine_tuning.fit(trainer)
-    model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    (folder / "log.json").write_text(json.dumps(summary(trainer, targets), indent=1))
+    fine_tuning.save(folder, model, tokenizer, summary(trainer, targets))
 
 
 def example(tokenizer: Any, text: str, recall: dict[str, float], max_length: int) -> dict[str, Any]:
