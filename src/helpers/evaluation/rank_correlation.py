@@ -75,8 +75,7 @@ def resampled(seeds: list[np.ndarray], truth: np.ndarray, draws: np.ndarray) -> 
     return np.mean([correlation(stats.rankdata(column[draws], axis=1), true) for column in seeds], axis=0)
 
 
-def compared(first: list[np.ndarray], second: list[np.ndarray], truth: np.ndarray,
-             differences: np.ndarray) -> dict[str, float]:
+def compared(first: list[np.ndarray], second: list[np.ndarray], truth: np.ndarray, differences: np.ndarray) -> dict[str, float]:
     """Two systems on the same pairs.
 
     The interval is the bootstrap's; `p_t` is that of the difference over the bootstrap's standard error, two-sided, and stands

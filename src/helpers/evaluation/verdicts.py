@@ -186,8 +186,7 @@ def effect_ratio(measured: float, measured_base: float, published: float, publis
     return None if effect == 0 else (measured - measured_base) / effect
 
 
-def delta_relative_improvement(measured: float, measured_base: float, published: float,
-                               published_base: float) -> float | None:
+def delta_relative_improvement(measured: float, measured_base: float, published: float, published_base: float) -> float | None:
     """Published less measured relative improvement (Breuer et al. 2021); None where a baseline is zero."""
     if 0 in (measured_base, published_base):
         return None

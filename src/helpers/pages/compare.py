@@ -12,12 +12,12 @@ from helpers.pages import page
 from helpers.pages.fragments import Fragment, Html, badge, cell, linked
 from helpers.pages.numbers import interval, p_value, plain, signed
 from helpers.steps import Step
-from helpers.systems.evaluated import Evaluation
+from helpers.systems.evaluated import Evaluation, Systems
 
 K = TypeVar("K")
 
 
-def against_published(study: str, number: str, column: str, measure: str, systems: Mapping[str, Evaluation],
+def against_published(study: str, number: str, column: str, measure: str, systems: Systems,
                       baseline: str, rows_are: str = "system", whole: bool = True, judged: bool = True) -> Fragment:
     """A study's table beside this run's measurements, each system compared with a baseline.
 
@@ -170,7 +170,7 @@ def differences_table(caption: str, pairs: Mapping[str, tuple[Evaluation, Evalua
     return page.show_table(caption, ("comparison", "first", "second", f"difference in {measure}", "p (t, perm.)"), rows)
 
 
-def measures_table(caption: str, systems: Mapping[str, Evaluation], measures: Sequence[str]) -> Fragment:
+def measures_table(caption: str, systems: Systems, measures: Sequence[str]) -> Fragment:
     """Means with intervals, a row a system, a column a measure."""
     return page.records_table(caption, ({"system": name, **{measure: mean_cell(system, measure) for measure in measures}}
                                         for name, system in systems.items()))

@@ -16,7 +16,7 @@ from helpers.data.texts import Texts
 from helpers.evaluation import measures
 from helpers.retrieval.bm25 import K1, B
 from helpers.steps import recipe
-from helpers.systems.evaluated import Evaluation
+from helpers.systems.evaluated import Systems
 from helpers.systems.testbed import Testbed
 
 NEW, GONE = "new", "gone"
@@ -26,7 +26,7 @@ FOLDER = "explorer"  # below the book's static files
 DIGITS = 4  # of a score
 
 
-def collect(bed: Testbed, systems: Mapping[str, Evaluation], labels: pd.DataFrame, depth: int, whole: int) -> dict[str, Any]:
+def collect(bed: Testbed, systems: Systems, labels: pd.DataFrame, depth: int, whole: int) -> dict[str, Any]:
     """Everything that the page shows, as plain values.
 
     Args:
@@ -93,7 +93,7 @@ def scale(grades: Collection[int], min_relevance: int) -> list[tuple[int, str, s
             for grade in range(min([0, *grades]), highest + 1)]
 
 
-def outcomes(systems: Mapping[str, Evaluation], bed: Testbed, depth: int) -> dict[str, set[str]]:
+def outcomes(systems: Systems, bed: Testbed, depth: int) -> dict[str, set[str]]:
     """The judged queries by what each system did to them, by the reciprocal rank within the passages shown.
 
     A query may be in several classes, or in none.

@@ -1,6 +1,6 @@
 """On every page with a fine-tuned model: whether it knows the articles that it was trained on."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 
 from helpers.data.articles import split_of, splits_of
@@ -10,13 +10,13 @@ from helpers.pages import page
 from helpers.pages.compare import measured
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import plain, signed
-from helpers.systems.evaluated import Evaluation
+from helpers.systems.evaluated import Evaluation, Systems
 from helpers.systems.testbed import Testbed
 
 TOLERANCE = 0.05  # standard deviations
 
 
-def identity_table(systems: Mapping[str, Evaluation], bed: Testbed, candidates: int, measure: str = "RR@10") -> Fragment:
+def identity_table(systems: Systems, bed: Testbed, candidates: int, measure: str = "RR@10") -> Fragment:
     """The mean score of unjudged candidates by the split of their article, and the measure with train articles' rivals left out.
 
     An encoder without training is among the systems, of test or dev queries: what it shows comes from the texts alone.

@@ -1,18 +1,17 @@
 """Beside a pooled measure: how much of what each system shows was judged, and what is left if only judged texts count."""
 
-from collections.abc import Mapping
 
 from helpers.evaluation.judgments import BPREF, ENOUGH, SHARE, condensed
 from helpers.pages import page
 from helpers.pages.compare import lead, measured
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import plain, signed
-from helpers.systems.evaluated import Evaluation
+from helpers.systems.evaluated import Evaluation, Systems
 
 MEASURE = "nDCG@10"
 
 
-def judged_table(systems: Mapping[str, Evaluation], baseline: str) -> Fragment:
+def judged_table(systems: Systems, baseline: str) -> Fragment:
     """Judged@10 of each system, and its difference in nDCG@10 from the baseline; where a system has less than .95, both on the
     condensed list and in bpref, too."""
     base = systems[baseline]

@@ -7,7 +7,7 @@ from typing import Any
 from helpers.pages.compare import against_published
 from helpers.pages.fragments import Fragment
 from helpers.systems.base_reranker import base_reranker, long_document_reranker
-from helpers.systems.evaluated import Evaluation, evaluate
+from helpers.systems.evaluated import Evaluation, Systems, evaluate
 from helpers.systems.pipeline import Feedback, Pipeline
 from helpers.systems.reranker import Reranker
 from helpers.systems.testbed import Testbed
@@ -85,6 +85,6 @@ def evaluations(bed: Testbed, pipelines: Mapping[str, Pipeline]) -> dict[str, Ev
     return {name: evaluate(name, run.value(), bed, MEASURES, run) for name, run in runs.items()}
 
 
-def table_2(column: str, systems: Mapping[str, Evaluation], baseline: str = BM25, whole: bool = False) -> Fragment:
+def table_2(column: str, systems: Systems, baseline: str = BM25, whole: bool = False) -> Fragment:
     """One column of table 2, published and measured; with `whole` also the rows that were not run."""
     return against_published(STUDY, TABLE, column, COLUMNS[column], systems, baseline, whole=whole)

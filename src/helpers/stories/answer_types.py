@@ -1,6 +1,6 @@
 """The chapter *Answer types* (David 2020, section 4.4.2, table 4.4): reciprocal rank by type."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -14,7 +14,7 @@ from helpers.pages.fragments import Fragment, Html, badge
 from helpers.pages.numbers import count, p_value
 from helpers.stories.answer_type_rules import LABEL, STUDY, TABLE, published_counts, typed
 from helpers.stories.collection import groups_of
-from helpers.systems.evaluated import Evaluation, values_of
+from helpers.systems.evaluated import Evaluation, Systems, values_of
 from helpers.systems.testbed import Testbed
 
 MEASURE = "RR"  # the study names no cutoff: the first relevant passage of the whole run counts
@@ -34,7 +34,7 @@ def in_order(types: pd.Series) -> pd.Series:
     return types[types.isin(TYPES)].sort_values(key=lambda kinds: kinds.map(TYPES.index), kind="stable")
 
 
-def by_type_table(systems: Mapping[str, Evaluation], model: str, types: pd.Series) -> Fragment:
+def by_type_table(systems: Systems, model: str, types: pd.Series) -> Fragment:
     """Table 4.4 for BM25 and one encoder, which is tested against BM25 in each type.
 
     The encoder stands beside the study's of its name; another one, such as the packaged MiniLM, stands beside BERT and is not
@@ -67,7 +67,7 @@ def group_cell(system: Evaluation, group: Sequence[str]) -> Html | str:
     return mean_cell(system.on(group), MEASURE) if group else ""
 
 
-def by_type_figure(systems: Mapping[str, Evaluation], types: pd.Series, what: str = "answer type") -> Fragment:
+def by_type_figure(systems: Systems, types: pd.Series, what: str = "answer type") -> Fragment:
     """Mean reciprocal rank of every system by type, or by another label of the queries."""
     values = values_of(systems, list(systems), MEASURE).loc[types.index]
     return plots.means_by_group(values, types, MEASURE, f"Mean reciprocal rank by {what}.")
@@ -79,14 +79,14 @@ def styles_of(bed: Testbed) -> pd.Series | None:
     return None if styles is None else styles.sort_values(ascending=False, kind="stable")
 
 
-def by_style_figure(systems: Mapping[str, Evaluation], styles: pd.Series | None) -> Fragment:
+def by_style_figure(systems: Systems, styles: pd.Series | None) -> Fragment:
     """Mean reciprocal rank of every system by style of query."""
     if styles is None:
         return page.prose("This collection does not label its queries by style.")
     return by_type_figure(systems, styles, "style of query")
 
 
-def labels_and_rules(systems: Mapping[str, Evaluation], bed: Testbed) -> Fragment:
+def labels_and_rules(systems: Systems, bed: Testbed) -> Fragment:
     """What table 4.4 becomes if the types are those of the rules instead of the labels."""
     if LABEL not in bed.query_frame:
         return page.prose("This collection has no labels: the types above are those of the rules.")
@@ -102,7 +102,7 @@ def labels_and_rules(systems: Mapping[str, Evaluation], bed: Testbed) -> Fragmen
 
 # ---- the claim ----
 
-def claims_table(systems: Mapping[str, Evaluation], model: str, types: pd.Series, backbone: str) -> Fragment:
+def claims_table(systems: Systems, model: str, types: pd.Series, backbone: str) -> Fragment:
     """The chapter's claim: the encoder's queries for a location beside those of each other common type."""
     claim, encoder = "location-questions-are-easier", systems[model]
     groups = {kind: list(types.index[types == kind]) for kind in (EASY, *claims.load()[claim].pairs)}
@@ -111,7 +111,7 @@ def claims_table(systems: Mapping[str, Evaluation], model: str, types: pd.Series
     return claims.judge("answer_types", {claim: pairs}, backbone=backbone)
 
 
-def comparisons(systems: Mapping[str, Evaluation], types: pd.Series) -> dict[str, Unpaired]:
+def comparisons(systems: Systems, types: pd.Series) -> dict[str, Unpaired]:
     """Location against entity for every system; empty where there are too few queries of either."""
     easy, hard = (list(types.index[types == kind]) for kind in (EASY, HARD))
     if min(len(easy), len(hard)) < FEWEST:
@@ -119,7 +119,7 @@ def comparisons(systems: Mapping[str, Evaluation], types: pd.Series) -> dict[str
     return {name: system.on(easy).unpaired_against(system.on(hard), MEASURE) for name, system in systems.items()}
 
 
-def location_table(systems: Mapping[str, Evaluation], types: pd.Series, styles: pd.Series | None, model: str) -> Fragment:
+def location_table(systems: Systems, types: pd.Series, styles: pd.Series | None, model: str) -> Fragment:
     """Location against entity for every system, and for one encoder, `model`, within each style of query."""
     tested = {name: (systems[name], test) for name, test in comparisons(systems, types).items()}
     if styles is not None:

@@ -15,13 +15,12 @@ from helpers.pages.compare import corrected_p
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, interval, p_value, plain, signed
 from helpers.retrieval import tuning
-from helpers.systems.evaluated import Evaluation, evaluate
+from helpers.systems.evaluated import Evaluation, Systems, evaluate
 from helpers.systems.testbed import Testbed
 
 MEASURES = ["RR@10", "nDCG@10", "R@20", "R@100"]
 
 Beds = Mapping[str, Testbed]  # by unit
-Systems = Mapping[str, Evaluation]
 
 
 def beds(collection: str, split: str, queries: int, seed: int) -> dict[str, Testbed]:

@@ -12,7 +12,7 @@ from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, seconds
 from helpers.steps import Step
 from helpers.stories.readiness import STUDY
-from helpers.stories.training import curve
+from helpers.stories.training import Logs, curve
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.evaluated import Evaluation, evaluate
 from helpers.systems.starting_points import Pretraining
@@ -37,13 +37,13 @@ def settings_table(pretraining: Pretraining, log: dict[str, Any]) -> Fragment:
         {"": name, "published": printed.get(name, ""), "this run": value} for name, value in ours.items()))
 
 
-def curves(logs: Mapping[str, dict[str, Any]], key: str) -> dict[str, pd.Series]:
+def curves(logs: Logs, key: str) -> dict[str, pd.Series]:
     """A held-out quantity over the optimiser steps: `eval_late`, `eval_head` or `eval_right`; without those that have none."""
     by_name = {name: curve(log, key) for name, log in logs.items()}
     return {name: series for name, series in by_name.items() if len(series) and series.iloc[-1] > 0}
 
 
-def loss_figure(logs: Mapping[str, dict[str, Any]]) -> Fragment:
+def loss_figure(logs: Logs) -> Fragment:
     """Both losses on held-out texts over the pre-training."""
     lines = {**{f"{name}, late states": series for name, series in curves(logs, "eval_late").items()},
              **{f"{name}, head": series for name, series in curves(logs, "eval_head").items()}}
@@ -51,7 +51,7 @@ def loss_figure(logs: Mapping[str, dict[str, Any]]) -> Fragment:
                         "Loss on held-out texts, whose masks are the same in every evaluation.")
 
 
-def right_figure(logs: Mapping[str, dict[str, Any]]) -> Fragment:
+def right_figure(logs: Logs) -> Fragment:
     """How many masked pieces are guessed right."""
     return plots.curves(curves(logs, "eval_right"), "optimiser steps", "share guessed right",
                         "Masked word pieces of held-out texts that the late states guess right.")

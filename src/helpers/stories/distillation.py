@@ -13,8 +13,8 @@ from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import p_value, plain
 from helpers.reranking.distillation_losses import PARTS
 from helpers.stories.model_size import median_rate, rate
-from helpers.stories.training import STUDY, curve, final
-from helpers.systems.evaluated import Evaluation
+from helpers.stories.training import STUDY, Logs, curve, final
+from helpers.systems.evaluated import Evaluation, Systems
 from helpers.systems.reranker import Reranker, Student
 
 MEASURE = "RR@10"
@@ -30,12 +30,12 @@ def models(student: Student, plain_backbone: str, without: list[str]) -> dict[st
             **{f"distilled without {NAMES[part]}": replace(student, **{part: 0.0}) for part in without}}  # type: ignore[arg-type]
 
 
-def published_rows(systems: Mapping[str, Evaluation], name: str, trained: str) -> dict[str, Evaluation]:
+def published_rows(systems: Systems, name: str, trained: str) -> dict[str, Evaluation]:
     """The systems under the row names of table 5.6: the teacher, and the student as it was trained."""
     return {TEACHER: systems[TEACHER], name: systems[trained]}
 
 
-def claims_table(systems: Mapping[str, Evaluation], name: str) -> Fragment:
+def claims_table(systems: Systems, name: str) -> Fragment:
     """The chapter's claims: what the teacher's answers add to the same start, and the student beside its teacher.
 
     The student's shape is named as the study's table calls it: what the study says of its teacher depends on it.
@@ -47,7 +47,7 @@ def claims_table(systems: Mapping[str, Evaluation], name: str) -> Fragment:
            f"the claim is about a student of shape {shape}; this one is {name}" for shape, claim in studied.items()}})
 
 
-def ablation_table(systems: Mapping[str, Evaluation], logs: Mapping[str, dict[str, Any]]) -> Fragment:
+def ablation_table(systems: Systems, logs: Logs) -> Fragment:
     """Every student: loss, effectiveness, and the difference from the one taught with all four losses."""
     names = [name for name in logs if name != TEACHER]
     tests = {name: systems[name].against(systems[DISTILLED], MEASURE) for name in names if name != DISTILLED}
@@ -58,7 +58,7 @@ def ablation_table(systems: Mapping[str, Evaluation], logs: Mapping[str, dict[st
             if name in tests else {})} for name in names])
 
 
-def size_table(logs: Mapping[str, dict[str, Any]], speed: Mapping[str, Any], shapes: Mapping[str, str]) -> Fragment:
+def size_table(logs: Logs, speed: Mapping[str, Any], shapes: Mapping[str, str]) -> Fragment:
     """Size and speed of teacher and student, here and in table 5.6."""
     sizes, rates = published.column(STUDY, "5.6", "Size"), published.column(STUDY, "5.6", "Queries/min")
     rows = [[name, f"{plain(sizes[row].value, 0)} million", f"{plain(logs[name]['parameters'] / 1e6, 1)} million",

@@ -16,7 +16,7 @@ from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain
 from helpers.steps import Step
 from helpers.stories import training
-from helpers.systems.evaluated import Evaluation
+from helpers.systems.evaluated import Evaluation, Systems
 from helpers.systems.listwise_reranker import Listwise, ListwiseReranker
 from helpers.systems.reranker import ZERO_SHOT
 from helpers.systems.reranking_experiment import RerankingExperiment, Scorer
@@ -66,14 +66,14 @@ def evaluations(trial: RerankingExperiment, trained: Mapping[str, Sequence[Listw
     return systems | {DENSE: by_name["max"].of(DENSE, zero_shot), DENSE_MEAN: by_name["mean"].of(DENSE_MEAN, zero_shot)}
 
 
-def in_the_table(systems: Mapping[str, Evaluation]) -> dict[str, Evaluation]:
+def in_the_table(systems: Systems) -> dict[str, Evaluation]:
     """Those that stand beside the study's: of labels that are not its own, the maximum and the mean alone."""
     return {name: system for name, system in systems.items()
             if name in AGGREGATIONS or not name.startswith(("BERT-FirstP", "BERT-SumP"))}
 
 
 def fusion(trial: RerankingExperiment, dev: RerankingExperiment, group: Sequence[Listwise], zero_shot: Scorer,
-           systems: Mapping[str, Evaluation]) -> Fragment:
+           systems: Systems) -> Fragment:
     """What the zero-shot encoder's opinion adds to the maximum, z-scored within a query; no system of the study's, so apart.
 
     The group are the models that learned from sections, over seeds; the queries of `dev` choose the weight; `systems` has both
@@ -88,7 +88,7 @@ def fusion(trial: RerankingExperiment, dev: RerankingExperiment, group: Sequence
         f"alone, {effect(system.against(dense, 'RR@10'))} compared with the encoder alone.")
 
 
-def claims_table(systems: Mapping[str, Evaluation], log: Mapping[str, Any], bed: Testbed, candidates: int) -> Fragment:
+def claims_table(systems: Systems, log: Mapping[str, Any], bed: Testbed, candidates: int) -> Fragment:
     """The chapter's claims with their verdicts, of the models that learned from the study's labels, as this log says; none on a
     system that knows the articles that it was trained on."""
     pairs = {"bert-mean-beats-bm25": (systems["BERT-Mean"], systems["BM25"]),
@@ -100,12 +100,12 @@ def claims_table(systems: Mapping[str, Evaluation], log: Mapping[str, Any], bed:
                         controls={"bert-mean-beats-bm25": (systems["BERT-Mean"], systems[DENSE_MEAN])})
 
 
-def ranks(systems: Mapping[str, Evaluation], bed: Testbed, names: list[str]) -> dict[str, pd.Series]:
+def ranks(systems: Systems, bed: Testbed, names: list[str]) -> dict[str, pd.Series]:
     """The rank of each query's best relevant document, by system."""
     return {name: measures.first_relevant_rank(systems[name].run, bed.qrels, bed.min_relevance, bed.judged) for name in names}
 
 
-def moves(systems: Mapping[str, Evaluation], bed: Testbed, name: str, how_many: int, won: bool) -> Fragment:
+def moves(systems: Systems, bed: Testbed, name: str, how_many: int, won: bool) -> Fragment:
     """The queries that gained or lost most against BM25: text, ranks before and after, and the relevant title."""
     places = [own.map("rank {:.0f}".format).mask(own.isna(), "not found") for own in ranks(systems, bed, ["BM25", name]).values()]
     change = systems[name].values["RR@10"] - systems["BM25"].values["RR@10"]
@@ -146,7 +146,7 @@ def window_table(bed: Testbed, scores: Step) -> Fragment:
         for kind in KINDS_OF_WINDOWS if kind in groups.groups for scored in [groups.get_group(kind)]])
 
 
-def aggregation_by_labels(systems: Mapping[str, Evaluation]) -> Fragment:
+def aggregation_by_labels(systems: Systems) -> Fragment:
     """RR@10 of each aggregation after each training."""
     rows = [[text, *(mean_cell(systems[named(name, labels)], "RR@10") for name in AGGREGATIONS)]
             for labels, text in {STUDYS: "any windows of relevant documents", SECTIONS: "sections that answer",
@@ -154,7 +154,7 @@ def aggregation_by_labels(systems: Mapping[str, Evaluation]) -> Fragment:
     return page.show_table("RR@10 by aggregation and by labels in training", ("labelled relevant", *AGGREGATIONS), rows)
 
 
-def finding(systems: Mapping[str, Evaluation], bed: Testbed, candidates: int) -> Fragment:
+def finding(systems: Systems, bed: Testbed, candidates: int) -> Fragment:
     """The chapter's last words."""
     means = {name: system.mean("RR@10").mean for name, system in systems.items()}
     ceiling = bed.per_query(systems["BM25"].run, [f"R@{candidates}"]).mean().iloc[0]

@@ -16,7 +16,7 @@ from helpers.pages.fragments import Fragment, linked
 from helpers.pages.numbers import count, p_value, plain, signed
 from helpers.steps import Step
 from helpers.systems.bi_encoder import BiEncoder
-from helpers.systems.evaluated import Evaluation, values_of
+from helpers.systems.evaluated import Systems, values_of
 from helpers.systems.testbed import Testbed
 
 MEASURE = "RR@10"
@@ -70,7 +70,7 @@ def bands(shares: pd.DataFrame) -> pd.Series:
     return pd.cut(shares.set_index("query_id")["share"], [-1, *BANDS.values()], labels=list(BANDS))
 
 
-def by_overlap(systems: Mapping[str, Evaluation], shares: pd.DataFrame) -> Fragment:
+def by_overlap(systems: Systems, shares: pd.DataFrame) -> Fragment:
     """RR@10 of each system by how much of the query the relevant passage repeats."""
     values, groups = values_of(systems, list(systems), MEASURE), bands(shares)
     groups = groups[groups.index.isin(values.index)].sort_values(kind="stable").astype(str)
@@ -78,7 +78,7 @@ def by_overlap(systems: Mapping[str, Evaluation], shares: pd.DataFrame) -> Fragm
                                 f"{MEASURE} by the share of the query's terms that its relevant passage holds.")
 
 
-def ranks(systems: Mapping[str, Evaluation], bed: Testbed) -> pd.DataFrame:
+def ranks(systems: Systems, bed: Testbed) -> pd.DataFrame:
     """The rank of each query's best relevant passage, a column a system; missing where it was not found."""
     return pd.DataFrame({name: measures.first_relevant_rank(system.run, bed.qrels, bed.min_relevance, bed.judged)
                          for name, system in systems.items()})
@@ -90,7 +90,7 @@ def won(places: pd.DataFrame, winner: str, loser: str, within: int) -> pd.DataFr
     return chosen.sort_values(loser, ascending=False, na_position="first", kind="stable")
 
 
-def examples(systems: Mapping[str, Evaluation], bed: Testbed, winner: str, loser: str, within: int, how_many: int) -> Fragment:
+def examples(systems: Systems, bed: Testbed, winner: str, loser: str, within: int, how_many: int) -> Fragment:
     """Queries that one system answers at once and the other does not find, with the texts."""
     lost, texts = won(ranks(systems, bed), winner, loser, within)[loser], Texts(bed.store.value())
     questions = bed.query_frame.set_index("query_id")["text"]
@@ -110,7 +110,7 @@ def examples(systems: Mapping[str, Evaluation], bed: Testbed, winner: str, loser
                            numeric_from=9)
 
 
-def counts_table(systems: Mapping[str, Evaluation], bed: Testbed, within: int) -> Fragment:
+def counts_table(systems: Systems, bed: Testbed, within: int) -> Fragment:
     """How many queries each pair of systems answers: both, one alone, neither; within so many places."""
     answered, records = ranks(systems, bed) <= within, []
     for first, second in combinations(systems, 2):
@@ -121,7 +121,7 @@ def counts_table(systems: Mapping[str, Evaluation], bed: Testbed, within: int) -
     return page.records_table(f"Queries with a relevant passage among the first {within}", records)
 
 
-def finding(systems: Mapping[str, Evaluation], encoder: str, shares: pd.DataFrame) -> Fragment:
+def finding(systems: Systems, encoder: str, shares: pd.DataFrame) -> Fragment:
     """The chapter's last words: does the encoder gain where words do not match?"""
     share = shares.set_index("query_id")["share"]
     difference = (systems[encoder].values[MEASURE] - systems[BM25].values[MEASURE]).reindex(share.index).dropna()

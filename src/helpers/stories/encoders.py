@@ -17,9 +17,9 @@ from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain, seconds
 from helpers.retrieval.bm25 import K1, B
 from helpers.steps import Step
-from helpers.stories.training import curve
+from helpers.stories.training import Logs, curve
 from helpers.systems.bi_encoder import BiEncoder
-from helpers.systems.evaluated import Evaluation, evaluate, over_seeds
+from helpers.systems.evaluated import Evaluation, Systems, evaluate, over_seeds
 from helpers.systems.testbed import Testbed
 
 STUDY, TABLE, MEASURE = "david2020", "4.2", "RR@10"
@@ -100,7 +100,7 @@ def scale(bed: Testbed, depth: int) -> Fragment:
         "over as many.")
 
 
-def training_table(logs: Mapping[str, dict[str, Any]]) -> Fragment:
+def training_table(logs: Logs) -> Fragment:
     """What each model was trained on, and how well it tells held-out triplets apart before and after."""
     def change(log: dict[str, Any], key: str) -> str:
         values = curve(log, key)
@@ -112,7 +112,7 @@ def training_table(logs: Mapping[str, dict[str, Any]]) -> Fragment:
          "accuracy on held-out triplets": change(log, "eval_accuracy")} for name, log in logs.items()))
 
 
-def claims_table(after: Mapping[str, Evaluation], before: Mapping[str, Evaluation], bm25: Evaluation, backbone: str) -> Fragment:
+def claims_table(after: Systems, before: Systems, bm25: Evaluation, backbone: str) -> Fragment:
     """The chapter's claims: an encoder beside BM25, each newer one beside BERT, and what pooling changes in each encoder.
 
     The control is the first encoder before its training.
@@ -130,7 +130,7 @@ def claims_table(after: Mapping[str, Evaluation], before: Mapping[str, Evaluatio
                         controls={first: (after[main], before[main])} if main in before else {})
 
 
-def means(systems: Mapping[str, Evaluation]) -> dict[str, float]:
+def means(systems: Systems) -> dict[str, float]:
     """The mean RR@10 of each."""
     return {name: system.mean(MEASURE).mean for name, system in systems.items()}
 
@@ -146,7 +146,7 @@ def heat_map(values: Mapping[str, float], caption: str, measure: str = MEASURE) 
     return plots.grid_heatmap(table, "model", "pooling", measure, caption)
 
 
-def pooling_table(systems: Mapping[str, Evaluation]) -> Fragment:
+def pooling_table(systems: Systems) -> Fragment:
     """How far apart the poolings of each encoder lie: the study's encoders, and those trained here."""
     sources = {name.split(" / ")[0]: system for name, system in systems.items()}
     rows: list[Sequence[Any]] = [[encoder, "published", *texts] for encoder, texts in ranges(published_means()).items()]
@@ -169,7 +169,7 @@ def seconds_before(*steps: Step) -> dict[str, str]:
             if part.get("seconds") is not None}
 
 
-def cost(trained: Mapping[str, BiEncoder], systems: Mapping[str, Evaluation]) -> Fragment:
+def cost(trained: Mapping[str, BiEncoder], systems: Systems) -> Fragment:
     """Seconds of training, of encoding the collection and of searching it, model by model."""
     records = []
     for name, model in trained.items():

@@ -7,7 +7,7 @@ from helpers.pages import claims, page
 from helpers.pages.compare import measured
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain
-from helpers.systems.evaluated import Evaluation
+from helpers.systems.evaluated import Evaluation, Systems
 from helpers.systems.reranker import Reranker
 from helpers.systems.reranking_experiment import RerankingExperiment
 
@@ -27,13 +27,13 @@ def evaluations(trial: RerankingExperiment, trained: Mapping[str, Sequence[Reran
             STOPPED: trial.over_seeds(STOPPED, early)}
 
 
-def ends(systems: Mapping[str, Evaluation]) -> tuple[str, str]:
+def ends(systems: Systems) -> tuple[str, str]:
     """The shortest and the longest of the trainings."""
     lengths = [name for name in systems if name.isdigit()]
     return lengths[0], lengths[-1]
 
 
-def claims_table(systems: Mapping[str, Evaluation]) -> Fragment:
+def claims_table(systems: Systems) -> Fragment:
     """The chapter's claim: the longest training against the shortest."""
     shortest, longest = ends(systems)
     return claims.judge("epochs", {"six-epochs-worse-than-three": (systems[longest], systems[shortest])})

@@ -14,7 +14,7 @@ from helpers.pages.fragments import Fragment, Html, cell, table
 from helpers.pages.numbers import count, plain
 from helpers.steps import recipe
 from helpers.systems.bi_encoder import BiEncoder
-from helpers.systems.evaluated import Evaluation, evaluate
+from helpers.systems.evaluated import Evaluation, Systems, evaluate
 from helpers.systems.reranking_experiment import MEASURES, RerankingExperiment, Scorer
 from helpers.systems.testbed import Testbed
 
@@ -43,12 +43,12 @@ def labels(bed: Testbed) -> pd.DataFrame:
     return pd.DataFrame(columns, index=frame.index)
 
 
-def data(bed: Testbed, systems: Mapping[str, Evaluation], depth: int, whole: int) -> dict[str, Any]:
+def data(bed: Testbed, systems: Systems, depth: int, whole: int) -> dict[str, Any]:
     """What the page shows; see `explorer.collect`."""
     return collected.collect(bed, systems, labels(bed), depth, whole)
 
 
-def show(content: Mapping[str, Any], systems: Mapping[str, Evaluation]) -> Fragment:
+def show(content: Mapping[str, Any], systems: Systems) -> Fragment:
     """The explorer: its data written beside the book's static files, and the place where the page builds it.
 
     What the systems were computed from names the file, so that a variant has its own.

@@ -12,7 +12,7 @@ from helpers.pages.numbers import interval, plain, signed
 from helpers.retrieval.feedback import bo1_queries, rm3_run
 from helpers.retrieval.lucene import first_words_index
 from helpers.stories.alarfaj import BERT, BM25, FULL, JUST, MEASURES, PASSAGE, Settings
-from helpers.systems.evaluated import Evaluation, evaluate
+from helpers.systems.evaluated import Evaluation, Systems, evaluate
 from helpers.systems.pipeline import Pipeline
 from helpers.systems.testbed import Testbed
 
@@ -42,7 +42,7 @@ def rm3(bed: Testbed, settings: Settings) -> Evaluation:
     return evaluate(RM3, run.value(), bed, MEASURES, run)
 
 
-def claims_table(systems: Mapping[str, Evaluation]) -> Fragment:
+def claims_table(systems: Systems) -> Fragment:
     """The chapter's claims."""
     return claims.judge("feedback", {"full-index-feedback-hurts-bert": (systems[FULL], systems[BERT]),
                                      "passage-index-feedback-beats-full-index": (systems[PASSAGE], systems[FULL]),
@@ -51,13 +51,13 @@ def claims_table(systems: Mapping[str, Evaluation]) -> Fragment:
                                                                 "passage index": (systems[PASSAGE], systems[BERT])}})
 
 
-def classical_table(systems: Mapping[str, Evaluation]) -> Fragment:
+def classical_table(systems: Systems) -> Fragment:
     """Feedback without a neural model."""
     return compare.differences_table("Feedback for BM25 alone", {f"{name} and {BM25}": (systems[name], systems[BM25])
                                                                  for name in (BO1, RM3)}, MEASURE)
 
 
-def explanations_table(systems: Mapping[str, Evaluation]) -> Fragment:
+def explanations_table(systems: Systems) -> Fragment:
     """The study's two explanations, each as comparisons that differ in nothing else."""
     pairs = {"terms outside the window: full index, terms in the window alone and all terms": (INSIDE, FULL),
              "terms outside the window: passage index and full index": (PASSAGE, FULL),
@@ -105,14 +105,14 @@ def seen_table(shares: Mapping[str, pd.Series]) -> Fragment:
                            ("terms from", "mean share", "interval", "queries with all of them"), rows)
 
 
-def moves_figure(systems: Mapping[str, Evaluation]) -> Fragment:
+def moves_figure(systems: Systems) -> Fragment:
     """Who gains and who loses by feedback."""
     base = systems[BERT].values[MEASURE]
     lines = {name: systems[name].values[MEASURE] - base for name in (FULL, PASSAGE, JUST)}
     return plots.sorted_differences(lines, f"difference in {MEASURE}", f"{MEASURE} of each query with feedback, less without.")
 
 
-def moves_table(bed: Testbed, settings: Settings, systems: Mapping[str, Evaluation], how_many: int) -> Fragment:
+def moves_table(bed: Testbed, settings: Settings, systems: Systems, how_many: int) -> Fragment:
     """The queries that gain and that lose most by feedback from the passage index, with what was added."""
     terms = added_terms(bed, settings)["passage index"]
     change = (systems[PASSAGE].values[MEASURE] - systems[BERT].values[MEASURE]).sort_values(ascending=False, kind="stable")

@@ -10,7 +10,7 @@ from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, seconds
 from helpers.steps import Step
 from helpers.stories import readiness
-from helpers.stories.readiness import Systems
+from helpers.stories.readiness import BySize
 from helpers.stories.training import curve
 from helpers.systems.evaluated import Evaluation, over_seeds
 from helpers.systems.search_tasks import FACTS, SearchTask
@@ -39,7 +39,7 @@ def web_task(bed: Testbed, backbone: str, epochs: int, full_epochs: int, learnin
                       max_length, bed.queries)
 
 
-def fine_tuned(task: SearchTask, starts: Mapping[str, Step | None], sizes: Sequence[int], seeds: Sequence[int]) -> Systems:
+def fine_tuned(task: SearchTask, starts: Mapping[str, Step | None], sizes: Sequence[int], seeds: Sequence[int]) -> BySize:
     """Every starting point fine-tuned with every size; the mean over seeds, query by query."""
     return {(start, size): over_seeds(f"{start}, {size or 'all'}", [
         task.evaluate(f"{start}, {size or 'all'}, seed {seed}", task.encoder(weights, size, seed)) for seed in seeds])
@@ -60,7 +60,7 @@ def scale(counts: Mapping[int, int], web_counts: Mapping[int, int], sizes: Seque
                       f"{count(web_counts[sizes[-1]])} queries in web search (the study: {millions} million).")
 
 
-def baseline_table(bm25: Evaluation, systems: Systems, sizes: Sequence[int]) -> Fragment:
+def baseline_table(bm25: Evaluation, systems: BySize, sizes: Sequence[int]) -> Fragment:
     """BM25 beside what the largest training set makes of each starting point."""
     rows = {"BM25": bm25, **{start: system for (start, size), system in systems.items() if size == sizes[-1]}}
     return measures_table("BM25, and every starting point with the largest training set", rows, list(bm25.values.columns))
@@ -83,7 +83,7 @@ def cost(tasks: Mapping[str, tuple[SearchTask, Mapping[str, Step | None]]], size
         for name, start, log in logs), numeric_from=2)
 
 
-def claims_table(questions: Systems, web: Systems, sizes: Sequence[int], backbone: str, bm25: Evaluation,
+def claims_table(questions: BySize, web: BySize, sizes: Sequence[int], backbone: str, bm25: Evaluation,
                  web_bm25: Evaluation) -> Fragment:
     """The verdicts on the study's claims about search; masked words alone are the control of what the head adds.
 

@@ -1,6 +1,6 @@
 """The chapter *First passage or whole document* (Alarfaj 2022, sections 2.3.3 and 6.3)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, interval, p_value, plain, signed
 from helpers.reranking.aggregation import reranked
 from helpers.stories.alarfaj import BM25, Settings
-from helpers.systems.evaluated import Evaluation, evaluate, values_of
+from helpers.systems.evaluated import Evaluation, Systems, evaluate, values_of
 from helpers.systems.testbed import Testbed
 
 MEASURES = ("RR@10", "R@10", "nDCG@10")
@@ -37,13 +37,13 @@ def evaluations(bed: Testbed, settings: Settings, first_tokens: Sequence[int], l
     return {name: evaluate(name, step.value(), bed, MEASURES, step) for name, step in runs.items()}
 
 
-def claims_table(systems: Mapping[str, Evaluation], first_tokens: Sequence[int]) -> Fragment:
+def claims_table(systems: Systems, first_tokens: Sequence[int]) -> Fragment:
     """The chapter's claim: the whole document against its first passage."""
     pair = (systems[LONG], systems[first(max(first_tokens))])
     return claims.judge("first_passage", {"full-document-no-better-than-first-passage": pair})
 
 
-def differences(systems: Mapping[str, Evaluation], first_tokens: Sequence[int]) -> Fragment:
+def differences(systems: Systems, first_tokens: Sequence[int]) -> Fragment:
     """Every way of reading against the first passage."""
     base = first(max(first_tokens))
     pairs = {name: (systems[name], systems[base]) for name in systems if name != base}
@@ -77,7 +77,7 @@ def places_table(shares: pd.Series | None) -> Fragment:
         for part, number in parts(shares).value_counts(sort=False).items()])
 
 
-def by_place(systems: Mapping[str, Evaluation], shares: pd.Series | None) -> Fragment:
+def by_place(systems: Systems, shares: pd.Series | None) -> Fragment:
     """RR@10 of every system by the place of the answer."""
     if shares is None:
         return page.prose("Without the places of the answers there is no figure of success by place.")
@@ -87,7 +87,7 @@ def by_place(systems: Mapping[str, Evaluation], shares: pd.Series | None) -> Fra
                                 "RR@10 by the part of the document in which the answer stands, with 95 % intervals.")
 
 
-def trends_table(systems: Mapping[str, Evaluation], shares: pd.Series | None) -> Fragment:
+def trends_table(systems: Systems, shares: pd.Series | None) -> Fragment:
     """Does success fall with the place of the answer? Rank correlation of RR@10 with it, p corrected by Holm's method."""
     if shares is None:
         return page.prose("Nor can it be tested whether success depends on the place.")

@@ -18,7 +18,7 @@ from helpers.steps import Step
 from helpers.stories.model_size import rounds_cell
 from helpers.stories.repbert import ROWS, TABLE
 from helpers.stories.stages import IMPROVED, STUDY, label, recall_of
-from helpers.systems.evaluated import Evaluation
+from helpers.systems.evaluated import Systems
 from helpers.systems.first_stages import FirstStages
 from helpers.systems.testbed import Testbed
 
@@ -26,7 +26,7 @@ LATENCY = "Latency / (ms/query)"
 NO_REPBERT = "needs RepBERT among the stages"
 
 
-def claims_table(systems: Mapping[str, Evaluation], backbone: str) -> Fragment:
+def claims_table(systems: Systems, backbone: str) -> Fragment:
     """The chapter's claim: RepBERT beside each of the stages that improve exact match."""
     claim = "repbert-beats-improved-exact-match"
     if "repbert" not in systems:
@@ -41,7 +41,7 @@ def sizes(recipes: FirstStages, names: Sequence[str], bed: Testbed) -> dict[str,
     return {name: folder_size(place) for name, place in places.items() if place is not None}
 
 
-def table(systems: Mapping[str, Evaluation], latency: Step | None, sizes: Mapping[str, Step]) -> Fragment:
+def table(systems: Systems, latency: Step | None, sizes: Mapping[str, Step]) -> Fragment:
     """Every stage: effectiveness, latency beside the study's, and the room that its index takes."""
     latencies = published.column(STUDY, TABLE, LATENCY)
     times, data, records = timings(latency), [], []
@@ -74,7 +74,7 @@ def timings(latency: Step | None) -> dict[str, dict[str, list[float]]]:
     return {} if latency is None else latency.value()["stages"]
 
 
-def figure(systems: Mapping[str, Evaluation], latency: Step | None) -> Fragment:
+def figure(systems: Systems, latency: Step | None) -> Fragment:
     """RR@10 against latency of the stages that were timed."""
     times = timings(latency)
     if not times:
@@ -84,7 +84,7 @@ def figure(systems: Mapping[str, Evaluation], latency: Step | None) -> Fragment:
     return plots.points(points, "milliseconds per query", "RR@10", "Effectiveness and latency.")
 
 
-def baseline(systems: Mapping[str, Evaluation]) -> str:
+def baseline(systems: Systems) -> str:
     """The row that the others are compared with: BM25, or the first stage where it is missing."""
     first = "bm25" if "bm25" in systems else next(iter(systems))
     return ROWS.get(first, systems[first].label)
@@ -103,7 +103,7 @@ def deepct_training(recipes: FirstStages, names: Sequence[str]) -> Fragment:
         "mostly one or zero.")
 
 
-def weights_table(recipes: FirstStages, bed: Testbed, systems: Mapping[str, Evaluation], examples: int, words: int) -> Fragment:
+def weights_table(recipes: FirstStages, bed: Testbed, systems: Systems, examples: int, words: int) -> Fragment:
     """The heaviest words of the relevant passages of some queries: those that DeepCT ranks better or worse than BM25 by most."""
     if not {"deepct", "bm25"} <= set(systems):
         return page.prose("DeepCT or BM25 is not among the stages: there are no weights to show.")

@@ -9,7 +9,7 @@ import pandas as pd
 from helpers.retrieval.fusion import FIRST, RRF, SECOND, SUM, UNCUT, best_weight, fusion_weight_grid, fusions
 from helpers.steps import Step
 from helpers.stories.stages import evaluations, label, measures_at, published_stages
-from helpers.systems.evaluated import Evaluation
+from helpers.systems.evaluated import Evaluation, Systems
 from helpers.systems.first_stages import FirstStages
 from helpers.systems.testbed import Testbed
 
@@ -20,7 +20,7 @@ WEIGHTS = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
 class Fused:
     """What each pair of first stages gives together."""
 
-    alone: Mapping[str, Evaluation]  # each stage
+    alone: Systems  # each stage
     merged: Mapping[tuple[str, str], Evaluation]  # the alternating merge, by (first, second): both orders of every pair
     ranks: Mapping[tuple[str, str], Evaluation]  # reciprocal rank fusion, by pair
     sums: Mapping[tuple[str, str], Evaluation]  # the weighted sum, by pair

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import Any
 
 import pandas as pd
 from scipy import stats
@@ -13,8 +12,8 @@ from helpers.pages import page
 from helpers.pages.compare import effect, measured
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import p_value, plain, signed
-from helpers.stories.training import STUDY, final
-from helpers.systems.evaluated import Evaluation
+from helpers.stories.training import STUDY, Logs, final
+from helpers.systems.evaluated import Systems
 from helpers.systems.reranker import Reranker
 
 SETTINGS = {"Learning Rate": "learning_rate", "Epochs": "epochs", "Batch Size": "batch_size"}
@@ -32,15 +31,14 @@ def columns(model: Reranker) -> str:
     return f"{model.epochs} epoch{'s' if model.epochs != 1 else ''}, batch {model.batch_size}"
 
 
-def results(grid: Mapping[str, Reranker], logs: Mapping[str, dict[str, Any]],
-            systems: Mapping[str, Evaluation]) -> pd.DataFrame:
+def results(grid: Mapping[str, Reranker], logs: Logs, systems: Systems) -> pd.DataFrame:
     """A row a point, whose name is the index: its parameters, evaluation loss and RR@10."""
     return pd.DataFrame([{"learning rate": model.learning_rate, "epochs and batch size": columns(model),
                           "evaluation loss": final(logs[name], "eval_loss"), "RR@10": systems[name].mean("RR@10").mean}
                          for name, model in grid.items()], index=list(grid))
 
 
-def choice_table(grid: Mapping[str, Reranker], table: pd.DataFrame, systems: Mapping[str, Evaluation]) -> Fragment:
+def choice_table(grid: Mapping[str, Reranker], table: pd.DataFrame, systems: Systems) -> Fragment:
     """What the study searched and chose, and what this grid holds and chooses by the same rule: the lowest evaluation loss."""
     chosen = str(table["evaluation loss"].idxmin())
     return page.records_table(f"{published.published_name(STUDY)}, table 4.1, and this grid", [
@@ -56,7 +54,7 @@ def listed(values: Sequence[float]) -> str:
     return ", ".join(f"{value:g}" for value in values)
 
 
-def finding(table: pd.DataFrame, systems: Mapping[str, Evaluation]) -> Fragment:
+def finding(table: pd.DataFrame, systems: Systems) -> Fragment:
     """The chapter's last words: does the lowest loss also rank best?"""
     loss, ranking = table["evaluation loss"], table["RR@10"]
     if len(table) < 3 or ranking.nunique() == 1:

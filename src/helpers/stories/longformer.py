@@ -18,7 +18,7 @@ from helpers.pages.numbers import count, interval, plain, seconds
 from helpers.pages.spot_check import spot_check
 from helpers.steps import Step
 from helpers.stories.alarfaj import BERT, BM25, Settings, row
-from helpers.systems.evaluated import Evaluation
+from helpers.systems.evaluated import Systems
 from helpers.systems.pipeline import Pipeline
 from helpers.systems.testbed import Testbed
 
@@ -55,7 +55,7 @@ def read_table(documents: pd.Series, lengths: Mapping[int, int]) -> Fragment:
          "": "" if same == length else f"as {count(same)}: no document is longer"} for length, same in lengths.items()])
 
 
-def claims_table(systems: Mapping[str, Evaluation], lengths: Mapping[int, int]) -> Fragment:
+def claims_table(systems: Systems, lengths: Mapping[int, int]) -> Fragment:
     """The chapter's claims: Longformer against BM25, and the longest input against the study's choice."""
     longest, chosen = max(lengths), min(lengths, key=lambda length: (abs(length - STUDIED), length))
     return claims.judge("longformer", {
@@ -101,7 +101,7 @@ def cost_figure(cost: Cost) -> Fragment:
                         "Time of reading one document by its length, for windowed and for full attention.")
 
 
-def scoring_table(systems: Mapping[str, Evaluation]) -> Fragment:
+def scoring_table(systems: Systems) -> Fragment:
     """What each length reached, and what scoring took."""
     rows = []
     for name, system in systems.items():

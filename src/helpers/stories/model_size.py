@@ -18,8 +18,8 @@ from helpers.pages.fragments import Fragment, Html, linked
 from helpers.pages.numbers import count, p_value, plain, signed
 from helpers.pages.spot_check import spot_check
 from helpers.steps import Step, numerics
-from helpers.stories.training import STUDY, final, untrained
-from helpers.systems.evaluated import Evaluation
+from helpers.stories.training import STUDY, Logs, final, untrained
+from helpers.systems.evaluated import Systems
 from helpers.systems.reranker import Reranker
 from helpers.systems.reranking_experiment import RerankingExperiment
 
@@ -58,12 +58,12 @@ def models(base: Reranker, specs: Sequence[str]) -> dict[str, Reranker]:
     return {label(spec): replace(base, backbone=spec) for spec in specs}
 
 
-def by_parameters(logs: Mapping[str, dict[str, Any]]) -> list[str]:
+def by_parameters(logs: Logs) -> list[str]:
     """The trained models from the smallest to the largest."""
     return sorted(logs, key=lambda name: logs[name]["parameters"])
 
 
-def claims_table(systems: Mapping[str, Evaluation], logs: Mapping[str, dict[str, Any]]) -> Fragment:
+def claims_table(systems: Systems, logs: Logs) -> Fragment:
     """The chapter's claims: the largest model and the smallest, and depth and width where both models were trained."""
     names, medium, wide = by_parameters(logs), systems.get("BERT-Medium"), systems.get("L4-H768")
     ends = dict.fromkeys(("bigger-models-rank-better", "recall-equal-over-model-sizes"), (systems[names[-1]], systems[names[0]]))
@@ -71,8 +71,7 @@ def claims_table(systems: Mapping[str, Evaluation], logs: Mapping[str, dict[str,
                         incomparable={} if set(names) <= set(studied_shapes()) else dict.fromkeys(ends, TRUNCATED))
 
 
-def table(systems: Mapping[str, Evaluation], logs: Mapping[str, dict[str, Any]], speed: Mapping[str, Any],
-          shapes: Mapping[str, str]) -> Fragment:
+def table(systems: Systems, logs: Logs, speed: Mapping[str, Any], shapes: Mapping[str, str]) -> Fragment:
     """Each trained model: size, effectiveness, evaluation loss and speed."""
     return page.records_table("The models trained here, smallest first", [
         {"model": name, "parameters": count(logs[name]["parameters"]), MEASURE: mean_cell(systems[name], MEASURE),
@@ -139,8 +138,7 @@ def beside_published(timings: Sequence[tuple[Mapping[str, Any], Step | None]]) -
     return rows
 
 
-def tradeoff(systems: Mapping[str, Evaluation], logs: Mapping[str, Any], speed: Mapping[str, Any],
-             shapes: Mapping[str, str]) -> pd.DataFrame:
+def tradeoff(systems: Systems, logs: Mapping[str, Any], speed: Mapping[str, Any], shapes: Mapping[str, str]) -> pd.DataFrame:
     """Effectiveness and speed of each trained model."""
     return pd.DataFrame({name: {"queries per minute": median_rate(speed, shapes[name]),
                                 MEASURE: systems[name].mean(MEASURE).mean} for name in by_parameters(logs)}).T
@@ -153,7 +151,7 @@ def published_tradeoff() -> pd.DataFrame:
                          for row in studied_shapes()}).T
 
 
-def finding(systems: Mapping[str, Evaluation], logs: Mapping[str, dict[str, Any]]) -> Fragment:
+def finding(systems: Systems, logs: Logs) -> Fragment:
     """The chapter's last words."""
     names, text = by_parameters(logs), []
     if len(names) > 2:

@@ -1,15 +1,13 @@
 """The chapter *Which parameters?* (Steensland 2021, experiment 2a)."""
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from helpers.pages import claims, identity, page
 from helpers.pages.compare import mean_cell
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain
-from helpers.stories.training import final, untrained
-from helpers.systems.evaluated import Evaluation
+from helpers.stories.training import Logs, final, untrained
+from helpers.systems.evaluated import Systems
 from helpers.systems.listwise_reranker import ListwiseReranker
 from helpers.systems.reranker import ZERO_SHOT
 from helpers.systems.reranking_experiment import RerankingExperiment
@@ -28,8 +26,7 @@ def models(base: ListwiseReranker, head_rate: float, dropout: float) -> dict[str
     return {ALL: base, HEAD: head, POOLER: replace(head, trainable="pooler"), NOISY: replace(head, dropout=dropout)}
 
 
-def claims_table(systems: Mapping[str, Evaluation], logs: Mapping[str, dict[str, Any]],
-                 trial: RerankingExperiment) -> Fragment:
+def claims_table(systems: Systems, logs: Logs, trial: RerankingExperiment) -> Fragment:
     """The chapter's claims: all parameters and the output layer alone, and the latter beside BM25.
 
     Both rest on the output layer; if it learned nothing, neither gets a verdict.
@@ -42,7 +39,7 @@ def claims_table(systems: Mapping[str, Evaluation], logs: Mapping[str, dict[str,
                         incomparable=identity.barred(pairs, systems[ZERO_SHOT], trial.bed, trial.candidates))
 
 
-def table(logs: Mapping[str, dict[str, Any]], systems: Mapping[str, Evaluation]) -> Fragment:
+def table(logs: Logs, systems: Systems) -> Fragment:
     """What each training adjusts, what it reaches on training and held-out pairs, and how it ranks."""
     return page.records_table("What is adjusted, and what it reaches", [
         {"trained": name, "adjusted parameters": count(log["trained_parameters"]), "training loss": plain(final(log, "loss")),

@@ -1,6 +1,6 @@
 """The chapter *The pipeline* (Alarfaj 2022, chapters 4 and 5)."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 from typing import Any
 
@@ -15,7 +15,7 @@ from helpers.pages import claims, page
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain
 from helpers.stories.alarfaj import BERT, BM25, STUDY
-from helpers.systems.evaluated import Evaluation
+from helpers.systems.evaluated import Systems
 from helpers.systems.pipeline import Pipeline, title_of
 from helpers.systems.testbed import Testbed
 
@@ -71,6 +71,6 @@ def judgments(source: Collection, unit: str, split: str) -> Iterable[Sequence[An
         return []
 
 
-def claims_table(systems: Mapping[str, Evaluation]) -> Fragment:
+def claims_table(systems: Systems) -> Fragment:
     """The chapter's claim: re-ranking by BERT against BM25, in precision."""
     return claims.judge("pipeline", {"bert-reranking-beats-bm25": (systems[BERT], systems[BM25])})

@@ -23,7 +23,7 @@ STUDIED = {BACKBONE: "BERT", MLM: "BERT + MLM", CONDENSER: "BERT + CD", CONTINUE
 CONTINUED_EPOCHS, CONTINUED_RATE = 2, 5e-5  # of the continued pre-training; the rate is half of the first one's
 MISSING = "it needs a starting point that these parameters leave out"
 
-Systems = Mapping[tuple[str, int], Evaluation]  # by starting point and training size
+BySize = Mapping[tuple[str, int], Evaluation]  # by starting point and training size
 
 
 def recipe(texts: str, unit: str, backbone: str, epochs: int) -> Pretraining:
@@ -42,7 +42,7 @@ def starts(names: Sequence[str], pretraining: Pretraining, target: str,
     return {name: None if name == BACKBONE else made[name].model for name in NAMES if name in names}
 
 
-def beside_the_study(systems: Systems, table: str, columns: Mapping[int, str], measure: str) -> Fragment:
+def beside_the_study(systems: BySize, table: str, columns: Mapping[int, str], measure: str) -> Fragment:
     """A table of the study beside this run, a part for each training size, whose column `columns` names."""
     parts = [against_published(STUDY, table, column, measure,
                                {STUDIED[start]: system for (start, n), system in systems.items() if n == size},
@@ -58,7 +58,7 @@ def columns(sizes: Sequence[int], of_study: Sequence[str]) -> dict[int, str]:
     return dict(zip(sizes, [*of_study[:len(sizes) - 1], of_study[-1]], strict=True))
 
 
-def curves(systems: Systems, examples: Mapping[int, int], measure: str, what: str, caption: str) -> Fragment:
+def curves(systems: BySize, examples: Mapping[int, int], measure: str, what: str, caption: str) -> Fragment:
     """The measure over the number of examples that each size stands for, a line for each starting point, with intervals over
     seeds; `what` are the examples."""
     lines: dict[str, dict[int, pd.Series]] = {}
@@ -75,7 +75,7 @@ def seed_means(system: Evaluation) -> pd.DataFrame:
     return system.seed_means
 
 
-def leads(systems: Systems, sizes: Mapping[int, str], measure: str) -> dict[tuple[str, int], tuple[Paired, float]]:
+def leads(systems: BySize, sizes: Mapping[int, str], measure: str) -> dict[tuple[str, int], tuple[Paired, float]]:
     """Every starting point compared with the backbone at the same size, with p corrected by Holm's method over all of them."""
     tests = {(start, size): system.against(systems[BACKBONE, size], measure) for size in sizes
              for (start, n), system in systems.items() if n == size and start != BACKBONE}
@@ -83,7 +83,7 @@ def leads(systems: Systems, sizes: Mapping[int, str], measure: str) -> dict[tupl
     return {place: (test, corrected[place]) for place, test in tests.items()}
 
 
-def gap_table(systems: Systems, sizes: Mapping[int, str], measure: str) -> Fragment:
+def gap_table(systems: BySize, sizes: Mapping[int, str], measure: str) -> Fragment:
     """For each size and starting point: mean, spread over seeds, difference from the backbone, tests (Holm over the table)."""
     tests, rows = leads(systems, sizes, measure), []
     for start, size in sorted(systems, key=lambda place: (list(sizes).index(place[1]), NAMES.index(place[0]))):
@@ -95,7 +95,7 @@ def gap_table(systems: Systems, sizes: Mapping[int, str], measure: str) -> Fragm
     return page.show_table(f"{measure} by training set and starting point", header, rows, numeric_from=2)
 
 
-def why_untrained(systems: Systems, sizes: Sequence[int], measure: str, bar: Evaluation | None = None) -> str:
+def why_untrained(systems: BySize, sizes: Sequence[int], measure: str, bar: Evaluation | None = None) -> str:
     """What shows that the fine-tunings failed; empty if nothing does.
 
     With the largest set (the last size) one of them should reach `bar`, a baseline that the study's models pass; without a bar

@@ -9,7 +9,7 @@ from helpers.pages import page
 from helpers.pages.compare import corrected_p, effect, mean_cell, measured
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain, seconds, signed
-from helpers.systems.evaluated import Evaluation
+from helpers.systems.evaluated import Evaluation, Systems
 from helpers.systems.listwise_reranker import ListwiseReranker
 from helpers.systems.recipe import LOSSES
 from helpers.systems.reranking_experiment import RerankingExperiment
@@ -33,7 +33,7 @@ def name_of(model: ListwiseReranker) -> str:
     return f"{loss}, {negatives}, {model.size} texts, {model.learning_rate:g}"
 
 
-def recipes_table(models: Mapping[str, ListwiseReranker], systems: Mapping[str, Evaluation], base: Evaluation) -> Fragment:
+def recipes_table(models: Mapping[str, ListwiseReranker], systems: Systems, base: Evaluation) -> Fragment:
     """Every recipe on the development queries, best first, with what it cost; the difference is from the zero-shot encoder."""
     pairs = {name: systems[name].against(base, MEASURE) for name in models}
     corrected, records = corrected_p(pairs), []
@@ -46,7 +46,7 @@ def recipes_table(models: Mapping[str, ListwiseReranker], systems: Mapping[str, 
     return page.records_table("Recipes on the development queries, one seed († p < 0.05, Holm)", records)
 
 
-def best(systems: Mapping[str, Evaluation], names: Mapping[str, object], number: int) -> list[str]:
+def best(systems: Systems, names: Mapping[str, object], number: int) -> list[str]:
     """The names of the best systems, best first."""
     return sorted(names, key=lambda name: -systems[name].mean(MEASURE).mean)[:number]
 
@@ -57,7 +57,7 @@ def finalists(trial: RerankingExperiment, models: Mapping[str, ListwiseReranker]
     return {name: trial.over_seeds(name, [replace(models[name], seed=seed) for seed in seeds]) for name in names}
 
 
-def choice(final: Mapping[str, Evaluation], base: Evaluation) -> Fragment:
+def choice(final: Systems, base: Evaluation) -> Fragment:
     """The recipe that the other chapters take, and the day on which it was known: before the test queries are looked at."""
     chosen, *rest = best(final, final, len(final))
     entries = [run.source.entry().manifest["finished"] for run in chain.from_iterable(system.runs for system in final.values())]
@@ -69,7 +69,7 @@ def choice(final: Mapping[str, Evaluation], base: Evaluation) -> Fragment:
         f"The last of these runs is of {max(entries)[:10]}; no test query had a part in the choice.")
 
 
-def fusion_table(trial: RerankingExperiment, systems: Mapping[str, Evaluation], other: Evaluation) -> Fragment:
+def fusion_table(trial: RerankingExperiment, systems: Systems, other: Evaluation) -> Fragment:
     """Each system with another one's scores, by the weight that is best on these queries, which flatters it here."""
     rows = []
     for name, system in systems.items():

@@ -10,7 +10,7 @@ from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count
 from helpers.stories.stages import OWN, STUDIED, STUDY
 from helpers.systems.bi_encoder import BiEncoder
-from helpers.systems.evaluated import Evaluation
+from helpers.systems.evaluated import Evaluation, Systems
 
 SETTINGS, TABLE = "text 4.3.1", "1"
 ROWS = {"bm25": "BM25(Anserini) [2]", "doctttttquery": "docTTTTTquery [3]", "deepct": "DeepCT [1]", "repbert": "Ours (RepBERT)",
@@ -38,12 +38,12 @@ def settings_table(model: BiEncoder, log: Mapping[str, Any]) -> Fragment:
                            ("", "published", "this run"), rows)
 
 
-def by_rows(systems: Mapping[str, Evaluation]) -> dict[str, Evaluation]:
+def by_rows(systems: Systems) -> dict[str, Evaluation]:
     """Evaluations by stage, under the names of table 1."""
     return {ROWS.get(stage, system.label): system for stage, system in systems.items()}
 
 
-def claims_table(systems: Mapping[str, Evaluation], backbone: str) -> Fragment:
+def claims_table(systems: Systems, backbone: str) -> Fragment:
     """The chapter's claim; its control is the backbone before this training."""
     claim, trained = "repbert-beats-bm25", systems["repbert"]
     before = next((systems[stage] for stage in BESIDE if stage in systems), None)

@@ -1,9 +1,8 @@
 """The chapter *Seeds* (Steensland 2021, experiment 2c)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
@@ -13,8 +12,8 @@ from helpers.pages import claims, figures, identity, page
 from helpers.pages.compare import corrected_p, difference_cell, measured
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, interval, p_value, plain
-from helpers.stories.training import STUDY, final
-from helpers.systems.evaluated import Evaluation, values_of
+from helpers.stories.training import STUDY, Logs, final
+from helpers.systems.evaluated import Evaluation, Systems, values_of
 from helpers.systems.listwise_reranker import ListwiseReranker
 from helpers.systems.reranker import ZERO_SHOT
 from helpers.systems.reranking_experiment import RerankingExperiment
@@ -27,13 +26,12 @@ def models(base: ListwiseReranker, seeds: Sequence[int]) -> dict[str, ListwiseRe
     return {str(place): model for place, model in enumerate(replace(base, new_head=True).over_seeds(seeds), start=1)}
 
 
-def ordered(systems: Mapping[str, Evaluation]) -> list[str]:
+def ordered(systems: Systems) -> list[str]:
     """The runs from the best to the worst."""
     return sorted((name for name in systems if name.isdigit()), key=lambda name: -systems[name].mean(MEASURE).mean)
 
 
-def claims_table(systems: Mapping[str, Evaluation], logs: Mapping[str, dict[str, Any]],
-                 trial: RerankingExperiment) -> Fragment:
+def claims_table(systems: Systems, logs: Logs, trial: RerankingExperiment) -> Fragment:
     """The chapter's claims: the best run and the worst, with p corrected for all the pairs they were picked from; and the runs of
     lowest and highest evaluation loss, which are picked without a look at ranks."""
     names, by_loss = ordered(systems), sorted(logs, key=lambda name: final(logs[name], "eval_loss"))
@@ -43,13 +41,13 @@ def claims_table(systems: Mapping[str, Evaluation], logs: Mapping[str, dict[str,
                         picked_from={"seeds-differ-noticeably": max(1, len(names) * (len(names) - 1) // 2)})
 
 
-def variance_components(systems: Mapping[str, Evaluation]) -> Components | None:
+def variance_components(systems: Systems) -> Components | None:
     """The variance components of the runs; None for a single seed."""
     names = ordered(systems)
     return components(values_of(systems, names, MEASURE)) if len(names) > 1 else None
 
 
-def spread_figure(systems: Mapping[str, Evaluation]) -> Fragment:
+def spread_figure(systems: Systems) -> Fragment:
     """Each run with its interval over queries, and the band that the runs' own deviation spans."""
     means = {name: systems[name].mean(MEASURE) for name in sorted(ordered(systems), key=int)}
     values, base = np.array([m.mean for m in means.values()]), systems["BM25"].mean(MEASURE).mean
@@ -68,7 +66,7 @@ def spread_figure(systems: Mapping[str, Evaluation]) -> Fragment:
     return figures.show(figure, alt, "Spread over seeds beside the interval over queries.")
 
 
-def pairs_table(systems: Mapping[str, Evaluation]) -> Fragment:
+def pairs_table(systems: Systems) -> Fragment:
     """Every pair of runs: difference, corrected p, and how many queries would be needed to see such a difference."""
     tests = {(a, b): systems[a].against(systems[b], MEASURE) for a, b in combinations(ordered(systems), 2)}
     corrected = corrected_p(tests)
@@ -84,7 +82,7 @@ def queries_to_tell(first: Evaluation, second: Evaluation) -> int | None:
     return queries_needed((first.values[MEASURE] - second.values[MEASURE]).to_numpy())
 
 
-def variance_table(systems: Mapping[str, Evaluation]) -> Fragment:
+def variance_table(systems: Systems) -> Fragment:
     """The variance of one query's value, and of a mean, by its source."""
     parts = variance_components(systems)
     if parts is None:
@@ -96,7 +94,7 @@ def variance_table(systems: Mapping[str, Evaluation]) -> Fragment:
          "share": f"{value / sum(sources.values()):.1%}"} for name, value in sources.items()])
 
 
-def finding(systems: Mapping[str, Evaluation]) -> Fragment:
+def finding(systems: Systems) -> Fragment:
     """The chapter's last words."""
     names, parts = ordered(systems), variance_components(systems)
     if parts is None:

@@ -15,7 +15,7 @@ from helpers.pages.fragments import Fragment, Html, details
 from helpers.pages.numbers import count, p_value, plain, signed
 from helpers.stories.encoders import STUDY
 from helpers.systems.bi_encoder import BiEncoder
-from helpers.systems.evaluated import Evaluation, values_of
+from helpers.systems.evaluated import Systems, values_of
 
 MEASURE = "RR@10"
 POWER = 0.8
@@ -24,7 +24,7 @@ CUT = ("the first layers of one model, not a smaller model that was distilled fr
        "distillation")
 
 
-def compared(systems: Mapping[str, Evaluation], groups: int, divisions: int) -> pd.DataFrame:
+def compared(systems: Systems, groups: int, divisions: int) -> pd.DataFrame:
     """Every pair of systems, measured on the same queries, by both rules: what `all_pairs` gives for RR@10, with p_groups,
     holm_groups (the study's test over so many groups, uncorrected as there and corrected) and share (of so many random divisions
     of the queries into groups, those in which it is significant)."""
@@ -56,7 +56,7 @@ def pair_of(models: Mapping[str, BiEncoder]) -> tuple[str, str]:
     return whole, next(iter(others), "")
 
 
-def claims_table(systems: Mapping[str, Evaluation], models: Mapping[str, BiEncoder]) -> Fragment:
+def claims_table(systems: Systems, models: Mapping[str, BiEncoder]) -> Fragment:
     """The chapter's claim: the encoder that stands for DistilBERT against the one that stands for BERT."""
     claim, (whole, half) = "distilbert-not-different-from-bert", pair_of(models)
     if not half:
@@ -71,7 +71,7 @@ def square(pairs: pd.DataFrame, column: str, names: list[str]) -> pd.DataFrame:
     return upper + upper.T
 
 
-def matrix(systems: Mapping[str, Evaluation], pairs: pd.DataFrame) -> Fragment:
+def matrix(systems: Systems, pairs: pd.DataFrame) -> Fragment:
     """The significance matrix: the study's rule above the diagonal, ours below."""
     names = list(systems)
     means = np.array([systems[name].values[MEASURE].mean() for name in names])
@@ -93,7 +93,7 @@ def rules_table(pairs: pd.DataFrame) -> Fragment:
         for rule, sure in here.items()))
 
 
-def pairs_table(systems: Mapping[str, Evaluation], pairs: pd.DataFrame, caption: str) -> Fragment:
+def pairs_table(systems: Systems, pairs: pd.DataFrame, caption: str) -> Fragment:
     """What each rule says of pairs."""
     def rules(line: pd.Series) -> str:
         return " and ".join(rule for rule, p in (("study", line["p_groups"]), ("per query", line["holm"])) if p < ALPHA)
@@ -105,7 +105,7 @@ def pairs_table(systems: Mapping[str, Evaluation], pairs: pd.DataFrame, caption:
          "p, per query": p_value(line["p"]), "p, Holm": p_value(line["holm"])} for _, line in pairs.iterrows()), numeric_from=2)
 
 
-def disagreements(systems: Mapping[str, Evaluation], pairs: pd.DataFrame) -> Fragment:
+def disagreements(systems: Systems, pairs: pd.DataFrame) -> Fragment:
     """The pairs on which the two rules differ, with what each says."""
     odd = pairs[(pairs["p_groups"] < ALPHA) != (pairs["holm"] < ALPHA)]
     if odd.empty:
@@ -113,7 +113,7 @@ def disagreements(systems: Mapping[str, Evaluation], pairs: pd.DataFrame) -> Fra
     return pairs_table(systems, odd, "Where the two rules disagree")
 
 
-def every_pair(systems: Mapping[str, Evaluation], pairs: pd.DataFrame) -> Fragment:
+def every_pair(systems: Systems, pairs: pd.DataFrame) -> Fragment:
     """All pairs, to open on a click."""
     return Fragment(details(f"All {len(pairs)} pairs", Html(pairs_table(systems, pairs, "All pairs of systems").html)).text)
 

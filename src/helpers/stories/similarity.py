@@ -15,7 +15,7 @@ from helpers.pretraining.sentence_data import almanac_pairs, fold, sample, secti
 from helpers.pretraining.sentence_training import predicted_similarity, triplet_accuracy
 from helpers.steps import Step
 from helpers.stories import readiness
-from helpers.stories.readiness import Systems
+from helpers.stories.readiness import BySize
 from helpers.systems.correlation import MEASURE, Correlation, correlations
 from helpers.systems.evaluated import Evaluation, over_seeds
 from helpers.systems.starting_points import BACKBONE, CONDENSER, MLM
@@ -34,7 +34,7 @@ LEFT_OUT = "The STS benchmark is left out in this run."
 Starts = Mapping[str, Step | None]
 
 
-def cross_validated(starts: Starts, spec: str, sizes: Sequence[int], seeds: Sequence[int]) -> Systems:
+def cross_validated(starts: Starts, spec: str, sizes: Sequence[int], seeds: Sequence[int]) -> BySize:
     """The Almanac's pairs: each third is judged by an encoder that was trained on pairs of the other two."""
     pairs = almanac_pairs()
 
@@ -47,7 +47,7 @@ def cross_validated(starts: Starts, spec: str, sizes: Sequence[int], seeds: Sequ
                      for start, weights in starts.items() for size in sizes}, pairs)
 
 
-def benchmark(starts: Starts, spec: str, source: str, sizes: Sequence[int], seeds: Sequence[int]) -> Systems:
+def benchmark(starts: Starts, spec: str, source: str, sizes: Sequence[int], seeds: Sequence[int]) -> BySize:
     """The STS benchmark: trained on pairs of its training file, measured on its test file; empty without a source."""
     if not source:
         return {}
@@ -68,7 +68,7 @@ def _systems(predictions: Mapping[tuple[str, int], list[list[Step]]], truth: Ste
 
 
 def sections(starts: Starts, spec: str, collection: str, sizes: Sequence[int], triplets: int, tested: int,
-             seeds: Sequence[int]) -> Systems:
+             seeds: Sequence[int]) -> BySize:
     """Accuracy on triplets of sentences from documents that test queries ask about, trained on those of training queries."""
     train, test = (triplets_of(collection, split, count) for split, count in (("train", triplets), ("test", tested)))
 
@@ -97,30 +97,30 @@ def names(sizes: Sequence[int], stsb_sizes: Sequence[int], section_sizes: Sequen
             {key: {size: size or everything for size in given} for key, (given, everything, _) in every.items()})
 
 
-def figure(systems: Systems, counts: Mapping[int, int], what: str, caption: str) -> Fragment:
+def figure(systems: BySize, counts: Mapping[int, int], what: str, caption: str) -> Fragment:
     """The task's measure over the training size."""
     if not systems:
         return page.prose(LEFT_OUT)
     return readiness.curves(systems, counts, measure_of(systems), what, caption)
 
 
-def table(systems: Systems, size_names: Mapping[int, str]) -> Fragment:
+def table(systems: BySize, size_names: Mapping[int, str]) -> Fragment:
     """The task's measure by size and starting point, with tests."""
     return readiness.gap_table(systems, size_names, measure_of(systems)) if systems else page.prose("")
 
 
-def measure_of(systems: Systems) -> str:
+def measure_of(systems: BySize) -> str:
     """Spearman's correlation, or accuracy."""
     return MEASURE if isinstance(next(iter(systems.values())), Correlation) else ACCURACY
 
 
-def beside_the_study(real: Systems, similar: Systems, stsb_sizes: Sequence[int], sizes: Sequence[int]) -> Fragment:
+def beside_the_study(real: BySize, similar: BySize, stsb_sizes: Sequence[int], sizes: Sequence[int]) -> Fragment:
     """Table 1: the benchmark beside its published values, or the Almanac's pairs where it is left out."""
     systems, given = (real, stsb_sizes) if real else (similar, sizes)
     return readiness.beside_the_study(systems, SIMILARITY_TABLE, readiness.columns(given, SIMILARITY_COLUMNS), MEASURE)
 
 
-def claims_table(real: Systems, similar: Systems, apart: Systems, stsb_sizes: Sequence[int], sizes: Sequence[int],
+def claims_table(real: BySize, similar: BySize, apart: BySize, stsb_sizes: Sequence[int], sizes: Sequence[int],
                  section_sizes: Sequence[int], backbone: str) -> Fragment:
     """The verdicts on the study's claims about sentences: on the benchmark, or on the Almanac's pairs where it is left out.
 

@@ -16,6 +16,7 @@ from helpers.systems.evaluated import Evaluation
 
 STUDY = "steensland2021"
 SHORT = {"computed": "live", "stored": "live", "recorded": "recorded"}
+Logs = Mapping[str, dict[str, Any]]  # of trainings, by the model's name
 LOSSES = {"training loss": "loss", "evaluation loss": "eval_loss"}
 
 
@@ -36,7 +37,7 @@ def loss_curves(log: dict[str, Any], label: str = "") -> dict[str, pd.Series]:
     return {f"{name}{label}": curve(log, key) for name, key in LOSSES.items()}
 
 
-def evaluation_curves(logs: Mapping[str, dict[str, Any]], caption: str) -> Fragment:
+def evaluation_curves(logs: Logs, caption: str) -> Fragment:
     """The evaluation loss of several trainings over the optimiser steps."""
     lines = {name: curve(log, "eval_loss") for name, log in logs.items()}
     return plots.curves(lines, "optimiser steps", "evaluation loss", caption)

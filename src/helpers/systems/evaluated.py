@@ -82,6 +82,9 @@ class Evaluation:
         return unpaired(self.values[measure], other.values[measure])
 
 
+Systems = Mapping[str, Evaluation]  # by the name that tables give them
+
+
 def evaluate(label: str, run: pd.DataFrame, bed: Testbed, measures: Sequence[str], source: Step) -> Evaluation:
     """Measure a run on a testbed."""
     return Evaluation(label, run, bed.per_query(run, with_judgments(list(measures), bed.qrels)), source)
@@ -96,7 +99,7 @@ def over_seeds(label: str, runs: Sequence[Evaluation]) -> Evaluation:
     return Evaluation(label, runs[0].run, values, runs[0].source, tuple(runs), runs[0].unit)
 
 
-def values_of(systems: Mapping[str, Evaluation], names: Sequence[str], measure: str) -> pd.DataFrame:
+def values_of(systems: Systems, names: Sequence[str], measure: str) -> pd.DataFrame:
     """One measure of several systems: a row a query, a column a system."""
     return pd.DataFrame({name: systems[name].values[measure] for name in names})
 
