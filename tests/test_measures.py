@@ -4,8 +4,7 @@ import pandas as pd
 import pytest
 
 from helpers.data.runs import COLUMNS, ranked
-from helpers.evaluation.judgments import condensed, with_judgments
-from helpers.evaluation.measures import first_relevant_rank, parse, per_query
+from helpers.evaluation.measures import condensed, first_relevant_rank, parse, per_query, with_judgments
 
 NAMES = ["RR@10", "R@20", "nDCG@10", "AP"]
 

@@ -13,7 +13,7 @@ from helpers.evaluation import published
 from helpers.evaluation.verdicts import CONTRADICTED, EQUIVALENT, INCOMPARABLE, NOT_RUN, SUPPORTED
 from helpers.retrieval.consistency import MEASURE as FACTOR
 from helpers.retrieval.fusion import FIRST, RRF, SECOND, SUM, UNCUT
-from helpers.stories import depth, first_stage, fused, fusion, mismatch, stages
+from helpers.stories import depth, first_stage, fusion, mismatch, stages
 from helpers.stories import repbert as repbert_story
 from helpers.systems.first_stages import FirstStages, first_stages, repbert
 from helpers.systems.reranker import Reranker
@@ -330,7 +330,7 @@ def fusions_of(**shifts):
     names = ["bm25", "deepct", "repbert"]
     get = lambda key: system(*shifts[key]) if key in shifts else system()
     pairs = [("bm25", "deepct"), ("bm25", "repbert"), ("deepct", "repbert")]
-    return fused.Fused({name: get(name) for name in names}, {(a, b): get(f"{a}_{b}") for a in names for b in names if a != b},
+    return fusion.Fused({name: get(name) for name in names}, {(a, b): get(f"{a}_{b}") for a in names for b in names if a != b},
                        {(a, b): get(f"rank_{a}_{b}") for a, b in pairs}, {(a, b): get(f"sum_{a}_{b}") for a, b in pairs},
                        {pair: system(0.0, 0.25) for pair in pairs}, dict.fromkeys(pairs, 0.3))
 
@@ -377,7 +377,7 @@ def test_the_claims_on_fusion_compare_the_merge_with_the_stages_alone():
 
 
 def test_without_the_stages_the_claims_on_fusion_are_not_run():
-    systems = fused.Fused({"bm25": system(), "deepct": system()}, {("bm25", "deepct"): system(), ("deepct", "bm25"): system()},
+    systems = fusion.Fused({"bm25": system(), "deepct": system()}, {("bm25", "deepct"): system(), ("deepct", "bm25"): system()},
                           {("bm25", "deepct"): system()}, {("bm25", "deepct"): system()}, {}, {("bm25", "deepct"): 0.5})
     assert verdicts_of(fusion.claims_table(systems, "repbert", "bm25", HUB, 100)) == {BEATS: NOT_RUN, RAISES: NOT_RUN}
     assert "no merge to leave uncut" in fusion.uncut_sentence(systems, "repbert", "bm25", 100).markdown
@@ -387,35 +387,35 @@ def test_the_stage_that_stands_for_docttttttquery():
     systems = fusions_of()
     assert fusion.partner(systems, "repbert", "bm25") == "deepct"
     shifts = {"run.a": 0.0, "run.b": 0.25, "run.c": 0.5, "run.d": 0.75}
-    theirs = fused.Fused({name: system(shift) for name, shift in shifts.items()}, {}, {}, {}, {}, {})
+    theirs = fusion.Fused({name: system(shift) for name, shift in shifts.items()}, {}, {}, {}, {}, {})
     assert fusion.partner(theirs, "run.d", "run.c") == "run.b"  # the best that is neither
-    assert fusion.partner(fused.Fused({"bm25": system(), "repbert": system()}, {}, {}, {}, {}, {}), "repbert", "bm25") == ""
+    assert fusion.partner(fusion.Fused({"bm25": system(), "repbert": system()}, {}, {}, {}, {}, {}), "repbert", "bm25") == ""
 
 
 # ---- every pair, fused ----
 
 def test_weights_come_from_development_queries_or_are_even(monkeypatch):
     names = ["bm25", "deepct", "repbert"]
-    assert set(fused.weights(first_stages(), names, None, 10, "RR@10").values()) == {0.5}
+    assert set(fusion.weights(first_stages(), names, None, 10, "RR@10").values()) == {0.5}
     calls = []
 
     def grid(first, second, queries, qrels, min_relevance, measure, weights, depth_):
         calls.append((first, second, measure, depth_))
         return Value(pd.DataFrame({"weight": [0.2, 0.7], measure: [0.1, 0.3] if first == "bm25" else [0.3, 0.1]}))
 
-    monkeypatch.setattr(fused, "fusion_weight_grid", grid)
+    monkeypatch.setattr(fusion, "fusion_weight_grid", grid)
     monkeypatch.setattr(FirstStages, "run", lambda self, name, bed, depth_: name)
     bed = SimpleNamespace(query_step=None, qrels_step=None, min_relevance=1)
-    assert fused.weights(first_stages(), names, bed, 10, "nDCG@10") == {("bm25", "deepct"): 0.7, ("bm25", "repbert"): 0.7,
+    assert fusion.weights(first_stages(), names, bed, 10, "nDCG@10") == {("bm25", "deepct"): 0.7, ("bm25", "repbert"): 0.7,
                                                                        ("deepct", "repbert"): 0.2}
     assert calls[0] == ("bm25", "deepct", "nDCG@10", 10)
 
 
 def test_published_runs_have_no_development_queries(folder):
-    assert fused.tuning_bed(str(folder), "document", "train", 2, ["bm25", "repbert"]) == Testbed(
+    assert fusion.tuning_bed(str(folder), "document", "train", 2, ["bm25", "repbert"]) == Testbed(
         str(folder), "document", splits=("train",), queries=2)
-    assert fused.tuning_bed(str(folder), "document", "", 2, ["bm25"]) is None
-    assert fused.tuning_bed(str(folder), "document", "train", 2, ["bm25", "run.x.txt"]) is None
+    assert fusion.tuning_bed(str(folder), "document", "", 2, ["bm25"]) is None
+    assert fusion.tuning_bed(str(folder), "document", "train", 2, ["bm25", "run.x.txt"]) is None
 
 
 def test_both_orders_of_a_pair_come_from_one_step(monkeypatch):
@@ -427,12 +427,12 @@ def test_both_orders_of_a_pair_come_from_one_step(monkeypatch):
         return Value(pd.DataFrame([(method, query, *[value] * len(names)) for method, value in values.items() for query in "rq"],
                                   columns=["method", "query_id", *names]))
 
-    monkeypatch.setattr(fused, "fusions", step)
+    monkeypatch.setattr(fusion, "fusions", step)
     bed = Bed(q="a", r="b")
     bed.query_step = bed.qrels_step = None
     bed.min_relevance = 1
     runs = {"bm25": Value(run_of(q="xa", r="xyb"), key="one"), "repbert": Value(run_of(q="a", r="b"), key="two")}
-    pairs = fused.fuse(runs, bed, 10, {("bm25", "repbert"): 0.3}, "RR@10")
+    pairs = fusion.fuse(runs, bed, 10, {("bm25", "repbert"): 0.3}, "RR@10")
     assert calls == [("one", "two", ["RR@10", "R@10", "R@1000", "R@20"], 0.3, 10)]
     assert {pair: system.values["RR@10"].tolist() for pair, system in pairs.merged.items()} == {
         ("bm25", "repbert"): [0.1, 0.1], ("repbert", "bm25"): [0.2, 0.2]}

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from helpers.evaluation.sub_samples import divide, group_means, power, shift_of, significant_share, sub_sample_ps
+from helpers.evaluation.all_pairs import divide, group_means, power, shift_of, significant_share, sub_sample_ps
 
 RNG = np.random.default_rng(4)
 

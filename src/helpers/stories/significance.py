@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 
 from helpers.evaluation import published
-from helpers.evaluation.all_pairs import all_pairs, differences
-from helpers.evaluation.sub_samples import critical, power, shift_of, significant_share, sub_sample_ps
+from helpers.evaluation.all_pairs import all_pairs, critical, differences, power, shift_of, significant_share, sub_sample_ps
 from helpers.evaluation.verdicts import ALPHA, holm
 from helpers.pages import claims, matrices, page
 from helpers.pages.compare import difference_cell
