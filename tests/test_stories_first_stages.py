@@ -352,10 +352,10 @@ def test_other_methods_are_compared_with_the_merge_in_its_better_order():
     systems = fusions_of(repbert_bm25=(0.25, 0.0), bm25_repbert=(0.125, 0.0), rank_bm25_repbert=(0.5, 0.0),
                          sum_bm25_repbert=(0.125, 0.0))
     assert fusion.order(systems, ("bm25", "repbert")) == ("repbert", "bm25")
-    tests = fusion.against_merge(systems, "RR@10")
-    assert tests[("bm25", "repbert"), RRF][0].difference.mean == 0.25
-    assert tests[("bm25", "repbert"), SUM][0].difference.mean == -0.125
-    assert tests[("bm25", "repbert"), RRF][1] == pytest.approx(6 * 2 / 256)  # Holm over six comparisons
+    tests = fusion.merge_tests(systems, "RR@10")
+    assert tests[("bm25", "repbert"), RRF].difference.mean == 0.25
+    assert tests[("bm25", "repbert"), SUM].difference.mean == -0.125
+    assert tests[("bm25", "repbert"), RRF].p_permutation == pytest.approx(6 * 2 / 256)  # Holm over six comparisons
     row = cells(fusion.methods_table(systems, "RR@10", tests))[2]
     assert row[0] == "BM25(Anserini) and RepBERT"
     assert row[2] == "0.500 RepBERT first"

@@ -118,7 +118,7 @@ def systems(pairs: list[Pair]) -> list[str]:
 def measure_table(pairs: list[Pair], measure: str) -> str:
     """One measure of every system."""
     rows = [[row.pair.label, plain(float(row.pair.baseline[measure].mean())), plain(float(row.pair.variant[measure].mean())),
-             *test_cells(row.test, row.p), " / ".join(map(str, row.counts))] for row in comparison.tested(pairs, measure)]
+             *test_cells(row.test), " / ".join(map(str, row.counts))] for row in comparison.tested(pairs, measure)]
     heads = ("system", "baseline", "variant", "difference", "p (t, perm.)", "queries won / tied / lost")
     return table(f"{measure} of the systems on both pages", heads, rows).text
 

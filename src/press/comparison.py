@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from helpers.evaluation.significance import Paired, paired
-from helpers.evaluation.verdicts import holm
 from helpers.pages import carried
 from helpers.pages.carried import System
+from helpers.pages.compare import corrected
 from press import execute
 
 
@@ -53,11 +53,10 @@ class Pair:
 
 @dataclass(frozen=True)
 class Tested:
-    """A pair in one measure: the paired tests, p corrected by Holm's method, and how many queries won, tied and lost."""
+    """A pair in one measure: the test, its p corrected by Holm's method, and how many queries won, tied and lost."""
 
     pair: Pair
     test: Paired
-    p: float
     counts: tuple[int, int, int]
 
 
@@ -85,10 +84,10 @@ def pairs(baseline: Page, variant: Page) -> list[Pair]:
 def tested(both: Sequence[Pair], measure: str) -> list[Tested]:
     """The pairs that have a measure, tested; the p of the permutation tests is corrected over all of them."""
     having = [pair for pair in both if measure in pair.measures]
-    tests = [paired(pair.variant[measure], pair.baseline[measure]) for pair in having]
+    tests = corrected({pair.label: paired(pair.variant[measure], pair.baseline[measure]) for pair in having})
     signs = [np.sign(pair.differences(measure)).tolist() for pair in having]
-    return [Tested(pair, test, p, (sign.count(1), sign.count(0), sign.count(-1)))
-            for pair, test, sign, p in zip(having, tests, signs, holm([test.p_permutation for test in tests]), strict=True)]
+    return [Tested(pair, tests[pair.label], (sign.count(1), sign.count(0), sign.count(-1)))
+            for pair, sign in zip(having, signs, strict=True)]
 
 
 def extremes(pair: Pair, measure: str, most: int) -> pd.DataFrame:

@@ -15,6 +15,7 @@ from helpers.steps import Step
 from helpers.systems.evaluated import Evaluation, Systems
 
 K = TypeVar("K")
+T = TypeVar("T", bound=Paired)
 
 
 def against_published(study: str, number: str, column: str, measure: str, systems: Systems,
@@ -34,15 +35,14 @@ def against_published(study: str, number: str, column: str, measure: str, system
     """
     known = published.column(study, number, column)
     base, published_base = systems[baseline], known.get(baseline)
-    tests = {row: system.against(base, measure) for row, system in systems.items() if row != baseline}
-    corrected = corrected_p(tests)
+    tests = corrected({row: system.against(base, measure) for row, system in systems.items() if row != baseline})
     records, data = [], []
     for row, system in systems.items():
         entry, test, mean = known.get(row), tests.get(row), system.mean(measure)
-        verdict = row_verdict(entry, published_base, test, corrected.get(row)) if judged else None
+        verdict = row_verdict(entry, published_base, test) if judged else None
         if verdict and entry and measure.startswith("R@") and measure != entry.measure:  # recall in lists of another length
             verdict = replace(verdict, verdict=verdicts.INCOMPARABLE)
-        effect, p = test_cells(test, corrected[row], disagreement(system, base, measure)) if test else ("baseline", "")
+        effect, p = test_cells(test, disagreement(system, base, measure)) if test else ("baseline", "")
         records.append({
             rows_are: row, "published": published_cell(entry, published_base),
             "measured": with_interval(measured(plain(mean.mean) + ("†" if test and test.p_t < ALPHA else ""), system),
@@ -65,14 +65,13 @@ def verdict_badge(verdict: str) -> Html:
     return badge(verdict, verdicts.KINDS[verdict])
 
 
-def row_verdict(entry: published.Entry | None, baseline: published.Entry | None, comparison: Paired | None,
-                p: float | None) -> Verdict | None:
+def row_verdict(entry: published.Entry | None, baseline: published.Entry | None, comparison: Paired | None) -> Verdict | None:
     """The verdict of a table's row against its baseline row, None where the study has no such comparison."""
     if entry is None or baseline is None or comparison is None:
         return None
     effect = entry.value - baseline.value
     direction = "higher" if effect > 0 else "lower" if effect < 0 else "no-difference"
-    return verdicts.judge(direction, comparison, p, verdicts.margin_of(entry.amount - baseline.amount))
+    return verdicts.judge(direction, comparison, margin=verdicts.margin_of(entry.amount - baseline.amount))
 
 
 def measured(text: str, system: Evaluation) -> Html:
@@ -97,9 +96,10 @@ def difference_cell(difference: Interval, system: Evaluation | None = None) -> H
     return with_interval(measured(value, system) if system else value, interval(difference.low, difference.high, sign=True))
 
 
-def corrected_p(tests: Mapping[K, Paired | Unpaired]) -> dict[K, float]:
-    """The p of each test's permutation, corrected by Holm's method over all of them."""
-    return dict(zip(tests, verdicts.holm([test.p_permutation for test in tests.values()]), strict=True))
+def corrected(tests: Mapping[K, T]) -> dict[K, T]:
+    """The same comparisons, the p of their permutation tests corrected by Holm's method over all of them."""
+    p_values = verdicts.holm([test.p_permutation for test in tests.values()])
+    return {name: replace(test, p_permutation=p) for (name, test), p in zip(tests.items(), p_values, strict=True)}
 
 
 def table_value(entry: published.Entry, measure: str, value: float, source: Step, verdict: str | None = None) -> dict[str, Any]:
@@ -123,12 +123,13 @@ def published_cell(entry: published.Entry | None, baseline: published.Entry | No
     return text if baseline is None or entry.row == baseline.row else with_interval(text, signed(entry.amount - baseline.amount))
 
 
-def test_cells(comparison: Paired | None, p: float | None, note: str = "") -> list[Html | str]:
+def test_cells(comparison: Paired | None, note: str = "") -> list[Html | str]:
     """Effect with its interval and a note, and both p-values of a comparison; empty for the baseline itself."""
-    if comparison is None or p is None:
+    if comparison is None:
         return ["", ""]
     effect = difference_cell(comparison.difference)
-    return [with_interval(effect, note) if note else effect, Html(f"{cell(p_value(comparison.p_t))}<br>{cell(p_value(p))}")]
+    p_values = f"{cell(p_value(comparison.p_t))}<br>{cell(p_value(comparison.p_permutation))}"
+    return [with_interval(effect, note) if note else effect, Html(p_values)]
 
 
 def lead(system: Evaluation, base: Evaluation, measure: str) -> float:
@@ -163,10 +164,9 @@ def ratio_cell(entry: published.Entry | None, baseline: published.Entry | None, 
 def differences_table(caption: str, pairs: Mapping[str, tuple[Evaluation, Evaluation]], measure: str) -> Fragment:
     """Paired comparisons, first against second, a row each: both means, the difference with its interval, and both p-values
     (Holm's correction)."""
-    tests = {name: first.against(second, measure) for name, (first, second) in pairs.items()}
-    corrected = corrected_p(tests)
+    tests = corrected({name: first.against(second, measure) for name, (first, second) in pairs.items()})
     rows = [[name, *(measured(plain(system.mean(measure).mean), system) for system in pairs[name]),
-             *test_cells(tests[name], corrected[name], disagreement(*pairs[name], measure))] for name in pairs]
+             *test_cells(tests[name], disagreement(*pairs[name], measure))] for name in pairs]
     return page.show_table(caption, ("comparison", "first", "second", f"difference in {measure}", "p (t, perm.)"), rows)
 
 

@@ -1,6 +1,6 @@
 """On every page with a fine-tuned model: whether it knows the articles that it was trained on."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from helpers.data.articles import split_of, splits_of

@@ -9,7 +9,7 @@ from helpers.data.answer_types import TYPES
 from helpers.evaluation import published, verdicts
 from helpers.evaluation.significance import Unpaired
 from helpers.pages import claims, page, plots
-from helpers.pages.compare import corrected_p, difference_cell, mean_cell, published_cell, row_verdict, table_value, test_cells
+from helpers.pages.compare import corrected, difference_cell, mean_cell, published_cell, row_verdict, table_value, test_cells
 from helpers.pages.fragments import Fragment, Html, badge
 from helpers.pages.numbers import count, p_value
 from helpers.stories.answer_type_rules import LABEL, STUDY, TABLE, published_counts, typed
@@ -44,16 +44,16 @@ def by_type_table(systems: Systems, model: str, types: pd.Series) -> Fragment:
     known = any((table, row) == (TABLE, name) for table, row, _ in published.load(STUDY))
     beside = name if known else "BERT"
     groups = {kind: list(types.index[types == kind]) for kind in TYPES}
-    pairs = {kind: encoder.on(group).against(base.on(group), MEASURE) for kind, group in groups.items() if len(group) >= FEWEST}
-    corrected = corrected_p(pairs)
+    tests = corrected({kind: encoder.on(group).against(base.on(group), MEASURE) for kind, group in groups.items()
+                       if len(group) >= FEWEST})
     rows, data = [], []
     for kind, group in groups.items():
         bm25, printed = (published.value(STUDY, TABLE, row, kind) for row in ("BM25", beside))
-        verdict = row_verdict(printed, bm25, pairs.get(kind), corrected.get(kind))
+        verdict = row_verdict(printed, bm25, tests.get(kind))
         word = None if verdict is None else verdict.verdict if known else verdicts.INCOMPARABLE
         rows.append([kind, count(published_counts()[kind]), count(len(group)), published_cell(bm25, bm25),
                      group_cell(base, group), published_cell(printed, bm25), group_cell(encoder, group),
-                     badge(word, verdicts.KINDS[word]) if word else "", *test_cells(pairs.get(kind), corrected.get(kind))])
+                     badge(word, verdicts.KINDS[word]) if word else "", *test_cells(tests.get(kind))])
         for entry, system, judged in [(bm25, base, None), (printed, encoder, word)][:1 + known] if group else []:
             data.append(table_value(entry, MEASURE, system.on(group).mean(MEASURE).mean, system.source, judged))
     header = ("type", "queries, study", "queries, here", "BM25, published", "BM25, measured", f"{beside}, published",
@@ -126,8 +126,8 @@ def location_table(systems: Systems, types: pd.Series, styles: pd.Series | None,
         for style in dict.fromkeys(styles):
             inside = comparisons({model: systems[model]}, types[styles.loc[types.index] == style])
             tested |= {f"{model}, {style} queries": (systems[model], test) for test in inside.values()}
-    corrected = corrected_p({name: test for name, (_, test) in tested.items()})
+    fixed = corrected({name: test for name, (_, test) in tested.items()})
     return page.records_table("Questions for a location compared with questions for an entity, unpaired", (
         {"system": name, f"{EASY} and {HARD} queries": f"{test.sizes[0]:,} and {test.sizes[1]:,}",
          f"{EASY} less {HARD}": difference_cell(test.difference, system), "p (permutation)": p_value(test.p_permutation),
-         "p (Holm)": p_value(corrected[name])} for name, (system, test) in tested.items()), numeric_from=2)
+         "p (Holm)": p_value(fixed[name].p_permutation)} for name, (system, test) in tested.items()), numeric_from=2)

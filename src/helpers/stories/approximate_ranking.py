@@ -7,7 +7,7 @@ import pandas as pd
 from helpers.encoders.nearest_neighbours import EXACT, HNSW, IVF, NO_SETTING, run_of, settings
 from helpers.evaluation import published
 from helpers.pages import page
-from helpers.pages.compare import corrected_p, mean_cell, test_cells
+from helpers.pages.compare import corrected, mean_cell, test_cells
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain, seconds
 from helpers.stories.model_size import speed_text
@@ -29,13 +29,12 @@ def evaluations(searches: Searches) -> dict[Case, Evaluation]:
 def effect_table(systems: Mapping[Case, Evaluation], real: pd.DataFrame) -> Fragment:
     """Whether a ranking suffers: RR@10 of every setting over the real collection, compared with exact search (Holm's p)."""
     base, recall = systems[EXACT, NO_SETTING], real.set_index(["kind", "setting"])["recall"]
-    tests = {case: system.against(base, MEASURE) for case, system in systems.items() if case[0] != EXACT}
-    corrected = corrected_p(tests)
+    tests = corrected({case: system.against(base, MEASURE) for case, system in systems.items() if case[0] != EXACT})
     return page.show_table(
         "Effectiveness over the real collection, compared with exact search",
         ("index", "setting", "recall of the exact top ten", MEASURE, "effect", "p (t, perm.)"),
         [[NAMES[case[0]], setting_text(*case), plain(recall[case]), mean_cell(system, MEASURE),
-          *(test_cells(tests[case], corrected[case]) if case in tests else ["baseline", ""])]
+          *(test_cells(tests[case]) if case in tests else ["baseline", ""])]
          for case, system in systems.items()], numeric_from=2)
 
 

@@ -11,7 +11,7 @@ from helpers.data.collection_base import Collection
 from helpers.data.statistics import median_length
 from helpers.evaluation import published, verdicts
 from helpers.pages import page, plots
-from helpers.pages.compare import corrected_p
+from helpers.pages.compare import corrected
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, interval, p_value, plain, signed
 from helpers.retrieval import tuning
@@ -111,13 +111,12 @@ def tuned(bed: Testbed, settings: Mapping[str, tuple[float, float]], measure: st
 def tuned_table(systems: Systems, settings: Mapping[str, tuple[float, float]], measure: str) -> Fragment:
     """The systems of `tuned`, each compared with the first."""
     first, *others = systems
-    tests = {name: systems[name].against(systems[first], measure) for name in others}
-    corrected = corrected_p(tests)
-    effects = {name: f"{signed(d.mean)} {interval(d.low, d.high, sign=True)}" for name in tests for d in [tests[name].difference]}
+    tests = corrected({name: systems[name].against(systems[first], measure) for name in others})
+    effects = {name: {"effect": f"{signed(d.mean)} {interval(d.low, d.high, sign=True)}", "p (permutation, Holm)": p_value(p)}
+               for name, test in tests.items() for d, p in [(test.difference, test.p_permutation)]}
     return page.records_table(f"{measure} on the test queries by setting, compared with the first row", (
         {"setting": name, "k1": f"{settings[name][0]:g}", "b": f"{settings[name][1]:g}",
-         measure: plain(system.mean(measure).mean), "effect": effects.get(name, ""),
-         "p (permutation, Holm)": p_value(corrected[name]) if name in corrected else ""} for name, system in systems.items()))
+         measure: plain(system.mean(measure).mean), **effects.get(name, {})} for name, system in systems.items()))
 
 
 def recall_curve(systems: Systems, beds: Beds, depths: Sequence[int]) -> dict[str, pd.Series]:

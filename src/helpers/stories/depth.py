@@ -7,7 +7,7 @@ import pandas as pd
 
 from helpers.evaluation import published, verdicts
 from helpers.pages import claims, page, plots
-from helpers.pages.compare import corrected_p, measured, row_verdict, table_value, with_interval
+from helpers.pages.compare import corrected, measured, row_verdict, table_value, with_interval
 from helpers.pages.fragments import Fragment, linked
 from helpers.pages.numbers import interval, plain, signed
 from helpers.steps import Step
@@ -67,18 +67,17 @@ def table(systems: Reranked, baseline: str) -> Fragment:
     stages, rows, data = list(systems), [], []
     for depth in systems[baseline]:
         base = systems[baseline][depth]
-        tests = {stage: systems[stage][depth].against(base, MEASURE) for stage in stages if stage != baseline}
-        corrected = corrected_p(tests)
+        tests = corrected({stage: systems[stage][depth].against(base, MEASURE) for stage in stages if stage != baseline})
         entries = {stage: published.load(STUDY).get((TABLE, str(depth), STUDIED.get(stage, ""))) for stage in stages}
         cells: list[Any] = [depth]
         for stage, entry in entries.items():
             system, mean = systems[stage][depth], systems[stage][depth].mean(MEASURE)
-            mark = "†" if corrected.get(stage, 1.0) < verdicts.ALPHA else ""
+            mark = "†" if stage in tests and tests[stage].p_permutation < verdicts.ALPHA else ""
             gain = f" ({percent(mean.mean, base.mean(MEASURE).mean)})" if stage in tests else ""
             below = interval(mean.low, mean.high) + (f"; study {printed(entry)}" if entry else "")
             cells.append(with_interval(measured(plain(mean.mean) + mark + gain, system), below))
             if entry is not None:
-                verdict = row_verdict(entry, entries[baseline], tests.get(stage), corrected.get(stage))
+                verdict = row_verdict(entry, entries[baseline], tests.get(stage))
                 data.append(table_value(entry, MEASURE, mean.mean, system.source, verdict.verdict if verdict else None))
         rows.append(cells)
     caption = (f"{published.published_name(STUDY)}, table {TABLE}: {MEASURE} after re-ranking, measured, with the gain over "

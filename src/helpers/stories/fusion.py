@@ -10,7 +10,7 @@ import pandas as pd
 from helpers.evaluation import published, verdicts
 from helpers.evaluation.significance import Paired
 from helpers.pages import claims, page
-from helpers.pages.compare import corrected_p, measured, row_verdict, table_value, with_interval
+from helpers.pages.compare import corrected, measured, row_verdict, table_value, with_interval
 from helpers.pages.fragments import Fragment, Html
 from helpers.pages.numbers import interval, p_value, plain, signed
 from helpers.retrieval.fusion import FIRST, RRF, SECOND, SUM, UNCUT, best_weight, fusion_weight_grid, fusions
@@ -97,8 +97,7 @@ def matrix(fused: Fused, table: str, measure: str = "") -> Fragment:
     names = list(fused.alone)
     measure = measure or (recall_of(fused.alone[names[0]]) if table == RECALL else TABLES[table])
     comparable = measure == TABLES[table]
-    tests = {pair: system.against(fused.alone[pair[0]], measure) for pair, system in fused.merged.items()}
-    corrected = corrected_p(tests)
+    tests = corrected({pair: system.against(fused.alone[pair[0]], measure) for pair, system in fused.merged.items()})
     rows, data = [], []
     for a in names:
         base = fused.alone[a]
@@ -106,12 +105,12 @@ def matrix(fused: Fused, table: str, measure: str = "") -> Fragment:
         for b in names:
             system = base if a == b else fused.merged[a, b]
             mean, entry = system.mean(measure).mean, published_value(table, a, b) if comparable or table == RECALL else None
-            mark = "†" if corrected.get((a, b), 1.0) < verdicts.ALPHA else ""
+            mark = "†" if a != b and tests[a, b].p_permutation < verdicts.ALPHA else ""
             change = "" if a == b else f" ({percent(mean, base.mean(measure).mean)})"
             shown = measured(plain(mean) + mark + change, system)
             cells.append(with_interval(shown, f"study {printed(entry, 'change')}") if entry else shown)
             if entry is not None:
-                verdict = row_verdict(entry, published_value(table, a, a), tests.get((a, b)), corrected.get((a, b)))
+                verdict = row_verdict(entry, published_value(table, a, a), tests.get((a, b)))
                 word = None if verdict is None else verdict.verdict if comparable else verdicts.INCOMPARABLE
                 data.append(table_value(entry, measure, mean, system.source, word))
         rows.append([label(a), *cells])
@@ -136,12 +135,10 @@ def order(fused: Fused, pair: tuple[str, str]) -> tuple[str, str]:
     return max(((a, b), (b, a)), key=lambda p: fused.merged[p].mean(fused.measure).mean)
 
 
-def against_merge(fused: Fused, measure: str) -> dict[tuple[tuple[str, str], str], tuple[Paired, float]]:
-    """Each pair fused by the other two methods, compared with its merge in the better order: the test, and p after Holm."""
-    tests = {(pair, name): systems[pair].against(fused.merged[order(fused, pair)], measure)
-             for name, systems in others(fused).items() for pair in systems}
-    corrected = corrected_p(tests)
-    return {key: (test, corrected[key]) for key, test in tests.items()}
+def merge_tests(fused: Fused, measure: str) -> dict[tuple[tuple[str, str], str], Paired]:
+    """Each pair fused by the other two methods, compared with its merge in the better order; p by Holm's method."""
+    return corrected({(pair, name): systems[pair].against(fused.merged[order(fused, pair)], measure)
+                      for name, systems in others(fused).items() for pair in systems})
 
 
 def others(fused: Fused) -> dict[str, Mapping[tuple[str, str], Evaluation]]:
@@ -149,7 +146,7 @@ def others(fused: Fused) -> dict[str, Mapping[tuple[str, str], Evaluation]]:
     return {RRF: fused.ranks, SUM: fused.sums}
 
 
-def methods_table(fused: Fused, measure: str, tests: Mapping[Any, tuple[Paired, float]]) -> Fragment:
+def methods_table(fused: Fused, measure: str, tests: Mapping[Any, Paired]) -> Fragment:
     """Each pair: the better stage alone, the merge in its better order, and what the other two methods add to it."""
     def cell(system: Evaluation, below: str) -> Html:
         return with_interval(measured(plain(system.mean(measure).mean), system), below)
@@ -160,10 +157,10 @@ def methods_table(fused: Fused, measure: str, tests: Mapping[Any, tuple[Paired, 
         records.append({"pair": f"{label(pair[0])} and {label(pair[1])}", "better stage alone": cell(best, best.label),
                         "alternating merge": cell(fused.merged[merged], f"{label(merged[0])} first")})
         for name, systems in others(fused).items():
-            test, p = tests[pair, name]
+            test = tests[pair, name]
             weight = f"weight {fused.weights[pair]:.1f} of {label(pair[0])}; " if name == SUM else ""
-            d = interval(test.difference.low, test.difference.high, sign=True)
-            records[-1][name] = cell(systems[pair], f"{weight}{signed(test.difference.mean)} {d}, p {p_value(p)}")
+            d, p = test.difference, p_value(test.p_permutation)
+            records[-1][name] = cell(systems[pair], f"{weight}{signed(d.mean)} {interval(d.low, d.high, sign=True)}, p {p}")
     return page.records_table(
         f"{measure} by method; below the last two, their difference from the merge (p corrected by Holm's method)", records)
 

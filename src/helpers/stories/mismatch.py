@@ -8,7 +8,7 @@ import pandas as pd
 from helpers.data.texts import Texts
 from helpers.evaluation.significance import Paired
 from helpers.pages import claims, page
-from helpers.pages.compare import corrected_p, difference_cell, effect, mean_cell
+from helpers.pages.compare import corrected, difference_cell, effect, mean_cell
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, p_value, plain
 from helpers.retrieval.consistency import MEASURE as FACTOR
@@ -92,13 +92,12 @@ def crossed_table(systems: Crossed) -> Fragment:
     if not systems:
         return page.prose(f"This page {NOT_RERANKED}.")
     pairs = [(stage, depth) for stage in dict.fromkeys(stage for _, stage in systems) for depth in systems[BM25_NEGATIVES, stage]]
-    tests = {(stage, depth): systems[DENSE_NEGATIVES, stage][depth].against(systems[BM25_NEGATIVES, stage][depth], MEASURE)
-             for stage, depth in pairs}
-    corrected = corrected_p(tests)
+    sides = {place: [systems[name, place[0]][place[1]] for name in (BM25_NEGATIVES, DENSE_NEGATIVES)] for place in pairs}
+    tests = corrected({place: dense.against(bm25, MEASURE) for place, (bm25, dense) in sides.items()})
     return page.records_table(f"{MEASURE} of the re-ranker by its training and its candidates (p corrected by Holm's method)", (
         {"candidates": f"{label(stage)}, depth {depth}",
          **{name: mean_cell(systems[name, stage][depth], MEASURE) for name in (BM25_NEGATIVES, DENSE_NEGATIVES)},
-         "difference": difference_cell(tests[stage, depth].difference), "p": p_value(corrected[stage, depth])}
+         "difference": difference_cell(tests[stage, depth].difference), "p": p_value(tests[stage, depth].p_permutation)}
         for stage, depth in pairs))
 
 

@@ -11,7 +11,7 @@ from helpers.errors import BadInput
 from helpers.evaluation.significance import Paired
 from helpers.evaluation.verdicts import ALPHA
 from helpers.pages import page, plots
-from helpers.pages.compare import against_published, corrected_p, measured, test_cells
+from helpers.pages.compare import against_published, corrected, measured, test_cells
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain
 from helpers.steps import Step
@@ -75,12 +75,10 @@ def seed_means(system: Evaluation) -> pd.DataFrame:
     return system.seed_means
 
 
-def leads(systems: BySize, sizes: Mapping[int, str], measure: str) -> dict[tuple[str, int], tuple[Paired, float]]:
+def leads(systems: BySize, sizes: Mapping[int, str], measure: str) -> dict[tuple[str, int], Paired]:
     """Every starting point compared with the backbone at the same size, with p corrected by Holm's method over all of them."""
-    tests = {(start, size): system.against(systems[BACKBONE, size], measure) for size in sizes
-             for (start, n), system in systems.items() if n == size and start != BACKBONE}
-    corrected = corrected_p(tests)
-    return {place: (test, corrected[place]) for place, test in tests.items()}
+    return corrected({(start, size): system.against(systems[BACKBONE, size], measure) for size in sizes
+                      for (start, n), system in systems.items() if n == size and start != BACKBONE})
 
 
 def gap_table(systems: BySize, sizes: Mapping[int, str], measure: str) -> Fragment:
@@ -89,7 +87,7 @@ def gap_table(systems: BySize, sizes: Mapping[int, str], measure: str) -> Fragme
     for start, size in sorted(systems, key=lambda place: (list(sizes).index(place[1]), NAMES.index(place[0]))):
         system = systems[start, size]
         rows.append([sizes[size], start, measured(plain(system.mean(measure).mean), system),
-                     plain(float(seed_means(system)[measure].std())), *test_cells(*tests.get((start, size), (None, None)))])
+                     plain(float(seed_means(system)[measure].std())), *test_cells(tests.get((start, size)))])
     header = ("training set", "starting point", measure, "standard deviation over seeds", "difference from the backbone",
               "p (t, perm.)")
     return page.show_table(f"{measure} by training set and starting point", header, rows, numeric_from=2)

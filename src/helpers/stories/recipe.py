@@ -6,7 +6,7 @@ from itertools import chain
 
 from helpers.evaluation.verdicts import ALPHA
 from helpers.pages import page
-from helpers.pages.compare import corrected_p, effect, mean_cell, measured
+from helpers.pages.compare import corrected, effect, mean_cell, measured
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain, seconds, signed
 from helpers.systems.evaluated import Evaluation, Systems
@@ -35,12 +35,12 @@ def name_of(model: ListwiseReranker) -> str:
 
 def recipes_table(models: Mapping[str, ListwiseReranker], systems: Systems, base: Evaluation) -> Fragment:
     """Every recipe on the development queries, best first, with what it cost; the difference is from the zero-shot encoder."""
-    pairs = {name: systems[name].against(base, MEASURE) for name in models}
-    corrected, records = corrected_p(pairs), []
+    tests, records = corrected({name: systems[name].against(base, MEASURE) for name in models}), []
     for name in best(systems, models, len(models)):
         log, trained = models[name].log.value(), models[name].log.entry().manifest["inputs"][0]  # the weights are not recorded
+        mark = "†" if tests[name].p_permutation < ALPHA else ""
         records.append({"recipe": name, MEASURE: mean_cell(systems[name], MEASURE),
-                        "from zero-shot": signed(pairs[name].difference.mean) + ("†" if corrected[name] < ALPHA else ""),
+                        "from zero-shot": signed(tests[name].difference.mean) + mark,
                         "held-out loss": f"{plain(log['log'][0]['eval_loss'])} to {plain(log['log'][-1]['eval_loss'])}",
                         "pairs": count(log["pairs"]), "training": seconds(trained["seconds"])})
     return page.records_table("Recipes on the development queries, one seed († p < 0.05, Holm)", records)

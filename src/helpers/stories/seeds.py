@@ -9,7 +9,7 @@ import numpy as np
 from helpers.evaluation import published
 from helpers.evaluation.variance import POWER, Components, components, queries_needed, seeds_needed
 from helpers.pages import claims, figures, identity, page
-from helpers.pages.compare import corrected_p, difference_cell, measured
+from helpers.pages.compare import corrected, difference_cell, measured
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, interval, p_value, plain
 from helpers.stories.training import STUDY, Logs, final
@@ -68,9 +68,8 @@ def spread_figure(systems: Systems) -> Fragment:
 
 def pairs_table(systems: Systems) -> Fragment:
     """Every pair of runs: difference, corrected p, and how many queries would be needed to see such a difference."""
-    tests = {(a, b): systems[a].against(systems[b], MEASURE) for a, b in combinations(ordered(systems), 2)}
-    corrected = corrected_p(tests)
-    rows = [[f"run {a} and run {b}", difference_cell(test.difference, systems[a]), p_value(corrected[a, b]),
+    tests = corrected({(a, b): systems[a].against(systems[b], MEASURE) for a, b in combinations(ordered(systems), 2)})
+    rows = [[f"run {a} and run {b}", difference_cell(test.difference, systems[a]), p_value(test.p_permutation),
              "no difference" if (needed := queries_to_tell(systems[a], systems[b])) is None else count(needed)]
             for (a, b), test in tests.items()]
     return page.show_table("Pairs of runs, best first (p corrected by Holm's method)",
