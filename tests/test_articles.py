@@ -11,7 +11,7 @@ from helpers.networks import backbone
 from helpers.reranking.groups import labelled_groups
 from helpers.steps import recipe
 from helpers.systems.listwise_reranker import ListwiseReranker, WarmUp
-from helpers.systems.split_testbed import SplitTestbed
+from helpers.systems.testbed import SplitTestbed
 from toys import qrels_of
 
 

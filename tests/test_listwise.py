@@ -13,8 +13,7 @@ from helpers.data.windows import WHOLE
 from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.reranking import listwise
-from helpers.reranking.groups import labelled_groups, mixed, stretched, teacher_groups
-from helpers.reranking.pseudo_queries import heading, spans_of
+from helpers.reranking.groups import heading, labelled_groups, mixed, spans_of, stretched, teacher_groups
 from helpers.reranking.ranking_losses import total
 from helpers.systems.listwise_reranker import ListwiseReranker
 from helpers.systems.testbed import Testbed

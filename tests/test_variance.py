@@ -113,11 +113,6 @@ def test_queries_needed_by_hand(differences, ratio, needed):
     assert queries_needed(np.array(differences, dtype=float)) == needed
 
 
-def test_queries_needed_for_another_power_and_level():
-    # z 2.575829 and 1.281552: 14.879 x 4 = 59.5
-    assert queries_needed(np.array([1.0, 0, 0, 0]), power=0.9, level=0.01) == 60
-
-
 @pytest.mark.parametrize("difference, deviation, needed", [
     (0.01, 0.01, 16),  # 2 x 7.849 = 15.7
     (-0.01, 0.01, 16), (0.02, 0.01, 4),  # a quarter of it: 3.9
@@ -125,10 +120,6 @@ def test_queries_needed_for_another_power_and_level():
 def test_seeds_needed_by_hand(difference, deviation, needed):
     assert max(2, math.ceil(2 * (Z * deviation / difference) ** 2)) == needed
     assert seeds_needed(difference, deviation) == needed
-
-
-def test_seeds_needed_for_another_power_and_level():
-    assert seeds_needed(0.01, 0.01, power=0.9, level=0.01) == 30  # 2 x 14.879
 
 
 def test_no_number_settles_a_difference_of_zero():

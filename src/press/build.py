@@ -13,6 +13,7 @@ from helpers import paths
 from helpers.errors import BadInput
 from helpers.steps import recipe
 from press import chapters, edited, execute, variants
+from press.columns import shortened
 
 SKIPPED = {"_build", "__pycache__"}  # folders that rendering writes itself
 LONGEST = 60  # characters of what was changed, in the contents
@@ -55,9 +56,8 @@ def variant_entry(page: Path) -> dict[str, Any]:
     """A variant's place in the contents, titled by what was changed, with its comparison below it if that is written."""
     changed = ", ".join(f"{name} = {json.dumps(value, ensure_ascii=False)}"
                         for name, value in execute.run_of(page).get("changed", {}).items())
-    shown = changed if len(changed) <= LONGEST else f"{changed[:LONGEST]} …"
     title = variants.title(variants.chapter_of(page.stem))
-    entry: dict[str, Any] = {"file": f"chapters/{page.stem}", "title": f"{title}: {shown}"}
+    entry: dict[str, Any] = {"file": f"chapters/{page.stem}", "title": f"{title}: {shortened(changed, LONGEST)}"}
     if page.with_name(f"{variants.comparison(page.stem)}.md").exists():
         entry["sections"] = [{"file": f"chapters/{variants.comparison(page.stem)}", "title": "Compared with the baseline"}]
     return entry

@@ -9,6 +9,7 @@ from helpers.pages.numbers import count, plain, seconds, signed
 from helpers.steps import recipe, values
 from helpers.steps.store import Store
 from press import chapters, comparison, dependencies, variants
+from press.columns import shortened
 from press.comparison import Page, Pair
 from press.page_header import code
 
@@ -157,8 +158,7 @@ def texts_of(*pages: Page) -> dict[str, str]:
 
 
 def _query(query: str, texts: dict[str, str]) -> Html:
-    text = texts.get(query, "")
-    shown = text if len(text) <= LONGEST else f"{text[:LONGEST]} …"
+    shown = shortened(texts.get(query, ""), LONGEST)
     return Html(f"{escape(shown)} <small>{escape(query)}</small>" if shown else escape(query))
 
 

@@ -66,14 +66,8 @@ def pictured(study: str, tested: Mapping[str, Mapping[str, Any]]) -> list[list[A
 
 def published_effect(claim: Claim) -> float | None:
     """The difference of the two printed values that a claim rests on; None where the study printed none."""
-    where = claim.evidence
-    if not all(where.get(name) for name in ("table", "row", "against", "column")):
-        return None
-    tables = (where["table"], where.get("against_table") or where["table"])
-    columns = (where["column"], where.get("against_column") or where["column"])
-    first, second = (published.value(claim.study, table, row, column)
-                     for table, row, column in zip(tables, (where["row"], where["against"]), columns, strict=True))
-    return first.amount - second.amount
+    first, *second = claim.printed or (None,)
+    return first.amount - second[0].amount if first and second else None
 
 
 def picture(claim: Claim, pair: Mapping[str, Any], verdict: str) -> Html:

@@ -12,6 +12,7 @@ import pandas as pd
 from scipy import stats
 
 POWER, LEVEL = 0.8, 0.05
+Z = float(stats.norm.ppf(1 - LEVEL / 2) + stats.norm.ppf(POWER))
 TINY = 1e-12  # below it a mean of differences is rounding
 
 
@@ -49,20 +50,16 @@ def components(values: pd.DataFrame) -> Components:
     return Components(max(0.0, float(seed)), max(0.0, float(query)), float(rest), seeds, queries)
 
 
-def queries_needed(differences: np.ndarray, power: float = POWER, level: float = LEVEL) -> int | None:
+def queries_needed(differences: np.ndarray) -> int | None:
     """How many queries a two-sided paired test needs to see the mean of these differences; None if it is zero.
 
     The normal approximation: (z of level/2 + z of power)² x variance / mean².
     """
     mean, spread = float(np.mean(differences)), float(np.std(differences, ddof=1))
-    return None if abs(mean) < TINY else max(2, math.ceil((_z(power, level) * spread / mean) ** 2))
+    return None if abs(mean) < TINY else max(2, math.ceil((Z * spread / mean) ** 2))
 
 
-def seeds_needed(difference: float, deviation: float, power: float = POWER, level: float = LEVEL) -> int | None:
+def seeds_needed(difference: float, deviation: float) -> int | None:
     """How many seeds each of two recipes needs to tell a difference of their means; None for a difference of zero. The deviation
     is that over seeds of one recipe's mean on fixed queries."""
-    return None if abs(difference) < TINY else max(2, math.ceil(2 * (_z(power, level) * deviation / difference) ** 2))
-
-
-def _z(power: float, level: float) -> float:
-    return float(stats.norm.ppf(1 - level / 2) + stats.norm.ppf(power))
+    return None if abs(difference) < TINY else max(2, math.ceil(2 * (Z * deviation / difference) ** 2))

@@ -86,11 +86,6 @@ def margin_of(effect: float | None) -> float:
     return max(MARGIN, abs(effect or 0.0) / 2)
 
 
-def is_within(comparison: Paired | Unpaired, margin: float) -> bool:
-    """Whether the 90 % interval lies within plus and minus the margin: two one-sided tests at .05 (Schuirmann 1987)."""
-    return -margin < comparison.narrow.low and comparison.narrow.high < margin
-
-
 def has_sign(direction: str, comparison: Paired | Unpaired) -> bool:
     """Whether a difference has the sign of a claim: above zero for `higher`, below for others."""
     return comparison.difference.mean > 0 if direction == "higher" else comparison.difference.mean < 0
@@ -108,7 +103,7 @@ def judge(direction: str, comparison: Paired | Unpaired, p: float | None = None,
     """
     rule = rule_of(direction, significant)
     p = comparison.p_permutation if p is None else p
-    within, sure = is_within(comparison, margin), p < ALPHA
+    within, sure = -margin < comparison.narrow.low and comparison.narrow.high < margin, p < ALPHA
     same = has_sign(direction, comparison)
     if rule == EQUALITY:
         verdict = SUPPORTED if within else CONTRADICTED if sure else INCONCLUSIVE

@@ -53,6 +53,16 @@ class Claim:
         """What follows its differences: nothing for a share of one."""
         return {"milliseconds_per_query": " ms a text"}.get(self.measure, "")
 
+    @property
+    def printed(self) -> tuple[published.Entry, ...]:
+        """The published values that it rests on, its own and the one that it is compared with; none where they are prose."""
+        own = self.evidence
+        if not own.get("row") or not own.get("table"):
+            return ()
+        first = published.value(self.study, own["table"], own["row"], own["column"])
+        return (first,) if not own.get("against") else (first, published.value(
+            self.study, own.get("against_table") or own["table"], own["against"], own.get("against_column") or own["column"]))
+
 
 @functools.cache
 def load() -> dict[str, Claim]:
@@ -211,14 +221,9 @@ def verdict_cell(verdict: str, control: Mapping[str, str] | None = None) -> Html
 
 def published_evidence(claim: Claim) -> str:
     """The published values that a claim rests on, or where it stands if they are prose."""
-    where, study = claim.evidence, claim.study
-    if not where.get("row") or not where.get("table"):
-        return f"{published.published_name(study)}, {where.get('table') or 'section ' + str(where.get('section', ''))}"
-    first = published.value(study, where["table"], where["row"], where["column"])
-    text = f"{first.shown}{first.mark}"
-    if where.get("against"):
-        second = published.value(study, where.get("against_table") or where["table"], where["against"],
-                                 where.get("against_column") or where["column"])
-        text += f" compared with {second.shown}{second.mark}"
+    if not claim.printed:
+        where = claim.evidence.get("table") or f"section {claim.evidence.get('section', '')}"
+        return f"{published.published_name(claim.study)}, {where}"
+    first, text = claim.printed[0], " compared with ".join(f"{entry.shown}{entry.mark}" for entry in claim.printed)
     significance = {True: ", significant", False: ", not significant", None: ", not tested"}[claim.significant]
     return f"{text} {first.measure.replace('_', ' ')} ({first.where}{significance})"

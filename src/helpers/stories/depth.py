@@ -107,15 +107,10 @@ def claims_table(systems: Reranked, dense: str, baseline: str, backbone: str) ->
     if not {dense, baseline} <= set(systems) or not rivals:
         return claims.judge("depth", dict.fromkeys((small, converge), NO_DENSE if systems else NOT_RERANKED.rstrip(".")))
     least, most = min(systems[dense]), max(systems[dense])
-    first, last = (lead(systems, dense, baseline, depth) for depth in (least, most))
+    first, last = (systems[dense][depth].less(systems[baseline][depth]) for depth in (least, most))  # leads, query by query
     beside = {label(rival): (systems[dense][least], systems[rival][least]) for rival in rivals}
     return claims.judge("depth", {small: beside, converge: (first, last)}, backbone=backbone_of(dense, backbone),
                         incomparable=stand_in(dense, (small, converge)))
-
-
-def lead(systems: Reranked, dense: str, baseline: str, depth: int) -> Evaluation:
-    """The lead of one stage's re-ranked candidates over another's, as a value for each query."""
-    return systems[dense][depth].less(systems[baseline][depth])
 
 
 def cost(log: Step, systems: Reranked) -> Fragment:

@@ -70,7 +70,9 @@ def _systems(predictions: Mapping[tuple[str, int], list[list[Step]]], truth: Ste
 def sections(starts: Starts, spec: str, collection: str, sizes: Sequence[int], triplets: int, tested: int,
              seeds: Sequence[int]) -> BySize:
     """Accuracy on triplets of sentences from documents that test queries ask about, trained on those of training queries."""
-    train, test = (triplets_of(collection, split, count) for split, count in (("train", triplets), ("test", tested)))
+    beds = (Testbed(collection, "document", (split,)) for split in ("train", "test"))
+    train, test = (section_triplets(bed.store, bed.qrels_step, count, 1)
+                   for bed, count in zip(beds, (triplets, tested), strict=True))
 
     def evaluation(label: str, weights: Step | None, size: int, seed: int) -> Evaluation:
         step = triplet_accuracy(sample(train, size, seed), test, backbone.resolve(spec), POOLING, MARGIN, weights,
@@ -80,12 +82,6 @@ def sections(starts: Starts, spec: str, collection: str, sizes: Sequence[int], t
     return {(start, size): over_seeds(f"{start}, {size or 'all'}", [
         evaluation(f"{start}, {size or 'all'}, seed {seed}", weights, size, seed) for seed in seeds])
         for start, weights in starts.items() for size in sizes}
-
-
-def triplets_of(collection: str, split: str, count: int) -> Step:
-    """Triplets from the documents that a split's queries ask about."""
-    bed = Testbed(collection, "document", (split,))
-    return section_triplets(bed.store, bed.qrels_step, count, 1)
 
 
 def names(sizes: Sequence[int], stsb_sizes: Sequence[int], section_sizes: Sequence[int],

@@ -94,7 +94,7 @@ def beside(section: Mapping[str, Any], contender: str) -> dict[str, str]:
     if "measures" in section:
         cells |= {measure: plain(value) for measure, value in section["measures"][contender].items()}
     if "drift" in section:
-        cells["drift"] = drift_text(section, contender)
+        cells["drift"] = signed(max(section["drift"][contender].values(), key=abs), 4)  # the larger of those of both measures
     if "steps" in section:
         tokens = section["tokens"][contender]
         cells["padded over real tokens"] = plain(tokens["padded"] / tokens["real"])
@@ -110,11 +110,6 @@ def work(section: Mapping[str, Any], name: str) -> str:
                 f"{section['longest']} tokens")
     length = section["tokens"] / section["items"]
     return f"{count(section['items'])} {'pairs' if name == 'rerank' else 'texts'} of {length:.0f} tokens"
-
-
-def drift_text(section: Mapping[str, Any], contender: str) -> str:
-    """The larger of the drifts of both measures."""
-    return signed(max(section["drift"][contender].values(), key=abs), 4)
 
 
 def setting(measurements: Measurements, name: str) -> Fragment:

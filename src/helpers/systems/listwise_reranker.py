@@ -15,16 +15,14 @@ from helpers.data.windows import WHOLE
 from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.reranking.cross_encoder import training_log
-from helpers.reranking.groups import labelled_groups, teacher_groups
+from helpers.reranking.groups import labelled_groups, pseudo_queries, teacher_groups
 from helpers.reranking.listwise import ListwiseTraining, listwise_cross_encoder
-from helpers.reranking.pseudo_queries import pseudo_queries
 from helpers.reranking.ranking_losses import LOSSES
 from helpers.reranking.rerank import window_logits, window_scores
 from helpers.retrieval.bm25 import K1, B
 from helpers.steps import Step
 from helpers.systems.bi_encoder import BiEncoder
-from helpers.systems.split_testbed import SplitTestbed
-from helpers.systems.testbed import Testbed
+from helpers.systems.testbed import SplitTestbed, Testbed
 
 NEGATIVES = {"bm25": ("bm25",), "dense": ("dense",), "both": ("bm25", "dense")}
 

@@ -15,11 +15,13 @@ import pandas as pd
 
 from helpers.data import queries
 from helpers.data.answers import answer_positions, answer_windows
+from helpers.data.articles import QUERY_SPLITS, split_store
 from helpers.data.collection import check_qrels, open_collection
 from helpers.data.collection_base import Collection
 from helpers.data.external_run import external_run
 from helpers.data.texts import Texts, text_store
 from helpers.data.tokens import window_tokens
+from helpers.errors import BadInput
 from helpers.evaluation import measures
 from helpers.networks.backbone import Backbone
 from helpers.retrieval import prebuilt
@@ -142,3 +144,32 @@ class Testbed:
     def per_query(self, run: pd.DataFrame, names: list[str]) -> pd.DataFrame:
         """The measures of a run for each judged query, rows in the order of the sample."""
         return measures.per_query(run, self.qrels, names, self.min_relevance, self.judged)
+
+
+@dataclass(frozen=True)
+class SplitTestbed(Testbed):
+    """The same for a training: only articles that answer its splits' queries, where the collection is split by article.
+
+    Index, embeddings and candidates hold nothing of dev or test then.
+    Elsewhere (MS MARCO) training and test queries share their texts, and all of them stay. BadInput for splits that are not of
+    articles, such as `topics`, whose answers are among all.
+    """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.source.split_by_article and (mixed := set(self.splits) - set(QUERY_SPLITS)):
+            raise BadInput(f"the split {', '.join(sorted(mixed))} has articles of dev and test, too",
+                           mend=f"train on one of {', '.join(QUERY_SPLITS)}")
+
+    @property
+    def store(self) -> Step:
+        """The text store of the splits' articles."""
+        if not self.source.split_by_article:
+            return super().store
+        judgments = queries.qrels([self.source.part("qrels", "document", split) for split in self.splits])
+        return split_store(super().store, judgments, self.source.relevant_from("document", self.splits[0]))
+
+    @property
+    def index(self) -> Step:
+        """The Lucene index of these texts."""
+        return text_index(self.store) if self.source.split_by_article else super().index

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import median
 
 from helpers.pages.numbers import plain
 from helpers.steps import Step, fresh_since
+from press.columns import shortened
 from press.explain.known import HERE, Difference, Known, distance, nearest
 
 # Arguments that the time of a step is in proportion to: its own ones, and the number of its queries
@@ -51,7 +53,8 @@ def _why(step: Step, ranked: Ranked, new: Sequence[str]) -> str:
         return "no longer here" if known.place == HERE else "not shipped with the recorded runs"
     named = sorted({(d.step, d.argument, d.value, d.other) for d in differing if d.step == step.name or not new},
                    key=lambda line: (line[0] != step.name, line))  # what is new below it is told of there
-    reasons = [f"{'' if name == step.name else f'{name}: '}{argument} = {_short(value)} (nearest: {_short(other)})"
+    short = partial(shortened, longest=LONGEST)
+    reasons = [f"{'' if name == step.name else f'{name}: '}{argument} = {short(value)} (nearest: {short(other)})"
                for name, argument, value, other in named[:SHOWN]]
     reasons += [f"{len(named) - SHOWN} more"] * (len(named) > SHOWN) + [f"follows {', '.join(new)}"] * bool(new)
     return "; ".join(reasons)
@@ -86,7 +89,3 @@ def _size(text: str) -> float:
         return max(0.0, float(text))
     except ValueError:
         return 0.0
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]} …"
