@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from helpers.pages.compare import against_published, seeds_text
+from helpers.pages.compare import beside_published, seeds_text
 from helpers.systems.evaluated import over_seeds, values_of
 from toys import of_values
 
@@ -42,9 +42,9 @@ def test_values_of_gives_a_column_a_system():
 
 def test_published_and_measured_stand_side_by_side_with_a_verdict():
     base, better = [0.5, 0.25, 0.0, 1.0] * 10, [1.0, 0.5, 0.25, 1.0] * 10
-    shown = against_published("steensland2021", "5.1", "MRR@10", "RR@10",
-                              {"BM25": of_values(base, "BM25"), "BERT-Mean": of_values(better, "BERT-Mean"),
-                               "Other": of_values(base, "Other")}, "BM25")
+    shown = beside_published("steensland2021", "5.1", "MRR@10", "RR@10",
+                             {"BM25": of_values(base, "BM25"), "BERT-Mean": of_values(better, "BERT-Mean"),
+                              "Other": of_values(base, "Other")}, "BM25")
     assert "0.571†" in shown.html  # published, with its mark
     assert "0.688†" in shown.html  # measured (1 + 0.5 + 0.25 + 1) / 4, significant by the same rule
     assert "+0.250" in shown.html  # measured effect; published +0.054
@@ -57,13 +57,13 @@ def test_published_and_measured_stand_side_by_side_with_a_verdict():
 
 def test_rows_of_the_study_that_were_not_measured_are_shown_as_not_run():
     systems = {"BM25": of_values([0.1, 0.2, 0.0], "BM25"), "BERT-Mean": of_values([0.3, 0.4, 0.5], "BERT-Mean")}
-    shown = against_published("steensland2021", "5.1", "MRR@10", "RR@10", systems, "BM25", "ranker")
+    shown = beside_published("steensland2021", "5.1", "MRR@10", "RR@10", systems, "BM25", "ranker")
     assert shown.html.index("BERT-Mean") < shown.html.index("BERT-Max")
     assert "not run" in shown.html[shown.html.index("BERT-Max"):]
     assert "0.560" in shown.html  # the published value all the same
     assert "effects compared with ranker = BM25" in shown.html
     assert [line["row"] for line in shown.data["values"]] == ["BM25", "BERT-Mean"]
-    part = against_published("steensland2021", "5.1", "MRR@10", "RR@10", systems, "BM25", whole=False)
+    part = beside_published("steensland2021", "5.1", "MRR@10", "RR@10", systems, "BM25", whole=False)
     assert "BERT-Max" not in part.html and "BERT-Mean" in part.html
 
 

@@ -14,4 +14,4 @@ class BadInput(ValueError):
 
 
 class NetworkNeeded(RuntimeError):
-    """Something that a reader asked for by name must be fetched, and could not be."""
+    """Something that a reader named must be fetched, and could not be."""

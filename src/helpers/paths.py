@@ -1,4 +1,4 @@
-"""Where everything lies. Every other module asks here; nothing else builds a project path."""
+"""Where everything lies. Every other module takes its paths from here; nothing else builds a project path."""
 
 import os
 from pathlib import Path

@@ -21,12 +21,12 @@ KEY = "neural-ranking-reproduced"
 
 
 def citation() -> dict[str, Any]:
-    """What CITATION.cff says: title, authors, version, date."""
+    """The content of CITATION.cff: title, authors, version, date."""
     file = paths.ROOT / "CITATION.cff"
-    said = yaml_of(file)
-    if missing := [name for name in ("title", "authors", "version", "date-released") if name not in (said or {})]:
+    about = yaml_of(file)
+    if missing := [name for name in ("title", "authors", "version", "date-released") if name not in (about or {})]:
         raise BadInput(f"no {missing[0]}", file=file, mend="add it, or restore the file from git")
-    return said
+    return about
 
 
 def entry(kind: str, key: str, fields: dict[str, str]) -> str:

@@ -122,7 +122,7 @@ def _disks(needed: Iterable[Item]) -> dict[Path, int]:
 
 
 def fetch_profile(profile: str, only_list: bool) -> None:
-    """Print what a profile needs from the network, and fetch it unless only the list is asked for."""
+    """Print what a profile needs from the network, and fetch it unless only the list is requested."""
     needed = items(profile)
     print(table(needed), flush=True)
     if not only_list:

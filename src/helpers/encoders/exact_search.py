@@ -29,9 +29,9 @@ def exact_search(passages: Path, query_vectors: Path, store: Path, queries: pd.D
 def search(passages: np.ndarray, queries: np.ndarray, depth: int) -> tuple[np.ndarray, np.ndarray]:
     """At least the best `depth` passages of each query, in no order, and whatever ties with the last of them.
 
-    Ties are to be broken by id, not by the index's order: if those beyond the depth do not fall short of it, more are asked for.
+    Ties are to be broken by id, not by the index's order: if those beyond the depth do not fall short of it, more are searched.
 
-    Vectors are a row each, float32; the depth is 1 at least. Returns positions and inner products, both (queries, found).
+    Vectors are a row each, float32; the depth is 1 at least. Returns positions and inner products, both (queries, passages).
     """
     count = min(len(passages), depth + SPARE)
     while True:

@@ -94,5 +94,5 @@ def power(values: int, shift: float) -> float:
 
 
 def shift_of(values: int, goal: float) -> float:
-    """The difference, in standard errors, that so many paired values find with the wanted power."""
+    """The difference, in standard errors, that so many paired values detect with that power."""
     return float(optimize.brentq(lambda shift: power(values, shift) - goal, 0.0, 10.0))

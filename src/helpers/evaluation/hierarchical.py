@@ -7,7 +7,7 @@ Values of several seeds on the same queries are crossed: every seed sees every q
 - What is pooled includes the variance that is known from the chapter *Seeds* (`known_noise`), with its degrees of freedom; for
   a system of one seed it is all there is. This is the moderated variance of Smyth (2004, section 3): two seeds alone would leave
   one degree of freedom, with which nothing is ever significant.
-- A system that nothing random was trained for, such as BM25 or an encoder as it was found, adds no noise.
+- A system that nothing random was trained for, such as BM25 or a zero-shot encoder, adds no noise.
 - Two systems that are one training put to different uses (mean and maximum of the same scores): what they share cancels. Their
   rows are compared seed by seed; with one training the result holds for this training, and says so.
 - With several pre-trainings these are the upper level: their means take the seeds' place.
@@ -55,12 +55,12 @@ class Rows:
 
 @functools.cache
 def measured_noise() -> dict[str, KnownNoise]:
-    """The noise that the chapter *Seeds* found, by measure."""
+    """The noise that the chapter *Seeds* measured, by measure."""
     return {name: KnownNoise(**own) for name, own in yaml.safe_load(FILE.read_text(encoding="utf-8"))["measures"].items()}
 
 
 def known_noise(measure: str = "") -> KnownNoise:
-    """What the chapter *Seeds* found for a measure; for others the largest share of the variance over queries."""
+    """The noise of a measure in the chapter *Seeds*; of others the largest share of the variance over queries."""
     return measured_noise().get(measure) or max(measured_noise().values(), key=lambda own: own.share)
 
 
@@ -75,7 +75,7 @@ def compare(ours: Rows, theirs: Rows, measure: str, shared: bool = False, seed: 
 
 def training_noise(ours: Rows, theirs: Rows, measure: str, shared: bool = False,
                    known: KnownNoise | None = None) -> TrainingNoise:
-    """The noise of training in the difference of two systems' means; `known` stands in for what the chapter *Seeds* found."""
+    """The noise of training in the difference of two systems' means; `known` stands in for what the chapter *Seeds* measured."""
     if shared:
         moved = ours.means() - theirs.means()
         if len(moved) < 2:

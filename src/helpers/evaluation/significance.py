@@ -63,7 +63,7 @@ class Paired:
 
     @property
     def detectable(self) -> float:
-        """The minimum detectable effect: the true difference found significant, at .05 and two-sided, with a power of 80 %.
+        """The minimum detectable effect: the true difference that is significant, at .05 and two-sided, with a power of 80 %.
 
         It is what a difference must exceed to be significant, half the width of the 95 % interval, and the .8 quantile of the
         error. With the queries' noise alone that is (z of .975 + z of .8) standard errors; with few trainings both are larger.

@@ -73,7 +73,7 @@ class Verdict:
 
 
 def rule_of(direction: str, significant: bool | None = None) -> str:
-    """Which rule judges a claim: `difference`, `equality`, or `small` for a difference that the study found not significant."""
+    """Which rule judges a claim: `difference`, `equality`, or `small` for a difference that the study calls not significant."""
     if direction not in ("higher", "lower", "no-difference"):
         raise ValueError(f"direction {direction!r}: higher, lower or no-difference")
     if direction == "no-difference":
@@ -122,7 +122,7 @@ def judge(direction: str, comparison: Paired | Unpaired, p: float | None = None,
 class Case:
     """A claim and its comparisons, ready to be judged."""
 
-    direction: str  # what the study found: `higher`, `lower`, `no-difference`
+    direction: str  # of the published difference: `higher`, `lower`, `no-difference`
     pairs: tuple[Paired | Unpaired, ...]  # the comparisons that must all carry it, one as a rule
     margin: float = MARGIN  # the claim's own
     significant: bool | None = None  # what the study itself tested

@@ -1,7 +1,7 @@
 """BERT without padding, read or trained: a batch's texts stand one after the other in one row, and attention stays within each.
 
 It computes what the model of `transformers` does, less what nothing reads. Linear layers and norms see real tokens only. Where
-only the first token's state is asked for, the last layer has keys and values of all tokens, and everything else of first
+only the first token's state is read, the last layer has keys and values of all tokens, and everything else of first
 tokens alone. In real arithmetic the results are the same; in floating point they differ by rounding.
 
 Attention is computed on a CPU for texts of one length at a time, as many as leave the scores in the core's cache; on a GPU
@@ -148,7 +148,7 @@ class _Layer:
 
 
 class Linear:
-    """Linear layers with the same input as one, side by side, with an exact GELU behind if asked."""
+    """Linear layers with the same input as one, side by side, followed by an exact GELU with `gelu`."""
 
     def __init__(self, *layers: Any, gelu: bool = False, training: bool = False):
         import torch

@@ -161,7 +161,7 @@ def why_not_run(claim: Claim, pairs: Mapping[str, Pair]) -> str:
 
 
 def compare(claim: Claim, systems: Pair, measure: str) -> Paired | Unpaired:
-    """The comparison of two systems that a claim asks for: unpaired on different queries, over queries alone if it says so."""
+    """The comparison of two systems for a claim: unpaired on different queries, over queries alone if it declares so."""
     first, second = systems
     if set(first.values.index) != set(second.values.index):
         return first.unpaired_against(second, measure)
@@ -178,7 +178,7 @@ def with_control(claim: Claim, verdict: Verdict, control: Pair | None, measure: 
 
 
 def numbers(systems: Pair, comparison: Paired | Unpaired) -> dict[str, Any]:
-    """What was compared and found, for whoever recomputes the verdict from the values that the page carries."""
+    """What was compared, and the result, for whoever recomputes the verdict from the values that the page carries."""
     first, second = systems
     difference, narrow, noise = comparison.difference, comparison.narrow, comparison.noise
     return {"first": first.label, "second": second.label, "mean": difference.mean, "interval": [difference.low, difference.high],

@@ -18,8 +18,8 @@ K = TypeVar("K")
 T = TypeVar("T", bound=Paired)
 
 
-def against_published(study: str, number: str, column: str, measure: str, systems: Systems,
-                      baseline: str, rows_are: str = "system", whole: bool = True, judged: bool = True) -> Fragment:
+def beside_published(study: str, number: str, column: str, measure: str, systems: Systems, baseline: str,
+                     rows_are: str = "system", whole: bool = True, judged: bool = True) -> Fragment:
     """A study's table beside this run's measurements, each system compared with a baseline.
 
     Rows of the study that were not measured follow, as *not run*, unless another chapter measures them. The study's daggers (its
@@ -66,7 +66,7 @@ def verdict_badge(verdict: str) -> Html:
 
 
 def row_verdict(entry: published.Entry | None, baseline: published.Entry | None, comparison: Paired | None) -> Verdict | None:
-    """The verdict of a table's row against its baseline row, None where the study has no such comparison."""
+    """The verdict of a table's row compared with its baseline row, None where the study has no such comparison."""
     if entry is None or baseline is None or comparison is None:
         return None
     effect = entry.value - baseline.value
@@ -162,7 +162,7 @@ def ratio_cell(entry: published.Entry | None, baseline: published.Entry | None, 
 
 
 def differences_table(caption: str, pairs: Mapping[str, tuple[Evaluation, Evaluation]], measure: str) -> Fragment:
-    """Paired comparisons, first against second, a row each: both means, the difference with its interval, and both p-values
+    """Paired comparisons, first with second, a row each: both means, the difference with its interval, and both p-values
     (Holm's correction)."""
     tests = corrected({name: first.against(second, measure) for name, (first, second) in pairs.items()})
     rows = [[name, *(measured(plain(system.mean(measure).mean), system) for system in pairs[name]),

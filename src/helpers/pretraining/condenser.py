@@ -7,7 +7,7 @@
                            v
                    head layers -> masked words (equation 10)
 
-The head sees what the late layers found out only through [CLS]. Without head layers this is plain masked language modelling.
+What the late layers add, the head sees only through [CLS]. Without head layers this is plain masked language modelling.
 """
 
 from typing import Any

@@ -4,10 +4,10 @@ The two recipes are those of Reimers & Gurevych (2019), which the study takes ov
 
 | task | examples | loss |
 |---|---|---|
-| similarity | two sentences and a score | squared error of their cosine against the score, scaled to 0 to 1 |
+| similarity | two sentences and a score | squared difference of their cosine and the score, scaled to 0 to 1 |
 | sections | anchor, sentence of the same section, of another | max(0, d(anchor, same) - d(anchor, other) + margin), Euclidean |
 
-Training and prediction are one step: only what is said of the test examples is kept, since the models are many.
+Training and prediction are one step: only the predictions on the test examples are kept, since the models are many.
 """
 
 import tempfile

@@ -41,7 +41,7 @@ class DistillationTrainer(Trainer):
         return (total, student) if return_outputs else total
 
     def parts(self, student: Any, inputs: dict[str, Any]) -> dict[str, Any]:
-        """The parts of the loss that have a weight; without a teacher's part the teacher is not asked."""
+        """The parts of the loss that have a weight; without a teacher's part the teacher does not run."""
         teacher = None
         if not set(self.weights) <= {"hard"}:
             without_labels = {name: value for name, value in inputs.items() if name != "labels"}

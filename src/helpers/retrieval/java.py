@@ -70,7 +70,7 @@ def call(function: Callable[..., Result], *arguments: Any) -> Result:
     """Run a module-level function in the worker process, where pyserini may be imported.
 
     The worker starts with the first call (about 3 s), serves all later ones, and ends with this process. Whatever the function
-    raises is raised here; BadInput if the worker died: what it said is on standard error.
+    raises is raised here; BadInput if the worker died: its last words are on standard error.
     """
     heap()  # a mistake in it is told here, not by the worker's death
     worker = _worker()
@@ -97,7 +97,7 @@ def _worker() -> subprocess.Popen[bytes]:
 def configure() -> None:
     """Configure the JVM of the worker; it starts with the first import of pyserini.
 
-    Pyserini's own start-up asks for a JVM module that slim runtimes lack (hence the class path that does not exist),
+    Pyserini's own start-up needs a JVM module that slim runtimes lack (hence the class path that does not exist),
     builds an OpenAI client (hence a dummy key, used by nothing) and imports torch-based encoders, which search does
     not need (hence the stand-in: 2 s and 150 MB instead of 9 s and 660 MB).
     """

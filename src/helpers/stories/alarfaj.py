@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from helpers.pages.compare import against_published
+from helpers.pages.compare import beside_published
 from helpers.pages.fragments import Fragment
 from helpers.systems.base_reranker import base_reranker, long_document_reranker
 from helpers.systems.evaluated import Evaluation, Systems, evaluate
@@ -87,4 +87,4 @@ def evaluations(bed: Testbed, pipelines: Mapping[str, Pipeline]) -> dict[str, Ev
 
 def table_2(column: str, systems: Systems, baseline: str = BM25, whole: bool = False) -> Fragment:
     """One column of table 2, published and measured; with `whole` also the rows that were not run."""
-    return against_published(STUDY, TABLE, column, COLUMNS[column], systems, baseline, whole=whole)
+    return beside_published(STUDY, TABLE, column, COLUMNS[column], systems, baseline, whole=whole)

@@ -35,7 +35,7 @@ def in_order(types: pd.Series) -> pd.Series:
 
 
 def by_type_table(systems: Systems, model: str, types: pd.Series) -> Fragment:
-    """Table 4.4 for BM25 and one encoder, which is tested against BM25 in each type.
+    """Table 4.4 for BM25 and one encoder, which is compared with BM25 in each type.
 
     The encoder stands beside the study's of its name; another one, such as the packaged MiniLM, stands beside BERT and is not
     comparable.
@@ -112,7 +112,7 @@ def claims_table(systems: Systems, model: str, types: pd.Series, backbone: str) 
 
 
 def comparisons(systems: Systems, types: pd.Series) -> dict[str, Unpaired]:
-    """Location against entity for every system; empty where there are too few queries of either."""
+    """Location compared with entity for every system; empty where there are too few queries of either."""
     easy, hard = (list(types.index[types == kind]) for kind in (EASY, HARD))
     if min(len(easy), len(hard)) < FEWEST:
         return {}
@@ -120,7 +120,7 @@ def comparisons(systems: Systems, types: pd.Series) -> dict[str, Unpaired]:
 
 
 def location_table(systems: Systems, types: pd.Series, styles: pd.Series | None, model: str) -> Fragment:
-    """Location against entity for every system, and for one encoder, `model`, within each style of query."""
+    """Location compared with entity for every system, and for one encoder, `model`, within each style of query."""
     tested = {name: (systems[name], test) for name, test in comparisons(systems, types).items()}
     if styles is not None:
         for style in dict.fromkeys(styles):

@@ -141,7 +141,7 @@ def spread(values: np.ndarray) -> Html:
 
 
 def tradeoff(measured: Costs) -> Fragment:
-    """Figure 4.2: time against memory, a panel a device, a labelled point a model."""
+    """Figure 4.2: memory over time, a panel a device, a labelled point a model."""
     figure, panels = figures.new(columns=len(measured.time), width=7.5, height=4.0)
     texts = []
     for axis, device in zip(panels, measured.time, strict=True):
@@ -174,7 +174,7 @@ def rounds_of(measured: Costs) -> dict[str, Evaluation]:
 
 
 def claims_table(measured: Costs) -> Fragment:
-    """The chapter's claim: DistilBERT against BERT on the first device."""
+    """The chapter's claim: DistilBERT compared with BERT on the first device."""
     pair = claims.pair(rounds_of(measured), "DistilBERT", "BERT")
     if not isinstance(pair, str) and len(pair[0].values) < 2:
         pair = "needs two rounds at least"

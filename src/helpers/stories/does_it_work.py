@@ -106,7 +106,7 @@ def ranks(systems: Systems, bed: Testbed, names: list[str]) -> dict[str, pd.Seri
 
 
 def moves(systems: Systems, bed: Testbed, name: str, how_many: int, won: bool) -> Fragment:
-    """The queries that gained or lost most against BM25: text, ranks before and after, and the relevant title."""
+    """The queries that gained or lost most compared with BM25: text, ranks before and after, and the relevant title."""
     places = [own.map("rank {:.0f}".format).mask(own.isna(), "not found") for own in ranks(systems, bed, ["BM25", name]).values()]
     change = systems[name].values["RR@10"] - systems["BM25"].values["RR@10"]
     moved = change[change > 0 if won else change < 0].sort_values(ascending=not won, kind="stable")

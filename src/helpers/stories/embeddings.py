@@ -79,7 +79,7 @@ def by_overlap(systems: Systems, shares: pd.DataFrame) -> Fragment:
 
 
 def ranks(systems: Systems, bed: Testbed) -> pd.DataFrame:
-    """The rank of each query's best relevant passage, a column a system; missing where it was not found."""
+    """The rank of each query's best relevant passage, a column a system; missing where the run lacks it."""
     return pd.DataFrame({name: measures.first_relevant_rank(system.run, bed.qrels, bed.min_relevance, bed.judged)
                          for name, system in systems.items()})
 

@@ -34,7 +34,7 @@ def ends(systems: Systems) -> tuple[str, str]:
 
 
 def claims_table(systems: Systems) -> Fragment:
-    """The chapter's claim: the longest training against the shortest."""
+    """The chapter's claim: the longest training compared with the shortest."""
     shortest, longest = ends(systems)
     return claims.judge("epochs", {"six-epochs-worse-than-three": (systems[longest], systems[shortest])})
 

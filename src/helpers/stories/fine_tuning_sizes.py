@@ -87,7 +87,7 @@ def claims_table(questions: BySize, web: BySize, sizes: Sequence[int], backbone:
                  web_bm25: Evaluation) -> Fragment:
     """The verdicts on the study's claims about search; masked words alone are the control of what the head adds.
 
-    The study's encoders pass BM25 in both tasks (tables 3 and 4): where none does here, nothing is said of their starting points.
+    The study's encoders pass BM25 in both tasks (tables 3 and 4): where none does here, no starting point gets a verdict.
     """
     last, controls = sizes[-1], {}
     pairs: dict[str, claims.Pair | dict[str, claims.Pair]] = {}

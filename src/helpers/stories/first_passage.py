@@ -38,13 +38,13 @@ def evaluations(bed: Testbed, settings: Settings, first_tokens: Sequence[int], l
 
 
 def claims_table(systems: Systems, first_tokens: Sequence[int]) -> Fragment:
-    """The chapter's claim: the whole document against its first passage."""
+    """The chapter's claim: the whole document compared with its first passage."""
     pair = (systems[LONG], systems[first(max(first_tokens))])
     return claims.judge("first_passage", {"full-document-no-better-than-first-passage": pair})
 
 
 def differences(systems: Systems, first_tokens: Sequence[int]) -> Fragment:
-    """Every way of reading against the first passage."""
+    """Every way of reading compared with the first passage."""
     base = first(max(first_tokens))
     pairs = {name: (systems[name], systems[base]) for name in systems if name != base}
     return compare.differences_table(f"Compared with {base}", pairs, "RR@10")

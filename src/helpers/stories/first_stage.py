@@ -75,7 +75,7 @@ def timings(latency: Step | None) -> dict[str, dict[str, list[float]]]:
 
 
 def figure(systems: Systems, latency: Step | None) -> Fragment:
-    """RR@10 against latency of the stages that were timed."""
+    """RR@10 over the latency of the stages that were timed."""
     times = timings(latency)
     if not times:
         return page.prose("Published runs cannot be timed.")

@@ -92,7 +92,7 @@ def fuse(runs: Mapping[str, Step], bed: Testbed, depth: int, weight_of: Mapping[
 
 
 def matrix(fused: Fused, table: str, measure: str = "") -> Fragment:
-    """Table 3 or 4: the merge of the row's list with the column's, the row's first; the change against the row's stage alone, and
+    """Table 3 or 4: the merge of the row's list with the column's, the row's first; the change from the row's stage alone, and
     the study's value below, if the measure is the study's or recall in lists of another length, which is not comparable."""
     names = list(fused.alone)
     measure = measure or (recall_of(fused.alone[names[0]]) if table == RECALL else TABLES[table])

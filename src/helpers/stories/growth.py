@@ -17,7 +17,7 @@ from helpers.stories.speed import NOT_YET
 from helpers.systems.reranker import Reranker
 
 PADDED_GOAL = 1.02  # tokens read for each real one
-HELD = ("grouped", "sorted", "packed")  # against the goal
+HELD = ("grouped", "sorted", "packed")  # whose share the goal is for
 LINEAR = 0.1  # how far the exponent of growth may be from 1
 VALUES = {"seconds": "seconds", "megabytes": "peak memory added (MB)"}
 BATCHES = {"random": "training, batches in random order (the Trainer's default)", "grouped": "training here, grouped by length",

@@ -56,7 +56,7 @@ def read_table(documents: pd.Series, lengths: Mapping[int, int]) -> Fragment:
 
 
 def claims_table(systems: Systems, lengths: Mapping[int, int]) -> Fragment:
-    """The chapter's claims: Longformer against BM25, and the longest input against the study's choice."""
+    """The chapter's claims: Longformer compared with BM25, and the longest input with the study's choice."""
     longest, chosen = max(lengths), min(lengths, key=lambda length: (abs(length - STUDIED), length))
     return claims.judge("longformer", {
         "longformer-reranking-above-bm25-without-significance": (systems[row(chosen)], systems[BM25]),

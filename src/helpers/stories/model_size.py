@@ -121,12 +121,12 @@ def speed_check(timing: Step, shapes: Sequence[str]) -> Fragment:
 def speed_table(speeds: Mapping[str, Mapping[str, Any]], steps: Mapping[str, Step]) -> Fragment:
     """The study's six shapes, timed here with random weights by the step of each device, beside its own rates."""
     heads = [part for device in speeds for part in (f"here, {device} (random weights)", "relative")]
-    rows = beside_published([(speed, steps[device]) for device, speed in speeds.items()])
+    rows = rates_beside_published([(speed, steps[device]) for device, speed in speeds.items()])
     return page.show_table("Queries per minute: retrieval, BM25 and re-ranking", (*PUBLISHED_HEADS, *heads), list(rows.values()),
                            numeric_from=2)
 
 
-def beside_published(timings: Sequence[tuple[Mapping[str, Any], Step | None]]) -> dict[str, list[Any]]:
+def rates_beside_published(timings: Sequence[tuple[Mapping[str, Any], Step | None]]) -> dict[str, list[Any]]:
     """A row for each of the study's six shapes: its rate, and that of each timing with its step; all relative to BERT-Base."""
     shapes, rates = studied_shapes(), published.column(STUDY, TABLE, "Queries/min")
     rows: dict[str, list[Any]] = {}

@@ -147,7 +147,7 @@ def setting_table(speeds: pd.DataFrame, size: int, step: Step) -> Fragment:
 
 
 def curves(speeds: pd.DataFrame) -> Fragment:
-    """Recall against queries a second, a curve an index kind; a panel for the largest real collection and one for the largest."""
+    """Queries a second over recall, a curve an index kind; a panel for the largest real collection and one for the largest."""
     real = speeds.loc[speeds["size"] == speeds["real"], "size"]
     sizes = sorted({*real.nlargest(1), speeds["size"].max()})
     figure, panels = figures.new(columns=len(sizes), width=7.5, height=3.8)
@@ -185,7 +185,7 @@ def growth(speeds: pd.DataFrame, target: float, encoding: float) -> Fragment:
 
 
 def check_table(searches: Searches) -> Fragment:
-    """How far synthetic vectors behave like real ones: the real collection against a part of it, enlarged to the same size."""
+    """How far synthetic vectors behave like real ones: the real collection beside a part of it, enlarged to the same size."""
     steps = {"real": searches.real, "enlarged": searches.at(searches.shape[0], max(2, searches.shape[0] // KNOWN))}
     both = steps["real"].value().merge(steps["enlarged"].value(), on=["kind", "setting", "size"], suffixes=("_all", ""))
     return page.records_table(

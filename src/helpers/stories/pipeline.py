@@ -72,5 +72,5 @@ def judgments(source: Collection, unit: str, split: str) -> Iterable[Sequence[An
 
 
 def claims_table(systems: Systems) -> Fragment:
-    """The chapter's claim: re-ranking by BERT against BM25, in precision."""
+    """The chapter's claim: re-ranking by BERT compared with BM25, in precision."""
     return claims.judge("pipeline", {"bert-reranking-beats-bm25": (systems[BERT], systems[BM25])})

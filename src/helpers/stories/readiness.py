@@ -11,7 +11,7 @@ from helpers.errors import BadInput
 from helpers.evaluation.significance import Paired
 from helpers.evaluation.verdicts import ALPHA
 from helpers.pages import page, plots
-from helpers.pages.compare import against_published, corrected, measured, test_cells
+from helpers.pages.compare import beside_published, corrected, measured, test_cells
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain
 from helpers.steps import Step
@@ -44,9 +44,8 @@ def starts(names: Sequence[str], pretraining: Pretraining, target: str,
 
 def beside_the_study(systems: BySize, table: str, columns: Mapping[int, str], measure: str) -> Fragment:
     """A table of the study beside this run, a part for each training size, whose column `columns` names."""
-    parts = [against_published(STUDY, table, column, measure,
-                               {STUDIED[start]: system for (start, n), system in systems.items() if n == size},
-                               STUDIED[BACKBONE]) for size, column in columns.items()]
+    rows = {size: {STUDIED[start]: system for (start, n), system in systems.items() if n == size} for size in columns}
+    parts = [beside_published(STUDY, table, column, measure, rows[size], STUDIED[BACKBONE]) for size, column in columns.items()]
     return Fragment("".join(part.html for part in parts),
                     data={"values": [value for part in parts for value in part.data["values"]]})
 

@@ -50,7 +50,7 @@ def compared(systems: Mapping[int, Evaluation]) -> tuple[int, int]:
 
 
 def claims_table(systems: Mapping[int, Evaluation], base: BiEncoder, lengths: Mapping[str, int]) -> Fragment:
-    """The chapter's claim: the longer sequences against the shorter ones."""
+    """The chapter's claim: the longer sequences compared with the shorter ones."""
     longer, shorter = compared(systems)
     name, longest = label(base.backbone), max(map(int, lengths))
     why = "" if name in ENCODERS and (longer, shorter) == (LONG, SHORT) else (

@@ -56,7 +56,7 @@ def pair_of(models: Mapping[str, BiEncoder]) -> tuple[str, str]:
 
 
 def claims_table(systems: Systems, models: Mapping[str, BiEncoder]) -> Fragment:
-    """The chapter's claim: the encoder that stands for DistilBERT against the one that stands for BERT."""
+    """The chapter's claim: the encoder that stands for DistilBERT compared with that for BERT."""
     claim, (whole, half) = "distilbert-not-different-from-bert", pair_of(models)
     if not half:
         return claims.judge("significance", {claim: "needs a second backbone, to stand for DistilBERT"})

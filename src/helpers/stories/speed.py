@@ -12,7 +12,7 @@ from helpers.pages import figures, page
 from helpers.pages.compare import with_interval
 from helpers.pages.fragments import Fragment, Html, badge
 from helpers.pages.numbers import count, interval, joined, plain, signed
-from helpers.stories.model_size import PUBLISHED_HEADS, beside_published, rounds_cell
+from helpers.stories.model_size import PUBLISHED_HEADS, rates_beside_published, rounds_cell
 
 NOT_YET = "not measured yet; `make bench` measures"
 CAPTIONS = {"rerank": "Re-ranking", "encode": "Encoding", "search": "BM25 search", "train": "Fine-tuning"}
@@ -113,7 +113,7 @@ def work(section: Mapping[str, Any], name: str) -> str:
 
 
 def setting(measurements: Measurements, name: str) -> Fragment:
-    """What sentence-transformers' best setting is, and how it was found."""
+    """What sentence-transformers' best setting is, and how it was chosen."""
     section = measurements.section(name)
     if section is None:
         return page.prose()
@@ -157,6 +157,6 @@ def sizes_table(measurements: Measurements) -> Fragment:
     speed, products = section["speed"], section["contenders"][contenders.PRODUCTS]["seconds"]
     top = section["product_flops"] / float(np.median(products))
     rows = [[*row, f"{100 * section['flops'][size] / float(np.median(speed['sizes'][size]['seconds'])) / top:.0f} %"]
-            for size, row in beside_published([(speed, None)]).items()]
+            for size, row in rates_beside_published([(speed, None)]).items()]
     return page.show_table(f"Queries a minute, {section['candidates']} candidates each: Steensland (2021), table 5.5, and random "
                            "weights here", (*PUBLISHED_HEADS, "here", "relative", "of the matrix rate"), rows, numeric_from=2)

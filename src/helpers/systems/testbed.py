@@ -74,7 +74,7 @@ class Testbed:
 
     @property
     def query_step(self) -> Step:
-        """The sampled queries, or those asked."""
+        """The sampled queries, or the ad-hoc ones."""
         if self.adhoc_queries is not None:
             return self.adhoc_queries
         return queries.queries([self.source.part("queries", s) for s in self.splits], self.queries, self.seed,
@@ -135,7 +135,7 @@ class Testbed:
 
     @functools.cached_property
     def qrels(self) -> pd.DataFrame:
-        """The judgments of the sampled queries, checked against the texts."""
+        """The judgments of the sampled queries, whose texts must be there."""
         frame = self.qrels_step.value()
         frame = frame[frame["query_id"].isin(set(self.query_frame["query_id"]))].reset_index(drop=True)
         check_qrels(frame, Texts(self.store.value()), self.collection)

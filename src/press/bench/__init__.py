@@ -1,4 +1,4 @@
-"""The benchmark: this book's code against others' on the same work, in turns, on this machine.
+"""The benchmark: this book's code beside others' on the same work, in turns, on this machine.
 
     book bench                      # every section, into bench/<machine>.json, which the chapter *Costs and speed* shows
     book bench --only rerank        # one of them; the others in the file stay

@@ -1,4 +1,4 @@
-"""Encoding: this book's bi-encoder against SentenceTransformer.encode, on the same texts with the same model."""
+"""Encoding: this book's bi-encoder beside SentenceTransformer.encode, on the same texts with the same model."""
 
 from dataclasses import replace
 from functools import partial

@@ -1,4 +1,4 @@
-"""Re-ranking: this book's scoring against sentence-transformers' CrossEncoder.predict, on the same pairs with the same model."""
+"""Re-ranking: this book's scoring beside sentence-transformers' CrossEncoder.predict, on the same pairs with the same model."""
 
 from functools import partial
 from typing import Any

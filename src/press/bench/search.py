@@ -1,4 +1,4 @@
-"""BM25 search: Lucene, as this book calls it, against bm25s, on the same texts and queries.
+"""BM25 search: Lucene, as this book calls it, beside bm25s, on the same texts and queries.
 
 The two split texts into terms in their own ways: Lucene's English analyser stems, bm25s by default does not. So they do not rank
 alike, and their measures stand beside their times.

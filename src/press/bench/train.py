@@ -1,4 +1,4 @@
-"""Fine-tuning: this book's settings of the Trainer against its defaults in bfloat16, on examples of mixed lengths.
+"""Fine-tuning: this book's settings of the Trainer beside its defaults in bfloat16, on examples of mixed lengths.
 
 Examples are made up, since the time of a step does not depend on what they say. The model, the examples, their number in a step
 and dropout (none) are the same. The stock Trainer takes examples in random order and pads each batch to its longest; the book's

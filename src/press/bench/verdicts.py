@@ -30,7 +30,7 @@ STILL = 0.6  # share of queries that two systems treat alike
 STEPS = np.array([1 / 2, 2 / 3, 1 / 6, 1 / 3, 3 / 4, 1 / 4, 4 / 5, 9 / 10])  # differences of reciprocal ranks
 MARGIN = 0.05
 BLOCK = 250  # repetitions judged at once
-SETTINGS = (  # seeds of the first and the second system, queries, how much wider seeds scatter than the chapter *Seeds* found
+SETTINGS = (  # seeds of the first and the second system, queries, how much wider seeds scatter than in the chapter *Seeds*
     (0, 0, 43, 1.0), (0, 0, 400, 1.0), (1, 0, 400, 1.0), (1, 1, 400, 1.0), (2, 0, 400, 1.0), (2, 2, 400, 1.0), (3, 3, 400, 1.0),
     (4, 4, 400, 1.0), (2, 2, 1800, 1.0), (1, 1, 400, 1.5), (3, 3, 400, 1.5),
 )
