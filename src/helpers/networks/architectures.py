@@ -2,15 +2,7 @@
 
 Speed and memory depend on an encoder's shape, not on the values of its weights, so both are measured without any download.
 
-| name | like the checkpoint |
-|---|---|
-| `BERT` | bert-base-uncased |
-| `RoBERTa` | roberta-base |
-| `ALBERT` | albert-base-v1 |
-| `DistilBERT` | distilbert-base-uncased |
-| `ELECTRA` | electra-base-discriminator |
-
-`BERT/2/64/4` is the same architecture with other layers, dimensions and attention heads.
+`BERT/2/64/4` is BERT with other layers, dimensions and attention heads.
 """
 
 from typing import Any
@@ -21,11 +13,11 @@ from helpers.networks.backbone import Backbone
 
 BASE = (12, 768, 12)  # layers, dimensions and heads of table B.1; DistilBERT has half the layers
 OWN: dict[str, dict[str, Any]] = {  # what a checkpoint has beside its shape, where the library's default differs
-    "BERT": {},
-    "RoBERTa": {"vocab_size": 50265, "max_position_embeddings": 514, "type_vocab_size": 1},
-    "ALBERT": {"vocab_size": 30000, "hidden_act": "gelu"},
-    "DistilBERT": {},
-    "ELECTRA": {},
+    "BERT": {},  # bert-base-uncased
+    "RoBERTa": {"vocab_size": 50265, "max_position_embeddings": 514, "type_vocab_size": 1},  # roberta-base
+    "ALBERT": {"vocab_size": 30000, "hidden_act": "gelu"},  # albert-base-v1
+    "DistilBERT": {},  # distilbert-base-uncased
+    "ELECTRA": {},  # electra-base-discriminator
 }
 FACTORISED = 128  # ALBERT's dimensions of a token embedding, whatever the layers have
 

@@ -33,11 +33,8 @@ ALL = 1_000_000  # candidates of a query: all that there are
 
 @dataclass(frozen=True)
 class BiEncoder(BiEncoderTraining):
-    """Training data and backbone of a bi-encoder; how it is trained and compares texts, `BiEncoderTraining` has.
-
-    Args:
-        loss: `none` leaves the backbone as it is.
-    """
+    """Training data and backbone of a bi-encoder; how it is trained and compares texts, `BiEncoderTraining` has. The loss `none`
+    leaves the backbone as it is."""
 
     collection: str = "almanac"  # whose training queries are used
     unit: str = "passage"  # `passage` or `document`, read as one text

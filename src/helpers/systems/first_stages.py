@@ -3,17 +3,8 @@
     stages = first_stages("almanac", queries=1500)
     stages.run("repbert", Testbed("almanac", "passage", queries=400), depth=100)
 
-| name | what |
-|---|---|
-| `bm25` | BM25 |
-| `doctttttquery` | BM25 over passages with generated queries; needs a generator |
-| `deepct` | BM25 over predicted term weights |
-| `repbert` | RepBERT: exact search over embeddings |
-| `untrained` | RepBERT before its training: the backbone with RepBERT's inner products and token types |
-| `minilm` | the backbone as it is, as the bi-encoder that it was trained to be |
-| a path | a published run, as a TREC file |
-
-The recipes are the same in every chapter, so each model is trained once for all of them.
+Names are those of `STAGES`, or the path of a published run, as a TREC file. The recipes are the same in every chapter, so each
+model is trained once for all of them.
 """
 
 from collections.abc import Callable, Sequence
@@ -90,11 +81,11 @@ class FirstStages:
 
 STAGES: Registry[Callable[[FirstStages], FirstStage]] = Registry("first stage", {
     "bm25": lambda recipes: BM25(recipes.k1, recipes.b),
-    "doctttttquery": lambda recipes: recipes.expansion,
-    "deepct": lambda recipes: recipes.deepct,
-    "repbert": lambda recipes: recipes.repbert,
-    "untrained": lambda recipes: recipes.repbert.zero_shot(),
-    "minilm": lambda recipes: recipes.zero_shot,
+    "doctttttquery": lambda recipes: recipes.expansion,  # BM25 over passages with generated queries; needs a generator
+    "deepct": lambda recipes: recipes.deepct,  # BM25 over predicted term weights
+    "repbert": lambda recipes: recipes.repbert,  # RepBERT: exact search over embeddings
+    "untrained": lambda recipes: recipes.repbert.zero_shot(),  # the backbone with RepBERT's inner products and token types
+    "minilm": lambda recipes: recipes.zero_shot,  # the backbone as it is, as the bi-encoder that it was trained to be
 })
 
 
