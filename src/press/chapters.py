@@ -1,4 +1,4 @@
-"""Chapters: a template's parameters as a schema, checked values, and the execution by papermill.
+"""Chapters: a template's parameters as a schema, checked values, and a reader's own copy with other values.
 
 The cell tagged `parameters` is the one schema: `name: type = default  # meaning`. The command line, the profiles and
 the table on the page all read it. Papermill alone would only warn of an unknown name.
@@ -8,15 +8,19 @@ import ast
 import contextlib
 import functools
 import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
+import nbformat
 from pydantic import AfterValidator, BaseModel, Field, TypeAdapter, ValidationError
 
 from helpers import paths
 from helpers.errors import BadInput
 from press.edited import notebook_of, yaml_of
+
+COPIES = "mine"  # the folder of a reader's own copies
 
 
 def _unicode(text: str) -> str:
@@ -160,3 +164,28 @@ def resolve(chapter: str, profile_name: str, given: dict[str, str]) -> dict[str,
     values = {**{name: parameter.default for name, parameter in known.items()}, **shared, **own}
     checked = {name: known[name].check(value) for name, value in values.items()}
     return {**checked, **{name: known[name].parse(text) for name, text in given.items()}}
+
+
+def write_copy(chapter: str, profile: str, given: dict[str, str], folder: Path | None = None) -> Path:
+    """Write a copy of a chapter's template into a folder, by default `mine/` in the project's root; the file.
+
+    It is a template still: nothing is executed, and only its parameter cell, which has the profile's values, differs. BadInput
+    for an unknown chapter, profile or parameter, or if the file is there already, since it may hold own work.
+    """
+    values = resolve(chapter, profile, given)
+    target = (folder or paths.ROOT / COPIES) / f"{chapter}.ipynb"
+    if target.exists():
+        raise BadInput("there is a copy of this chapter already", file=target, mend="open it, or rename it to get a new one")
+    notebook = notebook_of(template(chapter))
+    cell = next(cell for cell in notebook.cells if "parameters" in cell.metadata.get("tags", []))
+    cell.source = "\n".join(f"{one.name}: {one.annotation} = {values[one.name]!r}  # {one.meaning}"
+                            for one in schema(chapter).values())
+    target.parent.mkdir(parents=True, exist_ok=True)
+    nbformat.write(notebook, target)
+    return target
+
+
+def open_copies(chapters: Sequence[str], profile: str, given: dict[str, str], to: Path | None) -> Iterator[str]:
+    """Write copies of several chapters, and tell where they are; see `write_copy`."""
+    for chapter in chapters:
+        yield f"{chapter} -> {write_copy(chapter, profile, given, to)}"

@@ -110,7 +110,7 @@ def _parser() -> argparse.ArgumentParser:
     command("screenshots", "screenshots:take", "photograph every page of the rendered book: wide, on a phone, dark",
             option("--html", type=_folder, default=None, help="a rendered book (book/_build/html)"),
             option("--to", type=_folder, default=None, help="where to (BOOK_SCREENSHOTS, book/_build/screenshots)"))
-    command("open", "commands:open_copies", "write your own copies of chapters, with a profile's values in them",
+    command("open", "chapters:open_copies", "write your own copies of chapters, with a profile's values in them",
             option("chapters", nargs="+"), profile, given, option("--to", type=_folder, default=None, help="the folder (mine)"))
     command("export", "commands:export", "write the systems of a chapter as TREC runs with ir_metadata headers",
             option("chapter"), option("names", nargs="*", metavar="system", help="as the page calls them; all if none is named"),

@@ -1,4 +1,4 @@
-"""The commands of `book` that put the press's parts together: run, render, print, export, copy, clean."""
+"""The commands of `book` that put the press's parts together: run, render, print, export, clean."""
 
 import os
 import shutil
@@ -7,16 +7,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from unittest.mock import patch
 
-import nbformat
-
 from helpers import paths
 from helpers.errors import BadInput
 from press import build as building
 from press import chapters, execute, generated, printed, side_by_side, variants
-from press.edited import notebook_of
 from press.explain import plan
-
-COPIES = "mine"  # the folder of a reader's own copies
 
 
 def build(profile: str) -> Iterator[str]:
@@ -83,31 +78,6 @@ def export(chapter: str, profile: str, given: dict[str, str], names: Sequence[st
             raise BadInput(f"no system {unknown[0]!r} in {chapter}", mend=f"choose from {', '.join(made)}")
         folder.mkdir(parents=True, exist_ok=True)
         return [Path(shutil.copyfile(made[name], folder / f"{chapter}.{name}.run")) for name in chosen]
-
-
-def write_copy(chapter: str, profile: str, given: dict[str, str], folder: Path | None = None) -> Path:
-    """Write a copy of a chapter's template into a folder, by default `mine/` in the project's root; the file.
-
-    It is a template still: nothing is executed, and only its parameter cell, which has the profile's values, differs. BadInput
-    for an unknown chapter, profile or parameter, or if the file is there already, since it may hold own work.
-    """
-    values = chapters.resolve(chapter, profile, given)
-    target = (folder or paths.ROOT / COPIES) / f"{chapter}.ipynb"
-    if target.exists():
-        raise BadInput("there is a copy of this chapter already", file=target, mend="open it, or rename it to get a new one")
-    notebook = notebook_of(chapters.template(chapter))
-    cell = next(cell for cell in notebook.cells if "parameters" in cell.metadata.get("tags", []))
-    cell.source = "\n".join(f"{one.name}: {one.annotation} = {values[one.name]!r}  # {one.meaning}"
-                            for one in chapters.schema(chapter).values())
-    target.parent.mkdir(parents=True, exist_ok=True)
-    nbformat.write(notebook, target)
-    return target
-
-
-def open_copies(chapters: Sequence[str], profile: str, given: dict[str, str], to: Path | None) -> Iterator[str]:
-    """Write copies of several chapters, and tell where they are; see `write_copy`."""
-    for chapter in chapters:
-        yield f"{chapter} -> {write_copy(chapter, profile, given, to)}"
 
 
 def clean_variants(no_render: bool) -> Iterator[str]:
