@@ -1,8 +1,10 @@
+import shutil
+
 import pytest
 
 from helpers.data.external_run import external_run
 from helpers.errors import BadInput
-from helpers.systems.testbed import Testbed
+from helpers.systems.testbed import Testbed, tuning_bed
 
 
 @pytest.fixture
@@ -64,3 +66,14 @@ def test_a_query_without_hits_counts_as_zero(folder, store, tmp_path):
     bed = Testbed(str(folder))
     values = bed.per_query(bed.first_stage(str(file), 0.9, 0.4, 10).value(), ["RR@10"])
     assert values["RR@10"].tolist() == [1.0, 0.0, 0.0]
+
+
+def test_what_is_measured_is_not_tuned_on(folder, tmp_path):
+    shutil.copytree(folder, tmp_path / "own")
+    for file in ("queries.train.tsv", "qrels.train.tsv"):
+        (tmp_path / "own" / file).unlink()
+    assert tuning_bed(str(tmp_path / "own"), "document", "dev", 0) is None
+    assert tuning_bed(str(folder), "document", "", 0) is None
+    assert tuning_bed(str(folder), "document", "train", 0).splits == ("train",)
+    with pytest.raises(BadInput, match="no split 'dev'. Mend: choose from test, train, or add its queries"):
+        tuning_bed(str(folder), "document", "dev", 0)

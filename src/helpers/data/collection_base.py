@@ -78,7 +78,8 @@ class Collection(ABC):
         if unit is not None and unit not in self.units:
             raise BadInput(f"{self.name} has no unit {unit!r}", mend=f"choose from {', '.join(self.units)}")
         if kind != "texts" and names[-1] not in self.splits:
-            raise BadInput(f"{self.name} has no split {names[-1]!r}", mend=f"choose from {', '.join(self.splits)}")
+            raise BadInput(f"{self.name} has no split {names[-1]!r}",
+                           mend=f"choose from {', '.join(self.splits)}, or add its queries and judgments")
         return Part(self, kind, names)
 
 

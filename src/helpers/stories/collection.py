@@ -16,7 +16,7 @@ from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, interval, p_value, plain, signed
 from helpers.retrieval import tuning
 from helpers.systems.evaluated import Evaluation, Systems, evaluate
-from helpers.systems.testbed import Testbed
+from helpers.systems.testbed import Testbed, tuning_bed
 
 MEASURES = ["RR@10", "nDCG@10", "R@20", "R@100"]
 
@@ -82,9 +82,9 @@ def bm25_elsewhere() -> Fragment:
 def tune(collection: str, unit: str, split: str, queries: int, seed: int, k1s: list[float],
          bs: list[float]) -> pd.DataFrame | None:
     """RR@10 over the grid on the tuning split; None without one."""
-    if not split:
+    bed = tuning_bed(collection, unit, split, queries, seed)
+    if bed is None:
         return None
-    bed = Testbed(collection, unit, (split,), queries, seed=seed)
     return tuning.bm25_grid(bed.index, bed.query_step, bed.qrels_step, k1s, bs, "RR@10", bed.min_relevance, 10).value()
 
 

@@ -30,6 +30,7 @@ from helpers.stories.stages import (
     recall_of,
     stand_in,
 )
+from helpers.systems import testbed
 from helpers.systems.evaluated import Evaluation, Systems
 from helpers.systems.first_stages import FirstStages
 from helpers.systems.testbed import Testbed
@@ -71,8 +72,8 @@ def weights(recipes: FirstStages, names: Sequence[str], bed: Testbed | None, dep
 
 
 def tuning_bed(collection: str, unit: str, split: str, queries: int, names: Sequence[str]) -> Testbed | None:
-    """The development queries; None without a split, or with a published run among the stages, which has no other queries."""
-    return Testbed(collection, unit, splits=(split,), queries=queries) if split and not published_stages(names) else None
+    """The development queries; None where there are none, or with a published run among the stages: it has no other queries."""
+    return None if published_stages(names) else testbed.tuning_bed(collection, unit, split, queries)
 
 
 def fuse(runs: Mapping[str, Step], bed: Testbed, depth: int, weight_of: Mapping[tuple[str, str], float], measure: str) -> Fused:

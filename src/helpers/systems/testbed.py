@@ -173,3 +173,10 @@ class SplitTestbed(Testbed):
     def index(self) -> Step:
         """The Lucene index of these texts."""
         return text_index(self.store) if self.source.split_by_article else super().index
+
+
+def tuning_bed(collection: str, unit: str, split: str, queries: int, seed: int = 1) -> Testbed | None:
+    """The queries that something is tuned on; None without a split, and where a collection has one alone, which is measured."""
+    if not split or (split not in (there := open_collection(collection).splits) and len(there) == 1):
+        return None
+    return Testbed(collection, unit, (split,), queries, seed=seed)
