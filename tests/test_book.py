@@ -84,9 +84,9 @@ def test_changed_prose_computes_no_step(project):
 def test_a_failing_chapter_says_where_and_leaves_the_old_page(project):
     page = project / "book/chapters/recipe.ipynb"
     before = page.read_bytes()
-    done = book(project, "chapter", "recipe", "--profile", "mini", "-p", "losses", '["hinge"]')
+    done = book(project, "chapter", "recipe", "--profile", "mini", "-p", "backbone", "nope")
     assert done.returncode == 2
-    assert "recipe's loss 'hinge': one of BCE" in done.stderr
+    assert "no backbone 'nope'" in done.stderr
     assert page.read_bytes() == before
 
 

@@ -102,8 +102,8 @@ def test_wrong_texts_of_the_command_line(annotation, text):
 
 def test_defaults_give_way_to_the_profile_and_that_to_the_command_line(profile):
     profile("shared: {collection: a, queries: 10}\nchapters: {collection: {queries: 20, k1: 1}}")
-    values = chapters.resolve("collection", "fake", {"depth": "50", "b": "1"})
-    assert [values[name] for name in ("collection", "queries", "k1", "depth", "b")] == ["a", 20, 1.0, 50, 1.0]
+    values = chapters.resolve("collection", "fake", {"depth": "150", "b": "1"})
+    assert [values[name] for name in ("collection", "queries", "k1", "depth", "b")] == ["a", 20, 1.0, 150, 1.0]
     assert isinstance(values["k1"], float)
     assert chapters.resolve("collection", "fake", {"queries": "30"})["queries"] == 30
     assert chapters.resolve("does_it_work", "fake", {})["queries"] == 10

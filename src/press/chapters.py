@@ -18,6 +18,7 @@ from pydantic import AfterValidator, BaseModel, Field, TypeAdapter, ValidationEr
 
 from helpers import paths
 from helpers.errors import BadInput
+from press import bounds
 from press.edited import notebook_of, yaml_of
 
 COPIES = "mine"  # the folder of a reader's own copies
@@ -153,7 +154,7 @@ def profile(name: str) -> dict[str, Any]:
 
 def resolve(chapter: str, profile_name: str, given: dict[str, str]) -> dict[str, Any]:
     """The values of a chapter's parameters: its defaults, then the profile's, then the given texts. BadInput for an unknown name
-    (naming the valid ones) or a value of the wrong type."""
+    (naming the valid ones), a value of the wrong type, or one that makes no sense (`bounds`)."""
     known, content = schema(chapter), profile(profile_name)
     own = content["chapters"].get(chapter, {})
     for source, where in ((given, "the command line"), (own, f"profiles/{profile_name}.yaml")):
@@ -163,7 +164,9 @@ def resolve(chapter: str, profile_name: str, given: dict[str, str]) -> dict[str,
     shared = {name: value for name, value in content["shared"].items() if name in known}
     values = {**{name: parameter.default for name, parameter in known.items()}, **shared, **own}
     checked = {name: known[name].check(value) for name, value in values.items()}
-    return {**checked, **{name: known[name].parse(text) for name, text in given.items()}}
+    checked |= {name: known[name].parse(text) for name, text in given.items()}
+    bounds.check(chapter, checked, {name: parameter.default for name, parameter in known.items()})
+    return checked
 
 
 def write_copy(chapter: str, profile: str, given: dict[str, str], folder: Path | None = None) -> Path:

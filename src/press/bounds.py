@@ -1,0 +1,80 @@
+"""What values of a chapter's parameters make sense, by the parameter's name: one table for all commands that take parameters.
+
+A name of one chapter alone, `explorer.depth`, goes before the name for all. What a list may hold is told for one of its items; a
+list holds each value once. What a template declares as its default is allowed whatever stands here.
+"""
+
+from typing import Any
+
+from helpers.errors import BadInput
+
+MOST = 10**9  # of any whole number
+Range = tuple[float, float]
+
+RANGES: dict[Range, str] = {  # smallest and largest value, and of which parameters
+    (0, 1): "b b_grid",
+    (0, 0.9): "dropout",
+    (0.01, 1): "target",
+    (0, 100): "k1 k1_grid margin margins noise",
+    (0.001, 1000): "temperature",
+    (1e-9, 1): "learning_rate learning_rates head_rate",
+    (0, 2**32 - 1): "seed seeds",
+    (1, 100): "within",  # of the list that *Embeddings* looks at
+    (1, 1024): "threads",
+    (1, MOST): """epochs continued_epochs full_epochs pretraining_epochs reranker_epochs candidates depth depths recall_depths
+        consistency_depths reference_depth documents terms first_words ordinary_candidates finalists patience batch batch_sizes
+        rounds training_rounds triplets tested shown kept head_layers timed epochs.lengths grid.lengths nearest_neighbours.sizes
+        ef_search nprobe divisions negatives""",
+    (2, MOST): "size recipe.sizes passages groups mapped M tokens attention_window longformer.timed",
+    (8, MOST): "max_length sequence_length.lengths length first_tokens lengths",
+    (10, MOST): """answer_types.depth encoders.depth first_stage.depth fusion.depth repbert.depth sequence_length.depth
+        significance.depth""",  # tables of these have RR@10
+    (100, MOST): "collection.depth",  # and this one R@100
+}
+CHOICES: dict[str, tuple[str, ...]] = {
+    "aggregation": ("mean", "max", "first", "sum"),
+    "unit": ("passage", "document"),
+    "pooling": ("mean", "cls", "max"),
+    "poolings": ("mean", "cls", "max"),
+    "precision": ("fp32", "bf16"),
+    "devices": ("cpu", "cuda"),
+    "losses": ("BCE", "LCE", "MarginMSE", "KL", "LCE + KL", "LCE + MarginMSE"),
+    "recipe.negatives": ("bm25", "dense", "both"),
+    "distillation.without": ("soft", "hidden", "attention"),
+    "beside": ("untrained", "minilm"),
+    **dict.fromkeys(("starts", "web_starts", "stsb_starts"), ("backbone", "+ MLM", "+ Condenser", "+ Condenser, continued")),
+}
+MAY_BE_EMPTY = {"depth.depths", "mismatch.depths", "devices", "distillation.without", "margins", "longformer.timed"}
+EVEN = {"attention_window"}  # half of it on each side
+NOT_ABOVE = {"recall_depths": "depth"}  # a list that is read further down than it goes has nothing there
+_RANGE = {name: limits for limits, names in RANGES.items() for name in names.split()}
+
+
+def check(chapter: str, values: dict[str, Any], defaults: dict[str, Any]) -> None:
+    """BadInput for the first value that makes no sense, with the parameter's name, the value and what is allowed."""
+    for name, value in values.items():
+        keys = (f"{chapter}.{name}", name)
+        limits = next((_RANGE[key] for key in keys if key in _RANGE), (0, MOST))
+        choices = next((CHOICES[key] for key in keys if key in CHOICES), None)
+        items = value if isinstance(value, list) else [value]
+        if value != defaults[name] and (problem := _problem(name, items, limits, choices)):
+            raise _refused(name, value, problem)
+        if value == [] != defaults[name] and not MAY_BE_EMPTY & set(keys):
+            raise _refused(name, value, "give at least one")
+        other = values.get(NOT_ABOVE.get(name, ""))
+        if other is not None and max(items) > other:
+            raise _refused(name, value, f"give numbers up to {NOT_ABOVE[name]} = {other}, or raise that")
+
+
+def _problem(name: str, items: list[Any], limits: Range, choices: tuple[str, ...] | None) -> str:
+    if choices and set(items) - set(choices):
+        return f"choose from {', '.join(map(repr, choices))}"
+    if any(not isinstance(item, str | bool) and not limits[0] <= item <= limits[1] for item in items):
+        return f"give {limits[0]:g} to {limits[1]:g}" if limits[1] < MOST else f"give {limits[0]:g} or more, up to {MOST:,}"
+    if name in EVEN and any(item % 2 for item in items):
+        return "give an even number"
+    return "give each value once" if len(set(items)) < len(items) else ""
+
+
+def _refused(name: str, value: Any, mend: str) -> BadInput:
+    return BadInput(f"parameter {name} = {value!r} makes no sense", mend=mend)

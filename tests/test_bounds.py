@@ -1,0 +1,57 @@
+"""Values that make no sense are refused by name, before anything runs; those of the book are not."""
+
+import pytest
+
+from helpers.errors import BadInput
+from helpers.networks.pooling import POOLINGS
+from helpers.reranking.aggregation import AGGREGATIONS
+from helpers.systems.listwise_reranker import NEGATIVES
+from helpers.systems.recipe import LOSSES
+from helpers.systems.starting_points import NAMES
+from press import bounds, chapters, cli
+
+NONSENSE = [
+    ("seeds", "epochs", "0"), ("seeds", "candidates", "0"), ("collection", "k1", "-1"), ("collection", "b", "2"),
+    ("collection", "depth", "50"), ("collection", "recall_depths", "[1, 200]"), ("seeds", "learning_rate", "nan"),
+    ("seeds", "learning_rate", "0"), ("seeds", "aggregation", "median"), ("seeds", "seeds", "[]"), ("seeds", "seeds", "[1, 1]"),
+    ("seeds", "seeds", '["a"]'), ("seeds", "seeds", "[5000000000]"), ("collection", "queries", "-5"), ("seeds", "unit", "book"),
+    ("encoders", "poolings", '["mean", "median"]'), ("recipe", "losses", '["hinge"]'), ("recipe", "negatives", '["none"]'),
+    ("candidates", "depths", "[]"), ("longformer", "attention_window", "31"), ("parameters", "dropout", "1"),
+    ("collection", "queries", "10000000000"), ("nearest_neighbours", "target", "1.5"), ("cost", "devices", '["tpu"]'),
+]
+
+
+@pytest.mark.parametrize(("chapter", "name", "text"), NONSENSE)
+def test_nonsense_is_refused_with_the_name_the_value_and_what_is_allowed(chapter, name, text):
+    with pytest.raises(BadInput, match=rf"parameter {name} = .*Mend: (give|choose)") as error:
+        chapters.resolve(chapter, "almanac", {name: text})
+    assert text.strip('[]"') in str(error.value).replace("'", '"') or text == "[1, 1]"
+
+
+@pytest.mark.parametrize(("chapter", "name", "text"), [
+    ("collection", "b", "1"), ("collection", "queries", "0"), ("depth", "depths", "[]"), ("cost", "devices", "[]"),
+    ("seeds", "seeds", "[0]"), ("does_it_work", "warm_up", "0"), ("explorer", "depth", "3"), ("speed", "unit", ""),
+])
+def test_ends_of_what_is_allowed(chapter, name, text):
+    chapters.resolve(chapter, "almanac", {name: text})
+
+
+@pytest.mark.parametrize("command", [["explain"], ["chapter"], ["open"]])
+def test_every_command_refuses_alike(command, capsys, tmp_path):
+    to = ["--to", str(tmp_path)] if command == ["open"] else []
+    assert cli.main([*command, "seeds", "-p", "epochs", "0", *to]) == 2
+    assert "parameter epochs = 0 makes no sense. Mend: give 1 or more" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_table_has_every_name_once_and_none_that_no_chapter_has():
+    known = {name for chapter in chapters.templates() for key in chapters.schema(chapter) for name in (key, f"{chapter}.{key}")}
+    ranges = [name for names in bounds.RANGES.values() for name in names.split()]
+    assert len(set(ranges)) == len(ranges)
+    assert {*ranges, *bounds.CHOICES, *bounds.MAY_BE_EMPTY, *bounds.EVEN, *bounds.NOT_ABOVE} - known == set()
+
+
+def test_the_choices_are_those_of_the_registries():
+    for name, registry in (("aggregation", AGGREGATIONS), ("pooling", POOLINGS), ("poolings", POOLINGS), ("losses", LOSSES),
+                           ("recipe.negatives", NEGATIVES), ("starts", NAMES)):
+        assert set(bounds.CHOICES[name]) == set(registry), name
