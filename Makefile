@@ -16,7 +16,7 @@ FRESH_FLAG := $(if $(filter 1,$(FRESH)),--fresh)
 CLUSTER ?=
 CLUSTER_FLAG := $(if $(CLUSTER),--cluster $(CLUSTER))
 
-.PHONY: help env book chapter export why explain fetch pin parameters test fast lint bench verify record browser screenshots clean-variants clean lab open pdf diff links address
+.PHONY: help env book chapter export why explain fetch pin parameters test fast faults lint bench verify record browser screenshots clean-variants clean lab open pdf diff links address
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -83,6 +83,9 @@ browser:  ## install Chromium by apt, for the browser tests, the screenshots and
 
 screenshots: $(READY)  ## photograph every page, wide, on a phone and dark, into book/_build/screenshots
 	$(BOOK) screenshots $(ARGS)
+
+faults: $(READY)  ## break data, disks, processes, texts and parameters in a thousand ways: ARGS="--cases 20 --seed 2 --only store"
+	PYTHONPATH=src OMP_NUM_THREADS=1 $(BIN)/python tests/faults.py $(ARGS)
 
 bench: $(READY)  ## time this book's code against others', on a quiet machine: ARGS="--only rerank"
 	$(BOOK) bench $(ARGS)

@@ -23,10 +23,14 @@ KEY = "neural-ranking-reproduced"
 def citation() -> dict[str, Any]:
     """The content of CITATION.cff: title, authors, version, date."""
     file = paths.ROOT / "CITATION.cff"
-    about = yaml_of(file)
-    if missing := [name for name in ("title", "authors", "version", "date-released") if name not in (about or {})]:
+    content = yaml_of(file)
+    fields = content if isinstance(content, dict) else {}
+    if missing := [name for name in ("title", "authors", "version", "date-released") if not fields.get(name)]:
         raise BadInput(f"no {missing[0]}", file=file, mend="add it, or restore the file from git")
-    return about
+    people = fields["authors"] if isinstance(fields["authors"], list) else [None]
+    if not all(isinstance(one, dict) and ("name" in one or {"family-names", "given-names"} <= one.keys()) for one in people):
+        raise BadInput("an author without `name`, or `family-names` and `given-names`", file=file, mend="add them")
+    return fields
 
 
 def entry(kind: str, key: str, fields: dict[str, str]) -> str:
@@ -35,9 +39,9 @@ def entry(kind: str, key: str, fields: dict[str, str]) -> str:
     return "\n".join([f"@{kind}{{{key},", *lines, "}"])
 
 
-def latex(text: str) -> str:
+def latex(text: Any) -> str:
     """A text with LaTeX's special characters escaped."""
-    return SPECIAL.sub(lambda sign: ESCAPED.get(sign[0], f"\\{sign[0]}"), text)
+    return SPECIAL.sub(lambda sign: ESCAPED.get(sign[0], f"\\{sign[0]}"), str(text))
 
 
 def site(page: str = "") -> str:

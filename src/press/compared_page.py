@@ -34,7 +34,9 @@ def write_all() -> list[Path]:
         target = page.with_name(f"{variants.comparison(page.stem)}.md")
         if not target.exists() or not target.read_text(encoding="utf-8").startswith(mark):
             before = comparison.read(baseline) if baseline.exists() else None
-            target.write_text(f"{mark}\n{text(before, comparison.read(page))}", encoding="utf-8")
+            draft = target.with_suffix(".part")  # a page that was cut short would have the mark too
+            draft.write_text(f"{mark}\n{text(before, comparison.read(page))}", encoding="utf-8")
+            draft.replace(target)
             written.append(target)
     return written
 

@@ -44,7 +44,7 @@ def as_page(executed: nbformat.NotebookNode, page: PageRequest, seconds: float) 
 def warning(data: list[Any]) -> str:
     """What stands at the top of a page whose model did not learn, as Markdown; empty for others."""
     reasons = dict.fromkeys(line["evidence"] for part in data for line in part.get("claims", []) if line["verdict"] == UNTRAINED)
-    return f"\n\n{badge(UNTRAINED, KINDS[UNTRAINED]).text} {escape('; '.join(reasons))}\n" if reasons else ""
+    return f"\n\n<p>{badge(UNTRAINED, KINDS[UNTRAINED]).text} {escape('; '.join(reasons))}</p>\n" if reasons else ""
 
 
 def header(page: PageRequest, run: dict[str, Any]) -> str:

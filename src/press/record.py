@@ -63,7 +63,10 @@ def record(over: float) -> Iterator[str]:
         if size > (LIMIT_OF_BASE if line["key"] == base.key else LIMIT):
             yield f"left out {line['step']}:{line['key'][:10]}: {size:,} bytes"
             continue
-        shutil.copytree(folder, target)
+        draft = target.with_name(f".{target.name}.part")
+        shutil.rmtree(draft, ignore_errors=True)  # of a recording that was killed
+        shutil.copytree(folder, draft)
+        draft.rename(target)
         index = paths.RESULTS / INDEX
         own = {target.relative_to(paths.RESULTS).as_posix(): digests.taken(target / MANIFEST)}
         _write(INDEX, (json.loads(index.read_text()) if index.exists() else {}) | own)
@@ -78,7 +81,7 @@ def entries() -> list[Entry]:
         BadInput: for one that is damaged, or not the one that the index names.
     """
     recorded = []
-    for manifest in sorted(paths.RESULTS.rglob(MANIFEST)):
+    for manifest in sorted(paths.RESULTS.glob(f"*/*/[!.]*/{MANIFEST}")):
         entry = read_entry(manifest.parent, digests.taken)
         if entry is None or not Store(paths.RESULTS).is_bound(entry):
             raise BadInput(f"{manifest.parent.relative_to(paths.ROOT)} is damaged", mend="restore it from git")
@@ -97,7 +100,9 @@ def _place(entry: Entry) -> str:
 
 def _write(name: str, lines: dict[str, Any]) -> None:
     paths.RESULTS.mkdir(exist_ok=True)
-    (paths.RESULTS / name).write_text(json.dumps(lines, indent=0, sort_keys=True) + "\n")
+    draft = paths.RESULTS / f"{name}.part"
+    draft.write_text(json.dumps(lines, indent=0, sort_keys=True) + "\n")
+    draft.replace(paths.RESULTS / name)
 
 
 def verify(sample: int, budget: float, seed: int | None, everything: bool = False) -> int:

@@ -47,8 +47,12 @@ def repository() -> Repository:
 
 def configured() -> Repository:
     """The repository that `book/_config.yml` names."""
-    settings = yaml_of(paths.BOOK / "_config.yml")["repository"]
-    return parsed(settings["url"], settings["branch"], "book/_config.yml, repository.url")
+    try:
+        settings = yaml_of(paths.BOOK / "_config.yml")["repository"]
+        return parsed(str(settings["url"]), str(settings["branch"]), "book/_config.yml, repository.url")
+    except (KeyError, TypeError):
+        raise BadInput("no `repository` with `url` and `branch`", file=paths.BOOK / "_config.yml",
+                       mend="restore it from git") from None
 
 
 def parsed(url: str, branch: str, where: str) -> Repository:

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 from helpers.errors import BadInput
 
+UNSEEN = re.compile("[\\s\x00-\x1f\x7f-\x9f\xad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
 DAMAGE = (EOFError, gzip.BadGzipFile, zlib.error)  # what unpacking raises
 
 
@@ -30,6 +32,13 @@ def text_lines(file: Path) -> Iterator[tuple[int, str]]:
                        mend="convert the file, e.g. `iconv -f latin1 -t utf-8`") from None
     except DAMAGE as error:
         raise damaged(file, error, number + 1) from None
+
+
+def check_id(text: str, file: Path, line: int) -> None:
+    """BadInput for an id that is another one in a run or among judgments, or looks like another one."""
+    if UNSEEN.search(text):
+        raise BadInput(f"the id {text!r} holds a blank or a control character, or one that nobody sees", file=file, line=line,
+                       mend="take it out, wherever the id stands")
 
 
 def damaged(file: Path, error: BaseException, line: int | None = None) -> BadInput:

@@ -20,7 +20,7 @@ from typing import TypeVar
 import pandas as pd
 
 from helpers.data.collection_base import Collection, Text
-from helpers.data.lines import DAMAGE, damaged, open_bytes, text_lines
+from helpers.data.lines import DAMAGE, check_id, damaged, open_bytes, text_lines
 from helpers.errors import BadInput
 from helpers.steps import digests, recipe
 
@@ -78,7 +78,7 @@ class MsMarcoFolder(Collection):
     def texts(self, unit: str) -> Iterator[Text]:
         """Stream the texts. Repeated ids are found when the text store is built, which knows them all."""
         file, columns = self._texts[unit], 2 if unit == "passage" else 4
-        self.warnings["documents without a body"] = 0
+        self.warnings["documents without a body"] = number = 0
         for number, parts in read_tsv(file, columns):
             title, body = ("", parts[1]) if unit == "passage" else (parts[2], parts[3])
             if not body.strip():
@@ -87,6 +87,8 @@ class MsMarcoFolder(Collection):
                                    mend="give it a text or remove the line")
                 self.warnings["documents without a body"] += 1  # MS MARCO's documents really have some
             yield Text(parts[0], title, body)
+        if number == 0:
+            raise BadInput("the file is empty", file=file, mend="put texts into it")
 
     def queries(self, split: str) -> pd.DataFrame:
         """Columns query_id, text."""
@@ -152,9 +154,7 @@ def read_tsv(file: Path, columns: int) -> Iterator[tuple[int, list[str]]]:
                            mend="separate the columns by one tab each, and keep tabs out of the texts")
         if not parts[0].strip():
             raise BadInput("the id is empty", file=file, line=number, mend="give the line an id")
-        if re.search(r"[\s\x00-\x1f\x7f]", parts[0]):  # in a run or among judgments it would be two, or another one
-            raise BadInput(f"the id {parts[0]!r} holds a blank or a control character", file=file, line=number,
-                           mend="take it out, here and in the judgments")
+        check_id(parts[0], file, number)
         _check_no_header(file, number, parts[0])
         yield number, parts
 
@@ -172,6 +172,7 @@ def read_qrels(file: Path) -> Iterator[tuple[str, str, int]]:
         if not re.fullmatch(r"-?\d+", grade):
             raise BadInput(f"grade {grade!r} is not a whole number", file=file, line=number,
                            mend="put the grade into the last column")
+        check_id(query_id + doc_id, file, number)
         if (query_id, doc_id) in seen:
             raise BadInput(f"{doc_id!r} is judged twice for query {query_id!r}", file=file, line=number,
                            mend="keep one judgment for each query and id")

@@ -6,6 +6,7 @@ or a pre-training makes of a bi-encoder says little where it starts from one. Wh
 """
 
 import functools
+import re
 from pathlib import Path
 
 import yaml
@@ -24,7 +25,12 @@ def short_name(spec: str) -> str:
     """The last part of a backbone's name: `packaged` for `packaged:0,1,2`, `bert-base-uncased` for that model of the hub."""
     if spec.startswith("packaged"):
         return "packaged"
-    return Path(spec.removeprefix("hub:").partition("@")[0]).name
+    return as_label(Path(spec.removeprefix("hub:").partition("@")[0]).name)
+
+
+def as_label(name: str) -> str:
+    """The name of a file or folder as a label in tables and sentences: signs that Markdown or HTML could read are `_` there."""
+    return re.sub(r"[^\w .,:+@=()-]", "_", name)
 
 
 def why_not_comparable(carried_by: str, backbone: str) -> str:

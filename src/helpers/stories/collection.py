@@ -10,6 +10,7 @@ from helpers.data.collection import open_collection
 from helpers.data.collection_base import Collection
 from helpers.data.statistics import median_length
 from helpers.evaluation import published, verdicts
+from helpers.evaluation.comparable import as_label
 from helpers.pages import page, plots
 from helpers.pages.compare import corrected
 from helpers.pages.fragments import Fragment
@@ -54,7 +55,7 @@ def first_stages(beds: Beds, first_stage: str, k1: float, b: float, depth: int) 
         if unit == "document":
             steps["BM25, windows"] = bed.bm25(k1, b, depth, windows=True)
         if first_stage != "bm25":
-            steps[f"published run {Path(first_stage).name}"] = bed.first_stage(first_stage, k1, b, depth)
+            steps[f"published run {as_label(Path(first_stage).name)}"] = bed.first_stage(first_stage, k1, b, depth)
         systems |= {name: evaluate(name, step.value(), bed, MEASURES, step) for name, step in steps.items()}
     return systems
 

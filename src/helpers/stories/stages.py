@@ -7,6 +7,7 @@ from typing import Any
 
 from helpers.data.texts import Texts
 from helpers.errors import BadInput
+from helpers.evaluation.comparable import as_label
 from helpers.pages import page
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, seconds
@@ -29,7 +30,7 @@ PREPARATIONS = {"bm25": ("text_index", "prebuilt_index"), "deepct": ("word_weigh
 
 def label(stage: str) -> str:
     """How pages call a stage: as the study does, or, for a published run, by its file: `run.tas-b.txt` is `tas-b`."""
-    return {**STUDIED, **OWN}.get(stage) or Path(stage).stem.removeprefix("run.")
+    return {**STUDIED, **OWN}.get(stage) or as_label(Path(stage).stem.removeprefix("run."))
 
 
 def runs(recipes: FirstStages, names: Sequence[str], bed: Testbed, depth: int) -> dict[str, Step]:

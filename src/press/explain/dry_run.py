@@ -126,7 +126,7 @@ def _problem(statement: ast.stmt, scope: dict[str, Any], run: DryRun) -> str:
     except NoValue as missing:
         return str(missing)
     except Exception as error:
-        if run.missing:
+        if run.missing and (run.stand_ins or not isinstance(error, BadInput | NetworkNeeded)):
             return f"does not work without the missing values ({type(error).__name__})"
         if isinstance(error, BadInput | NetworkNeeded):
             raise
