@@ -68,7 +68,7 @@ def test_bad_lines(make, file, content, line, what):
         read_all(collection)
     place = str(collection.folder / file)
     assert (str(caught.value.file), caught.value.line) == (place, line)
-    assert str(caught.value).startswith(f"{place}:{line}: {what}. Mend: ")
+    assert str(caught.value).startswith(f"{place}:{line}: {what}")
     assert caught.value.mend
 
 
@@ -79,6 +79,8 @@ def test_bad_lines(make, file, content, line, what):
     ("collection.tsv", "p1\ta\np1 \tb\n", 2, "the id 'p1 ' holds a blank or a control character"),
     ("queries.tsv", "q1\ta\nq\u00a02\tb\n", 2, "the id 'q\\xa02' holds a blank or a control character"),
     ("queries.tsv", "q\x071\ta\n", 1, "the id 'q\\x071' holds a blank or a control character"),
+    ("queries.tsv", "q\u200b1\ta\n", 1, "the id 'q\\u200b1' holds a blank or a control character"),
+    ("qrels.tsv", "q1 0 p\u202e1 1\n", 1, "the id 'p\\u202e1' holds a blank or a control character"),
 ])
 def test_ids_that_would_be_others_in_a_run(make, file, content, line, what):
     test_bad_lines(make, file, content, line, what)

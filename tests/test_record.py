@@ -14,7 +14,7 @@ from helpers import paths, steps
 from helpers.errors import BadInput
 from helpers.pages.fragments import Fragment
 from helpers.pages.spot_check import SPOT_CHECK
-from helpers.steps import ledger, provenance, rebuilding, recipe, registry
+from helpers.steps import digests, ledger, provenance, rebuilding, recipe, registry
 from helpers.steps.store import INDEX, MANIFEST, Store, fingerprint, read_entry
 from press import chapters, execute, page_header, record, step_digests
 from press.record import drift_of
@@ -216,6 +216,16 @@ def test_a_forged_record_is_noticed_and_never_used(fake, changed):
         record.entries()
     with pytest.raises(BadInput, match="is damaged"):
         list(record.record(over=-1))
+
+
+def test_a_record_whose_key_is_not_that_of_its_recipe_is_never_used(fake):
+    step = make_step("json", {"x": 1})
+    entry = ship(step)
+    Store(paths.store()).remove(entry.manifest["step"], entry.manifest["key"])
+    manifest = entry.folder / MANIFEST
+    manifest.write_text(json.dumps(entry.manifest | {"recipe": entry.manifest["recipe"] | {"arguments": {"n": 2}}}))
+    (paths.RESULTS / INDEX).write_text(json.dumps({entry.folder.relative_to(paths.RESULTS).as_posix(): digests.taken(manifest)}))
+    assert step.lookup() == (None, "missing")
 
 
 def test_a_record_that_was_removed_can_be_made_anew(fake):

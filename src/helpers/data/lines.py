@@ -34,10 +34,10 @@ def text_lines(file: Path) -> Iterator[tuple[int, str]]:
         raise damaged(file, error, number + 1) from None
 
 
-def check_id(text: str, file: Path, line: int) -> None:
+def check_ids(file: Path, line: int, *ids: str) -> None:
     """BadInput for an id that is another one in a run or among judgments, or looks like another one."""
-    if UNSEEN.search(text):
-        raise BadInput(f"the id {text!r} holds a blank or a control character, or one that nobody sees", file=file, line=line,
+    for one in filter(UNSEEN.search, ids):
+        raise BadInput(f"the id {one!r} holds a blank or a control character, or one that nobody sees", file=file, line=line,
                        mend="take it out, wherever the id stands")
 
 

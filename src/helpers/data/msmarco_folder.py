@@ -20,7 +20,7 @@ from typing import TypeVar
 import pandas as pd
 
 from helpers.data.collection_base import Collection, Text
-from helpers.data.lines import DAMAGE, check_id, damaged, open_bytes, text_lines
+from helpers.data.lines import DAMAGE, check_ids, damaged, open_bytes, text_lines
 from helpers.errors import BadInput
 from helpers.steps import digests, recipe
 
@@ -154,7 +154,7 @@ def read_tsv(file: Path, columns: int) -> Iterator[tuple[int, list[str]]]:
                            mend="separate the columns by one tab each, and keep tabs out of the texts")
         if not parts[0].strip():
             raise BadInput("the id is empty", file=file, line=number, mend="give the line an id")
-        check_id(parts[0], file, number)
+        check_ids(file, number, parts[0])
         _check_no_header(file, number, parts[0])
         yield number, parts
 
@@ -172,7 +172,7 @@ def read_qrels(file: Path) -> Iterator[tuple[str, str, int]]:
         if not re.fullmatch(r"-?\d+", grade):
             raise BadInput(f"grade {grade!r} is not a whole number", file=file, line=number,
                            mend="put the grade into the last column")
-        check_id(query_id + doc_id, file, number)
+        check_ids(file, number, query_id, doc_id)
         if (query_id, doc_id) in seen:
             raise BadInput(f"{doc_id!r} is judged twice for query {query_id!r}", file=file, line=number,
                            mend="keep one judgment for each query and id")

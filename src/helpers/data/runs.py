@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from helpers.data.lines import check_id, text_lines
+from helpers.data.lines import check_ids, text_lines
 from helpers.errors import BadInput
 from helpers.steps import values
 
@@ -58,7 +58,7 @@ def read_trec(file: Path | str) -> pd.DataFrame:
         if score is None:
             raise BadInput(f"score {parts[4]!r} is not a number", file=file, line=number,
                            mend="put a number into the fifth column")
-        check_id(parts[0] + parts[2], file, number)
+        check_ids(file, number, parts[0], parts[2])
         if (parts[0], parts[2]) in seen:
             raise BadInput(f"document {parts[2]!r} stands twice for query {parts[0]!r}", file=file, line=number,
                            mend="keep one line for each query and document")

@@ -85,6 +85,8 @@ class Step:
             stored = None
         read = self._recorded_too and fresh_since() is None
         recorded = Store(paths.RESULTS).find(self.name, self.key, own) if read else None
+        if recorded is not None and not _has_its_recipe(recorded):
+            recorded = None
         if recorded is not None and (stored is None or recorded.numerics == own):
             return recorded, "recorded"
         return (stored, "stored") if stored is not None else (None, "missing")
@@ -165,6 +167,14 @@ def fresh_since() -> float | None:
         return float(text) if text else None
     except ValueError:
         raise BadInput(f"BOOK_FRESH={text!r} is no time", mend="give seconds since 1970, as `date +%s` says") from None
+
+
+def _has_its_recipe(entry: Entry) -> bool:
+    """Whether the key in a manifest is that of the recipe in it."""
+    try:
+        return recipe.key_of(entry.manifest["recipe"]) == entry.manifest["key"]
+    except (KeyError, TypeError, AttributeError):
+        return False
 
 
 def _too_old(entry: Entry) -> bool:

@@ -1,0 +1,115 @@
+"""A hostile collection on rendered pages, in a browser: no script runs, no file is included, and the console stays empty.
+
+One page holds every kind of fragment, one the comparison of a variant, one what is generated of runs.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pandas as pd
+import pytest
+
+from helpers import paths
+from helpers.errors import BadInput
+from helpers.evaluation.comparable import as_label
+from helpers.evaluation.verdicts import UNTRAINED
+from helpers.pages import page as pages
+from helpers.pages import plots
+from helpers.pages.fragments import Fragment, Html, badge, details, linked, table
+from looking import Look, context, listen
+from press import chapters, chromium, cite, compared_page, page_header
+from press.variants import PageRequest
+from without_chromium import skip_or_fail
+
+pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.timeout(900)]
+SECRET = "the content of a file that no page names"
+SCRIPTS = ["<script>window.hit=1;document.title='hit'</script>", "<img src=x onerror=window.hit=1>",
+           "</table></div><svg onload=window.hit=1>", '" autofocus onfocus="window.hit=1', "[x](javascript:window.hit=1)",
+           "<!--", "--> <b>", "javascript:window.hit=1"]
+MARKDOWN = ["x\r\r<script>window.hit=1</script>\r\r", "\n\n```{include} SECRET\n```\n\n",
+            "\n\n~~~{raw} html\n<script>window.hit=1</script>\n~~~\n",
+            "\r:::{include} SECRET\r:::\r", "{raw}`html`", "{include}`SECRET`", "$$\\frac{1}{", "% comment", "`" * 5,
+            "\n# heading\n"]
+ODD = ["word" * 200, "\u202egnirts\u202c", "zero\u200bwidth", "\x00\x0b\x85\u2028", "\ud800", "\\", "|a|b|", "&lt;script&gt;"]
+TEXTS = [*SCRIPTS, *MARKDOWN, *ODD]
+
+
+class Step:
+    key = "0123456789abcdef"
+
+
+def fragments(texts: list[str]) -> list[Fragment]:
+    """Of every kind, with these texts wherever data may stand."""
+    frame = pd.DataFrame({as_label(text): [0.1 * n, 0.2] for n, text in enumerate(texts[:4])}, index=[1, 2])
+    return [pages.show_table(text, (text, "value"), [[text, text], [Html(badge(text, "x").text), linked(text, Step())]])
+            for text in texts] + [
+        pages.records_table("records", ({"text": text, "value": 1} for text in texts)),
+        Fragment(details("all", table("texts", ("text",), [[text] for text in texts])).text),
+        *(pages.prose(f"A system called {as_label(text)} is measured.") for text in texts),
+        plots.curves({name: frame[name] for name in frame}, "depth", "recall", f"Curves of {as_label(texts[0])}.")]
+
+
+@pytest.fixture(scope="module")
+def html(tmp_path_factory):
+    root = tmp_path_factory.mktemp("hostile")
+    secret = root / "secret.txt"
+    secret.write_text(SECRET)
+    texts = [text.replace("SECRET", str(secret)) for text in TEXTS]
+    typed = [text.replace("\ud800", "") for text in texts]  # parameters are Unicode
+    book = root / "book"
+    (book / "chapters").mkdir(parents=True)
+    for name in ("_static", "_ext"):
+        shutil.copytree(paths.BOOK / name, book / name)
+    for name in ("_config.yml", "references.bib"):
+        shutil.copy(paths.BOOK / name, book)
+    cells = [nbformat.v4.new_markdown_cell("# Hostile")]
+    for fragment in fragments(texts):
+        output = nbformat.v4.new_output("display_data", json.loads(json.dumps(fragment._repr_mimebundle_())))
+        cells.append(nbformat.v4.new_code_cell("1", outputs=[output]))
+    values = {**chapters.resolve("cost", "mini", {}), "models": typed}
+    request = PageRequest("cost", "mini", values, chapters.resolve("cost", "mini", {}))
+    executed = nbformat.v4.new_notebook(cells=cells)
+    page = page_header.as_page(executed, request, 1.0)
+    claims = [{"claims": [{"evidence": text, "verdict": UNTRAINED}]} for text in texts]
+    page.cells.insert(1, nbformat.v4.new_markdown_cell(page_header.warning(claims)))
+    (book / "chapters" / "page.ipynb").write_text(nbformat.writes(page), encoding="utf-8")
+    run = {"profile": "mini", "commit": "abc", "date": "2026-01-01", "parameters": values}
+    labels = [f"Only here: {'; '.join(map(compared_page._plain, texts))}."]
+    rows = [[compared_page._query(text, {text: text}), 1] for text in texts]
+    parts = ["# Compared", *labels, details("queries", table("queries", ("query", "value"), rows)).text,
+             cite._block("bibtex", cite.of_run("cost", run)), cite._block("bash", cite.command("cost", run))]
+    (book / "compared.md").write_text("\n\n".join(parts), encoding="utf-8")
+    (book / "index.md").write_text("# Index\n")
+    (book / "_toc.yml").write_text("format: jb-book\nroot: index\nchapters:\n  - file: chapters/page\n    title: "
+                                   + json.dumps(f"page: {json.dumps(typed)[:60]}") + "\n  - file: compared\n")
+    env = {**os.environ, "PYTHONWARNINGS": "ignore", "BOOK_ROOT": str(root)}
+    done = subprocess.run([str(Path(sys.executable).parent / "jupyter-book"), "build", str(book), "-q"], env=env,
+                          capture_output=True, text=True, check=False)
+    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+    return book / "_build" / "html"
+
+
+@pytest.mark.parametrize("name", ["chapters/page", "compared"])
+def test_no_text_of_the_data_acts(html, name):
+    try:
+        with chromium.browser() as browser, context(browser) as window:
+            seen, page = Look(name), window.new_page()
+            listen(page, seen)
+            page.goto((html / f"{name}.html").as_uri())
+            page.evaluate("document.querySelectorAll('details').forEach(part => part.open = true)")
+            page.wait_for_timeout(500)
+            state = page.evaluate("[typeof window.hit, document.title, document.body.innerText]")
+            inside = page.evaluate("""[...document.querySelectorAll('article script, article img[onerror], article svg[onload],
+                article [onfocus], article iframe, article a[href^="javascript:"]')].map(part => part.outerHTML)""")
+    except BadInput as error:
+        skip_or_fail(f"NO HOSTILE PAGE WAS LOOKED AT: {error}")
+    assert state[0] == "undefined"
+    assert state[1] != "hit"
+    assert SECRET not in state[2] and SECRET not in (html / f"{name}.html").read_text(encoding="utf-8")
+    assert [part for part in inside if "hit" in part] == []
+    assert (seen.errors, seen.outside) == ([], [])
