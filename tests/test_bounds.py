@@ -53,5 +53,5 @@ def test_the_table_has_every_name_once_and_none_that_no_chapter_has():
 
 def test_the_choices_are_those_of_the_registries():
     for name, registry in (("aggregation", AGGREGATIONS), ("pooling", POOLINGS), ("poolings", POOLINGS), ("losses", LOSSES),
-                           ("recipe.negatives", NEGATIVES), ("starts", NAMES)):
+                           ("negatives", NEGATIVES), ("starts", NAMES)):
         assert set(bounds.CHOICES[name]) == set(registry), name

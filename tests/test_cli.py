@@ -33,6 +33,20 @@ def test_what_is_no_fault_of_the_book_is_one_line(monkeypatch, capsys, error, co
     assert "\n" not in told
 
 
+def test_ctrl_c_stays_one_whatever_is_made_of_it(monkeypatch, capsys):
+    def listing(chapter):
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            raise ValueError("what pandas' parser says") from None
+
+    monkeypatch.setattr(chapters, "listing", listing)
+    monkeypatch.setattr(children, "end", lambda: None)
+    assert cli.main(["parameters", "collection"]) == 130
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert "stopped" in capsys.readouterr().err
+
+
 CTRL_C = """
 import subprocess
 from press import chapters, cli

@@ -39,7 +39,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "precision": ("fp32", "bf16"),
     "devices": ("cpu", "cuda"),
     "losses": ("BCE", "LCE", "MarginMSE", "KL", "LCE + KL", "LCE + MarginMSE"),
-    "recipe.negatives": ("bm25", "dense", "both"),
+    "negatives": ("bm25", "dense", "both"),  # where they are no number
     "distillation.without": ("soft", "hidden", "attention"),
     "beside": ("untrained", "minilm"),
     **dict.fromkeys(("starts", "web_starts", "stsb_starts"), ("backbone", "+ MLM", "+ Condenser", "+ Condenser, continued")),
@@ -67,7 +67,7 @@ def check(chapter: str, values: dict[str, Any], defaults: dict[str, Any]) -> Non
 
 
 def _problem(name: str, items: list[Any], limits: Range, choices: tuple[str, ...] | None) -> str:
-    if choices and set(items) - set(choices):
+    if choices and {item for item in items if isinstance(item, str)} - set(choices):
         return f"choose from {', '.join(map(repr, choices))}"
     if any(not isinstance(item, str | bool) and not limits[0] <= item <= limits[1] for item in items):
         return f"give {limits[0]:g} to {limits[1]:g}" if limits[1] < MOST else f"give {limits[0]:g} or more, up to {MOST:,}"

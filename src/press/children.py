@@ -1,6 +1,9 @@
 """The processes that this one has started: after Ctrl-C nobody else ends them."""
 
 import contextlib
+import signal
+from collections.abc import Iterator
+from typing import Any, NoReturn
 
 import psutil
 
@@ -10,3 +13,28 @@ def end() -> None:
     for child in psutil.Process().children(recursive=True):
         with contextlib.suppress(psutil.NoSuchProcess):
             child.kill()
+
+
+@contextlib.contextmanager
+def ctrl_c() -> Iterator[None]:
+    """Within, Ctrl-C ends as KeyboardInterrupt, whatever is made of it on its way: pandas' parser raises an error of its own."""
+    pressed: list[int] = []
+
+    def note(number: int, frame: Any) -> NoReturn:
+        pressed.append(number)
+        raise KeyboardInterrupt
+
+    usual = signal.getsignal(signal.SIGINT)
+    if usual is signal.default_int_handler:  # it is ignored in the background
+        with contextlib.suppress(ValueError):  # only the main thread has signals
+            signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    except Exception as error:
+        if pressed:
+            raise KeyboardInterrupt from error
+        raise
+    finally:
+        if usual is signal.default_int_handler:
+            with contextlib.suppress(ValueError):
+                signal.signal(signal.SIGINT, usual)

@@ -34,7 +34,7 @@ def main(arguments: list[str] | None = None) -> int:
     if "given" in options:
         options["given"] = dict(options["given"])
     try:
-        with cluster.started(options.pop("cluster", ""), options.pop("workers", 0)):
+        with children.ctrl_c(), cluster.started(options.pop("cluster", ""), options.pop("workers", 0)):
             result = getattr(importlib.import_module(f"press.{module}"), function)(**options)
             if isinstance(result, int):
                 return result
