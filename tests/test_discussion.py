@@ -1,14 +1,19 @@
-"""The discussion: a paragraph stands beside the verdicts that it was written for, and nowhere else."""
+"""The discussion: a paragraph stands beside the results that it was written for, and nowhere else."""
 
 import pytest
 
-from helpers.evaluation.verdicts import CONTRADICTED, KINDS, SUPPORTED
+from helpers import paths
+from helpers.evaluation.verdicts import CONTRADICTED, INCOMPARABLE, KINDS, SUPPORTED
 from helpers.pages import claims
-from helpers.pages.discussion import discussion, paragraphs
+from helpers.pages.discussion import EFFECTS, discussion, effect, paragraphs
 from helpers.pages.fragments import Fragment
 
 WRITTEN_FOR = {"bert-mean-beats-bm25": CONTRADICTED, "mean-of-passages-beats-maximum": CONTRADICTED,
                "bert-max-not-significantly-above-bm25": CONTRADICTED}
+STORIES = "".join(file.read_text() for file in (paths.PACKAGE / "stories").glob("*.py"))
+NOTEBOOKS = {file.stem: file.read_text() for file in paths.NOTEBOOKS.glob("*.ipynb")}
+
+every_chapter = pytest.mark.parametrize("chapter", paragraphs())
 
 
 def shown(**verdicts):
@@ -24,10 +29,36 @@ def test_a_paragraph_is_shown_beside_its_verdicts_alone():
     assert "The maximum beats BM25" in other and "**Threats.**" in other
 
 
-@pytest.mark.parametrize("chapter", paragraphs())
-def test_paragraphs_rest_on_claims_of_their_chapter_and_are_as_long_as_a_discussion(chapter):
+@pytest.mark.parametrize(("interval", "stands"), [([-0.3, -0.1], True), ([-0.3, 0.1], False), ([0.1, 0.3], False)])
+def test_a_paragraph_on_an_effect_looks_at_the_intervals_and_not_at_the_verdict(interval, stands):
+    line = {"claim": "distilbert-not-different-from-bert", "verdict": INCOMPARABLE, "pairs": [{"interval": interval}]}
+    text = discussion("significance", Fragment(data={"claims": [line]}), {"the rules agree on nine pairs of ten": True}).markdown
+    assert ("A model that was cut" in text) == stands
+
+
+def test_an_effect_is_of_all_pairs_and_open_without_any():
+    assert [effect({"pairs": [{"interval": own} for own in pairs]}) for pairs in (
+        [[0.1, 0.2], [0.3, 0.4]], [[-0.2, -0.1]], [[0.1, 0.2], [-0.1, 0.2]], [])] == ["higher", "lower", "open", "open"]
+    assert effect({}) == "open"
+
+
+def test_a_chapter_without_claims_rests_on_signs():
+    signs = dict.fromkeys((sign for paragraph in paragraphs()["collection"] for sign in paragraph["rests_on"]), True)
+    assert "not shown" not in discussion("collection", signs=signs).markdown
+    other = discussion("collection", signs=signs | {"no other k1 and b rank better": False}).markdown
+    assert "another outcome of *no other k1 and b rank better*" in other and "There is nothing to tune" not in other
+
+
+@every_chapter
+def test_paragraphs_rest_on_claims_of_their_chapter_or_signs_of_the_stories_and_are_as_long_as_a_discussion(chapter):
     own = {claim.id for claim in claims.load().values() if claim.chapter == chapter}
     for paragraph in paragraphs()[chapter]:
-        assert set(paragraph["rests_on"]) <= own
-        assert set(paragraph["rests_on"].values()) <= set(KINDS)
+        for name, outcome in paragraph["rests_on"].items():
+            assert outcome in (*KINDS, *EFFECTS) if name in own else isinstance(outcome, bool) and f'"{name}"' in STORIES
     assert 150 <= sum(len(paragraph["text"].split()) for paragraph in paragraphs()[chapter]) <= 400
+
+
+@every_chapter
+def test_a_chapter_shows_its_discussion_before_its_provenance(chapter):
+    text = NOTEBOOKS[chapter]
+    assert 0 < text.index('"## Discussion"') < text.index(f'discussion(\\"{chapter}\\"') < text.index("page.provenance(")

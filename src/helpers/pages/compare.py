@@ -143,6 +143,11 @@ def effect(comparison: Paired | Unpaired) -> str:
     return f"{signed(d.mean)} {interval(d.low, d.high, sign=True)} ({sure}, permutation p {p_value(comparison.p_permutation)})"
 
 
+def above(first: Evaluation, second: Evaluation, measure: str) -> bool:
+    """Whether the first ranks above the second by more than its interval leaves to chance."""
+    return first.against(second, measure).difference.low > 0
+
+
 def disagreement(first: Evaluation, second: Evaluation, measure: str) -> str:
     """What judged texts alone say of a difference, if its sign is another there; empty if it is not, or cannot be known."""
     other = condensed(measure)

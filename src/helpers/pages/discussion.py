@@ -1,7 +1,10 @@
-"""The discussion of a chapter: written by hand, and shown only beside the verdicts that it was written for.
+"""The discussion of a chapter: written by hand, and shown only beside the results that it was written for.
 
-`published/discussions.yaml` has the paragraphs of each chapter, each with the verdicts that it rests on.
+`published/discussions.yaml` has the paragraphs of each chapter, each with what it rests on.
 """
+
+from collections.abc import Mapping
+from typing import Any
 
 import yaml
 
@@ -10,18 +13,40 @@ from helpers.pages import claims, page
 from helpers.pages.fragments import Fragment
 
 OTHERWISE = "A paragraph of the discussion is not shown: it was written for another outcome of {}."
+EFFECTS = HIGHER, LOWER, OPEN = ("higher", "lower", "open")  # where the intervals of a claim's effects lie
 
 
-def discussion(chapter: str, judged: Fragment) -> Fragment:
-    """The paragraphs whose verdicts are those of `claims.judge`'s table; of the others, what they rest on."""
-    verdicts = {line["claim"]: line["verdict"] for line in judged.data["claims"]}
+def discussion(chapter: str, judged: Fragment | None = None, signs: Mapping[str, bool] | None = None) -> Fragment:
+    """The paragraphs that rest on what this run found; of the others, what they rest on.
+
+    Args:
+        chapter: its name.
+        judged: the table of its claims, by `claims.judge`; a chapter without claims has none.
+        signs: statements on results of this run that no claim is about, and whether they hold; what was not measured has none.
+    """
+    found: dict[str, set[Any]] = {name: {holds} for name, holds in (signs or {}).items()}
+    for line in judged.data["claims"] if judged else []:
+        found[line["claim"]] = {line["verdict"], effect(line)}
     parts = []
     for paragraph in paragraphs()[chapter]:
-        moved = [claims.load()[claim].claim for claim, verdict in paragraph["rests_on"].items() if verdicts[claim] != verdict]
-        parts.append(OTHERWISE.format("; ".join(f"*{claim}*" for claim in moved)) if moved else paragraph["text"].strip())
+        moved = [statement(name) for name, outcome in paragraph["rests_on"].items() if outcome not in found.get(name, ())]
+        parts.append(OTHERWISE.format("; ".join(f"*{name}*" for name in moved)) if moved else paragraph["text"].strip())
     return page.prose("\n\n".join(parts))
 
 
-def paragraphs() -> dict[str, list[dict]]:
+def effect(line: Mapping[str, Any]) -> str:
+    """Where the measured effects of a claim lie, whatever its verdict: all intervals above zero, all below, or neither."""
+    intervals = [pair["interval"] for pair in line.get("pairs", [])]
+    if not intervals:
+        return OPEN
+    return HIGHER if all(low > 0 for low, _ in intervals) else LOWER if all(high < 0 for _, high in intervals) else OPEN
+
+
+def statement(name: str) -> str:
+    """What a claim says, by its id; a sign is its own statement."""
+    return claims.load()[name].claim if name in claims.load() else name
+
+
+def paragraphs() -> dict[str, list[dict[str, Any]]]:
     """What is written, by chapter."""
     return yaml.safe_load((paths.PUBLISHED / "discussions.yaml").read_text(encoding="utf-8"))

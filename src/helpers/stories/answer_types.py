@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from helpers.data.answer_types import TYPES
@@ -98,6 +99,14 @@ def labels_and_rules(systems: Systems, bed: Testbed) -> Fragment:
             record |= {f"queries, {where}": count(len(group)),
                        **{f"{name}, {where}": group_cell(system, group) for name, system in systems.items()}}
     return page.records_table("Mean reciprocal rank by the collection's labels and by the types of the rules", records)
+
+
+def signs(systems: Systems, model: str, types: pd.Series, styles: pd.Series | None) -> dict[str, bool]:
+    """What the discussion rests on."""
+    bm25, encoder = (systems[name].values[MEASURE].groupby(types).mean() for name in ("BM25", model))
+    by_style = encoder[:0] if styles is None else systems[model].values[MEASURE].groupby(styles).mean()
+    return {"the styles differ more than the types": len(by_style) > 0 and bool(np.ptp(by_style) > np.ptp(encoder)),
+            "abbreviations are the only type in which the encoder is below BM25": list(encoder.index[encoder < bm25]) == ["ABBR"]}
 
 
 # ---- the claim ----

@@ -7,7 +7,7 @@ import pandas as pd
 from helpers.encoders.nearest_neighbours import EXACT, HNSW, IVF, NO_SETTING, run_of, settings
 from helpers.evaluation import published
 from helpers.pages import page
-from helpers.pages.compare import corrected, mean_cell, test_cells
+from helpers.pages.compare import above, corrected, mean_cell, test_cells
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain, seconds
 from helpers.stories.model_size import speed_text
@@ -57,6 +57,18 @@ def finding(speeds: pd.DataFrame, target: float, encoding: float, dimensions: in
     text.append(f"In proportion, a query over the study's {passages.printed} million vectors of {width.printed} dimensions would "
                 f"take one thread {plain(study, 1)} s: an extrapolation, not a measurement.")
     return page.prose(*text)
+
+
+def signs(speeds: pd.DataFrame, systems: Mapping[Case, Evaluation], real: pd.DataFrame, target: float) -> dict[str, bool]:
+    """What the discussion rests on."""
+    base, recall = systems[EXACT, NO_SETTING], real.set_index(["kind", "setting"])["recall"]
+    graph, exact = (fastest(speeds, speeds["size"].max(), kind, least) for kind, least in ((HNSW, target), (EXACT, 0.0)))
+    widest, fewest = max(case for case in systems if case[0] == HNSW), min(case for case in systems if case[0] == IVF)
+    kept = systems[fewest].mean(MEASURE).mean / base.mean(MEASURE).mean
+    faster = graph is not None and bool(graph["alone_low"] > exact["alone_high"])
+    return {"HNSW is the faster over the largest collection": faster,
+            "HNSW with the largest efSearch ranks as well as exact search": not above(base, systems[widest], MEASURE),
+            "IVF with the smallest nprobe loses a smaller share of rank than of recall": bool(recall[fewest] < kept < 1)}
 
 
 def faster_from(speeds: pd.DataFrame, kind: str, target: float) -> str:

@@ -12,7 +12,7 @@ from helpers.data.statistics import median_length
 from helpers.evaluation import published, verdicts
 from helpers.evaluation.comparable import as_label
 from helpers.pages import page, plots
-from helpers.pages.compare import corrected
+from helpers.pages.compare import above, corrected
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, interval, p_value, plain, signed
 from helpers.retrieval import tuning
@@ -151,6 +151,16 @@ def finding(systems: Systems) -> Fragment:
     text.append(f"The first stage ({first.label}) finds {plain(first.mean('R@20').mean)} of the relevant texts in its top 20 and "
                 f"{plain(first.mean('R@100').mean)} in its top 100: no re-ranker of that many candidates can find more.")
     return page.prose(*text)
+
+
+def signs(systems: Systems, tuned: Systems, values: pd.DataFrame, bed: Testbed) -> dict[str, bool]:
+    """What the discussion rests on."""
+    whole, pieces, styles = systems.get("BM25, documents"), systems.get("BM25, windows"), groups_of(bed, "style")
+    first, *others = tuned.values()
+    order = [] if styles is None else list(values.iloc[:, 0].groupby(styles).mean().sort_values().index)
+    return {"whole documents rank better than their windows": bool(whole and pieces and above(whole, pieces, "RR@10")),
+            "no other k1 and b rank better": not any(above(other, first, "RR@10") for other in others),
+            "plain queries are the easiest and oblique ones the hardest": order == ["oblique", "paraphrase", "plain"]}
 
 
 def by_group(values: pd.DataFrame, bed: Testbed, label: str, caption: str) -> Fragment:

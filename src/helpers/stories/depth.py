@@ -113,6 +113,14 @@ def claims_table(systems: Reranked, dense: str, baseline: str, backbone: str) ->
                         incomparable=stand_in(dense, (small, converge)))
 
 
+def signs(systems: Reranked, dense: str, baseline: str) -> dict[str, bool]:
+    """What the discussion rests on."""
+    curves = {stage: [system.mean(MEASURE).mean for _, system in sorted(by_depth.items())] for stage, by_depth in systems.items()}
+    known = {dense, baseline} <= set(curves)
+    return {"RepBERT's curve falls after its peak, and BM25's does not":
+            known and max(curves[dense]) > curves[dense][-1] and max(curves[baseline]) == curves[baseline][-1]}
+
+
 def cost(log: Step, systems: Reranked) -> Fragment:
     """The re-ranker's training, and the scoring of every stage's candidates."""
     last = {label(stage): by_depth[max(by_depth)] for stage, by_depth in systems.items()}

@@ -121,6 +121,15 @@ def counts_table(systems: Systems, bed: Testbed, within: int) -> Fragment:
     return page.records_table(f"Queries with a relevant passage among the first {within}", records)
 
 
+def signs(systems: Systems, shares: pd.DataFrame) -> dict[str, bool]:
+    """What the discussion rests on."""
+    gain = (systems[AFTER].values[MEASURE] - systems[BM25].values[MEASURE]).groupby(bands(shares)).mean()
+    return {"the encoder gains over BM25 where at most half of the words are shared, and loses where more are":
+            bool(gain.get("up to half", 0.0) > 0 > gain.get("over half", 0.0)),
+            "the fine-tuned encoder ranks better in the mean than the zero-shot one":
+            systems[AFTER].mean(MEASURE).mean > systems[BEFORE].mean(MEASURE).mean}
+
+
 def finding(systems: Systems, encoder: str, shares: pd.DataFrame) -> Fragment:
     """The chapter's last words: does the encoder gain where words do not match?"""
     share = shares.set_index("query_id")["share"]

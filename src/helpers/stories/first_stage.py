@@ -9,7 +9,7 @@ from helpers.costs.latency import folder_size, per_query
 from helpers.data.texts import Texts
 from helpers.evaluation import published
 from helpers.pages import claims, page, plots
-from helpers.pages.compare import mean_cell, table_value
+from helpers.pages.compare import above, mean_cell, table_value
 from helpers.pages.fragments import Fragment, linked
 from helpers.pages.numbers import count, plain, signed
 from helpers.pages.spot_check import spot_check
@@ -33,6 +33,16 @@ def claims_table(systems: Systems, backbone: str) -> Fragment:
         return claims.judge("first_stage", {claim: NO_REPBERT})
     pairs = {label(rival): (systems["repbert"], systems[rival]) for rival in IMPROVED if rival in systems}
     return claims.judge("first_stage", {claim: pairs}, backbone=backbone)
+
+
+def signs(systems: Systems) -> dict[str, bool]:
+    """What the discussion rests on."""
+    bm25, deepct, repbert, zero_shot = (systems.get(name) for name in ("bm25", "deepct", "repbert", "minilm"))
+    if not (bm25 and deepct and repbert and zero_shot):
+        return {}
+    return {"RepBERT ranks better in the mean than DeepCT": repbert.mean("RR@10").mean > deepct.mean("RR@10").mean,
+            "DeepCT is not surely above BM25": not above(deepct, bm25, "RR@10"),
+            "RepBERT is not surely above the zero-shot encoder": not above(repbert, zero_shot, "RR@10")}
 
 
 def sizes(recipes: FirstStages, names: Sequence[str], bed: Testbed) -> dict[str, Step]:

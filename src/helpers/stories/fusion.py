@@ -10,7 +10,7 @@ import pandas as pd
 from helpers.evaluation import published, verdicts
 from helpers.evaluation.significance import Paired
 from helpers.pages import claims, page
-from helpers.pages.compare import corrected, measured, row_verdict, table_value, with_interval
+from helpers.pages.compare import above, corrected, measured, row_verdict, table_value, with_interval
 from helpers.pages.fragments import Fragment, Html
 from helpers.pages.numbers import interval, p_value, plain, signed
 from helpers.retrieval.fusion import FIRST, RRF, SECOND, SUM, UNCUT, best_weight, fusion_weight_grid, fusions
@@ -164,6 +164,17 @@ def methods_table(fused: Fused, measure: str, tests: Mapping[Any, Paired]) -> Fr
             records[-1][name] = cell(systems[pair], f"{weight}{signed(d.mean)} {interval(d.low, d.high, sign=True)}, p {p}")
     return page.records_table(
         f"{measure} by method; below the last two, their difference from the merge (p corrected by Holm's method)", records)
+
+
+def signs(fused: Fused, dense: str, baseline: str) -> dict[str, bool]:
+    """What the discussion rests on."""
+    found = {}
+    for pair in fused.sums:
+        if set(pair) == {dense, baseline}:
+            merged, total, ranks = fused.merged[order(fused, pair)], fused.sums[pair], fused.ranks[pair]
+            found = {"the weighted sum of RepBERT and BM25 ranks better than their merge": above(total, merged, fused.measure),
+                     "their reciprocal ranks do not": not above(ranks, merged, fused.measure)}
+    return found
 
 
 def uncut_sentence(fused: Fused, dense: str, baseline: str, depth: int) -> Fragment:

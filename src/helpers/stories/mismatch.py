@@ -137,6 +137,17 @@ def finding(systems: Crossed, dense: str, reference: str) -> Fragment:
         f"{label(reference)}, on the same queries, is {effect(change)} in {MEASURE}: above zero if the mismatch is what hurts.")
 
 
+def signs(factors: Mapping[str, Mapping[int, Evaluation]], systems: Crossed, dense: str, reference: str) -> dict[str, bool]:
+    """What the discussion rests on."""
+    last = {stage: by_depth[max(by_depth)].mean(FACTOR).mean for stage, by_depth in factors.items()}
+    ends = {pair: by_depth[max(by_depth)].mean(MEASURE).mean for pair, by_depth in systems.items()}
+    change = interaction(systems, dense, reference)
+    return {"they cost less over RepBERT's": change is not None and change.difference.low > 0,
+            "RepBERT shares fewer candidates with BM25 than DeepCT does": last.get(dense, 1.0) < last.get("deepct", 0.0),
+            "negatives from RepBERT rank worse over the candidates of both": bool(ends) and all(
+                ends[DENSE_NEGATIVES, stage] < ends[BM25_NEGATIVES, stage] for _, stage in ends)}
+
+
 def cost(trained: Mapping[str, Reranker], systems: Crossed) -> Fragment:
     """The trainings, and the scoring of each stage's candidates."""
     last = {f"{name}, over {label(stage)}": by_depth[max(by_depth)] for (name, stage), by_depth in systems.items()}

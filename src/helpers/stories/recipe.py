@@ -6,7 +6,7 @@ from itertools import chain
 
 from helpers.evaluation.verdicts import ALPHA
 from helpers.pages import page
-from helpers.pages.compare import corrected, effect, mean_cell, measured
+from helpers.pages.compare import above, corrected, effect, mean_cell, measured
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain, seconds, signed
 from helpers.systems.evaluated import Evaluation, Systems
@@ -67,6 +67,14 @@ def choice(final: Systems, base: Evaluation) -> Fragment:
         f"zero-shot encoder {effect(system.against(base, MEASURE))}.",
         f"Next is {rest[0]}, from which it differs by {effect(system.against(final[rest[0]], MEASURE))}." if rest else "",
         f"The last of these runs is of {max(entries)[:10]}; no test query had a part in the choice.")
+
+
+def signs(systems: Systems, final: Systems, base: Evaluation) -> dict[str, bool]:
+    """What the discussion rests on."""
+    first, *others = (systems[name] for name in best(systems, systems, len(systems)))
+    return {"no recipe is told from the best": not any(above(first, other, MEASURE) for other in others),
+            "binary cross-entropy is the loss of the best": best(systems, systems, 1)[0].startswith("BCE"),
+            "the zero-shot encoder is not surely passed": not any(above(system, base, MEASURE) for system in final.values())}
 
 
 def fusion_table(trial: RerankingExperiment, systems: Systems, other: Evaluation) -> Fragment:

@@ -59,6 +59,12 @@ def claims_table(systems: Mapping[int, Evaluation], base: BiEncoder, lengths: Ma
                         incomparable={CLAIM: why})
 
 
+def signs(systems: Mapping[int, Evaluation]) -> dict[str, bool]:
+    """What the discussion rests on."""
+    means = [systems[length].mean(MEASURE).mean for length in sorted(systems)]
+    return {"every longer limit has the higher mean": means == sorted(means) and len(set(means)) == len(means) > 1}
+
+
 def published_table() -> Fragment:
     """Tables B.2 and 4.2 of the study: average precision with either length."""
     entries = {encoder: [published.value(STUDY, *place, "MAP") for place in (("4.2", f"{encoder} / Avg"), ("B.2", encoder))]

@@ -104,6 +104,12 @@ def pairs_table(systems: Systems, pairs: pd.DataFrame, caption: str) -> Fragment
          "p, per query": p_value(line["p"]), "p, Holm": p_value(line["holm"])} for _, line in pairs.iterrows()), numeric_from=2)
 
 
+def signs(pairs: pd.DataFrame) -> dict[str, bool]:
+    """What the discussion rests on."""
+    same = (pairs["p_groups"] < ALPHA) == (pairs["holm"] < ALPHA)
+    return {"the rules agree on nine pairs of ten": bool(same.mean() >= 0.9)}
+
+
 def disagreements(systems: Systems, pairs: pd.DataFrame) -> Fragment:
     """The pairs on which the two rules differ, with what each says."""
     odd = pairs[(pairs["p_groups"] < ALPHA) != (pairs["holm"] < ALPHA)]

@@ -1,0 +1,126 @@
+"""What the discussions of chapters rest on besides claims: each sign is seen to hold and not to hold."""
+
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+
+from helpers.encoders.nearest_neighbours import EXACT, HNSW, IVF
+from helpers.stories import (
+    answer_types,
+    approximate_ranking,
+    collection,
+    depth,
+    embeddings,
+    first_stage,
+    fusion,
+    mismatch,
+    recipe,
+    sequence_length,
+    significance,
+)
+from toys import of_values, system
+
+QUERIES = ["q0", "q1", "q2", "q3"]
+TYPES = pd.Series(["LOC", "LOC", "ABBR", "ABBR"], index=QUERIES)
+STYLES = pd.Series(["plain", "oblique", "plain", "oblique"], index=QUERIES)
+
+
+def of_collection(windows, other, values, **labels):
+    bed = SimpleNamespace(query_frame=pd.DataFrame({"query_id": QUERIES, **labels}), judged=QUERIES)
+    systems = {"BM25, documents": system(), "BM25, windows": system(windows)}
+    tuned, values = {"here": system(), "other": system(other)}, pd.DataFrame({"BM25": values}, index=QUERIES)
+    return collection.signs(systems, tuned, values, bed)
+
+
+def of_recipes(second, zero_shot, best="BCE, BM25"):
+    systems = {best: system(0.25), "LCE, BM25": system(second)}
+    return recipe.signs(systems, {best: system(0.25)}, system(zero_shot))
+
+
+def of_embeddings(*gains, before=0.0):
+    shares = pd.DataFrame({"query_id": QUERIES, "share": [0.2, 0.5, 0.8, 0.9]})
+    systems = {embeddings.BM25: of_values([0.5] * 4), embeddings.BEFORE: of_values([before] * 4),
+               embeddings.AFTER: of_values([0.5 + gain for gain in gains])}
+    return embeddings.signs(systems, shares)
+
+
+def of_search(graph, widest, fewest, recall=0.4):
+    speeds = pd.DataFrame([{"kind": kind, "size": 9, "recall": 1.0, "alone": speed, "alone_low": speed, "alone_high": speed}
+                           for kind, speed in ((EXACT, 2.0), (HNSW, graph))])
+    systems = {(EXACT, 0): of_values([0.8] * 8), (HNSW, 10): of_values([0.1] * 8), (HNSW, 160): of_values([widest] * 8),
+               (IVF, 1): of_values([fewest] * 8), (IVF, 32): of_values([0.8] * 8)}
+    real = pd.DataFrame({"kind": [IVF], "setting": [1], "recall": [recall]})
+    return approximate_ranking.signs(speeds, systems, real, 0.95)
+
+
+def of_types(*values, styles=STYLES):
+    systems = {"BM25": of_values({"RR": [0.5] * 4}, queries=QUERIES), "model": of_values({"RR": list(values)}, queries=QUERIES)}
+    return answer_types.signs(systems, "model", TYPES, styles)
+
+
+def of_fusions(total, ranks):
+    pair, merged = ("bm25", "repbert"), {("bm25", "repbert"): system(), ("repbert", "bm25"): system(0.125)}
+    return fusion.signs(fusion.Fused({}, merged, {pair: system(ranks)}, {pair: system(total)}, {}, {}), "repbert", "bm25")
+
+
+def of_depths(repbert, bm25):
+    curves = {"repbert": repbert, "bm25": bm25}
+    return depth.signs({stage: dict(zip((5, 10, 50), map(system, curve), strict=True)) for stage, curve in curves.items()},
+                       "repbert", "bm25")
+
+
+def of_negatives(repbert, deepct, changed):
+    shares = {"repbert": repbert, "deepct": deepct}
+    factors = {stage: {50: of_values({mismatch.FACTOR: [value] * 4})} for stage, value in shares.items()}
+    crossed = {(negatives, stage): {50: system(shift)} for negatives, shifts in (
+        (mismatch.BM25_NEGATIVES, (0.25, 0.25)), (mismatch.DENSE_NEGATIVES, changed))
+        for stage, shift in zip(("bm25", "repbert"), shifts, strict=True)}
+    return mismatch.signs(factors, crossed, "repbert", "bm25")
+
+
+def of_stages(repbert, deepct, zero_shot):
+    shifts = {"bm25": 0.0, "deepct": deepct, "repbert": repbert, "minilm": zero_shot}
+    return first_stage.signs({stage: system(shift) for stage, shift in shifts.items()})
+
+
+def of_rules(*holm):
+    return significance.signs(pd.DataFrame({"p_groups": 0.01, "holm": holm}))
+
+
+@pytest.mark.parametrize(("signs", "expected"), [
+    (of_collection(-0.125, 0.0, [0.9, 0.5, 0.2, 0.2], style=["plain", "paraphrase", "oblique", "oblique"]), [True, True, True]),
+    (of_collection(0.0, 0.125, [0.9, 0.5, 0.2, 0.2], style=["oblique", "paraphrase", "plain", "plain"]), [False, False, False]),
+    (of_collection(0.0, 0.0, [0.9] * 4), [False, True, False]),
+    (of_recipes(0.25, 0.25), [True, True, True]),
+    (of_recipes(0.0, 0.0, "LCE, both"), [False, False, False]),
+    (of_embeddings(0.2, 0.3, -0.1, -0.1), [True, True]),
+    (of_embeddings(0.2, 0.3, 0.1, 0.1, before=0.9), [False, False]),
+    (of_search(9.0, 0.8, 0.5), [True, True, True]),
+    (of_search(1.0, 0.7, 0.2), [False, False, False]),
+    (of_types(0.9, 0.5, 0.6, 0.2), [True, True]),
+    (of_types(0.9, 0.9, 0.6, 0.6), [False, False]),
+    (of_types(0.9, 0.5, 0.6, 0.2, styles=None), [False, True]),
+    (of_fusions(0.25, 0.125), [True, True]),
+    (of_fusions(0.125, 0.25), [False, False]),
+    (of_depths((0.1, 0.3, 0.2), (0.0, 0.1, 0.2)), [True]),
+    (of_depths((0.1, 0.2, 0.3), (0.0, 0.1, 0.2)), [False]),
+    (of_depths((0.1, 0.3, 0.2), (0.0, 0.2, 0.1)), [False]),
+    (of_negatives(0.2, 0.8, (0.0, 0.125)), [True, True, True]),
+    (of_negatives(0.8, 0.2, (0.375, 0.375)), [False, False, False]),
+    (of_stages(0.25, 0.0, 0.25), [True, True, True]),
+    (of_stages(0.25, 0.25, 0.0), [False, False, False]),
+    (sequence_length.signs({32: system(), 64: system(0.1), 128: system(0.2)}), [True]),
+    (sequence_length.signs({32: system(), 64: system(0.2), 128: system(0.1)}), [False]),
+    (of_rules(*[0.01] * 9, 0.5), [True]),
+    (of_rules(*[0.01] * 8, 0.5, 0.5), [False])])
+def test_a_sign_follows_the_values(signs, expected):
+    assert list(signs.values()) == expected
+    assert all(type(holds) is bool for holds in signs.values())
+
+
+def test_what_was_not_measured_has_no_sign():
+    assert first_stage.signs({"bm25": system()}) == {}
+    assert not any(mismatch.signs({}, {}, "repbert", "bm25").values())
+    assert not any(depth.signs({}, "repbert", "bm25").values())
+    assert not any(fusion.signs(fusion.Fused({}, {}, {}, {}, {}, {}), "repbert", "bm25").values())
