@@ -33,7 +33,15 @@ def test_what_is_no_fault_of_the_book_is_one_line(monkeypatch, capsys, error, co
     assert "\n" not in told
 
 
-def test_ctrl_c_stays_one_whatever_is_made_of_it(monkeypatch, capsys):
+@pytest.fixture
+def foreground():
+    """Ctrl-C is heard, as it is not in tests that a shell runs in the background."""
+    usual = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, usual)
+
+
+def test_ctrl_c_stays_one_whatever_is_made_of_it(monkeypatch, capsys, foreground):
     def listing(chapter):
         try:
             signal.raise_signal(signal.SIGINT)

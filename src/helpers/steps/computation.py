@@ -20,6 +20,7 @@ SUMMARY = ("step", "key", "seconds", "finished", "numerics", "inputs")  # of an 
 class Step:
     """One computation with its arguments; `key` names it, `value()` gives its result."""
 
+    _recorded_too = True  # whether a recorded value is used
     # what computes a step in place of this process, or gives None: `helpers.steps` sets it to the cluster, if there is one
     elsewhere: "Callable[[Step], tuple[Entry, str] | None]" = staticmethod(lambda step: None)
 
@@ -31,7 +32,6 @@ class Step:
                                         "arguments": {name: recipe.describe(value) for name, value in arguments.items()
                                                       if value is not None}}
         self.key = recipe.key_of(self._recipe)
-        self._recorded_too = True
 
     def here(self, only: bool = True) -> "Step":
         """The same step, whose recorded value is not used if `only`: for a measurement that is to be of this machine."""
