@@ -9,8 +9,7 @@ from helpers.stories.cost import ROWS
 POOLER = 768 * 768 + 768
 PARAMETERS = {  # of the checkpoints' encoders, as they are published, less the pooler of those that have one
     "BERT": 109_482_240 - POOLER, "RoBERTa": 124_645_632 - POOLER, "ALBERT": 11_683_584 - POOLER, "DistilBERT": 66_362_880,
-    "ELECTRA": 108_891_648,
-}
+    "ELECTRA": 108_891_648}
 
 
 def described(spec):

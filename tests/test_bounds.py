@@ -17,8 +17,7 @@ NONSENSE = [
     ("seeds", "seeds", '["a"]'), ("seeds", "seeds", "[5000000000]"), ("collection", "queries", "-5"), ("seeds", "unit", "book"),
     ("encoders", "poolings", '["mean", "median"]'), ("recipe", "losses", '["hinge"]'), ("recipe", "negatives", '["none"]'),
     ("candidates", "depths", "[]"), ("longformer", "attention_window", "31"), ("parameters", "dropout", "1"),
-    ("collection", "queries", "10000000000"), ("nearest_neighbours", "target", "1.5"), ("cost", "devices", '["tpu"]'),
-]
+    ("collection", "queries", "10000000000"), ("nearest_neighbours", "target", "1.5"), ("cost", "devices", '["tpu"]')]
 
 
 @pytest.mark.parametrize(("chapter", "name", "text"), NONSENSE)
@@ -30,8 +29,7 @@ def test_nonsense_is_refused_with_the_name_the_value_and_what_is_allowed(chapter
 
 @pytest.mark.parametrize(("chapter", "name", "text"), [
     ("collection", "b", "1"), ("collection", "queries", "0"), ("depth", "depths", "[]"), ("cost", "devices", "[]"),
-    ("seeds", "seeds", "[0]"), ("does_it_work", "warm_up", "0"), ("explorer", "depth", "3"), ("speed", "unit", ""),
-])
+    ("seeds", "seeds", "[0]"), ("does_it_work", "warm_up", "0"), ("explorer", "depth", "3"), ("speed", "unit", "")])
 def test_ends_of_what_is_allowed(chapter, name, text):
     chapters.resolve(chapter, "almanac", {name: text})
 

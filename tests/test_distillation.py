@@ -4,12 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from helpers.reranking.distillation_losses import (
-    attention_loss,
-    hidden_loss,
-    matched_layers,
-    soft_cross_entropy,
-)
+from helpers.reranking.distillation_losses import attention_loss, hidden_loss, matched_layers, soft_cross_entropy
 from helpers.systems.reranker import Reranker, Student
 
 

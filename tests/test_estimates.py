@@ -44,8 +44,7 @@ def test_the_nearest_give_median_and_range_and_farther_ones_do_not_count():
 
 @pytest.mark.parametrize(("needed", "other", "seconds"), [
     ({"epochs": 3}, {"epochs": 2}, 15.0), ({"candidates": 50}, {"candidates": 100}, 5.0),
-    ({"learning_rate": 2.0}, {"learning_rate": 1.0}, 10.0), ({"epochs": 3}, {"epochs": 0}, 10.0), ({"epochs": 3}, {}, 10.0),
-])
+    ({"learning_rate": 2.0}, {"learning_rate": 1.0}, 10.0), ({"epochs": 3}, {"epochs": 0}, 10.0), ({"epochs": 3}, {}, 10.0)])
 def test_time_is_in_proportion_to_some_arguments(needed, other, seconds):
     assert cost(step(**needed), known(step(**other))).seconds == pytest.approx(seconds)
 

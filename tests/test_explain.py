@@ -151,8 +151,7 @@ def cost(seconds, low=None, high=None):
 
 @pytest.mark.parametrize(("costs", "expected"), [
     ([], "0.0 s"), ([None], "unknown"), ([cost(5)], "5.0 s"), ([cost(5), None, None], "5.0 s and 2 unknown"),
-    ([cost(20, 10, 40), cost(30, 30, 80)], "50 s (40 s to 2 min)"),
-])
+    ([cost(20, 10, 40), cost(30, 30, 80)], "50 s (40 s to 2 min)")])
 def test_totals(costs, expected):
     assert plan.total(costs) == expected
 

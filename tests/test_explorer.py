@@ -79,8 +79,7 @@ def column(data, query, system):
 
 
 @pytest.mark.parametrize(("before", "after", "moved"), [
-    (5, 2, 3), (2, 5, -3), (4, 4, 0), (None, 1, "new"), (1, None, "gone"), (None, None, "gone"),
-])
+    (5, 2, 3), (2, 5, -3), (4, 4, 0), (None, 1, "new"), (1, None, "gone"), (None, None, "gone")])
 def test_movement(before, after, moved):
     assert explorer.movement(before, after) == moved
 
@@ -132,8 +131,7 @@ def test_without_any_judgments_nothing_is_claimed(collected):
     ([2, 0], 2, [(0, "irrelevant", "✕"), (1, "related", "○"), (2, "answers in part", "●")]),
     ([-2, 1], 1, [(-2, "grade -2", "✕"), (-1, "grade -1", "✕"), (0, "irrelevant", "✕"), (1, "relevant", "●")]),
     ([4], 3, [*((n, name, sign) for n, name, sign in ((0, "irrelevant", "✕"), (1, "related", "○"), (2, "answers in part", "○"),
-                                                    (3, "answers fully", "◐"), (4, "grade 4", "●")))]),
-])
+                                                    (3, "answers fully", "◐"), (4, "grade 4", "●")))])])
 def test_the_scale_of_grades(grades, min_relevance, scale):
     assert explorer.scale(grades, min_relevance) == scale
 

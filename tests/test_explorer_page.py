@@ -157,8 +157,7 @@ def test_without_data_the_page_says_how_to_get_it(browse):
     ({"style": "oblique", "q": "q4"}, "2 of 2", "who heats ovens"),
     ({"style": "oblique", "q": "q1"}, "not among the 2 that fit", "how iron rusts"),
     ({"style": "nonsense", "q": "nonsense"}, "1 of 5", "how iron rusts"),
-    ({"outcome": "dense search hurt"}, "not among the 0 that fit", "how iron rusts"),
-])
+    ({"outcome": "dense search hurt"}, "not among the 0 that fit", "how iron rusts")])
 def test_the_address_holds_query_and_filters(browse, collect, given, status, text):
     page = browse(collect(), hash_of(**given))
     assert (text_of(page, ".nrx-status"), text_of(page, ".nrx-query")) == (status, text)

@@ -1,20 +1,8 @@
-
 import pandas as pd
 import pytest
 
-from helpers.retrieval.fusion import (
-    FIRST,
-    RRF,
-    SECOND,
-    SUM,
-    UNCUT,
-    alternating,
-    best_weight,
-    fusion_weight_grid,
-    fusions,
-    reciprocal_rank,
-    weighted_sum,
-)
+from helpers.retrieval import fusion
+from helpers.retrieval.fusion import FIRST, RRF, SECOND, SUM, UNCUT, alternating, best_weight, reciprocal_rank, weighted_sum
 
 slow = pytest.mark.slow  # ranx compiles its functions
 
@@ -132,7 +120,8 @@ QRELS = pd.DataFrame({"query_id": ["q", "q", "r"], "doc_id": ["c", "b", "x"], "r
 
 @slow
 def test_the_values_of_all_four_fusions():
-    table = fusions.definition.function(run_of(q="acd", r="x"), run_of(q="bac"), QUERIES, QRELS, 2, ["RR@10", "R@2"], 0.0, 10)
+    first, second = run_of(q="acd", r="x"), run_of(q="bac")
+    table = fusion.fusions.definition.function(first, second, QUERIES, QRELS, 2, ["RR@10", "R@2"], 0.0, 10)
     assert list(table.columns) == ["method", "query_id", "RR@10", "R@2"]
     result = table.set_index(["method", "query_id"])["RR@10"].to_dict()
     # grade 2 counts: c. In turns [a, b, c, d] and [b, a, c, d]; by ranks a 1/61+1/62, c 1/62+1/63, b 1/61, d 1/63;
@@ -144,7 +133,7 @@ def test_the_values_of_all_four_fusions():
 
 @slow
 def test_only_the_uncut_merge_holds_both_lists():
-    table = fusions.definition.function(run_of(q="ab"), run_of(q="xc"), QUERIES[:1], QRELS, 2, ["R@4"], 0.5, 2)
+    table = fusion.fusions.definition.function(run_of(q="ab"), run_of(q="xc"), QUERIES[:1], QRELS, 2, ["R@4"], 0.5, 2)
     assert table.set_index("method")["R@4"].to_dict() == {FIRST: 0.0, SECOND: 0.0, UNCUT: 1.0, RRF: 0.0, SUM: 0.0}
 
 
@@ -152,7 +141,7 @@ def test_only_the_uncut_merge_holds_both_lists():
 def test_the_weights_are_tried_on_the_given_queries():
     # the first run has the relevant document first, the second has it last
     first, second = run_of(q=["c:3", "a:2", "b:1"]), run_of(q=["a:3", "b:2", "c:1"])
-    table = fusion_weight_grid.definition.function(first, second, QUERIES[:1], QRELS, 2, "RR@10", [0.0, 0.4, 1.0], 10)
+    table = fusion.fusion_weight_grid.definition.function(first, second, QUERIES[:1], QRELS, 2, "RR@10", [0.0, 0.4, 1.0], 10)
     # at 0.4: c 0.4, a 0.2 + 0.6, b 0.3
     assert table["weight"].tolist() == [0.0, 0.4, 1.0]
     assert table["RR@10"].tolist() == [1 / 3, 1 / 2, 1.0]

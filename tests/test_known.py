@@ -9,17 +9,7 @@ import dry_steps
 from helpers import paths
 from helpers.steps import registry
 from press.explain import known
-from press.explain.known import (
-    OTHER_DATA,
-    OTHER_STEP,
-    SAME_PART,
-    Difference,
-    Known,
-    catalogue,
-    differences,
-    distance,
-    nearest,
-)
+from press.explain.known import OTHER_DATA, OTHER_STEP, SAME_PART, Difference, Known, catalogue, differences, distance, nearest
 
 
 def recipe(step="train", version=1, **arguments):

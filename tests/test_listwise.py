@@ -90,8 +90,7 @@ def test_the_bi_encoder_has_a_part_where_negatives_or_a_loss_need_it():
     ({"kl": 1}, [[5, 3]], [[2, 0]], 0),
     ({"margin_mse": 1}, [[2, 0, 1]], [[1, 0, 0]], 0.5),
     ({"centred_mse": 1}, [[3, 1]], [[10, 10]], 1),
-    ({"lce": 2, "centred_mse": 0.5}, [[0, 0]], [[1, -1]], 2 * log(2) + 0.5),
-])
+    ({"lce": 2, "centred_mse": 0.5}, [[0, 0]], [[1, -1]], 2 * log(2) + 0.5)])
 def test_losses_by_hand(weights, scores, teacher, value):
     import torch
 

@@ -61,8 +61,7 @@ def test_a_good_page_gives_no_complaint(looks, part):
     ("images", "missing.png"), ("rules", "^image-alt"), ("rules", "^color-contrast"), ("rules", "^dark: color-contrast"),
     ("rules", "^html-has-lang"), ("pale", r"^1\.1\d: pale in a plot"), ("pale", r"^dark: 1\.1\d: pale in"),
     ("wide", "px wide"), ("boxes", "in no box that scrolls: <table"), ("boxes", "not reached by the keyboard: <div"),
-    ("boxes", "without a name: <div"), ("small", "9.0 px: <p"), ("small", "10.0 px: <p"), ("small", r"7\.0 px: <text"),
-])
+    ("boxes", "without a name: <div"), ("small", "9.0 px: <p"), ("small", "10.0 px: <p"), ("small", r"7\.0 px: <text")])
 def test_a_defect_is_found(looks, part, pattern):
     result = getattr(looks[1]["bad"], part)
     assert [line for line in result if re.search(pattern, line)], result

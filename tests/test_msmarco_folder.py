@@ -61,7 +61,14 @@ def test_a_good_folder_is_read(make):
     ("qrels.tsv", "q1 0 p1 1\nq1 0 p1 0\n", 2, "'p1' is judged twice for query 'q1'"),
     ("qrels.tsv", "q1 p1\nq1 p1\n", 2, "'p1' is judged twice for query 'q1'"),
     ("qrels.tsv", b"q1 0 p\xe9 1\n", 1, "byte 7 of the line is not UTF-8"),
-])
+    ("collection.tsv", "pid\tpassage\np1\ta\n", 1, "the first line names the columns"),
+    ("queries.tsv", "qid\tquery\nq1\ta\n", 1, "the first line names the columns"),
+    ("qrels.tsv", "qid docid\nq1 p1\n", 1, "the first line names the columns"),
+    ("collection.tsv", "p1\ta\np1 \tb\n", 2, "the id 'p1 ' holds a blank or a control character"),  # another id in a run
+    ("queries.tsv", "q1\ta\nq\u00a02\tb\n", 2, "the id 'q\\xa02' holds a blank or a control character"),
+    ("queries.tsv", "q\x071\ta\n", 1, "the id 'q\\x071' holds a blank or a control character"),
+    ("queries.tsv", "q\u200b1\ta\n", 1, "the id 'q\\u200b1' holds a blank or a control character"),
+    ("qrels.tsv", "q1 0 p\u202e1 1\n", 1, "the id 'p\\u202e1' holds a blank or a control character")])
 def test_bad_lines(make, file, content, line, what):
     collection = make({file: content})
     with pytest.raises(BadInput) as caught:
@@ -70,20 +77,6 @@ def test_bad_lines(make, file, content, line, what):
     assert (str(caught.value.file), caught.value.line) == (place, line)
     assert str(caught.value).startswith(f"{place}:{line}: {what}")
     assert caught.value.mend
-
-
-@pytest.mark.parametrize("file, content, line, what", [
-    ("collection.tsv", "pid\tpassage\np1\ta\n", 1, "the first line names the columns"),
-    ("queries.tsv", "qid\tquery\nq1\ta\n", 1, "the first line names the columns"),
-    ("qrels.tsv", "qid docid\nq1 p1\n", 1, "the first line names the columns"),
-    ("collection.tsv", "p1\ta\np1 \tb\n", 2, "the id 'p1 ' holds a blank or a control character"),
-    ("queries.tsv", "q1\ta\nq\u00a02\tb\n", 2, "the id 'q\\xa02' holds a blank or a control character"),
-    ("queries.tsv", "q\x071\ta\n", 1, "the id 'q\\x071' holds a blank or a control character"),
-    ("queries.tsv", "q\u200b1\ta\n", 1, "the id 'q\\u200b1' holds a blank or a control character"),
-    ("qrels.tsv", "q1 0 p\u202e1 1\n", 1, "the id 'p\\u202e1' holds a blank or a control character"),
-])
-def test_ids_that_would_be_others_in_a_run(make, file, content, line, what):
-    test_bad_lines(make, file, content, line, what)
 
 
 @pytest.mark.parametrize("content", ["", "q9 0 p1 1\n"])

@@ -7,19 +7,7 @@ from helpers.costs import search_speed as speeds
 from helpers.costs.search_speed import search_speed
 from helpers.encoders import nearest_neighbours as nn
 from helpers.encoders.embeddings import PASSAGES, QUERIES
-from helpers.encoders.nearest_neighbours import (
-    DEPTH,
-    EXACT,
-    HNSW,
-    IVF,
-    NO_SETTING,
-    ann_runs,
-    build,
-    neighbours,
-    one_thread,
-    recall,
-    run_of,
-)
+from helpers.encoders.nearest_neighbours import DEPTH, EXACT, HNSW, IVF, NO_SETTING, ann_runs, build, neighbours, recall, run_of
 
 
 def vectors(count, seed=1, dimensions=16):
@@ -79,8 +67,7 @@ def test_a_cluster_that_is_not_searched_hides_its_neighbours():
 
 @pytest.mark.parametrize("places, truth, expected", [
     ([[1, 2, 3, 4]], [[4, 3, 2, 1]], [1.0]), ([[1, 2, 9, 8]], [[1, 2, 3, 4]], [0.5]), ([[9], [1]], [[1], [1]], [0.0, 1.0]),
-    ([[1, -1, -1]], [[1, 2, 3]], [1 / 3]), ([[1, 2, -1]], [[2, 1, -1]], [1.0]), ([[5, -1]], [[1, -1]], [0.0]),
-])
+    ([[1, -1, -1]], [[1, 2, 3]], [1 / 3]), ([[1, 2, -1]], [[2, 1, -1]], [1.0]), ([[5, -1]], [[1, -1]], [0.0])])
 def test_recall_is_the_share_of_the_true_neighbours(places, truth, expected):
     assert recall(np.array(places), np.array(truth)).tolist() == pytest.approx(expected)
 
@@ -105,7 +92,7 @@ def test_rates_are_medians_and_quartiles_of_the_rounds_but_the_first(monkeypatch
 
 def test_threads_of_faiss_are_as_before_after_an_error():
     before = faiss.omp_get_max_threads()
-    with pytest.raises(ZeroDivisionError), one_thread():
+    with pytest.raises(ZeroDivisionError), nn.one_thread():
         assert faiss.omp_get_max_threads() == 1
         1 / 0  # noqa: B018
     assert faiss.omp_get_max_threads() == before

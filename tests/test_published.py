@@ -70,8 +70,7 @@ def test_every_column_has_the_cells_the_sum_and_the_marks_of_the_digest(study):
     ('value: 0.619, mark: "†"', "value: 0.619", ("5.6", "MRR@10(Train)")),
     ("{row: BM25, column: nDCG@20,", "{row: BM25, column: nDCG@10,", ("3.1", "nDCG@20")),
     ("value: 0.424}", 'value: "0.424"}', ("3.1", "nDCG@20")),  # a text is no numeric cell
-    ("      - {row: BM25, column: nDCG@20, system: bm25, measure: nDCG@20, value: 0.424}\n", "", ("3.1", "nDCG@20")),
-])
+    ("      - {row: BM25, column: nDCG@20, system: bm25, measure: nDCG@20, value: 0.424}\n", "", ("3.1", "nDCG@20"))])
 def test_one_changed_cell_is_noticed(copy, old, new, column):
     assert disagreements("steensland2021") == {}
     copy("steensland2021", old, new)
@@ -149,8 +148,7 @@ def test_each_study_has_its_divergences_with_reason_and_direction():
     (("steensland2021", "5.1", "BERT-Mean", "nDCG@10"), "BERT-Mean | MRR@10"),  # the cells of the table
     (("steensland2021", "5.1", "BERT-Median", "MRR@10"), "BM25 | Recall@10"),
     (("steensland2021", "9.9", "BM25", "MRR@10"), "5.6, figure 5.1"),  # the tables of the study
-    (("steensland2022", "5.1", "BM25", "MRR@10"), ", ".join(published.STUDIES)),
-])
+    (("steensland2022", "5.1", "BM25", "MRR@10"), ", ".join(published.STUDIES))])
 def test_an_unknown_lookup_names_the_choices(calls, choice):
     with pytest.raises(BadInput) as caught:
         published.value(*calls)

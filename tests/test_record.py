@@ -102,8 +102,7 @@ def frame(texts, numbers):
     (1, 1.5, 0.5), (2, 2, 0.0), ("a", "a", 0.0), ("a", "b", float("inf")), ("1", 1, float("inf")), (None, None, 0.0),
     ([1, [2, 3.0]], [1, [2, 3.5]], 0.5), ([1], [1, 2], float("inf")),
     ({"a": [1, "x"]}, {"a": [1.25, "x"]}, 0.25), ({"a": [1, "x"]}, {"a": [1, "y"]}, float("inf")),
-    ({"a": 1}, {"b": 1}, float("inf")), ({}, {}, 0.0), ([], {}, float("inf")),
-])
+    ({"a": 1}, {"b": 1}, float("inf")), ({}, {}, 0.0), ([], {}, float("inf"))])
 def test_drift(old, new, drift):
     assert drift_of(old, new) == drift
 

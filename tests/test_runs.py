@@ -72,8 +72,7 @@ def test_reading_ranks_by_score_and_not_by_the_ranks_in_the_file(tmp_path):
     ("", "0 columns where a TREC run has 6"),
     ("q Q0 b 2 high t", "score 'high' is not a number"),
     ("q Q0 b 2 nan t", "score 'nan' is not a number"),
-    ("q Q0 a 2 0.5 t", "document 'a' stands twice for query 'q'"),
-])
+    ("q Q0 a 2 0.5 t", "document 'a' stands twice for query 'q'")])
 def test_bad_lines_are_named(tmp_path, bad, what):
     file = tmp_path / "run.trec"
     file.write_text(f"q Q0 a 1 1.0 t\n{bad}\n")

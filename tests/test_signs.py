@@ -6,19 +6,9 @@ import pandas as pd
 import pytest
 
 from helpers.encoders.nearest_neighbours import EXACT, HNSW, IVF
-from helpers.stories import (
-    answer_types,
-    approximate_ranking,
-    collection,
-    depth,
-    embeddings,
-    first_stage,
-    fusion,
-    mismatch,
-    recipe,
-    sequence_length,
-    significance,
-)
+from helpers.stories import answer_types, collection, depth, embeddings, first_stage, fusion, mismatch, recipe, significance
+from helpers.stories import approximate_ranking as ranking
+from helpers.stories import sequence_length as lengths
 from toys import of_values, system
 
 QUERIES = ["q0", "q1", "q2", "q3"]
@@ -51,7 +41,7 @@ def of_search(graph, widest, fewest, recall=0.4):
     systems = {(EXACT, 0): of_values([0.8] * 8), (HNSW, 10): of_values([0.1] * 8), (HNSW, 160): of_values([widest] * 8),
                (IVF, 1): of_values([fewest] * 8), (IVF, 32): of_values([0.8] * 8)}
     real = pd.DataFrame({"kind": [IVF], "setting": [1], "recall": [recall]})
-    return approximate_ranking.signs(speeds, systems, real, 0.95)
+    return ranking.signs(speeds, systems, real, 0.95)
 
 
 def of_types(*values, styles=STYLES):
@@ -110,8 +100,8 @@ def of_rules(*holm):
     (of_negatives(0.8, 0.2, (0.375, 0.375)), [False, False, False]),
     (of_stages(0.25, 0.0, 0.25), [True, True, True]),
     (of_stages(0.25, 0.25, 0.0), [False, False, False]),
-    (sequence_length.signs({32: system(), 64: system(0.1), 128: system(0.2)}), [True]),
-    (sequence_length.signs({32: system(), 64: system(0.2), 128: system(0.1)}), [False]),
+    (lengths.signs({32: system(), 64: system(0.1), 128: system(0.2)}), [True]),
+    (lengths.signs({32: system(), 64: system(0.2), 128: system(0.1)}), [False]),
     (of_rules(*[0.01] * 9, 0.5), [True]),
     (of_rules(*[0.01] * 8, 0.5, 0.5), [False])])
 def test_a_sign_follows_the_values(signs, expected):

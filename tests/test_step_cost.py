@@ -5,14 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from helpers.costs import step_cost
-from helpers.costs.step_cost import (
-    encode,
-    inference_seconds,
-    query_seconds,
-    random_ids,
-    training_seconds,
-    training_step,
-)
+from helpers.costs.step_cost import encode, inference_seconds, query_seconds, random_ids, training_seconds, training_step
 from helpers.costs.timing import torch_threads
 from helpers.networks.backbone import resolve
 

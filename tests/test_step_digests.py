@@ -55,8 +55,7 @@ CHANGES = {
     "a table": ('{"a": 1}', '{"a": 2}'),
     "a method of a class": ("x * self.size", "x + self.size"),
     "an attribute of a class": ("size = 2", "size = 3"),
-    "a default": ("y: int = 1", "y: int = 2"),
-}
+    "a default": ("y: int = 1", "y: int = 2")}
 NO_CHANGES = {
     "the docstring": ('"""Do it."""', '"""Do it\n\n    well.\n    """'),
     "a helper's docstring": ('"""Inner."""', '"""Other."""'),
@@ -67,8 +66,7 @@ NO_CHANGES = {
     "something unused": ("UNUSED = 1", "UNUSED = 2"),
     "an unused function": ("def unused():\n    return 1", "def unused():\n    return 2"),
     "an annotation": ("x: int) -> int:\n    \"\"\"Inner", "x):\n    \"\"\"Inner"),
-    "its place": ("LIMIT = 3", "\n\n\nLIMIT = 3"),
-}
+    "its place": ("LIMIT = 3", "\n\n\nLIMIT = 3")}
 
 
 @pytest.fixture

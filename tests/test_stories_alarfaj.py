@@ -105,11 +105,8 @@ def test_the_stages_stand_side_by_side(hostile_folder, store):
     assert cells(shown) == [["rank", "BM25", "re ranked"], ["1", HOSTILE, untitled], ["2", untitled, ""]]
     assert "<script" not in shown.html
     assert f"<caption>“{ESCAPED}” through the pipeline" in shown.html
-
-
-def test_a_query_without_documents_has_empty_stages(hostile_folder, store):
-    shown = pipeline_story.stages_table(Stages(BM25=[], re_ranked=[]), "the of", str(hostile_folder), "document", 5)
-    assert cells(shown) == [["rank", "BM25", "re ranked"]]
+    empty = pipeline_story.stages_table(Stages(BM25=[], re_ranked=[]), "the of", str(hostile_folder), "document", 5)
+    assert cells(empty) == cells(shown)[:1]
 
 
 def test_answers_are_shown_with_their_titles_as_text():
@@ -361,7 +358,6 @@ def test_lengths_of_documents_are_word_pieces_with_their_titles(folder, store):
 
 # ---- feedback ----
 
-
 def test_each_explanation_is_tested_by_pipelines_that_differ_in_one_thing():
     pipelines = feedback.pipelines(SETTINGS)
     systems = {name: system(number / 32, name) for number, name in enumerate(pipelines)}
@@ -505,10 +501,8 @@ def moved(*changes):
     """Systems whose nDCG@10 with feedback from the passage index differs by so much for each query."""
     base = np.full(len(changes), 0.5)
     values = {BERT: base, PASSAGE: base + changes, FULL: base, JUST: base - changes}
-    systems = {name: of_values({"nDCG@10": item}) for name, item in values.items()}
-    for moving in systems.values():
-        moving.values.index = pd.Index([f"q{number}" for number in range(1, len(changes) + 1)], name="query_id")
-    return systems
+    queries = [f"q{number}" for number in range(1, len(changes) + 1)]
+    return {name: of_values({"nDCG@10": item}, queries=queries) for name, item in values.items()}
 
 
 def test_the_largest_gains_and_losses_are_shown_with_their_terms():

@@ -1,4 +1,3 @@
-
 import pytest
 
 from helpers.data.collection import open_collection

@@ -147,8 +147,7 @@ def bytes_of(folder):
 @pytest.mark.parametrize(("form", "value"), [
     ("run", pd.DataFrame({"query_id": ["q"], "doc_id": ["d"], "score": [0.25]})),
     ("table", pd.DataFrame({"text": HARD_TEXTS, "n": range(len(HARD_TEXTS))})),
-    ("json", {"b": [1, 2.5], "a": "Ω"}),
-])
+    ("json", {"b": [1, 2.5], "a": "Ω"})])
 def test_the_same_value_gives_the_same_bytes(tmp_path, monkeypatch, form, value):
     (tmp_path / "one").mkdir()
     (tmp_path / "two").mkdir()

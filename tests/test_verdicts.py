@@ -2,19 +2,7 @@ import pytest
 
 from helpers.evaluation import verdicts
 from helpers.evaluation.significance import QUIET, Interval, Paired, TrainingNoise
-from helpers.evaluation.verdicts import (
-    CONTRADICTED,
-    EQUIVALENT,
-    INCONCLUSIVE,
-    INSIGNIFICANT,
-    NO_CAUSE,
-    SUPPORTED,
-    Case,
-    Verdict,
-    holm,
-    judge,
-    judge_together,
-)
+from helpers.evaluation.verdicts import CONTRADICTED, EQUIVALENT, INCONCLUSIVE, INSIGNIFICANT, SUPPORTED, Case, holm, judge
 from helpers.pages.claims import evidence
 
 TURNED = {"higher": "lower", "lower": "higher", "no-difference": "no-difference"}
@@ -45,8 +33,7 @@ RULES = {
     "small: significant, other sign": ("higher", False, (-0.01, -0.015, -0.005), 0.01, CONTRADICTED),
     "small: same sign, wide": ("higher", False, (0.01, -0.02, 0.04), 0.5, INSIGNIFICANT),
     "small: other sign, within the margin": ("higher", False, (-0.005, -0.015, 0.005), 0.4, EQUIVALENT),
-    "small: other sign, wide": ("higher", False, (-0.01, -0.04, 0.02), 0.4, INCONCLUSIVE),
-}
+    "small: other sign, wide": ("higher", False, (-0.01, -0.04, 0.02), 0.4, INCONCLUSIVE)}
 
 
 @pytest.mark.parametrize("direction, significant, numbers, p, verdict", RULES.values(), ids=RULES)
@@ -75,10 +62,11 @@ def test_an_unknown_direction():
 
 def test_correction_makes_a_claim_of_a_difference_harder_and_leaves_one_of_equality_alone():
     sure, equal, unequal = trial(0.05, 0.03, 0.07, 0.03), trial(0.0, -0.005, 0.005), trial(0.05, 0.03, 0.07, 0.03)
-    alone = judge_together({"a": Case("higher", (sure,))})
+    alone = verdicts.judge_together({"a": Case("higher", (sure,))})
     assert (alone["a"].verdict, alone["a"].p) == (SUPPORTED, 0.03)
-    both = judge_together({"a": Case("higher", (sure,)), "b": Case("lower", (sure,)), "equal": Case("no-difference", (equal,)),
-                           "unequal": Case("no-difference", (unequal,)), "small": Case("higher", (sure,), significant=False)})
+    both = verdicts.judge_together({
+        "a": Case("higher", (sure,)), "b": Case("lower", (sure,)), "equal": Case("no-difference", (equal,)),
+        "unequal": Case("no-difference", (unequal,)), "small": Case("higher", (sure,), significant=False)})
     assert [both[name].verdict for name in "ab"] == [INSIGNIFICANT, INCONCLUSIVE]
     assert both["a"].p == pytest.approx(0.06)  # two of a difference
     assert both["equal"].verdict == SUPPORTED
@@ -89,7 +77,7 @@ def test_a_claim_of_several_pairs_is_as_weak_as_its_weakest():
     strong, weak, other = trial(0.05, 0.03, 0.07, 0.001), trial(0.01, -0.02, 0.04, 0.5), trial(-0.05, -0.07, -0.03, 0.001)
 
     def of(direction, *pairs):
-        return judge_together({"a": Case(direction, pairs)})["a"]
+        return verdicts.judge_together({"a": Case(direction, pairs)})["a"]
 
     assert of("higher", strong, strong).verdict == SUPPORTED
     assert of("higher", strong, weak).verdict == INSIGNIFICANT
@@ -102,22 +90,22 @@ def test_a_claim_of_several_pairs_is_as_weak_as_its_weakest():
 
 def test_holms_family_is_of_claims_and_a_claims_p_is_its_largest():
     strong, fair, adverse = trial(0.05, 0.03, 0.07, 0.001), trial(0.05, 0.03, 0.07, 0.02), trial(-0.05, -0.07, -0.03, 0.01)
-    both = judge_together({"three": Case("higher", (strong, fair, strong)), "one": Case("lower", (adverse,))})
+    both = verdicts.judge_together({"three": Case("higher", (strong, fair, strong)), "one": Case("lower", (adverse,))})
     assert (both["three"].p, both["one"].p) == (0.02, 0.02)  # .01 twice, .02 once: two claims, not four pairs
     assert (both["three"].verdict, both["three"].comparison) == (SUPPORTED, fair)
-    alone = judge_together({"a": Case("higher", (strong, adverse, strong))})["a"]
+    alone = verdicts.judge_together({"a": Case("higher", (strong, adverse, strong))})["a"]
     assert (alone.verdict, alone.p, alone.comparison) == (CONTRADICTED, pytest.approx(0.03), adverse)  # picked from three
 
 
 def test_p_is_multiplied_for_pairs_picked_by_their_results():
     best_and_worst = trial(0.05, 0.03, 0.07, 0.01)
-    assert judge_together({"a": Case("higher", (best_and_worst,), picked_from=6)})["a"].p == pytest.approx(0.06)
+    assert verdicts.judge_together({"a": Case("higher", (best_and_worst,), picked_from=6)})["a"].p == pytest.approx(0.06)
 
 
 def test_a_gain_that_the_control_has_too_is_no_proof_of_its_cause():
     gain = judge("higher", trial(0.05, 0.03, 0.07, 0.001))
     assert verdicts.caused(gain, judge("higher", trial(0.04, 0.02, 0.06, 0.002))).verdict == SUPPORTED
-    assert verdicts.caused(gain, judge("higher", trial(0.01, -0.02, 0.04, 0.4))).verdict == NO_CAUSE
+    assert verdicts.caused(gain, judge("higher", trial(0.01, -0.02, 0.04, 0.4))).verdict == verdicts.NO_CAUSE
     weak = judge("higher", trial(0.05, -0.03, 0.13, 0.2))
     assert verdicts.caused(weak, judge("higher", trial(0.01, -0.02, 0.04, 0.4))) == weak
 
@@ -134,7 +122,7 @@ def test_evidence_in_one_line():
 
 
 def test_what_was_not_measured_gives_its_reason():
-    assert evidence(Verdict(verdicts.NOT_RUN, reason="needs a GPU")) == "needs a GPU"
+    assert evidence(verdicts.Verdict(verdicts.NOT_RUN, reason="needs a GPU")) == "needs a GPU"
 
 
 # ---- Holm's correction ----
@@ -143,8 +131,7 @@ def test_what_was_not_measured_gives_its_reason():
     ([0.01, 0.04, 0.03], [0.03, 0.06, 0.06]),  # 3 x 0.01; 2 x 0.03; 1 x 0.04 is raised to the one before it
     ([0.5, 0.4], [0.8, 0.8]),  # 2 x 0.4; 1 x 0.5 is raised
     ([0.9, 0.6, 0.001], [1.0, 1.0, 0.003]),  # 2 x 0.6 is cut to 1
-    ([0.03, 0.01, 0.04], [0.06, 0.03, 0.06]), ([0.02, 0.02], [0.04, 0.04]), ([], []),
-])
+    ([0.03, 0.01, 0.04], [0.06, 0.03, 0.06]), ([0.02, 0.02], [0.04, 0.04]), ([], [])])
 def test_holm_by_hand(p_values, adjusted):
     assert holm(p_values) == pytest.approx(adjusted)
 

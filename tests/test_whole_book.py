@@ -69,8 +69,7 @@ def test_every_id_is_unique_and_every_inner_link_leads_to_one(soup):
 @pytest.mark.parametrize(("link", "leads_to"), [
     ("b.html#there", "#chapters.b--there"), ("#here", "#chapters.a--here"), ("a.html", "#chapters.a"), ("", "#chapters.a"),
     ("../index.html#top", "#index--top"), ("a--1.html", None), ("../search.html", None), ("mailto:a@b.c", "mailto:a@b.c"),
-    ("https://example.org/a.html", "https://example.org/a.html"), ("b%2Ehtml", "#chapters.b"),
-])
+    ("https://example.org/a.html", "https://example.org/a.html"), ("b%2Ehtml", "#chapters.b")])
 def test_where_links_lead(link, leads_to):
     assert whole_book.moved(link, "chapters/a", {"index", "chapters/a", "chapters/b"}) == leads_to
 
