@@ -61,11 +61,6 @@ def test_a_parameter_cell_that_declares_nothing_is_named(template, source, tag, 
         chapters.schema("fake")
 
 
-def test_an_unknown_chapter_names_the_others():
-    with pytest.raises(BadInput, match="does_it_work"):
-        chapters.schema("nope")
-
-
 @pytest.mark.parametrize(("annotation", "value", "checked"), [
     ("int", 3, 3), ("float", 1, 1.0), ("str", "1", "1"), ("bool", False, False), ("list[float]", [1, 2.5], [1.0, 2.5]),
     ("list[str]", [], [])])

@@ -1,7 +1,7 @@
 import pandas as pd
 import pytest
 
-from helpers.stories import collection, does_it_work, training
+from helpers.stories import collection, does_it_work
 from toys import of_values
 
 
@@ -24,13 +24,6 @@ def test_a_window_is_of_one_of_three_kinds():
     kinds = does_it_work.kinds_of(windows, pd.DataFrame([("q", "d1#0")]), pd.DataFrame([("q", "d1")]))
     first, second, third = does_it_work.KINDS_OF_WINDOWS
     assert list(kinds) == [first, second, third, third]
-
-
-def test_loss_curves_take_both_losses_by_step():
-    log = {"log": [{"step": 5, "loss": 0.7}, {"step": 5, "eval_loss": 0.6}, {"step": 9, "loss": 0.5}]}
-    curves = training.loss_curves(log)
-    assert curves["training loss"].to_dict() == {5: 0.7, 9: 0.5}
-    assert curves["evaluation loss"].to_dict() == {5: 0.6}
 
 
 def test_groups_follow_the_order_of_the_judged_queries():

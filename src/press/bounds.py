@@ -29,21 +29,18 @@ RANGES: dict[Range, str] = {  # smallest and largest value, and of which paramet
     (8, MOST): "max_length sequence_length.lengths length first_tokens lengths",
     (10, MOST): """answer_types.depth encoders.depth first_stage.depth fusion.depth repbert.depth sequence_length.depth
         significance.depth""",  # tables of these have RR@10
-    (100, MOST): "collection.depth",  # and this one R@100
-}
+    (100, MOST): "collection.depth"}  # and this one R@100
 CHOICES: dict[str, tuple[str, ...]] = {
     "aggregation": ("mean", "max", "first", "sum"),
     "unit": ("passage", "document"),
-    "pooling": ("mean", "cls", "max"),
-    "poolings": ("mean", "cls", "max"),
+    **dict.fromkeys(("pooling", "poolings"), ("mean", "cls", "max")),
     "precision": ("fp32", "bf16"),
     "devices": ("cpu", "cuda"),
     "losses": ("BCE", "LCE", "MarginMSE", "KL", "LCE + KL", "LCE + MarginMSE"),
     "negatives": ("bm25", "dense", "both"),  # where they are no number
     "distillation.without": ("soft", "hidden", "attention"),
     "beside": ("untrained", "minilm"),
-    **dict.fromkeys(("starts", "web_starts", "stsb_starts"), ("backbone", "+ MLM", "+ Condenser", "+ Condenser, continued")),
-}
+    **dict.fromkeys(("starts", "web_starts", "stsb_starts"), ("backbone", "+ MLM", "+ Condenser", "+ Condenser, continued"))}
 MAY_BE_EMPTY = {"depth.depths", "mismatch.depths", "devices", "distillation.without", "margins", "longformer.timed"}
 EVEN = {"attention_window"}  # half of it on each side
 NOT_ABOVE = {"recall_depths": "depth"}  # a list that is read further down than it goes has nothing there

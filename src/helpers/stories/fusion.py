@@ -15,21 +15,9 @@ from helpers.pages.fragments import Fragment, Html
 from helpers.pages.numbers import interval, p_value, plain, signed
 from helpers.retrieval.fusion import FIRST, RRF, SECOND, SUM, UNCUT, best_weight, fusion_weight_grid, fusions
 from helpers.steps import Step
+from helpers.stories import stages as stage_names
 from helpers.stories.depth import percent, printed
-from helpers.stories.stages import (
-    IMPROVED,
-    STUDIED,
-    STUDIED_DEPTH,
-    STUDY,
-    backbone_of,
-    evaluations,
-    exact_match,
-    label,
-    measures_at,
-    published_stages,
-    recall_of,
-    stand_in,
-)
+from helpers.stories.stages import IMPROVED, STUDIED, STUDIED_DEPTH, STUDY, evaluations, exact_match, label, recall_of
 from helpers.systems import testbed
 from helpers.systems.evaluated import Evaluation, Systems
 from helpers.systems.first_stages import FirstStages
@@ -73,12 +61,12 @@ def weights(recipes: FirstStages, names: Sequence[str], bed: Testbed | None, dep
 
 def tuning_bed(collection: str, unit: str, split: str, queries: int, names: Sequence[str]) -> Testbed | None:
     """The development queries; None where there are none, or with a published run among the stages: it has no other queries."""
-    return None if published_stages(names) else testbed.tuning_bed(collection, unit, split, queries)
+    return None if stage_names.published_stages(names) else testbed.tuning_bed(collection, unit, split, queries)
 
 
 def fuse(runs: Mapping[str, Step], bed: Testbed, depth: int, weight_of: Mapping[tuple[str, str], float], measure: str) -> Fused:
     """Every pair of stages, fused in every way."""
-    names = list(dict.fromkeys([measure, *measures_at(depth), f"R@{2 * depth}"]))
+    names = list(dict.fromkeys([measure, *stage_names.measures_at(depth), f"R@{2 * depth}"]))
     systems: dict[str, dict[tuple[str, str], Evaluation]] = {method: {} for method in (FIRST, SECOND, RRF, SUM, UNCUT)}
     for (a, b), weight in weight_of.items():
         step = fusions(runs[a], runs[b], bed.query_step, bed.qrels_step, bed.min_relevance, names, weight, depth)
@@ -213,5 +201,5 @@ def claims_table(fused: Fused, dense: str, baseline: str, backbone: str, depth: 
         pairs[RAISES] = {name: (fused.merged[dense, baseline], alone[stage])
                          for name, stage in zip(claims.load()[RAISES].pairs, (dense, baseline), strict=True)}
         apart[RAISES] = "" if depth == STUDIED_DEPTH else f"recall in lists of {depth}, not {STUDIED_DEPTH:,}"
-    return claims.judge("fusion", pairs, backbone=backbone_of(dense, backbone), controls=controls,
-                        incomparable={**apart, **stand_in(dense, pairs)}, measures={RAISES: f"R@{depth}"})
+    return claims.judge("fusion", pairs, backbone=stage_names.backbone_of(dense, backbone), controls=controls,
+                        incomparable={**apart, **stage_names.stand_in(dense, pairs)}, measures={RAISES: f"R@{depth}"})
