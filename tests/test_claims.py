@@ -1,7 +1,6 @@
 import re
 from dataclasses import replace
 
-import pandas as pd
 import pytest
 import yaml
 
@@ -12,8 +11,8 @@ from helpers.evaluation.comparable import known_backbones, short_name, why_not_c
 from helpers.evaluation.verdicts import CONTRADICTED, INCOMPARABLE, INSIGNIFICANT, NO_CAUSE, NOT_RUN, SUPPORTED
 from helpers.pages import claims, compare
 from helpers.pages.claims import Claim, Margin, published_evidence
-from helpers.systems.evaluated import Evaluation
 from press import chapters
+from toys import of_values
 
 CLAIMS = claims.load()
 MEASURED = [name for name, claim in CLAIMS.items() if claim.evidence.get("row")]
@@ -171,15 +170,9 @@ def test_the_rule_covers_all_studies_of_bi_encoders_and_their_checkpoints():
 
 # ---- verdicts on a chapter ----
 
-class Source:
-    """Stands for the step that was measured: no training lies behind it."""
-
-    key = "0123456789abcdef"
-
-
 def evaluation(label, values, first=0, **other):
-    index = pd.Index([f"q{number}" for number in range(first, first + len(values))])
-    return Evaluation(label, pd.DataFrame(), pd.DataFrame({"RR@10": values, **other}, index=index), Source())
+    queries = [f"q{number}" for number in range(first, first + len(values))]
+    return of_values({"RR@10": values, **other}, label, queries)
 
 
 BETTER = [0.5] * 3 + [1.0] * 3

@@ -15,16 +15,13 @@ from helpers.evaluation import measures
 from helpers.pages import explorer
 from helpers.stories import explorer as story
 from helpers.systems.evaluated import Evaluation
+from toys import Value
 
 HOSTILE = "</script><script>alert('x')</script> & \"quoted\" \u2028\u2029 \u202eاختبار " + "w" * 400
 RUNS = {"BM25": {"q1": "abcd", "q2": "abc", "q3": "ab", "q5": "ab"},
         "re-ranking": {"q1": "cabd", "q2": "bca", "q3": "ba", "q5": "ba"},
         "dense search": {"q1": "cea", "q2": "ab", "q3": "e", "q4": "e", "q5": "ae"}}
 QRELS = [("q1", "c", 3), ("q1", "d", 1), ("q2", "a", 2), ("q4", "e", 3), ("q5", "f", 2), ("q5", "a", 0), ("q5", "gone", 3)]
-
-
-class Source:
-    key = "0123456789abcdef"
 
 
 class Texts(dict):
@@ -43,7 +40,7 @@ def run_of(rankings):
 
 
 def systems_of(runs):
-    return {name: Evaluation(name, run_of(rankings), pd.DataFrame(), Source()) for name, rankings in runs.items()}
+    return {name: Evaluation(name, run_of(rankings), pd.DataFrame(), Value()) for name, rankings in runs.items()}
 
 
 def bed_of(qrels=QRELS, min_relevance=2, queries=("q1", "q2", "q3", "q4", "q5"), **columns):
@@ -51,8 +48,7 @@ def bed_of(qrels=QRELS, min_relevance=2, queries=("q1", "q2", "q3", "q4", "q5"),
     judged = [query for query in queries if query in set(judgments["query_id"])]
     frame = pd.DataFrame({"query_id": queries, "text": [f"text of {query}" for query in queries], **columns})
     return SimpleNamespace(query_frame=frame, qrels=judgments, min_relevance=min_relevance, judged=judged, collection="tiny",
-                           unit="passage",
-                           store=SimpleNamespace(value=lambda: None),
+                           unit="passage", store=SimpleNamespace(value=lambda: None),
                            per_query=lambda run, names: measures.per_query(run, judgments, names, min_relevance, judged))
 
 

@@ -25,6 +25,7 @@ from looking import Look, context, listen
 from press import chapters, chromium, cite, compared_page, page_header
 from press.edited import notebook_of
 from press.variants import PageRequest
+from toys import Value
 from without_chromium import skip_or_fail
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.timeout(900)]
@@ -42,14 +43,10 @@ ACTING = ", ".join(f"article {part}" for part in (
 TEXTS = [*SCRIPTS, *MARKDOWN, *ODD]
 
 
-class Step:
-    key = "0123456789abcdef"
-
-
 def fragments(texts: list[str]) -> list[Fragment]:
     """Of every kind, with these texts wherever data may stand."""
     frame = pd.DataFrame({as_label(text): [0.1 * n, 0.2] for n, text in enumerate(["up", *texts[:4]])}, index=[1, 2])
-    return [pages.show_table(text, (text, "value"), [[text, text], [Html(badge(text, "x").text), linked(text, Step())]])
+    return [pages.show_table(text, (text, "value"), [[text, text], [Html(badge(text, "x").text), linked(text, Value())]])
             for text in texts] + [
         pages.records_table("records", ({"text": text, "value": 1} for text in texts)),
         Fragment(details("all", table("texts", ("text",), [[text] for text in texts])).text),
