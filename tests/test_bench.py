@@ -117,9 +117,6 @@ def test_another_ranking_fails_loudly():
         check_drift(drifts, ["fast"])
     with pytest.raises(Drifted, match="nan"):
         check_drift({"fast": {"nDCG@10": float("nan")}}, ["fast"])
-
-
-def test_a_drift_within_the_tolerance_passes():
     assert timing.TOLERANCE == 0.001
     check_drift({"fast": {"nDCG@10": 0.001, "RR@10": -0.001}, "unchecked": {"nDCG@10": 1.0}}, ["fast"])
 
@@ -148,11 +145,8 @@ def test_bert_base_needs_two_operations_for_each_weight_of_its_layers():
 def test_machines_are_told_apart(device, flags, gpu, kind, name):
     of = {"device": device, "flags": flags, "gpu": gpu, "cpu": "AMD EPYC"}
     assert (machine.kind(of), machine.name_of(of)) == (kind, name)
-
-
-def test_a_name_is_fit_for_a_file():
-    of = {"device": "cpu", "flags": [], "gpu": None, "cpu": "Intel(R) Xeon(R) Platinum 8481C CPU @ 2.70GHz"}
-    assert machine.name_of(of) == "intel-xeon-platinum-8481c"
+    intel = {"device": "cpu", "flags": [], "gpu": None, "cpu": "Intel(R) Xeon(R) Platinum 8481C CPU @ 2.70GHz"}
+    assert machine.name_of(intel) == "intel-xeon-platinum-8481c"
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="only Linux ties a process to a core")

@@ -67,10 +67,8 @@ def test_reading_ranks_by_score_and_not_by_the_ranks_in_the_file(tmp_path):
 
 
 @pytest.mark.parametrize("bad, what", [
-    ("q Q0 b 2 0.5", "5 columns where a TREC run has 6"),
-    ("q Q0 b 2 0.5 my tag", "7 columns where a TREC run has 6"),
-    ("", "0 columns where a TREC run has 6"),
-    ("q Q0 b 2 high t", "score 'high' is not a number"),
+    ("q Q0 b 2 0.5", "5 columns where a TREC run has 6"), ("q Q0 b 2 0.5 my tag", "7 columns where a TREC run has 6"),
+    ("", "0 columns where a TREC run has 6"), ("q Q0 b 2 high t", "score 'high' is not a number"),
     ("q Q0 b 2 nan t", "score 'nan' is not a number"),
     ("q Q0 a 2 0.5 t", "document 'a' stands twice for query 'q'")])
 def test_bad_lines_are_named(tmp_path, bad, what):

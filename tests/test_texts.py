@@ -29,12 +29,9 @@ def texts(part):
     return Texts(text_store(part()).value())
 
 
-def test_texts_come_in_the_collections_order(texts):
+def test_texts_come_in_the_collections_order_and_are_found_by_their_ids(texts):
     assert len(texts) == 3
     assert list(texts) == IN_ORDER
-
-
-def test_a_text_is_found_by_its_id(texts):
     assert texts["d1"] == Text("d1", "One", "body of one")
     assert "d1" in texts
     assert "d2" not in texts
