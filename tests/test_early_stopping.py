@@ -3,7 +3,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from helpers.networks import backbone
 from helpers.systems.reranker import Reranker
 from helpers.systems.testbed import Testbed
 
@@ -143,64 +142,3 @@ def test_scores_of_the_stopped_model_come_from_its_own_folder(tiny, folder, stor
     assert step.arguments["model"].key == early.model.key
     assert (step.arguments["model"].value() / "model.safetensors").exists()
     assert step.value()["score"].between(0, 1).all()
-
-
-# ---- what is adjusted ----
-
-def built(**config):
-    from transformers import AutoModelForSequenceClassification
-
-    return backbone.resolve("packaged:0").build(AutoModelForSequenceClassification, num_labels=1, **config)
-
-
-@pytest.mark.parametrize("trainable", ["", "body", "Head", "classifier"])
-def test_an_unknown_part_is_refused(trainable):
-    from helpers.reranking.cross_encoder import freeze
-
-    with pytest.raises(ValueError, match=f"trainable '{trainable}': all, pooler or head"):
-        freeze(SimpleNamespace(), trainable)
-
-
-def untrained(model):
-    """The weights that a training with this seed starts from: the backbone's, and the head as the seed makes it."""
-    from helpers.networks import fine_tuning
-
-    fine_tuning.seed_everything(model.seed)
-    return built().state_dict()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("trainable, moved, how_many", [
-    ("head", {"classifier"}, HIDDEN + 1),
-    ("pooler", {"classifier", "pooler"}, HIDDEN + 1 + HIDDEN * (HIDDEN + 1)),
-    (None, {"classifier", "pooler", "embeddings", "encoder"}, None)])
-def test_a_training_changes_what_is_free_and_nothing_else(tiny, store, trainable, moved, how_many):
-    import torch
-
-    model = replace(tiny, trainable=trainable)
-    before, after = untrained(model), weights(model.model.value())
-    assert set(before) == set(after)
-    changed = {name for name in before if not torch.equal(before[name], after[name])}
-    assert {name.removeprefix("bert.").split(".")[0] for name in changed} == moved
-    log = model.log.value()
-    assert log["trained_parameters"] == (how_many or log["parameters"])
-    assert log["parameters"] == sum(weight.numel() for weight in before.values())
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("dropout, alike", [(0.5, False), (0.0, True)])
-def test_a_frozen_body_keeps_its_dropout_in_training(dropout, alike):
-    import torch
-
-    from helpers.reranking.cross_encoder import freeze
-
-    torch.manual_seed(1)
-    model = built(hidden_dropout_prob=dropout, attention_probs_dropout_prob=0.0)
-    freeze(model, "head")
-    model.train()
-    body, inputs = model.base_model, {"input_ids": torch.tensor([[101, 2054, 2003, 102]])}
-    states = [body(**inputs).last_hidden_state for _ in range(2)]
-    assert torch.equal(*states) == alike
-    assert not states[0].requires_grad  # frozen all the same
-    model.eval()
-    assert torch.equal(body(**inputs).last_hidden_state, body(**inputs).last_hidden_state)

@@ -29,7 +29,8 @@ def record(timing, seconds):
     def fill(folder):
         (folder / "value.json").write_text(seconds)
 
-    manifest = {"step": timing.name, "form": "json", "numerics": "measured", "recipe": timing.recipe(), "seconds": 60.0, "finished": "2026-01-01T00:00:00Z",
+    manifest = {"step": timing.name, "form": "json", "numerics": "measured", "recipe": timing.recipe(),
+                "seconds": 60.0, "finished": "2026-01-01T00:00:00Z",
                 "inputs": [], "machine": {"cpu": "The reference", "cores": 8, "threads": 1}}
     Store(paths.RESULTS).write(timing.name, timing.key, manifest, fill)
 

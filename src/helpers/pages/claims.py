@@ -97,7 +97,6 @@ def judge(chapter: str, measured: Mapping[str, Pair | Mapping[str, Pair] | str],
     BadInput if a claim of this chapter has neither measurement nor reason here, or one is of another chapter.
 
     Args:
-        chapter: its name.
         measured: for each claim id the two systems that it compares, first and second; for a claim that several pairs must carry
             the pairs by the names that it declares. Systems on different queries are compared unpaired. A text is the reason why
             these parameters cannot test the claim. A system compared with itself, and a claim of which a pair is missing, are not

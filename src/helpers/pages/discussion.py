@@ -17,19 +17,14 @@ EFFECTS = HIGHER, LOWER, OPEN = ("higher", "lower", "open")  # where the interva
 
 
 def discussion(chapter: str, judged: Fragment | None = None, signs: Mapping[str, bool] | None = None) -> Fragment:
-    """The paragraphs that rest on what this run found; of the others, what they rest on.
-
-    Args:
-        chapter: its name.
-        judged: the table of its claims, by `claims.judge`; a chapter without claims has none.
-        signs: statements on results of this run that no claim is about, and whether they hold; what was not measured has none.
-    """
-    found: dict[str, set[Any]] = {name: {holds} for name, holds in (signs or {}).items()}
+    """The paragraphs that rest on what this run measured, in the table of its claims (`claims.judge`) or in `signs`, statements
+    that no claim is about with whether they hold. Of the other paragraphs, what they rest on."""
+    outcomes: dict[str, set[Any]] = {name: {holds} for name, holds in (signs or {}).items()}
     for line in judged.data["claims"] if judged else []:
-        found[line["claim"]] = {line["verdict"], effect(line)}
+        outcomes[line["claim"]] = {line["verdict"], effect(line)}
     parts = []
     for paragraph in paragraphs()[chapter]:
-        moved = [statement(name) for name, outcome in paragraph["rests_on"].items() if outcome not in found.get(name, ())]
+        moved = [statement(name) for name, outcome in paragraph["rests_on"].items() if outcome not in outcomes.get(name, ())]
         parts.append(OTHERWISE.format("; ".join(f"*{name}*" for name in moved)) if moved else paragraph["text"].strip())
     return page.prose("\n\n".join(parts))
 

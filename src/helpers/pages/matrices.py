@@ -18,7 +18,7 @@ def pair_matrix(effects: pd.DataFrame, above: pd.DataFrame, below: pd.DataFrame,
     """Every pair of systems twice: one rule's decision above the diagonal, another's below; the colour is the difference.
 
     Args:
-        effects: (systems, systems), the row's mean less the column's in the measure.
+        effects: (systems, systems), the row's mean less the column's.
         above: (systems, systems), whether the first of the `rules` calls the pair different; `below`, the second.
     """
     size, names = len(effects), list(effects.index)

@@ -14,14 +14,9 @@ SPOT_CHECK = "spot_check"  # in a page's data: the key of a measurement that is 
 
 
 def spot_check(recorded: Step, rounds_of: Callable[[Any], Mapping[str, Any]], unit: str, **smaller: Any) -> Fragment:
-    """A recorded measurement and a short one that is made now, with the ratio of their medians; nothing is measured again where
-    the page's own times are of this machine.
-
-    Args:
-        recorded: the step that measures.
-        rounds_of: the rounds in its value, a sequence of numbers by the name of what was measured.
-        unit: of the numbers.
-        smaller: arguments of the step for the short measurement, in which it is a matter of seconds.
+    """A recorded measurement and a short one that is made now, with the ratio of their medians; nothing is measured again if
+    the page's own times are of this machine. `rounds_of` takes the rounds out of a value, numbers by the name of what was
+    measured; `smaller` are the arguments with which the step is a matter of seconds.
     """
     there = rounds_of(recorded.value())
     if page.source_of(recorded) != "recorded":

@@ -26,7 +26,7 @@ STOPPED = "stopped"
 @by_name
 def cross_encoder(pairs: pd.DataFrame, queries: pd.DataFrame, store: Path, tokens: Path, backbone: Backbone,
                   training: RankerTraining, start: Path | None = None, held_out_seed: int | None = None,
-                  trainable: str | None = None, patience: int | None = None, *, folder: Path) -> None:
+                  patience: int | None = None, *, folder: Path) -> None:
     """Fine-tune a backbone on labelled pairs, and keep weights, tokenizer and `log.json`: AdamW, binary cross-entropy.
 
     Args:
@@ -35,7 +35,6 @@ def cross_encoder(pairs: pd.DataFrame, queries: pd.DataFrame, store: Path, token
         start: a model that this step fine-tuned before, to go on from instead of the backbone.
         held_out_seed: of the choice of held-out queries; by default `seed`. Models that are compared by their evaluation loss
             share it.
-        trainable: what is adjusted, see `freeze`; by default all parameters.
         patience: evaluations without a lower loss after which early stopping would end the training. The training goes on all
             the same; `early_stopped` gives the model of the lowest loss until then.
     """
@@ -50,7 +49,6 @@ def cross_encoder(pairs: pd.DataFrame, queries: pd.DataFrame, store: Path, token
                          attention_probs_dropout_prob=training.dropout, attn_implementation=attention(),
                          problem_type="multi_label_classification")  # that is: binary cross-entropy on logits
     query_attends_globally(model)
-    freeze(model, trainable or "all")
     arguments = fine_tuning.training_arguments(folder, len(train), training, training.evaluations)
     trainer = Trainer(model=model, args=arguments, train_dataset=train, eval_dataset=evaluation,
                       data_collator=fine_tuning.collator(tokenizer))
@@ -70,12 +68,3 @@ def training_log(model: Path) -> dict[str, Any]:
 def early_stopped(model: Path, *, folder: Path) -> None:
     """The model that early stopping would have kept in a training of `cross_encoder` with `patience`."""
     shutil.copytree(model / STOPPED, folder, dirs_exist_ok=True)
-
-
-def freeze(model: Any, trainable: str) -> None:
-    """Leave gradients to all parameters, to pooler and output layer (`pooler`), or to the output layer alone (`head`:
-    Steensland's task-specific parameters). What is frozen keeps its dropout, as any module in training mode does."""
-    if trainable not in ("all", "pooler", "head"):
-        raise ValueError(f"trainable {trainable!r}: all, pooler or head")
-    for name, parameter in model.base_model.named_parameters():
-        parameter.requires_grad = trainable == "all" or (trainable == "pooler" and name.startswith("pooler."))

@@ -15,7 +15,6 @@ from helpers.networks.backbone import Backbone, attention, save_trained
 from helpers.networks.fine_tuning import seed_everything
 from helpers.networks.scoring import packed_logits, padded_logits, reads_packed
 from helpers.networks.training_settings import RankerTraining, by_name
-from helpers.reranking.cross_encoder import freeze
 from helpers.reranking.ranking_losses import total
 from helpers.steps import numerics, step
 
@@ -49,7 +48,7 @@ def listwise_cross_encoder(groups: pd.DataFrame, queries: pd.DataFrame, store: P
         start: a model that was fine-tuned before, to go on from.
         held_out_seed: of the choice of held-out queries; by default the training's. Models that are compared by their evaluation
             loss share it.
-        trainable: what is adjusted, see `cross_encoder.freeze`; by default all parameters but the word embeddings.
+        trainable: what is adjusted, see `adjust`; by default all parameters but the word embeddings.
         new_head: whether the output layer begins anew, with values that the seed draws, instead of the start's.
     """
     import torch
@@ -116,8 +115,12 @@ def listwise_cross_encoder(groups: pd.DataFrame, queries: pd.DataFrame, store: P
 
 
 def adjust(model: Any, trainable: str) -> None:
-    """Leave gradients to what `cross_encoder.freeze` says, but none to the word embeddings."""
-    freeze(model, trainable)
+    """Leave gradients to all parameters but the word embeddings, to pooler and output layer (`pooler`), or to the output layer
+    (`head`: Steensland's task-specific parameters). What is frozen keeps its dropout, as any module in training mode does."""
+    if trainable not in ("all", "pooler", "head"):
+        raise ValueError(f"trainable {trainable!r}: all, pooler or head")
+    for name, parameter in model.base_model.named_parameters():
+        parameter.requires_grad = trainable == "all" or (trainable == "pooler" and name.startswith("pooler."))
     model.get_input_embeddings().requires_grad_(False)
 
 

@@ -48,7 +48,6 @@ class Reranker(RankerTraining):
     epochs: int = 2
     data_seed: int | None = None  # of the draws of windows and of the held-out queries; by default `seed`
     start: "Reranker | None" = None  # a re-ranker to go on training from, instead of the backbone
-    trainable: str | None = None  # what is adjusted, all by default; see `cross_encoder`
     patience: int | None = None  # of early stopping, see `cross_encoder`
     stop_early: bool = False  # whether the model is the one that early stopping keeps; the training is the same
     words: int = WORDS  # words of the windows that it reads; `windows.WHOLE` for whole documents, cut at `max_length`
@@ -90,7 +89,7 @@ class Reranker(RankerTraining):
         """The whole training: the fine-tuned model's folder."""
         bed, encoder = self.bed, backbone.resolve(self.backbone)
         return cross_encoder(self.pairs, bed.query_step, bed.store, bed.tokens(encoder), encoder, self.origin,
-                             self.data_seed, self.trainable, self.patience, **self.settings(RankerTraining))
+                             self.data_seed, self.patience, **self.settings(RankerTraining))
 
     @property
     def model(self) -> Step:
