@@ -22,9 +22,10 @@ def discussion(chapter: str, judged: Fragment | None = None, signs: Mapping[str,
     outcomes: dict[str, set[Any]] = {name: {holds} for name, holds in (signs or {}).items()}
     for line in judged.data["claims"] if judged else []:
         outcomes[line["claim"]] = {line["verdict"], effect(line)}
-    parts = []
+    parts, known = [], claims.load()
     for paragraph in paragraphs()[chapter]:
-        moved = [statement(name) for name, outcome in paragraph["rests_on"].items() if outcome not in outcomes.get(name, ())]
+        moved = [known[name].claim if name in known else name
+                 for name, outcome in paragraph["rests_on"].items() if outcome not in outcomes.get(name, ())]
         parts.append(OTHERWISE.format("; ".join(f"*{name}*" for name in moved)) if moved else paragraph["text"].strip())
     return page.prose("\n\n".join(parts))
 
@@ -32,14 +33,8 @@ def discussion(chapter: str, judged: Fragment | None = None, signs: Mapping[str,
 def effect(line: Mapping[str, Any]) -> str:
     """Where the measured effects of a claim lie, whatever its verdict: all intervals above zero, all below, or neither."""
     intervals = [pair["interval"] for pair in line.get("pairs", [])]
-    if not intervals:
-        return OPEN
-    return HIGHER if all(low > 0 for low, _ in intervals) else LOWER if all(high < 0 for _, high in intervals) else OPEN
-
-
-def statement(name: str) -> str:
-    """What a claim says, by its id; a sign is its own statement."""
-    return claims.load()[name].claim if name in claims.load() else name
+    above, below = all(low > 0 for low, _ in intervals), all(high < 0 for _, high in intervals)
+    return OPEN if above == below else HIGHER if above else LOWER  # without intervals both hold
 
 
 def paragraphs() -> dict[str, list[dict[str, Any]]]:

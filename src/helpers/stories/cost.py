@@ -64,8 +64,7 @@ class Costs:
 
 def costs(specs: Sequence[str], batch: int, tokens: int, rounds: int, triplets: int, training_rounds: int, threads: int,
           precision: str, devices: Sequence[str], live: bool = False) -> Costs:
-    """The measurements of these models (`architectures.parse_architecture`) on the devices, all there are if none is given; if
-    they are to be live, recorded ones are left aside."""
+    """The measurements of these models (see `architectures`) on the devices, by default all; live without recorded ones."""
     models = [architectures.parse_architecture(spec) for spec in dict.fromkeys(specs)]
     shapes = [model for model in models if isinstance(model, str)]
     backbones = [model for model in models if isinstance(model, Backbone)]

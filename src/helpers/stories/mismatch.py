@@ -134,8 +134,7 @@ def finding(systems: Crossed, dense: str, reference: str) -> Fragment:
         return page.prose(f"This page {NOT_RERANKED}.")
     return page.prose(
         f"What negatives from RepBERT change over the candidates of {label(dense)} less what they change over those of "
-        f"{label(reference)}, on the same queries, is {effect(change)} in {MEASURE}: above zero if the mismatch hurts "
-        "these two trainings.")
+        f"{label(reference)}, on the same queries, is {effect(change)} in {MEASURE}: above zero if the mismatch hurts these.")
 
 
 def signs(factors: Mapping[str, Mapping[int, Evaluation]], systems: Crossed, dense: str, reference: str) -> dict[str, bool]:

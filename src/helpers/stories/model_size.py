@@ -102,8 +102,7 @@ def speed_text(value: float) -> str:
 
 def timings(trial: RerankingExperiment, sizes: Sequence[str], base: Reranker, timed: int, rounds: int,
             devices: Sequence[str], live: bool = False) -> dict[str, Step]:
-    """The step that times models of these shapes, for each device (none given: all there are); every size once. If it is to be
-    live, recorded times are left aside."""
+    """The step that times models of these shapes, each once, on each device, by default all; live without a recorded one."""
     bed, encoder = trial.bed, backbone.resolve(base.backbone)
     return {device: ranking_speed(list(dict.fromkeys(sizes)), encoder, bed.index, bed.query_step, bed.store,
                                   bed.tokens(encoder), base.k1, base.b, trial.candidates, base.max_length, base.query_length,

@@ -64,8 +64,7 @@ class FirstStages:
 
     def latencies(self, names: Sequence[str], bed: Testbed, depth: int, timed: int, rounds: int,
                   live: bool = False) -> Step | None:
-        """The time of one query after the other, in each named stage, if it is to be live without a recorded one; None if all are
-        published runs."""
+        """The time of query after query in each named stage, live without a recorded one; None for published runs alone."""
         given = {name: STAGES[name](self).timed(bed) for name in names if name in STAGES}
         lexical, dense = ({name: own for name, own in given.items() if ("passages" in own) == side} for side in (False, True))
         return latencies(lexical, dense, bed.query_step, depth, timed, rounds).here(live) if given else None

@@ -31,7 +31,6 @@ def recipe(collection: str = "almanac", unit: str = "", backbone: str = "package
         queries: training queries, 0 for all.
         warm_up: pseudo-queries of the warm-up without labels that it starts from, 0 for none.
         loss: one of `LOSSES`; for the negatives see `ListwiseReranker`.
-        size: texts of a group.
     """
     finest = max(open_collection(collection).units)  # `passage` comes after `document`
     start = WarmUp(collection=collection, unit=finest, backbone=backbone, first=warm_up) if warm_up else None
