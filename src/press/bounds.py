@@ -4,6 +4,7 @@ A name of one chapter alone, `explorer.depth`, goes before the name for all. Wha
 list holds each value once. What a template declares as its default is allowed whatever stands here.
 """
 
+from pkgutil import resolve_name
 from typing import Any
 
 from helpers.errors import BadInput
@@ -30,17 +31,17 @@ RANGES: dict[Range, str] = {  # smallest and largest value, and of which paramet
     (10, MOST): """answer_types.depth encoders.depth first_stage.depth fusion.depth repbert.depth sequence_length.depth
         significance.depth""",  # tables of these have RR@10
     (100, MOST): "collection.depth"}  # and this one R@100
-CHOICES: dict[str, tuple[str, ...]] = {
-    "aggregation": ("mean", "max", "first", "sum"),
+CHOICES: dict[str, tuple[str, ...] | str] = {  # as they are, or the registry that has them, which is imported when it is needed
+    "aggregation": "helpers.reranking.aggregation:AGGREGATIONS",
     "unit": ("passage", "document"),
-    **dict.fromkeys(("pooling", "poolings"), ("mean", "cls", "max")),
+    **dict.fromkeys(("pooling", "poolings"), "helpers.networks.pooling:POOLINGS"),
     "precision": ("fp32", "bf16"),
     "devices": ("cpu", "cuda"),
-    "losses": ("BCE", "LCE", "MarginMSE", "KL", "LCE + KL", "LCE + MarginMSE"),
-    "negatives": ("bm25", "dense", "both"),  # where they are no number
+    "losses": "helpers.systems.recipe:LOSSES",
+    "negatives": "helpers.systems.listwise_reranker:NEGATIVES",  # where they are no number
     "distillation.without": ("soft", "hidden", "attention"),
     "beside": ("untrained", "minilm"),
-    **dict.fromkeys(("starts", "web_starts", "stsb_starts"), ("backbone", "+ MLM", "+ Condenser", "+ Condenser, continued"))}
+    **dict.fromkeys(("starts", "web_starts", "stsb_starts"), "helpers.systems.starting_points:NAMES")}
 MAY_BE_EMPTY = {"depth.depths", "mismatch.depths", "devices", "distillation.without", "margins", "longformer.timed"}
 EVEN = {"attention_window"}  # half of it on each side
 NOT_ABOVE = {"recall_depths": "depth"}  # a list that is read further down than it goes has nothing there
@@ -63,9 +64,10 @@ def check(chapter: str, values: dict[str, Any], defaults: dict[str, Any]) -> Non
             raise _refused(name, value, f"give numbers up to {NOT_ABOVE[name]} = {other}, or raise that")
 
 
-def _problem(name: str, items: list[Any], limits: Range, choices: tuple[str, ...] | None) -> str:
-    if choices and {item for item in items if isinstance(item, str)} - set(choices):
-        return f"choose from {', '.join(map(repr, choices))}"
+def _problem(name: str, items: list[Any], limits: Range, choices: tuple[str, ...] | str | None) -> str:
+    names = {item for item in items if isinstance(item, str)}
+    if choices and names and names - set(known := resolve_name(choices) if isinstance(choices, str) else choices):
+        return f"choose from {', '.join(map(repr, known))}"
     if any(not isinstance(item, str | bool) and not limits[0] <= item <= limits[1] for item in items):
         return f"give {limits[0]:g} to {limits[1]:g}" if limits[1] < MOST else f"give {limits[0]:g} or more, up to {MOST:,}"
     if name in EVEN and any(item % 2 for item in items):
