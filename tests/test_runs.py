@@ -53,6 +53,7 @@ def test_the_round_trip_is_exact(tmp_path):
 def test_single_precision_scores_survive_the_round_trip(tmp_path):
     run = ranked(run_of(("q", "a", 0.1), ("q", "b", 0.3)).astype({"score": "float32"}))
     (tmp_path / "run.trec").write_text(to_trec(run))
+    assert " 0.3 book\n" in to_trec(run)  # not 0.30000001192092896
     assert read_trec(tmp_path / "run.trec")["score"].astype("float32").tolist() == run["score"].tolist()
 
 

@@ -7,6 +7,7 @@ A run is a DataFrame with ir_measures' columns, best first within a query. Ties 
 import math
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from helpers.data.lines import check_ids, text_lines
@@ -33,9 +34,16 @@ def ranks(run: pd.DataFrame) -> pd.Series:
 
 
 def to_trec(run: pd.DataFrame, tag: str = "book") -> str:
-    """The run as TREC text: `query_id Q0 doc_id rank score tag`, scores with all their digits."""
-    rows = zip(run["query_id"], run["doc_id"], ranks(run), run["score"], strict=True)
-    return "".join(f"{query} Q0 {doc} {rank} {float(score)!r} {tag}\n" for query, doc, rank, score in rows)
+    """The run as TREC text: `query_id Q0 doc_id rank score tag`, with the digits that tell a score from every other.
+
+    Of a float32, which networks and Lucene give, these are half as many as of the float64 that holds it.
+    """
+    scores = run["score"].to_numpy(float)
+    with np.errstate(over="ignore"):
+        single = scores.astype(np.float32)
+    texts = np.where(single == scores, single.astype(str), scores.astype(str))
+    rows = zip(run["query_id"], run["doc_id"], ranks(run), texts, strict=True)
+    return "".join(f"{query} Q0 {doc} {rank} {score} {tag}\n" for query, doc, rank, score in rows)
 
 
 def read_trec(file: Path | str) -> pd.DataFrame:

@@ -102,7 +102,7 @@ class Store:
 
     def _seal(self, target: Path, manifest: dict[str, Any]) -> Entry:
         draft = target / (MANIFEST + ".part")
-        draft.write_text(json.dumps(manifest, indent=1, ensure_ascii=False, sort_keys=True) + "\n")
+        draft.write_text(json.dumps(manifest, ensure_ascii=False, sort_keys=True, separators=(",", ":")) + "\n")
         _sync(draft)
         draft.rename(target / MANIFEST)
         _sync(target)
