@@ -232,8 +232,7 @@ def disk(rng: random.Random, place: Path) -> tuple[Act, Act]:
 
 @family
 def interrupts(rng: random.Random, place: Path) -> tuple[Act, Act]:
-    """Ctrl-C while steps are computed, and while somebody else computes one; once more after two seconds, since Python drops an
-    interrupt that falls into a callback of its own."""
+    """Ctrl-C while steps are computed, and while somebody else computes one."""
     delay, waits = rng.uniform(0.02, 0.15), rng.random() < 0.3
 
     def act() -> bool:
@@ -242,9 +241,8 @@ def interrupts(rng: random.Random, place: Path) -> tuple[Act, Act]:
             os._exit(0 if all(map(is_right, range(300, 320))) else 1)
         if os.fork() == 0:
             os.read(begun, 1)  # what runs when a process has forked would swallow the signal
-            for wait in (delay, 2, 2):
-                time.sleep(wait)
-                os.kill(me, signal.SIGINT)
+            time.sleep(delay)
+            os.kill(me, signal.SIGINT)
             os._exit(0)
         os.write(begin, b"x")
         return not all(map(is_right, itertools.count(300)))

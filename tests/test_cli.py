@@ -41,14 +41,24 @@ def foreground():
     signal.signal(signal.SIGINT, usual)
 
 
-def test_ctrl_c_stays_one_whatever_is_made_of_it(monkeypatch, capsys, foreground):
-    def listing(chapter):
-        try:
-            signal.raise_signal(signal.SIGINT)
-        except KeyboardInterrupt:
-            raise ValueError("what pandas' parser says") from None
+def made_an_error():
+    try:
+        signal.raise_signal(signal.SIGINT)
+    except KeyboardInterrupt:
+        raise ValueError("what pandas' parser says") from None
 
-    monkeypatch.setattr(chapters, "listing", listing)
+
+def dropped():
+    class Finalised:
+        def __del__(self):
+            signal.raise_signal(signal.SIGINT)
+    Finalised()
+    time.sleep(5)
+
+
+@pytest.mark.parametrize("fate", [made_an_error, dropped])
+def test_ctrl_c_stays_one_whatever_is_made_of_it(fate, monkeypatch, capsys, foreground):
+    monkeypatch.setattr(chapters, "listing", lambda chapter: fate())
     monkeypatch.setattr(children, "end", lambda: None)
     assert cli.main(["parameters", "collection"]) == 130
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

@@ -178,14 +178,6 @@ def test_the_same_data_gives_the_same_file_and_address(collected, tmp_path, monk
 
 # ---- what the chapter shows ----
 
-@pytest.fixture
-def hostile(texts, collected):
-    texts["c"] = Text("c", HOSTILE, HOSTILE)
-    bed = bed_of()
-    bed.query_frame["text"] = HOSTILE
-    return collected(bed=bed)
-
-
 def test_the_page_loads_its_scripts_and_says_what_is_missing_without_them(collected, tmp_path, monkeypatch):
     monkeypatch.setattr(paths, "BOOK", tmp_path)
     html = story.show(collected(), systems_of(RUNS)).html
@@ -208,12 +200,6 @@ def test_examples_are_the_largest_gain_the_largest_loss_and_what_only_dense_sear
     assert "<small>● answers fully, ▲2</small>" in first
     assert "<small>new</small>" in first
     assert first.count("<tr>") == 3
-
-
-def test_hostile_texts_stay_texts_in_the_examples(hostile):
-    html = story.examples(hostile, 3).html
-    assert "<script" not in html
-    assert "&lt;/script&gt;" in html
 
 
 def test_numbers_by_label_lead_to_their_queries(collected):

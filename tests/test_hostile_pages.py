@@ -1,6 +1,6 @@
 """A hostile collection on rendered pages, in a browser: no script runs, no file is included, and the console stays empty.
 
-One page holds every kind of fragment, one the comparison of a variant, one what is generated of runs.
+One page holds every kind of fragment, one the explorer, one the comparison of a variant and what is generated of runs.
 """
 
 import json
@@ -9,22 +9,26 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import patch
 
 import nbformat
 import pandas as pd
 import pytest
 
 from helpers import paths
+from helpers.data.texts import Text
 from helpers.errors import BadInput
 from helpers.evaluation.comparable import as_label
 from helpers.evaluation.verdicts import UNTRAINED
+from helpers.pages import explorer, plots
 from helpers.pages import page as pages
-from helpers.pages import plots
 from helpers.pages.fragments import Fragment, Html, badge, details, linked, table
+from helpers.stories import explorer as story
 from looking import Look, context, listen
 from press import chapters, chromium, cite, compared_page, page_header
 from press.edited import notebook_of
 from press.variants import PageRequest
+from test_explorer import RUNS, Texts, bed_of, systems_of
 from toys import Value
 from without_chromium import skip_or_fail
 
@@ -54,6 +58,25 @@ def fragments(texts: list[str]) -> list[Fragment]:
         plots.curves({name: frame[name] for name in frame}, "depth", "recall", f"Curves of {as_label(texts[0])}.")]
 
 
+def explored(texts: list[str], book: Path) -> list[Fragment]:
+    """The explorer: every text is part of a query, a title, a passage and a label."""
+    bed, systems = bed_of(), systems_of(RUNS)
+    bed.query_frame["text"] = labels = ["".join(texts[n::5]) for n in range(5)]
+    known = Texts({doc: Text(doc, text, text) for doc, text in zip("abcdef", [*labels, labels[0]], strict=True)})
+    with patch.object(explorer, "Texts", lambda folder: known), patch.object(paths, "BOOK", book):
+        content = explorer.collect(bed, systems, pd.DataFrame({"style": labels}), 3, 0)
+        return [story.show(content, systems), story.examples(content, 3), story.by_label(content)]
+
+
+def with_outputs(title: str, outputs: list[Fragment]) -> nbformat.NotebookNode:
+    """An executed notebook that shows fragments."""
+    cells = [nbformat.v4.new_markdown_cell(f"# {title}")]
+    for fragment in outputs:
+        output = nbformat.v4.new_output("display_data", json.loads(json.dumps(fragment._repr_mimebundle_())))
+        cells.append(nbformat.v4.new_code_cell("1", outputs=[output]))
+    return nbformat.v4.new_notebook(cells=cells, metadata=notebook_of(paths.NOTEBOOKS / "cost.ipynb").metadata)
+
+
 @pytest.fixture(scope="module")
 def html(tmp_path_factory):
     root = tmp_path_factory.mktemp("hostile")
@@ -67,17 +90,13 @@ def html(tmp_path_factory):
         shutil.copytree(paths.BOOK / name, book / name)
     for name in ("_config.yml", "references.bib"):
         shutil.copy(paths.BOOK / name, book)
-    cells = [nbformat.v4.new_markdown_cell("# Hostile")]
-    for fragment in fragments(texts):
-        output = nbformat.v4.new_output("display_data", json.loads(json.dumps(fragment._repr_mimebundle_())))
-        cells.append(nbformat.v4.new_code_cell("1", outputs=[output]))
     values = {**chapters.resolve("cost", "mini", {}), "models": typed}
     request = PageRequest("cost", "mini", values, chapters.resolve("cost", "mini", {}))
-    executed = nbformat.v4.new_notebook(cells=cells, metadata=notebook_of(paths.NOTEBOOKS / "cost.ipynb").metadata)
-    page = page_header.as_page(executed, request, 1.0)
+    page = page_header.as_page(with_outputs("Hostile", fragments(texts)), request, 1.0)
     claims = [{"claims": [{"evidence": text, "verdict": UNTRAINED}]} for text in texts]
     page.cells.insert(1, nbformat.v4.new_markdown_cell(page_header.warning(claims)))
     (book / "chapters" / "page.ipynb").write_text(nbformat.writes(page), encoding="utf-8")
+    nbformat.write(with_outputs("Explorer", explored(texts, book)), book / "chapters" / "explorer.ipynb")
     run = {"profile": "mini", "commit": "abc", "date": "2026-01-01", "parameters": values}
     labels = [f"Only here: {'; '.join(map(compared_page._plain, texts))}."]
     rows = [[compared_page._query(text, {text: text}), 1] for text in texts]
@@ -86,8 +105,9 @@ def html(tmp_path_factory):
     (book / "compared.md").write_text("\n\n".join(parts), encoding="utf-8")
     (book / "index.md").write_text("# Index\n")
     title = f"page: {json.dumps(typed)[:60]}"  # as a variant is called in the contents
+    files = [{"file": "chapters/page", "title": title}, {"file": "chapters/explorer"}, {"file": "compared"}]
     (book / "_toc.yml").write_text(json.dumps({"format": "jb-book", "root": "index", "parts": [
-        {"caption": "All", "chapters": [{"file": "chapters/page", "title": title}, {"file": "compared"}]}]}))
+        {"caption": "All", "chapters": files}]}))
     env = {**os.environ, "PYTHONWARNINGS": "ignore", "BOOK_ROOT": str(root)}
     command = [str(Path(sys.executable).parent / "jupyter-book"), "build", str(book), "-W", "--keep-going", "-q"]
     done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
@@ -95,7 +115,7 @@ def html(tmp_path_factory):
     return book / "_build" / "html"
 
 
-@pytest.mark.parametrize("name", ["chapters/page", "compared"])
+@pytest.mark.parametrize("name", ["chapters/page", "chapters/explorer", "compared"])
 def test_no_text_of_the_data_acts(html, name):
     try:
         with chromium.browser() as browser, context(browser) as window:

@@ -1,7 +1,10 @@
 """The processes that this one has started: after Ctrl-C nobody else ends them."""
 
+import _thread
 import contextlib
 import signal
+import sys
+import threading
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
@@ -17,17 +20,25 @@ def end() -> None:
 
 @contextlib.contextmanager
 def ctrl_c() -> Iterator[None]:
-    """Within, Ctrl-C ends as KeyboardInterrupt, whatever is made of it on its way: pandas' parser raises an error of its own."""
+    """Within, Ctrl-C ends as KeyboardInterrupt, whatever is made of it on its way: pandas' parser raises an error of its own, and
+    Python drops what is raised in a finaliser or after a fork."""
     pressed: list[int] = []
 
     def note(number: int, frame: Any) -> NoReturn:
         pressed.append(number)
         raise KeyboardInterrupt
 
+    def again(dropped: Any) -> None:
+        if issubclass(dropped.exc_type, KeyboardInterrupt):
+            threading.Timer(0.05, _thread.interrupt_main).start()
+        else:
+            sys.__unraisablehook__(dropped)
+
     usual = signal.getsignal(signal.SIGINT)
     if usual is signal.default_int_handler:  # it is ignored in the background
         with contextlib.suppress(ValueError):  # only the main thread has signals
             signal.signal(signal.SIGINT, note)
+            sys.unraisablehook = again
     try:
         yield
     except Exception as error:
@@ -38,3 +49,4 @@ def ctrl_c() -> Iterator[None]:
         if usual is signal.default_int_handler:
             with contextlib.suppress(ValueError):
                 signal.signal(signal.SIGINT, usual)
+                sys.unraisablehook = sys.__unraisablehook__
