@@ -18,6 +18,7 @@ import random
 import resource
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -42,6 +43,7 @@ from helpers.pages import page as pages
 from helpers.pages.fragments import Html, badge, details, escape, table
 from helpers.steps import ledger
 from press import bounds, chapters, cite, cli, compared_page, execute, launch, page_header, record, step_digests, variants
+from press.edited import notebook_of
 from press.explain import plan
 from press.variants import PageRequest
 
@@ -199,6 +201,54 @@ def races(rng: random.Random, place: Path) -> tuple[Act, None]:
         codes = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
         return codes == [0] * 8 and len((place / "store" / "computed").read_text()) == len(set(counts))
     return act, None
+
+
+NAMES = ("collection", "does_it_work", "recipe", "parameters", "epochs", "seeds", "grid", "model_size")
+CELL = """from helpers.data.collection import open_collection
+from helpers.data.queries import queries
+from helpers.pages import page
+page.prose(f"{{len(queries([open_collection(collection).part('queries', 'test')], {size}, 1).value())}} queries in all")"""
+
+
+def write_book(root: Path) -> None:
+    """This book with eight small chapters."""
+    for name in ("profiles", "published", "book"):
+        shutil.copytree(paths.ROOT / name, root / name, ignore=shutil.ignore_patterns("_build", "chapters", "generated"))
+    shutil.copy(paths.ROOT / "CITATION.cff", root)
+    (root / "notebooks").mkdir()
+    metadata = notebook_of(paths.NOTEBOOKS / "cost.ipynb").metadata
+    for size, name in enumerate(NAMES, start=1):
+        cells = [nbformat.v4.new_markdown_cell(f"# {name}"),
+                 nbformat.v4.new_code_cell('collection: str = "almanac"  # what', metadata={"tags": ["parameters"]}),
+                 nbformat.v4.new_code_cell(CELL.format(size=size))]
+        nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=metadata), root / "notebooks" / f"{name}.ipynb")
+    parts = [{"chapters": [{"file": f"chapters/{name}"} for name in NAMES]}]
+    (root / "book" / "_toc.yml").write_text(json.dumps({"format": "jb-book", "root": "index", "parts": parts}))
+
+
+@family
+def books(rng: random.Random, place: Path) -> tuple[Act, Act]:
+    """SIGKILL while chapters are run and rendered; then eight chapters at once, and the whole book again."""
+    root, delay = place / "book", rng.uniform(3, 30)
+    env = {**os.environ, "BOOK_ROOT": str(root), "BOOK_STORE": str(root / "store")}
+    command = [sys.executable, "-m", "press.cli"]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "env": env}
+
+    def killed() -> bool:
+        write_book(root)
+        with subprocess.Popen([*command, "build"], **quiet) as run:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                run.wait(delay)
+            run.kill()
+        return True
+
+    def act() -> bool:
+        runs = [subprocess.Popen([*command, "chapter", name, "--no-render"], **quiet) for name in NAMES]
+        codes = [run.wait() for run in runs]
+        subprocess.run([*command, "build"], **quiet, check=False)  # 2: links to the chapters that are left out
+        pages = [(root / "book/_build/html/chapters" / f"{name}.html").read_text() for name in NAMES]
+        return codes == [0] * 8 and all(f">{size} queries in all" in page for size, page in enumerate(pages, start=1))
+    return killed, act
 
 
 ERRORS = (errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EIO, errno.EDQUOT)
@@ -444,7 +494,7 @@ def outcome(name: str, seed: int, number: int) -> tuple[str, str]:
         rng = random.Random(f"{seed} {name} {number}")
         code, said = _child(place, lambda: FAMILIES[name](rng, place)[0]())
         last = _judged(code, said, place)
-        if last[0] in (RIGHT, TOLD) and name in ("kills", "disk", "interrupts"):
+        if last[0] in (RIGHT, TOLD) and name in ("kills", "books", "disk", "interrupts"):
             rng = random.Random(f"{seed} {name} {number}")
             code, said = _child(place, lambda: FAMILIES[name](rng, place)[1]())
             after = _judged(code, said, place)
@@ -523,7 +573,7 @@ def campaign(cases: int, seed: int, only: list[str]) -> int:
     step_digests.import_all()  # once for all cases
     counts = {name: Counter[str]() for name in FAMILIES if not only or name in only}
     for name, counted in counts.items():
-        for number in range(cases):
+        for number in range(cases // 50 if name == "books" else cases):  # a minute for each
             result, said = outcome(name, seed, number)
             counted[result] += 1
             if result in (WRONG, TRACEBACK, HANG):

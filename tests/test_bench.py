@@ -11,7 +11,7 @@ import pytest
 
 from helpers import paths
 from helpers.costs import contenders, machine, results, timing
-from helpers.costs.measurements import GOALS, Measurements, chosen, fraction, per_item
+from helpers.costs.measurements import Measurements, chosen, fraction, per_item
 from helpers.costs.timing import Drifted, always, check_drift, drift, interleave, ratio, spread
 from helpers.errors import BadInput
 from helpers.networks.flops import encoder_flops
@@ -210,14 +210,6 @@ def test_a_file_that_holds_no_measurements_is_refused(here, text):
     assert file.read_text() == text
 
 
-def test_numbers_of_a_list_share_a_line_and_have_six_digits():
-    section = {"seconds": [1.23456789, 2, 1234567.89], "odd": [{"a": 1}], "none": []}
-    text = results.as_text({"machine": {"flags": ["a", "b"]}, "sections": {"x": section}})
-    assert '"seconds": [1.23457, 2, 1234570.0]' in text
-    assert json.loads(text) == {"machine": {"flags": ["a", "b"]},
-                                "sections": {"x": {**section, "seconds": [1.23457, 2, 1234570.0]}}}
-
-
 def test_the_latest_measurements_come_first(here):
     assert results.everything() == {}
     for name, date in (("old", "2026-01-01"), ("new", "2026-03-01"), ("middle", "2026-02-01")):
@@ -249,12 +241,6 @@ def test_the_ratio_to_the_books_code():
     assert (interval.median, interval.low, interval.high) == (5.0, 4.0, 6.0)
 
 
-def test_search_is_held_against_lucene():
-    section = {"small": False, "items": 1, "contenders": {
-        contenders.LUCENE: {"seconds": [2.0]}, contenders.BM25S: {"seconds": [1.0]}}}
-    assert measured(search=section).against_ours("search", contenders.BM25S).median == 0.5
-
-
 def test_the_share_of_the_matrix_rate_is_taken_within_each_round():
     interval = fraction(SECTION, contenders.OURS)  # 400/8 over 100/1, and 400/10 over 100/2
     assert (interval.low, interval.high) == pytest.approx((0.5, 0.8))
@@ -275,12 +261,6 @@ def test_the_machine_at_hand_is_chosen_else_the_latest_else_none(here):
     assert chosen([], "").content["sections"] == {}
     with pytest.raises(BadInput, match="no measurements of a machine 'c'.*choose from a, b"):
         chosen([other, own], "c")
-
-
-def test_the_goals_are_those_that_were_set():
-    assert [dict(goal.least) for goal in GOALS] == [
-        {"CPU with AMX": 4, "GPU": 5}, {"CPU with AMX": 1.5, "GPU": 2}, {"CPU with AMX": 1.5, "CPU without AMX": 1.5, "GPU": 1.5}]
-    assert {goal.section for goal in GOALS} <= set(command.SECTIONS)
 
 
 # ---- the command ----
@@ -327,11 +307,6 @@ def test_no_rounds_are_refused(sections, capsys):
     assert cli.main(["bench", "--rounds", "0"]) == 2
     assert "0 rounds" in capsys.readouterr().err
     assert sections == []
-
-
-def test_every_section_has_its_module():
-    for name in command.SECTIONS:
-        assert callable(command.module(name).measure)
 
 
 def test_six_rounds_are_the_fewest_for_an_interval():

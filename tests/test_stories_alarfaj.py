@@ -491,12 +491,6 @@ def test_a_term_is_seen_if_it_stands_in_the_first_words(monkeypatch):
         "full index": {"q1": 0.5}, "passage index": {"q1": 1.0}}
 
 
-def test_without_added_terms_there_are_no_shares(monkeypatch):
-    shares = shares_of(monkeypatch, weights_of(("q1", "bread", 1.0, False)), weights_of(("q1", "bread", 1.0, False)))
-    assert all(values.empty for values in shares.values())
-    assert cells(feedback.seen_table(shares))[1:] == []
-
-
 def moved(*changes):
     """Systems whose nDCG@10 with feedback from the passage index differs by so much for each query."""
     base = np.full(len(changes), 0.5)

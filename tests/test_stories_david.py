@@ -81,12 +81,6 @@ def test_each_pair_has_both_rules():
     assert [difference.mean for difference in pairs["difference"]] == pytest.approx([-0.25, -0.2, 0.05])
 
 
-def test_the_setting_stands_beside_the_studys():
-    assert cells(significance.setting_table(400, 10))[1:] == [
-        ["groups of queries", "10", "10"], ["queries in each group", "698", "40"], ["threshold", "0.05", "0.05"]]
-    assert cells(significance.setting_table(403, 10))[2][2] == "40 or 41"
-
-
 def test_a_square_is_alike_on_both_sides():
     names = list(three_systems())
     result = significance.square(compared(), "share", names)
@@ -122,16 +116,6 @@ def test_rules_are_counted_one_change_at_a_time():
         ["1 of 4", "1", "0"],  # its test, corrected
         ["3 of 4", "0", "1"],  # the other test, not corrected
         ["2 of 4", "1", "1"]]  # both
-
-
-def test_the_pairs_that_the_rules_disagree_on_are_shown():
-    systems, pairs = {"x": of_values([0.5]), "y": of_values([0.5])}, decided(*FOUR)
-    rows = cells(significance.disagreements(systems, pairs))[1:]
-    assert [row[0:2] for row in rows] == [["x less y", "study"], ["x less y", "per query"]]
-    assert squeezed(rows[0][2]) == "+0.100 [+0.000, +0.200]"
-    assert rows[0][3:] == ["+0.50", "0.040", "50% of divisions", "0.020", "0.060"]
-    texts = [row[1] for row in cells(significance.every_pair(systems, pairs))[1:]]
-    assert texts == ["study and per query", "study", "per query", "neither"]
 
 
 def test_cut_layers_are_not_comparable_with_distillation():

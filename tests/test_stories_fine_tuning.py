@@ -64,12 +64,6 @@ def test_an_effect_in_words(p, sure):
 
 # ---- training ----
 
-def test_the_training_table_counts_pairs_steps_and_parameters():
-    rows = dict(cells(training.training_table(log_of())))
-    assert rows == {"": "this run", "training pairs": "1,200", "of them relevant": "300", "held-out pairs": "80",
-                    "optimiser steps": "20", "parameters": "22,000,000"}
-
-
 def test_a_curve_takes_the_lines_that_have_it():
     log = log_of()
     assert training.curve(log, "eval_loss").to_dict() == {10: 0.8, 20: 0.6}
@@ -79,11 +73,6 @@ def test_a_curve_takes_the_lines_that_have_it():
     assert training.final(log, "eval_loss") == 0.55
     curves = {name: line.to_dict() for name, line in training.loss_curves(log, ", seed 1").items()}
     assert curves == {"training loss, seed 1": {10: 0.9, 20: 0.5}, "evaluation loss, seed 1": {10: 0.8, 20: 0.55}}
-
-
-def test_evaluation_curves_name_every_training():
-    html = training.evaluation_curves({"a": log_of(), "b": log_of(evaluation=0.3)}, "Losses.").html
-    assert "a: 0.800 at 10, 0.600 at 20. b: 0.800 at 10, 0.300 at 20." in html
 
 
 def test_losses_stand_beside_those_of_the_thesis():

@@ -33,12 +33,6 @@ def system(shift=0.0, recall=0.0, label="x"):
 
 # ---- names ----
 
-@pytest.mark.parametrize("stage, name", [("bm25", "BM25(Anserini)"), ("repbert", "RepBERT"), ("minilm", "zero-shot MiniLM"),
-                                         ("/data/run.tas-b.txt", "tas-b"), ("theirs.trec.gz", "theirs.trec")])
-def test_stages_are_called_as_in_the_study_or_by_their_file(stage, name):
-    assert stages.label(stage) == name
-
-
 def test_two_stages_of_one_name_are_refused():
     with pytest.raises(BadInput, match="have one name"):
         stages.runs(first_stages(), ["a/run.x.txt", "b/run.x.txt"], None, 10)
@@ -215,11 +209,6 @@ def test_table_2_has_gain_mark_interval_and_the_studys_value():
     assert values["10", "DeepCT"] == (0.25, EQUIVALENT)
     assert values["5", "BM25(Anserini)"] == (0.25, None)
     assert not any(column == "zero-shot MiniLM" for _, column in values)
-
-
-@pytest.mark.parametrize("value, base, text", [(0.5, 0.4, "+25%"), (0.3, 0.4, "−25%"), (0.4, 0.4, "+0%"), (0.4, 0.0, "no base")])
-def test_a_relative_change(value, base, text):
-    assert depth.percent(value, base) == text
 
 
 SMALL, DEEP = "repbert-candidates-best-at-small-depths", "first-stages-converge-at-depth"

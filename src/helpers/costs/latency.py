@@ -32,10 +32,6 @@ def latencies(lexical: dict[str, Any], dense: dict[str, Any], queries: pd.DataFr
         lexical: for each stage of this kind `index` (a Lucene index folder), `k1` and `b`.
         dense: for each stage of this kind `passages` (the folder of `embeddings.passage_embeddings`), `query_length` and the
             arguments of `encoder.Encoder`: `backbone`, `model`, `pooling`, `normalise`, `token_types`.
-        queries: columns query_id, text.
-        depth: texts retrieved for each query.
-        timed: how many of the queries.
-        rounds: how often.
 
     Returns:
         `queries`, how many were timed, and in `stages` for each of them `search` and, if it is dense, `encode`: milliseconds a

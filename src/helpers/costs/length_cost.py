@@ -30,7 +30,6 @@ def length_cost(backbone: Backbone, lengths: list[int], window: int, rounds: int
         backbone: whose shape the models have.
         lengths: tokens of query and document.
         window: of the Longformer.
-        rounds: how often each length is timed, after one round that is not counted.
 
     Returns:
         For each kind a list with, by rising length, `length`, `seconds` (of each round) and `megabytes` (the peak above the

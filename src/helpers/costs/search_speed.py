@@ -30,8 +30,6 @@ def search_speed(passages: Path, query_vectors: Path, size: int, M: int, ef_sear
     Args:
         size: vectors searched, see `enlargement.resized`.
         M: links of a vector in HNSW's graph.
-        timed: queries that are searched one by one in a round.
-        rounds: how often, after one round that is not counted.
         noise: of synthetic vectors.
         seed: of sample and noise, and of both indexes.
         known: how many of the real vectors are used at most; by default all.

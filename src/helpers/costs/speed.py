@@ -30,12 +30,6 @@ def ranking_speed(sizes: list[str], backbone: Backbone, index: Path, queries: pd
     Args:
         sizes: shapes as `layers/dimensions/heads`, such as `12/768/12`.
         backbone: whose tokenizer made the window tokens; its vocabulary is every model's.
-        queries: columns query_id, text.
-        candidates: texts re-ranked for each query.
-        max_length: tokens of a whole input.
-        query_length: tokens kept of a query.
-        timed: how many of the queries are ranked in a round.
-        rounds: how often, after one round that is not counted.
 
     Returns:
         `retrieval`, seconds of each round for all timed queries; `queries`, `windows` and `device`; and for each size in

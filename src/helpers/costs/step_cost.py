@@ -30,7 +30,6 @@ def inference_seconds(shapes: list[str], backbones: list[Any], batch: int, token
         backbones: models with their own.
         batch: texts in a batch.
         tokens: of each text, without padding.
-        rounds: how often, after one round that is not counted.
         threads: of PyTorch, on a CPU.
         precision: `fp32`, as in the study, or `bf16`.
 

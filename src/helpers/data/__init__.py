@@ -15,5 +15,6 @@ What arguments of these names are, wherever a function takes them and says no mo
 | `pooling`, `normalise`, `token_types` | see `networks.pooling`; are vectors of length 1, passages of a type of their own? |
 | `passages`, `query_vectors` | the folders of `encoders.embeddings`, in the order of `store` and of `queries` |
 | `max_length`, `query_length` | tokens of a text and of a query, special tokens included unless it says otherwise |
+| `rounds`, `timed` | of a measurement of time, after one that does not count; queries that are timed in a round |
 | `folder` | the empty folder that a step fills |
 """

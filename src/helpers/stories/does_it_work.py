@@ -9,7 +9,7 @@ import pandas as pd
 
 from helpers.data.texts import Texts
 from helpers.data.windows import doc_of
-from helpers.evaluation import measures, published
+from helpers.evaluation import measures
 from helpers.pages import claims, identity, page
 from helpers.pages.compare import effect, mean_cell
 from helpers.pages.fragments import Fragment
@@ -27,15 +27,6 @@ AGGREGATIONS = {"BERT-Max": "max", "BERT-Mean": "mean", "BERT-FirstP": "first", 
 STUDYS, SECTIONS, NONE = "documents", "sections", "none"  # whose labels a model learns from
 DENSE, DENSE_MEAN, FUSED = ZERO_SHOT, f"{ZERO_SHOT}, mean", f"BERT-Max, section labels, with {ZERO_SHOT}"
 KINDS_OF_WINDOWS = ("with the answer", "of the relevant document, without it", "of other candidates")
-
-
-def published_means() -> Fragment:
-    """What the study printed, in a sentence."""
-    cells = {row: published.value(STUDY, TABLE, row, "MRR@10") for row in ("BM25", "BERT-Max", "BERT-Mean")}
-    values = ", ".join(f"{entry.printed}{entry.mark} for {row}" for row, entry in cells.items())
-    first = cells["BM25"]
-    return page.prose(f"On {first.queries} test queries the study measured an MRR@10 of {values} ({first.where}); the "
-                      "dagger marks a significant difference from BM25 in a paired t-test.")
 
 
 def models(study: ListwiseReranker, sections: ListwiseReranker, seeds: Sequence[int]) -> dict[str, list[Listwise]]:
