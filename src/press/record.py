@@ -109,7 +109,6 @@ def verify(sample: int, budget: float, seed: int | None, everything: bool = Fals
     """Read all of the store and of the recorded runs, recompute some of these from nothing and compare.
 
     Args:
-        sample: how many.
         budget: seconds; runs that would exceed it, by their recorded cost, are named and left out.
         seed: of the draw; by default another sample each time.
         everything: as many as the budget allows, those first that were verified never or longest ago.

@@ -28,7 +28,6 @@ def inference_seconds(shapes: list[str], backbones: list[Any], batch: int, token
     Args:
         shapes: models with random weights, see `architectures.configuration`.
         backbones: models with their own.
-        batch: texts in a batch.
         tokens: of each text, without padding.
         threads: of PyTorch, on a CPU.
         precision: `fp32`, as in the study, or `bf16`.

@@ -37,15 +37,8 @@ def fetch(url: str, target: Path, size: int | None = None, md5: str | None = Non
     """Fetch a file, or find it there; in both cases it has the digest.
 
     Args:
-        url: where it is, http or https.
         target: where it goes. Other processes that want it wait.
         size: its bytes, if they are known; a part that is longer belongs to another file.
-        md5: its digest, if that is known.
-        sha256: likewise.
-        headers: to send along.
-
-    Returns:
-        The target.
 
     Raises:
         NetworkNeeded: if it cannot be fetched; the message says what to put where by hand. What has arrived is kept.

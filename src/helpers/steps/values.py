@@ -51,7 +51,7 @@ def load(form: str, folder: Path) -> Any:
 
 def write_gzip(file: Path, text: str) -> None:
     """Compress a text; without time and file name, so that the bytes depend on it alone."""
-    file.write_bytes(gzip.compress(text.encode(), compresslevel=9, mtime=0))
+    file.write_bytes(gzip.compress(text.encode(), compresslevel=6, mtime=0))
 
 
 def _save_table(value: pd.DataFrame, folder: Path) -> None:
