@@ -96,7 +96,7 @@ def html(tmp_path_factory):
     claims = [{"claims": [{"evidence": text, "verdict": UNTRAINED}]} for text in texts]
     page.cells.insert(1, nbformat.v4.new_markdown_cell(page_header.warning(claims)))
     (book / "chapters" / "page.ipynb").write_text(nbformat.writes(page), encoding="utf-8")
-    nbformat.write(with_outputs("Explorer", explored(texts, book)), book / "chapters" / "explorer.ipynb")
+    nbformat.write(with_outputs("Explorer", explored(typed, book)), book / "chapters" / "explorer.ipynb")
     run = {"profile": "mini", "commit": "abc", "date": "2026-01-01", "parameters": values}
     labels = [f"Only here: {'; '.join(map(compared_page._plain, texts))}."]
     rows = [[compared_page._query(text, {text: text}), 1] for text in texts]
