@@ -42,8 +42,8 @@ def to_trec(run: pd.DataFrame, tag: str = "book") -> str:
     scores = run["score"].to_numpy(float)
     with np.errstate(over="ignore"):
         single = scores.astype(np.float32)
-    texts = np.where(double := single != scores, "", single.astype(str)).astype(object)
-    texts[double] = scores[double].astype(str)
+    texts, wider = single.astype(str).astype(object), single != scores
+    texts[wider] = scores[wider].astype(str)
     rows = zip(run["query_id"], run["doc_id"], ranks(run), texts, strict=True)
     return "".join(f"{query} Q0 {doc} {rank} {score} {tag}\n" for query, doc, rank, score in rows)
 
