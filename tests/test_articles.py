@@ -55,6 +55,7 @@ def test_no_step_of_a_training_reads_another_splits_texts_queries_or_judgments(m
             assert part["data"][-1] == "train"
 
 
+@pytest.mark.slow
 def test_a_text_of_another_split_cannot_be_drawn(store):
     bed = SplitTestbed("almanac", "passage", ("train",), queries=1)
     query = bed.query_frame["query_id"][0]

@@ -62,6 +62,7 @@ def test_a_sentencepiece_model_is_part_of_a_folder(tmp_path):
     assert first.digest() != second.digest()
 
 
+@pytest.mark.slow
 def test_fine_tuned_weights_are_not_put_into_a_backbone_that_has_changed(tmp_path):
     from transformers import BertConfig, BertModel
 

@@ -56,6 +56,7 @@ def dropped():
     time.sleep(5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fate", [made_an_error, dropped])
 def test_ctrl_c_stays_one_whatever_is_made_of_it(fate, monkeypatch, capsys, foreground):
     monkeypatch.setattr(chapters, "listing", lambda chapter: fate())
@@ -79,6 +80,7 @@ print(code, child.wait(5))
 """
 
 
+@pytest.mark.slow
 def test_children_do_not_outlive_a_ctrl_c():
     done = subprocess.run([sys.executable, "-c", CTRL_C], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["130", str(-signal.SIGKILL)]

@@ -166,6 +166,7 @@ def test_only_a_plain_bert_is_read_packed():
         assert not supports(other)
 
 
+@pytest.mark.slow
 def test_a_device_without_variable_length_attention_is_not_supported(monkeypatch):
     import torch
 

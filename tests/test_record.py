@@ -280,6 +280,7 @@ def test_the_command_line_verifies_a_step_of_the_book(fake):
     assert done.returncode == 0
 
 
+@pytest.mark.slow
 def test_every_shipped_entry_is_sound_and_says_where_it_comes_from():
     step_digests.all_steps()
     base = record.WarmUp().model.key

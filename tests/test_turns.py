@@ -51,11 +51,11 @@ def test_several_are_present_together(other):
 def test_who_measures_waits_until_the_others_are_out_and_lets_nobody_in(other):
     turns.come_in()
     measuring = other("held = turns.alone(); held.__enter__()")
-    assert not is_in(measuring, 2)
+    assert not is_in(measuring, 0.5)
     turns.go_out()
     assert is_in(measuring, 20)
     late = other("turns.come_in()")
-    assert not is_in(late, 2)
+    assert not is_in(late, 0.5)
     measuring.kill()  # whoever dies is out
     assert is_in(late, 20)
 

@@ -76,7 +76,7 @@ def _parser() -> argparse.ArgumentParser:
                 option("--workers", type=_positive, default=0, help="of the local cluster (one a core), or Slurm jobs (2)"))
     no_render = option("--no-render", action="store_true", help="do not render the book afterwards")
 
-    command("build", "commands:build", "run all chapters and render the book", *computed)
+    command("build", "rebuild:build", "run all chapters and render the book", *computed)
     command("chapter", "commands:chapter", "run one chapter and render it", option("name"), given, no_render, *computed)
     command("explain", "explain.plan:explain", "say what a chapter, or the whole book, would run, why, and for how long",
             option("name", nargs="?", default="", help="all chapters if none is named"), given, profile, fresh)

@@ -14,14 +14,14 @@ STUDIES = ("steensland2021", "alarfaj2022", "david2020", "zhan2020", "gao2021")
 INHERITED = ("dataset", "split", "queries", "unit")
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(yaml.CSafeLoader):
     """YAML whose numbers remember how they were printed: 0.710 keeps its zero, +14 its sign."""
 
 
-def _printed(kind: type) -> Callable[[yaml.SafeLoader, yaml.ScalarNode], Any]:
+def _printed(kind: type) -> Callable[[yaml.CSafeLoader, yaml.ScalarNode], Any]:
     remembering: Any = type(kind.__name__, (kind,), {"text": ""})
 
-    def construct(_: yaml.SafeLoader, node: yaml.ScalarNode) -> Any:
+    def construct(_: yaml.CSafeLoader, node: yaml.ScalarNode) -> Any:
         number = remembering(node.value)
         number.text = node.value
         return number
