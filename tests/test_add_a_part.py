@@ -12,7 +12,7 @@ from helpers.encoders.bi_encoder_model import BiEncoderModel
 from helpers.errors import BadInput
 from helpers.registry import call
 from helpers.reranking.aggregation import AGGREGATIONS, aggregate
-from helpers.retrieval.lucene import first_words_index
+from helpers.retrieval.lucene import window_index
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.first_stages import STAGES, first_stages
 from helpers.systems.lexical import Lexical
@@ -31,15 +31,15 @@ def second_best(scores: pd.Series) -> float:
 
 
 @dataclass(frozen=True)
-class FirstWords(Lexical):
-    """BM25 over the beginnings of the texts."""
+class Pieces(Lexical):
+    """BM25 over pieces of the texts."""
 
     words: int = 50
     k1: float = 0.9
     b: float = 0.4
 
     def index(self, bed):
-        return first_words_index(bed.store, self.words)
+        return window_index(bed.store, self.words, 0)
 
 
 def test_a_loss(monkeypatch):
@@ -60,13 +60,13 @@ def test_an_aggregation(monkeypatch):
 
 
 def test_a_first_stage(monkeypatch):
-    monkeypatch.setitem(STAGES, "first words", lambda recipes: FirstWords(words=30, k1=recipes.k1))
+    monkeypatch.setitem(STAGES, "pieces", lambda recipes: Pieces(words=30, k1=recipes.k1))
     recipes, bed = first_stages(), Testbed("almanac", "passage", queries=20)
-    run = recipes.run("first words", bed, 5)
-    assert (run.name, run.arguments["k1"], run.arguments["index"].key) == ("bm25_run", 1.2, first_words_index(bed.store, 30).key)
-    assert recipes.searched("first words", bed).key == first_words_index(bed.store, 30).key
-    timed = recipes.latencies(["first words", "bm25"], bed, 5, 1, 1)
-    assert list(timed.arguments["lexical"]) == ["first words", "bm25"] and timed.arguments["dense"] == {}
+    run = recipes.run("pieces", bed, 5)
+    assert (run.name, run.arguments["k1"], run.arguments["index"].key) == ("bm25_run", 1.2, window_index(bed.store, 30, 0).key)
+    assert recipes.searched("pieces", bed).key == window_index(bed.store, 30, 0).key
+    timed = recipes.latencies(["pieces", "bm25"], bed, 5, 1, 1)
+    assert list(timed.arguments["lexical"]) == ["pieces", "bm25"] and timed.arguments["dense"] == {}
 
 
 @pytest.mark.parametrize("registry", [LOSSES, AGGREGATIONS, STAGES])

@@ -5,12 +5,10 @@ import numpy as np
 import pytest
 
 from helpers.data.tokens import WindowTokens, pair_ids, query_ids
-from helpers.data.windows import WHOLE
 from helpers.networks import backbone
 from helpers.networks.scoring import load_scorer, probabilities
 from helpers.reranking.aggregation import aggregate
 from helpers.steps import numerics
-from helpers.systems.base_reranker import long_document_reranker
 from helpers.systems.reranker import Reranker
 from helpers.systems.testbed import Testbed
 
@@ -83,14 +81,6 @@ def test_bf16_agrees_with_fp32_and_does_not_make_ties(tiny, store, monkeypatch):
     assert len(set(scores["bf16"].tolist())) > 150
 
 
-def test_a_longformer_is_made_from_a_re_ranker_and_reads_whole_documents(tiny, folder):
-    long = replace(tiny, start=tiny, attention_window=16, words=WHOLE, overlap=0, max_length=64)
-    scores = long.scores(Testbed(str(folder)), Testbed(str(folder)).bm25(0.9, 0.4, 10), candidates=3).value()
-    assert json.loads((long.model.value() / "config.json").read_text())["model_type"] == "longformer"
-    assert set(scores["doc_id"].str.split("#").str[1]) == {"0"}  # one window a document
-    assert scores["score"].between(0, 1).all()
-
-
 def test_every_window_of_the_candidates_is_scored(tiny, folder, store):
     bed = Testbed(str(folder))
     run = bed.bm25(0.9, 0.4, 10)
@@ -122,21 +112,3 @@ def test_tokens_of_windows_are_those_of_their_text(folder, store):
         assert list(reader.windows_of(text.doc_id)) == [w.window_id for w in pieces]
         for window in pieces:
             assert reader[window.window_id].tolist() == tokenizer(window.text, add_special_tokens=False)["input_ids"]
-
-
-def test_a_pre_trained_longformer_is_fine_tuned_as_it_is(tiny, folder, tmp_path_factory):
-    """The published ones have one token type only; the query's tokens are still known by theirs."""
-    from transformers import LongformerConfig, LongformerModel
-
-    place = tmp_path_factory.mktemp("longformer")
-    tokenizer = backbone.resolve("packaged").tokenizer()
-    config = LongformerConfig(vocab_size=len(tokenizer), hidden_size=24, num_hidden_layers=1, num_attention_heads=2,
-                              pad_token_id=0, intermediate_size=48, max_position_embeddings=130, type_vocab_size=1,
-                              attention_window=[16])
-    LongformerModel(config).save_pretrained(place)
-    tokenizer.save_pretrained(place)
-    model = long_document_reranker(replace(tiny, unit="document"), 64, 0, longformer=str(place))
-    scores = model.scores(Testbed(str(folder)), Testbed(str(folder)).bm25(0.9, 0.4, 10), candidates=3).value()
-    assert model.origin is None
-    assert json.loads((model.model.value() / "config.json").read_text())["type_vocab_size"] == 1
-    assert scores["score"].between(0, 1).all() and scores["score"].nunique() > 1

@@ -3,8 +3,8 @@ from collections import Counter
 import pandas as pd
 import pytest
 
-from helpers.retrieval.bo1 import expanded, expansion
-from helpers.retrieval.feedback import bo1_queries, rm3_run, weighted_run
+from helpers.retrieval.expansion_terms import Sizes, expanded, expansion
+from helpers.retrieval.feedback import rm3_run, weighted_queries, weighted_run
 from helpers.retrieval.lucene import text_index
 from helpers.systems.testbed import Testbed
 
@@ -26,21 +26,23 @@ def frame(step):
     return step.value()
 
 
-def test_the_expanded_query_is_the_formula_on_raw_counts(bed):
+@pytest.mark.parametrize("weighting", ["Bo1", "KL"])
+def test_the_expanded_query_is_the_formula_on_raw_counts(bed, weighting):
     run = bed.bm25(0.9, 0.4, 4)
-    result = frame(bo1_queries(text_index(bed.store), run, bed.query_step, 2, 3))
+    result = frame(weighted_queries(text_index(bed.store), run, bed.query_step, 2, 3, weighting))
     best = run.value().groupby("query_id", sort=False)["doc_id"].agg(lambda ids: list(ids)[:2])
     collection = sum(COUNTS.values(), Counter())
     for query, own in (("q1", ["why", "doe", "bread", "turn", "brown"]), ("q2", ["how", "stop", "iron", "rust"])):
         feedback = sum((COUNTS[doc] for doc in best[query]), Counter())
-        expected = expanded(own, expansion(feedback, collection, len(COUNTS), 3))
+        sizes = Sizes(len(COUNTS), collection.total(), feedback.total())
+        expected = expanded(own, expansion(feedback, collection, sizes, 3, weighting))
         got = result[result["query_id"] == query]
         assert dict(zip(got["term"], got["weight"], strict=True)) == pytest.approx(expected)
         assert got["added"].tolist() == [term not in own for term in got["term"]]
 
 
 def test_stop_words_alone_give_no_query_and_no_documents(bed):
-    weights = bo1_queries(text_index(bed.store), bed.bm25(0.9, 0.4, 4), bed.query_step, 2, 3)
+    weights = weighted_queries(text_index(bed.store), bed.bm25(0.9, 0.4, 4), bed.query_step, 2, 3, "Bo1")
     assert "q3" not in set(weights.value()["query_id"])
     run = weighted_run(text_index(bed.store), weights, bed.query_step, 0.9, 0.4, 4).value()
     assert "q3" not in set(run["query_id"])
@@ -49,7 +51,7 @@ def test_stop_words_alone_give_no_query_and_no_documents(bed):
 
 def test_no_feedback_terms_leave_bm25_as_it_is(bed):
     index, run = text_index(bed.store), bed.bm25(0.9, 0.4, 4)
-    weights = bo1_queries(index, run, bed.query_step, 2, 0)
+    weights = weighted_queries(index, run, bed.query_step, 2, 0, "Bo1")
     assert not weights.value()["added"].any()
     again = weighted_run(index, weights, bed.query_step, 0.9, 0.4, 4).value()
     pd.testing.assert_frame_equal(again[["query_id", "doc_id"]], run.value()[["query_id", "doc_id"]])

@@ -1,8 +1,7 @@
 import pytest
 import torch
 
-from helpers.networks.longformer import converted, query_attends_globally
-from helpers.systems.reranker import Reranker
+from helpers.networks.longformer import as_studied, converted
 
 TOKENS, QUERY, WINDOW = 24, 5, 8
 
@@ -33,14 +32,14 @@ def logits(model, given) -> torch.Tensor:
 
 
 def test_while_all_tokens_fit_the_window_the_scores_are_berts(bert):
-    long = query_attends_globally(converted(bert, window=2 * TOKENS, length=32))
+    long = as_studied(converted(bert, window=2 * TOKENS, length=32))
     assert torch.allclose(logits(long, inputs()), logits(bert, inputs()), atol=1e-5)
 
 
 def test_a_document_token_beyond_window_and_global_tokens_is_not_seen_in_one_layer(bert):
     """Hidden states after one layer: the last token sees the query and its own half window, not the token before those."""
     given = inputs()
-    long = query_attends_globally(converted(bert, window=WINDOW, length=32))
+    long = as_studied(converted(bert, window=WINDOW, length=32))
     far, near, question = (given["input_ids"].clone() for _ in range(3))
     far[0, TOKENS - 2 - WINDOW // 2] = 59 - far[0, TOKENS - 2 - WINDOW // 2] + 5
     near[0, TOKENS - 2] = 59 - near[0, TOKENS - 2] + 5
@@ -61,7 +60,7 @@ def test_positions_beyond_berts_repeat(bert):
     table, old = long.longformer.embeddings.position_embeddings.weight, bert.bert.embeddings.position_embeddings.weight
     assert table.shape[0] == 81
     assert torch.equal(table[1:33], old) and torch.equal(table[33:65], old) and torch.equal(table[65:], old[:16])
-    assert torch.isfinite(logits(query_attends_globally(long), inputs(70))).all()
+    assert torch.isfinite(logits(as_studied(long), inputs(70))).all()
 
 
 def test_global_projections_start_as_copies(bert):
@@ -78,10 +77,26 @@ def test_an_odd_or_empty_window_is_refused(bert, window):
 
 def test_other_models_are_left_as_they_are(bert):
     before = logits(bert, inputs())
-    assert torch.equal(logits(query_attends_globally(bert), inputs()), before)
+    assert torch.equal(logits(as_studied(bert), inputs()), before)
     assert not bert._forward_pre_hooks
 
 
-def test_a_longformer_needs_a_fine_tuned_origin():
-    with pytest.raises(ValueError, match="start"):
-        Reranker(attention_window=64)
+def test_windowed_attention_gives_what_transformers_gives(bert):
+    """With global projections of their own, queries of several lengths, and padding; its softmax is single precision."""
+    from helpers.networks import longformer
+
+    torch.manual_seed(2)
+    theirs, own = (converted(bert, WINDOW, 32).double() for _ in range(2))
+    for name, weight in theirs.state_dict().items():
+        if "_global" in name:
+            weight.copy_(torch.randn_like(weight) * 0.3)
+    own.load_state_dict(theirs.state_dict())
+    theirs.register_forward_pre_hook(longformer._global_attention, with_kwargs=True)
+    given = inputs()
+    given["token_type_ids"][0, QUERY - 2:QUERY] = 1
+    with torch.no_grad():
+        states = [model(**given, output_hidden_states=True).hidden_states[-1] for model in (theirs, as_studied(own))]
+    seen = given["attention_mask"].bool()
+    assert torch.allclose(states[0][seen], states[1][seen], atol=1e-5)
+    assert not torch.allclose(states[1][seen], converted(bert, WINDOW, 32).double()(
+        **given, output_hidden_states=True).hidden_states[-1][seen], atol=1e-3)

@@ -74,8 +74,8 @@ def test_the_model_reads_the_expanded_query_or_the_one_asked(bed):
     assert Feedback(form="").reading(bed, stages["re-ranked"]) is bed
 
 
-def test_the_passage_index_holds_the_first_words_only(bed):
-    feedback = Feedback(documents=1, terms=50, first_words=4)
+def test_the_passage_index_holds_the_first_pieces_only(bed):
+    feedback = Feedback(documents=1, terms=50, pieces=4)
     weights = feedback.weights(bed, bed.bm25(0.9, 0.4, 4)).value()
     added = set(weights.loc[(weights["query_id"] == "q1") & weights["added"], "term"])
     everything = Feedback(documents=1, terms=50).weights(bed, bed.bm25(0.9, 0.4, 4)).value()
@@ -85,7 +85,7 @@ def test_the_passage_index_holds_the_first_words_only(bed):
 def test_within_keeps_the_full_indexs_weights(bed):
     run = bed.bm25(0.9, 0.4, 4)
     inside = Feedback(documents=1, terms=50, within=8).weights(bed, run).value().query("query_id == 'q1' and added")
-    passages = Feedback(documents=1, terms=50, first_words=8).weights(bed, run).value().query("query_id == 'q1' and added")
+    passages = Feedback(documents=1, terms=50, pieces=8).weights(bed, run).value().query("query_id == 'q1' and added")
     whole = Feedback(documents=1, terms=50).weights(bed, run).value().query("query_id == 'q1'").set_index("term")
     assert set(inside["term"]) == set(passages["term"])
     ratio = inside.set_index("term")["weight"] / whole.loc[list(inside["term"]), "weight"]

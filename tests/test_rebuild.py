@@ -13,7 +13,8 @@ def book(tmp_path, monkeypatch):
         (tmp_path / name).mkdir()
         monkeypatch.setattr(paths, name.upper(), tmp_path / name)
         (tmp_path / name / "file.yaml").write_text("as it was")
-    for name, folder in (("ROOT", ""), ("CHAPTERS", "book/chapters"), ("GENERATED", "book/generated"), ("HTML", "book/_build/html")):
+    made = {"ROOT": "", "CHAPTERS": "book/chapters", "GENERATED": "book/generated", "HTML": "book/_build/html"}
+    for name, folder in made.items():
         monkeypatch.setattr(paths, name, tmp_path / folder)
     (tmp_path / "data").mkdir()
     monkeypatch.setattr(chapters, "names", lambda: ["seeds"])
@@ -40,8 +41,9 @@ def test_a_book_is_built_once(book):
     assert [builds(book) for _ in range(3)] == [1, 1, 1]
 
 
-@pytest.mark.parametrize("changed", ["profiles/file.yaml", "published/new.yaml", "results/step/run.gz", "data/qrels.tsv", "book/_toc.yml",
-                                     "book/_build/html/index.html", "book/chapters/seeds.ipynb", "requirements.lock", ".git/HEAD"])
+@pytest.mark.parametrize("changed", [
+    "profiles/file.yaml", "published/new.yaml", "results/step/run.gz", "data/qrels.tsv", "book/_toc.yml", "requirements.lock",
+    "book/_build/html/index.html", "book/chapters/seeds.ipynb", ".git/HEAD"])
 def test_any_file_that_changes_has_it_built_again(book, changed):
     builds(book)
     (book / changed).parent.mkdir(parents=True, exist_ok=True)

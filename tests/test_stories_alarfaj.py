@@ -2,7 +2,7 @@
 reads the words, so that interval and p are known: of 8 equal differences the permutation test's p is 2 / 2^8 = 0.008."""
 
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,6 +11,7 @@ import pytest
 
 from helpers.data.collection import open_collection
 from helpers.data.runs import COLUMNS
+from helpers.data.windows import WHOLE
 from helpers.errors import BadInput
 from helpers.evaluation import published
 from helpers.evaluation.verdicts import CONTRADICTED, EQUIVALENT, NOT_RUN, SUPPORTED
@@ -27,23 +28,24 @@ from toys import ESCAPED, HOSTILE, Bed, Value, of_values, run_of, system
 
 # ---- what the chapters share ----
 
-SETTINGS = alarfaj.settings("almanac", 70, 2, "packaged", 30, candidates=9, first_words=40, documents=3, terms=4)
+SETTINGS = alarfaj.settings("almanac", "packaged", 70, 30, 90, 2, "random", candidates=9, documents=3, terms=4)
+SEEN = 90 - 47 - 3  # word pieces beside a query of 47, [CLS] and two [SEP]
 
 
 def test_the_rows_with_bert_differ_in_their_feedback():
     rows = SETTINGS.rows()
     assert rows[BM25] == SETTINGS.classical()
     assert {name: pipeline.feedback for name, pipeline in rows.items() if name != BM25} == {
-        BERT: None, FULL: Feedback(3, 4), PASSAGE: Feedback(3, 4, first_words=40),
-        JUST: Feedback(3, 4, first_words=40, retrieve=False)}
-    assert {pipeline.model for name, pipeline in rows.items() if name != BM25} == {SETTINGS.bert()}
+        BERT: None, FULL: Feedback(3, 4), PASSAGE: Feedback(3, 4, SEEN),
+        JUST: Feedback(3, 4, SEEN, retrieve=False)}
+    assert all(pipeline.model == SETTINGS.bert() for name, pipeline in rows.items() if name != BM25)
     assert {pipeline.candidates for pipeline in rows.values()} == {9}
 
 
 def test_the_rows_with_longformer_differ_in_length_and_feedback():
     rows = [pipeline for name, pipeline in SETTINGS.rows([512, 1024], 1024).items() if "Longformer" in name]
     assert [(pipeline.model.max_length, pipeline.feedback) for pipeline in rows] == [
-        (512, None), (1024, None), (1024, Feedback(3, 4, first_words=40)), (1024, Feedback(3, 4, first_words=40, retrieve=False))]
+        (512, None), (1024, None), (1024, Feedback(3, 4, SEEN)), (1024, Feedback(3, 4, SEEN, retrieve=False))]
     assert list(SETTINGS.rows([512])) == [*SETTINGS.rows(), row(512)]
 
 
@@ -152,41 +154,50 @@ class Reader:
         return Value(pd.DataFrame(self.rows, columns=COLUMNS))
 
 
-class Readers:
-    """Stands for the settings: every way of reading puts other documents first."""
-
-    candidates = 2
-    base = Reader(a_0=0.6, a_1=0.5, b_0=0.1, b_1=0.9)  # max b, mean a, first a
-    lengths: dict = {64: Reader(a_0=0.9, b_0=0.1), 128: Reader(a_0=0.2, b_0=0.8)}
-
-    def classical(self):
-        return SimpleNamespace(run=lambda bed: Value(run_of(q1="abc")))
-
-    def bert(self, tokens):
-        return self.lengths[tokens]
-
-    def longformer(self, length):
-        assert length == 1024
-        return Reader(a_0=0.3, b_0=0.7)
+READERS = {first_passage.first(64): Reader(a_0=0.9, b_0=0.1), first_passage.first(128): Reader(a_0=0.2, b_0=0.8),
+           first_passage.WINDOWED: Reader(a_0=0.6, a_1=0.5, b_0=0.1, b_1=0.9),  # max b, mean a, sum a
+           first_passage.LONG: Reader(a_0=0.3, b_0=0.7)}
 
 
 def test_every_way_of_reading_ranks_the_same_candidates(monkeypatch):
     monkeypatch.setattr(first_passage, "reranked", lambda scores, how, run: Value(
         reranked.definition.function(scores.value(), how, run.value())))
-    systems = first_passage.evaluations(Bed(q1="b"), Readers(), [64, 128], 1024)
+    monkeypatch.setattr(first_passage, "ZeroShotReranker", lambda backbone: Reader(a_0=0.1, b_0=0.2))
+    settings = SimpleNamespace(candidates=2, reader=SimpleNamespace(backbone="packaged"),
+                               classical=lambda: SimpleNamespace(run=lambda bed: Value(run_of(q1="abc"))))
+    systems = first_passage.evaluations(Bed(q1="b"), settings, READERS)
+    best, mean, total = first_passage.WINDOWS
     assert {name: "".join(system.run["doc_id"]) for name, system in systems.items()} == {
-        BM25: "abc", first_passage.first(64): "abc", first_passage.first(128): "bac", first_passage.MAX: "bac",
-        first_passage.MEAN: "abc", first_passage.LONG: "bac"}  # c was not scored and keeps its place
+        BM25: "abc", first_passage.first(64): "abc", first_passage.first(128): "bac", best: "bac", mean: "abc", total: "abc",
+        first_passage.LONG: "bac", first_passage.ZERO_SHOT: "bac"}  # c was not scored and keeps its place
     assert {name: system.values["RR@10"].tolist() for name, system in systems.items() if name in (BM25, first_passage.LONG)} == {
         BM25: [0.5], first_passage.LONG: [1.0]}
-    assert Readers.base.depths == [2, 2]
+    assert READERS[first_passage.WINDOWED].depths == [2, 2, 2]
     assert all(system.label == name for name, system in systems.items())
+
+
+def test_readers_differ_in_what_they_read_alone():
+    models = first_passage.readers(SETTINGS, [64, 128], 256)
+    assert [(model.max_length, model.words == WHOLE, model.attention_window) for model in models.values()] == [
+        (64, True, None), (128, True, None), (90, False, None), (256, True, 256)]
+    same = [replace(model, max_length=90, words=WHOLE, overlap=0, attention_window=None) for model in models.values()]
+    assert all(model == SETTINGS.reader for model in same)
+
+
+def test_a_model_that_learned_is_told_from_one_that_did_not():
+    def model(*losses):
+        log = {"steps": 9, "log": [{"step": number, "eval_loss": loss} for number, loss in enumerate(losses)]}
+        return SimpleNamespace(log=Value(log), size=4)
+
+    shown = alarfaj.learning_table({"learns": model(1.5, 0.25, 0.5), "guesses": model(1.386, 1.386)})
+    assert cells(shown)[1:] == [["learns", "9", "1.500", "0.250", "0.500", "1.386"],
+                                ["guesses", "9", "1.386", "1.386", "1.386", "1.386"]]
 
 
 def ways(whole=0.0, passage=0.0, short=0.0, best=0.0):
     """The systems of the chapter; the study's claim is on nDCG@10, the finding on RR@10."""
-    names = {BM25: 0.0, first_passage.first(64): short, first_passage.first(128): passage, first_passage.MAX: best,
-             first_passage.LONG: whole}
+    names = {BM25: 0.0, first_passage.first(64): short, first_passage.first(128): passage,
+             next(iter(first_passage.WINDOWS)): best, first_passage.LONG: whole}
     return {name: system(shift, name) for name, shift in names.items()}
 
 
@@ -201,7 +212,7 @@ def test_every_other_system_is_compared_with_the_longest_first_passage():
     shown = first_passage.differences(ways(whole=0.25, passage=0.125, short=0.125), [64, 128])
     assert caption(shown) == "Compared with BERT, first 128 tokens (FirstP)"
     rows = {row[0]: row[1:] for row in cells(shown)[1:]}
-    assert list(rows) == [BM25, first_passage.first(64), first_passage.MAX, first_passage.LONG]
+    assert list(rows) == [BM25, first_passage.first(64), next(iter(first_passage.WINDOWS)), first_passage.LONG]
     assert [row[2][:6] for row in rows.values()] == ["−0.125", "+0.000", "−0.125", "+0.125"]
 
 
@@ -373,8 +384,8 @@ def test_each_explanation_is_tested_by_pipelines_that_differ_in_one_thing():
 
 
 def fed(**shifts):
-    names = {"bm25": BM25, "bert": BERT, "full": FULL, "passage": PASSAGE, "just": JUST, "bo1": feedback.BO1, "rm3": feedback.RM3,
-             "asked_again": feedback.ASKED}
+    names = {"bm25": BM25, "bert": BERT, "full": FULL, "passage": PASSAGE, "just": JUST, "bo1": feedback.BO1, "kl": feedback.KL,
+             "printed": feedback.PRINTED, "rm3": feedback.RM3, "asked_again": feedback.ASKED}
     return {name: system(shifts.get(short, 0.0), name) for short, name in names.items()}
 
 
@@ -397,9 +408,11 @@ def test_recall_must_rise_with_either_index(full, passage, verdict):
 
 
 def test_feedback_for_bm25_alone_is_compared_with_bm25():
-    rows = cells(feedback.classical_table(fed(bm25=0.125, bo1=0.25)))[1:]
-    assert rows == [["BM25 + Bo1 and BM25", "0.500", "0.375", "+0.125 [+0.125, +0.125]", "< 0.001 0.016"],
-                    ["BM25 + RM3 and BM25", "0.250", "0.375", "−0.125 [−0.125, −0.125]", "< 0.001 0.016"]]
+    bo1, kl, printed, rm3 = cells(feedback.classical_table(fed(bm25=0.125, bo1=0.25, kl=0.5)))[1:]
+    assert bo1[:4] == ["BM25 + Bo1 and BM25", "0.500", "0.375", "+0.125 [+0.125, +0.125]"]
+    assert kl[:4] == ["BM25 + KL and BM25", "0.750", "0.375", "+0.375 [+0.375, +0.375]"]
+    assert (printed[0], rm3[0]) == ("BM25 + Bo1 as printed and BM25", "BM25 + RM3 and BM25")
+    assert printed[1:] == rm3[1:] and printed[1:4] == ["0.250", "0.375", "−0.125 [−0.125, −0.125]"]
 
 
 def test_rm3_has_as_many_documents_and_terms_as_bo1(monkeypatch):
@@ -432,10 +445,14 @@ class Given:
 
     rows: object
     form: str = "terms"
+    terms: int = 4
+    within: int = 0
+    visible: object = None  # what all terms are that the model sees
 
     def weights(self, bed, run):
         assert run == "trusted run"
-        return Value(self.rows)
+        assert (self.terms, self.within) in ((4, 0), (feedback.MANY, 40))
+        return Value(self.visible if self.within else self.rows)
 
     def reading(self, bed, run):
         added = " ".join(self.rows.loc[self.rows["added"].astype(bool), "term"])
@@ -448,12 +465,12 @@ class Lent:
 
     full: object = None
     part: object = None
-    first_words: int = 40
-    documents: int = 3
+    visible: object = None
+    pieces: int = 40
 
     def feedback(self, passages=False):
         result = self.part if passages else self.full
-        return Given(weights_of() if result is None else result)
+        return Given(weights_of() if result is None else result, visible=self.visible)
 
     def rows(self):
         return {BERT: SimpleNamespace(run=lambda bed: "trusted run")}
@@ -472,21 +489,9 @@ def test_expanded_queries_are_shown_as_text():
     assert caption(shown) == "The first 2 queries, expanded"
 
 
-def shares_of(monkeypatch, visible, *weights):
-    """`seen_shares` where the given terms stand in the first words of trusted documents."""
-    calls = []
-    monkeypatch.setattr(feedback, "first_words_index", lambda store, words: f"first {words}")
-    monkeypatch.setattr(feedback, "bo1_queries", lambda *arguments: calls.append(arguments) or Value(visible))
-    bed = queries_of("bread", "the of")
-    bed.index = "full index"
-    shares = feedback.seen_shares(bed, Lent(*weights))
-    assert calls == [("full index", "trusted run", "queries", 3, feedback.MANY, "first 40")]
-    return shares
-
-
-def test_a_term_is_seen_if_it_stands_in_the_first_words(monkeypatch):
+def test_a_term_is_seen_if_it_stands_in_what_the_model_reads():
     visible = weights_of(("q1", "bread", 2.0, False), ("q1", "oven", 1.0, True), ("q1", "sugar", 1.0, True))
-    shares = shares_of(monkeypatch, visible, FULL_WEIGHTS, PART_WEIGHTS)
+    shares = feedback.seen_shares(queries_of("bread", "the of"), Lent(FULL_WEIGHTS, PART_WEIGHTS, visible))
     assert {name: values.to_dict() for name, values in shares.items()} == {
         "full index": {"q1": 0.5}, "passage index": {"q1": 1.0}}
 
@@ -533,7 +538,7 @@ class Tiny(Settings):
 @pytest.mark.slow
 def test_the_chapter_on_feedback_runs_on_a_tiny_collection(folder, store):
     """One of its three queries is of stop words: it has no candidates, no terms, no share, and still its rows."""
-    settings, bed = Tiny(None, first_words=6, documents=1, terms=3, candidates=4), Testbed(str(folder))
+    settings, bed = Tiny(replace(SETTINGS.reader, max_length=58), documents=1, terms=3, candidates=4), Testbed(str(folder))
     shares = feedback.seen_shares(bed, settings)
     assert set(shares["full index"].index) == {"q1", "q2"}
     assert set(shares["passage index"]) == {1.0}

@@ -23,13 +23,14 @@ RANGES: dict[Range, str] = {  # smallest and largest value, and of which paramet
     (1, 100): "within",  # of the list that *Embeddings* looks at
     (1, 1024): "threads",
     (1, MOST): """epochs continued_epochs full_epochs pretraining_epochs reranker_epochs candidates depth depths recall_depths
-        consistency_depths reference_depth documents terms first_words ordinary_candidates finalists patience batch batch_sizes
+        consistency_depths reference_depth documents terms ordinary_candidates finalists patience batch batch_sizes
         rounds training_rounds triplets tested shown kept head_layers timed epochs.lengths grid.lengths nearest_neighbours.sizes
         ef_search nprobe divisions negatives""",
-    (2, MOST): "size recipe.sizes passages groups mapped M tokens attention_window longformer.timed",
-    (8, MOST): "max_length sequence_length.lengths length first_tokens lengths",
+    (2, MOST): "size recipe.sizes passages groups mapped M tokens attention_window",
+    (8, MOST): "max_length sequence_length.lengths length lengths",
     (10, MOST): """answer_types.depth encoders.depth first_stage.depth fusion.depth repbert.depth sequence_length.depth
         significance.depth""",  # tables of these have RR@10
+    (64, MOST): "first_tokens",  # of which a query may take 47
     (100, MOST): "collection.depth"}  # and this one R@100
 CHOICES: dict[str, tuple[str, ...] | str] = {  # as they are, or the registry that has them, which is imported when it is needed
     "aggregation": "helpers.reranking.aggregation:AGGREGATIONS",
@@ -42,7 +43,7 @@ CHOICES: dict[str, tuple[str, ...] | str] = {  # as they are, or the registry th
     "distillation.without": ("soft", "hidden", "attention"),
     "beside": ("untrained", "minilm"),
     **dict.fromkeys(("starts", "web_starts", "stsb_starts"), "helpers.systems.starting_points:NAMES")}
-MAY_BE_EMPTY = {"depth.depths", "mismatch.depths", "devices", "distillation.without", "margins", "longformer.timed"}
+MAY_BE_EMPTY = {"depth.depths", "mismatch.depths", "devices", "distillation.without", "margins"}
 EVEN = {"attention_window"}  # half of it on each side
 NOT_ABOVE = {"recall_depths": "depth"}  # a list that is read further down than it goes has nothing there
 _RANGE = {name: limits for limits, names in RANGES.items() for name in names.split()}

@@ -1,5 +1,5 @@
-"""`book build`, which is over in a moment if nothing has changed since the book was built: neither the state of a file that it was
-made from nor that of a page.
+"""`book build`, which is over in a moment if nothing has changed since the book was built: neither the state of a file that it
+was made from nor that of a page.
 
 A state may differ where the content does not: then every chapter's digests, which take longer, decide.
 """
@@ -32,7 +32,7 @@ def build(profile: str) -> Iterator[str]:
 
 
 def built(profile: str) -> list[str]:
-    """The chapters of the book if it is built, none if it is to be built: something has changed, or older values are not wanted."""
+    """The chapters of the book if it is built; none if something has changed, or older values are not wanted."""
     try:
         kept = json.loads(_note().read_text(encoding="utf-8"))
         same = kept["sources"] == _sources(profile, kept["named"]) and kept["pages"] == _pages()

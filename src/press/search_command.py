@@ -10,7 +10,7 @@ from helpers.systems.reranker import ZeroShotReranker
 from helpers.systems.reranking_experiment import Scorer
 
 RERANKERS: dict[str, Callable[[], Scorer | None]] = {"minilm": ZeroShotReranker, "base": WarmUp, "none": lambda: None}
-FEEDBACK = {"none": None, "documents": Feedback(form=""), "passages": Feedback(first_words=250, form="")}
+FEEDBACK = {"none": None, "documents": Feedback(form=""), "passages": Feedback(pieces=206, form="")}
 
 
 def search(queries: Sequence[str], collection: str, unit: str, reranker: str, feedback: str, k: int) -> pd.DataFrame:

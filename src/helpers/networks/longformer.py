@@ -3,10 +3,14 @@
 Beltagy et al. (2020) start from RoBERTa by the same recipe: position embeddings are repeated, and every layer's projections
 are copied, a second time for global attention. While all tokens fit into the one-sided window the result gives BERT's scores.
 As in Alarfaj (2022, section 5.4) the query's tokens attend globally, the document's within their window.
+
+Its attention is computed here in blocks by PyTorch's own kernel: transformers' implementation, which gives the same, is made for
+GPUs, and slower than full attention on a CPU.
 """
 
 import re
 from pathlib import Path
+from types import MethodType
 from typing import Any
 
 from helpers.networks.backbone import Backbone
@@ -55,13 +59,19 @@ def converted(bert: Any, window: int, length: int) -> Any:
     return model.eval()
 
 
-def query_attends_globally(model: Any) -> Any:
-    """Give a Longformer global attention on the query's tokens, those of token type 0; any other model stays as it is.
+def as_studied(model: Any) -> Any:
+    """Give a Longformer global attention on the query's tokens, those of token type 0, and a faster attention (in place); any
+    other model stays as it is.
 
     Transformers' own default is global attention on the first token alone.
     """
     if model.config.model_type == "longformer":
+        from transformers.models.longformer.modeling_longformer import LongformerSelfAttention
+
         model.register_forward_pre_hook(_global_attention, with_kwargs=True)
+        for module in model.modules():
+            if isinstance(module, LongformerSelfAttention):
+                object.__setattr__(module, "forward", MethodType(windowed_attention, module))
     return model
 
 
@@ -71,3 +81,39 @@ def _global_attention(model: Any, inputs: tuple, named: dict[str, Any]) -> tuple
     if model.config.type_vocab_size == 1:  # the published Longformers know one type only
         named["token_type_ids"] = types * 0
     return inputs, named
+
+
+def windowed_attention(self: Any, hidden_states: Any, attention_mask: Any = None, is_index_masked: Any = None,
+                       is_index_global_attn: Any = None, is_global_attn: bool = False, output_attentions: bool = False) -> Any:
+    """What `LongformerSelfAttention.forward` gives of states (texts, tokens, hidden): tokens see their window and the global
+    ones, global tokens see all by projections of their own. Only padding differs, which no token sees.
+
+    Tokens are taken in blocks of half a window: the keys of a block are its own, its neighbours' and the global ones.
+    """
+    import torch
+    from torch.nn.functional import pad, scaled_dot_product_attention
+
+    def heads(layer: Any, states: Any = hidden_states) -> Any:  # (texts, heads, tokens, size)
+        return layer(states).unflatten(-1, (self.num_heads, self.head_dim)).transpose(1, 2)
+
+    dropout, width = self.dropout if self.training else 0.0, self.one_sided_attn_window_size
+    count = hidden_states.shape[1] // width  # of blocks: transformers pads texts to a multiple of the window
+    end = int(is_index_global_attn.any(0).nonzero().max()) + 1 if is_global_attn else 0  # of the global tokens
+    local = pad(~(is_index_masked | is_index_global_attn), (width, width)).unfold(1, 3 * width, width)[:, :, None]
+    apart = torch.arange(3 * width, device=local.device) - width - torch.arange(width, device=local.device)[:, None]
+    near = local & (apart.abs() <= width) | (apart == 0)
+    seen = torch.cat([is_index_global_attn[:, None, None, :end].expand(-1, count, width, -1), near], -1)
+
+    def keys(states: Any) -> Any:  # of every block: (texts x blocks, heads, global tokens + 3 x width, size)
+        around = pad(states, (0, 0, width, width)).unfold(2, 3 * width, width).permute(0, 2, 1, 4, 3)
+        return torch.cat([states[:, None, :, :end].expand(-1, count, -1, -1, -1), around], 3).flatten(0, 1)
+
+    queries = heads(self.query).unflatten(2, (count, width)).transpose(1, 2).flatten(0, 1)
+    read = scaled_dot_product_attention(queries, keys(heads(self.key)), keys(heads(self.value)), seen.flatten(0, 1)[:, None],
+                                        dropout).unflatten(0, (-1, count)).transpose(1, 2).flatten(2, 3)
+    if is_global_attn:
+        whole = scaled_dot_product_attention(heads(self.query_global, hidden_states[:, :end]), heads(self.key_global),
+                                             heads(self.value_global), ~is_index_masked[:, None, None], dropout)
+        chosen = is_index_global_attn[:, None, :end, None]
+        read = torch.cat([torch.where(chosen, whole, read[:, :, :end]), read[:, :, end:]], 2)
+    return (read.transpose(1, 2).flatten(2),)

@@ -7,12 +7,10 @@ from typing import Any
 import numpy as np
 
 from helpers.networks.backbone import Backbone, attention
-from helpers.networks.inference import TOKEN_BUDGET, padded, run_batches
-from helpers.networks.longformer import query_attends_globally
+from helpers.networks.inference import padded, run_batches
+from helpers.networks.longformer import as_studied
 from helpers.networks.packed import Packed, supports
 from helpers.steps import numerics
-
-WINDOWED_BUDGET = 1024  # padded tokens a batch of a Longformer: one long document at a time is 1.7 times faster than five
 
 
 def load_scorer(folder: Path) -> Any:
@@ -29,7 +27,7 @@ def ready(model: Any) -> Any:
     """
     import torch
 
-    query_attends_globally(model).eval().to(numerics.device())
+    as_studied(model).eval().to(numerics.device())
     if numerics.dtype() == "bf16":
         model.base_model.to(torch.bfloat16)
         first_of_head = getattr(model.base_model, "pooler", None) or model.classifier
@@ -56,8 +54,7 @@ def outputs(model: Any, inputs: list[tuple[list[int], list[int]]], of: Callable[
         ids, types = zip(*(inputs[n] for n in batch), strict=True)
         scores[batch] = of(read(ids, types)[:, 0].float()).cpu().numpy()
 
-    budget = WINDOWED_BUDGET if model.config.model_type == "longformer" else TOKEN_BUDGET
-    run_batches(score, np.array([len(ids) for ids, _ in inputs]), progress, budget)
+    run_batches(score, np.array([len(ids) for ids, _ in inputs]), progress)
     return scores
 
 

@@ -15,7 +15,6 @@ import pandas as pd
 from helpers.data.tokens import WindowTokens
 from helpers.networks import fine_tuning
 from helpers.networks.backbone import Backbone, attention
-from helpers.networks.longformer import query_attends_globally
 from helpers.networks.training_settings import RankerTraining, by_name
 from helpers.steps import step
 
@@ -48,7 +47,6 @@ def cross_encoder(pairs: pd.DataFrame, queries: pd.DataFrame, store: Path, token
     model = origin.build(AutoModelForSequenceClassification, num_labels=1, hidden_dropout_prob=training.dropout,
                          attention_probs_dropout_prob=training.dropout, attn_implementation=attention(),
                          problem_type="multi_label_classification")  # that is: binary cross-entropy on logits
-    query_attends_globally(model)
     arguments = fine_tuning.training_arguments(folder, len(train), training, training.evaluations)
     trainer = Trainer(model=model, args=arguments, train_dataset=train, eval_dataset=evaluation,
                       data_collator=fine_tuning.collator(tokenizer))

@@ -94,6 +94,15 @@ def mixed(lists: Sequence[Sequence[int]], size: int, random: np.random.Generator
     return drawn[:size]
 
 
+@step(version=1, form="run")
+def random_texts(queries: pd.DataFrame, store: Path, depth: int, seed: int) -> pd.DataFrame:
+    """Texts drawn at random for each query (or all, if there are fewer), as a run: Alarfaj's negatives (2022, section 5.5)."""
+    ids = np.array([text.doc_id for text in Texts(store)])
+    drawn = [np.random.default_rng([seed, number]).permutation(len(ids))[:depth] for number in range(len(queries))]
+    return pd.DataFrame([(query, ids[place], -float(rank)) for query, places in zip(queries["query_id"], drawn, strict=True)
+                         for rank, place in enumerate(places)], columns=["query_id", "doc_id", "score"])
+
+
 @step(version=1, form="table")
 def pseudo_queries(store: Path, queries: pd.DataFrame, spans: int, first: int, seed: int) -> pd.DataFrame:
     """The title and heading of every text, `spans` of its sentences, and the queries: columns query_id, text; of all these only

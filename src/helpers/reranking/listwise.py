@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 
 from helpers.data.tokens import WindowTokens, pair_ids, query_ids
-from helpers.networks.backbone import Backbone, attention, save_trained
+from helpers.networks.backbone import Backbone, attention, configuration, save_trained
 from helpers.networks.fine_tuning import seed_everything
+from helpers.networks.longformer import as_studied
 from helpers.networks.scoring import packed_logits, padded_logits, reads_packed
 from helpers.networks.training_settings import RankerTraining, by_name
 from helpers.reranking.ranking_losses import total
@@ -61,6 +62,7 @@ def listwise_cross_encoder(groups: pd.DataFrame, queries: pd.DataFrame, store: P
     origin = backbone if start is None else Backbone("", str(start))
     model = origin.build(AutoModelForSequenceClassification, num_labels=1, hidden_dropout_prob=training.dropout,
                          attention_probs_dropout_prob=training.dropout, attn_implementation=attention()).to(device).train()
+    as_studied(model)
     if new_head:
         torch.nn.init.normal_(model.classifier.weight, std=model.config.initializer_range)
         torch.nn.init.zeros_(model.classifier.bias)
@@ -105,7 +107,10 @@ def listwise_cross_encoder(groups: pd.DataFrame, queries: pd.DataFrame, store: P
                 keep(checkpoints / CHECKPOINT, model, optimizer, schedule, {**state, "running": running})
     trained = model.num_parameters(only_trainable=True)
     adjust(model, "all")  # what was frozen is the start's, and not the backbone's: it is kept, too
-    save_trained(model, folder, backbone)
+    if model.config.model_type == configuration(backbone).model_type:
+        save_trained(model, folder, backbone)
+    else:  # a Longformer that was made from the backbone
+        model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     read = len(data.train) * training.epochs  # groups, of which the first text is relevant, if there are labels
     (folder / "log.json").write_text(json.dumps({

@@ -10,45 +10,47 @@ import pandas as pd
 from helpers.data.runs import COLUMNS, cut, ranked
 from helpers.retrieval import java
 from helpers.retrieval.bm25 import search, searcher_of
-from helpers.retrieval.bo1 import expanded, expansion
+from helpers.retrieval.expansion_terms import Sizes, expanded, expansion
 from helpers.steps import step
 
 
 @step(version=1, form="table")
-def bo1_queries(index: Path, run: pd.DataFrame, queries: pd.DataFrame, documents: int, terms: int,
-                within: Path | None = None) -> pd.DataFrame:
-    """Expand every query with the terms that are most informative in its best documents, by Bo1.
+def weighted_queries(index: Path, run: pd.DataFrame, queries: pd.DataFrame, documents: int, terms: int, weighting: str,
+                     within: Path | None = None) -> pd.DataFrame:
+    """Expand every query with the terms that are most informative in its best documents.
 
     Args:
         index: whose document vectors and counts are used; it holds the run's documents, whole or cut.
         run: a run of documents, best first; usually one that was re-ranked.
         documents: how many documents are trusted (K = 5 in the study).
         terms: how many terms are taken from them (k = 10).
+        weighting: of terms, one of `expansion_terms.WEIGHTINGS` (Bo1 in the study).
         within: another index of the same documents, cut: only terms that their cut versions hold are taken.
 
     Returns:
         Columns query_id, term (as the index analyses it), weight, added (whether the query lacked it), best weight first. A
         query without documents keeps its own terms; one of stop words alone gives no row.
     """
-    return java.call(expand, index, cut(run, documents), queries, terms, within)
+    return java.call(expand, index, cut(run, documents), queries, terms, weighting, within)
 
 
-def expand(index: Path, best: pd.DataFrame, queries: pd.DataFrame, terms: int, within: Path | None = None) -> pd.DataFrame:
+def expand(index: Path, best: pd.DataFrame, queries: pd.DataFrame, terms: int, weighting: str,
+           within: Path | None = None) -> pd.DataFrame:
     """Expand all queries, in the process that has the JVM."""
     from jnius import autoclass
     from pyserini.index.lucene import LuceneIndexReader
 
     reader = LuceneIndexReader(str(index))
     shown = None if within is None else LuceneIndexReader(str(within))
-    documents, trusted = reader.stats()["documents"], best.groupby("query_id")["doc_id"].agg(list)
+    whole, trusted = reader.stats(), best.groupby("query_id")["doc_id"].agg(list)
     counts = functools.cache(lambda doc_id: vector(reader, doc_id, shown))
     term_of = autoclass("org.apache.lucene.index.Term")
     frequency = functools.cache(lambda term: int(reader.reader.totalTermFreq(term_of("contents", term))))
     rows: list[tuple[str, str, float, bool]] = []
     for query, text in queries[["query_id", "text"]].itertuples(index=False):
         feedback: Counter[str] = sum(map(counts, trusted.get(query, [])), Counter())
-        own = reader.analyze(text)
-        weights = expanded(own, expansion(feedback, {term: frequency(term) for term in feedback}, documents, terms))
+        own, sizes = reader.analyze(text), Sizes(whole["documents"], whole["total_terms"], feedback.total())
+        weights = expanded(own, expansion(feedback, {term: frequency(term) for term in feedback}, sizes, terms, weighting))
         rows.extend((query, term, weight, term not in own)
                     for term, weight in sorted(weights.items(), key=lambda item: (-item[1], item[0])))
     return pd.DataFrame(rows, columns=["query_id", "term", "weight", "added"])

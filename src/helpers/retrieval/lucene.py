@@ -4,10 +4,12 @@ import json
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from helpers.data.texts import Texts
 from helpers.data.windows import windows
 from helpers.errors import BadInput
+from helpers.networks.backbone import Backbone
 from helpers.retrieval import java
 from helpers.steps import step
 
@@ -24,9 +26,21 @@ def text_index(store: Path, *, folder: Path) -> None:
 
 
 @step(version=1, form="folder")
-def first_words_index(store: Path, words: int, *, folder: Path) -> None:
-    """Index the first words of every text, its title's included, as one Lucene document (Alarfaj 2022, section 5.7.1: 500)."""
-    build(((text.doc_id, " ".join(f"{text.title} {text.body}".split()[:words])) for text in Texts(store)), folder)
+def first_pieces_index(store: Path, backbone: Backbone, pieces: int, *, folder: Path) -> None:
+    """Index the first word pieces of every text, its title's included, as one Lucene document: what a model with this tokenizer
+    sees beside a query (Alarfaj 2022, section 5.7.1). A word that is cut in two is left out."""
+    tokenizer = backbone.tokenizer()
+    build(((text.doc_id, beginning(tokenizer, f"{text.title} {text.body}", pieces)) for text in Texts(store)), folder)
+
+
+def beginning(tokenizer: Any, text: str, pieces: int) -> str:
+    """The whole words of a text that its first word pieces hold."""
+    places = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True, truncation=True,
+                       max_length=pieces + 1)["offset_mapping"]
+    if len(places) <= pieces:
+        return text
+    end = places[pieces][0]  # where the first piece begins that is not seen
+    return text[:end] if not text[end - 1:end + 1].isalnum() else text[:end].rpartition(" ")[0]
 
 
 @step(version=1, form="folder")

@@ -1,21 +1,26 @@
 """What the chapters on Alarfaj (2022) share: the pipelines of table 2, named as its rows, and their evaluation."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from helpers.pages import page
 from helpers.pages.compare import beside_published
 from helpers.pages.fragments import Fragment
-from helpers.systems.base_reranker import base_reranker, long_document_reranker
+from helpers.pages.numbers import count, plain
+from helpers.stories import training
+from helpers.systems.document_reader import DocumentReader, document_reader
 from helpers.systems.evaluated import Evaluation, Systems, evaluate
+from helpers.systems.listwise_reranker import Listwise
 from helpers.systems.pipeline import Feedback, Pipeline
-from helpers.systems.reranker import Reranker
-from helpers.systems.testbed import Testbed
+from helpers.systems.testbed import OVERLAP, WORDS, Testbed
 
 STUDY, TABLE = "alarfaj2022", "2"
 MEASURES = ("P@10", "R@100", "AP@100", "RR@10", "nDCG@10")
 COLUMNS = {"P@10": "P@10", "R@100": "R@100", "MAP@100": "AP@100", "MRR@10": "RR@10", "NDCG@10": "nDCG@10"}
 BM25, BERT = "BM25", "BM25 + BERT"
+SPECIAL = 3  # tokens of an input: [CLS] and two [SEP]
 FULL, PASSAGE, JUST = (f"{BERT} + PRF ({index})" for index in ("FI", "PI", "PIJ"))
 
 
@@ -23,24 +28,26 @@ FULL, PASSAGE, JUST = (f"{BERT} + PRF ({index})" for index in ("FI", "PI", "PIJ"
 class Settings:
     """The settings that the study's pipelines share."""
 
-    base: Reranker  # the fine-tuned BERT that all models go on from
-    whole_queries: int = 400  # training queries of each model of whole documents
-    first_tokens: int = 256  # tokens of query and document that BERT reads (512 in the study)
-    first_words: int = 250  # words of each document in the passage index (500 in the study)
+    reader: DocumentReader  # BERT on the first tokens of a document
     attention_window: int = 256  # of the Longformer (512 in the study)
     documents: int = 5  # of the feedback (K)
     terms: int = 10  # of the feedback (k)
     candidates: int = 50  # documents re-ranked for each query
-    longformer_backbone: str = ""  # a pre-trained Longformer; `""` for one made from the base model
+    longformer_backbone: str = ""  # a pre-trained Longformer; `""` for one made from the model that BERT starts from
 
-    def bert(self, tokens: int = 0) -> Reranker:
+    def bert(self, tokens: int = 0) -> DocumentReader:
         """BERT on the first tokens of a document (FirstP)."""
-        return long_document_reranker(self.base, tokens or self.first_tokens, self.whole_queries)
+        return replace(self.reader, max_length=tokens or self.reader.max_length)
 
-    def longformer(self, length: int) -> Reranker:
+    def windows(self) -> DocumentReader:
+        """BERT on the windows of a document (MaxP, MeanP, SumP)."""
+        return replace(self.reader, words=WORDS, overlap=OVERLAP)
+
+    def longformer(self, length: int) -> DocumentReader:
         """The Longformer of so many tokens."""
-        return long_document_reranker(self.base, length, self.whole_queries, self.attention_window,
-                                      longformer=self.longformer_backbone)
+        if self.longformer_backbone:
+            return replace(self.reader, max_length=length, start=None, backbone=self.longformer_backbone)
+        return replace(self.reader, max_length=length, attention_window=self.attention_window)
 
     def with_candidates(self, candidates: int) -> "Settings":
         """The same with another number of documents re-ranked."""
@@ -50,13 +57,18 @@ class Settings:
         """BM25 alone."""
         return Pipeline(candidates=self.candidates)
 
+    @property
+    def pieces(self) -> int:
+        """Word pieces of a document that BERT sees beside the longest query that it takes."""
+        return self.reader.max_length - self.reader.query_length - SPECIAL
+
     def feedback(self, passages: bool = False) -> Feedback:
-        """The study's feedback, from the full index or from the passage index."""
-        return Feedback(self.documents, self.terms, self.first_words if passages else 0)
+        """The study's feedback, from the full index or from the passage index, which holds what BERT sees of each document."""
+        return Feedback(self.documents, self.terms, self.pieces if passages else 0, backbone=self.reader.backbone)
 
     def rows(self, lengths: Sequence[int] = (), feedback_length: int = 0) -> dict[str, Pipeline]:
         """The rows of table 2, with Longformers of these lengths; that of the two with feedback may be 0, for none."""
-        def after(model: Reranker, feedback: Feedback | None = None) -> Pipeline:
+        def after(model: DocumentReader, feedback: Feedback | None = None) -> Pipeline:
             return Pipeline(model, feedback, self.candidates)
 
         bert, passages = self.bert(), self.feedback(passages=True)
@@ -69,9 +81,18 @@ class Settings:
         return rows
 
 
-def settings(collection: str, train_queries: int, epochs: int, backbone: str, whole_queries: int, **other: Any) -> Settings:
-    """The settings around the book's base model."""
-    return Settings(base_reranker(collection, backbone, train_queries, epochs), whole_queries, **other)
+def settings(collection: str, backbone: str, train_queries: int, warm_up: int, first_tokens: int, epochs: int, negatives: str,
+             **other: Any) -> Settings:
+    """The settings around the reader of a document's first tokens."""
+    return Settings(document_reader(collection, backbone, train_queries, warm_up, first_tokens, epochs, negatives), **other)
+
+
+def learning_table(models: Mapping[str, Listwise]) -> Fragment:
+    """Whether the models learned: the held-out loss of each before, at its lowest and at the end, beside that of a guess."""
+    return page.records_table("Did the models learn? Loss on held-out training queries", [
+        {"model": name, "optimiser steps": count(log["steps"]), "before": plain(losses.iloc[0]), "lowest": plain(losses.min()),
+         "at the end": plain(losses.iloc[-1]), "of a guess": plain(math.log(model.size))}
+        for name, model in models.items() for log in [model.log.value()] for losses in [training.curve(log, "eval_loss")]])
 
 
 def row(length: int) -> str:

@@ -9,8 +9,7 @@ from helpers.evaluation.significance import mean_interval
 from helpers.pages import claims, compare, page, plots
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import interval, plain, signed
-from helpers.retrieval.feedback import bo1_queries, rm3_run
-from helpers.retrieval.lucene import first_words_index
+from helpers.retrieval.feedback import rm3_run
 from helpers.stories.alarfaj import BERT, BM25, FULL, JUST, MEASURES, PASSAGE, Settings
 from helpers.systems.evaluated import Evaluation, Systems, evaluate
 from helpers.systems.pipeline import Pipeline
@@ -19,6 +18,7 @@ from helpers.systems.testbed import Testbed
 BO1, RM3 = "BM25 + Bo1", "BM25 + RM3"
 JUST_FULL, INSIDE = f"{BERT} + PRF (FIJ)", f"{BERT} + PRF (FI), terms in the window"
 WORDS, SENTENCE, ASKED = (f"{BERT} + PRF (PI), {form}" for form in ("whole words", "as a sentence", "query as asked"))
+KL, PRINTED = "BM25 + KL", "BM25 + Bo1 as printed"
 MEASURE = "nDCG@10"
 MANY = 10_000  # terms: all of them
 RM3_WEIGHT = 0.5  # of the original query, Anserini's default
@@ -28,9 +28,10 @@ def pipelines(settings: Settings) -> dict[str, Pipeline]:
     """The study's feedback and what puts its explanations to the test."""
     rows, full = settings.rows(), settings.feedback()
     passages = settings.feedback(passages=True)
-    others = {JUST_FULL: replace(full, retrieve=False), INSIDE: replace(full, within=settings.first_words),
+    others = {JUST_FULL: replace(full, retrieve=False), INSIDE: replace(full, within=settings.pieces),
               **{name: replace(passages, form=form) for name, form in ((WORDS, "words"), (SENTENCE, "sentence"), (ASKED, ""))}}
-    return {**rows, BO1: replace(rows[BM25], feedback=full),
+    return {**rows, BO1: replace(rows[BM25], feedback=full), KL: replace(rows[BM25], feedback=replace(full, weighting="KL")),
+            PRINTED: replace(rows[BM25], feedback=replace(full, weighting="printed")),
             **{name: replace(rows[BERT], feedback=feedback) for name, feedback in others.items()}}
 
 
@@ -54,7 +55,7 @@ def claims_table(systems: Systems) -> Fragment:
 def classical_table(systems: Systems) -> Fragment:
     """Feedback without a neural model."""
     return compare.differences_table("Feedback for BM25 alone", {f"{name} and {BM25}": (systems[name], systems[BM25])
-                                                                 for name in (BO1, RM3)}, MEASURE)
+                                                                 for name in (BO1, KL, PRINTED, RM3)}, MEASURE)
 
 
 def explanations_table(systems: Systems) -> Fragment:
@@ -88,9 +89,9 @@ def expansions_table(bed: Testbed, settings: Settings, how_many: int) -> Fragmen
 
 
 def seen_shares(bed: Testbed, settings: Settings) -> dict[str, pd.Series]:
-    """For each query the share of its added terms that stand in the first words of a trusted document, by index."""
-    shown = first_words_index(bed.store, settings.first_words)
-    visible = bo1_queries(bed.index, settings.rows()[BERT].run(bed), bed.query_step, settings.documents, MANY, shown).value()
+    """For each query the share of its added terms that the model sees in a trusted document, by index."""
+    everything = replace(settings.feedback(), terms=MANY, within=settings.pieces)
+    visible = everything.weights(bed, settings.rows()[BERT].run(bed)).value()
     seen = visible.groupby("query_id")["term"].agg(set)
     return {name: pd.Series({query: len(seen.get(query, set()).intersection(terms)) / len(terms)
                              for query, terms in added.items()}, dtype=float)
@@ -101,7 +102,7 @@ def seen_table(shares: Mapping[str, pd.Series]) -> Fragment:
     """The shares' means with intervals."""
     rows = [[name, plain(mean.mean), interval(mean.low, mean.high), plain(float((values == 1).mean()))]
             for name, values in shares.items() if len(values) for mean in [mean_interval(values)]]
-    return page.show_table("Added terms that stand in the first words of a trusted document",
+    return page.show_table("Added terms that BERT sees in a trusted document",
                            ("terms from", "mean share", "interval", "queries with all of them"), rows)
 
 

@@ -1,6 +1,6 @@
 """The chapter *First passage or whole document* (Alarfaj 2022, sections 2.3.3 and 6.3)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -13,11 +13,15 @@ from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, interval, p_value, plain, signed
 from helpers.reranking.aggregation import reranked
 from helpers.stories.alarfaj import BM25, Settings
+from helpers.systems.document_reader import DocumentReader
 from helpers.systems.evaluated import Evaluation, Systems, evaluate, values_of
+from helpers.systems.reranker import ZERO_SHOT, ZeroShotReranker
+from helpers.systems.reranking_experiment import Scorer
 from helpers.systems.testbed import Testbed
 
 MEASURES = ("RR@10", "R@10", "nDCG@10")
-MAX, MEAN, LONG = "BERT, best window (MaxP)", "BERT, mean of windows (MeanP)", "Longformer, whole document"
+WINDOWS = {"BERT, best window (MaxP)": "max", "BERT, mean of windows (MeanP)": "mean", "BERT, sum of windows (SumP)": "sum"}
+WINDOWED, LONG = "BERT, windows", "Longformer, whole document"
 PARTS = ("first third", "middle third", "last third")
 EVEN = 0.5  # where the middle of an answer stands on average, if answers are spread evenly over their documents
 
@@ -27,13 +31,20 @@ def first(tokens: int) -> str:
     return f"BERT, first {tokens} tokens (FirstP)"
 
 
-def evaluations(bed: Testbed, settings: Settings, first_tokens: Sequence[int], length: int) -> dict[str, Evaluation]:
-    """BM25 and every way of reading its candidates; documents below these keep BM25's order."""
+def readers(settings: Settings, first_tokens: Sequence[int], length: int) -> dict[str, DocumentReader]:
+    """The models by what they read."""
+    return {**{first(tokens): settings.bert(tokens) for tokens in first_tokens}, WINDOWED: settings.windows(),
+            LONG: settings.longformer(length)}
+
+
+def evaluations(bed: Testbed, settings: Settings, models: Mapping[str, DocumentReader]) -> dict[str, Evaluation]:
+    """BM25 and every way of reading its candidates, the zero-shot encoder's too; documents below these keep BM25's order."""
+    ways: dict[str, tuple[Scorer, str]] = {name: (model, "first") for name, model in models.items() if name != WINDOWED}
+    ways |= {name: (models[WINDOWED], how) for name, how in WINDOWS.items()}
+    ways[ZERO_SHOT] = (ZeroShotReranker(settings.reader.backbone), "max")
     run = settings.classical().run(bed)
-    readers = {**{first(tokens): (settings.bert(tokens), "first") for tokens in first_tokens}, MAX: (settings.base, "max"),
-               MEAN: (settings.base, "mean"), LONG: (settings.longformer(length), "first")}
     runs = {BM25: run, **{name: reranked(model.scores(bed, run, settings.candidates), how, run)
-                          for name, (model, how) in readers.items()}}
+                          for name, (model, how) in ways.items()}}
     return {name: evaluate(name, step.value(), bed, MEASURES, step) for name, step in runs.items()}
 
 

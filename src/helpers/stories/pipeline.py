@@ -1,6 +1,7 @@
 """The chapter *The pipeline* (Alarfaj 2022, chapters 4 and 5)."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
 
@@ -11,14 +12,15 @@ from helpers.data.queries import adhoc_queries
 from helpers.data.texts import Texts, text_store
 from helpers.errors import BadInput
 from helpers.evaluation import published
-from helpers.pages import claims, page
+from helpers.pages import claims, compare, page
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain
-from helpers.stories.alarfaj import BERT, BM25, STUDY
+from helpers.stories.alarfaj import BERT, BM25, STUDY, Settings
 from helpers.systems.evaluated import Systems
 from helpers.systems.pipeline import Pipeline, title_of
 from helpers.systems.testbed import Testbed
 
+RANDOM = "BM25 + BERT, random negatives"
 UNITS = {"gigabytes": "GB", "megabytes": "MB", "kilobytes": "kB"}
 SPLITS = {"train": "Train", "dev": "Validation", "test": "Test"}  # as the study calls them
 
@@ -69,6 +71,18 @@ def judgments(source: Collection, unit: str, split: str) -> Iterable[Sequence[An
         if error.line is not None:  # the file is there, but damaged
             raise
         return []
+
+
+def with_random_negatives(settings: Settings) -> Pipeline:
+    """BERT as the study trains it, beside documents drawn at random."""
+    return Pipeline(replace(settings.bert(), negatives="random"), candidates=settings.candidates)
+
+
+def negatives_table(systems: Systems) -> Fragment:
+    """What the choice of negatives changes."""
+    return compare.differences_table("Negatives from rankings, and drawn at random", {
+        "BERT by its negatives": (systems[BERT], systems[RANDOM]), f"{RANDOM} and {BM25}": (systems[RANDOM], systems[BM25])},
+        "nDCG@10")
 
 
 def claims_table(systems: Systems) -> Fragment:

@@ -15,7 +15,7 @@ from helpers.data.windows import WHOLE
 from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.reranking.cross_encoder import training_log
-from helpers.reranking.groups import labelled_groups, pseudo_queries, teacher_groups
+from helpers.reranking.groups import labelled_groups, pseudo_queries, random_texts, teacher_groups
 from helpers.reranking.listwise import ListwiseTraining, listwise_cross_encoder
 from helpers.reranking.ranking_losses import LOSSES
 from helpers.reranking.rerank import window_logits, window_scores
@@ -24,7 +24,7 @@ from helpers.steps import Step
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.testbed import SplitTestbed, Testbed
 
-NEGATIVES = {"bm25": ("bm25",), "dense": ("dense",), "both": ("bm25", "dense")}
+NEGATIVES = {"bm25": ("bm25",), "dense": ("dense",), "both": ("bm25", "dense"), "random": ("random",)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,8 +88,13 @@ class Listwise(ListwiseTraining):
     def scores(self, bed: Testbed, run: Step, candidates: int) -> Step:
         """Every window of the run's top `candidates` texts with its probability of relevance, if that is what was learned (binary
         cross-entropy), else with its logit."""
-        tokens, step = bed.tokens(backbone.resolve(self.backbone)), window_scores if [*self.losses] == ["bce"] else window_logits
+        tokens = self.reading(bed).tokens(backbone.resolve(self.backbone))
+        step = window_scores if [*self.losses] == ["bce"] else window_logits
         return step(self.model, run, bed.query_step, bed.store, tokens, candidates, self.max_length, self.query_length)
+
+    def reading(self, bed: Testbed) -> Testbed:
+        """A testbed whose texts are cut into the windows that this model reads: by default the testbed's own."""
+        return bed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,14 +142,16 @@ class ListwiseReranker(Listwise):
     @property
     def taught(self) -> bool:
         """Whether the bi-encoder has a part in it: in the negatives, or in a loss."""
-        return self.negatives != "bm25" or any("teacher" in signature(LOSSES[name]).parameters for name in self.losses)
+        return "dense" in NEGATIVES[self.negatives] or any(
+            "teacher" in signature(LOSSES[name]).parameters for name in self.losses)
 
     @functools.cached_property
     def groups(self) -> Step:
         """A relevant text of each query with others of its articles."""
         bed, depth = self.bed, self.candidates
-        rankings = [self.teacher if name == "dense" else None for name in NEGATIVES[self.negatives]]
-        runs = [bed.candidates(K1, B, depth, encoder) for encoder in rankings]
+        of = {"bm25": lambda: bed.candidates(K1, B, depth), "dense": lambda: bed.candidates(K1, B, depth, self.teacher),
+              "random": lambda: random_texts(bed.query_step, bed.store, depth, self.data_seed)}
+        runs = [of[name]() for name in NEGATIVES[self.negatives]]
         vectors = (self.teacher.embeddings(bed), self.teacher.query_embeddings(bed)) if self.taught else ()
         return labelled_groups(bed.query_step, bed.qrels_step, bed.min_relevance, runs, bed.store,
                                bed.tokens(backbone.resolve(self.backbone)), self.size, depth, self.data_seed, *vectors)

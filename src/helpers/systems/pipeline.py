@@ -16,11 +16,12 @@ from helpers.data.queries import adhoc_queries
 from helpers.data.runs import ranks
 from helpers.data.texts import Texts
 from helpers.errors import BadInput
+from helpers.networks.backbone import resolve
 from helpers.reranking.aggregation import reranked
 from helpers.retrieval.bm25 import K1, B
 from helpers.retrieval.expanded_queries import expanded_texts, surface_words
-from helpers.retrieval.feedback import bo1_queries, weighted_run
-from helpers.retrieval.lucene import first_words_index
+from helpers.retrieval.feedback import weighted_queries, weighted_run
+from helpers.retrieval.lucene import first_pieces_index
 from helpers.steps import Step
 from helpers.systems.reranking_experiment import Scorer
 from helpers.systems.testbed import Testbed
@@ -30,22 +31,27 @@ TITLE_WORDS = 12
 
 @dataclass(frozen=True)
 class Feedback:
-    """Bo1 feedback (Alarfaj 2022, sections 2.6 and 5.7)."""
+    """Pseudo-relevance feedback (Alarfaj 2022, sections 2.6 and 5.7)."""
 
     documents: int = 5  # documents trusted (K)
     terms: int = 10  # terms taken from them (k)
-    # words of each document that the index of the terms holds (PI, the passage index: 500 in the study); 0 for whole
-    # documents (FI, the full index)
-    first_words: int = 0
-    within: int = 0  # with the full index, only terms that stand in so many first words of the trusted documents; 0 for all
+    # word pieces of each document that the index of the terms holds (PI, the passage index); 0 for whole documents (FI)
+    pieces: int = 0
+    within: int = 0  # with the full index, only terms that stand in so many pieces of the trusted documents; 0 for all
     retrieve: bool = True  # whether the expanded query retrieves new candidates; if not, it ranks the old ones again (J)
     form: str = "terms"  # how the model reads the expanded query, see `expanded_queries`; `""` for the query as it was
+    weighting: str = "Bo1"  # of terms, see `expansion_terms`
+    backbone: str = "packaged"  # whose tokenizer makes the pieces
 
     def weights(self, bed: Testbed, run: Step) -> Step:
         """The expanded queries, from the best documents of a run."""
-        index = first_words_index(bed.store, self.first_words) if self.first_words else bed.index
-        shown = first_words_index(bed.store, self.within) if self.within else None
-        return bo1_queries(index, run, bed.query_step, self.documents, self.terms, shown)
+        index = self.beginnings(bed, self.pieces) if self.pieces else bed.index
+        shown = self.beginnings(bed, self.within) if self.within else None
+        return weighted_queries(index, run, bed.query_step, self.documents, self.terms, self.weighting, shown)
+
+    def beginnings(self, bed: Testbed, pieces: int) -> Step:
+        """The index of the first word pieces of each document."""
+        return first_pieces_index(bed.store, resolve(self.backbone), pieces)
 
     def reading(self, bed: Testbed, run: Step) -> Testbed:
         """The testbed with the queries that the model reads."""

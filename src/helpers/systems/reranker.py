@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from helpers.encoders.dense import dense_window_scores
 from helpers.networks import backbone
-from helpers.networks.longformer import longformer_of
 from helpers.networks.training_settings import RankerTraining
 from helpers.reranking.cross_encoder import cross_encoder, early_stopped, training_log
 from helpers.reranking.distillation import Distillation, distilled_cross_encoder
@@ -50,14 +49,9 @@ class Reranker(RankerTraining):
     start: "Reranker | None" = None  # a re-ranker to go on training from, instead of the backbone
     patience: int | None = None  # of early stopping, see `cross_encoder`
     stop_early: bool = False  # whether the model is the one that early stopping keeps; the training is the same
-    words: int = WORDS  # words of the windows that it reads; `windows.WHOLE` for whole documents, cut at `max_length`
+    words: int = WORDS  # words of the windows that it reads
     overlap: int = OVERLAP  # words shared by neighbouring windows
-    attention_window: int | None = None  # makes `start` a Longformer whose tokens attend to so many others, see `longformer_of`
     negatives_from: "BiEncoder | None" = None  # a bi-encoder whose ranking the training candidates come from, instead of BM25's
-
-    def __post_init__(self) -> None:
-        if self.attention_window is not None and self.start is None:
-            raise ValueError("a Longformer is made from a fine-tuned re-ranker: give `start`")
 
     @property
     def bed(self) -> Testbed:
@@ -71,9 +65,7 @@ class Reranker(RankerTraining):
     @property
     def origin(self) -> Step | None:
         """The model that the training goes on from; None for the backbone."""
-        if self.start is None or self.attention_window is None:
-            return None if self.start is None else self.start.model
-        return longformer_of(self.start.model, self.attention_window, self.max_length)
+        return None if self.start is None else self.start.model
 
     @property
     def pairs(self) -> Step:
