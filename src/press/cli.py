@@ -93,6 +93,15 @@ def _parser() -> argparse.ArgumentParser:
             option("--feedback", default="none", choices=["none", "documents", "passages"],
                    help="Bo1 terms from whole documents, or from their first words"),
             option("-k", type=_positive, default=10, help="documents shown"))
+    command("serve", "serve.command:serve", "answer queries over HTTP on this machine, with a page for people",
+            option("--collection", default="almanac", help="almanac (default), a folder, or irds:<id>"),
+            option("--unit", default="", choices=["", "document", "passage"], help="documents, if there are any"),
+            option("--reranker", dest="rerankers", action="append", default=[], metavar="NAME",
+                   help="base, zero-shot, or a cross-encoder's folder; may be given again (base and zero-shot by default)"),
+            option("--pairwise", default="", metavar="FOLDER", help="a pairwise cross-encoder, for the third stage"),
+            option("--host", default="127.0.0.1", help="whom it listens to (127.0.0.1: this machine alone)"),
+            option("--port", type=int, default=8350), option("--waiting", type=_positive, default=64, help="requests that may wait"),
+            option("--timeout", type=float, default=30, help="seconds in which a request is answered"))
     command("parameters", "chapters:listing", "list the parameters of a chapter", option("chapter"))
     command("verify", "record:verify", "recompute a random sample of the recorded runs and compare",
             option("--sample", type=_positive, default=3), option("--seed", type=int, default=None),

@@ -1,0 +1,106 @@
+"""What scores (query, window) pairs, by name: the base re-ranker, the zero-shot encoder, a folder with a cross-encoder; and pairs
+of documents, by a folder with a pairwise model."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from helpers.data.tokens import WindowTokens, pair_ids, query_ids
+from helpers.errors import BadInput
+from helpers.networks import backbone
+from helpers.networks.encoder import PASSAGE, QUERY, Encoder, wrapped
+from helpers.networks.scoring import load_scorer, logits, probabilities
+from helpers.networks.training_settings import RankerTraining
+from helpers.systems.listwise_reranker import WarmUp
+from helpers.systems.reranker import ZeroShotReranker
+from helpers.systems.testbed import Testbed
+
+NONE = "none"
+Pairs = Sequence[tuple[str, str]]  # texts of queries with ids of windows
+
+
+class WindowScorer(Protocol):
+    """Any model of the second stage."""
+
+    def __call__(self, pairs: Pairs) -> np.ndarray:
+        """A score for each pair, float32; only scores of one query are compared."""
+
+
+class CrossEncoder:
+    """A fine-tuned cross-encoder; its logits (the base re-ranker) or its probabilities of relevance."""
+
+    def __init__(self, folder: Path, bed: Testbed, spec: str, score: Callable[..., np.ndarray], settings: Any = RankerTraining):
+        self._model, self._tokenizer, self._score = load_scorer(folder), backbone.resolve(spec).tokenizer(), score
+        self._tokens = WindowTokens(bed.tokens(backbone.resolve(spec)).value(), bed.store.value())
+        self._max_length, self._query_length = settings.max_length, settings.query_length
+
+    def __call__(self, pairs: Pairs) -> np.ndarray:
+        """See `WindowScorer`."""
+        queries = list(dict.fromkeys(query for query, _ in pairs))
+        ids = dict(zip(queries, query_ids(self._tokenizer, queries, self._query_length), strict=True)) if queries else {}
+        return self._score(self._model, [pair_ids(self._tokenizer, ids[query], self._tokens[window], self._max_length)
+                                         for query, window in pairs])
+
+
+class ZeroShot:
+    """The packaged encoder as it is: the cosine of a window's embedding and the query's, each computed once in a batch."""
+
+    def __init__(self, bed: Testbed):
+        settings = ZeroShotReranker()
+        encoder = backbone.resolve(settings.backbone)
+        self._encoder, self._length = Encoder(encoder, None, "mean", normalise=True, token_types=False), settings.max_length
+        self._tokens = WindowTokens(bed.tokens(encoder).value(), bed.store.value())
+
+    def __call__(self, pairs: Pairs) -> np.ndarray:
+        """See `WindowScorer`."""
+        if not pairs:
+            return np.zeros(0, np.float32)
+        queries, windows = ([*dict.fromkeys(side)] for side in zip(*pairs, strict=True))
+        asked = self._vectors(query_ids(self._encoder.tokenizer, queries, self._length), QUERY)
+        read = self._vectors([self._tokens[window] for window in windows], PASSAGE)
+        places = ({text: number for number, text in enumerate(side)} for side in (queries, windows))
+        of_query, of_window = places
+        return np.array([asked[of_query[query]] @ read[of_window[window]] for query, window in pairs], np.float32)
+
+    def _vectors(self, texts: Sequence[Any], kind: int) -> np.ndarray:
+        return self._encoder.vectors([wrapped(self._encoder.tokenizer, ids, self._length) for ids in texts], kind)
+
+
+class Pairwise:
+    """A pairwise cross-encoder (duoBERT): [CLS] query [SEP] one text [SEP] another [SEP], the probability that the one is better.
+
+    Token types are 0, 1 and the highest that the model has. No such model comes with the book.
+    """
+
+    def __init__(self, folder: Path, query_length: int = 62):
+        self._model, self._tokenizer, self._query = load_scorer(folder), backbone.resolve(str(folder)).tokenizer(), query_length
+        self._length = min(512, self._model.config.max_position_embeddings)
+        self._third = max(0, self._model.config.type_vocab_size - 1)
+
+    def __call__(self, asked: Sequence[tuple[str, str, str]]) -> np.ndarray:
+        """The probability for each (query, one text, another), float32."""
+        return probabilities(self._model, [self._input(*texts) for texts in asked])
+
+    def _input(self, *texts: str) -> tuple[list[int], list[int]]:
+        query, one, other = self._tokenizer(list(texts), add_special_tokens=False, verbose=False)["input_ids"]
+        query = query[:self._query]
+        room, end = (self._length - len(query) - 4) // 2, [self._tokenizer.sep_token_id]
+        parts = [[self._tokenizer.cls_token_id, *query, *end], one[:room] + end, other[:room] + end]
+        kinds = (0, min(1, self._third), self._third)
+        return sum(parts, []), [kind for part, kind in zip(parts, kinds, strict=True) for _ in part]
+
+
+def load(name: str, bed: Testbed) -> WindowScorer | None:
+    """The re-ranker of a name: `base`, `zero-shot`, `none`, or a folder; BadInput for another one."""
+    if name == NONE:
+        return None
+    if name == "zero-shot":
+        return ZeroShot(bed)
+    if name == "base":
+        base = WarmUp()
+        return CrossEncoder(base.model.value(), bed, base.backbone, logits, base)
+    if not (Path(name).expanduser() / "config.json").exists():
+        raise BadInput(f"no re-ranker {name!r}", mend="choose from base, zero-shot, none, or give the folder of a cross-encoder")
+    return CrossEncoder(Path(name).expanduser(), bed, name, probabilities)
