@@ -11,7 +11,8 @@ PAIRS = np.array([[N, 0.9, 0.6], [0.2, N, 0.5], [0.4, 0.7, N]])  # 0.5 is no win
 
 
 @pytest.mark.parametrize(("how", "scores"), [
-    ("sum", [1.5, 0.7, 1.1]), ("sample", [1.5, 0.7, 1.1]), ("binary", [2, 0, 1]), ("min", [0.6, 0.2, 0.4]), ("max", [0.9, 0.5, 0.7])])
+    ("sum", [1.5, 0.7, 1.1]), ("sample", [1.5, 0.7, 1.1]), ("binary", [2, 0, 1]), ("min", [0.6, 0.2, 0.4]),
+    ("max", [0.9, 0.5, 0.7])])
 def test_aggregations(how, scores):
     assert duo_scores(PAIRS, how) == pytest.approx(scores)
 

@@ -100,7 +100,8 @@ def _parser() -> argparse.ArgumentParser:
                    help="base, zero-shot, or a cross-encoder's folder; may be given again (base and zero-shot by default)"),
             option("--pairwise", default="", metavar="FOLDER", help="a pairwise cross-encoder, for the third stage"),
             option("--host", default="127.0.0.1", help="whom it listens to (127.0.0.1: this machine alone)"),
-            option("--port", type=int, default=8350), option("--waiting", type=_positive, default=64, help="requests that may wait"),
+            option("--port", type=int, default=8350),
+            option("--waiting", type=_positive, default=64, help="requests that may wait"),
             option("--timeout", type=float, default=30, help="seconds in which a request is answered"))
     command("parameters", "chapters:listing", "list the parameters of a chapter", option("chapter"))
     command("verify", "record:verify", "recompute a random sample of the recorded runs and compare",

@@ -1,6 +1,6 @@
 """duoBERT: from the probabilities that one document is more relevant than another to a score of each.
 
-Nogueira et al. (2019, arXiv:1910.14424; with T5, Pradeep et al. 2021, arXiv:2101.05667), as Steensland (2021, section 3.1.2) has it.
+Nogueira et al. (2019, arXiv:1910.14424; with T5, Pradeep et al. 2021, arXiv:2101.05667); Steensland (2021, section 3.1.2).
 A list of k documents asks for k (k - 1) inferences, one for each ordered pair.
 """
 
@@ -23,8 +23,8 @@ DUOS: Registry[Callable[[np.ndarray], float]] = Registry("aggregation of pairs",
 
 
 def compared(documents: int, how: str, sample: int, seed: int = 1) -> list[tuple[int, int]]:
-    """The ordered pairs (i, j) of so many documents that are asked for: all, or with `sample` each document against so many others,
-    drawn without replacement."""
+    """The ordered pairs (i, j) of so many documents that are asked for: all, or with `sample` each document against so many
+    others, drawn without replacement."""
     random = np.random.default_rng(seed)
     others = [[j for j in range(documents) if j != i] for i in range(documents)]
     if how == "sample":
@@ -33,7 +33,7 @@ def compared(documents: int, how: str, sample: int, seed: int = 1) -> list[tuple
 
 
 def duo_scores(probabilities: np.ndarray, how: str) -> list[float]:
-    """The score of each document from `probabilities` (k, k): in row i, column j that i is more relevant than j; NaN where the pair
-    was not compared. A document that was compared with none scores 0; BadInput for an unknown name."""
+    """The score of each document from `probabilities` (k, k): in row i, column j that i is more relevant than j; NaN where the
+    pair was not compared. A document that was compared with none scores 0; BadInput for an unknown name."""
     wins = [row[~np.isnan(row)] for row in probabilities]
     return [DUOS[how](row) if len(row) else 0.0 for row in wins]

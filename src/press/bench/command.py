@@ -14,7 +14,7 @@ from types import ModuleType
 from helpers.errors import BadInput
 
 SHARED = {"rerank", "encode", "search", "sizes"}  # whose work rests on the same steps
-SECTIONS = ("rerank", "encode", "search", "sizes", "train", "growth", "stream", "verdicts")
+SECTIONS = ("rerank", "encode", "search", "sizes", "train", "growth", "stream", "serve", "verdicts")
 NO_MACHINE = {"verdicts"}  # a simulation: the same everywhere, and kept in a file of its own
 ALL_CORES = {"stream"}  # memory is what counts there
 ROUNDS = 6  # the fewest of which the slowest and the fastest enclose the median in 95 % of cases

@@ -40,7 +40,7 @@ HEADERS = {"Content-Security-Policy": "default-src 'none'; script-src 'self'; st
 def application(batcher: Batcher, timeout: float, hosts: list[str]) -> FastAPI:
     """The application over a batcher whose function is an `Engine`; `timeout` in seconds."""
     engine = batcher.function
-    app = FastAPI(title="The study's search application", docs_url=None, redoc_url=None)  # their pages load scripts from elsewhere
+    app = FastAPI(title="The study's search application", docs_url=None, redoc_url=None)  # they load scripts from elsewhere
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False)
 
     @app.middleware("http")
@@ -106,4 +106,5 @@ def _error(status: int, text: str, headers: dict[str, str] | None = None) -> JSO
 
 def _told(error: RequestValidationError | ValidationError) -> str:
     """Which fields were wrong, and how; never what they held."""
-    return "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()).replace("Value error, ", "")[:500]
+    told = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+    return "; ".join(told).replace("Value error, ", "")[:500]

@@ -37,7 +37,7 @@ class Batcher:
         return self._queue.qsize()
 
     def submit(self, request: Any) -> "Future[Any]":
-        """The answer, in the future; cancelled in time, the request is not computed. Overloaded if the queue is full, or closed."""
+        """The answer, in the future; cancelled in time, it is not computed. Overloaded if the queue is full, or closed."""
         future: Future[Any] = Future()
         try:
             if not self._open:
@@ -86,7 +86,7 @@ class Batcher:
 
     @staticmethod
     def _answer(function: Callable[[Sequence[Any]], Sequence[Any]], batch: list[tuple[Any, "Future[Any]"]]) -> None:
-        """Give each request its answer; one that cannot be computed has an error of its own, and the others are computed without."""
+        """Give each request its answer; of several that cannot be computed together, each by itself."""
         try:
             for (_, future), answer in zip(batch, function([request for request, _ in batch]), strict=True):
                 future.set_result(answer)

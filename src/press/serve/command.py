@@ -23,14 +23,15 @@ def serve(collection: str, unit: str, rerankers: Sequence[str], pairwise: str, h
 
     def make() -> engine.Engine:
         bed = engine.Engine.of(collection, unit)
-        named = {Path(name).name if Path(name).is_dir() else name: name for name in dict.fromkeys([*(rerankers or DEFAULT), models.NONE])}
+        wanted = dict.fromkeys([*(rerankers or DEFAULT), models.NONE])
+        named = {Path(name).name if Path(name).is_dir() else name: name for name in wanted}
         return engine.Engine(bed, {name: models.load(spec, bed) for name, spec in named.items()},
                              models.Pairwise(Path(pairwise)) if pairwise else None)
 
     try:
         listening = socket.create_server((host, port))
     except (OSError, OverflowError) as error:
-        raise BadInput(f"cannot listen on {host}:{port} ({error})", mend="give another --port, or end what listens there") from None
+        raise BadInput(f"cannot listen on {host}:{port} ({error})", mend="give another --port, or end its listener") from None
 
     def cost(asked: object) -> float:
         return batcher.function.cost(asked)

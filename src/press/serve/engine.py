@@ -1,7 +1,7 @@
 """The stages of the study's search application (Steensland 2021, section 4.2), resident in memory, for several requests at once.
 
-OR of the query's words and BM25, the windows of the first R documents through a model, their scores aggregated; then, if asked for,
-feedback and both once more, and a comparison in pairs. No request writes anything: what is kept are the collection's own steps.
+OR of the query's words and BM25, the windows of the first R documents through a model, their scores aggregated; then, if asked
+for, feedback and both once more, and a comparison in pairs. Requests write nothing: what is kept are the collection's own steps.
 """
 
 import time
@@ -16,12 +16,13 @@ from helpers.data.runs import COLUMNS, cut
 from helpers.data.texts import Texts
 from helpers.data.windows import windows
 from helpers.networks import backbone
-from helpers.reranking.aggregation import reranked
+from helpers.reranking import aggregation
 from helpers.reranking.duo import compared, duo_scores
 from helpers.retrieval import java
-from helpers.retrieval.bm25 import K1, B, search
+from helpers.retrieval.bm25 import K1, B
 from helpers.retrieval.feedback import expand, search_weighted
 from helpers.retrieval.lucene import first_words_index
+from helpers.retrieval.resident import search_each
 from helpers.systems.pipeline import title_of
 from helpers.systems.testbed import Testbed
 from press.search_command import FEEDBACK
@@ -29,6 +30,7 @@ from press.serve.asked import Asked
 from press.serve.models import NONE, Pairwise, WindowScorer
 
 FIRST, AGAIN, PAIRS = "BM25", "retrieved again", "in pairs"
+rerank = aggregation.reranked.definition.function  # type: ignore[attr-defined] # the step's function, without a store
 
 
 class Engine:
@@ -48,7 +50,7 @@ class Engine:
                          for name, own in FEEDBACK.items() if own is not None}
         self.texts = len(self._texts)
         self.windows_each = float(self._document_starts[-1]) / max(1, self.texts)
-        java.call(search, self._index, pd.DataFrame({"query_id": ["1"], "text": [""]}), K1, B, 1)  # starts Java
+        java.call(search_each, self._index, [""], K1, B, 1)  # starts Java
 
     @staticmethod
     def of(collection: str, unit: str) -> Testbed:
@@ -68,8 +70,7 @@ class Engine:
         """The answers: results with the scores and ranks of every stage, and the window that decided."""
         work = [_Work(number, asked, self.model_of(asked)) for number, asked in enumerate(requests)]
         frame = pd.DataFrame({"query_id": [one.name for one in work], "text": [one.asked.query for one in work]})
-        deepest = max(one.depth for one in work)
-        self._stage(work, FIRST, lambda some: java.call(search, self._index, frame, K1, B, deepest))
+        self._stage(work, FIRST, lambda some: self._retrieved(some, max(one.depth for one in some)))
         self._rerank(work, "re-ranked")
         fed = [one for one in work if one.asked.feedback != NONE]
         for kind in dict.fromkeys(one.asked.feedback for one in fed):
@@ -85,6 +86,10 @@ class Engine:
         for one in work:
             one.stages[name] = cut(runs.get(one.name, pd.DataFrame(columns=COLUMNS)), one.depth)
             one.seconds[name] = time.perf_counter() - started
+
+    def _retrieved(self, work: "list[_Work]", depth: int) -> pd.DataFrame:
+        hits = java.call(search_each, self._index, [one.asked.query for one in work], K1, B, depth)
+        return pd.DataFrame([(one.name, *hit) for one, own in zip(work, hits, strict=True) for hit in own], columns=COLUMNS)
 
     def _fed_back(self, work: "list[_Work]", kind: str, frame: pd.DataFrame) -> pd.DataFrame:
         own, mine = FEEDBACK[kind], frame[frame["query_id"].isin([one.name for one in work])]
@@ -108,8 +113,7 @@ class Engine:
                 of[query].windows[window] = float(score)
             for one in mine:
                 scored = pd.DataFrame([(one.name, w, one.windows[w]) for w in self._windows(one)], columns=COLUMNS)
-                again = reranked.__wrapped__(scored, one.asked.aggregation, one.last) if len(scored) else one.last
-                one.stages[name] = again
+                one.stages[name] = rerank(scored, one.asked.aggregation, one.last) if len(scored) else one.last
                 one.seconds[name] = time.perf_counter() - started
 
     def _windows(self, one: "_Work") -> list[str]:

@@ -10,7 +10,8 @@ function make(tag, name, ...inside) {
   made.append(...inside.filter(part => part !== null && part !== ""));
   return made;
 }
-const number = value => value === null || value === undefined ? "" : Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(3);
+const number = value => value.toFixed(Math.abs(value) >= 100 ? 0 : 3).replace("-", "−");
+const HOW = {mean: "the mean of its windows", sum: "the sum of its windows", max: "its best window", first: "its first window"};
 
 async function begin() {
   const known = await (await fetch("health")).json();
@@ -57,10 +58,11 @@ function said(answer) {
 function card(result, answer) {
   const stages = answer.stages.filter(stage => result.stages[stage]), own = result.window;
   const path = stages.map(stage => `${stage}: rank ${result.stages[stage].rank} (${number(result.stages[stage].score)})`).join(" → ");
+  const text = make("p", "text", ...marked(own.text, answer.query)), more = make("button", "more", "whole window");
+  more.addEventListener("click", () => { text.classList.add("whole"); more.remove(); });
   return make("li", "card",
     make("div", "line", make("span", "rank", String(result.rank)), make("h2", "", result.title), moved(result, answer.stages)),
-    make("p", "quiet", path),
-    make("p", "text", ...marked(own.text, answer.query)),
+    make("p", "quiet", path), text, more,
     make("p", "quiet", why(own, answer) + ` · ${result.doc_id}`));
 }
 
@@ -73,11 +75,13 @@ function moved(result, stages) {
     places > 0 ? `▲ up ${places}` : places < 0 ? `▼ down ${-places}` : "▬ as BM25 has it");
 }
 
+/** The window that is shown, and what it has to do with the document's score. */
 function why(own, answer) {
   const place = own.of > 1 ? `Window ${own.number} of ${own.of}` : "The whole text";
-  if (own.score === null) return `${place}: not read by a model`;
-  const best = own.of > 1 && answer.aggregation !== "first" ? `, the best; the ${answer.aggregation} of all counts` : "";
-  return `${place}, score ${number(own.score)}${best}`;
+  if (own.score === null) return `${place}; no model has read it`;
+  if (own.of === 1) return `${place} scored ${number(own.score)}`;
+  return `${place} scored ${answer.aggregation === "first" ? "" : "highest, "}${number(own.score)}; a document scores as ` +
+    HOW[answer.aggregation];
 }
 
 /** A text with the query's words marked. */

@@ -1,0 +1,168 @@
+"""The service as a process, on the tiny collection: its stages, its death and return, its end, and its memory."""
+
+import concurrent.futures
+import contextlib
+import http.client
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from urllib.parse import urlencode
+
+import numpy as np
+import psutil
+import pytest
+
+from helpers.networks import backbone
+from helpers.retrieval import java
+from press.cli import main
+from press.serve import engine, models
+from press.serve.asked import Asked
+
+pytestmark = pytest.mark.slow
+QUERY = "why does bread turn brown"
+
+
+@pytest.fixture
+def tiny(folder, store):
+    return engine.Engine.of(str(folder), "")
+
+
+@pytest.fixture
+def scorers(tiny, tmp_path):
+    """Three untrained models: a cross-encoder in a folder, the encoder as it is, a pairwise model."""
+    from transformers import AutoModelForSequenceClassification
+
+    own = backbone.resolve("packaged:0")
+    model = own.build(AutoModelForSequenceClassification, num_labels=1)
+    model.save_pretrained(tmp_path / "own")
+    own.tokenizer().save_pretrained(tmp_path / "own")
+    return {name: models.load(name, tiny) for name in (str(tmp_path / "own"), "zero-shot", "none")}, tmp_path / "own"
+
+
+def test_stages_scores_and_the_window_that_decided(tiny, scorers):
+    (known, place) = scorers
+    ranked = engine.Engine(tiny, known, models.Pairwise(place))
+    plain, own, zero, fed, pairs, silent = ranked([
+        Asked(query=QUERY, reranker="none"), Asked(query=QUERY), Asked(query=QUERY, reranker="zero-shot", aggregation="mean"),
+        Asked(query="sugars", reranker="zero-shot", feedback="passages"), Asked(query=QUERY, pairwise="sum", paired=2),
+        Asked(query="the of and")])
+    assert [result["doc_id"] for result in plain["results"]] == ["d1", "d4"] and plain["stages"] == ["BM25"]
+    assert plain["results"][0]["window"] | {"text": ""} == {"id": "d1#0", "number": 1, "of": 1, "score": None, "text": ""}
+    assert own["stages"] == zero["stages"] == ["BM25", "re-ranked"]
+    assert own["results"][0]["score"] == own["results"][0]["window"]["score"] >= own["results"][1]["score"]
+    assert own["results"][0]["stages"]["BM25"]["rank"] in (1, 2)
+    assert fed["stages"] == ["BM25", "re-ranked", "retrieved again", "re-ranked again"]
+    assert {result["doc_id"] for result in fed["results"]} == {"d1", "d4"}  # found by the terms of the other one
+    assert "BM25" not in next(result for result in fed["results"] if result["doc_id"] == "d4")["stages"] and fed["added_terms"]
+    assert pairs["stages"][-1] == "in pairs" and 0 < pairs["results"][1]["score"] <= pairs["results"][0]["score"] < 1
+    assert silent["results"] == []
+    alone = ranked([Asked(query=QUERY)])[0]  # alone as together
+    assert [r["doc_id"] for r in alone["results"]] == [r["doc_id"] for r in own["results"]]
+    assert np.allclose([r["score"] for r in alone["results"]], [r["score"] for r in own["results"]], atol=1e-3)
+    assert json.loads(json.dumps(own, allow_nan=False)) == own
+
+
+def test_the_service_ranks_as_the_pipeline_does(tiny, folder, store):
+    from press.search_command import search
+
+    ranked = engine.Engine(tiny, {"zero-shot": models.load("zero-shot", tiny)})
+    for feedback in ("none", "documents", "passages"):
+        expected = search([QUERY], str(folder), "", "minilm", feedback, 5)
+        answer = ranked([Asked(query=QUERY, feedback=feedback, candidates=100)])[0]["results"]
+        assert [result["doc_id"] for result in answer] == list(expected["doc_id"])
+        assert np.allclose([result["score"] for result in answer], expected["score"], atol=1e-3)
+
+
+def test_the_java_process_may_die(tiny):
+    ranked = engine.Engine(tiny, {"none": None})
+    java._worker().kill()
+    with contextlib.suppress(Exception):
+        ranked([Asked(query=QUERY)])
+    assert ranked([Asked(query=QUERY)])[0]["results"]
+
+
+@contextlib.contextmanager
+def service(folder, port=0, *more) -> Iterator[tuple[psutil.Process, int]]:
+    command = [sys.executable, "-m", "press.cli", "serve", "--collection", str(folder), "--reranker", "none"]
+    process = subprocess.Popen([*command, "--port", str(port), *more], stdout=subprocess.PIPE, text=True,
+                               env=os.environ | {"BOOK_HEAP": "200m"})
+    try:
+        line = next((line for line in process.stdout if "listening" in line), "")
+        yield psutil.Process(process.pid), int(re.search(r":(\d+);", line)[1])
+    finally:
+        process.kill()
+        process.wait()
+
+
+def ask(port, connection=None, **asked):
+    own = connection or http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    own.request("GET", "/search?" + urlencode({"query": QUERY, **asked}))
+    response = own.getresponse()
+    answer = response.status, json.loads(response.read())
+    if connection is None:
+        own.close()
+    return answer
+
+
+def ids(answer):
+    return answer[0], [(result["doc_id"], result["score"]) for result in answer[1]["results"]]
+
+
+def test_kill_and_restart_on_the_same_port_lose_nothing_and_leave_nobody(folder, store):
+    with service(folder) as (process, port):
+        before, java_processes = ids(ask(port)), process.children(recursive=True)
+        process.kill()
+    with service(folder, port) as (process, again):
+        assert again == port and ids(ask(port)) == before and before[0] == 200
+        psutil.wait_procs(java_processes, timeout=10)
+        assert not any(one.is_running() and one.status() != psutil.STATUS_ZOMBIE for one in java_processes)
+
+
+@pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])
+def test_a_stop_answers_what_runs_and_ends_well(folder, store, sign):
+    with service(folder) as (process, port), concurrent.futures.ThreadPoolExecutor(8) as clients:
+        children = process.children(recursive=True)
+        answers = [clients.submit(ask, port) for _ in range(8)]
+        time.sleep(0.05)
+        process.send_signal(sign)
+        given = [one.exception() or one.result() for one in answers]
+        assert process.wait(20) in (0, 130 if sign == signal.SIGINT else 0)
+        assert all(isinstance(one, ConnectionError | http.client.HTTPException) or one[0] == 200 for one in given)
+        psutil.wait_procs(children, timeout=10)
+        assert not any(one.is_running() and one.status() != psutil.STATUS_ZOMBIE for one in children)
+
+
+def test_memory_stays_flat_over_ten_thousand_requests(folder, store):
+    """Cheap ones: BM25 without a model, one document shown, eight clients, each query another one."""
+    def some(clients, port, numbers):
+        def one_client(own):
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+            return [ask(port, connection, query=f"bread {n}", k=1)[0] for n in own]
+        return sum(clients.map(one_client, np.array_split(numbers, 8)), [])
+
+    def resident(process):
+        return [one.memory_info().rss / 2**20 for one in (process, *process.children(recursive=True))]
+
+    with service(folder) as (process, port), concurrent.futures.ThreadPoolExecutor(8) as clients:
+        assert set(some(clients, port, range(2_000))) == {200}
+        first = resident(process)
+        assert set(some(clients, port, range(2_000, 10_000))) == {200}
+        last = resident(process)
+    print(f"MiB after 2,000 requests {first}, after 10,000 {last}")
+    assert sum(last) < sum(first) + 60  # Java fills its heap, which is limited, before it tidies up
+
+
+def test_what_is_wrong_is_told_before_anything_listens(folder, store, capsys):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        used = str(taken.getsockname()[1])
+        for arguments, said in ((["--port", used], "cannot listen"), (["--port", "99999"], "cannot listen"),
+                                (["--reranker", "gpt", "--port", "0"], "no re-ranker 'gpt'"),
+                                (["--collection", "/nowhere", "--port", "0"], "no collection")):
+            assert main(["serve", "--collection", str(folder), *arguments]) == 2
+            assert said in capsys.readouterr().err
