@@ -103,6 +103,10 @@ def _parser() -> argparse.ArgumentParser:
             option("--port", type=int, default=8350),
             option("--waiting", type=_positive, default=64, help="requests that may wait"),
             option("--timeout", type=float, default=30, help="seconds in which a request is answered"))
+    command("vespa", "vespa.command:write", "write the search application as a Vespa package, with its feed",
+            option("folder", type=_folder), option("--collection", default="almanac", help="as of search"),
+            option("--unit", default="", choices=["", "document", "passage"], help="documents, if there are any"),
+            option("--model", default="", metavar="FOLDER", help="of a cross-encoder (the base re-ranker)"))
     command("parameters", "chapters:listing", "list the parameters of a chapter", option("chapter"))
     command("verify", "record:verify", "recompute a random sample of the recorded runs and compare",
             option("--sample", type=_positive, default=3), option("--seed", type=int, default=None),

@@ -1,0 +1,59 @@
+"""The cross-encoder as an ONNX model, float32: input_ids, token_type_ids, attention_mask (batch, tokens) to score (batch, 1)."""
+
+import logging
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from helpers.networks.backbone import Backbone
+from press.vespa.package import INPUTS, LENGTH, OUTPUT
+
+
+def export(model: Path, file: Path) -> Any:
+    """Write the ONNX model of a fine-tuned cross-encoder's folder, for any number of pairs; its PyTorch model, on the CPU."""
+    import torch
+    from transformers import AutoModelForSequenceClassification
+
+    logging.getLogger("torch.onnx").setLevel(logging.ERROR)
+    built = Backbone("", str(model)).build(AutoModelForSequenceClassification, num_labels=1, attn_implementation="eager")
+    built = built.float().eval()
+
+    class Score(torch.nn.Module):
+        """The logit of relevance."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.model = built
+
+        def forward(self, input_ids: Any, token_type_ids: Any, attention_mask: Any) -> Any:
+            return self.model(input_ids=input_ids, token_type_ids=token_type_ids, attention_mask=attention_mask).logits
+
+    sample = tuple(torch.ones(2, LENGTH, dtype=torch.long) for _ in INPUTS)
+    batch = torch.export.Dim("batch")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.onnx.export(Score().eval(), sample, file, input_names=[*INPUTS], output_names=[OUTPUT], dynamo=True,
+                          dynamic_shapes=tuple({0: batch} for _ in INPUTS), external_data=False, verbose=False)
+    return built
+
+
+def padded(inputs: list[tuple[list[int], list[int]]]) -> dict[str, np.ndarray]:
+    """Pairs as ids and types in the model's inputs, padded with zeros to its length."""
+    arrays = {name: np.zeros((len(inputs), LENGTH), np.int64) for name in INPUTS}
+    for row, (ids, types) in enumerate(inputs):
+        for name, values in zip(INPUTS, (ids, types, [1] * len(ids)), strict=True):
+            arrays[name][row, :len(values)] = values
+    return arrays
+
+
+def difference(built: Any, file: Path, inputs: list[tuple[list[int], list[int]]]) -> float:
+    """The largest difference of a score by ONNX Runtime from PyTorch's, over pairs."""
+    import onnxruntime
+    import torch
+
+    session, fed = onnxruntime.InferenceSession(file, providers=["CPUExecutionProvider"]), padded(inputs)
+    with torch.inference_mode():
+        ours = built(**{name: torch.from_numpy(values) for name, values in fed.items()}).logits.numpy()
+    return float(np.abs(session.run([OUTPUT], fed)[0] - ours).max())

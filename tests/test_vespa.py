@@ -1,0 +1,169 @@
+"""The Vespa package: its files, names that exist, the model's scores, the feed, and a client that asks a stand-in."""
+
+import json
+import re
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from helpers import paths
+from helpers.data.queries import adhoc_queries
+from helpers.data.tokens import WindowTokens, pair_ids, query_ids
+from helpers.errors import BadInput
+from helpers.networks import backbone
+from helpers.systems.testbed import Testbed
+from press.cli import main
+from press.vespa import client, command, feed, package
+
+pytest.importorskip("vespa", reason="the extra `vespa` is not installed")
+pytest.importorskip("onnx", reason="the extra `vespa` is not installed")
+GOLDEN = paths.ROOT / "tests" / "golden" / "vespa"
+
+
+@pytest.fixture
+def bed(folder, store):
+    return Testbed(str(folder), adhoc_queries=adhoc_queries([]))
+
+
+@pytest.fixture(scope="session")
+def written(tmp_path_factory):
+    model = tmp_path_factory.mktemp("model") / package.FILE
+    model.write_bytes(b"onnx")
+    place = tmp_path_factory.mktemp("application")
+    package.write(place, model)
+    return place
+
+
+def schemas(written):
+    return {file.stem: file.read_text() for file in (written / "schemas").iterdir()}
+
+
+def test_the_package_is_what_it_was(written):
+    files = {str(file.relative_to(written)) for file in written.rglob("*")}
+    assert files == {"files", "files/cross_encoder.onnx", "schemas", "schemas/doc.sd", "schemas/window.sd", "services.xml"}
+    for golden in GOLDEN.iterdir():
+        file = written / "services.xml" if golden.suffix == ".xml" else written / "schemas" / golden.name
+        assert file.read_text() == golden.read_text(), f"{golden.name}: if it should change, copy it there"
+
+
+def test_every_name_that_a_schema_refers_to_exists(written):
+    for name, text in schemas(written).items():
+        fields, functions = re.findall(r"field (\w+) type", text), re.findall(r"function (\w+)\(", text)
+        assert f"schema {name} {{" in text and text.count("{") == text.count("}")
+        assert set(re.findall(r"attribute\((\w+)\)|bm25\((\w+)\)|matchCount\((\w+)\)", text)) and all(
+            {*match} - {""} <= set(fields) for match in re.findall(r"attribute\((\w+)\)|bm25\((\w+)\)|matchCount\((\w+)\)", text))
+        assert set(re.findall(r"query\((\w+)\)", text)) == set(re.findall(r"query\((\w+)\) tensor", text))
+        assert set(re.findall(r"fields: (\w+)", text)) <= set(fields)
+        assert set(re.findall(r"input \w+: (\w+)", text)) <= set(functions)
+        assert set(re.findall(r"onnx\((\w+)\)", text)) == set(re.findall(r"onnx-model (\w+)", text))
+        assert set(re.findall(r"onnx\(\w+\)\.(\w+)", text)) == set(re.findall(r"output \w+: (\w+)", text))
+        assert all((written / file).exists() for file in re.findall(r"file: (\S+)", text))
+    services = (written / "services.xml").read_text()
+    assert set(re.findall(r'document type="(\w+)"', services)) == set(schemas(written)) == {package.DOCUMENTS, package.WINDOWS}
+
+
+def test_the_client_asks_for_nothing_that_the_schemas_lack(written):
+    texts = schemas(written)
+    for query, schema in ((client.first_query("a", 5), "doc"), (client.second_query("a", ["d1"], "max"), "window")):
+        selected, source = re.match(r"select ([\w, ]+) from (\w+) where", query["yql"]).groups()
+        assert source == schema and f"rank-profile {query['ranking']} {{" in texts[schema]
+        assert all(f"field {field} type" in texts[schema] for field in selected.split(", "))
+    tensor = client.second_query("a" * 999, ["d1"], "max")["input.query(q_tokens)"]
+    assert f"query(q_tokens) tensor<float>(d0[{len(tensor)}])" in texts["window"] and all(isinstance(n, int) for n in tensor)
+
+
+def test_ids_of_documents_cannot_leave_their_quotes():
+    yql = client.second_query("a", ['d"1', "d\\2"], "mean")["yql"]
+    assert 'in ("d\\"1", "d\\\\2") limit 0 | all(group(doc_id) max(2) order(-avg(relevance()))' in yql
+    with pytest.raises(BadInput, match="mean, max"):
+        client.search("http://127.0.0.1:1", "a", aggregation="first")
+
+
+@pytest.mark.slow
+def test_the_feed_fits_the_schemas(bed, tmp_path, written):
+    assert feed.write(bed, tmp_path / "feed.jsonl") == 8
+    lines = [json.loads(line) for line in (tmp_path / "feed.jsonl").read_text().splitlines()]
+    assert [line["put"] for line in lines][3:6] == ["id:study:doc::d4", "id:study:window::d1%230", "id:study:window::d2%230"]
+    for line in lines:
+        text = schemas(written)[line["put"].split(":")[2]]
+        assert set(line["fields"]) == set(re.findall(r"field (\w+) type", text))
+    tokens = lines[4]["fields"]["tokens"]
+    assert f"tensor<float>(d0[{len(tokens)}])" in schemas(written)["window"]
+    tokenizer = backbone.resolve("packaged").tokenizer()
+    assert tokenizer.decode([n for n in tokens if n]).startswith("bread why bread turns brown")
+    assert (tokenizer.cls_token_id, tokenizer.sep_token_id, tokenizer.pad_token_id) == (101, 102, 0)  # what Vespa puts between
+
+
+@pytest.mark.slow
+def test_onnx_scores_as_pytorch_does(bed, tmp_path):
+    """The base re-ranker, on every query with every window of the tiny collection, and on the longest input."""
+    from helpers.networks.scoring import load_scorer, logits
+    from helpers.systems.listwise_reranker import WarmUp
+    from press.vespa import onnx
+
+    base = WarmUp().model.value()
+    tokenizer = backbone.resolve("packaged").tokenizer()
+    reader = WindowTokens(bed.tokens(backbone.resolve("packaged")).value(), bed.store.value())
+    queries = ["why does bread turn brown", "how to stop iron rusting", "", "word " * 99]
+    texts = query_ids(tokenizer, queries, package.QUERY_LENGTH)
+    inputs = [pair_ids(tokenizer, query, reader[f"d{n}#0"], package.LENGTH) for query in texts for n in range(1, 5)]
+    inputs.append(pair_ids(tokenizer, texts[0], np.arange(2000, 2000 + 300), package.LENGTH))
+    built = onnx.export(base, tmp_path / "model.onnx")
+    difference = onnx.difference(built, tmp_path / "model.onnx", inputs)
+    print(f"ONNX Runtime and PyTorch differ by {difference:.2g} at most, over {len(inputs)} pairs")
+    assert difference < 1e-3
+    import onnxruntime
+
+    session = onnxruntime.InferenceSession(tmp_path / "model.onnx", providers=["CPUExecutionProvider"])
+    assert [one.name for one in session.get_inputs()] == list(package.INPUTS) and session.get_outputs()[0].name == package.OUTPUT
+    one = session.run(None, onnx.padded(inputs[:1]))[0]  # as Vespa asks: one window at a time
+    assert one.shape == (1, 1)
+    assert abs(one[0, 0] - logits(load_scorer(base), inputs[:1])[0]) < 0.1  # ours may be in bfloat16
+
+
+class StandIn(BaseHTTPRequestHandler):
+    """Answers as Vespa's documentation says that it does."""
+
+    def do_POST(self):
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.asked.append(asked)
+        if asked["ranking"] == "bm25":
+            children = [{"fields": {"doc_id": name}} for name in ("d4", "d1")] if asked["query"] != "the" else []
+        else:
+            children = [{"id": "group:root:0", "children": [{"id": "grouplist:doc_id", "children": [
+                {"value": name, "fields": {"max(relevance())": score},
+                 "children": [{"id": "hitlist:hits", "children": [{"fields": {"doc_id": name, "number": number}}]}]}
+                for name, score, number in (("d1", 2.5, 3), ("d4", -1.0, 0))]}]}]
+        body = json.dumps({"root": {"children": children}}).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+def test_the_client_asks_twice_and_reads_the_groups():
+    with HTTPServer(("127.0.0.1", 0), StandIn) as server:
+        server.asked = []
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}"
+        assert client.search(url, "why bread", aggregation="max") == [("d1", 2.5, 3), ("d4", -1.0, 0)]
+        assert client.search(url, "the", aggregation="max") == []
+        server.shutdown()
+    assert [asked["ranking"] for asked in server.asked] == ["bm25", "cross_encoder", "bm25"]
+    assert '("d4", "d1")' in server.asked[1]["yql"]
+
+
+def test_what_is_missing_is_told_with_its_command(monkeypatch, tmp_path, capsys):
+    (tmp_path / "there").write_text("x")
+    assert main(["vespa", str(tmp_path)]) == 2
+    assert "not empty" in capsys.readouterr().err
+    monkeypatch.setattr(command, "find_spec", lambda name: None if name == "onnx" else name)
+    assert main(["vespa", str(Path(tmp_path) / "new")]) == 2
+    assert "not installed: onnx. Mend: pip install pyvespa" in capsys.readouterr().err
