@@ -1,0 +1,176 @@
+"""The chapter *The search application* (Steensland 2021, section 4.2): its stages' speed, what they cost and bring."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import yaml
+
+from helpers import paths
+from helpers.costs.application import BM25, OR, stage_times, total
+from helpers.costs.contenders import OURS
+from helpers.costs.latency import folder_size
+from helpers.costs.measurements import Measurements
+from helpers.evaluation import published
+from helpers.networks import backbone
+from helpers.pages import page, plots
+from helpers.pages.compare import mean_cell, table_value, with_interval
+from helpers.pages.fragments import Fragment, linked
+from helpers.pages.numbers import count, plain, seconds
+from helpers.pages.spot_check import spot_check
+from helpers.retrieval.bm25 import K1, B
+from helpers.retrieval.or_phase import or_matches
+from helpers.steps import Step
+from helpers.stories import candidates
+from helpers.stories.model_size import rounds_cell, studied_shapes
+from helpers.stories.training import STUDY
+from helpers.systems.evaluated import Evaluation
+from helpers.systems.listwise_reranker import WarmUp
+from helpers.systems.reranking_experiment import RerankingExperiment
+
+MEASURE = "RR@10"
+Systems = Mapping[int, Evaluation]  # by R; 0 is BM25 alone
+LARGE = "irds:msmarco-document"
+
+
+def evaluations(trial: RerankingExperiment, model: WarmUp, depths: Sequence[int]) -> dict[int, Evaluation]:
+    """BM25 as R = 0, and the model over the first R documents for each R."""
+    return {0: trial.baseline(), **candidates.evaluations(trial, model, depths)}
+
+
+def matches(trial: RerankingExperiment) -> Step:
+    """The step that counts what the OR phase returns."""
+    return or_matches(trial.bed.index, trial.bed.query_step)
+
+
+def timing(trial: RerankingExperiment, model: WarmUp, depths: Sequence[int], timed: int, rounds: int, live: bool) -> Step:
+    """The step that times the stages; live without a recorded one."""
+    bed, encoder = trial.bed, backbone.resolve(model.backbone)
+    return stage_times(model.model, bed.index, bed.query_step, bed.store, bed.tokens(encoder), K1, B, sorted(depths),
+                       model.max_length, model.query_length, timed, rounds).here(live)
+
+
+def or_table(matches: Step) -> Fragment:
+    """The share of the collection that the OR phase returns."""
+    share, entry = shares(matches.value()), published.value(STUDY, "text 4.2", "OR retrieval", "share of documents retrieved")
+    spread = [linked(f"{share.quantile(q):.0%}", matches) for q in (0, 0.25, 0.5, 0.75, 1)]
+    return page.show_table("The share of the collection that holds any of a query's words",
+                           ("", "mean", "least", "first quarter", "median", "third quarter", "most"),
+                           [[f"{entry.where}, in words", f"about {entry.printed} %", *[""] * 5],
+                            ["here", linked(f"{share.mean():.0%}", matches), *spread]],
+                           values=[table_value(entry, "share_of_documents", share.mean(), matches)])
+
+
+def shares(matches: pd.DataFrame) -> pd.Series:
+    """The share of each query."""
+    return matches["documents"] / matches["of"]
+
+
+def speed_table(timing: Step, name: str) -> Fragment:
+    """Queries a minute of each stage and of the whole for each R, beside the study's."""
+    times, rows = timing.value(), []
+    bm25 = published.value(STUDY, "text 5.3.1", "BM25", "queries per minute")
+    for stage, printed, spent in ((f"{OR}: documents counted, not ranked", "", times["stages"][OR]),
+                                  ("BM25 over what it returns", f"about {bm25.printed}", times["stages"][BM25]),
+                                  *((f"BM25, then {name} on R = {depth}", "", total(times, int(depth)))
+                                    for depth in times["windows"])):
+        rows.append([stage, printed, linked(rounds_cell(60_000 / np.array(spent)), timing)])
+    for row, entry in published.column(STUDY, "5.5", "Queries/min").items():
+        rows.append([f"BM25, then {row} ({studied_shapes()[row]}) on R = 20", entry.printed, ""])
+    here = float(np.median(60_000 / np.array(times["stages"][BM25])))
+    return page.show_table(f"Queries a minute, published and measured on {page.where(timing.entry().manifest['machine'])}",
+                           ("stage", "published", "here"), rows, values=[table_value(bm25, "queries_per_minute", here, timing)])
+
+
+def speed_check(timing: Step) -> Fragment:
+    """Some queries of it, here and now, beside the recorded times."""
+    least = min(map(int, timing.value()["windows"]))
+    return spot_check(timing, lambda value: value["stages"], "milliseconds a query", depths=[least], timed=4, rounds=1)
+
+
+def curve(systems: Systems, timing: Step) -> Fragment:
+    """Effect against latency, a point for each R."""
+    return plots.points(tradeoff(systems, timing.value()), "milliseconds per query", MEASURE,
+                        f"{MEASURE} against the time of a query, by the number of documents re-ranked.", log=True, joined=True)
+
+
+def tradeoff(systems: Systems, times: dict[str, Any]) -> pd.DataFrame:
+    """Effect and median latency of each R."""
+    return pd.DataFrame({label(depth): {"milliseconds per query": float(np.median(total(times, depth))),
+                                        MEASURE: system.mean(MEASURE).mean} for depth, system in systems.items()}).T
+
+
+def curve_table(systems: Systems, timing: Step) -> Fragment:
+    """The same in numbers."""
+    times = timing.value()
+    return page.records_table("Effect and cost of each number of documents", [
+        {"documents re-ranked": label(depth), MEASURE: mean_cell(system, MEASURE), "R@10": mean_cell(system, "R@10"),
+         "windows a query": plain(times["windows"].get(str(depth), 0) / times["queries"], 1),
+         "ms a query": linked(rounds_cell(total(times, depth)), timing)} for depth, system in systems.items()])
+
+
+def label(depth: int) -> str:
+    """How the tables call an R."""
+    return f"R = {depth}" if depth else BM25
+
+
+def signs(systems: Systems, matches: pd.DataFrame, times: dict[str, Any]) -> dict[str, bool]:
+    """What the discussion rests on."""
+    known = published.value(STUDY, "text 4.2", "OR retrieval", "share of documents retrieved").amount
+    rates = published.value(STUDY, "text 5.3.1", "BM25", "queries per minute").amount
+    means = {depth: system.mean(MEASURE).mean for depth, system in systems.items() if depth}
+    return {"the OR phase returns a smaller share than in the study": float(shares(matches).mean()) < known,
+            "BM25 answers more queries a minute than in the study": float(np.median(times["stages"][BM25])) < 60_000 / rates,
+            "the model takes most of the time at every R": all(
+                float(np.median(times["stages"][depth])) > float(np.median(times["stages"][BM25])) for depth in times["windows"]),
+            "the largest R gains less than a hundredth over half of it": means[max(means)] - means[
+                min(means, key=lambda depth: abs(2 * depth - max(means)))] < 0.01}
+
+
+# ---- under load, and where one machine ends ----
+
+def load_table(measurements: Measurements) -> Fragment:
+    """The service under load: answers a second, median and 99th percentile of their times, and the rate beside the book's."""
+    section = measurements.section("serve")
+    if section is None:
+        return page.prose("The service under load: not measured yet; `book bench --only serve` measures.")
+    own, rows = section["contenders"][OURS], []
+    for name, loads in section["contenders"].items():
+        for clients, load in loads.items():
+            rows.append({
+                "contender": name, "clients": clients, "answers/s": plain(load["per_second"], 2),
+                "this book's / its": f"{own[clients]['per_second'] / load['per_second']:.2f}×", "p50": seconds(load["p50"]),
+                "p99": seconds(load["p99"]), "refused": count(int(load["refused"]))})
+    return page.records_table(f"Answers under load, {section['candidates']} texts re-ranked for each, all on one core, measured "
+                              f"on {section['measured'][:10]}", rows)
+
+
+def load_notes(measurements: Measurements) -> Fragment:
+    """What was missing, and the memory."""
+    section = measurements.section("serve")
+    if section is None:
+        return page.prose()
+    missing, memory = section["missing"], section["memory"]
+    return page.prose(f"Not installed, hence not measured: {', '.join(missing)}." if missing else "",
+                      f"After a fifth of {count(memory['requests'])} cheap requests (BM25 alone, one document shown) service and "
+                      f"Java had {memory['MiB'][0]:.0f} MiB, after all of them {memory['MiB'][1]:.0f} MiB.")
+
+
+def one_machine(trial: RerankingExperiment, timing: Step, matches: Step) -> Fragment:
+    """What the collection's own files and times say of a collection as large as MS MARCO's documents, in proportion."""
+    bed, times = trial.bed, timing.value()
+    texts = int(matches.value()["of"].iloc[0])
+    large = yaml.safe_load((paths.PUBLISHED / "scale.yaml").read_text(encoding="utf-8"))["collections"][LARGE]
+    times_as_many, rows = large / texts, []
+    for what, step in (("text store", bed.store), ("Lucene index", bed.index),
+                       ("tokens of the windows", bed.tokens(backbone.resolve("packaged")))):
+        step.value()
+        size, spent = folder_size(step).value()["bytes"], step.entry().manifest["seconds"]
+        rows.append([what, with_interval(f"{size / 1e6:.1f} MB", seconds(spent)),
+                     with_interval(f"{size * times_as_many / 1e9:.1f} GB", seconds(spent * times_as_many))])
+    matching, most = float(np.median(times["stages"][BM25])), max(times["windows"], key=int)
+    rows += [["BM25, a query", f"{matching:.1f} ms", f"at most {matching * times_as_many / 1000:.1f} s"],
+             [f"the model on R = {most}, a query", *[f"{float(np.median(times['stages'][most])):.0f} ms"] * 2]]
+    return page.show_table(f"A slice of {count(texts)} texts, and in proportion {count(large)}, the documents of MS MARCO",
+                           ("what", "measured", "in proportion"), rows)

@@ -1,0 +1,100 @@
+"""The search application's chapter: the OR phase by hand, the stages' times, what the page makes of them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from helpers.costs import application
+from helpers.costs.measurements import Measurements
+from helpers.networks import backbone
+from helpers.retrieval import java
+from helpers.retrieval.bm25 import K1, B, bm25_run
+from helpers.retrieval.or_phase import or_matches
+from helpers.retrieval.resident import search_each
+from helpers.stories import search_application as story
+from helpers.systems.testbed import Testbed
+from tables import cells
+from toys import Value, system
+
+TIMES = {"queries": 2, "windows": {"5": 10, "10": 20}, "stages": {"OR": [1.0, 1.0], "BM25": [2.0, 4.0], "5": [10.0, 20.0],
+                                                               "10": [40.0, 30.0]}}
+MACHINE = {"machine": {"cpu": "a", "cores": 2, "threads": 1}}
+MATCHES = pd.DataFrame({"query_id": ["q1", "q2"], "documents": [1, 3], "of": [4, 4]})
+
+
+@pytest.mark.slow
+def test_the_or_phase_counts_documents_with_any_of_the_words(folder, store):
+    bed = Testbed(str(folder))
+    matches = or_matches(bed.index, bed.query_step).value()
+    assert matches.to_dict("list") == {"query_id": ["q1", "q2", "q3"], "documents": [2, 1, 0], "of": [4, 4, 4]}
+    run = bm25_run(bed.index, bed.query_step, K1, B, 100).value()
+    assert run.groupby("query_id").size().to_dict() == {"q1": 2, "q2": 1}
+
+
+@pytest.mark.slow
+def test_the_resident_search_ranks_as_runs_do(folder, store):
+    bed = Testbed(str(folder))
+    run = bm25_run(bed.index, bed.query_step, K1, B, 100).value()
+    texts = list(bed.query_frame["text"])
+    for _ in range(2):
+        hits = java.call(search_each, bed.index.value(), texts, K1, B, 100)
+        assert [hit[0] for own in hits for hit in own] == list(run["doc_id"])
+        assert np.allclose([hit[1] for own in hits for hit in own], run["score"])
+
+
+@pytest.mark.slow
+def test_stages_are_timed_for_each_depth(folder, store, tmp_path):
+    from transformers import AutoModelForSequenceClassification
+
+    bed, own = Testbed(str(folder)), backbone.resolve("packaged:0")
+    own.build(AutoModelForSequenceClassification, num_labels=1).save_pretrained(tmp_path)
+    own.tokenizer().save_pretrained(tmp_path)
+    times = application.stage_times.definition.function(tmp_path, bed.index.value(), bed.query_frame, bed.store.value(),
+                                                        bed.tokens(own).value(), K1, B, [1, 2], 64, 16, timed=2, rounds=2)
+    assert times["queries"] == 2 and times["windows"] == {"1": 2, "2": 3}
+    assert set(times["stages"]) == {"OR", "BM25", "1", "2"}
+    assert all(len(rounds) == 2 and min(rounds) > 0 for rounds in times["stages"].values())
+
+
+def test_the_whole_is_bm25_and_the_model():
+    assert application.total(TIMES, 5).tolist() == [12.0, 24.0]
+    assert application.total(TIMES, 0).tolist() == [2.0, 4.0]
+
+
+def test_rates_stand_beside_the_studys():
+    rows = cells(story.speed_table(Value(TIMES, manifest=MACHINE), "the model"))
+    assert rows[2][:2] == ["BM25 over what it returns", "about 100"]
+    assert rows[2][2].startswith("22,500")  # of 2 and 4 ms: 30,000 and 15,000 a minute
+    assert rows[3][0] == "BM25, then the model on R = 5"
+    assert rows[-1] == ["BM25, then BERT-Tiny (2/128/2) on R = 20", "24.3", ""]
+
+
+def test_the_share_stands_beside_the_studys():
+    rows = cells(story.or_table(Value(MATCHES)))
+    assert rows[1][:2] == ["Steensland (2021), text 4.2, in words", "about 80 %"]
+    assert rows[2] == ["here", "50%", "25%", "38%", "50%", "62%", "75%"]
+
+
+def test_the_curve_has_a_point_for_each_r():
+    frame = story.tradeoff({0: system(), 5: system(0.1), 10: system(0.2)}, TIMES)
+    assert frame["milliseconds per query"].to_dict() == {"BM25": 3.0, "R = 5": 18.0, "R = 10": 38.0}
+    assert np.allclose(frame["RR@10"], [0.25, 0.35, 0.45])
+
+
+@pytest.mark.parametrize(("shift", "slow", "share", "expected"), [(0.2, 1, 1, [True, True, True, False]),
+                                                                (0.1, 9000, 4, [False, False, False, True])])
+def test_signs_hold_and_do_not_hold(shift, slow, share, expected):
+    times = {**TIMES, "stages": {**TIMES["stages"], "BM25": [slow, slow]}}
+    signs = story.signs({0: system(), 5: system(0.1), 10: system(shift)}, MATCHES.assign(documents=share), times)
+    assert [*signs.values()] == expected
+
+
+def test_the_load_is_shown_with_ratios_and_what_is_missing():
+    load = {"per_second": 4.0, "p50": 0.25, "p99": 0.5, "refused": 0}
+    section = {"small": False, "measured": "2026-01-02T", "candidates": 20, "missing": ["LanceDB"],
+               "memory": {"requests": 10_000, "MiB": [500.0, 501.0]},
+               "contenders": {"this book": {"1": load}, "other": {"1": load | {"per_second": 1.0, "refused": 3}}}}
+    measured = Measurements("m", {"machine": {}, "sections": {"serve": section}})
+    assert cells(story.load_table(measured))[2] == ["other", "1", "1.00", "4.00×", "0.2 s", "0.5 s", "3"]
+    assert "LanceDB" in story.load_notes(measured).markdown and "501 MiB" in story.load_notes(measured).markdown
+    assert "not measured yet" in story.load_table(Measurements("m", {"machine": {}, "sections": {}})).markdown
