@@ -18,8 +18,8 @@ QUERIES = [("q1", "why does bread turn brown"), ("q2", "how to stop iron rusting
 
 
 GROUPS = {"book": ("test_book", "test_browser", "test_launch"),  # these look at the mini book
-          "timing": ("test_bench", "test_bench_contenders", "test_bench_stream", "test_peak_memory", "test_scale", "test_speed",
-                     "test_step_cost")}
+          "timing": ("test_bench", "test_bench_contenders", "test_bench_serve", "test_bench_stream", "test_peak_memory",
+                     "test_scale", "test_speed", "test_step_cost")}
 
 
 def group_of(nodeid):

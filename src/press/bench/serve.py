@@ -13,7 +13,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
@@ -65,7 +65,7 @@ def trial(scale: Scale) -> bool:
 
 
 def measure(scale: Scale, rounds: int) -> dict[str, Any]:
-    """Load each contender, in turns, with each number of clients, at most twice: the load with the higher rate is kept."""
+    """Load the contenders in turns with each number of clients, at most twice: the load with the higher rate is kept."""
     from transformers import AutoModelForSequenceClassification
 
     with tempfile.TemporaryDirectory() as folder:
@@ -82,11 +82,13 @@ def measured(scale: Scale, folder: str, rounds: int) -> dict[str, Any]:
     texts = list(scale.bed.query_frame["text"].head(scale.searched))
     names = [name for name in NAMES if name != LANCE or find_spec("lancedb")]
     loads: dict[str, dict[int, list[dict[str, float]]]] = {name: {number: [] for number in clients} for name in names}
-    for name in [name for _ in range(min(rounds, 2)) for name in names]:
-        with served(name, scale, folder) as port:
+    with ExitStack() as running:  # all at once, since those that nobody asks take no time
+        ports = {name: running.enter_context(served(name, scale, folder)) for name in names}
+        for port in ports.values():
             load(port, texts, 2, seconds=seconds / 2)  # warms up
-            for number in clients:
-                loads[name][number].append(load(port, texts, number, seconds=seconds).as_json())
+        for turn, number in enumerate(number for _ in range(min(rounds, 2)) for number in clients):
+            for name in names[turn % len(names):] + names[:turn % len(names)]:
+                loads[name][number].append(load(ports[name], texts, number, seconds=seconds).as_json())
                 print(f"    {name}, {number}: {loads[name][number][-1]}", file=sys.stderr, flush=True)
     middle = {name: {str(number): max(tries, key=lambda one: one["per_second"])
                      for number, tries in own.items()} for name, own in loads.items()}
