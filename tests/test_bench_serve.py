@@ -1,12 +1,23 @@
 """The load test: what clients count, and the whole of it as a trial."""
 
+from dataclasses import replace
+
 import pytest
 
-from press.bench import serve
+from helpers.networks import backbone
+from press.bench import serve, work
 from press.bench.serve import NAMES, Load, load, measure, served
-from press.bench.work import trial
 
 pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def tiny(folder, store):
+    """A trial on the four documents, with its steps computed."""
+    made = work.trial(str(folder), "document")
+    made = replace(made, queries=3, searched=3, model=replace(made.model, candidates=3, batch_size=2, max_length=32))
+    serve.prepare(made)
+    return made
 
 
 def test_a_load_is_a_rate_with_its_median_and_its_slowest():
@@ -16,10 +27,9 @@ def test_a_load_is_a_rate_with_its_median_and_its_slowest():
     assert Load(2.0, [], refused=3).as_json()["per_second"] == 0
 
 
-def test_every_contender_answers_and_is_measured(folder, store, monkeypatch):
-    scale = trial(str(folder), "document")
+def test_every_contender_answers_and_is_measured(tiny, monkeypatch):
     monkeypatch.setattr(serve, "find_spec", lambda name: None)
-    section = measure(scale, 1)
+    section = measure(tiny, 1)
     assert section["missing"] == ["LanceDB with its cross-encoder re-ranker"]
     assert list(section["contenders"]) == list(NAMES[:3])
     for loads in section["contenders"].values():
@@ -28,12 +38,11 @@ def test_every_contender_answers_and_is_measured(folder, store, monkeypatch):
     assert len(section["memory"]["MiB"]) == 2
 
 
-def test_lancedb_answers_too(folder, store, tmp_path):
+def test_lancedb_answers_too(tiny, tmp_path):
     pytest.importorskip("lancedb", reason="LanceDB is compared if it is installed")
-    scale = trial(str(folder), "document")
-    model = scale.model.model.value()
-    from helpers.networks import backbone
-    if not (model / "tokenizer.json").exists():
-        backbone.resolve("packaged").tokenizer().save_pretrained(model)
-    with served(NAMES[-1], scale, str(model)) as port:
+    from transformers import AutoModelForSequenceClassification
+
+    backbone.resolve("packaged:0").build(AutoModelForSequenceClassification, num_labels=1).save_pretrained(tmp_path)
+    backbone.resolve("packaged").tokenizer().save_pretrained(tmp_path)
+    with served(NAMES[-1], tiny, str(tmp_path)) as port:
         assert load(port, ["why does bread turn brown", "iron"], 2, requests=4).refused == 0
