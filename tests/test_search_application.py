@@ -81,8 +81,8 @@ def test_the_curve_has_a_point_for_each_r():
     assert np.allclose(frame["RR@10"], [0.25, 0.35, 0.45])
 
 
-@pytest.mark.parametrize(("shift", "slow", "share", "expected"), [(0.2, 1, 1, [True, True, True, False]),
-                                                                (0.1, 9000, 4, [False, False, False, True])])
+@pytest.mark.parametrize(("shift", "slow", "share", "expected"), [(0.2, 1, 1, [True, True, True, False, True]),
+                                                                (0.1, 9000, 4, [False, False, False, True, False])])
 def test_signs_hold_and_do_not_hold(shift, slow, share, expected):
     times = {**TIMES, "stages": {**TIMES["stages"], "BM25": [slow, slow]}}
     signs = story.signs({0: system(), 5: system(0.1), 10: system(shift)}, MATCHES.assign(documents=share), times)
@@ -91,10 +91,10 @@ def test_signs_hold_and_do_not_hold(shift, slow, share, expected):
 
 def test_the_load_is_shown_with_ratios_and_what_is_missing():
     load = {"per_second": 4.0, "p50": 0.25, "p99": 0.5, "refused": 0}
-    section = {"small": False, "measured": "2026-01-02T", "candidates": 20, "missing": ["LanceDB"],
+    section = {"small": False, "measured": "2026-01-02T", "candidates": 20, "missing": ["LanceDB"], "load": [1.0, 4.0],
                "memory": {"requests": 10_000, "MiB": [500.0, 501.0]},
                "contenders": {"this book": {"1": load}, "other": {"1": load | {"per_second": 1.0, "refused": 3}}}}
-    measured = Measurements("m", {"machine": {}, "sections": {"serve": section}})
+    measured = Measurements("m", {"machine": {"cores": 2}, "sections": {"serve": section}})
     assert cells(story.load_table(measured))[2] == ["other", "1", "1.00", "4.00×", "0.2 s", "0.5 s", "3"]
     assert "LanceDB" in story.load_notes(measured).markdown and "501 MiB" in story.load_notes(measured).markdown
     assert "not measured yet" in story.load_table(Measurements("m", {"machine": {}, "sections": {}})).markdown

@@ -23,7 +23,8 @@ HEADS = {"rerank": "pairs/s", "encode": "texts/s", "search": "queries/s", "train
 
 def about(measurements: Measurements) -> Fragment:
     """Which machine was measured, when, at which commit, and how busy it was."""
-    sections = [section for name in measurements.content["sections"] if (section := measurements.section(name))]
+    sections = [section for name in measurements.content["sections"]
+                if name != "serve" and (section := measurements.section(name))]  # that is *The search application*'s
     if not sections:
         return page.prose(f"No measurements come with this copy of the book: {NOT_YET}.")
     of, loads = measurements.content["machine"], [load for section in sections for load in section["load"]]
