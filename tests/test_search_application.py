@@ -12,6 +12,7 @@ from helpers.retrieval.bm25 import K1, B, bm25_run
 from helpers.retrieval.or_phase import or_matches
 from helpers.retrieval.resident import search_each
 from helpers.stories import search_application as story
+from helpers.systems.reranking_experiment import RerankingExperiment
 from helpers.systems.testbed import Testbed
 from tables import cells
 from toys import Value, system
@@ -98,3 +99,12 @@ def test_the_load_is_shown_with_ratios_and_what_is_missing():
     assert cells(story.load_table(measured))[2] == ["other", "1", "1.00", "4.00×", "0.2 s", "0.5 s", "3"]
     assert "LanceDB" in story.load_notes(measured).markdown and "501 MiB" in story.load_notes(measured).markdown
     assert "not measured yet" in story.load_table(Measurements("m", {"machine": {}, "sections": {}})).markdown
+
+
+@pytest.mark.slow
+def test_the_slice_is_in_proportion_to_its_bytes_and_stands_beside_what_is_published(folder, store):
+    trial = RerankingExperiment.of_bm25(Testbed(str(folder)), 5)
+    rows = {row[0]: row[1:] for row in cells(story.one_machine(trial, Value(TIMES), story.matches(trial)))}
+    assert rows["texts"][1].startswith("22.0 GB") and rows["texts"][2].startswith("22 GB Alarfaj (2022)")
+    assert rows["Lucene index"][2].startswith("25.5 GB") and rows["BM25, a query"][2].startswith("100 queries a minute")
+    assert rows["the model on R = 10, a query"][0] == "0.0 s"

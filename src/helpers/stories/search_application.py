@@ -167,8 +167,9 @@ def one_machine(trial: RerankingExperiment, timing: Step, matches: Step) -> Frag
     """What the collection's own files and times say of a collection as large as MS MARCO's documents, in proportion."""
     bed, times = trial.bed, timing.value()
     facts = yaml.safe_load((paths.PUBLISHED / "scale.yaml").read_text(encoding="utf-8"))["rows"]
-    known = {row["what"]: f"{row['amount']} ({row['source']})" for row in facts}
-    factor, rows = float(known[TEXTS].split()[0]) * 1e9 / folder_size(bed.store).value()["bytes"], []
+    amounts = {row["what"]: row["amount"] for row in facts}
+    known = {row["what"]: with_interval(row["amount"], row["source"]) for row in facts}
+    factor, rows = float(amounts[TEXTS].split()[0]) * 1e9 / folder_size(bed.store).value()["bytes"], []
     for what, step, told in (("texts", bed.store, TEXTS), ("Lucene index", bed.index, INDEX),
                              ("tokens of the windows", bed.tokens(backbone.resolve("packaged")), "")):
         step.value()
