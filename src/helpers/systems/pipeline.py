@@ -45,12 +45,14 @@ class Feedback:
 
     def weights(self, bed: Testbed, run: Step) -> Step:
         """The expanded queries, from the best documents of a run."""
-        index = self.beginnings(bed, self.pieces) if self.pieces else bed.index
-        shown = self.beginnings(bed, self.within) if self.within else None
-        return weighted_queries(index, run, bed.query_step, self.documents, self.terms, self.weighting, shown)
+        shown = self._beginnings(bed, self.within) if self.within else None
+        return weighted_queries(self.index(bed), run, bed.query_step, self.documents, self.terms, self.weighting, shown)
 
-    def beginnings(self, bed: Testbed, pieces: int) -> Step:
-        """The index of the first word pieces of each document."""
+    def index(self, bed: Testbed) -> Step:
+        """The index whose counts and document vectors are used."""
+        return self._beginnings(bed, self.pieces) if self.pieces else bed.index
+
+    def _beginnings(self, bed: Testbed, pieces: int) -> Step:
         return first_pieces_index(bed.store, resolve(self.backbone), pieces)
 
     def reading(self, bed: Testbed, run: Step) -> Testbed:

@@ -21,7 +21,6 @@ from helpers.reranking.duo import compared, duo_scores
 from helpers.retrieval import java
 from helpers.retrieval.bm25 import K1, B
 from helpers.retrieval.feedback import expand, search_weighted
-from helpers.retrieval.lucene import first_words_index
 from helpers.retrieval.resident import search_each
 from helpers.systems.pipeline import title_of
 from helpers.systems.testbed import Testbed
@@ -46,8 +45,7 @@ class Engine:
         self._texts, self._index = Texts(bed.store.value()), bed.index.value()
         tokens = bed.tokens(backbone.resolve("packaged")).value()
         self._document_starts = np.load(tokens / "document_starts.npy", mmap_mode="r")
-        self._trusted = {name: first_words_index(bed.store, own.first_words).value() if own.first_words else self._index
-                         for name, own in FEEDBACK.items() if own is not None}
+        self._trusted = {name: own.index(bed).value() for name, own in FEEDBACK.items() if own is not None}
         self.texts = len(self._texts)
         self.windows_each = float(self._document_starts[-1]) / max(1, self.texts)
         java.call(search_each, self._index, [""], K1, B, 1)  # starts Java
@@ -95,7 +93,7 @@ class Engine:
         own, mine = FEEDBACK[kind], frame[frame["query_id"].isin([one.name for one in work])]
         assert own is not None
         best = pd.concat([cut(one.last, own.documents) for one in work])
-        weights = java.call(expand, self._trusted[kind], best, mine, own.terms)
+        weights = java.call(expand, self._trusted[kind], best, mine, own.terms, own.weighting)
         for one in work:
             added = weights[(weights["query_id"] == one.name) & weights["added"]]
             one.added = {term: round(float(weight), 4) for term, weight in zip(added["term"], added["weight"], strict=True)}
