@@ -5,8 +5,10 @@ from dataclasses import replace
 
 import pandas as pd
 
+from helpers.evaluation.measures import condensed
 from helpers.evaluation.significance import mean_interval
 from helpers.pages import claims, compare, page, plots
+from helpers.pages.compare import lead
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import interval, plain, signed
 from helpers.retrieval.feedback import rm3_run
@@ -50,6 +52,16 @@ def claims_table(systems: Systems) -> Fragment:
                                      "rerank-only-beats-retrieving-again": (systems[JUST], systems[PASSAGE]),
                                      "feedback-raises-recall": {"full index": (systems[FULL], systems[BERT]),
                                                                 "passage index": (systems[PASSAGE], systems[BERT])}})
+
+
+def signs(systems: Systems, shares: Mapping[str, pd.Series]) -> dict[str, bool]:
+    """What the discussion rests on besides the claims."""
+    base, alone = systems[BERT], condensed(MEASURE)
+    return {"the model reads the query as asked at least as well as the expanded one":
+            lead(systems[ASKED], systems[PASSAGE], MEASURE) >= 0,
+            "nearly all added terms are seen": bool(shares["full index"].mean() > 0.9),
+            "feedback loses less on judged texts alone": alone in base.values and all(
+                lead(systems[name], base, alone) > lead(systems[name], base, MEASURE) for name in (FULL, PASSAGE))}
 
 
 def classical_table(systems: Systems) -> Fragment:

@@ -12,6 +12,7 @@ from helpers.data.queries import adhoc_queries
 from helpers.data.texts import Texts, text_store
 from helpers.errors import BadInput
 from helpers.evaluation import published
+from helpers.evaluation.significance import mean_interval
 from helpers.pages import claims, compare, page
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain
@@ -83,6 +84,12 @@ def negatives_table(systems: Systems) -> Fragment:
     return compare.differences_table("Negatives from rankings, and drawn at random", {
         "BERT by its negatives": (systems[BERT], systems[RANDOM]), f"{RANDOM} and {BM25}": (systems[RANDOM], systems[BM25])},
         "nDCG@10")
+
+
+def signs(systems: Systems) -> dict[str, bool]:
+    """What the discussion rests on besides the claim."""
+    pair = (systems[BERT].values["nDCG@10"], systems[RANDOM].values["nDCG@10"])
+    return {"negatives drawn at random are not surely worse": bool(mean_interval(pair[0] - pair[1]).low <= 0)}
 
 
 def claims_table(systems: Systems) -> Fragment:
