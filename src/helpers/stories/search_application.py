@@ -9,7 +9,7 @@ import yaml
 
 from helpers import paths
 from helpers.costs.application import BM25, OR, stage_times, total
-from helpers.costs.contenders import OURS
+from helpers.costs.contenders import OURS, SEQUENTIAL
 from helpers.costs.latency import folder_size
 from helpers.costs.measurements import Measurements
 from helpers.evaluation import published
@@ -17,7 +17,7 @@ from helpers.networks import backbone
 from helpers.pages import page, plots
 from helpers.pages.compare import mean_cell, table_value, with_interval
 from helpers.pages.fragments import Fragment, linked
-from helpers.pages.numbers import count, plain, seconds
+from helpers.pages.numbers import count, joined, plain, seconds
 from helpers.pages.spot_check import spot_check
 from helpers.retrieval.bm25 import K1, B
 from helpers.retrieval.or_phase import or_matches
@@ -156,7 +156,11 @@ def load_notes(measurements: Measurements) -> Fragment:
     if section is None:
         return page.prose()
     missing, memory, cores = section["missing"], section["memory"], measurements.content["machine"]["cores"]
-    return page.prose(f"The machine's load was {plain(min(section['load']), 1)} to {plain(max(section['load']), 1)} on {cores} "
+    loads, alone = section["contenders"][OURS], section["contenders"].get(SEQUENTIAL, {})
+    gains = [f"{loads[number]['per_second'] / load['per_second']:.2f}" for number, load in alone.items()]
+    return page.prose(f"Batches answer {joined(gains)} times as many requests as one at a time, by the number of clients: the "
+                      "windows of one request fill a core's units already, so that batches are for larger machines." if gains else "",
+                      f"The machine's load was {plain(min(section['load']), 1)} to {plain(max(section['load']), 1)} on {cores} "
                       "cores, the measurement included.", busy(section["load"], cores),
                       f"Not installed, hence not measured: {', '.join(missing)}." if missing else "",
                       f"After a fifth of {count(memory['requests'])} cheap requests (BM25 alone, one document shown) service and "
