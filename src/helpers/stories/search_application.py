@@ -158,13 +158,14 @@ def load_notes(measurements: Measurements) -> Fragment:
     missing, memory, cores = section["missing"], section["memory"], measurements.content["machine"]["cores"]
     loads, alone = section["contenders"][OURS], section["contenders"].get(SEQUENTIAL, {})
     gains = [f"{loads[number]['per_second'] / load['per_second']:.2f}" for number, load in alone.items()]
-    batches = (f"Batches answer {joined(gains)} times as many requests as one at a time, by the number of clients. The windows of "
-               "one request fill a core's units already, so batches are for larger machines.") if gains else ""
-    return page.prose(batches, f"The machine's load was {plain(min(section['load']), 1)} to {plain(max(section['load']), 1)} on {cores} "
-                      "cores, the measurement included.", busy(section["load"], cores),
-                      f"Not installed, hence not measured: {', '.join(missing)}." if missing else "",
-                      f"After a fifth of {count(memory['requests'])} cheap requests (BM25 alone, one document shown) service and "
-                      f"Java had {memory['MiB'][0]:.0f} MiB, after all of them {memory['MiB'][1]:.0f} MiB.")
+    low, high = min(section["load"]), max(section["load"])
+    return page.prose(
+        (f"Batches answer {joined(gains)} times as many requests as one at a time, by the number of clients. The windows of one "
+         "request fill a core's units already, so batches are for larger machines.") if gains else "",
+        f"The machine's load was {plain(low, 1)} to {plain(high, 1)} on {cores} cores, the measurement included.",
+        busy(section["load"], cores), f"Not installed, hence not measured: {', '.join(missing)}." if missing else "",
+        f"After a fifth of {count(memory['requests'])} cheap requests (BM25 alone, one document shown) service and Java had "
+        f"{memory['MiB'][0]:.0f} MiB, after all of them {memory['MiB'][1]:.0f} MiB.")
 
 
 def one_machine(trial: RerankingExperiment, timing: Step, matches: Step) -> Fragment:
