@@ -184,12 +184,14 @@ def test_readers_differ_in_what_they_read_alone():
     assert all(model == SETTINGS.reader for model in same)
 
 
-def test_a_model_that_learned_is_told_from_one_that_did_not():
-    def model(*losses):
-        log = {"steps": 9, "log": [{"step": number, "eval_loss": loss} for number, loss in enumerate(losses)]}
-        return SimpleNamespace(log=Value(log), size=4)
+def trained_to(*losses):
+    """A model whose held-out loss went through these."""
+    log = {"steps": 9, "log": [{"step": number, "eval_loss": loss} for number, loss in enumerate(losses)]}
+    return SimpleNamespace(log=Value(log), size=4)
 
-    shown = alarfaj.learning_table({"learns": model(1.5, 0.25, 0.5), "guesses": model(1.386, 1.386)})
+
+def test_a_model_that_learned_is_told_from_one_that_did_not():
+    shown = alarfaj.learning_table({"learns": trained_to(1.5, 0.25, 0.5), "guesses": trained_to(1.386, 1.386)})
     assert cells(shown)[1:] == [["learns", "9", "1.500", "0.250", "0.500", "1.386"],
                                 ["guesses", "9", "1.386", "1.386", "1.386", "1.386"]]
 
@@ -365,6 +367,20 @@ def test_lengths_of_documents_are_word_pieces_with_their_titles(folder, store):
     result = longformer.document_lengths(bed, "packaged:0")
     texts = {text.doc_id: f"{text.title} {text.body}" for text in bed.source.texts("document")}
     assert result.to_dict() == {doc: len(tokenizer(text, add_special_tokens=False)["input_ids"]) for doc, text in texts.items()}
+
+
+def test_every_model_of_the_lengths_is_there_once():
+    models = longformer.models(SETTINGS, {512: 512, 1024: 1024, 2048: 1024})
+    assert {name: (model.max_length, model.attention_window) for name, model in models.items()} == {
+        BERT: (90, None), row(512): (512, 256), row(1024): (1024, 256)}
+
+
+@pytest.mark.parametrize("short, bert, learned, level", [((0.9, 0.2), 0.4, True, True), ((0.9, 0.5), 0.4, False, True),
+                                                         ((0.1, 0.2), 0.4, False, True)])
+def test_the_discussion_of_lengths_rests_on_losses_and_ranks(short, bert, learned, level):
+    models = {BERT: trained_to(0.6, bert), row(512): trained_to(*short), row(1024): trained_to(0.9, 0.3)}
+    systems = {row(512): system(0.25), row(1024): system(0.125)}
+    assert list(longformer.signs(systems, models).values()) == [learned, level]
 
 
 # ---- feedback ----

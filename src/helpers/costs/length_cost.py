@@ -19,7 +19,7 @@ KINDS = ("Longformer", "full attention")
 QUERY_TOKENS = 12  # those that attend globally
 
 
-@step(version=1, form="json", timing=True)
+@step(version=2, form="json", timing=True)
 def length_cost(backbone: Backbone, lengths: list[int], window: int, rounds: int, device: str) -> dict[str, Any]:
     """Time a cross-encoder of a backbone's shape on one document of each length, and watch its memory.
 

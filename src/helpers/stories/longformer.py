@@ -12,12 +12,14 @@ from helpers.data.tokens import WindowTokens
 from helpers.data.windows import WHOLE
 from helpers.networks.backbone import resolve
 from helpers.pages import claims, page, plots
-from helpers.pages.compare import mean_cell, with_interval
+from helpers.pages.compare import lead, mean_cell, with_interval
 from helpers.pages.fragments import Fragment, Html
 from helpers.pages.numbers import count, interval, plain, seconds
 from helpers.pages.spot_check import spot_check
 from helpers.steps import Step
 from helpers.stories.alarfaj import BERT, BM25, SPECIAL, Settings, row
+from helpers.stories.training import curve
+from helpers.systems.document_reader import DocumentReader
 from helpers.systems.evaluated import Systems
 from helpers.systems.pipeline import Pipeline
 from helpers.systems.testbed import Testbed
@@ -47,6 +49,11 @@ def pipelines(settings: Settings, lengths: Mapping[int, int]) -> dict[str, Pipel
     return {BM25: rows[BM25], BERT: rows[BERT], **{row(length): rows[row(same)] for length, same in lengths.items()}}
 
 
+def models(settings: Settings, lengths: Mapping[int, int]) -> dict[str, DocumentReader]:
+    """The models behind them, each once."""
+    return {BERT: settings.bert()} | {row(length): settings.longformer(length) for length in sorted(set(lengths.values()))}
+
+
 def read_table(documents: pd.Series, lengths: Mapping[int, int]) -> Fragment:
     """How many documents a model of each length reads whole, and what share of all tokens it sees."""
     return page.records_table("What a model of each length reads (queries aside)", [
@@ -64,6 +71,14 @@ def claims_table(systems: Systems, lengths: Mapping[int, int]) -> Fragment:
             f"no input of more than {count(chosen)} tokens was tried" if longest == chosen else
             f"no document of this collection is longer than {count(chosen)} tokens: the two inputs are the same"
             if lengths[longest] == lengths[chosen] else (systems[row(longest)], systems[row(chosen)])})
+
+
+def signs(systems: Systems, models: Mapping[str, DocumentReader]) -> dict[str, bool]:
+    """What the discussion rests on besides the claims."""
+    long = [name for name in models if name != BERT]
+    logs = {name: curve(models[name].log.value(), "eval_loss") for name in models}
+    return {"every Longformer learned": all(logs[name].iloc[-1] < min(logs[name].iloc[0], logs[BERT].iloc[-1]) for name in long),
+            "the shorter Longformer ranks as well as the longer": lead(systems[long[0]], systems[long[-1]], "nDCG@10") >= 0}
 
 
 def cost_check(cost: Step) -> Fragment:
