@@ -76,6 +76,19 @@ def test_every_pipeline_is_measured_by_its_final_ranking():
 
 # ---- the pipeline ----
 
+@pytest.mark.parametrize("random, holds", [(0.25, True), (0.0, False)])
+def test_the_discussion_of_the_pipeline_rests_on_its_negatives(random, holds):
+    systems = {BM25: system(), BERT: system(0.25), pipeline_story.RANDOM: system(random)}
+    assert list(pipeline_story.signs(systems).values()) == [holds]
+    rows = [row[0] for row in cells(pipeline_story.negatives_table(systems))[1:]]
+    assert rows == ["BERT by its negatives", "BM25 + BERT, random negatives and BM25"]
+
+
+def test_the_studys_negatives_are_drawn_at_random():
+    model = pipeline_story.with_random_negatives(SETTINGS).model
+    assert model == replace(SETTINGS.bert(), negatives="random")
+
+
 @pytest.fixture
 def hostile_folder(tmp_path):
     """A collection whose title and text are markup, with a split that nobody judged."""
@@ -421,6 +434,12 @@ def test_feedback_is_judged_with_full_and_passage_index(bert, full, passage, jus
 @pytest.mark.parametrize("full, passage, verdict", [(0.25, 0.25, SUPPORTED), (0.25, 0.0, EQUIVALENT), (0.0, -0.25, CONTRADICTED)])
 def test_recall_must_rise_with_either_index(full, passage, verdict):
     assert verdicts_of(feedback.claims_table(fed(full=full, passage=passage)))["feedback-raises-recall"] == verdict
+
+
+@pytest.mark.parametrize("asked, share, holds", [(0.25, 0.95, [True, True, False]), (-0.125, 0.85, [False, False, False])])
+def test_the_discussion_of_feedback_rests_on_what_was_measured(asked, share, holds):
+    """The judgments of these toys were not pooled: nothing can be said of judged texts alone."""
+    assert list(feedback.signs(fed(asked_again=asked), {"full index": pd.Series([share])}).values()) == holds
 
 
 def test_feedback_for_bm25_alone_is_compared_with_bm25():
