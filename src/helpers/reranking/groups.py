@@ -96,7 +96,7 @@ def mixed(lists: Sequence[Sequence[int]], size: int, random: np.random.Generator
 
 @step(version=1, form="run")
 def random_texts(queries: pd.DataFrame, store: Path, depth: int, seed: int) -> pd.DataFrame:
-    """Texts drawn at random for each query (or all, if there are fewer), as a run: Alarfaj's negatives (2022, section 5.5)."""
+    """Texts drawn at random for each query (or all, if there are fewer), as a run: Alarfaj's negatives (2022, section 5.2)."""
     ids = np.array([text.doc_id for text in Texts(store)])
     drawn = [np.random.default_rng([seed, number]).permutation(len(ids))[:depth] for number in range(len(queries))]
     return pd.DataFrame([(query, ids[place], -float(rank)) for query, places in zip(queries["query_id"], drawn, strict=True)

@@ -1,7 +1,7 @@
 """How informative a term of the feedback documents is, and the query that its best terms expand.
 
     Bo1 (Amati 2003, section 7.1.2):  inf(t) = log2(1 + λ) + tf log2((1 + λ) / λ),    λ = F / N
-    KL (Amati 2003, section 7.1.4):   inf(t) = p log2(p / q),    p = tf / |feedback|,  q = F / |collection|
+    KL (Carpineto et al. 2001):       inf(t) = p log2(p / q),    p = tf / |feedback|,  q = F / |collection|
 
 tf counts the term in the feedback documents, F in the collection of N documents. Alarfaj (2022, equation 2) prints Bo1 with tf
 for F and without the second logarithm. Neither can be meant, since the first would not tell a rare term from a common one, and
