@@ -223,6 +223,12 @@ def test_the_whole_document_is_judged_against_the_longest_first_passage(whole, p
     assert verdicts_of(shown) == {"full-document-no-better-than-first-passage": verdict}
 
 
+@pytest.mark.parametrize("whole, best, holds", [
+    (0.0, 0.25, [True, True]), (0.25, 0.25, [True, False]), (0.0, 0.0, [False, False])])
+def test_the_discussion_of_reading_rests_on_the_best_window(whole, best, holds):
+    assert list(first_passage.signs(ways(whole, best=best), [64, 128]).values()) == holds
+
+
 def test_every_other_system_is_compared_with_the_longest_first_passage():
     shown = first_passage.differences(ways(whole=0.25, passage=0.125, short=0.125), [64, 128])
     assert caption(shown) == "Compared with BERT, first 128 tokens (FirstP)"
@@ -588,6 +594,13 @@ def test_the_chapter_on_feedback_runs_on_a_tiny_collection(folder, store):
 
 
 # ---- broad topics ----
+
+@pytest.mark.parametrize("recall, first, holds", [(0.25, -0.125, True), (0.0, -0.125, False), (0.25, 0.125, False)])
+def test_the_discussion_of_topics_rests_on_both_kinds_of_queries(recall, first, holds):
+    fed_back = {name: system(shifts={"R@100": recall, "RR@10": first}) for name in (FULL, PASSAGE)}
+    signs = alarfaj.signs({BM25: system(), BERT: system(0.25)}, {BM25: system(0.25), BERT: system(), **fed_back})
+    assert list(signs.values()) == [holds, True]
+
 
 @pytest.mark.parametrize("name, printed, effect, measured", [
     ("P@10", "0.6814", "+0.070", "0.750"), ("MAP@100", "0.2607", "+0.015", "0.375"), ("NDCG@10", "0.5858", "+0.046", "0.375")])

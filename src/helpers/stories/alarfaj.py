@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from helpers.pages import page
-from helpers.pages.compare import beside_published
+from helpers.pages.compare import beside_published, lead
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain
 from helpers.stories import training
@@ -104,6 +104,15 @@ def evaluations(bed: Testbed, pipelines: Mapping[str, Pipeline]) -> dict[str, Ev
     """Every pipeline's final ranking, measured."""
     runs = {name: pipeline.run(bed) for name, pipeline in pipelines.items()}
     return {name: evaluate(name, run.value(), bed, MEASURES, run) for name, run in runs.items()}
+
+
+def signs(topics: Systems, ordinary: Systems) -> dict[str, bool]:
+    """What the discussion of broad topics and ordinary queries rests on."""
+    fed = [(ordinary[name], ordinary[BERT]) for name in (FULL, PASSAGE)]
+    return {"feedback raises recall and lowers the first places on ordinary queries": all(
+                lead(one, base, "R@100") > 0 > lead(one, base, "RR@10") for one, base in fed),
+            "re-ranking gains on topics and loses on ordinary queries":
+                lead(topics[BERT], topics[BM25], "nDCG@10") > 0 > lead(ordinary[BERT], ordinary[BM25], "nDCG@10")}
 
 
 def table_2(column: str, systems: Systems, baseline: str = BM25, whole: bool = False) -> Fragment:

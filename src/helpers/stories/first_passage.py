@@ -9,6 +9,7 @@ from scipy import stats
 from helpers.evaluation import verdicts
 from helpers.evaluation.significance import mean_interval, permutation_p
 from helpers.pages import claims, compare, page, plots
+from helpers.pages.compare import lead
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, interval, p_value, plain, signed
 from helpers.reranking.aggregation import reranked
@@ -52,6 +53,16 @@ def claims_table(systems: Systems, first_tokens: Sequence[int]) -> Fragment:
     """The chapter's claim: the whole document compared with its first passage."""
     pair = (systems[LONG], systems[first(max(first_tokens))])
     return claims.judge("first_passage", {"full-document-no-better-than-first-passage": pair})
+
+
+def signs(systems: Systems, first_tokens: Sequence[int]) -> dict[str, bool]:
+    """What the discussion rests on besides the claim."""
+    best = next(iter(WINDOWS))
+    trained = [name for name in systems if name not in (BM25, ZERO_SHOT)]
+    return {"the best window ranks above the longest first passage":
+            lead(systems[best], systems[first(max(first_tokens))], "RR@10") > 0,
+            "of the trained models the best window alone ranks above BM25":
+            [name for name in trained if lead(systems[name], systems[BM25], "RR@10") > 0] == [best]}
 
 
 def differences(systems: Systems, first_tokens: Sequence[int]) -> Fragment:
