@@ -23,8 +23,9 @@ def book(tmp_path, monkeypatch):
     def build(_):
         (tmp_path / "builds").mkdir(exist_ok=True)
         (tmp_path / "builds" / str(len(list((tmp_path / "builds").iterdir())))).touch()
-        paths.HTML.mkdir(parents=True, exist_ok=True)
-        (paths.HTML / "index.html").write_text("a page")
+        for file in (paths.HTML / "index.html", paths.BOOK / "_static" / "explorer" / "data.js"):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text("made")
         yield "seeds: run"
 
     monkeypatch.setattr(commands, "build", build)
@@ -43,7 +44,7 @@ def test_a_book_is_built_once(book):
 
 @pytest.mark.parametrize("changed", [
     "profiles/file.yaml", "published/new.yaml", "results/step/run.gz", "data/qrels.tsv", "book/_toc.yml", "requirements.lock",
-    "book/_build/html/index.html", "book/chapters/seeds.ipynb", ".git/HEAD"])
+    "book/_build/html/index.html", "book/chapters/seeds.ipynb", "book/_static/explorer/data.js", ".git/HEAD"])
 def test_any_file_that_changes_has_it_built_again(book, changed):
     builds(book)
     (book / changed).parent.mkdir(parents=True, exist_ok=True)

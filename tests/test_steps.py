@@ -13,6 +13,7 @@ import pytest
 from helpers import paths, steps
 from helpers.errors import BadInput
 from helpers.steps import ledger, numerics, rebuilding, registry
+from helpers.steps.computation import told_once
 from helpers.steps.store import MANIFEST, Store
 
 CALLS = []
@@ -317,3 +318,11 @@ def test_two_processes_at_once_compute_once(tmp_path):
     (tmp_path / "go").touch()
     assert [process.communicate(timeout=120)[0] for process in both] == ["1000\n"] * 2
     assert (tmp_path / "calls").read_text() == "called\n"
+
+
+def test_what_is_below_a_step_is_told_at_its_first_place_alone():
+    index = {"key": "index", "seconds": 1.0, "inputs": [{"key": "store", "seconds": 2.0, "inputs": []}]}
+    run = {"key": "run", "seconds": 3.0, "inputs": [index, {"key": "queries", "inputs": []}]}
+    assert told_once([run, index], set()) == [run, index | {"inputs": []}]
+    costs = [ledger.cost({"key": "x", "inputs": lines}) for lines in ([run, index], told_once([run, index], set()))]
+    assert costs[0] == costs[1] == 6

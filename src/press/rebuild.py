@@ -14,7 +14,7 @@ from typing import Any
 from helpers import paths
 from helpers.steps import digests, fresh_since, recipe
 
-WRITTEN = {"__pycache__", "_build", "chapters", "generated"}  # folders that building writes
+WRITTEN = {"__pycache__", "_build", "chapters", "generated", "explorer"}  # folders that building writes
 LIBRARIES = Path(sysconfig.get_path("purelib"))  # its own state tells what was installed or removed
 
 
@@ -61,7 +61,7 @@ def _sources(profile: str, named: Iterable[str]) -> str:
 
 
 def _pages() -> str:
-    return _digest([], (paths.CHAPTERS, paths.GENERATED, paths.HTML), set())
+    return _digest([], (paths.CHAPTERS, paths.GENERATED, paths.HTML, paths.BOOK / "_static" / "explorer"), set())
 
 
 def _digest(also: list[Any], places: Iterable[Path], skipped: set[str]) -> str:

@@ -133,7 +133,7 @@ class Step:
             manifest: dict[str, Any] = {
                 "step": self.name, "version": self.definition.version, "form": self.definition.form,
                 "numerics": of, "recipe": self._recipe, "started": started,
-                "inputs": [_summary(part, entry) for part, entry in inputs],
+                "inputs": told_once([_summary(part, entry) for part, entry in inputs], set()),
                 "machine": provenance.machine(), "versions": provenance.versions(), "commit": provenance.commit(),
             }
             entry = store.write(self.name, self.key, manifest, fill)
@@ -232,3 +232,13 @@ def _summary(part: Step, entry: Entry | None) -> dict[str, Any]:
     if entry is None:
         return {"step": part.name, "key": part.key}
     return json.loads(json.dumps({name: entry.manifest[name] for name in SUMMARY}))
+
+
+def told_once(lines: list[dict[str, Any]], seen: set[str]) -> list[dict[str, Any]]:
+    """Inputs with what is below a step at its first place alone: a chain of rankings would tell of its index dozens of times."""
+    told = []
+    for line in lines:
+        below = [] if line["key"] in seen else line.get("inputs", [])
+        seen.add(line["key"])
+        told.append({**line, "inputs": told_once(below, seen)})
+    return told
