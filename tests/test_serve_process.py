@@ -138,7 +138,7 @@ def test_a_stop_answers_what_runs_and_ends_well(folder, store, sign):
         assert not any(one.is_running() and one.status() != psutil.STATUS_ZOMBIE for one in children)
 
 
-def test_memory_stays_flat_over_ten_thousand_requests(folder, store):
+def test_memory_stays_flat_over_thousands_of_requests(folder, store):
     """Cheap ones: BM25 without a model, one document shown, eight clients, each query another one."""
     def some(clients, port, numbers):
         def one_client(own):
@@ -150,11 +150,11 @@ def test_memory_stays_flat_over_ten_thousand_requests(folder, store):
         return [one.memory_info().rss / 2**20 for one in (process, *process.children(recursive=True))]
 
     with service(folder) as (process, port), concurrent.futures.ThreadPoolExecutor(8) as clients:
-        assert set(some(clients, port, range(2_000))) == {200}
+        assert set(some(clients, port, range(1_000))) == {200}
         first = resident(process)
-        assert set(some(clients, port, range(2_000, 10_000))) == {200}
+        assert set(some(clients, port, range(1_000, 4_000))) == {200}
         last = resident(process)
-    print(f"MiB after 2,000 requests {first}, after 10,000 {last}")
+    print(f"MiB after 1,000 requests {first}, after 4,000 {last}")
     assert sum(last) < sum(first) + 60  # Java fills its heap, which is limited, before it tidies up
 
 

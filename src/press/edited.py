@@ -9,7 +9,7 @@ import yaml
 from helpers.errors import BadInput
 
 
-class _Once(yaml.CSafeLoader):
+class _Once(yaml.SafeLoader):
     """YAML in which no key stands twice, of which the last would win without a word."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
