@@ -14,7 +14,7 @@ from helpers.data.runs import COLUMNS
 from helpers.data.windows import WHOLE
 from helpers.errors import BadInput
 from helpers.evaluation import published
-from helpers.evaluation.verdicts import CONTRADICTED, EQUIVALENT, NOT_RUN, SUPPORTED
+from helpers.evaluation.verdicts import CONTRADICTED, EQUIVALENT, INCOMPARABLE, NOT_RUN, SUPPORTED
 from helpers.pages import compare, plots
 from helpers.reranking.aggregation import reranked
 from helpers.steps import step
@@ -218,9 +218,13 @@ def ways(whole=0.0, passage=0.0, short=0.0, best=0.0):
 
 @pytest.mark.parametrize("whole, passage, verdict", [(0.25, 0.25, SUPPORTED), (0.25, 0.0, CONTRADICTED),
                                                      (0.0, 0.25, CONTRADICTED)])
-def test_the_whole_document_is_judged_against_the_longest_first_passage(whole, passage, verdict):
-    shown = first_passage.claims_table(ways(whole, passage, short=0.5), [128, 64])
-    assert verdicts_of(shown) == {"full-document-no-better-than-first-passage": verdict}
+def test_the_whole_document_is_judged_against_the_longest_first_passage(whole, passage, verdict, monkeypatch):
+    systems = ways(whole, passage, short=0.5) | {first_passage.ZERO_SHOT: system()}
+    reasons = ["full-document-no-better-than-first-passage"]
+    for reason, said in (("", verdict), ("the model knows which articles it was trained on", INCOMPARABLE)):
+        monkeypatch.setattr(first_passage.identity, "barred", lambda *_, reason=reason: dict.fromkeys(reasons, reason))
+        shown = first_passage.claims_table(systems, [128, 64], "bed", 20)
+        assert verdicts_of(shown) == dict.fromkeys(reasons, said)
 
 
 @pytest.mark.parametrize("whole, best, holds", [

@@ -8,7 +8,7 @@ from scipy import stats
 
 from helpers.evaluation import verdicts
 from helpers.evaluation.significance import mean_interval, permutation_p
-from helpers.pages import claims, compare, page, plots
+from helpers.pages import claims, compare, identity, page, plots
 from helpers.pages.compare import lead
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, interval, p_value, plain, signed
@@ -49,10 +49,10 @@ def evaluations(bed: Testbed, settings: Settings, models: Mapping[str, DocumentR
     return {name: evaluate(name, step.value(), bed, MEASURES, step) for name, step in runs.items()}
 
 
-def claims_table(systems: Systems, first_tokens: Sequence[int]) -> Fragment:
+def claims_table(systems: Systems, first_tokens: Sequence[int], bed: Testbed, candidates: int) -> Fragment:
     """The chapter's claim: the whole document compared with its first passage."""
-    pair = (systems[LONG], systems[first(max(first_tokens))])
-    return claims.judge("first_passage", {"full-document-no-better-than-first-passage": pair})
+    pairs = {"full-document-no-better-than-first-passage": (systems[LONG], systems[first(max(first_tokens))])}
+    return claims.judge("first_passage", pairs, incomparable=identity.barred(pairs, systems[ZERO_SHOT], bed, candidates))
 
 
 def signs(systems: Systems, first_tokens: Sequence[int]) -> dict[str, bool]:
