@@ -2,7 +2,7 @@
 reads the words, so that interval and p are known: of 8 equal differences the permutation test's p is 2 / 2^8 = 0.008."""
 
 from collections import Counter
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -511,7 +511,7 @@ class Lent:
     full: object = None
     part: object = None
     visible: object = None
-    pieces: int = 40
+    reader: object = field(default_factory=lambda: SimpleNamespace(room=40))
 
     def feedback(self, passages=False):
         result = self.part if passages else self.full

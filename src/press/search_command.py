@@ -4,13 +4,14 @@ from collections.abc import Callable, Sequence
 
 import pandas as pd
 
+from helpers.networks.training_settings import RankerTraining
 from helpers.systems.listwise_reranker import WarmUp
 from helpers.systems.pipeline import Feedback, Pipeline
 from helpers.systems.reranker import ZeroShotReranker
 from helpers.systems.reranking_experiment import Scorer
 
 RERANKERS: dict[str, Callable[[], Scorer | None]] = {"minilm": ZeroShotReranker, "base": WarmUp, "none": lambda: None}
-FEEDBACK = {"none": None, "documents": Feedback(form=""), "passages": Feedback(pieces=206, form="")}
+FEEDBACK = {"none": None, "documents": Feedback(form=""), "passages": Feedback(pieces=RankerTraining().room, form="")}
 
 
 def search(queries: Sequence[str], collection: str, unit: str, reranker: str, feedback: str, k: int) -> pd.DataFrame:

@@ -17,6 +17,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any, get_type_hints
 
+SPECIAL = 3  # tokens of a pair: [CLS] and two [SEP]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
@@ -60,6 +62,11 @@ class RankerTraining(FineTuning):
 
     query_length: int = 47  # tokens of a query
     evaluation_queries: int = 80  # training queries held out for the evaluation loss, at most a tenth of them
+
+    @property
+    def room(self) -> int:
+        """Word pieces of a text that an input holds beside the longest query."""
+        return self.max_length - self.query_length - SPECIAL
 
 
 def by_name(function: Callable[..., Any]) -> Callable[..., Any]:

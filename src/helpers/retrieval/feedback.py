@@ -2,6 +2,7 @@
 
 import functools
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -76,19 +77,24 @@ def weighted_run(index: Path, weights: pd.DataFrame, queries: pd.DataFrame, k1: 
 
 def search_weighted(index: Path, weights: pd.DataFrame, queries: list[str], k1: float, b: float, depth: int) -> pd.DataFrame:
     """Search all weighted queries, in the process that has the JVM."""
+    searcher = searcher_of(index, k1, b)
+    rows, by_query = [], dict(tuple(weights.groupby("query_id")))
+    for query in filter(by_query.__contains__, queries):
+        asked = any_of(dict(by_query[query][["term", "weight"]].itertuples(index=False)))
+        rows += [(query, hit.docid, float(hit.score)) for hit in searcher.search(asked, k=depth)]
+    return ranked(pd.DataFrame(rows, columns=COLUMNS), depth)
+
+
+def any_of(weights: Mapping[str, float]) -> Any:
+    """Lucene's query for documents with any of the terms, which count by their weights; without a term, for none."""
     from jnius import autoclass
     from pyserini.search.lucene import querybuilder
 
-    searcher = searcher_of(index, k1, b)
     term_of, query_of = (autoclass(f"org.apache.lucene.{name}") for name in ("index.Term", "search.TermQuery"))
-    should = querybuilder.JBooleanClauseOccur["should"].value
-    rows, by_query = [], dict(tuple(weights.groupby("query_id")))
-    for query in filter(by_query.__contains__, queries):
-        builder = querybuilder.get_boolean_query_builder()
-        for term, weight in by_query[query][["term", "weight"]].itertuples(index=False):
-            builder.add(querybuilder.get_boost_query(query_of(term_of("contents", term)), float(weight)), should)
-        rows += [(query, hit.docid, float(hit.score)) for hit in searcher.search(builder.build(), k=depth)]
-    return ranked(pd.DataFrame(rows, columns=COLUMNS), depth)
+    builder, should = querybuilder.get_boolean_query_builder(), querybuilder.JBooleanClauseOccur["should"].value
+    for term, weight in weights.items():
+        builder.add(querybuilder.get_boost_query(query_of(term_of("contents", term)), float(weight)), should)
+    return builder.build()
 
 
 @step(version=1, form="run")

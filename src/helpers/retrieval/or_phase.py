@@ -2,11 +2,11 @@
 
 import time
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from helpers.retrieval import java
+from helpers.retrieval.feedback import any_of
 from helpers.steps import step
 
 
@@ -25,17 +25,5 @@ def counted(index: Path, texts: list[str]) -> tuple[list[int], float, int]:
     reader = LuceneIndexReader(str(index))
     searcher = autoclass("org.apache.lucene.search.IndexSearcher")(reader.reader)
     started = time.perf_counter()
-    counts = [int(searcher.count(any_of(reader.analyze(text)))) for text in texts]
+    counts = [int(searcher.count(any_of(dict.fromkeys(reader.analyze(text), 1.0)))) for text in texts]
     return counts, 1000 * (time.perf_counter() - started) / max(1, len(texts)), int(reader.reader.numDocs())
-
-
-def any_of(terms: list[str]) -> Any:
-    """Lucene's query for documents with any of the terms; without a term, for none."""
-    from jnius import autoclass
-    from pyserini.search.lucene import querybuilder
-
-    term_of, query_of = (autoclass(f"org.apache.lucene.{name}") for name in ("index.Term", "search.TermQuery"))
-    builder, should = querybuilder.get_boolean_query_builder(), querybuilder.JBooleanClauseOccur["should"].value
-    for term in dict.fromkeys(terms):
-        builder.add(query_of(term_of("contents", term)), should)
-    return builder.build()

@@ -20,7 +20,6 @@ STUDY, TABLE = "alarfaj2022", "2"
 MEASURES = ("P@10", "R@100", "AP@100", "RR@10", "nDCG@10")
 COLUMNS = {"P@10": "P@10", "R@100": "R@100", "MAP@100": "AP@100", "MRR@10": "RR@10", "NDCG@10": "nDCG@10"}
 BM25, BERT = "BM25", "BM25 + BERT"
-SPECIAL = 3  # tokens of an input: [CLS] and two [SEP]
 FULL, PASSAGE, JUST = (f"{BERT} + PRF ({index})" for index in ("FI", "PI", "PIJ"))
 
 
@@ -57,14 +56,9 @@ class Settings:
         """BM25 alone."""
         return Pipeline(candidates=self.candidates)
 
-    @property
-    def pieces(self) -> int:
-        """Word pieces of a document that BERT sees beside the longest query that it takes."""
-        return self.reader.max_length - self.reader.query_length - SPECIAL
-
     def feedback(self, passages: bool = False) -> Feedback:
         """The study's feedback, from the full index or from the passage index, which holds what BERT sees of each document."""
-        return Feedback(self.documents, self.terms, self.pieces if passages else 0, backbone=self.reader.backbone)
+        return Feedback(self.documents, self.terms, self.reader.room if passages else 0, backbone=self.reader.backbone)
 
     def rows(self, lengths: Sequence[int] = (), feedback_length: int = 0) -> dict[str, Pipeline]:
         """The rows of table 2, with Longformers of these lengths; that of the two with feedback may be 0, for none."""

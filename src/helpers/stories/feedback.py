@@ -30,7 +30,7 @@ def pipelines(settings: Settings) -> dict[str, Pipeline]:
     """The study's feedback and what puts its explanations to the test."""
     rows, full = settings.rows(), settings.feedback()
     passages = settings.feedback(passages=True)
-    others = {JUST_FULL: replace(full, retrieve=False), INSIDE: replace(full, within=settings.pieces),
+    others = {JUST_FULL: replace(full, retrieve=False), INSIDE: replace(full, within=settings.reader.room),
               **{name: replace(passages, form=form) for name, form in ((WORDS, "words"), (SENTENCE, "sentence"), (ASKED, ""))}}
     return {**rows, BO1: replace(rows[BM25], feedback=full), KL: replace(rows[BM25], feedback=replace(full, weighting="KL")),
             PRINTED: replace(rows[BM25], feedback=replace(full, weighting="printed")),
@@ -102,7 +102,7 @@ def expansions_table(bed: Testbed, settings: Settings, how_many: int) -> Fragmen
 
 def seen_shares(bed: Testbed, settings: Settings) -> dict[str, pd.Series]:
     """For each query the share of its added terms that the model sees in a trusted document, by index."""
-    everything = replace(settings.feedback(), terms=MANY, within=settings.pieces)
+    everything = replace(settings.feedback(), terms=MANY, within=settings.reader.room)
     visible = everything.weights(bed, settings.rows()[BERT].run(bed)).value()
     seen = visible.groupby("query_id")["term"].agg(set)
     return {name: pd.Series({query: len(seen.get(query, set()).intersection(terms)) / len(terms)

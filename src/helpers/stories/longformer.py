@@ -11,13 +11,14 @@ from helpers.data.texts import Texts
 from helpers.data.tokens import WindowTokens
 from helpers.data.windows import WHOLE
 from helpers.networks.backbone import resolve
+from helpers.networks.training_settings import SPECIAL
 from helpers.pages import claims, page, plots
 from helpers.pages.compare import lead, mean_cell, with_interval
 from helpers.pages.fragments import Fragment, Html
 from helpers.pages.numbers import count, interval, plain, seconds
 from helpers.pages.spot_check import spot_check
 from helpers.steps import Step
-from helpers.stories.alarfaj import BERT, BM25, SPECIAL, Settings, row
+from helpers.stories.alarfaj import BERT, BM25, Settings, row
 from helpers.stories.training import curve
 from helpers.systems.document_reader import DocumentReader
 from helpers.systems.evaluated import Systems

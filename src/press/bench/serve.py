@@ -90,9 +90,9 @@ def measured(scale: Scale, folder: str, rounds: int) -> dict[str, Any]:
             for name in names[turn % len(names):] + names[:turn % len(names)]:
                 loads[name][number].append(load(ports[name], texts, number, seconds=seconds).as_json())
                 print(f"    {name}, {number}: {loads[name][number][-1]}", file=sys.stderr, flush=True)
-    middle = {name: {str(number): max(tries, key=lambda one: one["per_second"])
+    best = {name: {str(number): max(tries, key=lambda one: one["per_second"])
                      for number, tries in own.items()} for name, own in loads.items()}
-    return {"contenders": middle, "missing": [name for name in NAMES if name not in names], "candidates": CANDIDATES,
+    return {"contenders": best, "missing": [name for name in NAMES if name not in names], "candidates": CANDIDATES,
             "clients": list(clients), "load_seconds": seconds, "memory": memory(scale, folder, texts, cheap)}
 
 

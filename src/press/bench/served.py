@@ -14,12 +14,11 @@ from helpers.costs.contenders import LANCE, SEQUENTIAL, SERVED_CROSS_ENCODER
 from helpers.data.texts import Texts
 from helpers.data.windows import windows
 from helpers.networks.scoring import probabilities
+from helpers.networks.training_settings import RankerTraining
 from helpers.systems.testbed import Testbed
 from press.serve import app, batching, command, models
 from press.serve.asked import Asked
 from press.serve.engine import Engine
-
-LENGTH = 256  # tokens of a pair, as the model was trained
 
 
 class SentenceTransformers:
@@ -64,7 +63,7 @@ def cross_encoder(folder: str) -> Any:
     """The model, as sentence-transformers loads it."""
     from sentence_transformers import CrossEncoder
 
-    return CrossEncoder(folder, max_length=LENGTH, device="cpu")
+    return CrossEncoder(folder, max_length=RankerTraining.max_length, device="cpu")
 
 
 def engine(name: str, bed: Testbed, folder: str) -> Engine:

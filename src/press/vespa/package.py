@@ -7,13 +7,14 @@ document and score its parts. Their tokens are made here, once.
 from pathlib import Path
 from typing import Any
 
+from helpers.networks.training_settings import RankerTraining
 from helpers.retrieval.bm25 import K1, B
 
 NAME, DOCUMENTS, WINDOWS = "study", "doc", "window"  # of the application and its schemas
 MODEL, OUTPUT, FILE = "cross_encoder", "score", "cross_encoder.onnx"
 OR_PHASE, BM25, RERANK = "or_phase", "bm25", "cross_encoder"  # rank profiles: Steensland's three stages
-QUERY_LENGTH, LENGTH = 47, 256  # tokens of a query, of a whole input
-WINDOW_LENGTH = LENGTH - QUERY_LENGTH - 3  # of a window, so that every query fits with it
+QUERY_LENGTH, LENGTH = RankerTraining.query_length, RankerTraining.max_length  # tokens of a query, of a whole input
+WINDOW_LENGTH = RankerTraining().room  # of a window, so that every query fits with it
 INPUTS = {"input_ids": "tokenInputIds", "token_type_ids": "tokenTypeIds", "attention_mask": "tokenAttentionMask"}
 
 
