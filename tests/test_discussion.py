@@ -7,6 +7,7 @@ from helpers.evaluation.verdicts import CONTRADICTED, INCOMPARABLE, KINDS, SUPPO
 from helpers.pages import claims
 from helpers.pages.discussion import EFFECTS, discussion, effect, paragraphs
 from helpers.pages.fragments import Fragment
+from press import page_header
 
 WRITTEN_FOR = {"bert-mean-beats-bm25": CONTRADICTED, "mean-of-passages-beats-maximum": CONTRADICTED,
                "bert-max-not-significantly-above-bm25": CONTRADICTED}
@@ -40,6 +41,15 @@ def test_an_effect_is_of_all_pairs_and_open_without_any():
     assert [effect({"pairs": [{"interval": own} for own in pairs]}) for pairs in (
         [[0.1, 0.2], [0.3, 0.4]], [[-0.2, -0.1]], [[0.1, 0.2], [-0.1, 0.2]], [])] == ["higher", "lower", "open", "open"]
     assert effect({}) == "open"
+
+
+def test_the_answer_in_short_is_carried_for_the_top_of_the_page(monkeypatch):
+    answer = {"short": True, "rests_on": {"it holds": True}, "text": "Yes.\n"}
+    monkeypatch.setattr("helpers.pages.discussion.paragraphs", lambda: {"any": [answer, {"rests_on": {}, "text": "Why.\n"}]})
+    fragment = discussion("any", signs={"it holds": True})
+    assert fragment.markdown == "Why." and page_header.in_short([{"claims": []}, fragment.data]) == "\n\n**In short.** Yes.\n"
+    assert discussion("any", signs={"it holds": False}).data["in_short"].endswith("another outcome of *it holds*.")
+    assert page_header.in_short([{"claims": []}]) == ""
 
 
 def test_a_chapter_without_claims_rests_on_signs():

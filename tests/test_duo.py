@@ -1,10 +1,22 @@
-"""duoBERT's five aggregations, computed by hand."""
+"""duoBERT by hand: its inputs, its loss, its five aggregations, and the ranking that they make."""
+
+from math import log
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from helpers.data.articles import split_of, splits_of
+from helpers.data.collection import open_collection
+from helpers.data.tokens import duo_ids
+from helpers.data.windows import doc_of
 from helpers.errors import BadInput
-from helpers.reranking.duo import DUOS, compared, duo_scores
+from helpers.networks import backbone
+from helpers.reranking.duo import DUOS, compared, duo_groups, duo_scores, in_pairs, reordered
+from helpers.reranking.ranking_losses import total
+from helpers.systems.pairwise_reranker import PairwiseReranker
+from helpers.systems.testbed import Testbed
+from toys import run_of
 
 N = np.nan
 PAIRS = np.array([[N, 0.9, 0.6], [0.2, N, 0.5], [0.4, 0.7, N]])  # 0.5 is no win; p_ij and p_ji need not add up to 1
@@ -37,3 +49,61 @@ def test_all_ordered_pairs_or_some_drawn_without_replacement():
 def test_an_unknown_name_is_an_error_with_the_known_ones():
     with pytest.raises(BadInput, match="sum, binary, min, max, sample"):
         duo_scores(PAIRS, "median")
+
+
+# ---- what it reads and learns ----
+
+def test_an_input_holds_the_query_and_both_texts_cut_at_the_same_length():
+    tokenizer = backbone.resolve("packaged").tokenizer()
+    start, end = tokenizer.cls_token_id, tokenizer.sep_token_id
+    ids, types = duo_ids(tokenizer, [5, 6], [np.array([7, 8, 9]), [1]], 11)
+    assert ids == [start, 5, 6, end, 7, 8, end, 1, end] and types == [0, 0, 0, 0, 1, 1, 1, 1, 1]
+    assert duo_ids(tokenizer, [5, 6], [[7], [1]], 11, (0, 1, 2))[1] == [0, 0, 0, 0, 1, 1, 2, 2]
+
+
+def test_a_group_pairs_the_relevant_text_with_each_other_in_both_orders():
+    groups = pd.DataFrame({"query_id": ["q1"] * 3, "window_id": ["a#0", "b#0", "c#0"], "label": [1, 0, 0], "teacher": 9.0})
+    assert duo_groups.definition.function(groups).to_numpy().tolist() == [
+        ["q1", "a#0", "b#0", 1, 0.0], ["q1", "a#0", "c#0", 1, 0.0], ["q1", "b#0", "a#0", 0, 0.0], ["q1", "c#0", "a#0", 0, 0.0]]
+
+
+def test_the_loss_is_the_mean_of_both_orders():
+    torch = pytest.importorskip("torch")
+    scores = torch.tensor([[log(3), -log(3)], [0.0, log(3)]])  # p of being more relevant: .75, .25; .5, .75
+    expected = -(log(0.75) + log(1 - 0.25) + log(0.5) + log(1 - 0.75)) / 4
+    assert float(total({"duo": 1.0}, scores, scores)) == pytest.approx(expected)
+
+
+# ---- the ranking ----
+
+def test_the_first_are_reordered_and_a_tie_keeps_the_order_before():
+    ranking = run_of(q1="abcd")
+    assert reordered(ranking, [1.0, 2.0, 1.0])["doc_id"].tolist() == ["b", "a", "c", "d"]
+    scores = reordered(ranking, [-3.0, -2.0])["score"].tolist()
+    assert scores == [-2.0, -3.0, -4.0, -5.0]
+
+
+def test_a_run_in_pairs():
+    pairs = pd.DataFrame([("q1", "abc"[i], "abc"[j], PAIRS[i, j]) for i in range(3) for j in range(3) if i != j],
+                         columns=["query_id", "doc_id", "other_id", "probability"])
+    run = run_of(q1="bcad", q2="x")
+    pairs = pd.concat([pairs, pairs.assign(query_id="q2")])  # a query with one document has no pairs
+    ranked = in_pairs(pairs, run, "sum", 3, 1)
+    assert ranked["doc_id"].tolist() == ["a", "c", "b", "d", "x"]
+    assert in_pairs(pairs, run, "sum", 2, 1)["doc_id"].tolist() == ["c", "b", "a", "d", "x"]  # of the first two alone
+    ties = in_pairs(pairs.assign(probability=0.2), run, "binary", 3, 1)
+    assert ties["doc_id"].tolist() == ["b", "c", "a", "d", "x"] and ties["score"].is_unique is False
+    assert (ties[ties["query_id"] == "q1"]["score"].diff().dropna() < 0).all()
+
+
+@pytest.mark.slow
+def test_a_model_learns_from_train_articles_and_scores_all_ordered_pairs(store):
+    duo = PairwiseReranker(collection="almanac/4", backbone="packaged:0", queries=24, max_length=48, evaluations=1)
+    groups = duo.groups.value()
+    splits = splits_of(open_collection("almanac/4"))
+    assert {split_of(doc_of(name), splits) for column in ("window_id", "other_id") for name in groups[column]} == {"train"}
+    assert groups.groupby("query_id")["label"].agg(list).map(tuple).unique().tolist() == [(1, 1, 1, 0, 0, 0)]
+    bed = Testbed("almanac/4", "passage", queries=3)
+    pairs = duo.probabilities(bed, bed.bm25(1.2, 0.75, 10), 3).value()
+    assert pairs.groupby("query_id").size().tolist() == [6, 6, 6]
+    assert pairs["probability"].between(0, 1).all() and pairs["probability"].nunique() > 6

@@ -12,13 +12,14 @@ from helpers.retrieval.bm25 import K1, B, bm25_run
 from helpers.retrieval.or_phase import or_matches
 from helpers.retrieval.resident import search_each
 from helpers.stories import search_application as story
+from helpers.stories.search_application import Stages
 from helpers.systems.reranking_experiment import RerankingExperiment
 from helpers.systems.testbed import Testbed
 from tables import cells
 from toys import Value, system
 
 TIMES = {"queries": 2, "windows": {"5": 10, "10": 20}, "stages": {"OR": [1.0, 1.0], "BM25": [2.0, 4.0], "5": [10.0, 20.0],
-                                                               "10": [40.0, 30.0]}}
+                                                               "10": [40.0, 30.0], "pairs of 5": [100.0, 200.0]}}
 MACHINE = {"machine": {"cpu": "a", "cores": 2, "threads": 1}}
 MATCHES = pd.DataFrame({"query_id": ["q1", "q2"], "documents": [1, 3], "of": [4, 4]})
 
@@ -51,22 +52,24 @@ def test_stages_are_timed_for_each_depth(folder, store, tmp_path):
     own.build(AutoModelForSequenceClassification, num_labels=1).save_pretrained(tmp_path)
     own.tokenizer().save_pretrained(tmp_path)
     times = application.stage_times.definition.function(tmp_path, bed.index.value(), bed.query_frame, bed.store.value(),
-                                                        bed.tokens(own).value(), K1, B, [1, 2], 64, 16, timed=2, rounds=2)
+                                                        bed.tokens(own).value(), K1, B, [1, 2], 64, 16, timed=2, rounds=2,
+                                                        pairwise=tmp_path, paired=[2], pair_length=64)
     assert times["queries"] == 2 and times["windows"] == {"1": 2, "2": 3}
-    assert set(times["stages"]) == {"OR", "BM25", "1", "2"}
+    assert set(times["stages"]) == {"OR", "BM25", "1", "2", "pairs of 2"}
     assert all(len(rounds) == 2 and min(rounds) > 0 for rounds in times["stages"].values())
 
 
-def test_the_whole_is_bm25_and_the_model():
+def test_the_whole_is_bm25_the_model_and_pairs():
     assert application.total(TIMES, 5).tolist() == [12.0, 24.0]
     assert application.total(TIMES, 0).tolist() == [2.0, 4.0]
+    assert application.total(TIMES, 10, 5).tolist() == [142.0, 234.0]
 
 
 def test_rates_stand_beside_the_studys():
     rows = cells(story.speed_table(Value(TIMES, manifest=MACHINE), "the model"))
     assert rows[2][:2] == ["BM25 over what it returns", "about 100"]
     assert rows[2][2].startswith("22,500")  # of 2 and 4 ms: 30,000 and 15,000 a minute
-    assert rows[3][0] == "BM25, then the model on R = 5"
+    assert rows[3][0] == "BM25, then the model on R = 5" and rows[5][0] == "the third stage alone, pairs of 5"
     assert rows[-1] == ["BM25, then BERT-Tiny (2/128/2) on R = 20", "24.3", ""]
 
 
@@ -76,18 +79,26 @@ def test_the_share_stands_beside_the_studys():
     assert rows[2] == ["here", "50%", "25%", "38%", "50%", "62%", "75%"]
 
 
-def test_the_curve_has_a_point_for_each_r():
-    frame = story.tradeoff({0: system(), 5: system(0.1), 10: system(0.2)}, TIMES)
-    assert frame["milliseconds per query"].to_dict() == {"BM25": 3.0, "R = 5": 18.0, "R = 10": 38.0}
-    assert np.allclose(frame["RR@10"], [0.25, 0.35, 0.45])
+def test_the_curve_has_a_point_for_each_r_and_each_number_in_pairs():
+    systems = {Stages(0): system(), Stages(5): system(0.1), Stages(10): system(0.2), Stages(10, 5): system(0.3)}
+    frame = story.tradeoff(systems, TIMES)
+    assert frame["milliseconds per query"].to_dict() == {"BM25": 3.0, "R = 5": 18.0, "R = 10": 38.0,
+                                                         "R = 10, then 5 in pairs": 188.0}
+    assert np.allclose(frame["RR@10"], [0.25, 0.35, 0.45, 0.55])
 
 
-@pytest.mark.parametrize(("shift", "slow", "share", "expected"), [(0.2, 1, 1, [True, True, True, False, True]),
-                                                                (0.1, 9000, 4, [False, False, False, True, False])])
-def test_signs_hold_and_do_not_hold(shift, slow, share, expected):
+@pytest.mark.parametrize(("shift", "slow", "share", "pairs", "expected"), [
+    (0.2, 1, 1, 0.3, [True, True, True, False, True, True, True]),
+    (0.1, 9000, 4, 0.0, [False, False, False, True, False, False, True])])
+def test_signs_hold_and_do_not_hold(shift, slow, share, pairs, expected):
     times = {**TIMES, "stages": {**TIMES["stages"], "BM25": [slow, slow]}}
-    signs = story.signs({0: system(), 5: system(0.1), 10: system(shift)}, MATCHES.assign(documents=share), times)
-    assert [*signs.values()] == expected
+    systems = {Stages(0): system(), Stages(5): system(0.1), Stages(10): system(shift), Stages(10, 5): system(pairs)}
+    assert [*story.signs(systems, MATCHES.assign(documents=share), times).values()] == expected
+
+
+def test_without_a_third_stage_its_signs_do_not_hold():
+    signs = story.signs({Stages(0): system(), Stages(5): system(0.1), Stages(10): system(0.2)}, MATCHES, TIMES)
+    assert [*signs.values()][-2:] == [False, False]
 
 
 def test_the_load_is_shown_with_ratios_and_what_is_missing():

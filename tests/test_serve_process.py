@@ -47,7 +47,7 @@ def scorers(tiny, tmp_path):
 
 def test_stages_scores_and_the_window_that_decided(tiny, scorers):
     (known, place) = scorers
-    ranked = engine.Engine(tiny, known, models.Pairwise(place))
+    ranked = engine.Engine(tiny, known, models.Pairwise(str(place)))
     plain, own, zero, fed, pairs, silent = ranked([
         Asked(query=QUERY, reranker="none"), Asked(query=QUERY), Asked(query=QUERY, reranker="zero-shot", aggregation="mean"),
         Asked(query="sugars", reranker="zero-shot", feedback="passages"), Asked(query=QUERY, pairwise="sum", paired=2),

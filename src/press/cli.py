@@ -98,7 +98,7 @@ def _parser() -> argparse.ArgumentParser:
             option("--unit", default="", choices=["", "document", "passage"], help="documents, if there are any"),
             option("--reranker", dest="rerankers", action="append", default=[], metavar="NAME",
                    help="base, zero-shot, or a cross-encoder's folder; may be given again (base and zero-shot by default)"),
-            option("--pairwise", default="", metavar="FOLDER", help="a pairwise cross-encoder, for the third stage"),
+            option("--pairwise", default="", metavar="MODEL", help="`base` or a folder: the pairwise model of the third stage"),
             option("--host", default="127.0.0.1", help="whom it listens to (127.0.0.1: this machine alone)"),
             option("--port", type=int, default=8350),
             option("--waiting", type=_positive, default=64, help="requests that may wait"),

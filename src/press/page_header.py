@@ -35,7 +35,8 @@ def as_page(executed: nbformat.NotebookNode, page: PageRequest, seconds: float) 
         output.data["text/html"] = bm25_named.below_tables(output.data["text/html"], known)
     run = {"profile": page.profile, "parameters": page.values, "commit": provenance.commit(), "date": provenance.now(),
            "seconds": round(seconds, 1), "changed": page.changed}
-    notebook.cells = [cells[0], nbformat.v4.new_markdown_cell(header(page, run) + warning(data)), *cells[1:]]
+    top = header(page, run) + warning(data) + in_short(data)
+    notebook.cells = [cells[0], nbformat.v4.new_markdown_cell(top), *cells[1:]]
     notebook.metadata.pop("papermill", None)
     notebook.metadata[DATA_KEY] = [{"run": run}, *data]
     return notebook
@@ -45,6 +46,12 @@ def warning(data: list[Any]) -> str:
     """What stands at the top of a page whose model did not learn, as Markdown; empty for others."""
     reasons = dict.fromkeys(line["evidence"] for part in data for line in part.get("claims", []) if line["verdict"] == UNTRAINED)
     return f"\n\n<p>{badge(UNTRAINED, KINDS[UNTRAINED]).text} {escape('; '.join(reasons))}</p>\n" if reasons else ""
+
+
+def in_short(data: list[Any]) -> str:
+    """The answer that the chapter's discussion carries, as Markdown; empty without one."""
+    texts = [part["in_short"] for part in data if "in_short" in part]
+    return f"\n\n**In short.** {' '.join(texts)}\n" if texts else ""
 
 
 def header(page: PageRequest, run: dict[str, Any]) -> str:

@@ -2,7 +2,7 @@
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -85,6 +85,19 @@ def pair_ids(tokenizer, query: list[int], window: np.ndarray, max_length: int) -
     left = [tokenizer.cls_token_id, *query, tokenizer.sep_token_id]
     right = [*window[:room].tolist(), tokenizer.sep_token_id]
     return left + right, [0] * len(left) + [1] * len(right)
+
+
+def duo_ids(tokenizer, query: list[int], windows: Sequence[Sequence[int] | np.ndarray], max_length: int,  # noqa: ANN001
+            kinds: tuple[int, int, int] = (0, 1, 1)) -> tuple[list[int], list[int]]:
+    """The input of a pairwise cross-encoder: [CLS] query [SEP] one window [SEP] another [SEP], both cut at the same length.
+
+    Returns:
+        input_ids and token_type_ids, of `kinds` for the query's part and each window's. Nogueira et al. (2019) give the second
+        window a type of its own, which a BERT has not been trained with: by default both have the one that it knows.
+    """
+    room, end = (max_length - len(query) - 4) // 2, [tokenizer.sep_token_id]
+    parts = [[tokenizer.cls_token_id, *query, *end], *([*window[:room], *end] for window in windows)]
+    return [int(token) for part in parts for token in part], [kind for part, kind in zip(parts, kinds, strict=True) for _ in part]
 
 
 def query_ids(tokenizer, texts: list[str], limit: int) -> list[list[int]]:  # noqa: ANN001

@@ -1,6 +1,7 @@
 """The discussion of a chapter: written by hand, and shown only beside the results that it was written for.
 
-`published/discussions.yaml` has the paragraphs of each chapter, each with what it rests on.
+`published/discussions.yaml` has the paragraphs of each chapter, each with what it rests on. A paragraph of its `short` kind is the
+chapter's answer, and stands at the top of the page.
 """
 
 from collections.abc import Mapping
@@ -9,25 +10,27 @@ from typing import Any
 import yaml
 
 from helpers import paths
-from helpers.pages import claims, page
+from helpers.pages import claims
 from helpers.pages.fragments import Fragment
 
-OTHERWISE = "A paragraph of the discussion is not shown: it was written for another outcome of {}."
+OTHERWISE = "A paragraph is not shown here: it was written for another outcome of {}."
 EFFECTS = HIGHER, LOWER, OPEN = ("higher", "lower", "open")  # where the intervals of a claim's effects lie
 
 
 def discussion(chapter: str, judged: Fragment | None = None, signs: Mapping[str, bool] | None = None) -> Fragment:
     """The paragraphs that rest on what this run measured, in the table of its claims (`claims.judge`) or in `signs`, statements
-    that no claim is about with whether they hold. Of the other paragraphs, what they rest on."""
+    that no claim is about with whether they hold. Of the other paragraphs, what they rest on. The answer in short is carried as
+    data, for the top of the page."""
     outcomes: dict[str, set[Any]] = {name: {holds} for name, holds in (signs or {}).items()}
     for line in judged.data["claims"] if judged else []:
         outcomes[line["claim"]] = {line["verdict"], effect(line)}
-    parts, known = [], claims.load()
+    parts, short, known = list[str](), list[str](), claims.load()
     for paragraph in paragraphs()[chapter]:
         moved = [known[name].claim if name in known else name
                  for name, outcome in paragraph["rests_on"].items() if outcome not in outcomes.get(name, ())]
-        parts.append(OTHERWISE.format("; ".join(f"*{name}*" for name in moved)) if moved else paragraph["text"].strip())
-    return page.prose("\n\n".join(parts))
+        text = OTHERWISE.format("; ".join(f"*{name}*" for name in moved)) if moved else paragraph["text"].strip()
+        (short if paragraph.get("short") else parts).append(text)
+    return Fragment(markdown="\n\n".join(parts), data={"in_short": " ".join(short)} if short else {})
 
 
 def effect(line: Mapping[str, Any]) -> str:

@@ -95,12 +95,14 @@ def seed_curves(lines: Mapping[str, pd.DataFrame], x: str, y: str, caption: str)
     return figures.show(figure, f"{y} over {x}, means and 95 % intervals over seeds. " + "; ".join(texts) + ".", caption)
 
 
-def points(table: pd.DataFrame, x: str, y: str, caption: str, log: bool = False, joined: bool = False) -> Fragment:
-    """Labelled points: the frame's index names them, two of its columns place them."""
+def points(table: pd.DataFrame, x: str, y: str, caption: str, log: bool = False, line: str = "") -> Fragment:
+    """Labelled points: the frame's index names them, two of its columns place them; those alike in the column `line` are joined.
+    """
     figure, (axis,) = figures.new()
     ordered = table.sort_values(x)
-    line, = axis.plot(ordered[x], ordered[y], marker="o", ls="-" if joined else "none", color=figures.COLOURS[0])
-    figures.hover(line, [f"{name}: {plain(place[y])} at {place[x]:.4g}" for name, place in ordered.iterrows()])
+    for number, (_, own) in enumerate(ordered.groupby(line, sort=False) if line else [("", ordered)]):
+        drawn, = axis.plot(own[x], own[y], marker=MARKERS[number], ls="-" if line else "none", color=figures.COLOURS[number])
+        figures.hover(drawn, [f"{name}: {plain(place[y])} at {place[x]:.4g}" for name, place in own.iterrows()])
     axis.set(xlabel=x, ylabel=y, xscale="log" if log else "linear")
     axis.margins(x=0.15, y=0.15)
     name_points(figure, axis, ordered[[x, y]])

@@ -4,13 +4,25 @@ Nogueira et al. (2019, arXiv:1910.14424; with T5, Pradeep et al. 2021, arXiv:210
 A list of k documents asks for k (k - 1) inferences, one for each ordered pair.
 """
 
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from itertools import permutations
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
+from helpers.data.runs import cut
+from helpers.data.tokens import WindowTokens, duo_ids, query_ids
+from helpers.networks.inference import AT_ONCE
+from helpers.networks.scoring import load_scorer, probabilities
 from helpers.registry import Registry
+from helpers.steps import step
 
 BETTER = 0.5  # a probability above it counts as a won comparison
+DIGITS = 5  # of a kept probability
+TIE = 1e-7  # what a rank before counts: it decides between equal scores alone
 
 # what each makes of the probabilities of a document against the others that it was compared with
 DUOS: Registry[Callable[[np.ndarray], float]] = Registry("aggregation of pairs", {
@@ -20,6 +32,37 @@ DUOS: Registry[Callable[[np.ndarray], float]] = Registry("aggregation of pairs",
     "max": lambda wins: float(wins.max()),
     "sample": lambda wins: float(wins.sum()),  # over the `compared` alone
 })
+
+
+@step(version=1, form="table")
+def duo_groups(groups: pd.DataFrame) -> pd.DataFrame:
+    """Groups of a relevant text and others (`groups.labelled_groups`) as pairs of texts: for each query first the relevant one
+    before each other (label 1), then after it (label 0). Columns query_id, window_id, other_id, label, teacher (none, so 0)."""
+    rows: list[tuple[str, str, str, int, float]] = []
+    for query, windows in groups.groupby("query_id", sort=False)["window_id"]:
+        relevant, *others = windows
+        rows += [(str(query), relevant, other, 1, 0.0) for other in others]
+        rows += [(str(query), other, relevant, 0, 0.0) for other in others]
+    return pd.DataFrame(rows, columns=["query_id", "window_id", "other_id", "label", "teacher"])
+
+
+@step(version=1, form="table", network=True)
+def pair_probabilities(model: Path, run: pd.DataFrame, queries: pd.DataFrame, store: Path, tokens: Path, first: int,
+                       max_length: int, query_length: int) -> pd.DataFrame:
+    """The probability that one text is more relevant than another, for all ordered pairs of a query's `first` texts in the run:
+    columns query_id, doc_id, other_id, probability. A text is read by its first window."""
+    from transformers import AutoTokenizer
+
+    tokenizer, reader = AutoTokenizer.from_pretrained(model, trust_remote_code=False), WindowTokens(tokens, store)
+    texts = dict(zip(queries["query_id"], query_ids(tokenizer, list(queries["text"]), query_length), strict=True))
+    pairs = [(query, *pair) for query, own in cut(run, first).groupby("query_id", sort=False)
+             for pair in permutations(own["doc_id"], 2)]
+    scorer, found = load_scorer(model), list[float]()
+    for start in range(0, len(pairs), AT_ONCE):
+        inputs = [duo_ids(tokenizer, texts[query], [reader[f"{doc_id}#0"] for doc_id in pair], max_length)
+                  for query, *pair in pairs[start:start + AT_ONCE]]
+        found += probabilities(scorer, inputs, progress="pairs scored").astype(float).round(DIGITS).tolist()
+    return pd.DataFrame(pairs, columns=["query_id", "doc_id", "other_id"]).assign(probability=found)
 
 
 def compared(documents: int, how: str, sample: int, seed: int = 1) -> list[tuple[int, int]]:
@@ -37,3 +80,32 @@ def duo_scores(probabilities: np.ndarray, how: str) -> list[float]:
     pair was not compared. A document that was compared with none scores 0; BadInput for an unknown name."""
     wins = [row[~np.isnan(row)] for row in probabilities]
     return [DUOS[how](row) if len(row) else 0.0 for row in wins]
+
+
+def reordered(ranking: pd.DataFrame, scores: Sequence[float] | np.ndarray) -> pd.DataFrame:
+    """A query's ranking with its first documents by these scores, a tie in the order that it had; the others follow as before."""
+    order = np.argsort(-np.asarray(scores), kind="stable")
+    head, below = ranking.iloc[order], ranking.iloc[len(order):]
+    return pd.concat([head.assign(score=np.asarray(scores)[order]),
+                      below.assign(score=min([0.0, *scores]) - 1.0 - np.arange(len(below)))], ignore_index=True)
+
+
+def in_pairs(pairs: pd.DataFrame, run: pd.DataFrame, how: str, first: int, sample: int) -> pd.DataFrame:
+    """A run whose `first` documents of each query are ordered by their comparisons in `pair_probabilities`, which may hold more.
+
+    Args:
+        how: one of `DUOS`.
+        sample: how many others each is compared with, for `sample` alone.
+    """
+    known: dict[Any, dict[tuple[str, str], float]] = defaultdict(dict)
+    for query, one, other, value in pairs[["query_id", "doc_id", "other_id", "probability"]].itertuples(index=False):
+        known[query][one, other] = value
+    rankings = []
+    for query, own in run.groupby("query_id", sort=False):
+        heads = list(own["doc_id"].head(first))
+        wins = np.full((len(heads), len(heads)), np.nan)
+        for i, j in compared(len(heads), how, sample):
+            wins[i, j] = known[query][heads[i], heads[j]]
+        scores = np.array(duo_scores(wins, how)) - TIE * np.arange(len(heads))
+        rankings.append(reordered(own, scores))
+    return pd.concat(rankings, ignore_index=True)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from helpers.data.tokens import WindowTokens, pair_ids, query_ids
+from helpers.data.tokens import WindowTokens, duo_ids, pair_ids, query_ids
 from helpers.networks.backbone import Backbone, attention, configuration, save_trained
 from helpers.networks.fine_tuning import seed_everything
 from helpers.networks.longformer import as_studied
@@ -43,7 +43,8 @@ def listwise_cross_encoder(groups: pd.DataFrame, queries: pd.DataFrame, store: P
     batch's texts stand in one row without padding, where the model is a plain BERT on a CPU.
 
     Args:
-        groups: columns query_id, window_id, label and teacher; rows of a query are one group, all of one size.
+        groups: columns query_id, window_id, label and teacher; rows of a query are one group, all of one size. With `other_id`
+            each row is a pair of windows, and the model reads both (`duo.duo_groups`).
         losses: weights by name, see `ranking_losses`.
         training: its settings.
         start: a model that was fine-tuned before, to go on from.
@@ -185,7 +186,8 @@ class Groups:
             raise ValueError("groups of different sizes")
         texts = queries.set_index("query_id")["text"]
         self._queries = query_ids(tokenizer, [texts[name] for name in names], training.query_length)
-        self._windows = groups["window_id"].to_numpy().reshape(len(names), -1)
+        read = [column for column in ("window_id", "other_id") if column in groups]
+        self._windows = groups[read].to_numpy().reshape(len(names), self.size, len(read))
         self._teacher = groups["teacher"].to_numpy(dtype=float).reshape(len(names), -1)
         shuffled = np.random.default_rng(training.seed if held_out_seed is None else held_out_seed).permutation(len(names))
         cut = min(training.evaluation_queries, max(1, len(names) // 10))
@@ -205,6 +207,11 @@ class Groups:
 
     def batch(self, numbers: np.ndarray) -> tuple[list[list[int]], list[list[int]], np.ndarray]:
         """Token ids and types of the groups' texts, one after the other, and the teacher's scores, (groups, size)."""
-        pairs = [pair_ids(self._tokenizer, self._queries[n], self._tokens[window], self.training.max_length)
-                 for n in numbers for window in self._windows[n]]
-        return [ids for ids, _ in pairs], [types for _, types in pairs], self._teacher[numbers]
+        inputs = [self._input(self._queries[n], [self._tokens[window] for window in read])
+                  for n in numbers for read in self._windows[n]]
+        return [ids for ids, _ in inputs], [types for _, types in inputs], self._teacher[numbers]
+
+    def _input(self, query: list[int], windows: list[np.ndarray]) -> tuple[list[int], list[int]]:
+        length = self.training.max_length
+        return (pair_ids(self._tokenizer, query, windows[0], length) if len(windows) == 1
+                else duo_ids(self._tokenizer, query, windows, length))

@@ -18,9 +18,20 @@ def lce(scores: Any) -> Any:
 
 def bce(scores: Any) -> Any:
     """Binary cross-entropy of every text alone, the loss of monoBERT (Nogueira & Cho 2019; Steensland 2021, equation 3.2)."""
+    return _told_apart(scores, 1)
+
+
+def duo(scores: Any) -> Any:
+    """Binary cross-entropy of pairs, the loss of duoBERT (Nogueira et al. 2019; Steensland 2021, equation 3.3): in the first half
+    of a group the relevant text stands before another, in the second half after it."""
+    return _told_apart(scores, scores.shape[1] // 2)
+
+
+def _told_apart(scores: Any, true: int) -> Any:
+    """The first `true` scores of a group should be high, the others low."""
     from torch.nn.functional import logsigmoid
 
-    return -(logsigmoid(scores[:, 0]).sum() + logsigmoid(-scores[:, 1:]).sum()) / scores.numel()
+    return -(logsigmoid(scores[:, :true]).sum() + logsigmoid(-scores[:, true:]).sum()) / scores.numel()
 
 
 def kl(scores: Any, teacher: Any) -> Any:
@@ -41,7 +52,7 @@ def centred_mse(scores: Any, teacher: Any) -> Any:
 
 
 LOSSES: Registry[Callable[..., Any]] = Registry("loss of groups", {
-    "lce": lce, "bce": bce, "kl": kl, "margin_mse": margin_mse, "centred_mse": centred_mse})
+    "lce": lce, "bce": bce, "duo": duo, "kl": kl, "margin_mse": margin_mse, "centred_mse": centred_mse})
 
 
 def total(weights: dict[str, float], scores: Any, teacher: Any) -> Any:

@@ -1,7 +1,8 @@
 """The chapter *The search application* (Steensland 2021, section 4.2): its stages' speed, what they cost and bring."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -22,23 +23,41 @@ from helpers.pages.spot_check import spot_check
 from helpers.retrieval.bm25 import K1, B
 from helpers.retrieval.or_phase import or_matches
 from helpers.steps import Step
-from helpers.stories import candidates
+from helpers.stories import candidates, duobert
 from helpers.stories.model_size import rounds_cell, studied_shapes
 from helpers.stories.speed import busy
 from helpers.stories.training import STUDY
 from helpers.systems.evaluated import Evaluation
 from helpers.systems.listwise_reranker import WarmUp
+from helpers.systems.pairwise_reranker import PairwiseReranker
 from helpers.systems.reranking_experiment import RerankingExperiment
 
 MEASURE = "RR@10"
-Systems = Mapping[int, Evaluation]  # by R; 0 is BM25 alone
+
+
+class Stages(NamedTuple):
+    """How far a query goes."""
+
+    depth: int  # documents that the model reads alone (R), 0 for BM25 alone
+    paired: int = 0  # of them, those that are compared in pairs
+
+
+Systems = Mapping[Stages, Evaluation]
 TEXTS, INDEX, SEARCH = ("MS MARCO's documents, unpacked", "Lucene index of its documents, to fetch",
                         "BM25 on the documents")  # rows of published/scale.yaml
 
 
-def evaluations(trial: RerankingExperiment, model: WarmUp, depths: Sequence[int]) -> dict[int, Evaluation]:
-    """BM25 as R = 0, and the model over the first R documents for each R."""
-    return {0: trial.baseline(), **candidates.evaluations(trial, model, depths)}
+def evaluations(trial: RerankingExperiment, model: WarmUp, depths: Sequence[int], duo: PairwiseReranker,
+                paired: Sequence[int]) -> dict[Stages, Evaluation]:
+    """BM25, the model over the first R documents for each R, and pairs over the first of these for the R that the study reads."""
+    alone = candidates.evaluations(trial, model, depths)
+    if not paired:
+        return {Stages(0): trial.baseline()} | {Stages(depth): system for depth, system in alone.items()}
+    trial = replace(trial, candidates=candidates.nearest(alone, candidates.STUDIED))
+    run = duobert.second_stage(trial, model)
+    pairs = {Stages(trial.candidates, first): duobert.third_stage(trial, duobert.SUM, run, [duo], duobert.SUM, first, 0,
+                                                                  max(paired)) for first in paired}
+    return {Stages(0): trial.baseline()} | {Stages(depth): system for depth, system in alone.items()} | pairs
 
 
 def matches(trial: RerankingExperiment) -> Step:
@@ -46,11 +65,13 @@ def matches(trial: RerankingExperiment) -> Step:
     return or_matches(trial.bed.index, trial.bed.query_step)
 
 
-def timing(trial: RerankingExperiment, model: WarmUp, depths: Sequence[int], timed: int, rounds: int, live: bool) -> Step:
+def timing(trial: RerankingExperiment, model: WarmUp, depths: Sequence[int], duo: PairwiseReranker, paired: Sequence[int],
+           timed: int, rounds: int, live: bool) -> Step:
     """The step that times the stages; live without a recorded one."""
     bed, encoder = trial.bed, backbone.resolve(model.backbone)
+    third = (duo.model, sorted(paired), duo.max_length) if paired else ()
     return stage_times(model.model, bed.index, bed.query_step, bed.store, bed.tokens(encoder), K1, B, sorted(depths),
-                       model.max_length, model.query_length, timed, rounds).here(live)
+                       model.max_length, model.query_length, timed, rounds, *third).here(live)
 
 
 def or_table(matches: Step) -> Fragment:
@@ -92,44 +113,52 @@ def speed_check(timing: Step) -> Fragment:
 
 
 def curve(systems: Systems, timing: Step) -> Fragment:
-    """Effect against latency, a point for each R."""
+    """Effect against latency, a point for each R and each number of documents in pairs."""
     return plots.points(tradeoff(systems, timing.value()), "milliseconds per query", MEASURE,
-                        f"{MEASURE} against the time of a query, by the number of documents re-ranked.", log=True, joined=True)
+                        f"{MEASURE} against the time of a query, by the number of documents re-ranked, and of those compared in "
+                        "pairs.", log=True, line="stages")
 
 
 def tradeoff(systems: Systems, times: dict[str, Any]) -> pd.DataFrame:
-    """Effect and median latency of each R."""
-    return pd.DataFrame({label(depth): {"milliseconds per query": float(np.median(total(times, depth))),
-                                        MEASURE: system.mean(MEASURE).mean} for depth, system in systems.items()}).T
+    """Effect and median latency of each."""
+    return pd.DataFrame([{"": label(stages), "milliseconds per query": float(np.median(total(times, *stages))),
+                          MEASURE: system.mean(MEASURE).mean, "stages": bool(stages.paired)}
+                         for stages, system in systems.items()]).set_index("")
 
 
 def curve_table(systems: Systems, timing: Step) -> Fragment:
     """The same in numbers."""
     times = timing.value()
     return page.records_table("Effect and cost of each number of documents", [
-        {"documents re-ranked": label(depth), MEASURE: mean_cell(system, MEASURE), "R@10": mean_cell(system, "R@10"),
-         "windows a query": plain(times["windows"].get(str(depth), 0) / times["queries"], 1),
-         "ms a query": linked(rounds_cell(total(times, depth)), timing)} for depth, system in systems.items()])
+        {"documents re-ranked": label(stages), MEASURE: mean_cell(system, MEASURE), "R@10": mean_cell(system, "R@10"),
+         "windows a query": plain(times["windows"].get(str(stages.depth), 0) / times["queries"], 1),
+         "pairs a query": count(stages.paired * (stages.paired - 1)),
+         "ms a query": linked(rounds_cell(total(times, *stages)), timing)} for stages, system in systems.items()])
 
 
-def label(depth: int) -> str:
-    """How the tables call an R."""
-    return f"R = {depth}" if depth else BM25
+def label(stages: Stages) -> str:
+    """How the tables call them."""
+    alone = f"R = {stages.depth}" if stages.depth else BM25
+    return f"{alone}, then {stages.paired} in pairs" if stages.paired else alone
 
 
 def signs(systems: Systems, matches: pd.DataFrame, times: dict[str, Any]) -> dict[str, bool]:
     """What the discussion rests on."""
     known = published.value(STUDY, "text 4.2", "OR retrieval", "share of documents retrieved").amount
     rates = published.value(STUDY, "text 5.3.1", "BM25", "queries per minute").amount
-    means = {depth: system.mean(MEASURE).mean for depth, system in systems.items() if depth}
-    most = max(means)
-    half = min(means, key=lambda depth: abs(2 * depth - most))
+    means = {stages: system.mean(MEASURE).mean for stages, system in systems.items() if stages.depth}
+    alone, pairs = ({stages: mean for stages, mean in means.items() if bool(stages.paired) == paired} for paired in (False, True))
+    most = max(alone)
+    half = min(alone, key=lambda stages: abs(2 * stages.depth - most.depth))
     return {"the OR phase returns a smaller share than in the study": float(shares(matches).mean()) < known,
             "BM25 answers more queries a minute than in the study": float(np.median(times["stages"][BM25])) < 60_000 / rates,
             "the model takes most of the time at every R": all(
                 float(np.median(times["stages"][depth])) > float(np.median(times["stages"][BM25])) for depth in times["windows"]),
             "the largest R gains less than a hundredth over half of it": means[most] - means[half] < 0.01,
-            "recall in ten still rises at the largest R": systems[most].mean("R@10").mean > systems[half].mean("R@10").mean}
+            "recall in ten still rises at the largest R": systems[most].mean("R@10").mean > systems[half].mean("R@10").mean,
+            "pairs rank above every R": bool(pairs) and max(pairs.values()) > max(alone.values()),
+            "pairs take longer than the largest R": bool(pairs) and bool(
+                min(np.median(total(times, *stages)) for stages in pairs) > np.median(total(times, *most)))}
 
 
 # ---- under load, and where one machine ends ----

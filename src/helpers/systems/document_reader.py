@@ -14,12 +14,9 @@ from dataclasses import dataclass, replace
 from helpers.data.collection import open_collection
 from helpers.networks.longformer import longformer_of
 from helpers.steps import Step
-from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.listwise_reranker import ListwiseReranker
 from helpers.systems.recipe import LOSSES, recipe
 from helpers.systems.testbed import Testbed
-
-TAUGHT = 256  # tokens
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,12 +36,6 @@ class DocumentReader(ListwiseReranker):
         if self.start is None or self.attention_window is None:
             return super().origin
         return longformer_of(self.start.model, self.attention_window, self.max_length)
-
-    @property
-    def teacher(self) -> BiEncoder:
-        """The bi-encoder that proposes half of the negatives, and leaves out what it puts above the relevant document; it reads
-        no more than it was trained on."""
-        return BiEncoder(self.collection, self.unit, backbone=self.backbone, loss="none", max_length=min(self.max_length, TAUGHT))
 
     def reading(self, bed: Testbed) -> Testbed:
         """A testbed whose documents are cut as this model reads them."""

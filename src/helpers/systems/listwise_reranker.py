@@ -24,6 +24,7 @@ from helpers.steps import Step
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.testbed import SplitTestbed, Testbed
 
+TAUGHT = 256  # tokens that the packaged bi-encoder was trained on
 NEGATIVES = {"bm25": ("bm25",), "dense": ("dense",), "both": ("bm25", "dense"), "random": ("random",)}
 
 
@@ -64,8 +65,8 @@ class Listwise(ListwiseTraining):
 
     @property
     def teacher(self) -> BiEncoder:
-        """The backbone as it is."""
-        return BiEncoder(self.collection, self.unit, backbone=self.backbone, loss="none", max_length=self.max_length)
+        """The backbone as it is; it reads no more than it was trained on."""
+        return BiEncoder(self.collection, self.unit, backbone=self.backbone, loss="none", max_length=min(self.max_length, TAUGHT))
 
     @functools.cached_property
     def model(self) -> Step:

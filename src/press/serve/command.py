@@ -26,7 +26,7 @@ def serve(collection: str, unit: str, rerankers: Sequence[str], pairwise: str, h
         wanted = dict.fromkeys([*(rerankers or DEFAULT), models.NONE])
         named = {Path(name).name if Path(name).is_dir() else name: name for name in wanted}
         return engine.Engine(bed, {name: models.load(spec, bed) for name, spec in named.items()},
-                             models.Pairwise(Path(pairwise)) if pairwise else None)
+                             models.Pairwise(pairwise) if pairwise else None)
 
     try:
         listening = socket.create_server((host, port))

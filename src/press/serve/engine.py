@@ -17,7 +17,7 @@ from helpers.data.texts import Texts
 from helpers.data.windows import windows
 from helpers.networks import backbone
 from helpers.reranking import aggregation
-from helpers.reranking.duo import compared, duo_scores
+from helpers.reranking.duo import compared, duo_scores, reordered
 from helpers.retrieval import java
 from helpers.retrieval.bm25 import K1, B
 from helpers.retrieval.feedback import expand, search_weighted
@@ -131,11 +131,7 @@ class Engine:
         for (one, i, j), value in zip(places, self.pairwise(asked) if self.pairwise and asked else [], strict=True):
             one.wins[i, j] = value
         for one in work:
-            scores, last = np.array(duo_scores(one.wins, one.asked.pairwise)), one.last
-            order = np.argsort(-scores, kind="stable")  # a tie keeps the order of the stage before
-            head = last.iloc[order].assign(score=scores[order])
-            below = last.iloc[len(scores):]
-            one.stages[PAIRS] = pd.concat([head, below.assign(score=-1.0 - np.arange(len(below)))], ignore_index=True)
+            one.stages[PAIRS] = reordered(one.last, duo_scores(one.wins, one.asked.pairwise))
             one.seconds[PAIRS] = time.perf_counter() - started
 
     def _window(self, one: "_Work", doc_id: str) -> dict[str, Any]:

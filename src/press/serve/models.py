@@ -1,5 +1,5 @@
 """What scores (query, window) pairs, by name: the base re-ranker, the zero-shot encoder, a folder with a cross-encoder; and pairs
-of documents, by a folder with a pairwise model."""
+of documents."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -7,17 +7,19 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from helpers.data.tokens import WindowTokens, pair_ids, query_ids
+from helpers.data.tokens import WindowTokens, duo_ids, pair_ids, query_ids
 from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.networks.encoder import PASSAGE, QUERY, Encoder, wrapped
 from helpers.networks.scoring import load_scorer, logits, probabilities
 from helpers.networks.training_settings import RankerTraining
 from helpers.systems.listwise_reranker import WarmUp
+from helpers.systems.pairwise_reranker import duobert
+from helpers.systems.recipe import recipe
 from helpers.systems.reranker import ZeroShotReranker
 from helpers.systems.testbed import Testbed
 
-NONE = "none"
+NONE, BASE = "none", "base"
 Pairs = Sequence[tuple[str, str]]  # texts of queries with ids of windows
 
 
@@ -71,13 +73,16 @@ class ZeroShot:
 class Pairwise:
     """A pairwise cross-encoder (duoBERT): [CLS] query [SEP] one text [SEP] another [SEP], the probability that the one is better.
 
-    Token types are 0, 1 and the highest that the model has. No such model comes with the book.
+    `base` names the book's own, which is trained once, within minutes, and kept in the step store; else a folder.
     """
 
-    def __init__(self, folder: Path, query_length: int = 62):
+    def __init__(self, name: str, query_length: int = 62):
+        own = duobert(recipe())
+        folder = own.model.value() if name == BASE else Path(name).expanduser()
         self._model, self._tokenizer, self._query = load_scorer(folder), backbone.resolve(str(folder)).tokenizer(), query_length
-        self._length = min(512, self._model.config.max_position_embeddings)
-        self._third = max(0, self._model.config.type_vocab_size - 1)
+        self._length = own.max_length if name == BASE else min(512, self._model.config.max_position_embeddings)
+        third = max(0, self._model.config.type_vocab_size - 1)
+        self._kinds = (0, min(1, third), third)
 
     def __call__(self, asked: Sequence[tuple[str, str, str]]) -> np.ndarray:
         """The probability for each (query, one text, another), float32."""
@@ -85,11 +90,7 @@ class Pairwise:
 
     def _input(self, *texts: str) -> tuple[list[int], list[int]]:
         query, one, other = self._tokenizer(list(texts), add_special_tokens=False, verbose=False)["input_ids"]
-        query = query[:self._query]
-        room, end = (self._length - len(query) - 4) // 2, [self._tokenizer.sep_token_id]
-        parts = [[self._tokenizer.cls_token_id, *query, *end], one[:room] + end, other[:room] + end]
-        kinds = (0, min(1, self._third), self._third)
-        return sum(parts, []), [kind for part, kind in zip(parts, kinds, strict=True) for _ in part]
+        return duo_ids(self._tokenizer, query[:self._query], [one, other], self._length, self._kinds)
 
 
 def load(name: str, bed: Testbed) -> WindowScorer | None:
@@ -98,7 +99,7 @@ def load(name: str, bed: Testbed) -> WindowScorer | None:
         return None
     if name == "zero-shot":
         return ZeroShot(bed)
-    if name == "base":
+    if name == BASE:
         base = WarmUp()
         return CrossEncoder(base.model.value(), bed, base.backbone, logits, base)
     if not (Path(name).expanduser() / "config.json").exists():

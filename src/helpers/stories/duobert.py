@@ -1,0 +1,145 @@
+"""The chapter *Documents in pairs* (Steensland 2021, section 3.1.2): duoBERT over the first documents of a re-ranker."""
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from helpers.data.runs import cut
+from helpers.data.texts import Texts
+from helpers.pages import claims, compare, identity, page, plots
+from helpers.pages.compare import lead, mean_cell
+from helpers.pages.fragments import Fragment
+from helpers.pages.numbers import count, plain
+from helpers.reranking.aggregation import reranked
+from helpers.reranking.duo import DUOS, in_pairs
+from helpers.steps import Step
+from helpers.stories import candidates
+from helpers.systems.evaluated import Evaluation, Systems, evaluate, over_seeds
+from helpers.systems.pairwise_reranker import PairwiseReranker
+from helpers.systems.pipeline import title_of
+from helpers.systems.reranker import ZERO_SHOT, ZeroShotReranker
+from helpers.systems.reranking_experiment import RerankingExperiment, Scorer
+
+MEASURE = "RR@10"
+BASE, MONO = "base, without labels", "monoBERT"
+SUM, SAMPLE = "sum", "sample"
+
+
+def duo(how: str, second: str = MONO) -> str:
+    """The name of a pairwise stage by its aggregation, over a second stage."""
+    return f"{second} + duoBERT, {how}"
+
+
+def second_stage(trial: RerankingExperiment, model: Scorer) -> Step:
+    """BM25's run with its first documents in the order of a model that reads each alone."""
+    return reranked(model.scores(trial.bed, trial.run, trial.candidates), trial.aggregation, trial.run)
+
+
+def third_stage(trial: RerankingExperiment, label: str, run: Step, models: Sequence[PairwiseReranker], how: str, first: int,
+                compared: int, most: int = 0) -> Evaluation:
+    """A run whose `first` documents are compared in pairs, over the seeds of the pairwise model; `most` are scored (by default
+    `first`), so that smaller numbers cost nothing."""
+    runs = []
+    for model in models:
+        pairs = model.probabilities(trial.bed, run, most or first)
+        runs.append(evaluate(label, in_pairs(pairs.value(), run.value(), how, first, compared), trial.bed, trial.measures, pairs))
+    return over_seeds(label, runs) if len(runs) > 1 else runs[0]
+
+
+def evaluations(trial: RerankingExperiment, base: Scorer | None, mono: Scorer, models: Sequence[PairwiseReranker], first: int,
+                compared: int) -> dict[str, Evaluation]:
+    """BM25, the zero-shot encoder, the base (if there is one), the re-ranker that reads documents alone, and pairs over its first
+    ones by every aggregation; and by the sum over the base's first ones, with the first pairwise model."""
+    systems = {"BM25": trial.baseline(), ZERO_SHOT: trial.of(ZERO_SHOT, ZeroShotReranker())}
+    runs = {name: second_stage(trial, model) for name, model in ((BASE, base), (MONO, mono)) if model}
+    systems |= {name: evaluate(name, run.value(), trial.bed, trial.measures, run) for name, run in runs.items()}
+    systems |= {duo(how): third_stage(trial, duo(how), runs[MONO], models, how, first, compared) for how in DUOS}
+    label = duo(SUM, BASE)
+    return {**systems, **({label: third_stage(trial, label, runs[BASE], models[:1], SUM, first, compared)} if base else {})}
+
+
+def inferences(alone: int, first: int, compared: int | None = None) -> int:
+    """k0 + k1 (k1 - 1), or k0 + k1 m where each document is compared with m others alone."""
+    return alone + first * ((first - 1) if compared is None else min(compared, first - 1))
+
+
+def trade_off(trial: RerankingExperiment, mono: Scorer, models: Sequence[PairwiseReranker], depths: Sequence[int],
+              firsts: Sequence[int], samples: Sequence[int]) -> dict[str, dict[int, Evaluation]]:
+    """Systems by their inferences a query: documents read alone, for each R; all pairs, for each number of first documents; and
+    samples of them, among the most."""
+    run, most = second_stage(trial, mono), max(firsts)
+
+    def stage(how: str, first: int, compared: int = 0) -> Evaluation:
+        return third_stage(trial, duo(how), run, models, how, first, compared, most)
+
+    return {
+        "one at a time": dict(candidates.evaluations(trial, mono, depths)),
+        "then all pairs": {inferences(trial.candidates, first): stage(SUM, first) for first in firsts},
+        "then some pairs": {inferences(trial.candidates, most, some): stage(SAMPLE, most, some) for some in samples}}
+
+
+def curves(lines: Mapping[str, Mapping[int, Evaluation]]) -> Fragment:
+    """Effect against cost: a line for each way of spending inferences."""
+    return plots.curves({name: pd.Series({cost: system.mean(MEASURE).mean for cost, system in own.items()})
+                         for name, own in lines.items()}, "inferences a query", MEASURE,
+                        f"{MEASURE} by the inferences of a query: documents read one at a time, and the first of them in pairs.",
+                        log=True)
+
+
+def curve_table(lines: Mapping[str, Mapping[int, Evaluation]]) -> Fragment:
+    """The same in numbers."""
+    return page.records_table("Effect and cost", [
+        {"documents are read": name, "inferences a query": count(cost), MEASURE: mean_cell(system, MEASURE)}
+        for name, own in lines.items() for cost, system in own.items()])
+
+
+def chosen(trial: RerankingExperiment, run: Step, first: int) -> str:
+    """The first query that has a relevant document among those compared, but not at the top; else the first of all."""
+    ranked = cut(run.value(), first).merge(relevant(trial), on=["query_id", "doc_id"], how="left", indicator="known")
+    ranked["place"] = ranked.groupby("query_id").cumcount()
+    places = ranked[ranked["known"] == "both"].groupby("query_id")["place"].min()
+    return next((query for query in trial.bed.judged if places.get(query, 0) > 0), trial.bed.judged[0])
+
+
+def relevant(trial: RerankingExperiment) -> pd.DataFrame:
+    """The relevant documents of each query: columns query_id, doc_id."""
+    return trial.bed.qrels.query("relevance >= @trial.bed.min_relevance")[["query_id", "doc_id"]]
+
+
+def example(trial: RerankingExperiment, run: Step, model: PairwiseReranker, query_id: str, first: int) -> Fragment:
+    """One query's first documents with their probabilities against each other, as a matrix, and the sums that order them."""
+    pairs = model.probabilities(trial.bed, run, first).value().query("query_id == @query_id")
+    known = {(one, other): value for one, other, value in pairs.drop(columns="query_id").itertuples(index=False)}
+    ranked = list(run.value().query("query_id == @query_id")["doc_id"].head(first))
+    texts, answers, rows = Texts(trial.bed.store.value()), set(relevant(trial).query("query_id == @query_id")["doc_id"]), []
+    for place, doc_id in enumerate(ranked, start=1):
+        wins = [known.get((doc_id, other)) for other in ranked]
+        rows.append([f"{place}. {title_of(texts, doc_id)}{' (relevant)' if doc_id in answers else ''}",
+                     *("" if p is None else plain(p, 2) for p in wins), plain(sum(filter(None, wins)), 2)])
+    text = trial.bed.query_frame.set_index("query_id")["text"][query_id]
+    return page.show_table(f"“{text}”: the probability that the document of a row is more relevant than that of a column",
+                           ("document, by its rank before", *map(str, range(1, len(ranked) + 1)), SUM), rows)
+
+
+def differences(systems: Systems) -> Fragment:
+    """Every pairwise stage compared with the stage before it, and that with the base."""
+    before = {name: BASE if name.startswith(BASE) else MONO for name in systems if "duoBERT" in name} | {MONO: BASE}
+    return compare.differences_table("Compared with the stage before", {
+        f"{name}, and {base}": (systems[name], systems[base]) for name, base in before.items() if base in systems}, MEASURE)
+
+
+def claims_table(systems: Systems, trial: RerankingExperiment, first: int) -> Fragment:
+    """The chapter's claim: pairs over the re-ranker's first documents, by the sum and by won comparisons, and the re-ranker."""
+    named = "duobert-beats-monobert"
+    pairs = {how: (systems[duo(how)], systems[MONO]) for how in (SUM, "binary")}
+    barred = identity.barred(pairs, systems[ZERO_SHOT], trial.bed, first)
+    return claims.judge("duobert", {named: pairs}, incomparable={named: next(filter(None, barred.values()), "")})
+
+
+def signs(systems: Systems, lines: Mapping[str, Mapping[int, Evaluation]]) -> dict[str, bool]:
+    """What the discussion rests on besides the claim."""
+    alone, pairs = (max(system.mean(MEASURE).mean for system in lines[name].values())
+                    for name in ("one at a time", "then all pairs"))
+    return {"pairs reach more than any number of documents read alone": pairs > alone,
+            "the maximum is the worst aggregation": min(DUOS, key=lambda how: systems[duo(how)].mean(MEASURE).mean) == "max",
+            "pairs gain over the base, too": BASE in systems and lead(systems[duo(SUM, BASE)], systems[BASE], MEASURE) > 0}

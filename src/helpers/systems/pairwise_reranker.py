@@ -1,0 +1,43 @@
+"""A pairwise re-ranker: it reads a query with two texts and says which is more relevant (Steensland 2021, section 3.1.2).
+
+    duo = duobert(recipe())                             # learns from what the pointwise model learns from
+    duo.probabilities(bed, run, first=10)               # a step: of all ordered pairs of the run's first ten
+"""
+
+import functools
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from helpers.networks import backbone
+from helpers.reranking.duo import duo_groups, pair_probabilities
+from helpers.steps import Step
+from helpers.systems.listwise_reranker import ListwiseReranker
+from helpers.systems.testbed import Testbed
+
+SHARED = ("collection", "unit", "splits", "backbone", "queries", "start", "negatives", "words", "overlap")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairwiseReranker(ListwiseReranker):
+    """Learns from a relevant text and each other of its group, in both orders."""
+
+    size: int = 4  # texts of a group: the relevant one with three others, six ordered pairs
+    losses: dict[str, float] = field(default_factory=lambda: {"duo": 1.0})
+    learning_rate: float = 5e-5
+    max_length: int = 384  # tokens of query and both texts
+    query_length: int = 62  # as in the paper
+
+    @functools.cached_property
+    def groups(self) -> Step:
+        """The pairs that are learned from."""
+        return duo_groups(super().groups)
+
+    def probabilities(self, bed: Testbed, run: Step, first: int) -> Step:
+        """All ordered pairs of the run's `first` texts, each read from its start."""
+        tokens = replace(bed, words=self.words, overlap=self.overlap).tokens(backbone.resolve(self.backbone))
+        return pair_probabilities(self.model, run, bed.query_step, bed.store, tokens, first, self.max_length, self.query_length)
+
+
+def duobert(mono: ListwiseReranker, **settings: Any) -> PairwiseReranker:
+    """A pairwise model that goes on from the start of a pointwise one, and learns from the same judgments."""
+    return PairwiseReranker(**{name: getattr(mono, name) for name in SHARED}, **settings)

@@ -1,0 +1,61 @@
+"""The chapter on documents in pairs: what inferences cost, what the page shows of one query and of all."""
+
+import pandas as pd
+import pytest
+
+from helpers.reranking.duo import DUOS
+from helpers.stories import duobert as story
+from helpers.systems.reranker import ZERO_SHOT
+from tables import cells
+from toys import Value, of_values, run_of, system
+
+
+def test_a_query_costs_what_is_read_alone_and_all_ordered_pairs():
+    assert [story.inferences(20, first) for first in (1, 2, 10)] == [20, 22, 110]
+    assert [story.inferences(20, 10, some) for some in (3, 9, 30)] == [50, 110, 110]
+
+
+def systems(**shifts):
+    """All systems of the page, at their leads over BM25."""
+    names = ["BM25", ZERO_SHOT, story.BASE, story.MONO, *map(story.duo, DUOS), story.duo("sum", story.BASE)]
+    return {name: system(shifts.get(name, 0.0)) for name in names}
+
+
+def test_pairs_are_compared_with_the_stage_before():
+    rows = cells(story.differences(systems(**{story.MONO: 0.1, story.duo("sum"): 0.3})))
+    heads = [row[0] for row in rows[1:]]
+    assert f"{story.duo('sum')}, and {story.MONO}" in heads and f"{story.MONO}, and {story.BASE}" in heads
+    assert f"{story.duo('sum', story.BASE)}, and {story.BASE}" in heads
+    assert next(row for row in rows if row[0] == f"{story.duo('sum')}, and {story.MONO}")[3].startswith("+.200")
+
+
+@pytest.mark.parametrize(("pairs", "worst", "over_base"), [(0.3, -0.1, 0.2), (0.0, 0.4, -0.1)])
+def test_signs_hold_and_do_not_hold(pairs, worst, over_base):
+    own = systems(**{story.duo("max"): worst, story.duo("sum", story.BASE): over_base})
+    lines = {"one at a time": {10: system(0.1)}, "then all pairs": {22: system(pairs)}, "then some pairs": {}}
+    assert [*story.signs(own, lines).values()] == [pairs > 0.1] * 3
+
+
+def test_one_query_is_shown_as_a_matrix(folder, monkeypatch):
+    from helpers.systems.reranking_experiment import RerankingExperiment
+    from helpers.systems.testbed import Testbed
+
+    trial = RerankingExperiment(Testbed(str(folder)), Value(run_of(q1=["d2", "d1"], q2=["d2"])))
+    pairs = pd.DataFrame([("q1", "d2", "d1", 0.25), ("q1", "d1", "d2", 0.5)],
+                         columns=["query_id", "doc_id", "other_id", "probability"])
+
+    class Model:
+        def probabilities(self, bed, run, first):
+            return Value(pairs)
+
+    query = story.chosen(trial, trial.run, 2)
+    assert query == "q1"  # its relevant document is second
+    rows = cells(story.example(trial, trial.run, Model(), query, 2))
+    assert [row[1:] for row in rows[1:]] == [["", ".25", ".25"], [".50", "", ".50"]]
+    assert "(relevant)" in rows[2][0] and "(relevant)" not in rows[1][0]
+
+
+def test_curves_have_a_point_for_each_cost():
+    lines = {"one at a time": {5: system(0.1), 10: system(0.2)}, "then all pairs": {22: of_values([1.0, 1.0])}}
+    rows = cells(story.curve_table(lines))
+    assert [row[:2] for row in rows[1:]] == [["one at a time", "5"], ["one at a time", "10"], ["then all pairs", "22"]]
