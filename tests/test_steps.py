@@ -321,8 +321,10 @@ def test_two_processes_at_once_compute_once(tmp_path):
 
 
 def test_what_is_below_a_step_is_told_at_its_first_place_alone():
-    index = {"key": "index", "seconds": 1.0, "inputs": [{"key": "store", "seconds": 2.0, "inputs": []}]}
-    run = {"key": "run", "seconds": 3.0, "inputs": [index, {"key": "queries", "inputs": []}]}
+    index = {"step": "i", "key": "index", "seconds": 1.0, "inputs": [{"step": "s", "key": "store", "seconds": 2.0, "inputs": []}]}
+    run = {"step": "r", "key": "run", "seconds": 3.0, "inputs": [index, {"step": "q", "key": "queries", "inputs": []}]}
     assert told_once([run, index], set()) == [run, index | {"inputs": []}]
+    again = {"step": "n", "key": "n", "seconds": 1.0, "inputs": [index]}
+    assert told_once([run, again], set()) == [run, again | {"inputs": [{"step": "i", "key": "index"}]}]
     costs = [ledger.cost({"key": "x", "inputs": lines}) for lines in ([run, index], told_once([run, index], set()))]
     assert costs[0] == costs[1] == 6

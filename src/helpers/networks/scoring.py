@@ -45,17 +45,33 @@ def logits(model: Any, inputs: list[tuple[list[int], list[int]]], progress: str 
     return outputs(model, inputs, lambda logits: logits, progress)
 
 
+def states(model: Any, inputs: list[tuple[list[int], list[int]]], progress: str = "") -> np.ndarray:
+    """What the output layer reads of each, (inputs, dimensions), likewise."""
+    import torch
+
+    head, model.classifier = model.classifier, torch.nn.Identity()
+    try:
+        return _rows(model, inputs, head.in_features, lambda rows: rows, progress)
+    finally:
+        model.classifier = head
+
+
 def outputs(model: Any, inputs: list[tuple[list[int], list[int]]], of: Callable[[Any], Any], progress: str = "") -> np.ndarray:
     """A function of the logit for each (input_ids, token_type_ids), in their order; float32."""
-    scores = np.zeros(len(inputs), dtype=np.float32)
+    return _rows(model, inputs, 1, lambda rows: of(rows[:, :1]), progress)[:, 0]
+
+
+def _rows(model: Any, inputs: list[tuple[list[int], list[int]]], width: int, of: Callable[[Any], Any],
+          progress: str) -> np.ndarray:
+    found = np.zeros((len(inputs), width), dtype=np.float32)
     read = packed_logits(model) if reads_packed(model) else padded_logits(model)
 
-    def score(batch: np.ndarray) -> None:
+    def work(batch: np.ndarray) -> None:
         ids, types = zip(*(inputs[n] for n in batch), strict=True)
-        scores[batch] = of(read(ids, types)[:, 0].float()).cpu().numpy()
+        found[batch] = of(read(ids, types).float()).cpu().numpy()
 
-    run_batches(score, np.array([len(ids) for ids, _ in inputs]), progress)
-    return scores
+    run_batches(work, np.array([len(ids) for ids, _ in inputs]), progress)
+    return found
 
 
 def reads_packed(model: Any) -> bool:

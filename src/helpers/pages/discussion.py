@@ -1,7 +1,7 @@
 """The discussion of a chapter: written by hand, and shown only beside the results that it was written for.
 
-`published/discussions.yaml` has the paragraphs of each chapter, each with what it rests on. A paragraph of its `short` kind is the
-chapter's answer, and stands at the top of the page.
+`published/discussions.yaml` has the paragraphs of each chapter, each with what it rests on. A `short` one is the chapter's
+answer, and stands at the top of the page.
 """
 
 from collections.abc import Mapping

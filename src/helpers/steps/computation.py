@@ -234,11 +234,13 @@ def _summary(part: Step, entry: Entry | None) -> dict[str, Any]:
     return json.loads(json.dumps({name: entry.manifest[name] for name in SUMMARY}))
 
 
-def told_once(lines: list[dict[str, Any]], seen: set[str]) -> list[dict[str, Any]]:
-    """Inputs with what is below a step at its first place alone: a chain of rankings would tell of its index dozens of times."""
+def told_once(lines: list[dict[str, Any]], seen: set[str], direct: bool = True) -> list[dict[str, Any]]:
+    """Inputs with what is below a step at its first place alone, elsewhere it is named, or told without that if it is a direct
+    input: a chain of rankings would tell of its index dozens of times."""
     told = []
     for line in lines:
-        below = [] if line["key"] in seen else line.get("inputs", [])
+        known = line["key"] in seen
         seen.add(line["key"])
-        told.append({**line, "inputs": told_once(below, seen)})
+        told.append({name: line[name] for name in ("step", "key")} if known and not direct else
+                    {**line, "inputs": [] if known else told_once(line.get("inputs", []), seen, direct=False)})
     return told

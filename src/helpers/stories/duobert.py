@@ -14,11 +14,11 @@ from helpers.reranking.aggregation import reranked
 from helpers.reranking.duo import DUOS, in_pairs
 from helpers.steps import Step
 from helpers.stories import candidates
-from helpers.systems.evaluated import Evaluation, Systems, evaluate, over_seeds
+from helpers.systems.evaluated import Evaluation, Systems, evaluate
 from helpers.systems.pairwise_reranker import PairwiseReranker
 from helpers.systems.pipeline import title_of
 from helpers.systems.reranker import ZERO_SHOT, ZeroShotReranker
-from helpers.systems.reranking_experiment import RerankingExperiment, Scorer
+from helpers.systems.reranking_experiment import RerankingExperiment, Scorer, together
 
 MEASURE = "RR@10"
 BASE, MONO = "base, without labels", "monoBERT"
@@ -43,7 +43,7 @@ def third_stage(trial: RerankingExperiment, label: str, run: Step, models: Seque
     for model in models:
         pairs = model.probabilities(trial.bed, run, most or first)
         runs.append(evaluate(label, in_pairs(pairs.value(), run.value(), how, first, compared), trial.bed, trial.measures, pairs))
-    return over_seeds(label, runs) if len(runs) > 1 else runs[0]
+    return together(label, runs)
 
 
 def evaluations(trial: RerankingExperiment, base: Scorer | None, mono: Scorer, models: Sequence[PairwiseReranker], first: int,

@@ -105,7 +105,8 @@ def seconds_of(manifest: Mapping[str, Any]) -> Counter[str]:
     waiting = list(manifest.get("inputs", []))
     while waiting:
         part = waiting.pop()
-        used[part["key"]] = (part["step"], float(part.get("seconds", 0.0)))
+        if "seconds" in part:  # elsewhere it is only named
+            used[part["key"]] = (part["step"], float(part["seconds"]))
         waiting += part.get("inputs", [])
     total: Counter[str] = Counter()
     for step, spent in used.values():

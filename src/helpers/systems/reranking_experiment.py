@@ -67,12 +67,13 @@ class RerankingExperiment:
 
     def over_seeds(self, label: str, models: Sequence[Scorer]) -> Evaluation:
         """One system from models that differ in the seed alone; a single model stands for itself."""
-        return _together(label, [self.of(label, model) for model in models])
+        return together(label, [self.of(label, model) for model in models])
 
     def fused_over_seeds(self, label: str, models: Sequence[Scorer], other: Evaluation, weight: float) -> Evaluation:
         """The same of models that are each fused with one other."""
-        return _together(label, [self.fused(label, self.of(label, model), other, weight) for model in models])
+        return together(label, [self.fused(label, self.of(label, model), other, weight) for model in models])
 
 
-def _together(label: str, runs: Sequence[Evaluation]) -> Evaluation:
+def together(label: str, runs: Sequence[Evaluation]) -> Evaluation:
+    """One system from runs over seeds; a single run stands for itself."""
     return over_seeds(label, runs) if len(runs) > 1 else runs[0]

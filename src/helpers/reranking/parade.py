@@ -1,0 +1,161 @@
+"""PARADE: a document's score from the states of its windows (Li et al. 2020, arXiv:2008.09093; Steensland 2021, section 3.2.2).
+
+A cross-encoder that judges pairs has read every window once, and the states that its output layer would read are kept. What is
+learned is how the states of a document become one score: by an aggregation of states (PARADE), or by one of the windows' scores,
+a control that is trained alike. The authors adjust the whole network; on kept states an aggregation takes seconds.
+"""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from helpers.data.runs import ranked
+from helpers.networks.fine_tuning import seed_everything
+from helpers.registry import Registry
+from helpers.reranking.ranking_losses import total
+from helpers.reranking.window_states import Documents
+from helpers.steps import step
+
+WEIGHTS, LOG = "model.safetensors", "log.json"
+HEADS, LAYERS = 12, 2  # of the transformer over windows
+BATCH = 16  # groups
+AT_ONCE = 64  # documents
+
+
+# ---- from the states of windows (documents, windows, dimensions) and their mask to one state, or to one score ----
+
+def average(states: Any, mask: Any) -> Any:
+    """PARADE Avg: the mean of each dimension over the windows."""
+    return (states * mask[..., None]).sum(1) / mask.sum(1)[:, None]
+
+
+def greatest(states: Any, mask: Any) -> Any:
+    """PARADE Max: the greatest value of each dimension."""
+    return states.masked_fill(~mask[..., None], float("-inf")).amax(1)
+
+
+def attended(states: Any, mask: Any, weight: Any) -> Any:
+    """PARADE Attn: a mean with weights softmax(w . state) (Steensland 2021, section 3.2.2)."""
+    weights = (states @ weight).masked_fill(~mask, float("-inf")).softmax(1)
+    return (weights[..., None] * states).sum(1)
+
+
+STATE_AGGREGATIONS = ("avg", "max", "attn", "transformer")
+SCORE_AGGREGATIONS: Registry[Callable[[Any, Any], Any]] = Registry("aggregation of windows", {
+    "firstp": lambda scores, mask: scores[:, 0],
+    "maxp": lambda scores, mask: scores.masked_fill(~mask, float("-inf")).amax(1),
+    "meanp": lambda scores, mask: (scores * mask).sum(1) / mask.sum(1),
+})
+
+
+def network(how: str, head: dict[str, np.ndarray]) -> Any:
+    """A module from states and mask to scores, (documents,), by its aggregation's name; its output layer begins as `head`."""
+    import torch
+
+    if how not in STATE_AGGREGATIONS:
+        SCORE_AGGREGATIONS[how]  # BadInput for an unknown one
+    width = head["weight"].shape[1]
+
+    class Network(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.output = torch.nn.Linear(width, 1)
+            with torch.no_grad():
+                self.output.weight.copy_(torch.from_numpy(head["weight"]))
+                self.output.bias.copy_(torch.from_numpy(head["bias"]))
+            if how == "attn":
+                self.weight = torch.nn.Parameter(torch.zeros(width))
+            if how == "transformer":
+                self.first = torch.nn.Parameter(torch.randn(width) * 0.02)  # the embedding that is put in front
+                layer = torch.nn.TransformerEncoderLayer(width, HEADS, 4 * width, 0.0, "gelu", batch_first=True)
+                self.layers = torch.nn.TransformerEncoder(layer, LAYERS, enable_nested_tensor=False)
+
+        def forward(self, states: Any, mask: Any) -> Any:
+            if how in SCORE_AGGREGATIONS:
+                return SCORE_AGGREGATIONS[how](self.output(states)[..., 0], mask)
+            return self.output(self.document(states, mask))[:, 0]
+
+        def document(self, states: Any, mask: Any) -> Any:
+            if how == "transformer":
+                front = self.first.expand(len(states), 1, -1)
+                seen = torch.cat([mask.new_ones(len(mask), 1), mask], 1)
+                return self.layers(torch.cat([front, states], 1), src_key_padding_mask=~seen)[:, 0]
+            return {"avg": average, "max": greatest}[how](states, mask) if how != "attn" else attended(states, mask, self.weight)
+
+    return Network()
+
+
+@step(version=1, form="folder", network=True)
+def parade(states: Path, groups: pd.DataFrame, how: str, losses: dict, learning_rate: float, epochs: int, held_out: int,
+           seed: int, *, folder: Path) -> None:
+    """Learn an aggregation from groups of documents whose states are kept: Adam, and the weights of the lowest held-out loss.
+
+    Args:
+        groups: the documents of each group as a run, the relevant one first, all groups of one size (`window_states.group_run`).
+        how: one of `STATE_AGGREGATIONS` or `SCORE_AGGREGATIONS`.
+        losses: weights by name, see `ranking_losses`.
+        held_out: groups that are not learned from; the same for every seed.
+    """
+    import torch
+    from safetensors.torch import save_file
+
+    documents = Documents(states)
+    places = documents.frame.reset_index().set_index(["query_id", "doc_id"])["index"]
+    asked = pd.MultiIndex.from_frame(groups[["query_id", "doc_id"]])
+    numbers = places.loc[asked].to_numpy().reshape(groups["query_id"].nunique(), -1)
+    shuffled = np.random.default_rng(0).permutation(len(numbers))
+    apart, learned = numbers[shuffled[:held_out]], numbers[shuffled[held_out:]]
+    seed_everything(seed)
+    model = network(how, documents.head)
+    optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate)
+
+    def loss_of(part: np.ndarray) -> Any:
+        scores = model(*documents[part.ravel()]).view(part.shape)
+        return total(losses, scores, torch.zeros_like(scores))
+
+    def held_out_loss() -> float:
+        with torch.no_grad():
+            return float(np.mean([float(loss_of(group[None])) for group in apart]))
+
+    log = [{"epoch": 0, "eval_loss": held_out_loss()}]
+    best = {name: weight.clone() for name, weight in model.state_dict().items()}
+    for epoch in range(1, epochs + 1):
+        order, running = np.random.default_rng([seed, epoch]).permutation(learned), []
+        for start in range(0, len(order), BATCH):
+            loss = loss_of(order[start:start + BATCH])
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            running.append(float(loss.detach()))
+        log.append({"epoch": epoch, "loss": float(np.mean(running)), "eval_loss": held_out_loss()})
+        if log[-1]["eval_loss"] <= min(line["eval_loss"] for line in log):
+            best = {name: weight.clone() for name, weight in model.state_dict().items()}
+    save_file(best, folder / WEIGHTS)
+    (folder / LOG).write_text(json.dumps({
+        "how": how, "groups": len(learned), "parameters": sum(weight.numel() for weight in best.values()), "log": log}, indent=1))
+
+
+@step(version=1, form="json")
+def parade_log(model: Path) -> dict[str, Any]:
+    """The losses of a training over its epochs."""
+    return json.loads((model / LOG).read_text())
+
+
+@step(version=1, form="run", network=True)
+def parade_run(states: Path, model: Path) -> pd.DataFrame:
+    """The documents whose states are kept, in the order of a learned aggregation."""
+    import torch
+    from safetensors.torch import load_file
+
+    documents, how = Documents(states), json.loads((model / LOG).read_text())["how"]
+    learned = network(how, documents.head)
+    learned.load_state_dict(load_file(model / WEIGHTS))
+    scores = []
+    with torch.no_grad():
+        for part in np.array_split(np.arange(len(documents.frame)), max(1, len(documents.frame) // AT_ONCE)):
+            scores += learned.eval()(*documents[part]).tolist()
+    return ranked(documents.frame[["query_id", "doc_id"]].assign(score=scores))
