@@ -26,7 +26,7 @@ BATCH = 16  # groups
 AT_ONCE = 64  # documents
 
 
-# ---- from the states of windows (documents, windows, dimensions) and their mask to one state, or to one score ----
+# ---- from windows to a document: states (documents, windows, dimensions) or scores (documents, windows), with the mask ----
 
 def average(states: Any, mask: Any) -> Any:
     """PARADE Avg: the mean of each dimension over the windows."""
@@ -44,12 +44,24 @@ def attended(states: Any, mask: Any, weight: Any) -> Any:
     return (weights[..., None] * states).sum(1)
 
 
+def first_score(scores: Any, mask: Any) -> Any:
+    """BERT-FirstP: that of the first window."""
+    return scores[:, 0]
+
+
+def greatest_score(scores: Any, mask: Any) -> Any:
+    """BERT-MaxP."""
+    return scores.masked_fill(~mask, float("-inf")).amax(1)
+
+
+def mean_score(scores: Any, mask: Any) -> Any:
+    """BERT-MeanP."""
+    return (scores * mask).sum(1) / mask.sum(1)
+
+
 STATE_AGGREGATIONS = ("avg", "max", "attn", "transformer")
 SCORE_AGGREGATIONS: Registry[Callable[[Any, Any], Any]] = Registry("aggregation of windows", {
-    "firstp": lambda scores, mask: scores[:, 0],
-    "maxp": lambda scores, mask: scores.masked_fill(~mask, float("-inf")).amax(1),
-    "meanp": lambda scores, mask: (scores * mask).sum(1) / mask.sum(1),
-})
+    "firstp": first_score, "maxp": greatest_score, "meanp": mean_score})
 
 
 def network(how: str, head: dict[str, np.ndarray]) -> Any:

@@ -38,8 +38,8 @@ class Parade:
         """The states of the run's top documents."""
         own = replace(bed, words=self.reader.words, overlap=self.reader.overlap)
         tokens = own.tokens(backbone.resolve(self.reader.backbone))
-        return window_states((self.reader.start or self.reader).model, run, bed.query_step, bed.store, tokens, candidates, self.reader.max_length,
-                             self.reader.query_length)
+        return window_states((self.reader.start or self.reader).model, run, bed.query_step, bed.store, tokens, candidates,
+                             self.reader.max_length, self.reader.query_length)
 
     @functools.cached_property
     def model(self) -> Step:
