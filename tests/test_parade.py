@@ -52,7 +52,7 @@ def test_attention_weighs_windows_by_a_softmax():
 
 
 def test_the_transformer_does_not_see_what_is_padded():
-    head = {"weight": np.ones((1, 24), np.float32), "bias": np.zeros(1, np.float32)}
+    head = {"weight": np.arange(24, dtype=np.float32)[None], "bias": np.zeros(1, np.float32)}
     torch.manual_seed(1)
     network, states = parade.network("transformer", head).eval(), torch.randn(1, 3, 24)
     other = torch.cat([states[:, :2], torch.randn(1, 1, 24)], 1)
@@ -117,7 +117,7 @@ def test_each_aggregation_takes_the_rate_of_its_lowest_loss(monkeypatch):
     assert {name: model.learning_rate for name, model in models.items()} == {
         name: 1e-3 if name == "BERT-MaxP" else 1e-4 for name in story.WAYS}
     rows = {row[0]: row[1:] for row in cells(story.learning_table(models))}
-    assert rows["BERT-MaxP"] == ["9", "0.001", ".500", ".200", "1"]
+    assert rows["BERT-MaxP"] == ["9", "0.001", "0.500", "0.200", "1"]
 
 
 @pytest.mark.parametrize(("lead", "labels", "mean"), [(0.2, 0.1, 0.3), (-0.1, -0.1, -0.2)])

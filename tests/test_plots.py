@@ -54,8 +54,9 @@ def lowest_heatmap():
 
 
 def points():
-    frame = pd.DataFrame({"rate": [1250.0, 0.41, 24.3], "RR@10": [0.5, 0.6, 0.55]}, index=["small", "large", "& middle"])
-    return plots.points(frame, "rate", "RR@10", "Models.", log=True, joined=True)
+    frame = pd.DataFrame({"rate": [1250.0, 0.41, 24.3], "RR@10": [0.5, 0.6, 0.55], "of": ["a", "a", "b"]},
+                         index=["small", "large", "& middle"])
+    return plots.points(frame, "rate", "RR@10", "Models.", log=True, line="of")
 
 
 def two_scales():

@@ -26,7 +26,7 @@ def test_pairs_are_compared_with_the_stage_before():
     heads = [row[0] for row in rows[1:]]
     assert f"{story.duo('sum')}, and {story.MONO}" in heads and f"{story.MONO}, and {story.BASE}" in heads
     assert f"{story.duo('sum', story.BASE)}, and {story.BASE}" in heads
-    assert next(row for row in rows if row[0] == f"{story.duo('sum')}, and {story.MONO}")[3].startswith("+.200")
+    assert next(row for row in rows if row[0] == f"{story.duo('sum')}, and {story.MONO}")[3].startswith("+0.200")
 
 
 @pytest.mark.parametrize(("pairs", "worst", "over_base"), [(0.3, -0.1, 0.2), (0.0, 0.4, -0.1)])
@@ -51,7 +51,7 @@ def test_one_query_is_shown_as_a_matrix(folder, monkeypatch):
     query = story.chosen(trial, trial.run, 2)
     assert query == "q1"  # its relevant document is second
     rows = cells(story.example(trial, trial.run, Model(), query, 2))
-    assert [row[1:] for row in rows[1:]] == [["", ".25", ".25"], [".50", "", ".50"]]
+    assert [row[1:] for row in rows[1:]] == [["", "0.25", "0.25"], ["0.50", "", "0.50"]]
     assert "(relevant)" in rows[2][0] and "(relevant)" not in rows[1][0]
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import yaml
 
 from helpers import paths
-from helpers.costs.application import BM25, OR, stage_times, total
+from helpers.costs.application import BM25, OR, PAIRS, stage_times, total
 from helpers.costs.contenders import OURS, SEQUENTIAL
 from helpers.costs.latency import folder_size
 from helpers.costs.measurements import Measurements
@@ -51,13 +51,12 @@ def evaluations(trial: RerankingExperiment, model: WarmUp, depths: Sequence[int]
                 paired: Sequence[int]) -> dict[Stages, Evaluation]:
     """BM25, the model over the first R documents for each R, and pairs over the first of these for the R that the study reads."""
     alone = candidates.evaluations(trial, model, depths)
-    if not paired:
-        return {Stages(0): trial.baseline()} | {Stages(depth): system for depth, system in alone.items()}
-    trial = replace(trial, candidates=candidates.nearest(alone, candidates.STUDIED))
-    run = duobert.second_stage(trial, model)
-    pairs = {Stages(trial.candidates, first): duobert.third_stage(trial, duobert.SUM, run, [duo], duobert.SUM, first, 0,
-                                                                  max(paired)) for first in paired}
-    return {Stages(0): trial.baseline()} | {Stages(depth): system for depth, system in alone.items()} | pairs
+    systems = {Stages(0): trial.baseline()} | {Stages(depth): system for depth, system in alone.items()}
+    studied = replace(trial, candidates=candidates.nearest(alone, candidates.STUDIED))
+    for first in paired:
+        run, sums = duobert.second_stage(studied, model), duobert.SUM
+        systems[Stages(studied.candidates, first)] = duobert.third_stage(studied, sums, run, [duo], sums, first, 0, max(paired))
+    return systems
 
 
 def matches(trial: RerankingExperiment) -> Step:
@@ -97,7 +96,9 @@ def speed_table(timing: Step, name: str) -> Fragment:
     for stage, printed, spent in ((f"{OR}: documents counted, not ranked", "", times["stages"][OR]),
                                   ("BM25 over what it returns", f"about {bm25.printed}", times["stages"][BM25]),
                                   *((f"BM25, then {name} on R = {depth}", "", total(times, int(depth)))
-                                    for depth in times["windows"])):
+                                    for depth in times["windows"]),
+                                  *((f"the third stage alone, {stage}", "", own) for stage, own in times["stages"].items()
+                                    if stage.startswith(PAIRS.format("")))):
         rows.append([stage, printed, linked(rounds_cell(60_000 / np.array(spent)), timing)])
     for row, entry in published.column(STUDY, "5.5", "Queries/min").items():
         rows.append([f"BM25, then {row} ({studied_shapes()[row]}) on R = 20", entry.printed, ""])
@@ -109,7 +110,8 @@ def speed_table(timing: Step, name: str) -> Fragment:
 def speed_check(timing: Step) -> Fragment:
     """Some queries of it, here and now, beside the recorded times."""
     least = min(map(int, timing.value()["windows"]))
-    return spot_check(timing, lambda value: value["stages"], "milliseconds a query", depths=[least], timed=4, rounds=1)
+    return spot_check(timing, lambda value: value["stages"], "milliseconds a query", depths=[least], timed=4, rounds=1,
+                      pairwise=None, paired=None)
 
 
 def curve(systems: Systems, timing: Step) -> Fragment:

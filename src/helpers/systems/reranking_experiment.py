@@ -43,9 +43,10 @@ class RerankingExperiment:
         AGGREGATIONS[self.aggregation]  # BadInput for an unknown one, before anything is computed
 
     @classmethod
-    def of_bm25(cls, bed: Testbed, candidates: int, aggregation: str = "mean") -> "RerankingExperiment":
+    def of_bm25(cls, bed: Testbed, candidates: int, aggregation: str = "mean",
+                measures: tuple[str, ...] = MEASURES) -> "RerankingExperiment":
         """A trial on the first candidates of BM25 with the study's settings; at least 100 of them are retrieved."""
-        return cls(bed, bed.bm25(K1, B, depth=max(DEPTH, candidates)), candidates, aggregation)
+        return cls(bed, bed.bm25(K1, B, depth=max(DEPTH, candidates)), candidates, aggregation, measures)
 
     def baseline(self, label: str = "BM25") -> Evaluation:
         """The first stage, not re-ranked."""
