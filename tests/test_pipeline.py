@@ -48,9 +48,9 @@ def test_the_stages_follow_one_another(bed):
 
 
 def test_stages_can_be_left_out(bed):
-    assert list(Pipeline().stages(bed)) == ["BM25"]
+    assert list(Pipeline(None).stages(bed)) == ["BM25"]
     assert list(Pipeline(Letters()).stages(bed)) == ["BM25", "re-ranked"]
-    assert list(Pipeline(feedback=Feedback()).stages(bed)) == ["BM25", "retrieved again"]
+    assert list(Pipeline(None, Feedback()).stages(bed)) == ["BM25", "retrieved again"]
     just = Pipeline(Letters(), Feedback(retrieve=False), candidates=2)
     assert list(just.stages(bed)) == ["BM25", "re-ranked", "re-ranked again"]
     assert set(order(just.run(bed))) == set(order(just.stages(bed)["BM25"]))  # no new documents
@@ -93,7 +93,7 @@ def test_within_keeps_the_full_indexs_weights(bed):
 
 
 def test_one_query_or_a_list(folder, store):
-    pipeline = Pipeline()
+    pipeline = Pipeline(None)
     one = pipeline.search("bread oven", str(folder), k=2)
     assert list(one.columns) == ["query", "rank", "doc_id", "score", "title"]
     assert one["rank"].tolist() == [1, 2] and set(one["query"]) == {"bread oven"}
@@ -110,7 +110,7 @@ def test_a_testbed_of_asked_queries_needs_no_judgments(folder):
 
 @pytest.mark.parametrize("text", ["", "   ", "the of and", "qzx", "?!", "\x00", "ελληνικά"])
 def test_a_query_without_known_words_gives_an_empty_ranking(folder, store, text):
-    for pipeline in (Pipeline(), Pipeline(feedback=Feedback()), Pipeline(Letters(), Feedback())):
+    for pipeline in (Pipeline(None), Pipeline(None, Feedback()), Pipeline(Letters(), Feedback())):
         result = pipeline.search(text, str(folder))
         assert list(result.columns) == ["query", "rank", "doc_id", "score", "title"]
         assert result.empty

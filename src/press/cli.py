@@ -88,8 +88,8 @@ def _parser() -> argparse.ArgumentParser:
             option("queries", nargs="+", metavar="query"),
             option("--collection", default="almanac", help="almanac (default), a folder, or irds:<id>"),
             option("--unit", default="", choices=["", "document", "passage"], help="documents, if there are any"),
-            option("--reranker", default="minilm", choices=["minilm", "base", "none"],  # search_command.RERANKERS
-                   help="minilm (default: the zero-shot bi-encoder), base (the cross-encoder that it taught), none"),
+            option("--reranker", default="base", choices=["base", "minilm", "none"],  # search_command.RERANKERS
+                   help="base (default: the book's cross-encoder), minilm (the zero-shot encoder that taught it), none"),
             option("--feedback", default="none", choices=["none", "documents", "passages"],
                    help="Bo1 terms from whole documents, or from their first words"),
             option("-k", type=_positive, default=10, help="documents shown"))

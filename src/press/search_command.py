@@ -10,13 +10,14 @@ from helpers.systems.pipeline import Feedback, Pipeline
 from helpers.systems.reranker import ZeroShotReranker
 from helpers.systems.reranking_experiment import Scorer
 
-RERANKERS: dict[str, Callable[[], Scorer | None]] = {"minilm": ZeroShotReranker, "base": WarmUp, "none": lambda: None}
+RERANKERS: dict[str, Callable[[], Scorer | None]] = {"base": WarmUp, "minilm": ZeroShotReranker, "none": lambda: None}
+CANDIDATES = 20  # as in Steensland (2021)
 FEEDBACK = {"none": None, "documents": Feedback(form=""), "passages": Feedback(pieces=RankerTraining().room, form="")}
 
 
 def search(queries: Sequence[str], collection: str, unit: str, reranker: str, feedback: str, k: int) -> pd.DataFrame:
     """The pipeline's answer; see `Pipeline.search`."""
-    return Pipeline(RERANKERS[reranker](), FEEDBACK[feedback], aggregation="max").search(queries, collection, unit, k)
+    return Pipeline(RERANKERS[reranker](), FEEDBACK[feedback], CANDIDATES, "max").search(queries, collection, unit, k)
 
 
 def answer(queries: Sequence[str], collection: str, unit: str, reranker: str, feedback: str, k: int) -> str:

@@ -54,7 +54,7 @@ class Settings:
 
     def classical(self) -> Pipeline:
         """BM25 alone."""
-        return Pipeline(candidates=self.candidates)
+        return Pipeline(None, candidates=self.candidates)
 
     def feedback(self, passages: bool = False) -> Feedback:
         """The study's feedback, from the full index or from the passage index, which holds what BERT sees of each document."""

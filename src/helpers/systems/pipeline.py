@@ -1,6 +1,6 @@
 """Alarfaj's pipeline as one value: classical ranking, neural re-ranking, feedback, final ranking (Alarfaj 2022, chapter 4).
 
-    pipeline = Pipeline(model=Reranker(), feedback=Feedback())
+    pipeline = Pipeline(feedback=Feedback(), aggregation="max")
     pipeline.search("why does bread turn brown")                  # one query or a list of them
     pipeline.run(Testbed("almanac", splits=("topics",)))          # a step: the final run of a testbed's queries
 
@@ -8,7 +8,7 @@ Each stage is a step, so that pipelines share what they have in common.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
@@ -23,6 +23,7 @@ from helpers.retrieval.expanded_queries import expanded_texts, surface_words
 from helpers.retrieval.feedback import weighted_queries, weighted_run
 from helpers.retrieval.lucene import first_pieces_index
 from helpers.steps import Step
+from helpers.systems.listwise_reranker import WarmUp
 from helpers.systems.reranking_experiment import Scorer
 from helpers.systems.testbed import Testbed
 
@@ -68,7 +69,7 @@ class Feedback:
 class Pipeline:
     """Stages and their settings."""
 
-    model: Scorer | None = None  # the re-ranker; None leaves out re-ranking
+    model: Scorer | None = field(default_factory=WarmUp)  # the re-ranker, the book's base; None leaves out re-ranking
     feedback: Feedback | None = None  # None leaves it out. Without a model the classical ranker alone uses it.
     candidates: int = 100  # documents re-ranked for each query; those below keep their order
     aggregation: str = "first"  # from window scores to a document's score
