@@ -1,13 +1,12 @@
-"""Fine-tuning: this book's settings of the Trainer beside its defaults in bfloat16, on examples of mixed lengths.
+"""Fine-tuning: this book's training of a cross-encoder beside the stock Trainer in bfloat16, on examples of mixed lengths.
 
-Examples are made up, since the time of a step does not depend on what they say. The model, the examples, their number in a step
-and dropout (none) are the same. The stock Trainer takes examples in random order and pads each batch to its longest; the book's
-settings group examples by length and choose the attention that trains faster.
+Examples are made up, since the time of a step does not depend on what they say. The model, the examples, their number in a step,
+what is adjusted (all of it) and dropout (none) are the same. The stock Trainer pads each batch to its longest; the training of the
+book's re-rankers (`helpers.reranking.listwise`) puts a batch's texts into one row without padding.
 """
 
 import tempfile
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,20 +17,19 @@ from helpers.costs.timing import Prepare, always, interleave
 from helpers.networks import backbone, fine_tuning
 from helpers.networks.fine_tuning import PairDataset
 from helpers.networks.flops import encoder_flops
-from helpers.networks.training_settings import Training
+from helpers.reranking.listwise import LONGEST_GRADIENT, ListwiseTraining, logits_of, optimiser
 from helpers.steps import numerics
 from press.bench.work import Scale
 
 BATCH = 16
 SHORTEST, LONGEST = 16, 256  # tokens of an example; all lengths between are as frequent
-GROUPED = 50  # batches that the Trainer sorts by length together: a round is one such group, of all lengths
 
 
 def measure(scale: Scale, rounds: int) -> dict[str, Any]:
     """Time some steps of training, each round on a new copy of the model, and count real and padded tokens."""
     from transformers import AutoConfig
 
-    products, model, data = machine.Products(), backbone.resolve(scale.model.backbone), examples(4 * GROUPED * BATCH)
+    products, model, data = machine.Products(), backbone.resolve(scale.model.backbone), examples(scale.steps * BATCH)
     times = interleave({PRODUCTS: always(products), STOCK_TRAINER: stock(model, data, scale.steps),
                         OURS: ours(model, data, scale.steps)}, rounds, report=True)
     config = AutoConfig.from_pretrained(model.source)
@@ -65,42 +63,27 @@ class Counting:
         return made
 
 
+def network(model: backbone.Backbone, **settings: Any) -> Any:
+    """A new copy of the model, the same for both."""
+    from transformers import AutoModelForSequenceClassification
+
+    fine_tuning.seed_everything(1)
+    return model.build(AutoModelForSequenceClassification, num_labels=1, hidden_dropout_prob=0.0,
+                       attention_probs_dropout_prob=0.0, problem_type="multi_label_classification", **settings)
+
+
 def stock(model: backbone.Backbone, data: PairDataset, steps: int) -> Prepare:
-    """The Trainer with its defaults, but for bfloat16 and the number of steps."""
-    from transformers import DataCollatorWithPadding, TrainingArguments
-
-    return training(model, data, lambda folder: TrainingArguments(
-        output_dir=str(folder), per_device_train_batch_size=BATCH, max_steps=steps, bf16=numerics.dtype() == "bf16",
-        use_cpu=numerics.device() == "cpu", save_strategy="no", report_to=[], disable_tqdm=True, log_level="error",
-        logging_steps=steps), DataCollatorWithPadding)
-
-
-def ours(model: backbone.Backbone, data: PairDataset, steps: int) -> Prepare:
-    """The Trainer as `cross_encoder` sets it."""
-    from transformers import IntervalStrategy
-
-    def arguments(folder: Path) -> Any:
-        made = fine_tuning.training_arguments(folder, len(data), Training(batch_size=BATCH), evaluations=1)
-        made.max_steps, made.logging_steps, made.eval_strategy = steps, steps, IntervalStrategy.NO
-        return made
-
-    return training(model, data, arguments, fine_tuning.collator, attn_implementation=backbone.attention())
-
-
-def training(model: backbone.Backbone, data: PairDataset, arguments: Callable[[Path], Any], collator: Callable[[Any], Any],
-             **settings: Any) -> Prepare:
-    """A contender whose round trains a new copy of the model, and gives the `loss`, and the `real` and `padded` tokens read.
-
-    The Trainer has `arguments` for a folder, the collator makes batches with a tokenizer, `settings` are the model's own.
-    """
+    """The Trainer with its defaults, but for bfloat16 and the number of steps. A round gives the `loss`, and the `real` and
+    `padded` tokens that were read."""
     def made_ready() -> Callable[[], Any]:
-        from transformers import AutoModelForSequenceClassification, PrinterCallback, Trainer
+        from transformers import DataCollatorWithPadding, PrinterCallback, Trainer, TrainingArguments
 
-        fine_tuning.seed_everything(1)
-        network = model.build(AutoModelForSequenceClassification, num_labels=1, hidden_dropout_prob=0.0,
-                              attention_probs_dropout_prob=0.0, problem_type="multi_label_classification", **settings)
-        folder, counting = tempfile.TemporaryDirectory(), Counting(collator(model.tokenizer()))
-        trainer = Trainer(model=network, args=arguments(Path(folder.name)), train_dataset=data, data_collator=counting)
+        folder, counting = tempfile.TemporaryDirectory(), Counting(DataCollatorWithPadding(model.tokenizer()))
+        arguments = TrainingArguments(
+            output_dir=folder.name, per_device_train_batch_size=BATCH, max_steps=steps, bf16=numerics.dtype() == "bf16",
+            use_cpu=numerics.device() == "cpu", save_strategy="no", report_to=[], disable_tqdm=True, log_level="error",
+            logging_steps=steps)
+        trainer = Trainer(model=network(model), args=arguments, train_dataset=data, data_collator=counting)
         trainer.remove_callback(PrinterCallback)
 
         def work() -> dict[str, float]:
@@ -108,6 +91,37 @@ def training(model: backbone.Backbone, data: PairDataset, arguments: Callable[[P
                 done = trainer.train()
             real, padded = map(sum, zip(*counting.batches[:done.global_step], strict=True))
             return {"loss": float(done.training_loss), "real": real, "padded": padded}
+
+        return work
+
+    return made_ready
+
+
+def ours(model: backbone.Backbone, data: PairDataset, steps: int) -> Prepare:
+    """The steps of `listwise_cross_encoder`, likewise."""
+    def made_ready() -> Callable[[], Any]:
+        import torch
+
+        trained = network(model, attn_implementation=backbone.attention()).to(numerics.device()).train()
+        optimizer, schedule = optimiser(trained, ListwiseTraining(batch_size=BATCH), steps)
+        order = np.random.default_rng(1).permutation(len(data)).reshape(steps, BATCH)
+
+        def work() -> dict[str, float]:
+            losses, read = list[float](), 0
+            for batch in order:
+                rows = [data.examples[n] for n in batch]
+                ids, types, labels = ([row[name] for row in rows] for name in ("input_ids", "token_type_ids", "labels"))
+                with torch.autocast(numerics.device(), torch.bfloat16, enabled=numerics.dtype() == "bf16"):
+                    logits = logits_of(trained, ids, types, 0.0).float()
+                loss = torch.nn.functional.binary_cross_entropy_with_logits(logits, torch.tensor(labels).to(logits)[:, 0])
+                loss.backward()
+                torch.nn.utils.clip_grad_norm_(trained.parameters(), LONGEST_GRADIENT)
+                optimizer.step()
+                schedule.step()
+                optimizer.zero_grad(set_to_none=True)
+                losses.append(float(loss.detach()))
+                read += sum(map(len, ids))
+            return {"loss": float(np.mean(losses)), "real": read, "padded": read}
 
         return work
 
