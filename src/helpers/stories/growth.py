@@ -20,9 +20,10 @@ PADDED_GOAL = 1.02  # tokens read for each real one
 HELD = ("grouped", "sorted", "packed")  # whose share the goal is for
 LINEAR = 0.1  # how far the exponent of growth may be from 1
 VALUES = {"seconds": "seconds", "megabytes": "peak memory added (MB)"}
-BATCHES = {"random": "training, batches in random order (the Trainer's default)", "grouped": "training here, grouped by length",
+BATCHES = {"random": "training, batches in random order (the Trainer's default)",
+           "grouped": "training here by the Trainer, grouped by length",
            "unrounded": "the same, were lengths not rounded up to a multiple of eight",
-           "sorted": "scoring here, by a network that needs padding", "packed": "scoring here, by BERT"}
+           "sorted": "scoring here, by a network that needs padding", "packed": "training re-rankers and scoring here, by BERT"}
 
 
 # ---- growth ----

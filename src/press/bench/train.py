@@ -1,8 +1,8 @@
 """Fine-tuning: this book's training of a cross-encoder beside the stock Trainer in bfloat16, on examples of mixed lengths.
 
 Examples are made up, since the time of a step does not depend on what they say. The model, the examples, their number in a step,
-what is adjusted (all of it) and dropout (none) are the same. The stock Trainer pads each batch to its longest; the training of the
-book's re-rankers (`helpers.reranking.listwise`) puts a batch's texts into one row without padding.
+what is adjusted (all of it) and dropout (none) are the same. The stock Trainer pads each batch to its longest; the training of
+the book's re-rankers (`helpers.reranking.listwise`) puts a batch's texts into one row without padding.
 """
 
 import tempfile
