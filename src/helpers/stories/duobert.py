@@ -15,6 +15,7 @@ from helpers.reranking.duo import DUOS, in_pairs
 from helpers.steps import Step
 from helpers.stories import candidates
 from helpers.systems.evaluated import Evaluation, Systems, evaluate
+from helpers.systems.listwise_reranker import Listwise
 from helpers.systems.pairwise_reranker import PairwiseReranker
 from helpers.systems.pipeline import title_of
 from helpers.systems.reranker import ZERO_SHOT, ZeroShotReranker
@@ -46,11 +47,11 @@ def third_stage(trial: RerankingExperiment, label: str, run: Step, models: Seque
     return together(label, runs)
 
 
-def evaluations(trial: RerankingExperiment, base: Scorer | None, mono: Scorer, models: Sequence[PairwiseReranker], first: int,
+def evaluations(trial: RerankingExperiment, base: Scorer | None, mono: Listwise, models: Sequence[PairwiseReranker], first: int,
                 compared: int) -> dict[str, Evaluation]:
     """BM25, the zero-shot encoder, the base (if there is one), the re-ranker that reads documents alone, and pairs over its first
     ones by every aggregation; and by the sum over the base's first ones, with the first pairwise model."""
-    systems = {"BM25": trial.baseline(), ZERO_SHOT: trial.of(ZERO_SHOT, ZeroShotReranker())}
+    systems = {"BM25": trial.baseline(), ZERO_SHOT: trial.of(ZERO_SHOT, ZeroShotReranker(mono.backbone))}
     runs = {name: second_stage(trial, model) for name, model in ((BASE, base), (MONO, mono)) if model}
     systems |= {name: evaluate(name, run.value(), trial.bed, trial.measures, run) for name, run in runs.items()}
     systems |= {duo(how): third_stage(trial, duo(how), runs[MONO], models, how, first, compared) for how in DUOS}

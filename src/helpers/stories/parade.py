@@ -53,7 +53,7 @@ def evaluations(trial: RerankingExperiment, models: Mapping[str, Parade], seeds:
     for name, own in ways.items():
         runs = [model.run(trial.bed, trial.run, trial.candidates) for model in own]
         systems[name] = together(name, [evaluate(name, run.value(), trial.bed, trial.measures, run) for run in runs])
-    return systems | {ZERO_SHOT: trial.of(ZERO_SHOT, ZeroShotReranker())}
+    return systems | {ZERO_SHOT: trial.of(ZERO_SHOT, ZeroShotReranker(start.reader.backbone))}
 
 
 def differences(systems: Systems) -> Fragment:
