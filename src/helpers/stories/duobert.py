@@ -49,7 +49,7 @@ def third_stage(trial: RerankingExperiment, label: str, run: Step, models: Seque
 
 def evaluations(trial: RerankingExperiment, mono: Listwise, models: Sequence[PairwiseReranker], first: int,
                 compared: int) -> dict[str, Evaluation]:
-    """BM25, the zero-shot encoder, the re-ranker that reads documents alone, and pairs over its first ones by each aggregation."""
+    """BM25, the zero-shot encoder, the re-ranker that reads documents alone, and pairs over its first ones, by aggregation."""
     run = second_stage(trial, mono)
     return {"BM25": trial.baseline(), ZERO_SHOT: trial.of(ZERO_SHOT, ZeroShotReranker(mono.backbone)),
             MONO: evaluate(MONO, run.value(), trial.bed, trial.measures, run),
