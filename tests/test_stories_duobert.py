@@ -1,8 +1,11 @@
 """The chapter on documents in pairs: what inferences cost, what the page shows of one query and of all."""
 
+from types import SimpleNamespace
+
 import pandas as pd
 import pytest
 
+from helpers.evaluation.verdicts import UNTRAINED
 from helpers.reranking.duo import DUOS
 from helpers.stories import duobert as story
 from helpers.systems.reranker import ZERO_SHOT
@@ -25,11 +28,27 @@ def test_pairs_are_compared_with_the_stage_before():
     assert [row[0] for row in rows[1:]] == [*DUOS] and rows[1][3].startswith("+0.200")
 
 
+def table_of(first_alone, neither, second_alone):
+    """Mean probabilities by whether the first and the second text are relevant."""
+    return {(True, False): first_alone, (False, False): neither, (False, True): second_alone}
+
+
+def test_a_model_that_reads_the_first_text_alone_does_not_compare():
+    assert story.comparing(table_of(0.9, 0.5, 0.1)) == pytest.approx(0.4)
+    trial = SimpleNamespace(bed=SimpleNamespace(source=SimpleNamespace(split_by_article=False), splits=("test",)))
+    lazy, comparing = (story.claims_table(systems(), table_of(0.9, 0.5, p), trial, 10) for p in (0.45, 0.1))
+    assert lazy.data["claims"][0]["verdict"] == UNTRAINED and "lowers the probability of the first by 0.050" in lazy.html
+    assert comparing.data["claims"][0]["verdict"] != UNTRAINED
+    assert cells(story.reading_table(table_of(0.9, 0.5, 0.1)))[1:] == [
+        ["the first alone", "0.900"], ["neither", "0.500"], ["the second alone", "0.100"]]
+
+
 @pytest.mark.parametrize(("pairs", "worst", "sample"), [(0.3, -0.1, 0.2), (0.0, 0.4, -0.1)])
 def test_signs_hold_and_do_not_hold(pairs, worst, sample):
     own = systems(**{story.duo("max"): worst, story.duo("sample"): sample})
     lines = {"one at a time": {10: system(0.1)}, "then all pairs": {22: system(pairs)}, "then some pairs": {}}
-    assert [*story.signs(own, lines).values()] == [pairs > 0.1] * 3
+    means = table_of(0.9, 0.5, 0.45 if pairs > 0.1 else 0.1)
+    assert [*story.signs(own, means, lines).values()] == [pairs > 0.1] * 4
 
 
 def test_one_query_is_shown_as_a_matrix(folder, monkeypatch):

@@ -121,17 +121,18 @@ def parade(states: Path, groups: pd.DataFrame, how: str, losses: dict, learning_
     numbers = places.loc[asked].to_numpy().reshape(groups["query_id"].nunique(), -1)
     shuffled = np.random.default_rng(0).permutation(len(numbers))
     apart, learned = numbers[shuffled[:held_out]], numbers[shuffled[held_out:]]
+    read, mask = documents[np.arange(len(documents.frame))]
     seed_everything(seed)
     model = network(how, documents.head)
     optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate)
 
     def loss_of(part: np.ndarray) -> Any:
-        scores = model(*documents[part.ravel()]).view(part.shape)
+        scores = model(read[part.ravel()], mask[part.ravel()]).view(part.shape)
         return total(losses, scores, torch.zeros_like(scores))
 
     def held_out_loss() -> float:
         with torch.no_grad():
-            return float(np.mean([float(loss_of(group[None])) for group in apart]))
+            return float(loss_of(apart))
 
     log = [{"epoch": 0, "eval_loss": held_out_loss()}]
     best = {name: weight.clone() for name, weight in model.state_dict().items()}

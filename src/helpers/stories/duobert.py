@@ -22,8 +22,10 @@ from helpers.systems.reranker import ZERO_SHOT, ZeroShotReranker
 from helpers.systems.reranking_experiment import RerankingExperiment, Scorer, together
 
 MEASURE = "RR@10"
+Means = Mapping[tuple[bool, bool], float]  # by whether the first text of a pair is relevant, and the second
 MONO = "monoBERT"
 SUM, SAMPLE = "sum", "sample"
+COMPARES = 0.1  # the least that a relevant second text must lower the probability of a first one that is not
 
 
 def duo(how: str) -> str:
@@ -119,23 +121,47 @@ def example(trial: RerankingExperiment, run: Step, model: PairwiseReranker, quer
                            ("document, by its rank before", *map(str, range(1, len(ranked) + 1)), SUM), rows)
 
 
+def by_relevance(trial: RerankingExperiment, run: Step, models: Sequence[PairwiseReranker], first: int) -> Means:
+    """The mean probability that the first text of a pair is the more relevant one, over all models."""
+    scored = pd.concat([model.probabilities(trial.bed, run, first).value() for model in models])
+    answers = pd.MultiIndex.from_frame(relevant(trial))
+    sides = [pd.MultiIndex.from_frame(scored[["query_id", side]]).isin(answers) for side in ("doc_id", "other_id")]
+    return scored.groupby(sides)["probability"].mean().to_dict()
+
+
+def comparing(means: Means) -> float:
+    """How much less probable it is that a text which is not relevant is the better one, once the other is relevant."""
+    return means[False, False] - means[False, True]
+
+
+def reading_table(means: Means) -> Fragment:
+    """What a model that compares should tell apart by its second text, too."""
+    rows = [[text, plain(means[places])] for text, places in (
+        ("the first alone", (True, False)), ("neither", (False, False)), ("the second alone", (False, True))) if places in means]
+    return page.show_table("The mean probability that the first text is the better one", ("relevant is", "probability"), rows)
+
+
 def differences(systems: Systems) -> Fragment:
     """Every aggregation of pairs compared with the stage before."""
     return compare.differences_table(f"Compared with {MONO}", {how: (systems[duo(how)], systems[MONO]) for how in DUOS}, MEASURE)
 
 
-def claims_table(systems: Systems, trial: RerankingExperiment, first: int) -> Fragment:
-    """The chapter's claim: pairs over the re-ranker's first documents, by the sum and by won comparisons, and the re-ranker."""
+def claims_table(systems: Systems, means: Means, trial: RerankingExperiment, first: int) -> Fragment:
+    """The chapter's claim: pairs over the re-ranker's first documents, by the sum and by won comparisons, and the re-ranker; no
+    verdict on a model that does not compare, as its means say."""
     named = "duobert-beats-monobert"
     pairs = {how: (systems[duo(how)], systems[MONO]) for how in (SUM, "binary")}
     barred = identity.barred(pairs, systems[ZERO_SHOT], trial.bed, first)
-    return claims.judge("duobert", {named: pairs}, incomparable={named: next(filter(None, barred.values()), "")})
+    why = f"a relevant second text lowers the probability of the first by {plain(comparing(means))}: the model does not compare"
+    return claims.judge("duobert", {named: pairs}, untrained={named: why} if comparing(means) < COMPARES else {},
+                        incomparable={named: next(filter(None, barred.values()), "")})
 
 
-def signs(systems: Systems, lines: Mapping[str, Mapping[int, Evaluation]]) -> dict[str, bool]:
+def signs(systems: Systems, means: Means, lines: Mapping[str, Mapping[int, Evaluation]]) -> dict[str, bool]:
     """What the discussion rests on besides the claim."""
     alone, pairs = (max(system.mean(MEASURE).mean for system in lines[name].values())
                     for name in ("one at a time", "then all pairs"))
-    return {"pairs reach more than any number of documents read alone": pairs > alone,
+    return {"the model hardly reads the second text": comparing(means) < COMPARES,
+            "pairs reach more than any number of documents read alone": pairs > alone,
             "the maximum is the worst aggregation": min(DUOS, key=lambda how: systems[duo(how)].mean(MEASURE).mean) == "max",
             "a sample of pairs gains, too": lead(systems[duo(SAMPLE)], systems[MONO], MEASURE) > 0}
