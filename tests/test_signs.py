@@ -16,9 +16,9 @@ TYPES = pd.Series(["LOC", "LOC", "ABBR", "ABBR"], index=QUERIES)
 STYLES = pd.Series(["plain", "oblique", "plain", "oblique"], index=QUERIES)
 
 
-def of_collection(windows, other, values, **labels):
+def of_collection(windows, other, values, found=0.6, **labels):
     bed = SimpleNamespace(query_frame=pd.DataFrame({"query_id": QUERIES, **labels}), judged=QUERIES)
-    systems = {"BM25, documents": system(), "BM25, windows": system(windows)}
+    systems = {"BM25, documents": system(shifts={"R@20": found}), "BM25, windows": system(windows)}
     tuned, values = {"here": system(), "other": system(other)}, pd.DataFrame({"BM25": values}, index=QUERIES)
     return collection.signs(systems, tuned, values, bed)
 
@@ -35,9 +35,10 @@ def of_embeddings(*gains, before=0.0):
     return embeddings.signs(systems, shares)
 
 
-def of_search(graph, widest, fewest, recall=0.4):
-    speeds = pd.DataFrame([{"kind": kind, "size": 9, "recall": 1.0, "alone": speed, "alone_low": speed, "alone_high": speed}
-                           for kind, speed in ((EXACT, 2.0), (HNSW, graph))])
+def of_search(graph, widest, fewest, recall=0.4, small=3.0, build=501.0):
+    speeds = pd.DataFrame([{"kind": kind, "size": size, "recall": 1.0, "alone": speed, "alone_low": speed, "alone_high": speed,
+                            "build": build} for kind, size, speed in ((EXACT, 5, 2.0), (HNSW, 5, small), (EXACT, 9, 2.0),
+                                                                      (HNSW, 9, graph))])
     systems = {(EXACT, 0): of_values([0.8] * 8), (HNSW, 10): of_values([0.1] * 8), (HNSW, 160): of_values([widest] * 8),
                (IVF, 1): of_values([fewest] * 8), (IVF, 32): of_values([0.8] * 8)}
     real = pd.DataFrame({"kind": [IVF], "setting": [1], "recall": [recall]})
@@ -49,9 +50,10 @@ def of_types(*values, styles=STYLES):
     return answer_types.signs(systems, "model", TYPES, styles)
 
 
-def of_fusions(total, ranks):
+def of_fusions(total, ranks, alone=0.0):
     pair, merged = ("bm25", "repbert"), {("bm25", "repbert"): system(), ("repbert", "bm25"): system(0.125)}
-    return fusion.signs(fusion.Fused({}, merged, {pair: system(ranks)}, {pair: system(total)}, {}, {}), "repbert", "bm25")
+    return fusion.signs(fusion.Fused({"repbert": system(alone)}, merged, {pair: system(ranks)}, {pair: system(total)}, {}, {}),
+                        "repbert", "bm25")
 
 
 def of_depths(repbert, bm25):
@@ -79,31 +81,35 @@ def of_rules(*holm):
 
 
 @pytest.mark.parametrize(("signs", "expected"), [
-    (of_collection(-0.125, 0.0, [0.9, 0.5, 0.2, 0.2], style=["plain", "paraphrase", "oblique", "oblique"]), [True, True, True]),
-    (of_collection(0.0, 0.125, [0.9, 0.5, 0.2, 0.2], style=["oblique", "paraphrase", "plain", "plain"]), [False, False, False]),
-    (of_collection(0.0, 0.0, [0.9] * 4), [False, True, False]),
+    (of_collection(-0.125, 0.0, [0.9, 0.5, 0.2, 0.2], style=["plain", "paraphrase", "oblique", "oblique"]), [True] * 4),
+    (of_collection(0.0, 0.125, [0.9, 0.5, 0.2, 0.2], 0.5, style=["oblique", "paraphrase", "plain", "plain"]), [False] * 4),
+    (of_collection(0.0, 0.0, [0.9] * 4), [True, False, True, False]),
     (of_recipes(0.25, 0.25), [True, True, True]),
     (of_recipes(0.0, 0.0, "LCE, both"), [False, False, False]),
     (of_embeddings(0.2, 0.3, -0.1, -0.1), [True, True]),
     (of_embeddings(0.2, 0.3, 0.1, 0.1, before=0.9), [False, False]),
-    (of_search(9.0, 0.8, 0.5), [True, True, True]),
-    (of_search(1.0, 0.7, 0.2), [False, False, False]),
+    (of_search(9.0, 0.8, 0.5), [True] * 5),
+    (of_search(9.0, 0.8, 0.5, small=1.0, build=499.0), [True, False, False, True, True]),
+    (of_search(1.0, 0.7, 0.2, build=499.0), [False] * 5),
     (of_types(0.9, 0.5, 0.6, 0.2), [True, True]),
     (of_types(0.9, 0.9, 0.6, 0.6), [False, False]),
     (of_types(0.9, 0.5, 0.6, 0.2, styles=None), [False, True]),
-    (of_fusions(0.25, 0.125), [True, True]),
-    (of_fusions(0.125, 0.25), [False, False]),
-    (of_depths((0.1, 0.3, 0.2), (0.0, 0.1, 0.2)), [True]),
-    (of_depths((0.1, 0.2, 0.3), (0.0, 0.1, 0.2)), [False]),
-    (of_depths((0.1, 0.3, 0.2), (0.0, 0.2, 0.1)), [False]),
+    (of_fusions(0.25, 0.125), [True, True, True]),
+    (of_fusions(0.25, 0.125, alone=0.25), [False, True, True]),
+    (of_fusions(0.125, 0.25, alone=0.125), [False, False, False]),
+    (of_depths((0.1, 0.3, 0.2), (0.0, 0.1, 0.2)), [True, True]),
+    (of_depths((0.0, 0.3, 0.2), (0.0, 0.1, 0.2)), [False, True]),
+    (of_depths((0.1, 0.2, 0.3), (0.0, 0.1, 0.2)), [True, False]),
+    (of_depths((0.1, 0.3, 0.2), (0.0, 0.2, 0.1)), [True, False]),
     (of_negatives(0.2, 0.8, (0.0, 0.125)), [True, True, True]),
     (of_negatives(0.8, 0.2, (0.375, 0.375)), [False, False, False]),
-    (of_stages(0.25, 0.0, 0.25), [True, True, True]),
-    (of_stages(0.25, 0.25, 0.0), [False, False, False]),
+    (of_stages(0.25, 0.0, 0.25), [True, True, True, True]),
+    (of_stages(0.25, 0.25, 0.0), [False, True, False, False]),
+    (of_stages(0.0, 0.0, 0.0), [False, False, True, True]),
     (lengths.signs({32: system(), 64: system(0.1), 128: system(0.2)}), [True]),
     (lengths.signs({32: system(), 64: system(0.2), 128: system(0.1)}), [False]),
-    (of_rules(*[0.01] * 9, 0.5), [True]),
-    (of_rules(*[0.01] * 8, 0.5, 0.5), [False])])
+    (of_rules(*[0.01] * 9, 0.5), [True, True]),
+    (of_rules(*[0.01] * 8, 0.5, 0.5), [False, False])])
 def test_a_sign_follows_the_values(signs, expected):
     assert list(signs.values()) == expected
     assert all(type(holds) is bool for holds in signs.values())

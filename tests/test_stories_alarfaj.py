@@ -403,7 +403,9 @@ def test_every_model_of_the_lengths_is_there_once():
 def test_the_discussion_of_lengths_rests_on_losses_and_ranks(short, bert, learned, level):
     models = {BERT: trained_to(0.6, bert), row(512): trained_to(*short), row(1024): trained_to(0.9, 0.3)}
     systems = {row(512): system(0.25), row(1024): system(0.125)}
-    assert list(longformer.signs(systems, models).values()) == [learned, level]
+    cost = {kind: [{"length": length, "seconds": [seconds]} for length, seconds in lines.items()] for kind, lines in {
+        "windowed": {512: 0.2, 1024: 0.3}, "full": {512: 0.1, 1024: 0.4 if learned else 0.3}}.items()}
+    assert list(longformer.signs(systems, models, cost).values()) == [learned, learned, level]
 
 
 # ---- feedback ----
@@ -600,10 +602,14 @@ def test_the_chapter_on_feedback_runs_on_a_tiny_collection(folder, store):
 # ---- broad topics ----
 
 @pytest.mark.parametrize("recall, first, holds", [(0.25, -0.125, True), (0.0, -0.125, False), (0.25, 0.125, False)])
-def test_the_discussion_of_topics_rests_on_both_kinds_of_queries(recall, first, holds):
+@pytest.mark.parametrize("topics, gains, unsure", [([0.25] * 8, True, False), ([0.25, -0.125] * 4, True, True),
+                                                   ([0.0] * 8, False, True)])
+def test_the_discussion_of_topics_rests_on_both_kinds_of_queries(recall, first, holds, topics, gains, unsure):
     fed_back = {name: system(shifts={"R@100": recall, "RR@10": first}) for name in (FULL, PASSAGE)}
-    signs = alarfaj.signs({BM25: system(), BERT: system(0.25)}, {BM25: system(0.25), BERT: system(), **fed_back})
-    assert list(signs.values()) == [holds, True]
+    signs = alarfaj.signs({BM25: of_values({"nDCG@10": [0.5] * 8}),
+                           BERT: of_values({"nDCG@10": [0.5 + gain for gain in topics]})},
+                          {BM25: system(0.25), BERT: system(), **fed_back})
+    assert list(signs.values()) == [holds, gains, unsure]
 
 
 @pytest.mark.parametrize("name, printed, effect, measured", [

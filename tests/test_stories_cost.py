@@ -71,6 +71,13 @@ def test_training_is_relative_to_the_fastest():
     assert [(row[0], row[2]) for row in rows[1:]] == [("BERT", "2.50×"), ("ALBERT", "2.00×"), ("DistilBERT", "1.00×")]
 
 
+@pytest.mark.parametrize("bert, distil, half, albert", [(0.8, 0.4, True, True), (0.8, 0.7, False, True),
+                                                        (2.0, 0.4, False, False)])
+def test_the_discussion_of_cost_rests_on_times_and_memory(bert, distil, half, albert):
+    assert list(cost.signs(costs(bert=[bert] * 6, distil=[distil] * 6)).values()) == [half, albert]
+    assert cost.signs(costs(names=("BERT", "packaged"))) == {}
+
+
 def test_the_figure_names_every_model():
     html = cost.tradeoff(costs()).html
     assert "BERT on cpu: 800 ms, 500 MB; ALBERT on cpu: 900 ms, 55 MB; DistilBERT on cpu: 400 ms, 330 MB." in html

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pandas as pd
+import pytest
 
 from helpers.data.windows import WHOLE
 from helpers.stories import does_it_work as story
@@ -64,3 +65,12 @@ def test_the_last_words_name_the_best_aggregation_and_what_labels_of_sections_ad
     assert "the best aggregation is BERT-Max, at an RR@10 of 0.550: +0.300" in text
     assert "Labels of sections bring the maximum to 0.650: +0.100" in text
     assert "exceed 0.750" in text
+
+
+@pytest.mark.parametrize("gains, sections, narrow, unpassed", [
+    ([0.25] * 5 + [0.0, 0.0, -0.125], 0.0, True, True), ([0.25] * 5 + [-0.25] * 3, 0.0, False, True),
+    ([0.25] * 8, 0.5, False, False)])
+def test_the_discussion_rests_on_the_maximum_and_on_the_zero_shot_encoder(gains, sections, narrow, unpassed):
+    systems = {"BM25": of_values([0.25] * 8), "BERT-Max": of_values([0.25 + gain for gain in gains]),
+               "BERT-Max, section labels": of_values([sections] * 8), story.DENSE: of_values([0.45] * 8)}
+    assert list(story.signs(systems).values()) == [narrow, unpassed]

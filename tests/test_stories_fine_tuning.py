@@ -129,6 +129,17 @@ def test_an_output_layer_that_learned_nothing_carries_no_verdict():
     assert set(verdicts_of(parameters.claims_table(adjusted(), guessing, TRIAL)).values()) == {UNTRAINED}
 
 
+@pytest.mark.parametrize("own, every, noise, expected", [
+    ({}, 0.2, 0.3, [True, True, True, True]),
+    ({"noisy": 0.7}, 0.4, 0.2, [False, False, False, False])])
+def test_the_discussion_of_parameters_rests_on_losses_and_ranks(own, every, noise, expected):
+    logs = {parameters.ALL: log_of(loss=every), parameters.HEAD: log_of(0.3, 0.25), parameters.NOISY: log_of(evaluation=noise)}
+    systems = adjusted(**own) | {ZERO_SHOT: system(0.6)}
+    signs = parameters.signs(systems, logs)
+    assert list(signs.values()) == expected
+    assert all(type(holds) is bool for holds in signs.values())
+
+
 # ---- epochs ----
 
 @dataclass(frozen=True)
@@ -253,6 +264,16 @@ def test_nothing_is_concluded_from_models_that_know_their_articles(monkeypatch):
 
 def test_one_seed_is_not_compared_with_itself():
     assert verdicts_of(seeds.claims_table(runs(0.25), losses(runs(0.25)), TRIAL)) == {DIFFER: NOT_RUN, LOSS: NOT_RUN}
+
+
+def test_the_discussion_of_seeds_rests_on_the_components():
+    far = {str(run): of_values([value] * 8) for run, value in enumerate((0.2, 0.5, 0.8), start=1)}
+    near = {str(run): of_values([0.0, 0.1 * run, 1.0, 1.0 - 0.1 * run] * 2) for run in (1, 2)}
+    for systems, holds in ((far, False), (near, True)):
+        signs = seeds.signs(systems)
+        assert list(signs.values()) == [holds] * 3
+        assert all(type(own) is bool for own in signs.values())
+    assert seeds.signs(runs(0.25)) == {}
 
 
 def test_the_components_are_those_of_the_runs_alone():
@@ -509,6 +530,16 @@ def test_recall_must_rise_between_too():
     systems = depths(hundred=(0.25, 0.5)) | {40: system(0.25, recall=0.6), 60: system(0.25, recall=0.0)}
     assert verdicts_of(candidates.claims_table(systems, system(), TRIAL))[RAISE] == CONTRADICTED  # 60 and 100 lie below 20 and 40
     assert verdicts_of(candidates.claims_table(depths(), system(), TRIAL))[RAISE] == NOT_RUN  # two numbers have no trend
+
+
+def test_the_discussion_of_candidates_rests_on_means_and_on_the_ceiling():
+    trial = Ranking()
+    rising = {depth: system(mean, recall=mean) for depth, mean in {1: 0.0, 2: 0.5, 4: 0.6}.items()}
+    assert list(candidates.signs(rising, trial).values()) == [True, True, False]
+    late = {depth: system(mean, recall=0.75) for depth, mean in {1: 0.0, 2: 0.1, 4: 0.6}.items()}
+    signs = candidates.signs(late, trial)
+    assert list(signs.values()) == [False, False, True]
+    assert all(type(holds) is bool for holds in signs.values())
 
 
 # ---- distillation ----

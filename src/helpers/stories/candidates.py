@@ -66,6 +66,18 @@ def means(systems: Mapping[int, Evaluation], measure: str) -> pd.Series:
     return pd.Series({depth: system.mean(measure).mean for depth, system in systems.items()}, name=measure)
 
 
+def signs(systems: Mapping[int, Evaluation], trial: RerankingExperiment) -> dict[str, bool]:
+    """What the discussion rests on besides the claims."""
+    ranks, recalls = (means(systems, measure).sort_index() for measure in ("RR@10", "R@10"))
+    most, half = max(systems), nearest(systems, max(systems) // 2)
+    ceiling = trial.bed.per_query(trial.run.value(), [f"R@{most}"]).mean().iloc[0]
+    return {"every larger number of candidates has the higher means":
+                all((line.diff()[1:] > 0).all() for line in (ranks, recalls)),
+            "the first half of the candidates gains more than the second":
+                bool(ranks[half] - ranks.iloc[0] > ranks[most] - ranks[half]),
+            "recall comes within a twentieth of its ceiling": bool(recalls[most] > 0.95 * ceiling)}
+
+
 def table(trial: RerankingExperiment, systems: Mapping[int, Evaluation]) -> Fragment:
     """Effectiveness, ceiling and cost at each R."""
     run, source = trial.run.value(), next(iter(systems.values())).source

@@ -158,7 +158,9 @@ def signs(systems: Systems, tuned: Systems, values: pd.DataFrame, bed: Testbed) 
     whole, pieces, styles = systems.get("BM25, documents"), systems.get("BM25, windows"), groups_of(bed, "style")
     first, *others = tuned.values()
     order = [] if styles is None else list(values.iloc[:, 0].groupby(styles).mean().sort_values().index)
-    return {"whole documents rank better than their windows": bool(whole and pieces and above(whole, pieces, "RR@10")),
+    return {"over four fifths of the relevant documents are among the first twenty":
+                bool(whole and whole.mean("R@20").mean > 0.8),
+            "whole documents rank better than their windows": bool(whole and pieces and above(whole, pieces, "RR@10")),
             "no other k1 and b rank better": not any(above(other, first, "RR@10") for other in others),
             "plain queries are the easiest and oblique ones the hardest": order == ["oblique", "paraphrase", "plain"]}
 

@@ -180,6 +180,17 @@ def claims_table(measured: Costs) -> Fragment:
     return claims.judge("cost", {CLAIM: pair})
 
 
+def signs(measured: Costs) -> dict[str, bool]:
+    """What the discussion rests on besides the claim, on the first device."""
+    if not {"BERT", "ALBERT", "DistilBERT"} <= set(measured.names):
+        return {}
+    device = next(iter(measured.time))
+    bert, albert, distil = (np.median(measured.inference(device, name)) for name in ("BERT", "ALBERT", "DistilBERT"))
+    memory = measured.megabytes(device, "ALBERT")["model"] / measured.megabytes(device, "BERT")["model"]
+    return {"DistilBERT takes about half of BERT's time": bool(0.4 < distil / bert < 0.6),
+            "ALBERT saves memory and hardly any time": bool(memory < 0.5 and albert / bert > 0.9)}
+
+
 def all_steps(measured: Costs) -> dict[str, Step]:
     """Every measurement by name."""
     kinds = {"inference": measured.time, "training": measured.training, "memory": measured.memory}

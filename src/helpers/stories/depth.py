@@ -7,7 +7,7 @@ import pandas as pd
 
 from helpers.evaluation import published, verdicts
 from helpers.pages import claims, page, plots
-from helpers.pages.compare import corrected, measured, row_verdict, table_value, with_interval
+from helpers.pages.compare import above, corrected, measured, row_verdict, table_value, with_interval
 from helpers.pages.fragments import Fragment, linked
 from helpers.pages.numbers import interval, plain, signed
 from helpers.steps import Step
@@ -117,7 +117,10 @@ def signs(systems: Reranked, dense: str, baseline: str) -> dict[str, bool]:
     """What the discussion rests on."""
     curves = {stage: [system.mean(MEASURE).mean for _, system in sorted(by_depth.items())] for stage, by_depth in systems.items()}
     known = {dense, baseline} <= set(curves)
-    return {"RepBERT's curve falls after its peak, and BM25's does not":
+    fewest = min(systems[dense], default=0) if known else 0
+    return {"with few candidates RepBERT's rank better than BM25's":
+            known and above(systems[dense][fewest], systems[baseline][fewest], MEASURE),
+            "RepBERT's curve falls after its peak, and BM25's does not":
             known and max(curves[dense]) > curves[dense][-1] and max(curves[baseline]) == curves[baseline][-1]}
 
 

@@ -11,7 +11,7 @@ from helpers.data.texts import Texts
 from helpers.data.windows import doc_of
 from helpers.evaluation import measures
 from helpers.pages import claims, identity, page
-from helpers.pages.compare import effect, mean_cell
+from helpers.pages.compare import above, effect, mean_cell
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain
 from helpers.steps import Step
@@ -89,6 +89,14 @@ def claims_table(systems: Systems, log: Mapping[str, Any], bed: Testbed, candida
     return claims.judge("does_it_work", pairs, untrained=dict.fromkeys(pairs, lost) if lost else {},
                         incomparable=identity.barred(pairs, systems[DENSE], bed, candidates),
                         controls={"bert-mean-beats-bm25": (systems["BERT-Mean"], systems[DENSE_MEAN])})
+
+
+def signs(systems: Systems) -> dict[str, bool]:
+    """What the discussion rests on besides the claims."""
+    lead = systems["BERT-Max"].against(systems["BM25"], "RR@10").difference
+    return {"the maximum's lead over BM25 is narrow": 0 < lead.low < lead.mean / 4,
+            "no re-ranker surely passes the zero-shot encoder": not any(
+                above(system, systems[DENSE], "RR@10") for name, system in systems.items() if name.startswith("BERT-"))}
 
 
 def ranks(systems: Systems, bed: Testbed, names: list[str]) -> dict[str, pd.Series]:

@@ -41,6 +41,7 @@ def signs(systems: Systems) -> dict[str, bool]:
     if not (bm25 and deepct and repbert and zero_shot):
         return {}
     return {"RepBERT ranks better in the mean than DeepCT": repbert.mean("RR@10").mean > deepct.mean("RR@10").mean,
+            "RepBERT is surely above BM25": above(repbert, bm25, "RR@10"),
             "DeepCT is not surely above BM25": not above(deepct, bm25, "RR@10"),
             "RepBERT is not surely above the zero-shot encoder": not above(repbert, zero_shot, "RR@10")}
 

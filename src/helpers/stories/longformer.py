@@ -74,11 +74,13 @@ def claims_table(systems: Systems, lengths: Mapping[int, int]) -> Fragment:
             if lengths[longest] == lengths[chosen] else (systems[row(longest)], systems[row(chosen)])})
 
 
-def signs(systems: Systems, models: Mapping[str, DocumentReader]) -> dict[str, bool]:
+def signs(systems: Systems, models: Mapping[str, DocumentReader], cost: Cost) -> dict[str, bool]:
     """What the discussion rests on besides the claims."""
     long = [name for name in models if name != BERT]
     logs = {name: curve(models[name].log.value(), "eval_loss") for name in models}
-    return {"every Longformer learned": all(logs[name].iloc[-1] < min(logs[name].iloc[0], logs[BERT].iloc[-1]) for name in long),
+    windowed, full = medians(cost).sort_index().iloc[-1]
+    return {"the longest input costs less with windows than with full attention": bool(windowed < full),
+            "every Longformer learned": all(logs[name].iloc[-1] < min(logs[name].iloc[0], logs[BERT].iloc[-1]) for name in long),
             "the shorter Longformer ranks as well as the longer": lead(systems[long[0]], systems[long[-1]], "nDCG@10") >= 0}
 
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from helpers.pages import claims, identity, page
-from helpers.pages.compare import mean_cell
+from helpers.pages.compare import above, lead, mean_cell
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain
 from helpers.stories.training import Logs, final, untrained
@@ -37,6 +37,16 @@ def claims_table(systems: Systems, logs: Logs, trial: RerankingExperiment) -> Fr
     why = f"the output layer's evaluation loss, {plain(loss)}, is that of a constant guess; its RR@10 is {plain(reached)}"
     return claims.judge("parameters", pairs, untrained=dict.fromkeys(pairs, why) if untrained(logs[HEAD]) else {},
                         incomparable=identity.barred(pairs, systems[ZERO_SHOT], trial.bed, trial.candidates))
+
+
+def signs(systems: Systems, logs: Logs) -> dict[str, bool]:
+    """What the discussion rests on besides the claims."""
+    every, *others = (lead(systems[name], systems[HEAD], "RR@10") for name in (ALL, POOLER, NOISY))
+    return {"the output layer alone fits its training pairs less well": final(logs[HEAD], "loss") > final(logs[ALL], "loss"),
+            "the pooler and the noise change the ranking less than the whole body does": max(map(abs, others)) < abs(every),
+            "the noise raises the loss": final(logs[NOISY], "eval_loss") > final(logs[HEAD], "eval_loss"),
+            "no training surely passes the zero-shot encoder": not any(
+                above(systems[name], systems[ZERO_SHOT], "RR@10") for name in (ALL, HEAD, POOLER, NOISY))}
 
 
 def table(logs: Logs, systems: Systems) -> Fragment:

@@ -47,6 +47,16 @@ def variance_components(systems: Systems) -> Components | None:
     return components(values_of(systems, names, MEASURE)) if len(names) > 1 else None
 
 
+def signs(systems: Systems) -> dict[str, bool]:
+    """What the discussion rests on besides the claims; nothing for a single seed."""
+    parts = variance_components(systems)
+    if parts is None:
+        return {}
+    return {"the deviation over queries is more than twice that over seeds": parts.query_deviation > 2 * parts.seed_deviation,
+            "nine tenths of the variance lie between queries": parts.query > 0.9 * (parts.query + parts.seed + parts.rest),
+            "seed and query together vary more than the seed": parts.rest > parts.seed}
+
+
 def spread_figure(systems: Systems) -> Fragment:
     """Each run with its interval over queries, and the band that the runs' own deviation spans."""
     means = {name: systems[name].mean(MEASURE) for name in sorted(ordered(systems), key=int)}
