@@ -43,12 +43,12 @@ def test_a_model_that_reads_the_first_text_alone_does_not_compare():
         ["the first alone", "0.900"], ["neither", "0.500"], ["the second alone", "0.100"]]
 
 
-@pytest.mark.parametrize(("pairs", "worst", "sample"), [(0.3, -0.1, 0.2), (0.0, 0.4, -0.1)])
-def test_signs_hold_and_do_not_hold(pairs, worst, sample):
-    own = systems(**{story.duo("max"): worst, story.duo("sample"): sample})
+@pytest.mark.parametrize(("second", "pairs", "binary", "mono", "expected"), [
+    (0.45, 0.0, 0.05, 0.1, [True, False, True, True]), (0.1, 0.3, -0.1, 0.0, [False, True, False, False])])
+def test_signs_hold_and_do_not_hold(second, pairs, binary, mono, expected):
+    own = systems(**{story.duo("binary"): binary, story.MONO: mono})
     lines = {"one at a time": {10: system(0.1)}, "then all pairs": {22: system(pairs)}, "then some pairs": {}}
-    means = table_of(0.9, 0.5, 0.45 if pairs > 0.1 else 0.1)
-    assert [*story.signs(own, means, lines).values()] == [pairs > 0.1] * 4
+    assert [*story.signs(own, table_of(0.9, 0.5, second), lines).values()] == expected
 
 
 def test_one_query_is_shown_as_a_matrix(folder, monkeypatch):
