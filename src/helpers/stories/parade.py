@@ -74,6 +74,6 @@ def signs(systems: Systems) -> dict[str, bool]:
     names = [name for name in WAYS if name.startswith("PARADE")]
     return {"no aggregation of states is surely above the best window's score": not any(
                 compare.above(systems[name], systems["BERT-MaxP"], MEASURE) for name in names),
-            "labels add to the start": lead(systems["BERT-MaxP"], systems[START], MEASURE) > 0,
+            "labels hardly add to the start": lead(systems["BERT-MaxP"], systems[START], MEASURE) < 0.01,
             "the mean of states is the worst of the four": min(names, key=lambda name: systems[name].mean(MEASURE).mean)
             == "PARADE Avg"}
