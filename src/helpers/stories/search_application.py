@@ -159,8 +159,8 @@ def signs(systems: Systems, matches: pd.DataFrame, times: dict[str, Any]) -> dic
             "the largest R gains less than a hundredth over half of it": means[most] - means[half] < 0.01,
             "recall in ten still rises at the largest R": systems[most].mean("R@10").mean > systems[half].mean("R@10").mean,
             "pairs rank above every R": bool(pairs) and max(pairs.values()) > max(alone.values()),
-            "pairs take longer than the largest R": bool(pairs) and bool(
-                min(np.median(total(times, *stages)) for stages in pairs) > np.median(total(times, *most)))}
+            "most pairs take longer than the largest R": bool(pairs) and bool(
+                np.median(total(times, *max(pairs))) > np.median(total(times, *most)))}
 
 
 # ---- under load, and where one machine ends ----
