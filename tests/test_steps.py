@@ -12,7 +12,7 @@ import pytest
 
 from helpers import paths, steps
 from helpers.errors import BadInput
-from helpers.steps import ledger, numerics, rebuilding, registry
+from helpers.steps import ledger, numerics, rebuilding, recipe, registry
 from helpers.steps.computation import told_once
 from helpers.steps.store import MANIFEST, Store
 
@@ -328,3 +328,14 @@ def test_what_is_below_a_step_is_told_at_its_first_place_alone():
     assert told_once([run, again], set()) == [run, again | {"inputs": [{"step": "i", "key": "index"}]}]
     costs = [ledger.cost({"key": "x", "inputs": lines}) for lines in ([run, index], told_once([run, index], set()))]
     assert costs[0] == costs[1] == 6
+
+
+def test_a_recipe_is_folded_and_comes_back_whole():
+    texts = {"data": ["texts", "passage"], "digest": "d"}
+    store = {"step": "text_store", "version": 1, "arguments": {"texts": texts}}
+    index = {"step": "text_index", "version": 1, "arguments": {"store": store, "words": [1, {"again": 2}]}}
+    whole = {"step": "run", "version": 1, "arguments": {"index": index, "stores": [store, store], "texts": texts}}
+    kept = recipe.folded(whole)
+    assert kept["arguments"]["index"] == index  # the first place; numbers: run 0, index 1, store 2, texts 3
+    assert kept["arguments"]["stores"] == [{"$again": 2}] * 2 and kept["arguments"]["texts"] == {"$again": 3}
+    assert recipe.unfolded(kept) == whole == recipe.unfolded(whole)

@@ -24,6 +24,7 @@ WEIGHTS, LOG = "model.safetensors", "log.json"
 HEADS, LAYERS = 12, 2  # of the transformer over windows
 BATCH = 16  # groups
 AT_ONCE = 64  # documents
+DIGITS = 4  # of a kept score
 
 
 # ---- from windows to a document: states (documents, windows, dimensions) or scores (documents, windows), with the mask ----
@@ -170,5 +171,5 @@ def parade_run(states: Path, model: Path) -> pd.DataFrame:
     scores = []
     with torch.no_grad():
         for part in np.array_split(np.arange(len(documents.frame)), max(1, len(documents.frame) // AT_ONCE)):
-            scores += learned.eval()(*documents[part]).tolist()
+            scores += learned.eval()(*documents[part]).double().numpy().round(DIGITS).tolist()
     return ranked(documents.frame[["query_id", "doc_id"]].assign(score=scores))

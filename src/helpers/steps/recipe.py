@@ -12,6 +12,9 @@ from collections.abc import Iterator
 from typing import Any
 
 
+AGAIN = "$again"  # a part's number in a folded recipe
+
+
 def canonical(value: Any) -> str:
     """The one JSON text of a plain value (sorted keys, no spaces)."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
@@ -80,8 +83,44 @@ def parts(recipe: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _inputs(value: Any) -> Iterator[dict[str, Any]]:
-    if isinstance(value, dict) and ("step" in value or "data" in value):
+    if isinstance(value, dict) and _is_part(value):
         yield value
     elif isinstance(value, dict | list):
         for item in value.values() if isinstance(value, dict) else value:
             yield from _inputs(item)
+
+
+def folded(recipe: Any, numbers: dict[str, int] | None = None) -> Any:
+    """A recipe that is kept: a step or data part in full at its first place alone, elsewhere by its number among these. A chain of
+    rankings repeats its collection and its models dozens of times."""
+    numbers = {} if numbers is None else numbers
+    if isinstance(recipe, list):
+        return [folded(item, numbers) for item in recipe]
+    if not isinstance(recipe, dict):
+        return recipe
+    if _is_part(recipe):
+        text = canonical(recipe)
+        if text in numbers:
+            return {AGAIN: numbers[text]}
+        numbers[text] = len(numbers)
+    return {name: folded(recipe[name], numbers) for name in sorted(recipe)}
+
+
+def unfolded(kept: Any, parts: list[Any] | None = None) -> Any:
+    """The whole recipe of a folded one; one that was kept whole stays as it is."""
+    parts = [] if parts is None else parts
+    if isinstance(kept, list):
+        return [unfolded(item, parts) for item in kept]
+    if not isinstance(kept, dict):
+        return kept
+    if AGAIN in kept:
+        return parts[kept[AGAIN]]
+    whole: dict[str, Any] = {}
+    if _is_part(kept):
+        parts.append(whole)
+    whole.update({name: unfolded(kept[name], parts) for name in sorted(kept)})
+    return whole
+
+
+def _is_part(value: dict[str, Any]) -> bool:
+    return "step" in value or "data" in value

@@ -21,7 +21,7 @@ from typing import Any
 from filelock import FileLock
 
 from helpers.errors import BadInput
-from helpers.steps import digests
+from helpers.steps import digests, recipe
 
 MANIFEST = "manifest.json"
 INDEX = "index.json"  # of a store that is shipped: the digest of each manifest, by the folder of its entry
@@ -102,7 +102,8 @@ class Store:
 
     def _seal(self, target: Path, manifest: dict[str, Any]) -> Entry:
         draft = target / (MANIFEST + ".part")
-        draft.write_text(json.dumps(manifest, ensure_ascii=False, sort_keys=True, separators=(",", ":")) + "\n")
+        kept = {name: recipe.folded(value) if name == "recipe" else value for name, value in manifest.items()}
+        draft.write_text(json.dumps(kept, ensure_ascii=False, sort_keys=True, separators=(",", ":")) + "\n")
         _sync(draft)
         draft.rename(target / MANIFEST)
         _sync(target)
@@ -141,11 +142,13 @@ def read_entry(folder: Path, digest: Callable[[Path], str] = digests.sha256) -> 
     """The entry in a folder, or None if it is unfinished or damaged; `digests.taken` reads all of it whatever is known."""
     try:
         manifest = json.loads((folder / MANIFEST).read_text())
+        if "recipe" in manifest:
+            manifest["recipe"] = recipe.unfolded(manifest["recipe"])
         for name, expected in manifest["files"].items():
             if not expected.items() <= fingerprint(folder / name, digest).items():  # old entries have large files by size alone
                 return None
         return Entry(folder, manifest)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return None
 
 

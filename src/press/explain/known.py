@@ -62,9 +62,9 @@ def catalogue() -> dict[str, list[Known]]:
 def _of_manifest(file: Path, place: str) -> list[Known]:
     try:
         manifest = json.loads(file.read_text(encoding="utf-8"))
-        own = Known(manifest["recipe"], manifest["key"], manifest.get("seconds"), place, file.parent)
+        own = Known(recipe.unfolded(manifest["recipe"]), manifest["key"], manifest.get("seconds"), place, file.parent)
         return [own, *_below(own.recipe, manifest.get("inputs") or [], place)]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, LookupError, TypeError):
         return []  # an unfinished or damaged entry tells nothing
 
 
