@@ -11,7 +11,6 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-
 AGAIN = "$again"  # a part's number in a folded recipe
 
 
@@ -91,8 +90,8 @@ def _inputs(value: Any) -> Iterator[dict[str, Any]]:
 
 
 def folded(recipe: Any, numbers: dict[str, int] | None = None) -> Any:
-    """A recipe that is kept: a step or data part in full at its first place alone, elsewhere by its number among these. A chain of
-    rankings repeats its collection and its models dozens of times."""
+    """A recipe as it is kept: a step or data part in full at its first place alone, elsewhere by its number among these. A chain
+    of rankings repeats its collection and its models dozens of times."""
     numbers = {} if numbers is None else numbers
     if isinstance(recipe, list):
         return [folded(item, numbers) for item in recipe]

@@ -92,8 +92,9 @@ def measured(scale: Scale, folder: str, rounds: int) -> dict[str, Any]:
                 print(f"    {name}, {number}: {loads[name][number][-1]}", file=sys.stderr, flush=True)
     best = {name: {str(number): max(tries, key=lambda one: one["per_second"])
                      for number, tries in own.items()} for name, own in loads.items()}
-    return {"rounds": min(rounds, 2), "contenders": best, "missing": [name for name in NAMES if name not in names], "candidates": CANDIDATES,
-            "clients": list(clients), "load_seconds": seconds, "memory": memory(scale, folder, texts, cheap)}
+    return {"rounds": min(rounds, 2), "contenders": best, "missing": [name for name in NAMES if name not in names],
+            "candidates": CANDIDATES, "clients": list(clients), "load_seconds": seconds,
+            "memory": memory(scale, folder, texts, cheap)}
 
 
 def load(port: int, texts: list[str], clients: int, seconds: float = 0, requests: int = 0, **asked: Any) -> Load:
