@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from operator import itemgetter
 from types import SimpleNamespace
 
 import nbformat
@@ -300,14 +299,22 @@ def test_every_shipped_entry_is_sound_and_says_where_it_comes_from():
     assert sum(file.stat().st_size for folder in others for file in folder.iterdir()) <= 30_000_000
 
 
-def assert_class_follows_from_inputs(line):
-    below = {name for part in line["inputs"] for name in part["numerics"].split("+")} - {"exact"}
+def told(line):
+    """All lines of a manifest's inputs that are told in full, by key: elsewhere a step is named alone."""
+    full = {part["key"]: part for part in line.get("inputs", []) if "numerics" in part}
+    return {key: part for own in full.values() for key, part in told(own).items()} | full
+
+
+def assert_class_follows_from_inputs(line, known=None):
+    known = told(line) if known is None else known
+    below = {name for part in line["inputs"] for name in known[part["key"]]["numerics"].split("+")} - {"exact"}
     own = set(line["numerics"].split("+")) - {"exact"}
     step = registry.STEPS[line["step"]]
     made_of = {"measured"} if step.timing else below
     assert (own and below <= own) if step.network else own == made_of, line["step"]
-    for part in filter(itemgetter("inputs"), line["inputs"]):  # those that were told of before have none
-        assert_class_follows_from_inputs(part)
+    for part in line["inputs"]:
+        if part.get("inputs"):  # those that were told of before have none
+            assert_class_follows_from_inputs(part, known)
 
 
 def test_the_base_is_the_one_set_of_weights_that_is_recorded(fake, monkeypatch):
