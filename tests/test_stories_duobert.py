@@ -74,3 +74,8 @@ def test_curves_have_a_point_for_each_cost():
     lines = {"one at a time": {5: system(0.1), 10: system(0.2)}, "then all pairs": {22: of_values([1.0, 1.0])}}
     rows = cells(story.curve_table(lines))
     assert [row[:2] for row in rows[1:]] == [["one at a time", "5"], ["one at a time", "10"], ["then all pairs", "22"]]
+
+
+def test_half_of_the_inputs_have_the_relevant_text_first():
+    rows = cells(story.training_table({"pairs": 12, "positives": 2, "evaluation_pairs": 6, "steps": 3, "parameters": 9}))
+    assert rows[1] == ["training pairs", "12"] and rows[2] == ["of them relevant", "6"]

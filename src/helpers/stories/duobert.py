@@ -1,6 +1,7 @@
 """The chapter *Documents in pairs* (Steensland 2021, section 3.1.2): duoBERT over the first documents of a re-ranker."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -13,7 +14,7 @@ from helpers.pages.numbers import count, plain
 from helpers.reranking.aggregation import reranked
 from helpers.reranking.duo import DUOS, in_pairs
 from helpers.steps import Step
-from helpers.stories import candidates
+from helpers.stories import candidates, training
 from helpers.systems.evaluated import Evaluation, Systems, evaluate
 from helpers.systems.listwise_reranker import Listwise
 from helpers.systems.pairwise_reranker import PairwiseReranker
@@ -119,6 +120,11 @@ def example(trial: RerankingExperiment, run: Step, model: PairwiseReranker, quer
     text = trial.bed.query_frame.set_index("query_id")["text"][query_id]
     return page.show_table(f"“{text}”: the probability that the document of a row is more relevant than that of a column",
                            ("document, by its rank before", *map(str, range(1, len(ranked) + 1)), SUM), rows)
+
+
+def training_table(log: dict[str, Any]) -> Fragment:
+    """What the model was trained on; the relevant text stands first in half of its inputs."""
+    return training.training_table({**log, "positives": log["pairs"] // 2})
 
 
 def by_relevance(trial: RerankingExperiment, run: Step, models: Sequence[PairwiseReranker], first: int) -> Means:
