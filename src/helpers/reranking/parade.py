@@ -2,7 +2,7 @@
 
 A cross-encoder that judges pairs has read every window once, and the states that its output layer would read are kept. What is
 learned is how the states of a document become one score: by an aggregation of states (PARADE), or by one of the windows' scores,
-a control that is trained alike. The authors adjust the whole network; on kept states an aggregation takes seconds.
+a control that is trained alike. The authors adjust the whole network; on kept states that is a matter of minutes.
 """
 
 import json
