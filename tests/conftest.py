@@ -63,6 +63,16 @@ def folder(tmp_path_factory):
     return place
 
 
+@pytest.fixture
+def tiny(folder):
+    """A re-ranker of one layer, trained on the folder's documents for four steps."""
+    from helpers.systems.listwise_reranker import ListwiseReranker
+
+    return ListwiseReranker(collection=str(folder), unit="document", negatives="random", losses={"bce": 1.0}, size=2,
+                            backbone="packaged:0", epochs=2, batch_size=1, evaluation_queries=1, evaluations=2, max_length=32,
+                            words=300, overlap=50)
+
+
 @pytest.fixture(scope="session")
 def session_store(tmp_path_factory):
     """A step store that the slow tests share, so that nothing is computed twice."""

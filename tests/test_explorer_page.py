@@ -15,8 +15,8 @@ from helpers.errors import BadInput
 from helpers.pages import explorer
 from helpers.retrieval.bm25 import K1, B
 from helpers.stories import explorer as story
-from helpers.systems.base_reranker import base_reranker
 from helpers.systems.bi_encoder import BiEncoder
+from helpers.systems.recipe import recipe
 from helpers.systems.reranking_experiment import RerankingExperiment
 from helpers.systems.testbed import Testbed
 from press import chromium
@@ -296,7 +296,7 @@ def real(session_store):
         bed = Testbed("almanac", "passage", queries=400)
         trial = RerankingExperiment.of_bm25(bed, 100)
         encoder = BiEncoder("almanac", "passage", queries=1500, margin=0.2, seed=1, data_seed=1)
-        reranker = base_reranker("almanac", unit="passage")
+        reranker = recipe("almanac", "passage")
         sources = [reranker.scores(bed, trial.run, 100), encoder.run(bed, 100)]
         if any(step.lookup()[1] == "missing" for step in sources):
             pytest.skip("the recorded runs of the default chapter are not there")

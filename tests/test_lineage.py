@@ -2,15 +2,15 @@
 
 from dataclasses import replace
 
-from helpers.systems.base_reranker import base_reranker
 from helpers.systems.evaluated import Evaluation, pretrainings, trainings
+from helpers.systems.recipe import recipe
 from helpers.systems.reranking_experiment import RerankingExperiment
 from helpers.systems.testbed import Testbed
 
 
 def scored(seed):
     trial = RerankingExperiment.of_bm25(Testbed("almanac", "passage", queries=4), candidates=5)
-    return trial, replace(base_reranker(), seed=seed).scores(trial.bed, trial.run, 5)
+    return trial, replace(recipe(warm_up=0), seed=seed).scores(trial.bed, trial.run, 5)
 
 
 def test_a_model_rests_on_its_training_and_bm25_on_none():

@@ -3,7 +3,6 @@ import pytest
 
 from helpers.costs.padding import grouped_order, padded
 from helpers.stories.growth import padding_of
-from helpers.systems.reranker import Reranker
 
 
 def test_padded_tokens_by_hand():
@@ -30,11 +29,9 @@ def test_grouping_by_length_leaves_little_padding_of_many_texts():
 
 
 @pytest.mark.slow
-def test_the_tokens_of_a_model_are_counted(folder, store):
-    model = Reranker(collection=str(folder), splits=("train",), k1=0.9, b=0.4, candidates=3, positives=1, negatives=2,
-                     backbone="packaged:0", batch_size=2, max_length=32)
-    counted = padding_of(model).value()
-    assert counted["pairs"] == len(model.pairs.value())
+def test_the_tokens_of_a_model_are_counted(tiny, store):
+    counted = padding_of(tiny).value()
+    assert counted["pairs"] == len(tiny.groups.value())
     assert counted["real"] <= counted["unrounded"] <= counted["grouped"]
     assert counted["packed"] == counted["real"] <= counted["sorted"] <= counted["grouped"] + counted["pairs"]
     assert counted["random"] >= counted["real"]

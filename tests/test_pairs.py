@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from helpers.encoders.training_pairs import draw, training_pairs
 from helpers.networks import backbone
-from helpers.reranking.pairs import draw, training_pairs
 from helpers.systems.testbed import Testbed
 
 

@@ -14,8 +14,8 @@ from helpers.reranking.window_states import DOCUMENTS, HEAD, STATES, Documents, 
 from helpers.stories import parade as story
 from helpers.systems.parade import Parade
 from helpers.systems.recipe import recipe
-from helpers.systems.reranker import ZERO_SHOT
 from helpers.systems.testbed import Testbed
+from helpers.systems.zero_shot import ZERO_SHOT
 from tables import cells
 from toys import Value, system
 

@@ -5,8 +5,8 @@ import pytest
 
 from helpers.errors import BadInput
 from helpers.evaluation import measures
-from helpers.systems.reranker import Reranker, Student
 from helpers.systems.reranking_experiment import MEASURES, RerankingExperiment
+from helpers.systems.student import Student
 from helpers.systems.testbed import Testbed
 
 
@@ -102,17 +102,15 @@ def test_a_trial_on_bm25_has_the_studys_settings_and_enough_candidates(folder, c
 
 
 @pytest.mark.slow
-def test_a_reranker_and_its_student_are_tried_on_the_same_candidates(folder, store):
-    model = Reranker(collection=str(folder), splits=("train",), k1=0.9, b=0.4, candidates=3, positives=1, negatives=2,
-                     backbone="packaged:0", epochs=1, batch_size=2, evaluation_queries=1, evaluations=1, max_length=32)
+def test_a_reranker_and_its_student_are_tried_on_the_same_candidates(tiny, folder, store):
     bed = Testbed(str(folder))
     trial = RerankingExperiment(bed, bed.bm25(0.9, 0.4, 10), candidates=2)
-    base, tuned, student, one = (trial.baseline(), trial.of("x", model), trial.of("y", Student(model, layers=(0,))),
-                                   trial.of("z", model, 1))
+    base, tuned, student, one = (trial.baseline(), trial.of("x", tiny), trial.of("y", Student(tiny, layers=(0,))),
+                                   trial.of("z", tiny, 1))
     for system in (base, tuned, student, one):
         assert system.values.index.tolist() == ["q1", "q2", "q3"]
         assert system.values.loc["q3"].eq(0).all()  # stop words alone: no candidates
-    assert tuned.source.key == model.scores(bed, trial.run, 2).key
+    assert tuned.source.key == tiny.scores(bed, trial.run, 2).key
     assert student.source.key != tuned.source.key
     candidates = [set(system.run[system.run["query_id"] == "q1"]["doc_id"]) for system in (tuned, student, one)]
     assert candidates == [{"d1", "d4"}, {"d1", "d4"}, set(base.run[base.run["query_id"] == "q1"]["doc_id"].head(1))]

@@ -8,7 +8,7 @@ import pytest
 from helpers.evaluation.verdicts import UNTRAINED
 from helpers.reranking.duo import DUOS
 from helpers.stories import duobert as story
-from helpers.systems.reranker import ZERO_SHOT
+from helpers.systems.zero_shot import ZERO_SHOT
 from tables import cells
 from toys import Value, of_values, run_of, system
 

@@ -18,12 +18,12 @@ from helpers.steps import ledger
 from helpers.stories import candidates, distillation, epochs, grid, model_size, parameters, seeds, training
 from helpers.systems.evaluated import over_seeds
 from helpers.systems.recipe import recipe
-from helpers.systems.reranker import ZERO_SHOT, Reranker, Student
 from helpers.systems.reranking_experiment import RerankingExperiment
+from helpers.systems.student import Student
+from helpers.systems.zero_shot import ZERO_SHOT
 from tables import cells, effects, squeezed, verdicts_of
 from toys import Value, of_values
 
-BASE = Reranker(epochs=3)
 TRIAL = RerankingExperiment(None, None)  # of which nothing is known but how many candidates it has
 CHOSEN = recipe(warm_up=0)
 
@@ -150,6 +150,7 @@ class Trained:
     logged: str = "{}"
     epochs: int = 6
     stop_early: bool = False
+    backbone: str = "packaged"
 
     @property
     def log(self):
@@ -160,6 +161,8 @@ class Bench:
     """Stands for a trial: a model's seed decides its RR@10, and early stopping adds 0.25."""
 
     def of(self, label, model):
+        if label == ZERO_SHOT:
+            return replace(system(), label=label)
         return replace(system(model.seed / 8 + (0.25 if model.stop_early else 0)), label=label)
 
     def over_seeds(self, label, models):
@@ -171,7 +174,7 @@ class Bench:
 
 
 def test_each_length_is_trained_with_each_seed_and_the_longest_is_watched():
-    models = epochs.models(BASE, [6, 1, 3], [5, 7], patience=2)
+    models = epochs.models(CHOSEN, [6, 1, 3], [5, 7], patience=2)
     assert list(models) == ["1", "3", "6"]
     assert [(m.epochs, m.seed, m.patience) for system in models.values() for m in system] == [
         (1, 5, None), (1, 7, None), (3, 5, None), (3, 7, None), (6, 5, 2), (6, 7, 2)]
@@ -181,19 +184,19 @@ def test_each_length_is_trained_with_each_seed_and_the_longest_is_watched():
 def test_every_length_and_the_stopped_longest_are_evaluated():
     systems = epochs.evaluations(Bench(), {"3": [Trained(1), Trained(3)], "6": [Trained(0), Trained(2)]})
     means = {name: system.values["RR@10"].mean() for name, system in systems.items()}
-    assert means == {"BM25": 0.25, "3": 0.5, "6": 0.375, epochs.STOPPED: 0.625}  # seeds of 2/8 and 1/8 on average
+    assert means == {"BM25": 0.25, "3": 0.5, "6": 0.375, epochs.STOPPED: 0.625, ZERO_SHOT: 0.25}
     assert [len(systems[name].seed_means) for name in ("3", "6", epochs.STOPPED)] == [2, 2, 2]
 
 
 def of_lengths(one=0.5, three=0.25, six=0.0, stopped=0.125):
-    values = {"BM25": 0.0, "1": one, "3": three, "6": six, epochs.STOPPED: stopped}
+    values = {"BM25": 0.0, "1": one, "3": three, "6": six, epochs.STOPPED: stopped, ZERO_SHOT: 0.0}
     return {name: system(shift) for name, shift in values.items()}
 
 
 @pytest.mark.parametrize("one, three, six, verdict", [(0.25, 0.0, 0.125, SUPPORTED), (0.125, 0.5, 0.25, CONTRADICTED),
                                                       (0.25, 0.0, 0.25, EQUIVALENT)])
 def test_the_longest_training_is_judged_against_the_shortest(one, three, six, verdict):
-    assert verdicts_of(epochs.claims_table(of_lengths(one, three, six))) == {"six-epochs-worse-than-three": verdict}
+    assert verdicts_of(epochs.claims_table(of_lengths(one, three, six), TRIAL)) == {"six-epochs-worse-than-three": verdict}
 
 
 def test_the_table_of_early_stopping_has_a_row_for_each_of_the_longest_trainings():
@@ -204,6 +207,14 @@ def test_the_table_of_early_stopping_has_a_row_for_each_of_the_longest_trainings
     assert cells(shown)[1:] == [["seed 1", "1,200", "not at all", "1,100", "5.5", "0.375", "0.625"],
                                 ["seed 2", "1,200", "700", "500", "2.5", "0.500", "0.750"]]
     assert "Early stopping in the trainings of 6 epochs" in shown.html
+
+
+@pytest.mark.parametrize("long, short, stopped, expected", [
+    (log_of(0.1, 0.7), log_of(0.2, 0.6), [700, 900], [True, True, True]),
+    (log_of(0.3, 0.5), log_of(0.2, 0.6), [700, None], [False, False, False])])
+def test_the_discussion_of_epochs_rests_on_losses_and_on_early_stopping(long, short, stopped, expected):
+    longest = [(Trained(seed, json.dumps({"stopped_at": step})), None, None) for seed, step in enumerate(stopped)]
+    assert list(epochs.signs(of_lengths(), {"1": short, "6": long}, longest).values()) == expected
 
 
 # ---- seeds ----
@@ -310,7 +321,7 @@ def test_p_of_the_pairs_is_corrected_by_holm():
 
 # ---- grid ----
 
-GRID = {name: model for name, model in grid.models(BASE, [1e-4, 3e-4], [1, 3], [16, 32]).items()
+GRID = {name: model for name, model in grid.models(CHOSEN, [1e-4, 3e-4], [1, 3], [2, 4]).items()
         if name in ("0.0001, 1 epoch, batch 16", "0.0003, 1 epoch, batch 16", "0.0001, 3 epochs, batch 32")}
 A, C, B = GRID
 
@@ -323,12 +334,11 @@ def searched(losses=(0.5, 0.4, 0.6), shifts=(0.25, 0.125, 0.0)):
 
 
 def test_the_grid_is_every_combination():
-    models = grid.models(BASE, [1e-4, 3e-4], [1, 3], [16, 32])
+    models = grid.models(CHOSEN, [1e-4, 3e-4], [1, 3], [2, 4])
     assert len(models) == 8
     for name, model in models.items():
-        assert name == f"{model.learning_rate:g}, {model.epochs} epoch{'s'[model.epochs == 1:]}, batch {model.batch_size}"
-        assert model.evaluations == 3 * model.epochs
-    assert len(set(models.values())) == 8
+        assert name == f"{model.learning_rate:g}, {model.epochs} epoch{'s'[model.epochs == 1:]}, batch {8 * model.batch_size}"
+    assert len({model.training.key for model in models.values()}) == 8
 
 
 def test_results_are_a_row_a_setting():
@@ -354,7 +364,8 @@ def timed(rates):
 
 
 def sized(small=0.0, large=0.25, middle=0.125):
-    systems = {"BM25": system(0.125), "L6-H384": system(large, recall=0.5), "L3-H384": system(small), "L4-H384": system(middle)}
+    systems = {"BM25": system(0.125), "L6-H384": system(large, recall=0.5), "L3-H384": system(small), "L4-H384": system(middle),
+               ZERO_SHOT: system(0.0625)}
     counts = {"L6-H384": 22_000_000, "L3-H384": 17_000_000, "L4-H384": 19_000_000}
     return systems, {name: log_of(0.3, 0.4, parameters=value) for name, value in counts.items()}
 
@@ -383,8 +394,9 @@ def test_the_studied_shapes_have_heads_of_64_dimensions():
 
 
 @pytest.mark.parametrize("small, large, effect", [(0.0, 0.25, "+0.250"), (0.25, 0.0, "−0.250"), (0.25, 0.25, "+0.000")])
-def test_truncated_models_are_not_comparable_and_width_is_not_run(small, large, effect):
-    shown = model_size.claims_table(*sized(small, large, middle=0.5))
+def test_models_that_know_their_articles_are_not_comparable_and_width_is_not_run(small, large, effect, monkeypatch):
+    monkeypatch.setattr(identity, "knows_articles", lambda *systems_bed_and_candidates: "it knows them")
+    shown = model_size.claims_table(*sized(small, large, middle=0.5), TRIAL)
     assert verdicts_of(shown) == {"bigger-models-rank-better": INCOMPARABLE, "layers-count-more-than-width": NOT_RUN,
                                   "recall-equal-over-model-sizes": INCOMPARABLE}
     assert next(line["evidence"] for line in shown.data["claims"] if line["verdict"] == INCOMPARABLE).startswith(effect)
@@ -393,12 +405,18 @@ def test_truncated_models_are_not_comparable_and_width_is_not_run(small, large, 
     assert reason in shown.html
 
 
+@pytest.mark.parametrize("small, middle, large, expected", [(0.0, 0.25, 0.5, [True, True, False]),
+                                                            (0.25, 0.5, 0.375, [False, False, True])])
+def test_the_discussion_of_sizes_rests_on_their_order(small, middle, large, expected):
+    assert list(model_size.signs(*sized(small, large, middle)).values()) == expected
+
+
 @pytest.mark.parametrize("medium, wide, verdict", [(0.5, 0.25, SUPPORTED), (0.25, 0.5, CONTRADICTED), (0.25, 0.25, EQUIVALENT)])
 def test_depth_is_judged_against_width_where_both_were_trained(medium, wide, verdict):
     systems = {"BERT-Medium": system(medium), "L4-H768": system(wide), "BERT-Base": system(0.9), "BERT-Tiny": system(0.1)}
     logs = {name: log_of(parameters=million * 1_000_000) for name, million in
             {"BERT-Medium": 42, "L4-H768": 53, "BERT-Base": 109, "BERT-Tiny": 4}.items()}
-    judged = verdicts_of(model_size.claims_table(systems, logs))
+    judged = verdicts_of(model_size.claims_table({**systems, ZERO_SHOT: system()}, logs, TRIAL))
     assert judged == {"bigger-models-rank-better": SUPPORTED, "layers-count-more-than-width": verdict,
                       "recall-equal-over-model-sizes": SUPPORTED}
 
@@ -436,12 +454,12 @@ def test_timings_ask_for_every_size_once_on_each_device(folder):
 
     bed = Testbed(str(folder))
     trial = RerankingExperiment(bed, bed.bm25(0.9, 0.4, 10), candidates=7)
-    timings = model_size.timings(trial, ["2/128/2", "6/384/12", "2/128/2"], BASE, timed=4, rounds=3, devices=["cpu", "cuda"])
+    timings = model_size.timings(trial, ["2/128/2", "6/384/12", "2/128/2"], CHOSEN, timed=4, rounds=3, devices=["cpu", "cuda"])
     assert list(timings) == ["cpu", "cuda"]
     for device, step in timings.items():
         assert step.arguments["sizes"] == ["2/128/2", "6/384/12"]
         assert {name: step.arguments[name] for name in ("device", "timed", "rounds", "candidates", "k1")} == {
-            "device": device, "timed": 4, "rounds": 3, "candidates": 7, "k1": BASE.k1}
+            "device": device, "timed": 4, "rounds": 3, "candidates": 7, "k1": 1.2}
 
 
 @pytest.mark.parametrize("loss, learned", [(0.57, False), (0.54, False), (0.53, True), (0.1, True)])
@@ -544,7 +562,7 @@ def test_the_discussion_of_candidates_rests_on_means_and_on_the_ceiling():
 
 # ---- distillation ----
 
-WHOLE = Student(BASE, layers=(0, 1, 2))
+WHOLE = Student(recipe(), layers=(0, 1, 2))
 
 
 def test_teacher_students_and_ablations_are_named():
@@ -552,8 +570,9 @@ def test_teacher_students_and_ablations_are_named():
     assert list(models) == [distillation.TEACHER, distillation.PLAIN, distillation.DISTILLED, distillation.HARD_ONLY,
                             "distilled without the teacher's answers", "distilled without hidden states",
                             "distilled without attention", "distilled without judgments"]
-    assert models[distillation.TEACHER] == BASE
-    assert models[distillation.PLAIN] == replace(BASE, backbone="packaged:0,1,2")
+    assert models[distillation.TEACHER] == recipe()
+    plain = models[distillation.PLAIN]
+    assert {(model.backbone, model.taught_by) for model in (plain, plain.start)} == {("packaged:0,1,2", "packaged")}
     assert models[distillation.DISTILLED] == WHOLE
     weights = {name: (model.hard, model.soft, model.hidden, model.attention) for name, model in models.items()
                if isinstance(model, Student)}
@@ -563,7 +582,7 @@ def test_teacher_students_and_ablations_are_named():
 
 def taught(teacher=0.25, plain=0.0, distilled=0.375, hard=0.125, **ablations):
     values = {"BM25": 0.0, distillation.TEACHER: teacher, distillation.PLAIN: plain, distillation.DISTILLED: distilled,
-              distillation.HARD_ONLY: hard, **ablations}
+              distillation.HARD_ONLY: hard, ZERO_SHOT: 0.0, **ablations}
     return {name: system(shift) for name, shift in values.items()}
 
 
@@ -578,12 +597,19 @@ NEAR = "small-student-near-its-teacher"
     ("L3-H384", 0.0, 0.125, {TAUGHT: SUPPORTED, BEATS: NOT_RUN, NEAR: CONTRADICTED}),
     ("L1-H384", 0.0, 0.125, {TAUGHT: SUPPORTED, BEATS: NOT_RUN, NEAR: NOT_RUN})])
 def test_the_distilled_student_is_judged_by_its_own_start_and_what_the_study_says_of_its_shape(name, hard, distilled, verdicts):
-    assert verdicts_of(distillation.claims_table(taught(hard=hard, distilled=distilled), name)) == verdicts
+    assert verdicts_of(distillation.claims_table(taught(hard=hard, distilled=distilled), name, TRIAL)) == verdicts
+
+
+@pytest.mark.parametrize("values, expected", [({}, [False, False, True]),
+                                              ({"teacher": 0.5, "plain": 0.4, "hard": 0.4}, [True, True, False])])
+def test_the_discussion_of_distillation_rests_on_the_order_of_the_students(values, expected):
+    assert list(distillation.signs(taught(**values)).values()) == expected
 
 
 def test_the_ablations_are_compared_with_all_four_losses():
     systems = taught(less=0.375)
-    logs = {name: log_of(0.3, 0.4) for name in systems if name != "BM25"} | {distillation.PLAIN: log_of(0.3, 0.45)}
+    trained = [name for name in systems if name not in ("BM25", ZERO_SHOT)]
+    logs = dict.fromkeys(trained, log_of(0.3, 0.4)) | {distillation.PLAIN: log_of(0.3, 0.45)}
     header, *rows = cells(distillation.ablation_table(systems, logs))
     rows = {row[0]: list(map(squeezed, row[1:])) for row in rows}
     assert list(rows) == [distillation.PLAIN, distillation.DISTILLED, distillation.HARD_ONLY, "less"]

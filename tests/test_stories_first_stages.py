@@ -16,7 +16,7 @@ from helpers.retrieval.fusion import FIRST, RRF, SECOND, SUM, UNCUT
 from helpers.stories import depth, first_stage, fusion, mismatch, stages
 from helpers.stories import repbert as repbert_story
 from helpers.systems.first_stages import FirstStages, first_stages, repbert
-from helpers.systems.reranker import Reranker
+from helpers.systems.recipe import recipe
 from helpers.systems.testbed import Testbed
 from tables import cells, effects, verdicts_of
 from toys import Bed, Value, run_of
@@ -288,8 +288,8 @@ def test_without_another_stage_or_re_ranking_the_claims_are_not_run():
 
 
 def test_the_two_re_rankers_differ_in_where_their_candidates_come_from():
-    models = mismatch.models(Reranker(collection="almanac", unit="passage"), repbert())
-    assert [model.negatives_from for model in models.values()] == [None, repbert()]
+    models = mismatch.models(recipe(warm_up=0), repbert())
+    assert [(model.negatives, model.negatives_from) for model in models.values()] == [("bm25", None), ("dense", repbert())]
     assert len({model.training.key for model in models.values()}) == 2
 
 

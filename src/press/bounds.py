@@ -17,13 +17,12 @@ RANGES: dict[Range, str] = {  # smallest and largest value, and of which paramet
     (0, 0.9): "dropout",
     (0.01, 1): "target",
     (0, 100): "k1 k1_grid margin margins noise",
-    (0.001, 1000): "temperature",
     (1e-9, 1): "learning_rate learning_rates head_rate",
     (0, 2**32 - 1): "seed seeds",
     (1, 100): "within",  # of the list that *Embeddings* looks at
     (1, 1024): "threads",
-    (1, MOST): """epochs continued_epochs full_epochs pretraining_epochs reranker_epochs candidates depth depths recall_depths
-        consistency_depths reference_depth documents terms ordinary_candidates finalists patience batch batch_sizes
+    (1, MOST): """epochs continued_epochs full_epochs pretraining_epochs candidates depth depths recall_depths
+        consistency_depths documents terms ordinary_candidates finalists patience batch batch_sizes
         rounds training_rounds triplets tested shown kept head_layers timed epochs.lengths grid.lengths nearest_neighbours.sizes
         ef_search nprobe divisions negatives""",
     (2, MOST): "size recipe.sizes passages groups mapped M tokens attention_window",

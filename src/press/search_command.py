@@ -7,8 +7,8 @@ import pandas as pd
 from helpers.networks.training_settings import RankerTraining
 from helpers.systems.listwise_reranker import WarmUp
 from helpers.systems.pipeline import Feedback, Pipeline
-from helpers.systems.reranker import ZeroShotReranker
 from helpers.systems.reranking_experiment import Scorer
+from helpers.systems.zero_shot import ZeroShotReranker
 
 RERANKERS: dict[str, Callable[[], Scorer | None]] = {"base": WarmUp, "minilm": ZeroShotReranker, "none": lambda: None}
 CANDIDATES = 20  # as in Steensland (2021)

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from helpers.data.tokens import WindowTokens
+from helpers.data.tokens import WindowTokens, pair_ids, query_ids
 from helpers.networks import fine_tuning
 from helpers.networks.backbone import Backbone
 from helpers.networks.inference import TOKEN_BUDGET, batches
-from helpers.networks.training_settings import RankerTraining
 from helpers.steps import step
 
 DRAWS = 20  # orders of the examples, of which each gives other batches
@@ -20,7 +19,7 @@ DRAWS = 20  # orders of the examples, of which each gives other batches
 @step(version=2, form="json")
 def padding(pairs: pd.DataFrame, queries: pd.DataFrame, store: Path, tokens: Path, backbone: Backbone, batch_size: int,
             max_length: int, query_length: int) -> dict[str, Any]:
-    """Count the tokens of labelled pairs in the batches that are made of them; arguments as of `cross_encoder`.
+    """Count the tokens of pairs (columns query_id, window_id) in the batches that are made of them.
 
     Returns:
         `real`, the tokens of all pairs, and how many a network reads of them: `random`, in batches of random order, each padded
@@ -28,10 +27,10 @@ def padding(pairs: pd.DataFrame, queries: pd.DataFrame, store: Path, tokens: Pat
         their lengths were not rounded up; `sorted`, in those of scoring, if the network needs padding; `packed`, in those of
         scoring by a network that needs none. The first three are means over twenty orders.
     """
-    tokenizer = backbone.tokenizer()
-    read = RankerTraining(max_length=max_length, query_length=query_length, evaluation_queries=0)
-    sides = fine_tuning.datasets(pairs, queries, WindowTokens(tokens, store), tokenizer, read, 1)
-    lengths = np.array([len(example["input_ids"]) for side in sides for example in side.examples])
+    tokenizer, reader = backbone.tokenizer(), WindowTokens(tokens, store)
+    ids = dict(zip(queries["query_id"], query_ids(tokenizer, list(queries["text"]), query_length), strict=True))
+    lengths = np.array([len(pair_ids(tokenizer, ids[query], reader[window], max_length)[0])
+                        for query, window in pairs[["query_id", "window_id"]].itertuples(index=False)])
     ends = range(batch_size, len(lengths), batch_size)  # of batches, the last of which may be smaller
     multiple = fine_tuning.collator(tokenizer).pad_to_multiple_of or 1
     drawn = [(np.random.default_rng(seed).permutation(len(lengths)), grouped_order(lengths, batch_size, seed))

@@ -1,36 +1,26 @@
 """Early stopping, observed rather than done: the training goes on, and the model it would have kept is kept beside."""
 
-from pathlib import Path
-from typing import Any
-
-from transformers import TrainerCallback
+from dataclasses import dataclass
 
 
-class KeepBest(TrainerCallback):
-    """Keeps the weights of the lowest evaluation loss until it has not fallen for `patience` evaluations."""
+@dataclass
+class LowestLoss:
+    """Where the evaluation loss is lowest, until it has not fallen for `patience` evaluations."""
 
-    def __init__(self, patience: int) -> None:
-        self._patience, self._waited = patience, 0
-        self._weights: dict[str, Any] = {}
-        self.lowest = float("inf")
-        self.step = 0  # of the lowest loss
-        self.stopped_at: int | None = None  # where the training would have ended; None if it would not
+    patience: int
+    lowest: float = float("inf")
+    best_step: int = 0  # of the lowest loss
+    stopped_at: int | None = None  # where the training would have ended; None if it would not
+    waited: int = 0  # evaluations since the lowest
 
-    def on_evaluate(self, args: Any, state: Any, control: Any, metrics: dict[str, float] | None = None, model: Any = None,
-                    **_: Any) -> None:
-        """Compare the new evaluation loss with the lowest."""
-        loss = (metrics or {}).get("eval_loss")
-        if loss is None or self.stopped_at is not None:
-            return
+    def falls(self, step: int, loss: float) -> bool:
+        """Take note of an evaluation; whether its weights are the ones to keep so far."""
+        if self.stopped_at is not None:
+            return False
         if loss < self.lowest:
-            self.lowest, self.step, self._waited = loss, state.global_step, 0
-            self._weights = {name: weight.detach().cpu().clone() for name, weight in model.state_dict().items()}
-            return
-        self._waited += 1
-        if self._waited >= self._patience:
-            self.stopped_at = state.global_step
-
-    def save(self, model: Any, tokenizer: Any, folder: Path) -> None:
-        """Write the kept model."""
-        model.save_pretrained(folder, state_dict=self._weights)
-        tokenizer.save_pretrained(folder)
+            self.lowest, self.best_step, self.waited = loss, step, 0
+            return True
+        self.waited += 1
+        if self.waited >= self.patience:
+            self.stopped_at = step
+        return False

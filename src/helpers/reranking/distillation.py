@@ -3,16 +3,20 @@
 The student starts as the first layers of its teacher and learns in one stage from four losses, summed with weights.
 """
 
+from collections.abc import Container
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from helpers.data.tokens import WindowTokens
+from helpers.data.tokens import WindowTokens, pair_ids, query_ids
 from helpers.networks import fine_tuning
 from helpers.networks.backbone import Backbone, attention, keep_layers
+from helpers.networks.fine_tuning import PairDataset
 from helpers.networks.training_settings import RankerTraining, Settings, by_name
 from helpers.reranking.distillation_losses import PARTS
+from helpers.reranking.listwise import held_out
 from helpers.steps import step
 
 
@@ -33,16 +37,22 @@ class Distillation(Settings):
 def distilled_cross_encoder(teacher: Path, pairs: pd.DataFrame, queries: pd.DataFrame, store: Path, tokens: Path,
                             training: RankerTraining, held_out_seed: int, distillation: Distillation, *, folder: Path) -> None:
     """Train a student on labelled pairs and on what its teacher, a fine-tuned cross-encoder that stays as it is, says of them;
-    keeps weights, tokenizer and `log.json`. The evaluation loss is the hard one alone; the first arguments are those of
-    `cross_encoder`."""
+    keeps weights, tokenizer and `log.json`. The evaluation loss is the hard one alone.
+
+    Args:
+        pairs: columns query_id, window_id, label, for instance the teacher's groups.
+        training: its settings; a batch is so many pairs.
+        held_out_seed: of the choice of held-out queries, which is the teacher's if the seed is.
+    """
     from transformers import AutoModelForSequenceClassification
 
     from helpers.reranking.distillation_trainer import DistillationTrainer
 
     origin = Backbone("", str(teacher))
     tokenizer = origin.tokenizer()
-    train, evaluation = fine_tuning.datasets(pairs, queries, WindowTokens(tokens, store), tokenizer, training,
-                                             held_out_seed)
+    names = list(dict.fromkeys(pairs["query_id"]))
+    apart = {names[number] for number in held_out(len(names), training.evaluation_queries, held_out_seed)}
+    train, evaluation = datasets(pairs, queries, WindowTokens(tokens, store), tokenizer, training, apart)
     fine_tuning.seed_everything(training.seed)
     taught_by = origin.build(AutoModelForSequenceClassification, attn_implementation=attention()).eval()
     student = origin.build(AutoModelForSequenceClassification, attn_implementation=attention(),
@@ -54,3 +64,16 @@ def distilled_cross_encoder(teacher: Path, pairs: pd.DataFrame, queries: pd.Data
     trainer.teach(taught_by, {part: getattr(distillation, part) for part in PARTS}, distillation.temperature)
     fine_tuning.fit(trainer)
     fine_tuning.save(folder, student, tokenizer, fine_tuning.summary(trainer))
+
+
+def datasets(pairs: pd.DataFrame, queries: pd.DataFrame, tokens: WindowTokens, tokenizer: Any, training: RankerTraining,
+             apart: Container[str]) -> tuple[PairDataset, PairDataset]:
+    """Token ids and labels of the pairs, those of training queries and those of the queries that are held out."""
+    texts = queries.set_index("query_id")["text"]
+    distinct = list(dict.fromkeys(pairs["query_id"]))
+    ids = dict(zip(distinct, query_ids(tokenizer, [texts[q] for q in distinct], training.query_length), strict=True))
+    sides: tuple[list[dict], list[dict]] = ([], [])
+    for query, window, label in pairs[["query_id", "window_id", "label"]].itertuples(index=False):
+        input_ids, types = pair_ids(tokenizer, ids[query], tokens[window], training.max_length)
+        sides[query in apart].append({"input_ids": input_ids, "token_type_ids": types, "labels": [float(label)]})
+    return PairDataset(sides[0]), PairDataset(sides[1])

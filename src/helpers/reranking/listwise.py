@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,14 +13,15 @@ import pandas as pd
 
 from helpers.data.tokens import WindowTokens, duo_ids, pair_ids, query_ids
 from helpers.networks.backbone import Backbone, attention, configuration, save_trained
+from helpers.networks.early_stopping import LowestLoss
 from helpers.networks.fine_tuning import seed_everything
 from helpers.networks.longformer import as_studied
 from helpers.networks.scoring import packed_logits, padded_logits, reads_packed
 from helpers.networks.training_settings import RankerTraining, by_name
 from helpers.reranking.ranking_losses import total
-from helpers.steps import numerics, step
+from helpers.steps import multi_gpu, numerics, step
 
-CHECKPOINT = "training.pt"
+CHECKPOINT, STOPPED = "training.pt", "stopped"
 CHECKPOINTS = 20  # of a training
 LONGEST_GRADIENT = 1.0
 
@@ -31,12 +33,12 @@ class ListwiseTraining(RankerTraining):
     temperature: float = 0.05  # what the teacher's scores are divided by
 
 
-@step(version=1, form="folder", network=True, resumable=True)
+@step(version=1, form="folder", network=True, resumable=True, parallel=True)
 @by_name
 def listwise_cross_encoder(groups: pd.DataFrame, queries: pd.DataFrame, store: Path, tokens: Path, backbone: Backbone,
                            losses: dict, training: ListwiseTraining, start: Path | None = None,
-                           held_out_seed: int | None = None, trainable: str | None = None,
-                           new_head: bool | None = None, *, folder: Path, checkpoints: Path) -> None:
+                           held_out_seed: int | None = None, trainable: str | None = None, new_head: bool | None = None,
+                           patience: int | None = None, *, folder: Path, checkpoints: Path) -> None:
     """Fine-tune a backbone on groups: AdamW, linear warm-up and decay; keeps weights, tokenizer and `log.json`.
 
     Word embeddings stay as they are: a few thousand queries touch few of them, and the packaged backbone has them already. A
@@ -52,6 +54,8 @@ def listwise_cross_encoder(groups: pd.DataFrame, queries: pd.DataFrame, store: P
             loss share it.
         trainable: what is adjusted, see `adjust`; by default all parameters but the word embeddings.
         new_head: whether the output layer begins anew, with values that the seed draws, instead of the start's.
+        patience: evaluations without a lower loss after which early stopping would end the training. The training goes on all
+            the same; `early_stopped` gives the model of the lowest loss until then.
     """
     import torch
     from tqdm.auto import tqdm
@@ -73,6 +77,7 @@ def listwise_cross_encoder(groups: pd.DataFrame, queries: pd.DataFrame, store: P
     state: dict[str, Any] = {"step": 0, "log": []}
     if (checkpoints / CHECKPOINT).exists():
         state = resume(checkpoints / CHECKPOINT, model, optimizer, schedule)
+    watched = None if patience is None else LowestLoss(**state.pop("watched", {"patience": patience}))
 
     def loss_of(numbers: np.ndarray) -> Any:
         ids, types, teacher = data.batch(numbers)
@@ -90,8 +95,9 @@ def listwise_cross_encoder(groups: pd.DataFrame, queries: pd.DataFrame, store: P
         state["log"].append({"step": 0, "eval_loss": held_out_loss()})
     with tqdm(total=steps, initial=state["step"], desc="training steps", mininterval=10) as bar:
         for batch in data.batches(state["step"]):
-            loss = loss_of(batch)
+            loss = loss_of(multi_gpu.share(batch))
             loss.backward()
+            multi_gpu.average(loss, *(weight.grad for weight in model.parameters() if weight.requires_grad))
             torch.nn.utils.clip_grad_norm_(model.parameters(), LONGEST_GRADIENT)
             optimizer.step()
             schedule.step()
@@ -104,20 +110,41 @@ def listwise_cross_encoder(groups: pd.DataFrame, queries: pd.DataFrame, store: P
                 state["log"].append({"step": state["step"], "epoch": state["step"] * training.epochs / steps,
                                      "loss": float(np.mean(running)), "eval_loss": held_out_loss()})
                 running.clear()
-            if state["step"] % max(1, steps // CHECKPOINTS) == 0:
-                keep(checkpoints / CHECKPOINT, model, optimizer, schedule, {**state, "running": running})
+                if watched and watched.falls(state["step"], state["log"][-1]["eval_loss"]):
+                    save(model, tokenizer, backbone, checkpoints / STOPPED)
+                    adjust(model, trainable or "all")
+            if state["step"] % max(1, steps // CHECKPOINTS) == 0 and multi_gpu.is_first():
+                seen = {"watched": vars(watched)} if watched else {}
+                keep(checkpoints / CHECKPOINT, model, optimizer, schedule, {**state, **seen, "running": running})
     trained = model.num_parameters(only_trainable=True)
-    adjust(model, "all")  # what was frozen is the start's, and not the backbone's: it is kept, too
+    save(model, tokenizer, backbone, folder)
+    if watched and multi_gpu.is_first():
+        shutil.copytree(checkpoints / STOPPED, folder / STOPPED)
+    read = len(data.train) * training.epochs  # groups, of which the first text is relevant, if there are labels
+    (folder / "log.json").write_text(json.dumps({
+        "pairs": read * data.size, "positives": read * int(groups["label"].iloc[0]), "evaluation_pairs":
+        len(data.held_out) * data.size, "steps": steps, "parameters": model.num_parameters(),
+        "trained_parameters": trained, "log": state["log"],
+        **({"best_step": watched.best_step, "stopped_at": watched.stopped_at} if watched else {})}, indent=1))
+
+
+@step(version=1, form="folder")
+def early_stopped(model: Path, *, folder: Path) -> None:
+    """The model that early stopping would have kept in a training with `patience`."""
+    shutil.copytree(model / STOPPED, folder, dirs_exist_ok=True)
+
+
+def save(model: Any, tokenizer: Any, backbone: Backbone, folder: Path) -> None:
+    """Keep weights and tokenizer. What was frozen is the start's, and not the backbone's: it is kept, too."""
+    if not multi_gpu.is_first():
+        return
+    adjust(model, "all")
+    folder.mkdir(exist_ok=True)
     if model.config.model_type == configuration(backbone).model_type:
         save_trained(model, folder, backbone)
     else:  # a Longformer that was made from the backbone
         model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
-    read = len(data.train) * training.epochs  # groups, of which the first text is relevant, if there are labels
-    (folder / "log.json").write_text(json.dumps({
-        "pairs": read * data.size, "positives": read * int(groups["label"].iloc[0]), "evaluation_pairs":
-        len(data.held_out) * data.size, "steps": steps, "parameters": model.num_parameters(),
-        "trained_parameters": trained, "log": state["log"]}, indent=1))
 
 
 def adjust(model: Any, trainable: str) -> None:
@@ -173,6 +200,12 @@ def resume(file: Path, model: Any, optimizer: Any, schedule: Any) -> dict[str, A
     return parts
 
 
+def held_out(queries: int, wanted: int, seed: int) -> np.ndarray:
+    """The numbers of the queries that are held out, in their order: as many as wanted, at most a tenth, drawn with the seed."""
+    shuffled = np.random.default_rng(seed).permutation(queries)
+    return np.sort(shuffled[:min(wanted, max(1, queries // 10))])
+
+
 class Groups:
     """Groups as token ids, in an order that depends on seed and epoch alone; some queries are held out. ValueError if the groups
     are not of one size, or too few for a batch."""
@@ -189,9 +222,9 @@ class Groups:
         read = [column for column in ("window_id", "other_id") if column in groups]
         self._windows = groups[read].to_numpy().reshape(len(names), self.size, len(read))
         self._teacher = groups["teacher"].to_numpy(dtype=float).reshape(len(names), -1)
-        shuffled = np.random.default_rng(training.seed if held_out_seed is None else held_out_seed).permutation(len(names))
-        cut = min(training.evaluation_queries, max(1, len(names) // 10))
-        self.held_out, self.train = np.sort(shuffled[:cut]), np.sort(shuffled[cut:])
+        self.held_out = held_out(len(names), training.evaluation_queries,
+                                 training.seed if held_out_seed is None else held_out_seed)
+        self.train = np.setdiff1d(np.arange(len(names)), self.held_out)
         if len(self.train) < training.batch_size:
             raise ValueError(f"{len(self.train)} groups: fewer than a batch of {training.batch_size}")
 

@@ -1,12 +1,11 @@
-"""Several GPUs inside one step: the step's function is run by one process a GPU, and accelerate keeps them together.
+"""Several GPUs inside one step: the step's function is run by one process a GPU.
 
-A training asks for nothing: `transformers.Trainer` finds the other processes through accelerate, splits every batch among
-them (`fine_tuning.training_arguments`) and averages their gradients. The batch of a step stays the batch of a step, so
-the recipe, its key and, but for rounding, its result are those of one process. What the first process writes is kept.
+A training reads its `share` of each batch, and takes the `average` of loss and gradients over the processes. The batch of a step
+stays the batch of a step, so the recipe, its key and, but for rounding, its result are those of one process. The first process
+alone writes.
 
 Only steps declared `parallel` are run so: their loss is a mean over the examples of a batch. A loss that compares the
-examples of a batch with each other would see fewer of them in each process. A batch that is not full at the end of an epoch
-is filled up from its beginning, as accelerate does.
+examples of a batch with each other would see fewer of them in each process.
 """
 
 import importlib
@@ -18,6 +17,8 @@ import tempfile
 import traceback
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from helpers.steps import numerics, registry
 from helpers.steps.registry import Definition
@@ -66,6 +67,35 @@ def call(definition: Definition, arguments: dict[str, Any]) -> Any:
     return None
 
 
+def is_first() -> bool:
+    """Whether this is the process that writes: the first of several, or the only one."""
+    return _place()[0] == 0
+
+
+def share(batch: np.ndarray) -> np.ndarray:
+    """What of a batch this process reads: all of it, if it is the only one."""
+    place, count = _place()
+    return batch[place::count]
+
+
+def average(*tensors: Any) -> None:
+    """Replace each process's tensors by their means over the processes."""
+    import torch
+
+    count = _place()[1]
+    for tensor in tensors if count > 1 else ():
+        torch.distributed.all_reduce(tensor.detach())
+        tensor.detach().div_(count)
+
+
+def _place() -> tuple[int, int]:
+    """The number of this process, and of how many."""
+    import torch
+
+    known = torch.distributed.is_available() and torch.distributed.is_initialized()
+    return (torch.distributed.get_rank(), torch.distributed.get_world_size()) if known else (0, 1)
+
+
 def main(task: Path) -> None:
     """What each of the processes does: call the step's function; all but the first one write to a folder that is thrown away."""
     rank = int(os.environ["RANK"])
@@ -74,7 +104,7 @@ def main(task: Path) -> None:
     try:
         module, name, arguments = pickle.loads(task.read_bytes())  # noqa: S301 - written by `call`
         importlib.import_module(module)
-        _take_gpu()
+        _join()
         with tempfile.TemporaryDirectory() as scratch:
             folder = arguments["folder"] if rank == 0 else Path(scratch)
             registry.STEPS[name].function(**{**arguments, "folder": folder})
@@ -83,11 +113,13 @@ def main(task: Path) -> None:
         raise
 
 
-def _take_gpu() -> None:
+def _join() -> None:
     import torch
 
-    if numerics.device() == "cuda":
+    on_gpus = numerics.device() == "cuda"
+    if on_gpus:
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+    torch.distributed.init_process_group("nccl" if on_gpus else "gloo")
 
 
 if __name__ == "__main__":

@@ -1,12 +1,13 @@
 """The chapter *Re-ranking depth* (Zhan et al. 2020, section 4.4, figure 1 and table 2)."""
 
 from collections.abc import Mapping, Sequence
+from itertools import permutations
 from typing import Any
 
 import pandas as pd
 
 from helpers.evaluation import published, verdicts
-from helpers.pages import claims, page, plots
+from helpers.pages import claims, identity, page, plots
 from helpers.pages.compare import above, corrected, measured, row_verdict, table_value, with_interval
 from helpers.pages.fragments import Fragment, linked
 from helpers.pages.numbers import interval, plain, signed
@@ -16,6 +17,7 @@ from helpers.stories.stages import STUDIED, STUDY, backbone_of, exact_match, lab
 from helpers.systems.evaluated import Evaluation
 from helpers.systems.reranking_experiment import RerankingExperiment, Scorer
 from helpers.systems.testbed import Testbed
+from helpers.systems.zero_shot import ZERO_SHOT
 
 TABLE, MEASURE = "2", "RR@10"
 Reranked = Mapping[str, Mapping[int, Evaluation]]  # by stage and depth
@@ -36,6 +38,14 @@ def reranked(runs: Mapping[str, Step], bed: Testbed, model: Scorer, depths: Sequ
         return {}
     return {stage: candidates.evaluations(RerankingExperiment(bed, run, max(depths), aggregation, (MEASURE,)), model, depths)
             for stage, run in runs.items()}
+
+
+def identity_table(systems: Reranked, untrained: Reranked, baseline: str, bed: Testbed) -> Fragment:
+    """The re-ranker over the baseline's candidates, at the largest depth, beside an encoder without training."""
+    if baseline not in systems:
+        return page.prose(NOT_RERANKED)
+    most = max(systems[baseline])
+    return identity.identity_table({"re-ranker": systems[baseline][most], ZERO_SHOT: untrained[baseline][most]}, bed, most)
 
 
 def recall_table(table: pd.DataFrame, runs: Mapping[str, Step]) -> Fragment:
@@ -115,13 +125,12 @@ def claims_table(systems: Reranked, dense: str, baseline: str, backbone: str) ->
 
 def signs(systems: Reranked, dense: str, baseline: str) -> dict[str, bool]:
     """What the discussion rests on."""
-    curves = {stage: [system.mean(MEASURE).mean for _, system in sorted(by_depth.items())] for stage, by_depth in systems.items()}
-    known = {dense, baseline} <= set(curves)
+    known = {dense, baseline} <= set(systems)
     fewest = min(systems[dense], default=0) if known else 0
     return {"with few candidates RepBERT's rank better than BM25's":
             known and above(systems[dense][fewest], systems[baseline][fewest], MEASURE),
-            "RepBERT's curve falls after its peak, and BM25's does not":
-            known and max(curves[dense]) > curves[dense][-1] and max(curves[baseline]) == curves[baseline][-1]}
+            "RepBERT's curve is level after its smallest depth": known and not any(
+                above(systems[dense][one], systems[dense][other], MEASURE) for one, other in permutations(sorted(systems[dense])[1:], 2))}
 
 
 def cost(log: Step, systems: Reranked) -> Fragment:

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from helpers.evaluation import published
-from helpers.pages import claims, page
+from helpers.pages import claims, identity, page
 from helpers.pages.compare import corrected, difference_cell, mean_cell
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import p_value, plain
@@ -15,7 +15,10 @@ from helpers.reranking.distillation_losses import PARTS
 from helpers.stories.model_size import median_rate, rate
 from helpers.stories.training import STUDY, Logs, curve, final
 from helpers.systems.evaluated import Evaluation, Systems
-from helpers.systems.reranker import Reranker, Student
+from helpers.systems.listwise_reranker import ListwiseReranker
+from helpers.systems.reranking_experiment import RerankingExperiment
+from helpers.systems.student import Student
+from helpers.systems.zero_shot import ZERO_SHOT
 
 MEASURE = "RR@10"
 TEACHER, PLAIN, DISTILLED = "Teacher", "student, trained plainly", "student, distilled"
@@ -23,9 +26,12 @@ HARD_ONLY = "student, from the teacher's layers, hard loss only"
 NAMES = {"soft": "the teacher's answers", "hidden": "hidden states", "attention": "attention", "hard": "judgments"}
 
 
-def models(student: Student, plain_backbone: str, without: list[str]) -> dict[str, Reranker | Student]:
-    """Teacher, student trained plainly from a backbone and from the teacher's layers, student distilled, and the ablations."""
-    return {TEACHER: student.teacher, PLAIN: replace(student.teacher, backbone=plain_backbone), DISTILLED: student,
+def models(student: Student, plain_backbone: str, without: list[str]) -> dict[str, ListwiseReranker | Student]:
+    """Teacher, student trained plainly from a backbone and from the teacher's layers, student distilled, and the ablations.
+
+    The plain student has a warm-up of its own, by the same bi-encoder.
+    """
+    return {TEACHER: student.teacher, PLAIN: student.teacher.on(plain_backbone), DISTILLED: student,
             HARD_ONLY: replace(student, soft=0.0, hidden=0.0, attention=0.0),
             **{f"distilled without {NAMES[part]}": replace(student, **{part: 0.0}) for part in without}}  # type: ignore[arg-type]
 
@@ -35,16 +41,26 @@ def published_rows(systems: Systems, name: str, trained: str) -> dict[str, Evalu
     return {TEACHER: systems[TEACHER], name: systems[trained]}
 
 
-def claims_table(systems: Systems, name: str) -> Fragment:
+def claims_table(systems: Systems, name: str, trial: RerankingExperiment) -> Fragment:
     """The chapter's claims: what the teacher's answers add to the same start, and the student beside its teacher.
 
     The student's shape is named as the study's table calls it: what the study says of its teacher depends on it.
     """
     studied = {"L6-H768": "distilled-student-beats-teacher", "L3-H384": "small-student-near-its-teacher"}
-    return claims.judge("distillation", {
-        "distilled-students-beat-plain-students": (systems[DISTILLED], systems[HARD_ONLY]),
-        **{claim: (systems[DISTILLED], systems[TEACHER]) if shape == name else
-           f"the claim is about a student of shape {shape}; this one is {name}" for shape, claim in studied.items()}})
+    pairs = {"distilled-students-beat-plain-students": (systems[DISTILLED], systems[HARD_ONLY]),
+             **{claim: (systems[DISTILLED], systems[TEACHER]) for shape, claim in studied.items() if shape == name}}
+    others = {claim: f"the claim is about a student of shape {shape}; this one is {name}" for shape, claim in studied.items()
+              if shape != name}
+    return claims.judge("distillation", {**pairs, **others},
+                        incomparable=identity.barred(pairs, systems[ZERO_SHOT], trial.bed, trial.candidates))
+
+
+def signs(systems: Systems) -> dict[str, bool]:
+    """What the discussion rests on."""
+    means = {name: systems[name].mean(MEASURE).mean for name in (TEACHER, PLAIN, DISTILLED, HARD_ONLY)}
+    return {"the teacher ranks best": max(means, key=means.__getitem__) == TEACHER,
+            "the student with its own warm-up ranks better than the distilled one": means[PLAIN] > means[DISTILLED],
+            "the three losses of the teacher raise the student above the judgments alone": means[DISTILLED] > means[HARD_ONLY]}
 
 
 def ablation_table(systems: Systems, logs: Logs) -> Fragment:

@@ -18,9 +18,9 @@ from helpers.steps import Step
 from helpers.stories import training
 from helpers.systems.evaluated import Evaluation, Systems
 from helpers.systems.listwise_reranker import Listwise, ListwiseReranker
-from helpers.systems.reranker import ZERO_SHOT
 from helpers.systems.reranking_experiment import RerankingExperiment, Scorer
 from helpers.systems.testbed import OVERLAP, WORDS, Testbed
+from helpers.systems.zero_shot import ZERO_SHOT
 
 STUDY, TABLE = "steensland2021", "5.1"
 AGGREGATIONS = {"BERT-Max": "max", "BERT-Mean": "mean", "BERT-FirstP": "first", "BERT-SumP": "sum"}

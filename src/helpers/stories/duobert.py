@@ -19,8 +19,8 @@ from helpers.systems.evaluated import Evaluation, Systems, evaluate
 from helpers.systems.listwise_reranker import Listwise
 from helpers.systems.pairwise_reranker import PairwiseReranker
 from helpers.systems.pipeline import title_of
-from helpers.systems.reranker import ZERO_SHOT, ZeroShotReranker
 from helpers.systems.reranking_experiment import RerankingExperiment, Scorer, together
+from helpers.systems.zero_shot import ZERO_SHOT, ZeroShotReranker
 
 MEASURE = "RR@10"
 Means = Mapping[tuple[bool, bool], float]  # by whether the first text of a pair is relevant, and the second

@@ -16,9 +16,9 @@ from helpers.reranking.aggregation import reranked
 from helpers.stories.alarfaj import BM25, Settings
 from helpers.systems.document_reader import DocumentReader
 from helpers.systems.evaluated import Evaluation, Systems, evaluate, values_of
-from helpers.systems.reranker import ZERO_SHOT, ZeroShotReranker
 from helpers.systems.reranking_experiment import Scorer
 from helpers.systems.testbed import Testbed
+from helpers.systems.zero_shot import ZERO_SHOT, ZeroShotReranker
 
 MEASURES = ("RR@10", "R@10", "nDCG@10")
 WINDOWS = {"BERT, best window (MaxP)": "max", "BERT, mean of windows (MeanP)": "mean", "BERT, sum of windows (SumP)": "sum"}

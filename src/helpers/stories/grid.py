@@ -14,39 +14,43 @@ from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import p_value, plain, signed
 from helpers.stories.training import STUDY, Logs, final
 from helpers.systems.evaluated import Systems
-from helpers.systems.reranker import Reranker
-
-SETTINGS = {"Learning Rate": "learning_rate", "Epochs": "epochs", "Batch Size": "batch_size"}
+from helpers.systems.listwise_reranker import ListwiseReranker
 
 
-def models(base: Reranker, rates: Sequence[float], lengths: Sequence[int], sizes: Sequence[int]) -> dict[str, Reranker]:
+def setting(model: ListwiseReranker) -> dict[str, float]:
+    """Where a model stands in the grid, by the names of the study's table 4.1; a batch is so many texts."""
+    return {"Learning Rate": model.learning_rate, "Epochs": model.epochs, "Batch Size": model.batch_size * model.size}
+
+
+def models(base: ListwiseReranker, rates: Sequence[float], lengths: Sequence[int],
+           sizes: Sequence[int]) -> dict[str, ListwiseReranker]:
     """A model for every point of the grid, named by its setting."""
-    points = [replace(base.for_epochs(epochs), learning_rate=rate, batch_size=size)
+    points = [replace(base, epochs=epochs, learning_rate=rate, batch_size=size)
               for rate, epochs, size in product(rates, lengths, sizes)]
     return {f"{point.learning_rate:g}, {columns(point)}": point for point in points}
 
 
-def columns(model: Reranker) -> str:
+def columns(model: ListwiseReranker) -> str:
     """The two parameters that stand in the columns of the heat map."""
-    return f"{model.epochs} epoch{'s' if model.epochs != 1 else ''}, batch {model.batch_size}"
+    return f"{model.epochs} epoch{'s' if model.epochs != 1 else ''}, batch {setting(model)['Batch Size']:g}"
 
 
-def results(grid: Mapping[str, Reranker], logs: Logs, systems: Systems) -> pd.DataFrame:
+def results(grid: Mapping[str, ListwiseReranker], logs: Logs, systems: Systems) -> pd.DataFrame:
     """A row a point, whose name is the index: its parameters, evaluation loss and RR@10."""
     return pd.DataFrame([{"learning rate": model.learning_rate, "epochs and batch size": columns(model),
                           "evaluation loss": final(logs[name], "eval_loss"), "RR@10": systems[name].mean("RR@10").mean}
                          for name, model in grid.items()], index=list(grid))
 
 
-def choice_table(grid: Mapping[str, Reranker], table: pd.DataFrame, systems: Systems) -> Fragment:
+def choice_table(grid: Mapping[str, ListwiseReranker], table: pd.DataFrame, systems: Systems) -> Fragment:
     """What the study searched and chose, and what this grid holds and chooses by the same rule: the lowest evaluation loss."""
     chosen = str(table["evaluation loss"].idxmin())
     return page.records_table(f"{published.published_name(STUDY)}, table 4.1, and this grid", [
         {"": name, "searched by the study": listed(published.value(STUDY, "4.1", name, "Possible Values").value),
          "chosen by it": listed([published.value(STUDY, "4.1", name, "Chosen Value").value]),
-         "searched here": listed(sorted({getattr(model, field) for model in grid.values()})),
-         "lowest evaluation loss here": measured(f"{getattr(grid[chosen], field):g}", systems[chosen])}
-        for name, field in SETTINGS.items()])
+         "searched here": listed(sorted({setting(model)[name] for model in grid.values()})),
+         "lowest evaluation loss here": measured(f"{setting(grid[chosen])[name]:g}", systems[chosen])}
+        for name in setting(grid[chosen])])
 
 
 def listed(values: Sequence[float]) -> str:

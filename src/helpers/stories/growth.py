@@ -14,7 +14,7 @@ from helpers.pages.numbers import count, plain
 from helpers.steps import Step
 from helpers.stories.model_size import speed_text
 from helpers.stories.speed import NOT_YET
-from helpers.systems.reranker import Reranker
+from helpers.systems.listwise_reranker import ListwiseReranker
 
 PADDED_GOAL = 1.02  # tokens read for each real one
 HELD = ("grouped", "sorted", "packed")  # whose share the goal is for
@@ -106,10 +106,10 @@ def streaming_table(measurements: Measurements) -> Fragment:
 
 # ---- padding ----
 
-def padding_of(model: Reranker) -> Step:
-    """The step that counts the tokens of a model's training pairs."""
+def padding_of(model: ListwiseReranker) -> Step:
+    """The step that counts the tokens of what a model learns from."""
     bed, encoder = model.bed, backbone.resolve(model.backbone)
-    return padding(model.pairs, bed.query_step, bed.store, bed.tokens(encoder), encoder.whole(), model.batch_size,
+    return padding(model.groups, bed.query_step, bed.store, bed.tokens(encoder), encoder.whole(), model.batch_size * model.size,
                    model.max_length, model.query_length)
 
 

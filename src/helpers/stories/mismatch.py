@@ -7,7 +7,7 @@ import pandas as pd
 
 from helpers.data.texts import Texts
 from helpers.evaluation.significance import Paired
-from helpers.pages import claims, page
+from helpers.pages import claims, identity, page
 from helpers.pages.compare import corrected, difference_cell, effect, mean_cell
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, p_value, plain
@@ -19,8 +19,10 @@ from helpers.stories.depth import reranked
 from helpers.stories.stages import backbone_of, exact_match, label, stand_in
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.evaluated import Evaluation
-from helpers.systems.reranker import Reranker
+from helpers.systems.listwise_reranker import ListwiseReranker
+from helpers.systems.reranking_experiment import Scorer
 from helpers.systems.testbed import Testbed
+from helpers.systems.zero_shot import ZERO_SHOT
 
 MEASURE = "RR@10"
 BM25_NEGATIVES, DENSE_NEGATIVES = "negatives from BM25", "negatives from RepBERT"
@@ -70,9 +72,10 @@ def chance(bed: Testbed, reference: Step) -> Fragment:
                       f"would have a factor of {plain(held / texts)}.")
 
 
-def models(base: Reranker, dense: BiEncoder) -> dict[str, Reranker]:
+def models(base: ListwiseReranker, dense: BiEncoder) -> dict[str, ListwiseReranker]:
     """The same re-ranker, trained on the candidates of either stage."""
-    return {BM25_NEGATIVES: base, DENSE_NEGATIVES: replace(base, negatives_from=dense)}
+    return {BM25_NEGATIVES: replace(base, negatives="bm25"),
+            DENSE_NEGATIVES: replace(base, negatives="dense", negatives_from=dense)}
 
 
 def both(runs: Mapping[str, Step], reference: str, dense: str) -> list[str]:
@@ -80,11 +83,21 @@ def both(runs: Mapping[str, Step], reference: str, dense: str) -> list[str]:
     return [stage for stage in dict.fromkeys((reference, dense, EXPANDED)) if stage in runs]
 
 
-def crossed(trained: Mapping[str, Reranker], runs: Mapping[str, Step], bed: Testbed, depths: Sequence[int],
+def crossed(trained: Mapping[str, ListwiseReranker], runs: Mapping[str, Step], bed: Testbed, depths: Sequence[int],
             aggregation: str) -> dict[tuple[str, str], dict[int, Evaluation]]:
     """Every re-ranker over the candidates of every stage, scored once at the largest depth; nothing for no depths."""
     return {(name, stage): dict(systems) for name, model in trained.items()
             for stage, systems in reranked(runs, bed, model, depths, aggregation).items()}
+
+
+def identity_table(systems: Crossed, encoder: Scorer, runs: Mapping[str, Step], reference: str, bed: Testbed) -> Fragment:
+    """Both re-rankers over the reference's candidates, at the largest depth, beside an encoder without training."""
+    ends = {name: by_depth[max(by_depth)] for (name, stage), by_depth in systems.items() if stage == reference}
+    if not ends:
+        return page.prose(f"This page {NOT_RERANKED}.")
+    depths = list(systems[BM25_NEGATIVES, reference])
+    untrained = reranked({reference: runs[reference]}, bed, encoder, depths, "mean")[reference][max(depths)]
+    return identity.identity_table({**ends, ZERO_SHOT: untrained}, bed, max(depths))
 
 
 def crossed_table(systems: Crossed) -> Fragment:
@@ -142,13 +155,13 @@ def signs(factors: Mapping[str, Mapping[int, Evaluation]], systems: Crossed, den
     last = {stage: by_depth[max(by_depth)].mean(FACTOR).mean for stage, by_depth in factors.items()}
     ends = {pair: by_depth[max(by_depth)].mean(MEASURE).mean for pair, by_depth in systems.items()}
     change = interaction(systems, dense, reference)
-    return {"they cost less over RepBERT's": change is not None and change.difference.low > 0,
+    return {"the interaction is within chance": change is not None and change.difference.low <= 0 <= change.difference.high,
             "RepBERT shares fewer candidates with BM25 than DeepCT does": last.get(dense, 1.0) < last.get("deepct", 0.0),
-            "negatives from RepBERT rank worse over the candidates of both": bool(ends) and all(
-                ends[DENSE_NEGATIVES, stage] < ends[BM25_NEGATIVES, stage] for _, stage in ends)}
+            "negatives from RepBERT rank better over RepBERT's candidates":
+            ends.get((DENSE_NEGATIVES, dense), 0.0) > ends.get((BM25_NEGATIVES, dense), 0.0)}
 
 
-def cost(trained: Mapping[str, Reranker], systems: Crossed) -> Fragment:
+def cost(trained: Mapping[str, ListwiseReranker], systems: Crossed) -> Fragment:
     """The trainings, and the scoring of each stage's candidates."""
     last = {f"{name}, over {label(stage)}": by_depth[max(by_depth)] for (name, stage), by_depth in systems.items()}
     logs = {f"{name}, over {label(stage)}": trained[name].log for name, stage in systems}

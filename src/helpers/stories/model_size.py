@@ -1,7 +1,6 @@
 """The chapter *Model size* (Steensland 2021, experiment 3a)."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,21 +11,22 @@ from helpers.costs.speed import per_minute, ranking_speed
 from helpers.errors import BadInput
 from helpers.evaluation import published
 from helpers.networks import backbone
-from helpers.pages import claims, page
-from helpers.pages.compare import mean_cell, with_interval
+from helpers.pages import claims, identity, page
+from helpers.pages.compare import above, mean_cell, with_interval
 from helpers.pages.fragments import Fragment, Html, linked
 from helpers.pages.numbers import count, p_value, plain, signed
 from helpers.pages.spot_check import spot_check
+from helpers.retrieval.bm25 import K1, B
 from helpers.steps import Step, numerics
 from helpers.stories.training import STUDY, Logs, final, untrained
 from helpers.systems.evaluated import Systems
-from helpers.systems.reranker import Reranker
+from helpers.systems.listwise_reranker import ListwiseReranker
 from helpers.systems.reranking_experiment import RerankingExperiment
+from helpers.systems.zero_shot import ZERO_SHOT
 
 MEASURE = "RR@10"
 TABLE = "5.5"
 PUBLISHED_HEADS = ("model", "layers/dimensions/heads", "published", "relative")  # of a table beside the study's rates
-TRUNCATED = "the first layers of one model, not models that were pre-trained in these sizes"
 ONE_WIDTH = "needs two pre-trained models of other widths from the hub; the packaged backbone has one width"
 
 
@@ -51,11 +51,12 @@ def studied_shapes() -> dict[str, str]:
     return {row: f"{size}/{int(size.split('/')[1]) // 64}" for row, size in sizes.items()}
 
 
-def models(base: Reranker, specs: Sequence[str]) -> dict[str, Reranker]:
-    """A model a backbone, all trained alike; BadInput for two backbones of one shape: the tables could not tell them apart."""
+def models(base: ListwiseReranker, specs: Sequence[str]) -> dict[str, ListwiseReranker]:
+    """A model a backbone, all warmed up and trained alike; BadInput for two backbones of one shape: the tables could not tell
+    them apart."""
     if len({label(spec) for spec in specs}) < len(specs):
         raise BadInput(f"two of the backbones {', '.join(specs)} have one shape", mend="give one backbone of each shape")
-    return {label(spec): replace(base, backbone=spec) for spec in specs}
+    return {label(spec): base.on(spec) for spec in specs}
 
 
 def by_parameters(logs: Logs) -> list[str]:
@@ -63,12 +64,21 @@ def by_parameters(logs: Logs) -> list[str]:
     return sorted(logs, key=lambda name: logs[name]["parameters"])
 
 
-def claims_table(systems: Systems, logs: Logs) -> Fragment:
+def claims_table(systems: Systems, logs: Logs, trial: RerankingExperiment) -> Fragment:
     """The chapter's claims: the largest model and the smallest, and depth and width where both models were trained."""
     names, medium, wide = by_parameters(logs), systems.get("BERT-Medium"), systems.get("L4-H768")
     ends = dict.fromkeys(("bigger-models-rank-better", "recall-equal-over-model-sizes"), (systems[names[-1]], systems[names[0]]))
     return claims.judge("model_size", {**ends, "layers-count-more-than-width": (medium, wide) if medium and wide else ONE_WIDTH},
-                        incomparable={} if set(names) <= set(studied_shapes()) else dict.fromkeys(ends, TRUNCATED))
+                        incomparable=identity.barred(ends, systems[ZERO_SHOT], trial.bed, trial.candidates))
+
+
+def signs(systems: Systems, logs: Logs) -> dict[str, bool]:
+    """What the discussion rests on."""
+    names = by_parameters(logs)
+    means = [systems[name].mean(MEASURE).mean for name in names]
+    return {"every larger model ranks better": means == sorted(means),
+            "the smallest ranks below the zero-shot encoder": means[0] < systems[ZERO_SHOT].mean(MEASURE).mean,
+            "every size surely beats BM25": all(above(systems[name], systems["BM25"], MEASURE) for name in names)}
 
 
 def table(systems: Systems, logs: Logs, speed: Mapping[str, Any], shapes: Mapping[str, str]) -> Fragment:
@@ -100,12 +110,12 @@ def speed_text(value: float) -> str:
     return plain(value, 2) if value < 10 else plain(value, 1) if value < 100 else count(round(value))
 
 
-def timings(trial: RerankingExperiment, sizes: Sequence[str], base: Reranker, timed: int, rounds: int,
-            devices: Sequence[str], live: bool = False) -> dict[str, Step]:
+def timings(trial: RerankingExperiment, sizes: Sequence[str], base: ListwiseReranker, timed: int, rounds: int,
+            live: bool = False, devices: Sequence[str] = ()) -> dict[str, Step]:
     """The step that times models of these shapes, each once, on each device, by default all; live without a recorded one."""
     bed, encoder = trial.bed, backbone.resolve(base.backbone)
     return {device: ranking_speed(list(dict.fromkeys(sizes)), encoder, bed.index, bed.query_step, bed.store,
-                                  bed.tokens(encoder), base.k1, base.b, trial.candidates, base.max_length, base.query_length,
+                                  bed.tokens(encoder), K1, B, trial.candidates, base.max_length, base.query_length,
                                   timed, rounds, device).here(live) for device in devices or numerics.devices()}
 
 

@@ -11,8 +11,8 @@ from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain
 from helpers.systems.evaluated import Evaluation, Systems, evaluate
 from helpers.systems.parade import Parade
-from helpers.systems.reranker import ZERO_SHOT, ZeroShotReranker
 from helpers.systems.reranking_experiment import RerankingExperiment, together
+from helpers.systems.zero_shot import ZERO_SHOT, ZeroShotReranker
 
 MEASURE = "nDCG@20"
 WAYS = {"BERT-FirstP": "firstp", "BERT-MaxP": "maxp", "PARADE Avg": "avg", "PARADE Max": "max", "PARADE Attn": "attn",

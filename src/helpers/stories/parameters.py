@@ -9,8 +9,8 @@ from helpers.pages.numbers import count, plain
 from helpers.stories.training import Logs, final, untrained
 from helpers.systems.evaluated import Systems
 from helpers.systems.listwise_reranker import ListwiseReranker
-from helpers.systems.reranker import ZERO_SHOT
 from helpers.systems.reranking_experiment import RerankingExperiment
+from helpers.systems.zero_shot import ZERO_SHOT
 
 ALL, HEAD = "All BERT Parameters", "Task-specific Parameters Only"
 POOLER, NOISY = "Pooler and output layer", "Output layer only, frozen body with dropout"

@@ -15,8 +15,8 @@ from helpers.pages.numbers import count, interval, p_value, plain
 from helpers.stories.training import STUDY, Logs, final
 from helpers.systems.evaluated import Evaluation, Systems, values_of
 from helpers.systems.listwise_reranker import ListwiseReranker
-from helpers.systems.reranker import ZERO_SHOT
 from helpers.systems.reranking_experiment import RerankingExperiment
+from helpers.systems.zero_shot import ZERO_SHOT
 
 MEASURE = "RR@10"
 

@@ -17,11 +17,11 @@ from helpers.encoders.bi_encoder_losses import LOSSES
 from helpers.encoders.bi_encoder_training import bi_encoder
 from helpers.encoders.embeddings import passage_embeddings, query_embeddings
 from helpers.encoders.exact_search import exact_search
+from helpers.encoders.training_pairs import training_pairs
 from helpers.errors import BadInput
 from helpers.networks import backbone
+from helpers.networks.fine_tuning import training_log
 from helpers.networks.pooling import POOLINGS
-from helpers.reranking.cross_encoder import training_log
-from helpers.reranking.pairs import training_pairs
 from helpers.retrieval.bm25 import K1, B
 from helpers.steps import Step
 from helpers.systems.testbed import Testbed

@@ -8,7 +8,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from helpers.networks import backbone
-from helpers.reranking.cross_encoder import training_log
+from helpers.networks.fine_tuning import training_log
 from helpers.retrieval.bm25 import K1, B, bm25_run
 from helpers.retrieval.deepct_training import TermWeightTraining, deepct
 from helpers.retrieval.doc2query import expanded_index, generated_queries

@@ -14,9 +14,9 @@ from typing import Self
 from helpers.data.windows import WHOLE
 from helpers.errors import BadInput
 from helpers.networks import backbone
-from helpers.reranking.cross_encoder import training_log
+from helpers.networks.fine_tuning import training_log
 from helpers.reranking.groups import labelled_groups, pseudo_queries, random_texts, teacher_groups
-from helpers.reranking.listwise import ListwiseTraining, listwise_cross_encoder
+from helpers.reranking.listwise import ListwiseTraining, early_stopped, listwise_cross_encoder
 from helpers.reranking.ranking_losses import LOSSES
 from helpers.reranking.rerank import window_logits, window_scores
 from helpers.retrieval.bm25 import K1, B
@@ -35,7 +35,8 @@ class Listwise(ListwiseTraining):
     collection: str = "almanac"  # whose training queries and texts are used
     unit: str = "passage"  # `passage` or `document`: whose labels are used, and whose texts are read
     splits: tuple[str, ...] = ("train",)  # of the queries and of the articles
-    backbone: str = "packaged"  # see `helpers.networks.backbone.resolve`; also the teacher, as a bi-encoder
+    backbone: str = "packaged"  # see `helpers.networks.backbone.resolve`
+    taught_by: str = ""  # the bi-encoder that teaches, a backbone as it is; by default the model's own
     size: int = 8  # texts of a group
     # weights by name, see `helpers.reranking.ranking_losses`
     losses: dict[str, float] = field(default_factory=lambda: {"lce": 1.0, "kl": 1.0})
@@ -47,6 +48,8 @@ class Listwise(ListwiseTraining):
     overlap: int = 0  # words shared by neighbouring windows
     batch_size: int = 4
     evaluation_queries: int = 100
+    patience: int | None = None  # of early stopping, see `listwise_cross_encoder`
+    stop_early: bool = False  # whether the model is the one that early stopping keeps; the training is the same
 
     @property
     def bed(self) -> SplitTestbed:
@@ -65,26 +68,36 @@ class Listwise(ListwiseTraining):
 
     @property
     def teacher(self) -> BiEncoder:
-        """The backbone as it is; it reads no more than it was trained on."""
-        return BiEncoder(self.collection, self.unit, backbone=self.backbone, loss="none", max_length=min(self.max_length, TAUGHT))
+        """A backbone as it is; it reads no more than it was trained on."""
+        return BiEncoder(self.collection, self.unit, backbone=self.taught_by or self.backbone, loss="none",
+                         max_length=min(self.max_length, TAUGHT))
 
     @functools.cached_property
-    def model(self) -> Step:
-        """The folder of the model."""
+    def training(self) -> Step:
+        """The whole training: the fine-tuned model's folder."""
         bed, encoder = self.bed, backbone.resolve(self.backbone)
         return listwise_cross_encoder(self.groups, bed.query_step, bed.store, bed.tokens(encoder), encoder, self.losses,
                                       self.origin, self.held_out_seed, self.trainable, self.new_head or None,
-                                      **self.settings(ListwiseTraining))
+                                      self.patience, **self.settings(ListwiseTraining))
+
+    @property
+    def model(self) -> Step:
+        """The folder of the model that ranks."""
+        return early_stopped(self.training) if self.stop_early else self.training
 
     def over_seeds(self, seeds: Sequence[int]) -> list[Self]:
         """The same with other seeds of head and order, watched on the same held-out queries."""
         held_out = self.seed if self.held_out_seed is None else self.held_out_seed
         return [replace(self, seed=seed, held_out_seed=None if seed == held_out else held_out) for seed in seeds]
 
+    def on(self, backbone: str) -> Self:
+        """The same on another backbone, taught by this one's teacher."""
+        return replace(self, backbone=backbone, taught_by=self.taught_by or self.backbone)
+
     @property
     def log(self) -> Step:
         """The losses over the training, and its size."""
-        return training_log(self.model)
+        return training_log(self.training)
 
     def scores(self, bed: Testbed, run: Step, candidates: int) -> Step:
         """Every window of the run's top `candidates` texts with its probability of relevance, if that is what was learned (binary
@@ -130,6 +143,7 @@ class ListwiseReranker(Listwise):
     queries: int = 0  # how many of each split, 0 for all
     negatives: str = "both"  # which rankings they are drawn from, half and half where there are two
     candidates: int = 40  # of each ranking, its first texts
+    negatives_from: BiEncoder | None = None  # whose ranking is the dense one; by default the teacher's
 
     def __post_init__(self) -> None:
         if self.negatives not in NEGATIVES:
@@ -139,6 +153,10 @@ class ListwiseReranker(Listwise):
     def bed(self) -> SplitTestbed:
         """The training queries over the texts of their articles."""
         return SplitTestbed(self.collection, self.unit, self.splits, self.queries, words=self.words, overlap=self.overlap)
+
+    def on(self, backbone: str) -> Self:
+        """The same on another backbone, from a warm-up of its own."""
+        return replace(super().on(backbone), start=self.start.on(backbone) if self.start else None)
 
     @property
     def taught(self) -> bool:
@@ -150,7 +168,8 @@ class ListwiseReranker(Listwise):
     def groups(self) -> Step:
         """A relevant text of each query with others of its articles."""
         bed, depth = self.bed, self.candidates
-        of = {"bm25": lambda: bed.candidates(K1, B, depth), "dense": lambda: bed.candidates(K1, B, depth, self.teacher),
+        of = {"bm25": lambda: bed.candidates(K1, B, depth),
+              "dense": lambda: bed.candidates(K1, B, depth, self.negatives_from or self.teacher),
               "random": lambda: random_texts(bed.query_step, bed.store, depth, self.data_seed)}
         runs = [of[name]() for name in NEGATIVES[self.negatives]]
         vectors = (self.teacher.embeddings(bed), self.teacher.query_embeddings(bed)) if self.taught else ()

@@ -14,7 +14,8 @@ from helpers.steps import Step
 from helpers.systems.listwise_reranker import ListwiseReranker
 from helpers.systems.testbed import Testbed
 
-SHARED = ("collection", "unit", "splits", "backbone", "queries", "start", "negatives", "words", "overlap")
+SHARED = ("collection", "unit", "splits", "backbone", "taught_by", "queries", "start", "negatives", "negatives_from", "words",
+          "overlap")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,9 +23,9 @@ from helpers.data.tokens import window_tokens
 from helpers.data.windows import WHOLE
 from helpers.networks import backbone
 from helpers.networks.backbone import layers
+from helpers.networks.fine_tuning import training_log
 from helpers.pretraining.pretraining_data import corpus
 from helpers.pretraining.training import MaskedTraining, pretrained
-from helpers.reranking.cross_encoder import training_log
 from helpers.steps import Step
 
 BACKBONE, MLM, CONDENSER, CONTINUED = "backbone", "+ MLM", "+ Condenser", "+ Condenser, continued"

@@ -27,7 +27,7 @@ from helpers.retrieval.bm25 import K1, B
 from helpers.retrieval.lucene import text_index
 from helpers.steps import Step
 from helpers.systems.bi_encoder import UNTRAINED, BiEncoder, reading
-from helpers.systems.reranker import Reranker
+from helpers.systems.listwise_reranker import ListwiseReranker
 from helpers.systems.testbed import Testbed
 from press.bench.work import Scale
 
@@ -96,11 +96,12 @@ def stages(folder: str) -> dict[str, Step]:
     """The steps of a ranking of a collection, every one after those that it stands on."""
     bed = reading(Testbed(folder, "passage"))
     run = bed.bm25(K1, B, DEPTH)
-    model = Reranker(folder, "passage", candidates=CANDIDATES, positives=1, negatives=3, backbone=LAYER, epochs=1,
-                     max_length=128, evaluation_queries=20, evaluations=1, words=bed.words, overlap=bed.overlap)
+    model = ListwiseReranker(collection=folder, candidates=CANDIDATES, negatives="bm25", size=2, batch_size=1, backbone=LAYER,
+                             losses={"bce": 1.0}, max_length=128, evaluation_queries=20, evaluations=1, words=bed.words,
+                             overlap=bed.overlap)
     encoder = BiEncoder(folder, backbone=LAYER, loss=UNTRAINED, max_length=32)
     return {"text store": bed.store, "Lucene index": text_index(bed.store), "BM25 search": run,
-            "tokens": bed.tokens(backbone.resolve(LAYER)), "training pairs": model.pairs, "training": model.model,
+            "tokens": bed.tokens(backbone.resolve(LAYER)), "training groups": model.groups, "training": model.model,
             "embeddings": encoder.embeddings(bed), "exact search": encoder.run(bed, DEPTH),
             "re-ranking": model.scores(bed, run, CANDIDATES)}
 

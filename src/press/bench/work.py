@@ -15,8 +15,8 @@ from helpers.evaluation import measures
 from helpers.networks import backbone
 from helpers.reranking.aggregation import aggregate
 from helpers.retrieval.bm25 import K1, B
-from helpers.systems.base_reranker import base_reranker
-from helpers.systems.reranker import Reranker
+from helpers.systems.listwise_reranker import ListwiseReranker
+from helpers.systems.recipe import recipe
 from helpers.systems.testbed import Testbed
 
 MEASURES = ["nDCG@10", "RR@10"]
@@ -33,7 +33,7 @@ class Scale:
     candidates: int  # of each
     encoded: int  # queries whose candidates are encoded
     searched: int  # queries of BM25
-    model: Reranker  # the cross-encoder that re-ranks
+    model: ListwiseReranker  # the cross-encoder that re-ranks
     sizes: tuple[str, ...] = ()  # shapes of models for queries a minute; none for the six of Steensland's table 5.5
     ranked: int = 2  # queries ranked by each of them in a round
     steps: int = 50  # of training in a round
@@ -50,16 +50,16 @@ class Scale:
 
 
 def scale(small: bool) -> Scale:
-    """What is measured: the Almanac's passages and the book's base model; or a trial."""
+    """What is measured: the Almanac's passages and a re-ranker by the book's recipe; or a trial."""
     if small:
         return trial()
-    return Scale("almanac", "passage", queries=50, candidates=20, encoded=25, searched=400, model=base_reranker())
+    return Scale("almanac", "passage", queries=50, candidates=20, encoded=25, searched=400, model=recipe())
 
 
 def trial(collection: str = "almanac", unit: str = "passage") -> Scale:
     """A trial of seconds a section: one layer, trained for a moment."""
-    model = Reranker(collection, unit, queries=40, candidates=10, positives=1, negatives=2, backbone="packaged:0",
-                     epochs=1, evaluation_queries=4, evaluations=1)
+    model = ListwiseReranker(collection=collection, unit=unit, queries=40, candidates=10, negatives="bm25", size=3,
+                             backbone="packaged:0", evaluation_queries=4, evaluations=1, losses={"bce": 1.0})
     return Scale(collection, unit, queries=4, candidates=5, encoded=1, searched=10, model=model, sizes=("1/32/2", "2/32/2"),
                  ranked=1, steps=3, growth=(1, 5, 2), times=(1, 2, 4), passages=(300, 600), generated_queries=30, repetitions=20)
 

@@ -16,8 +16,8 @@ from helpers.networks.training_settings import RankerTraining
 from helpers.systems.listwise_reranker import WarmUp
 from helpers.systems.pairwise_reranker import duobert
 from helpers.systems.recipe import recipe
-from helpers.systems.reranker import ZeroShotReranker
 from helpers.systems.testbed import Testbed
+from helpers.systems.zero_shot import ZeroShotReranker
 
 NONE, BASE = "none", "base"
 Pairs = Sequence[tuple[str, str]]  # texts of queries with ids of windows

@@ -1,4 +1,4 @@
-"""Training pairs for a cross-encoder: (query, window, label), drawn from BM25's candidates (Steensland 2021, 4.1.2)."""
+"""Training pairs of a bi-encoder: (query, window, label), drawn from BM25's candidates (Steensland 2021, 4.1.2)."""
 
 from pathlib import Path
 

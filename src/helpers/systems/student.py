@@ -1,0 +1,42 @@
+"""A distilled re-ranker: it starts as some layers of its teacher, and learns from the same texts and from what the teacher says.
+
+    student = Student(recipe(), layers=(0, 1, 2))
+    replace(student, soft=0.0)                          # an ablation
+"""
+
+from dataclasses import dataclass
+
+from helpers.networks import backbone
+from helpers.networks.fine_tuning import training_log
+from helpers.networks.training_settings import RankerTraining
+from helpers.reranking.distillation import Distillation, distilled_cross_encoder
+from helpers.reranking.rerank import window_scores
+from helpers.steps import Step
+from helpers.systems.listwise_reranker import ListwiseReranker
+from helpers.systems.testbed import Testbed
+
+
+@dataclass(frozen=True)
+class Student(Distillation):
+    """What decides a distilled cross-encoder (Simplified TinyBERT, Chen et al. 2021)."""
+
+    teacher: ListwiseReranker  # whose texts the student learns from, in batches of as many, with its schedule
+
+    @property
+    def model(self) -> Step:
+        """The student's folder."""
+        t, held_out = self.teacher, self.teacher.held_out_seed
+        bed, settings = t.bed, t.settings(RankerTraining) | {"batch_size": t.batch_size * t.size}
+        return distilled_cross_encoder(t.model, t.groups, bed.query_step, bed.store, bed.tokens(backbone.resolve(t.backbone)),
+                                       t.seed if held_out is None else held_out, **settings, **self.settings(Distillation))
+
+    @property
+    def log(self) -> Step:
+        """The losses over the training with their parts, and its size."""
+        return training_log(self.model)
+
+    def scores(self, bed: Testbed, run: Step, candidates: int) -> Step:
+        """Every window of the run's top `candidates` documents with the student's probability of relevance."""
+        t = self.teacher
+        tokens = t.reading(bed).tokens(backbone.resolve(t.backbone))
+        return window_scores(self.model, run, bed.query_step, bed.store, tokens, candidates, t.max_length, t.query_length)
