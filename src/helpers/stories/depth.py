@@ -126,11 +126,12 @@ def claims_table(systems: Reranked, dense: str, baseline: str, backbone: str) ->
 def signs(systems: Reranked, dense: str, baseline: str) -> dict[str, bool]:
     """What the discussion rests on."""
     known = {dense, baseline} <= set(systems)
+    curve = [system for _, system in sorted(systems[dense].items())] if known else []
     fewest = min(systems[dense], default=0) if known else 0
     return {"with few candidates RepBERT's rank better than BM25's":
-            known and above(systems[dense][fewest], systems[baseline][fewest], MEASURE),
-            "RepBERT's curve is level after its smallest depth": known and not any(
-                above(systems[dense][one], systems[dense][other], MEASURE) for one, other in permutations(sorted(systems[dense])[1:], 2))}
+            known and above(curve[0], systems[baseline][fewest], MEASURE),
+            "RepBERT's curve is level after its smallest depth":
+            known and not any(above(one, other, MEASURE) for one, other in permutations(curve[1:], 2))}
 
 
 def cost(log: Step, systems: Reranked) -> Fragment:
