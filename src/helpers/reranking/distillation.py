@@ -20,6 +20,9 @@ from helpers.reranking.listwise import held_out
 from helpers.steps import step
 
 
+BCE = "multi_label_classification"  # how transformers calls binary cross-entropy on logits; its default for one output is MSE
+
+
 @dataclass(frozen=True, kw_only=True)
 class Distillation(Settings):
     """What a student is, and what it learns from."""
@@ -29,10 +32,10 @@ class Distillation(Settings):
     hard: float = 1.0  # weight of the cross-entropy with the judgments
     soft: float = 1.0  # weight of the cross-entropy with the teacher's probabilities
     hidden: float = 1.0  # weight of the hidden states' squared error
-    attention: float = 1.0  # weight of the attention scores' squared error
+    attention: float = 0.02  # weight of the attention scores' squared error, which begins some fifty times as large as the others
 
 
-@step(version=1, form="folder", network=True)
+@step(version=2, form="folder", network=True)
 @by_name
 def distilled_cross_encoder(teacher: Path, pairs: pd.DataFrame, queries: pd.DataFrame, store: Path, tokens: Path,
                             training: RankerTraining, held_out_seed: int, distillation: Distillation, *, folder: Path) -> None:
@@ -55,7 +58,7 @@ def distilled_cross_encoder(teacher: Path, pairs: pd.DataFrame, queries: pd.Data
     train, evaluation = datasets(pairs, queries, WindowTokens(tokens, store), tokenizer, training, apart)
     fine_tuning.seed_everything(training.seed)
     taught_by = origin.build(AutoModelForSequenceClassification, attn_implementation=attention()).eval()
-    student = origin.build(AutoModelForSequenceClassification, attn_implementation=attention(),
+    student = origin.build(AutoModelForSequenceClassification, attn_implementation=attention(), problem_type=BCE,
                            hidden_dropout_prob=training.dropout, attention_probs_dropout_prob=training.dropout)
     arguments = fine_tuning.training_arguments(folder, len(train), training, training.evaluations)
     trainer = DistillationTrainer(
