@@ -113,3 +113,10 @@ def test_a_student_starts_as_its_teachers_layers(teacher, store):
     name = "attention.self.query.weight"
     assert torch.allclose(student[f"bert.encoder.layer.0.{name}"], whole[f"bert.encoder.layer.1.{name}"].float(), atol=1e-6)
     assert torch.allclose(student["classifier.weight"], whole["classifier.weight"].float(), atol=1e-6)
+
+
+@pytest.mark.slow
+def test_the_hard_loss_is_the_teachers_own_on_the_same_held_out_queries(teacher, store):
+    still = replace(teacher, learning_rate=1e-12)
+    losses = [model.log.value()["log"][-1]["eval_loss"] for model in (still, Student(still, layers=(0, 1)))]
+    assert losses[1] == pytest.approx(losses[0], abs=2e-3)  # binary cross-entropy; a squared error would be a third of it

@@ -19,7 +19,6 @@ from helpers.reranking.distillation_losses import PARTS
 from helpers.reranking.listwise import held_out
 from helpers.steps import step
 
-
 BCE = "multi_label_classification"  # how transformers calls binary cross-entropy on logits; its default for one output is MSE
 
 
