@@ -97,7 +97,8 @@ def test_a_student_learns_from_its_teacher_and_logs_each_part(teacher, store):
     parts = [line for line in log["log"] if "loss" in line]
     assert parts
     for line in parts:
-        assert line["loss"] == pytest.approx(sum(line[name] for name in ("hard", "soft", "hidden", "attention")), rel=1e-2)
+        weighted = sum(getattr(student, name) * line[name] for name in ("hard", "soft", "hidden", "attention"))
+        assert line["loss"] == pytest.approx(weighted, rel=1e-2)
     assert log["parameters"] < teacher.log.value()["parameters"]
     assert (student.model.value() / "model.safetensors").exists()
 

@@ -53,6 +53,8 @@ def test_published_and_measured_stand_side_by_side_with_a_verdict():
     lines = {line["row"]: line for line in shown.data["values"]}
     assert lines["BERT-Mean"]["verdict"] == "supported"
     assert lines["Other"]["verdict"] is None  # the study has no such row
+    figure = shown.html[shown.html.index("<figure"):]
+    assert "BERT-Mean, measured: +0.250" in figure and "Other" not in figure
 
 
 def test_rows_of_the_study_that_were_not_measured_are_shown_as_not_run():

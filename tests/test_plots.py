@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from helpers.evaluation.significance import Interval
 from helpers.pages import figures, plots
 
 QUERIES = [f"q{n}" for n in range(6)]
@@ -25,6 +26,18 @@ def heatmap():
 def curves():
     lines = {"BM25": pd.Series([0.2, 0.6], index=[1, 100]), "BERT": pd.Series([0.3, 0.7], index=[1, 100])}
     return plots.curves(lines, "candidates", "recall", "Recall.", log=True)
+
+
+def forest():
+    return plots.forest({"BERT-Mean": (0.054, Interval(-0.06, -0.11, -0.02)), "BERT-Max": (0.01, Interval(0.05, 0.0, 0.09))},
+                        "difference from BM25", "Effects.")
+
+
+def test_a_forest_has_each_effect_as_printed_and_as_measured_in_the_printed_order():
+    shown = forest().html
+    assert "BERT-Max, measured: +0.050 [+0.000, +0.090], published +0.010. BERT-Mean, measured: −0.060" in shown
+    assert shown.count("<title>") == 4  # each marker says its value
+    assert "BERT-Mean, published: +0.054" in shown
 
 
 def one_curve():
@@ -65,7 +78,7 @@ def two_scales():
     return plots.two_scales(left, right, "candidates", "By depth.")
 
 
-ALL = {plot.__name__: plot for plot in (histogram, heatmap, curves, one_curve, groups, ranks, hostile, lowest_heatmap, points,
+ALL = {plot.__name__: plot for plot in (histogram, heatmap, curves, forest, one_curve, groups, ranks, hostile, lowest_heatmap, points,
                                         two_scales)}
 SVG = "{http://www.w3.org/2000/svg}"
 every_plot = pytest.mark.parametrize("name", ALL)

@@ -576,7 +576,8 @@ def test_teacher_students_and_ablations_are_named():
     assert models[distillation.DISTILLED] == WHOLE
     weights = {name: (model.hard, model.soft, model.hidden, model.attention) for name, model in models.items()
                if isinstance(model, Student)}
-    assert list(weights.values()) == [(1, 1, 1, 1), (1, 0, 0, 0), (1, 0, 1, 1), (1, 1, 0, 1), (1, 1, 1, 0), (0, 1, 1, 1)]
+    assert list(weights.values()) == [
+        (1, 1, 1, 0.02), (1, 0, 0, 0), (1, 0, 1, 0.02), (1, 1, 0, 0.02), (1, 1, 1, 0), (0, 1, 1, 0.02)]
     assert list(distillation.models(WHOLE, "packaged:0,1,2", []).items()) == list(models.items())[:4]
 
 

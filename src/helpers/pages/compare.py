@@ -8,7 +8,7 @@ from helpers.evaluation import published, verdicts
 from helpers.evaluation.measures import condensed
 from helpers.evaluation.significance import Interval, Paired, Unpaired
 from helpers.evaluation.verdicts import ALPHA, Verdict
-from helpers.pages import page
+from helpers.pages import page, plots
 from helpers.pages.fragments import Fragment, Html, badge, cell, linked
 from helpers.pages.numbers import interval, p_value, plain, signed
 from helpers.steps import Step
@@ -23,7 +23,8 @@ def beside_published(study: str, number: str, column: str, measure: str, systems
     """A study's table beside this run's measurements, each system compared with a baseline.
 
     Rows of the study that were not measured follow, as *not run*, unless another chapter measures them. The study's daggers (its
-    own rule) and ours (p < 0.05 in the paired t-test, the same rule) mark significance.
+    own rule) and ours (p < 0.05 in the paired t-test, the same rule) mark significance. Where rows get verdicts, a figure below
+    the table has the published effects and the measured ones on one axis.
 
     Args:
         study: its key, `steensland2021`; the `number` of its table, `5.1`, and the `column`, `MRR@10`, follow.
@@ -57,7 +58,11 @@ def beside_published(study: str, number: str, column: str, measure: str, systems
     beside = f", here {measure}" if measure.startswith("R@") and all(entry.measure != measure for entry in known.values()) else ""
     caption = (f"{published.published_name(study)}, table {number}: {column}, published and measured{beside} "
                f"(effects compared with {compared}, 95 % intervals)")
-    return page.records_table(caption, records, values=data)
+    table = page.records_table(caption, records, values=data)
+    effects = {row: (entry.amount - published_base.amount, test.difference) for row, test in tests.items()
+               if published_base and (entry := known.get(row))}
+    return table if not judged or not effects else replace(table, html=table.html + plots.forest(
+        effects, f"difference from {compared}", f"Effects in {column}, published and measured{beside}.").html)
 
 
 def verdict_badge(verdict: str) -> Html:

@@ -15,7 +15,7 @@ from scipy import stats
 from helpers.evaluation.significance import Interval, mean_interval
 from helpers.pages import figures
 from helpers.pages.fragments import Fragment
-from helpers.pages.numbers import interval, plain
+from helpers.pages.numbers import interval, plain, signed
 
 MARKERS = "osD^vP"
 FEW_LINES = 4
@@ -63,6 +63,26 @@ def curves(lines: Mapping[str, pd.Series], x: str, y: str, caption: str, log: bo
         axis.legend()
     alt = f"{y} over {x}. " + " ".join(
         f"{name}: {plain(s.iloc[0])} at {s.index[0]:g}, {plain(s.iloc[-1])} at {s.index[-1]:g}." for name, s in lines.items())
+    return figures.show(figure, alt, caption)
+
+
+def forest(effects: Mapping[str, tuple[float, Interval]], what: str, caption: str) -> Fragment:
+    """Published effects beside measured ones, a row each, in the order of the published ones; `what` names the difference."""
+    rows = sorted(effects.items(), key=lambda row: row[1][0])
+    figure, (axis,) = figures.new(height=0.45 * len(rows) + 1.5)
+    axis.axvline(0, color="0.5", lw=1)
+    printed, ours = [effect for _, (effect, _) in rows], [one for _, (_, one) in rows]
+    places = np.arange(len(rows))
+    drawn = axis.plot(printed, places + 0.14, "D", mfc="none", label="published")[0]
+    figures.hover(drawn, [f"{name}, published: {signed(effect)}" for name, (effect, _) in rows])
+    spread = [[one.mean - one.low for one in ours], [one.high - one.mean for one in ours]]
+    texts = [f"{name}, measured: {signed(one.mean)} {interval(one.low, one.high, sign=True)}" for name, (_, one) in rows]
+    bars = axis.errorbar([one.mean for one in ours], places - 0.14, xerr=spread, fmt="o", capsize=3,
+                         label="measured, with its interval")
+    figures.hover(bars.lines[0], texts)
+    axis.set(xlabel=what, yticks=places, yticklabels=[name for name, _ in rows], ylim=(-0.6, len(rows) - 0.4))
+    figure.legend(loc="outside upper center", ncols=2)
+    alt = f"{what}. " + " ".join(f"{text}, published {signed(effect)}." for text, effect in zip(texts, printed, strict=True))
     return figures.show(figure, alt, caption)
 
 
