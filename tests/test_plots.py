@@ -78,7 +78,8 @@ def two_scales():
     return plots.two_scales(left, right, "candidates", "By depth.")
 
 
-ALL = {plot.__name__: plot for plot in (histogram, heatmap, curves, forest, one_curve, groups, ranks, hostile, lowest_heatmap, points,
+ALL = {plot.__name__: plot for plot in (histogram, heatmap, curves, forest,
+                                           one_curve, groups, ranks, hostile, lowest_heatmap, points,
                                         two_scales)}
 SVG = "{http://www.w3.org/2000/svg}"
 every_plot = pytest.mark.parametrize("name", ALL)

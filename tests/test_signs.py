@@ -6,7 +6,18 @@ import pandas as pd
 import pytest
 
 from helpers.encoders.nearest_neighbours import EXACT, HNSW, IVF
-from helpers.stories import answer_types, collection, depth, embeddings, first_stage, fusion, mismatch, recipe, significance
+from helpers.stories import (
+    answer_types,
+    collection,
+    depth,
+    embeddings,
+    explorer,
+    first_stage,
+    fusion,
+    mismatch,
+    recipe,
+    significance,
+)
 from helpers.stories import approximate_ranking as ranking
 from helpers.stories import sequence_length as lengths
 from toys import of_values, system
@@ -76,6 +87,11 @@ def of_stages(repbert, deepct, zero_shot):
     return first_stage.signs({stage: system(shift) for stage, shift in shifts.items()})
 
 
+def of_columns(reranked, dense, found):
+    names = (explorer.FIRST, explorer.SECOND, explorer.THIRD)
+    return explorer.signs(dict(zip(names, (system(), system(reranked), system(dense, shifts={"R@10": found})), strict=True)))
+
+
 def of_rules(*holm):
     return significance.signs(pd.DataFrame({"p_groups": 0.01, "holm": holm}))
 
@@ -102,6 +118,8 @@ def of_rules(*holm):
     (of_depths((0.1, 0.2, 0.3), (0.0, 0.1, 0.2)), [True, False]),
     (of_negatives(0.2, 0.8, (0.0, 0.125)), [False, True, False]),
     (of_negatives(0.8, 0.2, (0.375, 0.375)), [True, False, True]),
+    (of_columns(0.25, 0.25, 0.5), [True, True, True]),
+    (of_columns(0.0, 0.25, 0.0), [False, False, False]),
     (of_stages(0.25, 0.0, 0.25), [True, True, True, True]),
     (of_stages(0.25, 0.25, 0.0), [False, True, False, False]),
     (of_stages(0.0, 0.0, 0.0), [False, False, True, True]),

@@ -10,6 +10,7 @@ import pandas as pd
 from helpers.data.answer_types import answer_type
 from helpers.pages import explorer as collected
 from helpers.pages import page
+from helpers.pages.compare import above
 from helpers.pages.fragments import Fragment, Html, cell, table
 from helpers.pages.numbers import count, plain
 from helpers.steps import recipe
@@ -31,6 +32,15 @@ def systems(trial: RerankingExperiment, reranker: Scorer, encoder: BiEncoder, ke
     run = (encoder if trained else encoder.zero_shot()).run(trial.bed, kept)
     return {FIRST: trial.baseline(FIRST), SECOND: trial.of(SECOND, reranker),
             THIRD: evaluate(THIRD, run.value(), trial.bed, MEASURES, run)}
+
+
+def signs(systems: Systems) -> dict[str, bool]:
+    """What the discussion rests on."""
+    bm25, reranked, dense = (systems[name] for name in (FIRST, SECOND, THIRD))
+    return {"re-ranking surely ranks above BM25": above(reranked, bm25, "RR@10"),
+            "dense search surely finds more among its first ten than re-ranking": above(dense, reranked, "R@10"),
+            "re-ranking and dense search put the answer as high": not (
+                above(reranked, dense, "RR@10") or above(dense, reranked, "RR@10"))}
 
 
 def labels(bed: Testbed) -> pd.DataFrame:
