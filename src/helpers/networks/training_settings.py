@@ -1,12 +1,12 @@
 """Settings of trainings: declared and documented here once, held by what chapters compose, bound to steps by name.
 
-A system such as `Reranker` inherits its settings, and gives them to its training step by name:
+A system such as `ListwiseReranker` inherits its settings, and gives them to its training step by name:
 
     @step(version=1, form="folder")
     @by_name
-    def cross_encoder(pairs: pd.DataFrame, ..., training: RankerTraining, *, folder: Path) -> None: ...
+    def listwise_cross_encoder(groups: pd.DataFrame, ..., training: ListwiseTraining, *, folder: Path) -> None: ...
 
-    cross_encoder(pairs, ..., **self.settings(RankerTraining))
+    listwise_cross_encoder(groups, ..., **self.settings(ListwiseTraining))
 
 In the step's recipe the settings stand one by one, `epochs` and the others, so that keys do not depend on how they are grouped.
 """
