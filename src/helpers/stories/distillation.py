@@ -13,7 +13,7 @@ from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import p_value, plain
 from helpers.reranking.distillation_losses import PARTS
 from helpers.stories.model_size import median_rate, rate
-from helpers.stories.training import STUDY, Logs, curve, final
+from helpers.stories.training import STUDY, Logs, curve, final, untrained
 from helpers.systems.evaluated import Evaluation, Systems
 from helpers.systems.listwise_reranker import ListwiseReranker
 from helpers.systems.reranking_experiment import RerankingExperiment
@@ -41,17 +41,20 @@ def published_rows(systems: Systems, name: str, trained: str) -> dict[str, Evalu
     return {TEACHER: systems[TEACHER], name: systems[trained]}
 
 
-def claims_table(systems: Systems, name: str, trial: RerankingExperiment) -> Fragment:
+def claims_table(systems: Systems, logs: Logs, name: str, trial: RerankingExperiment) -> Fragment:
     """The chapter's claims: what the teacher's answers add to the same start, and the student beside its teacher.
 
-    The student's shape is named as the study's table calls it: what the study says of its teacher depends on it.
+    The student's shape is named as the study's table calls it: what the study says of its teacher depends on it. A student that
+    learned nothing gets no verdict.
     """
     studied = {"L6-H768": "distilled-student-beats-teacher", "L3-H384": "small-student-near-its-teacher"}
     pairs = {"distilled-students-beat-plain-students": (systems[DISTILLED], systems[HARD_ONLY]),
              **{claim: (systems[DISTILLED], systems[TEACHER]) for shape, claim in studied.items() if shape == name}}
     others = {claim: f"the claim is about a student of shape {shape}; this one is {name}" for shape, claim in studied.items()
               if shape != name}
-    return claims.judge("distillation", {**pairs, **others},
+    idle = [model for model in (DISTILLED, HARD_ONLY) if untrained(logs[model])]
+    why = f"{' and '.join(idle)}: the evaluation loss is that of a constant guess"
+    return claims.judge("distillation", {**pairs, **others}, untrained=dict.fromkeys(pairs, why) if idle else {},
                         incomparable=identity.barred(pairs, systems[ZERO_SHOT], trial.bed, trial.candidates))
 
 
