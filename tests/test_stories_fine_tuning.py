@@ -405,8 +405,9 @@ def test_models_that_know_their_articles_are_not_comparable_and_width_is_not_run
     assert reason in shown.html
 
 
-@pytest.mark.parametrize("small, middle, large, expected", [(0.0, 0.25, 0.5, [True, True, False]),
-                                                            (0.25, 0.5, 0.375, [False, False, True])])
+@pytest.mark.parametrize("small, middle, large, expected", [(0.0, 0.375, 0.5, [True, False, True, False]),
+                                                            (0.25, 0.375, 0.375, [True, True, False, True]),
+                                                            (0.25, 0.375, 0.75, [False, False, False, True])])
 def test_the_discussion_of_sizes_rests_on_their_order(small, middle, large, expected):
     assert list(model_size.signs(*sized(small, large, middle)).values()) == expected
 
