@@ -109,7 +109,7 @@ def test_a_student_starts_as_its_teachers_layers(teacher, store):
     from safetensors.torch import load_file
 
     still = replace(teacher, learning_rate=1e-12)  # bf16 weights would not move either way
-    student = load_file(Student(still, layers=(1,)).model.value() / "model.safetensors")
+    student = load_file(Student(still, layers=(1,), learning_rate=1e-12).model.value() / "model.safetensors")
     whole = load_file(still.model.value() / "model.safetensors")
     name = "attention.self.query.weight"
     assert torch.allclose(student[f"bert.encoder.layer.0.{name}"], whole[f"bert.encoder.layer.1.{name}"].float(), atol=1e-6)
@@ -119,5 +119,5 @@ def test_a_student_starts_as_its_teachers_layers(teacher, store):
 @pytest.mark.slow
 def test_the_hard_loss_is_the_teachers_own_on_the_same_held_out_queries(teacher, store):
     still = replace(teacher, learning_rate=1e-12)
-    losses = [model.log.value()["log"][-1]["eval_loss"] for model in (still, Student(still, layers=(0, 1)))]
+    losses = [model.log.value()["log"][-1]["eval_loss"] for model in (still, Student(still, layers=(0, 1), learning_rate=1e-12))]
     assert losses[1] == pytest.approx(losses[0], abs=2e-3)  # binary cross-entropy; a squared error would be a third of it

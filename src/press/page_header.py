@@ -10,7 +10,7 @@ from helpers.evaluation.verdicts import KINDS, UNTRAINED
 from helpers.pages import bm25_named, numbers
 from helpers.pages.fragments import DATA_MIME, Html, badge, details, escape, table
 from helpers.steps import provenance
-from press import chapters, variants
+from press import chapters, exercises, variants
 from press.variants import PageRequest
 
 HIDDEN = {"setup", "parameters", "injected-parameters"}
@@ -20,8 +20,8 @@ DATA_KEY = "neural_ranking"  # where a page keeps the data of its fragments, for
 def as_page(executed: nbformat.NotebookNode, page: PageRequest, seconds: float) -> nbformat.NotebookNode:
     """The page of an executed chapter.
 
-    The parameter cells give way to a table below the title, all other code is folded, progress on standard error goes,
-    and the data that fragments carry moves to the notebook's metadata.
+    The parameter cells give way to a table below the title, all other code is folded, progress on standard error goes, the data
+    that fragments carry moves to the notebook's metadata, and the chapter's exercise stands before its provenance.
     """
     notebook = copy.deepcopy(executed)
     cells = [cell for cell in notebook.cells if not HIDDEN & set(cell.metadata.get("tags", []))]
@@ -36,7 +36,8 @@ def as_page(executed: nbformat.NotebookNode, page: PageRequest, seconds: float) 
     run = {"profile": page.profile, "parameters": page.values, "commit": provenance.commit(), "date": provenance.now(),
            "seconds": round(seconds, 1), "changed": page.changed}
     top = header(page, run) + warning(data) + in_short(data)
-    notebook.cells = [cells[0], nbformat.v4.new_markdown_cell(top), *cells[1:]]
+    last = [] if page.changed else [nbformat.v4.new_markdown_cell(exercises.text(page.chapter)), cells.pop()]
+    notebook.cells = [cells[0], nbformat.v4.new_markdown_cell(top), *cells[1:], *last]
     notebook.metadata.pop("papermill", None)
     notebook.metadata[DATA_KEY] = [{"run": run}, *data]
     return notebook

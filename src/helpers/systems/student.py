@@ -21,12 +21,14 @@ class Student(Distillation):
     """What decides a distilled cross-encoder (Simplified TinyBERT, Chen et al. 2021)."""
 
     teacher: ListwiseReranker  # whose texts the student learns from, in batches of as many, with its schedule
+    learning_rate: float = 2e-4  # the peak, higher than the teacher's: without the layers that were cut off the student begins far away
 
     @property
     def model(self) -> Step:
         """The student's folder."""
         t, held_out = self.teacher, self.teacher.held_out_seed
-        bed, settings = t.bed, t.settings(RankerTraining) | {"batch_size": t.batch_size * t.size}
+        own = {"batch_size": t.batch_size * t.size, "learning_rate": self.learning_rate}
+        bed, settings = t.bed, t.settings(RankerTraining) | own
         return distilled_cross_encoder(t.model, t.groups, bed.query_step, bed.store, bed.tokens(backbone.resolve(t.backbone)),
                                        t.seed if held_out is None else held_out, **settings, **self.settings(Distillation))
 
