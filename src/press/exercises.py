@@ -1,4 +1,4 @@
-"""The exercise at the end of a chapter's page: a parameter to change, what to predict, and the commands (`published/exercises.yaml`)."""
+"""The exercise that ends a chapter's page: a parameter to change, what to predict, the commands (`published/exercises.yaml`)."""
 
 import functools
 import json

@@ -21,7 +21,7 @@ class Student(Distillation):
     """What decides a distilled cross-encoder (Simplified TinyBERT, Chen et al. 2021)."""
 
     teacher: ListwiseReranker  # whose texts the student learns from, in batches of as many, with its schedule
-    learning_rate: float = 2e-4  # the peak, higher than the teacher's: without the layers that were cut off the student begins far away
+    learning_rate: float = 2e-4  # the peak; higher than its teacher's, for it begins further from its goal
 
     @property
     def model(self) -> Step:
