@@ -210,8 +210,8 @@ def test_the_table_of_early_stopping_has_a_row_for_each_of_the_longest_trainings
 
 
 @pytest.mark.parametrize("long, short, stopped, expected", [
-    (log_of(0.1, 0.7), log_of(0.2, 0.6), [700, 900], [True, True, True]),
-    (log_of(0.3, 0.5), log_of(0.2, 0.6), [700, None], [False, False, False])])
+    (log_of(0.1, 0.7), log_of(0.2, 0.6), [700, 900], [True, False, True, True]),
+    (log_of(0.3, 0.5), log_of(0.2, 0.6), [700, None], [False, False, False, False])])
 def test_the_discussion_of_epochs_rests_on_losses_and_on_early_stopping(long, short, stopped, expected):
     longest = [(Trained(seed, json.dumps({"stopped_at": step})), None, None) for seed, step in enumerate(stopped)]
     assert list(epochs.signs(of_lengths(), {"1": short, "6": long}, longest).values()) == expected
@@ -610,10 +610,11 @@ def test_a_student_that_learned_nothing_gets_no_verdict():
         TAUGHT: UNTRAINED, BEATS: NOT_RUN, NEAR: UNTRAINED}
 
 
-@pytest.mark.parametrize("values, expected", [({}, [False, False, True]),
-                                              ({"teacher": 0.5, "plain": 0.4, "hard": 0.4}, [True, True, False])])
-def test_the_discussion_of_distillation_rests_on_the_order_of_the_students(values, expected):
-    assert list(distillation.signs(taught(**values)).values()) == expected
+@pytest.mark.parametrize("values, loss, expected", [({}, 0.56, [False, False, True]),
+                                                    ({"teacher": 0.5, "plain": 0.4}, 0.3, [True, True, False])])
+def test_the_discussion_of_distillation_rests_on_the_order_of_the_students(values, loss, expected):
+    logs = {distillation.HARD_ONLY: log_of(0.5, loss)}
+    assert list(distillation.signs(taught(**values), logs).values()) == expected
 
 
 def test_the_ablations_are_compared_with_all_four_losses():

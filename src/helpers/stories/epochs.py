@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from helpers.pages import claims, identity, page
-from helpers.pages.compare import measured
+from helpers.pages.compare import above, measured
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain
 from helpers.stories.training import Logs, final
@@ -71,6 +71,7 @@ def signs(systems: Systems, logs: Logs, trainings: Stopped) -> dict[str, bool]:
     shortest, longest = ends(systems)
     return {"the longer training ends with a higher held-out loss": final(logs[longest], "eval_loss") > final(
                 logs[shortest], "eval_loss"),
+            "the longer training does not surely rank worse": not above(systems[shortest], systems[longest], "RR@10"),
             "the longer training fits its own texts better": final(logs[longest], "loss") < final(logs[shortest], "loss"),
             "early stopping would have ended every one of them": all(
                 model.log.value()["stopped_at"] is not None for model, *_ in trainings)}
