@@ -341,6 +341,13 @@ def test_the_grid_is_every_combination():
     assert len({model.training.key for model in models.values()}) == 8
 
 
+@pytest.mark.parametrize("losses, shifts, expected", [
+    ((0.4, 0.5, 0.6), (0.0, 0.25, 0.25), [True, True, False]), ((0.6, 0.5, 0.4), (0.0, 0.25, 0.25), [False, False, True])])
+def test_the_discussion_of_the_grid_rests_on_loss_and_ranking(losses, shifts, expected):
+    signs = grid.signs(*searched(losses, shifts))
+    assert list(signs.values()) == expected
+
+
 def test_results_are_a_row_a_setting():
     table, _ = searched()
     assert list(table.index) == [A, B, C]

@@ -9,7 +9,7 @@ from scipy import stats
 
 from helpers.evaluation import published
 from helpers.pages import page
-from helpers.pages.compare import effect, measured
+from helpers.pages.compare import above, effect, measured
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import p_value, plain, signed
 from helpers.stories.training import STUDY, Logs, final
@@ -51,6 +51,15 @@ def choice_table(grid: Mapping[str, ListwiseReranker], table: pd.DataFrame, syst
          "searched here": listed(sorted({setting(model)[name] for model in grid.values()})),
          "lowest evaluation loss here": measured(f"{setting(grid[chosen])[name]:g}", systems[chosen])}
         for name in setting(grid[chosen])])
+
+
+def signs(table: pd.DataFrame, systems: Systems) -> dict[str, bool]:
+    """What the discussion rests on."""
+    loss, ranking = table["evaluation loss"], table["RR@10"]
+    chosen, best = str(loss.idxmin()), str(ranking.idxmax())
+    return {"the setting of the lowest loss ranks below most others": bool((ranking > ranking[chosen]).mean() > 0.5),
+            "a higher loss goes with a better ranking": len(table) > 2 and float(stats.spearmanr(loss, ranking).statistic) > 0,
+            "the best setting does not surely beat the one of the lowest loss": not above(systems[best], systems[chosen], "RR@10")}
 
 
 def listed(values: Sequence[float]) -> str:
