@@ -59,7 +59,8 @@ def signs(table: pd.DataFrame, systems: Systems) -> dict[str, bool]:
     chosen, best = str(loss.idxmin()), str(ranking.idxmax())
     return {"the setting of the lowest loss ranks below most others": bool((ranking > ranking[chosen]).mean() > 0.5),
             "a higher loss goes with a better ranking": len(table) > 2 and float(stats.spearmanr(loss, ranking).statistic) > 0,
-            "the best setting does not surely beat the one of the lowest loss": not above(systems[best], systems[chosen], "RR@10")}
+            "the best setting does not surely beat the one of the lowest loss":
+            not above(systems[best], systems[chosen], "RR@10")}
 
 
 def listed(values: Sequence[float]) -> str:
