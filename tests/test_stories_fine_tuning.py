@@ -342,7 +342,7 @@ def test_the_grid_is_every_combination():
 
 
 @pytest.mark.parametrize("losses, shifts, expected", [
-    ((0.4, 0.5, 0.6), (0.0, 0.25, 0.25), [True, True, False]), ((0.6, 0.5, 0.4), (0.0, 0.25, 0.25), [False, False, True])])
+    ((0.4, 0.6, 0.5), (0.0, 0.25, 0.125), [True, False, False]), ((0.6, 0.5, 0.4), (0.0, 0.25, 0.25), [False, True, True])])
 def test_the_discussion_of_the_grid_rests_on_loss_and_ranking(losses, shifts, expected):
     signs = grid.signs(*searched(losses, shifts))
     assert list(signs.values()) == expected
