@@ -1,4 +1,9 @@
-"""A cross-encoder that learns from groups: for a warm-up without labels, and for losses that compare texts of one query."""
+"""monoBERT, a cross-encoder (Nogueira & Cho 2019; Steensland 2021, section 4.1), which learns from groups of a query's texts.
+
+It reads [CLS] query [SEP] window [SEP]; one linear output on the pooled [CLS] gives the logit of relevance. Steensland's softmax
+over two outputs is the sigmoid of their difference, so one output is the same model, and binary cross-entropy the same loss (his
+equation 3.2). Groups serve losses that compare texts of one query, too, and a warm-up without labels.
+"""
 
 import json
 import os

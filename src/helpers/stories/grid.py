@@ -59,7 +59,8 @@ def signs(table: pd.DataFrame, systems: Systems) -> dict[str, bool]:
     loss, ranking = table["evaluation loss"], table["RR@10"]
     chosen, best = str(loss.idxmin()), str(ranking.idxmax())
     return {"the setting of the lowest loss ranks below most others": bool((ranking > ranking[chosen]).mean() > 0.5),
-            "loss and ranking are not surely related": len(table) > 2 and not float(stats.spearmanr(loss, ranking).pvalue) < ALPHA,
+            "loss and ranking are not surely related":
+            len(table) > 2 and not float(stats.spearmanr(loss, ranking).pvalue) < ALPHA,
             "the best setting does not surely beat the one of the lowest loss":
             not above(systems[best], systems[chosen], "RR@10")}
 
