@@ -595,7 +595,7 @@ def taught(teacher=0.25, plain=0.0, distilled=0.375, hard=0.125, **ablations):
     return {name: system(shift) for name, shift in values.items()}
 
 
-WHOLE_AND_HARD = (distillation.DISTILLED, distillation.HARD_ONLY)
+TRAINED = (distillation.TEACHER, distillation.DISTILLED, distillation.HARD_ONLY)
 TAUGHT, BEATS = "distilled-students-beat-plain-students", "distilled-student-beats-teacher"
 NEAR = "small-student-near-its-teacher"
 
@@ -607,14 +607,16 @@ NEAR = "small-student-near-its-teacher"
     ("L3-H384", 0.0, 0.125, {TAUGHT: SUPPORTED, BEATS: NOT_RUN, NEAR: CONTRADICTED}),
     ("L1-H384", 0.0, 0.125, {TAUGHT: SUPPORTED, BEATS: NOT_RUN, NEAR: NOT_RUN})])
 def test_the_distilled_student_is_judged_by_its_own_start_and_what_the_study_says_of_its_shape(name, hard, distilled, verdicts):
-    systems, logs = taught(hard=hard, distilled=distilled), dict.fromkeys(WHOLE_AND_HARD, log_of(0.3, 0.4))
+    systems, logs = taught(hard=hard, distilled=distilled), dict.fromkeys(TRAINED, log_of(0.3, 0.4))
     assert verdicts_of(distillation.claims_table(systems, logs, name, TRIAL)) == verdicts
 
 
-def test_a_student_that_learned_nothing_gets_no_verdict():
-    logs = dict.fromkeys(WHOLE_AND_HARD, log_of(0.3, 0.4)) | {distillation.DISTILLED: log_of(0.5, 0.56)}
-    assert verdicts_of(distillation.claims_table(taught(), logs, "L3-H384", TRIAL)) == {
-        TAUGHT: UNTRAINED, BEATS: NOT_RUN, NEAR: UNTRAINED}
+@pytest.mark.parametrize("idle, near", [(distillation.DISTILLED, UNTRAINED), (distillation.HARD_ONLY, SUPPORTED)])
+def test_a_student_that_learned_nothing_gets_no_verdict(idle, near):
+    logs = dict.fromkeys(TRAINED, log_of(0.3, 0.4)) | {idle: log_of(0.5, 0.56)}
+    systems = taught(teacher=0.25, distilled=0.25)
+    assert verdicts_of(distillation.claims_table(systems, logs, "L3-H384", TRIAL)) == {
+        TAUGHT: UNTRAINED, BEATS: NOT_RUN, NEAR: near}
 
 
 @pytest.mark.parametrize("values, loss, expected", [({}, 0.56, [False, False, True]),

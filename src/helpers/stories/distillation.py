@@ -48,13 +48,14 @@ def claims_table(systems: Systems, logs: Logs, name: str, trial: RerankingExperi
     learned nothing gets no verdict.
     """
     studied = {"L6-H768": "distilled-student-beats-teacher", "L3-H384": "small-student-near-its-teacher"}
-    pairs = {"distilled-students-beat-plain-students": (systems[DISTILLED], systems[HARD_ONLY]),
-             **{claim: (systems[DISTILLED], systems[TEACHER]) for shape, claim in studied.items() if shape == name}}
+    compared = {"distilled-students-beat-plain-students": (DISTILLED, HARD_ONLY),
+                **{claim: (DISTILLED, TEACHER) for shape, claim in studied.items() if shape == name}}
+    pairs = {claim: (systems[first], systems[second]) for claim, (first, second) in compared.items()}
     others = {claim: f"the claim is about a student of shape {shape}; this one is {name}" for shape, claim in studied.items()
               if shape != name}
-    idle = [model for model in (DISTILLED, HARD_ONLY) if untrained(logs[model])]
-    why = f"{' and '.join(idle)}: the evaluation loss is that of a constant guess"
-    return claims.judge("distillation", {**pairs, **others}, untrained=dict.fromkeys(pairs, why) if idle else {},
+    idle = {claim: f"{' and '.join(models)}: the evaluation loss is that of a constant guess" for claim, both in compared.items()
+            if (models := [model for model in both if untrained(logs[model])])}
+    return claims.judge("distillation", {**pairs, **others}, untrained=idle,
                         incomparable=identity.barred(pairs, systems[ZERO_SHOT], trial.bed, trial.candidates))
 
 
