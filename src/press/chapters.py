@@ -8,6 +8,7 @@ import ast
 import contextlib
 import functools
 import json
+import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,7 @@ from press import bounds
 from press.edited import notebook_of, yaml_of
 
 COPIES = "mine"  # the folder of a reader's own copies
+PARSING = threading.Lock()
 
 
 def _unicode(text: str) -> str:
@@ -110,7 +112,7 @@ def _schema(file: Path, size: int, changed: int) -> dict[str, Parameter]:
 def _declarations(source: str, file: Path) -> dict[str, Parameter]:
     lines, declared = source.splitlines(), {}
     try:
-        nodes = ast.parse(source).body
+        nodes = parsed(source).body
     except SyntaxError as error:
         raise BadInput(f"{(error.text or '').strip()!r} is no Python", file=file,
                        mend="write `name: type = default  # meaning`") from None
@@ -123,6 +125,12 @@ def _declarations(source: str, file: Path) -> dict[str, Parameter]:
         meaning = lines[(node.end_lineno or node.lineno) - 1].split("#", 1)[1].strip()
         declared[name] = Parameter(name, ast.unparse(node.annotation), ast.literal_eval(node.value), meaning)
     return declared
+
+
+def parsed(code: str) -> ast.Module:
+    """The syntax tree of a source. One at a time: in Python 3.11 two threads that parse can fail (python/cpython#106905)."""
+    with PARSING:
+        return ast.parse(code)
 
 
 class Profile(BaseModel, extra="forbid"):

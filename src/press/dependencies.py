@@ -49,7 +49,7 @@ def closure(roots: Iterable[str]) -> dict[str, Path]:
 
 def imports(code: str) -> Iterator[str]:
     """What a source imports, by full names; `from a import b` names both `a` and `a.b`, whether that is a module or not."""
-    for node in ast.walk(ast.parse(code)):
+    for node in ast.walk(chapters.parsed(code)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:

@@ -36,8 +36,9 @@ def as_page(executed: nbformat.NotebookNode, page: PageRequest, seconds: float) 
     run = {"profile": page.profile, "parameters": page.values, "commit": provenance.commit(), "date": provenance.now(),
            "seconds": round(seconds, 1), "changed": page.changed}
     top = header(page, run) + warning(data) + in_short(data)
-    last = [] if page.changed else [nbformat.v4.new_markdown_cell(exercises.text(page.chapter)), cells.pop()]
-    notebook.cells = [cells[0], nbformat.v4.new_markdown_cell(top), *cells[1:], *last]
+    notebook.cells = [cells[0], nbformat.v4.new_markdown_cell(top), *cells[1:]]
+    if not page.changed and (exercise := exercises.text(page.chapter)):
+        notebook.cells.insert(-1, nbformat.v4.new_markdown_cell(exercise))
     notebook.metadata.pop("papermill", None)
     notebook.metadata[DATA_KEY] = [{"run": run}, *data]
     return notebook

@@ -25,7 +25,7 @@ def comparison(work: Work) -> Comparison:
     scorer = load_scorer(model.model.value())
     return Comparison(
         work, (CROSS_ENCODER, CROSS_ENCODER_BEST),
-        make=partial(CrossEncoder, str(model.model.value()), max_length=model.max_length, device=numerics.device()),
+        make=partial(CrossEncoder, work.whole_model.name, max_length=model.max_length, device=numerics.device()),
         run=CrossEncoder.predict, inputs=work.text_pairs,
         ours=(lambda: probabilities(scorer, work.inputs(tokenizer)),
               lambda: probabilities(scorer, work.inputs(tokenizer, from_texts=True))),

@@ -24,9 +24,8 @@ import psutil
 
 from helpers.costs.contenders import LANCE, OURS, SEQUENTIAL, SERVED_CROSS_ENCODER
 from helpers.networks import backbone
-from helpers.networks.backbone import Backbone
 from helpers.systems.listwise_reranker import WarmUp
-from press.bench.work import Scale
+from press.bench.work import Scale, write_whole
 
 CLIENTS = (1, 4, 16, 64)
 SECONDS, CANDIDATES, CHEAP = 5.0, 20, 10_000
@@ -66,12 +65,8 @@ def trial(scale: Scale) -> bool:
 
 def measure(scale: Scale, rounds: int) -> dict[str, Any]:
     """Load the contenders in turns with each number of clients, at most twice: the load with the higher rate is kept."""
-    from transformers import AutoModelForSequenceClassification
-
     with tempfile.TemporaryDirectory() as folder:
-        whole = Backbone("", str(model(scale).value()))  # others want all weights in one folder
-        whole.build(AutoModelForSequenceClassification, num_labels=1).save_pretrained(folder)
-        backbone.resolve("packaged").tokenizer().save_pretrained(folder)
+        write_whole(model(scale).value(), folder)
         return measured(scale, folder, rounds)
 
 

@@ -1,7 +1,9 @@
 """The work that contenders share: how much, its queries with candidates as texts and as tokens, the measures of a ranking."""
 
 import functools
+import tempfile
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -58,7 +60,7 @@ def scale(small: bool) -> Scale:
 
 def trial(collection: str = "almanac", unit: str = "passage") -> Scale:
     """A trial of seconds a section: one layer, trained for a moment."""
-    model = ListwiseReranker(collection=collection, unit=unit, queries=40, candidates=10, negatives="bm25", size=3,
+    model = ListwiseReranker(collection=collection, unit=unit, queries=40, candidates=10, negatives="random", size=3,
                              backbone="packaged:0", evaluation_queries=4, evaluations=1, losses={"bce": 1.0})
     return Scale(collection, unit, queries=4, candidates=5, encoded=1, searched=10, model=model, sizes=("1/32/2", "2/32/2"),
                  ranked=1, steps=3, growth=(1, 5, 2), times=(1, 2, 4), passages=(300, 600), generated_queries=30, repetitions=20)
@@ -69,6 +71,15 @@ def prepare(scale: Scale) -> None:
     work, bed = Work(scale), scale.bed
     for step in (work.run_step, bed.index, bed.store, bed.tokens(work.encoder), bed.qrels_step, scale.model.model):
         step.value()
+
+
+def write_whole(model: Path, folder: str) -> None:
+    """A re-ranker with its tokenizer and all its weights in one folder, as other libraries load it."""
+    from transformers import AutoModelForSequenceClassification
+
+    whole = backbone.Backbone("", str(model))
+    whole.build(AutoModelForSequenceClassification, num_labels=1).save_pretrained(folder)
+    whole.tokenizer().save_pretrained(folder)
 
 
 def token_ids(tokenizer: Any, texts: list[str]) -> list[list[int]]:
@@ -91,6 +102,13 @@ class Work:
     def run_step(self) -> Any:
         """BM25's run for all test queries."""
         return self.scale.bed.bm25(K1, B, max(DEPTH, self.scale.candidates))
+
+    @functools.cached_property
+    def whole_model(self) -> tempfile.TemporaryDirectory[str]:
+        """The model for other libraries."""
+        folder = tempfile.TemporaryDirectory()
+        write_whole(self.scale.model.model.value(), folder.name)
+        return folder
 
     @functools.cached_property
     def queries(self) -> pd.DataFrame:
