@@ -16,7 +16,7 @@ from helpers.networks.backbone import Backbone, attention, keep_layers
 from helpers.networks.fine_tuning import PairDataset
 from helpers.networks.training_settings import RankerTraining, Settings, by_name
 from helpers.reranking.distillation_losses import PARTS
-from helpers.reranking.listwise import held_out
+from helpers.reranking.group_batches import held_out
 from helpers.steps import step
 
 BCE = "multi_label_classification"  # how transformers calls binary cross-entropy on logits; its default for one output is MSE
