@@ -105,6 +105,14 @@ def in_threads(work, count):
     return threads
 
 
+def first_of(engine, work):
+    """One thread at work in the engine, so that whoever comes now waits."""
+    threads = in_threads(work, 1)
+    while not engine.batches:
+        time.sleep(0.01)
+    return threads
+
+
 def test_what_waits_is_computed_together_up_to_a_sum_of_costs():
     gate = threading.Event()
     engine = Nothing(gate)
@@ -123,9 +131,11 @@ def test_what_waits_is_computed_together_up_to_a_sum_of_costs():
 
 def test_overload_is_told_and_over_when_it_is_over():
     gate = threading.Event()
-    batcher, client = served(Nothing(gate), waiting=2, most=20)
+    engine = Nothing(gate)
+    batcher, client = served(engine, waiting=2, most=20)
     answers = []
-    threads = in_threads(lambda number: answers.append(client.post("/search", json={"query": f"q{number}"})), 8)
+    ask = lambda number: answers.append(client.post("/search", json={"query": f"q{number}"}))  # noqa: E731
+    threads = [*first_of(engine, ask), *in_threads(ask, 7)]
     while len(answers) < 4:  # one runs, perhaps one is held for the next batch, two wait
         time.sleep(0.01)
     refused = [answer for answer in answers if answer.status_code == 503]
@@ -143,15 +153,16 @@ def test_overload_is_told_and_over_when_it_is_over():
 def test_who_waits_too_long_is_told_and_is_not_computed():
     gate = threading.Event()
     engine = Nothing(gate)
-    batcher, client = served(engine, timeout=0.2)
+    batcher, client = served(engine, timeout=0.5)
     answers = []
-    for thread in in_threads(lambda number: answers.append(client.post("/search", json={"query": f"q{number}"})), 3):
+    ask = lambda number: answers.append(client.post("/search", json={"query": f"q{number}"}))  # noqa: E731
+    for thread in [*first_of(engine, ask), *in_threads(ask, 2)]:
         thread.join()
     assert [answer.status_code for answer in answers] == [504] * 3
     gate.set()
     assert client.post("/search", json={"query": "after"}).status_code == 200
     batcher.close()
-    assert len([query for batch in engine.batches for query in batch]) == 2  # the one that ran, and the last
+    assert engine.batches == [["q0"], ["after"]]  # the one that ran, and the last
 
 
 def test_a_request_that_fails_takes_nobody_with_it():
