@@ -4,8 +4,6 @@ import pytest
 from helpers.retrieval import fusion
 from helpers.retrieval.fusion import FIRST, RRF, SECOND, SUM, UNCUT, alternating, best_weight, reciprocal_rank, weighted_sum
 
-slow = pytest.mark.slow  # ranx compiles its functions
-
 
 def run_of(**lists):
     """A run from lists of documents, best first; `a:0.5` gives a score, else scores fall by one."""
@@ -65,9 +63,8 @@ def test_the_scores_carry_the_order_and_survive_a_file(tmp_path):
     assert docs(runs.ranked(merged)) == ["z", "b", "a", "c"]  # doc_id breaks no tie
 
 
-# ---- by ranx ----
+# ---- sums of shares ----
 
-@slow
 def test_reciprocal_ranks_are_summed():
     # a: 1/61 + 1/62, b: 1/62 + 1/61, c: 1/63, d: 1/63; equals in the order of trec_eval
     fused = reciprocal_rank(run_of(q="abc"), run_of(q="bad"), 10)
@@ -76,13 +73,11 @@ def test_reciprocal_ranks_are_summed():
     assert docs(reciprocal_rank(run_of(q="abc"), run_of(q="bad"), 2)) == ["b", "a"]
 
 
-@slow
 def test_reciprocal_ranks_are_those_of_the_run_even_if_scores_tie():
     first = run_of(q=["z:1", "y:1", "x:1"])
     assert scores(reciprocal_rank(first, run_of(q="z"), 10)) == pytest.approx({"z": 2 / 61, "y": 1 / 62, "x": 1 / 63})
 
 
-@slow
 def test_scores_are_scaled_and_weighted():
     # first 10, 6, 2 -> 1, 0.5, 0; second 0.8, 0.7, 0.4 -> 1, 0.75, 0
     first, second = run_of(q=["a:10", "b:6", "c:2"]), run_of(q=["d:0.8", "b:0.7", "a:0.4"])
@@ -91,13 +86,11 @@ def test_scores_are_scaled_and_weighted():
     assert docs(fused) == ["d", "b", "a", "c"]
 
 
-@slow
 @pytest.mark.parametrize("weight, expected", [(1.0, ["a", "b"]), (0.0, ["c", "d"])])
 def test_a_weight_of_one_or_zero_is_one_run_alone(weight, expected):
     assert docs(weighted_sum(run_of(q=["a:3", "b:2", "x:1"]), run_of(q=["c:3", "d:2", "y:1"]), weight, 2)) == expected
 
 
-@slow
 @pytest.mark.parametrize("fuse", [reciprocal_rank, lambda a, b, depth: weighted_sum(a, b, 0.5, depth)])
 def test_queries_of_one_run_keep_its_list_and_all_stand_in_order(fuse):
     fused = fuse(run_of(p="ab", q="ab"), run_of(r="cd", q="b"), 10)
@@ -118,7 +111,6 @@ QUERIES = pd.DataFrame({"query_id": ["q", "r", "unjudged"], "text": ["", "", ""]
 QRELS = pd.DataFrame({"query_id": ["q", "q", "r"], "doc_id": ["c", "b", "x"], "relevance": [2, 1, 2]})
 
 
-@slow
 def test_the_values_of_all_four_fusions():
     first, second = run_of(q="acd", r="x"), run_of(q="bac")
     table = fusion.fusions.definition.function(first, second, QUERIES, QRELS, 2, ["RR@10", "R@2"], 0.0, 10)
@@ -131,13 +123,11 @@ def test_the_values_of_all_four_fusions():
     assert table.set_index(["method", "query_id"])["R@2"].to_dict()[RRF, "q"] == 1.0
 
 
-@slow
 def test_only_the_uncut_merge_holds_both_lists():
     table = fusion.fusions.definition.function(run_of(q="ab"), run_of(q="xc"), QUERIES[:1], QRELS, 2, ["R@4"], 0.5, 2)
     assert table.set_index("method")["R@4"].to_dict() == {FIRST: 0.0, SECOND: 0.0, UNCUT: 1.0, RRF: 0.0, SUM: 0.0}
 
 
-@slow
 def test_the_weights_are_tried_on_the_given_queries():
     # the first run has the relevant document first, the second has it last
     first, second = run_of(q=["c:3", "a:2", "b:1"]), run_of(q=["a:3", "b:2", "c:1"])

@@ -1,13 +1,8 @@
-"""Fusion of two first stages: RepBERT's alternating merge, and, by ranx, reciprocal rank fusion and a weighted sum of scores.
+"""Fusion of two first stages: RepBERT's alternating merge, reciprocal rank fusion, and a weighted sum of scores.
 
     alternating(first, second, depth=100)           # [a, c, d] with [b, a, c] gives [a, b, c, d]
     weighted_sum(first, second, 0.3, depth=100)     # 0.3 first + 0.7 second, each scaled to 0 .. 1 within a query
-
-Runs become ranx's and come back in one place (`_by_ranx`). Its metrics and tests are not used: measures are ir_measures' alone.
 """
-
-import warnings
-from typing import Any
 
 import pandas as pd
 
@@ -15,8 +10,8 @@ from helpers.data.runs import COLUMNS, cut, ranked, ranks
 from helpers.evaluation import measures
 from helpers.steps import step
 
-TYPES: dict[str, Any] = {"query_id": object, "doc_id": object, "score": float}  # as ranx wants them
 RRF_K = 60  # Cormack et al. 2009
+SMALLEST_RANGE = 1e-9  # of scores that are scaled: equal scores become 0
 FIRST, SECOND, UNCUT = "first, second", "second, first", "first, second, uncut"  # the methods of `fusions`
 RRF, SUM = "reciprocal ranks", "weighted sum"
 
@@ -37,8 +32,7 @@ def alternating(first: pd.DataFrame, second: pd.DataFrame, depth: int) -> pd.Dat
 
 def reciprocal_rank(first: pd.DataFrame, second: pd.DataFrame, depth: int) -> pd.DataFrame:
     """Order by the sum of 1 / (60 + rank) over the two runs (Cormack et al. 2009); a run that lacks a document adds nothing."""
-    positions = [run.assign(score=-ranks(run).astype(float)) for run in (first, second)]  # ranx would break ties anyhow
-    return _by_ranx(positions[0], positions[1], depth, None, "rrf", {"k": RRF_K})
+    return _summed(*(run.assign(share=1 / (RRF_K + ranks(run))) for run in (first, second)), depth)
 
 
 def weighted_sum(first: pd.DataFrame, second: pd.DataFrame, weight: float, depth: int) -> pd.DataFrame:
@@ -48,7 +42,12 @@ def weighted_sum(first: pd.DataFrame, second: pd.DataFrame, weight: float, depth
     """
     if not 0 <= weight <= 1:
         raise ValueError(f"weight {weight} of the first run: between 0 and 1")
-    return _by_ranx(first, second, depth, "min-max", "wsum", {"weights": [float(weight), 1 - float(weight)]})
+    runs = []
+    for run, own in ((first, weight), (second, 1 - weight)):
+        scores = run.groupby("query_id", sort=False)["score"]
+        low, high = scores.transform("min"), scores.transform("max")
+        runs.append(run.assign(share=own * ((run["score"] - low) / (high - low).clip(lower=SMALLEST_RANGE))))
+    return _summed(*runs, depth)
 
 
 def z_scored_sum(first: pd.DataFrame, second: pd.DataFrame, weight: float) -> pd.DataFrame:
@@ -61,23 +60,12 @@ def z_scored_sum(first: pd.DataFrame, second: pd.DataFrame, weight: float) -> pd
     return ranked(both.assign(score=weight * both["score"] + (1 - weight) * both["score_second"])[COLUMNS])
 
 
-def _by_ranx(first: pd.DataFrame, second: pd.DataFrame, depth: int, norm: str | None, method: str,
-             params: dict[str, Any]) -> pd.DataFrame:
-    """Fuse by ranx, which wants the same queries in both runs: those that only one run has keep its list."""
-    from ranx import Run, fuse  # 2 s, and some seconds more for its compiled functions at their first call in a process
-
-    queries = list(dict.fromkeys([*first["query_id"], *second["query_id"]]))
-    shared = set(first["query_id"]) & set(second["query_id"])
-    alone = [run[~run["query_id"].isin(shared)] for run in (first, second)]
-    fused = pd.DataFrame(columns=COLUMNS)
-    if shared:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # numba's remarks on ranx's integers
-            both = [Run.from_df(run[run["query_id"].isin(shared)].astype(TYPES), "query_id") for run in (first, second)]
-            fused = fuse(both, norm, method, params).to_dataframe().rename(columns={"q_id": "query_id"})
-    frame = pd.concat([fused.astype({"score": float}), *alone], ignore_index=True)
-    place = {query: number for number, query in enumerate(queries)}
-    return ranked(frame.sort_values("query_id", key=lambda ids: ids.map(place), kind="stable"), depth)
+def _summed(first: pd.DataFrame, second: pd.DataFrame, depth: int) -> pd.DataFrame:
+    """Order by the sum of the column `share` over both runs; a query that only one run has keeps its list."""
+    both = pd.concat([first, second], ignore_index=True)
+    shared = both["query_id"].isin(first["query_id"]) & both["query_id"].isin(second["query_id"])
+    both["score"] = both["share"].where(shared, both["score"])
+    return ranked(both.groupby(["query_id", "doc_id"], sort=False, as_index=False)["score"].sum(), depth)
 
 
 @step(version=1, form="table")
