@@ -28,7 +28,7 @@ def test_models_differ_in_labels_and_seed_alone():
     base = recipe(queries=40, warm_up=100)
     made = story.models(replace(base, losses={"bce": 1.0}), base, [1, 2])
     assert {labels: [(model.unit, model.words, model.seed) for model in group] for labels, group in made.items()} == {
-        "documents": [("document", 150, 1), ("document", 150, 2)], "sections": [("passage", WHOLE, 1)],
+        "documents": [("document", 150, 1), ("document", 150, 2)], "sections": [("passage", WHOLE, 1), ("passage", WHOLE, 2)],
         "none": [("passage", WHOLE, 1)]}
     assert made["documents"][0].start == made["sections"][0].start == made["none"][0] == base.start
     assert list(story.models(recipe(warm_up=0), recipe(warm_up=0), [1])) == ["documents", "sections"]

@@ -1,12 +1,17 @@
-"""The exercise that ends a chapter's page: a parameter to change, what to predict, the commands (`published/exercises.yaml`)."""
+"""The exercise that ends a chapter's page: a parameter to change, what to predict, the commands (`published/exercises.yaml`),
+and, folded, what running it gave (`press.answers`)."""
 
 import functools
 import json
+from collections.abc import Set
+from pathlib import Path
 from typing import Any
 
 import yaml
 
 from helpers import paths
+from helpers.pages.fragments import Html, cell, details
+from helpers.pages.numbers import seconds
 
 
 @functools.cache
@@ -15,8 +20,26 @@ def load() -> dict[str, dict[str, Any]]:
     return yaml.safe_load((paths.PUBLISHED / "exercises.yaml").read_text(encoding="utf-8"))
 
 
-def text(chapter: str) -> str:
-    """The exercise as Markdown; empty for a chapter without one."""
+def answer_file(chapter: str) -> Path:
+    """Where a chapter's answer is kept."""
+    return paths.BOOK / "answers" / f"{chapter}.json"
+
+
+def answer(chapter: str, keys: Set[str]) -> str:
+    """The answer as Markdown; empty if there is none, or if it was made by another exercise or for a page that rests on other
+    steps (by their keys)."""
+    file = answer_file(chapter)
+    known = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    own = load()[chapter]
+    if known.get("change") != own["change"] or not keys <= set(known["rests_on"]):
+        return ""
+    said = [f"<p>{cell(own['answer'])}</p>"] if "answer" in own else []
+    made = f'<p class="nr-said">Run on {known["date"]} at commit {known["commit"]}; it took {seconds(known["seconds"])}.</p>'
+    return "\n" + details("What came out", Html("".join([*said, *known["tables"], made]))).text + "\n"
+
+
+def text(chapter: str, keys: Set[str] = frozenset()) -> str:
+    """The exercise and its answer as Markdown; empty for a chapter without one. The keys are those of the page's steps."""
     own = load().get(chapter)
     if own is None:
         return ""
@@ -29,4 +52,4 @@ def text(chapter: str) -> str:
 make explain NAME={chapter} ARGS="{change}"   # what would be computed, and for how long
 make chapter NAME={chapter} ARGS="{change}"   # the answer: a page beside this one, and one that compares the two
 ```
-"""
+{answer(chapter, keys)}"""

@@ -32,7 +32,7 @@ def alternating(first: pd.DataFrame, second: pd.DataFrame, depth: int) -> pd.Dat
 
 def reciprocal_rank(first: pd.DataFrame, second: pd.DataFrame, depth: int) -> pd.DataFrame:
     """Order by the sum of 1 / (60 + rank) over the two runs (Cormack et al. 2009); a run that lacks a document adds nothing."""
-    return _summed(*(run.assign(share=1 / (RRF_K + ranks(run))) for run in (first, second)), depth)
+    return _summed([run.assign(share=1 / (RRF_K + ranks(run))) for run in (first, second)], depth)
 
 
 def weighted_sum(first: pd.DataFrame, second: pd.DataFrame, weight: float, depth: int) -> pd.DataFrame:
@@ -47,7 +47,7 @@ def weighted_sum(first: pd.DataFrame, second: pd.DataFrame, weight: float, depth
         scores = run.groupby("query_id", sort=False)["score"]
         low, high = scores.transform("min"), scores.transform("max")
         runs.append(run.assign(share=own * ((run["score"] - low) / (high - low).clip(lower=SMALLEST_RANGE))))
-    return _summed(*runs, depth)
+    return _summed(runs, depth)
 
 
 def z_scored_sum(first: pd.DataFrame, second: pd.DataFrame, weight: float) -> pd.DataFrame:
@@ -60,12 +60,12 @@ def z_scored_sum(first: pd.DataFrame, second: pd.DataFrame, weight: float) -> pd
     return ranked(both.assign(score=weight * both["score"] + (1 - weight) * both["score_second"])[COLUMNS])
 
 
-def _summed(first: pd.DataFrame, second: pd.DataFrame, depth: int) -> pd.DataFrame:
+def _summed(runs: list[pd.DataFrame], depth: int) -> pd.DataFrame:
     """Order by the sum of the column `share` over both runs; a query that only one run has keeps its list."""
-    both = pd.concat([first, second], ignore_index=True)
-    shared = both["query_id"].isin(first["query_id"]) & both["query_id"].isin(second["query_id"])
+    both = pd.concat(runs, ignore_index=True)
+    shared = both["query_id"].isin(runs[0]["query_id"]) & both["query_id"].isin(runs[1]["query_id"])
     both["score"] = both["share"].where(shared, both["score"])
-    return ranked(both.groupby(["query_id", "doc_id"], sort=False, as_index=False)["score"].sum(), depth)
+    return ranked(both.groupby(["query_id", "doc_id"], sort=False)["score"].sum().reset_index(), depth)
 
 
 @step(version=1, form="table")

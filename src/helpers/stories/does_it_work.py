@@ -30,7 +30,7 @@ KINDS_OF_WINDOWS = ("with the answer", "of the relevant document, without it", "
 
 
 def models(study: ListwiseReranker, sections: ListwiseReranker, seeds: Sequence[int]) -> dict[str, list[Listwise]]:
-    """Models by the labels that they learn from, the study's over seeds of head and order.
+    """Models by the labels that they learn from, over seeds of head and order.
 
     `documents`: the study's; windows of documents, relevant if their document is (Steensland 2021, section 4.1.2). `sections`:
     passages that are judged so themselves, where the collection has them. `none`: the warm-up that both go on from.
@@ -38,7 +38,7 @@ def models(study: ListwiseReranker, sections: ListwiseReranker, seeds: Sequence[
     whole = replace(study, unit="document", words=WORDS, overlap=OVERLAP)
     made: dict[str, list[Listwise]] = {STUDYS: [replace(whole, seed=seed) for seed in seeds]}
     if sections.unit == "passage":
-        made[SECTIONS] = [sections]
+        made[SECTIONS] = [replace(sections, seed=seed) for seed in seeds]
     return made | ({NONE: [study.start]} if study.start else {})
 
 

@@ -29,7 +29,7 @@ def recipes(base: ListwiseReranker, losses: Sequence[str], negatives: Sequence[s
 def name_of(model: ListwiseReranker) -> str:
     """A recipe in words: `LCE + KL, half BM25 half dense, 8 texts, 0.0001`."""
     loss = next(name for name, weights in LOSSES.items() if weights == model.losses)
-    negatives = {"bm25": "BM25", "dense": "dense", "both": "half BM25 half dense"}[model.negatives]
+    negatives = {"bm25": "BM25", "both": "half BM25 half dense"}.get(model.negatives, model.negatives)
     return f"{loss}, {negatives}, {model.size} texts, {model.learning_rate:g}"
 
 

@@ -1,0 +1,68 @@
+"""What an exercise's answer keeps of the two pages, and on which pages it is shown."""
+
+import json
+
+import nbformat
+import pandas as pd
+import pytest
+
+from helpers import paths
+from helpers.pages.carried import System, packed
+from helpers.pages.fragments import details, table
+from press import answers, exercises, page_header
+
+RUN = {"profile": "almanac", "commit": "abc", "date": "2026-01-02T03:04:05Z", "seconds": 9.0, "changed": {"candidates": 10}}
+
+
+def page_of(folder, name, systems, tables=(), ledger=()):
+    values = [System(label, key, pd.DataFrame({"RR@10": numbers}, index=pd.Index([f"q{n}" for n, _ in enumerate(numbers)])))
+              for label, (key, numbers) in systems.items()]
+    html = [details("folded", one).text if folded else one.text for one, folded in tables]
+    cells = [nbformat.v4.new_code_cell(outputs=[nbformat.v4.new_output("display_data", {"text/html": one})]) for one in html]
+    lines = [{"key": key, "seconds": seconds} for key, seconds in ledger]
+    data = [{"run": RUN}, {"ledger": lines, "evaluations": packed(values)}]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={page_header.DATA_KEY: data}), folder / f"{name}.ipynb")
+    return folder / f"{name}.ipynb"
+
+
+def test_systems_that_moved_and_new_ones_are_kept_with_the_time_of_the_steps_that_the_page_has_not(tmp_path):
+    before = page_of(tmp_path, "a", {"BM25": ("1", [0.5, 1]), "s": ("2", [0.2, 0.4])}, ledger=[("x", 100)])
+    after = page_of(tmp_path, "a--b", {"BM25": ("1", [0.5, 1]), "s": ("3", [0.4, 0.8]), "new": ("4", [1, 0])},
+                    ledger=[("x", 100), ("y", 20.4), ("z", 1)])
+    known = answers.kept(before, after)
+    assert (known["rests_on"], known["seconds"], known["date"]) == (["x"], 30, "2026-01-02")
+    (only,) = known["tables"]
+    assert "BM25" not in only
+    assert all(text in only for text in (">s<", "0.300", "0.600", "+0.300", ">new<", "0.500"))
+
+
+def test_where_no_system_moved_the_first_tables_that_differ_are_kept_without_links(tmp_path):
+    def made(name, number):
+        tables = [(table("One", ("a", "b"), [["x", "same"]]), False), (table("Folded", ("a", "b"), [["x", number]]), True)]
+        tables += [(table(f"Table {n}", ("a", "b"), [["x", f"{number}{n}"]]), False) for n in range(3)]
+        return page_of(tmp_path, name, {"BM25": ("1", [0.5, 1])}, tables)
+
+    kept = answers.kept(made("a", "7"), made("a--b", "8"))["tables"]
+    assert [text.count("<table") for text in kept] == [1, 1]
+    assert ">80<" in kept[0] and ">81<" in kept[1]
+
+
+@pytest.fixture
+def answered(tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "BOOK", tmp_path)
+    (tmp_path / "answers").mkdir()
+    known = {"change": exercises.load()["seeds"]["change"], "commit": "abc", "date": "2026-01-02", "seconds": 75,
+             "rests_on": ["k", "l"], "tables": ["<table></table>"]}
+    exercises.answer_file("seeds").write_text(json.dumps(known))
+    return known
+
+
+def test_an_answer_is_folded_below_the_exercise_of_a_page_that_rests_on_the_same_steps(answered):
+    text = exercises.text("seeds", {"k"})
+    assert text.index("make chapter") < text.index("<summary>What came out</summary>") < text.index("commit abc")
+
+
+@pytest.mark.parametrize(("change", "keys"), [(None, {"k", "other"}), ({"seeds": [9]}, {"k"})])
+def test_an_answer_of_another_exercise_or_for_another_page_is_not_shown(answered, change, keys):
+    exercises.answer_file("seeds").write_text(json.dumps(answered | ({"change": change} if change else {})))
+    assert "What came out" not in exercises.text("seeds", keys)
