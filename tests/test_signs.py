@@ -97,12 +97,14 @@ def of_columns(reranked, dense, found):
 
 def of_encoders(mean, cls, maximum, margin, **losses):
     after = {"A / Avg": system(mean), "A / CLS": system(cls), "A / Max": system(maximum)}
-    logs = {f"A / {name}": {"log": [{"step": 0, "eval_loss": 0.2}, {"step": 9, "eval_loss": loss}]} for name, loss in losses.items()}
+    logs = {f"A / {name}": {"log": [{"step": 0, "eval_loss": 0.2}, {"step": 9, "eval_loss": loss}]}
+            for name, loss in losses.items()}
     return encoders.signs(after, dict.fromkeys(after, system()), logs, {"margin 0.2": system(), "margin 1": system(margin)})
 
 
 def of_repbert(bm25, repbert, start, zero_shot):
-    return repbert_story.signs({"bm25": system(bm25), "repbert": system(repbert), "untrained": start, "minilm": system(zero_shot)})
+    return repbert_story.signs({"bm25": system(bm25), "repbert": system(repbert), "untrained": start,
+                                "minilm": system(zero_shot)})
 
 
 def of_rules(*holm):

@@ -74,14 +74,15 @@ def signs(systems: Systems, logs: Logs) -> dict[str, bool]:
     """What the discussion rests on; nothing where a pre-training is left out."""
     if not {MLM, CONDENSER, CONTINUED} <= set(logs):
         return {}
+    head, late = (final(logs[CONDENSER], key) for key in ("eval_head", "eval_late"))
     alone = [system.mean("R@100").mean for name, system in systems.items() if name.endswith("[CLS]")]
     by_mean = {name: system for name, system in systems.items() if name.endswith("mean")}
     start = by_mean.pop(f"{BACKBONE}, mean", None)
     return {"no [CLS] finds a tenth of the relevant passages": max(alone) < 0.1,
             "every pre-training surely lowers the search by mean states":
                 bool(start) and all(above(start, system, "RR@10") for system in by_mean.values()),
-            "the head guesses worse than the late states": final(logs[CONDENSER], "eval_head") > final(logs[CONDENSER], "eval_late"),
-            "masked words alone end with the lower loss": final(logs[MLM], "eval_late") < final(logs[CONDENSER], "eval_late")}
+            "the head guesses worse than the late states": head > late,
+            "masked words alone end with the lower loss": final(logs[MLM], "eval_late") < late}
 
 
 def cost(logs: Mapping[str, Step]) -> Fragment:

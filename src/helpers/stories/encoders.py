@@ -134,7 +134,7 @@ def claims_table(after: Systems, before: Systems, bm25: Evaluation, backbone: st
 def signs(after: Systems, before: Systems, logs: Logs, with_margins: Systems) -> dict[str, bool]:
     """What the discussion rests on besides the claims; none where no maximum was trained."""
     values, first = means(after), next(iter(after))
-    best, worst, highest = max(values, key=values.__getitem__), min(values, key=values.__getitem__), f"{first.split(' / ')[0]} / Max"
+    ordered, highest = sorted(values, key=values.__getitem__), f"{first.split(' / ')[0]} / Max"
     if highest not in after:
         return {}
     here, study = (pd.Series(own).groupby(lambda name: name.split(" / ")[0]) for own in (values, published_means()))
@@ -143,9 +143,9 @@ def signs(after: Systems, before: Systems, logs: Logs, with_margins: Systems) ->
             "poolings lie further apart than any encoder's of the study": bool(here.agg(np.ptp).min() > study.agg(np.ptp).max()),
             "fine-tuning surely lowers the maximum, and its loss falls":
                 above(before[highest], after[highest], MEASURE) and bool(left[highest] < 0.9),
-            "fine-tuning does not surely raise the best encoder": not above(after[best], before[best], MEASURE),
+            "fine-tuning does not surely raise the best encoder": not above(after[ordered[-1]], before[ordered[-1]], MEASURE),
             "the largest margin ranks below no training": lead(list(with_margins.values())[-1], before[first], MEASURE) < 0,
-            "the worst encoder, a [CLS], did not train": worst.endswith(" / CLS") and bool(left[worst] > 0.95)}
+            "the worst encoder, a [CLS], did not train": ordered[0].endswith(" / CLS") and bool(left[ordered[0]] > 0.95)}
 
 
 def means(systems: Systems) -> dict[str, float]:

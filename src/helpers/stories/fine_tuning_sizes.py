@@ -100,8 +100,8 @@ def signs(questions: BySize, web: BySize, sizes: Sequence[int]) -> dict[str, boo
                 {size for _, size in ahead(web, RANK[1], CONDENSER, CONTINUED)} == {sizes[0]}
                 and not ahead(web, RANK[0], CONDENSER, CONTINUED),
             "more queries still help every start": all(
-                lead(system, systems[start, sizes[-2]], measure) > 0 for systems, measure in ((questions, HITS[0]), (web, RANK[0]))
-                for (start, size), system in systems.items() if size == sizes[-1])}
+                lead(systems[start, sizes[-1]], systems[start, sizes[-2]], measure) > 0
+                for systems, measure in ((questions, HITS[0]), (web, RANK[0])) for start in {start for start, _ in systems})}
 
 
 def claims_table(questions: BySize, web: BySize, sizes: Sequence[int], backbone: str, bm25: Evaluation,
