@@ -80,7 +80,7 @@ def signs(systems: Systems, logs: Logs) -> dict[str, bool]:
     start = by_mean.pop(f"{BACKBONE}, mean", None)
     return {"no [CLS] finds a tenth of the relevant passages": max(alone) < 0.1,
             "every pre-training surely lowers the search by mean states":
-                bool(start) and all(above(start, system, "RR@10") for system in by_mean.values()),
+                start is not None and all(above(start, system, "RR@10") for system in by_mean.values()),
             "the head guesses worse than the late states": head > late,
             "masked words alone end with the lower loss": final(logs[MLM], "eval_late") < late}
 
