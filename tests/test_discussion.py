@@ -14,7 +14,7 @@ WRITTEN_FOR = {"bert-mean-beats-bm25": CONTRADICTED, "mean-of-passages-beats-max
 STORIES = "".join(file.read_text() for file in (paths.PACKAGE / "stories").glob("*.py"))
 NOTEBOOKS = {file.stem: file.read_text() for file in paths.NOTEBOOKS.glob("*.ipynb")}
 
-every_chapter = pytest.mark.parametrize("chapter", paragraphs())
+every_chapter = pytest.mark.parametrize("chapter", NOTEBOOKS)
 
 
 def shown(**verdicts):

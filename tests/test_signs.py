@@ -11,6 +11,7 @@ from helpers.stories import (
     collection,
     depth,
     embeddings,
+    encoders,
     explorer,
     first_stage,
     fusion,
@@ -19,11 +20,13 @@ from helpers.stories import (
     significance,
 )
 from helpers.stories import approximate_ranking as ranking
+from helpers.stories import repbert as repbert_story
 from helpers.stories import sequence_length as lengths
 from toys import of_values, system
 
 QUERIES = ["q0", "q1", "q2", "q3"]
 TYPES = pd.Series(["LOC", "LOC", "ABBR", "ABBR"], index=QUERIES)
+WIDE = of_values({"RR@10": [1.0] + [0.0] * 7, "R@10": [1.0] * 8})  # half of a toy's mean, by one query
 STYLES = pd.Series(["plain", "oblique", "plain", "oblique"], index=QUERIES)
 
 
@@ -92,6 +95,18 @@ def of_columns(reranked, dense, found):
     return explorer.signs(dict(zip(names, (system(), system(reranked), system(dense, shifts={"R@10": found})), strict=True)))
 
 
+def of_encoders(mean, cls, maximum, margin, **losses):
+    after = {"A / Avg": system(mean), "A / CLS": system(cls), "A / Max": system(maximum)}
+    logs = {f"A / {name}": {"log": [{"step": 0, "eval_loss": 0.2}, {"step": 9, "eval_loss": loss}]}
+            for name, loss in losses.items()}
+    return encoders.signs(after, dict.fromkeys(after, system()), logs, {"margin 0.2": system(), "margin 1": system(margin)})
+
+
+def of_repbert(bm25, repbert, start, zero_shot):
+    return repbert_story.signs({"bm25": system(bm25), "repbert": system(repbert), "untrained": start,
+                                "minilm": system(zero_shot)})
+
+
 def of_rules(*holm):
     return significance.signs(pd.DataFrame({"p_groups": 0.01, "holm": holm}))
 
@@ -123,6 +138,11 @@ def of_rules(*holm):
     (of_stages(0.25, 0.0, 0.25), [True, True, True, True]),
     (of_stages(0.25, 0.25, 0.0), [False, True, False, False]),
     (of_stages(0.0, 0.0, 0.0), [False, False, True, True]),
+    (of_encoders(0.0, -0.25, -0.125, -0.125, Avg=0.1, CLS=0.2, Max=0.1), [True] * 6),
+    (of_encoders(0.25, 0.28, 0.3, 0.125, Avg=0.1, CLS=0.1, Max=0.1), [False] * 6),
+    (of_encoders(0.0, -0.25, -0.125, 0.0, Avg=0.1, CLS=0.1, Max=0.2), [True, True, False, True, False, False]),
+    (of_repbert(-0.125, 0.0, WIDE, 0.125), [True, True, True]),
+    (of_repbert(0.125, 0.25, system(), 0.125), [False, False, False]),
     (lengths.signs({32: system(), 64: system(0.1), 128: system(0.2)}), [True]),
     (lengths.signs({32: system(), 64: system(0.2), 128: system(0.1)}), [False]),
     (of_rules(*[0.01] * 9, 0.5), [True, True]),
@@ -133,7 +153,8 @@ def test_a_sign_follows_the_values(signs, expected):
 
 
 def test_what_was_not_measured_has_no_sign():
-    assert first_stage.signs({"bm25": system()}) == {}
+    assert first_stage.signs({"bm25": system()}) == repbert_story.signs({"bm25": system()}) == {}
+    assert encoders.signs({"A / Avg": system()}, {}, {}, {}) == {}
     assert not any(mismatch.signs({}, {}, "repbert", "bm25").values())
     assert not any(depth.signs({}, "repbert", "bm25").values())
     assert not any(fusion.signs(fusion.Fused({}, {}, {}, {}, {}, {}), "repbert", "bm25").values())

@@ -229,3 +229,53 @@ def test_settings_stand_beside_the_studys():
     table = condenser.settings_table(Pretraining(backbone="packaged:0,1,2", epochs=5), counts)
     rows = {row[0]: row[1:] for row in cells(table)[1:]}
     assert rows["late layers"] == ["6", "2"] and rows["epochs"] == ["8", "5"] and rows["head layers"] == ["2", "2"]
+
+
+# ---- what the discussions rest on ----
+
+def of_condenser(alone, after, head, late):
+    systems = {"backbone, [CLS]": toys.system(shifts={"R@100": alone}), "backbone, mean": toys.system(),
+               "+ MLM, [CLS]": toys.system(shifts={"R@100": -0.2}), "+ MLM, mean": toys.system(after)}
+    logs = {MLM: {"eval_late": 5.0}, CONDENSER: {"eval_late": late, "eval_head": head}, CONTINUED: {}}
+    return condenser.signs(systems, {name: {"log": [{"step": 9, **line}]} for name, line in logs.items()})
+
+
+@pytest.mark.parametrize(("signs", "expected"), [
+    (of_condenser(-0.16, -0.125, 5.5, 5.1), [True] * 4), (of_condenser(0.0, 0.0, 4.5, 4.9), [False] * 4),
+    (of_condenser(-0.16, 0.125, 5.5, 4.9), [True, False, True, False])])
+def test_the_discussion_of_condenser_rests_on_losses_and_on_the_search(signs, expected):
+    assert list(signs.values()) == expected
+
+
+def spearman(systems):
+    return {place: toys.of_values({"spearman": list(own.values["accuracy"])}) for place, own in systems.items()}
+
+
+@pytest.mark.parametrize(("real", "similar", "words", "apart", "expected"), [
+    ((-0.2, -0.2, -0.1), (-0.1, -0.1, -0.1), (-0.2, -0.2, -0.2), (0.0, 0.0, 0.04), [True, False, True, True]),
+    ((-0.2, -0.2, 0.1), (0.1, 0.1, 0.1), (0.2, 0.0, 0.0), (0.0, 0.0, 0.06), [False] * 4),
+    ((-0.2, -0.2, -0.1), (-0.1, -0.1, 0.1), (-0.2, -0.2, -0.2), (0.42, 0.42, 0.42), [False, False, True, False])])
+def test_the_discussion_of_sentences_rests_on_all_three_tasks(real, similar, words, apart, expected):
+    sizes = list(SIZES)
+    given = spearman(grid(cd=real)), spearman(grid(cd=similar, mlm=words)), grid(cd=apart), sizes, sizes, sizes
+    assert list(similarity.signs(*given).values()) == expected
+    rising = {place: toys.of_values({"spearman": [0.1 * (list(SIZES).index(place[1]) + 1)]}) for place in given[0]}
+    assert similarity.signs(rising, *given[1:])["the largest set of the benchmark is the best for every start"]
+    assert similarity.signs({}, *given[1:]) == {}
+
+
+@pytest.mark.parametrize(("cd", "mlm", "web", "expected"), [
+    ((0.1, 0.1, 0.0), (0.2, 0.1, 0.0), 0.0, [True, True, False, False]), ((0.1, 0.0, 0.0), (0.1, 0.0, -0.1), 0.1, [False] * 4)])
+def test_the_discussion_of_sizes_rests_on_leads_over_the_backbone(cd, mlm, web, expected):
+    questions, searched = grid(cd=cd, mlm=mlm), grid(cd=(web, 0.0, 0.0), ct=(web, 0.0, 0.0))
+    assert list(fine_tuning_sizes.signs(questions, searched, list(SIZES)).values()) == expected
+    assert fine_tuning_sizes.signs(grid(cd=cd), searched, list(SIZES)) == {}
+
+
+def test_a_lead_in_recall_and_a_rise_with_more_queries_are_seen():
+    def searched(start, size):
+        rise = 0.1 * list(SIZES).index(size)
+        return toys.system(rise, shifts={"R@100": 0.1 if size == 250 and start != BACKBONE else 0.0})
+
+    systems = {(start, size): searched(start, size) for start in NAMES for size in SIZES}
+    assert list(fine_tuning_sizes.signs(systems, systems, list(SIZES)).values()) == [False, True, True, True]

@@ -58,3 +58,38 @@ def test_sizes_stand_beside_the_studys_six_and_growth_has_its_exponents(chosen):
     assert {row[0] for row in rows} == {"queries", "documents", "candidates"}
     assert all(("linear" in row[-1]) for row in rows)
     assert len(cells(growth.streaming_table(chosen))) > 8
+
+
+def of_seconds(other, best, bm25s, recall, seconds, last, small=False):
+    """Measurements in which the book takes one second for everything."""
+    def section(**known):
+        rounds = {name: {"seconds": [spent] * 6} for name, spent in known.pop("of", {}).items()}
+        return {"small": small, "items": 1, "contenders": rounds, **known}
+
+    own, real = {speed.contenders.OURS: 1.0}, {"real": 1}
+    networks = {name: section(of=own | {default: other, setting: best}) for name, default, setting in (
+        ("rerank", speed.contenders.CROSS_ENCODER, speed.contenders.CROSS_ENCODER_BEST),
+        ("encode", speed.contenders.SENTENCE_TRANSFORMER, speed.contenders.SENTENCE_TRANSFORMER_BEST))}
+    train = section(of=own | {speed.contenders.STOCK_TRAINER: best}, steps=1,
+                    tokens={speed.contenders.OURS: real, speed.contenders.STOCK_TRAINER: real})
+    search = section(of={speed.contenders.LUCENE: 1.0, speed.contenders.BM25S: bm25s},
+                     measures={speed.contenders.LUCENE: {"RR@10": 0.6}, speed.contenders.BM25S: {"RR@10": recall}})
+    grown = section(axes={"queries": [{"size": size, "seconds": spent, "megabytes": 9.0}
+                                      for size, spent in ((10, 1.0), (100, seconds))]})
+    stages = {"Lucene index": (100.0, 120.0), "tokens": (100.0, last)}
+    stream = section(stages={name: [{"megabytes": used} for used in points] for name, points in stages.items()})
+    parts = networks | {"train": train, "search": search, "growth": grown, "stream": stream}
+    return growth.signs(measurements.Measurements("a", {"machine": {}, "sections": parts}))
+
+
+@pytest.mark.parametrize(("signs", "expected"), [
+    (of_seconds(4.0, 1.5, 0.5, 0.5, 10.0, 100.0), [True] * 5),
+    (of_seconds(4.0, 0.9, 0.5, 0.7, 13.0, 120.0), [False, True, False, False, False]),
+    (of_seconds(4.0, 3.0, 2.0, 0.5, 8.0, 109.0), [True, False, False, True, True]),
+    (of_seconds(4.0, 1.5, 0.5, 0.5, 10.0, 100.0, small=True), [])])
+def test_the_discussion_rests_on_ratios_and_growth(signs, expected):
+    assert list(signs.values()) == expected
+
+
+def test_the_signs_are_those_of_the_machine_shown(chosen):
+    assert all(type(holds) is bool for holds in growth.signs(chosen).values())

@@ -8,14 +8,15 @@ import pandas as pd
 from helpers.evaluation import published
 from helpers.networks import backbone
 from helpers.pages import page, plots
+from helpers.pages.compare import above
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, seconds
 from helpers.steps import Step
 from helpers.stories.readiness import STUDY
-from helpers.stories.training import Logs, curve
+from helpers.stories.training import Logs, curve, final
 from helpers.systems.bi_encoder import BiEncoder
-from helpers.systems.evaluated import Evaluation, evaluate
-from helpers.systems.starting_points import Pretraining
+from helpers.systems.evaluated import Evaluation, Systems, evaluate
+from helpers.systems.starting_points import BACKBONE, CONDENSER, CONTINUED, MLM, Pretraining
 from helpers.systems.testbed import Testbed
 
 MEASURES = ("RR@10", "R@100")
@@ -67,6 +68,21 @@ def searched(starts: Mapping[str, Step | None], spec: str, bed: Testbed, max_len
                             start=weights).run(bed, 100)
             systems[label] = evaluate(label, run.value(), bed, MEASURES, run)
     return systems
+
+
+def signs(systems: Systems, logs: Logs) -> dict[str, bool]:
+    """What the discussion rests on; nothing where a pre-training is left out."""
+    if not {MLM, CONDENSER, CONTINUED} <= set(logs):
+        return {}
+    head, late = (final(logs[CONDENSER], key) for key in ("eval_head", "eval_late"))
+    alone = [system.mean("R@100").mean for name, system in systems.items() if name.endswith("[CLS]")]
+    by_mean = {name: system for name, system in systems.items() if name.endswith("mean")}
+    start = by_mean.pop(f"{BACKBONE}, mean", None)
+    return {"no [CLS] finds a tenth of the relevant passages": max(alone) < 0.1,
+            "every pre-training surely lowers the search by mean states":
+                start is not None and all(above(start, system, "RR@10") for system in by_mean.values()),
+            "the head guesses worse than the late states": head > late,
+            "masked words alone end with the lower loss": final(logs[MLM], "eval_late") < late}
 
 
 def cost(logs: Mapping[str, Step]) -> Fragment:

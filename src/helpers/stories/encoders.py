@@ -5,6 +5,7 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from helpers.data.texts import Texts
@@ -12,7 +13,7 @@ from helpers.errors import BadInput
 from helpers.evaluation import published
 from helpers.evaluation.comparable import short_name
 from helpers.pages import claims, page, plots
-from helpers.pages.compare import measured
+from helpers.pages.compare import above, lead, measured
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain, seconds
 from helpers.retrieval.bm25 import K1, B
@@ -128,6 +129,23 @@ def claims_table(after: Systems, before: Systems, bm25: Evaluation, backbone: st
                                      "pooling-matters-for-electra": wide}, backbone=backbone,
                         incomparable={} if main == "BERT / Avg" else {first: f"not BERT but {main}"},
                         controls={first: (after[main], before[main])} if main in before else {})
+
+
+def signs(after: Systems, before: Systems, logs: Logs, with_margins: Systems) -> dict[str, bool]:
+    """What the discussion rests on besides the claims; none where no maximum was trained."""
+    values, first = means(after), next(iter(after))
+    ordered, highest = sorted(values, key=values.__getitem__), f"{first.split(' / ')[0]} / Max"
+    if highest not in after:
+        return {}
+    here, study = (pd.Series(own).groupby(lambda name: name.split(" / ")[0]) for own in (values, published_means()))
+    left = {name: losses.iloc[-1] / losses.iloc[0] for name, log in logs.items() for losses in [curve(log, "eval_loss")]}
+    return {"the mean is every encoder's best pooling": all(name.endswith(" / Avg") for name in here.idxmax()),
+            "poolings lie further apart than any encoder's of the study": bool(here.agg(np.ptp).min() > study.agg(np.ptp).max()),
+            "fine-tuning surely lowers the maximum, and its loss falls":
+                above(before[highest], after[highest], MEASURE) and bool(left[highest] < 0.9),
+            "fine-tuning does not surely raise the best encoder": not above(after[ordered[-1]], before[ordered[-1]], MEASURE),
+            "the largest margin ranks below no training": lead(list(with_margins.values())[-1], before[first], MEASURE) < 0,
+            "the worst encoder, a [CLS], did not train": ordered[0].endswith(" / CLS") and bool(left[ordered[0]] > 0.95)}
 
 
 def means(systems: Systems) -> dict[str, float]:

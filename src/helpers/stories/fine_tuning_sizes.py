@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from helpers.errors import BadInput
 from helpers.evaluation import published
 from helpers.pages import claims, page, plots
-from helpers.pages.compare import measures_table
+from helpers.pages.compare import above, lead, measures_table
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, seconds
 from helpers.steps import Step
@@ -81,6 +81,27 @@ def cost(tasks: Mapping[str, tuple[SearchTask, Mapping[str, Step | None]]], size
         {"task": name, "starting point": start, "queries": count(log.value()["queries"]),
          "optimiser steps": count(log.value()["steps"]), "time": seconds(log.entry().manifest["inputs"][0]["seconds"])}
         for name, start, log in logs), numeric_from=2)
+
+
+def signs(questions: BySize, web: BySize, sizes: Sequence[int]) -> dict[str, bool]:
+    """What the discussion rests on besides the claims; nothing where a starting point is left out."""
+    if not ({(MLM, sizes[-1]), (CONDENSER, sizes[-1])} <= set(questions) and (CONTINUED, sizes[-1]) in web):
+        return {}
+
+    def ahead(systems: BySize, measure: str, *starts: str) -> list[tuple[str, int]]:
+        return [(start, size) for size in sizes for start in starts
+                if above(systems[start, size], systems[BACKBONE, size], measure)]
+
+    return {"with fewer questions both pre-trained starts are surely ahead, with all neither":
+                ahead(questions, HITS[0], MLM, CONDENSER) == [(start, size) for size in sizes[:-1] for start in (MLM, CONDENSER)],
+            "Condenser is nowhere surely ahead of masked words":
+                not any(above(questions[CONDENSER, size], questions[MLM, size], HITS[0]) for size in sizes),
+            "web search shows a sure lead in recall with the fewest queries alone":
+                {size for _, size in ahead(web, RANK[1], CONDENSER, CONTINUED)} == {sizes[0]}
+                and not ahead(web, RANK[0], CONDENSER, CONTINUED),
+            "more queries still help every start": all(
+                lead(systems[start, sizes[-1]], systems[start, sizes[-2]], measure) > 0
+                for systems, measure in ((questions, HITS[0]), (web, RANK[0])) for start in {start for start, _ in systems})}
 
 
 def claims_table(questions: BySize, web: BySize, sizes: Sequence[int], backbone: str, bm25: Evaluation,

@@ -93,8 +93,8 @@ def parts(shares: pd.Series) -> pd.Series:
 def places_table(shares: pd.Series | None) -> Fragment:
     """How many answers stand in each part of their documents."""
     if shares is None:
-        return page.prose("The judgments of this collection do not say in which passage of a document an answer stands.")
-    return page.records_table("Where the middle of the answer stands", [
+        return page.prose("The judgments of this collection do not say in which passage of a document an answer is.")
+    return page.records_table("Where the middle of the answer lies", [
         {"part of the document": part, "queries": count(number), "share": plain(number / len(shares))}
         for part, number in parts(shares).value_counts(sort=False).items()])
 
@@ -106,7 +106,7 @@ def by_place(systems: Systems, shares: pd.Series | None) -> Fragment:
     groups = parts(shares).sort_values(kind="stable")
     values = values_of(systems, list(systems), "RR@10").loc[groups.index]
     return plots.means_by_group(values, groups, "RR@10",
-                                "RR@10 by the part of the document in which the answer stands, with 95 % intervals.")
+                                "RR@10 by the part of the document that has the answer, with 95 % intervals.")
 
 
 def trends_table(systems: Systems, shares: pd.Series | None) -> Fragment:
@@ -117,7 +117,7 @@ def trends_table(systems: Systems, shares: pd.Series | None) -> Fragment:
     correlations = {name: result for name in systems if (result := correlation(shares, values[name]))}
     corrected = dict(zip(correlations, verdicts.holm([p for _, p in correlations.values()]), strict=True))
     halves = {"RR@10, answer in the first half": values[shares < EVEN], "in the second half": values[shares >= EVEN]}
-    return page.records_table("Does success depend on where the answer stands?", [
+    return page.records_table("Does success depend on where the answer is?", [
         {"system": name, **{head: plain(half[name].mean()) if len(half) else "" for head, half in halves.items()},
          "Spearman's ρ with the place": signed(correlations[name][0]) if name in correlations else "",
          "p": p_value(corrected[name]) if name in corrected else ""} for name in systems])

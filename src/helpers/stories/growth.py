@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from helpers.costs import contenders
 from helpers.costs.measurements import Measurements
 from helpers.costs.padding import padding
 from helpers.networks import backbone
@@ -102,6 +103,30 @@ def streaming_table(measurements: Measurements) -> Fragment:
              badge("flat", "yes") if is_flat(points) else badge("grows", "no")] for name, points in stages.items()]
     return page.show_table("Peak memory (MB) of each step, in a process of its own, by the number of passages",
                            ("step", *(count(size) for size in sizes), f"seconds, {count(sizes[-1])} passages", "memory"), rows)
+
+
+# ---- what the discussion rests on ----
+
+def signs(measurements: Measurements) -> dict[str, bool]:
+    """Nothing on a machine where a part was not measured."""
+    names = ("rerank", "encode", "train", "search", "growth", "stream")
+    rerank, encode, train, search, growth, stream = (measurements.section(name) for name in names)
+    if not (rerank and encode and train and search and growth and stream):
+        return {}
+    known = {"rerank": (contenders.CROSS_ENCODER, contenders.CROSS_ENCODER_BEST),
+             "encode": (contenders.SENTENCE_TRANSFORMER, contenders.SENTENCE_TRANSFORMER_BEST)}
+    ratios = {name: [measurements.against_ours(name, contender) for contender in pair] for name, pair in known.items()}
+    others = [*ratios["rerank"], *ratios["encode"], measurements.against_ours("train", contenders.STOCK_TRAINER)]
+    ranked = [search["measures"][name]["RR@10"] for name in (contenders.LUCENE, contenders.BM25S)]
+    return {"networks run faster here than in the libraries": all(measured.low > 1 for measured in others),
+            "the best setting of a library closes most of the distance": all(
+                default.median - best.median > best.median - 1 for default, best in ratios.values()),
+            "bm25s is the faster engine, and Lucene ranks better":
+                measurements.against_ours("search", contenders.BM25S).high < 1 and ranked[0] > ranked[1],
+            "no cost grows faster than its work": not any(
+                slope(points, value) > 1 + LINEAR for points in growth["axes"].values() for value in VALUES),
+            "the index of Lucene alone takes more memory for a larger collection":
+                [name for name, points in stream["stages"].items() if not is_flat(points)] == ["Lucene index"]}
 
 
 # ---- padding ----

@@ -6,9 +6,10 @@ from typing import Any
 from helpers.evaluation import published
 from helpers.networks import backbone as backbones
 from helpers.pages import claims, page
+from helpers.pages.compare import above, lead
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count
-from helpers.stories.stages import OWN, STUDIED, STUDY
+from helpers.stories.stages import OWN, STUDIED, STUDY, recall_of
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.evaluated import Evaluation, Systems
 
@@ -49,3 +50,15 @@ def claims_table(systems: Systems, backbone: str) -> Fragment:
     before = next((systems[stage] for stage in BESIDE if stage in systems), None)
     return claims.judge("repbert", {claim: (trained, systems["bm25"])}, backbone=backbone,
                         controls={claim: (trained, before)} if before is not None else {})
+
+
+def signs(systems: Systems) -> dict[str, bool]:
+    """What the discussion rests on besides the claim."""
+    if not {*BESIDE, "repbert"} <= set(systems):
+        return {}
+    bm25, repbert, start, zero_shot = (systems[stage] for stage in ("bm25", "repbert", *BESIDE))
+    return {"RepBERT is above its start in the mean alone":
+                lead(repbert, start, "RR@10") > 0 and not above(repbert, start, "RR@10"),
+            "RepBERT is below the zero-shot encoder in the mean": lead(repbert, zero_shot, "RR@10") < 0,
+            "every dense list surely holds more than BM25's":
+                all(above(dense, bm25, recall_of(bm25)) for dense in (repbert, start, zero_shot))}

@@ -117,7 +117,7 @@ def speed_check(timing: Step) -> Fragment:
 def curve(systems: Systems, timing: Step) -> Fragment:
     """Effect against latency, a point for each R and each number of documents in pairs."""
     return plots.points(tradeoff(systems, timing.value()), "milliseconds per query", MEASURE,
-                        f"{MEASURE} against the time of a query, by the number of documents re-ranked, and of those compared in "
+                        f"{MEASURE} over the time of a query, by the number of documents re-ranked, and of those compared in "
                         "pairs.", log=True, line="stages")
 
 

@@ -10,6 +10,7 @@ from helpers.evaluation.rank_correlation import rank_correlations
 from helpers.networks import backbone
 from helpers.networks.training_settings import Schedule
 from helpers.pages import claims, page
+from helpers.pages.compare import lead
 from helpers.pages.fragments import Fragment
 from helpers.pretraining.sentence_data import almanac_pairs, fold, sample, section_triplets
 from helpers.pretraining.sentence_training import predicted_similarity, triplet_accuracy
@@ -114,6 +115,24 @@ def beside_the_study(real: BySize, similar: BySize, stsb_sizes: Sequence[int], s
     """Table 1: the benchmark beside its published values, or the Almanac's pairs where it is left out."""
     systems, given = (real, stsb_sizes) if real else (similar, sizes)
     return readiness.beside_the_study(systems, SIMILARITY_TABLE, readiness.columns(given, SIMILARITY_COLUMNS), MEASURE)
+
+
+def signs(real: BySize, similar: BySize, apart: BySize, stsb_sizes: Sequence[int], sizes: Sequence[int],
+          section_sizes: Sequence[int]) -> dict[str, bool]:
+    """What the discussion rests on besides the claims; nothing where the benchmark or a starting point is left out."""
+    if not real or not {MLM, CONDENSER} <= {start for start, _ in similar}:
+        return {}
+    most, few, every = stsb_sizes[-1], section_sizes[0], section_sizes[-1]
+    return {"with all pairs no pre-trained start judges as well as the backbone": all(
+                lead(system, systems[BACKBONE, size], MEASURE) < 0 for systems, last in ((real, most), (similar, sizes[-1]))
+                for (start, size), system in systems.items() if size == last and start != BACKBONE),
+            "the largest set of the benchmark is the best for every start": all(
+                lead(real[start, most], system, MEASURE) > 0 for (start, size), system in real.items() if size != most),
+            "the head keeps more than masked words alone": all(
+                lead(similar[CONDENSER, size], similar[MLM, size], MEASURE) > 0 for size in sizes),
+            "no start tells two triplets of three apart, and more triplets hardly help": all(
+                system.mean(ACCURACY).mean < 2 / 3 and lead(apart[start, every], apart[start, few], ACCURACY) < 0.05
+                for (start, _), system in apart.items())}
 
 
 def claims_table(real: BySize, similar: BySize, apart: BySize, stsb_sizes: Sequence[int], sizes: Sequence[int],
