@@ -14,20 +14,23 @@ from press import chapters, exercises, variants
 from press.variants import PageRequest
 
 HIDDEN = {"setup", "parameters", "injected-parameters"}
+METHOD = "## Method"  # the heading of the section whose first code stays in view
 DATA_KEY = "neural_ranking"  # where a page keeps the data of its fragments, for the generated pages
 
 
 def as_page(executed: nbformat.NotebookNode, page: PageRequest, seconds: float) -> nbformat.NotebookNode:
     """The page of an executed chapter.
 
-    The parameter cells give way to a table below the title, all other code is folded, progress on standard error goes, the data
-    that fragments carry moves to the notebook's metadata, and the chapter's exercise stands before its provenance.
+    The parameter cells give way to a table below the title, code is folded but for what makes the experiment, progress on
+    standard error goes, the data that fragments carry moves to the notebook's metadata, and the chapter's exercise stands before
+    its provenance.
     """
     notebook = copy.deepcopy(executed)
     cells = [cell for cell in notebook.cells if not HIDDEN & set(cell.metadata.get("tags", []))]
     data: list[Any] = []
+    shown = experiment(cells)
     for cell in (cell for cell in cells if cell.cell_type == "code"):
-        cell.metadata["tags"] = sorted({*cell.metadata.get("tags", []), "hide-input"})
+        cell.metadata["tags"] = sorted({*cell.metadata.get("tags", []), *(() if cell.id == shown else ("hide-input",))})
         cell.outputs = [output for output in cell.outputs if output.output_type != "stream"]
         data += [output.data.pop(DATA_MIME) for output in cell.outputs if DATA_MIME in output.get("data", {})]
     known = [line for part in data for line in part.get("bm25", [])]
@@ -43,6 +46,16 @@ def as_page(executed: nbformat.NotebookNode, page: PageRequest, seconds: float) 
     notebook.metadata.pop("papermill", None)
     notebook.metadata[DATA_KEY] = [{"run": run}, *data]
     return notebook
+
+
+def experiment(cells: list[nbformat.NotebookNode]) -> str | None:
+    """The id of the cell that makes a chapter's experiment: the first code of its section *Method*; None without one."""
+    found = False
+    for cell in cells:
+        found = found or (cell.cell_type == "markdown" and METHOD in cell.source)
+        if found and cell.cell_type == "code":
+            return str(cell.id)
+    return None
 
 
 def warning(data: list[Any]) -> str:
