@@ -18,7 +18,8 @@ def page_of(folder, name, systems, tables=(), ledger=()):
     values = [System(label, key, pd.DataFrame({"RR@10": numbers}, index=pd.Index([f"q{n}" for n, _ in enumerate(numbers)])))
               for label, (key, numbers) in systems.items()]
     html = [details("folded", one).text if folded else one.text for one, folded in tables]
-    cells = [nbformat.v4.new_code_cell(outputs=[nbformat.v4.new_output("display_data", {"text/html": one})]) for one in html]
+    cells = [nbformat.v4.new_code_cell(id=f"c{number}", outputs=[nbformat.v4.new_output("display_data", {"text/html": one})])
+             for number, one in enumerate(html)]
     lines = [{"key": key, "seconds": seconds} for key, seconds in ledger]
     data = [{"run": RUN}, {"ledger": lines, "evaluations": packed(values)}]
     nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={page_header.DATA_KEY: data}), folder / f"{name}.ipynb")
@@ -31,20 +32,23 @@ def test_systems_that_moved_and_new_ones_are_kept_with_the_time_of_the_steps_tha
                     ledger=[("x", 100), ("y", 20.4), ("z", 1)])
     known = answers.kept(before, after)
     assert (known["rests_on"], known["seconds"], known["date"]) == (["x"], 30, "2026-01-02")
-    (only,) = known["tables"]
+    (only,) = known["shown"]
     assert "BM25" not in only
     assert all(text in only for text in (">s<", "0.300", "0.600", "+0.300", ">new<", "0.500"))
 
 
-def test_where_no_system_moved_the_first_tables_that_differ_are_kept_without_links(tmp_path):
+def test_where_no_system_moved_what_differs_is_kept(tmp_path):
     def made(name, number):
         tables = [(table("One", ("a", "b"), [["x", "same"]]), False), (table("Folded", ("a", "b"), [["x", number]]), True)]
         tables += [(table(f"Table {n}", ("a", "b"), [["x", f"{number}{n}"]]), False) for n in range(3)]
         return page_of(tmp_path, name, {"BM25": ("1", [0.5, 1])}, tables)
 
-    kept = answers.kept(made("a", "7"), made("a--b", "8"))["tables"]
+    before, after = made("a", "7"), made("a--b", "8")
+    kept = answers.kept(before, after)["shown"]
     assert [text.count("<table") for text in kept] == [1, 1]
     assert ">80<" in kept[0] and ">81<" in kept[1]
+    (named,) = answers.kept(before, after, ["c4", "c0"])["shown"]  # c0 did not change
+    assert ">82<" in named
 
 
 @pytest.fixture
@@ -52,7 +56,7 @@ def answered(tmp_path, monkeypatch):
     monkeypatch.setattr(paths, "BOOK", tmp_path)
     (tmp_path / "answers").mkdir()
     known = {"change": exercises.load()["seeds"]["change"], "commit": "abc", "date": "2026-01-02", "seconds": 75,
-             "rests_on": ["k", "l"], "tables": ["<table></table>"]}
+             "rests_on": ["k", "l"], "shown": ["<table></table>"]}
     exercises.answer_file("seeds").write_text(json.dumps(known))
     return known
 

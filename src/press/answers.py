@@ -17,7 +17,7 @@ from press.comparison import Page
 
 PROFILE = "almanac"  # of the pages that have exercises
 MOST = 12  # systems in an answer's table
-MOST_TABLES = 2  # in the answer of a page whose systems did not move
+MOST_PARTS = 2  # of a page whose systems did not move, tables or texts
 HEADS = ("system", "on this page", "with the change", "difference", "p (t, perm.)")
 
 
@@ -28,19 +28,21 @@ def answer(names: Sequence[str]) -> Iterator[str]:
         before, after = (execute.run(name, PROFILE, given)[0] for given in ({}, change))
         file = exercises.answer_file(name)
         file.parent.mkdir(exist_ok=True)
-        file.write_text(json.dumps(kept(before, after), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        known = kept(before, after, exercises.load()[name].get("shows", []))
+        file.write_text(json.dumps(known, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
         yield f"{name}: {file.relative_to(paths.ROOT)}"
 
 
-def kept(before: Path, after: Path) -> dict[str, Any]:
-    """What a page and its variant say of the change: the time it took, and the table in which they differ, with the keys of the
-    steps that the page rests on."""
+def kept(before: Path, after: Path, shows: Sequence[str] = ()) -> dict[str, Any]:
+    """What a page and its variant say of the change: the time it took, and where they differ, with the keys of the steps that the
+    page rests on. What certain cells show is preferred to a table of systems."""
     baseline, variant = comparison.read(before), comparison.read(after)
     known = [line["key"] for line in baseline.ledger]
     own = [line["seconds"] for line in variant.ledger if line["key"] not in known]
-    tables = [moved] if (moved := systems_table(baseline, variant)) else changed_tables(before, after)[:MOST_TABLES]
+    systems = "" if shows else systems_table(baseline, variant)
+    shown = [systems] if systems else changed(before, after, shows)
     return {"change": variant.run["changed"], "commit": variant.run["commit"], "date": variant.run["date"][:10],
-            "seconds": round(sum(own) + min(variant.run["seconds"], 60)), "rests_on": sorted(set(known)), "tables": tables}
+            "seconds": round(sum(own) + min(variant.run["seconds"], 60)), "rests_on": sorted(set(known)), "shown": shown}
 
 
 def systems_table(baseline: Page, variant: Page) -> str:
@@ -59,22 +61,24 @@ def systems_table(baseline: Page, variant: Page) -> str:
     return table(f"{measure} before and after the change{of}", HEADS, rows[:MOST]).text
 
 
-def changed_tables(before: Path, after: Path) -> list[str]:
-    """The tables of the second page that the first has otherwise, without links; those that are folded are left out."""
-    first, second = (tables_of(page) for page in (before, after))
-    return [text for caption, text in second.items() if first.get(caption, text) != text]
+def changed(before: Path, after: Path, shows: Sequence[str]) -> list[str]:
+    """The tables and texts of the second page that the first has otherwise, without links, those of certain cells (by id), or the
+    first ones; figures and what is folded are left out."""
+    first, second = (outputs(page) for page in (before, after))
+    moved = [name for name in second if first.get(name) != second[name]]
+    return [second[name] for name in (shows or moved[:MOST_PARTS]) if name in moved]
 
 
-def tables_of(page: Path) -> dict[str, str]:
-    """A page's open tables by caption."""
+def outputs(page: Path) -> dict[str, str]:
+    """What a page's cells show, by the cell's id: open tables and texts in HTML."""
     from bs4 import BeautifulSoup
 
     found = {}
-    for output in (output for one in edited.notebook_of(page).cells for output in one.get("outputs", [])):
-        soup = BeautifulSoup(output.get("data", {}).get("text/html", ""), "lxml")
+    for one in edited.notebook_of(page).cells:
+        parts = [output.get("data", {}).get("text/html", "") for output in one.get("outputs", [])]
+        soup = BeautifulSoup("".join(parts), "lxml")
         for link in soup("a"):
             link.unwrap()
-        for box in soup.select("div.nr-scroll"):
-            if not box.find_parent("details") and box.caption:
-                found[box.caption.get_text()] = str(box)
+        if soup.body and not soup.find(["svg", "details"]):
+            found[str(one.id)] = soup.body.decode_contents()
     return found

@@ -35,7 +35,7 @@ def answer(chapter: str, keys: Set[str]) -> str:
         return ""
     said = [f"<p>{cell(own['answer'])}</p>"] if "answer" in own else []
     made = f'<p class="nr-said">Run on {known["date"]} at commit {known["commit"]}; it took {seconds(known["seconds"])}.</p>'
-    return "\n" + details("What came out", Html("".join([*said, *known["tables"], made]))).text + "\n"
+    return "\n" + details("What came out", Html("".join([*said, *known["shown"], made]))).text + "\n"
 
 
 def text(chapter: str, keys: Set[str] = frozenset()) -> str:
