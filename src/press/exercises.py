@@ -20,6 +20,11 @@ def load() -> dict[str, dict[str, Any]]:
     return yaml.safe_load((paths.PUBLISHED / "exercises.yaml").read_text(encoding="utf-8"))
 
 
+def given(chapter: str) -> dict[str, str]:
+    """The changed parameters as the command line takes them: texts as they are, anything else as JSON."""
+    return {name: value if isinstance(value, str) else json.dumps(value) for name, value in load()[chapter]["change"].items()}
+
+
 def answer_file(chapter: str) -> Path:
     """Where a chapter's answer is kept."""
     return paths.BOOK / "answers" / f"{chapter}.json"
@@ -43,7 +48,7 @@ def text(chapter: str, keys: Set[str] = frozenset()) -> str:
     own = load().get(chapter)
     if own is None:
         return ""
-    change = " ".join(f"-p {name} '{json.dumps(value)}'" for name, value in own["change"].items()).replace('"', '\\"')
+    change = " ".join(f"-p {name} '{value}'" for name, value in given(chapter).items()).replace('"', '\\"')
     return f"""## Try this
 
 {own["task"]} Write down what you expect, then run it:
