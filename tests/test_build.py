@@ -48,7 +48,11 @@ def test_a_failure_is_said_and_the_book_is_rendered_the_next_time(book, monkeypa
     assert build.render()
 
 
-def test_a_chapter_that_was_not_executed_is_named(book, monkeypatch):
+def test_a_chapter_that_was_not_executed_has_a_page_that_says_so_while_the_book_is_rendered(book, monkeypatch):
     monkeypatch.setattr(chapters, "names", lambda: ["seeds"])
-    with pytest.raises(BadInput, match="the chapter 'seeds' has not been executed"):
-        build.render()
+    page, seen = paths.CHAPTERS / "seeds.ipynb", []
+    paths.CHAPTERS.mkdir()
+    monkeypatch.setattr(build, "_rendered", lambda toc: seen.append(page.read_text()))
+    build.render()
+    assert "# Seeds" in seen[0] and "make chapter NAME=seeds" in seen[0]
+    assert not page.exists()

@@ -4,9 +4,12 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import yaml
 
 from helpers import paths
@@ -20,12 +23,27 @@ LONGEST = 60  # characters of what was changed, in the contents
 
 
 def render() -> bool:
-    """Render the book into `book/_build/html`; False if nothing had changed. BadInput if a chapter has not been executed, or
-    Jupyter Book fails or warns."""
-    for chapter in chapters.names():
-        if not (paths.CHAPTERS / f"{chapter}.ipynb").exists():
-            raise BadInput(f"the chapter {chapter!r} has not been executed", mend="run `make book`, which runs them all")
-    toc = write_toc()
+    """Render the book into `book/_build/html`; False if nothing had changed. BadInput if Jupyter Book fails or warns."""
+    with stand_ins():
+        return _rendered(write_toc())
+
+
+@contextmanager
+def stand_ins() -> Iterator[None]:
+    """While a book is rendered, a page for each chapter that has not been executed, since others link to it: it says so."""
+    missing = [page for name in chapters.names() if not (page := paths.CHAPTERS / f"{name}.ipynb").exists()]
+    for page in missing:
+        text = f"# {variants.title(page.stem)}\n\nThis chapter has not been run here. `make chapter NAME={page.stem}` runs it."
+        nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(text, id="title")]), page)
+    try:
+        yield
+    finally:
+        for page in missing:
+            page.unlink()
+
+
+def _rendered(toc: Path) -> bool:
+    """Jupyter Book's work, where anything has changed."""
     mark, stamp = _digest(), paths.BOOK / "_build" / "stamp"
     if stamp.exists() and stamp.read_text() == mark and (paths.HTML / "index.html").exists():
         return False
