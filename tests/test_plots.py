@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from helpers.evaluation.significance import Interval
-from helpers.pages import figures, plots
+from helpers.pages import figures, matrices, plots
 
 QUERIES = [f"q{n}" for n in range(6)]
 
@@ -20,7 +20,7 @@ def histogram():
 
 def heatmap():
     grid = pd.DataFrame({"k1": [0.6, 0.6, 0.9, 0.9], "b": [0.2, 0.4, 0.2, 0.4], "RR@10": [0.1, 0.2, 0.5, 0.3]})
-    return plots.grid_heatmap(grid, "k1", "b", "RR@10", "Tuning.")
+    return matrices.grid_heatmap(grid, "k1", "b", "RR@10", "Tuning.")
 
 
 def curves():
@@ -63,7 +63,7 @@ def hostile():
 
 def lowest_heatmap():
     grid = pd.DataFrame({"k1": [0.6, 0.6, 0.9, 0.9], "b": [0.2, 0.4, 0.2, 0.4], "loss": [0.3, 0.2, 0.5, 0.4]})
-    return plots.grid_heatmap(grid, "k1", "b", "loss", "Tuning.", lowest=True)
+    return matrices.grid_heatmap(grid, "k1", "b", "loss", "Tuning.", lowest=True)
 
 
 def points():
@@ -72,15 +72,15 @@ def points():
     return plots.points(frame, "rate", "RR@10", "Models.", log=True, line="of")
 
 
-def two_scales():
+def panels():
     left, right = (pd.Series(values, index=[10, 20, 100], name=name) for values, name in (
         ([0.5, 0.9, 0.6], "RR@10"), ([0.7, 0.75, 0.8], "R@10")))
-    return plots.two_scales(left, right, "candidates", "By depth.")
+    return plots.panels({"RR@10": left, "R@10": right}, "candidates", "By depth.", {"R@10": pd.Series({20: 0.72})})
 
 
 ALL = {plot.__name__: plot for plot in (histogram, heatmap, curves, forest,
                                            one_curve, groups, ranks, hostile, lowest_heatmap, points,
-                                        two_scales)}
+                                        panels)}
 SVG = "{http://www.w3.org/2000/svg}"
 every_plot = pytest.mark.parametrize("name", ALL)
 
@@ -127,7 +127,7 @@ def test_a_plot_has_a_caption_and_no_date(name):
     ("groups", "BM25, plain: 0.333; BM25, oblique: 0.500; BM25, alone: 1.000; BERT, plain: 0.467"),
     ("ranks", "BM25: 1 at rank 1, 2 beyond rank 3. BERT: 2 at rank 1, 1 beyond rank 3."),
     ("points", "large: RR@10 0.600 at 0.41; & middle: RR@10 0.550 at 24.3; small: RR@10 0.500 at 1250."),
-    ("two_scales", "RR@10 over candidates, from 0.500 at 10 to 0.600 at 100. R@10 over candidates, from 0.700")])
+    ("panels", "RR@10: 0.500 at 10, 0.600 at 100. R@10: 0.700 at 10, 0.800 at 100; published: 0.720 at 20.")])
 def test_the_text_of_a_plot_gives_its_values(name, text):
     assert text in text_of(html_of(name))
 
@@ -146,7 +146,7 @@ def test_ranks_of_many_systems(systems):
 
 def test_the_lowest_of_an_incomplete_grid_is_framed():
     grid = pd.DataFrame({"k1": [0.6, 0.6, 0.9], "b": [0.2, 0.4, 0.4], "loss": [0.3, 0.2, 0.1]})
-    text = text_of(plots.grid_heatmap(grid, "k1", "b", "loss", "Tuning.", lowest=True).html)
+    text = text_of(matrices.grid_heatmap(grid, "k1", "b", "loss", "Tuning.", lowest=True).html)
     assert "from 0.100 to 0.300; the best is k1 = 0.9, b = 0.4." in text
 
 
@@ -158,13 +158,13 @@ def framed(html):
 
 def test_the_frame_is_where_the_text_says():
     grid = pd.DataFrame({"k1": [0.6, 0.6, 0.9, 0.9], "b": [0.2, 0.4, 0.2, 0.4], "v": [0.1, 0.2, 0.3, 0.4]})
-    highest, lowest = (framed(plots.grid_heatmap(grid, "k1", "b", "v", "Tuning.", lowest=low).html) for low in (False, True))
+    highest, lowest = (framed(matrices.grid_heatmap(grid, "k1", "b", "v", "Tuning.", lowest=low).html) for low in (False, True))
     assert float(highest[0]) > float(lowest[0])  # further right
     assert float(highest[1]) > float(lowest[1])  # further down
 
 
 def test_colours_are_variables_that_the_page_may_set():
-    html = html_of("two_scales")
+    html = html_of("panels")
     for number, colour in enumerate(figures.COLOURS[:2], start=1):
         assert html.count(colour.lower()) == html.count(f"var(--nr-ink-{number}, {colour.lower()})") > 0
 

@@ -385,7 +385,8 @@ def test_the_stage_that_stands_for_docttttttquery():
 
 def test_weights_come_from_development_queries_or_are_even(monkeypatch):
     names = ["bm25", "deepct", "repbert"]
-    assert set(fusion.weights(first_stages(), names, None, 10, "RR@10").values()) == {0.5}
+    assert fusion.weight_grids(first_stages(), names, None, 10, "RR@10") == {}
+    assert set(fusion.weights({}, names).values()) == {0.5} and "one half" in fusion.weight_figure({}).markdown
     calls = []
 
     def grid(first, second, queries, qrels, min_relevance, measure, weights, depth_):
@@ -395,8 +396,8 @@ def test_weights_come_from_development_queries_or_are_even(monkeypatch):
     monkeypatch.setattr(fusion, "fusion_weight_grid", grid)
     monkeypatch.setattr(FirstStages, "run", lambda self, name, bed, depth_: name)
     bed = SimpleNamespace(query_step=None, qrels_step=None, min_relevance=1)
-    assert fusion.weights(first_stages(), names, bed, 10, "nDCG@10") == {("bm25", "deepct"): 0.7, ("bm25", "repbert"): 0.7,
-                                                                       ("deepct", "repbert"): 0.2}
+    grids = fusion.weight_grids(first_stages(), names, bed, 10, "nDCG@10")
+    assert fusion.weights(grids, names) == {("bm25", "deepct"): 0.7, ("bm25", "repbert"): 0.7, ("deepct", "repbert"): 0.2}
     assert calls[0] == ("bm25", "deepct", "nDCG@10", 10)
 
 

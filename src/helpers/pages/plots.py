@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 from itertools import cycle
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
 from scipy import stats
 
 from helpers.evaluation.significance import Interval, mean_interval
@@ -18,9 +18,10 @@ from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import interval, plain, signed
 
 MARKERS = "osD^vP"
-FEW_LINES = 4
+Lines = Mapping[str, pd.Series]
 LINE = 12  # points: the height of a line of text
-FLAT_LABELS = 80  # characters of all labels below an axis that stand side by side
+PRINTED = "published"
+NOTHING: Lines = MappingProxyType({})
 
 
 def length_histogram(lengths: Mapping[str, Mapping[int, int]], caption: str) -> Fragment:
@@ -34,42 +35,66 @@ def length_histogram(lengths: Mapping[str, Mapping[int, int]], caption: str) -> 
     return figures.show(figure, alt, caption)
 
 
-def grid_heatmap(table: pd.DataFrame, rows: str, columns: str, value: str, caption: str, lowest: bool = False) -> Fragment:
-    """A value over two parameters, the best cell framed: the highest, or the lowest."""
-    wide = table.pivot(index=rows, columns=columns, values=value)
-    figure, axis = figures.heatmap(wide, height=0.55 * len(wide) + 1.2, fmt=".3f", annot=True,
-                                   cmap="cividis_r" if lowest else "cividis")
-    axis.tick_params(axis="x", rotation=0 if sum(len(str(name)) for name in wide.columns) <= FLAT_LABELS else 30)
-    row, column = divmod(int((np.nanargmin if lowest else np.nanargmax)(wide.to_numpy())), wide.shape[1])
-    axis.add_patch(Rectangle((column, row), 1, 1, fill=False, edgecolor="#D55E00", lw=3))
-    alt = (f"{caption} Heat map of {value} over {rows} and {columns}, from {plain(np.nanmin(wide.to_numpy()))} to "
-           f"{plain(np.nanmax(wide.to_numpy()))}; the best is {rows} = {wide.index[row]}, {columns} = {wide.columns[column]}.")
-    return figures.show(figure, alt, caption)
-
-
-def curves(lines: Mapping[str, pd.Series], x: str, y: str, caption: str, log: bool = False) -> Fragment:
-    """One line for each series, over its index."""
+def curves(lines: Mapping[str, pd.Series], x: str, y: str, caption: str, log: bool = False, printed: Lines = NOTHING) -> Fragment:
+    """One line for each series, over its index; beside a line what a study printed of it, under the same name."""
     figure, (axis,) = figures.new()
-    for number, (name, series) in enumerate(lines.items()):
-        line, = axis.plot(series.index, series.to_numpy(), label=name, marker=MARKERS[number % 6], markersize=4,
-                          ls="-" if number < len(figures.COLOURS) else "--")
-        figures.hover(line, [f"{name}: {plain(value)} at {place:g}" for place, value in series.items()])
-    axis.set(xlabel=x, ylabel=y, xscale="log" if log else "linear")
-    if not log and all(pd.api.types.is_integer_dtype(series.index) for series in lines.values()):
+    texts = draw(axis, lines, printed)
+    axis.set(xlabel=x, ylabel=y)
+    if log:
+        logarithmic(axis)
+    elif all(pd.api.types.is_integer_dtype(series.index) for series in lines.values()):
         axis.xaxis.set_major_locator(MaxNLocator(integer=True))
-    if len(lines) > FEW_LINES:
-        figure.legend(loc="outside upper center", ncols=2)  # inside it would hide some of them
-    elif len(lines) > 1:
-        axis.legend()
-    alt = f"{y} over {x}. " + " ".join(
-        f"{name}: {plain(s.iloc[0])} at {s.index[0]:g}, {plain(s.iloc[-1])} at {s.index[-1]:g}." for name, s in lines.items())
-    return figures.show(figure, alt, caption)
+    if len(lines) > 1 or printed:
+        figures.legend(figure)
+    return figures.show(figure, f"{y} over {x}. {texts}", caption)
+
+
+def panels(lines: Mapping[str, pd.Series], x: str, caption: str, printed: Lines = NOTHING) -> Fragment:
+    """A panel for each series, with a scale of its own; beside it what a study printed of it, under the same name."""
+    figure, axes = figures.new(columns=len(lines), width=8.0)
+    texts = [draw(axis, {name: series}, {name: printed[name]} if name in printed else {}, colour)
+             for colour, (axis, (name, series)) in enumerate(zip(axes, lines.items(), strict=True))]
+    for axis, name in zip(axes, lines, strict=True):
+        axis.set(xlabel=x, title=name)
+        if name in printed:
+            axis.legend()
+    return figures.show(figure, f"{' and '.join(lines)} over {x}. {' '.join(texts)}", caption)
+
+
+def draw(axis: Axes, lines: Lines, printed: Lines, colour: int = 0) -> str:
+    """Draw lines, and hollow what is printed of them, each in the colour of the line of its name; what they say, in words."""
+    texts = []
+    for number, (name, series) in enumerate(lines.items(), start=colour):
+        line, = axis.plot(series.index, series.to_numpy(), label=name, marker=MARKERS[number % 6], markersize=4,
+                          color=figures.COLOURS[number % 6], ls="-" if number < len(figures.COLOURS) else "--")
+        figures.hover(line, [figures.tip(name, value, f"{place:g}") for place, value in series.items()])
+        ends = f"{name}: {plain(series.iloc[0])} at {series.index[0]:g}, {plain(series.iloc[-1])} at {series.index[-1]:g}"
+        texts.append(f"{ends}{beside(axis, number, printed[name]) if name in printed else ''}.")
+    return " ".join(texts)
+
+
+def beside(axis: Axes, number: int, printed: pd.Series) -> str:
+    """Draw what a study printed beside the line of that number, hollow and dotted; the same in words."""
+    told = [f"{plain(value)} at {place:g}" for place, value in printed.items()]
+    known = axis.get_legend_handles_labels()[1]
+    drawn, = axis.plot(printed.index, printed.to_numpy(), "D:", mfc="none", color=figures.COLOURS[number % 6],
+                       label=None if PRINTED in known else PRINTED)
+    figures.hover(drawn, [f"{PRINTED}: {text}" for text in told])
+    return f"; {PRINTED}: {', '.join(told)}"
+
+
+def logarithmic(axis: Axes) -> None:
+    """A logarithmic axis of places whose ticks are written out: 20, not 2 x 10^1."""
+    axis.set_xscale("log")
+    axis.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.xaxis.set_major_formatter(lambda value, _: f"{value:,g}")
+    axis.xaxis.set_minor_locator(NullLocator())
 
 
 def forest(effects: Mapping[str, tuple[float, Interval]], what: str, caption: str) -> Fragment:
     """Published effects beside measured ones, a row each, in the order of the published ones; `what` names the difference."""
     rows = sorted(effects.items(), key=lambda row: row[1][0])
-    figure, (axis,) = figures.new(height=0.45 * len(rows) + 1.5)
+    figure, (axis,) = figures.new(figures.WIDE, 0.45 * len(rows) + 1.3)
     axis.axvline(0, color="0.5", lw=1)
     printed, ours = [effect for _, (effect, _) in rows], [one for _, (_, one) in rows]
     places = np.arange(len(rows))
@@ -81,7 +106,7 @@ def forest(effects: Mapping[str, tuple[float, Interval]], what: str, caption: st
                          label="measured, with its interval")
     figures.hover(bars.lines[0], texts)
     axis.set(xlabel=what, yticks=places, yticklabels=[name for name, _ in rows], ylim=(-0.6, len(rows) - 0.4))
-    figure.legend(loc="outside upper center", ncols=2)
+    figures.legend(figure)
     alt = f"{what}. " + " ".join(f"{text}, published {signed(effect)}." for text, effect in zip(texts, printed, strict=True))
     return figures.show(figure, alt, caption)
 
@@ -111,19 +136,21 @@ def seed_curves(lines: Mapping[str, pd.DataFrame], x: str, y: str, caption: str)
     axis.set(xlabel=x, ylabel=y, xscale="log")
     axis.set_xticks(places, [f"{place:,}" for place in places], minor=False)
     axis.set_xticks([], minor=True)
-    figure.legend(loc="outside upper center", ncols=2)
+    figures.legend(figure)
     return figures.show(figure, f"{y} over {x}, means and 95 % intervals over seeds. " + "; ".join(texts) + ".", caption)
 
 
 def points(table: pd.DataFrame, x: str, y: str, caption: str, log: bool = False, line: str = "") -> Fragment:
     """Labelled points: the frame's index names them, two of its columns place them; those alike in the column `line` are joined.
     """
-    figure, (axis,) = figures.new()
+    figure, (axis,) = figures.new(figures.WIDE)
     ordered = table.sort_values(x)
     for number, (_, own) in enumerate(ordered.groupby(line, sort=False) if line else [("", ordered)]):
         drawn, = axis.plot(own[x], own[y], marker=MARKERS[number], ls="-" if line else "none", color=figures.COLOURS[number])
         figures.hover(drawn, [f"{name}: {plain(place[y])} at {place[x]:.4g}" for name, place in own.iterrows()])
-    axis.set(xlabel=x, ylabel=y, xscale="log" if log else "linear")
+    axis.set(xlabel=x, ylabel=y)
+    if log:
+        logarithmic(axis)
     axis.margins(x=0.15, y=0.15)
     name_points(figure, axis, ordered[[x, y]])
     alt = f"{y} over {x}. " + "; ".join(
@@ -149,26 +176,8 @@ def name_points(figure: Figure, axis: Axes, places: pd.DataFrame) -> None:
             moved += step
         taken.append((start, end, height + moved))
         axis.annotate(name, tuple(places.iloc[number]), xytext=(7 * side, moved), textcoords="offset points", va="center",
-                      ha="left" if side > 0 else "right", fontsize=10,
+                      ha="left" if side > 0 else "right", fontsize=11,
                       arrowprops={"arrowstyle": "-", "lw": 0.5, "color": figures.INK, "shrinkB": 3} if abs(moved) > 4 else None)
-
-
-def two_scales(left: pd.Series, right: pd.Series, x: str, caption: str) -> Fragment:
-    """Two series over one index, each with a scale of its own; their names label the axes."""
-    figure, (axis,) = figures.new()
-    other = axis.twinx()
-    for side, series, colour, marker in ((axis, left, figures.COLOURS[0], "o"), (other, right, figures.COLOURS[1], "s")):
-        line, = side.plot(series.index, series.to_numpy(), color=colour, marker=marker, label=str(series.name))
-        figures.hover(line, [f"{series.name}: {plain(value)} at {place}" for place, value in series.items()])
-        side.set_ylabel(str(series.name), color=colour)
-        side.tick_params(axis="y", colors=colour)
-    other.grid(False)
-    other.spines["right"].set_visible(True)
-    axis.set(xlabel=x)
-    figure.legend(loc="outside upper center", ncols=2)
-    alt = " ".join(f"{s.name} over {x}, from {plain(s.iloc[0])} at {s.index[0]} to {plain(s.iloc[-1])} at {s.index[-1]}."
-                   for s in (left, right))
-    return figures.show(figure, alt, caption)
 
 
 def means_by_group(values: pd.DataFrame, groups: pd.Series, y: str, caption: str) -> Fragment:
@@ -186,7 +195,7 @@ def means_by_group(values: pd.DataFrame, groups: pd.Series, y: str, caption: str
     axis.set(ylabel=y, xticks=range(len(names)), ylim=(0, 1),
              xticklabels=[f"{g}\nn = {int((groups == g).sum())}" for g in names])
     if values.shape[1] > 1:
-        figure.legend(loc="outside upper center", ncols=min(3, values.shape[1]))
+        figures.legend(figure)
     return figures.show(figure, f"Means of {y} by group with 95 % intervals. " + "; ".join(texts) + ".", caption)
 
 
@@ -218,5 +227,5 @@ def sorted_differences(lines: Mapping[str, pd.Series], y: str, caption: str) -> 
     axis.axhline(0, color="0.5", lw=1)
     axis.set(xlabel="queries, each line sorted", ylabel=y)
     if len(lines) > 1:
-        axis.legend()
+        figures.legend(figure)
     return figures.show(figure, f"Sorted differences in {y} for each query. " + " ".join(texts), caption)

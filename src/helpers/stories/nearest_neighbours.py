@@ -163,7 +163,7 @@ def curves(speeds: pd.DataFrame) -> Fragment:
             texts.append(f"{kind} over {vectors}: {', '.join(points)}")
         axis.set(title=vectors, xlabel="recall of the exact top ten", yscale="log")
     panels[0].set_ylabel("queries a second")
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
+    figures.legend(figure)
     return figures.show(figure, f"Queries a second over recall. {'; '.join(texts)}.",
                         "Recall and speed, queries searched one by one; each point is a setting.")
 

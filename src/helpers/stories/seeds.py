@@ -70,7 +70,7 @@ def spread_figure(systems: Systems) -> Fragment:
                   label="run, with its interval over queries")
     axis.axhline(base, color=figures.COLOURS[1], ls="--", label="BM25")
     axis.set(ylabel=MEASURE)
-    figure.legend(loc="outside upper center", ncols=3)
+    figures.legend(figure)
     alt = f"{MEASURE} of each run with its 95 % interval over queries; BM25 {plain(base)}. " + "; ".join(
         f"run {name}: {plain(m.mean)} {interval(m.low, m.high)}" for name, m in means.items()) + "."
     return figures.show(figure, alt, "Spread over seeds beside the interval over queries.")
