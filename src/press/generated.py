@@ -17,8 +17,7 @@ from press import calibration, cite, compared_page, execute, front_page, launch
 def write_all() -> None:
     """Write the pages of `book/generated` from executed chapters and published values, and every variant's comparison."""
     paths.GENERATED.mkdir(parents=True, exist_ok=True)
-    data = [item | {"page": page.stem} for page in sorted(paths.CHAPTERS.glob("*.ipynb"))
-            if "--" not in page.stem and not page.stem.endswith(".failed") for item in execute.data_of(page)]
+    data = collected()
     pages = {"findings": front_page.findings(lines_by_claim(data)), "scoreboard": scoreboard(data),
              "numbers": numbers_page(data), "verdict_rules": inspect.getdoc(verdicts) or "", "calibration": calibration.page(),
              "divergences": divergences_page(), "bm25": bm25_page(data), "cite": cite.page()}
@@ -26,6 +25,12 @@ def write_all() -> None:
         (paths.GENERATED / f"{name}.md").write_text(text, encoding="utf-8")
     compared_page.write_all()
     launch.write_links()
+
+
+def collected() -> list[dict[str, Any]]:
+    """What the fragments of all executed chapters carry, with the chapter as `page`."""
+    return [item | {"page": page.stem} for page in sorted(paths.CHAPTERS.glob("*.ipynb"))
+            if "--" not in page.stem and not page.stem.endswith(".failed") for item in execute.data_of(page)]
 
 
 def lines_by_claim(data: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
