@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from helpers.evaluation.significance import Interval
-from helpers.pages import figures, matrices, plots
+from helpers.pages import figures, matrices, plots, scatter
 
 QUERIES = [f"q{n}" for n in range(6)]
 
@@ -69,7 +69,7 @@ def lowest_heatmap():
 def points():
     frame = pd.DataFrame({"rate": [1250.0, 0.41, 24.3], "RR@10": [0.5, 0.6, 0.55], "of": ["a", "a", "b"]},
                          index=["small", "large", "& middle"])
-    return plots.points(frame, "rate", "RR@10", "Models.", log=True, line="of")
+    return scatter.points(frame, "rate", "RR@10", "Models.", log=True, line="of")
 
 
 def panels():
@@ -188,7 +188,7 @@ def test_text_on_the_cells_of_a_heat_map_stands_out(hidden):
 
 def test_names_of_points_in_one_place_keep_apart():
     crowd = pd.DataFrame({"x": [1.0] * 6 + [9.0] * 6, "y": [0.1] * 6 + [0.9] * 6}, index=[f"setting {n}" for n in range(12)])
-    texts = [text for text in svg_of(plots.points(crowd, "x", "y", "Crowd.").html).iter(SVG + "text")
+    texts = [text for text in svg_of(scatter.points(crowd, "x", "y", "Crowd.").html).iter(SVG + "text")
              if "".join(text.itertext()).startswith("setting")]
     heights = [float(text.get("y")) for text in texts]
     assert len(heights) == 12
@@ -198,5 +198,37 @@ def test_names_of_points_in_one_place_keep_apart():
 
 def test_names_of_points_that_are_far_apart_stay_beside_them():
     apart = pd.DataFrame({"x": [1.0, 5.0], "y": [0.1, 0.9]}, index=["low", "high"])
-    assert plots.points(apart, "x", "y", "Two.").html.count("<path") < plots.points(
+    assert scatter.points(apart, "x", "y", "Two.").html.count("<path") < scatter.points(
         apart.assign(x=1.0, y=0.1), "x", "y", "Two.").html.count("<path")
+
+
+def test_published_places_are_hollow_and_each_kind_has_its_own_base():
+    text = text_of(scatter.beside({"large": (10.0, 0.7), "small": (40.0, 0.6)}, {"big": (2.0, 0.3), "tiny": (4.0, 0.25)},
+                                  ("large", "big"), "times", "less", "Both.").html)
+    assert "small: less -0.100 at 4" in text and "tiny: less -0.050 at 2" in text and "big: less 0.000 at 1" in text
+
+
+def test_a_study_s_values_stand_beside_lines_groups_and_bars_of_the_same_name():
+    lines = {"a": pd.Series([0.2, 0.6], index=[1, 100]), "b": pd.Series([0.1, 0.3], index=[1, 100])}
+    assert "b: 0.100 at 1, 0.300 at 100; published: 0.400 at 50." in text_of(
+        plots.curves(lines, "x", "y", "C.", log=True, printed={"b": pd.Series({50: 0.4})}).html)
+    values = pd.DataFrame({"BM25": [0.5] * 4}, index=list("abcd"))
+    kinds = pd.Series(["plain", "plain", "oblique", "oblique"], index=list("abcd"))
+    assert "BM25; published: 0.300 at oblique." in text_of(
+        plots.means_by_group(values, kinds, "RR", "G.", {"BM25": {"oblique": 0.3}}).html)
+    ranks = {"BM25": pd.Series([1, 2, 7, np.inf])}
+    assert "BM25; published: 1.600 at rank 1, in proportion." in text_of(
+        plots.rank_distribution(ranks, 3, "R.", {"BM25": 0.4}).html)
+
+
+def test_no_tick_of_a_logarithmic_axis_is_a_power_of_ten():
+    html = plots.curves({"a": pd.Series([0.2, 0.6, 0.7], index=[30, 300, 30000])}, "x", "y", "C.", log=True).html
+    texts = ["".join(text.itertext()) for text in svg_of(html).iter(SVG + "text")]
+    assert "10,000" in texts and not any("10^" in text or "\u00d7" in text for text in texts)
+
+
+def test_a_legend_breaks_long_names_and_puts_what_is_published_last():
+    lines = {f"{'a long name ' * 8}{n}": pd.Series([0.2, 0.6], index=[1, 2]) for n in range(3)}
+    html = plots.curves(lines, "x", "y", "C.", printed={next(iter(lines)): pd.Series({1: 0.4})}).html
+    texts = ["".join(text.itertext()) for text in svg_of(html).iter(SVG + "text")]
+    assert max(map(len, texts)) < 55 and texts[-1] == "published"

@@ -19,6 +19,7 @@ from cycler import cycler
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import LogLocator, NullLocator
 from seaborn.utils import relative_luminance
 
 from helpers.pages.fragments import Fragment, escape
@@ -27,6 +28,7 @@ from helpers.pages.numbers import plain
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
 PHONE, WIDE = 4.9, 7.0  # inches: at 72 pixels each a phone shows the one whole; the other scrolls there
 LETTER, HANDLE = 6.2, 46  # points: a letter of a legend, and what stands before a name
+PRINTED = "published"  # in legends, where it stands last
 INK = "#010203"  # a colour nothing else has: replaced by currentColor in the SVG
 STYLE: Any = {
     "svg.fonttype": "none", "font.family": "sans-serif", "font.size": 11,
@@ -52,13 +54,23 @@ def hover(line: Line2D, texts: Sequence[str]) -> None:
 
 def legend(figure: Figure) -> None:
     """A legend above the axes, which grows by it, in as many columns as its names leave; none is cut off, and no line hidden."""
-    handles, names = figure.axes[0].get_legend_handles_labels()
+    entries = zip(*figure.axes[0].get_legend_handles_labels(), strict=True)
+    handles, names = zip(*sorted(entries, key=lambda entry: entry[1] == PRINTED), strict=True)
     room = 72 * figure.get_figwidth()
     shown = [fill(name, int((room - HANDLE) / LETTER)) for name in names]
     lines = [line for name in shown for line in name.split("\n")]
     columns = max(1, min(len(names), int(room / (LETTER * max(map(len, lines)) + HANDLE))))
     figure.set_figheight(figure.get_figheight() + 0.2 * (len(lines) / columns - 1))
     figure.legend(handles, shown, loc="outside upper center", ncols=columns)
+
+
+def logarithmic(axis: Axes, which: str = "x") -> None:
+    """Make an axis logarithmic, its ticks written out: 20, not 2 x 10^1."""
+    axis.set(**{f"{which}scale": "log"})
+    ticks = getattr(axis, f"{which}axis")
+    ticks.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=9))
+    ticks.set_major_formatter(lambda value, _: f"{value:,g}")
+    ticks.set_minor_locator(NullLocator())
 
 
 def tip(name: Any, value: float, place: Any) -> str:

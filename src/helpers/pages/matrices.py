@@ -1,6 +1,7 @@
 """Matrices as figures: grids of settings, comparisons of pairs of systems, confusions of types. Each writes its own text."""
 
 from itertools import combinations
+from textwrap import fill
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import plain, signed
 
 CELL = 30  # points: a square that lies within a cell of a grid
-FLAT_LABELS = 80  # characters of all labels below an axis that stand side by side
+FLAT_LABELS = 60  # characters that fit side by side below an axis; longer labels are broken into lines
 LISTED = 12  # pairs that the text alternative names
 DIFFERENT, SAME = "●", "N"  # N as in David (2020), table 4.3
 
@@ -21,7 +22,7 @@ def grid_heatmap(table: pd.DataFrame, rows: str, columns: str, value: str, capti
     wide = table.pivot(index=rows, columns=columns, values=value)
     figure, axis = figures.heatmap(wide, height=0.55 * len(wide) + 1.2, fmt=".3f", annot=True,
                                    cmap="cividis_r" if lowest else "cividis")
-    axis.tick_params(axis="x", rotation=0 if sum(len(str(name)) for name in wide.columns) <= FLAT_LABELS else 30)
+    axis.set_xticklabels([fill(str(name), FLAT_LABELS // len(wide.columns)) for name in wide.columns])
     known = np.argwhere(wide.notna().to_numpy())
     cells, = axis.plot(known[:, 1] + 0.5, known[:, 0] + 0.5, "s", ms=CELL, alpha=0)  # unseen: they say what they lie on
     places = (f"{rows} = {wide.index[row]}, {columns} = {wide.columns[column]}" for row, column in known)

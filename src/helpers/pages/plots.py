@@ -1,6 +1,6 @@
 """The book's plots. Each takes tidy data, gives a fragment, and writes its own text alternative from the data."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import cycle
 from types import MappingProxyType
 from typing import Any
@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
+from matplotlib.ticker import MaxNLocator
 from scipy import stats
 
 from helpers.evaluation.significance import Interval, mean_interval
@@ -19,8 +18,7 @@ from helpers.pages.numbers import interval, plain, signed
 
 MARKERS = "osD^vP"
 Lines = Mapping[str, pd.Series]
-LINE = 12  # points: the height of a line of text
-PRINTED = "published"
+PRINTED = figures.PRINTED
 NOTHING: Lines = MappingProxyType({})
 
 
@@ -41,7 +39,7 @@ def curves(lines: Mapping[str, pd.Series], x: str, y: str, caption: str, log: bo
     texts = draw(axis, lines, printed)
     axis.set(xlabel=x, ylabel=y)
     if log:
-        logarithmic(axis)
+        figures.logarithmic(axis)
     elif all(pd.api.types.is_integer_dtype(series.index) for series in lines.values()):
         axis.xaxis.set_major_locator(MaxNLocator(integer=True))
     if len(lines) > 1 or printed:
@@ -73,22 +71,15 @@ def draw(axis: Axes, lines: Lines, printed: Lines, colour: int = 0) -> str:
     return " ".join(texts)
 
 
-def beside(axis: Axes, number: int, printed: pd.Series) -> str:
+def beside(axis: Axes, number: int, printed: pd.Series, places: Sequence[str] = (), **style: Any) -> str:
     """Draw what a study printed beside the line of that number, hollow and dotted; the same in words."""
-    told = [f"{plain(value)} at {place:g}" for place, value in printed.items()]
+    told = [f"{plain(value)} at {place}" for value, place in zip(
+        printed, places or [f"{place:g}" for place in printed.index], strict=True)]
     known = axis.get_legend_handles_labels()[1]
-    drawn, = axis.plot(printed.index, printed.to_numpy(), "D:", mfc="none", color=figures.COLOURS[number % 6],
-                       label=None if PRINTED in known else PRINTED)
+    drawn, = axis.plot(printed.index, printed.to_numpy(), label=None if PRINTED in known else PRINTED,
+                       **{"marker": "D", "ls": ":", "mfc": "none", "color": figures.COLOURS[number % 6], **style})
     figures.hover(drawn, [f"{PRINTED}: {text}" for text in told])
     return f"; {PRINTED}: {', '.join(told)}"
-
-
-def logarithmic(axis: Axes) -> None:
-    """A logarithmic axis of places whose ticks are written out: 20, not 2 x 10^1."""
-    axis.set_xscale("log")
-    axis.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axis.xaxis.set_major_formatter(lambda value, _: f"{value:,g}")
-    axis.xaxis.set_minor_locator(NullLocator())
 
 
 def forest(effects: Mapping[str, tuple[float, Interval]], what: str, caption: str) -> Fragment:
@@ -140,49 +131,11 @@ def seed_curves(lines: Mapping[str, pd.DataFrame], x: str, y: str, caption: str)
     return figures.show(figure, f"{y} over {x}, means and 95 % intervals over seeds. " + "; ".join(texts) + ".", caption)
 
 
-def points(table: pd.DataFrame, x: str, y: str, caption: str, log: bool = False, line: str = "") -> Fragment:
-    """Labelled points: the frame's index names them, two of its columns place them; those alike in the column `line` are joined.
-    """
-    figure, (axis,) = figures.new(figures.WIDE)
-    ordered = table.sort_values(x)
-    for number, (_, own) in enumerate(ordered.groupby(line, sort=False) if line else [("", ordered)]):
-        drawn, = axis.plot(own[x], own[y], marker=MARKERS[number], ls="-" if line else "none", color=figures.COLOURS[number])
-        figures.hover(drawn, [f"{name}: {plain(place[y])} at {place[x]:.4g}" for name, place in own.iterrows()])
-    axis.set(xlabel=x, ylabel=y)
-    if log:
-        logarithmic(axis)
-    axis.margins(x=0.15, y=0.15)
-    name_points(figure, axis, ordered[[x, y]])
-    alt = f"{y} over {x}. " + "; ".join(
-        f"{name}: {y} {plain(place[y])} at {place[x]:.4g}" for name, place in ordered.iterrows()) + "."
-    return figures.show(figure, alt, caption)
-
-
-def name_points(figure: Figure, axis: Axes, places: pd.DataFrame) -> None:
-    """Write each point's name (the index) beside its x and y, towards the middle; one that would lie on another moves, on a line.
-
-    The axis's scales and margins must be set before.
-    """
-    figure.draw_without_rendering()  # settles where the points are
-    inches = figure.dpi_scale_trans.inverted().transform
-    spots = 72 * inches(axis.transData.transform(places.to_numpy(dtype=float)))
-    middle = 72 * inches(axis.transAxes.transform((0.5, 0.5)))
-    taken: list[tuple[float, float, float]] = []  # of the names so far: from, to, height
-    for number in np.argsort(-abs(spots[:, 1] - middle[1])):  # the outermost stay where they are
-        (x, height), name = spots[number], str(places.index[number])
-        side, step, moved = -1 if x > middle[0] else 1, 1 if height < middle[1] else -1, 0
-        start, end = sorted((x + 7 * side, x + (7 + 5.5 * len(name)) * side))
-        while any(start < high and low < end and abs(height + moved - at) < LINE for low, high, at in taken):
-            moved += step
-        taken.append((start, end, height + moved))
-        axis.annotate(name, tuple(places.iloc[number]), xytext=(7 * side, moved), textcoords="offset points", va="center",
-                      ha="left" if side > 0 else "right", fontsize=11,
-                      arrowprops={"arrowstyle": "-", "lw": 0.5, "color": figures.INK, "shrinkB": 3} if abs(moved) > 4 else None)
-
-
-def means_by_group(values: pd.DataFrame, groups: pd.Series, y: str, caption: str) -> Fragment:
-    """Means with 95 % bootstrap intervals of systems (a column each) within groups of queries (on the same index)."""
-    figure, (axis,) = figures.new()
+def means_by_group(values: pd.DataFrame, groups: pd.Series, y: str, caption: str,
+                   printed: Mapping[str, Mapping[str, float]] = MappingProxyType({})) -> Fragment:
+    """Means with 95 % bootstrap intervals of systems (a column each) within groups of queries (on the same index); beside a
+    system what a study printed of it, by group."""
+    figure, (axis,) = figures.new(figures.WIDE if values.shape[1] > 4 else None)
     names = list(dict.fromkeys(groups))
     texts = []
     for number, (system, own) in enumerate(values.items()):
@@ -190,8 +143,12 @@ def means_by_group(values: pd.DataFrame, groups: pd.Series, y: str, caption: str
         for place, group in enumerate(names):
             mean = mean_interval(own[groups == group])
             texts.append(f"{system}, {group}: {plain(mean.mean)}")
-            points[place + (number - (values.shape[1] - 1) / 2) * 0.18] = mean, f"{texts[-1]} {interval(mean.low, mean.high)}"
+            at = place + (number - (values.shape[1] - 1) / 2) * min(0.18, 0.8 / values.shape[1])
+            points[at] = mean, f"{texts[-1]} {interval(mean.low, mean.high)}"
         with_intervals(axis, number, str(system), points, ls="none")
+        if told := printed.get(str(system)):
+            own = {at + 0.07: told[group] for at, group in zip(points, names, strict=True) if group in told}
+            texts.append(f"{system}{beside(axis, number, pd.Series(own), [g for g in names if g in told], ls='none')}")
     axis.set(ylabel=y, xticks=range(len(names)), ylim=(0, 1),
              xticklabels=[f"{g}\nn = {int((groups == g).sum())}" for g in names])
     if values.shape[1] > 1:
@@ -199,8 +156,10 @@ def means_by_group(values: pd.DataFrame, groups: pd.Series, y: str, caption: str
     return figures.show(figure, f"Means of {y} by group with 95 % intervals. " + "; ".join(texts) + ".", caption)
 
 
-def rank_distribution(ranks: Mapping[str, pd.Series], depth: int, caption: str) -> Fragment:
-    """How many queries have their best relevant document at each rank (Steensland 2021, figure 5.1)."""
+def rank_distribution(ranks: Mapping[str, pd.Series], depth: int, caption: str,
+                      printed: Mapping[str, float] = MappingProxyType({})) -> Fragment:
+    """How many queries have their best relevant document at each rank (Steensland 2021, figure 5.1); `printed` of a system is
+    what part of its queries the study has at the first."""
     figure, (axis,) = figures.new(width=7.5)
     places = [*map(str, range(1, depth + 1)), f"> {depth}"]
     counts = pd.DataFrame({name: [*((series == rank).sum() for rank in range(1, depth + 1)), (~(series <= depth)).sum()]
@@ -210,9 +169,15 @@ def rank_distribution(ranks: Mapping[str, pd.Series], depth: int, caption: str) 
     for bars, hatch in zip(axis.containers, cycle(["", "//", "..", "xx", "++"]), strict=False):
         for bar in bars:
             bar.set_hatch(hatch)
+    told: list[str] = []
+    for number, (name, bars) in enumerate(zip(ranks, axis.containers, strict=True)):
+        if name in printed:
+            first = pd.Series([printed[name] * counts[name].sum()], index=[bars[0].get_x() + bars[0].get_width() / 2])
+            told.append(f"{name}{beside(axis, number, first, ['rank 1, in proportion'], color=figures.INK)}.")
+    axis.legend()
     alt = "Number of queries by rank of the best relevant document. " + " ".join(
         f"{name}: {bars.iloc[0]} at rank 1, {bars.iloc[-1]} beyond rank {depth}." for name, bars in counts.items())
-    return figures.show(figure, alt, caption)
+    return figures.show(figure, " ".join([alt, *told]), caption)
 
 
 def sorted_differences(lines: Mapping[str, pd.Series], y: str, caption: str) -> Fragment:

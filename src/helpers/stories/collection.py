@@ -132,6 +132,14 @@ def recall_curve(systems: Systems, beds: Beds, depths: Sequence[int]) -> dict[st
     return curves
 
 
+def recall_figure(curves: Mapping[str, pd.Series]) -> Fragment:
+    """Recall over depth, beside what Steensland prints for BM25 over documents (table 5.1, section 5.1)."""
+    study = [published.value("steensland2021", *place).amount for place in (("5.1", "BM25", "Recall@10"),
+                                                                           ("text 5.1", "BM25", "Recall@20"))]
+    return plots.curves(curves, "candidates", "recall", "Recall by number of candidates; hollow, what Steensland prints for BM25 "
+                        "over documents.", log=True, printed={"BM25, documents": pd.Series(study, index=[10, 20])})
+
+
 def groups_of(bed: Testbed, label: str) -> pd.Series | None:
     """The query's label (answer_type, style), on the judged queries; None if the collection has no such label."""
     if label not in bed.query_frame:
