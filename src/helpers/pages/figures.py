@@ -26,7 +26,7 @@ from helpers.pages.fragments import Fragment, escape
 from helpers.pages.numbers import plain
 
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
-PHONE, WIDE = 4.9, 7.0  # inches: at 72 pixels each a phone shows the one whole; the other scrolls there
+PHONE, WIDE = 4.85, 7.0  # inches: at 72 pixels each a phone shows the one whole; the other scrolls there
 LETTER, HANDLE = 6.2, 46  # points: a letter of a legend, and what stands before a name
 PRINTED = "published"  # in legends, where it stands last
 INK = "#010203"  # a colour nothing else has: replaced by currentColor in the SVG

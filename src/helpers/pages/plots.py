@@ -147,8 +147,8 @@ def means_by_group(values: pd.DataFrame, groups: pd.Series, y: str, caption: str
             points[at] = mean, f"{texts[-1]} {interval(mean.low, mean.high)}"
         with_intervals(axis, number, str(system), points, ls="none")
         if told := printed.get(str(system)):
-            own = {at + 0.07: told[group] for at, group in zip(points, names, strict=True) if group in told}
-            texts.append(f"{system}{beside(axis, number, pd.Series(own), [g for g in names if g in told], ls='none')}")
+            theirs = {at + 0.07: told[group] for at, group in zip(points, names, strict=True) if group in told}
+            texts.append(f"{system}{beside(axis, number, pd.Series(theirs), [g for g in names if g in told], ls='none')}")
     axis.set(ylabel=y, xticks=range(len(names)), ylim=(0, 1),
              xticklabels=[f"{g}\nn = {int((groups == g).sum())}" for g in names])
     if values.shape[1] > 1:

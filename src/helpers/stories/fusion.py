@@ -121,10 +121,10 @@ def matrix(fused: Fused, table: str, measure: str = "") -> Fragment:
              if table == RECALL else f"in place of the study's {TABLES[table]}")
     caption = (f"{published.published_name(STUDY)}, table {table}: {measure} of the alternating merge, the row's list first; its "
                f"change from the row's stage alone († p < 0.05 after Holm's correction) {below}")
-    shown = page.show_table(caption, ("first", *(f"+ {label(b)}" for b in names)), rows, values=data)
+    beside = page.show_table(caption, ("first", *(f"+ {label(b)}" for b in names)), rows, values=data)
     effects = {f"{label(a)} + {label(b)}": (entry.amount - alone.amount, test.difference) for (a, b), test in tests.items()
                if comparable and (entry := published_value(table, a, b)) and (alone := published_value(table, a, a))}
-    return shown if not effects else replace(shown, html=shown.html + plots.forest(
+    return beside if not effects else replace(beside, html=beside.html + plots.forest(
         effects, "difference from the first alone", f"What the merge adds to the stage whose list begins, in {measure}.").html)
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 
 from helpers.data.collection import open_collection
 from helpers.errors import BadInput
-from helpers.evaluation.significance import Paired
+from helpers.evaluation.significance import Interval, Paired
 from helpers.evaluation.verdicts import ALPHA
 from helpers.pages import page, plots
 from helpers.pages.compare import beside_published, corrected, effects_beside, measured, test_cells
@@ -47,7 +47,8 @@ def beside_the_study(systems: BySize, table: str, columns: Mapping[int, str], me
     in one figure."""
     rows = {size: {STUDIED[start]: system for (start, n), system in systems.items() if n == size} for size in columns}
     base = STUDIED[BACKBONE]
-    parts, effects = [], {}
+    parts: list[Fragment] = []
+    effects: dict[str, tuple[float, Interval]] = {}
     for size, column in columns.items():
         parts.append(beside_published(STUDY, table, column, measure, rows[size], base, pictured=False))
         tests = {row: system.against(rows[size][base], measure) for row, system in rows[size].items() if row != base}
