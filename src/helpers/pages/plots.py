@@ -19,6 +19,7 @@ from helpers.pages.numbers import interval, plain, signed
 MARKERS = "osD^vP"
 Lines = Mapping[str, pd.Series]
 PRINTED = figures.PRINTED
+SHORT = 18  # characters of a name that leaves a narrow figure room
 NOTHING: Lines = MappingProxyType({})
 
 
@@ -85,7 +86,8 @@ def beside(axis: Axes, number: int, printed: pd.Series, places: Sequence[str] = 
 def forest(effects: Mapping[str, tuple[float, Interval]], what: str, caption: str) -> Fragment:
     """Published effects beside measured ones, a row each, in the order of the published ones; `what` names the difference."""
     rows = sorted(effects.items(), key=lambda row: row[1][0])
-    figure, (axis,) = figures.new(figures.WIDE, 0.45 * len(rows) + 1.3)
+    figure, (axis,) = figures.new(figures.WIDE if max(map(len, effects)) > SHORT else None, 0.45 * len(rows) + 1.3)
+    axis.xaxis.set_major_locator(MaxNLocator(6))
     axis.axvline(0, color="0.5", lw=1)
     printed, ours = [effect for _, (effect, _) in rows], [one for _, (_, one) in rows]
     places = np.arange(len(rows))
@@ -173,7 +175,7 @@ def rank_distribution(ranks: Mapping[str, pd.Series], depth: int, caption: str,
     for number, (name, bars) in enumerate(zip(ranks, axis.containers, strict=True)):
         if name in printed:
             first = pd.Series([printed[name] * counts[name].sum()], index=[bars[0].get_x() + bars[0].get_width() / 2])
-            told.append(f"{name}{beside(axis, number, first, ['rank 1, in proportion'], color=figures.INK)}.")
+            told.append(f"{name}{beside(axis, number, first, ['rank 1, in proportion'], color=figures.INK, ms=8, mew=2)}.")
     axis.legend()
     alt = "Number of queries by rank of the best relevant document. " + " ".join(
         f"{name}: {bars.iloc[0]} at rank 1, {bars.iloc[-1]} beyond rank {depth}." for name, bars in counts.items())
