@@ -8,7 +8,7 @@ import pytest
 from helpers import paths
 from helpers.evaluation import published, verdicts
 from helpers.pages import claims
-from press import findings_picture, front_page
+from press import findings_picture, front_page, generated
 
 MEAN, MAX = "bert-mean-beats-bm25", "bert-max-not-significantly-above-bm25"
 
@@ -84,3 +84,12 @@ def test_the_picture_names_every_verdict_by_icon_and_word_and_has_the_pages_colo
     css = (paths.PACKAGE.parents[1] / "book" / "_static" / "book.css").read_text()
     for kind, icon in findings_picture.ICONS.items():
         assert f'.nr-{kind}::before {{ content: "{icon}\\00a0"; }}' in css
+
+
+def test_claims_that_were_not_run_are_folded_on_the_scoreboard():
+    html = generated.scoreboard([])
+    own = [claim for claim in claims.load().values() if claim.study == "gao2021"]
+    assert html.count("<details") == len(published.STUDIES) and f"{len(own)} more claims, not run" in html
+    supported = line(MEAN, verdicts.SUPPORTED) | {"evidence": "e", "key": ""}
+    ran = generated.scoreboard([{"page": "does_it_work", "claims": [supported]}])
+    assert "Claims of Steensland (2021)</caption>" in ran and ran.index("BERT-Mean ranks better") < ran.index("<details")

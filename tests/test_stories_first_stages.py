@@ -18,7 +18,7 @@ from helpers.stories import repbert as repbert_story
 from helpers.systems.first_stages import FirstStages, first_stages, repbert
 from helpers.systems.recipe import recipe
 from helpers.systems.testbed import Testbed
-from tables import cells, effects, verdicts_of
+from tables import cells, effects, text_of, verdicts_of
 from toys import Bed, Value, run_of
 
 HUB = "hub:google-bert/bert-base-uncased@main"
@@ -231,6 +231,12 @@ def test_a_published_run_in_place_of_repbert_cannot_be_compared():
     shown = depth.claims_table(systems, "run.tas-b.txt", "run.bm25.txt", "packaged")
     assert verdicts_of(shown) == {SMALL: NOT_RUN, DEEP: INCOMPARABLE}
     assert "tas-b, a published run, stands for RepBERT" in shown.html and "bi-encoder before" not in shown.html
+
+
+def test_the_gain_over_bm25_s_candidates_stands_beside_that_of_table_2():
+    text = text_of(depth.gain_figure(by_depth(bm25=(0.0, 0.0, 0.25), deepct=(0.25, 0.0, 0.25)), "bm25"))
+    assert "DeepCT: 0.250 at 5, 0.000 at" in text and "published: 0.047 at 5, 0.044 at 10" in text
+    assert "nothing is re-ranked" in depth.gain_figure({}, "bm25").markdown
 
 
 def test_nothing_re_ranked_is_said_everywhere():
