@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.evaluation.all_pairs import all_pairs, cohens_d, differences, permutation_ps
+from helpers.evaluation.all_pairs import all_pairs, cohens_d, differences, permutation_ps, share_by_size
 from helpers.evaluation.significance import mean_interval, paired
 from helpers.evaluation.verdicts import holm
 
@@ -57,3 +57,12 @@ def test_every_pair_has_its_interval_effect_and_corrected_p():
 def test_two_systems_and_two_queries_are_the_least(values):
     with pytest.raises(ValueError, match="at least two systems and two queries"):
         all_pairs(values)
+
+
+def test_more_queries_show_more_and_equal_systems_are_told_apart_by_chance_alone():
+    rng = np.random.default_rng(1)
+    moved = np.column_stack([rng.normal(0.2, 1.0, 2000), rng.normal(0.0, 1.0, 2000)])
+    moved[:, 1] -= moved[:, 1].mean()
+    shares = share_by_size(moved, [25, 100, 400], samples=500)
+    assert shares.shape == (3, 2) and (np.diff(shares[:, 0]) > 0.1).all() and shares[2, 0] > 0.9
+    assert (np.abs(shares[:, 1] - 0.05) < 0.04).all()

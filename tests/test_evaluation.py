@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from helpers.pages.compare import beside_published, seeds_text
+from helpers.pages.compare import beside_published, effects_beside, seeds_text
 from helpers.systems.evaluated import over_seeds, values_of
 from toys import of_values
 
@@ -67,6 +67,24 @@ def test_rows_of_the_study_that_were_not_measured_are_shown_as_not_run():
     assert [line["row"] for line in shown.data["values"]] == ["BM25", "BERT-Mean"]
     part = beside_published("steensland2021", "5.1", "MRR@10", "RR@10", systems, "BM25", whole=False)
     assert "BERT-Max" not in part.html and "BERT-Mean" in part.html
+
+
+def test_many_rows_that_were_not_measured_are_folded():
+    systems = {"BM25": of_values([0.1, 0.2, 0.0], "BM25"), "BERT-Base": of_values([0.3, 0.4, 0.5], "BERT-Base")}
+    shown = beside_published("steensland2021", "5.5", "MRR@10", "RR@10", systems, "BM25")
+    head, fold = shown.html.split("<details")
+    assert "not run" not in head and "5 more rows of the study, not run here" in fold
+    assert all(f"BERT-{size}" in fold for size in ("Medium", "Small", "Mini", "Tiny")) and fold.count("nr-badge nr-off") == 5
+
+
+def test_the_figure_of_effects_may_be_left_out_and_its_effects_be_had():
+    systems = {"BM25": of_values([0.1, 0.2, 0.0], "BM25"), "BERT-Mean": of_values([0.3, 0.4, 0.5], "BERT-Mean")}
+    with_it, without = (beside_published("steensland2021", "5.1", "MRR@10", "RR@10", systems, "BM25", pictured=drawn).html
+                        for drawn in (True, False))
+    assert with_it.startswith(without) and "<svg" in with_it and "<svg" not in without
+    tests = {"BERT-Mean": systems["BERT-Mean"].against(systems["BM25"], "RR@10"), "other": None}
+    (row, (published, measured)), = effects_beside("steensland2021", "5.1", "MRR@10", tests, "BM25").items()
+    assert row == "BERT-Mean" and published == pytest.approx(0.054) and measured.mean == pytest.approx(0.3)
 
 
 def test_a_system_on_some_of_its_queries():

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.pages import figures, plots
+from helpers.pages import figures, plots, scatter
 
 
 def tips(fragment):
@@ -48,12 +48,13 @@ def test_lines_say_name_value_and_place():
 
 def test_points_say_their_names_whatever_order_they_were_given_in():
     frame = pd.DataFrame({"rate": [20.0, 5.0], "RR@10": [0.5, 0.6]}, index=["large", "small"])
-    assert tips(plots.points(frame, "rate", "RR@10", "Models.")) == ["small: 0.600 at 5", "large: 0.500 at 20"]
+    assert tips(scatter.points(frame, "rate", "RR@10", "Models.")) == ["small: 0.600 at 5", "large: 0.500 at 20"]
 
 
-def test_two_scales_say_which_series():
+def test_panels_say_which_series_and_what_is_published():
     series = [pd.Series([0.5, 0.9], index=[10, 20], name=name) for name in ("RR@10", "R@10")]
-    assert tips(plots.two_scales(*series, "candidates", "By depth."))[1:3] == ["RR@10: 0.900 at 20", "R@10: 0.500 at 10"]
+    drawn = plots.panels({s.name: s for s in series}, "candidates", "By depth.", {"R@10": pd.Series({20: 0.8})})
+    assert tips(drawn)[1:] == ["RR@10: 0.900 at 20", "R@10: 0.500 at 10", "R@10: 0.900 at 20", "published: 0.800 at 20"]
 
 
 def test_means_say_system_group_and_interval():

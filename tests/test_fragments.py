@@ -117,3 +117,9 @@ def test_a_fragment_carries_its_data_under_a_type_of_its_own():
 def test_a_record_of_a_table_may_leave_cells_out():
     shown = page.records_table("caption", [{"a": 1, "b": 2}, {"a": 3, "c": 4}])
     assert cells(shown) == [["a", "b", "c"], ["1", "2", ""], ["3", "", "4"]]
+
+
+def test_the_column_of_verdicts_is_known_by_its_head_for_a_narrow_screen():
+    html = table("caption", ("claim", "p", "verdict"), [["a", 1, "supported"]]).text
+    assert '<th scope="col" class="nr-verdict">verdict</th>' in html and '<td class="nr-verdict">supported</td>' in html
+    assert html.count("nr-verdict") == 2

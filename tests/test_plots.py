@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from helpers.evaluation.significance import Interval
-from helpers.pages import figures, plots
+from helpers.pages import figures, matrices, plots, scatter
 
 QUERIES = [f"q{n}" for n in range(6)]
 
@@ -20,7 +20,7 @@ def histogram():
 
 def heatmap():
     grid = pd.DataFrame({"k1": [0.6, 0.6, 0.9, 0.9], "b": [0.2, 0.4, 0.2, 0.4], "RR@10": [0.1, 0.2, 0.5, 0.3]})
-    return plots.grid_heatmap(grid, "k1", "b", "RR@10", "Tuning.")
+    return matrices.grid_heatmap(grid, "k1", "b", "RR@10", "Tuning.")
 
 
 def curves():
@@ -63,24 +63,24 @@ def hostile():
 
 def lowest_heatmap():
     grid = pd.DataFrame({"k1": [0.6, 0.6, 0.9, 0.9], "b": [0.2, 0.4, 0.2, 0.4], "loss": [0.3, 0.2, 0.5, 0.4]})
-    return plots.grid_heatmap(grid, "k1", "b", "loss", "Tuning.", lowest=True)
+    return matrices.grid_heatmap(grid, "k1", "b", "loss", "Tuning.", lowest=True)
 
 
 def points():
     frame = pd.DataFrame({"rate": [1250.0, 0.41, 24.3], "RR@10": [0.5, 0.6, 0.55], "of": ["a", "a", "b"]},
                          index=["small", "large", "& middle"])
-    return plots.points(frame, "rate", "RR@10", "Models.", log=True, line="of")
+    return scatter.points(frame, "rate", "RR@10", "Models.", log=True, line="of")
 
 
-def two_scales():
+def panels():
     left, right = (pd.Series(values, index=[10, 20, 100], name=name) for values, name in (
         ([0.5, 0.9, 0.6], "RR@10"), ([0.7, 0.75, 0.8], "R@10")))
-    return plots.two_scales(left, right, "candidates", "By depth.")
+    return plots.panels({"RR@10": left, "R@10": right}, "candidates", "By depth.", {"R@10": pd.Series({20: 0.72})})
 
 
 ALL = {plot.__name__: plot for plot in (histogram, heatmap, curves, forest,
                                            one_curve, groups, ranks, hostile, lowest_heatmap, points,
-                                        two_scales)}
+                                        panels)}
 SVG = "{http://www.w3.org/2000/svg}"
 every_plot = pytest.mark.parametrize("name", ALL)
 
@@ -127,7 +127,7 @@ def test_a_plot_has_a_caption_and_no_date(name):
     ("groups", "BM25, plain: 0.333; BM25, oblique: 0.500; BM25, alone: 1.000; BERT, plain: 0.467"),
     ("ranks", "BM25: 1 at rank 1, 2 beyond rank 3. BERT: 2 at rank 1, 1 beyond rank 3."),
     ("points", "large: RR@10 0.600 at 0.41; & middle: RR@10 0.550 at 24.3; small: RR@10 0.500 at 1250."),
-    ("two_scales", "RR@10 over candidates, from 0.500 at 10 to 0.600 at 100. R@10 over candidates, from 0.700")])
+    ("panels", "RR@10: 0.500 at 10, 0.600 at 100. R@10: 0.700 at 10, 0.800 at 100; published: 0.720 at 20.")])
 def test_the_text_of_a_plot_gives_its_values(name, text):
     assert text in text_of(html_of(name))
 
@@ -146,7 +146,7 @@ def test_ranks_of_many_systems(systems):
 
 def test_the_lowest_of_an_incomplete_grid_is_framed():
     grid = pd.DataFrame({"k1": [0.6, 0.6, 0.9], "b": [0.2, 0.4, 0.4], "loss": [0.3, 0.2, 0.1]})
-    text = text_of(plots.grid_heatmap(grid, "k1", "b", "loss", "Tuning.", lowest=True).html)
+    text = text_of(matrices.grid_heatmap(grid, "k1", "b", "loss", "Tuning.", lowest=True).html)
     assert "from 0.100 to 0.300; the best is k1 = 0.9, b = 0.4." in text
 
 
@@ -158,13 +158,13 @@ def framed(html):
 
 def test_the_frame_is_where_the_text_says():
     grid = pd.DataFrame({"k1": [0.6, 0.6, 0.9, 0.9], "b": [0.2, 0.4, 0.2, 0.4], "v": [0.1, 0.2, 0.3, 0.4]})
-    highest, lowest = (framed(plots.grid_heatmap(grid, "k1", "b", "v", "Tuning.", lowest=low).html) for low in (False, True))
+    highest, lowest = (framed(matrices.grid_heatmap(grid, "k1", "b", "v", "Tuning.", lowest=low).html) for low in (False, True))
     assert float(highest[0]) > float(lowest[0])  # further right
     assert float(highest[1]) > float(lowest[1])  # further down
 
 
 def test_colours_are_variables_that_the_page_may_set():
-    html = html_of("two_scales")
+    html = html_of("panels")
     for number, colour in enumerate(figures.COLOURS[:2], start=1):
         assert html.count(colour.lower()) == html.count(f"var(--nr-ink-{number}, {colour.lower()})") > 0
 
@@ -188,7 +188,7 @@ def test_text_on_the_cells_of_a_heat_map_stands_out(hidden):
 
 def test_names_of_points_in_one_place_keep_apart():
     crowd = pd.DataFrame({"x": [1.0] * 6 + [9.0] * 6, "y": [0.1] * 6 + [0.9] * 6}, index=[f"setting {n}" for n in range(12)])
-    texts = [text for text in svg_of(plots.points(crowd, "x", "y", "Crowd.").html).iter(SVG + "text")
+    texts = [text for text in svg_of(scatter.points(crowd, "x", "y", "Crowd.").html).iter(SVG + "text")
              if "".join(text.itertext()).startswith("setting")]
     heights = [float(text.get("y")) for text in texts]
     assert len(heights) == 12
@@ -198,5 +198,37 @@ def test_names_of_points_in_one_place_keep_apart():
 
 def test_names_of_points_that_are_far_apart_stay_beside_them():
     apart = pd.DataFrame({"x": [1.0, 5.0], "y": [0.1, 0.9]}, index=["low", "high"])
-    assert plots.points(apart, "x", "y", "Two.").html.count("<path") < plots.points(
+    assert scatter.points(apart, "x", "y", "Two.").html.count("<path") < scatter.points(
         apart.assign(x=1.0, y=0.1), "x", "y", "Two.").html.count("<path")
+
+
+def test_published_places_are_hollow_and_each_kind_has_its_own_base():
+    text = text_of(scatter.beside({"large": (10.0, 0.7), "small": (40.0, 0.6)}, {"big": (2.0, 0.3), "tiny": (4.0, 0.25)},
+                                  ("large", "big"), "times", "less", "Both.").html)
+    assert "small: less -0.100 at 4" in text and "tiny: less -0.050 at 2" in text and "big: less 0.000 at 1" in text
+
+
+def test_a_study_s_values_stand_beside_lines_groups_and_bars_of_the_same_name():
+    lines = {"a": pd.Series([0.2, 0.6], index=[1, 100]), "b": pd.Series([0.1, 0.3], index=[1, 100])}
+    assert "b: 0.100 at 1, 0.300 at 100; published: 0.400 at 50." in text_of(
+        plots.curves(lines, "x", "y", "C.", log=True, printed={"b": pd.Series({50: 0.4})}).html)
+    values = pd.DataFrame({"BM25": [0.5] * 4}, index=list("abcd"))
+    kinds = pd.Series(["plain", "plain", "oblique", "oblique"], index=list("abcd"))
+    assert "BM25; published: 0.300 at oblique." in text_of(
+        plots.means_by_group(values, kinds, "RR", "G.", {"BM25": {"oblique": 0.3}}).html)
+    ranks = {"BM25": pd.Series([1, 2, 7, np.inf])}
+    assert "BM25; published: 1.600 at rank 1, in proportion." in text_of(
+        plots.rank_distribution(ranks, 3, "R.", {"BM25": 0.4}).html)
+
+
+def test_no_tick_of_a_logarithmic_axis_is_a_power_of_ten():
+    html = plots.curves({"a": pd.Series([0.2, 0.6, 0.7], index=[30, 300, 30000])}, "x", "y", "C.", log=True).html
+    texts = ["".join(text.itertext()) for text in svg_of(html).iter(SVG + "text")]
+    assert "10,000" in texts and not any("10^" in text or "\u00d7" in text for text in texts)
+
+
+def test_a_legend_breaks_long_names_and_puts_what_is_published_last():
+    lines = {f"{'a long name ' * 8}{n}": pd.Series([0.2, 0.6], index=[1, 2]) for n in range(3)}
+    html = plots.curves(lines, "x", "y", "C.", printed={next(iter(lines)): pd.Series({1: 0.4})}).html
+    texts = ["".join(text.itertext()) for text in svg_of(html).iter(SVG + "text")]
+    assert max(map(len, texts)) < 55 and texts[-1] == "published"

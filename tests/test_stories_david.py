@@ -326,3 +326,9 @@ def test_agreement_is_stated_and_disagreement_explained():
     text = significance.why(decided(*FOUR), queries=400, groups=10, divisions=200).markdown
     assert "2.26 instead of 1.97" in text  # the quantiles of t with 9 and 399 degrees of freedom
     assert "For 1 of the 4 pairs" in text  # a share of 0.5; not 1.0, 0.96 and 0.05
+
+
+def test_the_slider_of_queries_shows_pairs_of_small_differences_and_what_they_need():
+    shown = significance.size_figure(three_systems(), compared())
+    assert "share of samples over queries" in text_of(shown) and shown.html.count("nr-slider") == 1
+    assert "detected with a power of 80%" in shown.html

@@ -299,6 +299,7 @@ def test_the_spread_is_shown_with_its_text():
     assert "; run 2: 0.250 [" in html
     assert "one deviation of runs" in html
     assert "one deviation of runs" not in seeds.spread_figure(runs(0.25)).html
+    assert "Published: run 1: 0.571, run 2: 0.560, run 3: 0.564, run 4: 0.565." in html
 
 
 def test_every_pair_of_runs_is_tested_and_corrected():
@@ -433,6 +434,13 @@ SHAPES = {"L6-H384": "6/384/12", "L3-H384": "3/384/12", "L4-H384": "4/384/12"}
 SPEED = timed({"6/384/12": [4.0, 2.0, 3.0], "3/384/12": [80.0, 60.0, 99.0], "4/384/12": [2000.0, 1000.0, 1200.0]})
 
 
+def test_speed_and_loss_of_effect_stand_beside_the_studys():
+    html = model_size.tradeoff(*sized(), SPEED, SHAPES).html
+    assert "BERT-Tiny: RR@10 less that of the largest -0.075 at 59.27" in html
+    assert "BERT-Base: RR@10 less that of the largest 0.000 at 1" in html
+    assert "L6-H384: RR@10 less that of the largest 0.000 at 1;" in html
+
+
 def test_the_table_of_sizes_has_the_smallest_first():
     rows = [list(map(squeezed, row)) for row in cells(model_size.table(*sized(), SPEED, SHAPES))[1:]]
     assert [row[0] for row in rows] == ["L3-H384", "L4-H384", "L6-H384"]
@@ -525,6 +533,13 @@ def test_all_depths_are_taken_from_one_scoring_of_the_largest():
     assert ranked == [["a", "b"], ["b", "a", "a", "b"], ["b", "c#1", "a", "a", "b"]]
     assert candidates.means(systems, "RR@10").to_dict() == {1: 0.5, 2: 0.75, 3: 0.75}
     assert candidates.means(systems, "RR@10").name == "RR@10"
+
+
+def test_the_curves_have_a_slider_and_what_the_thesis_prints():
+    trial = Ranking()
+    html = candidates.figure(candidates.evaluations(trial, trial, [1, 2]), trial).html
+    assert "R@10: 0.500 at 1, " in html and "published: 0.710 at 10, 0.765 at 20" in html
+    assert html.count("nr-slider") == 1 and "ceiling of R@10" in html
 
 
 def test_the_table_of_depths_has_ceiling_windows_and_seconds():

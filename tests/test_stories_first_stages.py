@@ -18,7 +18,7 @@ from helpers.stories import repbert as repbert_story
 from helpers.systems.first_stages import FirstStages, first_stages, repbert
 from helpers.systems.recipe import recipe
 from helpers.systems.testbed import Testbed
-from tables import cells, effects, verdicts_of
+from tables import cells, effects, text_of, verdicts_of
 from toys import Bed, Value, run_of
 
 HUB = "hub:google-bert/bert-base-uncased@main"
@@ -126,7 +126,8 @@ def test_latency_and_size_stand_beside_the_studys():
     assert dense[3:] == ["80", "12.0 11.0 to 13.0", "encode 11.0, search 1.0", "9.2 MB"]
     assert theirs[3:] == ["", "", "", ""]
     assert {line["row"]: line["measured"] for line in shown.data["values"]} == {"BM25(Anserini) [2]": 2.0, "Ours (RepBERT)": 12.0}
-    assert "RepBERT: RR@10 0.500 at 12" in first_stage.figure(systems, latency).html
+    html = first_stage.figure(systems, latency).html
+    assert "RepBERT: RR@10 less that of BM25(Anserini) 0.250 at 6" in html and "0.120 at 1.6" in html  # measured, published
     assert cells(first_stage.table(systems, None, {}))[1][3:] == ["50", "", "", ""]
     assert "cannot be timed" in first_stage.figure(systems, None).markdown
 
@@ -230,6 +231,12 @@ def test_a_published_run_in_place_of_repbert_cannot_be_compared():
     shown = depth.claims_table(systems, "run.tas-b.txt", "run.bm25.txt", "packaged")
     assert verdicts_of(shown) == {SMALL: NOT_RUN, DEEP: INCOMPARABLE}
     assert "tas-b, a published run, stands for RepBERT" in shown.html and "bi-encoder before" not in shown.html
+
+
+def test_the_gain_over_bm25_s_candidates_stands_beside_that_of_table_2():
+    text = text_of(depth.gain_figure(by_depth(bm25=(0.0, 0.0, 0.25), deepct=(0.25, 0.0, 0.25)), "bm25"))
+    assert "DeepCT: 0.250 at 5, 0.000 at" in text and "published: 0.047 at 5, 0.044 at 10" in text
+    assert "nothing is re-ranked" in depth.gain_figure({}, "bm25").markdown
 
 
 def test_nothing_re_ranked_is_said_everywhere():
@@ -385,7 +392,8 @@ def test_the_stage_that_stands_for_docttttttquery():
 
 def test_weights_come_from_development_queries_or_are_even(monkeypatch):
     names = ["bm25", "deepct", "repbert"]
-    assert set(fusion.weights(first_stages(), names, None, 10, "RR@10").values()) == {0.5}
+    assert fusion.weight_grids(first_stages(), names, None, 10, "RR@10") == {}
+    assert set(fusion.weights({}, names).values()) == {0.5} and "one half" in fusion.weight_figure({}).markdown
     calls = []
 
     def grid(first, second, queries, qrels, min_relevance, measure, weights, depth_):
@@ -395,8 +403,8 @@ def test_weights_come_from_development_queries_or_are_even(monkeypatch):
     monkeypatch.setattr(fusion, "fusion_weight_grid", grid)
     monkeypatch.setattr(FirstStages, "run", lambda self, name, bed, depth_: name)
     bed = SimpleNamespace(query_step=None, qrels_step=None, min_relevance=1)
-    assert fusion.weights(first_stages(), names, bed, 10, "nDCG@10") == {("bm25", "deepct"): 0.7, ("bm25", "repbert"): 0.7,
-                                                                       ("deepct", "repbert"): 0.2}
+    grids = fusion.weight_grids(first_stages(), names, bed, 10, "nDCG@10")
+    assert fusion.weights(grids, names) == {("bm25", "deepct"): 0.7, ("bm25", "repbert"): 0.7, ("deepct", "repbert"): 0.2}
     assert calls[0] == ("bm25", "deepct", "nDCG@10", 10)
 
 

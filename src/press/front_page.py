@@ -1,6 +1,7 @@
 """The front page's answer: what held of each study, in words, and every claim's effect, published and measured, as a picture."""
 
 from collections.abc import Mapping
+from statistics import median
 from typing import Any
 
 from helpers.evaluation import published, verdicts
@@ -8,8 +9,9 @@ from helpers.evaluation.verdicts import CONTRADICTED, EQUIVALENT, INCOMPARABLE, 
 from helpers.pages import claims
 from helpers.pages.claims import Claim
 from helpers.pages.fragments import Html, badge, cell, table
-from helpers.pages.numbers import count, signed
+from helpers.pages.numbers import count, plain, signed
 
+BAR = 700  # pixels: the width of the bar of verdicts
 WIDTH, HEIGHT, REACH = 180, 16, 0.25  # of a row's picture, in pixels, and the largest effect that it shows
 HELD, AGAINST, SILENT = (SUPPORTED, NO_CAUSE), (CONTRADICTED, EQUIVALENT), (INCOMPARABLE, UNTRAINED, NOT_RUN)
 KEY = ('<p class="nr-said">A line is the 95 % interval of the measured effect, its dot the mean; a diamond is what the study '
@@ -22,7 +24,34 @@ def findings(tested: Mapping[str, Mapping[str, Any]]) -> str:
     parts = [in_words(study, tested) for study in published.STUDIES]
     rows = [row for study in published.STUDIES for row in pictured(study, tested)]
     plot = table("Every claim that was measured: published and measured effect", ("claim", "effect", "verdict"), rows, 9)
-    return "\n\n".join([*parts, plot.text + KEY]) + "\n"
+    return "\n\n".join([verdict_bar(tested), *parts, plot.text + KEY]) + "\n"
+
+
+def counted(tested: Mapping[str, Mapping[str, Any]]) -> dict[str, int]:
+    """How many claims have which verdict, those that some have."""
+    of = [verdict_of(tested.get(claim)) for claim in claims.load()]
+    return {verdict: of.count(verdict) for verdict in verdicts.KINDS if verdict in of}
+
+
+def bar(counts: Mapping[str, int], width: float, height: float) -> str:
+    """The verdicts as one bar, each as wide as it is frequent, with its number."""
+    parts, x, unit = [], 0.0, width / sum(counts.values())
+    for verdict, number in counts.items():
+        wide = unit * number
+        parts.append(f'<g class="nr-{verdicts.KINDS[verdict]}"><rect x="{x:.1f}" width="{wide - 2:.1f}" height="{height}" rx="2" '
+                     f'fill="currentColor"/><text x="{x + wide / 2 - 1:.1f}" y="{height / 2}" dy=".35em" text-anchor="middle" '
+                     f'fill="var(--nr-paper)">{number}</text></g>')
+        x += wide
+    return "".join(parts)
+
+
+def verdict_bar(tested: Mapping[str, Mapping[str, Any]]) -> str:
+    """The bar of all verdicts, and below it what its parts are."""
+    counts = counted(tested)
+    words = ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
+    named = " ".join(badge(f"{number} {verdict}", verdicts.KINDS[verdict]).text for verdict, number in counts.items())
+    return (f'<svg class="nr-bar" role="img" aria-label="Verdicts on {sum(counts.values())} claims: {words}" '
+            f'viewBox="0 0 {BAR} {HEIGHT + 8}">{bar(counts, BAR, HEIGHT + 8)}</svg><p>{named}</p>')
 
 
 def in_words(study: str, tested: Mapping[str, Mapping[str, Any]]) -> str:
@@ -40,8 +69,17 @@ def in_words(study: str, tested: Mapping[str, Mapping[str, Any]]) -> str:
                  f"Not found here: {text}." if (text := named(AGAINST)) else "",
                  f"Undecided: {open_ones}." if open_ones else "",
                  f"Not tested: {silent}, because a model did not learn, or what was measured is of another kind, or nothing was."
-                 if silent else ""]
+                 if silent else "",
+                 believed(of, tested)]
     return f"<p>{' '.join(filter(None, sentences))}</p>"
+
+
+def believed(of: Mapping[str, str], tested: Mapping[str, Mapping[str, Any]]) -> str:
+    """Why one may believe the verdicts that were given: how small a difference their tests see."""
+    seen = [tested[claim]["pairs"][0]["detectable"] for claim, verdict in of.items()
+            if verdict not in SILENT and tested[claim].get("pairs") and not claims.load()[claim].unit]
+    return (f"Why believe it: the rules were declared before, and half of the tests find a true difference of "
+            f"{plain(median(seen))} four times in five." if seen else "")
 
 
 def verdict_of(line: Mapping[str, Any] | None) -> str:
@@ -56,12 +94,17 @@ def link(claim: Claim, tested: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def pictured(study: str, tested: Mapping[str, Mapping[str, Any]]) -> list[list[Any]]:
-    """A row for each claim with a measured effect, largest first, but for effects in a unit of their own (milliseconds)."""
+    """A row for each claim with a measured effect."""
+    return [[Html(link(claim, tested)), picture(claim, line["pairs"][0], line["verdict"]),
+             badge(line["verdict"], verdicts.KINDS[line["verdict"]])] for claim, line in sorted_claims(study, tested)]
+
+
+def sorted_claims(study: str, tested: Mapping[str, Mapping[str, Any]]) -> list[tuple[Claim, Mapping[str, Any]]]:
+    """The claims with a measured effect, largest first, but for effects in a unit of their own (milliseconds)."""
     shown = [(claim, line) for claim in claims.load().values() if claim.study == study and not claim.unit
              and (line := tested.get(claim.id)) and line.get("pairs")]
     shown.sort(key=lambda one: -one[1]["pairs"][0]["mean"])
-    return [[Html(link(claim, tested)), picture(claim, line["pairs"][0], line["verdict"]),
-             badge(line["verdict"], verdicts.KINDS[line["verdict"]])] for claim, line in shown]
+    return shown
 
 
 def published_effect(claim: Claim) -> float | None:
@@ -71,10 +114,18 @@ def published_effect(claim: Claim) -> float | None:
 
 
 def picture(claim: Claim, pair: Mapping[str, Any], verdict: str) -> Html:
-    """A measured effect with its interval and the printed one, drawn on one axis; in words for those who do not see it."""
-    (low, high), y, printed = pair["interval"], HEIGHT / 2, published_effect(claim)
+    """A row's picture, in words for those who do not see it."""
+    (low, high), printed = pair["interval"], published_effect(claim)
     words = f"{claim.claim}: measured {signed(pair['mean'])}, from {signed(low)} to {signed(high)}" + (
         f"; published {signed(printed)}" if printed is not None else "")
+    attributes = f'class="nr-effect nr-{verdicts.KINDS[verdict]}" role="img" aria-label="{cell(words)}"'
+    return Html(f'<svg {attributes} width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}">'
+                f'<title>{cell(words)}</title>{marks_of(claim, pair)}</svg>')
+
+
+def marks_of(claim: Claim, pair: Mapping[str, Any]) -> str:
+    """A measured effect with its interval and the printed one, drawn on one axis."""
+    (low, high), y, printed = pair["interval"], HEIGHT / 2, published_effect(claim)
     marks = [f'<line x1="{_x(0):.1f}" x2="{_x(0):.1f}" y1="0" y2="{HEIGHT}" stroke="currentColor" opacity=".35"/>',
              f'<line x1="{_x(low):.1f}" x2="{_x(high):.1f}" y1="{y}" y2="{y}" stroke="currentColor" stroke-width="2"/>',
              f'<circle cx="{_x(pair["mean"]):.1f}" cy="{y}" r="3.5" fill="currentColor"/>']
@@ -83,9 +134,7 @@ def picture(claim: Claim, pair: Mapping[str, Any], verdict: str) -> Html:
         x = _x(printed)
         marks.append(f'<path d="M{x:.1f} {y - 5} l4 5 l-4 5 l-4 -5 z" fill="none" stroke="currentColor" stroke-width="1.3"/>')
         marks += [_arrow(side) for side in (-1, 1) if side * printed > REACH]
-    attributes = f'class="nr-effect nr-{verdicts.KINDS[verdict]}" role="img" aria-label="{cell(words)}"'
-    return Html(f'<svg {attributes} width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}">'
-                f'<title>{cell(words)}</title>{"".join(marks)}</svg>')
+    return "".join(marks)
 
 
 def _x(effect: float) -> float:

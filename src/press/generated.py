@@ -9,7 +9,7 @@ from helpers import paths
 from helpers.evaluation import published, verdicts
 from helpers.evaluation.verdicts import NOT_RUN, Verdict
 from helpers.pages import bm25_named, claims
-from helpers.pages.fragments import Html, badge, cell, table
+from helpers.pages.fragments import Html, badge, cell, details, table
 from helpers.pages.numbers import count, plain
 from press import calibration, cite, compared_page, execute, front_page, launch
 
@@ -17,8 +17,7 @@ from press import calibration, cite, compared_page, execute, front_page, launch
 def write_all() -> None:
     """Write the pages of `book/generated` from executed chapters and published values, and every variant's comparison."""
     paths.GENERATED.mkdir(parents=True, exist_ok=True)
-    data = [item | {"page": page.stem} for page in sorted(paths.CHAPTERS.glob("*.ipynb"))
-            if "--" not in page.stem and not page.stem.endswith(".failed") for item in execute.data_of(page)]
+    data = collected()
     pages = {"findings": front_page.findings(lines_by_claim(data)), "scoreboard": scoreboard(data),
              "numbers": numbers_page(data), "verdict_rules": inspect.getdoc(verdicts) or "", "calibration": calibration.page(),
              "divergences": divergences_page(), "bm25": bm25_page(data), "cite": cite.page()}
@@ -26,6 +25,12 @@ def write_all() -> None:
         (paths.GENERATED / f"{name}.md").write_text(text, encoding="utf-8")
     compared_page.write_all()
     launch.write_links()
+
+
+def collected() -> list[dict[str, Any]]:
+    """What the fragments of all executed chapters carry, with the chapter as `page`."""
+    return [item | {"page": page.stem} for page in sorted(paths.CHAPTERS.glob("*.ipynb"))
+            if "--" not in page.stem and not page.stem.endswith(".failed") for item in execute.data_of(page)]
 
 
 def lines_by_claim(data: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -40,6 +45,7 @@ def scoreboard(data: list[dict[str, Any]]) -> str:
     parts = []
     for study in published.STUDIES:
         rows: list[Any] = []
+        left: list[Any] = []  # not run, behind a click
         gains: list[Any] = []  # what the control has, too: the gain is there, its cause is open
         for claim in (c for c in claims.load().values() if c.study == study):
             line = tested.get(claim.id)
@@ -47,16 +53,19 @@ def scoreboard(data: list[dict[str, Any]]) -> str:
             counts[line["verdict"] if line else NOT_RUN] += 1
             if line is None:
                 verdict = Verdict(NOT_RUN, reason=plan.get("not_run", "the chapter has not been executed"))
-                rows.append(claims.row(claim, verdict, ""))
+                left.append(claims.row(claim, verdict, ""))
                 continue
             shown = _linked(line["page"], line["key"], line["evidence"]) if line["key"] else line["evidence"]
             chapter = Html(f'{cell(claim.claim)} <a href="../chapters/{line["page"]}.html">({cell(plan["title"])})</a>')
-            (gains if line["verdict"] == verdicts.NO_CAUSE else rows).append(
+            (gains if line["verdict"] == verdicts.NO_CAUSE else left if line["verdict"] == NOT_RUN else rows).append(
                 [chapter, claims.published_evidence(claim), shown, claims.verdict_cell(line["verdict"], line.get("control"))])
         name = published.published_name(study)
         captions = {f"Claims of {name}": rows, f"Claims of {name} whose gain the control has, too: no cause established": gains}
-        parts.append(f"## {name}\n\n" + "\n".join(table(caption, claims.HEADER, own, numeric_from=9).text
-                                                  for caption, own in captions.items() if own) + "\n")
+        tables = [table(caption, claims.HEADER, own, numeric_from=9) for caption, own in captions.items() if own]
+        if left:
+            tables.append(details(f"{len(left)} more claims, not run",
+                                  table(f"Claims of {name} that were not run", claims.HEADER, left, numeric_from=9)))
+        parts.append(f"## {name}\n\n" + "\n".join(own.text for own in tables) + "\n")
     summary = table("How many claims have which verdict", ("verdict", "claims"),
                     [[badge(kind, verdicts.KINDS[kind]), n] for kind, n in counts.items()]).text
     return f"# Scoreboard\n\n{SCOREBOARD_INTRO}\n\n{profiles(data)}\n\n{summary}\n\n" + "\n".join(parts)
@@ -133,7 +142,11 @@ def numbers_page(data: list[dict[str, Any]]) -> str:
                 for e in published.load(study).values()]
         heads = ("where", "column", "measure", "published", "measured here", "note")
         parts.append(f"## {name}\n\n{table(f'All values of {name}', heads, rows, numeric_from=9).text}\n")
-    return f"# Numbers\n\n{NUMBERS_INTRO}\n\n{profiles(data)}\n\n" + "\n".join(parts)
+    return f"# Numbers\n\n{NUMBERS_INTRO}\n\n{profiles(data)}\n\n{FILTER}\n\n" + "\n".join(parts)
+
+
+FILTER = ('<div class="nr-filter" hidden><label>Rows with these words <input type="search" autocomplete="off"></label> '
+          '<output aria-live="polite"></output></div>')
 
 
 NUMBERS_INTRO = """Every value of the studies' result tables, as printed (percentages as shares of one), and beside it the value

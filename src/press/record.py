@@ -29,7 +29,7 @@ from helpers.pages.spot_check import SPOT_CHECK
 from helpers.steps import digests, ledger, numerics, provenance, rebuilding, registry, values
 from helpers.steps.store import INDEX, MANIFEST, Entry, Store, read_entry
 from helpers.systems.listwise_reranker import WarmUp
-from press import execute
+from press import execute, findings_picture
 from press.step_digests import import_all
 
 TOLERANCE = {"run": 0.02, "table": 0.02, "json": 0.05, "folder": 0.02}  # largest drift allowed: of a score, cell, number, weight
@@ -39,7 +39,8 @@ VERIFIED = "verified.json"  # beside the recorded runs: when each was verified l
 
 
 def record(over: float) -> Iterator[str]:
-    """Copy the slow results of the executed chapters to `results/`; yields a line for each.
+    """Copy the slow results of the executed chapters to `results/`; yields a line for each. The README's picture
+    of the findings is drawn anew.
 
     Spot checks and anything above 3 MB are never recorded, nor are folders (indexes, weights): but for the base re-ranker, which
     `book search` and trainings start from.
@@ -72,6 +73,7 @@ def record(over: float) -> Iterator[str]:
         _write(INDEX, (json.loads(index.read_text()) if index.exists() else {}) | own)
         yield f"recorded {line['step']}:{line['key'][:10]}: {size:,} bytes, {numbers.seconds(ledger.cost(line))}"
     _write(INDEX, manifests())
+    findings_picture.write()
 
 
 def entries() -> list[Entry]:

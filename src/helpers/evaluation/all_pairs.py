@@ -7,6 +7,7 @@ chance, so that another division gives another p.
 """
 
 import math
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
@@ -81,6 +82,15 @@ def sub_sample_ps(moved: np.ndarray, groups: int = GROUPS, seed: int = SEED) -> 
 def significant_share(moved: np.ndarray, groups: int = GROUPS, divisions: int = 200, seed: int = SEED) -> np.ndarray:
     """Of so many random divisions the share that calls each pair significant: (pairs,)."""
     return np.mean([sub_sample_ps(moved, groups, seed + n) < ALPHA for n in range(divisions)], axis=0)
+
+
+def share_by_size(moved: np.ndarray, sizes: Sequence[int], samples: int = 1000, seed: int = SEED) -> np.ndarray:
+    """The share of samples of so many queries, drawn with replacement, that a paired t-test calls significant: (sizes, pairs)."""
+    shares = []
+    for size in sizes:
+        drawn = moved[np.random.default_rng(seed).integers(len(moved), size=(samples, size))]
+        shares.append((np.abs(drawn.mean(axis=1)) > critical(size) * drawn.std(axis=1, ddof=1) / np.sqrt(size)).mean(axis=0))
+    return np.array(shares)
 
 
 def critical(values: int) -> float:

@@ -9,17 +9,19 @@ from helpers.evaluation.measures import condensed
 from helpers.evaluation.significance import Interval, Paired, Unpaired
 from helpers.evaluation.verdicts import ALPHA, Verdict
 from helpers.pages import page, plots
-from helpers.pages.fragments import Fragment, Html, badge, cell, linked
+from helpers.pages.fragments import Fragment, Html, badge, cell, details, linked
 from helpers.pages.numbers import interval, p_value, plain, signed
 from helpers.steps import Step
 from helpers.systems.evaluated import Evaluation, Systems
 
+FEW = 3  # rows that were not run, and stand in the table; more of them are folded
 K = TypeVar("K")
 T = TypeVar("T", bound=Paired)
 
 
 def beside_published(study: str, number: str, column: str, measure: str, systems: Systems, baseline: str,
-                     rows_are: str = "system", whole: bool = True, judged: bool = True) -> Fragment:
+                     rows_are: str = "system", whole: bool = True, judged: bool = True,
+                     pictured: bool = True) -> Fragment:
     """A study's table beside this run's measurements, each system compared with a baseline.
 
     Rows of the study that were not measured follow, as *not run*, unless another chapter measures them. The study's daggers (its
@@ -33,6 +35,7 @@ def beside_published(study: str, number: str, column: str, measure: str, systems
         rows_are: what a row's label names, `epochs`: the head of the first column.
         whole: whether the table's other rows are shown, too.
         judged: whether rows get verdicts; not if they are exchangeable, such as seeds.
+        pictured: whether the figure of the effects is shown.
     """
     known = published.column(study, number, column)
     base, published_base = systems[baseline], known.get(baseline)
@@ -52,17 +55,29 @@ def beside_published(study: str, number: str, column: str, measure: str, systems
             "ER, ΔRI": ratio_cell(entry, published_base, mean.mean, base.mean(measure).mean, test)})
         data.append({"study": study, "table": number, "row": row, "column": column, "measure": measure,
                      "measured": mean.mean, "key": system.source.key, "verdict": verdict.verdict if verdict else None})
-    records += [{rows_are: row, "published": published_cell(entry, published_base), "verdict": verdict_badge(verdicts.NOT_RUN)}
-                for row, entry in known.items() if whole and row not in systems]
+    left = [{rows_are: row, "published": published_cell(entry, published_base), "verdict": verdict_badge(verdicts.NOT_RUN)}
+            for row, entry in known.items() if whole and row not in systems]
+    if len(left) <= FEW:
+        records, left = [*records, *left], []
     compared = baseline if rows_are == "system" else f"{rows_are} = {baseline}"
     beside = f", here {measure}" if measure.startswith("R@") and all(entry.measure != measure for entry in known.values()) else ""
     caption = (f"{published.published_name(study)}, table {number}: {column}, published and measured{beside} "
                f"(effects compared with {compared}, 95 % intervals)")
     table = page.records_table(caption, records, values=data)
-    effects = {row: (entry.amount - published_base.amount, test.difference) for row, test in tests.items()
-               if published_base and (entry := known.get(row))}
-    return table if not judged or not effects else replace(table, html=table.html + plots.forest(
+    if left:
+        rest = Html(page.records_table(f"{caption}: not run", left).html)
+        table = replace(table, html=table.html + details(f"{len(left)} more rows of the study, not run here", rest).text)
+    effects = effects_beside(study, number, column, tests, baseline)
+    return table if not judged or not pictured or not effects else replace(table, html=table.html + plots.forest(
         effects, f"difference from {compared}", f"Effects in {column}, published and measured{beside}.").html)
+
+
+def effects_beside(study: str, number: str, column: str, tests: Mapping[str, Paired | Unpaired],
+                   baseline: str) -> dict[str, tuple[float, Interval]]:
+    """The published and the measured difference from the baseline of each row that has both."""
+    known = published.column(study, number, column)
+    return {row: (known[row].amount - known[baseline].amount, test.difference) for row, test in tests.items()
+            if row in known and baseline in known}
 
 
 def verdict_badge(verdict: str) -> Html:

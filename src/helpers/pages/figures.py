@@ -8,6 +8,7 @@ a CSS variable (`--nr-ink-1` to `--nr-ink-6`), so that the page's style can give
 import io
 import re
 from collections.abc import Sequence
+from textwrap import fill
 from typing import Any
 
 import matplotlib
@@ -18,11 +19,16 @@ from cycler import cycler
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import LogLocator, NullLocator
 from seaborn.utils import relative_luminance
 
 from helpers.pages.fragments import Fragment, escape
+from helpers.pages.numbers import plain
 
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
+PHONE, WIDE = 4.85, 7.0  # inches: at 72 pixels each a phone shows the one whole; the other scrolls there
+LETTER, HANDLE = 6.2, 46  # points: a letter of a legend, and what stands before a name
+PRINTED = "published"  # in legends, where it stands last
 INK = "#010203"  # a colour nothing else has: replaced by currentColor in the SVG
 STYLE: Any = {
     "svg.fonttype": "none", "font.family": "sans-serif", "font.size": 11,
@@ -33,8 +39,9 @@ STYLE: Any = {
 }
 
 
-def new(width: float = 7.0, height: float = 3.6, columns: int = 1) -> tuple[Figure, list]:
-    """A figure with one row of axes, in the book's style; inches."""
+def new(width: float | None = None, height: float = 3.4, columns: int = 1) -> tuple[Figure, list]:
+    """A figure with one row of axes, in the book's style; inches. One of a single axis fits a phone unless told otherwise."""
+    width = width or (PHONE if columns == 1 else WIDE)
     sns.set_theme(style="ticks", rc=STYLE)
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure, list(figure.subplots(1, columns, squeeze=False)[0])
@@ -45,10 +52,37 @@ def hover(line: Line2D, texts: Sequence[str]) -> None:
     line.nr_tips = list(texts)  # type: ignore[attr-defined]
 
 
+def legend(figure: Figure) -> None:
+    """A legend above the axes, which grows by it, in as many columns as its names leave; none is cut off, and no line hidden."""
+    entries = zip(*figure.axes[0].get_legend_handles_labels(), strict=True)
+    handles, names = zip(*sorted(entries, key=lambda entry: entry[1] == PRINTED), strict=True)
+    room = 72 * figure.get_figwidth()
+    shown = [fill(name, int((room - HANDLE) / LETTER)) for name in names]
+    lines = [line for name in shown for line in name.split("\n")]
+    columns = max(1, min(len(names), int(room / (LETTER * max(map(len, lines)) + HANDLE))))
+    figure.set_figheight(figure.get_figheight() + 0.2 * (len(lines) / columns - 1))
+    figure.legend(handles, shown, loc="outside upper center", ncols=columns)
+
+
+def logarithmic(axis: Axes, which: str = "x") -> None:
+    """Make an axis logarithmic, its ticks written out: 20, not 2 x 10^1."""
+    axis.set(**{f"{which}scale": "log"})
+    ticks = getattr(axis, f"{which}axis")
+    low, high = ticks.get_data_interval()
+    ticks.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 80 * low else (1,), numticks=9))  # as many as stand side by side
+    ticks.set_major_formatter(lambda value, _: f"{value:,g}")
+    ticks.set_minor_locator(NullLocator())
+
+
+def tip(name: Any, value: float, place: Any) -> str:
+    """What a marker says: the line that it is of, its value and where that is. A slider finds it by this text."""
+    return f"{name}: {plain(value)} at {place}"
+
+
 def heatmap(values: pd.DataFrame, height: float, **style: Any) -> tuple[Figure, Axes]:
     """A heat map of values, with the text on its cells set in black or white; `style` goes to seaborn's `heatmap`."""
-    figure, (axis,) = new(height=height)
-    sns.heatmap(values, ax=axis, **{"cbar": False, "annot_kws": {"size": 10}, **style})
+    figure, (axis,) = new(WIDE, height)
+    sns.heatmap(values, ax=axis, **{"cbar": False, "annot_kws": {"size": 11}, **style})
     set_on_cells(axis)
     axis.grid(False)
     axis.tick_params(axis="both", rotation=0)
@@ -81,7 +115,8 @@ def show(figure: Figure, alt: str, caption: str) -> Fragment:
     svg = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", svg, count=1), count=1)
     for number, colour in enumerate(COLOURS, start=1):
         svg = svg.replace(colour.lower(), f"var(--nr-ink-{number}, {colour.lower()})")
-    svg = svg.replace("<svg ", f'<svg role="img" aria-label="{escape(alt)}" ', 1)
+    style = f"--nr-wide: {72 * figure.get_figwidth() + 1:.0f}px"  # a pixel more: its text is no smaller than it was set
+    svg = svg.replace("<svg ", f'<svg role="img" aria-label="{escape(alt)}" style="{style}" ', 1)
     return Fragment(f'<figure class="nr-figure" tabindex="0">{svg}<figcaption>{escape(caption)}</figcaption></figure>')
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+VERDICT = "verdict"  # the head of a column that a narrow screen keeps in view
 LONG = 60  # characters: a column with such a text keeps a width at which sentences can be read
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")  # line ends among them; and half characters
 DATA_MIME = "application/vnd.neural-ranking.data+json"  # ignored by the renderer, read by the scoreboard
@@ -58,6 +59,8 @@ def table(caption: str, header: Sequence[Any], rows: Iterable[Sequence[Any]], nu
     long = {n for cells in rows for n, c in enumerate(cells) if n < numeric_from and len(_seen(c)) > LONG}
 
     def set_as(n: int) -> str:
+        if header[n] == VERDICT:
+            return ' class="nr-verdict"'
         return ' class="num"' if n >= numeric_from else ' class="nr-long"' if n in long else ""
 
     def line(cells: Sequence[Any]) -> str:
@@ -65,7 +68,7 @@ def table(caption: str, header: Sequence[Any], rows: Iterable[Sequence[Any]], nu
         tds = "".join(f"<td{set_as(n)}>{cell(c)}</td>" for n, c in enumerate(rest, start=1))
         return f'<tr><th scope="row"{set_as(0) if numeric_from else ""}>{cell(first)}</th>{tds}</tr>'
 
-    heads = "".join(f'<th scope="col"{" class=num" if n >= numeric_from else ""}>{cell(c)}</th>'
+    heads = "".join(f'<th scope="col"{set_as(n) if n >= numeric_from or c == VERDICT else ""}>{cell(c)}</th>'
                     for n, c in enumerate(header))
     body = "\n".join(map(line, rows))
     return Html(f'<div class="nr-scroll" role="region" tabindex="0" aria-label="{escape(caption)}">'

@@ -1,14 +1,13 @@
 """The book's plots. Each takes tidy data, gives a fragment, and writes its own text alternative from the data."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import cycle
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 from scipy import stats
 
@@ -18,9 +17,10 @@ from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import interval, plain, signed
 
 MARKERS = "osD^vP"
-FEW_LINES = 4
-LINE = 12  # points: the height of a line of text
-FLAT_LABELS = 80  # characters of all labels below an axis that stand side by side
+Lines = Mapping[str, pd.Series]
+PRINTED = figures.PRINTED
+SHORT = 18  # characters of a name that leaves a narrow figure room
+NOTHING: Lines = MappingProxyType({})
 
 
 def length_histogram(lengths: Mapping[str, Mapping[int, int]], caption: str) -> Fragment:
@@ -34,42 +34,60 @@ def length_histogram(lengths: Mapping[str, Mapping[int, int]], caption: str) -> 
     return figures.show(figure, alt, caption)
 
 
-def grid_heatmap(table: pd.DataFrame, rows: str, columns: str, value: str, caption: str, lowest: bool = False) -> Fragment:
-    """A value over two parameters, the best cell framed: the highest, or the lowest."""
-    wide = table.pivot(index=rows, columns=columns, values=value)
-    figure, axis = figures.heatmap(wide, height=0.55 * len(wide) + 1.2, fmt=".3f", annot=True,
-                                   cmap="cividis_r" if lowest else "cividis")
-    axis.tick_params(axis="x", rotation=0 if sum(len(str(name)) for name in wide.columns) <= FLAT_LABELS else 30)
-    row, column = divmod(int((np.nanargmin if lowest else np.nanargmax)(wide.to_numpy())), wide.shape[1])
-    axis.add_patch(Rectangle((column, row), 1, 1, fill=False, edgecolor="#D55E00", lw=3))
-    alt = (f"{caption} Heat map of {value} over {rows} and {columns}, from {plain(np.nanmin(wide.to_numpy()))} to "
-           f"{plain(np.nanmax(wide.to_numpy()))}; the best is {rows} = {wide.index[row]}, {columns} = {wide.columns[column]}.")
-    return figures.show(figure, alt, caption)
-
-
-def curves(lines: Mapping[str, pd.Series], x: str, y: str, caption: str, log: bool = False) -> Fragment:
-    """One line for each series, over its index."""
+def curves(lines: Mapping[str, pd.Series], x: str, y: str, caption: str, log: bool = False, printed: Lines = NOTHING) -> Fragment:
+    """One line for each series, over its index; beside a line what a study printed of it, under the same name."""
     figure, (axis,) = figures.new()
-    for number, (name, series) in enumerate(lines.items()):
-        line, = axis.plot(series.index, series.to_numpy(), label=name, marker=MARKERS[number % 6], markersize=4,
-                          ls="-" if number < len(figures.COLOURS) else "--")
-        figures.hover(line, [f"{name}: {plain(value)} at {place:g}" for place, value in series.items()])
-    axis.set(xlabel=x, ylabel=y, xscale="log" if log else "linear")
-    if not log and all(pd.api.types.is_integer_dtype(series.index) for series in lines.values()):
+    texts = draw(axis, lines, printed)
+    axis.set(xlabel=x, ylabel=y)
+    if log:
+        figures.logarithmic(axis)
+    elif all(pd.api.types.is_integer_dtype(series.index) for series in lines.values()):
         axis.xaxis.set_major_locator(MaxNLocator(integer=True))
-    if len(lines) > FEW_LINES:
-        figure.legend(loc="outside upper center", ncols=2)  # inside it would hide some of them
-    elif len(lines) > 1:
-        axis.legend()
-    alt = f"{y} over {x}. " + " ".join(
-        f"{name}: {plain(s.iloc[0])} at {s.index[0]:g}, {plain(s.iloc[-1])} at {s.index[-1]:g}." for name, s in lines.items())
-    return figures.show(figure, alt, caption)
+    if len(lines) > 1 or printed:
+        figures.legend(figure)
+    return figures.show(figure, f"{y} over {x}. {texts}", caption)
+
+
+def panels(lines: Mapping[str, pd.Series], x: str, caption: str, printed: Lines = NOTHING) -> Fragment:
+    """A panel for each series, with a scale of its own; beside it what a study printed of it, under the same name."""
+    figure, axes = figures.new(columns=len(lines), width=8.0)
+    texts = [draw(axis, {name: series}, {name: printed[name]} if name in printed else {}, colour)
+             for colour, (axis, (name, series)) in enumerate(zip(axes, lines.items(), strict=True))]
+    for axis, name in zip(axes, lines, strict=True):
+        axis.set(xlabel=x, title=name)
+        if name in printed:
+            axis.legend()
+    return figures.show(figure, f"{' and '.join(lines)} over {x}. {' '.join(texts)}", caption)
+
+
+def draw(axis: Axes, lines: Lines, printed: Lines, colour: int = 0) -> str:
+    """Draw lines, and hollow what is printed of them, each in the colour of the line of its name; what they say, in words."""
+    texts = []
+    for number, (name, series) in enumerate(lines.items(), start=colour):
+        line, = axis.plot(series.index, series.to_numpy(), label=name, marker=MARKERS[number % 6], markersize=4,
+                          color=figures.COLOURS[number % 6], ls="-" if number < len(figures.COLOURS) else "--")
+        figures.hover(line, [figures.tip(name, value, f"{place:g}") for place, value in series.items()])
+        ends = f"{name}: {plain(series.iloc[0])} at {series.index[0]:g}, {plain(series.iloc[-1])} at {series.index[-1]:g}"
+        texts.append(f"{ends}{beside(axis, number, printed[name]) if name in printed else ''}.")
+    return " ".join(texts)
+
+
+def beside(axis: Axes, number: int, printed: pd.Series, places: Sequence[str] = (), **style: Any) -> str:
+    """Draw what a study printed beside the line of that number, hollow and dotted; the same in words."""
+    told = [f"{plain(value)} at {place}" for value, place in zip(
+        printed, places or [f"{place:g}" for place in printed.index], strict=True)]
+    known = axis.get_legend_handles_labels()[1]
+    drawn, = axis.plot(printed.index, printed.to_numpy(), label=None if PRINTED in known else PRINTED,
+                       **{"marker": "D", "ls": ":", "mfc": "none", "color": figures.COLOURS[number % 6], **style})
+    figures.hover(drawn, [f"{PRINTED}: {text}" for text in told])
+    return f"; {PRINTED}: {', '.join(told)}"
 
 
 def forest(effects: Mapping[str, tuple[float, Interval]], what: str, caption: str) -> Fragment:
     """Published effects beside measured ones, a row each, in the order of the published ones; `what` names the difference."""
     rows = sorted(effects.items(), key=lambda row: row[1][0])
-    figure, (axis,) = figures.new(height=0.45 * len(rows) + 1.5)
+    figure, (axis,) = figures.new(figures.WIDE if max(map(len, effects)) > SHORT else None, 0.45 * len(rows) + 1.3)
+    axis.xaxis.set_major_locator(MaxNLocator(6))
     axis.axvline(0, color="0.5", lw=1)
     printed, ours = [effect for _, (effect, _) in rows], [one for _, (_, one) in rows]
     places = np.arange(len(rows))
@@ -81,7 +99,7 @@ def forest(effects: Mapping[str, tuple[float, Interval]], what: str, caption: st
                          label="measured, with its interval")
     figures.hover(bars.lines[0], texts)
     axis.set(xlabel=what, yticks=places, yticklabels=[name for name, _ in rows], ylim=(-0.6, len(rows) - 0.4))
-    figure.legend(loc="outside upper center", ncols=2)
+    figures.legend(figure)
     alt = f"{what}. " + " ".join(f"{text}, published {signed(effect)}." for text, effect in zip(texts, printed, strict=True))
     return figures.show(figure, alt, caption)
 
@@ -111,69 +129,15 @@ def seed_curves(lines: Mapping[str, pd.DataFrame], x: str, y: str, caption: str)
     axis.set(xlabel=x, ylabel=y, xscale="log")
     axis.set_xticks(places, [f"{place:,}" for place in places], minor=False)
     axis.set_xticks([], minor=True)
-    figure.legend(loc="outside upper center", ncols=2)
+    figures.legend(figure)
     return figures.show(figure, f"{y} over {x}, means and 95 % intervals over seeds. " + "; ".join(texts) + ".", caption)
 
 
-def points(table: pd.DataFrame, x: str, y: str, caption: str, log: bool = False, line: str = "") -> Fragment:
-    """Labelled points: the frame's index names them, two of its columns place them; those alike in the column `line` are joined.
-    """
-    figure, (axis,) = figures.new()
-    ordered = table.sort_values(x)
-    for number, (_, own) in enumerate(ordered.groupby(line, sort=False) if line else [("", ordered)]):
-        drawn, = axis.plot(own[x], own[y], marker=MARKERS[number], ls="-" if line else "none", color=figures.COLOURS[number])
-        figures.hover(drawn, [f"{name}: {plain(place[y])} at {place[x]:.4g}" for name, place in own.iterrows()])
-    axis.set(xlabel=x, ylabel=y, xscale="log" if log else "linear")
-    axis.margins(x=0.15, y=0.15)
-    name_points(figure, axis, ordered[[x, y]])
-    alt = f"{y} over {x}. " + "; ".join(
-        f"{name}: {y} {plain(place[y])} at {place[x]:.4g}" for name, place in ordered.iterrows()) + "."
-    return figures.show(figure, alt, caption)
-
-
-def name_points(figure: Figure, axis: Axes, places: pd.DataFrame) -> None:
-    """Write each point's name (the index) beside its x and y, towards the middle; one that would lie on another moves, on a line.
-
-    The axis's scales and margins must be set before.
-    """
-    figure.draw_without_rendering()  # settles where the points are
-    inches = figure.dpi_scale_trans.inverted().transform
-    spots = 72 * inches(axis.transData.transform(places.to_numpy(dtype=float)))
-    middle = 72 * inches(axis.transAxes.transform((0.5, 0.5)))
-    taken: list[tuple[float, float, float]] = []  # of the names so far: from, to, height
-    for number in np.argsort(-abs(spots[:, 1] - middle[1])):  # the outermost stay where they are
-        (x, height), name = spots[number], str(places.index[number])
-        side, step, moved = -1 if x > middle[0] else 1, 1 if height < middle[1] else -1, 0
-        start, end = sorted((x + 7 * side, x + (7 + 5.5 * len(name)) * side))
-        while any(start < high and low < end and abs(height + moved - at) < LINE for low, high, at in taken):
-            moved += step
-        taken.append((start, end, height + moved))
-        axis.annotate(name, tuple(places.iloc[number]), xytext=(7 * side, moved), textcoords="offset points", va="center",
-                      ha="left" if side > 0 else "right", fontsize=10,
-                      arrowprops={"arrowstyle": "-", "lw": 0.5, "color": figures.INK, "shrinkB": 3} if abs(moved) > 4 else None)
-
-
-def two_scales(left: pd.Series, right: pd.Series, x: str, caption: str) -> Fragment:
-    """Two series over one index, each with a scale of its own; their names label the axes."""
-    figure, (axis,) = figures.new()
-    other = axis.twinx()
-    for side, series, colour, marker in ((axis, left, figures.COLOURS[0], "o"), (other, right, figures.COLOURS[1], "s")):
-        line, = side.plot(series.index, series.to_numpy(), color=colour, marker=marker, label=str(series.name))
-        figures.hover(line, [f"{series.name}: {plain(value)} at {place}" for place, value in series.items()])
-        side.set_ylabel(str(series.name), color=colour)
-        side.tick_params(axis="y", colors=colour)
-    other.grid(False)
-    other.spines["right"].set_visible(True)
-    axis.set(xlabel=x)
-    figure.legend(loc="outside upper center", ncols=2)
-    alt = " ".join(f"{s.name} over {x}, from {plain(s.iloc[0])} at {s.index[0]} to {plain(s.iloc[-1])} at {s.index[-1]}."
-                   for s in (left, right))
-    return figures.show(figure, alt, caption)
-
-
-def means_by_group(values: pd.DataFrame, groups: pd.Series, y: str, caption: str) -> Fragment:
-    """Means with 95 % bootstrap intervals of systems (a column each) within groups of queries (on the same index)."""
-    figure, (axis,) = figures.new()
+def means_by_group(values: pd.DataFrame, groups: pd.Series, y: str, caption: str,
+                   printed: Mapping[str, Mapping[str, float]] = MappingProxyType({})) -> Fragment:
+    """Means with 95 % bootstrap intervals of systems (a column each) within groups of queries (on the same index); beside a
+    system what a study printed of it, by group."""
+    figure, (axis,) = figures.new(figures.WIDE if values.shape[1] > 4 else None)
     names = list(dict.fromkeys(groups))
     texts = []
     for number, (system, own) in enumerate(values.items()):
@@ -181,17 +145,23 @@ def means_by_group(values: pd.DataFrame, groups: pd.Series, y: str, caption: str
         for place, group in enumerate(names):
             mean = mean_interval(own[groups == group])
             texts.append(f"{system}, {group}: {plain(mean.mean)}")
-            points[place + (number - (values.shape[1] - 1) / 2) * 0.18] = mean, f"{texts[-1]} {interval(mean.low, mean.high)}"
+            at = place + (number - (values.shape[1] - 1) / 2) * min(0.18, 0.8 / values.shape[1])
+            points[at] = mean, f"{texts[-1]} {interval(mean.low, mean.high)}"
         with_intervals(axis, number, str(system), points, ls="none")
+        if told := printed.get(str(system)):
+            theirs = {at + 0.07: told[group] for at, group in zip(points, names, strict=True) if group in told}
+            texts.append(f"{system}{beside(axis, number, pd.Series(theirs), [g for g in names if g in told], ls='none')}")
     axis.set(ylabel=y, xticks=range(len(names)), ylim=(0, 1),
              xticklabels=[f"{g}\nn = {int((groups == g).sum())}" for g in names])
     if values.shape[1] > 1:
-        figure.legend(loc="outside upper center", ncols=min(3, values.shape[1]))
+        figures.legend(figure)
     return figures.show(figure, f"Means of {y} by group with 95 % intervals. " + "; ".join(texts) + ".", caption)
 
 
-def rank_distribution(ranks: Mapping[str, pd.Series], depth: int, caption: str) -> Fragment:
-    """How many queries have their best relevant document at each rank (Steensland 2021, figure 5.1)."""
+def rank_distribution(ranks: Mapping[str, pd.Series], depth: int, caption: str,
+                      printed: Mapping[str, float] = MappingProxyType({})) -> Fragment:
+    """How many queries have their best relevant document at each rank (Steensland 2021, figure 5.1); `printed` of a system is
+    what part of its queries the study has at the first."""
     figure, (axis,) = figures.new(width=7.5)
     places = [*map(str, range(1, depth + 1)), f"> {depth}"]
     counts = pd.DataFrame({name: [*((series == rank).sum() for rank in range(1, depth + 1)), (~(series <= depth)).sum()]
@@ -201,9 +171,15 @@ def rank_distribution(ranks: Mapping[str, pd.Series], depth: int, caption: str) 
     for bars, hatch in zip(axis.containers, cycle(["", "//", "..", "xx", "++"]), strict=False):
         for bar in bars:
             bar.set_hatch(hatch)
+    told: list[str] = []
+    for number, (name, bars) in enumerate(zip(ranks, axis.containers, strict=True)):
+        if name in printed:
+            first = pd.Series([printed[name] * counts[name].sum()], index=[bars[0].get_x() + bars[0].get_width() / 2])
+            told.append(f"{name}{beside(axis, number, first, ['rank 1, in proportion'], color=figures.INK, ms=8, mew=2)}.")
+    axis.legend()
     alt = "Number of queries by rank of the best relevant document. " + " ".join(
         f"{name}: {bars.iloc[0]} at rank 1, {bars.iloc[-1]} beyond rank {depth}." for name, bars in counts.items())
-    return figures.show(figure, alt, caption)
+    return figures.show(figure, " ".join([alt, *told]), caption)
 
 
 def sorted_differences(lines: Mapping[str, pd.Series], y: str, caption: str) -> Fragment:
@@ -218,5 +194,5 @@ def sorted_differences(lines: Mapping[str, pd.Series], y: str, caption: str) -> 
     axis.axhline(0, color="0.5", lw=1)
     axis.set(xlabel="queries, each line sorted", ylabel=y)
     if len(lines) > 1:
-        axis.legend()
+        figures.legend(figure)
     return figures.show(figure, f"Sorted differences in {y} for each query. " + " ".join(texts), caption)

@@ -41,9 +41,7 @@ def by_type_table(systems: Systems, model: str, types: pd.Series) -> Fragment:
     The encoder stands beside the study's of its name; another one, such as the packaged MiniLM, stands beside BERT and is not
     comparable.
     """
-    base, encoder, name = systems["BM25"], systems[model], model.split(" / ")[0]
-    known = any((table, row) == (TABLE, name) for table, row, _ in published.load(STUDY))
-    beside = name if known else "BERT"
+    base, encoder, (beside, known) = systems["BM25"], systems[model], studied(model)
     groups = {kind: list(types.index[types == kind]) for kind in TYPES}
     tests = corrected({kind: encoder.on(group).against(base.on(group), MEASURE) for kind, group in groups.items()
                        if len(group) >= FEWEST})
@@ -68,10 +66,20 @@ def group_cell(system: Evaluation, group: Sequence[str]) -> Html | str:
     return mean_cell(system.on(group), MEASURE) if group else ""
 
 
-def by_type_figure(systems: Systems, types: pd.Series, what: str = "answer type") -> Fragment:
-    """Mean reciprocal rank of every system by type, or by another label of the queries."""
+def by_type_figure(systems: Systems, types: pd.Series, what: str = "answer type", model: str = "") -> Fragment:
+    """Mean reciprocal rank of every system by type, or by another label of the queries; table 4.4 beside BM25 and one encoder."""
     values = values_of(systems, list(systems), MEASURE).loc[types.index]
-    return plots.means_by_group(values, types, MEASURE, f"Mean reciprocal rank by {what}.")
+    printed = {name: {kind: published.value(STUDY, TABLE, row, kind).amount for kind in TYPES}
+               for name, row in (("BM25", "BM25"), (model, studied(model)[0])) if model}
+    return plots.means_by_group(values, types, MEASURE, f"Mean reciprocal rank by {what}" + (
+        f"; hollow, table 4.4's BM25 and {studied(model)[0]}." if model else "."), printed)
+
+
+def studied(model: str) -> tuple[str, bool]:
+    """The study's encoder that a model stands beside, and whether it is the model's own name."""
+    name = model.split(" / ")[0]
+    known = any((table, row) == (TABLE, name) for table, row, _ in published.load(STUDY))
+    return (name if known else "BERT"), known
 
 
 def styles_of(bed: Testbed) -> pd.Series | None:

@@ -11,10 +11,11 @@ from helpers.data.collection_base import Collection
 from helpers.data.statistics import median_length
 from helpers.evaluation import published, verdicts
 from helpers.evaluation.comparable import as_label
-from helpers.pages import page, plots
+from helpers.pages import matrices, page, plots
 from helpers.pages.compare import above, corrected
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, interval, p_value, plain, signed
+from helpers.pages.slider import slider
 from helpers.retrieval import tuning
 from helpers.systems.evaluated import Evaluation, Systems, evaluate
 from helpers.systems.testbed import Testbed, tuning_bed
@@ -90,10 +91,11 @@ def tune(collection: str, unit: str, split: str, queries: int, seed: int, k1s: l
 
 
 def tuning_figure(grid: pd.DataFrame | None, split: str) -> Fragment:
-    """The grid as a heat map, or a sentence where nothing was tuned."""
+    """The grid as a heat map with a slider for k1 and one for b, or a sentence where nothing was tuned."""
     if grid is None:
         return page.prose("This collection has no split to tune on; nothing was tuned.")
-    return plots.grid_heatmap(grid, "k1", "b", "RR@10", f"RR@10 on the split {split}, the best cell framed.")
+    drawn = matrices.grid_heatmap(grid, "k1", "b", "RR@10", f"RR@10 on the split {split}, the best cell framed.")
+    return slider(drawn, grid.set_index(["k1", "b"])[["RR@10"]], tuning.best(grid, "RR@10"))
 
 
 def settings(k1: float, b: float, grid: pd.DataFrame | None) -> dict[str, tuple[float, float]]:
@@ -128,6 +130,14 @@ def recall_curve(systems: Systems, beds: Beds, depths: Sequence[int]) -> dict[st
         recall = bed.per_query(system.run, [f"R@{depth}" for depth in depths]).mean()
         curves[name] = pd.Series(recall.to_numpy(), index=list(depths))
     return curves
+
+
+def recall_figure(curves: Mapping[str, pd.Series]) -> Fragment:
+    """Recall over depth, beside what Steensland prints for BM25 over documents (table 5.1, section 5.1)."""
+    study = [published.value("steensland2021", *place).amount for place in (("5.1", "BM25", "Recall@10"),
+                                                                           ("text 5.1", "BM25", "Recall@20"))]
+    return plots.curves(curves, "candidates", "recall", "Recall by number of candidates; hollow, what Steensland prints for BM25 "
+                        "over documents.", log=True, printed={"BM25, documents": pd.Series(study, index=[10, 20])})
 
 
 def groups_of(bed: Testbed, label: str) -> pd.Series | None:

@@ -161,7 +161,7 @@ def label(axis: Any, places: pd.DataFrame) -> None:
         right = bool(place["x"] > places["x"].max() / 2)  # of the middle: its name stands on the left
         last[right] = min(place["y"], last[right] - gap)
         axis.annotate(str(name), (place["x"], last[right]), xytext=(-7 if right else 7, 0), textcoords="offset points",
-                      ha="right" if right else "left", va="center", fontsize=10)
+                      ha="right" if right else "left", va="center", fontsize=11)
 
 
 def rounds_of(measured: Costs) -> dict[str, Evaluation]:

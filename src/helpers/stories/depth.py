@@ -8,7 +8,7 @@ import pandas as pd
 
 from helpers.evaluation import published, verdicts
 from helpers.pages import claims, identity, page, plots
-from helpers.pages.compare import above, corrected, measured, row_verdict, table_value, with_interval
+from helpers.pages.compare import above, corrected, lead, measured, row_verdict, table_value, with_interval
 from helpers.pages.fragments import Fragment, linked
 from helpers.pages.numbers import interval, plain, signed
 from helpers.steps import Step
@@ -68,6 +68,22 @@ def figure(systems: Reranked) -> Fragment:
                           for stage, by_depth in systems.items()})
     return plots.curves(lines(means), "candidates re-ranked", MEASURE,
                         "RR@10 of the re-ranker by the number of candidates, as in figure 1b.")
+
+
+def gain_figure(systems: Reranked, baseline: str) -> Fragment:
+    """What the candidates of each stage give beyond the baseline's at each depth, measured and as table 2 prints it."""
+    if baseline not in systems:
+        return page.prose(NOT_RERANKED)
+    others, gains, printed = [stage for stage in systems if stage != baseline], {}, {}
+    for stage in others:
+        gains[label(stage)] = pd.Series({depth: lead(system, systems[baseline][depth], MEASURE)
+                                         for depth, system in systems[stage].items()})
+        pairs = {depth: [published.load(STUDY).get((TABLE, str(depth), STUDIED.get(name, ""))) for name in (stage, baseline)]
+                 for depth in systems[stage]}
+        printed[label(stage)] = pd.Series({depth: own.amount - base.amount for depth, (own, base) in pairs.items()
+                                           if own and base})
+    return plots.curves(gains, "candidates re-ranked", f"{MEASURE} less that over {label(baseline)}",
+                        f"What the candidates of other stages give the re-ranker; hollow, table {TABLE}.", printed=printed)
 
 
 def table(systems: Reranked, baseline: str) -> Fragment:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from helpers.data.texts import Texts
 from helpers.data.windows import doc_of
-from helpers.evaluation import measures
+from helpers.evaluation import measures, published
 from helpers.pages import claims, identity, page
 from helpers.pages.compare import above, effect, mean_cell
 from helpers.pages.fragments import Fragment
@@ -102,6 +102,12 @@ def signs(systems: Systems) -> dict[str, bool]:
 def ranks(systems: Systems, bed: Testbed, names: list[str]) -> dict[str, pd.Series]:
     """The rank of each query's best relevant document, by system."""
     return {name: measures.first_relevant_rank(systems[name].run, bed.qrels, bed.min_relevance, bed.judged) for name in names}
+
+
+def first_ranks() -> dict[str, float]:
+    """The part of the study's queries whose best relevant document stands first (figure 5.1), of the systems that it gives."""
+    known = {name: published.value(training.STUDY, "figure 5.1", name, "rank 1") for name in ("BM25", "BERT-Mean")}
+    return {name: entry.amount / (entry.queries or 1) for name, entry in known.items()}
 
 
 def moves(systems: Systems, bed: Testbed, name: str, how_many: int, won: bool) -> Fragment:

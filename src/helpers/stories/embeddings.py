@@ -44,7 +44,7 @@ def map_figure(maps: Mapping[str, pd.DataFrame]) -> Fragment:
             axis.scatter(places["x"], places["y"], s=14, marker=marker, color=figures.COLOURS[colour], label=label, zorder=2)
         axis.set(title=name, xticks=[], yticks=[])
         texts.append(f"{name}: {nearest_share(points):.0%} of {len(query)} queries have their own passage as the nearest.")
-    panels[0].legend(loc="best", fontsize=10)
+    figures.legend(figure)
     alt = "Maps of queries and their relevant passages, a line between the two of a pair. " + " ".join(texts)
     return figures.show(figure, alt, "Queries and relevant passages in the plane by t-SNE; long distances there mean little.")
 

@@ -12,7 +12,7 @@ from helpers.data.texts import Texts
 from helpers.errors import BadInput
 from helpers.evaluation import published
 from helpers.evaluation.comparable import short_name
-from helpers.pages import claims, page, plots
+from helpers.pages import claims, matrices, page
 from helpers.pages.compare import above, lead, measured
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain, seconds
@@ -161,7 +161,7 @@ def published_means() -> dict[str, float]:
 def heat_map(values: Mapping[str, float], caption: str, measure: str = MEASURE) -> Fragment:
     """Means over models and poolings."""
     table = pd.DataFrame([[*name.split(" / "), value] for name, value in values.items()], columns=["model", "pooling", measure])
-    return plots.grid_heatmap(table, "model", "pooling", measure, caption)
+    return matrices.grid_heatmap(table, "model", "pooling", measure, caption)
 
 
 def pooling_table(systems: Systems) -> Fragment:

@@ -3,12 +3,11 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import pandas as pd
 
 from helpers.costs.latency import folder_size, per_query
 from helpers.data.texts import Texts
 from helpers.evaluation import published
-from helpers.pages import claims, page, plots
+from helpers.pages import claims, page, scatter
 from helpers.pages.compare import above, mean_cell, table_value
 from helpers.pages.fragments import Fragment, linked
 from helpers.pages.numbers import count, plain, signed
@@ -86,13 +85,16 @@ def timings(latency: Step | None) -> dict[str, dict[str, list[float]]]:
 
 
 def figure(systems: Systems, latency: Step | None) -> Fragment:
-    """RR@10 over the latency of the stages that were timed."""
+    """RR@10 over the latency of the stages that were timed, and of the study's, each beside its own BM25."""
     times = timings(latency)
     if not times:
         return page.prose("Published runs cannot be timed.")
-    points = pd.DataFrame({"milliseconds per query": [float(np.median(per_query(spent))) for spent in times.values()],
-                           "RR@10": [systems[name].mean("RR@10").mean for name in times]}, index=[label(name) for name in times])
-    return plots.points(points, "milliseconds per query", "RR@10", "Effectiveness and latency.")
+    known, base = published.cells(STUDY, TABLE), label("bm25" if "bm25" in times else next(iter(times)))
+    ours = {label(name): (float(np.median(per_query(spent))), systems[name].mean("RR@10").mean) for name, spent in times.items()}
+    study = {label(name): (known[row, "Latency / (ms/query)"].amount, known[row, "MRR@10 / Dev"].amount)
+             for name, row in ROWS.items() if (row, "Latency / (ms/query)") in known}
+    return scatter.beside(ours, study, (base, base), f"times the latency of {base}",
+                          f"RR@10 less that of {base}", "Effectiveness and latency, measured and published (table 1).")
 
 
 def baseline(systems: Systems) -> str:

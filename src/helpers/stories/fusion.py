@@ -1,7 +1,7 @@
 """The chapter *Fusion* (Zhan et al. 2020, section 4.5, tables 3 and 4)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -9,10 +9,11 @@ import pandas as pd
 
 from helpers.evaluation import published, verdicts
 from helpers.evaluation.significance import Paired
-from helpers.pages import claims, page
+from helpers.pages import claims, page, plots
 from helpers.pages.compare import above, corrected, measured, row_verdict, table_value, with_interval
 from helpers.pages.fragments import Fragment, Html
 from helpers.pages.numbers import interval, p_value, plain, signed
+from helpers.pages.slider import slider
 from helpers.retrieval.fusion import FIRST, RRF, SECOND, SUM, UNCUT, best_weight, fusion_weight_grid, fusions
 from helpers.steps import Step
 from helpers.stories import stages as stage_names
@@ -46,17 +47,30 @@ class Fused:
         return [self.alone, self.merged, self.ranks, self.sums, self.uncut]
 
 
-def weights(recipes: FirstStages, names: Sequence[str], bed: Testbed | None, depth: int,
-            measure: str) -> dict[tuple[str, str], float]:
-    """The weight of each pair's first stage that ranks best on development queries; one half each where there are none."""
-    pairs = list(combinations(names, 2))
+def weight_grids(recipes: FirstStages, names: Sequence[str], bed: Testbed | None, depth: int,
+                 measure: str) -> dict[tuple[str, str], pd.Series]:
+    """The measure over the weight of a pair's first stage in the sum, on development queries; nothing where there are none."""
     if bed is None:
-        return dict.fromkeys(pairs, 0.5)
+        return {}
     runs = {name: recipes.run(name, bed, depth) for name in names}
-    grids = {(a, b): fusion_weight_grid(runs[a], runs[b], bed.query_step, bed.qrels_step, bed.min_relevance, measure, WEIGHTS,
-                                        depth)
-             for a, b in pairs}
-    return {pair: best_weight(grid.value(), measure) for pair, grid in grids.items()}
+    return {(a, b): fusion_weight_grid(runs[a], runs[b], bed.query_step, bed.qrels_step, bed.min_relevance, measure, WEIGHTS,
+                                       depth).value().set_index("weight")[measure] for a, b in combinations(names, 2)}
+
+
+def weights(grids: Mapping[tuple[str, str], pd.Series], names: Sequence[str]) -> dict[tuple[str, str], float]:
+    """The weight of each pair's first stage that ranks best in its grid; one half where there is none."""
+    return {pair: best_weight(grids[pair].reset_index(), str(grids[pair].name)) if pair in grids else 0.5
+            for pair in combinations(names, 2)}
+
+
+def weight_figure(grids: Mapping[tuple[str, str], pd.Series]) -> Fragment:
+    """Each pair's sum over the weight of its first stage on development queries, with a slider."""
+    if not grids:
+        return page.prose("These parameters leave no development queries to choose weights on: each stage has one half.")
+    measure = str(next(iter(grids.values())).name)
+    lines = {f"{label(a)} + {label(b)}": grid for (a, b), grid in grids.items()}
+    drawn = plots.curves(lines, "weight of the first", measure, f"{measure} of the weighted sum on development queries.")
+    return slider(drawn, pd.DataFrame(lines).rename_axis("weight of the first"), 0.5)
 
 
 def tuning_bed(collection: str, unit: str, split: str, queries: int, names: Sequence[str]) -> Testbed | None:
@@ -107,7 +121,11 @@ def matrix(fused: Fused, table: str, measure: str = "") -> Fragment:
              if table == RECALL else f"in place of the study's {TABLES[table]}")
     caption = (f"{published.published_name(STUDY)}, table {table}: {measure} of the alternating merge, the row's list first; its "
                f"change from the row's stage alone († p < 0.05 after Holm's correction) {below}")
-    return page.show_table(caption, ("first", *(f"+ {label(b)}" for b in names)), rows, values=data)
+    beside = page.show_table(caption, ("first", *(f"+ {label(b)}" for b in names)), rows, values=data)
+    effects = {f"{label(a)} + {label(b)}": (entry.amount - alone.amount, test.difference) for (a, b), test in tests.items()
+               if comparable and (entry := published_value(table, a, b)) and (alone := published_value(table, a, a))}
+    return beside if not effects else replace(beside, html=beside.html + plots.forest(
+        effects, "difference from the first alone", f"What the merge adds to the stage whose list begins, in {measure}.").html)
 
 
 def published_value(table: str, a: str, b: str) -> published.Entry | None:

@@ -66,8 +66,10 @@ def growth_plot(measurements: Measurements) -> Fragment:
             tops.append((times[-1], values[-1]))
         longest, highest = max(tops)
         axis.plot([1, longest], [highest / longest, highest], color="0.5", ls=":", lw=1.5, label="in proportion")
-        axis.set(xlabel="times as many", ylabel=label, xscale="log", yscale="log")
-    panels[0].legend()
+        axis.set(xlabel="times as many", ylabel=label)
+        figures.logarithmic(axis)
+        figures.logarithmic(axis, "y")
+    figures.legend(figure)
     return figures.show(figure, f"Growth. {'; '.join(sizes)}.", "Time and memory as queries, documents or candidates grow.")
 
 

@@ -4,14 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from scipy import stats
 
 from helpers.costs.speed import per_minute, ranking_speed
 from helpers.errors import BadInput
 from helpers.evaluation import published
 from helpers.networks import backbone
-from helpers.pages import claims, identity, page
+from helpers.pages import claims, identity, page, scatter
 from helpers.pages.compare import above, mean_cell, with_interval
 from helpers.pages.fragments import Fragment, Html, linked
 from helpers.pages.numbers import count, p_value, plain, signed
@@ -150,17 +149,14 @@ def rates_beside_published(timings: Sequence[tuple[Mapping[str, Any], Step | Non
     return rows
 
 
-def tradeoff(systems: Systems, logs: Mapping[str, Any], speed: Mapping[str, Any], shapes: Mapping[str, str]) -> pd.DataFrame:
-    """Effectiveness and speed of each trained model."""
-    return pd.DataFrame({name: {"queries per minute": median_rate(speed, shapes[name]),
-                                MEASURE: systems[name].mean(MEASURE).mean} for name in by_parameters(logs)}).T
-
-
-def published_tradeoff() -> pd.DataFrame:
-    """Effectiveness and speed of the study's models."""
+def tradeoff(systems: Systems, logs: Mapping[str, Any], speed: Mapping[str, Any], shapes: Mapping[str, str]) -> Fragment:
+    """What a smaller model loses for its speed: our models and the study's, each beside the largest of its own."""
+    ours = {name: (median_rate(speed, shapes[name]), systems[name].mean(MEASURE).mean) for name in by_parameters(logs)}
     cells = published.cells(STUDY, TABLE)
-    return pd.DataFrame({row: {"queries per minute": cells[row, "Queries/min"].value, "MRR@10": cells[row, "MRR@10"].value}
-                         for row in studied_shapes()}).T
+    study = {row: (cells[row, "Queries/min"].amount, cells[row, "MRR@10"].amount) for row in studied_shapes()}
+    largest = by_parameters(logs)[-1], max(study, key=lambda row: cells[row, "#Parameters"].amount)
+    return scatter.beside(ours, study, largest, "times as fast as the largest", f"{MEASURE} less that of the largest",
+                          "Effect against speed, of the models trained here and of the study's six (table 5.5).")
 
 
 def finding(systems: Systems, logs: Logs) -> Fragment:

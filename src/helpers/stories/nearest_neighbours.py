@@ -161,9 +161,10 @@ def curves(speeds: pd.DataFrame) -> Fragment:
                       ls="-" if len(line) > 1 else "none", markersize=10 if kind == EXACT else 4)
             points = (f"{speed_text(row['alone'])} at recall {plain(row['recall'], 2)}" for _, row in line.iterrows())
             texts.append(f"{kind} over {vectors}: {', '.join(points)}")
-        axis.set(title=vectors, xlabel="recall of the exact top ten", yscale="log")
+        axis.set(title=vectors, xlabel="recall of the exact top ten")
+        figures.logarithmic(axis, "y")
     panels[0].set_ylabel("queries a second")
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
+    figures.legend(figure)
     return figures.show(figure, f"Queries a second over recall. {'; '.join(texts)}.",
                         "Recall and speed, queries searched one by one; each point is a setting.")
 
@@ -178,8 +179,10 @@ def growth(speeds: pd.DataFrame, target: float, encoding: float) -> Fragment:
         axis.plot(list(line), list(line.values()), marker=marker, color=colour, label=NAMES[kind])
         texts += [f"{kind}: {value:.3g} ms at {count(size)}" for size, value in line.items()]
     axis.axhline(1000 * encoding, color="#808080", ls="--", label="encoding the query")
-    axis.set(xlabel="vectors", ylabel="milliseconds a query", xscale="log", yscale="log")
-    axis.legend(loc="upper left", bbox_to_anchor=(0, 0.94))
+    axis.set(xlabel="vectors", ylabel="milliseconds a query")
+    figures.logarithmic(axis)
+    figures.logarithmic(axis, "y")
+    figures.legend(figure)
     alt = f"Milliseconds of a query over the number of vectors. {'; '.join(texts)}; encoding the query: {1000 * encoding:.3g} ms."
     return figures.show(figure, alt, f"Time of a query; approximate indexes at recall of at least {plain(target, 2)}.")
 

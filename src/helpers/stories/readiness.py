@@ -8,10 +8,10 @@ import pandas as pd
 
 from helpers.data.collection import open_collection
 from helpers.errors import BadInput
-from helpers.evaluation.significance import Paired
+from helpers.evaluation.significance import Interval, Paired
 from helpers.evaluation.verdicts import ALPHA
 from helpers.pages import page, plots
-from helpers.pages.compare import beside_published, corrected, measured, test_cells
+from helpers.pages.compare import beside_published, corrected, effects_beside, measured, test_cells
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain
 from helpers.steps import Step
@@ -43,10 +43,20 @@ def starts(names: Sequence[str], pretraining: Pretraining, target: str,
 
 
 def beside_the_study(systems: BySize, table: str, columns: Mapping[int, str], measure: str) -> Fragment:
-    """A table of the study beside this run, a part for each training size, whose column `columns` names."""
+    """A table of the study beside this run, a part for each training size, whose column `columns` names; the effects of all sizes
+    in one figure."""
     rows = {size: {STUDIED[start]: system for (start, n), system in systems.items() if n == size} for size in columns}
-    parts = [beside_published(STUDY, table, column, measure, rows[size], STUDIED[BACKBONE]) for size, column in columns.items()]
-    return Fragment("".join(part.html for part in parts),
+    base = STUDIED[BACKBONE]
+    parts: list[Fragment] = []
+    effects: dict[str, tuple[float, Interval]] = {}
+    for size, column in columns.items():
+        parts.append(beside_published(STUDY, table, column, measure, rows[size], base, pictured=False))
+        tests = {row: system.against(rows[size][base], measure) for row, system in rows[size].items() if row != base}
+        own = effects_beside(STUDY, table, column, tests, base)
+        effects |= {f"{row}, {column.rpartition(' / ')[2]}": pair for row, pair in own.items()}
+    caption = f"Effects in {measure} by training set, published and measured."
+    drawn = plots.forest(effects, f"difference from {base}", caption).html if effects else ""
+    return Fragment("".join(part.html for part in parts) + drawn,
                     data={"values": [value for part in parts for value in part.data["values"]]})
 
 

@@ -15,7 +15,7 @@ from helpers.costs.latency import folder_size
 from helpers.costs.measurements import Measurements
 from helpers.evaluation import published
 from helpers.networks import backbone
-from helpers.pages import page, plots
+from helpers.pages import page, scatter
 from helpers.pages.compare import mean_cell, table_value, with_interval
 from helpers.pages.fragments import Fragment, linked
 from helpers.pages.numbers import count, joined, plain, seconds
@@ -116,7 +116,7 @@ def speed_check(timing: Step) -> Fragment:
 
 def curve(systems: Systems, timing: Step) -> Fragment:
     """Effect against latency, a point for each R and each number of documents in pairs."""
-    return plots.points(tradeoff(systems, timing.value()), "milliseconds per query", MEASURE,
+    return scatter.points(tradeoff(systems, timing.value()), "milliseconds per query", MEASURE,
                         f"{MEASURE} over the time of a query, by the number of documents re-ranked, and of those compared in "
                         "pairs.", log=True, line="stages")
 

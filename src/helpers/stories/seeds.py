@@ -5,20 +5,21 @@ from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 
 from helpers.evaluation import published
 from helpers.evaluation.variance import POWER, Components, components, queries_needed, seeds_needed
-from helpers.pages import claims, figures, identity, page
+from helpers.pages import claims, figures, identity, page, plots
 from helpers.pages.compare import corrected, difference_cell, measured
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, interval, p_value, plain
-from helpers.stories.training import STUDY, Logs, final
+from helpers.stories.training import STUDY, Logs, evaluation_curves, final
 from helpers.systems.evaluated import Evaluation, Systems, values_of
 from helpers.systems.listwise_reranker import ListwiseReranker
 from helpers.systems.reranking_experiment import RerankingExperiment
 from helpers.systems.zero_shot import ZERO_SHOT
 
-MEASURE = "RR@10"
+MEASURE, TABLE = "RR@10", "5.4"
 
 
 def models(base: ListwiseReranker, seeds: Sequence[int]) -> dict[str, ListwiseReranker]:
@@ -57,23 +58,36 @@ def signs(systems: Systems) -> dict[str, bool]:
             "seed and query together vary more than the seed": parts.rest > parts.seed}
 
 
+def loss_figure(logs: Logs) -> Fragment:
+    """Figure 5.3: the evaluation loss of the runs, and where those of the thesis end."""
+    cells = {f"run {name}": (TABLE, name, "Final Eval Loss") for name in logs}
+    return evaluation_curves({f"run {name}": log for name, log in logs.items()},
+                             f"Evaluation loss of the runs, as in figure 5.3; hollow, the last values of table {TABLE}.", cells)
+
+
 def spread_figure(systems: Systems) -> Fragment:
-    """Each run with its interval over queries, and the band that the runs' own deviation spans."""
+    """Each run with its interval over queries, the band that the runs' own deviation spans, and the runs of the thesis: all as
+    differences from the mean of the runs."""
     means = {name: systems[name].mean(MEASURE) for name in sorted(ordered(systems), key=int)}
     values, base = np.array([m.mean for m in means.values()]), systems["BM25"].mean(MEASURE).mean
     figure, (axis,) = figures.new()
+    centre = float(values.mean())
     if len(values) > 1:
-        centre, deviation = float(values.mean()), float(values.std(ddof=1))
-        axis.axhspan(centre - deviation, centre + deviation, color=figures.COLOURS[4], alpha=0.25, label="one deviation of runs")
+        deviation = float(values.std(ddof=1))
+        axis.axhspan(-deviation, deviation, color=figures.COLOURS[4], alpha=0.25, label="one deviation of runs")
     spread = np.array([[m.mean - m.low, m.high - m.mean] for m in means.values()]).T
-    axis.errorbar([f"run {name}" for name in means], values, yerr=spread, fmt="o", capsize=4, color=figures.COLOURS[0],
+    axis.errorbar([f"run {name}" for name in means], values - centre, yerr=spread, fmt="o", capsize=4, color=figures.COLOURS[0],
                   label="run, with its interval over queries")
-    axis.axhline(base, color=figures.COLOURS[1], ls="--", label="BM25")
-    axis.set(ylabel=MEASURE)
-    figure.legend(loc="outside upper center", ncols=3)
+    axis.axhline(base - centre, color=figures.COLOURS[1], ls="--", label="BM25")
+    known = pd.Series({f"run {row}": entry.amount for row, entry in published.column(STUDY, TABLE, "MRR@10").items()})
+    axis.plot(known.index, known - known.mean(), "D", mfc="none", ms=9, color=figures.COLOURS[2], label=plots.PRINTED)
+    axis.set(ylabel=f"{MEASURE} less the mean of the runs")
+    figures.legend(figure)
     alt = f"{MEASURE} of each run with its 95 % interval over queries; BM25 {plain(base)}. " + "; ".join(
-        f"run {name}: {plain(m.mean)} {interval(m.low, m.high)}" for name, m in means.items()) + "."
-    return figures.show(figure, alt, "Spread over seeds beside the interval over queries.")
+        f"run {name}: {plain(m.mean)} {interval(m.low, m.high)}" for name, m in means.items()) + (
+        f". Published: {', '.join(f'{name}: {plain(value)}' for name, value in known.items())}.")
+    return figures.show(figure, alt, "Spread over seeds beside the interval over queries, less the mean of the runs; hollow, the "
+                        "runs of the thesis, less theirs.")
 
 
 def pairs_table(systems: Systems) -> Fragment:

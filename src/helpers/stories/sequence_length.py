@@ -9,7 +9,7 @@ from helpers.encoders.embeddings import token_lengths
 from helpers.evaluation import published
 from helpers.networks import backbone
 from helpers.pages import claims, page, plots
-from helpers.pages.compare import mean_cell
+from helpers.pages.compare import lead, mean_cell
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import plain, signed
 from helpers.steps import Step
@@ -87,7 +87,11 @@ def table(systems: Mapping[int, Evaluation], trained: Mapping[int, BiEncoder], l
 
 
 def by_length(systems: Mapping[int, Evaluation]) -> Fragment:
-    """Average precision and reciprocal rank over the length."""
-    lines = {name: pd.Series({length: system.mean(name).mean for length, system in systems.items()})
-             for name in (MEASURE, "RR@10")}
-    return plots.curves(lines, "maximum length in tokens", "mean over queries", "Effectiveness by maximum length.", log=True)
+    """Average precision over the length, ours and that of the study's encoders, each less its value at the studied length."""
+    base = min(systems, key=lambda length: abs(length - SHORT))
+    ours = pd.Series({length: lead(systems[length], systems[base], MEASURE) for length in sorted(systems)})
+    study = {f"{encoder}, {plots.PRINTED}": pd.Series({SHORT: 0.0, LONG: published.value(STUDY, "B.2", encoder, "MAP").amount
+                                                       - published.value(STUDY, "4.2", f"{encoder} / Avg", "MAP").amount})
+             for encoder in ENCODERS}
+    return plots.curves({"measured": ours, **study}, "maximum length in tokens", f"{MEASURE} less that at {base}",
+                        "Average precision by maximum length; the study's from its tables 4.2 and B.2.", log=True)

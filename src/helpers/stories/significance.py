@@ -6,18 +6,30 @@ import numpy as np
 import pandas as pd
 
 from helpers.evaluation import published
-from helpers.evaluation.all_pairs import all_pairs, critical, differences, power, shift_of, significant_share, sub_sample_ps
+from helpers.evaluation.all_pairs import (
+    all_pairs,
+    critical,
+    differences,
+    power,
+    share_by_size,
+    shift_of,
+    significant_share,
+    sub_sample_ps,
+)
 from helpers.evaluation.verdicts import ALPHA, holm
-from helpers.pages import claims, matrices, page
+from helpers.pages import claims, matrices, page, plots
 from helpers.pages.compare import difference_cell
 from helpers.pages.fragments import Fragment, Html, details
 from helpers.pages.numbers import count, p_value, plain, signed
+from helpers.pages.slider import slider
 from helpers.stories.encoders import STUDY
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.evaluated import Systems, values_of
 
 MEASURE = "RR@10"
 POWER = 0.8
+SHOWN = (0, 0.02, 0.05, 0.1, 0.3)  # of all pairs, the smaller differences
+SIZES = (25, 50, 100, 200, 400, 800, 1600, 3200)
 OURS, STUDYS = "per query, permutation, Holm", "the study's rule"
 CUT = ("the first layers of one model, not a smaller model that was distilled from it: what cutting costs says nothing of "
        "distillation")
@@ -136,3 +148,18 @@ def why(pairs: pd.DataFrame, queries: int, groups: int, divisions: int) -> Fragm
         f"less than {1 - ALPHA:.0%} of {divisions:,} divisions call the difference significant.",
         f"**Correction.** The study corrects nothing: of {len(pairs):,} pairs of equal systems it would call "
         f"{plain(ALPHA * len(pairs), 1)} different on average; Holm's method keeps the chance of any such error at {ALPHA:.0%}.")
+
+
+def size_figure(systems: Systems, pairs: pd.DataFrame) -> Fragment:
+    """How many queries it takes to see a difference: pairs from the smallest difference to a middling one."""
+    moved = differences(values_of(systems, list(systems), MEASURE))
+    chosen = np.argsort(np.abs(moved.mean(axis=0)))[sorted({int(part * (len(pairs) - 1)) for part in SHOWN})]
+    sizes = [size for size in SIZES if size < len(moved)] + [len(moved)]
+    names = [f"{pairs['first'][n]} less {pairs['second'][n]} ({signed(moved[:, n].mean())})" for n in chosen]
+    shares = pd.DataFrame(share_by_size(moved[:, chosen], sizes), index=pd.Index(sizes, name="queries"), columns=names)
+    drawn = plots.curves({name: shares[name] for name in names}, "queries", "share of samples", "The share of samples of the "
+                         "queries, drawn with replacement, in which a paired t-test finds the difference.", log=True)
+    error = moved[:, chosen].std(axis=0, ddof=1).max() / np.sqrt(sizes)
+    detectable = [shift_of(size, POWER) * own for size, own in zip(sizes, error, strict=True)]
+    told = {f"detected with a power of {POWER:.0%} where queries scatter most": detectable}
+    return slider(drawn, shares.assign(**told), sizes[len(sizes) // 2])

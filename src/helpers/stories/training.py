@@ -1,6 +1,7 @@
 """What the chapters on fine-tuning share: a training's size, its loss curves, its losses beside the study's, its cost."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
@@ -37,10 +38,24 @@ def loss_curves(log: dict[str, Any], label: str = "") -> dict[str, pd.Series]:
     return {f"{name}{label}": curve(log, key) for name, key in LOSSES.items()}
 
 
-def evaluation_curves(logs: Logs, caption: str) -> Fragment:
-    """The evaluation loss of several trainings over the optimiser steps."""
+def evaluation_curves(logs: Logs, caption: str, printed: Mapping[str, tuple[str, ...]] = MappingProxyType({})) -> Fragment:
+    """The evaluation loss of several trainings over the optimiser steps; `printed` as for `ends`."""
     lines = {name: curve(log, "eval_loss") for name, log in logs.items()}
-    return plots.curves(lines, "optimiser steps", "evaluation loss", caption)
+    return plots.curves(lines, "optimiser steps", "evaluation loss", caption, printed=ends(lines, printed))
+
+
+def both_losses(logs: Logs, caption: str, table: str) -> Fragment:
+    """Training and evaluation loss of trainings of so many epochs, and where the table of the thesis says that each ends."""
+    lines = {kind: line for name, log in logs.items() for kind, line in loss_curves(log, f", {name} epochs").items()}
+    cells = {f"{kind}, {name} epochs": (table, name, f"Final {kind.title().replace('Evaluation', 'Eval')}")
+             for name in logs for kind in LOSSES}
+    return plots.curves(lines, "optimiser steps", "cross-entropy", caption, printed=ends(lines, cells))
+
+
+def ends(lines: Mapping[str, pd.Series], cells: Mapping[str, tuple[str, ...]]) -> dict[str, pd.Series]:
+    """Where the thesis says that lines end, at the last step of each; of a line the table, row and column, if it has them."""
+    known = published.load(STUDY)
+    return {name: pd.Series([known[cell].amount], index=lines[name].index[-1:]) for name, cell in cells.items() if cell in known}
 
 
 def final(log: dict[str, Any], key: str) -> float:

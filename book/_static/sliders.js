@@ -1,0 +1,35 @@
+// Sliders over what was computed beforehand: `helpers.pages.slider` writes them, hidden, below a figure; here they come alive.
+// A marker of the figure is known by what it says when it is pointed at.
+(() => {
+  "use strict";
+  const SVG = "http://www.w3.org/2000/svg", AROUND = 4;
+
+  /** A frame around a marker, in the coordinates of the figure. */
+  function frame(marker) {
+    const {x, y, width, height} = marker.getBBox(), made = document.createElementNS(SVG, "rect");
+    Object.entries({x: x - AROUND, y: y - AROUND, width: width + 2 * AROUND, height: height + 2 * AROUND, rx: AROUND})
+      .forEach(([name, value]) => made.setAttribute(name, value));
+    return made;
+  }
+
+  document.querySelectorAll(".nr-slider").forEach(box => {
+    const told = JSON.parse(box.dataset.told), marks = JSON.parse(box.dataset.marks), output = box.querySelector("output");
+    const inputs = [...box.querySelectorAll("input")], svg = box.previousElementSibling.querySelector("svg");
+    const markers = [...svg.querySelectorAll("use > title")].map(title => [title.textContent, title.parentElement]);
+    const layer = svg.appendChild(document.createElementNS(SVG, "g"));
+    layer.setAttribute("class", "nr-chosen");
+    function show() {
+      const row = inputs.reduce((sum, input) => sum * (Number(input.max) + 1) + Number(input.value), 0);
+      inputs.forEach(input => {
+        const value = JSON.parse(input.dataset.values)[input.value];
+        input.setAttribute("aria-valuetext", value);
+        input.parentElement.nextElementSibling.textContent = value;
+      });
+      output.textContent = told[row];
+      layer.replaceChildren(...markers.filter(([text]) => marks[row].includes(text)).map(([, marker]) => frame(marker)));
+    }
+    inputs.forEach(input => input.addEventListener("input", show));
+    box.hidden = false;
+    show();
+  });
+})();

@@ -1,0 +1,114 @@
+"""Sliders: what they carry, that they are hidden without their script and on paper, and how they are driven by the keyboard."""
+
+import json
+import re
+from html import unescape
+
+import pandas as pd
+import pytest
+
+from helpers import paths
+from helpers.errors import BadInput
+from helpers.pages import matrices, plots
+from helpers.pages.slider import slider
+from looking import axe, context, rule
+from press import chromium
+from without_chromium import skip_or_fail
+
+STATIC = paths.PACKAGE.parents[1] / "book" / "_static"
+LINES = {"RR@10": pd.Series([0.5, 0.6, 0.7], index=[10, 20, 1000]), '<b>"&': pd.Series([0.1, 0.2, 0.3], index=[10, 20, 1000])}
+GRID = pd.DataFrame({"k1": [0.6, 0.6, 2.0], "b": [0.2, 0.4, 0.2], "RR@10": [0.1, 0.2, 0.5]})
+
+
+def one():
+    table = pd.DataFrame(LINES).assign(ceiling=[0.8, 0.85, 0.9]).rename_axis("candidates")
+    return slider(plots.curves(LINES, "candidates", "value", "A curve."), table, 20)
+
+
+def two():
+    drawn = matrices.grid_heatmap(GRID, "k1", "b", "RR@10", "A grid.")
+    return slider(drawn, GRID.set_index(["k1", "b"]), (2.0, 0.2))
+
+
+def carried(fragment, name):
+    return [json.loads(unescape(found)) for found in re.findall(rf'data-{name}="([^"]*)"', fragment.html)]
+
+
+@pytest.mark.parametrize("made", [one(), two()])
+def test_every_setting_marks_what_the_figure_says(made):
+    (marks,), tips = carried(made, "marks"), set(map(unescape, re.findall(r"<title>(.*?)</title>", made.html)))
+    for settings in marks:
+        assert {mark for mark in settings if "ceiling" not in mark} <= tips
+    assert sum(map(len, marks)) >= len(tips) > 0
+
+
+def test_settings_are_told_in_order_and_a_missing_one_is_said():
+    assert carried(one(), "values") == [["10", "20", "1,000"]]
+    assert carried(one(), "told")[0][1] == 'RR@10 0.600; <b>"& 0.200; ceiling 0.850'
+    assert carried(two(), "values") == [["0.6", "2"], ["0.2", "0.4"]]
+    assert carried(two(), "told") == [["RR@10 0.100", "RR@10 0.200", "RR@10 0.500", "not computed"]]
+
+
+def test_it_is_hidden_until_its_script_runs_and_stays_on_one_line():
+    assert re.search(r'<div class="nr-slider"[^>]* hidden ', one().html) and "<b>\"" not in one().html.split("nr-slider")[1]
+    assert "\n\n" not in one().html
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("sliders")
+    (folder / "page.html").write_text(
+        '<!doctype html><html lang="en" data-theme="light"><head><meta charset="utf-8"><title>Page</title>'
+        '<meta http-equiv="Content-Security-Policy" content="script-src file: \'unsafe-eval\'">'
+        f'<link rel="stylesheet" href="{(STATIC / "book.css").as_uri()}"><script defer src="{(STATIC / "sliders.js").as_uri()}">'
+        f"</script></head><body><main><h1>Page</h1>{one().html}{two().html}</main></body></html>", encoding="utf-8")
+    try:
+        with chromium.browser() as running, context(running) as window:
+            opened, errors = window.new_page(), []
+            opened.on("pageerror", lambda error: errors.append(str(error)))
+            opened.goto((folder / "page.html").as_uri())
+            yield opened
+            assert errors == []
+    except BadInput as error:
+        skip_or_fail(f"NO PAGE WAS LOOKED AT: {error}")
+
+
+def told(page, number):
+    return page.locator(".nr-slider output").nth(number).text_content()
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_the_keyboard_moves_a_slider_its_words_and_its_frames(page):
+    first = page.locator(".nr-slider input").first
+    assert told(page, 0).startswith("RR@10 0.600") and first.get_attribute("aria-valuetext") == "20"
+    before = page.locator(".nr-chosen").first.locator("rect").first.get_attribute("x")
+    first.focus()
+    page.keyboard.press("ArrowRight")
+    assert told(page, 0) == 'RR@10 0.700; <b>"& 0.300; ceiling 0.900' and first.get_attribute("aria-valuetext") == "1,000"
+    frames = page.locator(".nr-chosen").first.locator("rect")
+    assert frames.count() == 2 and float(frames.first.get_attribute("x")) > float(before)
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_two_sliders_choose_a_cell_and_one_that_is_missing_frames_nothing(page):
+    b = page.locator(".nr-slider input").nth(2)
+    b.focus()
+    page.keyboard.press("Home")
+    assert told(page, 1) == "RR@10 0.500" and page.locator(".nr-chosen").nth(1).locator("rect").count() == 1
+    page.keyboard.press("End")
+    assert told(page, 1) == "not computed" and page.locator(".nr-chosen").nth(1).locator("rect").count() == 0
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_sliders_are_named_stand_out_and_are_not_printed(page):
+    from axe_playwright_python.base import AXE_SCRIPT
+
+    page.evaluate(AXE_SCRIPT)
+    assert axe(page, {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa"]}}) == [] == axe(page, rule("label"))
+    assert page.get_by_role("slider", name="k1").count() == 1
+    page.emulate_media(media="print")
+    assert not page.locator(".nr-slider").first.is_visible() and page.locator(".nr-figure svg").first.is_visible()
+    page.emulate_media(media="screen")
