@@ -4,7 +4,7 @@ from pathlib import Path
 
 from helpers import paths
 from helpers.pages.compare import test_cells
-from helpers.pages.fragments import Html, badge, details, escape, one_line, table
+from helpers.pages.fragments import Html, badge, details, escape, explored, one_line, table
 from helpers.pages.numbers import count, plain, seconds, signed
 from helpers.steps import recipe, values
 from helpers.steps.store import Store
@@ -161,7 +161,7 @@ def texts_of(*pages: Page) -> dict[str, str]:
 
 def _query(query: str, texts: dict[str, str]) -> Html:
     shown = shortened(texts.get(query, ""), LONGEST)
-    return Html(f"{escape(shown)} <small>{escape(query)}</small>" if shown else escape(query))
+    return Html(f"{explored(query, shown).text} <small>{escape(query)}</small>" if shown else escape(query))
 
 
 def _plain(label: str) -> str:

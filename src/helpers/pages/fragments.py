@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import quote
 
 VERDICT = "verdict"  # the head of a column that a narrow screen keeps in view
 LONG = 60  # characters: a column with such a text keeps a width at which sentences can be read
@@ -84,6 +85,11 @@ def _seen(value: Any) -> str:
 def linked(value: Any, step: Any) -> Html:
     """A measured value that leads to its computation's line in the page's provenance; a step is anything with a `key`."""
     return Html(f'<a class="nr-measured" href="#step-{step.key[:10]}">{cell(value)}</a>')
+
+
+def explored(query_id: str, text: str) -> Html:
+    """A query's text, which leads to its rankings in the explorer; from a page beside it."""
+    return Html(f'<a href="explorer.html#q={escape(quote(query_id))}">{escape(text)}</a>')
 
 
 def badge(text: str, kind: str) -> Html:

@@ -7,8 +7,7 @@ import pandas as pd
 from helpers.data.runs import ranks
 from helpers.data.texts import Texts
 from helpers.evaluation.measures import first_relevant_rank
-from helpers.pages import page
-from helpers.pages.fragments import Fragment
+from helpers.pages.fragments import Fragment, explored, table
 from helpers.pages.numbers import plain
 from helpers.systems.evaluated import Systems
 from helpers.systems.testbed import Testbed
@@ -31,7 +30,8 @@ def one_query(systems: Systems, bed: Testbed, names: Sequence[str]) -> Fragment:
     rows = [[f"{beginning(texts, doc)}{' (relevant)' if doc in relevant else ''}", *(placed(runs[name], doc) for name in names)]
             for doc in order]
     text = bed.query_frame.set_index("query_id")["text"][query]
-    return page.show_table(f"“{text}”: place and score in each ranking", ("text", *names), rows)
+    shown = table(f"“{text}”: place and score in each ranking", ("text", *names), rows)
+    return Fragment(f"{shown.text}<p>{explored(query, 'This query in the explorer').text}</p>")
 
 
 def chosen(systems: Systems, bed: Testbed, names: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from helpers.data.windows import doc_of
 from helpers.evaluation import measures, published
 from helpers.pages import claims, identity, page
 from helpers.pages.compare import above, effect, mean_cell
-from helpers.pages.fragments import Fragment
+from helpers.pages.fragments import Fragment, explored
 from helpers.pages.numbers import count, plain
 from helpers.steps import Step
 from helpers.stories import training
@@ -116,7 +116,7 @@ def moves(systems: Systems, bed: Testbed, name: str, how_many: int, won: bool) -
     change = systems[name].values["RR@10"] - systems["BM25"].values["RR@10"]
     moved = change[change > 0 if won else change < 0].sort_values(ascending=not won, kind="stable")
     queries = bed.query_frame.set_index("query_id").loc[moved.index[:how_many]]
-    rows = [[query["text"], *(own[str(key)] for own in places),
+    rows = [[explored(str(key), query["text"]), *(own[str(key)] for own in places),
              ", ".join(str(query[label]) for label in ("answer_type", "style") if label in query), relevant_title(bed, str(key))]
             for key, query in queries.iterrows()]
     caption = f"Queries {'won' if won else 'lost'} by {name}: {len(moved)} of {len(change)}, the {len(rows)} largest"

@@ -12,7 +12,7 @@ from helpers.data.texts import Texts
 from helpers.evaluation import measures
 from helpers.pages import figures, page, plots
 from helpers.pages.compare import effect, measured
-from helpers.pages.fragments import Fragment, linked
+from helpers.pages.fragments import Fragment, explored, linked
 from helpers.pages.numbers import count, p_value, plain, signed
 from helpers.steps import Step
 from helpers.systems.bi_encoder import BiEncoder
@@ -103,7 +103,8 @@ def examples(systems: Systems, bed: Testbed, winner: str, loser: str, within: in
         words = f"{text.title} {text.body}".split()
         return " ".join(words[:SHOWN_WORDS]) + (" …" if len(words) > SHOWN_WORDS else "")
 
-    rows = [[questions[query], shown(winner, query), "not found" if pd.isna(rank) else f"rank {int(rank)}", shown(loser, query)]
+    rows = [[explored(query, questions[query]), shown(winner, query), "not found" if pd.isna(rank) else f"rank {int(rank)}",
+             shown(loser, query)]
             for query, rank in zip(lost.index[:how_many], lost, strict=False)]
     return page.show_table(f"Relevant first for {winner}, not among the first {within} of {loser}: {count(len(lost))} queries, "
                            f"{len(rows)} shown", ("query", "relevant passage", f"its rank in {loser}", f"first of {loser}"), rows,
