@@ -133,7 +133,7 @@ def test_unchanged_systems_are_named_and_not_tested(texts):
 def test_queries_are_shown_with_their_text_escaped_and_cut(texts):
     text = shown(page("candidates", system("s", [0.0, 1.0, 0.5], "1")), page("candidates--x", system("s", [1.0, 0.0, 0.5], "2")))
     assert '<a href="explorer.html#q=q1">why &lt;b&gt;bread&lt;/b&gt; browns</a> <small>q1</small>' in text
-    assert f"{'x' * compared_page.LONGEST} … <small>q2</small>" in text
+    assert f"{'x' * compared_page.LONGEST} …</a> <small>q2</small>" in text
     assert "q3" not in text
 
 
