@@ -71,9 +71,10 @@ def test_a_chapter_cites_itself_and_links_the_pdf_only_if_there_is_one():
     assert first == ["generated/cite.html", "neural-ranking-reproduced.pdf"]
 
 
-def test_an_address_that_nobody_set_is_told_of():
-    assert "lead nowhere yet" in launch.lines_for("chapters/seeds", {**KNOWN, "owner": repository.NOBODY})
-    assert "lead nowhere yet" not in launch.lines_for("chapters/seeds", KNOWN)
+def test_without_an_address_no_button_leads_elsewhere_and_the_page_says_how_to_set_one():
+    text, known = (launch.lines_for("chapters/seeds", {**KNOWN, "owner": owner}) for owner in (repository.NOBODY, "me"))
+    assert "mybinder" not in text and "colab.research" not in text and "github.com" not in text
+    assert "make address" in text and "mybinder" in known and "make address" not in known
 
 
 def test_the_instructions_name_the_chapter_and_commands_that_exist():

@@ -58,8 +58,8 @@ def lines_for(page: str, known: dict[str, Any]) -> str:
     chapter = variants.chapter_of(Path(page).name) if page.startswith("chapters/") else ""
     buttons, folded, up = dict[str, str](), "", "../" * page.count("/")
     if chapter in chapters.templates():
-        buttons = addresses(place, chapter)
-        folded = HOW_TO.format(name=escape(chapter), unset=UNSET if place.is_placeholder else "")
+        buttons = {} if place.is_placeholder else addresses(place, chapter)
+        folded = HOW_TO.format(name=escape(chapter), elsewhere=UNSET if place.is_placeholder else ELSEWHERE)
     if chapter in chapters.names():
         buttons["Cite this page"] = f"{up}generated/cite.html#cite-{chapter.replace('_', '-')}"
     elif page != "generated/cite":
@@ -70,16 +70,18 @@ def lines_for(page: str, known: dict[str, Any]) -> str:
     return f'<div class="nr-launch"><p class="nr-buttons">{row}</p>{folded}</div>' if buttons else ""
 
 
-UNSET = """<p><strong>The two buttons lead nowhere yet:</strong> this copy was built without the address of its repository
-(<code>repository.url</code> in <code>book/_config.yml</code>, or <code>BOOK_REPOSITORY</code>).</p>"""
-HOW_TO = """<details class="nr-details"><summary>How to run this chapter with other parameters</summary>{unset}
-<p>Both buttons open the chapter's template, a notebook. Change values in the second code cell, which declares the parameters, and
-run all cells. Only what depends on a changed value is computed; the rest comes from the recorded runs.</p>
-<ul>
+UNSET = """<li><b>Binder and Colab</b>: this copy was built without the address of its repository;
+<code>make address URL=...</code> sets it, and the buttons appear.</li>"""
+ELSEWHERE = """<li>The buttons open the chapter's template, a notebook. Change values in the second code cell, which declares the
+parameters, and run all cells.</li>
 <li><b>Binder</b> needs nothing but a browser. It has two gigabytes of memory and a slow processor. To compute the whole chapter
-there, open <code>mini/{name}.ipynb</code> in the list of files: the same notebook with small values.</li>
+there, open the notebook of the same name in <code>mini/</code>: it has small values.</li>
 <li><b>Colab</b>: run the first cell, which installs the book. For a GPU choose <i>Runtime, Change runtime type</i> before;
-the book finds it. If a cell then fails to import something, choose <i>Restart session</i> and run all cells again.</li>
+the book finds it. If a cell then fails to import something, choose <i>Restart session</i> and run all cells again.</li>"""
+HOW_TO = """<details class="nr-details"><summary>How to run this chapter with other parameters</summary>
+<p>Only what depends on a changed value is computed; the rest comes from the recorded runs.</p>
+<ul>
+{elsewhere}
 <li><b>Your own machine</b>: <code>make lab</code> opens JupyterLab;
 <code>make chapter NAME={name} ARGS="-p parameter value"</code> makes a page of the changed chapter, beside this one, and
 <code>make parameters NAME={name}</code> lists what can be changed.
