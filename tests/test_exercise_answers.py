@@ -11,7 +11,10 @@ from helpers.pages.carried import System, packed
 from helpers.pages.fragments import details, table
 from press import answers, exercises, page_header
 
-RUN = {"profile": "almanac", "commit": "abc", "date": "2026-01-02T03:04:05Z", "seconds": 9.0, "changed": {"candidates": 10}}
+RUN = {"profile": "almanac", "commit": "abc", "date": "2026-01-02T03:04:05Z", "seconds": 9.0, "changed": {"candidates": 10},
+       "parameters": {"k": 5}}
+
+BASIS = {"parameters": {"k": 5}, "systems": ["1"]}
 
 
 def page_of(folder, name, systems, tables=(), ledger=()):
@@ -31,7 +34,8 @@ def test_systems_that_moved_and_new_ones_are_kept_with_the_time_of_the_steps_tha
     after = page_of(tmp_path, "a--b", {"BM25": ("1", [0.5, 1]), "s": ("3", [0.4, 0.8]), "new": ("4", [1, 0])},
                     ledger=[("x", 100), ("y", 20.4), ("z", 1)])
     known = answers.kept(before, after)
-    assert (known["rests_on"], known["seconds"], known["date"]) == (["x"], 30, "2026-01-02")
+    assert (known["seconds"], known["date"]) == (30, "2026-01-02")
+    assert known["rests_on"] == {"parameters": {"k": 5}, "systems": ["1", "2"]}
     (only,) = known["shown"]
     assert "BM25" not in only
     assert all(text in only for text in (">s<", "0.300", "0.600", "+0.300", ">new<", "0.500"))
@@ -56,17 +60,18 @@ def answered(tmp_path, monkeypatch):
     monkeypatch.setattr(paths, "BOOK", tmp_path)
     (tmp_path / "answers").mkdir()
     known = {"change": exercises.load()["seeds"]["change"], "commit": "abc", "date": "2026-01-02", "seconds": 75,
-             "rests_on": ["k", "l"], "shown": ["<table></table>"]}
+             "rests_on": BASIS, "shown": ["<table></table>"]}
     exercises.answer_file("seeds").write_text(json.dumps(known))
     return known
 
 
 def test_an_answer_is_folded_below_the_exercise_of_a_page_that_rests_on_the_same_steps(answered):
-    text = exercises.text("seeds", {"k"})
+    text = exercises.text("seeds", BASIS)
     assert text.index("make chapter") < text.index("<summary>What came out</summary>") < text.index("commit abc")
 
 
-@pytest.mark.parametrize(("change", "keys"), [(None, {"k", "other"}), ({"seeds": [9]}, {"k"})])
-def test_an_answer_of_another_exercise_or_for_another_page_is_not_shown(answered, change, keys):
-    exercises.answer_file("seeds").write_text(json.dumps(answered | ({"change": change} if change else {})))
-    assert "What came out" not in exercises.text("seeds", keys)
+@pytest.mark.parametrize("other", [{"change": {"seeds": [9]}}, {"rests_on": BASIS | {"systems": ["other"]}},
+                                   {"rests_on": BASIS | {"parameters": {"k": 6}}}])
+def test_an_answer_of_another_exercise_or_for_another_page_is_not_shown(answered, other):
+    exercises.answer_file("seeds").write_text(json.dumps(answered | other))
+    assert "What came out" not in exercises.text("seeds", BASIS)

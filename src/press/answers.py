@@ -33,15 +33,16 @@ def answer(names: Sequence[str]) -> Iterator[str]:
 
 
 def kept(before: Path, after: Path, shows: Sequence[str] = ()) -> dict[str, Any]:
-    """What a page and its variant say of the change: the time it took, and where they differ, with the keys of the steps that the
-    page rests on. What certain cells show is preferred to a table of systems."""
+    """What a page and its variant say of the change: the time it took, and where they differ, with what the page rests on. What
+    certain cells show is preferred to a table of systems."""
     baseline, variant = comparison.read(before), comparison.read(after)
     known = [line["key"] for line in baseline.ledger]
     own = [line["seconds"] for line in variant.ledger if line["key"] not in known]
     systems = "" if shows else systems_table(baseline, variant)
     shown = [systems] if systems else changed(before, after, shows)
     return {"change": variant.run["changed"], "commit": variant.run["commit"], "date": variant.run["date"][:10],
-            "seconds": round(sum(own) + min(variant.run["seconds"], 60)), "rests_on": sorted(set(known)), "shown": shown}
+            "seconds": round(sum(own) + min(variant.run["seconds"], 60)), "shown": shown,
+            "rests_on": exercises.basis(baseline.run["parameters"], execute.data_of(before))}
 
 
 def systems_table(baseline: Page, variant: Page) -> str:

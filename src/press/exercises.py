@@ -3,8 +3,9 @@ and, folded, what running it gave (`press.answers`)."""
 
 import functools
 import json
-from collections.abc import Set
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import yaml
@@ -30,21 +31,26 @@ def answer_file(chapter: str) -> Path:
     return paths.BOOK / "answers" / f"{chapter}.json"
 
 
-def answer(chapter: str, keys: Set[str]) -> str:
-    """The answer as Markdown; empty if there is none, or if it was made by another exercise or for a page that rests on other
-    steps (by their keys)."""
+def basis(parameters: dict[str, Any], data: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """What a page rests on: its parameters, and the steps that its systems' values come from, in the data that it carries."""
+    systems = (row for part in data for row in part.get("evaluations", {}).get("systems", []))
+    return {"parameters": parameters, "systems": sorted({row["key"] for row in systems})}
+
+
+def answer(chapter: str, rests_on: Mapping[str, Any]) -> str:
+    """The answer as Markdown; empty if there is none, or if it was made by another exercise or for a page on another `basis`."""
     file = answer_file(chapter)
     known = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
     own = load()[chapter]
-    if known.get("change") != own["change"] or not keys <= set(known["rests_on"]):
+    if known.get("change") != own["change"] or known["rests_on"] != rests_on:
         return ""
     said = [f"<p>{cell(own['answer'])}</p>"] if "answer" in own else []
     made = f'<p class="nr-said">Run on {known["date"]} at commit {known["commit"]}; it took {seconds(known["seconds"])}.</p>'
     return "\n" + details("What came out", Html("".join([*said, *known["shown"], made]))).text + "\n"
 
 
-def text(chapter: str, keys: Set[str] = frozenset()) -> str:
-    """The exercise and its answer as Markdown; empty for a chapter without one. The keys are those of the page's steps."""
+def text(chapter: str, rests_on: Mapping[str, Any] = MappingProxyType({})) -> str:
+    """The exercise and its answer as Markdown, for a page on this `basis`; empty for a chapter without one."""
     own = load().get(chapter)
     if own is None:
         return ""
@@ -57,4 +63,4 @@ def text(chapter: str, keys: Set[str] = frozenset()) -> str:
 make explain NAME={chapter} ARGS="{change}"   # what would be computed, and for how long
 make chapter NAME={chapter} ARGS="{change}"   # the answer: a page beside this one, and one that compares the two
 ```
-{answer(chapter, keys)}"""
+{answer(chapter, rests_on)}"""

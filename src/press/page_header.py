@@ -40,8 +40,7 @@ def as_page(executed: nbformat.NotebookNode, page: PageRequest, seconds: float) 
            "seconds": round(seconds, 1), "changed": page.changed}
     top = header(page, run) + warning(data) + in_short(data)
     notebook.cells = [cells[0], nbformat.v4.new_markdown_cell(top), *cells[1:]]
-    keys = {line["key"] for part in data for line in part.get("ledger", [])}
-    if not page.changed and (exercise := exercises.text(page.chapter, keys)):
+    if not page.changed and (exercise := exercises.text(page.chapter, exercises.basis(page.values, data))):
         notebook.cells.insert(-1, nbformat.v4.new_markdown_cell(exercise))
     notebook.metadata.pop("papermill", None)
     notebook.metadata[DATA_KEY] = [{"run": run}, *data]
