@@ -12,7 +12,9 @@ from helpers.data.collection_base import Text
 from helpers.data.windows import WHOLE
 from helpers.errors import BadInput
 from helpers.networks import backbone
+from helpers.networks.training_settings import RankerTraining
 from helpers.reranking import listwise
+from helpers.reranking.group_batches import Groups
 from helpers.reranking.groups import heading, labelled_groups, mixed, spans_of, stretched, teacher_groups
 from helpers.reranking.ranking_losses import total
 from helpers.systems.listwise_reranker import ListwiseReranker
@@ -209,3 +211,10 @@ def test_a_stopped_training_goes_on_to_the_same_weights(training, monkeypatch):
         training("stopped", "b")
     rest = load_file(training("rest", "b") / "model.safetensors")
     assert all((whole[name] == rest[name]).all() for name in whole)
+
+
+@pytest.mark.parametrize("queries", [0, 1, 4])
+def test_too_few_training_queries_are_told(queries):
+    groups = pd.DataFrame([(f"q{n}", "w", 1.0) for n in range(queries)], columns=["query_id", "window_id", "teacher"])
+    with pytest.raises(BadInput, match=f"{queries} training queries, .* batch of 4. Mend: give more"):
+        Groups(groups, pd.DataFrame(), None, None, RankerTraining(batch_size=4))

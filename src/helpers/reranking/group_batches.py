@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from helpers.data.tokens import WindowTokens, duo_ids, pair_ids, query_ids
+from helpers.errors import BadInput
 from helpers.networks.training_settings import RankerTraining
 
 
@@ -17,14 +18,20 @@ def held_out(queries: int, wanted: int, seed: int) -> np.ndarray:
 
 
 class Groups:
-    """Groups as token ids, in an order that depends on seed and epoch alone; some queries are held out. ValueError if the groups
-    are not of one size, or too few for a batch."""
+    """Groups as token ids, in an order that depends on seed and epoch alone; some queries are held out. BadInput if they are too
+    few for a batch, ValueError if they are not of one size."""
 
     def __init__(self, groups: pd.DataFrame, queries: pd.DataFrame, tokens: WindowTokens, tokenizer: Any,
                  training: RankerTraining, held_out_seed: int | None = None):
         self.training, self._tokens, self._tokenizer = training, tokens, tokenizer
         names = list(dict.fromkeys(groups["query_id"]))
-        self.size = len(groups) // max(1, len(names))
+        self.held_out = held_out(len(names), training.evaluation_queries,
+                                 training.seed if held_out_seed is None else held_out_seed)
+        self.train = np.setdiff1d(np.arange(len(names)), self.held_out)
+        if len(self.train) < training.batch_size:
+            raise BadInput(f"{len(names)} training queries, of which {len(self.held_out)} held out, do not fill a batch of "
+                           f"{training.batch_size}", mend="give more training queries, or a smaller batch")
+        self.size = len(groups) // len(names)
         if not (groups["query_id"].to_numpy().reshape(len(names), -1) == np.array(names, dtype=object)[:, None]).all():
             raise ValueError("groups of different sizes")
         texts = queries.set_index("query_id")["text"]
@@ -32,11 +39,6 @@ class Groups:
         read = [column for column in ("window_id", "other_id") if column in groups]
         self._windows = groups[read].to_numpy().reshape(len(names), self.size, len(read))
         self._teacher = groups["teacher"].to_numpy(dtype=float).reshape(len(names), -1)
-        self.held_out = held_out(len(names), training.evaluation_queries,
-                                 training.seed if held_out_seed is None else held_out_seed)
-        self.train = np.setdiff1d(np.arange(len(names)), self.held_out)
-        if len(self.train) < training.batch_size:
-            raise ValueError(f"{len(self.train)} groups: fewer than a batch of {training.batch_size}")
 
     def batches(self, done: int) -> Iterator[np.ndarray]:
         """The groups of each optimiser step but the first `done` ones; an incomplete batch is left out."""
