@@ -23,7 +23,7 @@ def page_of(folder, name, systems, tables=(), ledger=()):
     html = [details("folded", one).text if folded else one.text for one, folded in tables]
     cells = [nbformat.v4.new_code_cell(id=f"c{number}", outputs=[nbformat.v4.new_output("display_data", {"text/html": one})])
              for number, one in enumerate(html)]
-    lines = [{"key": key, "seconds": seconds} for key, seconds in ledger]
+    lines = [{"step": "bm25_run", "numerics": "exact", "key": key, "seconds": seconds} for key, seconds in ledger]
     data = [{"run": RUN}, {"ledger": lines, "evaluations": packed(values)}]
     nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={page_header.DATA_KEY: data}), folder / f"{name}.ipynb")
     return folder / f"{name}.ipynb"

@@ -12,6 +12,7 @@ from helpers import paths
 from helpers.pages.compare import test_cells
 from helpers.pages.fragments import table
 from helpers.pages.numbers import count, plain
+from helpers.steps.store import Store
 from press import comparison, edited, execute, exercises
 from press.comparison import Page
 
@@ -33,11 +34,12 @@ def answer(names: Sequence[str]) -> Iterator[str]:
 
 
 def kept(before: Path, after: Path, shows: Sequence[str] = ()) -> dict[str, Any]:
-    """What a page and its variant say of the change: the time it took, and where they differ, with what the page rests on. What
-    certain cells show is preferred to a table of systems."""
+    """What a page and its variant say of the change: the time of the steps that it alone has, and where they differ, with what the
+    page rests on. What certain cells show is preferred to a table of systems."""
     baseline, variant = comparison.read(before), comparison.read(after)
-    known = [line["key"] for line in baseline.ledger]
-    own = [line["seconds"] for line in variant.ledger if line["key"] not in known]
+    known, recorded = {line["key"] for line in baseline.ledger}, Store(paths.RESULTS)
+    own = [line["seconds"] for line in variant.ledger
+           if line["key"] not in known and recorded.find(line["step"], line["key"], line["numerics"]) is None]
     systems = "" if shows else systems_table(baseline, variant)
     shown = [systems] if systems else changed(before, after, shows)
     return {"change": variant.run["changed"], "commit": variant.run["commit"], "date": variant.run["date"][:10],
