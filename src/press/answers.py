@@ -34,8 +34,8 @@ def answer(names: Sequence[str]) -> Iterator[str]:
 
 
 def kept(before: Path, after: Path, shows: Sequence[str] = ()) -> dict[str, Any]:
-    """What a page and its variant say of the change: the time of the steps that it alone has, and where they differ; with what the
-    page rests on. What certain cells show is preferred to a table of systems."""
+    """What a page and its variant say of the change: where they differ, the time of the steps that the variant alone has, and what
+    the page rests on. What certain cells show is preferred to a table of systems."""
     baseline, variant = comparison.read(before), comparison.read(after)
     known, recorded = {line["key"] for line in baseline.ledger}, Store(paths.RESULTS)
     own = [line["seconds"] for line in variant.ledger
