@@ -34,7 +34,7 @@ def answer(names: Sequence[str]) -> Iterator[str]:
 
 
 def kept(before: Path, after: Path, shows: Sequence[str] = ()) -> dict[str, Any]:
-    """What a page and its variant say of the change: where they differ, the time of the steps that the variant alone has, and what
+    """What a page and its variant say of the change: where they differ, the time of steps that the variant alone has, and what
     the page rests on. What certain cells show is preferred to a table of systems."""
     baseline, variant = comparison.read(before), comparison.read(after)
     known, recorded = {line["key"] for line in baseline.ledger}, Store(paths.RESULTS)
