@@ -49,16 +49,17 @@ def kept(before: Path, after: Path, shows: Sequence[str] = ()) -> dict[str, Any]
 
 def systems_table(baseline: Page, variant: Page) -> str:
     """The systems that moved or are new, by the first measure that they have; empty if all stayed as they were."""
-    both = [pair for pair in comparison.pairs(baseline, variant) if not pair.is_unchanged]
+    both = comparison.pairs(baseline, variant)
     new = {label: system for label, system in variant.systems.items() if label not in baseline.systems}
     names = [*(name for pair in both for name in pair.measures), *(str(n) for system in new.values() for n in system.values)]
-    if not names:
-        return ""
-    measure = names[0]
+    measure = next(iter(names), "")
+    both = [pair for pair in both if measure in pair.measures and not pair.baseline[measure].equals(pair.variant[measure])]
     rows = [[row.pair.label, *(plain(float(side[measure].mean())) for side in (row.pair.baseline, row.pair.variant)),
              *test_cells(row.test)] for row in comparison.tested(both, measure)]
     rows += [[label, "", plain(float(system.values[measure].mean())), "", ""] for label, system in new.items()
              if measure in system.values]
+    if not rows:
+        return ""
     of = f", {MOST} of {count(len(rows))} systems" if len(rows) > MOST else ""
     return table(f"{measure} before and after the change{of}", HEADS, rows[:MOST]).text
 
@@ -79,8 +80,10 @@ def outputs(page: Path) -> dict[str, str]:
     for one in edited.notebook_of(page).cells:
         parts = [output.get("data", {}).get("text/html", "") for output in one.get("outputs", [])]
         soup = BeautifulSoup("".join(parts), "lxml")
+        for hidden in soup(["figure", "details"]):
+            hidden.decompose()
         for link in soup("a"):
             link.unwrap()
-        if soup.body and not soup.find(["svg", "details"]):
+        if soup.body and soup.body.get_text(strip=True):
             found[str(one.id)] = soup.body.decode_contents()
     return found
