@@ -101,7 +101,7 @@ def local(url: str) -> bool:
 
 
 def dead_links(looks: list[Look], html: Path) -> list[str]:
-    """Links of pages that lead to no file, or to no place on a page that was looked at."""
+    """Links of pages that lead to no file, or to no place on a page that was looked at; `#name=value` is for its script."""
     anchors = {(html / f"{seen.page}.html").resolve(): seen.anchors for seen in looks}
     dead = []
     for seen in looks:
@@ -110,6 +110,6 @@ def dead_links(looks: list[Look], html: Path) -> list[str]:
             file = Path(unquote(urlsplit(address).path)).resolve()
             if not file.is_file() or not file.is_relative_to(html.resolve()):
                 dead.append(f"{seen.page}: {link}")
-            elif fragment and unquote(fragment) not in anchors.get(file, {unquote(fragment)}):
+            elif fragment and "=" not in fragment and unquote(fragment) not in anchors.get(file, {unquote(fragment)}):
                 dead.append(f"{seen.page}: {link} (no such place)")
     return dead

@@ -6,7 +6,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from helpers.pages import page
-from helpers.pages.fragments import DATA_MIME, Fragment, Html, badge, cell, details, table
+from helpers.pages.fragments import DATA_MIME, Fragment, Html, badge, cell, details, explored, table
 from tables import cells
 
 HOSTILE = "<script>alert('x')</script> & \"quoted\" </table>"
@@ -123,3 +123,8 @@ def test_the_column_of_verdicts_is_known_by_its_head_for_a_narrow_screen():
     html = table("caption", ("claim", "p", "verdict"), [["a", 1, "supported"]]).text
     assert '<th scope="col" class="nr-verdict">verdict</th>' in html and '<td class="nr-verdict">supported</td>' in html
     assert html.count("nr-verdict") == 2
+
+
+def test_a_query_leads_into_the_explorer_whatever_its_id_and_text():
+    assert explored("a b&c", "<b>").text == '<a href="explorer.html#q=a%20b%26c">&lt;b&gt;</a>'
+    assert explored("\ud800", "x").text.startswith('<a href="explorer.html#q=%3F"')

@@ -89,7 +89,8 @@ def linked(value: Any, step: Any) -> Html:
 
 def explored(query_id: str, text: str) -> Html:
     """A query's text, which leads to its rankings in the explorer; from a page beside it."""
-    return Html(f'<a href="explorer.html#q={escape(quote(query_id))}">{escape(text)}</a>')
+    place = quote(query_id, errors="replace")  # an id from data may hold half a character
+    return Html(f'<a href="explorer.html#q={place}">{escape(text)}</a>')
 
 
 def badge(text: str, kind: str) -> Html:
