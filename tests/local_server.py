@@ -51,9 +51,9 @@ def serving(files):
                 self.send_header("Content-Range", f"bytes {begin}-{len(content) - 1}/{len(content)}")
             self.end_headers()
             body = body[:served.cuts.pop(0)] if served.cuts else body
+            served.sent.append(len(body))  # before the client can have them all
             with contextlib.suppress(ConnectionError):  # a client may have gone
                 self.wfile.write(body)
-            served.sent.append(len(body))
 
         def log_message(self, *_):
             pass

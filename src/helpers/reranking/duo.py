@@ -82,12 +82,18 @@ def duo_scores(probabilities: np.ndarray, how: str) -> list[float]:
     return [DUOS[how](row) if len(row) else 0.0 for row in wins]
 
 
+def order_by(scores: Sequence[float] | np.ndarray, length: int) -> tuple[np.ndarray, np.ndarray]:
+    """The places of a ranking of so many documents, its first ones by these scores, a tie in the order that it had, the others as
+    before; and the scores in that order, those of the others below all."""
+    order = np.concatenate([np.argsort(-np.asarray(scores), kind="stable"), np.arange(len(scores), length)])
+    below = min([0.0, *scores]) - 1.0 - np.arange(length - len(scores))
+    return order, np.concatenate([scores, below])[order]
+
+
 def reordered(ranking: pd.DataFrame, scores: Sequence[float] | np.ndarray) -> pd.DataFrame:
-    """A query's ranking with its first documents by these scores, a tie in the order that it had; the others follow as before."""
-    order = np.argsort(-np.asarray(scores), kind="stable")
-    head, below = ranking.iloc[order], ranking.iloc[len(order):]
-    return pd.concat([head.assign(score=np.asarray(scores)[order]),
-                      below.assign(score=min([0.0, *scores]) - 1.0 - np.arange(len(below)))], ignore_index=True)
+    """A query's ranking with its first documents by these scores (`order_by`)."""
+    order, values = order_by(scores, len(ranking))
+    return ranking.iloc[order].assign(score=values).reset_index(drop=True)
 
 
 def in_pairs(pairs: pd.DataFrame, run: pd.DataFrame, how: str, first: int, sample: int) -> pd.DataFrame:
@@ -100,12 +106,14 @@ def in_pairs(pairs: pd.DataFrame, run: pd.DataFrame, how: str, first: int, sampl
     known: dict[Any, dict[tuple[str, str], float]] = defaultdict(dict)
     for query, one, other, value in pairs[["query_id", "doc_id", "other_id", "probability"]].itertuples(index=False):
         known[query][one, other] = value
-    rankings = []
-    for query, own in run.groupby("query_id", sort=False):
-        heads = list(own["doc_id"].head(first))
+    docs, places, rows, values = run["doc_id"].to_numpy(), run.groupby("query_id").indices, [], []
+    for query in run["query_id"].unique():
+        own = places[query]
+        heads = docs[own[:first]]
         wins = np.full((len(heads), len(heads)), np.nan)
         for i, j in compared(len(heads), how, sample):
             wins[i, j] = known[query][heads[i], heads[j]]
-        scores = np.array(duo_scores(wins, how)) - TIE * np.arange(len(heads))
-        rankings.append(reordered(own, scores))
-    return pd.concat(rankings, ignore_index=True)
+        order, scores = order_by(np.array(duo_scores(wins, how)) - TIE * np.arange(len(heads)), len(own))
+        rows.append(own[order])
+        values.append(scores)
+    return run.iloc[np.concatenate(rows)].assign(score=np.concatenate(values)).reset_index(drop=True)
