@@ -4,7 +4,9 @@ import pandas as pd
 import pytest
 
 from helpers.data.runs import COLUMNS, ranked
-from helpers.evaluation.measures import condensed, first_relevant_rank, parse, per_query, with_judgments
+from helpers.evaluation.measures import deepest, first_relevant_rank, parse, per_query
+from helpers.evaluation.pools import condensed, with_judgments
+from toys import qrels_of, run_of
 
 NAMES = ["RR@10", "R@20", "nDCG@10", "AP"]
 
@@ -116,3 +118,15 @@ def test_first_relevant_rank():
     result = first_relevant_rank(RUN, QRELS, 1, ["q3", "q1", "q2", "q4"])
     assert result.index.tolist() == ["q3", "q1", "q2", "q4"]
     assert result.dropna().to_dict() == {"q3": 11, "q1": 2}  # none for q2 and q4
+
+
+@pytest.mark.parametrize("names, depth", [(["RR@10", "R@20"], 20), (["RR@10", "AP"], None), (["Bpref"], None), ([], 0),
+                                          (["RR@10", "nDCG(judged_only=True)@10"], None)])
+def test_a_run_is_read_as_deep_as_its_measures_look(names, depth):
+    assert deepest(map(parse, names)) == depth
+
+
+def test_values_are_those_of_the_whole_run_though_its_head_alone_is_read():
+    run, qrels = run_of(q1=[f"d{number}" for number in range(50)]), qrels_of(q1={"d3": 1, "d9": 1, "d10": 1})
+    head, whole = per_query(run, qrels, ["RR@10", "R@10"]), per_query(run, qrels, ["RR@10", "R@10", "AP"])
+    assert head.iloc[0].tolist() == whole.iloc[0, :2].tolist() == [0.25, pytest.approx(2 / 3)]

@@ -113,7 +113,7 @@ def test_a_number_that_became_nan_never_agrees():
     assert not drift_of([0.0, 1.0], [0.0, nan]) <= 0.05
 
 
-def test_only_slow_small_values_are_recorded(fake, monkeypatch):
+def test_only_slow_small_values_are_recorded_that_are_not_quickly_made_from_others(fake, monkeypatch):
     monkeypatch.setattr(record, "LIMIT", 100)
     slow = {"seconds": 10}
     below = [{"step": "x", "key": "y", "seconds": 9}]
@@ -121,6 +121,7 @@ def test_only_slow_small_values_are_recorded(fake, monkeypatch):
             stored("large", "3", content=" " * 101).manifest | slow,
             stored("index", "4", form="folder").manifest | slow,
             stored("slow_by_inputs", "5").manifest | {"seconds": 1, "inputs": below},
+            stored("measured", "7").manifest | {"seconds": 0.1, "inputs": [{"step": "slow", "key": recipe.sha256("1")} | slow]},
             {"step": "not_there", "key": "6", "numerics": "exact"} | slow]
     pages_use(one=uses[:3], two=uses[2:] + uses[:1])
     texts = list(record.record(over=5))

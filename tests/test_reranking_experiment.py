@@ -4,35 +4,17 @@ import pandas as pd
 import pytest
 
 from helpers.errors import BadInput
-from helpers.evaluation import measures
 from helpers.systems.reranking_experiment import MEASURES, RerankingExperiment
 from helpers.systems.student import Student
 from helpers.systems.testbed import Testbed
+from toys import Bed, Value
 
-
-@dataclass
-class Found:
-    """Stands for a step that has its value."""
-
-    frame: pd.DataFrame
-    key: str = "0123456789abcdef"
-
-    def value(self):
-        return self.frame
-
-
-class Bed:
-    """Two queries, of which the relevant documents are d1 and d2."""
-
-    qrels = pd.DataFrame({"query_id": ["q1", "q2"], "doc_id": ["d1", "d2"], "relevance": [1, 1]})
-
-    def per_query(self, run, names):
-        return measures.per_query(run, self.qrels, names, 1, ["q1", "q2"])
+BED = Bed(q1="d1", q2="d2")
 
 
 def test_an_unknown_aggregation_is_refused_before_anything_is_computed():
     with pytest.raises(BadInput, match="aggregation 'median': one of mean, max"):
-        RerankingExperiment(Bed(), None, aggregation="median")
+        RerankingExperiment(BED, None, aggregation="median")
 
 
 @dataclass
@@ -45,16 +27,16 @@ class Scorer:
     def scores(self, bed, run, candidates):
         self.calls.append((bed, run, candidates))
         rows = [(query, window, score) for query in ("q1", "q2") for window, score in self.scores_of.items()]
-        return Found(pd.DataFrame(rows, columns=["query_id", "doc_id", "score"]))
+        return Value(pd.DataFrame(rows, columns=["query_id", "doc_id", "score"]))
 
 
 def run_of(*pairs):
-    return Found(pd.DataFrame([(*pair, 1.0) for pair in pairs], columns=["query_id", "doc_id", "score"]), key="run")
+    return Value(pd.DataFrame([(*pair, 1.0) for pair in pairs], columns=["query_id", "doc_id", "score"]), key="run")
 
 
 @pytest.fixture
 def trial():
-    return RerankingExperiment(Bed(), run_of(("q1", "d1"), ("q1", "d2"), ("q2", "d3")), candidates=20)
+    return RerankingExperiment(BED, run_of(("q1", "d1"), ("q1", "d2"), ("q2", "d3")), candidates=20)
 
 
 # One window of d1 is the best of all, but on average d1 is below d2.

@@ -14,7 +14,7 @@ from helpers.stories import answer_type_rules as rules
 from helpers.stories import answer_types, encoders, significance
 from helpers.systems.bi_encoder import BiEncoder
 from tables import cells, squeezed, text_of
-from toys import of_values
+from toys import Value, of_values
 
 
 def claim_of(fragment):
@@ -45,8 +45,8 @@ def test_two_models_stand_for_bert_and_distilbert(specs, poolings, trained, pair
 
 
 def test_bm25_and_every_model_rank_the_same_queries(monkeypatch):
-    run = SimpleNamespace(value=lambda: "run", key="k")
-    bed = SimpleNamespace(bm25=lambda k1, b, depth: run, per_query=lambda result, measures: (result, measures),
+    run = Value("run")
+    bed = SimpleNamespace(bm25=lambda k1, b, depth: run, kept_values=lambda result, measures: (result.value(), measures),
                           qrels=pd.DataFrame({"relevance": [1]}))
     model = SimpleNamespace(run=lambda where, depth: run if (where, depth) == (bed, 7) else None)
     result = encoders.evaluations(bed, {"a": model}, 7, ["RR"])

@@ -14,6 +14,7 @@ from helpers.evaluation.significance import Interval, Paired
 from helpers.evaluation.verdicts import CONTRADICTED, EQUIVALENT, INCOMPARABLE, INSIGNIFICANT, NOT_RUN, SUPPORTED, UNTRAINED
 from helpers.pages import identity
 from helpers.pages.compare import effect
+from helpers.reranking.aggregation import windows_of
 from helpers.steps import ledger
 from helpers.stories import candidates, distillation, epochs, grid, model_size, parameters, seeds, training
 from helpers.systems.evaluated import over_seeds
@@ -494,7 +495,7 @@ RUN = pd.DataFrame([("q1", "a", 3.0), ("q1", "b", 2.0), ("q1", "c#1", 1.0), ("q2
 
 @pytest.mark.parametrize("depth, kept", [(1, [0, 1, 4, 6]), (2, [0, 1, 2, 4, 5, 6]), (3, range(7)), (99, range(7))])
 def test_windows_are_kept_of_the_first_candidates_of_each_query(depth, kept):
-    result = candidates.windows_of(WINDOWS, RUN, depth)
+    result = windows_of(WINDOWS, RUN, depth)
     assert result.equals(WINDOWS.iloc[kept].reset_index(drop=True))
 
 
@@ -503,16 +504,21 @@ def test_the_nearest_number_of_candidates_is_the_smaller_of_two(depth, nearest):
     assert candidates.nearest(dict.fromkeys([40, 10, 20]), depth) == nearest
 
 
-class Ranking:
-    """Stands for the trial: its run, and a bed that puts the measured documents on record."""
+class Ranking(RerankingExperiment):
+    """A trial that scores windows itself, and has the recall of the first stage at every depth."""
 
     def __init__(self):
-        self.run, self.bed, self.aggregation, self.measures = Value(RUN), self, "max", ("RR@10", "R@10")
-        self.depths, self.qrels = [], pd.DataFrame({"relevance": [1]})
+        super().__init__(RankingBed(), Value(RUN), aggregation="max", measures=("RR@10", "R@10"))
+        object.__setattr__(self, "depths", [])
 
     def scores(self, bed, run, depth):
         self.depths.append(depth)
         return Value(WINDOWS, manifest={"seconds": 14.0})
+
+
+class RankingBed(toys.Bed):
+    def __init__(self):
+        super().__init__(q1="b", q2="b")
 
     def per_query(self, run, names):
         """RR of the relevant document b; the recall is that of the first stage where it is asked for at a depth."""

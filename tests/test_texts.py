@@ -2,7 +2,7 @@ import pytest
 
 from helpers.data.collection import open_collection
 from helpers.data.collection_base import Text
-from helpers.data.texts import Texts, text_store
+from helpers.data.texts import Texts, merged_store, text_store
 from helpers.errors import BadInput
 
 # The order of the file, which is neither that of the ids nor that of the texts.
@@ -78,3 +78,10 @@ def test_more_texts_than_one_batch(part, monkeypatch):
     lines = "".join(f"d{number}\tu\tt\tbody {number}\n" for number in range(5))
     texts = Texts(text_store(part(lines)).value())
     assert [text.doc_id for text in texts] == ["d0", "d1", "d2", "d3", "d4"]
+
+
+def test_stores_are_read_together_in_their_order_and_an_id_of_two_is_refused(part):
+    first, second = text_store(part()), text_store(part("d2\thttp://x\tTwo\tbody of two\n", "second"))
+    assert [text.doc_id for text in Texts(merged_store([second, first]).value())] == ["d2", "d9", "d1", "d5"]
+    with pytest.raises(BadInput, match="one id"):
+        merged_store([first, first]).value()

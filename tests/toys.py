@@ -4,13 +4,14 @@ Differences between `system`s are constant over the queries, so that interval an
 permutation test's p is 2 / 2^8 = 0.008, and the interval is the difference itself.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 
 from helpers.evaluation import measures as helper_measures
+from helpers.reranking.aggregation import aggregate, windows_of
 from helpers.systems.evaluated import Evaluation
 
 KEY = "0123456789abcdef"
@@ -37,12 +38,12 @@ class Value:
         return SimpleNamespace(manifest=self.manifest)
 
 
-def of_values(values, label="system", queries=None, **more):
+def of_values(values, label="system", queries=None, run=None, **more):
     """A system of these values: a list of RR@10, or lists by measure. Its queries are q0, q1, ... unless they are given."""
     values = values if isinstance(values, dict) else {"RR@10": values}
     names = [f"q{number}" for number in range(len(next(iter(values.values()))))] if queries is None else queries
     frame = pd.DataFrame(values, index=pd.Index(names, name="query_id"))
-    return Evaluation(label, **{"run": pd.DataFrame(), "source": Value(), **more}, values=frame)
+    return Evaluation(label, pd.DataFrame() if run is None else run, **{"source": Value(), **more}, values=frame)
 
 
 def system(shift=0.0, label="system", queries=8, shifts=None, **more):
@@ -73,6 +74,12 @@ class Bed:
     def __init__(self, **relevant):
         self.qrels, self.judged = qrels_of(**relevant), list(relevant)
         self.query_frame = pd.DataFrame({"query_id": self.judged, "text": [f"text of {query}" for query in relevant]})
+
+    def documents(self, scores, how, run=None, first=None):
+        return replace(scores, content=aggregate(windows_of(scores.value(), run and run.value(), first), how))
+
+    def kept_values(self, ranking, names):
+        return self.per_query(ranking.value(), names)
 
     def per_query(self, run, names):
         return helper_measures.per_query(run, self.qrels, names, self.min_relevance, self.judged)

@@ -35,6 +35,7 @@ from press.step_digests import import_all
 TOLERANCE = {"run": 0.02, "table": 0.02, "json": 0.05, "folder": 0.02}  # largest drift allowed: of a score, cell, number, weight
 LIMIT = 3_000_000  # bytes: a recorded run is small, or it is not recorded
 LIMIT_OF_BASE = 25_000_000  # of the one set of weights that is shipped
+QUICK = 1.0  # seconds: what takes less is made again from what it rests on
 VERIFIED = "verified.json"  # beside the recorded runs: when each was verified last, and the manifest that it had then
 
 
@@ -54,7 +55,7 @@ def record(over: float) -> Iterator[str]:
     for line in (*used, *([trained.manifest] if trained else [])):
         folder, target = (Store(root).place(line["step"], line["key"]) / line["numerics"]
                           for root in (paths.store(), paths.RESULTS))
-        worth = line["step"] in timings or ledger.cost(line) > over
+        worth = line["step"] in timings or (ledger.cost(line) > over and not quickly_made(line))
         if not worth or line["key"] in checks or target.exists():
             continue
         entry = read_entry(folder)
@@ -74,6 +75,14 @@ def record(over: float) -> Iterator[str]:
         yield f"recorded {line['step']}:{line['key'][:10]}: {size:,} bytes, {numbers.seconds(ledger.cost(line))}"
     _write(INDEX, manifests())
     findings_picture.write()
+
+
+def quickly_made(line: dict[str, Any]) -> bool:
+    """Whether a result takes no time from what is recorded: measures of a ranking, an aggregation of scores. The ledger has a
+    result's inputs before it, so they are recorded by then."""
+    below = [item for item in line.get("inputs") or [] if ledger.cost(item) > QUICK]
+    there = all(Store(paths.RESULTS).find(item["step"], item["key"], "") or quickly_made(item) for item in below)
+    return (line["seconds"] or 0.0) < QUICK and bool(below) and there
 
 
 def entries() -> list[Entry]:

@@ -36,6 +36,22 @@ def text_store(texts: Part, *, folder: Path) -> None:
         db.execute("COMMIT")
 
 
+@step(version=1, form="folder")
+def merged_store(stores: list[Path], *, folder: Path) -> None:
+    """Several stores as one, in their order: what a pre-training reads.
+
+    Raises:
+        BadInput: if two of them have a text of one id.
+    """
+    with closing(sqlite3.connect(folder / "texts.sqlite")) as db, db:
+        db.execute("CREATE TABLE texts (position INTEGER PRIMARY KEY, doc_id TEXT UNIQUE, title TEXT, body TEXT)")
+        try:
+            db.executemany("INSERT INTO texts (doc_id, title, body) VALUES (?, ?, ?)",
+                           (text for store in stores for text in Texts(store)))
+        except sqlite3.IntegrityError:
+            raise BadInput("two of the texts that are read together have one id", mend="name each of them once") from None
+
+
 class Texts:
     """Reader of a text store."""
 

@@ -4,27 +4,19 @@
 
 `min_relevance` becomes ir_measures' `rel`: TREC DL's passage judgments count grades 2 and 3 as relevant in binary measures
 (Craswell et al. 2020). nDCG takes the grades as they are; of judgments that were not pooled, those of relevant texts alone (see
-`gaining`).
-
-Where judgments were pooled, a text without one counts as irrelevant, although nobody looked; a system that finds other texts than
-those in the pool is punished for it (Buckley & Voorhees 2004). Three measures of ir_measures say how much:
-
-| measure | what |
-|---|---|
-| `Judged@10` | the share of the first ten that were judged |
-| `nDCG(judged_only=True)@10` | nDCG of the condensed list: texts without a judgment are taken out first (Sakai 2007) |
-| `Bpref` | how rarely judged irrelevant texts stand above relevant ones; texts without a judgment do not count |
+`pools.gaining`).
 """
+
+from collections.abc import Iterable
+from typing import Any
 
 import ir_measures
 import pandas as pd
 from ir_measures import Measure
 
-from helpers.data.runs import ranks
+from helpers.data.runs import cut, ranks
+from helpers.evaluation.pools import gaining
 from helpers.steps import step
-
-SHARE, BPREF = "Judged@10", "Bpref"
-ENOUGH = 0.95  # of the first ten: below, the condensed list is shown
 
 
 def parse(name: str, min_relevance: int = 1) -> Measure:
@@ -53,14 +45,38 @@ def per_query(run: pd.DataFrame, qrels: pd.DataFrame, names: list[str], min_rele
     columns: dict[Measure, list[str]] = {}
     for name in names:
         columns.setdefault(parse(name, min_relevance), []).append(name)
-    positions = run.assign(score=-run.groupby("query_id", sort=False).cumcount())  # the run's own order, whatever the provider
+    seen = run if (depth := deepest(columns)) is None else cut(run, depth)
     values = {name: dict.fromkeys(reported, 0.0) for name in names}
-    for metric in ir_measures.iter_calc(list(columns), judged, positions.astype({"score": float})):
+    for metric in ir_measures.iter_calc(list(columns), graded(judged), placed(seen)):
         for name in columns[metric.measure]:
             if metric.query_id in values[name]:
                 values[name][metric.query_id] = float(metric.value)
     return pd.DataFrame({name: [column[query] for query in reported] for name, column in values.items()},
                         index=pd.Index(reported, name="query_id"), columns=names, dtype=float)
+
+
+def deepest(measures: Iterable[Measure]) -> int | None:
+    """How many documents of a query the measures look at; None for all of them."""
+    cutoffs: list[Any] = [None if one.params.get("judged_only") else one.params.get("cutoff") for one in measures]
+    return None if None in cutoffs else max(cutoffs, default=0)
+
+
+def graded(qrels: pd.DataFrame) -> dict[str, dict[str, int]]:
+    """Judgments as ir_measures' providers want them, made once for all of them: by query, then by document."""
+    grades: dict[str, dict[str, int]] = {}
+    columns = (qrels[name].tolist() for name in ("query_id", "doc_id", "relevance"))
+    for query, document, grade in zip(*columns, strict=True):
+        grades.setdefault(query, {})[document] = grade
+    return grades
+
+
+def placed(run: pd.DataFrame) -> dict[str, dict[str, float]]:
+    """A ranked run likewise, with scores that keep its own order, whatever a provider does with ties."""
+    places: dict[str, dict[str, float]] = {}
+    for query, document in zip(run["query_id"].tolist(), run["doc_id"].tolist(), strict=True):
+        of_query = places.setdefault(query, {})
+        of_query[document] = float(-len(of_query))
+    return places
 
 
 def judged_queries(queries: pd.DataFrame, qrels: pd.DataFrame) -> list[str]:
@@ -83,30 +99,3 @@ def run_measures(run: pd.DataFrame, queries: pd.DataFrame, qrels: pd.DataFrame, 
     A small table that stands for a run of a thousand passages a query, which is not kept with the book.
     """
     return per_query(run, qrels, measures, min_relevance, judged_queries(queries, qrels)).reset_index(names="query_id")
-
-
-def are_pooled(qrels: pd.DataFrame) -> bool:
-    """Whether texts were judged irrelevant, too: relevant ones alone are named, not pooled."""
-    return bool((qrels["relevance"] <= 0).any())
-
-
-def condensed(measure: str) -> str:
-    """The same measure of the condensed list, as ir_measures writes it: `nDCG(judged_only=True)@10`."""
-    name, _, cutoff = measure.partition("@")
-    return f"{name}(judged_only=True)" + (f"@{cutoff}" if cutoff else "")
-
-
-def gaining(qrels: pd.DataFrame, min_relevance: int) -> pd.DataFrame:
-    """The judgments as graded measures see them: where they were not pooled, what is not relevant gains nothing.
-
-    A lower grade that was only given to texts which somebody thought of, such as the sibling articles of the Almanac's ordinary
-    queries, favours the systems that find just these.
-    """
-    return qrels if are_pooled(qrels) else qrels[qrels["relevance"] >= min_relevance]
-
-
-def with_judgments(measures: list[str], qrels: pd.DataFrame) -> list[str]:
-    """The measures, and for pooled judgments what says how far they rest on them."""
-    if not are_pooled(qrels):
-        return measures
-    return list(dict.fromkeys([*measures, SHARE, *(condensed(name) for name in measures if name.startswith("nDCG@")), BPREF]))

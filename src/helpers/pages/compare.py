@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from helpers.evaluation import published, verdicts
-from helpers.evaluation.measures import condensed
+from helpers.evaluation.pools import condensed
 from helpers.evaluation.significance import Interval, Paired, Unpaired
 from helpers.evaluation.verdicts import ALPHA, Verdict
 from helpers.pages import page, plots

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable
 
+import numpy as np
 import pandas as pd
 
-from helpers.data.runs import ranked
+from helpers.data.runs import cut, ranked
 from helpers.data.windows import doc_of
 from helpers.registry import Registry
 from helpers.steps import step
@@ -21,12 +22,29 @@ AGGREGATIONS: Registry[str | Callable[[pd.Series], float]] = Registry("aggregati
 def aggregate(window_scores: pd.DataFrame, how: str) -> pd.DataFrame:
     """The run of documents from a run of windows (doc_id is a window's id), by one of `AGGREGATIONS`."""
     aggregation = AGGREGATIONS[how]
-    number = window_scores["doc_id"].str.rsplit("#", n=1).str[1].astype(int)
-    ordered = window_scores.assign(_number=number).sort_values("_number", kind="stable")
-    documents = ordered.assign(doc_id=ordered["doc_id"].map(doc_of)).groupby(["query_id", "doc_id"], sort=False)
+    codes, windows = pd.factorize(window_scores["doc_id"])  # many queries have a window among their candidates: it is parsed once
+    numbers = np.array([int(window.rpartition("#")[2]) for window in windows], dtype=int)
+    documents_of = np.array([doc_of(window) for window in windows], dtype=object)
+    ordered = window_scores.assign(doc_id=documents_of[codes]).iloc[np.argsort(numbers[codes], kind="stable")]
+    documents = ordered.groupby(["query_id", "doc_id"], sort=False)
     scores = documents["score"].agg(aggregation).reset_index()
-    order = {query: number for number, query in enumerate(dict.fromkeys(window_scores["query_id"]))}
+    order = {query: number for number, query in enumerate(window_scores["query_id"].unique())}
     return ranked(scores.sort_values("query_id", key=lambda ids: ids.map(order), kind="stable"))
+
+
+def windows_of(window_scores: pd.DataFrame, run: pd.DataFrame | None, first: int | None) -> pd.DataFrame:
+    """The scored windows of each query's first candidates in the run; all of them without a number."""
+    if run is None or first is None:
+        return window_scores
+    kept = pd.MultiIndex.from_frame(cut(run, first)[["query_id", "doc_id"]])
+    owners = pd.MultiIndex.from_arrays([window_scores["query_id"], window_scores["doc_id"].map(doc_of)])
+    return window_scores[owners.isin(kept)].reset_index(drop=True)
+
+
+@step(version=1, form="run")
+def aggregated(window_scores: pd.DataFrame, how: str, run: pd.DataFrame | None = None, first: int | None = None) -> pd.DataFrame:
+    """The run of documents from a run of windows, or from those of the first stage's `first` candidates."""
+    return aggregate(windows_of(window_scores, run, first), how)
 
 
 @step(version=1, form="run")
@@ -38,5 +56,5 @@ def reranked(window_scores: pd.DataFrame, how: str, run: pd.DataFrame) -> pd.Dat
     rest = run[~pd.MultiIndex.from_frame(run[["query_id", "doc_id"]]).isin(scored)]
     below = rest["query_id"].map(best.groupby("query_id")["score"].min()).astype(float).fillna(0.0)
     rest = rest.assign(score=below - 1 - rest.groupby("query_id").cumcount())
-    order = {query: number for number, query in enumerate(dict.fromkeys(run["query_id"]))}
+    order = {query: number for number, query in enumerate(run["query_id"].unique())}
     return ranked(pd.concat([best, rest]).sort_values("query_id", key=lambda ids: ids.map(order), kind="stable"))

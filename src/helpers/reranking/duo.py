@@ -4,8 +4,8 @@ Nogueira et al. (2019, arXiv:1910.14424; with T5, Pradeep et al. 2021, arXiv:210
 A list of k documents asks for k (k - 1) inferences, one for each ordered pair.
 """
 
-from collections import defaultdict
-from collections.abc import Callable, Sequence
+import functools
+from collections.abc import Callable, Mapping, Sequence
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -65,6 +65,7 @@ def pair_probabilities(model: Path, run: pd.DataFrame, queries: pd.DataFrame, st
     return pd.DataFrame(pairs, columns=["query_id", "doc_id", "other_id"]).assign(probability=found)
 
 
+@functools.lru_cache
 def compared(documents: int, how: str, sample: int, seed: int = 1) -> list[tuple[int, int]]:
     """The ordered pairs (i, j) of so many documents that are asked for: all, or with `sample` each document against so many
     others, drawn without replacement."""
@@ -96,24 +97,38 @@ def reordered(ranking: pd.DataFrame, scores: Sequence[float] | np.ndarray) -> pd
     return ranking.iloc[order].assign(score=values).reset_index(drop=True)
 
 
-def in_pairs(pairs: pd.DataFrame, run: pd.DataFrame, how: str, first: int, sample: int) -> pd.DataFrame:
-    """A run whose `first` documents of each query are ordered by their comparisons in `pair_probabilities`, which may hold more.
+def comparisons(pairs: pd.DataFrame, run: pd.DataFrame, first: int) -> dict[Any, np.ndarray]:
+    """By query, the `pair_probabilities` of its first documents in the run, as `duo_scores` reads them; NaN for others."""
+    places = {query: {doc_id: place for place, doc_id in enumerate(own.head(first))}
+              for query, own in run.groupby("query_id", sort=False)["doc_id"]}
+    found = {query: np.full((len(own), len(own)), np.nan) for query, own in places.items()}
+    columns = (pairs[name].tolist() for name in ("query_id", "doc_id", "other_id", "probability"))
+    for query, one, other, value in zip(*columns, strict=True):
+        own = places[query]
+        if one in own and other in own:
+            found[query][own[one], own[other]] = value
+    return found
+
+
+def in_pairs(found: Mapping[Any, np.ndarray], run: pd.DataFrame, how: str, first: int, sample: int) -> pd.DataFrame:
+    """A run whose `first` documents of each query are ordered by their `comparisons`, which may be of more.
 
     Args:
         how: one of `DUOS`.
         sample: how many others each is compared with, for `sample` alone.
+
+    Raises:
+        ValueError: for a pair that is wanted and was not compared.
     """
-    known: dict[Any, dict[tuple[str, str], float]] = defaultdict(dict)
-    for query, one, other, value in pairs[["query_id", "doc_id", "other_id", "probability"]].itertuples(index=False):
-        known[query][one, other] = value
-    docs, places, rows, values = run["doc_id"].to_numpy(), run.groupby("query_id").indices, [], []
-    for query in run["query_id"].unique():
-        own = places[query]
-        heads = docs[own[:first]]
-        wins = np.full((len(heads), len(heads)), np.nan)
-        for i, j in compared(len(heads), how, sample):
-            wins[i, j] = known[query][heads[i], heads[j]]
-        order, scores = order_by(np.array(duo_scores(wins, how)) - TIE * np.arange(len(heads)), len(own))
+    rows, values = [], []
+    for query, own in run.groupby("query_id", sort=False).indices.items():
+        size = len(own[:first])
+        one, other = np.array(compared(size, how, sample), dtype=int).reshape(-1, 2).T
+        wins = np.full((size, size), np.nan)
+        wins[one, other] = found[query][one, other]
+        if np.isnan(wins[one, other]).any():
+            raise ValueError(f"query {query!r}: not all of these pairs were compared")
+        order, scores = order_by(np.array(duo_scores(wins, how)) - TIE * np.arange(size), len(own))
         rows.append(own[order])
         values.append(scores)
     return run.iloc[np.concatenate(rows)].assign(score=np.concatenate(values)).reset_index(drop=True)

@@ -97,7 +97,7 @@ def row(length: int) -> str:
 def evaluations(bed: Testbed, pipelines: Mapping[str, Pipeline]) -> dict[str, Evaluation]:
     """Every pipeline's final ranking, measured."""
     runs = {name: pipeline.run(bed) for name, pipeline in pipelines.items()}
-    return {name: evaluate(name, run.value(), bed, MEASURES, run) for name, run in runs.items()}
+    return {name: evaluate(name, run, bed, MEASURES) for name, run in runs.items()}
 
 
 def signs(topics: Systems, ordinary: Systems) -> dict[str, bool]:

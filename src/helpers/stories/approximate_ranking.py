@@ -12,7 +12,7 @@ from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain, seconds
 from helpers.stories.model_size import speed_text
 from helpers.stories.nearest_neighbours import NAMES, Searches, fastest, pays_after, setting_text
-from helpers.systems.evaluated import Evaluation, evaluate
+from helpers.systems.evaluated import Evaluation, evaluate_frame
 
 STUDY = "david2020"
 MEASURE = "RR@10"
@@ -22,7 +22,8 @@ Case = tuple[str, int]  # a kind of index and its setting
 def evaluations(searches: Searches) -> dict[Case, Evaluation]:
     """Every kind and setting as a ranking of the real collection."""
     step = searches.runs
-    return {case: evaluate(f"{case[0]} {setting_text(*case)}".strip(), run_of(step.value(), *case), searches.bed, [MEASURE], step)
+    return {case: evaluate_frame(f"{case[0]} {setting_text(*case)}".strip(), run_of(step.value(), *case), searches.bed, [MEASURE],
+                                 step)
             for case in settings(searches.ef_search, searches.nprobe)}
 
 

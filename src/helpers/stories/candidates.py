@@ -5,17 +5,15 @@ from dataclasses import replace
 
 import pandas as pd
 
-from helpers.data.runs import cut
-from helpers.data.windows import doc_of
 from helpers.evaluation import published
 from helpers.pages import claims, identity, page, plots
 from helpers.pages.compare import mean_cell
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain, seconds
 from helpers.pages.slider import slider
-from helpers.reranking.aggregation import aggregate
+from helpers.reranking.aggregation import windows_of
 from helpers.stories.training import STUDY
-from helpers.systems.evaluated import Evaluation, evaluate
+from helpers.systems.evaluated import Evaluation
 from helpers.systems.reranking_experiment import RerankingExperiment, Scorer
 
 STUDIED = 20  # the number of candidates in all of the study's other experiments
@@ -24,16 +22,7 @@ STUDIED = 20  # the number of candidates in all of the study's other experiments
 def evaluations(trial: RerankingExperiment, model: Scorer, depths: Sequence[int]) -> dict[int, Evaluation]:
     """The model over the first R candidates for each R: every window is scored once, at the largest R."""
     scores = model.scores(trial.bed, trial.run, max(depths))
-    windows, run = scores.value(), trial.run.value()
-    return {depth: evaluate(f"R = {depth}", aggregate(windows_of(windows, run, depth), trial.aggregation), trial.bed,
-                            trial.measures, scores) for depth in sorted(depths)}
-
-
-def windows_of(windows: pd.DataFrame, run: pd.DataFrame, depth: int) -> pd.DataFrame:
-    """The scored windows of each query's first `depth` candidates."""
-    kept = pd.MultiIndex.from_frame(cut(run, depth)[["query_id", "doc_id"]])
-    owners = pd.MultiIndex.from_arrays([windows["query_id"], windows["doc_id"].map(doc_of)])
-    return windows[owners.isin(kept)].reset_index(drop=True)
+    return {depth: trial.aggregated(f"R = {depth}", scores, depth) for depth in sorted(depths)}
 
 
 def nearest(systems: Mapping[int, Evaluation], depth: int) -> int:

@@ -57,7 +57,7 @@ def first_stages(beds: Beds, first_stage: str, k1: float, b: float, depth: int) 
             steps["BM25, windows"] = bed.bm25(k1, b, depth, windows=True)
         if first_stage != "bm25":
             steps[f"published run {as_label(Path(first_stage).name)}"] = bed.first_stage(first_stage, k1, b, depth)
-        systems |= {name: evaluate(name, step.value(), bed, MEASURES, step) for name, step in steps.items()}
+        systems |= {name: evaluate(name, step, bed, MEASURES) for name, step in steps.items()}
     return systems
 
 
@@ -108,7 +108,7 @@ def settings(k1: float, b: float, grid: pd.DataFrame | None) -> dict[str, tuple[
 def tuned(bed: Testbed, settings: Mapping[str, tuple[float, float]], measure: str, depth: int) -> dict[str, Evaluation]:
     """The test queries under several settings of k1 and b."""
     runs = {name: bed.bm25(k1, b, depth) for name, (k1, b) in settings.items()}
-    return {name: evaluate(name, step.value(), bed, [measure], step) for name, step in runs.items()}
+    return {name: evaluate(name, step, bed, [measure]) for name, step in runs.items()}
 
 
 def tuned_table(systems: Systems, settings: Mapping[str, tuple[float, float]], measure: str) -> Fragment:

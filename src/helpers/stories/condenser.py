@@ -66,7 +66,7 @@ def searched(starts: Mapping[str, Step | None], spec: str, bed: Testbed, max_len
             label = f"{start}, {'[CLS]' if pooling == 'cls' else 'mean'}"
             run = BiEncoder(bed.collection, bed.unit, backbone=spec, pooling=pooling, loss="none", max_length=max_length,
                             start=weights).run(bed, 100)
-            systems[label] = evaluate(label, run.value(), bed, MEASURES, run)
+            systems[label] = evaluate(label, run, bed, MEASURES)
     return systems
 
 

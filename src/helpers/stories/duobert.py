@@ -1,8 +1,11 @@
 """The chapter *Documents in pairs* (Steensland 2021, section 3.1.2): duoBERT over the first documents of a re-ranker."""
 
+import functools
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from helpers.data.runs import cut
@@ -12,10 +15,10 @@ from helpers.pages.compare import lead, mean_cell
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain
 from helpers.reranking.aggregation import reranked
-from helpers.reranking.duo import DUOS, in_pairs
+from helpers.reranking.duo import DUOS, comparisons, in_pairs
 from helpers.steps import Step
 from helpers.stories import candidates, training
-from helpers.systems.evaluated import Evaluation, Systems, evaluate
+from helpers.systems.evaluated import Evaluation, Systems, evaluate, evaluate_frame
 from helpers.systems.listwise_reranker import Listwise
 from helpers.systems.pairwise_reranker import PairwiseReranker
 from helpers.systems.pipeline import title_of
@@ -39,24 +42,40 @@ def second_stage(trial: RerankingExperiment, model: Scorer) -> Step:
     return reranked(model.scores(trial.bed, trial.run, trial.candidates), trial.aggregation, trial.run)
 
 
-def third_stage(trial: RerankingExperiment, label: str, run: Step, models: Sequence[PairwiseReranker], how: str, first: int,
-                compared: int, most: int = 0) -> Evaluation:
-    """A run whose `first` documents are compared in pairs, over the seeds of the pairwise model; `most` are scored (by default
-    `first`), so that smaller numbers cost nothing."""
-    runs = []
-    for model in models:
-        pairs = model.probabilities(trial.bed, run, most or first)
-        runs.append(evaluate(label, in_pairs(pairs.value(), run.value(), how, first, compared), trial.bed, trial.measures, pairs))
-    return together(label, runs)
+@dataclass(frozen=True)
+class ThirdStage:
+    """Pairs over the first documents of a run, over the seeds of a pairwise model; `most` are compared, so fewer cost nothing."""
+
+    trial: RerankingExperiment
+    run: Step
+    models: Sequence[PairwiseReranker]
+    most: int
+
+    @functools.cached_property
+    def pairs(self) -> list[tuple[Step, Mapping[Any, np.ndarray]]]:
+        """For each model the step that compares, and what it says."""
+        steps = [model.probabilities(self.trial.bed, self.run, self.most) for model in self.models]
+        return [(step, comparisons(step.value(), self.ranking, self.most)) for step in steps]
+
+    @functools.cached_property
+    def ranking(self) -> pd.DataFrame:
+        """The run, whole."""
+        return self.run.value()
+
+    def by(self, how: str, first: int, compared: int = 0) -> Evaluation:
+        """The run with its `first` documents in the order of the aggregation; of a sample each is `compared` with so many."""
+        runs = [evaluate_frame(duo(how), in_pairs(found, self.ranking, how, first, compared), self.trial.bed, self.trial.measures,
+                               step) for step, found in self.pairs]
+        return together(duo(how), runs)
 
 
 def evaluations(trial: RerankingExperiment, mono: Listwise, models: Sequence[PairwiseReranker], first: int,
                 compared: int) -> dict[str, Evaluation]:
     """BM25, the zero-shot encoder, the re-ranker that reads documents alone, and pairs over its first ones, by aggregation."""
     run = second_stage(trial, mono)
+    third = ThirdStage(trial, run, models, first)
     return {"BM25": trial.baseline(), ZERO_SHOT: trial.of(ZERO_SHOT, ZeroShotReranker(mono.backbone)),
-            MONO: evaluate(MONO, run.value(), trial.bed, trial.measures, run),
-            **{duo(how): third_stage(trial, duo(how), run, models, how, first, compared) for how in DUOS}}
+            MONO: evaluate(MONO, run, trial.bed, trial.measures), **{duo(how): third.by(how, first, compared) for how in DUOS}}
 
 
 def inferences(alone: int, first: int, compared: int | None = None) -> int:
@@ -68,15 +87,12 @@ def trade_off(trial: RerankingExperiment, mono: Scorer, models: Sequence[Pairwis
               firsts: Sequence[int], samples: Sequence[int]) -> dict[str, dict[int, Evaluation]]:
     """Systems by their inferences a query: documents read alone, for each R; all pairs, for each number of first documents; and
     samples of them, among the most."""
-    run, most = second_stage(trial, mono), max(firsts)
-
-    def stage(how: str, first: int, compared: int = 0) -> Evaluation:
-        return third_stage(trial, duo(how), run, models, how, first, compared, most)
-
+    most = max(firsts)
+    third = ThirdStage(trial, second_stage(trial, mono), models, most)
     return {
         "one at a time": dict(candidates.evaluations(trial, mono, depths)),
-        "then all pairs": {inferences(trial.candidates, first): stage(SUM, first) for first in firsts},
-        "then some pairs": {inferences(trial.candidates, most, some): stage(SAMPLE, most, some) for some in samples}}
+        "then all pairs": {inferences(trial.candidates, first): third.by(SUM, first) for first in firsts},
+        "then some pairs": {inferences(trial.candidates, most, some): third.by(SAMPLE, most, some) for some in samples}}
 
 
 def curves(lines: Mapping[str, Mapping[int, Evaluation]]) -> Fragment:

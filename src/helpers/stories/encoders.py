@@ -65,7 +65,7 @@ def variants(models: Mapping[str, BiEncoder], trained: bool) -> dict[str, BiEnco
 def evaluations(bed: Testbed, models: Mapping[str, BiEncoder], depth: int, measures: Sequence[str]) -> dict[str, Evaluation]:
     """BM25, and each encoder's exact search over the whole collection, on the same queries."""
     runs = {"BM25": bed.bm25(K1, B, depth), **{name: model.run(bed, depth) for name, model in models.items()}}
-    return {name: evaluate(name, run.value(), bed, measures, run) for name, run in runs.items()}
+    return {name: evaluate(name, run, bed, measures) for name, run in runs.items()}
 
 
 def fine_tuned(bed: Testbed, models: Mapping[str, BiEncoder], seeds: Sequence[int], depth: int) -> dict[str, Evaluation]:
@@ -86,7 +86,7 @@ def by_margin(bed: Testbed, model: BiEncoder, margins: Sequence[float], seeds: S
 def searched(name: str, model: BiEncoder, bed: Testbed, depth: int) -> Evaluation:
     """One model, by exact search over the whole collection."""
     run = model.run(bed, depth)
-    return evaluate(name, run.value(), bed, measures(depth), run)
+    return evaluate(name, run, bed, measures(depth))
 
 
 def scale(bed: Testbed, depth: int) -> Fragment:

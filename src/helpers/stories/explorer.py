@@ -31,7 +31,7 @@ def systems(trial: RerankingExperiment, reranker: Scorer, encoder: BiEncoder, ke
     `trained`, or the backbone as it is."""
     run = (encoder if trained else encoder.zero_shot()).run(trial.bed, kept)
     return {FIRST: trial.baseline(FIRST), SECOND: trial.of(SECOND, reranker),
-            THIRD: evaluate(THIRD, run.value(), trial.bed, MEASURES, run)}
+            THIRD: evaluate(THIRD, run, trial.bed, MEASURES)}
 
 
 def signs(systems: Systems) -> dict[str, bool]:

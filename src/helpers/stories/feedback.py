@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from helpers.evaluation.measures import condensed
+from helpers.evaluation.pools import condensed
 from helpers.evaluation.significance import mean_interval
 from helpers.pages import claims, compare, page, plots
 from helpers.pages.compare import lead
@@ -42,7 +42,7 @@ def rm3(bed: Testbed, settings: Settings) -> Evaluation:
     classical = settings.classical()
     run = rm3_run(bed.index, bed.query_step, classical.k1, classical.b, classical.depth, settings.documents,
                   settings.terms, RM3_WEIGHT)
-    return evaluate(RM3, run.value(), bed, MEASURES, run)
+    return evaluate(RM3, run, bed, MEASURES)
 
 
 def claims_table(systems: Systems) -> Fragment:

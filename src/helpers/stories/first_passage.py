@@ -46,7 +46,7 @@ def evaluations(bed: Testbed, settings: Settings, models: Mapping[str, DocumentR
     run = settings.classical().run(bed)
     runs = {BM25: run, **{name: reranked(model.scores(bed, run, settings.candidates), how, run)
                           for name, (model, how) in ways.items()}}
-    return {name: evaluate(name, step.value(), bed, MEASURES, step) for name, step in runs.items()}
+    return {name: evaluate(name, step, bed, MEASURES) for name, step in runs.items()}
 
 
 def claims_table(systems: Systems, first_tokens: Sequence[int], bed: Testbed, candidates: int) -> Fragment:

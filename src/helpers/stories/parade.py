@@ -52,7 +52,7 @@ def evaluations(trial: RerankingExperiment, models: Mapping[str, Parade], seeds:
     systems = {"BM25": trial.baseline()}
     for name, own in ways.items():
         runs = [model.run(trial.bed, trial.run, trial.candidates) for model in own]
-        systems[name] = together(name, [evaluate(name, run.value(), trial.bed, trial.measures, run) for run in runs])
+        systems[name] = together(name, [evaluate(name, run, trial.bed, trial.measures) for run in runs])
     return systems | {ZERO_SHOT: trial.of(ZERO_SHOT, ZeroShotReranker(start.reader.backbone))}
 
 

@@ -53,10 +53,8 @@ def evaluations(trial: RerankingExperiment, model: WarmUp, depths: Sequence[int]
     alone = candidates.evaluations(trial, model, depths)
     systems = {Stages(0): trial.baseline()} | {Stages(depth): system for depth, system in alone.items()}
     studied = replace(trial, candidates=candidates.nearest(alone, candidates.STUDIED))
-    for first in paired:
-        run, sums = duobert.second_stage(studied, model), duobert.SUM
-        systems[Stages(studied.candidates, first)] = duobert.third_stage(studied, sums, run, [duo], sums, first, 0, max(paired))
-    return systems
+    third = duobert.ThirdStage(studied, duobert.second_stage(studied, model), [duo], max(paired, default=0))
+    return systems | {Stages(studied.candidates, first): third.by(duobert.SUM, first) for first in paired}
 
 
 def matches(trial: RerankingExperiment) -> Step:

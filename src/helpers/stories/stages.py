@@ -48,7 +48,7 @@ def measures_at(depth: int) -> list[str]:
 def evaluations(runs: Mapping[str, Step], bed: Testbed, depth: int, *more: str) -> dict[str, Evaluation]:
     """Each stage alone, in the measures above and in others that are named."""
     names = list(dict.fromkeys([*more, *measures_at(depth)]))
-    return {name: evaluate(label(name), run.value(), bed, names, run) for name, run in runs.items()}
+    return {name: evaluate(label(name), run, bed, names) for name, run in runs.items()}
 
 
 def recall_of(system: Evaluation) -> str:

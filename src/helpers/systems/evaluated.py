@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from helpers.evaluation.hierarchical import Rows, compare
-from helpers.evaluation.measures import with_judgments
+from helpers.evaluation.pools import with_judgments
 from helpers.evaluation.significance import Interval, Paired, TrainingNoise, Unpaired, mean_interval, paired, unpaired
 from helpers.steps import Step, recipe, registry
 from helpers.systems.testbed import Testbed
@@ -22,13 +22,18 @@ class Evaluation:
     """Per-query values of one system."""
 
     label: str  # as the tables name it, `BERT-Mean`
-    run: pd.DataFrame  # the ranked run
+    ranking: pd.DataFrame | Step  # the ranked run, or the step that keeps it
     values: pd.DataFrame  # a row a query, a column a measure
     source: Step  # the step whose value was measured: the provenance of every number
     seeds: "tuple[Evaluation, ...]" = ()  # for a system averaged over seeds, its runs, each with the same queries; else none
     unit: str = "queries"  # what the rows of the values are
     name: str = ""  # its name among all systems of a page, where another has the same label
     also: tuple[Step, ...] = ()  # other steps that the values rest on, of a system that was subtracted
+
+    @functools.cached_property
+    def run(self) -> pd.DataFrame:
+        """The ranked run, read when it is first asked for: most tables want the values alone."""
+        return self.ranking if isinstance(self.ranking, pd.DataFrame) else self.ranking.value()
 
     @property
     def seed_means(self) -> pd.DataFrame | None:
@@ -85,8 +90,19 @@ class Evaluation:
 Systems = Mapping[str, Evaluation]  # by the name that tables give them
 
 
-def evaluate(label: str, run: pd.DataFrame, bed: Testbed, measures: Sequence[str], source: Step) -> Evaluation:
-    """Measure a run on a testbed."""
+def evaluate(label: str, ranking: Step, bed: Testbed, measures: Sequence[str], source: Step | None = None) -> Evaluation:
+    """Measure the run of a step on a testbed; the values are kept, and the run is not read where they are there.
+
+    Args:
+        source: the step that the numbers are traced to, where the ranking is only put together from it; by default the ranking.
+    """
+    names = with_judgments(list(measures), bed.qrels)
+    (source or ranking).entry()  # a page that shows its values has used it
+    return Evaluation(label, ranking, bed.kept_values(ranking, names), source or ranking)
+
+
+def evaluate_frame(label: str, run: pd.DataFrame, bed: Testbed, measures: Sequence[str], source: Step) -> Evaluation:
+    """Measure a run that no step keeps."""
     return Evaluation(label, run, bed.per_query(run, with_judgments(list(measures), bed.qrels)), source)
 
 
@@ -96,7 +112,7 @@ def over_seeds(label: str, runs: Sequence[Evaluation]) -> Evaluation:
     if len(runs) < 2 or any(not run.values.index.equals(runs[0].values.index) for run in runs):
         raise ValueError("at least two seeds, measured on the same queries, are wanted")
     values = pd.concat([run.values for run in runs]).groupby(level=0, sort=False).mean()
-    return Evaluation(label, runs[0].run, values, runs[0].source, tuple(runs), runs[0].unit)
+    return Evaluation(label, runs[0].ranking, values, runs[0].source, tuple(runs), runs[0].unit)
 
 
 def values_of(systems: Systems, names: Sequence[str], measure: str) -> pd.DataFrame:

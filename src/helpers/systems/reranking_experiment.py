@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from helpers.data.runs import cut
-from helpers.reranking.aggregation import AGGREGATIONS, aggregate
+from helpers.reranking.aggregation import AGGREGATIONS, aggregate, windows_of
 from helpers.retrieval.bm25 import K1, B
 from helpers.retrieval.fusion import z_scored_sum
 from helpers.steps import Step
-from helpers.systems.evaluated import Evaluation, evaluate, over_seeds
+from helpers.systems.evaluated import Evaluation, evaluate, evaluate_frame, over_seeds
 from helpers.systems.testbed import Testbed
 
 DEPTH = 100
@@ -50,17 +50,25 @@ class RerankingExperiment:
 
     def baseline(self, label: str = "BM25") -> Evaluation:
         """The first stage, not re-ranked."""
-        return evaluate(label, self.run.value(), self.bed, self.measures, self.run)
+        return evaluate(label, self.run, self.bed, self.measures)
 
     def of(self, label: str, model: Scorer, candidates: int = 0) -> Evaluation:
         """A model on the trial's candidates, or on other numbers of them."""
-        scores = model.scores(self.bed, self.run, candidates or self.candidates)
-        return evaluate(label, aggregate(scores.value(), self.aggregation), self.bed, self.measures, scores)
+        return self.aggregated(label, model.scores(self.bed, self.run, candidates or self.candidates))
+
+    def aggregated(self, label: str, scores: Step, first: int | None = None) -> Evaluation:
+        """The documents of scored windows, or of the windows of each query's `first` candidates."""
+        if isinstance(AGGREGATIONS[self.aggregation], str):
+            documents = self.bed.documents(scores, self.aggregation, None if first is None else self.run, first)
+            return evaluate(label, documents, self.bed, self.measures, scores)
+        # a reader's own function has no key: what it makes is not kept
+        made = aggregate(windows_of(scores.value(), self.run.value(), first), self.aggregation)
+        return evaluate_frame(label, made, self.bed, self.measures, scores)
 
     def fused(self, label: str, first: Evaluation, second: Evaluation, weight: float) -> Evaluation:
         """Two models of the trial's candidates, z-scored within a query: `weight` x first + (1 - `weight`) x second."""
         run = z_scored_sum(cut(first.run, self.candidates), cut(second.run, self.candidates), weight)
-        return replace(evaluate(label, run, self.bed, self.measures, first.source), also=(second.source,))
+        return replace(evaluate_frame(label, run, self.bed, self.measures, first.source), also=(second.source,))
 
     def best_weight(self, first: Evaluation, second: Evaluation, measure: str = "RR@10") -> float:
         """The weight of `fused`, in tenths, that is best on the trial's queries: meant for development queries."""

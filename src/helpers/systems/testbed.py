@@ -24,6 +24,7 @@ from helpers.data.tokens import window_tokens
 from helpers.errors import BadInput
 from helpers.evaluation import measures
 from helpers.networks.backbone import Backbone
+from helpers.reranking.aggregation import aggregated
 from helpers.retrieval import prebuilt
 from helpers.retrieval.bm25 import bm25_run, max_passage
 from helpers.retrieval.lucene import text_index, window_index
@@ -140,6 +141,15 @@ class Testbed:
         frame = frame[frame["query_id"].isin(set(self.query_frame["query_id"]))].reset_index(drop=True)
         check_qrels(frame, Texts(self.store.value()), self.collection)
         return frame
+
+    def documents(self, scores: Step, how: str, run: Step | None = None, first: int | None = None) -> Step:
+        """The ranking of documents from scored windows, or from those of each query's `first` candidates in the run."""
+        return aggregated(scores, how, run, first)
+
+    def kept_values(self, ranking: Step, names: list[str]) -> pd.DataFrame:
+        """`per_query` of a step's run, kept beside it: the run is read once."""
+        values = measures.run_measures(ranking, self.query_step, self.qrels_step, names, self.min_relevance)
+        return values.value().set_index("query_id")
 
     def per_query(self, run: pd.DataFrame, names: list[str]) -> pd.DataFrame:
         """The measures of a run for each judged query, rows in the order of the sample."""

@@ -1,0 +1,130 @@
+"""Two dictionaries as general text to pre-train on: WordNet 3.0 and the GNU Collaborative International Dictionary of English.
+
+Debian's packages `wordnet-base` and `dict-gcide` carry them, freely licensed (WordNet's licence; GPL-2 or later). The book does
+not ship them: what was computed from them is recorded, and only computing anew needs them, installed by
+
+    sudo apt-get install wordnet-base dict-gcide
+
+A folder that holds the packages unpacked (`dpkg-deb -x wordnet-base_*.deb FOLDER`) does as well: `dictionaries:FOLDER`.
+"""
+
+import gzip
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+
+from helpers.data.collection_base import Collection, Text
+from helpers.errors import BadInput
+from helpers.steps import recipe
+from helpers.steps.store import fingerprint
+
+NAME = "dictionaries"
+PUBLISHED = {  # Debian 12 and 13: wordnet-base 1:3.0-37, dict-gcide 0.48.5+nmu2
+    "usr/share/wordnet/data.noun": "fea17d2f9656611334eac790e5d69e47645fa180c4aa481fb4cd9b3520754ca2",
+    "usr/share/wordnet/data.verb": "adcf43e35b581e8036d8b5a52d63d9cd3d3b4870b2720d3c03c799df44777bc2",
+    "usr/share/wordnet/data.adj": "c89120dfc1f046ddff4a631bf9b7e9fa1a36b5e86565a23bf82dbe14f30b88a7",
+    "usr/share/wordnet/data.adv": "444a63bf3955080ab7524f5079cfc07ff9bc682cb98bdb1db73b0fb9829f1139",
+    "usr/share/dictd/gcide.dict.dz": "3e6b2cdcbc1b3664c2f1466e3c8e44012e815c4c67fa83fa61f39777cd6e8517",
+}
+WORDS_JOINED = 80  # short definitions that stand side by side become one text of about so many words
+FEWEST_WORDS = 25  # of an entry of GCIDE that is worth reading by itself
+GLOSS = re.compile(r"^\d{8} \d\d \w ([0-9a-f]{2}) (.+?) \| (.+)$")
+MARKUP = re.compile(r"\[[^\[\]]*\]|\\[^\\]*\\|[{}]")  # etymologies and sources, pronunciations, cross-references
+
+
+class Dictionaries(Collection):
+    """Definitions, WordNet's first; a text is both a document and a passage."""
+
+    units = ("document", "passage")
+    splits = ()
+    licence = "WordNet 3.0; GPL-2 or later"
+
+    def __init__(self, spec: str):
+        self.spec, self.name = spec, NAME
+        self._root = Path(spec.partition(":")[2] or "/").expanduser()
+
+    @classmethod
+    def opens(cls, spec: str) -> bool:
+        """`dictionaries` or `dictionaries:<folder>`."""
+        return spec.partition(":")[0] == NAME
+
+    def texts(self, unit: str) -> Iterator[Text]:
+        """Stream WordNet's glosses, some to a text, then GCIDE's longer entries; BadInput where they are not installed."""
+        for file in self._files():
+            if not file.is_file():
+                raise BadInput("the dictionaries are not here, and no recorded run answers this", file=file,
+                               mend="sudo apt-get install wordnet-base dict-gcide")
+            name = file.name.partition(".dict")[0]
+            if file.suffix == ".dz":
+                with gzip.open(file, "rt", encoding="utf-8", errors="replace") as lines:
+                    bodies = entries(lines)
+                    yield from (Text(f"{name}.{number}", "", body) for number, body in enumerate(bodies))
+            else:
+                with file.open(encoding="utf-8") as lines:
+                    bodies = joined(glosses(lines))
+                    yield from (Text(f"{name}.{number}", "", body) for number, body in enumerate(bodies))
+
+    def queries(self, split: str) -> pd.DataFrame:
+        """There are none."""
+        raise BadInput("dictionaries have no queries and no judgments", mend="use them to pre-train on")
+
+    def qrels(self, unit: str, split: str) -> pd.DataFrame:
+        """There are none."""
+        return self.queries(split)
+
+    def text_digest(self, unit: str) -> str:
+        """Of the files; where one is missing, that of the published one stands for it."""
+        digests = [fingerprint(file)["sha256"] if file.is_file() else known
+                   for file, known in zip(self._files(), PUBLISHED.values(), strict=True)]
+        return recipe.sha256(recipe.canonical(digests))
+
+    def sources(self, kind: str, *names: str) -> list[Path]:
+        """The files, be they there or not."""
+        return self._files()
+
+    def _files(self) -> list[Path]:
+        return [self._root / file for file in PUBLISHED]
+
+
+def glosses(lines: Iterator[str]) -> Iterator[str]:
+    """Of a data file of WordNet, each synonym set in words: `Entity: that which is perceived to have its own existence.`"""
+    for line in lines:
+        if match := GLOSS.match(line.rstrip()):
+            number, fields = int(match[1], 16), match[2].split(" ")
+            words = [re.sub(r"\(\w+\)$", "", field).replace("_", " ") for field in fields[:2 * number:2]]
+            yield f"{', '.join(words)}: {match[3].strip()}."
+
+
+def joined(parts: Iterator[str]) -> Iterator[str]:
+    """Neighbours, which WordNet orders by topic, joined to texts of `WORDS_JOINED` words or a little more."""
+    text: list[str] = []
+    words = 0
+    for part in parts:
+        text.append(part)
+        words += len(part.split())
+        if words >= WORDS_JOINED:
+            yield " ".join(text)
+            text, words = [], 0
+    if text:
+        yield " ".join(text)
+
+
+def entries(lines: Iterator[str]) -> Iterator[str]:
+    """GCIDE's entries with enough words, without etymologies, pronunciations and sources."""
+    entry: list[str] = []
+    for line in [*lines, "end"]:
+        if line[:1].strip() and entry:  # a headword stands at the margin
+            text = plain("".join(entry)).split()
+            if len(text) >= FEWEST_WORDS and text[0][0].isalnum():  # rules of `=` part the files
+                yield " ".join(text)
+            entry = []
+        entry.append(line)
+
+
+def plain(entry: str) -> str:
+    """An entry without its markup; brackets within brackets go too."""
+    while (text := MARKUP.sub("", entry)) != entry:
+        entry = text
+    return entry
