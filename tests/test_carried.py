@@ -79,3 +79,14 @@ def test_the_last_cell_of_a_chapter_hands_them_over(monkeypatch):
     data = page.provenance({"BM25": measured(RR=[1.0, 0.25])})._repr_mimebundle_()[DATA_MIME]
     assert set(data) == {"ledger", "evaluations", "bm25"}
     assert list(carried.unpacked(data["evaluations"])["BM25"].values["RR"]) == [1.0, 0.25]
+
+
+def test_a_value_that_only_measures_a_ranking_of_the_page_has_no_row_of_its_own(monkeypatch):
+    line = {"source": "stored", "numerics": "exact", "finished": "2026-01-01T00:00", "machine": {"cpu": "x", "cores": 1},
+            "seconds": 1.0, "commit": "c", "versions": {}, "recipe": {"arguments": {}}}
+    scores, ranking = ({"step": step, "key": step} for step in ("window_scores", "aggregated"))
+    lines = [line | scores | {"inputs": []}, line | {"step": "run_measures", "key": "m", "inputs": [ranking | {"inputs": [scores]}]},
+             line | {"step": "run_measures", "key": "n", "inputs": [{"step": "bm25_run", "key": "elsewhere"}]}]
+    monkeypatch.setattr(ledger, "USED", {one["key"]: one for one in lines})
+    shown = page.provenance().html
+    assert "window_scores" in shown and "<code>n</code>" in shown and "<code>m</code>" not in shown

@@ -9,6 +9,7 @@ from helpers.steps import Step, ledger
 
 SOURCES = {"computed": "computed live", "stored": "live, an earlier run here", "recorded": "recorded run"}
 COUNTED = {"computed": "computed live", "stored": "computed in an earlier run here", "recorded": "from recorded runs"}
+FOLLOWING = ("run_measures", "aggregated")  # steps that sum up the ranking which is their first input
 KEPT = ("step", "key", "source", "seconds", "finished", "numerics", "commit", "inputs", "machine")
 
 
@@ -40,12 +41,15 @@ def measurements_table(steps: Mapping[str, Step]) -> Fragment:
 
 
 def provenance(*systems: Any) -> Fragment:
-    """Where every value of this page comes from: one row for each step that was used, most expensive first.
+    """Where every value of this page comes from: one row for each step that was used, most expensive first; what only measures or
+    sums up another row's ranking has none.
 
     It is the last cell of a chapter: what the page carries for others goes with it, the ledger and the per-query values of all
     evaluations that it shows, given in mappings and sequences of any depth.
     """
-    lines = sorted(ledger.USED.values(), key=ledger.cost, reverse=True)
+    cited = {run.source.key for system in carried.evaluations(*systems) for run in system.runs}
+    shown = [line for line in ledger.USED.values() if line["key"] in cited or _stands_alone(line)]
+    lines = sorted(shown, key=ledger.cost, reverse=True)
     header = ("step", "source", "numerics", "computed", "on", "seconds", "with all before it", "commit")
     rows = [[_anchor(line), badge(SOURCES[line["source"]], line["source"]), line["numerics"],
              line["finished"][:16].replace("T", " "), where(line["machine"]), numbers.seconds(line["seconds"]),
@@ -56,7 +60,7 @@ def provenance(*systems: Any) -> Fragment:
     inner = Html(f"{table('Provenance of every value on this page', header, rows, numeric_from=5).text}"
                  f"<p><small>Libraries: {libraries}.</small></p>")
     ir_metadata.export(carried.evaluations(*systems), ledger.USED)
-    kept = [{name: line[name] for name in KEPT} for line in lines]
+    kept = [{name: line[name] for name in KEPT} for line in ledger.USED.values()]
     return Fragment(details(f"Where these numbers come from ({summary})", inner).text,
                     data={"ledger": kept, "evaluations": carried.packed(carried.collect(*systems)),
                           "bm25": bm25_named.described(carried.evaluations(*systems))})
@@ -72,6 +76,15 @@ def where(machine: Mapping[str, Any]) -> str:
     used = machine.get("threads")
     share = f"{used} thread{'s' if used != 1 else ''} of " if used else ""
     return f"{machine['cpu']}, {share}{machine['cores']} cores"
+
+
+def _stands_alone(line: Mapping[str, Any]) -> bool:
+    """Whether a step is more than the measures or the aggregation of a ranking that is used itself."""
+    while line["step"] in FOLLOWING and line.get("inputs"):
+        line = line["inputs"][0]
+        if line["key"] in ledger.USED:
+            return False
+    return True
 
 
 def _anchor(line: dict[str, Any]) -> Html:
