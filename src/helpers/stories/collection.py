@@ -127,7 +127,7 @@ def recall_curve(systems: Systems, beds: Beds, depths: Sequence[int]) -> dict[st
     curves = {}
     for name, system in systems.items():
         bed = beds["passage" if "passage" in name or "document" not in beds else "document"]
-        recall = bed.per_query(system.run, [f"R@{depth}" for depth in depths]).mean()
+        recall = bed.kept_values(system.source, [f"R@{depth}" for depth in depths]).mean()
         curves[name] = pd.Series(recall.to_numpy(), index=list(depths))
     return curves
 

@@ -28,7 +28,7 @@ NO_DENSE = "needs RepBERT, or a run that stands for it, and another first stage"
 def recalls(runs: Mapping[str, Step], bed: Testbed, depths: Sequence[int]) -> pd.DataFrame:
     """Recall at each depth (rows) of each first stage (columns)."""
     names = {f"R@{depth}": depth for depth in sorted(depths)}
-    means = pd.DataFrame({stage: bed.per_query(run.value(), list(names)).mean() for stage, run in runs.items()})
+    means = pd.DataFrame({stage: bed.kept_values(run, list(names)).mean() for stage, run in runs.items()})
     return means.rename(index=names).rename_axis("depth")
 
 
