@@ -1,6 +1,7 @@
 """The Condenser head: what it sees, what it leaves behind; whole-word masking; pre-training that goes on where it stopped."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -35,7 +36,7 @@ LABELS = torch.tensor([[-100, 31, -100, 33, -100, -100], [-100, -100, 32, -100, 
 def test_the_head_sees_late_states_only_through_cls():
     model = condenser()
     late, early = (states.detach().requires_grad_() for states in model.states(IDS, MASK))
-    model.condensed(late, early, MASK)[:, 1:].sum().backward()  # every token that the head guesses
+    model.condensed(late[:, :1], early, MASK)[:, 1:].sum().backward()  # every token that the head guesses
     assert late.grad[:, 0].abs().sum() > 0
     assert late.grad[:, 1:].abs().max() == 0
     assert early.grad[:, 0].abs().max() == 0  # the early [CLS] gives way to the late one
@@ -45,9 +46,9 @@ def test_the_head_sees_late_states_only_through_cls():
 def test_padding_changes_nothing_in_the_head():
     model = condenser()
     late, early = model.states(IDS[1:, :4], MASK[1:, :4])
-    alone = model.condensed(late, early, MASK[1:, :4])
+    alone = model.condensed(late[:, :1], early, MASK[1:, :4])
     late, early = model.states(IDS, MASK)
-    assert torch.allclose(model.condensed(late, early, MASK)[1, :4], alone[0], atol=1e-5)
+    assert torch.allclose(model.condensed(late[:, :1], early, MASK)[1, :4], alone[0], atol=1e-5)
 
 
 @torch.no_grad()
@@ -58,14 +59,40 @@ def test_the_loss_is_the_sum_of_both_parts():
     late, early = model.states(IDS, MASK)
     truth = torch.tensor([31, 33, 32])
     late_scores = model.output(late, table)[LABELS != IGNORED]
-    head_scores = model.output(model.condensed(late, early, MASK), table)[LABELS != IGNORED]
+    head_scores = model.output(model.condensed(late[:, :1], early, MASK), table)[LABELS != IGNORED]
     by_hand = [-scores.log_softmax(-1)[torch.arange(3), truth] for scores in (late_scores, head_scores)]
     assert out["loss"] == pytest.approx(float(by_hand[0].mean() + by_hand[1].mean()), rel=1e-5)
     assert out["parts"][:, 0].tolist() == pytest.approx([float(by_hand[0][:2].sum()), float(by_hand[0][2])], rel=1e-5)
-    assert out["parts"][:, 1].tolist() == pytest.approx([float(by_hand[1][:2].sum()), float(by_hand[1][2])], rel=1e-5)
-    assert out["parts"][:, 2].tolist() == [float((late_scores.argmax(-1) == truth)[:2].sum()),
+    assert out["parts"][:, 1].tolist() == [float((late_scores.argmax(-1) == truth)[:2].sum()),
                                            float((late_scores.argmax(-1) == truth)[2:].sum())]
-    assert out["parts"][:, 3].tolist() == [2, 1]
+    assert out["parts"][:, 3].tolist() == pytest.approx([float(by_hand[1][:2].sum()), float(by_hand[1][2])], rel=1e-5)
+    assert out["parts"][:, 2].tolist() == out["parts"][:, 5].tolist() == [2, 1]
+    swapped = model.condensed(late[[1, 0], :1], early, MASK)  # each text with the other's [CLS]
+    other = [-scores.log_softmax(-1)[torch.arange(3), truth] for scores in (model.output(swapped, table)[LABELS != IGNORED],)][0]
+    assert out["parts"][:, 4].tolist() == pytest.approx([float(other[:2].sum()), float(other[2])], rel=1e-5)
+
+
+@torch.no_grad()
+def test_a_head_without_late_cls_is_indifferent_to_the_late_layers():
+    model = condenser()
+    model._late_cls = False
+    before = model(IDS, MASK, LABELS)["parts"]
+    for weight in model.encoder.encoder.layer[2].parameters():
+        weight += torch.randn_like(weight)
+    after = model(IDS, MASK, LABELS)["parts"]
+    assert torch.equal(before[:, 3:], after[:, 3:]) and not torch.equal(before[:, 0], after[:, 0])
+
+
+@torch.no_grad()
+def test_a_head_with_masks_of_its_own_sees_embeddings_and_guesses_its_own_pieces():
+    model = condenser(early=0)
+    own, wanted = IDS.clone(), torch.full_like(IDS, IGNORED)
+    own[0, 3], wanted[0, 3] = 4, 12
+    parts = model(IDS, MASK, LABELS, own, wanted)["parts"]
+    late, table = model.states(IDS, MASK)[0], model.encoder.embeddings.word_embeddings.weight
+    head = model.output(model.condensed(late[:, :1], model.encoder.embeddings(own), MASK), table)
+    assert parts[:, 3].tolist() == pytest.approx([-float(head[0, 3].log_softmax(-1)[12]), 0.0], rel=1e-5)
+    assert parts[:, 5].tolist() == [1, 0] and parts[:, 2].tolist() == [2, 1]
 
 
 def test_the_output_is_tied_to_the_embeddings():
@@ -121,10 +148,10 @@ def test_a_text_cut_within_a_word_and_empty_and_short_texts():
     assert (MASKING(np.array([7]), np.random.default_rng(1))[1] == [7]).all()  # at least one word
 
 
-def masked(texts, batch_size=2, seed=1):
+def masked(texts, batch_size=2, seed=1, **more):
     from helpers.pretraining.pretraining_data import Masked
 
-    return Masked(texts, MASKING, batch_size, seed, (2, 3))
+    return Masked(texts, MASKING, batch_size, seed, (2, 3), **more)
 
 
 def test_an_epoch_reads_every_text_once_in_an_order_of_its_own():
@@ -150,6 +177,16 @@ def test_masks_depend_on_epoch_and_text_alone():
     data.epoch = -1
     assert [data[n] for n in range(4)] == evaluation
     assert evaluation[0]["labels"] != evaluation[1]["labels"]  # equal texts, other masks
+
+
+def test_the_heads_own_masks_leave_the_others_as_they_are():
+    from helpers.pretraining.pretraining_data import batch
+
+    plain, both = (masked([np.arange(5, 30)], **more) for more in ({}, {"head_masking": replace(MASKING, mlm_probability=0.5)}))
+    assert {name: both[0][name] for name in plain[0]} == plain[0]
+    made = batch([both[0]], 0)
+    assert int((made["head_labels"] != IGNORED).sum()) == 12 and int((made["labels"] != IGNORED).sum()) == 4
+    assert set(batch([plain[0]], 0)) == {"input_ids", "attention_mask", "labels"}
 
 
 def test_long_texts_are_cut_and_remainders_dropped():

@@ -96,9 +96,9 @@ def test_the_control_differs_in_the_head_alone_and_continued_goes_on():
 
 
 def test_a_part_of_the_texts_is_named_in_brackets():
-    assert portion("almanac") == ("almanac", None)
-    assert portion("almanac[:1000]") == ("almanac", 1000)
-    assert portion("/a/folder[1]") == ("/a/folder[1]", None)
+    assert portion("almanac") == (["almanac"], None)
+    assert portion("almanac + dictionaries[:1000]") == (["almanac", "dictionaries"], 1000)
+    assert portion("/a/folder[1]") == (["/a/folder[1]"], None)
     whole, some = (Pretraining(texts, backbone="packaged:0,1").model.arguments["texts"] for texts in ("almanac", "almanac[:9]"))
     assert (whole.arguments.get("first"), some.arguments["first"]) == (None, 9)
     assert readiness.recipe("almanac[:9]", "passage", "packaged:0,1", 1).without == "test"

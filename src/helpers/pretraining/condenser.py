@@ -8,6 +8,12 @@
                    head layers -> masked words (equation 10)
 
 What the late layers add, the head sees only through [CLS]. Without head layers this is plain masked language modelling.
+
+| variant | what the head sees instead |
+|---|---|
+| early 0 | the tokens as they are embedded, so all context must come through [CLS] |
+| other masks | a text with more words masked, as it is embedded (after RetroMAE, Xiao et al. 2022, arXiv:2205.12035) |
+| without late [CLS] | the early [CLS] state: a control with as many weights, to which the late layers say nothing |
 """
 
 from typing import Any
@@ -28,53 +34,64 @@ class Condenser(nn.Module):
         encoder: a `BertModel`; its weights are what is kept in the end.
         early: layers below the short circuit; 0 for tokens as they are embedded.
         head_layers: layers of the head, made here with random weights; 0 for plain masked language modelling.
+        late_cls: whether the head sees the late [CLS] state.
     """
 
-    def __init__(self, encoder: Any, early: int, head_layers: int):
+    def __init__(self, encoder: Any, early: int, head_layers: int, late_cls: bool = True):
         super().__init__()
         if encoder.config.model_type != "bert":
             raise ValueError(f"the head is made of BERT's layers; this encoder is of type {encoder.config.model_type!r}")
         if head_layers and not 0 <= early < encoder.config.num_hidden_layers:
             raise ValueError(f"early {early}: at least one of the {encoder.config.num_hidden_layers} layers must be late")
-        self.encoder, self._early = encoder, early
+        self.encoder, self._early, self._late_cls = encoder, early, late_cls
         self.output = WordOutput(encoder.config)
         self.head = nn.ModuleList(BertLayer(encoder.config) for _ in range(head_layers))
         for made in (self.output, self.head):
             made.apply(self._initialised)
 
-    def forward(self, input_ids: Any, attention_mask: Any, labels: Any) -> dict[str, Any]:
+    def forward(self, input_ids: Any, attention_mask: Any, labels: Any, head_ids: Any = None, head_labels: Any = None) -> Any:
         """The sum of both losses (equation 12), and what the evaluation needs.
 
-        The labels, (texts, tokens) as the other two, are the pieces to be guessed, `IGNORED` elsewhere.
+        Args:
+            labels: the pieces to be guessed, `IGNORED` elsewhere; (texts, tokens) as all arguments.
+            head_ids: the texts with the head's own masks, of which it then sees the embeddings; `head_labels` belong to them.
 
         Returns:
-            `loss`, the mean over the pieces of each part, summed; `parts`, (texts, 4): the sums of the late and of the head's
-            loss, the pieces guessed right by the late states (0 in training), and the pieces in all.
+            `loss`, the mean over the pieces of each part, summed; `parts`, (texts, 6): of the late states the sum of losses, the
+            pieces guessed right (0 in training) and the pieces in all; of the head the sum of losses, that with every [CLS]
+            exchanged for another text's (0 in training), and the pieces in all.
         """
         late, early = self.states(input_ids, attention_mask)
+        own_losses, scores, truth = self.losses(late, labels)
+        right = torch.zeros_like(own_losses) if self.training else (scores.argmax(-1) == truth).float()  # a pass over all scores
+        parts, loss = [summed(labels, own_losses, right, torch.ones_like(right))], own_losses.mean()
+        if len(self.head):
+            tokens, wanted = (early, labels) if head_ids is None else (self.encoder.embeddings(head_ids), head_labels)
+            cls = (late if self._late_cls else early)[:, :1]
+            head_losses = self.losses(self.condensed(cls, tokens, attention_mask), wanted)[0]
+            exchanged = torch.zeros_like(head_losses) if self.training else self.losses(
+                self.condensed(cls.roll(1, dims=0), tokens, attention_mask), wanted)[0]
+            parts.append(summed(wanted, head_losses, exchanged, torch.ones_like(exchanged)))
+            loss = loss + head_losses.mean()
+        else:
+            parts.append(torch.zeros_like(parts[0]))
+        return {"loss": loss, "parts": torch.cat(parts, dim=-1)}
+
+    def losses(self, states: Any, labels: Any) -> tuple[Any, Any, Any]:
+        """The cross-entropy of each piece to be guessed, (pieces,), the scores of all, (pieces, vocabulary), and the truth."""
         guessed = labels != IGNORED
         truth = labels[guessed]
-        table = self.encoder.embeddings.word_embeddings.weight
-        scores = self.output(late[guessed], table)
-        late_loss = nn.functional.cross_entropy(scores.float(), truth, reduction="none")
-        head_loss = torch.zeros_like(late_loss)
-        if len(self.head):
-            condensed = self.condensed(late, early, attention_mask)
-            head_loss = nn.functional.cross_entropy(self.output(condensed[guessed], table).float(), truth, reduction="none")
-        right = torch.zeros_like(late_loss) if self.training else (scores.argmax(-1) == truth).float()  # a pass over all scores
-        pieces = torch.stack([late_loss, head_loss, right, torch.ones_like(right)], -1).detach()
-        text = guessed.nonzero()[:, 0]
-        parts = pieces.new_zeros(len(labels), 4).index_add_(0, text, pieces)
-        return {"loss": late_loss.mean() + head_loss.mean(), "parts": parts}
+        scores = self.output(states[guessed], self.encoder.embeddings.word_embeddings.weight)
+        return nn.functional.cross_entropy(scores.float(), truth, reduction="none"), scores, truth
 
     def states(self, input_ids: Any, attention_mask: Any) -> tuple[Any, Any]:
         """The states after the last layer and after the early ones, (texts, tokens, dimensions) each (equations 7 and 8)."""
         hidden = self.encoder(input_ids=input_ids, attention_mask=attention_mask, output_hidden_states=True).hidden_states
         return hidden[-1], hidden[self._early]
 
-    def condensed(self, late: Any, early: Any, attention_mask: Any) -> Any:
-        """The head's states: its input is the late [CLS] state with the early states of all other tokens (equation 9)."""
-        states = torch.cat([late[:, :1], early[:, 1:]], dim=1)
+    def condensed(self, cls: Any, early: Any, attention_mask: Any) -> Any:
+        """The head's states: its input is a [CLS] state, the late one, with the early states of all other tokens (equation 9)."""
+        states = torch.cat([cls, early[:, 1:]], dim=1)
         unseen = (1 - attention_mask[:, None, None, :].to(states.dtype)) * torch.finfo(states.dtype).min
         for layer in self.head:
             states = layer(states, attention_mask=unseen)
@@ -85,6 +102,12 @@ class Condenser(nn.Module):
         if isinstance(module, nn.Linear):
             module.weight.data.normal_(mean=0.0, std=self.encoder.config.initializer_range)
             module.bias.data.zero_()
+
+
+def summed(labels: Any, *of_pieces: Any) -> Any:
+    """Sums over the pieces of each text, (texts, quantities), of quantities (pieces,) each."""
+    pieces = torch.stack(of_pieces, dim=-1).detach()
+    return pieces.new_zeros(len(labels), len(of_pieces)).index_add_(0, (labels != IGNORED).nonzero()[:, 0], pieces)
 
 
 class WordOutput(nn.Module):

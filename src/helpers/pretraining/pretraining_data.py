@@ -55,6 +55,7 @@ class Masked:
     seed: int  # of masks and order
     special: tuple[int, int]  # the ids of [CLS] and [SEP]
     epoch: int = HELD_OUT  # of the pass, from 0; `HELD_OUT` keeps the texts' order
+    head_masking: WholeWordMasking | None = None  # of the head's own input, drawn by itself
     _order: tuple[int, np.ndarray] = field(default=(HELD_OUT, np.empty(0, dtype=np.int64)), repr=False)
 
     def __len__(self) -> int:
@@ -63,9 +64,13 @@ class Masked:
     def __getitem__(self, place: int) -> dict[str, list[int]]:
         number = place if self.epoch == HELD_OUT else int(self.order()[place])
         generator = np.random.default_rng([self.seed, self.epoch + 1, number])
-        read, labels = self.masking(self.texts[number], generator)
         first, last = self.special
-        return {"input_ids": [first, *read.tolist(), last], "labels": [IGNORED, *labels.tolist(), IGNORED]}
+        made: dict[str, list[int]] = {}
+        for ids, wanted, masking in (("input_ids", "labels", self.masking), ("head_ids", "head_labels", self.head_masking)):
+            if masking is not None:
+                read, labels = masking(self.texts[number], generator)
+                made |= {ids: [first, *read.tolist(), last], wanted: [IGNORED, *labels.tolist(), IGNORED]}
+        return made
 
     def order(self) -> np.ndarray:
         """The texts of the epoch by their places: shuffled, then sorted by length within stretches of some batches."""
@@ -84,5 +89,8 @@ class Masked:
 
 def batch(examples: Sequence[dict[str, list[int]]], pad: int) -> dict[str, Any]:
     """Masked texts, padded to the longest: the inputs of `condenser.Condenser.forward`, (texts, tokens) each."""
-    labels = padded_labels([one["labels"] for one in examples], IGNORED)
-    return {**inputs([one["input_ids"] for one in examples], pad), "labels": labels}
+    own: dict[str, Any] = {name: padded_labels([one[name] for one in examples], IGNORED)
+                           for name in ("labels", "head_labels") if name in examples[0]}
+    if "head_ids" in examples[0]:
+        own["head_ids"] = inputs([one["head_ids"] for one in examples], pad)["input_ids"]
+    return {**inputs([one["input_ids"] for one in examples], pad), **own}

@@ -1,6 +1,6 @@
 """Pre-training as a step: masked words, with the Condenser head or without (Gao & Callan 2021, sections 4.2, 4.3 and 5.1)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from helpers.pretraining.whole_word_masking import WholeWordMasking
 from helpers.steps import step
 
 OUTPUT = "pretraining_output.safetensors"  # what is only needed to go on with pre-training: the words' output and the head
-LOGGED = ("step", "epoch", "loss", "eval_late", "eval_head", "eval_right")
+LOGGED = ("step", "epoch", "loss", "eval_late", "eval_right", "eval_head", "eval_exchanged")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +27,9 @@ class MaskedTraining(Training):
 
     mlm_probability: float = 0.15  # share of the words that are masked
     evaluation_texts: int = 200  # held out, at most a tenth
+    head_probability: float | None = None  # share of the words masked in the head's own input; None to share the late states'
+    late_cls: bool | None = None  # False for a head that sees the early [CLS] state in place of the late one
+    evaluations: int | None = None  # over the training; None for one after every epoch
 
 
 @step(version=1, form="folder", network=True, resumable=True)
@@ -35,7 +38,7 @@ def pretrained(texts: pd.DataFrame, store: Path, tokens: Path, backbone: Backbon
                training: MaskedTraining, start: Path | None = None, *, folder: Path, checkpoints: Path) -> None:
     """Pre-train an encoder; keep its weights in a folder that loads wherever the backbone does, and `log.json`.
 
-    Both losses are measured before the training and after every epoch, on texts held out, whose masks are the same each time. A
+    Both losses are measured before the training and on the way, on texts held out, whose masks are the same each time. A
     checkpoint is written after every epoch.
 
     Args:
@@ -53,18 +56,20 @@ def pretrained(texts: pd.DataFrame, store: Path, tokens: Path, backbone: Backbon
     rows = spans(texts["doc_id"].tolist(), WindowTokens(tokens, store), training.max_length)
     masking = WholeWordMasking.of(tokenizer, training.mlm_probability)
     special = (tokenizer.cls_token_id, tokenizer.sep_token_id)
-    train, evaluation = split(rows, training.evaluation_texts, masking, training.batch_size, training.seed, special)
+    head_masking = WholeWordMasking.of(tokenizer, training.head_probability) if training.head_probability else None
+    train, evaluation = (replace(side, head_masking=head_masking) for side in split(
+        rows, training.evaluation_texts, masking, training.batch_size, training.seed, special))
     fine_tuning.seed_everything(training.seed)  # before output and head are made
     encoder = build(backbone, start, training.dropout, attn_implementation=attention())
-    model = Condenser(encoder, early, head_layers)
+    model = Condenser(encoder, early, head_layers, training.late_cls is not False)
     if start is not None:
         load_output(model, start / OUTPUT)
-    arguments = fine_tuning.training_arguments(folder, len(train), training, training.epochs)
+    arguments = fine_tuning.training_arguments(folder, len(train), training, training.evaluations or training.epochs)
     arguments.output_dir, arguments.save_strategy, arguments.save_total_limit = str(checkpoints), "epoch", 1
     resume = any(checkpoints.glob("checkpoint-*"))
-    arguments.eval_strategy, arguments.eval_on_start = "epoch", not resume
+    arguments.eval_strategy, arguments.eval_on_start = "epoch" if training.evaluations is None else "steps", not resume
     arguments.train_sampling_strategy = "sequential"  # the dataset keeps its own order, a new one for every epoch
-    arguments.remove_unused_columns = False
+    arguments.remove_unused_columns, arguments.label_names = False, ["labels"]  # the head's own are no labels of the Trainer's
     trainer = Trainer(model=model, args=arguments, train_dataset=train, eval_dataset=evaluation,
                       data_collator=partial(batch, pad=tokenizer.pad_token_id), compute_metrics=losses,
                       callbacks=[epoch_setter(train)])
@@ -85,9 +90,11 @@ def split(rows: list[np.ndarray], held_out: int, masking: WholeWordMasking, batc
 
 
 def losses(prediction: Any) -> dict[str, float]:
-    """Of the held-out texts: both losses and the share of pieces guessed right, over all masked pieces."""
-    late, head, right, pieces = np.asarray(prediction.predictions, dtype=np.float64).sum(axis=0)
-    return {"late": late / pieces, "head": head / pieces, "right": right / pieces}
+    """Of the held-out texts, over all masked pieces: both losses, the head's with every [CLS] exchanged for another text's, and
+    the share guessed right."""
+    late, right, pieces, head, exchanged, of_head = np.asarray(prediction.predictions, dtype=np.float64).sum(axis=0)
+    of_head = max(1.0, of_head)  # without a head its sums are 0
+    return {"late": late / pieces, "right": right / pieces, "head": head / of_head, "exchanged": exchanged / of_head}
 
 
 def epoch_setter(data: Masked) -> Any:

@@ -28,7 +28,7 @@ BySize = Mapping[tuple[str, int], Evaluation]  # by starting point and training 
 
 def recipe(texts: str, unit: str, backbone: str, epochs: int) -> Pretraining:
     """The Condenser pre-training of all these chapters; what has no queries is read whole."""
-    split = "test" if "test" in open_collection(portion(texts)[0]).splits else ""
+    split = "test" if "test" in open_collection(portion(texts)[0][0]).splits else ""
     return Pretraining(texts, unit, split, backbone, epochs=epochs)
 
 

@@ -17,8 +17,10 @@ import re
 from dataclasses import KW_ONLY, dataclass, replace
 
 from helpers.data import queries
+from helpers.data.articles import split_store
 from helpers.data.collection import open_collection
-from helpers.data.texts import text_store
+from helpers.data.collection_base import Collection
+from helpers.data.texts import merged_store, text_store
 from helpers.data.tokens import window_tokens
 from helpers.data.windows import WHOLE
 from helpers.networks import backbone
@@ -29,6 +31,7 @@ from helpers.pretraining.training import MaskedTraining, pretrained
 from helpers.steps import Step
 
 BACKBONE, MLM, CONDENSER, CONTINUED = "backbone", "+ MLM", "+ Condenser", "+ Condenser, continued"
+BLIND, EMBEDDED, MASKED = "+ head without late [CLS]", "+ Condenser over embeddings", "+ Condenser, head masks more"
 NAMES = (BACKBONE, MLM, CONDENSER, CONTINUED)
 
 
@@ -36,28 +39,39 @@ NAMES = (BACKBONE, MLM, CONDENSER, CONTINUED)
 class Pretraining(MaskedTraining):
     """What is pre-trained on what; how, `MaskedTraining` has."""
 
-    # what is read: a collection, or a folder of text files; only its first thousand texts as `almanac[:1000]`
+    # what is read: a collection or a folder of text files, several as `almanac + dictionaries`; the first thousand texts of them
+    # as `almanac[:1000]`
     texts: str = "almanac"
     unit: str = "passage"  # `document` or `passage`
     without: str = "test"  # the split whose relevant texts are left out; empty to read all
     backbone: str = "packaged"
-    early: int = 0  # layers below the short circuit; 0 for half of them, as in the study
+    early: int | None = None  # layers below the short circuit, 0 for the embeddings; None for half of them, as in the study
     head_layers: int = 2  # of the Condenser head; 0 for masked words alone
     _: KW_ONLY
     epochs: int = 8
     max_length: int = 128
     start: "Pretraining | None" = None  # the pre-training that this one goes on from
+    articles: str = ""  # the split whose articles alone are read where a collection is split by article; empty for all
 
     @functools.cached_property  # a step's key takes the digests of all its data
     def model(self) -> Step:
         """The folder of the pre-trained encoder."""
-        name, first = portion(self.texts)
-        source, encoder = open_collection(name), backbone.resolve(self.backbone)
-        store = text_store(source.part("texts", self.unit))
-        without = queries.qrels([source.part("qrels", self.unit, self.without)]) if self.without else None
+        names, first = portion(self.texts)
+        sources, encoder = [open_collection(name) for name in names], backbone.resolve(self.backbone)
+        stores = [self.read(source) for source in sources]
+        store = stores[0] if len(stores) == 1 else merged_store(stores)
+        without = queries.qrels([sources[0].part("qrels", self.unit, self.without)]) if self.without else None
         return pretrained(corpus(store, without, first), store, window_tokens(store, encoder.whole(), WHOLE, 0), encoder,
-                          self.early or layers(encoder) // 2, self.head_layers, None if self.start is None else self.start.model,
-                          **self.settings(MaskedTraining))
+                          layers(encoder) // 2 if self.early is None else self.early, self.head_layers,
+                          None if self.start is None else self.start.model, **self.settings(MaskedTraining))
+
+    def read(self, source: Collection) -> Step:
+        """The texts of a collection that may be read."""
+        store = text_store(source.part("texts", self.unit))
+        if not (self.articles and source.split_by_article):
+            return store
+        judgments = queries.qrels([source.part("qrels", "document", self.articles)])
+        return split_store(store, judgments, source.relevant_from("document", self.articles))
 
     @property
     def log(self) -> Step:
@@ -73,10 +87,26 @@ class Pretraining(MaskedTraining):
         return replace(self, texts=collection, without="", epochs=epochs, learning_rate=learning_rate, start=self)
 
 
-def portion(texts: str) -> tuple[str, int | None]:
-    """What is read, and how many of its texts (None for all): `almanac[:1000]` is the Almanac's first thousand."""
+def portion(texts: str) -> tuple[list[str], int | None]:
+    """What is read, and how many of the texts (None for all): `almanac[:1000]` is the Almanac's first thousand."""
     match = re.fullmatch(r"(.+)\[:(\d+)\]", texts)
-    return (match[1], int(match[2])) if match else (texts, None)
+    names, first = (match[1], int(match[2])) if match else (texts, None)
+    return names.split(" + "), first
+
+
+def language_model(texts: str, backbone: str, epochs: int = 1) -> Pretraining:
+    """A start that is ready for knowledge and not for sentences: the whole backbone after a long masked-word training, in which
+    what an earlier contrastive training made of its vectors is worn down."""
+    return Pretraining(texts, without="", backbone=backbone, early=None, head_layers=0, articles="train", epochs=epochs,
+                       learning_rate=3e-4, mlm_probability=0.3)
+
+
+def branches(start: Pretraining, texts: str, epochs: int, learning_rate: float, seed: int) -> dict[str, Pretraining]:
+    """What may go on from a start with the same texts, masks and steps, by name."""
+    plain = replace(start, start=start, texts=texts, epochs=epochs, learning_rate=learning_rate, seed=seed, evaluations=10)
+    head = replace(plain, head_layers=2)
+    return {MLM: plain, CONDENSER: head, BLIND: replace(head, late_cls=False), EMBEDDED: replace(head, early=0),
+            MASKED: replace(head, early=0, head_probability=0.5)}
 
 
 def pretrainings(recipe: Pretraining, target: str, continued_epochs: int, continued_rate: float) -> dict[str, Pretraining]:
