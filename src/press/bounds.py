@@ -41,6 +41,7 @@ CHOICES: dict[str, tuple[str, ...] | str] = {  # as they are, or the registry th
     "negatives": "helpers.systems.listwise_reranker:NEGATIVES",  # where they are no number
     "distillation.without": ("soft", "hidden", "attention"),
     "beside": ("untrained", "minilm"),
+    "branches": "helpers.systems.starting_points:BRANCHES",
     **dict.fromkeys(("starts", "web_starts", "stsb_starts"), "helpers.systems.starting_points:NAMES")}
 MAY_BE_EMPTY = {"depth.depths", "mismatch.depths", "devices", "distillation.without", "margins"}
 EVEN = {"attention_window"}  # half of it on each side

@@ -1,8 +1,9 @@
-"""The chapter *Condenser*: the pre-training (Gao & Callan 2021, sections 4 and 5.1)."""
+"""The chapter *Condenser*: the pre-training, and whether its head uses [CLS] (Gao & Callan 2021, sections 4 and 5.1)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from helpers.evaluation import published
@@ -10,84 +11,146 @@ from helpers.networks import backbone
 from helpers.pages import page, plots
 from helpers.pages.compare import above
 from helpers.pages.fragments import Fragment
-from helpers.pages.numbers import count, seconds
-from helpers.steps import Step
+from helpers.pages.numbers import count, plain, seconds
 from helpers.stories.readiness import STUDY
-from helpers.stories.training import Logs, curve, final
+from helpers.stories.training import curve, final
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.evaluated import Evaluation, Systems, evaluate
-from helpers.systems.starting_points import BACKBONE, CONDENSER, CONTINUED, MLM, Pretraining
+from helpers.systems.starting_points import BLIND, CONDENSER, Pretraining, branches
 from helpers.systems.testbed import Testbed
 
 MEASURES = ("RR@10", "R@100")
 TABLE, ROW = "text 5.1", "Condenser pre-training"
+START, UNTOUCHED = "start", "backbone"
+USES = 0.1  # nats: a head that loses less by another text's [CLS] does not use it
+SPREAD = 1e-2  # of cosines between [CLS] states: below it a start cannot tell texts apart
+SAMPLE = 200  # texts whose [CLS] states are compared
+
+Branches = Mapping[str, Sequence[Pretraining]]  # by name, over seeds
+Logs = Mapping[str, Sequence[dict[str, Any]]]
 
 
-def settings_table(pretraining: Pretraining, log: dict[str, Any]) -> Fragment:
-    """The pre-training beside the study's."""
+def over_seeds(start: Pretraining, names: Sequence[str], seeds: Sequence[int], **settings: Any) -> Branches:
+    """The branches of those names; `settings` as in `starting_points.branches`."""
+    made = [branches(start, seed=seed, **settings) for seed in seeds]
+    return {name: [of_seed[name] for of_seed in made] for name in names}
+
+
+def first_seeds(start: Pretraining, trained: Branches) -> dict[str, Pretraining]:
+    """The start, unless the backbone is that already, and each branch's first seed."""
+    return ({START: start} if start.epochs else {}) | {name: own[0] for name, own in trained.items()}
+
+
+def logs_of(trained: Branches) -> Logs:
+    """The log of every pre-training."""
+    return {name: [one.log.value() for one in own] for name, own in trained.items()}
+
+
+def settings_table(start: Pretraining, branch: Pretraining) -> Fragment:
+    """Both pre-trainings beside the study's."""
     printed = {column: entry.printed for (row, column), entry in published.cells(STUDY, TABLE).items() if row == ROW}
-    layers = backbone.layers(backbone.resolve(pretraining.backbone))
-    early = pretraining.early or layers // 2
-    ours = {"backbone layers": layers, "early layers": early, "late layers": layers - early,
-            "head layers": pretraining.head_layers, "epochs": pretraining.epochs,
-            "learning rate": f"{pretraining.learning_rate:g}", "warmup ratio": pretraining.warmup}
     counts = {"texts": "texts", "tokens in an epoch": "tokens", "optimiser steps": "steps", "parameters kept": "parameters",
               "parameters in training": "parameters_in_training"}
-    ours |= {name: count(log[key]) for name, key in counts.items()}
+    columns = {}
+    for name, one in (("the start", start), ("a branch of it", branch))[not start.epochs:]:
+        layers, log = backbone.layers(backbone.resolve(one.backbone)), one.log.value()
+        early = layers // 2 if one.early is None else one.early
+        head = {"early layers": early, "late layers": layers - early, "head layers": one.head_layers} if one.head_layers else {}
+        columns[name] = {"backbone layers": layers, **head, "epochs": one.epochs, "learning rate": f"{one.learning_rate:g}",
+                         "warmup ratio": one.warmup, "share of words masked": one.mlm_probability,
+                         **{what: count(log[key]) for what, key in counts.items()}}
     return page.records_table("The pre-training, as in the study and here", (
-        {"": name, "published": printed.get(name, ""), "this run": value} for name, value in ours.items()))
+        {"": what, "published": printed.get(what, ""), **{name: own.get(what, "none") for name, own in columns.items()}}
+        for what in columns["a branch of it"]))
 
 
-def curves(logs: Logs, key: str) -> dict[str, pd.Series]:
-    """A held-out quantity over the optimiser steps: `eval_late`, `eval_head` or `eval_right`; without those that have none."""
-    by_name = {name: curve(log, key) for name, log in logs.items()}
-    return {name: series for name, series in by_name.items() if len(series) and series.iloc[-1] > 0}
+def exchange(log: dict[str, Any]) -> pd.Series:
+    """What the head loses when every text has another's [CLS], in nats a masked piece, over the optimiser steps."""
+    return curve(log, "eval_exchanged") - curve(log, "eval_head")
+
+
+def means(logs: Logs, quantity: Any) -> dict[str, pd.Series]:
+    """A quantity of each branch's logs over the optimiser steps, its mean over seeds; without branches that lack it."""
+    found = {name: pd.concat([quantity(log) for log in own], axis=1).mean(axis=1) for name, own in logs.items()}
+    return {name: series for name, series in found.items() if len(series)}
+
+
+def ended(logs: Sequence[dict[str, Any]], key: str) -> float:
+    """Where a logged quantity ends, the mean over seeds."""
+    return float(np.mean([final(log, key) for log in logs]))
+
+
+def with_head(logs: Logs, trained: Branches) -> Logs:
+    """Those that have a head."""
+    return {name: own for name, own in logs.items() if trained[name][0].head_layers}
+
+
+def exchange_figure(logs: Logs) -> Fragment:
+    """The cost of another text's [CLS] over the pre-training."""
+    lines = means(logs, exchange)
+    steps = next(iter(lines.values())).index
+    return plots.curves({**lines, f"{USES} nats": pd.Series(USES, index=[steps[0], steps[-1]])}, "optimiser steps",
+                        "rise of the head's loss, in nats", "What the head loses on held-out texts if each has another's [CLS]; "
+                        "below the flat line it does not use it. Means over seeds.")
+
+
+def exchange_table(logs: Logs) -> Fragment:
+    """At the end: the head's loss, with another text's [CLS], and whether it uses it."""
+    rows = []
+    for name, own in logs.items():
+        rises = np.array([exchange(log).iloc[-1] for log in own])
+        rows.append({"pre-training": name, "head's loss": plain(ended(own, "eval_head")),
+                     "with another's [CLS]": plain(ended(own, "eval_exchanged")),
+                     "rise, by seed": ", ".join(map(plain, rises)),
+                     "uses [CLS]": "yes" if rises.min() >= USES else "no" if rises.max() < USES else "in some seeds"})
+    return page.records_table("The head's loss in nats a masked piece, and what it makes of [CLS]", rows)
 
 
 def loss_figure(logs: Logs) -> Fragment:
-    """Both losses on held-out texts over the pre-training."""
-    lines = {**{f"{name}, late states": series for name, series in curves(logs, "eval_late").items()},
-             **{f"{name}, head": series for name, series in curves(logs, "eval_head").items()}}
-    return plots.curves(lines, "optimiser steps", "cross-entropy of a masked piece",
-                        "Loss on held-out texts, whose masks are the same in every evaluation.")
+    """The late states' loss over the pre-training of every branch."""
+    return plots.curves(means(logs, lambda log: curve(log, "eval_late")), "optimiser steps", "cross-entropy of a masked piece",
+                        "Loss of the late states on held-out texts, whose masks are always the same. Means over seeds.")
 
 
-def right_figure(logs: Logs) -> Fragment:
-    """How many masked pieces are guessed right."""
-    return plots.curves(curves(logs, "eval_right"), "optimiser steps", "share guessed right",
-                        "Masked word pieces of held-out texts that the late states guess right.")
+def cosine_table(start: Pretraining, trained: Branches) -> Fragment:
+    """How far [CLS] tells texts apart before anything is fine-tuned."""
+    found = {name: one.cosines(SAMPLE).value() for name, one in first_seeds(start, trained).items()}
+    return page.records_table(f"Cosines between the [CLS] states of {SAMPLE} texts, in single precision, of the first seed", (
+        {"encoder": name, "mean cosine": plain(cosines["mean"]), "standard deviation": f"{cosines['spread']:.4f}",
+         f"above {SPREAD:g}": "yes" if cosines["spread"] > SPREAD else "no"} for name, cosines in found.items()))
 
 
-def searched(starts: Mapping[str, Step | None], spec: str, bed: Testbed, max_length: int) -> dict[str, Evaluation]:
-    """What each starting point finds before any fine-tuning, by its [CLS] states and by their mean, compared by cosines."""
+def searched(start: Pretraining, trained: Branches, bed: Testbed) -> dict[str, Evaluation]:
+    """What the backbone, the start and each branch's first seed find without fine-tuning, by [CLS] and by the mean."""
     systems = {}
-    for start, weights in starts.items():
+    weights = {name: one.model for name, one in first_seeds(start, trained).items()}
+    for name, model in ({UNTOUCHED: None} | weights).items():
         for pooling in ("cls", "mean"):
-            label = f"{start}, {'[CLS]' if pooling == 'cls' else 'mean'}"
-            run = BiEncoder(bed.collection, bed.unit, backbone=spec, pooling=pooling, loss="none", max_length=max_length,
-                            start=weights).run(bed, 100)
+            label = f"{name}, {'[CLS]' if pooling == 'cls' else 'mean'}"
+            run = BiEncoder(bed.collection, bed.unit, backbone=start.backbone, pooling=pooling, loss="none",
+                            max_length=start.max_length, start=model).run(bed, 100)
             systems[label] = evaluate(label, run, bed, MEASURES)
     return systems
 
 
-def signs(systems: Systems, logs: Logs) -> dict[str, bool]:
-    """What the discussion rests on; nothing where a pre-training is left out."""
-    if not {MLM, CONDENSER, CONTINUED} <= set(logs):
+def signs(logs: Logs, trained: Branches, systems: Systems) -> dict[str, bool]:
+    """What the discussion rests on; nothing where a pre-training or the control is left out."""
+    if not {CONDENSER, BLIND} <= set(logs) or f"{START}, mean" not in systems:
         return {}
-    head, late = (final(logs[CONDENSER], key) for key in ("eval_head", "eval_late"))
-    alone = [system.mean("R@100").mean for name, system in systems.items() if name.endswith("[CLS]")]
-    by_mean = {name: system for name, system in systems.items() if name.endswith("mean")}
-    start = by_mean.pop(f"{BACKBONE}, mean", None)
-    return {"no [CLS] finds a tenth of the relevant passages": max(alone) < 0.1,
-            "every pre-training surely lowers the search by mean states":
-                start is not None and all(above(start, system, "RR@10") for system in by_mean.values()),
-            "the head guesses worse than the late states": head > late,
-            "masked words alone end with the lower loss": final(logs[MLM], "eval_late") < late}
+    rises = {name: [exchange(log).iloc[-1] for log in own] for name, own in with_head(logs, trained).items()}
+    variants = [min(rise) for name, rise in rises.items() if name not in (CONDENSER, BLIND)]
+    mean = {name: system for name, system in systems.items() if name.endswith("mean")}
+    return {"the study's head uses [CLS]": min(rises[CONDENSER]) >= USES,
+            "a head that sees less besides uses [CLS]": bool(variants) and min(variants) >= USES,
+            "the head without the late [CLS] guesses as well":
+                ended(logs[BLIND], "eval_head") < ended(logs[CONDENSER], "eval_head") + USES,
+            "the start has lost the search of the packaged encoder":
+                above(mean[f"{UNTOUCHED}, mean"], mean[f"{START}, mean"], "RR@10")}
 
 
-def cost(logs: Mapping[str, Step]) -> Fragment:
-    """What each pre-training cost."""
+def cost(start: Pretraining, trained: Branches) -> Fragment:
+    """What each pre-training cost, a branch's first seed."""
     return page.records_table("What each pre-training cost", (
-        {"starting point": name, "optimiser steps": count(log.value()["steps"]),
-         "tokens in an epoch": count(log.value()["tokens"]), "time": seconds(log.entry().manifest["inputs"][0]["seconds"])}
-        for name, log in logs.items()))
+        {"pre-training": name, "optimiser steps": count(one.log.value()["steps"]),
+         "tokens in an epoch": count(one.log.value()["tokens"]),
+         "time": seconds(one.log.entry().manifest["inputs"][0]["seconds"])} for name, one in first_seeds(start, trained).items()))

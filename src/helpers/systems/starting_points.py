@@ -15,6 +15,7 @@
 import functools
 import re
 from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any
 
 from helpers.data import queries
 from helpers.data.articles import split_store
@@ -27,11 +28,13 @@ from helpers.networks import backbone
 from helpers.networks.backbone import layers
 from helpers.networks.fine_tuning import training_log
 from helpers.pretraining.pretraining_data import corpus
+from helpers.pretraining.readiness import cls_cosines
 from helpers.pretraining.training import MaskedTraining, pretrained
 from helpers.steps import Step
 
 BACKBONE, MLM, CONDENSER, CONTINUED = "backbone", "+ MLM", "+ Condenser", "+ Condenser, continued"
 BLIND, EMBEDDED, MASKED = "+ head without late [CLS]", "+ Condenser over embeddings", "+ Condenser, head masks more"
+BRANCHES = (MLM, CONDENSER, BLIND, EMBEDDED, MASKED)
 NAMES = (BACKBONE, MLM, CONDENSER, CONTINUED)
 
 
@@ -78,6 +81,11 @@ class Pretraining(MaskedTraining):
         """Losses and size of the pre-training."""
         return training_log(self.model)
 
+    def cosines(self, sample: int) -> Step:
+        """How far its [CLS] states of a sample of what it read tell texts apart."""
+        read = self.model.arguments
+        return cls_cosines(read["texts"], read["store"], read["tokens"], read["backbone"], sample, self.max_length, 1, self.model)
+
     def plain(self) -> "Pretraining":
         """Masked words alone, with the same texts, order, masks and steps."""
         return replace(self, head_layers=0)
@@ -94,19 +102,20 @@ def portion(texts: str) -> tuple[list[str], int | None]:
     return names.split(" + "), first
 
 
-def language_model(texts: str, backbone: str, epochs: int = 1) -> Pretraining:
+def language_model(texts: str, backbone: str, **settings: Any) -> Pretraining:
     """A start that is ready for knowledge and not for sentences: the whole backbone after a long masked-word training, in which
     what an earlier contrastive training made of its vectors is worn down."""
-    return Pretraining(texts, without="", backbone=backbone, early=None, head_layers=0, articles="train", epochs=epochs,
-                       learning_rate=3e-4, mlm_probability=0.3)
+    return Pretraining(texts, without="", backbone=backbone, head_layers=0, learning_rate=3e-4, **settings)
 
 
-def branches(start: Pretraining, texts: str, epochs: int, learning_rate: float, seed: int) -> dict[str, Pretraining]:
-    """What may go on from a start with the same texts, masks and steps, by name."""
-    plain = replace(start, start=start, texts=texts, epochs=epochs, learning_rate=learning_rate, seed=seed, evaluations=10)
+def branches(start: Pretraining, texts: str, epochs: int, learning_rate: float, head_probability: float,
+             seed: int) -> dict[str, Pretraining]:
+    """What may go on from a start with the same texts, masks and steps, by name; the last head sees other masks, so many."""
+    plain = replace(start, start=start if start.epochs else None, texts=texts, epochs=epochs, learning_rate=learning_rate,
+                    seed=seed, evaluations=10)
     head = replace(plain, head_layers=2)
     return {MLM: plain, CONDENSER: head, BLIND: replace(head, late_cls=False), EMBEDDED: replace(head, early=0),
-            MASKED: replace(head, early=0, head_probability=0.5)}
+            MASKED: replace(head, early=0, head_probability=head_probability)}
 
 
 def pretrainings(recipe: Pretraining, target: str, continued_epochs: int, continued_rate: float) -> dict[str, Pretraining]:
