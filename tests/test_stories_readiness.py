@@ -9,7 +9,7 @@ import toys
 from helpers.errors import BadInput
 from helpers.evaluation.verdicts import CONTRADICTED, EQUIVALENT, INCOMPARABLE, NO_CAUSE, NOT_RUN, SUPPORTED, UNTRAINED
 from helpers.pages import claims
-from helpers.stories import condenser, fine_tuning_sizes, readiness, similarity
+from helpers.stories import fine_tuning_sizes, readiness, similarity
 from helpers.systems.evaluated import Evaluation
 from helpers.systems.starting_points import BACKBONE, CONDENSER, CONTINUED, MLM, NAMES, Pretraining, portion, pretrainings
 from helpers.systems.testbed import Testbed
@@ -221,31 +221,7 @@ def test_missing_benchmark_files_are_known_by_their_digest_and_asked_for_when_ne
         stsb.pairs("hub:owner/name", "train")
 
 
-# ---- the pre-training's page ----
-
-
-def test_settings_stand_beside_the_studys():
-    counts = dict.fromkeys(("texts", "tokens", "steps", "parameters", "parameters_in_training"), 1000)
-    table = condenser.settings_table(Pretraining(backbone="packaged:0,1,2", epochs=5), counts)
-    rows = {row[0]: row[1:] for row in cells(table)[1:]}
-    assert rows["late layers"] == ["6", "2"] and rows["epochs"] == ["8", "5"] and rows["head layers"] == ["2", "2"]
-
-
 # ---- what the discussions rest on ----
-
-def of_condenser(alone, after, head, late):
-    systems = {"backbone, [CLS]": toys.system(shifts={"R@100": alone}), "backbone, mean": toys.system(),
-               "+ MLM, [CLS]": toys.system(shifts={"R@100": -0.2}), "+ MLM, mean": toys.system(after)}
-    logs = {MLM: {"eval_late": 5.0}, CONDENSER: {"eval_late": late, "eval_head": head}, CONTINUED: {}}
-    return condenser.signs(systems, {name: {"log": [{"step": 9, **line}]} for name, line in logs.items()})
-
-
-@pytest.mark.parametrize(("signs", "expected"), [
-    (of_condenser(-0.16, -0.125, 5.5, 5.1), [True] * 4), (of_condenser(0.0, 0.0, 4.5, 4.9), [False] * 4),
-    (of_condenser(-0.16, 0.125, 5.5, 4.9), [True, False, True, False])])
-def test_the_discussion_of_condenser_rests_on_losses_and_on_the_search(signs, expected):
-    assert list(signs.values()) == expected
-
 
 def spearman(systems):
     return {place: toys.of_values({"spearman": list(own.values["accuracy"])}) for place, own in systems.items()}

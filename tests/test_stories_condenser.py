@@ -1,0 +1,86 @@
+"""The chapter *Condenser*: the cost of another text's [CLS], what stands in its tables, and what its discussion rests on."""
+
+from dataclasses import dataclass
+
+import pytest
+
+import toys
+from helpers.stories import condenser as story
+from helpers.systems.starting_points import BLIND, CONDENSER, EMBEDDED, MASKED, MLM, Pretraining, branches, language_model
+from tables import cells
+
+START = language_model("almanac", "packaged:0,1", epochs=2, articles="train", mlm_probability=0.3)
+
+
+def log(head, exchanged, late=3.0, steps=(0, 10)):
+    """A log that begins at 0 nats of exchange and ends so."""
+    first = {"step": steps[0], "eval_late": 9.0, "eval_head": 9.0, "eval_exchanged": 9.0}
+    return {"log": [first, {"step": steps[1], "eval_late": late, "eval_head": head, "eval_exchanged": exchanged}],
+            **dict.fromkeys(("texts", "tokens", "steps", "parameters", "parameters_in_training"), 1000)}
+
+
+@dataclass
+class Trained:
+    head_layers: int = 2
+
+
+
+def test_branches_share_all_but_the_head_and_go_on_from_the_start():
+    own = branches(START, "almanac", 1, 1e-4, 0.5, seed=3)
+    assert list(own) == [MLM, CONDENSER, BLIND, EMBEDDED, MASKED]
+    assert {one.start for one in own.values()} == {START}
+    assert {(one.texts, one.epochs, one.learning_rate, one.seed, one.articles) for one in own.values()} == {
+        ("almanac", 1, 1e-4, 3, "train")}
+    assert [(one.head_layers, one.early, one.late_cls, one.head_probability) for one in own.values()] == [
+        (0, None, None, None), (2, None, None, None), (2, None, False, None), (2, 0, None, None), (2, 0, None, 0.5)]
+    assert len({one.model.key for one in own.values()}) == 5
+
+
+def test_a_backbone_that_has_guessed_words_already_is_no_start_to_train():
+    ready = language_model("nowhere", "packaged:0,1", epochs=0)
+    assert branches(ready, "almanac", 1, 1e-4, 0.5, seed=1)[MLM].start is None
+    assert list(story.first_seeds(ready, {MLM: [START, START]})) == [MLM]
+
+
+def test_a_start_reads_train_articles_alone_and_what_has_no_articles_whole(tmp_path):
+    (tmp_path / "a.txt").write_text("One text.\n\nAnother.")
+    both = Pretraining(f"almanac + {tmp_path}", without="", articles="train").model.arguments["store"]
+    first, second = both.arguments["stores"]
+    assert (both.name, first.name, second.name) == ("merged_store", "split_store", "text_store")
+
+
+def test_the_cost_of_an_exchange_is_the_rise_of_the_heads_loss():
+    assert story.exchange(log(4.0, 4.25)).to_dict() == {0: 0.0, 10: 0.25}
+    logs = {CONDENSER: [log(4.0, 4.25), log(4.0, 4.75)], BLIND: [log(4.5, 4.5)]}
+    assert story.means(logs, story.exchange)[CONDENSER].to_dict() == {0: 0.0, 10: 0.5}
+    rows = {row[0]: row[1:] for row in cells(story.exchange_table(logs))[1:]}
+    assert rows[CONDENSER] == ["4.000", "4.500", "0.250, 0.750", "yes"] and rows[BLIND][-1] == "no"
+    mixed = cells(story.exchange_table({CONDENSER: [log(4.0, 4.25), log(4.0, 4.05)]}))[1]
+    assert mixed[-1] == "in some seeds"
+    assert "0.1 nats" in story.exchange_figure(logs).html
+
+
+def test_settings_stand_beside_the_studys(monkeypatch):
+    monkeypatch.setattr(Pretraining, "log", toys.Value(log(1.0, 1.0)))
+    table = story.settings_table(START, branches(START, "almanac", 1, 1e-4, 0.5, seed=1)[CONDENSER])
+    rows = {row[0]: row[1:] for row in cells(table)}
+    assert rows["head layers"] == ["2", "none", "2"] and rows["epochs"] == ["8", "2", "1"]
+    assert rows["early layers"][1:] == ["none", "1"]
+
+
+def signs(condenser=0.0, variants=0.0, blind=4.0, mean=-0.2):
+    logs = {MLM: [log(0.0, 0.0)], CONDENSER: [log(4.0, 4.0 + condenser)], BLIND: [log(blind, blind)],
+            EMBEDDED: [log(4.0, 4.0 + variants)]}
+    systems = {"backbone, mean": toys.system(), "start, mean": toys.system(mean)}
+    return story.signs(logs, {name: [Trained(name != MLM)] for name in logs}, systems)
+
+
+@pytest.mark.parametrize(("given", "expected"), [
+    (signs(), [False, False, True, True]), (signs(condenser=0.2, blind=4.3, mean=0.0), [True, False, False, False]),
+    (signs(variants=0.5), [False, True, True, True])])
+def test_the_discussion_rests_on_exchanges_and_on_the_control(given, expected):
+    assert list(given.values()) == expected
+
+
+def test_without_the_control_nothing_is_said():
+    assert story.signs({CONDENSER: [log(4.0, 4.5)]}, {CONDENSER: [Trained()]}, {}) == {}
