@@ -62,7 +62,7 @@ def test_the_last_words_name_the_best_re_ranker_and_the_ceiling():
     bed = Bed(q="a")
     bed.per_query = lambda run, names: pd.DataFrame({"R@20": [1.0, 0.5]})
     text = story.finding(systems, bed, 20).markdown
-    assert "*BERT-Max, section labels* ranks best, with an RR@10 of 0.650. BM25 has 0.250 (p" in text
+    assert "*BERT-Max, section labels* ranks best, with an RR@10 of 0.650; BM25 has 0.250 (p" in text
     assert "exceed an RR@10 of 0.750" in text
 
 

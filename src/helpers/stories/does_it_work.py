@@ -162,8 +162,8 @@ def aggregation_by_labels(systems: Systems) -> Fragment:
 def finding(systems: Systems, bed: Testbed, candidates: int) -> Fragment:
     """The chapter's last words."""
     ceiling = bed.per_query(systems["BM25"].run, [f"R@{candidates}"]).mean().iloc[0]
-    means = {name: systems[name].mean("RR@10").mean for name in systems if name.startswith("BERT")}
-    best = max(means, key=means.__getitem__)
-    return page.prose(f"Of the re-rankers *{best}* ranks best, with an RR@10 of {plain(means[best])}.",
-                      *(f"{name} has {beside(systems[best], systems[name], 'RR@10')}." for name in ("BM25", DENSE)),
+    best = max((name for name in systems if name.startswith("BERT")), key=lambda name: systems[name].mean("RR@10").mean)
+    own, others = systems[best], ("BM25", DENSE)
+    return page.prose(f"Of the re-rankers *{best}* ranks best, with an RR@10 of {plain(own.mean('RR@10').mean)};",
+                      " and ".join(f"{name} has {beside(own, systems[name], 'RR@10')}" for name in others) + ".",
                       f"No order of the first {candidates} candidates could exceed an RR@10 of {plain(ceiling)}.")
