@@ -34,8 +34,3 @@ def text_of(fragment):
 def evidence(fragment):
     """What each claim's verdict rests on, in words."""
     return {line["claim"]: line["evidence"] for line in fragment.data["claims"]}
-
-
-def effects(text):
-    """The differences with intervals that a text states, in order: `+0.250 −0.125`."""
-    return " ".join(re.findall(r"([+−]\d\.\d{3}) \[", getattr(text, "markdown", text)))

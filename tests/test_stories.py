@@ -1,8 +1,6 @@
 import pandas as pd
-import pytest
 
 from helpers.stories import collection, does_it_work
-from toys import of_values
 
 
 class Bed:
@@ -36,11 +34,3 @@ def test_the_settings_hold_steenslands_bm25_from_the_published_data():
     assert result == {"this chapter": (0.9, 0.4), "Steensland (2021), section 4.2": (1.2, 0.75)}
     grid = pd.DataFrame({"k1": [1.0, 2.0], "b": [0.1, 0.2], "RR@10": [0.1, 0.2]})
     assert collection.settings(0.9, 0.4, grid)["tuned here"] == (2.0, 0.2)
-
-
-@pytest.mark.parametrize("change, words", [(0.1, "helps BM25"), (-0.1, "hurts BM25")])
-def test_the_finding_on_windows_follows_the_sign(change, words):
-    names, values = list(Bed.judged), [0.2, 0.4, 0.6]
-    systems = {label: of_values({"RR@10": [value + shift for value in values], "R@20": 0.5, "R@100": 0.75, "nDCG@10": 0.5}, label,
-                                names) for label, shift in (("BM25, documents", 0.0), ("BM25, windows", change))}
-    assert words in collection.finding(systems).markdown

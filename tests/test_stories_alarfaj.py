@@ -646,12 +646,3 @@ def test_sorted_differences_say_who_gains_and_who_loses():
     assert ESCAPED in shown.html.split("<figcaption>")[1]
     assert "<script" not in shown.html
     assert plots.sorted_differences(lines, "difference", HOSTILE).html == shown.html
-
-
-# ---- findings ----
-
-def test_the_finding_on_places_gives_their_mean_and_its_p():
-    text = first_passage.finding(pd.Series([0.25] * 8, [f"q{n}" for n in range(8)])).markdown
-    assert [words for words in ("0.250 [0.250, 0.250] of its document", "(permutation p 0.008)", "For a share of 1.000")
-            if words not in text] == []
-    assert "cannot be tested" in first_passage.finding(None).markdown

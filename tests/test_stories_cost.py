@@ -197,25 +197,10 @@ def test_the_effect_of_every_index_is_against_exact_search():
     assert ivf[5].endswith("0.016")  # 2 / 2^8, twice for two comparisons
 
 
-def test_an_index_must_stay_faster_at_every_larger_size():
-    systems = searched(hnsw=(500.0, 10.0))
-    assert "at no size up to 1,000 surely faster" in ranking.faster_from(systems, HNSW, 0.95)
-    assert "from 100 vectors on" in ranking.faster_from(searched(hnsw=(500.0, 30.0)), HNSW, 0.95)
-
-
-def test_an_index_must_be_faster_beyond_the_quartiles():
-    close = searched()
-    close.loc[close["size"] == 1000, ["alone_low", "alone_high"]] = [[20 - 15.0, 20 + 185.0]] * 5
-    assert "at no size" in ranking.faster_from(close, HNSW, 0.95)
-
-
 # ---- findings ----
 
-@pytest.mark.parametrize("encoding, words", [
-    (0.01, ["from 1,000 vectors on, and 10.0 times as fast", "in 22 queries", "IVF is at no size up to 1,000",
-            "takes 10.0 ms on one thread", "50.0 ms over 1,000",
-            "one thread 880.0 s"]),  # 8.8 million vectors of 768 dimensions: 8,800 times as many, twice as wide, 50 ms each
-    (0.1, ["takes less at every size"])])
-def test_what_the_finding_says_follows_the_values(encoding, words):
-    text = ranking.finding(searched(), 0.95, encoding, 384).markdown
+def test_what_the_finding_says_follows_the_values():
+    text = ranking.finding(searched(), 0.95, 0.01, 384).markdown
+    words = ["Over 1,000 vectors exact search takes 50.0 ms", "a query 10.0 ms", "HNSW is 10.0 times as fast and IVF does not",
+             "take 880.0 s"]  # 8.8 million vectors of 768 dimensions: 8,800 times as many, twice as wide, 50 ms each
     assert [word for word in words if word not in text] == []

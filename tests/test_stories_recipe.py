@@ -35,8 +35,8 @@ def test_the_choice_names_the_best_recipe_and_its_day():
     early, late = (Value(manifest={"finished": day}) for day in ("2026-01-02T10:00:00", "2026-01-03T09:00:00"))
     final = {"a": system(0.1, source=late), "b": system(0.3, source=early)}
     text = story.choice(final, system()).markdown
-    assert "**b**: RR@10 0.550" in text
-    assert "Next is a, from which it differs by +0.200" in text
+    assert "**b**, with an RR@10 of 0.550" in text
+    assert "Next is a with 0.350 (p" in text
     assert "is of 2026-01-03" in text
 
 

@@ -157,10 +157,9 @@ def lead(system: Evaluation, base: Evaluation, measure: str) -> float:
     return system.mean(measure).mean - base.mean(measure).mean
 
 
-def effect(comparison: Paired | Unpaired) -> str:
-    """A difference in words, alike on every page: value, interval, whether it is significant, and p."""
-    d, sure = comparison.difference, "significant" if comparison.p_permutation < ALPHA else "not significant"
-    return f"{signed(d.mean)} {interval(d.low, d.high, sign=True)} ({sure}, permutation p {p_value(comparison.p_permutation)})"
+def beside(system: Evaluation, base: Evaluation, measure: str) -> str:
+    """The mean of another system in words, alike on every page: `0.624 (p 0.004)`, p of the difference."""
+    return f"{plain(base.mean(measure).mean)} (p {p_value(system.against(base, measure).p_permutation)})"
 
 
 def above(first: Evaluation, second: Evaluation, measure: str) -> bool:

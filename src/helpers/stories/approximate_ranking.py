@@ -9,9 +9,9 @@ from helpers.evaluation import published
 from helpers.pages import page
 from helpers.pages.compare import above, corrected, mean_cell, test_cells
 from helpers.pages.fragments import Fragment
-from helpers.pages.numbers import count, plain, seconds
+from helpers.pages.numbers import count, joined, plain
 from helpers.stories.model_size import speed_text
-from helpers.stories.nearest_neighbours import NAMES, Searches, fastest, pays_after, setting_text
+from helpers.stories.nearest_neighbours import NAMES, Searches, fastest, setting_text
 from helpers.systems.evaluated import Evaluation, evaluate_frame
 
 STUDY = "david2020"
@@ -40,24 +40,19 @@ def effect_table(systems: Mapping[Case, Evaluation], real: pd.DataFrame) -> Frag
 
 
 def finding(speeds: pd.DataFrame, target: float, encoding: float, dimensions: int) -> Fragment:
-    """The chapter's last words.
-
-    Speeds are measured at all sizes, where an approximate index must reach the recall; encoding a query as a vector of so many
-    dimensions takes so many seconds.
-    """
-    exact = {size: 1 / fastest(speeds, size, EXACT)["alone"] for size in sorted(speeds["size"].unique())}
-    largest, slowest = list(exact.items())[-1]
-    text = [faster_from(speeds, kind, target) for kind in (HNSW, IVF)]
-    longer = [size for size, time in exact.items() if time > encoding]
-    most = f"{1000 * slowest:.1f} ms over {count(largest)} vectors"
-    text.append(f"Encoding a query takes {1000 * encoding:.1f} ms on one thread; exact search takes "
-                + (f"longer from {count(longer[0])} vectors on, {most}." if longer else f"less at every size here, {most}."))
+    """The chapter's last words, on the largest collection; encoding a query, in so many dimensions, takes so many seconds."""
+    size = speeds["size"].max()
+    exact, found = fastest(speeds, size, EXACT), {kind: fastest(speeds, size, kind, target) for kind in (HNSW, IVF)}
+    text = [f"{kind} is {speed_text(best['alone'] / exact['alone'])} times as fast" if best is not None else
+            f"{kind} does not reach it" for kind, best in found.items()]
     passages = published.value(STUDY, "text 4.4", "representation-focused models", "passages compared for each query")
     width = published.value(STUDY, "B.1", "all models", "hidden units size")
-    study = float(passages.value) * 1e6 / largest * float(width.value) / dimensions * slowest
-    text.append(f"In proportion, a query over the study's {passages.printed} million vectors of {width.printed} dimensions would "
-                f"take one thread {plain(study, 1)} s: an extrapolation, not a measurement.")
-    return page.prose(*text)
+    study = float(passages.value) * 1e6 / size * float(width.value) / dimensions / exact["alone"]
+    return page.prose(
+        f"Over {count(size)} vectors exact search takes {1000 / exact['alone']:.1f} ms of one thread, and encoding a query "
+        f"{1000 * encoding:.1f} ms; at a recall of {plain(target, 2)} {joined(text)}.",
+        f"In proportion, exact search over the study's {passages.printed} million vectors of {width.printed} dimensions would "
+        f"take {plain(study, 1)} s: an extrapolation, not a measurement.")
 
 
 def signs(speeds: pd.DataFrame, systems: Mapping[Case, Evaluation], real: pd.DataFrame, target: float) -> dict[str, bool]:
@@ -74,17 +69,3 @@ def signs(speeds: pd.DataFrame, systems: Mapping[Case, Evaluation], real: pd.Dat
                 graph is not None and bool(graph["build"] * exact["alone"] > 1000),
             "HNSW with the largest efSearch ranks as well as exact search": not above(base, systems[widest], MEASURE),
             "IVF with the smallest nprobe loses a smaller share of rank than of recall": bool(recall[fewest] < kept < 1)}
-
-
-def faster_from(speeds: pd.DataFrame, kind: str, target: float) -> str:
-    """From which size on an index is faster than exact search, beyond the quartiles of either, at every larger size too."""
-    wins: list[int] = []
-    sizes = sorted(speeds["size"].unique())
-    for size in sizes:
-        best, exact = fastest(speeds, size, kind, target), fastest(speeds, size, EXACT)
-        wins = [*wins, size] if best is not None and best["alone_low"] > exact["alone_high"] else []
-    if not wins:
-        return f"{kind} is at no size up to {count(sizes[-1])} surely faster than exact search, at recall {plain(target, 2)}."
-    return (f"At recall {plain(target, 2)} {kind} is faster than exact search from {count(wins[0])} vectors on, and "
-            f"{speed_text(best['alone'] / exact['alone'])} times as fast over {count(sizes[-1])}; building it takes "
-            f"{seconds(best['build'])}, what it saves in {pays_after(best, exact)}.")

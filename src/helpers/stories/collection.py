@@ -9,7 +9,7 @@ import pandas as pd
 from helpers.data.collection import open_collection
 from helpers.data.collection_base import Collection
 from helpers.data.statistics import median_length
-from helpers.evaluation import published, verdicts
+from helpers.evaluation import published
 from helpers.evaluation.comparable import as_label
 from helpers.pages import matrices, page, plots
 from helpers.pages.compare import above, corrected
@@ -145,22 +145,6 @@ def groups_of(bed: Testbed, label: str) -> pd.Series | None:
     if label not in bed.query_frame:
         return None
     return bed.query_frame.set_index("query_id")[label].loc[bed.judged]
-
-
-def finding(systems: Systems) -> Fragment:
-    """The chapter's last words: which unit ranks best, and what a re-ranker can hope for."""
-    text = []
-    whole, pieces = systems.get("BM25, documents"), systems.get("BM25, windows")
-    if whole is not None and pieces is not None:
-        test = pieces.against(whole, "RR@10")
-        sure = "" if test.p_permutation < verdicts.ALPHA else ", though the queries do not settle it"
-        text.append(f"Indexing windows instead of whole documents {'helps' if test.difference.mean > 0 else 'hurts'} BM25: RR@10 "
-                    f"changes by {signed(test.difference.mean)} {interval(test.difference.low, test.difference.high, sign=True)} "
-                    f"(permutation p {p_value(test.p_permutation)}){sure}.")
-    first = whole or next(iter(systems.values()))
-    text.append(f"The first stage ({first.label}) finds {plain(first.mean('R@20').mean)} of the relevant texts in its top 20 and "
-                f"{plain(first.mean('R@100').mean)} in its top 100: no re-ranker of that many candidates can find more.")
-    return page.prose(*text)
 
 
 def signs(systems: Systems, tuned: Systems, values: pd.DataFrame, bed: Testbed) -> dict[str, bool]:

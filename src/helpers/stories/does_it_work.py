@@ -11,7 +11,7 @@ from helpers.data.texts import Texts
 from helpers.data.windows import doc_of
 from helpers.evaluation import measures, published
 from helpers.pages import claims, identity, page
-from helpers.pages.compare import above, effect, mean_cell
+from helpers.pages.compare import above, beside, mean_cell
 from helpers.pages.fragments import Fragment, explored
 from helpers.pages.numbers import count, plain
 from helpers.steps import Step
@@ -74,9 +74,9 @@ def fusion(trial: RerankingExperiment, dev: RerankingExperiment, group: Sequence
     weight = dev.best_weight(dev.of("", group[0]), dev.of("", zero_shot))
     system = trial.fused_over_seeds(FUSED, group, dense, weight)
     return page.prose(
-        f"With weight {plain(weight, 1)}, the best on {count(len(dev.bed.judged))} development queries, the sum reaches "
-        f"{plain(system.mean('RR@10').mean)} (RR@10): {effect(system.against(alone, 'RR@10'))} compared with the re-ranker "
-        f"alone, {effect(system.against(dense, 'RR@10'))} compared with the encoder alone.")
+        f"With weight {plain(weight, 1)}, the best on {count(len(dev.bed.judged))} development queries, the sum reaches an "
+        f"RR@10 of {plain(system.mean('RR@10').mean)}, the re-ranker alone {beside(system, alone, 'RR@10')}, the encoder alone "
+        f"{beside(system, dense, 'RR@10')}.")
 
 
 def claims_table(systems: Systems, log: Mapping[str, Any], bed: Testbed, candidates: int) -> Fragment:
@@ -161,15 +161,9 @@ def aggregation_by_labels(systems: Systems) -> Fragment:
 
 def finding(systems: Systems, bed: Testbed, candidates: int) -> Fragment:
     """The chapter's last words."""
-    means = {name: system.mean("RR@10").mean for name, system in systems.items()}
     ceiling = bed.per_query(systems["BM25"].run, [f"R@{candidates}"]).mean().iloc[0]
-    best = max(AGGREGATIONS, key=means.__getitem__)
-    text = [f"With the study's labels the best aggregation is {best}, at an RR@10 of {plain(means[best])}: "
-            f"{effect(systems[best].against(systems['BM25'], 'RR@10'))} compared with BM25, "
-            f"{effect(systems[best].against(systems[DENSE], 'RR@10'))} compared with the zero-shot encoder."]
-    if (own := named("BERT-Max", SECTIONS)) in systems:
-        text.append(f"Labels of sections bring the maximum to {plain(means[own])}: "
-                    f"{effect(systems[own].against(systems['BERT-Max'], 'RR@10'))} compared with labels of documents, "
-                    f"{effect(systems[own].against(systems['BM25'], 'RR@10'))} compared with BM25, "
-                    f"{effect(systems[own].against(systems[DENSE], 'RR@10'))} compared with the zero-shot encoder.")
-    return page.prose(*text, f"No order of the candidates could exceed {plain(ceiling)} (recall in the first {candidates}).")
+    best = max((name for name in systems if name.startswith("BERT")), key=lambda name: systems[name].mean("RR@10").mean)
+    own, others = systems[best], ("BM25", DENSE)
+    return page.prose(f"Of the re-rankers *{best}* ranks best, with an RR@10 of {plain(own.mean('RR@10').mean)};",
+                      " and ".join(f"{name} has {beside(own, systems[name], 'RR@10')}" for name in others) + ".",
+                      f"No order of the first {candidates} candidates could exceed an RR@10 of {plain(ceiling)}.")

@@ -11,7 +11,7 @@ from scipy import stats
 from helpers.data.texts import Texts
 from helpers.evaluation import measures
 from helpers.pages import figures, page, plots
-from helpers.pages.compare import effect, measured
+from helpers.pages.compare import beside, measured
 from helpers.pages.fragments import Fragment, explored, linked
 from helpers.pages.numbers import count, p_value, plain, signed
 from helpers.steps import Step
@@ -133,12 +133,13 @@ def signs(systems: Systems, shares: pd.DataFrame) -> dict[str, bool]:
 
 def finding(systems: Systems, encoder: str, shares: pd.DataFrame) -> Fragment:
     """The chapter's last words: does the encoder gain where words do not match?"""
-    share = shares.set_index("query_id")["share"]
-    difference = (systems[encoder].values[MEASURE] - systems[BM25].values[MEASURE]).reindex(share.index).dropna()
-    text = f"The {encoder} compared with {BM25}: RR@10 {effect(systems[encoder].against(systems[BM25], MEASURE))}."
+    share, (own, base) = shares.set_index("query_id")["share"], (systems[encoder], systems[BM25])
+    difference = (own.values[MEASURE] - base.values[MEASURE]).reindex(share.index).dropna()
+    text = (f"Over all queries the {encoder} has an RR@10 of {plain(own.mean(MEASURE).mean)} and {BM25} one of "
+            f"{beside(own, base, MEASURE)}.")
     if share.nunique() == 1 or difference.nunique() == 1:
         return page.prose(text)
     correlation = stats.spearmanr(share[difference.index], difference)
-    return page.prose(text, "Spearman's correlation of that gain with the share of the query that its relevant passage repeats "
-                      f"is {signed(float(correlation.statistic), 2)} (p {p_value(float(correlation.pvalue))}, "
-                      f"{count(len(difference))} queries).")
+    return page.prose(text, f"Its lead {'shrinks' if correlation.statistic < 0 else 'grows'} with the share of the query that "
+                      f"its passage repeats: Spearman's correlation of the two is {signed(float(correlation.statistic), 2)} "
+                      f"(p {p_value(float(correlation.pvalue))}).")

@@ -196,4 +196,4 @@ def cost(trained: Mapping[str, BiEncoder], systems: Systems) -> Fragment:
                         "encoding all passages": before.get("passage_embeddings", ""),
                         "searching all queries": measured(seconds(searches["seconds"]), systems[name]),
                         "on": page.where(searches["machine"])})
-    return page.records_table("What each model cost", records)
+    return page.records_table("What each model cost, on a machine that may have done other work (speeds: chapter Speed)", records)

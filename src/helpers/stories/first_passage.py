@@ -7,11 +7,10 @@ import pandas as pd
 from scipy import stats
 
 from helpers.evaluation import verdicts
-from helpers.evaluation.significance import mean_interval, permutation_p
 from helpers.pages import claims, compare, identity, page, plots
 from helpers.pages.compare import lead
 from helpers.pages.fragments import Fragment
-from helpers.pages.numbers import count, interval, p_value, plain, signed
+from helpers.pages.numbers import count, p_value, plain, signed
 from helpers.reranking.aggregation import reranked
 from helpers.stories.alarfaj import BM25, Settings
 from helpers.systems.document_reader import DocumentReader
@@ -129,14 +128,3 @@ def correlation(shares: pd.Series, values: pd.Series) -> tuple[float, float] | N
         return None
     result = stats.spearmanr(shares, values)
     return float(result.statistic), float(result.pvalue)
-
-
-def finding(shares: pd.Series | None) -> Fragment:
-    """The chapter's last words: where answers are."""
-    if shares is None:
-        return page.prose("Where the answers are cannot be tested here.")
-    place, p = mean_interval(shares), permutation_p(shares.to_numpy() - EVEN)
-    return page.prose(
-        f"The middle of the answer is, on average, at a share of {plain(place.mean)} {interval(place.low, place.high)} of its "
-        f"document; spread evenly it would be at {plain(EVEN)} (permutation p {p_value(p)}). For a share of "
-        f"{plain(float(np.mean(shares < EVEN)))} of the queries it is in the first half.")

@@ -8,9 +8,9 @@ import pandas as pd
 from helpers.data.texts import Texts
 from helpers.evaluation.significance import Paired
 from helpers.pages import claims, identity, page
-from helpers.pages.compare import corrected, difference_cell, effect, mean_cell
+from helpers.pages.compare import corrected, difference_cell, mean_cell
 from helpers.pages.fragments import Fragment
-from helpers.pages.numbers import count, p_value, plain
+from helpers.pages.numbers import count, p_value, plain, signed
 from helpers.retrieval.consistency import MEASURE as FACTOR
 from helpers.retrieval.consistency import consistency, consistency_at_depth, means
 from helpers.steps import Step
@@ -146,8 +146,9 @@ def finding(systems: Crossed, dense: str, reference: str) -> Fragment:
     if change is None:
         return page.prose(f"This page {NOT_RERANKED}.")
     return page.prose(
-        f"What negatives from RepBERT change over the candidates of {label(dense)} less what they change over those of "
-        f"{label(reference)}, on the same queries, is {effect(change)} in {MEASURE}: above zero if the mismatch hurts these.")
+        f"If the mismatch is what hurts, negatives from RepBERT gain more over the candidates of {label(dense)} than over those "
+        f"of {label(reference)}. The difference of the two gains is {signed(change.difference.mean)} of {MEASURE} "
+        f"(p {p_value(change.p_permutation)}).")
 
 
 def signs(factors: Mapping[str, Mapping[int, Evaluation]], systems: Crossed, dense: str, reference: str) -> dict[str, bool]:

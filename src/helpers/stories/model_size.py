@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from helpers.costs.speed import per_minute, ranking_speed
 from helpers.errors import BadInput
@@ -13,11 +12,11 @@ from helpers.networks import backbone
 from helpers.pages import claims, identity, page, scatter
 from helpers.pages.compare import above, mean_cell, with_interval
 from helpers.pages.fragments import Fragment, Html, linked
-from helpers.pages.numbers import count, p_value, plain, signed
+from helpers.pages.numbers import count, plain
 from helpers.pages.spot_check import spot_check
 from helpers.retrieval.bm25 import K1, B
 from helpers.steps import Step, numerics
-from helpers.stories.training import STUDY, Logs, final, untrained
+from helpers.stories.training import STUDY, Logs, final
 from helpers.systems.evaluated import Systems
 from helpers.systems.listwise_reranker import ListwiseReranker
 from helpers.systems.reranking_experiment import RerankingExperiment
@@ -157,17 +156,3 @@ def tradeoff(systems: Systems, logs: Mapping[str, Any], speed: Mapping[str, Any]
     largest = by_parameters(logs)[-1], max(study, key=lambda row: cells[row, "#Parameters"].amount)
     return scatter.beside(ours, study, largest, "times as fast as the largest", f"{MEASURE} less that of the largest",
                           "Effect against speed, of the models trained here and of the study's six (table 5.5).")
-
-
-def finding(systems: Systems, logs: Logs) -> Fragment:
-    """The chapter's last words."""
-    names, text = by_parameters(logs), []
-    if len(names) > 2:
-        sizes, means = [logs[name]["parameters"] for name in names], [systems[name].mean(MEASURE).mean for name in names]
-        correlation = stats.kendalltau(sizes, means)
-        text.append(f"Over the {len(names)} sizes Kendall's correlation of RR@10 with the number of parameters is "
-                    f"{signed(float(correlation.statistic), 2)} (p {p_value(float(correlation.pvalue))}).")
-    if failed := [name for name in names if untrained(logs[name])]:
-        text.append(f"{', '.join(failed)} learned nothing: the evaluation loss ends where it would be if every pair got the "
-                    "share of relevant pairs as its probability.")
-    return page.prose(*text)

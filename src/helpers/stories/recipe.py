@@ -6,7 +6,7 @@ from itertools import chain
 
 from helpers.evaluation.verdicts import ALPHA
 from helpers.pages import page
-from helpers.pages.compare import above, corrected, effect, mean_cell, measured
+from helpers.pages.compare import above, beside, corrected, mean_cell, measured
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain, seconds, signed
 from helpers.systems.evaluated import Evaluation, Systems
@@ -63,9 +63,9 @@ def choice(final: Systems, base: Evaluation) -> Fragment:
     entries = [run.source.entry().manifest["finished"] for run in chain.from_iterable(system.runs for system in final.values())]
     system = final[chosen]
     return page.prose(
-        f"The recipe is **{chosen}**: {MEASURE} {plain(system.mean(MEASURE).mean)} on the development queries, from the "
-        f"zero-shot encoder {effect(system.against(base, MEASURE))}.",
-        f"Next is {rest[0]}, from which it differs by {effect(system.against(final[rest[0]], MEASURE))}." if rest else "",
+        f"The recipe is **{chosen}**, with an {MEASURE} of {plain(system.mean(MEASURE).mean)} on the development queries; the "
+        f"zero-shot encoder has {beside(system, base, MEASURE)}.",
+        f"Next is {rest[0]} with {beside(system, final[rest[0]], MEASURE)}." if rest else "",
         f"The last of these runs is of {max(entries)[:10]}; no test query had a part in the choice.")
 
 

@@ -122,16 +122,13 @@ def finding(systems: Systems) -> Fragment:
     names, parts = ordered(systems), variance_components(systems)
     if parts is None:
         return page.prose("With one seed there is nothing to compare.")
-    best, worst = systems[names[0]], systems[names[-1]]
-    test, queries = best.against(worst, MEASURE), queries_to_tell(best, worst)
-    seeds = seeds_needed(test.difference.mean, parts.seed_deviation)
+    spread = systems[names[0]].mean(MEASURE).mean - systems[names[-1]].mean(MEASURE).mean
+    seeds = seeds_needed(spread, parts.seed_deviation)
     known = [float(entry.value) for entry in published.column(STUDY, "5.4", "MRR@10").values()]
     return page.prose(
-        f"The study's four runs span {plain(max(known) - min(known))}; these span {plain(test.difference.mean)}.",
-        f"Over seeds, the mean of RR@10 on these {parts.queries} queries has a standard deviation of "
-        f"{plain(parts.seed_deviation, 4)}; over samples of as many queries, the mean of one model has one of "
-        f"{plain(parts.query_deviation, 4)}, {plain(parts.query_deviation / parts.seed_deviation, 1)} times as much."
+        f"From best to worst the runs span {plain(spread)} of RR@10, the study's four {plain(max(known) - min(known))}.",
+        f"The choice of {parts.queries} queries moves a mean {plain(parts.query_deviation / parts.seed_deviation, 1)} times "
+        f"as much as that of a seed (deviations of {plain(parts.query_deviation, 4)} and {plain(parts.seed_deviation, 4)})."
         if parts.seed_deviation else "",
-        f"To tell a best and worst run that differ so much with a power of {POWER:.0%}, "
-        + ("no number of queries would do." if queries is None else f"about {count(queries)} queries would be needed;"),
-        "" if seeds is None else f"to tell two recipes that differ so much on these queries, about {count(seeds)} seeds of each.")
+        "" if seeds is None else f"To be told apart on these queries with a power of {POWER:.0%}, two recipes as far apart as "
+                                 f"the best and the worst run would need about {count(seeds)} seeds each.")

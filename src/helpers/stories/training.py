@@ -98,4 +98,4 @@ def cost(trainings: Mapping[Any, Step], systems: Mapping[Any, Evaluation]) -> Fr
         records.append({"model": name, "optimiser steps": count(log.value()["steps"]), "training": seconds(trained["seconds"]),
                         "scoring": seconds(scored["seconds"]), "on": page.where(scored["machine"]),
                         "from": badge(SHORT[source], source)})
-    return page.records_table("What each model cost", records)
+    return page.records_table("What each model cost, on a machine that may have done other work (speeds: chapter Speed)", records)
