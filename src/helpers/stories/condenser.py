@@ -15,7 +15,7 @@ from helpers.pages.numbers import count, plain, seconds
 from helpers.stories.readiness import STUDY
 from helpers.stories.training import curve, final
 from helpers.systems.bi_encoder import BiEncoder
-from helpers.systems.evaluated import Evaluation, Systems, evaluate
+from helpers.systems.evaluated import Evaluation, Systems, evaluate_values
 from helpers.systems.starting_points import BLIND, CONDENSER, Pretraining, branches
 from helpers.systems.testbed import Testbed
 
@@ -129,7 +129,7 @@ def searched(start: Pretraining, trained: Branches, bed: Testbed) -> dict[str, E
             label = f"{name}, {'[CLS]' if pooling == 'cls' else 'mean'}"
             run = BiEncoder(bed.collection, bed.unit, backbone=start.backbone, pooling=pooling, loss="none",
                             max_length=start.max_length, start=model).run(bed, 100)
-            systems[label] = evaluate(label, run, bed, MEASURES)
+            systems[label] = evaluate_values(label, run, bed, MEASURES)
     return systems
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from helpers.evaluation.hierarchical import Rows, compare
+from helpers.evaluation.measures import run_measures
 from helpers.evaluation.pools import with_judgments
 from helpers.evaluation.significance import Interval, Paired, TrainingNoise, Unpaired, mean_interval, paired, unpaired
 from helpers.steps import Step, recipe, registry
@@ -99,6 +100,12 @@ def evaluate(label: str, ranking: Step, bed: Testbed, measures: Sequence[str], s
     names = with_judgments(list(measures), bed.qrels)
     (source or ranking).entry()  # a page that shows its values has used it
     return Evaluation(label, ranking, bed.kept_values(ranking, names), source or ranking)
+
+
+def evaluate_values(label: str, ranking: Step, bed: Testbed, measures: Sequence[str]) -> Evaluation:
+    """The values alone, to which the numbers are traced: for a ranking that no page shows, and that is not kept with the book."""
+    values = run_measures(ranking, bed.query_step, bed.qrels_step, list(measures), bed.min_relevance)
+    return Evaluation(label, pd.DataFrame(), values.value().set_index("query_id"), values)
 
 
 def evaluate_frame(label: str, run: pd.DataFrame, bed: Testbed, measures: Sequence[str], source: Step) -> Evaluation:

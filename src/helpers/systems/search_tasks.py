@@ -10,12 +10,9 @@ Both use the state of [CLS], inner products and the contrastive loss (equation 1
 
 from dataclasses import dataclass
 
-import pandas as pd
-
-from helpers.evaluation.measures import run_measures
 from helpers.steps import Step
 from helpers.systems.bi_encoder import BiEncoder
-from helpers.systems.evaluated import Evaluation
+from helpers.systems.evaluated import Evaluation, evaluate_values
 from helpers.systems.testbed import Testbed
 
 FACTS = ("ABBR", "ENTY", "HUM", "LOC", "NUM")  # answers that are a thing, a person, a place, a number; not a description
@@ -54,12 +51,8 @@ class SearchTask:
 
     def bm25(self, k1: float, b: float) -> Evaluation:
         """BM25 on the test queries."""
-        return self._measured("BM25", self.bed.bm25(k1, b, DEPTH))
+        return evaluate_values("BM25", self.bed.bm25(k1, b, DEPTH), self.bed, self.measures)
 
     def evaluate(self, label: str, encoder: BiEncoder) -> Evaluation:
         """An encoder on the test queries."""
-        return self._measured(label, encoder.run(self.bed, DEPTH))
-
-    def _measured(self, label: str, run: Step) -> Evaluation:
-        values = run_measures(run, self.bed.query_step, self.bed.qrels_step, list(self.measures), self.bed.min_relevance)
-        return Evaluation(label, pd.DataFrame(), values.value().set_index("query_id"), values)
+        return evaluate_values(label, encoder.run(self.bed, DEPTH), self.bed, self.measures)
