@@ -161,9 +161,10 @@ class Trained:
 class Bench:
     """Stands for a trial: a model's seed decides its RR@10, and early stopping adds 0.25."""
 
+    def zero_shot(self, backbone):
+        return {ZERO_SHOT: system()}
+
     def of(self, label, model):
-        if label == ZERO_SHOT:
-            return replace(system(), label=label)
         return replace(system(model.seed / 8 + (0.25 if model.stop_early else 0)), label=label)
 
     def over_seeds(self, label, models):

@@ -18,14 +18,14 @@ from helpers.steps import Step
 from helpers.stories import training
 from helpers.systems.evaluated import Evaluation, Systems
 from helpers.systems.listwise_reranker import Listwise, ListwiseReranker
-from helpers.systems.reranking_experiment import RerankingExperiment, Scorer
+from helpers.systems.reranking_experiment import RerankingExperiment
 from helpers.systems.testbed import OVERLAP, WORDS, Testbed
-from helpers.systems.zero_shot import ZERO_SHOT
+from helpers.systems.zero_shot import ZERO_SHOT, ZeroShotReranker, zero_shot_in
 
 STUDY, TABLE = "steensland2021", "5.1"
 AGGREGATIONS = {"BERT-Max": "max", "BERT-Mean": "mean", "BERT-FirstP": "first", "BERT-SumP": "sum"}
 STUDYS, SECTIONS, NONE = "documents", "sections", "none"  # whose labels a model learns from
-DENSE, DENSE_MEAN, FUSED = ZERO_SHOT, f"{ZERO_SHOT}, mean", f"BERT-Max, section labels, with {ZERO_SHOT}"
+MEAN = ", mean"  # how the name of the zero-shot encoder ends where its windows are averaged
 KINDS_OF_WINDOWS = ("with the answer", "of the relevant document, without it", "of other candidates")
 
 
@@ -48,13 +48,14 @@ def named(aggregation: str, labels: str) -> str:
 
 
 def evaluations(trial: RerankingExperiment, trained: Mapping[str, Sequence[Listwise]],
-                zero_shot: Scorer) -> dict[str, Evaluation]:
+                zero_shot: ZeroShotReranker) -> dict[str, Evaluation]:
     """BM25, every model under every aggregation, and the zero-shot bi-encoder, on the same candidates."""
     by_name = {how: replace(trial, aggregation=how) for how in AGGREGATIONS.values()}
     systems = {"BM25": trial.baseline()}
     for labels, group in trained.items():
         systems |= {(label := named(name, labels)): by_name[how].over_seeds(label, group) for name, how in AGGREGATIONS.items()}
-    return systems | {DENSE: by_name["max"].of(DENSE, zero_shot), DENSE_MEAN: by_name["mean"].of(DENSE_MEAN, zero_shot)}
+    ways = {zero_shot.label: "max", zero_shot.label + MEAN: "mean"}
+    return systems | {name: by_name[how].of(name, zero_shot) for name, how in ways.items()}
 
 
 def in_the_table(systems: Systems) -> dict[str, Evaluation]:
@@ -63,16 +64,16 @@ def in_the_table(systems: Systems) -> dict[str, Evaluation]:
             if name in AGGREGATIONS or not name.startswith(("BERT-FirstP", "BERT-SumP"))}
 
 
-def fusion(trial: RerankingExperiment, dev: RerankingExperiment, group: Sequence[Listwise], zero_shot: Scorer,
+def fusion(trial: RerankingExperiment, dev: RerankingExperiment, group: Sequence[Listwise], zero_shot: ZeroShotReranker,
            systems: Systems) -> Fragment:
     """What the zero-shot encoder's opinion adds to the maximum, z-scored within a query; no system of the study's, so apart.
 
     The group are the models that learned from sections, over seeds; the queries of `dev` choose the weight; `systems` has both
     alone.
     """
-    alone, dense, dev = systems[named("BERT-Max", SECTIONS)], systems[DENSE], replace(dev, aggregation="max")
+    alone, dense, dev = systems[named("BERT-Max", SECTIONS)], zero_shot_in(systems), replace(dev, aggregation="max")
     weight = dev.best_weight(dev.of("", group[0]), dev.of("", zero_shot))
-    system = trial.fused_over_seeds(FUSED, group, dense, weight)
+    system = trial.fused_over_seeds(f"BERT-Max, section labels, with {zero_shot.label}", group, dense, weight)
     return page.prose(
         f"With weight {plain(weight, 1)}, the best on {count(len(dev.bed.judged))} development queries, the sum reaches "
         f"{plain(system.mean('RR@10').mean)} (RR@10): {effect(system.against(alone, 'RR@10'))} compared with the re-ranker "
@@ -85,10 +86,11 @@ def claims_table(systems: Systems, log: Mapping[str, Any], bed: Testbed, candida
     pairs = {"bert-mean-beats-bm25": (systems["BERT-Mean"], systems["BM25"]),
              "bert-max-not-significantly-above-bm25": (systems["BERT-Max"], systems["BM25"]),
              "mean-of-passages-beats-maximum": (systems["BERT-Mean"], systems["BERT-Max"])}
+    averaged = next(system for name, system in systems.items() if name.startswith(ZERO_SHOT) and name.endswith(MEAN))
     lost = "the evaluation loss is that of a constant guess" if training.untrained(log) else ""
     return claims.judge("does_it_work", pairs, untrained=dict.fromkeys(pairs, lost) if lost else {},
-                        incomparable=identity.barred(pairs, systems[DENSE], bed, candidates),
-                        controls={"bert-mean-beats-bm25": (systems["BERT-Mean"], systems[DENSE_MEAN])})
+                        incomparable=identity.barred(pairs, zero_shot_in(systems), bed, candidates),
+                        controls={"bert-mean-beats-bm25": (systems["BERT-Mean"], averaged)})
 
 
 def signs(systems: Systems) -> dict[str, bool]:
@@ -96,7 +98,7 @@ def signs(systems: Systems) -> dict[str, bool]:
     lead = systems["BERT-Max"].against(systems["BM25"], "RR@10").difference
     return {"the maximum's lead over BM25 is narrow": 0 < lead.low < lead.mean / 4,
             "no re-ranker surely passes the zero-shot encoder": not any(
-                above(system, systems[DENSE], "RR@10") for name, system in systems.items() if name.startswith("BERT-"))}
+                above(system, zero_shot_in(systems), "RR@10") for name, system in systems.items() if name.startswith("BERT-"))}
 
 
 def ranks(systems: Systems, bed: Testbed, names: list[str]) -> dict[str, pd.Series]:
@@ -166,10 +168,10 @@ def finding(systems: Systems, bed: Testbed, candidates: int) -> Fragment:
     best = max(AGGREGATIONS, key=means.__getitem__)
     text = [f"With the study's labels the best aggregation is {best}, at an RR@10 of {plain(means[best])}: "
             f"{effect(systems[best].against(systems['BM25'], 'RR@10'))} compared with BM25, "
-            f"{effect(systems[best].against(systems[DENSE], 'RR@10'))} compared with the zero-shot encoder."]
+            f"{effect(systems[best].against(zero_shot_in(systems), 'RR@10'))} compared with the zero-shot encoder."]
     if (own := named("BERT-Max", SECTIONS)) in systems:
         text.append(f"Labels of sections bring the maximum to {plain(means[own])}: "
                     f"{effect(systems[own].against(systems['BERT-Max'], 'RR@10'))} compared with labels of documents, "
                     f"{effect(systems[own].against(systems['BM25'], 'RR@10'))} compared with BM25, "
-                    f"{effect(systems[own].against(systems[DENSE], 'RR@10'))} compared with the zero-shot encoder.")
+                    f"{effect(systems[own].against(zero_shot_in(systems), 'RR@10'))} compared with the zero-shot encoder.")
     return page.prose(*text, f"No order of the candidates could exceed {plain(ceiling)} (recall in the first {candidates}).")

@@ -21,7 +21,7 @@ from helpers.stories.training import STUDY, Logs, final, untrained
 from helpers.systems.evaluated import Systems
 from helpers.systems.listwise_reranker import ListwiseReranker
 from helpers.systems.reranking_experiment import RerankingExperiment
-from helpers.systems.zero_shot import ZERO_SHOT
+from helpers.systems.zero_shot import zero_shot_in
 
 MEASURE = "RR@10"
 TABLE = "5.5"
@@ -68,7 +68,7 @@ def claims_table(systems: Systems, logs: Logs, trial: RerankingExperiment) -> Fr
     names, medium, wide = by_parameters(logs), systems.get("BERT-Medium"), systems.get("L4-H768")
     ends = dict.fromkeys(("bigger-models-rank-better", "recall-equal-over-model-sizes"), (systems[names[-1]], systems[names[0]]))
     return claims.judge("model_size", {**ends, "layers-count-more-than-width": (medium, wide) if medium and wide else ONE_WIDTH},
-                        incomparable=identity.barred(ends, systems[ZERO_SHOT], trial.bed, trial.candidates))
+                        incomparable=identity.barred(ends, zero_shot_in(systems), trial.bed, trial.candidates))
 
 
 def signs(systems: Systems, logs: Logs) -> dict[str, bool]:
@@ -79,7 +79,7 @@ def signs(systems: Systems, logs: Logs) -> dict[str, bool]:
     means = [systems[name].mean(MEASURE).mean for name in names]
     return {"the first added layer gains more than all others": means[1] - means[0] > means[-1] - means[1],
             "the largest is not surely better than the next": not above(systems[names[-1]], systems[names[-2]], MEASURE),
-            "the smallest ranks below the zero-shot encoder": means[0] < systems[ZERO_SHOT].mean(MEASURE).mean,
+            "the smallest ranks below the zero-shot encoder": means[0] < zero_shot_in(systems).mean(MEASURE).mean,
             "every size surely beats BM25": all(above(systems[name], systems["BM25"], MEASURE) for name in names)}
 
 
