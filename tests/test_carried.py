@@ -85,7 +85,8 @@ def test_a_value_that_only_measures_a_ranking_of_the_page_has_no_row_of_its_own(
     line = {"source": "stored", "numerics": "exact", "finished": "2026-01-01T00:00", "machine": {"cpu": "x", "cores": 1},
             "seconds": 1.0, "commit": "c", "versions": {}, "recipe": {"arguments": {}}}
     scores, ranking = ({"step": step, "key": step} for step in ("window_scores", "aggregated"))
-    lines = [line | scores | {"inputs": []}, line | {"step": "run_measures", "key": "m", "inputs": [ranking | {"inputs": [scores]}]},
+    lines = [line | scores | {"inputs": []},
+             line | {"step": "run_measures", "key": "m", "inputs": [ranking | {"inputs": [scores]}]},
              line | {"step": "run_measures", "key": "n", "inputs": [{"step": "bm25_run", "key": "elsewhere"}]}]
     monkeypatch.setattr(ledger, "USED", {one["key"]: one for one in lines})
     shown = page.provenance().html

@@ -69,6 +69,32 @@ def test_the_last_words_name_the_best_aggregation_and_what_labels_of_sections_ad
     assert "the best aggregation is BERT-Max, at an RR@10 of 0.550: +0.300" in text
     assert "Labels of sections bring the maximum to 0.650: +0.100" in text
     assert "exceed 0.750" in text
+    assert "nDCG" not in text
+
+
+ONE_STUDY = {"BM25": system(), "BERT-Max": system(0.3), "BERT-Mean": system(0.2), "BERT-FirstP": system(0.1),
+             "BERT-SumP": system(), DENSE: system(0.1)}
+
+
+@pytest.mark.parametrize("grades, shown", [({"a": 3, "b": 0}, True), ({"a": 3, "b": 2}, False), ({"a": 1, "b": 0}, False)])
+def test_graded_judgments_are_measured_by_their_grades_too(grades, shown):
+    bed = Bed(q=grades)
+    bed.per_query = lambda run, names: pd.DataFrame({"R@20": [1.0, 0.5]})
+    table = story.beside_the_study(ONE_STUDY, bed, judged=True)
+    assert "table 5.1: MRR@10" in table.html
+    assert ("Each system (first) and BM25 (second), in nDCG@10" in table.html) == shown
+    both = story.aggregation_by_labels(ONE_STUDY, bed).html
+    assert "RR@10 by aggregation" in both
+    assert ("nDCG@10 by aggregation" in both) == shown
+    last = story.finding(ONE_STUDY, bed, 20).markdown
+    assert ("In nDCG@10, which counts the grades, BERT-Max is at 0.550: +0.300" in last) == shown
+
+
+def test_the_almanacs_judgments_are_not_graded_by_a_pool():
+    from helpers.data.collection import open_collection
+    from helpers.evaluation.pools import are_graded
+
+    assert not any(are_graded(open_collection("almanac").qrels(unit, "test")) for unit in ("document", "passage"))
 
 
 @pytest.mark.parametrize("gains, sections, narrow, unpassed", [

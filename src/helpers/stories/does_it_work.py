@@ -10,8 +10,9 @@ import pandas as pd
 from helpers.data.texts import Texts
 from helpers.data.windows import doc_of
 from helpers.evaluation import measures, published
+from helpers.evaluation.pools import are_graded
 from helpers.pages import claims, identity, page
-from helpers.pages.compare import above, effect, mean_cell
+from helpers.pages.compare import above, beside_published, differences_table, effect, mean_cell
 from helpers.pages.fragments import Fragment, explored
 from helpers.pages.numbers import count, plain
 from helpers.steps import Step
@@ -62,6 +63,20 @@ def in_the_table(systems: Systems) -> dict[str, Evaluation]:
     """Those that stand beside the study's: of labels that are not its own, the maximum and the mean alone."""
     return {name: system for name, system in systems.items()
             if name in AGGREGATIONS or not name.startswith(("BERT-FirstP", "BERT-SumP"))}
+
+
+def shown_measures(bed: Testbed) -> list[str]:
+    """What the tables show: RR@10, and for graded judgments nDCG@10, too."""
+    return ["RR@10", "nDCG@10"] if are_graded(bed.qrels) else ["RR@10"]
+
+
+def beside_the_study(systems: Systems, bed: Testbed, judged: bool) -> Fragment:
+    """Table 5.1 in reciprocal rank; below it, for graded judgments, each system and BM25 in nDCG@10. `judged` as there."""
+    shown = beside_published(STUDY, TABLE, "MRR@10", "RR@10", in_the_table(systems), "BM25", judged=judged)
+    pairs = {name: (system, systems["BM25"]) for name, system in in_the_table(systems).items() if name != "BM25"}
+    more = [differences_table(f"Each system (first) and BM25 (second), in {measure}", pairs, measure).html
+            for measure in shown_measures(bed)[1:]]
+    return replace(shown, html="".join((shown.html, *more)))
 
 
 def fusion(trial: RerankingExperiment, dev: RerankingExperiment, group: Sequence[Listwise], zero_shot: ZeroShotReranker,
@@ -153,12 +168,17 @@ def window_table(bed: Testbed, scores: Step) -> Fragment:
         for kind in KINDS_OF_WINDOWS if kind in groups.groups for scored in [groups.get_group(kind)]])
 
 
-def aggregation_by_labels(systems: Systems) -> Fragment:
-    """RR@10 of each aggregation after each training."""
-    rows = [[text, *(mean_cell(systems[named(name, labels)], "RR@10") for name in AGGREGATIONS)]
+def aggregation_by_labels(systems: Systems, bed: Testbed) -> Fragment:
+    """RR@10 of each aggregation after each training; for graded judgments nDCG@10, too."""
+    tables = [_by_labels(systems, measure) for measure in shown_measures(bed)]
+    return replace(tables[0], html="".join(table.html for table in tables))
+
+
+def _by_labels(systems: Systems, measure: str) -> Fragment:
+    rows = [[text, *(mean_cell(systems[named(name, labels)], measure) for name in AGGREGATIONS)]
             for labels, text in {STUDYS: "any windows of relevant documents", SECTIONS: "sections that answer",
                                  NONE: "none: the warm-up"}.items() if named("BERT-Max", labels) in systems]
-    return page.show_table("RR@10 by aggregation and by labels in training", ("labelled relevant", *AGGREGATIONS), rows)
+    return page.show_table(f"{measure} by aggregation and by labels in training", ("labelled relevant", *AGGREGATIONS), rows)
 
 
 def finding(systems: Systems, bed: Testbed, candidates: int) -> Fragment:
@@ -174,4 +194,7 @@ def finding(systems: Systems, bed: Testbed, candidates: int) -> Fragment:
                     f"{effect(systems[own].against(systems['BERT-Max'], 'RR@10'))} compared with labels of documents, "
                     f"{effect(systems[own].against(systems['BM25'], 'RR@10'))} compared with BM25, "
                     f"{effect(systems[own].against(zero_shot_in(systems), 'RR@10'))} compared with the zero-shot encoder.")
+    for measure in shown_measures(bed)[1:]:
+        text.append(f"In {measure}, which counts the grades, {best} is at {plain(systems[best].mean(measure).mean)}: "
+                    f"{effect(systems[best].against(systems['BM25'], measure))} compared with BM25.")
     return page.prose(*text, f"No order of the candidates could exceed {plain(ceiling)} (recall in the first {candidates}).")
