@@ -1,5 +1,6 @@
 """The chapter *Model size* (Steensland 2021, experiment 3a)."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -7,8 +8,8 @@ import numpy as np
 from scipy import stats
 
 from helpers.costs.speed import per_minute, ranking_speed
-from helpers.errors import BadInput
 from helpers.evaluation import published
+from helpers.evaluation.comparable import model_name
 from helpers.networks import backbone
 from helpers.pages import claims, identity, page, scatter
 from helpers.pages.compare import above, mean_cell, with_interval
@@ -50,12 +51,23 @@ def studied_shapes() -> dict[str, str]:
     return {row: f"{size}/{int(size.split('/')[1]) // 64}" for row, size in sizes.items()}
 
 
+def labels(specs: Sequence[str]) -> dict[str, str]:
+    """Backbones by how the tables call them: those of one shape by their own names, too, or, if these are one, by their specs."""
+    called = {spec: label(spec) for spec in specs}
+    for name in (model_name, str):
+        often = Counter(called.values())
+        called = {spec: f"{label(spec)} {name(spec)}" if often[text] > 1 else text for spec, text in called.items()}
+    return {text: spec for spec, text in called.items()}
+
+
+def shapes(specs: Sequence[str]) -> dict[str, str]:
+    """The shapes of backbones by how the tables call these."""
+    return {name: shape(spec) for name, spec in labels(specs).items()}
+
+
 def models(base: ListwiseReranker, specs: Sequence[str]) -> dict[str, ListwiseReranker]:
-    """A model a backbone, all warmed up and trained alike; BadInput for two backbones of one shape: the tables could not tell
-    them apart."""
-    if len({label(spec) for spec in specs}) < len(specs):
-        raise BadInput(f"two of the backbones {', '.join(specs)} have one shape", mend="give one backbone of each shape")
-    return {label(spec): base.on(spec) for spec in specs}
+    """A model a backbone, all warmed up and trained alike."""
+    return {name: base.on(spec) for name, spec in labels(specs).items()}
 
 
 def by_parameters(logs: Logs) -> list[str]:
