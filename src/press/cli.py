@@ -69,7 +69,7 @@ def _parser() -> argparse.ArgumentParser:
     def option(*names: str, **settings: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
         return names, settings
 
-    profile = option("--profile", default="almanac", help="almanac (default), mini, dl19 or msmarco")
+    profile = option("--profile", default="almanac", help="almanac (default), mini, dl19, trec or msmarco, or a YAML file")
     fresh = option("--fresh", action="store_true", help="recompute everything, recorded runs too")
     given = option("-p", "--parameter", dest="given", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"))
     computed = (profile, fresh, option("--cluster", default="", metavar="local|slurm|ADDRESS", help="compute the steps on Dask"),
@@ -85,7 +85,7 @@ def _parser() -> argparse.ArgumentParser:
     command("fetch", "fetching:fetch_profile", "fetch in advance all that a profile needs from the network; call again to go on",
             profile, option("--list", dest="only_list", action="store_true", help="say only what there is to fetch"))
     command("pin", "fetching:pin", "replace branches of hub models in a profile's file by commit hashes",
-            option("--profile", default="msmarco", help="almanac, mini, dl19 or msmarco (default)"))
+            option("--profile", default="msmarco", help="msmarco (default) or another one, or a YAML file"))
     command("search", "search_command:answer", "rank a collection for your own queries",
             option("queries", nargs="+", metavar="query"),
             option("--collection", default="almanac", help="almanac (default), a folder, or irds:<id>"),

@@ -8,7 +8,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from helpers import paths
-from helpers.errors import BadInput
+from helpers.errors import BadInput, NetworkNeeded
 from press import build as building
 from press import chapters, execute, generated, printed, side_by_side, variants
 from press.explain import plan
@@ -45,7 +45,11 @@ def make_baseline(chapter: str, profile: str) -> Iterator[str]:
     """
     if (paths.CHAPTERS / f"{chapter}.ipynb").exists():
         return
-    costs = plan.plan(chapter, profile, {})
+    try:
+        costs = plan.plan(chapter, profile, {})
+    except (BadInput, NetworkNeeded) as error:  # what the profile names is not there, and the command line named something else
+        yield f"{chapter}: there is no baseline page to compare with, and none can be made: {error}"
+        return
     if costs.is_free:
         execute.run(chapter, profile, {})
         yield f"{chapter}: run, as the baseline; all its steps were there"
