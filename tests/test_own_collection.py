@@ -4,7 +4,8 @@ import shutil
 
 import pytest
 
-from press import chapters
+from helpers import paths
+from press import chapters, commands
 from press.explain import dry_run
 from press.explain.known import catalogue
 
@@ -24,3 +25,40 @@ def test_a_test_split_alone_is_enough(chapter, folder, tmp_path, store):
              **({"split": "test"} if chapter in TOPICS else {}), **GIVEN.get(chapter, {})}
     run = dry_run.of_chapter(chapter, chapters.resolve(chapter, "mini", given), catalogue())
     assert [line for line in run.stopped if "BadInput" in line[1]] == []
+
+
+@pytest.fixture
+def track(tmp_path):
+    """A test collection by rule, as TREC gives it: eight passages, eight queries, two judgments for six of them."""
+    things = ["bread", "iron", "clouds", "ovens", "rivers", "glass", "yeast", "salt"]
+    rows = {"collection.tsv": [f"{n}\tAll that one should know of {thing}, {n}." for n, thing in enumerate(things)],
+            "msmarco-test2020-queries.tsv": [f"{100 + n}\twhat is {thing}" for n, thing in enumerate(things)],
+            "2020qrels-pass.txt": [f"{100 + n} 0 {(n + step) % 8} {grade}" for n in range(6) for step, grade in ((0, 3), (1, 0))]}
+    for name, lines in rows.items():
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
+    return str(tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chapter", chapters.profile("trec")["chapters"])
+def test_a_trec_collection_runs_with_its_folder_alone(chapter, track, store):
+    run = dry_run.of_chapter(chapter, chapters.resolve(chapter, "trec", {"collection": track}), {})
+    assert [line for line in run.stopped if "BadInput" in line[1]] == []
+    assert any(track in str(step.recipe()) for step in run.missing.values())
+    assert not any("data/trec" in str(step.recipe()) for step in run.missing.values())
+
+
+@pytest.mark.slow
+def test_a_trec_collections_texts_are_ranked_and_measured_by_grade(track, store):
+    from helpers.systems.evaluated import evaluate
+    from helpers.systems.testbed import Testbed
+
+    bed = Testbed(chapters.resolve("does_it_work", "trec", {"collection": track})["collection"])
+    assert (bed.unit, bed.min_relevance, len(bed.judged)) == ("passage", 2, 6)
+    assert evaluate("BM25", bed.bm25(1.2, 0.75, 5), bed, ["RR@10", "nDCG@10"]).values["nDCG@10"].eq(1).all()
+
+
+def test_a_profile_whose_folder_is_missing_has_no_baseline_and_says_so(tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "CHAPTERS", tmp_path)
+    (line,) = commands.make_baseline("pipeline", "dl19")
+    assert line.startswith("pipeline: there is no baseline page to compare with, and none can be made: no collection 'data/")
