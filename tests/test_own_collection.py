@@ -5,7 +5,9 @@ import shutil
 import pytest
 
 from helpers import paths
-from press import chapters, commands
+from helpers.data import hub
+from helpers.errors import BadInput, NetworkNeeded
+from press import chapters, commands, execute, side_by_side
 from press.explain import dry_run
 from press.explain.known import catalogue
 
@@ -25,6 +27,65 @@ def test_a_test_split_alone_is_enough(chapter, folder, tmp_path, store):
              **({"split": "test"} if chapter in TOPICS else {}), **GIVEN.get(chapter, {})}
     run = dry_run.of_chapter(chapter, chapters.resolve(chapter, "mini", given), catalogue())
     assert [line for line in run.stopped if "BadInput" in line[1]] == []
+
+
+@pytest.fixture
+def own(folder, tmp_path):
+    """The tiny folder without its train split."""
+    return str(shutil.copytree(folder, tmp_path / "own", ignore=shutil.ignore_patterns("*.train.tsv")))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chapter", sorted(TRAINS_ON_IT))
+def test_a_missing_split_is_told_before_anything_is_computed(chapter, own, tmp_path, monkeypatch):
+    monkeypatch.setenv("BOOK_STORE", str(tmp_path / "store"))
+    unit = {"unit": "document"} if "unit" in chapters.schema(chapter) else {}
+    with pytest.raises(BadInput, match="own has no split '(train|dev)'.*choose from test"):
+        dry_run.check(execute.request(chapter, "mini", {"collection": own, **unit}))
+    assert not list((tmp_path / "store").glob("*/*"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chapter", chapters.templates())
+def test_nothing_is_refused_of_a_profile_that_is_sound(chapter, tmp_path, monkeypatch):
+    monkeypatch.setenv("BOOK_STORE", str(tmp_path))
+    dry_run.check(execute.request(chapter, "mini", {}))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name, value, said", [
+    ("collection", "/nowhere", "no collection '/nowhere'"), ("backbone", "hub:a/b", "'hub:a/b' has no revision"),
+    ("first_stage", "/no/run.txt", "run.txt"), ("backbone", "/nowhere", "no backbone '/nowhere'")])
+def test_what_is_not_there_is_told_before_anything_is_computed(name, value, said, store):
+    with pytest.raises(BadInput, match=said):
+        dry_run.check(execute.request("does_it_work", "mini", {name: value}))
+
+
+@pytest.mark.slow
+def test_a_model_that_the_hub_cannot_give_is_told_at_once_and_one_that_it_can_is_no_obstacle(store, monkeypatch):
+    page = execute.request("does_it_work", "mini", {"backbone": "hub:a/b@main"})
+    asked = []
+    monkeypatch.setattr(hub, "size", lambda *model: asked.append(model))
+    dry_run.check(page)
+    assert asked == [("a/b", "main")]
+
+    def unreachable(*_):
+        raise NetworkNeeded("the model a/b is not here")
+
+    monkeypatch.setattr(hub, "size", unreachable)
+    with pytest.raises(NetworkNeeded, match="a/b is not here"):
+        dry_run.check(page)
+
+
+@pytest.mark.parametrize("run", [lambda: list(commands.chapter("encoders", "mini", {"split": "none"}, True)),
+                                 lambda: list(side_by_side.run_all(["encoders"], "other.yaml"))])
+def test_every_command_checks_before_it_executes(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "CHAPTERS", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "other.yaml").write_text("chapters: {encoders: {split: none}}")
+    monkeypatch.setattr(execute, "executed", lambda *_: pytest.fail("it was executed"))
+    with pytest.raises(BadInput, match="has no split 'none'"):
+        run()
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from helpers import paths
 from helpers.errors import BadInput, NetworkNeeded
 from press import build as building
 from press import chapters, execute, generated, printed, side_by_side, variants
-from press.explain import plan
+from press.explain import dry_run, plan
 
 
 def build(profile: str) -> Iterator[str]:
@@ -25,6 +25,8 @@ def build(profile: str) -> Iterator[str]:
 
 def chapter(name: str, profile: str, given: dict[str, str], no_render: bool) -> Iterator[str]:
     """Run one chapter and render it, with its comparison if it is a variant."""
+    if not execute.is_current(wanted := execute.request(name, profile, given)):
+        dry_run.check(wanted)
     page, executed = execute.run(name, profile, given)
     yield f"{page.stem}: {'run' if executed else 'up to date'}"
     pages = [page.stem]
