@@ -73,6 +73,16 @@ def tiny(folder):
                             words=300, overlap=50)
 
 
+@pytest.fixture
+def small_vocabulary(tmp_path):
+    """A folder with a BERT of one layer, random weights and a hundred tokens."""
+    from transformers import BertConfig, BertModel
+
+    BertModel(BertConfig(vocab_size=100, hidden_size=32, num_hidden_layers=1, num_attention_heads=2, intermediate_size=64,
+                         max_position_embeddings=64)).save_pretrained(tmp_path / "small")
+    return str(tmp_path / "small")
+
+
 @pytest.fixture(scope="session")
 def session_store(tmp_path_factory):
     """A step store that the slow tests share, so that nothing is computed twice."""

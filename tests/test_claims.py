@@ -9,7 +9,7 @@ from helpers.errors import BadInput
 from helpers.evaluation import published
 from helpers.evaluation.comparable import known_backbones, short_name, why_not_comparable
 from helpers.evaluation.verdicts import CONTRADICTED, INCOMPARABLE, INSIGNIFICANT, NO_CAUSE, NOT_RUN, SUPPORTED
-from helpers.pages import claims, compare
+from helpers.pages import claims, compare, page
 from helpers.pages.claims import Claim, Margin, published_evidence
 from press import chapters
 from toys import of_values
@@ -153,6 +153,14 @@ def test_evidence_from_another_column_or_table(name, values):
                                         ("models/roberta-base", "roberta-base")])
 def test_a_backbone_goes_by_the_last_part_of_its_name(spec, name):
     assert short_name(spec) == name
+
+
+def test_a_backbone_is_named_with_what_it_was_trained_as():
+    text = page.backbones("packaged:0", "hub:google-bert/bert-base-uncased@main", "/models/mine", "packaged:0").markdown
+    assert text.startswith("The backbone is MiniLM (layers 0), which was trained as a bi-encoder before: MiniLM as")
+    assert "The backbone is bert-base-uncased, which was trained on text alone." in text
+    assert text.endswith("The backbone is mine, of whose training before nothing is known here.")
+    assert text.count("MiniLM (layers 0)") == 1
 
 
 def test_a_bi_encoder_that_was_one_before_is_not_comparable_and_a_cross_encoder_of_it_is():

@@ -8,6 +8,9 @@ from helpers.data.collection import open_collection
 from helpers.data.collection_base import Text
 from helpers.data.msmarco_folder import MsMarcoFolder, read_qrels
 from helpers.errors import BadInput
+from helpers.stories.collection import split_table
+from helpers.systems.testbed import Testbed, tuning_bed
+from tables import cells
 
 GOOD = {"collection.tsv": "p1\ta pond\np2\ta river\n", "queries.tsv": "q1\twater\nq2\tstream\n",
         "qrels.tsv": "q1\t0\tp1\t1\nq2\t0\tp2\t1\n"}
@@ -188,3 +191,52 @@ def test_the_file_names_of_ms_marco_packed(tmp_path):
     assert collection.queries("train").iloc[0].tolist() == ["1", "train query"]
     assert collection.qrels("document", "train").iloc[0].tolist() == ["1", "D1", 1]
     assert collection.qrels("document", "dev").iloc[0].tolist() == ["2", "D1", 1]
+
+
+PASSAGES = {"collection.tsv": "p1\ta pond\np2\ta river\n", "queries.train.tsv": "1\ttrain query\n",
+            "qrels.train.tsv": "1\t0\tp1\t1\n",
+            "queries.dev.tsv": "2\tdev query\n3\tof the large set\n", "queries.dev.small.tsv": "2\tdev query\n",
+            "qrels.dev.small.tsv": "2\t0\tp2\t1\n", "queries.eval.small.tsv": "4\teval query\n",
+            "msmarco-test2019-queries.tsv": "5\ttest query\n6\tnot judged\n", "2019qrels-pass.txt": "5 Q0 p1 3\n5 Q0 p2 0\n",
+            "top1000.dev.tsv": "2\tp1\tdev query\ta pond\n", "triples.train.small.tsv": "a\tb\tc\n"}
+DOCUMENTS = {"msmarco-docs.tsv": "D1\thttp://x\tTitle\tBody\n", "msmarco-doctrain-queries.tsv": "1\ttrain query\n",
+             "msmarco-doctrain-qrels.tsv": "1 0 D1 1\n", "msmarco-docdev-queries.tsv": "2\tdev query\n",
+             "msmarco-docdev-qrels.tsv": "2 0 D1 1\n", "docleaderboard-queries.tsv": "4\teval query\n",
+             "msmarco-test2020-queries.tsv": "5\ttest query\n", "2020qrels-docs.txt": "5 0 D1 2\n",
+             "msmarco-doctrain-top100": "1 Q0 D1 1 -5.0 IndriQueryLikelihood\n"}
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("files, unit, splits, doc", [(PASSAGES, "passage", {"train", "dev", "test", "eval.small"}, "p1"),
+                                                      (DOCUMENTS, "document", {"train", "dev", "test"}, "D1")])
+def test_a_folder_of_the_official_files_opens_as_it_is(tmp_path, files, unit, splits, doc, packed):
+    for name, text in files.items():
+        (tmp_path / (name + ".gz" * packed)).write_bytes(gzip.compress(text.encode()) if packed else text.encode())
+    collection = open_collection(str(tmp_path))
+    assert (collection.units, set(collection.splits)) == ((unit,), splits)
+    assert collection.queries("dev")["query_id"].tolist() == ["2"]  # of the small set, which has the judgments
+    assert collection.qrels(unit, "train")["query_id"].tolist() == ["1"]
+    assert collection.qrels(unit, "test")["doc_id"].iloc[0] == doc
+    assert collection.relevant_from(unit, "test") == (2 if unit == "passage" else 1)
+
+
+def test_a_split_without_judgments_is_skipped_until_it_is_asked_for(make):
+    collection = make(PASSAGES | {"queries.tsv": None, "qrels.tsv": None})
+    assert {split for split in collection.splits if collection.is_judged("passage", split)} == {"train", "dev", "test"}
+    with pytest.raises(BadInput, match=r"the split 'eval.small'. Mend: add qrels.eval.small.tsv .*, or choose from"):
+        Testbed(str(collection.folder), splits=("eval.small",), min_relevance=1)
+    rows = cells(split_table(collection))
+    assert ["eval.small", "passage", "1", "0", "0", "0"] in rows
+    assert ["test", "passage", "2", "1", "0", "1"] in rows
+
+
+def test_the_only_judged_split_is_not_tuned_on(make):
+    folder = str(make({"queries.eval.small.tsv": "4\teval query\n"}).folder)
+    assert tuning_bed(folder, "", "dev", 0) is None
+
+
+def test_large_dev_with_judgments_and_two_years_keep_their_names(make):
+    both = {"qrels.dev.tsv": "3 0 p1 1\n", "msmarco-test2020-queries.tsv": "7\tanother\n", "2020qrels-pass.txt": "7 0 p1 1\n"}
+    collection = make(PASSAGES | both | {"queries.tsv": None, "qrels.tsv": None})
+    assert {"dev", "dev.small", "test2019", "test2020"} < set(collection.splits)
+    assert collection.qrels("passage", "test2020")["query_id"].tolist() == ["7"]

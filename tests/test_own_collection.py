@@ -4,7 +4,10 @@ import shutil
 
 import pytest
 
-from press import chapters
+from helpers import paths
+from helpers.data import hub
+from helpers.errors import BadInput, NetworkNeeded
+from press import chapters, commands, execute, side_by_side
 from press.explain import dry_run
 from press.explain.known import catalogue
 
@@ -24,3 +27,99 @@ def test_a_test_split_alone_is_enough(chapter, folder, tmp_path, store):
              **({"split": "test"} if chapter in TOPICS else {}), **GIVEN.get(chapter, {})}
     run = dry_run.of_chapter(chapter, chapters.resolve(chapter, "mini", given), catalogue())
     assert [line for line in run.stopped if "BadInput" in line[1]] == []
+
+
+@pytest.fixture
+def own(folder, tmp_path):
+    """The tiny folder without its train split."""
+    return str(shutil.copytree(folder, tmp_path / "own", ignore=shutil.ignore_patterns("*.train.tsv")))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chapter", sorted(TRAINS_ON_IT))
+def test_a_missing_split_is_told_before_anything_is_computed(chapter, own, tmp_path, monkeypatch):
+    monkeypatch.setenv("BOOK_STORE", str(tmp_path / "store"))
+    unit = {"unit": "document"} if "unit" in chapters.schema(chapter) else {}
+    with pytest.raises(BadInput, match="own has no split '(train|dev)'.*choose from test"):
+        dry_run.check(execute.request(chapter, "mini", {"collection": own, **unit}))
+    assert not list((tmp_path / "store").glob("*/*"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chapter", chapters.templates())
+def test_nothing_is_refused_of_a_profile_that_is_sound(chapter, tmp_path, monkeypatch):
+    monkeypatch.setenv("BOOK_STORE", str(tmp_path))
+    dry_run.check(execute.request(chapter, "mini", {}))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name, value, said", [
+    ("collection", "/nowhere", "no collection '/nowhere'"), ("backbone", "hub:a/b", "'hub:a/b' has no revision"),
+    ("first_stage", "/no/run.txt", "run.txt"), ("backbone", "/nowhere", "no backbone '/nowhere'")])
+def test_what_is_not_there_is_told_before_anything_is_computed(name, value, said, store):
+    with pytest.raises(BadInput, match=said):
+        dry_run.check(execute.request("does_it_work", "mini", {name: value}))
+
+
+@pytest.mark.slow
+def test_a_model_that_the_hub_cannot_give_is_told_at_once_and_one_that_it_can_is_no_obstacle(store, monkeypatch):
+    page = execute.request("does_it_work", "mini", {"backbone": "hub:a/b@main"})
+    asked = []
+    monkeypatch.setattr(hub, "size", lambda *model: asked.append(model))
+    dry_run.check(page)
+    assert asked == [("a/b", "main")]
+
+    def unreachable(*_):
+        raise NetworkNeeded("the model a/b is not here")
+
+    monkeypatch.setattr(hub, "size", unreachable)
+    with pytest.raises(NetworkNeeded, match="a/b is not here"):
+        dry_run.check(page)
+
+
+@pytest.mark.parametrize("run", [lambda: list(commands.chapter("encoders", "mini", {"split": "none"}, True)),
+                                 lambda: list(side_by_side.run_all(["encoders"], "other.yaml"))])
+def test_every_command_checks_before_it_executes(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "CHAPTERS", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "other.yaml").write_text("chapters: {encoders: {split: none}}")
+    monkeypatch.setattr(execute, "executed", lambda *_: pytest.fail("it was executed"))
+    with pytest.raises(BadInput, match="has no split 'none'"):
+        run()
+
+
+@pytest.fixture
+def track(tmp_path):
+    """A test collection by rule, as TREC gives it: eight passages, eight queries, two judgments for six of them."""
+    things = ["bread", "iron", "clouds", "ovens", "rivers", "glass", "yeast", "salt"]
+    rows = {"collection.tsv": [f"{n}\tAll that one should know of {thing}, {n}." for n, thing in enumerate(things)],
+            "msmarco-test2020-queries.tsv": [f"{100 + n}\twhat is {thing}" for n, thing in enumerate(things)],
+            "2020qrels-pass.txt": [f"{100 + n} 0 {(n + step) % 8} {grade}" for n in range(6) for step, grade in ((0, 3), (1, 0))]}
+    for name, lines in rows.items():
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
+    return str(tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chapter", chapters.profile("trec")["chapters"])
+def test_a_trec_collection_runs_with_its_folder_alone(chapter, track, store):
+    run = dry_run.of_chapter(chapter, chapters.resolve(chapter, "trec", {"collection": track}), {})
+    assert [line for line in run.stopped if "BadInput" in line[1]] == []
+    assert any(track in str(step.recipe()) for step in run.missing.values())
+    assert not any("data/trec" in str(step.recipe()) for step in run.missing.values())
+
+
+@pytest.mark.slow
+def test_a_trec_collections_texts_are_ranked_and_measured_by_grade(track, store):
+    from helpers.systems.evaluated import evaluate
+    from helpers.systems.testbed import Testbed
+
+    bed = Testbed(chapters.resolve("does_it_work", "trec", {"collection": track})["collection"])
+    assert (bed.unit, bed.min_relevance, len(bed.judged)) == ("passage", 2, 6)
+    assert evaluate("BM25", bed.bm25(1.2, 0.75, 5), bed, ["RR@10", "nDCG@10"]).values["nDCG@10"].eq(1).all()
+
+
+def test_a_profile_whose_folder_is_missing_has_no_baseline_and_says_so(tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "CHAPTERS", tmp_path)
+    (line,) = commands.make_baseline("pipeline", "dl19")
+    assert line.startswith("pipeline: there is no baseline page to compare with, and none can be made: no collection 'data/")

@@ -7,9 +7,19 @@ from helpers.errors import BadInput
 from helpers.systems.reranking_experiment import MEASURES, RerankingExperiment
 from helpers.systems.student import Student
 from helpers.systems.testbed import Testbed
+from helpers.systems.zero_shot import ZeroShotReranker, zero_shot_in
 from toys import Bed, Value
 
 BED = Bed(q1="d1", q2="d2")
+
+
+def test_the_zero_shot_encoder_is_called_by_its_backbone(monkeypatch):
+    monkeypatch.setattr(ZeroShotReranker, "scores", lambda self, bed, run, candidates: Scorer({"d1#0": 1}).scores(bed, run, 1))
+    trial = RerankingExperiment(BED, Value(Scorer({"d1": 1}).scores(BED, None, 1).value()), measures=("RR@10",))
+    systems = {"BM25": trial.baseline(), **trial.zero_shot("hub:google-bert/bert-base-uncased@main")}
+    assert list(systems) == ["BM25", "zero-shot bert-base-uncased"]
+    assert zero_shot_in(systems) is systems["zero-shot bert-base-uncased"]
+    assert ZeroShotReranker("packaged:0").label == "zero-shot MiniLM (layers 0)"
 
 
 def test_an_unknown_aggregation_is_refused_before_anything_is_computed():

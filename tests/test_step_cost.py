@@ -46,6 +46,24 @@ def test_token_ids_are_the_same_each_time_and_in_every_vocabulary():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("vocabulary, lowest, highest", [(30522, 1_000, 30_000), (30_000, 1_000, 30_000), (1_001, 1_000, 1_001),
+                                                         (1_000, 0, 1_000), (64, 0, 64)])
+def test_token_ids_are_of_the_smallest_vocabulary(vocabulary, lowest, highest):
+    assert step_cost.id_range(vocabulary) == (lowest, highest)
+    drawn = random_ids(8, 64, "cpu", vocabulary)
+    assert lowest <= drawn.min() and drawn.max() < highest
+    assert drawn.equal(random_ids(8, 64, "cpu")) == (highest == 30_000)  # the packaged backbone's, as they always were
+
+
+@pytest.mark.slow
+def test_an_encoder_with_a_small_vocabulary_is_timed(store, small_vocabulary):
+    own = resolve(small_vocabulary)
+    assert len(inference_seconds(TINY, [own], 2, 4, 1, 1, "fp32", "cpu").value()) == 3
+    assert len(training_seconds(TINY, [own], 1, 4, 1, 1, "cpu").value()) == 3
+    assert len(query_seconds(own, 5, 1).value()) == 1
+
+
+@pytest.mark.slow
 def test_a_training_step_reads_three_texts_and_moves_the_weights_once_it_runs():
     import torch
 

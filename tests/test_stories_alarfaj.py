@@ -158,6 +158,8 @@ def test_bert_is_judged_by_its_precision(bert, bm25, verdict):
 class Reader:
     """Stands for a model that gives a window of each document its score."""
 
+    label = first_passage.ZERO_SHOT
+
     def __init__(self, **scores):
         self.rows = [("q1", name.replace("_", "#"), value) for name, value in scores.items()]
         self.depths = []

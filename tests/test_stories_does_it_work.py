@@ -11,9 +11,13 @@ from helpers.systems.recipe import recipe
 from helpers.systems.reranking_experiment import RerankingExperiment
 from toys import Bed, Value, of_values, run_of, system
 
+DENSE = "zero-shot MiniLM"
+
 
 class Fixed:
     """Scores each text of two queries with windows of these logits."""
+
+    label = DENSE
 
     def __init__(self, **logits):
         self.logits = logits
@@ -39,7 +43,7 @@ def test_a_maximum_and_a_mean_may_rank_a_document_differently():
     models = {"documents": [Fixed(a=[5, -9], b=[1, 1])] * 2, "none": [Fixed(a=[0, 0], b=[1, 1])]}
     systems = story.evaluations(trial, models, Fixed(a=[2, 2], b=[1, 1]))
     means = {name: system.mean("RR@10").mean for name, system in systems.items()}
-    assert [means[name] for name in ("BM25", "BERT-Max", "BERT-Mean", "BERT-FirstP", "BERT-Max, no labels", story.DENSE)] == [
+    assert [means[name] for name in ("BM25", "BERT-Max", "BERT-Mean", "BERT-FirstP", "BERT-Max, no labels", DENSE)] == [
         0.5, 1.0, 0.5, 1.0, 0.5, 1.0]
     assert len(systems["BERT-Max"].seeds) == 2
     assert "BERT-FirstP, no labels" not in story.in_the_table(systems)
@@ -50,7 +54,7 @@ def test_the_fusion_takes_its_weight_from_development_queries():
     trial = RerankingExperiment(Bed(q="a", r="a"), Value(run_of(q="ba", r="ba")), 2, "max", ("RR@10",))
     right, wrong = Fixed(a=[1], b=[0]), Fixed(a=[0], b=[1])
     systems = {"BERT-Max, section labels": of_values([1.0, 1.0], queries=["q", "r"], run=run_of(q="ab", r="ab")),
-               story.DENSE: of_values([0.5, 0.5], queries=["q", "r"], run=run_of(q="ba", r="ba"))}
+               DENSE: of_values([0.5, 0.5], queries=["q", "r"], run=run_of(q="ba", r="ba"))}
     text = story.fusion(trial, trial, [right, right], wrong, systems).markdown
     assert "With weight 0.6, the best on 2 development queries" in text  # at a half they tie: of equals the later id is first
     assert "an RR@10 of 1.000, the re-ranker alone 1.000 (p" in text
@@ -58,12 +62,38 @@ def test_the_fusion_takes_its_weight_from_development_queries():
 
 def test_the_last_words_name_the_best_re_ranker_and_the_ceiling():
     systems = {"BM25": system(), "BERT-Max": system(0.3), "BERT-Mean": system(0.2), "BERT-FirstP": system(0.1),
-               "BERT-SumP": system(), story.DENSE: system(0.1), "BERT-Max, section labels": system(0.4)}
+               "BERT-SumP": system(), DENSE: system(0.1), "BERT-Max, section labels": system(0.4)}
     bed = Bed(q="a")
     bed.per_query = lambda run, names: pd.DataFrame({"R@20": [1.0, 0.5]})
     text = story.finding(systems, bed, 20).markdown
     assert "*BERT-Max, section labels* ranks best, with an RR@10 of 0.650; BM25 has 0.250 (p" in text
     assert "exceed an RR@10 of 0.750" in text
+    assert "nDCG" not in text
+
+
+ONE_STUDY = {"BM25": system(), "BERT-Max": system(0.3), "BERT-Mean": system(0.2), "BERT-FirstP": system(0.1),
+             "BERT-SumP": system(), DENSE: system(0.1)}
+
+
+@pytest.mark.parametrize("grades, shown", [({"a": 3, "b": 0}, True), ({"a": 3, "b": 2}, False), ({"a": 1, "b": 0}, False)])
+def test_graded_judgments_are_measured_by_their_grades_too(grades, shown):
+    bed = Bed(q=grades)
+    bed.per_query = lambda run, names: pd.DataFrame({"R@20": [1.0, 0.5]})
+    table = story.beside_the_study(ONE_STUDY, bed, judged=True)
+    assert "table 5.1: MRR@10" in table.html
+    assert ("Each system (first) and BM25 (second), in nDCG@10" in table.html) == shown
+    both = story.aggregation_by_labels(ONE_STUDY, bed).html
+    assert "RR@10 by aggregation" in both
+    assert ("nDCG@10 by aggregation" in both) == shown
+    last = story.finding(ONE_STUDY, bed, 20).markdown
+    assert ("In nDCG@10, which counts the grades, it has 0.550, and BM25 0.250 (p" in last) == shown
+
+
+def test_the_almanacs_judgments_are_not_graded_by_a_pool():
+    from helpers.data.collection import open_collection
+    from helpers.evaluation.pools import are_graded
+
+    assert not any(are_graded(open_collection("almanac").qrels(unit, "test")) for unit in ("document", "passage"))
 
 
 @pytest.mark.parametrize("gains, sections, narrow, unpassed", [
@@ -71,5 +101,5 @@ def test_the_last_words_name_the_best_re_ranker_and_the_ceiling():
     ([0.25] * 8, 0.5, False, False)])
 def test_the_discussion_rests_on_the_maximum_and_on_the_zero_shot_encoder(gains, sections, narrow, unpassed):
     systems = {"BM25": of_values([0.25] * 8), "BERT-Max": of_values([0.25 + gain for gain in gains]),
-               "BERT-Max, section labels": of_values([sections] * 8), story.DENSE: of_values([0.45] * 8)}
+               "BERT-Max, section labels": of_values([sections] * 8), DENSE: of_values([0.45] * 8)}
     assert list(story.signs(systems).values()) == [narrow, unpassed]

@@ -4,6 +4,7 @@ reads the words, so that interval and p are known: of 8 equal differences the pe
 import json
 import re
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -150,9 +151,10 @@ class Trained:
 class Bench:
     """Stands for a trial: a model's seed decides its RR@10, and early stopping adds 0.25."""
 
+    def zero_shot(self, backbone):
+        return {ZERO_SHOT: system()}
+
     def of(self, label, model):
-        if label == ZERO_SHOT:
-            return replace(system(), label=label)
         return replace(system(model.seed / 8 + (0.25 if model.stop_early else 0)), label=label)
 
     def over_seeds(self, label, models):
@@ -383,6 +385,20 @@ def test_a_shape_of_the_study_has_the_studys_name(tmp_path, layers, dimensions, 
     (tmp_path / "model.safetensors").write_bytes(b"")
     assert model_size.shape(str(tmp_path)) == f"{layers}/{dimensions}/2"
     assert model_size.label(str(tmp_path)) == label
+
+
+def test_backbones_of_one_shape_are_told_apart_by_their_names(tmp_path):
+    folders = [str(tmp_path / where / "mine") for where in "ab"]
+    for folder in map(Path, folders):
+        folder.mkdir(parents=True)
+        (folder / "config.json").write_text(
+            json.dumps({"model_type": "bert", "num_hidden_layers": 2, "hidden_size": 128, "num_attention_heads": 2}))
+        (folder / "model.safetensors").write_bytes(b"")
+    assert model_size.shapes(["packaged:0,1", "packaged:2,3", "packaged"]) == {
+        "L2-H384 MiniLM (layers 0,1)": "2/384/12", "L2-H384 MiniLM (layers 2,3)": "2/384/12", "L6-H384": "6/384/12"}
+    assert list(model_size.shapes(folders)) == [f"BERT-Tiny {folder}" for folder in folders]  # of one name, too
+    assert {name: model.backbone for name, model in model_size.models(CHOSEN, ["packaged:0,1", "packaged:2,3"]).items()} == {
+        "L2-H384 MiniLM (layers 0,1)": "packaged:0,1", "L2-H384 MiniLM (layers 2,3)": "packaged:2,3"}
 
 
 def test_the_studied_shapes_have_heads_of_64_dimensions():

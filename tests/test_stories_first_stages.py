@@ -69,10 +69,20 @@ def test_repbert_is_judged_against_bm25(shift, verdict):
 
 
 def test_systems_stand_under_the_names_of_table_1():
-    rows = repbert_story.by_rows({"bm25": system(), "repbert": system(), "minilm": system(), "run.x.txt": system(label="x")})
-    assert list(rows) == ["BM25(Anserini) [2]", "Ours (RepBERT)", "zero-shot MiniLM", "x"]
+    rows = repbert_story.by_rows({"bm25": system(), "repbert": system(), "minilm": system(label="zero-shot BERT"),
+                                  "run.x.txt": system(label="x")})
+    assert list(rows) == ["BM25(Anserini) [2]", "Ours (RepBERT)", "zero-shot BERT", "x"]
     known = {row for table, row, _ in published.load("zhan2020") if table == "1"}
     assert {name for stage, name in repbert_story.ROWS.items() if stage in stages.STUDIED} <= known
+
+
+@pytest.mark.parametrize("backbone, name", [("packaged", "zero-shot MiniLM"), ("packaged:0", "zero-shot MiniLM (layers 0)"),
+                                            (HUB, "zero-shot bert-base-uncased")])
+def test_the_untrained_backbone_is_called_by_its_name(backbone, name, monkeypatch):
+    monkeypatch.setitem(stages.OWN, "minilm", stages.OWN["minilm"])
+    recipes = SimpleNamespace(repbert=SimpleNamespace(backbone=backbone), run=lambda name, bed, depth: name)
+    stages.runs(recipes, ["bm25", "minilm"], None, 10)
+    assert stages.label("minilm") == name
 
 
 def part(step, seconds, *inputs):

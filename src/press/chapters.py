@@ -8,6 +8,7 @@ import ast
 import contextlib
 import functools
 import json
+import os
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -140,13 +141,18 @@ class Profile(BaseModel, extra="forbid"):
     chapters: dict[str, dict[str, Any] | None] | None = None
 
 
+def profile_file(name: str) -> Path:
+    """The file of a profile: of one in `profiles/` its name will do."""
+    return Path(name).expanduser() if name.endswith((".yaml", ".yml")) else paths.PROFILES / f"{name}.yaml"
+
+
 def profile(name: str) -> dict[str, Any]:
-    """The values of a profile, `shared` and `chapters`; BadInput if there is none of that name, or it names chapters or
-    parameters that there are not."""
-    file = paths.PROFILES / f"{name}.yaml"
-    if not file.exists():
+    """The values of a profile, `shared` and `chapters`, by its name or its file; BadInput if there is none, or it names chapters
+    or parameters that there are not."""
+    file = profile_file(name)
+    if not file.is_file():
         there = sorted(file.stem for file in paths.PROFILES.glob("*.yaml"))
-        raise BadInput(f"no profile {name!r}", mend=f"choose from {', '.join(there)}")
+        raise BadInput(f"no profile {name!r}", mend=f"choose from {', '.join(there)}, or give a YAML file")
     try:
         content = Profile.model_validate(yaml_of(file) or {})
     except ValidationError as error:
@@ -165,16 +171,39 @@ def resolve(chapter: str, profile_name: str, given: dict[str, str]) -> dict[str,
     (naming the valid ones), a value of the wrong type, or one that makes no sense (`bounds`)."""
     known, content = schema(chapter), profile(profile_name)
     own = content["chapters"].get(chapter, {})
-    for source, where in ((given, "the command line"), (own, f"profiles/{profile_name}.yaml")):
+    for source, where in ((given, "the command line"), (own, str(profile_file(profile_name)))):
         if unknown := sorted(set(source) - set(known)):
             raise BadInput(f"chapter {chapter} has no parameter {unknown[0]!r} ({where})",
                            mend=f"choose from {', '.join(known)}")
     shared = {name: value for name, value in content["shared"].items() if name in known}
     values = {**{name: parameter.default for name, parameter in known.items()}, **shared, **own}
     checked = {name: known[name].check(value) for name, value in values.items()}
-    checked |= {name: known[name].parse(text) for name, text in given.items()}
+    parsed = {name: known[name].parse(text) for name, text in given.items()}
+    checked |= parsed | beside(checked, parsed, {name: parameter.default for name, parameter in known.items()})
     bounds.check(chapter, checked, {name: parameter.default for name, parameter in known.items()})
     return checked
+
+
+def beside(values: dict[str, Any], given: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
+    """The other values that name files of a folder which the command line replaces by another: the same files there, such as
+    published runs for its queries; where one of them is missing, the templates' defaults."""
+    changed: dict[str, Any] = {}
+    for name, folder in given.items():
+        before, files = values[name], list[str]()
+
+        def moved(value: Any, before: Any = before, folder: Any = folder, files: list[str] = files) -> Any:
+            if isinstance(value, list):
+                return [moved(item) for item in value]
+            if not isinstance(value, str) or not value.startswith(f"{before}/"):
+                return value
+            files.append(f"{folder}{value.removeprefix(before)}")
+            return files[-1]
+
+        if isinstance(before, str) and "/" in before and ":" not in before:
+            others = {other: own for other, value in values.items() if other not in given and (own := moved(value)) != value}
+            whole = all((paths.ROOT / os.path.expanduser(file)).is_file() for file in files)
+            changed |= others if whole else {other: defaults[other] for other in others}
+    return changed
 
 
 def write_copy(chapter: str, profile: str, given: dict[str, str], folder: Path | None = None) -> Path:

@@ -69,7 +69,7 @@ def _parser() -> argparse.ArgumentParser:
     def option(*names: str, **settings: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
         return names, settings
 
-    profile = option("--profile", default="almanac", help="almanac (default), mini, dl19 or msmarco")
+    profile = option("--profile", default="almanac", help="almanac (default), mini, dl19, trec or msmarco, or a YAML file")
     fresh = option("--fresh", action="store_true", help="recompute everything, recorded runs too")
     given = option("-p", "--parameter", dest="given", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"))
     computed = (profile, fresh, option("--cluster", default="", metavar="local|slurm|ADDRESS", help="compute the steps on Dask"),
@@ -85,7 +85,7 @@ def _parser() -> argparse.ArgumentParser:
     command("fetch", "fetching:fetch_profile", "fetch in advance all that a profile needs from the network; call again to go on",
             profile, option("--list", dest="only_list", action="store_true", help="say only what there is to fetch"))
     command("pin", "fetching:pin", "replace branches of hub models in a profile's file by commit hashes",
-            option("--profile", default="msmarco", help="almanac, mini, dl19 or msmarco (default)"))
+            option("--profile", default="msmarco", help="msmarco (default) or another one, or a YAML file"))
     command("search", "search_command:answer", "rank a collection for your own queries",
             option("queries", nargs="+", metavar="query"),
             option("--collection", default="almanac", help="almanac (default), a folder, or irds:<id>"),
@@ -110,6 +110,13 @@ def _parser() -> argparse.ArgumentParser:
             option("--unit", default="", choices=["", "document", "passage"], help="documents, if there are any"),
             option("--model", default="", metavar="FOLDER", help="of a cross-encoder (the base re-ranker)"))
     command("parameters", "chapters:listing", "list the parameters of a chapter", option("chapter"))
+    command("store", "kept:store", "list what the step store keeps, by step, and empty it on request",
+            option("--older", type=_seconds, default=None, metavar="30d",
+                   help="only what was not used for so many days (d) or hours (h)"),
+            option("--step", default="", metavar="NAME", help="only what this step made"),
+            option("--chapter", default="", metavar="NAME", help="only what the pages of this chapter alone used"),
+            option("--dry-run", action=argparse.BooleanOptionalAction, default=True,
+                   help="only list (default); --no-dry-run removes what is listed"))
     command("verify", "record:verify", "recompute a random sample of the recorded runs and compare",
             option("--sample", type=_positive, default=3), option("--seed", type=int, default=None),
             option("--budget", type=float, default=900, help="seconds that the sample may cost"),
@@ -148,6 +155,12 @@ def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number: give 1 or more")
     return int(text)
+
+
+def _seconds(text: str) -> float:
+    if not text[:-1].isdecimal() or text[-1] not in "dh":
+        raise argparse.ArgumentTypeError(f"{text!r} is no age: give 30d or 12h")
+    return int(text[:-1]) * {"d": 86_400.0, "h": 3_600.0}[text[-1]]
 
 
 def _folder(text: str) -> Path:

@@ -8,10 +8,10 @@ from pathlib import Path
 from unittest.mock import patch
 
 from helpers import paths
-from helpers.errors import BadInput
+from helpers.errors import BadInput, NetworkNeeded
 from press import build as building
 from press import chapters, execute, generated, printed, side_by_side, variants
-from press.explain import plan
+from press.explain import dry_run, plan
 
 
 def build(profile: str) -> Iterator[str]:
@@ -25,6 +25,8 @@ def build(profile: str) -> Iterator[str]:
 
 def chapter(name: str, profile: str, given: dict[str, str], no_render: bool) -> Iterator[str]:
     """Run one chapter and render it, with its comparison if it is a variant."""
+    if not execute.is_current(wanted := execute.request(name, profile, given)):
+        dry_run.check(wanted)
     page, executed = execute.run(name, profile, given)
     yield f"{page.stem}: {'run' if executed else 'up to date'}"
     pages = [page.stem]
@@ -45,7 +47,11 @@ def make_baseline(chapter: str, profile: str) -> Iterator[str]:
     """
     if (paths.CHAPTERS / f"{chapter}.ipynb").exists():
         return
-    costs = plan.plan(chapter, profile, {})
+    try:
+        costs = plan.plan(chapter, profile, {})
+    except (BadInput, NetworkNeeded) as error:  # what the profile names is not there, and the command line named something else
+        yield f"{chapter}: there is no baseline page to compare with, and none can be made: {error}"
+        return
     if costs.is_free:
         execute.run(chapter, profile, {})
         yield f"{chapter}: run, as the baseline; all its steps were there"

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from helpers import paths
 from helpers.data import downloads, hub
 from helpers.errors import BadInput, NetworkNeeded
 from helpers.retrieval import prebuilt
@@ -159,7 +158,7 @@ def pin(profile: str) -> list[str]:
         if revision and not COMMIT.fullmatch(revision):
             commits[old] = f"hub:{source}@{hub.commit(source, revision)}"
     if commits:
-        file = paths.PROFILES / f"{profile}.yaml"
+        file = chapters.profile_file(profile)
         draft = file.with_name(f".{file.name}.part")
         lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
         draft.write_text("".join(_replaced(line, commits) for line in lines), encoding="utf-8")

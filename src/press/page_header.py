@@ -2,6 +2,7 @@
 
 import copy
 import json
+from pathlib import Path
 from typing import Any
 
 import nbformat
@@ -71,7 +72,7 @@ def in_short(data: list[Any]) -> str:
 
 def header(page: PageRequest, run: dict[str, Any]) -> str:
     """Badge line and parameter table, as Markdown that holds HTML."""
-    marks = [badge(f"profile: {page.profile}", "profile").text]
+    marks = [badge(f"profile: {Path(page.profile).name}", "profile").text]
     if page.changed:
         marks += [badge("variant of the baseline page", "variant").text,
                   f'<a href="{variants.comparison(page.name)}.html">compared with the baseline page</a>']

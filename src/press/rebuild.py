@@ -55,6 +55,7 @@ def _sources(profile: str, named: Iterable[str]) -> str:
     git = paths.ROOT / ".git"
     places = [*filter(Path.is_file, paths.ROOT.iterdir()), paths.PACKAGE.parent, paths.NOTEBOOKS, paths.PROFILES, paths.PUBLISHED,
               paths.RESULTS, paths.BENCH, paths.BOOK, git / "HEAD", git / "packed-refs", git / "refs",
+              *filter(Path.is_file, [Path(profile).expanduser()]),
               *(paths.ROOT / os.path.expanduser(text) for text in named if text)]
     settings = {name: value for name, value in os.environ.items() if name.startswith("BOOK_")}
     return _digest([profile, settings, digests.state_of(LIBRARIES)], places, WRITTEN)

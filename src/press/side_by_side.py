@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from helpers.errors import BadInput
 from helpers.steps import cluster, numerics, turns
 from press import children, execute, forked_kernels
+from press.explain import dry_run
 
 MEMORY_OF_A_CHAPTER = 5e9  # bytes: a kernel with a model, and the Java heap beside it
 THREADS = ("OMP_NUM_THREADS", numerics.CORES)
@@ -36,6 +37,8 @@ def run_all(names: Sequence[str], profile: str) -> Iterator[tuple[str, float | N
     """
     stale = [name for name in names if not execute.is_current(execute.request(name, profile, {}))]
     yield from ((name, None) for name in names if name not in stale)
+    for name in stale:
+        dry_run.check(execute.request(name, profile, {}))
     at_once = kernels(len(stale))
     if at_once > 1:
         with _one_thread_each(), forked_kernels.available():

@@ -14,7 +14,7 @@ from helpers.networks.backbone import Backbone, attention
 from helpers.networks.pooling import normalised, pool
 from helpers.steps import numerics, step
 
-LOWEST_ID, HIGHEST_ID = 1_000, 30_000  # random token ids: every vocabulary has these
+LOWEST_ID, HIGHEST_ID = 1_000, 30_000  # of random token ids, where the vocabulary has as many
 MARGIN = 1.0  # of the triplet loss (David 2020, section 4.3)
 
 
@@ -40,7 +40,7 @@ def inference_seconds(shapes: list[str], backbones: list[Any], batch: int, token
     with numerics.using(device), torch_threads(threads):
         built = {name_of(model): build(model, precision, attn_implementation=attention()).eval().to(device)
                  for model in (*shapes, *backbones)}
-        ids = random_ids(batch, tokens, device)
+        ids = random_ids(batch, tokens, device, smallest(*built.values()))
         with torch.inference_mode():
             seconds = interleave({name: always(partial(encode, model, ids)) for name, model in built.items()}, rounds).seconds
     return {name: {"parameters": model.num_parameters(), "seconds": seconds[name]} for name, model in built.items()}
@@ -57,7 +57,7 @@ def training_seconds(shapes: list[str], backbones: list[Any], triplets: int, tok
     with numerics.using(device), torch_threads(threads):
         built = {name_of(model): build(model, attn_implementation=attention()).train().to(device)
                  for model in (*shapes, *backbones)}
-        ids = random_ids(3 * triplets, tokens, device)
+        ids = random_ids(3 * triplets, tokens, device, smallest(*built.values()))
         return interleave({name: partial(training_step, model, ids.chunk(3)) for name, model in built.items()}, rounds).seconds
 
 
@@ -67,7 +67,8 @@ def query_seconds(backbone: Backbone, tokens: int, rounds: int) -> list[float]:
     import torch
 
     with numerics.using("cpu"), torch_threads(1), torch.inference_mode():
-        model, ids = build(backbone, attn_implementation=attention()).eval(), random_ids(1, tokens, "cpu")
+        model = build(backbone, attn_implementation=attention()).eval()
+        ids = random_ids(1, tokens, "cpu", smallest(model))
         return interleave({"": always(partial(encode, model, ids))}, rounds, time.thread_time).seconds[""]
 
 
@@ -102,8 +103,19 @@ def encode(model: Any, ids: Any) -> Any:
     return normalised(pool(model(input_ids=ids, attention_mask=mask).last_hidden_state, mask, "mean"))
 
 
-def random_ids(batch: int, tokens: int, device: str) -> Any:
-    """Random token ids, the same at every call, (batch, tokens)."""
+def random_ids(batch: int, tokens: int, device: str, vocabulary: int = HIGHEST_ID) -> Any:
+    """Random token ids of a vocabulary of that size, the same at every call, (batch, tokens)."""
     import torch
 
-    return torch.randint(LOWEST_ID, HIGHEST_ID, (batch, tokens), generator=torch.Generator().manual_seed(1)).to(device)
+    return torch.randint(*id_range(vocabulary), (batch, tokens), generator=torch.Generator().manual_seed(1)).to(device)
+
+
+def id_range(vocabulary: int, highest: int = HIGHEST_ID) -> tuple[int, int]:
+    """From which token id to which, exclusive, random ones are drawn: a vocabulary without room for that is used whole."""
+    highest = min(highest, vocabulary)
+    return LOWEST_ID if highest > LOWEST_ID else 0, highest
+
+
+def smallest(*models: Any) -> int:
+    """The size of the smallest of the models' vocabularies: all read the same ids."""
+    return min(model.config.vocab_size for model in models)

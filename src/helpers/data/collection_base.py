@@ -51,6 +51,10 @@ class Collection(ABC):
     def qrels(self, unit: str, split: str) -> pd.DataFrame:
         """Columns query_id, doc_id, relevance for the queries of the split."""
 
+    def is_judged(self, unit: str, split: str) -> bool:
+        """Whether the queries of a split have judgments."""
+        return True
+
     def relevant_from(self, unit: str, split: str) -> int:
         """The lowest grade that counts as relevant in binary measures: 2 where the split has graded judgments, else 1.
 

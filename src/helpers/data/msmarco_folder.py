@@ -5,10 +5,11 @@
 | `collection.tsv` | pid, text (passage ranking) |
 | `docs.tsv`, `msmarco-docs.tsv` | docid, url, title, body (document ranking) |
 | `queries.tsv`, `queries.<split>.tsv`, `msmarco-doc<split>-queries.tsv`, `msmarco-<split>-queries.tsv` | qid, text |
-| `qrels.txt`, `qrels.tsv`, `qrels.<split>.tsv`, `msmarco-doc<split>-qrels.tsv` | TREC (qid 0 id grade) or qid, id |
+| `qrels.txt`, `.tsv`, `qrels.<split>.tsv`, `msmarco-doc<split>-qrels.tsv`, `2019qrels-pass.txt` | qid, 0, id, grade; or qid, id |
 
-Files without a split in their name are the split `test`. With both units in one folder, `qrels.passages...` and
-`qrels.documents...` tell the judgments apart.
+Files without a split in their name are the split `test`, and so are the queries and judgments of TREC's only year in a folder;
+`dev.small` is `dev`, unless that has judgments of its own. Other files of MS MARCO may lie beside them. With both units in one
+folder, `qrels.passages...` and `qrels.documents...` tell the judgments apart.
 """
 
 import re
@@ -28,8 +29,10 @@ Role = TypeVar("Role", bound=Hashable)
 HEADS = {"id", "_id", "pid", "qid", "docid", "doc_id", "passage_id", "query_id", "query-id", "queryid"}
 TEXTS = {"passage": ("collection.tsv",), "document": ("docs.tsv", "msmarco-docs.tsv")}
 QUERIES = re.compile(r"(?:queries(?:\.(?P<a>[\w.]+?))?|msmarco-(?:doc)?(?P<b>\w+)-queries)\.tsv(?:\.gz)?")
-QRELS = re.compile(r"(?:qrels(?:\.(?P<unit>passages|documents))?(?:\.(?P<a>[\w.]+?))?|msmarco-(?:doc)?(?P<b>\w+)-qrels)"
-                   r"\.(?:tsv|txt)(?:\.gz)?")
+QRELS = re.compile(r"(?:qrels(?:\.(?P<unit>passages|documents))?(?:\.(?P<a>[\w.]+?))?|msmarco-(?:doc)?(?P<b>\w+)-qrels"
+                   r"|(?P<year>20\d\d)qrels-(?P<kind>pass|docs))\.(?:tsv|txt)(?:\.gz)?")
+TREC = re.compile(r"test20\d\d")  # the split of a year's queries
+UNITS = {"passages": "passage", "documents": "document", "pass": "passage", "docs": "document"}
 
 
 class MsMarcoFolder(Collection):
@@ -49,14 +52,24 @@ class MsMarcoFolder(Collection):
         self._texts = self._by_role((unit, name) for unit, names in TEXTS.items()
                                     for name in files if name.removesuffix(".gz") in names)
         self._queries = self._by_role((_split(m), m[0]) for m in map(QUERIES.fullmatch, files) if m)
-        self._qrels = self._by_role((((m["unit"] or "").removesuffix("s"), _split(m)), m[0])
+        self._qrels = self._by_role(((UNITS.get(m["unit"] or m["kind"], ""), _split(m)), m[0])
                                     for m in map(QRELS.fullmatch, files) if m)
+        self._name_as_elsewhere()
         if not self._texts:
             raise BadInput("no texts in this folder", file=self.folder,
                            mend="add collection.tsv (pid, text) or docs.tsv (docid, url, title, body), plain or .gz")
         if not self._queries:
             raise BadInput("no queries in this folder", file=self.folder, mend="add queries.tsv (qid, text)")
         self.units, self.splits = tuple(sorted(self._texts)), tuple(self._queries)
+
+    def _name_as_elsewhere(self) -> None:
+        """Let the splits that chapters ask for, `dev` and `test`, be the official ones."""
+        years = [split for split in self._queries if TREC.fullmatch(split)]
+        known = {split for _, split in self._qrels} | ({"test"} & set(self._queries))
+        for short, official in {"dev": "dev.small", "test": years[0] if len(years) == 1 else ""}.items():
+            if official in self._queries and short not in known:
+                self._queries[short] = self._queries.pop(official)
+                self._qrels = {(unit, short if split == official else split): file for (unit, split), file in self._qrels.items()}
 
     def _by_role(self, named: Iterable[tuple[Role, str]]) -> dict[Role, Path]:
         """The file of each role; BadInput for two of one role, and for what is no plain file."""
@@ -113,12 +126,17 @@ class MsMarcoFolder(Collection):
         self.warnings["judgments of queries outside the split"] = int((~mine).sum())
         return frame[mine].reset_index(drop=True)
 
+    def is_judged(self, unit: str, split: str) -> bool:
+        """Whether there is a file of judgments: for a leaderboard's queries there is none."""
+        return bool(self._qrels.keys() & {(unit, split), ("", split)})
+
     def _judgments(self, unit: str, split: str) -> Path:
-        file = self._qrels.get((unit, split)) or self._qrels.get(("", split))
-        if file is None:
+        if not self.is_judged(unit, split):
+            judged = [own for own in self.splits if self.is_judged(unit, own)]
             raise BadInput(f"no judgments for the split {split!r}", file=self.folder,
-                           mend=f"add qrels.{split}.tsv (TREC form, or query and id)")
-        return file
+                           mend=f"add qrels.{split}.tsv (TREC form, or query and id)" + (
+                               f", or choose from {', '.join(judged)}" if judged else ""))
+        return self._qrels.get((unit, split)) or self._qrels["", split]
 
     def text_digest(self, unit: str) -> str:
         """SHA-256 of the file's content, unpacked, so that packing it changes nothing."""
@@ -186,4 +204,5 @@ def _check_no_header(file: Path, number: int, first: str) -> None:
 
 
 def _split(match: re.Match[str]) -> str:
-    return match["a"] or match["b"] or "test"
+    year = match.groupdict().get("year")
+    return f"test{year}" if year else match["a"] or match["b"] or "test"

@@ -13,6 +13,8 @@ import yaml
 
 from helpers import paths
 
+PACKAGED = "MiniLM"
+
 
 @functools.cache
 def known_backbones() -> dict[str, tuple[str, str]]:
@@ -31,6 +33,19 @@ def short_name(spec: str) -> str:
 def as_label(name: str) -> str:
     """The name of a file or folder as a label in tables and sentences: signs that Markdown or HTML could read are `_` there."""
     return re.sub(r"[^\w .,:+@=()-]", "_", name)
+
+
+def model_name(spec: str) -> str:
+    """How tables and prose call a backbone: `MiniLM` for the packaged one, with the layers that are kept, else its own name."""
+    own, _, layers = spec.partition(":")
+    return short_name(spec) if own != "packaged" else f"{PACKAGED} (layers {layers})" if layers else PACKAGED
+
+
+def history(spec: str) -> str:
+    """A sentence on what a backbone was before the book trains it."""
+    kind, trained_by = known_backbones().get(short_name(spec), ("", ""))
+    before = {"": "of whose training before nothing is known here", "none": f"which was trained on {trained_by}"}
+    return f"The backbone is {model_name(spec)}, {before.get(kind, f'which was trained as a {kind} before: {trained_by}')}."
 
 
 def why_not_comparable(carried_by: str, backbone: str) -> str:

@@ -21,6 +21,11 @@ def are_pooled(qrels: pd.DataFrame) -> bool:
     return bool((qrels["relevance"] <= 0).any())
 
 
+def are_graded(qrels: pd.DataFrame) -> bool:
+    """Whether the judgments were pooled and have grades, as a TREC track's: reciprocal rank alone says too little of them."""
+    return are_pooled(qrels) and bool((qrels["relevance"] > 1).any())
+
+
 def condensed(measure: str) -> str:
     """The same measure of the condensed list, as ir_measures writes it: `nDCG(judged_only=True)@10`."""
     name, _, cutoff = measure.partition("@")

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from helpers.evaluation.comparable import history
 from helpers.pages import bm25_named, carried, ir_metadata, numbers
 from helpers.pages.fragments import Fragment, Html, badge, details, escape, table
 from helpers.steps import Step, ledger
@@ -16,6 +17,11 @@ KEPT = ("step", "key", "source", "seconds", "finished", "numerics", "commit", "i
 def prose(*sentences: str) -> Fragment:
     """A generated paragraph, in Markdown."""
     return Fragment(markdown=" ".join(sentence for sentence in sentences if sentence))
+
+
+def backbones(*specs: str) -> Fragment:
+    """The backbones of a chapter by name, and what each was trained as before."""
+    return prose(*dict.fromkeys(map(history, specs)))
 
 
 def show_table(caption: str, header: Sequence[Any], rows: Sequence[Sequence[Any]], numeric_from: int = 1,

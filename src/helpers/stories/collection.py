@@ -39,9 +39,9 @@ def statistics_table(source: Collection, statistics: Mapping[str, dict[str, Any]
 
 def split_table(source: Collection) -> Fragment:
     """Queries and judgments by split and unit, with the grades."""
-    counts = {(split, unit): source.qrels(unit, split)["relevance"].value_counts()
+    counts = {(split, unit): dict(source.qrels(unit, split)["relevance"].value_counts()) if source.is_judged(unit, split) else {}
               for split in source.splits for unit in source.units}
-    grades = sorted({int(grade) for own in counts.values() for grade in own.index}, reverse=True)
+    grades = sorted({int(grade) for own in counts.values() for grade in own}, reverse=True)
     return page.records_table("Queries, and judgments by grade", (
         {"split": split, "unit": unit, "queries": count(len(source.queries(split))),
          **{f"grade {grade}": count(int(own.get(grade, 0))) for grade in grades}}

@@ -17,7 +17,7 @@ from helpers.stories.stages import STUDIED, STUDY, backbone_of, exact_match, lab
 from helpers.systems.evaluated import Evaluation
 from helpers.systems.reranking_experiment import RerankingExperiment, Scorer
 from helpers.systems.testbed import Testbed
-from helpers.systems.zero_shot import ZERO_SHOT
+from helpers.systems.zero_shot import ZeroShotReranker
 
 TABLE, MEASURE = "2", "RR@10"
 Reranked = Mapping[str, Mapping[int, Evaluation]]  # by stage and depth
@@ -40,12 +40,13 @@ def reranked(runs: Mapping[str, Step], bed: Testbed, model: Scorer, depths: Sequ
             for stage, run in runs.items()}
 
 
-def identity_table(systems: Reranked, untrained: Reranked, baseline: str, bed: Testbed) -> Fragment:
+def identity_table(systems: Reranked, encoder: ZeroShotReranker, run: Step, baseline: str, bed: Testbed) -> Fragment:
     """The re-ranker over the baseline's candidates, at the largest depth, beside an encoder without training."""
     if baseline not in systems:
         return page.prose(NOT_RERANKED)
     most = max(systems[baseline])
-    return identity.identity_table({"re-ranker": systems[baseline][most], ZERO_SHOT: untrained[baseline][most]}, bed, most)
+    untrained = reranked({baseline: run}, bed, encoder, [most], "mean")[baseline][most]
+    return identity.identity_table({"re-ranker": systems[baseline][most], encoder.label: untrained}, bed, most)
 
 
 def recall_table(table: pd.DataFrame, runs: Mapping[str, Step]) -> Fragment:

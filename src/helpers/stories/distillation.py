@@ -18,7 +18,7 @@ from helpers.systems.evaluated import Evaluation, Systems
 from helpers.systems.listwise_reranker import ListwiseReranker
 from helpers.systems.reranking_experiment import RerankingExperiment
 from helpers.systems.student import Student
-from helpers.systems.zero_shot import ZERO_SHOT
+from helpers.systems.zero_shot import zero_shot_in
 
 MEASURE = "RR@10"
 TEACHER, PLAIN, DISTILLED = "Teacher", "student, trained plainly", "student, distilled"
@@ -56,7 +56,7 @@ def claims_table(systems: Systems, logs: Logs, name: str, trial: RerankingExperi
     idle = {claim: f"{' and '.join(models)}: the evaluation loss is that of a constant guess" for claim, both in compared.items()
             if (models := [model for model in both if untrained(logs[model])])}
     return claims.judge("distillation", {**pairs, **others}, untrained=idle,
-                        incomparable=identity.barred(pairs, systems[ZERO_SHOT], trial.bed, trial.candidates))
+                        incomparable=identity.barred(pairs, zero_shot_in(systems), trial.bed, trial.candidates))
 
 
 def signs(systems: Systems, logs: Logs) -> dict[str, bool]:

@@ -10,22 +10,23 @@ import pandas as pd
 from helpers.data.texts import Texts
 from helpers.data.windows import doc_of
 from helpers.evaluation import measures, published
+from helpers.evaluation.pools import are_graded
 from helpers.pages import claims, identity, page
-from helpers.pages.compare import above, beside, mean_cell
+from helpers.pages.compare import above, beside, beside_published, differences_table, mean_cell
 from helpers.pages.fragments import Fragment, explored
 from helpers.pages.numbers import count, plain
 from helpers.steps import Step
 from helpers.stories import training
 from helpers.systems.evaluated import Evaluation, Systems
 from helpers.systems.listwise_reranker import Listwise, ListwiseReranker
-from helpers.systems.reranking_experiment import RerankingExperiment, Scorer
+from helpers.systems.reranking_experiment import RerankingExperiment
 from helpers.systems.testbed import OVERLAP, WORDS, Testbed
-from helpers.systems.zero_shot import ZERO_SHOT
+from helpers.systems.zero_shot import ZERO_SHOT, ZeroShotReranker, zero_shot_in
 
 STUDY, TABLE = "steensland2021", "5.1"
 AGGREGATIONS = {"BERT-Max": "max", "BERT-Mean": "mean", "BERT-FirstP": "first", "BERT-SumP": "sum"}
 STUDYS, SECTIONS, NONE = "documents", "sections", "none"  # whose labels a model learns from
-DENSE, DENSE_MEAN, FUSED = ZERO_SHOT, f"{ZERO_SHOT}, mean", f"BERT-Max, section labels, with {ZERO_SHOT}"
+MEAN = ", mean"  # how the name of the zero-shot encoder ends where its windows are averaged
 KINDS_OF_WINDOWS = ("with the answer", "of the relevant document, without it", "of other candidates")
 
 
@@ -48,13 +49,14 @@ def named(aggregation: str, labels: str) -> str:
 
 
 def evaluations(trial: RerankingExperiment, trained: Mapping[str, Sequence[Listwise]],
-                zero_shot: Scorer) -> dict[str, Evaluation]:
+                zero_shot: ZeroShotReranker) -> dict[str, Evaluation]:
     """BM25, every model under every aggregation, and the zero-shot bi-encoder, on the same candidates."""
     by_name = {how: replace(trial, aggregation=how) for how in AGGREGATIONS.values()}
     systems = {"BM25": trial.baseline()}
     for labels, group in trained.items():
         systems |= {(label := named(name, labels)): by_name[how].over_seeds(label, group) for name, how in AGGREGATIONS.items()}
-    return systems | {DENSE: by_name["max"].of(DENSE, zero_shot), DENSE_MEAN: by_name["mean"].of(DENSE_MEAN, zero_shot)}
+    ways = {zero_shot.label: "max", zero_shot.label + MEAN: "mean"}
+    return systems | {name: by_name[how].of(name, zero_shot) for name, how in ways.items()}
 
 
 def in_the_table(systems: Systems) -> dict[str, Evaluation]:
@@ -63,16 +65,30 @@ def in_the_table(systems: Systems) -> dict[str, Evaluation]:
             if name in AGGREGATIONS or not name.startswith(("BERT-FirstP", "BERT-SumP"))}
 
 
-def fusion(trial: RerankingExperiment, dev: RerankingExperiment, group: Sequence[Listwise], zero_shot: Scorer,
+def shown_measures(bed: Testbed) -> list[str]:
+    """What the tables show: RR@10, and for graded judgments nDCG@10, too."""
+    return ["RR@10", "nDCG@10"] if are_graded(bed.qrels) else ["RR@10"]
+
+
+def beside_the_study(systems: Systems, bed: Testbed, judged: bool) -> Fragment:
+    """Table 5.1 in reciprocal rank; below it, for graded judgments, each system and BM25 in nDCG@10. `judged` as there."""
+    shown = beside_published(STUDY, TABLE, "MRR@10", "RR@10", in_the_table(systems), "BM25", judged=judged)
+    pairs = {name: (system, systems["BM25"]) for name, system in in_the_table(systems).items() if name != "BM25"}
+    more = [differences_table(f"Each system (first) and BM25 (second), in {measure}", pairs, measure).html
+            for measure in shown_measures(bed)[1:]]
+    return replace(shown, html="".join((shown.html, *more)))
+
+
+def fusion(trial: RerankingExperiment, dev: RerankingExperiment, group: Sequence[Listwise], zero_shot: ZeroShotReranker,
            systems: Systems) -> Fragment:
     """What the zero-shot encoder's opinion adds to the maximum, z-scored within a query; no system of the study's, so apart.
 
     The group are the models that learned from sections, over seeds; the queries of `dev` choose the weight; `systems` has both
     alone.
     """
-    alone, dense, dev = systems[named("BERT-Max", SECTIONS)], systems[DENSE], replace(dev, aggregation="max")
+    alone, dense, dev = systems[named("BERT-Max", SECTIONS)], zero_shot_in(systems), replace(dev, aggregation="max")
     weight = dev.best_weight(dev.of("", group[0]), dev.of("", zero_shot))
-    system = trial.fused_over_seeds(FUSED, group, dense, weight)
+    system = trial.fused_over_seeds(f"BERT-Max, section labels, with {zero_shot.label}", group, dense, weight)
     return page.prose(
         f"With weight {plain(weight, 1)}, the best on {count(len(dev.bed.judged))} development queries, the sum reaches an "
         f"RR@10 of {plain(system.mean('RR@10').mean)}, the re-ranker alone {beside(system, alone, 'RR@10')}, the encoder alone "
@@ -85,10 +101,11 @@ def claims_table(systems: Systems, log: Mapping[str, Any], bed: Testbed, candida
     pairs = {"bert-mean-beats-bm25": (systems["BERT-Mean"], systems["BM25"]),
              "bert-max-not-significantly-above-bm25": (systems["BERT-Max"], systems["BM25"]),
              "mean-of-passages-beats-maximum": (systems["BERT-Mean"], systems["BERT-Max"])}
+    averaged = next(system for name, system in systems.items() if name.startswith(ZERO_SHOT) and name.endswith(MEAN))
     lost = "the evaluation loss is that of a constant guess" if training.untrained(log) else ""
     return claims.judge("does_it_work", pairs, untrained=dict.fromkeys(pairs, lost) if lost else {},
-                        incomparable=identity.barred(pairs, systems[DENSE], bed, candidates),
-                        controls={"bert-mean-beats-bm25": (systems["BERT-Mean"], systems[DENSE_MEAN])})
+                        incomparable=identity.barred(pairs, zero_shot_in(systems), bed, candidates),
+                        controls={"bert-mean-beats-bm25": (systems["BERT-Mean"], averaged)})
 
 
 def signs(systems: Systems) -> dict[str, bool]:
@@ -96,7 +113,7 @@ def signs(systems: Systems) -> dict[str, bool]:
     lead = systems["BERT-Max"].against(systems["BM25"], "RR@10").difference
     return {"the maximum's lead over BM25 is narrow": 0 < lead.low < lead.mean / 4,
             "no re-ranker surely passes the zero-shot encoder": not any(
-                above(system, systems[DENSE], "RR@10") for name, system in systems.items() if name.startswith("BERT-"))}
+                above(system, zero_shot_in(systems), "RR@10") for name, system in systems.items() if name.startswith("BERT-"))}
 
 
 def ranks(systems: Systems, bed: Testbed, names: list[str]) -> dict[str, pd.Series]:
@@ -151,19 +168,27 @@ def window_table(bed: Testbed, scores: Step) -> Fragment:
         for kind in KINDS_OF_WINDOWS if kind in groups.groups for scored in [groups.get_group(kind)]])
 
 
-def aggregation_by_labels(systems: Systems) -> Fragment:
-    """RR@10 of each aggregation after each training."""
-    rows = [[text, *(mean_cell(systems[named(name, labels)], "RR@10") for name in AGGREGATIONS)]
+def aggregation_by_labels(systems: Systems, bed: Testbed) -> Fragment:
+    """RR@10 of each aggregation after each training; for graded judgments nDCG@10, too."""
+    tables = [_by_labels(systems, measure) for measure in shown_measures(bed)]
+    return replace(tables[0], html="".join(table.html for table in tables))
+
+
+def _by_labels(systems: Systems, measure: str) -> Fragment:
+    rows = [[text, *(mean_cell(systems[named(name, labels)], measure) for name in AGGREGATIONS)]
             for labels, text in {STUDYS: "any windows of relevant documents", SECTIONS: "sections that answer",
                                  NONE: "none: the warm-up"}.items() if named("BERT-Max", labels) in systems]
-    return page.show_table("RR@10 by aggregation and by labels in training", ("labelled relevant", *AGGREGATIONS), rows)
+    return page.show_table(f"{measure} by aggregation and by labels in training", ("labelled relevant", *AGGREGATIONS), rows)
 
 
 def finding(systems: Systems, bed: Testbed, candidates: int) -> Fragment:
     """The chapter's last words."""
     ceiling = bed.per_query(systems["BM25"].run, [f"R@{candidates}"]).mean().iloc[0]
     best = max((name for name in systems if name.startswith("BERT")), key=lambda name: systems[name].mean("RR@10").mean)
-    own, others = systems[best], ("BM25", DENSE)
-    return page.prose(f"Of the re-rankers *{best}* ranks best, with an RR@10 of {plain(own.mean('RR@10').mean)};",
-                      " and ".join(f"{name} has {beside(own, systems[name], 'RR@10')}" for name in others) + ".",
-                      f"No order of the first {candidates} candidates could exceed an RR@10 of {plain(ceiling)}.")
+    own, others = systems[best], {"BM25": systems["BM25"], (dense := zero_shot_in(systems)).label: dense}
+    text = [f"Of the re-rankers *{best}* ranks best, with an RR@10 of {plain(own.mean('RR@10').mean)};",
+            " and ".join(f"{name} has {beside(own, other, 'RR@10')}" for name, other in others.items()) + "."]
+    for measure in shown_measures(bed)[1:]:
+        text.append(f"In {measure}, which counts the grades, it has {plain(own.mean(measure).mean)}, and BM25 "
+                    f"{beside(own, systems['BM25'], measure)}.")
+    return page.prose(*text, f"No order of the first {candidates} candidates could exceed an RR@10 of {plain(ceiling)}.")

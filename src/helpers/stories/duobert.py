@@ -23,7 +23,7 @@ from helpers.systems.listwise_reranker import Listwise
 from helpers.systems.pairwise_reranker import PairwiseReranker
 from helpers.systems.pipeline import title_of
 from helpers.systems.reranking_experiment import RerankingExperiment, Scorer, together
-from helpers.systems.zero_shot import ZERO_SHOT, ZeroShotReranker
+from helpers.systems.zero_shot import zero_shot_in
 
 MEASURE = "RR@10"
 Means = Mapping[tuple[bool, bool], float]  # by whether the first text of a pair is relevant, and the second
@@ -74,7 +74,7 @@ def evaluations(trial: RerankingExperiment, mono: Listwise, models: Sequence[Pai
     """BM25, the zero-shot encoder, the re-ranker that reads documents alone, and pairs over its first ones, by aggregation."""
     run = second_stage(trial, mono)
     third = ThirdStage(trial, run, models, first)
-    return {"BM25": trial.baseline(), ZERO_SHOT: trial.of(ZERO_SHOT, ZeroShotReranker(mono.backbone)),
+    return {"BM25": trial.baseline(), **trial.zero_shot(mono.backbone),
             MONO: evaluate(MONO, run, trial.bed, trial.measures), **{duo(how): third.by(how, first, compared) for how in DUOS}}
 
 
@@ -173,7 +173,7 @@ def claims_table(systems: Systems, means: Means, trial: RerankingExperiment, fir
     verdict on a model that does not compare, as its means say."""
     named = "duobert-beats-monobert"
     pairs = {how: (systems[duo(how)], systems[MONO]) for how in (SUM, "binary")}
-    barred = identity.barred(pairs, systems[ZERO_SHOT], trial.bed, first)
+    barred = identity.barred(pairs, zero_shot_in(systems), trial.bed, first)
     why = f"a relevant second text lowers the probability of the first by {plain(comparing(means))}: the model does not compare"
     return claims.judge("duobert", {named: pairs}, untrained={named: why} if comparing(means) < COMPARES else {},
                         incomparable={named: next(filter(None, barred.values()), "")})

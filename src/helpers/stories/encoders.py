@@ -11,7 +11,7 @@ import pandas as pd
 from helpers.data.texts import Texts
 from helpers.errors import BadInput
 from helpers.evaluation import published
-from helpers.evaluation.comparable import short_name
+from helpers.evaluation.comparable import model_name, short_name
 from helpers.pages import claims, matrices, page
 from helpers.pages.compare import above, lead, measured
 from helpers.pages.fragments import Fragment
@@ -27,7 +27,6 @@ STUDY, TABLE, MEASURE = "david2020", "4.2", "RR@10"
 POOLINGS = {"mean": "Avg", "cls": "CLS", "max": "Max"}  # as the study's tables call them
 CHECKPOINTS = {"bert-base-uncased": "BERT", "roberta-base": "RoBERTa", "albert-base-v1": "ALBERT",
                "distilbert-base-uncased": "DistilBERT", "electra-base-discriminator": "ELECTRA"}  # rows of its table B.1
-PACKAGED = "MiniLM"
 BEFORE = "zero-shot"
 NEWER = ("RoBERTa", "ALBERT", "ELECTRA")
 ENDS = {"BERT": ("Avg", "Max"), "RoBERTa": ("Avg", "CLS"), "ALBERT": ("Max", "Avg"), "DistilBERT": ("Max", "Avg"),
@@ -36,10 +35,7 @@ ENDS = {"BERT": ("Avg", "Max"), "RoBERTa": ("Avg", "CLS"), "ALBERT": ("Max", "Av
 
 def label(spec: str) -> str:
     """How the tables call a backbone: the study's name for its five checkpoints, else its own."""
-    if spec.startswith("packaged"):
-        _, _, layers = spec.partition(":")
-        return f"{PACKAGED} (layers {layers})" if layers else PACKAGED
-    return CHECKPOINTS.get(short_name(spec), short_name(spec))
+    return CHECKPOINTS.get(short_name(spec), model_name(spec))
 
 
 def models(base: BiEncoder, specs: Sequence[str], poolings: Sequence[str]) -> dict[str, BiEncoder]:

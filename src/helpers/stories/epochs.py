@@ -11,7 +11,7 @@ from helpers.stories.training import Logs, final
 from helpers.systems.evaluated import Evaluation, Systems
 from helpers.systems.listwise_reranker import ListwiseReranker
 from helpers.systems.reranking_experiment import RerankingExperiment
-from helpers.systems.zero_shot import ZERO_SHOT, ZeroShotReranker
+from helpers.systems.zero_shot import zero_shot_in
 
 STOPPED = "stopped early"
 EVALUATIONS = 3  # an epoch
@@ -30,7 +30,7 @@ def evaluations(trial: RerankingExperiment, trained: Mapping[str, Sequence[Listw
     longest = list(trained.values())[-1]
     early = [replace(model, stop_early=True) for model in longest]
     return {"BM25": trial.baseline(), **{name: trial.over_seeds(name, runs) for name, runs in trained.items()},
-            STOPPED: trial.over_seeds(STOPPED, early), ZERO_SHOT: trial.of(ZERO_SHOT, ZeroShotReranker(longest[0].backbone))}
+            STOPPED: trial.over_seeds(STOPPED, early), **trial.zero_shot(longest[0].backbone)}
 
 
 def ends(systems: Systems) -> tuple[str, str]:
@@ -44,7 +44,7 @@ def claims_table(systems: Systems, trial: RerankingExperiment) -> Fragment:
     shortest, longest = ends(systems)
     pairs = {"six-epochs-worse-than-three": (systems[longest], systems[shortest])}
     return claims.judge("epochs", pairs,
-                        incomparable=identity.barred(pairs, systems[ZERO_SHOT], trial.bed, trial.candidates))
+                        incomparable=identity.barred(pairs, zero_shot_in(systems), trial.bed, trial.candidates))
 
 
 Stopped = Sequence[tuple[ListwiseReranker, Evaluation, Evaluation]]

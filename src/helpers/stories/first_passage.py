@@ -17,7 +17,7 @@ from helpers.systems.document_reader import DocumentReader
 from helpers.systems.evaluated import Evaluation, Systems, evaluate, values_of
 from helpers.systems.reranking_experiment import Scorer
 from helpers.systems.testbed import Testbed
-from helpers.systems.zero_shot import ZERO_SHOT, ZeroShotReranker
+from helpers.systems.zero_shot import ZERO_SHOT, ZeroShotReranker, zero_shot_in
 
 MEASURES = ("RR@10", "R@10", "nDCG@10")
 WINDOWS = {"BERT, best window (MaxP)": "max", "BERT, mean of windows (MeanP)": "mean", "BERT, sum of windows (SumP)": "sum"}
@@ -41,7 +41,8 @@ def evaluations(bed: Testbed, settings: Settings, models: Mapping[str, DocumentR
     """BM25 and every way of reading its candidates, the zero-shot encoder's too; documents below these keep BM25's order."""
     ways: dict[str, tuple[Scorer, str]] = {name: (model, "first") for name, model in models.items() if name != WINDOWED}
     ways |= {name: (models[WINDOWED], how) for name, how in WINDOWS.items()}
-    ways[ZERO_SHOT] = (ZeroShotReranker(settings.reader.backbone), "max")
+    zero_shot = ZeroShotReranker(settings.reader.backbone)
+    ways[zero_shot.label] = (zero_shot, "max")
     run = settings.classical().run(bed)
     runs = {BM25: run, **{name: reranked(model.scores(bed, run, settings.candidates), how, run)
                           for name, (model, how) in ways.items()}}
@@ -51,13 +52,13 @@ def evaluations(bed: Testbed, settings: Settings, models: Mapping[str, DocumentR
 def claims_table(systems: Systems, first_tokens: Sequence[int], bed: Testbed, candidates: int) -> Fragment:
     """The chapter's claim: the whole document compared with its first passage."""
     pairs = {"full-document-no-better-than-first-passage": (systems[LONG], systems[first(max(first_tokens))])}
-    return claims.judge("first_passage", pairs, incomparable=identity.barred(pairs, systems[ZERO_SHOT], bed, candidates))
+    return claims.judge("first_passage", pairs, incomparable=identity.barred(pairs, zero_shot_in(systems), bed, candidates))
 
 
 def signs(systems: Systems, first_tokens: Sequence[int]) -> dict[str, bool]:
     """What the discussion rests on besides the claim."""
     best = next(iter(WINDOWS))
-    trained = [name for name in systems if name not in (BM25, ZERO_SHOT)]
+    trained = [name for name in systems if name != BM25 and not name.startswith(ZERO_SHOT)]
     return {"the best window ranks above the longest first passage":
             lead(systems[best], systems[first(max(first_tokens))], "RR@10") > 0,
             "of the trained models the best window alone ranks above BM25":

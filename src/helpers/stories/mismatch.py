@@ -20,9 +20,8 @@ from helpers.stories.stages import backbone_of, exact_match, label, stand_in
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.evaluated import Evaluation
 from helpers.systems.listwise_reranker import ListwiseReranker
-from helpers.systems.reranking_experiment import Scorer
 from helpers.systems.testbed import Testbed
-from helpers.systems.zero_shot import ZERO_SHOT
+from helpers.systems.zero_shot import ZeroShotReranker
 
 MEASURE = "RR@10"
 BM25_NEGATIVES, DENSE_NEGATIVES = "negatives from BM25", "negatives from RepBERT"
@@ -90,14 +89,15 @@ def crossed(trained: Mapping[str, ListwiseReranker], runs: Mapping[str, Step], b
             for stage, systems in reranked(runs, bed, model, depths, aggregation).items()}
 
 
-def identity_table(systems: Crossed, encoder: Scorer, runs: Mapping[str, Step], reference: str, bed: Testbed) -> Fragment:
+def identity_table(systems: Crossed, encoder: ZeroShotReranker, runs: Mapping[str, Step], reference: str,
+                   bed: Testbed) -> Fragment:
     """Both re-rankers over the reference's candidates, at the largest depth, beside an encoder without training."""
     ends = {name: by_depth[max(by_depth)] for (name, stage), by_depth in systems.items() if stage == reference}
     if not ends:
         return page.prose(f"This page {NOT_RERANKED}.")
     depths = list(systems[BM25_NEGATIVES, reference])
     untrained = reranked({reference: runs[reference]}, bed, encoder, depths, "mean")[reference][max(depths)]
-    return identity.identity_table({**ends, ZERO_SHOT: untrained}, bed, max(depths))
+    return identity.identity_table({**ends, encoder.label: untrained}, bed, max(depths))
 
 
 def crossed_table(systems: Crossed) -> Fragment:

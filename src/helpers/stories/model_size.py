@@ -1,13 +1,14 @@
 """The chapter *Model size* (Steensland 2021, experiment 3a)."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from helpers.costs.speed import per_minute, ranking_speed
-from helpers.errors import BadInput
 from helpers.evaluation import published
+from helpers.evaluation.comparable import model_name
 from helpers.networks import backbone
 from helpers.pages import claims, identity, page, scatter
 from helpers.pages.compare import above, mean_cell, with_interval
@@ -20,7 +21,7 @@ from helpers.stories.training import STUDY, Logs, final
 from helpers.systems.evaluated import Systems
 from helpers.systems.listwise_reranker import ListwiseReranker
 from helpers.systems.reranking_experiment import RerankingExperiment
-from helpers.systems.zero_shot import ZERO_SHOT
+from helpers.systems.zero_shot import zero_shot_in
 
 MEASURE = "RR@10"
 TABLE = "5.5"
@@ -49,12 +50,23 @@ def studied_shapes() -> dict[str, str]:
     return {row: f"{size}/{int(size.split('/')[1]) // 64}" for row, size in sizes.items()}
 
 
+def labels(specs: Sequence[str]) -> dict[str, str]:
+    """Backbones by how the tables call them: those of one shape by their own names, too, or, if these are one, by their specs."""
+    called = {spec: label(spec) for spec in specs}
+    for name in (model_name, str):
+        often = Counter(called.values())
+        called = {spec: f"{label(spec)} {name(spec)}" if often[text] > 1 else text for spec, text in called.items()}
+    return {text: spec for spec, text in called.items()}
+
+
+def shapes(specs: Sequence[str]) -> dict[str, str]:
+    """The shapes of backbones by how the tables call these."""
+    return {name: shape(spec) for name, spec in labels(specs).items()}
+
+
 def models(base: ListwiseReranker, specs: Sequence[str]) -> dict[str, ListwiseReranker]:
-    """A model a backbone, all warmed up and trained alike; BadInput for two backbones of one shape: the tables could not tell
-    them apart."""
-    if len({label(spec) for spec in specs}) < len(specs):
-        raise BadInput(f"two of the backbones {', '.join(specs)} have one shape", mend="give one backbone of each shape")
-    return {label(spec): base.on(spec) for spec in specs}
+    """A model a backbone, all warmed up and trained alike."""
+    return {name: base.on(spec) for name, spec in labels(specs).items()}
 
 
 def by_parameters(logs: Logs) -> list[str]:
@@ -67,7 +79,7 @@ def claims_table(systems: Systems, logs: Logs, trial: RerankingExperiment) -> Fr
     names, medium, wide = by_parameters(logs), systems.get("BERT-Medium"), systems.get("L4-H768")
     ends = dict.fromkeys(("bigger-models-rank-better", "recall-equal-over-model-sizes"), (systems[names[-1]], systems[names[0]]))
     return claims.judge("model_size", {**ends, "layers-count-more-than-width": (medium, wide) if medium and wide else ONE_WIDTH},
-                        incomparable=identity.barred(ends, systems[ZERO_SHOT], trial.bed, trial.candidates))
+                        incomparable=identity.barred(ends, zero_shot_in(systems), trial.bed, trial.candidates))
 
 
 def signs(systems: Systems, logs: Logs) -> dict[str, bool]:
@@ -78,7 +90,7 @@ def signs(systems: Systems, logs: Logs) -> dict[str, bool]:
     means = [systems[name].mean(MEASURE).mean for name in names]
     return {"the first added layer gains more than all others": means[1] - means[0] > means[-1] - means[1],
             "the largest is not surely better than the next": not above(systems[names[-1]], systems[names[-2]], MEASURE),
-            "the smallest ranks below the zero-shot encoder": means[0] < systems[ZERO_SHOT].mean(MEASURE).mean,
+            "the smallest ranks below the zero-shot encoder": means[0] < zero_shot_in(systems).mean(MEASURE).mean,
             "every size surely beats BM25": all(above(systems[name], systems["BM25"], MEASURE) for name in names)}
 
 

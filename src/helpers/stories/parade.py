@@ -12,7 +12,7 @@ from helpers.pages.numbers import count, plain
 from helpers.systems.evaluated import Evaluation, Systems, evaluate
 from helpers.systems.parade import Parade
 from helpers.systems.reranking_experiment import RerankingExperiment, together
-from helpers.systems.zero_shot import ZERO_SHOT, ZeroShotReranker
+from helpers.systems.zero_shot import zero_shot_in
 
 MEASURE = "nDCG@20"
 WAYS = {"BERT-FirstP": "firstp", "BERT-MaxP": "maxp", "PARADE Avg": "avg", "PARADE Max": "max", "PARADE Attn": "attn",
@@ -53,7 +53,7 @@ def evaluations(trial: RerankingExperiment, models: Mapping[str, Parade], seeds:
     for name, own in ways.items():
         runs = [model.run(trial.bed, trial.run, trial.candidates) for model in own]
         systems[name] = together(name, [evaluate(name, run, trial.bed, trial.measures) for run in runs])
-    return systems | {ZERO_SHOT: trial.of(ZERO_SHOT, ZeroShotReranker(start.reader.backbone))}
+    return systems | trial.zero_shot(start.reader.backbone)
 
 
 def differences(systems: Systems) -> Fragment:
@@ -66,7 +66,7 @@ def claims_table(systems: Systems, trial: RerankingExperiment) -> Fragment:
     """The chapter's claims: states beside scores, and the transformer beside the maximum of states."""
     pairs = {"parade-beats-score-aggregation": (systems["PARADE"], systems["BERT-MaxP"]),
              "parade-transformer-beats-maximum": (systems["PARADE"], systems["PARADE Max"])}
-    return claims.judge("parade", pairs, incomparable=identity.barred(pairs, systems[ZERO_SHOT], trial.bed, trial.candidates))
+    return claims.judge("parade", pairs, incomparable=identity.barred(pairs, zero_shot_in(systems), trial.bed, trial.candidates))
 
 
 def signs(systems: Systems) -> dict[str, bool]:

@@ -10,7 +10,7 @@ from helpers.stories.training import Logs, final, untrained
 from helpers.systems.evaluated import Systems
 from helpers.systems.listwise_reranker import ListwiseReranker
 from helpers.systems.reranking_experiment import RerankingExperiment
-from helpers.systems.zero_shot import ZERO_SHOT
+from helpers.systems.zero_shot import zero_shot_in
 
 ALL, HEAD = "All BERT Parameters", "Task-specific Parameters Only"
 POOLER, NOISY = "Pooler and output layer", "Output layer only, frozen body with dropout"
@@ -36,7 +36,7 @@ def claims_table(systems: Systems, logs: Logs, trial: RerankingExperiment) -> Fr
     loss, reached = final(logs[HEAD], "eval_loss"), systems[HEAD].mean("RR@10").mean
     why = f"the output layer's evaluation loss, {plain(loss)}, is that of a constant guess; its RR@10 is {plain(reached)}"
     return claims.judge("parameters", pairs, untrained=dict.fromkeys(pairs, why) if untrained(logs[HEAD]) else {},
-                        incomparable=identity.barred(pairs, systems[ZERO_SHOT], trial.bed, trial.candidates))
+                        incomparable=identity.barred(pairs, zero_shot_in(systems), trial.bed, trial.candidates))
 
 
 def signs(systems: Systems, logs: Logs) -> dict[str, bool]:
@@ -46,7 +46,7 @@ def signs(systems: Systems, logs: Logs) -> dict[str, bool]:
             "the pooler and the noise change the ranking less than the whole body does": max(map(abs, others)) < abs(every),
             "the noise raises the loss": final(logs[NOISY], "eval_loss") > final(logs[HEAD], "eval_loss"),
             "no training surely passes the zero-shot encoder": not any(
-                above(systems[name], systems[ZERO_SHOT], "RR@10") for name in (ALL, HEAD, POOLER, NOISY))}
+                above(systems[name], zero_shot_in(systems), "RR@10") for name in (ALL, HEAD, POOLER, NOISY))}
 
 
 def table(logs: Logs, systems: Systems) -> Fragment:

@@ -17,7 +17,7 @@ from helpers.stories.training import STUDY, Logs, evaluation_curves, final
 from helpers.systems.evaluated import Evaluation, Systems, values_of
 from helpers.systems.listwise_reranker import ListwiseReranker
 from helpers.systems.reranking_experiment import RerankingExperiment
-from helpers.systems.zero_shot import ZERO_SHOT
+from helpers.systems.zero_shot import zero_shot_in
 
 MEASURE, TABLE = "RR@10", "5.4"
 
@@ -38,7 +38,7 @@ def claims_table(systems: Systems, logs: Logs, trial: RerankingExperiment) -> Fr
     names, by_loss = ordered(systems), sorted(logs, key=lambda name: final(logs[name], "eval_loss"))
     pairs = {"seeds-differ-noticeably": (systems[names[0]], systems[names[-1]]),
              "loss-does-not-predict-ranking": (systems[by_loss[0]], systems[by_loss[-1]])}
-    return claims.judge("seeds", pairs, incomparable=identity.barred(pairs, systems[ZERO_SHOT], trial.bed, trial.candidates),
+    return claims.judge("seeds", pairs, incomparable=identity.barred(pairs, zero_shot_in(systems), trial.bed, trial.candidates),
                         picked_from={"seeds-differ-noticeably": max(1, len(names) * (len(names) - 1) // 2)})
 
 

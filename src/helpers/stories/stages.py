@@ -15,10 +15,11 @@ from helpers.steps import Step
 from helpers.systems.evaluated import Evaluation, evaluate
 from helpers.systems.first_stages import STAGES, FirstStages
 from helpers.systems.testbed import Testbed
+from helpers.systems.zero_shot import ZeroShotReranker
 
 STUDY = "zhan2020"
 STUDIED = {"bm25": "BM25(Anserini)", "doctttttquery": "docTTTTTquery", "deepct": "DeepCT", "repbert": "RepBERT"}  # tables 2 to 4
-OWN = {"untrained": "RepBERT before training", "minilm": "zero-shot MiniLM"}
+OWN = {"untrained": "RepBERT before training", "minilm": ZeroShotReranker().label}  # as `runs` calls it
 IMPROVED = ("doctttttquery", "deepct")  # BM25 made better by a language model
 STUDIED_DEPTH = 1000  # of the study's lists
 # the steps that train a stage, and those that read all texts for it
@@ -37,6 +38,7 @@ def runs(recipes: FirstStages, names: Sequence[str], bed: Testbed, depth: int) -
     """The run of each stage, in the given order; BadInput for two stages of one label: the tables could not tell them apart."""
     if len({label(name) for name in names}) < len(names):
         raise BadInput(f"two of the stages {', '.join(names)} have one name", mend="name each stage once, or rename a file")
+    OWN["minilm"] = ZeroShotReranker(recipes.repbert.backbone).label  # a chapter has one backbone
     return {name: recipes.run(name, bed, depth) for name in names}
 
 

@@ -16,6 +16,7 @@ from helpers.retrieval.fusion import z_scored_sum
 from helpers.steps import Step
 from helpers.systems.evaluated import Evaluation, evaluate, evaluate_frame, over_seeds
 from helpers.systems.testbed import Testbed
+from helpers.systems.zero_shot import ZeroShotReranker
 
 DEPTH = 100
 MEASURES = ("RR@10", "R@10", "nDCG@10")
@@ -55,6 +56,11 @@ class RerankingExperiment:
     def of(self, label: str, model: Scorer, candidates: int = 0) -> Evaluation:
         """A model on the trial's candidates, or on other numbers of them."""
         return self.aggregated(label, model.scores(self.bed, self.run, candidates or self.candidates))
+
+    def zero_shot(self, backbone: str, candidates: int = 0) -> dict[str, Evaluation]:
+        """The backbone as it is on the same candidates, or on other numbers of them, under its name."""
+        encoder = ZeroShotReranker(backbone)
+        return {encoder.label: self.of(encoder.label, encoder, candidates)}
 
     def aggregated(self, label: str, scores: Step, first: int | None = None) -> Evaluation:
         """The documents of scored windows, or of the windows of each query's `first` candidates."""

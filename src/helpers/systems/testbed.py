@@ -56,7 +56,7 @@ class Testbed:
         if self.adhoc_queries is not None:
             return  # nothing is measured on queries without judgments
         for split in self.splits:
-            self.source.part("qrels", self.unit, split)  # a clear error now rather than in the middle of a chapter
+            self.source.part("qrels", self.unit, split).sources()  # a clear error now rather than in the middle of a chapter
         if self.min_relevance == 0:
             object.__setattr__(self, "min_relevance", self.source.relevant_from(self.unit, self.splits[0]))
 
@@ -187,6 +187,8 @@ class SplitTestbed(Testbed):
 
 def tuning_bed(collection: str, unit: str, split: str, queries: int, seed: int = 1) -> Testbed | None:
     """The queries that something is tuned on; None without a split, and where a collection has one alone, which is measured."""
-    if not split or (split not in (there := open_collection(collection).splits) and len(there) == 1):
+    source = open_collection(collection)
+    there = [own for own in source.splits if source.is_judged(unit or min(source.units), own)]
+    if not split or (split not in there and len(there) == 1):
         return None
     return Testbed(collection, unit, (split,), queries, seed=seed)

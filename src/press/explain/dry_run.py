@@ -12,10 +12,11 @@ little, and figures are not drawn: that takes time and leads to no step. The net
 import ast
 import contextlib
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from helpers.data import hub
 from helpers.errors import BadInput, NetworkNeeded
 from helpers.evaluation import significance
 from helpers.pages import figures
@@ -25,6 +26,8 @@ from helpers.steps.store import Entry, read_entry
 from press import chapters, edited
 from press.explain.known import Known, nearest
 from press.explain.offline import replaced, stand_ins
+from press.fetching import texts_in
+from press.variants import PageRequest
 
 FEW = 20  # resamplings of an interval or a test, whose results nobody reads here
 
@@ -66,6 +69,29 @@ def of_chapter(chapter: str, values: dict[str, Any], known: dict[str, list[Known
     return run
 
 
+def check(page: PageRequest) -> None:
+    """Whether a chapter has all that it needs, before anything is computed: collections with their splits, files, backbones.
+
+    Its statements are executed without the value of any step, which takes a moment; with the template's own parameters they are
+    sound. BadInput for what it would stop with, NetworkNeeded for a model of the hub that neither is here nor can be asked for.
+    """
+    if page.values == {name: parameter.default for name, parameter in chapters.schema(page.chapter).items()}:
+        return
+    run = DryRun()
+
+    def no_value(step: Step) -> Entry:
+        run.missing[step.key] = step
+        raise NoValue(f"needs the value of {step.name}")
+
+    with stand_ins(), _in_silence(no_value), contextlib.suppress(NetworkNeeded):
+        _execute(edited.notebook_of(chapters.template(page.chapter)).cells, page.values, run)
+    if any(step.lookup()[0] is None for step in run.missing.values()):
+        for spec in dict.fromkeys(text for text in texts_in(page.values) if text.startswith("hub:")):
+            source, _, revision = spec.removeprefix("hub:").partition("@")
+            if not hub.is_here(source, revision):
+                hub.size(source, revision)
+
+
 @contextlib.contextmanager
 def _computing_nothing(run: DryRun, known: dict[str, list[Known]]) -> Iterator[None]:
     def look_up(step: Step) -> Entry:
@@ -79,7 +105,14 @@ def _computing_nothing(run: DryRun, known: dict[str, list[Known]]) -> Iterator[N
         ledger.note({**entry.manifest, "key": step.key}, source)
         return entry
 
-    with (replaced((Step, "entry", look_up), (ledger, "USED", {}),
+    with _in_silence(look_up):
+        yield
+
+
+@contextlib.contextmanager
+def _in_silence(entry: Callable[[Step], Entry]) -> Iterator[None]:
+    """While a step's entry is what the function gives, nothing is printed, noted or drawn, and little resampled."""
+    with (replaced((Step, "entry", entry), (ledger, "USED", {}),
                    (significance, "RESAMPLES", FEW), (significance, "PERMUTATIONS", FEW),
                    (figures, "show", lambda *_, **__: Fragment("a figure"))),
           contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO())):
