@@ -19,7 +19,7 @@ depth: int = 3  # texts kept for each query"""
 CELLS = ("from helpers.systems.evaluated import evaluate\nfrom helpers.pages import page\n"
          "from helpers.pages.compare import measures_table\nfrom helpers.systems.testbed import Testbed",
          'bed = Testbed(collection, "document")\nstep = bed.first_stage(run, 0.9, 0.4, depth)\n'
-         'system = evaluate("first stage", step.value(), bed, ["RR@10", "R@10"], step)',
+         'system = evaluate("first stage", step, bed, ["RR@10", "R@10"])',
          'measures_table("What was measured", {"first stage": system}, ["RR@10", "R@10"])', "page.provenance(system)")
 GOOD, BAD = (("d1", "d2", "d3"), ("d2", "d1", "d3")), (("d4", "d3", "d1"), ("d2", "d3", "d1"))  # rankings for q1 and q2
 
@@ -72,7 +72,7 @@ def test_a_rerun_from_its_explanation_to_its_removal(book):
     told = done(book, "explain", "tiny", "-p", "run", str(book / "b.trec"))
     assert told.returncode == 0, told.stderr
     assert re.search(r"trec_run +\w+ +\S+ s +1 like it, here", told.stdout), told.stdout
-    assert "to compute 1" in told.stdout
+    assert "to compute 2" in told.stdout  # the run, and its measures
     assert "the baseline page tiny stays as it is" in told.stdout
     assert (snapshot(chapters), snapshot(book / "store")) == (baseline, stored)
 
@@ -82,7 +82,7 @@ def test_a_rerun_from_its_explanation_to_its_removal(book):
     assert {key: value for key, value in snapshot(chapters).items() if "--" not in key} == baseline
     lines = [line for item in json.loads((chapters / f"{name}.ipynb").read_text())["metadata"]["neural_ranking"]
              for line in item.get("ledger", [])]
-    assert [line["step"] for line in lines if line["source"] == "computed"] == ["trec_run"]
+    assert [line["step"] for line in lines if line["source"] == "computed"] == ["trec_run", "run_measures"]
     assert f'href="{name}--compared.html"' in (html / f"{name}.html").read_text()
     compared = (html / f"{name}--compared.html").read_text()
     assert re.findall(r"<code>[^<]*/([ab])\.trec&quot;</code>", compared) == ["a", "b"]
