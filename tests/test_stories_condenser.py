@@ -68,16 +68,18 @@ def test_settings_stand_beside_the_studys(monkeypatch):
     assert rows["early layers"][1:] == ["none", "1"]
 
 
-def signs(condenser=0.0, variants=0.0, blind=4.0, mean=-0.2):
+def signs(condenser=0.0, variants=0.0, masked=0.0, blind=4.0, mean=-0.2):
     logs = {MLM: [log(0.0, 0.0)], CONDENSER: [log(4.0, 4.0 + condenser)], BLIND: [log(blind, blind)],
-            EMBEDDED: [log(4.0, 4.0 + variants)]}
-    systems = {"backbone, mean": toys.system(), "start, mean": toys.system(mean)}
+            EMBEDDED: [log(4.0, 4.0 + variants)], MASKED: [log(5.0, 5.0 + masked)]}
+    systems = {"backbone, mean": toys.system(), "start, mean": toys.system(mean), f"{MLM}, [CLS]": toys.system(),
+               f"{MASKED}, [CLS]": toys.system(masked)}
     return story.signs(logs, {name: [Trained(name != MLM)] for name in logs}, systems)
 
 
 @pytest.mark.parametrize(("given", "expected"), [
-    (signs(), [False, False, True, True]), (signs(condenser=0.2, blind=4.3, mean=0.0), [True, False, False, False]),
-    (signs(variants=0.05), [False, True, True, True])])
+    (signs(), [False, False, False, False, True, True]),
+    (signs(condenser=0.2, blind=4.3, mean=0.0), [True, False, False, False, False, False]),
+    (signs(variants=0.05, masked=0.2), [False, True, True, True, True, True])])
 def test_the_discussion_rests_on_exchanges_and_on_the_control(given, expected):
     assert list(given.values()) == expected
 

@@ -16,7 +16,7 @@ from helpers.stories.readiness import STUDY
 from helpers.stories.training import curve, final
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.evaluated import Evaluation, Systems, evaluate_values
-from helpers.systems.starting_points import BLIND, CONDENSER, EMBEDDED, Pretraining, branches
+from helpers.systems.starting_points import BLIND, CONDENSER, EMBEDDED, MASKED, MLM, Pretraining, branches
 from helpers.systems.testbed import Testbed
 
 MEASURES = ("RR@10", "R@100")
@@ -143,6 +143,10 @@ def signs(logs: Logs, trained: Branches, systems: Systems) -> dict[str, bool]:
     return {"the study's head uses [CLS]": min(rises[CONDENSER]) >= USES,
             "a head over embeddings loses more by the exchange":
                 min(rises.get(EMBEDDED, [0.0])) > 10 * max(*rises[CONDENSER], NOISE),
+            "a head that masks more uses [CLS]": min(rises.get(MASKED, [0.0])) >= USES,
+            "a head that masks more leaves a [CLS] that searches better":
+                {f"{MASKED}, [CLS]", f"{MLM}, [CLS]"} <= set(systems)
+                and above(systems[f"{MASKED}, [CLS]"], systems[f"{MLM}, [CLS]"], "RR@10"),
             "the head without the late [CLS] guesses as well":
                 ended(logs[BLIND], "eval_head") < ended(logs[CONDENSER], "eval_head") + USES,
             "the start has lost the search of the packaged encoder":
