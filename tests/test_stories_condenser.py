@@ -62,7 +62,8 @@ def test_the_cost_of_an_exchange_is_the_rise_of_the_heads_loss():
 
 def test_settings_stand_beside_the_studys(monkeypatch):
     monkeypatch.setattr(Pretraining, "log", toys.Value(log(1.0, 1.0)))
-    table = story.settings_table(START, branches(START, "almanac", 1, 1e-4, 0.5, seed=1)[CONDENSER])
+    table = story.settings_table(START, story.over_seeds(START, [MLM, CONDENSER], [1], texts="almanac", epochs=1,
+                                                         learning_rate=1e-4, head_probability=0.5))
     rows = {row[0]: row[1:] for row in cells(table)}
     assert rows["head layers"] == ["2", "none", "2"] and rows["epochs"] == ["8", "2", "1"]
     assert rows["early layers"][1:] == ["none", "1"]

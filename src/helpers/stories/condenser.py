@@ -47,8 +47,9 @@ def logs_of(trained: Branches) -> Logs:
     return {name: [one.log.value() for one in own] for name, own in trained.items()}
 
 
-def settings_table(start: Pretraining, branch: Pretraining) -> Fragment:
-    """Both pre-trainings beside the study's."""
+def settings_table(start: Pretraining, trained: Branches) -> Fragment:
+    """The start and a branch, one with a head if there is any, beside the study's pre-training."""
+    branch = next((own[0] for own in trained.values() if own[0].head_layers), next(iter(trained.values()))[0])
     printed = {column: entry.printed for (row, column), entry in published.cells(STUDY, TABLE).items() if row == ROW}
     counts = {"texts": "texts", "tokens in an epoch": "tokens", "optimiser steps": "steps", "parameters kept": "parameters",
               "parameters in training": "parameters_in_training"}
@@ -102,7 +103,7 @@ def exchange_table(logs: Logs) -> Fragment:
         rises = np.array([exchange(log).iloc[-1] for log in own])
         rows.append({"pre-training": name, "head's loss": plain(ended(own, "eval_head")),
                      "with another's [CLS]": plain(ended(own, "eval_exchanged")),
-                     "rise, by seed": ", ".join(map(plain, rises)),
+                     "rise, by seed": ", ".join(plain(rise) for rise in rises.round(3) + 0.0),
                      "uses [CLS]": "yes" if rises.min() >= USES else "no" if rises.max() < USES else "in some seeds"})
     return page.records_table("The head's loss in nats a masked piece, and what it makes of [CLS]", rows)
 
