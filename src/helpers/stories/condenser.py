@@ -16,7 +16,7 @@ from helpers.stories.readiness import STUDY
 from helpers.stories.training import curve, final
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.evaluated import Evaluation, Systems, evaluate_values
-from helpers.systems.starting_points import BLIND, CONDENSER, EMBEDDED, MASKED, MLM, Pretraining, branches
+from helpers.systems.starting_points import BLIND, BRANCHES, CONDENSER, EMBEDDED, MASKED, MLM, Pretraining, branches
 from helpers.systems.testbed import Testbed
 
 MEASURES = ("RR@10", "R@100")
@@ -32,9 +32,9 @@ Logs = Mapping[str, Sequence[dict[str, Any]]]
 
 
 def over_seeds(start: Pretraining, names: Sequence[str], seeds: Sequence[int], **settings: Any) -> Branches:
-    """The branches of those names; `settings` as in `starting_points.branches`."""
+    """The branches of those names, all of them without any; `settings` as in `starting_points.branches`."""
     made = [branches(start, seed=seed, **settings) for seed in seeds]
-    return {name: [of_seed[name] for of_seed in made] for name in names}
+    return {name: [of_seed[name] for of_seed in made] for name in names or BRANCHES}
 
 
 def first_seeds(start: Pretraining, trained: Branches) -> dict[str, Pretraining]:
