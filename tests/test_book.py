@@ -66,7 +66,7 @@ def test_a_variant_recomputes_only_what_depends_on_it_and_leaves_the_baseline(pr
     assert done.returncode == 0, done.stderr[-3000:]
     variant = re.search(r"does_it_work--\w+", done.stdout)[0]
     computed = {line["step"] for line in ledger(project, variant) if line["source"] == "computed"}
-    assert computed == {"window_scores", "window_logits", "dense_window_scores"}
+    assert computed == {"window_scores", "window_logits", "dense_window_scores", "aggregated", "run_measures"}
     assert (project / "book/chapters/does_it_work.ipynb").read_bytes() == baseline
     assert (project / f"book/_build/html/chapters/{variant}.html").exists()
 
@@ -95,7 +95,7 @@ def test_one_more_seed_trains_one_model_and_takes_the_rest_as_it_is(project):
     assert done.returncode == 0, done.stderr[-3000:]
     variant = re.search(r"seeds--\w+", done.stdout)[0]
     computed = sorted(line["step"] for line in ledger(project, variant) if line["source"] == "computed")
-    assert computed == ["listwise_cross_encoder", "training_log", "window_scores"]
+    assert computed == ["aggregated", "listwise_cross_encoder", "run_measures", "training_log", "window_scores"]
 
 
 @pytest.mark.parametrize("pages", [("recipe", "candidates"), ("parameters", "seeds"), ("candidates", "distillation")])

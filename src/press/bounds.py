@@ -21,9 +21,9 @@ RANGES: dict[Range, str] = {  # smallest and largest value, and of which paramet
     (0, 2**32 - 1): "seed seeds",
     (1, 100): "within",  # of the list that *Embeddings* looks at
     (1, 1024): "threads",
-    (1, MOST): """epochs continued_epochs full_epochs pretraining_epochs candidates depth depths recall_depths
+    (1, MOST): """epochs full_epochs pretraining_epochs candidates depth depths recall_depths
         consistency_depths documents terms ordinary_candidates finalists patience batch batch_sizes
-        rounds training_rounds triplets tested shown kept head_layers timed epochs.lengths grid.lengths nearest_neighbours.sizes
+        rounds training_rounds triplets tested shown kept timed epochs.lengths grid.lengths nearest_neighbours.sizes
         ef_search nprobe divisions negatives""",
     (2, MOST): "size recipe.sizes passages groups mapped M tokens attention_window",
     (8, MOST): "max_length sequence_length.lengths length lengths",

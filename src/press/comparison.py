@@ -22,7 +22,7 @@ class Page:
     name: str  # its name
     run: dict[str, Any]  # profile, parameters, commit, date and seconds of its execution
     systems: dict[str, System]  # what it measured, by label; empty for a page that carries no values
-    ledger: list[dict[str, Any]]  # a line for each step that it used
+    ledger: list[dict[str, Any]]  # a line for each step that it used and has a row for
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def read(page: Path) -> Page:
     data = execute.data_of(page)
     nothing: dict[str, Any] = {"queries": [], "systems": []}
     packed = next((item["evaluations"] for item in data if "evaluations" in item), nothing)
-    lines = [line for item in data for line in item.get("ledger", [])]
+    lines = [line for item in data for line in item.get("ledger", []) if line.get("shown", True)]
     return Page(page.stem, execute.run_of(page), carried.unpacked(packed), lines)
 
 
