@@ -232,3 +232,12 @@ def test_a_legend_breaks_long_names_and_puts_what_is_published_last():
     html = plots.curves(lines, "x", "y", "C.", printed={next(iter(lines)): pd.Series({1: 0.4})}).html
     texts = ["".join(text.itertext()) for text in svg_of(html).iter(SVG + "text")]
     assert max(map(len, texts)) < 55 and texts[-1] == "published"
+
+
+def test_a_name_does_not_lie_on_another_points_mark():
+    figure, (axis,) = figures.new(figures.WIDE)
+    places = pd.DataFrame({"x": [0.0, 0.05, 1.0], "y": [0.5, 0.5, 0.5]}, index=["left", "beside it", "right"])
+    axis.plot(places["x"], places["y"], "o")
+    scatter.name_points(figure, axis, places)
+    moved = {text.get_text(): text.xyann[1] for text in axis.texts}
+    assert abs(moved["left"]) >= scatter.LINE and moved["right"] == 0

@@ -15,6 +15,7 @@ from helpers.pages.plots import MARKERS, PRINTED
 Places = Mapping[str, tuple[float, float]]  # by name: what it costs, and what it gives
 
 LINE = 12  # points: the height of a line of text
+MARK = 4  # points from the middle of a mark to its edge
 
 
 def points(table: pd.DataFrame, x: str, y: str, caption: str, log: bool = False, line: str = "",
@@ -58,7 +59,7 @@ def name_points(figure: Figure, axis: Axes, places: pd.DataFrame) -> None:
     inches = figure.dpi_scale_trans.inverted().transform
     spots = 72 * inches(axis.transData.transform(places.to_numpy(dtype=float)))
     middle = 72 * inches(axis.transAxes.transform((0.5, 0.5)))
-    taken: list[tuple[float, float, float]] = []  # of the names so far: from, to, height
+    taken = [(x - MARK, x + MARK, height) for x, height in spots]  # of the marks, and of the names so far: from, to, height
     for number in np.argsort(-abs(spots[:, 1] - middle[1])):  # the outermost stay where they are
         (x, height), name = spots[number], str(places.index[number])
         side, step, moved = -1 if x > middle[0] else 1, 1 if height < middle[1] else -1, 0
