@@ -5,15 +5,13 @@ never as positives, learns which article a text is from. A store of one split's 
 embeddings and its pseudo-queries are those of the split.
 """
 
-import sqlite3
 from collections.abc import Container, Mapping
-from contextlib import closing
 from pathlib import Path
 
 import pandas as pd
 
 from helpers.data.collection_base import Collection
-from helpers.data.texts import Texts
+from helpers.data.texts import Texts, write_store
 from helpers.errors import BadInput
 from helpers.steps import step
 
@@ -52,9 +50,7 @@ def split_store(store: Path, qrels: pd.DataFrame, min_relevance: int, *, folder:
     if not kept:
         raise BadInput("no text belongs to the articles of this split",
                        mend="check that its judgments name documents of the collection")
-    with closing(sqlite3.connect(folder / "texts.sqlite")) as db, db:
-        db.execute("CREATE TABLE texts (position INTEGER PRIMARY KEY, doc_id TEXT UNIQUE, title TEXT, body TEXT)")
-        db.executemany("INSERT INTO texts VALUES (?, ?, ?, ?)", ((n, *text) for n, text in enumerate(kept, start=1)))
+    write_store(folder, kept)
 
 
 def splits_of(collection: Collection) -> dict[str, str]:

@@ -12,6 +12,7 @@ from helpers.errors import BadInput
 from helpers.steps import step
 
 BATCH = 10_000
+TABLE = "CREATE TABLE texts (position INTEGER PRIMARY KEY, doc_id TEXT UNIQUE, title TEXT, body TEXT)"
 
 
 @step(version=1, form="folder")
@@ -22,7 +23,7 @@ def text_store(texts: Part, *, folder: Path) -> None:
         BadInput: if an id stands twice, naming it and its 1-based position.
     """
     with closing(sqlite3.connect(folder / "texts.sqlite", isolation_level=None)) as db:
-        db.execute("CREATE TABLE texts (position INTEGER PRIMARY KEY, doc_id TEXT UNIQUE, title TEXT, body TEXT)")
+        db.execute(TABLE)
         db.execute("BEGIN")
         for position, text in enumerate(texts.stream(), start=1):
             try:
@@ -43,13 +44,17 @@ def merged_store(stores: list[Path], *, folder: Path) -> None:
     Raises:
         BadInput: if two of them have a text of one id.
     """
+    try:
+        write_store(folder, (text for store in stores for text in Texts(store)))
+    except sqlite3.IntegrityError:
+        raise BadInput("two of the texts that are read together have one id", mend="name each of them once") from None
+
+
+def write_store(folder: Path, texts: Iterable[Text]) -> None:
+    """Write texts that were in a store already, in their order; sqlite3.IntegrityError for an id that stands twice."""
     with closing(sqlite3.connect(folder / "texts.sqlite")) as db, db:
-        db.execute("CREATE TABLE texts (position INTEGER PRIMARY KEY, doc_id TEXT UNIQUE, title TEXT, body TEXT)")
-        try:
-            db.executemany("INSERT INTO texts (doc_id, title, body) VALUES (?, ?, ?)",
-                           (text for store in stores for text in Texts(store)))
-        except sqlite3.IntegrityError:
-            raise BadInput("two of the texts that are read together have one id", mend="name each of them once") from None
+        db.execute(TABLE)
+        db.executemany("INSERT INTO texts (doc_id, title, body) VALUES (?, ?, ?)", texts)
 
 
 class Texts:

@@ -66,7 +66,8 @@ def provenance(*systems: Any) -> Fragment:
     inner = Html(f"{table('Provenance of every value on this page', header, rows, numeric_from=5).text}"
                  f"<p><small>Libraries: {libraries}.</small></p>")
     ir_metadata.export(carried.evaluations(*systems), ledger.USED)
-    kept = [{**{name: line[name] for name in KEPT}, "shown": line in shown} for line in ledger.USED.values()]
+    rows_of = {line["key"] for line in shown}
+    kept = [{**{name: line[name] for name in KEPT}, "shown": line["key"] in rows_of} for line in ledger.USED.values()]
     return Fragment(details(f"Where these numbers come from ({summary})", inner).text,
                     data={"ledger": kept, "evaluations": carried.packed(carried.collect(*systems)),
                           "bm25": bm25_named.described(carried.evaluations(*systems))})
