@@ -12,7 +12,7 @@ from helpers.data.tokens import duo_ids
 from helpers.data.windows import doc_of
 from helpers.errors import BadInput
 from helpers.networks import backbone
-from helpers.reranking.duo import DUOS, compared, comparisons, duo_groups, duo_scores, in_pairs, reordered
+from helpers.reranking.duo import DUOS, compared, duo_groups, duo_scores, in_pairs, reordered
 from helpers.reranking.ranking_losses import total
 from helpers.systems.pairwise_reranker import PairwiseReranker
 from helpers.systems.testbed import Testbed
@@ -88,15 +88,15 @@ def test_a_run_in_pairs():
                          columns=["query_id", "doc_id", "other_id", "probability"])
     run = run_of(q1="bcad", q2="x")
     pairs = pd.concat([pairs, pairs.assign(query_id="q2")])  # a query with one document has no pairs
-    found = comparisons(pairs, run, 3)
-    ranked = in_pairs(found, run, "sum", 3, 1)
+    ordered = in_pairs.definition.function
+    ranked = ordered(pairs, run, "sum", 3, 1)
     assert ranked["doc_id"].tolist() == ["a", "c", "b", "d", "x"]
-    assert in_pairs(found, run, "sum", 2, 1)["doc_id"].tolist() == ["c", "b", "a", "d", "x"]  # of the first two alone
-    ties = in_pairs(comparisons(pairs.assign(probability=0.2), run, 3), run, "binary", 3, 1)
+    assert ordered(pairs, run, "sum", 2, 1)["doc_id"].tolist() == ["c", "b", "a", "d", "x"]  # of the first two alone
+    ties = ordered(pairs.assign(probability=0.2), run, "binary", 3, 1)
     assert ties["doc_id"].tolist() == ["b", "c", "a", "d", "x"] and ties["score"].is_unique is False
     assert (ties[ties["query_id"] == "q1"]["score"].diff().dropna() < 0).all()
     with pytest.raises(ValueError, match="query 'q1': not all"):
-        in_pairs(comparisons(pairs[1:], run, 3), run, "sum", 3, 1)
+        ordered(pairs[1:], run, "sum", 3, 1)
 
 
 @pytest.mark.slow

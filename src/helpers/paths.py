@@ -1,7 +1,11 @@
 """Where everything lies. Every other module takes its paths from here; nothing else builds a project path."""
 
 import os
+from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 PACKAGE = Path(__file__).resolve().parent
 ROOT = Path(os.environ.get("BOOK_ROOT", PACKAGE.parent.parent))
@@ -26,3 +30,8 @@ def store() -> Path:
 def downloads() -> Path:
     """What was fetched and is unpacked from there, prebuilt indexes for instance; `BOOK_DOWNLOADS` moves it."""
     return Path(os.environ.get("BOOK_DOWNLOADS") or store() / "downloads")
+
+
+def listed(file: Path | Traversable) -> Any:
+    """What one of the book's own YAML files lists; libyaml reads it eight times as fast as PyYAML."""
+    return yaml.load(file.read_text(encoding="utf-8"), yaml.CSafeLoader)  # noqa: S506 - a safe loader

@@ -8,8 +8,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-import yaml
-
 from helpers import paths
 from helpers.pages.fragments import Html, cell, details
 from helpers.pages.numbers import seconds
@@ -18,7 +16,7 @@ from helpers.pages.numbers import seconds
 @functools.cache
 def load() -> dict[str, dict[str, Any]]:
     """By chapter: what to `change`, the values by parameter, and the `task`."""
-    return yaml.safe_load((paths.PUBLISHED / "exercises.yaml").read_text(encoding="utf-8"))
+    return paths.listed(paths.PUBLISHED / "exercises.yaml")
 
 
 def given(chapter: str) -> dict[str, str]:

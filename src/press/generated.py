@@ -3,8 +3,6 @@
 import inspect
 from typing import Any
 
-import yaml
-
 from helpers import paths
 from helpers.evaluation import published, verdicts
 from helpers.evaluation.verdicts import NOT_RUN, Verdict
@@ -85,7 +83,7 @@ the book does otherwise than the studies in [](divergences.md)."""
 
 def divergences_page() -> str:
     """What the book does otherwise than each study, why, and which way it may push."""
-    listed = yaml.safe_load((paths.PUBLISHED / "divergences.yaml").read_text(encoding="utf-8"))["divergences"]
+    listed = paths.listed(paths.PUBLISHED / "divergences.yaml")["divergences"]
     parts = []
     for study, own in listed.items():
         name = "All studies" if study == "all" else published.published_name(study)

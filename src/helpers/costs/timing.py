@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy import special
 
 from helpers.steps import numerics
 
@@ -112,7 +112,7 @@ def spread(values: Sequence[float]) -> Spread:
     of cases; the coverage says in how many.
     """
     ordered, n = sorted(values), len(values)
-    coverages = {k: 1 - 2 * float(stats.binom.cdf(k - 1, n, 0.5)) for k in range(1, n // 2 + 1)}
+    coverages = {k: 1 - 2 * float(special.bdtr(k - 1, n, 0.5)) for k in range(1, n // 2 + 1)}
     k = max((k for k, coverage in coverages.items() if coverage >= LEVEL), default=1)
     return Spread(float(np.median(ordered)), ordered[k - 1], ordered[n - k], coverages.get(k, 0.0))
 

@@ -5,6 +5,7 @@ never as positives, learns which article a text is from. A store of one split's 
 embeddings and its pseudo-queries are those of the split.
 """
 
+import functools
 from collections.abc import Container, Mapping
 from pathlib import Path
 
@@ -53,6 +54,7 @@ def split_store(store: Path, qrels: pd.DataFrame, min_relevance: int, *, folder:
     write_store(folder, kept)
 
 
+@functools.lru_cache(maxsize=4)
 def splits_of(collection: Collection) -> dict[str, str]:
     """The split of each article of a collection that is split by article.
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from itertools import pairwise
 
-import yaml
+from helpers import paths
 
 TOKEN = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 CONTRACTED = {word + end: word for word in ("what", "who", "where", "when", "how", "why") for end in ("s", "'s", "'re")}
@@ -26,7 +26,7 @@ class Lexicon:
 @functools.cache
 def lexicon() -> Lexicon:
     """The lists of `answer_words.yaml`; the first type that lists a noun has it."""
-    raw = yaml.safe_load(files("helpers.data").joinpath("answer_words.yaml").read_text(encoding="utf-8"))
+    raw = paths.listed(files("helpers.data").joinpath("answer_words.yaml"))
     split = lambda text: [word.replace("_", " ") for word in text.split()]
     words = {name: frozenset(split(text)) for name, text in raw["function_words"].items()}
     words["measured"] = frozenset(word for text in raw["measured"].values() for word in split(text))

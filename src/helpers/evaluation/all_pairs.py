@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import optimize, stats
+from scipy import special
+from scipy.optimize import brentq
 
-from helpers.evaluation.draws import SEED
-from helpers.evaluation.significance import mean_interval, permutation_ps
+from helpers.evaluation.draws import SEED, sample_counts
+from helpers.evaluation.significance import mean_intervals, permutation_ps
 from helpers.evaluation.verdicts import ALPHA, holm
 
 GROUPS = 10
@@ -34,7 +35,7 @@ def all_pairs(values: pd.DataFrame) -> pd.DataFrame:
         raise ValueError(f"at least two systems and two queries are wanted, got {len(names)} and {len(values)}")
     moved = differences(values)
     p_values = permutation_ps(moved)
-    columns: dict[str, Any] = {"difference": [mean_interval(pair) for pair in moved.T], "d": [cohens_d(pair) for pair in moved.T],
+    columns: dict[str, Any] = {"difference": mean_intervals(moved), "d": [cohens_d(pair) for pair in moved.T],
                                "p": p_values, "holm": holm(list(p_values))}
     return pd.DataFrame(combinations(names, 2), columns=["first", "second"]).assign(**columns)
 
@@ -75,7 +76,7 @@ def sub_sample_ps(moved: np.ndarray, groups: int = GROUPS, seed: int = SEED) -> 
     spread = means.std(axis=0, ddof=1)
     alike = spread < 1e-12  # rounding: t would be a division by zero
     t = means.mean(axis=0) / np.where(alike, 1.0, spread / np.sqrt(groups))
-    p = 2 * stats.t.sf(np.abs(t), groups - 1)
+    p = 2 * special.stdtr(groups - 1, -np.abs(t))
     return np.where(alike, (np.abs(means.mean(axis=0)) < 1e-12).astype(float), p)
 
 
@@ -88,21 +89,23 @@ def share_by_size(moved: np.ndarray, sizes: Sequence[int], samples: int = 1000, 
     """The share of samples of so many queries, drawn with replacement, that a paired t-test calls significant: (sizes, pairs)."""
     shares = []
     for size in sizes:
-        drawn = moved[np.random.default_rng(seed).integers(len(moved), size=(samples, size))]
-        shares.append((np.abs(drawn.mean(axis=1)) > critical(size) * drawn.std(axis=1, ddof=1) / np.sqrt(size)).mean(axis=0))
+        counts = sample_counts(len(moved), samples, seed, size).astype(np.float64)
+        means = counts @ moved / size
+        variances = np.maximum(counts @ moved**2 / size - means**2, 0) * size / (size - 1)
+        shares.append((np.abs(means) > critical(size) * np.sqrt(variances / size) + TINY).mean(axis=0))
     return np.array(shares)
 
 
 def critical(values: int) -> float:
     """What |t| must exceed in a two-sided test of so many paired values."""
-    return float(stats.t.isf(ALPHA / 2, values - 1))
+    return float(special.stdtrit(values - 1, 1 - ALPHA / 2))
 
 
 def power(values: int, shift: float) -> float:
     """The chance that a paired t-test of so many values finds a difference of `shift` standard errors, on its own side."""
-    return float(stats.nct.sf(critical(values), values - 1, shift))
+    return float(1 - special.nctdtr(values - 1, shift, critical(values)))
 
 
 def shift_of(values: int, goal: float) -> float:
     """The difference, in standard errors, that so many paired values detect with that power."""
-    return float(optimize.brentq(lambda shift: power(values, shift) - goal, 0.0, 10.0))
+    return float(brentq(lambda shift: power(values, shift) - goal, 0.0, 10.0))

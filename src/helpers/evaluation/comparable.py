@@ -9,8 +9,6 @@ import functools
 import re
 from pathlib import Path
 
-import yaml
-
 from helpers import paths
 
 PACKAGED = "MiniLM"
@@ -19,7 +17,7 @@ PACKAGED = "MiniLM"
 @functools.cache
 def known_backbones() -> dict[str, tuple[str, str]]:
     """By name what each listed backbone was trained as (`bi-encoder`, `none`) and on what."""
-    content = yaml.safe_load((paths.PUBLISHED / "backbones.yaml").read_text(encoding="utf-8"))["backbones"]
+    content = paths.listed(paths.PUBLISHED / "backbones.yaml")["backbones"]
     return {name: (group["kind"], group["trained_by"]) for group in content for name in group["names"]}
 
 

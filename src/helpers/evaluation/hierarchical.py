@@ -18,7 +18,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import yaml
 
 from helpers import paths
 from helpers.evaluation.draws import SEED
@@ -56,7 +55,7 @@ class Rows:
 @functools.cache
 def measured_noise() -> dict[str, KnownNoise]:
     """The noise that the chapter *Seeds* measured, by measure."""
-    return {name: KnownNoise(**own) for name, own in yaml.safe_load(FILE.read_text(encoding="utf-8"))["measures"].items()}
+    return {name: KnownNoise(**own) for name, own in paths.listed(FILE)["measures"].items()}
 
 
 def known_noise(measure: str = "") -> KnownNoise:

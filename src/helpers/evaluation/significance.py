@@ -7,12 +7,13 @@ recipe would change it, too: `TrainingNoise` says by how much, see `helpers.eval
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy import special
 
-from helpers.evaluation.draws import BLOCK, SEED, remembered, sample_counts, sign_choices, student
+from helpers.evaluation.draws import BLOCK, SEED, first_groups, remembered, sample_counts, sign_choices, student
 
 RESAMPLES = 10_000
 PERMUTATIONS = 20_000
@@ -68,7 +69,7 @@ class Paired:
         It is what a difference must exceed to be significant, half the width of the 95 % interval, and the .8 quantile of the
         error. With the queries' noise alone that is (z of .975 + z of .8) standard errors; with few trainings both are larger.
         """
-        return (self.difference.high - self.difference.low) / 2 + float(stats.t.ppf(POWER, self.freedom)) * self.error
+        return (self.difference.high - self.difference.low) / 2 + float(special.stdtrit(self.freedom, POWER)) * self.error
 
 
 @dataclass(frozen=True)
@@ -90,11 +91,16 @@ def mean_interval(values: ArrayLike, seed: int = SEED) -> Interval:
     data = np.asarray(values, dtype=float)
     if data.size == 0:
         raise ValueError("no values to average")
-    mean = float(data.mean())
-    if data.size == 1 or np.ptp(data) == 0:
-        return Interval(mean, mean, mean)
-    low, high = np.quantile(resampled_means(data, seed), [0.025, 0.975])
-    return Interval(mean, min(float(low), mean), max(float(high), mean))
+    return mean_intervals(data[:, None], seed)[0]
+
+
+def mean_intervals(values: np.ndarray, seed: int = SEED) -> list[Interval]:
+    """`mean_interval` of every column of a table, (queries, columns); all see the same samples."""
+    means = values.mean(axis=0)
+    flat = np.ptp(values, axis=0) == 0
+    lows, highs = np.quantile(resampled_means(values, seed), [0.025, 0.975], axis=0)
+    lows, highs = np.where(flat, means, np.minimum(lows, means)), np.where(flat, means, np.maximum(highs, means))
+    return [Interval(*own) for own in zip(means.tolist(), lows.tolist(), highs.tolist(), strict=True)]
 
 
 @remembered
@@ -114,7 +120,8 @@ def paired(values: ArrayLike, baseline: ArrayLike, seed: int = SEED, noise: Trai
     mean, flat = float(moved.mean()), bool(np.ptp(moved) < TINY)
     whole, narrow = intervals(mean, bootstrap_draws(moved[:, None], seed, noise)[:, 0])
     error = math.sqrt(float(moved.var(ddof=1)) / moved.size + noise.variance)
-    p_t = float(abs(mean) < TINY) if flat else float(stats.ttest_rel(ours, theirs).pvalue)
+    t = mean / math.sqrt(float(moved.var(ddof=1)) / moved.size) if not flat else 0.0 if abs(mean) < TINY else math.inf
+    p_t = 2 * float(special.stdtr(moved.size - 1, -abs(t)))
     return Paired(whole, narrow, p_t, permutation_p(moved, seed, noise), ours.size, error, noise=noise)
 
 
@@ -180,12 +187,23 @@ def unpaired(values: ArrayLike, others: ArrayLike) -> Unpaired:
     draws = resampled_means(first) - resampled_means(second, SEED + 1) - mean
     if np.ptp(first) == 0 and np.ptp(second) == 0:
         draws = np.zeros(RESAMPLES)
-    p = stats.permutation_test((first, second), lambda a, b, axis=-1: a.mean(axis=axis) - b.mean(axis=axis), vectorized=True,
-                               permutation_type="independent", n_resamples=PERMUTATIONS, batch=BLOCK,
-                               rng=np.random.default_rng(SEED)).pvalue
     error = math.sqrt(float(first.var(ddof=1)) / first.size + float(second.var(ddof=1)) / second.size)
-    return Unpaired(*intervals(mean, draws), math.nan, float(p), f"{first.size} and {second.size}", error,
+    return Unpaired(*intervals(mean, draws), math.nan, divided_p(first, second), f"{first.size} and {second.size}", error,
                     sizes=(first.size, second.size))
+
+
+def divided_p(first: np.ndarray, second: np.ndarray, seed: int = SEED) -> float:
+    """Two-sided p of the permutation test that draws anew which query belongs to which of two groups, twice that of the smaller
+    tail; exact for few queries."""
+    values = np.concatenate([first, second])
+    count = math.comb(values.size, first.size)
+    groups = (first_groups(values.size, first.size, PERMUTATIONS, seed) if count > PERMUTATIONS else
+              np.array([np.isin(np.arange(values.size), chosen) for chosen in combinations(range(values.size), first.size)]))
+    sums = np.concatenate([groups[start:start + BLOCK].astype(np.float64) @ values for start in range(0, len(groups), BLOCK)])
+    differences = sums / first.size - (values.sum() - sums) / second.size
+    seen, drawn = first.mean() - second.mean(), int(count > PERMUTATIONS)  # the division that was seen is one of them
+    tail = min((differences >= seen - TINY).sum(), (differences <= seen + TINY).sum())
+    return min(1.0, 2 * float(tail + drawn) / (len(groups) + drawn))
 
 
 def resampled_means(values: np.ndarray, seed: int = SEED) -> np.ndarray:

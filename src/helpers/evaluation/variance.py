@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy import special
 
 POWER, LEVEL = 0.8, 0.05
-Z = float(stats.norm.ppf(1 - LEVEL / 2) + stats.norm.ppf(POWER))
+Z = float(special.ndtri(1 - LEVEL / 2) + special.ndtri(POWER))
 TINY = 1e-12  # below it a mean of differences is rounding
 
 

@@ -5,8 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import yaml
-
 from helpers import paths
 from helpers.errors import BadInput
 from helpers.evaluation import comparable, published, verdicts
@@ -69,7 +67,7 @@ def load() -> dict[str, Claim]:
     """All claims by id."""
     file = paths.PUBLISHED / "claims.yaml"
     known: dict[str, Claim] = {}
-    for raw in yaml.safe_load(file.read_text(encoding="utf-8"))["claims"]:
+    for raw in paths.listed(file)["claims"]:
         claim = Claim(**raw | {"margin": Margin(**raw["margin"]), "pairs": tuple(raw.get("pairs", ()))})
         if claim.id in known:
             raise BadInput(f"two claims are called {claim.id!r}", file=file, mend="rename one")
@@ -80,7 +78,7 @@ def load() -> dict[str, Claim]:
 @functools.cache
 def chapter_plan() -> dict[str, dict[str, str]]:
     """The chapters that claims may name: title, and `not_run`, the reason, for one that is not in the book."""
-    return yaml.safe_load((paths.PUBLISHED / "chapters.yaml").read_text(encoding="utf-8"))
+    return paths.listed(paths.PUBLISHED / "chapters.yaml")
 
 
 def pair(systems: Mapping[Any, Evaluation], first: Any, second: Any) -> Pair | str:

@@ -7,8 +7,6 @@ answer, and stands at the top of the page.
 from collections.abc import Mapping
 from typing import Any
 
-import yaml
-
 from helpers import paths
 from helpers.pages import claims
 from helpers.pages.fragments import Fragment
@@ -42,4 +40,4 @@ def effect(line: Mapping[str, Any]) -> str:
 
 def paragraphs() -> dict[str, list[dict[str, Any]]]:
     """What is written, by chapter."""
-    return yaml.safe_load((paths.PUBLISHED / "discussions.yaml").read_text(encoding="utf-8"))
+    return paths.listed(paths.PUBLISHED / "discussions.yaml")

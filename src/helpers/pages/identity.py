@@ -1,11 +1,11 @@
 """On every page with a fine-tuned model: whether it knows the articles that it was trained on."""
 
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import lru_cache, partial
 
 from helpers.data.articles import split_of, splits_of
 from helpers.data.runs import cut
-from helpers.evaluation.identity import NEITHER, identity_gap, without_rivals
+from helpers.evaluation.identity import NEITHER, IdentityGap, identity_gap, without_rivals
 from helpers.pages import page
 from helpers.pages.compare import measured
 from helpers.pages.fragments import Fragment
@@ -26,7 +26,7 @@ def identity_table(systems: Systems, bed: Testbed, candidates: int, measure: str
         return page.prose("Training and test queries share their texts in this collection, so that no text tells them apart.")
     neither, records = NEITHER[bed.splits[0]], []
     for name, system in systems.items():
-        shown = identity_gap(cut(system.run, candidates), bed.qrels, split, bed.splits[0])
+        shown = gap_of(system, bed, candidates)
         alone = bed.per_query(without_rivals(system.run, bed.qrels, split, bed.min_relevance), [measure])[measure].mean()
         records.append({"system": name, "train articles": signed(shown.seen), f"{neither} articles": signed(shown.neither),
                         "gap (standard deviations)": signed(shown.gap),
@@ -38,10 +38,9 @@ def identity_table(systems: Systems, bed: Testbed, candidates: int, measure: str
 
 def knows_articles(system: Evaluation, untrained: Evaluation, bed: Testbed, candidates: int) -> str:
     """Why nothing may be concluded from a system whose gap is larger than that of an untrained one by more than the tolerance."""
-    split = splitting(bed)
-    if split is None:
+    if splitting(bed) is None:
         return ""
-    own, other = (identity_gap(cut(one.run, candidates), bed.qrels, split, bed.splits[0]).gap for one in (system, untrained))
+    own, other = (gap_of(one, bed, candidates).gap for one in (system, untrained))
     return "" if not own - other > TOLERANCE else (
         f"the model knows which articles it was trained on: a gap of {signed(own)} standard deviations, without training "
         f"{signed(other)}")
@@ -52,6 +51,14 @@ def barred(pairs: Mapping[str, tuple[Evaluation, Evaluation]], untrained: Evalua
     """For each claim why nothing may be concluded from the two systems that it compares, see `knows_articles`; else empty."""
     return {claim: next(filter(None, (knows_articles(system, untrained, bed, candidates) for system in pair)), "")
             for claim, pair in pairs.items()}
+
+
+@lru_cache
+def gap_of(system: Evaluation, bed: Testbed, candidates: int) -> IdentityGap:
+    """A system's `identity_gap` over its first candidates; many claims ask for one system's."""
+    split = splitting(bed)
+    assert split is not None
+    return identity_gap(cut(system.run, candidates), bed.qrels, split, bed.splits[0])
 
 
 def splitting(bed: Testbed) -> Callable[[str], str] | None:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
-from scipy import stats
+from scipy import special
 
 from helpers.evaluation.significance import Interval, mean_interval
 from helpers.pages import figures
@@ -121,7 +121,7 @@ def seed_curves(lines: Mapping[str, pd.DataFrame], x: str, y: str, caption: str)
         beside = 1.04 ** (number - (len(lines) - 1) / 2)  # side by side on the logarithmic axis
         points = {}
         for place, values in frame.iterrows():
-            mean, spread = values.mean(), values.sem() * stats.t.ppf(0.975, len(values) - 1)
+            mean, spread = values.mean(), values.sem() * special.stdtrit(len(values) - 1, 0.975)
             texts.append(f"{name} at {place:g}: {plain(mean)} ± {plain(spread)}")
             points[place * beside] = Interval(mean, mean - spread, mean + spread), texts[-1]
         with_intervals(axis, number, name, points, markersize=5)

@@ -5,7 +5,7 @@ A list of k documents asks for k (k - 1) inferences, one for each ordered pair.
 """
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -24,13 +24,16 @@ BETTER = 0.5  # a probability above it counts as a won comparison
 DIGITS = 5  # of a kept probability
 TIE = 1e-7  # what a rank before counts: it decides between equal scores alone
 
+
+
+def won(wins: np.ndarray) -> float:
+    """How many comparisons a document won."""
+    return float((wins > BETTER).sum())
+
+
 # what each makes of the probabilities of a document against the others that it was compared with
 DUOS: Registry[Callable[[np.ndarray], float]] = Registry("aggregation of pairs", {
-    "sum": lambda wins: float(wins.sum()),
-    "binary": lambda wins: float((wins > BETTER).sum()),
-    "min": lambda wins: float(wins.min()),
-    "max": lambda wins: float(wins.max()),
-    "sample": lambda wins: float(wins.sum()),  # over the `compared` alone
+    "sum": np.sum, "binary": won, "min": np.min, "max": np.max, "sample": np.sum,  # the last over the `compared` alone
 })
 
 
@@ -80,7 +83,7 @@ def duo_scores(probabilities: np.ndarray, how: str) -> list[float]:
     """The score of each document from `probabilities` (k, k): in row i, column j that i is more relevant than j; NaN where the
     pair was not compared. A document that was compared with none scores 0; BadInput for an unknown name."""
     wins = [row[~np.isnan(row)] for row in probabilities]
-    return [DUOS[how](row) if len(row) else 0.0 for row in wins]
+    return [float(DUOS[how](row)) if len(row) else 0.0 for row in wins]
 
 
 def order_by(scores: Sequence[float] | np.ndarray, length: int) -> tuple[np.ndarray, np.ndarray]:
@@ -110,17 +113,19 @@ def comparisons(pairs: pd.DataFrame, run: pd.DataFrame, first: int) -> dict[Any,
     return found
 
 
-def in_pairs(found: Mapping[Any, np.ndarray], run: pd.DataFrame, how: str, first: int, sample: int) -> pd.DataFrame:
-    """A run whose `first` documents of each query are ordered by their `comparisons`, which may be of more.
+@step(version=1, form="run")
+def in_pairs(pairs: pd.DataFrame, run: pd.DataFrame, how: str, first: int, sample: int) -> pd.DataFrame:
+    """A run whose `first` documents of each query are ordered by how they compare.
 
     Args:
+        pairs: the `pair_probabilities` of so many documents of the run, or of more.
         how: one of `DUOS`.
         sample: how many others each is compared with, for `sample` alone.
 
     Raises:
         ValueError: for a pair that is wanted and was not compared.
     """
-    rows, values = [], []
+    rows, values, found = [], [], comparisons(pairs, run, first)
     for query, own in run.groupby("query_id", sort=False).indices.items():
         size = len(own[:first])
         one, other = np.array(compared(size, how, sample), dtype=int).reshape(-1, 2).T

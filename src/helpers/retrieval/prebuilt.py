@@ -15,8 +15,6 @@ from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-import yaml
-
 from helpers import paths
 from helpers.data import downloads
 from helpers.errors import BadInput
@@ -88,7 +86,7 @@ def index_names(collection: str, unit: str) -> tuple[str, str] | None:
 
 @functools.cache
 def _table() -> dict[str, Any]:
-    return yaml.safe_load(TABLE.read_text(encoding="utf-8"))
+    return paths.listed(TABLE)
 
 
 def index_of(collection: str, unit: str) -> Step | None:

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from helpers.data.runs import cut
@@ -15,10 +14,10 @@ from helpers.pages.compare import lead, mean_cell
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain
 from helpers.reranking.aggregation import reranked
-from helpers.reranking.duo import DUOS, comparisons, in_pairs
+from helpers.reranking.duo import DUOS, in_pairs
 from helpers.steps import Step
 from helpers.stories import candidates, training
-from helpers.systems.evaluated import Evaluation, Systems, evaluate, evaluate_frame
+from helpers.systems.evaluated import Evaluation, Systems, evaluate
 from helpers.systems.listwise_reranker import Listwise
 from helpers.systems.pairwise_reranker import PairwiseReranker
 from helpers.systems.pipeline import title_of
@@ -52,20 +51,14 @@ class ThirdStage:
     most: int
 
     @functools.cached_property
-    def pairs(self) -> list[tuple[Step, Mapping[Any, np.ndarray]]]:
-        """For each model the step that compares, and what it says."""
-        steps = [model.probabilities(self.trial.bed, self.run, self.most) for model in self.models]
-        return [(step, comparisons(step.value(), self.ranking, self.most)) for step in steps]
-
-    @functools.cached_property
-    def ranking(self) -> pd.DataFrame:
-        """The run, whole."""
-        return self.run.value()
+    def pairs(self) -> list[Step]:
+        """For each model the step that compares."""
+        return [model.probabilities(self.trial.bed, self.run, self.most) for model in self.models]
 
     def by(self, how: str, first: int, compared: int = 0) -> Evaluation:
         """The run with its `first` documents in the order of the aggregation; of a sample each is `compared` with so many."""
-        runs = [evaluate_frame(duo(how), in_pairs(found, self.ranking, how, first, compared), self.trial.bed, self.trial.measures,
-                               step) for step, found in self.pairs]
+        runs = [evaluate(duo(how), in_pairs(pairs, self.run, how, first, compared), self.trial.bed, self.trial.measures, pairs)
+                for pairs in self.pairs]
         return together(duo(how), runs)
 
 

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-import yaml
 
 from helpers import paths
 from helpers.costs.application import BM25, OR, PAIRS, stage_times, total
@@ -200,7 +199,7 @@ def load_notes(measurements: Measurements) -> Fragment:
 def one_machine(trial: RerankingExperiment, timing: Step, matches: Step) -> Fragment:
     """What the collection's own files and times say of a collection as large as MS MARCO's documents, in proportion."""
     bed, times = trial.bed, timing.value()
-    facts = yaml.safe_load((paths.PUBLISHED / "scale.yaml").read_text(encoding="utf-8"))["rows"]
+    facts = paths.listed(paths.PUBLISHED / "scale.yaml")["rows"]
     amounts = {row["what"]: row["amount"] for row in facts}
     known = {row["what"]: with_interval(row["amount"], row["source"]) for row in facts}
     factor, rows = float(amounts[TEXTS].split()[0]) * 1e9 / folder_size(bed.store).value()["bytes"], []

@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
-from scipy import stats
+from scipy import special
 
 from helpers.evaluation import published
 from helpers.pages import page, plots
@@ -66,7 +66,7 @@ def final(log: dict[str, Any], key: str) -> float:
 def untrained(log: Mapping[str, Any]) -> bool:
     """Whether a model's evaluation loss is no better than that of a constant guess, within a twentieth."""
     share = log["positives"] / log["pairs"]
-    constant = float(stats.entropy([share, 1 - share]))
+    constant = float(special.entr([share, 1 - share]).sum())
     return bool(log["log"][-1]["eval_loss"] > 0.95 * constant)
 
 

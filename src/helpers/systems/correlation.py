@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy import special
 
 from helpers.evaluation.draws import SEED, student
 from helpers.evaluation.hierarchical import own_noise
@@ -47,7 +47,7 @@ class Correlation(Evaluation):
 def widened(own: dict[str, float], ours: np.ndarray, theirs: np.ndarray, pairs: int) -> Paired:
     """The comparison that the step made over pairs, with the noise of its seeds: what it made (`own`) holds for these trained
     models; rho of each seed is that of ours and of theirs."""
-    error, mean = (own["high"] - own["low"]) / (2 * stats.norm.ppf(0.975)), own["difference"]
+    error, mean = (own["high"] - own["low"]) / (2 * special.ndtri(0.975)), own["difference"]
     noise = own_noise(ours, theirs)
     draws = error * student(math.inf, PERMUTATIONS, SEED) + training_draws(noise, 1, PERMUTATIONS, SEED + 1)[:, 0]
     p = float((np.abs(draws) >= abs(mean)).mean()) if noise.variance else 0.0

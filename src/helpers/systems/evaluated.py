@@ -18,7 +18,7 @@ from helpers.systems.testbed import Testbed
 PRETRAINING = "pretrained"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # tables of two do not compare; one is itself
 class Evaluation:
     """Per-query values of one system."""
 

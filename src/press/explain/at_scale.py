@@ -7,8 +7,6 @@ import functools
 from statistics import median
 from typing import Any
 
-import yaml
-
 from helpers import paths
 from helpers.costs import results
 from helpers.costs.contenders import OURS
@@ -22,7 +20,7 @@ NETWORKS = {"rerank": "pairs re-ranked", "train": "pairs trained on", "encode": 
 @functools.cache
 def facts() -> dict[str, Any]:
     """The published facts: `collections`, their texts by ir_datasets' id, and `rows` of what, how much and source."""
-    return yaml.safe_load((paths.PUBLISHED / "scale.yaml").read_text(encoding="utf-8"))
+    return paths.listed(paths.PUBLISHED / "scale.yaml")
 
 
 def is_large(recipe: Any) -> bool:
