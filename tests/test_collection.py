@@ -203,6 +203,19 @@ def test_an_irds_collection_reads_what_it_fetches(tiny_irds, tmp_path):
         assert tiny.qrels("passage", "test").values.tolist() == [["q1", "d1", 1]]
 
 
+def test_the_development_queries_of_an_id_can_stand_for_its_test_queries(tiny_irds):
+    import ir_datasets
+
+    tiny = tiny_irds(NOWHERE)
+    ir_datasets.registry.register(f"{tiny.name}/dev", tiny._dataset)
+    whole, renamed = open_collection(f"irds:{tiny.name}"), open_collection(f"irds:{tiny.name}[test=dev]")
+    assert whole.splits == ("dev", "test") and renamed.splits == ("test",)
+    assert whole.text_digest("passage") == renamed.text_digest("passage")
+    for spec, said in ((f"irds:{tiny.name}[test=train]", "no split 'train'"), ("irds:x[dev]", "no ir_datasets id")):
+        with pytest.raises(BadInput, match=said):
+            open_collection(spec)
+
+
 def test_a_failed_irds_download_lists_address_digest_and_place(tiny_irds, tmp_path):
     tiny = tiny_irds(NOWHERE)
     places = {"docs": tmp_path / "downloads" / md5(DOCS_TSV).hexdigest(), "qrels": tmp_path / "base" / "qrels",

@@ -65,7 +65,7 @@ def test_a_pre_trained_longformer_is_fine_tuned_as_it_is(store, tmp_path):
                               attention_window=[16])
     LongformerModel(config).save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)
-    model = replace(document_reader("almanac/4", "packaged:0", 24, 0, 64, negatives="random"), backbone=str(tmp_path))
+    model = replace(document_reader("almanac/4", "packaged:0", 24, 0, 64, training="study"), backbone=str(tmp_path))
     bed = Testbed("almanac/4", "document", queries=3)
     scores = model.scores(bed, bed.bm25(0.9, 0.4, 10), candidates=3).value()
     assert isinstance(model, DocumentReader) and model.origin is None

@@ -21,7 +21,7 @@ RANGES: dict[Range, str] = {  # smallest and largest value, and of which paramet
     (0, 2**32 - 1): "seed seeds",
     (1, 100): "within",  # of the list that *Embeddings* looks at
     (1, 1024): "threads",
-    (1, MOST): """epochs full_epochs pretraining_epochs candidates depth depths recall_depths
+    (1, MOST): """epochs full_epochs pretraining_epochs candidates home_candidates few depth depths recall_depths
         consistency_depths documents terms ordinary_candidates finalists patience batch batch_sizes
         rounds training_rounds triplets tested shown kept timed epochs.lengths grid.lengths nearest_neighbours.sizes
         ef_search nprobe divisions negatives""",
@@ -38,12 +38,13 @@ CHOICES: dict[str, tuple[str, ...] | str] = {  # as they are, or the registry th
     "precision": ("fp32", "bf16"),
     "devices": ("cpu", "cuda"),
     "losses": "helpers.systems.recipe:LOSSES",
+    "training": "helpers.systems.document_reader:TRAININGS",
     "negatives": "helpers.systems.listwise_reranker:NEGATIVES",  # where they are no number
     "distillation.without": ("soft", "hidden", "attention"),
     "beside": ("untrained", "minilm"),
     "branches": "helpers.systems.starting_points:BRANCHES",
     **dict.fromkeys(("starts", "web_starts", "stsb_starts"), "helpers.systems.starting_points:NAMES")}
-MAY_BE_EMPTY = {"depth.depths", "mismatch.depths", "devices", "distillation.without", "margins"}
+MAY_BE_EMPTY = {"files", "depth.depths", "mismatch.depths", "devices", "distillation.without", "margins"}
 EVEN = {"attention_window"}  # half of it on each side
 NOT_ABOVE = {"recall_depths": "depth"}  # a list that is read further down than it goes has nothing there
 _RANGE = {name: limits for limits, names in RANGES.items() for name in names.split()}

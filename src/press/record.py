@@ -23,6 +23,7 @@ import pandas as pd
 from safetensors.torch import load_file
 
 from helpers import paths
+from helpers.data import elsewhere
 from helpers.errors import BadInput
 from helpers.pages import numbers
 from helpers.pages.spot_check import SPOT_CHECK
@@ -55,11 +56,10 @@ def record(over: float) -> Iterator[str]:
     for line in (*used, *([trained.manifest] if trained else [])):
         folder, target = (Store(root).place(line["step"], line["key"]) / line["numerics"]
                           for root in (paths.store(), paths.RESULTS))
-        worth = line["step"] in timings or (ledger.cost(line) > over and not quickly_made(line))
-        if not worth or line["key"] in checks or target.exists():
+        if line["key"] in checks or target.exists() or (entry := read_entry(folder)) is None:
             continue
-        entry = read_entry(folder)
-        if entry is None or (entry.manifest["form"] == "folder" and line["key"] != base.key):
+        worth = line["step"] in timings or (ledger.cost(line) > over and not quickly_made(line)) or rests_elsewhere(entry)
+        if not worth or (entry.manifest["form"] == "folder" and line["key"] != base.key):
             continue
         size = sum(file["size"] for file in entry.manifest["files"].values())
         if size > (LIMIT_OF_BASE if line["key"] == base.key else LIMIT):
@@ -75,6 +75,12 @@ def record(over: float) -> Iterator[str]:
         yield f"recorded {line['step']}:{line['key'][:10]}: {size:,} bytes, {numbers.seconds(ledger.cost(line))}"
     _write(INDEX, manifests())
     findings_picture.write()
+
+
+def rests_elsewhere(entry: Entry) -> bool:
+    """Whether an entry has the measures of a collection that is not shipped: without its texts they cannot be made again."""
+    return entry.manifest["step"] == "run_measures" and any(
+        json.dumps(folder) in json.dumps(entry.manifest["recipe"]) for folder in elsewhere.listed())
 
 
 def quickly_made(line: dict[str, Any]) -> bool:

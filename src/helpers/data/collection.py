@@ -15,6 +15,7 @@ import pandas as pd
 from helpers.data.almanac import Almanac
 from helpers.data.collection_base import Collection, Part
 from helpers.data.dictionaries import Dictionaries
+from helpers.data.elsewhere import Elsewhere
 from helpers.data.irds import IrDatasets
 from helpers.data.msmarco_folder import MsMarcoFolder
 from helpers.data.text_folder import TextFolder
@@ -24,6 +25,7 @@ from helpers.steps import kind
 FORMATS: dict[str, type[Collection]] = {  # how an error names each; the first that knows a text opens it
     "`almanac`": Almanac,
     "`dictionaries`, to pre-train on": Dictionaries,
+    "one that is not shipped, `data/msmarco-dl19`": Elsewhere,
     "a folder of text files": TextFolder,
     "a folder in MS MARCO's TSV format": MsMarcoFolder,
     "an ir_datasets id as `irds:<id>`": IrDatasets,

@@ -5,6 +5,8 @@ from typing import Any
 
 import pandas as pd
 
+from helpers import paths
+from helpers.data.elsewhere import known_file
 from helpers.data.runs import cut, read_trec
 from helpers.errors import BadInput
 from helpers.steps import Step, kind, step
@@ -16,12 +18,13 @@ class File:
 
     def __init__(self, path: str | Path):
         self.path = Path(path).expanduser().resolve()
-        if not self.path.is_file():
+        if not self.path.is_file() and known_file(self.path) is None:
             raise BadInput("no such file", file=self.path, mend="give the path of a TREC run, or `bm25`")
 
     def recipe(self) -> dict[str, Any]:
         """How it stands in a step's recipe."""
-        return {"data": ["file", str(self.path)], "digest": fingerprint(self.path)}
+        place = self.path.relative_to(paths.ROOT) if self.path.is_relative_to(paths.ROOT) else self.path
+        return {"data": ["file", str(place)], "digest": fingerprint(self.path) if self.path.is_file() else known_file(self.path)}
 
     def sources(self) -> list[Path]:
         """The file itself."""
@@ -30,7 +33,7 @@ class File:
 
 @kind("file")
 def _from_recipe(description: dict[str, Any]) -> File:
-    return File(description["data"][1])
+    return File(paths.ROOT / description["data"][1])
 
 
 def external_run(path: str, queries: Step, depth: int) -> Step:

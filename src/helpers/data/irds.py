@@ -1,9 +1,11 @@
 """An ir_datasets id as a collection, such as `irds:msmarco-passage` or `irds:msmarco-document/trec-dl-2019/judged`.
 
 The texts come from the dataset itself; queries and judgments of a split come from `<id>/<split>` where that exists, and
-from the id itself as the split `test`. ir_datasets downloads on first use: a reader asked for it by name.
+from the id itself as the split `test`. `irds:msmarco-document[test=dev]` takes the development queries for its `test`, and has
+no `dev` then. ir_datasets downloads on first use: a reader asked for it by name.
 """
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -30,13 +32,17 @@ class IrDatasets(Collection):
     def __init__(self, spec: str):
         import ir_datasets
 
-        self.spec, self._id = spec, spec.removeprefix("irds:")
-        self.name = self._id
+        self._id, renamed = named(spec)
+        self.spec, self.name = spec, spec.removeprefix("irds:")
         try:
             self._dataset = ir_datasets.load(self._id)
         except KeyError:
             raise BadInput(f"ir_datasets has no dataset {self._id!r}", mend="see its catalogue for the ids") from None
         self._of_split = {split: own for split in SPLITS if (own := self._find(split)) is not None}
+        if renamed is not None:
+            if renamed not in self._of_split:
+                raise BadInput(f"{self._id} has no split {renamed!r}", mend=f"choose from {', '.join(self._of_split)}")
+            self._of_split["test"] = self._of_split.pop(renamed)
         self.splits = tuple(self._of_split)
         # MS MARCO's `document` collections hold documents; what has no title is a passage
         self.units = ("document",) if "title" in self._dataset.docs_cls()._fields else ("passage",)
@@ -115,6 +121,14 @@ class IrDatasets(Collection):
                 f"the {kind} of irds:{dataset.dataset_id()} could not be fetched ({_short(error)}).\n"
                 "Mend: connect to the network, or fetch these files elsewhere and put them there:\n  "
                 + "\n  ".join(file.by_hand() for file in [file for file in files if not file.is_here()] or files)) from error
+
+
+def named(spec: str) -> tuple[str, str | None]:
+    """The id in a text such as `irds:msmarco-document[test=dev]`, and the split that is taken for `test`, if one is."""
+    match = re.fullmatch(r"irds:([^\[\]]*)(?:\[test=(\w+)\])?", spec)
+    if match is None:
+        raise BadInput(f"no ir_datasets id: {spec!r}", mend="write `irds:<id>`, or `irds:<id>[test=dev]`")
+    return match[1], match[2]
 
 
 def _short(error: Exception) -> str:

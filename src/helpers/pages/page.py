@@ -10,7 +10,7 @@ from helpers.steps import Step, ledger
 
 SOURCES = {"computed": "computed live", "stored": "live, an earlier run here", "recorded": "recorded run"}
 COUNTED = {"computed": "computed live", "stored": "computed in an earlier run here", "recorded": "from recorded runs"}
-FOLLOWING = ("run_measures", "aggregated", "in_pairs")  # steps that sum up the ranking which is their first input
+FOLLOWING = ("run_measures", "aggregated", "in_pairs", "z_scored")  # steps that sum up the ranking which is their first input
 KEPT = ("step", "key", "source", "seconds", "finished", "numerics", "commit", "inputs", "machine")
 
 

@@ -83,24 +83,28 @@ def beside(axis: Axes, number: int, printed: pd.Series, places: Sequence[str] = 
     return f"; {PRINTED}: {', '.join(told)}"
 
 
-def forest(effects: Mapping[str, tuple[float, Interval]], what: str, caption: str) -> Fragment:
-    """Published effects beside measured ones, a row each, in the order of the published ones; `what` names the difference."""
-    rows = sorted(effects.items(), key=lambda row: row[1][0])
+def forest(effects: Mapping[str, tuple[float | Interval, Interval]], what: str, caption: str,
+           sources: tuple[str, str] = ("published", "measured")) -> Fragment:
+    """Effects from two sources side by side, a row each, in the order of the first source's; `what` names the difference."""
+    rows = sorted(effects.items(), key=lambda row: row[1][0].mean if isinstance(row[1][0], Interval) else row[1][0])
     figure, (axis,) = figures.new(figures.WIDE if max(map(len, effects)) > SHORT else None, 0.45 * len(rows) + 1.3)
     axis.xaxis.set_major_locator(MaxNLocator(6))
     axis.axvline(0, color="0.5", lw=1)
-    printed, ours = [effect for _, (effect, _) in rows], [one for _, (_, one) in rows]
-    places = np.arange(len(rows))
-    drawn = axis.plot(printed, places + 0.14, "D", mfc="none", label="published")[0]
-    figures.hover(drawn, [f"{name}, published: {signed(effect)}" for name, (effect, _) in rows])
-    spread = [[one.mean - one.low for one in ours], [one.high - one.mean for one in ours]]
-    texts = [f"{name}, measured: {signed(one.mean)} {interval(one.low, one.high, sign=True)}" for name, (_, one) in rows]
-    bars = axis.errorbar([one.mean for one in ours], places - 0.14, xerr=spread, fmt="o", capsize=3,
-                         label="measured, with its interval")
-    figures.hover(bars.lines[0], texts)
+    places, said = np.arange(len(rows)), []
+    for column, (source, marker) in enumerate(zip(sources, ("D", "o"), strict=True)):
+        own = [pair[column] for _, pair in rows]
+        known = [one if isinstance(one, Interval) else Interval(one, one, one) for one in own]
+        spread = [[one.mean - one.low for one in known], [one.high - one.mean for one in known]]
+        whole = all(isinstance(one, Interval) for one in own)
+        bars = axis.errorbar([one.mean for one in known], places + 0.14 - 0.28 * column, xerr=spread if whole else None,
+                             fmt=marker, mfc=None if column else "none", capsize=3,
+                             label=f"{source}, with its interval" if whole else source)
+        said.append([signed(one.mean) + (f" {interval(one.low, one.high, sign=True)}" if whole else "") for one in known])
+        figures.hover(bars.lines[0], [f"{name}, {source}: {text}" for (name, _), text in zip(rows, said[-1], strict=True)])
     axis.set(xlabel=what, yticks=places, yticklabels=[name for name, _ in rows], ylim=(-0.6, len(rows) - 0.4))
     figures.legend(figure)
-    alt = f"{what}. " + " ".join(f"{text}, published {signed(effect)}." for text, effect in zip(texts, printed, strict=True))
+    alt = f"{what}. " + " ".join(f"{name}, {sources[1]}: {second}, {sources[0]} {first}."
+                                 for (name, _), first, second in zip(rows, *said, strict=True))
     return figures.show(figure, alt, caption)
 
 

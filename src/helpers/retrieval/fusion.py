@@ -60,6 +60,12 @@ def z_scored_sum(first: pd.DataFrame, second: pd.DataFrame, weight: float) -> pd
     return ranked(both.assign(score=weight * both["score"] + (1 - weight) * both["score_second"])[COLUMNS])
 
 
+@step(version=1, form="run")
+def z_scored(first: pd.DataFrame, second: pd.DataFrame, candidates: int, weight: float) -> pd.DataFrame:
+    """`z_scored_sum` of the first candidates of two runs."""
+    return z_scored_sum(cut(first, candidates), cut(second, candidates), weight)
+
+
 def _summed(runs: list[pd.DataFrame], depth: int) -> pd.DataFrame:
     """Order by the sum of the column `share` over both runs; a query that only one run has keeps its list."""
     both = pd.concat(runs, ignore_index=True)

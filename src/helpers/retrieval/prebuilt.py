@@ -17,6 +17,7 @@ from typing import Any
 
 from helpers import paths
 from helpers.data import downloads
+from helpers.data.irds import named
 from helpers.errors import BadInput
 from helpers.retrieval import java, lucene
 from helpers.steps import Step, step
@@ -74,7 +75,7 @@ def index_names(collection: str, unit: str) -> tuple[str, str] | None:
         return None
     import ir_datasets
 
-    name = collection.removeprefix("irds:")
+    name, _ = named(collection)
     if name.partition("/")[0] not in _table():
         return None
     try:

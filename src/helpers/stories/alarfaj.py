@@ -75,10 +75,10 @@ class Settings:
         return rows
 
 
-def settings(collection: str, backbone: str, train_queries: int, warm_up: int, first_tokens: int, epochs: int, negatives: str,
+def settings(collection: str, backbone: str, train_queries: int, warm_up: int, first_tokens: int, epochs: int, training: str,
              **other: Any) -> Settings:
     """The settings around the reader of a document's first tokens."""
-    return Settings(document_reader(collection, backbone, train_queries, warm_up, first_tokens, epochs, negatives), **other)
+    return Settings(document_reader(collection, backbone, train_queries, warm_up, first_tokens, epochs, training), **other)
 
 
 def learning_table(models: Mapping[str, Listwise]) -> Fragment:

@@ -10,9 +10,11 @@ it, is all that tells them apart.
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from helpers.data.collection import open_collection
 from helpers.networks.longformer import longformer_of
+from helpers.registry import Registry
 from helpers.steps import Step
 from helpers.systems.listwise_reranker import ListwiseReranker
 from helpers.systems.recipe import LOSSES, recipe
@@ -42,18 +44,25 @@ class DocumentReader(ListwiseReranker):
         return replace(bed, words=self.words, overlap=self.overlap)
 
 
+TRAININGS: Registry[dict[str, Any]] = Registry("training of a reader", {
+    # chosen by the loss on held-out training queries: with BM25's negatives alone and at 5e-5 it ended where it began
+    "book": {"negatives": "both", "size": 4, "batch_size": 2, "learning_rate": 2e-5},
+    # Alarfaj 2022, section 6.1.1: one random document beside the relevant one, batches of 16 documents
+    "study": {"negatives": "random", "size": 2, "batch_size": 8, "learning_rate": 3e-6},
+})
+
+
 def document_reader(collection: str = "almanac", backbone: str = "packaged", queries: int = 200, warm_up: int = 14_000,
-                    length: int = 256, epochs: int = 1, negatives: str = "both", learning_rate: float = 2e-5) -> DocumentReader:
-    """BERT on the first tokens of a document, fine-tuned on the judgments of documents. Negatives and rate were chosen by the
-    loss on held-out training queries: with BM25's negatives alone and at 5e-5 it ended where it began.
+                    length: int = 256, epochs: int = 1, training: str = "book") -> DocumentReader:
+    """BERT on the first tokens of a document, fine-tuned on the judgments of documents.
 
     Args:
         queries: training queries, 0 for all.
         warm_up: pseudo-queries of the warm-up without labels that it starts from, 0 for none.
         length: tokens of query and document together.
-        negatives: see `ListwiseReranker`; `random` in the study.
+        training: one of `TRAININGS`.
     """
     start = recipe(collection, backbone=backbone, warm_up=warm_up).start
     return DocumentReader(collection=collection, unit=min(open_collection(collection).units), backbone=backbone, queries=queries,
-                          start=start, losses=LOSSES["LCE"], negatives=negatives, size=4, batch_size=2,
-                          max_length=length, epochs=epochs, learning_rate=learning_rate, evaluations=5, evaluation_queries=40)
+                          start=start, losses=LOSSES["LCE"], max_length=length, epochs=epochs, evaluations=5,
+                          evaluation_queries=40, **TRAININGS[training])

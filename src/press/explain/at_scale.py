@@ -25,8 +25,10 @@ def facts() -> dict[str, Any]:
 
 def is_large(recipe: Any) -> bool:
     """Whether a recipe rests on one of the large collections."""
+    if isinstance(recipe, dict) and "data" in recipe:
+        return recipe.get("collection", "").partition("[")[0] in facts()["collections"]
     if isinstance(recipe, dict):
-        return recipe.get("collection") in facts()["collections"] if "data" in recipe else any(map(is_large, recipe.values()))
+        return any(map(is_large, recipe.values()))
     return isinstance(recipe, list) and any(map(is_large, recipe))
 
 

@@ -1,0 +1,72 @@
+"""Collections that the book may not ship, known by their digests: what was recorded on them can be shown without them.
+
+A recipe names a collection by its digests, so a page whose results are recorded needs no more of it. Whoever has the folder puts
+it where the page looks for it, or gives it as the parameter: the same texts make the same keys, and what is missing is computed.
+"""
+
+import functools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from helpers import paths
+from helpers.data.collection_base import Collection, Text
+from helpers.errors import BadInput
+
+LIST = paths.PUBLISHED / "elsewhere.yaml"
+
+
+@functools.cache
+def listed() -> dict[str, dict[str, Any]]:
+    """What is known of each collection, by the folder where the book looks for it."""
+    return paths.listed(LIST)
+
+
+def known_file(file: Path) -> dict[str, Any] | None:
+    """Size and SHA-256 of a file of such a folder; None for any other."""
+    folders = {(paths.ROOT / folder).resolve(): own for folder, own in listed().items()}
+    return folders.get(file.parent, {"files": {}})["files"].get(file.name)
+
+
+class Elsewhere(Collection):
+    """A collection that is not here. BadInput where its texts, queries or judgments are wanted."""
+
+    def __init__(self, spec: str):
+        own = listed()[spec]
+        self.spec, self.name, self.licence = spec, Path(spec).name, own["licence"]
+        self.units, self.splits = tuple(own["relevant_from"]), tuple(own["splits"])
+        self._own = own
+
+    @classmethod
+    def opens(cls, spec: str) -> bool:
+        """A folder that is listed, and not there."""
+        return spec in listed() and not Path(spec).is_dir()
+
+    def texts(self, unit: str) -> Iterator[Text]:
+        """They are not here."""
+        raise self._missing("texts")
+
+    def queries(self, split: str) -> pd.DataFrame:
+        """They are not here."""
+        raise self._missing("queries")
+
+    def qrels(self, unit: str, split: str) -> pd.DataFrame:
+        """They are not here."""
+        raise self._missing("judgments")
+
+    def relevant_from(self, unit: str, split: str) -> int:
+        """As the list has it."""
+        return self._own["relevant_from"][unit]
+
+    def text_digest(self, unit: str) -> str:
+        """As the list has it."""
+        return self._own["digests"][f"texts {unit}"]
+
+    def frame_digest(self, kind: str, *names: str) -> str:
+        """As the list has it."""
+        return self._own["digests"][" ".join((kind, *names))]
+
+    def _missing(self, what: str) -> BadInput:
+        return BadInput(f"the {what} of this collection are not part of the book", file=Path(self.spec), mend=self._own["mend"])

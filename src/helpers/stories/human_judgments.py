@@ -1,0 +1,154 @@
+"""The chapter *Human judgments*: the book's findings on real queries whose answers people judged (TREC 2019 Deep Learning).
+
+Texts, queries and judgments are not the book's to ship; what was measured on them is recorded (`helpers.data.elsewhere`). So a
+system is its values here, query by query, and no run or judgment is read.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import pandas as pd
+
+from helpers.data.external_run import external_run
+from helpers.evaluation.significance import Paired
+from helpers.evaluation.verdicts import ALPHA
+from helpers.pages import page, plots
+from helpers.pages.compare import corrected, measured, test_cells
+from helpers.pages.fragments import Fragment
+from helpers.pages.numbers import plain
+from helpers.reranking.aggregation import aggregated
+from helpers.retrieval.bm25 import K1, B
+from helpers.retrieval.feedback import rm3_run
+from helpers.retrieval.fusion import z_scored
+from helpers.steps import Step
+from helpers.stories import stages
+from helpers.stories.feedback import RM3_WEIGHT
+from helpers.systems.evaluated import Evaluation, Systems, evaluate_values
+from helpers.systems.first_stages import FirstStages
+from helpers.systems.listwise_reranker import ListwiseReranker
+from helpers.systems.reranking_experiment import RerankingExperiment, Scorer, together
+from helpers.systems.testbed import Testbed
+
+TEN = 10  # documents and terms of the feedback, Anserini's default
+BM25, FEEDBACK, DENSE = "BM25", "BM25 + RM3", "dense retrieval"
+ENCODER, RERANKER, FUSED = "zero-shot encoder", "re-ranker", "re-ranker and encoder, summed"
+FEW, OVER_DENSE = "re-ranker, few candidates", "re-ranker over dense retrieval"
+MEASURES = ["nDCG@10", "RR@10", "Judged@10"]
+TAUGHT = "the re-ranker ranks above the encoder that taught it"
+FINDINGS = {  # each says that its first system ranks above its second
+    "the re-ranker ranks above BM25": (RERANKER, BM25), "the zero-shot encoder ranks above BM25": (ENCODER, BM25),
+    TAUGHT: (RERANKER, ENCODER), "both together rank above the re-ranker": (FUSED, RERANKER),
+    "more candidates help the re-ranker": (RERANKER, FEW), "feedback helps BM25": (FEEDBACK, BM25),
+    "dense retrieval ranks above BM25": (DENSE, BM25), "dense candidates help the re-ranker": (OVER_DENSE, RERANKER)}
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two collections: its first stages by name, and how its rankings are measured."""
+
+    bed: Testbed
+    stages: Mapping[str, Step]
+    measure: str
+    candidates: int  # re-ranked for each query
+    kept: bool = False  # whether scores are recorded, too, so that the rankings can be had without the texts
+
+    def evaluated(self, label: str, ranking: Step) -> Evaluation:
+        """The values of a ranking, which is not read."""
+        return evaluate_values(label, ranking, self.bed, MEASURES)
+
+    def reranked(self, label: str, models: Sequence[Scorer], stage: str, first: int | None = None) -> Evaluation:
+        """A stage's candidates in the order of a model, or the first of them, averaged over its seeds."""
+        return together(label, [self.evaluated(label, self.order(model, stage, first)) for model in models])
+
+    def order(self, model: Scorer, stage: str, first: int | None = None) -> Step:
+        """The ranking itself."""
+        scores = model.scores(self.bed, self.stages[stage], self.candidates)
+        if self.kept:
+            scores.entry()
+        return aggregated(scores, "max", None if first is None else self.stages[stage], first)
+
+    def systems(self, models: Sequence[Scorer], encoder: Scorer, few: int, weight: float) -> dict[str, Evaluation]:
+        """All systems of the chapter on this side; `weight` is the re-ranker's in the sum."""
+        taught = self.order(encoder, BM25)
+        sums = [z_scored(self.order(model, BM25), taught, self.candidates, weight) for model in models]
+        return {**{name: self.evaluated(name, run) for name, run in self.stages.items()},
+                ENCODER: self.evaluated(ENCODER, taught), RERANKER: self.reranked(RERANKER, models, BM25),
+                FUSED: together(FUSED, [self.evaluated(FUSED, run) for run in sums]),
+                FEW: self.reranked(FEW, models, BM25, few), OVER_DENSE: self.reranked(OVER_DENSE, models, DENSE)}
+
+
+def runs(recipes: FirstStages, bed: Testbed, depth: int, folder: str = "", files: Sequence[str] = ()) -> dict[str, Step]:
+    """The first stages of a collection: those that came with it as files, BM25, feedback, a dense one and others, or without any
+    the book's own, whose feedback is Anserini's RM3."""
+    if files:
+        names = (BM25, FEEDBACK, DENSE, *map(stages.label, files[3:]))
+        return {name: external_run(f"{folder}/{file}", bed.query_step, depth) for name, file in zip(names, files, strict=True)}
+    feedback = rm3_run(bed.index, bed.query_step, K1, B, depth, TEN, TEN, RM3_WEIGHT)
+    return {BM25: bed.bm25(K1, B, depth), FEEDBACK: feedback, DENSE: recipes.run("minilm", bed, depth)}
+
+
+def trainings(model: ListwiseReranker, seeds: Sequence[int]) -> list[ListwiseReranker]:
+    """The models of *Does it work?* that learned from labels of sections."""
+    return [replace(model, seed=seed) for seed in seeds]
+
+
+def best_weight(dev: Testbed, model: Scorer, encoder: Scorer, candidates: int) -> float:
+    """The re-ranker's weight in the sum, chosen on development queries of the book's own collection."""
+    trial = RerankingExperiment.of_bm25(dev, candidates, "max")
+    return trial.best_weight(trial.of("", model), trial.of("", encoder))
+
+
+def systems_table(caption: str, systems: Systems, measure: str) -> Fragment:
+    """Each system with its measures; the difference from BM25, corrected by Holm's method."""
+    tests = corrected({name: system.against(systems[BM25], measure) for name, system in systems.items() if name != BM25})
+    rows = [[name, *(measured(plain(system.mean(own).mean), system) for own in MEASURES),
+             *(test_cells(tests[name]) if name in tests else ("baseline", ""))] for name, system in systems.items()]
+    return page.show_table(caption, ("system", *MEASURES, f"{measure} beside BM25's", "p (t, perm.)"), rows)
+
+
+def compared(side: Side, systems: Systems) -> dict[str, Paired]:
+    """Every finding's difference on one side, corrected."""
+    return corrected({name: systems[first].against(systems[second], side.measure) for name, (first, second) in FINDINGS.items()})
+
+
+def findings_table(sides: Mapping[str, dict[str, Paired]]) -> Fragment:
+    """Every finding on both sides: the difference with its interval, its p, and whether it travels."""
+    home, away = sides.values()
+    rows = [[name, *(cell for tests in sides.values() for cell in test_cells(tests[name])), travels(home[name], away[name])]
+            for name in FINDINGS]
+    heads = [head for name in sides for head in (f"difference, {name}", "p (t, perm.)")]
+    return page.show_table("The findings at home and on human judgments", ("finding", *heads, "does it travel?"), rows)
+
+
+def travels(home: Paired, away: Paired) -> str:
+    """What the two differences say together, in words."""
+    at_home, there = (("higher" if test.difference.mean > 0 else "lower") if test.p_permutation < ALPHA else ""
+                      for test in (home, away))
+    if at_home and there:
+        return f"yes, {there}" if at_home == there else f"no: {at_home} at home, {there} there"
+    alone = f"{at_home} at home alone" if at_home else f"{there} there alone" if there else "on neither"
+    return f"not sure: {alone}"
+
+
+def findings_figure(sides: Mapping[str, dict[str, Paired]]) -> Fragment:
+    """Both differences of every finding on one axis."""
+    (home, at_home), (away, there) = sides.items()
+    return plots.forest({name: (at_home[name].difference, there[name].difference) for name in FINDINGS},
+                        "difference", "The findings on both collections, each in its own measure.", (home, away))
+
+
+def depth_curves(sides: Mapping[str, Side], models: Sequence[Scorer], depths: Sequence[int]) -> Fragment:
+    """The re-ranker by the number of candidates, on both sides."""
+    means = {f"{name}, {side.measure}": pd.Series({depth: side.reranked(RERANKER, models, BM25, depth).mean(side.measure).mean
+                                                   for depth in {**dict.fromkeys(depths), side.candidates: None}})
+             for name, side in sides.items()}
+    return plots.curves(means, "candidates re-ranked", "mean", "The re-ranker by the number of its candidates.", log=True)
+
+
+def signs(sides: Mapping[str, dict[str, Paired]]) -> dict[str, bool]:
+    """What the discussion rests on: which findings hold on human judgments, and whether the encoder that taught the re-ranker
+    ranks above it there."""
+    *_, there = sides.values()
+    sure = {name: test.p_permutation < ALPHA for name, test in there.items()}
+    return {**{name: sure[name] and test.difference.mean > 0 for name, test in there.items()},
+            "the encoder that taught the re-ranker ranks above it": sure[TAUGHT] and there[TAUGHT].difference.mean < 0}
