@@ -138,7 +138,8 @@ def _parser() -> argparse.ArgumentParser:
             option("chapters", nargs="+"), profile, given, option("--to", type=_folder, default=None, help="the folder (mine)"))
     command("export", "commands:export", "write the systems of a chapter as TREC runs with ir_metadata headers",
             option("chapter"), option("names", nargs="*", metavar="system", help="as the page calls them; all if none is named"),
-            given, profile, fresh, option("--to", dest="folder", type=_folder, default=Path("runs"), help="the folder (runs)"))
+            given, profile, fresh, option("--to", dest="folder", type=_folder, default=Path("runs"), help="the folder (runs)"),
+            option("--models", action="store_true", help="with each run its cross-encoder, as a folder for transformers"))
     command("why", "why:why", "explain why two runs of one system differ", option("first", type=Path, help="a TREC run"),
             option("second", type=Path, help="another one"))
     command("pdf", "commands:pdf", "print the rendered book as a PDF and link it from the pages")

@@ -49,7 +49,7 @@ def scoring(model: Backbone) -> Scoring:
     from transformers.utils import logging
 
     if model.layers is not None or (Path(model.source) / TRAINED_FROM).exists():
-        raise BadInput(f"{model.spec!r} is no whole model", mend="give one with all its layers and weights")
+        raise BadInput(f"{model.spec!r} is no whole model", mend="give all of it, such as `book export --models` writes")
     logging.disable_progress_bar()
     known = configuration(model)
     settings: dict[str, Any] = {"device": numerics.device(), "revision": model.revision, "trust_remote_code": False,
