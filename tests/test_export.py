@@ -1,3 +1,7 @@
+import os
+from dataclasses import replace
+from pathlib import Path
+
 import pandas as pd
 import pytest
 import yaml
@@ -5,6 +9,8 @@ import yaml
 from helpers.data.runs import read_trec
 from helpers.errors import BadInput
 from helpers.pages import ir_metadata
+from helpers.reranking.aggregation import reranked
+from press import commands
 from press.why import why
 from toys import of_values, run_of
 
@@ -100,3 +106,57 @@ def test_versions_and_parameters_of_two_headers_are_compared(tmp_path, monkeypat
     assert told == [
         "Metadata: implementation, numerics is exact in the first, cpu-bf16 in the second.",
         "Metadata: platform, software, libraries, python, pyserini is 1.6.0 in the first, 1.7.0 in the second."]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("losses, activation", [({"bce": 1.0}, "sigmoid"), ({"lce": 1.0}, "identity")])
+def test_an_exported_model_scores_elsewhere_as_it_does_here(tiny, folder, store, tmp_path, monkeypatch, losses, activation):
+    import torch
+    from sentence_transformers import CrossEncoder
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    from helpers.data.texts import Texts
+    from helpers.data.windows import windows
+    from helpers.steps import numerics
+    from helpers.systems.testbed import Testbed
+
+    monkeypatch.setattr(numerics, "dtype", lambda: "fp32")
+    bed = Testbed(str(folder), words=6, overlap=2)
+    run = bed.bm25(1.2, 0.75, 10)
+    scores = replace(tiny, losses=losses).scores(bed, run, 2)
+    system = replace(of_values([0.5], "A / B", queries=["q1"], run=scores.value()), source=reranked(scores, "max", run))
+    monkeypatch.setenv("BOOK_EXPORT", str(tmp_path))
+    monkeypatch.setenv("BOOK_EXPORT_MODELS", "A-_-B")
+    ir_metadata.export([system, replace(system, label="another")], {system.source.key: LINE})
+    assert {one.name for one in tmp_path.iterdir()} == {"A-_-B.run", "A-_-B", "another.run"}
+
+    found, texts = scores.value(), dict(bed.query_frame[["query_id", "text"]].to_numpy().tolist())
+    by_id = {window.window_id: window.text for text in Texts(bed.store.value()) for window in windows(text, 6, 2)}
+    pairs = [(texts[query], by_id[window]) for query, window in zip(found["query_id"], found["doc_id"], strict=True)]
+    by_name = CrossEncoder(str(tmp_path / "A-_-B"), device="cpu").predict(pairs)
+    model, tokenizer = (kind.from_pretrained(tmp_path / "A-_-B") for kind in (AutoModelForSequenceClassification, AutoTokenizer))
+    with torch.inference_mode():
+        logits = model.eval()(**tokenizer(*map(list, zip(*pairs, strict=True)), padding=True, truncation=True,
+                                          return_tensors="pt")).logits[:, 0]
+    assert by_name.tolist() == pytest.approx(found["score"].tolist(), abs=1e-5)
+    assert (logits.sigmoid() if activation == "sigmoid" else logits).tolist() == pytest.approx(found["score"].tolist(), abs=1e-5)
+
+
+def test_a_system_without_a_cross_encoder_has_no_model(tmp_path, monkeypatch):
+    monkeypatch.setenv("BOOK_EXPORT_MODELS", "")
+    exported(tmp_path, monkeypatch, q1="ab")
+    assert [one.name for one in tmp_path.iterdir()] == ["BM25-documents.run"]
+
+
+def test_the_command_takes_the_models_of_the_systems_that_it_was_asked_for(tmp_path, monkeypatch):
+    def executed(*_):
+        for name in ("A", "B"):
+            (Path(os.environ["BOOK_EXPORT"]) / f"{name}.run").write_text("")
+        if "BOOK_EXPORT_MODELS" in os.environ:
+            assert os.environ["BOOK_EXPORT_MODELS"] == "B"
+            (Path(os.environ["BOOK_EXPORT"]) / "B").mkdir()
+
+    monkeypatch.setattr(commands.execute, "executed", executed)
+    for models, there in ((False, {"depth.B.run"}), (True, {"depth.B.run", "depth.B"})):
+        assert commands.export("depth", "almanac", {}, ["B"], tmp_path / "runs", models) == [tmp_path / "runs" / "depth.B.run"]
+        assert {one.name for one in (tmp_path / "runs").iterdir()} == there

@@ -142,7 +142,7 @@ def test_one_backbone_cannot_test_the_claim():
 # ---- answer types: the rules on a collection ----
 
 ASKED = pd.DataFrame([("1", "where is it", "LOC"), ("2", "how many", "NUM"), ("3", "founder of it", "HUM"),
-                      ("4", "who did", "HUM"), ("5", "why", "DESC"), ("6", "what does teu mean", "ABBR")],
+                      ("4", "who did", "HUM"), ("5", "why is it", "DESC"), ("6", "what does teu mean", "ABBR")],
                      columns=["query_id", "text", "answer_type"])
 
 

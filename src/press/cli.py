@@ -90,8 +90,9 @@ def _parser() -> argparse.ArgumentParser:
             option("queries", nargs="+", metavar="query"),
             option("--collection", default="almanac", help="almanac (default), a folder, or irds:<id>"),
             option("--unit", default="", choices=["", "document", "passage"], help="documents, if there are any"),
-            option("--reranker", default="base", choices=["base", "minilm", "none"],  # search_command.RERANKERS
-                   help="base (default: the book's cross-encoder), minilm (the zero-shot encoder that taught it), none"),
+            option("--reranker", type=_reranker, default="base", metavar="NAME",
+                   help="base (default: the book's cross-encoder), minilm (the zero-shot encoder that taught it), none, or any "
+                        "cross-encoder or sentence-transformers model: its folder, or hub:owner/name@revision"),
             option("--feedback", default="none", choices=["none", "documents", "passages"],
                    help="Bo1 terms from whole documents, or from their first words"),
             option("-k", type=_positive, default=10, help="documents shown"))
@@ -137,7 +138,8 @@ def _parser() -> argparse.ArgumentParser:
             option("chapters", nargs="+"), profile, given, option("--to", type=_folder, default=None, help="the folder (mine)"))
     command("export", "commands:export", "write the systems of a chapter as TREC runs with ir_metadata headers",
             option("chapter"), option("names", nargs="*", metavar="system", help="as the page calls them; all if none is named"),
-            given, profile, fresh, option("--to", dest="folder", type=_folder, default=Path("runs"), help="the folder (runs)"))
+            given, profile, fresh, option("--to", dest="folder", type=_folder, default=Path("runs"), help="the folder (runs)"),
+            option("--models", action="store_true", help="with each run its cross-encoder, as a folder for transformers"))
     command("why", "why:why", "explain why two runs of one system differ", option("first", type=Path, help="a TREC run"),
             option("second", type=Path, help="another one"))
     command("pdf", "commands:pdf", "print the rendered book as a PDF and link it from the pages")
@@ -161,6 +163,12 @@ def _seconds(text: str) -> float:
     if not text[:-1].isdecimal() or text[-1] not in "dh":
         raise argparse.ArgumentTypeError(f"{text!r} is no age: give 30d or 12h")
     return int(text[:-1]) * {"d": 86_400.0, "h": 3_600.0}[text[-1]]
+
+
+def _reranker(text: str) -> str:
+    if text not in (known := ("base", "minilm", "none")) and "/" not in text:  # search_command.RERANKERS
+        raise argparse.ArgumentTypeError(f"no {text!r}; choose from {', '.join(known)}, or give a model's ./folder or hub: id")
+    return text
 
 
 def _folder(text: str) -> Path:

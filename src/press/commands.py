@@ -68,21 +68,28 @@ def pdf() -> Iterator[str]:
     yield f"{made['pages']} pages, {made['bytes'] / 1e6:.1f} MB -> {(printed.folder() / printed.NAME).relative_to(paths.ROOT)}"
 
 
-def export(chapter: str, profile: str, given: dict[str, str], names: Sequence[str], folder: Path) -> list[Path]:
+def export(chapter: str, profile: str, given: dict[str, str], names: Sequence[str], folder: Path,
+           models: bool = False) -> list[Path]:
     """Write runs of a chapter's systems with ir_metadata headers, named as the page calls them, all if none is named; the files.
 
-    The chapter is executed once more, with all its steps kept, and its last cell writes the runs; its page stays as it is.
-    BadInput for a system that is not the chapter's.
+    The chapter is executed once more, with all its steps kept, and its last cell writes the runs, and the cross-encoders behind
+    them if asked for (a model that is not kept is trained again); its page stays as it is. BadInput for a system that is not the
+    chapter's.
     """
+    chosen = ["-".join(name.split()).replace("/", "_") for name in names]
     made_by = f"book export {chapter} --profile {profile}"
     with tempfile.TemporaryDirectory() as draft:
-        with patch.dict(os.environ, BOOK_EXPORT=draft, BOOK_EXPORT_AS=made_by):
+        wanted = {"BOOK_EXPORT_MODELS": "\n".join(chosen)} if models else {}
+        with patch.dict(os.environ, BOOK_EXPORT=draft, BOOK_EXPORT_AS=made_by, **wanted):
             execute.executed(chapters.template(chapter), chapters.resolve(chapter, profile, given))
         made = {file.stem: file for file in sorted(Path(draft).glob("*.run"))}
-        chosen = ["-".join(name.split()).replace("/", "_") for name in names] or list(made)
+        chosen = chosen or list(made)
         if unknown := [name for name in chosen if name not in made]:
             raise BadInput(f"no system {unknown[0]!r} in {chapter}", mend=f"choose from {', '.join(made)}")
         folder.mkdir(parents=True, exist_ok=True)
+        for name in chosen:
+            if (whole := made[name].with_suffix("")).is_dir():
+                shutil.copytree(whole, folder / f"{chapter}.{name}", dirs_exist_ok=True)
         return [Path(shutil.copyfile(made[name], folder / f"{chapter}.{name}.run")) for name in chosen]
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 import pandas as pd
 
 from helpers.networks.training_settings import RankerTraining
+from helpers.systems.given_reranker import GivenReranker
 from helpers.systems.listwise_reranker import WarmUp
 from helpers.systems.pipeline import Feedback, Pipeline
 from helpers.systems.reranking_experiment import Scorer
@@ -16,8 +17,9 @@ FEEDBACK = {"none": None, "documents": Feedback(form=""), "passages": Feedback(p
 
 
 def search(queries: Sequence[str], collection: str, unit: str, reranker: str, feedback: str, k: int) -> pd.DataFrame:
-    """The pipeline's answer; see `Pipeline.search`."""
-    return Pipeline(RERANKERS[reranker](), FEEDBACK[feedback], CANDIDATES, "max").search(queries, collection, unit, k)
+    """The pipeline's answer; see `Pipeline.search`. A re-ranker is one of `RERANKERS`, or a model's folder or hub id."""
+    model = RERANKERS[reranker]() if reranker in RERANKERS else GivenReranker(reranker)
+    return Pipeline(model, FEEDBACK[feedback], CANDIDATES, "max").search(queries, collection, unit, k)
 
 
 def answer(queries: Sequence[str], collection: str, unit: str, reranker: str, feedback: str, k: int) -> str:

@@ -2,6 +2,7 @@
 
     open_collection("almanac")                    the built-in miniature
     open_collection("/data/msmarco-dl19")         a folder in MS MARCO's TSV format
+    open_collection("/data/scifact")              a folder in BEIR's form
     open_collection("irds:msmarco-passage")       an ir_datasets id
 
 A folder of `.txt` files opens too, to pre-train on. A new format is a class of `Collection` and its line in `FORMATS`.
@@ -13,6 +14,7 @@ from typing import Any
 import pandas as pd
 
 from helpers.data.almanac import Almanac
+from helpers.data.beir_folder import BeirFolder
 from helpers.data.collection_base import Collection, Part
 from helpers.data.dictionaries import Dictionaries
 from helpers.data.elsewhere import Elsewhere
@@ -26,6 +28,7 @@ FORMATS: dict[str, type[Collection]] = {  # how an error names each; the first t
     "`almanac`": Almanac,
     "`dictionaries`, to pre-train on": Dictionaries,
     "one that is not shipped, `data/msmarco-dl19`": Elsewhere,
+    "a folder in BEIR's form": BeirFolder,
     "a folder of text files": TextFolder,
     "a folder in MS MARCO's TSV format": MsMarcoFolder,
     "an ir_datasets id as `irds:<id>`": IrDatasets,

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from helpers.errors import BadInput
+from helpers.steps import digests, recipe
 
 UNSEEN = re.compile("[\\s\x00-\x1f\x7f-\x9f\xad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
 DAMAGE = (EOFError, gzip.BadGzipFile, zlib.error)  # what unpacking raises
@@ -44,6 +45,14 @@ def check_ids(file: Path, line: int, *ids: str) -> None:
 def damaged(file: Path, error: BaseException, line: int | None = None) -> BadInput:
     """What one of `DAMAGE` means for the reader."""
     return BadInput(f"the gzip file is damaged ({error})", file=file, line=line, mend="fetch it again")
+
+
+def content_digest(file: Path, unit: str) -> str:
+    """SHA-256 of a file's content, unpacked, so that packing it changes nothing, and of a unit's name."""
+    try:
+        return recipe.sha256(digests.sha256(file, open_bytes) + unit)
+    except DAMAGE as error:
+        raise damaged(file, error) from None
 
 
 def json_lines(file: Path) -> Iterator[Any]:

@@ -14,16 +14,15 @@ folder, `qrels.passages...` and `qrels.documents...` tell the judgments apart.
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
 import pandas as pd
 
 from helpers.data.collection_base import Collection, Text
-from helpers.data.lines import DAMAGE, check_ids, damaged, open_bytes, text_lines
+from helpers.data.lines import check_ids, content_digest, text_lines
 from helpers.errors import BadInput
-from helpers.steps import digests, recipe
 
 Role = TypeVar("Role", bound=Hashable)
 HEADS = {"id", "_id", "pid", "qid", "docid", "doc_id", "passage_id", "query_id", "query-id", "queryid"}
@@ -105,15 +104,7 @@ class MsMarcoFolder(Collection):
 
     def queries(self, split: str) -> pd.DataFrame:
         """Columns query_id, text."""
-        file, seen = self._queries[split], {}
-        for number, (query_id, text) in read_tsv(file, 2):
-            if query_id in seen:
-                raise BadInput(f"query {query_id!r} stands twice", file=file, line=number, mend="keep one of them")
-            if not text.strip():
-                raise BadInput(f"query {query_id!r} has no text", file=file, line=number,
-                               mend="give it a text or remove the line")
-            seen[query_id] = text
-        return pd.DataFrame(list(seen.items()), columns=["query_id", "text"])
+        return query_frame(self._queries[split], read_tsv(self._queries[split], 2))
 
     def qrels(self, unit: str, split: str) -> pd.DataFrame:
         """Judgments of the split's queries; those of other queries are counted in `warnings`."""
@@ -140,10 +131,7 @@ class MsMarcoFolder(Collection):
 
     def text_digest(self, unit: str) -> str:
         """SHA-256 of the file's content, unpacked, so that packing it changes nothing."""
-        try:
-            return recipe.sha256(digests.sha256(self._texts[unit], open_bytes) + unit)
-        except DAMAGE as error:
-            raise damaged(self._texts[unit], error) from None
+        return content_digest(self._texts[unit], unit)
 
     def sources(self, kind: str, *names: str) -> list[Path]:
         """The file, that of the queries with the judgments."""
@@ -177,16 +165,32 @@ def read_tsv(file: Path, columns: int) -> Iterator[tuple[int, list[str]]]:
         yield number, parts
 
 
-def read_qrels(file: Path) -> Iterator[tuple[str, str, int]]:
-    """Stream (query_id, doc_id, relevance) of a judgment file in TREC form or in two columns (each of grade 1)."""
+def query_frame(file: Path, rows: Iterable[tuple[int, Sequence[str]]]) -> pd.DataFrame:
+    """Columns query_id, text of a file's rows by line number; BadInput for a query that stands twice or has no text."""
+    seen: dict[str, str] = {}
+    for number, (query_id, text) in rows:
+        if query_id in seen:
+            raise BadInput(f"query {query_id!r} stands twice", file=file, line=number, mend="keep one of them")
+        if not text.strip():
+            raise BadInput(f"query {query_id!r} has no text", file=file, line=number, mend="give it a text or remove the line")
+        seen[query_id] = text
+    return pd.DataFrame(list(seen.items()), columns=["query_id", "text"])
+
+
+def read_qrels(file: Path, beir: bool = False) -> Iterator[tuple[str, str, int]]:
+    """Stream (query_id, doc_id, relevance) of a judgment file in TREC form or in two columns (each of grade 1), or in
+    BEIR's form, three columns below their names."""
     seen: set[tuple[str, str]] = set()
     for number, line in text_lines(file):
         parts = line.split()
-        if len(parts) not in (2, 4):
-            raise BadInput(f"{len(parts)} columns where judgments have 4 (TREC) or 2", file=file, line=number,
-                           mend="write `query_id 0 doc_id grade` or `query_id doc_id`")
+        if beir and number == 1 and parts == ["query-id", "corpus-id", "score"]:
+            continue
+        if len(parts) not in ((3,) if beir else (2, 4)):
+            raise BadInput(f"{len(parts)} columns where judgments have {'3 (BEIR)' if beir else '4 (TREC) or 2'}", file=file,
+                           line=number, mend="write `query_id doc_id grade`" if beir else
+                           "write `query_id 0 doc_id grade` or `query_id doc_id`")
         _check_no_header(file, number, parts[0])
-        query_id, doc_id, grade = (parts[0], parts[1], "1") if len(parts) == 2 else (parts[0], parts[2], parts[3])
+        query_id, (doc_id, grade) = parts[0], (parts[1], "1") if len(parts) == 2 else parts[-2:]
         if not re.fullmatch(r"-?\d+", grade):
             raise BadInput(f"grade {grade!r} is not a whole number", file=file, line=number,
                            mend="put the grade into the last column")

@@ -1,4 +1,4 @@
-"""Queries as questions: their words, the question word among them, and what type of answer a noun stands for.
+"""Queries as questions: their words, and what type of answer a noun stands for.
 
 The lists are in `answer_words.yaml`. There is no part-of-speech tagger: a noun is a word of the lists of nouns.
 """
@@ -11,13 +11,12 @@ from itertools import pairwise
 
 from helpers import paths
 
-TOKEN = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
-CONTRACTED = {word + end: word for word in ("what", "who", "where", "when", "how", "why") for end in ("s", "'s", "'re")}
+TOKEN = re.compile(r"[^\W_]+(?:[.-][^\W_]+)*")
 
 
 @dataclass(frozen=True)
 class Lexicon:
-    """The word lists: function words by their list's name, and the type that each noun stands for."""
+    """The word lists: function words by their list's name, and the type that each noun stands for, "" if it stands for none."""
 
     words: dict[str, frozenset[str]]
     nouns: dict[str, str]
@@ -27,71 +26,51 @@ class Lexicon:
 def lexicon() -> Lexicon:
     """The lists of `answer_words.yaml`; the first type that lists a noun has it."""
     raw = paths.listed(files("helpers.data").joinpath("answer_words.yaml"))
-    split = lambda text: [word.replace("_", " ") for word in text.split()]
-    words = {name: frozenset(split(text)) for name, text in raw["function_words"].items()}
-    words["measured"] = frozenset(word for text in raw["measured"].values() for word in split(text))
-    words["time"] = frozenset(split(raw["time"]))
+    words = {name: frozenset(text.split()) for name, text in raw["function_words"].items()}
     nouns: dict[str, str] = {}
     for kind, lists in raw["nouns"].items():
         for text in lists.values():
-            for noun in split(text):
-                nouns.setdefault(noun, kind)
+            for noun in text.split():
+                nouns.setdefault(noun, kind.removeprefix("none"))
     return Lexicon(words, nouns)
 
 
 @dataclass(frozen=True)
 class Question:
-    """A query's words, small letters and no punctuation; `place` is that of its first question word, or None."""
+    """A query's words, small letters and no punctuation."""
 
     words: tuple[str, ...]
-    place: int | None
 
     @property
-    def first(self) -> str:
-        """The first word."""
-        return self.words[0]
+    def subject(self) -> str:
+        """The first word that any list has, auxiliaries left out; "" if there is none."""
+        return next((word for word in self.words if word in lexicon().words["question"] or noun_type(word) is not None), "")
 
-    @property
-    def word(self) -> str:
-        """The first question word, "" if there is none."""
-        return "" if self.place is None else self.words[self.place]
-
-    def begins(self, name: str) -> bool:
-        """Whether the first word is one of that list."""
-        return self.first in lexicon().words[name]
+    def begins(self, name: str, place: int = 0) -> bool:
+        """Whether the first word, or the one at another place, is one of that list."""
+        return place < len(self.words) and self.words[place] in lexicon().words[name]
 
     def has(self, name: str) -> bool:
-        """Whether a word, or two in a row, of that list is in the question."""
-        return not lexicon().words[name].isdisjoint((*self.words, *map(" ".join, pairwise(self.words))))
+        """Whether a word of that list is in the question."""
+        return not lexicon().words[name].isdisjoint(self.words)
 
-    def follows(self, word: str, name: str) -> bool:
-        """Whether some `word` is followed by a word of that list."""
-        return any(first == word and second in lexicon().words[name] for first, second in pairwise(self.words))
+    def pair(self, first: str, *second: str) -> bool:
+        """Whether one word is followed by another of some."""
+        return any(one == first and two in second for one, two in pairwise(self.words))
 
-    def first_noun(self, start: int = 0) -> str | None:
-        """The type of the first listed noun from a place on."""
-        return next((kind for n in range(start, len(self.words)) if (kind := noun_type(self.words, n))), None)
-
-    def last_noun(self, stop: int) -> str | None:
-        """The type of the last listed noun before a place."""
-        words = self.words[:stop]
-        return next((kind for n in reversed(range(stop)) if (kind := noun_type(words, n))), None)
+    def nouns(self) -> list[str]:
+        """The types of the listed nouns, in their order."""
+        return [kind for word in self.words if (kind := noun_type(word)) is not None]
 
 
 def parse(query: str) -> Question:
-    """The question of a query; *what's*, *whats* and *what're* are *what*."""
-    lowered = (word.casefold().replace("’", "'") for word in TOKEN.findall(query))
-    words = tuple(CONTRACTED.get(word, word) for word in lowered)
-    return Question(words, next((n for n, word in enumerate(words) if word in lexicon().words["question"]), None))
+    """The question of a query; apostrophes are left out, and *in* before *what* or *which*."""
+    return Question(tuple(TOKEN.findall(re.sub(r"['’]|\bin (?=(what|which)\b)", "", query.casefold()))))
 
 
-def noun_type(words: tuple[str, ...], place: int) -> str | None:
-    """The type of the noun that starts at a place: a term of two words, else one, else the singular of it."""
-    nouns, word = lexicon().nouns, words[place].removesuffix("'s")
-    for term in (" ".join(words[place:place + 2]), word, *singulars(word)):
-        if term in nouns:
-            return nouns[term]
-    return None
+def noun_type(word: str) -> str | None:
+    """The type of a noun, or of the singular of a plural; None if it is in no list."""
+    return next((lexicon().nouns[one] for one in (word, *singulars(word)) if one in lexicon().nouns), None)
 
 
 def singulars(word: str) -> list[str]:

@@ -14,6 +14,7 @@ import yaml
 
 from helpers.data.runs import to_trec
 from helpers.errors import BadInput
+from helpers.networks.whole_model import write_of
 from helpers.systems.evaluated import Evaluation
 
 START, END = "# ir_metadata.start", "# ir_metadata.end"
@@ -63,8 +64,10 @@ def write(file: Path, system: Evaluation, header: Mapping[str, Any]) -> None:
 def export(systems: Iterable[Evaluation], used: Mapping[str, Mapping[str, Any]]) -> None:
     """Write the runs of a page's systems, a run a seed, into the folder that `BOOK_EXPORT` names; nothing without it.
 
-    The ledger's lines by key are `used`.
+    The ledger's lines by key are `used`. With `BOOK_EXPORT_MODELS`, the systems' tags a line each, or "" for all, their
+    cross-encoders are written beside the runs.
     """
+    models = os.environ.get("BOOK_EXPORT_MODELS")
     if not (folder := os.environ.get("BOOK_EXPORT")):
         return
     for system in systems:
@@ -73,7 +76,10 @@ def export(systems: Iterable[Evaluation], used: Mapping[str, Mapping[str, Any]])
                 named = replace(one, name=f"{one.name or one.label} seed {number}") if system.seeds else one
                 line = used[one.source.key]
                 header = metadata(named, line, os.environ.get("BOOK_EXPORT_AS", "book export"), collection_of(line["recipe"]))
-                write(Path(folder) / f"{tag(named).replace('/', '_')}.run", named, header)
+                file = Path(folder) / tag(named).replace("/", "_")
+                write(file.with_name(f"{file.name}.run"), named, header)
+                if models is not None and (not models or file.name in models.splitlines()):
+                    write_of(one.source, file)
 
 
 def collection_of(recipe: Any) -> str:

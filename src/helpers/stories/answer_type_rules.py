@@ -44,7 +44,7 @@ def agreement_table(queries: pd.DataFrame | None) -> Fragment:
             record |= {f"given a type ({which})": f"{any_type.mean():.1%}", f"right, of all ({which})": f"{right.mean():.1%}",
                        f"right, of those ({which})": f"{right[any_type].mean():.1%}" if any_type.any() else ""}
         records.append(record)
-    caption = "The rules' types and the collection's labels; the word lists were made on the Almanac's train queries"
+    caption = "The rules' types and the collection's labels; the word lists were fitted to qtypes, not to the labels"
     return page.records_table(caption, records)
 
 

@@ -1,0 +1,87 @@
+"""A folder in BEIR's form, as a collection of documents (Thakur et al. 2021).
+
+| file (the first two plain or .gz) | content |
+|---|---|
+| `corpus.jsonl` | `{"_id": ..., "title": ..., "text": ...}` a line; the title may be missing |
+| `queries.jsonl` | `{"_id": ..., "text": ...}` a line, of all splits |
+| `qrels/<split>.tsv` | query-id, corpus-id, score, below a line that names them; the split's queries are those that it judges |
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+
+from helpers.data.collection_base import Collection, Text
+from helpers.data.lines import check_ids, content_digest, text_lines
+from helpers.data.msmarco_folder import query_frame, read_qrels
+from helpers.errors import BadInput
+
+
+class BeirFolder(Collection):
+    """Documents from a folder; BadInput, on reading, for any line out of form."""
+
+    units = ("document",)
+    licence = "as its source says"
+
+    def __init__(self, folder: str | Path):
+        self.folder = Path(folder).expanduser().resolve()
+        self.spec, self.name = str(folder), self.folder.name
+        self.splits = tuple(sorted(file.stem for file in self.folder.glob("qrels/*.tsv")))
+        if not self.splits:
+            raise BadInput("no judgments in this folder", file=self.folder, mend="add qrels/<split>.tsv, such as qrels/test.tsv")
+
+    @classmethod
+    def opens(cls, spec: str) -> bool:
+        """A folder with corpus.jsonl."""
+        return bool(spec) and plain_or_packed(Path(spec).expanduser() / "corpus.jsonl").is_file()
+
+    def texts(self, unit: str) -> Iterator[Text]:
+        """Stream the documents, some of them without title or text. Repeated ids are found when the text store is built."""
+        return (text for _, text in read_records(self._file("corpus.jsonl")))
+
+    def queries(self, split: str) -> pd.DataFrame:
+        """Columns query_id, text: the queries that the split judges."""
+        file, judged = self._file("queries.jsonl"), set(self.qrels("document", split)["query_id"])
+        frame = query_frame(file, ((number, (query.doc_id, query.body)) for number, query in read_records(file)))
+        if missing := sorted(judged - set(frame["query_id"])):
+            raise BadInput(f"query {missing[0]!r} is judged, but has no text", file=file, mend="add it, or remove its judgments")
+        return frame[frame["query_id"].isin(judged)].reset_index(drop=True)
+
+    def qrels(self, unit: str, split: str) -> pd.DataFrame:
+        """Columns query_id, doc_id, relevance."""
+        rows = read_qrels(self._file(f"qrels/{split}.tsv"), beir=True)
+        return pd.DataFrame(list(rows), columns=["query_id", "doc_id", "relevance"])
+
+    def text_digest(self, unit: str) -> str:
+        """SHA-256 of the file's content, unpacked."""
+        return content_digest(self._file("corpus.jsonl"), unit)
+
+    def sources(self, kind: str, *names: str) -> list[Path]:
+        """The file of the texts, or those of the queries and of the judgments that tell whose they are."""
+        files = ["corpus.jsonl"] if kind == "texts" else ["queries.jsonl", f"qrels/{names[-1]}.tsv"]
+        return [self._file(name) for name in files]
+
+    def _file(self, name: str) -> Path:
+        return plain_or_packed(self.folder / name)
+
+
+def plain_or_packed(file: Path) -> Path:
+    """The file, or the same with `.gz` where only that is there."""
+    packed = file.with_name(f"{file.name}.gz")
+    return packed if packed.is_file() and not file.is_file() else file
+
+
+def read_records(file: Path) -> Iterator[tuple[int, Text]]:
+    """Stream (line number, text) of a file in BEIR's JSON; BadInput for a line of another form."""
+    for number, line in text_lines(file):
+        try:
+            record = json.loads(line)
+            text = Text(record["_id"], record.get("title") or "", record["text"])
+        except (ValueError, LookupError, TypeError, AttributeError):
+            text = Text("", "", "")
+        if not all(isinstance(part, str) for part in text) or not text.doc_id.strip():
+            raise BadInput("not a text in BEIR's form", file=file, line=number, mend='write {"_id": "…", "text": "…"} a line')
+        check_ids(file, number, text.doc_id)
+        yield number, text

@@ -1,0 +1,85 @@
+"""A folder in BEIR's form: texts, queries by split, judgments, and what is out of form."""
+
+import gzip
+import json
+
+import pytest
+
+from helpers.data.beir_folder import BeirFolder
+from helpers.data.collection import open_collection
+from helpers.errors import BadInput
+from helpers.systems.testbed import Testbed
+
+
+def lines(*records):
+    return "".join(f"{json.dumps(record, ensure_ascii=False)}\n" for record in records)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "corpus.jsonl").write_text(lines(
+        {"_id": "d1", "title": "Rivers", "text": "Water that flows.", "metadata": {}}, {"_id": "d2", "text": "A tidé\nof two."},
+        {"_id": "d3", "title": "Empty", "text": ""}), encoding="utf-8")
+    (tmp_path / "queries.jsonl").write_text(lines({"_id": "q1", "text": "rivers"}, {"_id": "q2", "text": "tide", "metadata": {}},
+                                                  {"_id": "q3", "text": "nobody judges it"}))
+    (tmp_path / "qrels").mkdir()
+    (tmp_path / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t2\nq1\td2\t0\n")
+    (tmp_path / "qrels" / "train.tsv").write_text("q2\td2\t1\r\n")
+    return tmp_path
+
+
+def test_texts_queries_and_judgments(folder):
+    opened = open_collection(str(folder))
+    assert isinstance(opened, BeirFolder)
+    assert (opened.units, opened.splits) == (("document",), ("test", "train"))
+    assert list(opened.texts("document")) == [("d1", "Rivers", "Water that flows."), ("d2", "", "A tidé\nof two."),
+                                              ("d3", "Empty", "")]
+    assert opened.queries("test").to_numpy().tolist() == [["q1", "rivers"]]
+    assert opened.queries("train").to_numpy().tolist() == [["q2", "tide"]]
+    assert opened.qrels("document", "test").to_numpy().tolist() == [["q1", "d1", 2], ["q1", "d2", 0]]
+    assert opened.relevant_from("document", "test") == 1  # of documents, every grade above 0 counts
+    assert opened.qrels("document", "train")["relevance"].tolist() == [1]  # without a line that names the columns
+
+
+def test_bm25_finds_a_document_by_its_title(folder):
+    run = Testbed(str(folder), "document", ("test",)).bm25(0.9, 0.4, 10).value()
+    assert run["doc_id"].tolist() == ["d1"]
+
+
+def test_packing_a_file_changes_nothing(folder):
+    opened = open_collection(str(folder))
+    before, texts = opened.text_digest("document"), list(opened.texts("document"))
+    plain = folder / "corpus.jsonl"
+    (folder / "corpus.jsonl.gz").write_bytes(gzip.compress(plain.read_bytes()))
+    plain.unlink()
+    opened = open_collection(str(folder))
+    assert (opened.text_digest("document"), list(opened.texts("document"))) == (before, texts)
+    assert opened.sources("texts", "document") == [folder / "corpus.jsonl.gz"]
+
+
+@pytest.mark.parametrize("file, content, line, words", [
+    ("corpus.jsonl", '{"_id": "d1", "text": "a"}\n{"_id": 2, "text": "b"}\n', 2, "not a text"),
+    ("corpus.jsonl", '{"_id": "d1"}\n', 1, "not a text"), ("corpus.jsonl", "[]\n", 1, "not a text"),
+    ("corpus.jsonl", "no json\n", 1, "not a text"), ("corpus.jsonl", '{"_id": "d 1", "text": "a"}\n', 1, "blank"),
+    ("queries.jsonl", '{"_id": "q1", "text": "a"}\n{"_id": "q1", "text": "b"}\n', 2, "twice"),
+    ("queries.jsonl", '{"_id": "q1", "text": " "}\n', 1, "no text"),
+    ("queries.jsonl", '{"_id": "q9", "text": "a"}\n', None, "'q1' is judged"),
+    ("qrels/test.tsv", "q1\td1\n", 1, "2 columns"), ("qrels/test.tsv", "q1\td1\tx\n", 1, "whole number"),
+    ("qrels/test.tsv", "q1\td1\t1\nq1\td1\t1\n", 2, "judged twice"), ("qrels/test.tsv", "qid\tdoc\t1\n", 1, "names the columns")])
+def test_what_is_out_of_form_is_named_with_its_line(folder, file, content, line, words):
+    (folder / file).write_text(content)
+    opened = open_collection(str(folder))
+    with pytest.raises(BadInput, match=words) as error:
+        list(opened.texts("document")), opened.queries("test")
+    assert error.value.mend
+    assert (error.value.file, error.value.line) == (folder / file, line)
+
+
+def test_a_missing_part_is_named(folder):
+    (folder / "queries.jsonl").unlink()
+    with pytest.raises(BadInput, match=r"queries\.jsonl"):
+        open_collection(str(folder)).queries("test")
+    for file in (folder / "qrels").iterdir():
+        file.unlink()
+    with pytest.raises(BadInput, match="no judgments"):
+        open_collection(str(folder))
