@@ -121,5 +121,5 @@ def test_a_trec_collections_texts_are_ranked_and_measured_by_grade(track, store)
 
 def test_a_profile_whose_folder_is_missing_has_no_baseline_and_says_so(tmp_path, monkeypatch):
     monkeypatch.setattr(paths, "CHAPTERS", tmp_path)
-    (line,) = commands.make_baseline("pipeline", "dl19")
+    (line,) = commands.make_baseline("pipeline", "trec")
     assert line.startswith("pipeline: there is no baseline page to compare with, and none can be made: no collection 'data/")
