@@ -9,7 +9,7 @@ from transformers import TrainerCallback
 
 def bar(total: int, done: int = 0, what: str = "training step") -> Any:
     """A line for so many steps, of which some were done before; plain text in a notebook, too, so that it can be passed on."""
-    return tqdm(total=total, initial=done, desc=what, mininterval=1, dynamic_ncols=False, ncols=0,
+    return tqdm(total=total, initial=done, desc=what, mininterval=5,
                 bar_format="{desc} {n_fmt} of {total_fmt}{postfix}, {remaining} left")
 
 
