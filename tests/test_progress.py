@@ -9,8 +9,8 @@ from press import execute, progress
 
 TRAINING = """
 import time
-from helpers.networks.training_progress import bar
-with bar(4) as shown:
+from helpers.steps import ledger
+with ledger.bar("training step", 4) as shown:
     shown.mininterval = 0
     for number in range(4):
         time.sleep(0.5)

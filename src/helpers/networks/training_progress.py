@@ -1,16 +1,11 @@
-"""The progress of a training on standard error, one line: step, loss and time left. `book chapter` shows it beside the cells."""
+"""The progress of a training by `transformers.Trainer`: step, loss and time left."""
 
 import time
 from typing import Any
 
-from tqdm import tqdm
 from transformers import TrainerCallback
 
-
-def bar(total: int, done: int = 0, what: str = "training step") -> Any:
-    """A line for so many steps, of which some were done before; plain text in a notebook, too, so that it can be passed on."""
-    return tqdm(total=total, initial=done, desc=what, mininterval=5,
-                bar_format="{desc} {n_fmt} of {total_fmt}{postfix}, {remaining} left")
+from helpers.steps import ledger
 
 
 class Progress(TrainerCallback):
@@ -21,7 +16,7 @@ class Progress(TrainerCallback):
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Open the bar."""
-        self._bar = bar(state.max_steps, state.global_step)
+        self._bar = ledger.bar("training step", state.max_steps, state.global_step)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """One step further; the loss is fetched from the device only when it is shown."""

@@ -24,7 +24,7 @@ from helpers.networks.scoring import packed_logits, padded_logits, reads_packed
 from helpers.networks.training_settings import RankerTraining, by_name
 from helpers.reranking.group_batches import Groups
 from helpers.reranking.ranking_losses import total
-from helpers.steps import multi_gpu, numerics, step
+from helpers.steps import ledger, multi_gpu, numerics, step
 
 STOPPED = "stopped"
 LONGEST_GRADIENT = 1.0
@@ -64,8 +64,6 @@ def listwise_cross_encoder(groups: pd.DataFrame, queries: pd.DataFrame, store: P
     import torch
     from transformers import AutoModelForSequenceClassification
 
-    from helpers.networks.training_progress import bar
-
     tokenizer, device = backbone.tokenizer(), numerics.device()
     data = Groups(groups, queries, WindowTokens(tokens, store), tokenizer, training, held_out_seed)
     seed_everything(training.seed)  # before the head is made
@@ -97,7 +95,7 @@ def listwise_cross_encoder(groups: pd.DataFrame, queries: pd.DataFrame, store: P
     every, running = max(1, -(-steps // training.evaluations)), state["running"]
     if not state["step"]:
         state["log"].append({"step": 0, "eval_loss": held_out_loss()})
-    with bar(steps, state["step"]) as shown:
+    with ledger.bar("training step", steps, state["step"]) as shown:
         for batch in data.batches(state["step"]):
             loss = loss_of(multi_gpu.share(batch))
             loss.backward()

@@ -20,7 +20,7 @@ from helpers.networks.fine_tuning import seed_everything
 from helpers.registry import Registry
 from helpers.reranking.ranking_losses import total
 from helpers.reranking.window_states import Documents
-from helpers.steps import step
+from helpers.steps import ledger, step
 
 WEIGHTS, LOG = "model.safetensors", "log.json"
 HEADS, LAYERS = 12, 2  # of the transformer over windows
@@ -118,8 +118,6 @@ def parade(states: Path, groups: pd.DataFrame, how: str, losses: dict, learning_
     import torch
     from safetensors.torch import save_file
 
-    from helpers.networks.training_progress import bar
-
     documents = Documents(states)
     places = documents.frame.reset_index().set_index(["query_id", "doc_id"])["index"]
     asked = pd.MultiIndex.from_frame(groups[["query_id", "doc_id"]])
@@ -142,7 +140,7 @@ def parade(states: Path, groups: pd.DataFrame, how: str, losses: dict, learning_
     kept, parts = Checkpoints(checkpoints), {"model": model, "optimizer": optimizer}
     state = kept.resume(parts) or {"log": [{"epoch": 0, "eval_loss": held_out_loss()}], "best": deepcopy(model.state_dict())}
     log = state["log"]
-    with bar(epochs, len(log) - 1, "epoch") as shown:
+    with ledger.bar("training epoch", epochs, len(log) - 1) as shown:
         for epoch in range(len(log), epochs + 1):
             order, running = np.random.default_rng([seed, epoch]).permutation(learned), []
             for start in range(0, len(order), BATCH):
