@@ -20,7 +20,7 @@ from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvision
 
 NAME = "forked"
 BACKEND = "module://matplotlib_inline.backend_inline"  # a kernel's, which Matplotlib asks for when it is imported
-PRELOADED = ["tqdm", "ipykernel.kernelapp", "transformers.models.bert.modeling_bert", "scipy.stats", "seaborn", "tokenizers",
+PRELOADED = ["tqdm.auto", "ipykernel.kernelapp", "transformers.models.bert.modeling_bert", "scipy.stats", "seaborn", "tokenizers",
              "press.cli", __name__]  # the last two since a fork imports again what its parent is
 
 
