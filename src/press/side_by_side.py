@@ -65,8 +65,8 @@ def _together(names: Sequence[str], profile: str, at_once: int) -> Iterator[tupl
         bar.set_postfix_str("; ".join(lines[one] for one in list(running.values()) if one in lines), refresh=False)
         bar.update(0)  # seen every few seconds
 
-    with ThreadPoolExecutor(at_once) as pool, tqdm(total=len(names), desc="chapters", file=sys.stderr, mininterval=5,
-                                                   miniters=0) as bar:
+    with ThreadPoolExecutor(at_once) as pool, tqdm(total=len(names), file=sys.stderr, mininterval=5, miniters=0,
+                                                   bar_format="{n_fmt} of {total_fmt} chapters, {elapsed}{postfix}") as bar:
         try:
             while running or waiting:
                 while waiting and len(running) < at_once:
