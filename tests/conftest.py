@@ -83,6 +83,35 @@ def small_vocabulary(tmp_path):
     return str(tmp_path / "small")
 
 
+@pytest.fixture
+def folder_of_texts(tmp_path, monkeypatch):
+    """A small collection, a tokenizer and a backbone in a folder; returns them with the texts that a pre-training reads."""
+    import numpy as np
+    from transformers import BertTokenizerFast
+
+    from helpers.networks import backbone
+    from helpers.pretraining.pretraining_data import corpus
+    from helpers.systems.testbed import Testbed
+    from test_condenser import small
+
+    monkeypatch.setenv("BOOK_STORE", str(tmp_path / "store"))
+    words = [f"w{n}" for n in range(40)]
+    (tmp_path / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words, "##x"]) + "\n")
+    tokenizer = BertTokenizerFast(str(tmp_path / "vocab.txt"))
+    small().save_pretrained(tmp_path / "backbone")
+    tokenizer.save_pretrained(tmp_path / "backbone")
+    data = tmp_path / "data"
+    data.mkdir()
+    generator = np.random.default_rng(2)
+    lines = [f"p{n}\t{' '.join(generator.choice(words, size=12))}" for n in range(40)]
+    (data / "collection.tsv").write_text("\n".join(lines) + "\n")
+    (data / "queries.tsv").write_text("q1\tw1\n")
+    (data / "qrels.txt").write_text("q1 0 p0 1\nq1 0 p1 0\n")
+    bed = Testbed(str(data), "passage", words=1_000_000, overlap=0)
+    encoder = backbone.resolve(str(tmp_path / "backbone"))
+    return bed, encoder, corpus(bed.store, bed.qrels_step)
+
+
 @pytest.fixture(scope="session")
 def session_store(tmp_path_factory):
     """A step store that the slow tests share, so that nothing is computed twice."""

@@ -201,34 +201,6 @@ def test_long_texts_are_cut_and_remainders_dropped():
     assert pieces[1].tolist() == list(range(10, 20))
 
 
-@pytest.fixture
-def folder_of_texts(tmp_path, monkeypatch):
-    """A small collection, a tokenizer and a backbone in a folder; returns the arguments of `pretrained`."""
-    from transformers import BertTokenizerFast
-
-    from helpers.networks import backbone
-    from helpers.pretraining.pretraining_data import corpus
-    from helpers.systems.testbed import Testbed
-
-    monkeypatch.setenv("BOOK_STORE", str(tmp_path / "store"))
-    words = [f"w{n}" for n in range(40)]
-    (tmp_path / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words, "##x"]) + "\n")
-    tokenizer = BertTokenizerFast(str(tmp_path / "vocab.txt"))
-    model = small()
-    model.save_pretrained(tmp_path / "backbone")
-    tokenizer.save_pretrained(tmp_path / "backbone")
-    data = tmp_path / "data"
-    data.mkdir()
-    generator = np.random.default_rng(2)
-    lines = [f"p{n}\t{' '.join(generator.choice(words, size=12))}" for n in range(40)]
-    (data / "collection.tsv").write_text("\n".join(lines) + "\n")
-    (data / "queries.tsv").write_text("q1\tw1\n")
-    (data / "qrels.txt").write_text("q1 0 p0 1\nq1 0 p1 0\n")
-    bed = Testbed(str(data), "passage", words=1_000_000, overlap=0)
-    encoder = backbone.resolve(str(tmp_path / "backbone"))
-    return bed, encoder, corpus(bed.store, bed.qrels_step)
-
-
 def made(bed, encoder, texts, epochs=3, head_layers=2, start=None, seed=1, dropout=0.1):
     from helpers.pretraining.training import MaskedTraining, pretrained
 
@@ -284,44 +256,6 @@ def test_pretraining_learns_and_head_and_late_losses_fall(folder_of_texts):
     evaluated = [line for line in log if "eval_late" in line]
     assert len(evaluated) == 13  # before the training and after each epoch
     assert evaluated[-1]["eval_late"] < evaluated[0]["eval_late"] and evaluated[-1]["eval_head"] < evaluated[0]["eval_head"]
-
-
-@pytest.mark.slow
-def test_going_on_from_a_checkpoint_gives_the_losses_of_not_stopping(folder_of_texts, monkeypatch):
-    from transformers import TrainerCallback
-
-    from helpers import paths
-    from helpers.networks import fine_tuning
-
-    bed, encoder, texts = folder_of_texts
-    step = made(bed, encoder, texts)
-    whole = step.value()
-    expected = (whole / "log.json").read_text()
-    weights = (whole / "model.safetensors").read_bytes()
-
-    class Killed(TrainerCallback):
-        def on_step_end(self, args, state, control, **_):
-            if state.global_step == 7:  # in the middle of the second epoch
-                raise KeyboardInterrupt
-
-    once = fine_tuning.fit
-
-    def interrupted(trainer, *args, **kwargs):
-        trainer.add_callback(Killed())
-        return once(trainer, *args, **kwargs)
-
-    monkeypatch.setenv("BOOK_STORE", str(paths.store().parent / "second"))
-    step = made(bed, encoder, texts)
-    with monkeypatch.context() as patch:
-        patch.setattr(fine_tuning, "fit", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            step.value()
-    left = list(paths.store().glob("pretrained/*/.checkpoints-*/checkpoint-*"))
-    assert len(left) == 1 and step.lookup()[1] == "missing"
-    resumed = step.value()
-    assert (resumed / "log.json").read_text() == expected
-    assert (resumed / "model.safetensors").read_bytes() == weights
-    assert not list(paths.store().glob("pretrained/*/.checkpoints-*"))
 
 
 @pytest.mark.slow

@@ -169,4 +169,5 @@ def test_fewer_than_two_passages_are_refused(tiny, bed, tmp_path):
     step = tiny.model
     given = {name: value.value() if isinstance(value, Step) else value for name, value in step.arguments.items()}
     with pytest.raises(ValueError, match="1 relevant passages have words"):
-        step.definition.function(**{**given, "targets": given["targets"].query("doc_id == 'd1'")}, folder=tmp_path)
+        step.definition.function(**{**given, "targets": given["targets"].query("doc_id == 'd1'")}, folder=tmp_path,
+                                 checkpoints=tmp_path)

@@ -81,7 +81,7 @@ def test_the_weights_of_the_lowest_held_out_loss_are_kept(epochs, best, tmp_path
     np.savez(tmp_path / HEAD, weight=np.zeros((1, 2), np.float32), bias=np.zeros(1, np.float32))
     (tmp_path / "model").mkdir()
     parade.parade.definition.function(tmp_path, frame.assign(score=0.0), "max", {"bce": 1.0}, 0.05, epochs, 10, 1,
-                                      folder=tmp_path / "model")
+                                      folder=tmp_path / "model", checkpoints=tmp_path / "none")
     log = parade.parade_log.definition.function(tmp_path / "model")["log"]
     assert log[0]["eval_loss"] == pytest.approx(np.log(2)) and min(log, key=lambda line: line["eval_loss"])["epoch"] == best
     run = parade.parade_run.definition.function(tmp_path, tmp_path / "model")

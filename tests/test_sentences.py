@@ -155,7 +155,7 @@ def sentences(generator, count, words):
 
 
 @pytest.mark.slow
-def test_similarity_is_learned_from_pairs(words):
+def test_similarity_is_learned_from_pairs(words, tmp_path):
     from helpers.pretraining.sentence_training import predicted_similarity
 
     generator = np.random.default_rng(1)
@@ -165,8 +165,8 @@ def test_similarity_is_learned_from_pairs(words):
                           **{f"sentence{n + 1}": [sentences(generator, 1, (low, high)[kind])[0] for kind in kinds[:, n]]
                              for n in (0, 1)}})
     train, test = frame[:120], frame[120:]
-    learned, zero_shot = (predicted_similarity.definition.function(train, test, words, "mean", **schedule(epochs))
-                          for epochs in (12, 0))
+    learned, zero_shot = (predicted_similarity.definition.function(train, test, words, "mean", **schedule(epochs),
+                                                                   checkpoints=tmp_path) for epochs in (12, 0))
     scores = test["score"].to_numpy()
     gap = {name: result["predicted"][scores == 5].mean() - result["predicted"][scores == 0].mean()
            for name, result in (("learned", learned.set_axis(test.index)), ("zero_shot", zero_shot.set_axis(test.index)))}
@@ -175,13 +175,14 @@ def test_similarity_is_learned_from_pairs(words):
 
 
 @pytest.mark.slow
-def test_sections_are_learned_from_triplets(words):
+def test_sections_are_learned_from_triplets(words, tmp_path):
     from helpers.pretraining.sentence_training import triplet_accuracy
 
     generator = np.random.default_rng(1)
     kinds = generator.integers(2, size=200)
     texts = [[sentences(generator, 1, (range(20), range(20, 40))[side])[0] for side in (kind, kind, 1 - kind)] for kind in kinds]
     frame = pd.DataFrame(texts, columns=["anchor", "same", "other"]).assign(triplet_id=[f"t{n}" for n in range(200)])
-    result = {epochs: triplet_accuracy.definition.function(frame[:150], frame[150:], words, "mean", 1.0, **schedule(epochs))
+    result = {epochs: triplet_accuracy.definition.function(frame[:150], frame[150:], words, "mean", 1.0, **schedule(epochs),
+                                                          checkpoints=tmp_path)
               for epochs in (0, 6)}
     assert result[6]["accuracy"].mean() > 0.9 > result[0]["accuracy"].mean()

@@ -17,8 +17,10 @@ def chapters(monkeypatch):
     noted = SimpleNamespace(current=(), broken=(), ran=[])
     both = threading.Barrier(2, timeout=20)
 
-    def run(name, profile, given, progress=True):
-        noted.ran.append((name, progress, os.environ.get("OMP_NUM_THREADS"), numerics.cores(), turns.VARIABLE in os.environ))
+    def run(name, profile, given, tell=None):
+        if tell is not None:
+            tell(f"{name}: cell 1, step 2, loss 0.5")
+        noted.ran.append((name, tell is None, os.environ.get("OMP_NUM_THREADS"), numerics.cores(), turns.VARIABLE in os.environ))
         if name in ("left", "right"):
             both.wait()  # breaks unless both run at once
         if name in noted.broken:
@@ -33,7 +35,7 @@ def chapters(monkeypatch):
     return noted
 
 
-def test_two_run_at_once_with_a_thread_each(chapters):
+def test_two_run_at_once_with_a_thread_each_and_are_told_of_in_one_line(chapters, capsys):
     before = dict(os.environ)
     chapters.current = ("old",)
     lines = dict(side_by_side.run_all(["old", "left", "right"], "mini"))
@@ -41,6 +43,7 @@ def test_two_run_at_once_with_a_thread_each(chapters):
     assert lines["left"] > 0
     assert sorted(chapters.ran) == [("left", False, "1", 1, True), ("right", False, "1", 1, True)]
     assert dict(os.environ) == before
+    assert "left: cell 1, step 2, loss 0.5" in capsys.readouterr().err
 
 
 def test_after_a_failure_what_runs_is_finished_and_nothing_is_begun(chapters):

@@ -10,7 +10,9 @@ import json
 import os
 import tempfile
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,7 @@ from helpers import paths
 from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.steps import digests, fresh_since, recipe
-from press import chapters, children, dependencies, edited, exercises
+from press import chapters, children, dependencies, edited, exercises, progress
 from press.fetching import texts_in
 from press.page_header import DATA_KEY, as_page
 from press.variants import PageRequest
@@ -61,9 +63,10 @@ def is_current(page: PageRequest) -> bool:
         page.stamp.read_text() == fingerprint(page.chapter, page.values, page.profile))
 
 
-def run(chapter: str, profile: str, given: dict[str, str], progress: bool = True) -> tuple[Path, bool]:
-    """Execute a chapter if anything that it depends on has changed; with `BOOK_FRESH` in any case. For arguments see `request`;
-    with `progress` a bar shows its cells.
+def run(chapter: str, profile: str, given: dict[str, str],
+        tell: Callable[[str], None] | None = None) -> tuple[Path, bool]:
+    """Execute a chapter if anything that it depends on has changed; with `BOOK_FRESH` in any case. For arguments see `request`
+    and `executed`.
 
     Returns:
         The page notebook, and whether it was executed.
@@ -75,7 +78,7 @@ def run(chapter: str, profile: str, given: dict[str, str], progress: bool = True
     paths.CHAPTERS.mkdir(parents=True, exist_ok=True)
     page.stamp.unlink(missing_ok=True)
     started = time.perf_counter()
-    notebook = executed(chapters.template(chapter), page.values, progress)
+    notebook = executed(chapters.template(chapter), page.values, tell)
     draft = page.page.with_suffix(".part")
     nbformat.write(as_page(notebook, page, time.perf_counter() - started), draft)
     draft.replace(page.page)
@@ -83,19 +86,22 @@ def run(chapter: str, profile: str, given: dict[str, str], progress: bool = True
     return page.page, True
 
 
-def executed(source: Path, values: dict[str, Any], progress: bool = True) -> nbformat.NotebookNode:
-    """A template, executed with these parameters; no page is written."""
+def executed(source: Path, values: dict[str, Any], tell: Callable[[str], None] | None = None) -> nbformat.NotebookNode:
+    """A template, executed with these parameters; no page is written. How it goes is told in one line, by default at the
+    terminal."""
     import papermill
     from nbclient.exceptions import DeadKernelError
     from papermill.exceptions import PapermillExecutionError
 
     if paths.CHAPTERS.is_dir():
         tempfile.TemporaryFile(dir=paths.CHAPTERS).close()  # an error now, not after hours
-    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(1) as thread:  # in this one, nbclient would catch Ctrl-C
-        target = Path(folder) / "executed.ipynb"
+    with (tempfile.TemporaryDirectory() as folder, progress.on_terminal() if tell is None else nullcontext(tell) as told,
+          ThreadPoolExecutor(1) as thread):  # in this one, nbclient would catch Ctrl-C
+        target, (cells, steps) = Path(folder) / "executed.ipynb", progress.joined(told)
+        bar = {"file": cells, "desc": source.stem, **progress.CELLS}
         try:
             thread.submit(papermill.execute_notebook, str(source), str(target), parameters=values, cwd=str(paths.ROOT),
-                          kernel_name="python3", progress_bar=progress, log_output=False, stderr_file=None).result()
+                          kernel_name="python3", progress_bar=bar, log_output=False, stderr_file=steps).result()
         except KeyboardInterrupt:
             children.end()
             raise

@@ -4,9 +4,10 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from functools import partial
 
 from helpers.errors import BadInput
 from helpers.steps import cluster, numerics, turns
@@ -47,9 +48,9 @@ def run_all(names: Sequence[str], profile: str) -> Iterator[tuple[str, float | N
         yield from ((name, _seconds(name, profile)) for name in stale)
 
 
-def _seconds(name: str, profile: str, progress: bool = True) -> float:
+def _seconds(name: str, profile: str, tell: Callable[[str], None] | None = None) -> float:
     clock = time.perf_counter()
-    execute.run(name, profile, {}, progress)
+    execute.run(name, profile, {}, tell)
     return time.perf_counter() - clock
 
 
@@ -57,13 +58,20 @@ def _together(names: Sequence[str], profile: str, at_once: int) -> Iterator[tupl
     from tqdm import tqdm
 
     waiting, running, stopped = list(names), dict[Future[float], str](), list[BadInput]()
-    with ThreadPoolExecutor(at_once) as pool, tqdm(total=len(names), desc="chapters", file=sys.stderr, mininterval=5) as bar:
+    lines: dict[str, str] = {}  # of those that run: how each goes
+
+    def tell(name: str, line: str) -> None:
+        lines[name] = line
+        bar.set_postfix_str("; ".join(lines[one] for one in list(running.values()) if one in lines), refresh=False)
+        bar.update(0)  # seen every few seconds
+
+    with ThreadPoolExecutor(at_once) as pool, tqdm(total=len(names), file=sys.stderr, mininterval=5, miniters=0,
+                                                   bar_format="{n_fmt} of {total_fmt} chapters, {elapsed}{postfix}") as bar:
         try:
             while running or waiting:
                 while waiting and len(running) < at_once:
                     name = waiting.pop(0)
-                    running[pool.submit(_seconds, name, profile, progress=False)] = name
-                bar.set_postfix_str(", ".join(running.values()))
+                    running[pool.submit(_seconds, name, profile, partial(tell, name))] = name
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
                     name = running.pop(future)
                     bar.update()

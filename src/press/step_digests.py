@@ -24,8 +24,8 @@ ACCEPTED = paths.ROOT / "tests" / "steps.json"
 MACHINERY = {*(f"helpers.steps.{name}" for name in (
     "computation", "declaration", "digests", "ledger", "rebuilding", "registry", "store", "values")),
              "helpers.paths", "helpers.errors", "helpers.registry", "helpers.networks.training_progress",
-             "helpers.networks.training_settings", "helpers.data.hub",
-             "helpers.data.downloads"}  # how a value is kept or shown, not what it is
+             "helpers.networks.checkpoints", "helpers.networks.resuming", "helpers.networks.training_settings",
+             "helpers.data.hub", "helpers.data.downloads"}  # how a value is kept or shown, not what it is
 
 
 def all_steps() -> dict[str, dict[str, Any]]:

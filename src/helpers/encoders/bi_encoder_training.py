@@ -19,11 +19,11 @@ from helpers.steps import step
 LOGGED = ("step", "epoch", "loss", "eval_loss", "eval_accuracy", "learning_rate")
 
 
-@step(version=1, form="folder", network=True)
+@step(version=1, form="folder", network=True, resumable=True)
 @by_name
 def bi_encoder(pairs: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, queries: pd.DataFrame, store: Path, tokens: Path,
                backbone: Backbone, training: BiEncoderTraining, held_out_seed: int, start: Path | None = None, *,
-               folder: Path) -> None:
+               folder: Path, checkpoints: Path) -> None:
     """Fine-tune a backbone on queries with a relevant passage and negatives; keep weights, tokenizer and `log.json`.
 
     Some queries are held out for the evaluation loss, and for the accuracy: the share of their triplets in which the relevant
@@ -50,7 +50,7 @@ def bi_encoder(pairs: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, que
     fine_tuning.seed_everything(training.seed)
     encoder = build(backbone, start, training.dropout, attn_implementation=attention())
     model = BiEncoderModel(encoder, training)
-    arguments = fine_tuning.training_arguments(folder, len(train), training, training.evaluations)
+    arguments = fine_tuning.training_arguments(checkpoints, len(train), training, training.evaluations)
     arguments.per_device_eval_batch_size = training.batch_size  # a loss over in-batch passages depends on how many there are
     arguments.remove_unused_columns, arguments.label_names, arguments.eval_on_start = False, ["positive"], True
     trainer = Trainer(model=model, args=arguments, train_dataset=train, eval_dataset=evaluation, compute_metrics=accuracy,

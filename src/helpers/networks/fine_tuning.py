@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from helpers.networks.checkpoints import DRAFT, Checkpoints
 from helpers.networks.training_settings import Training
 from helpers.steps import numerics, step
 
@@ -37,7 +38,7 @@ def collator(tokenizer: Any) -> Any:
     return DataCollatorWithPadding(tokenizer, pad_to_multiple_of=8)
 
 
-def training_arguments(folder: Path, examples: int, training: Training, evaluations: int) -> Any:
+def training_arguments(checkpoints: Path, examples: int, training: Training, evaluations: int) -> Any:
     """The Trainer's settings: fused AdamW, bf16 where it is fast, batches of similar length; so many evaluations.
 
     A batch is one batch on any number of GPUs: DataParallel, by which one process would multiply it, is off.
@@ -47,7 +48,7 @@ def training_arguments(folder: Path, examples: int, training: Training, evaluati
     steps = max(1, -(-examples // training.batch_size) * training.epochs)
     every = max(1, -(-steps // evaluations))
     arguments = TrainingArguments(
-        output_dir=str(folder / "trainer"), num_train_epochs=training.epochs, per_device_train_batch_size=training.batch_size,
+        output_dir=str(checkpoints / DRAFT), num_train_epochs=training.epochs, per_device_train_batch_size=training.batch_size,
         per_device_eval_batch_size=64, learning_rate=training.learning_rate, warmup_steps=int(training.warmup * steps),
         weight_decay=training.weight_decay, lr_scheduler_type="linear", optim="adamw_torch_fused", seed=training.seed,
         data_seed=training.seed,
@@ -59,16 +60,22 @@ def training_arguments(folder: Path, examples: int, training: Training, evaluati
     return arguments
 
 
-def fit(trainer: Any, resume: bool = False) -> None:
-    """Train with a progress bar and a last evaluation; with `resume` on from the last checkpoint in the trainer's folder."""
+def fit(trainer: Any) -> None:
+    """Train with a progress bar and a last evaluation; on from the last checkpoint, if there is one."""
     from transformers import PrinterCallback
 
+    from helpers.networks.resuming import Resuming
     from helpers.networks.training_progress import Progress
 
+    checkpoints = Checkpoints(Path(trainer.args.output_dir).parent)
+    last = checkpoints.last()
     trainer.remove_callback(PrinterCallback)
-    trainer.add_callback(Progress())
-    trainer.train(resume_from_checkpoint=resume or None)
-    if not any("eval_loss" in line and line["step"] == trainer.state.global_step for line in trainer.state.log_history):
+    trainer.add_callback(Progress(trainer))
+    trainer.add_callback(Resuming(trainer, checkpoints))
+    trainer.args.eval_on_start = trainer.args.eval_on_start and last is None
+    trainer.train(resume_from_checkpoint=last and str(last))
+    if trainer.eval_dataset is not None and not any(
+            "eval_loss" in line and line["step"] == trainer.state.global_step for line in trainer.state.log_history):
         trainer.evaluate()
 
 

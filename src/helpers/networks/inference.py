@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from helpers.steps import numerics
+from helpers.steps import ledger, numerics
 from helpers.steps.numerics import cores
 
 # oneDNN keeps what it compiles for each shape of a batch, by default for 1024 of them: up to a gigabyte. So many are as fast.
@@ -45,7 +45,6 @@ def run_batches(function: Callable[[np.ndarray], Any], lengths: np.ndarray, prog
         budget: padded tokens a batch on a CPU.
     """
     import torch
-    from tqdm.auto import tqdm
 
     on_gpu = numerics.device() != "cpu"
 
@@ -56,7 +55,7 @@ def run_batches(function: Callable[[np.ndarray], Any], lengths: np.ndarray, prog
 
     # one PyTorch thread a worker: the setting belongs to the thread that makes it
     pool = ThreadPoolExecutor(1) if on_gpu else ThreadPoolExecutor(cores(), initializer=lambda: torch.set_num_threads(1))
-    with pool, tqdm(total=len(lengths), desc=progress, disable=not progress, mininterval=2) as bar:
+    with pool, ledger.bar(progress, len(lengths)) as bar:
         for number, done in enumerate(pool.map(work, batches(lengths, GPU_TOKEN_BUDGET if on_gpu else budget)), start=1):
             bar.update(done)
             if number % TIDY == 0:

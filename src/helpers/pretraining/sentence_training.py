@@ -31,10 +31,10 @@ HIGHEST = 5.0  # a similarity score
 WEIGHT_DECAY = 0.01
 
 
-@step(version=1, form="table", network=True)
+@step(version=1, form="table", network=True, resumable=True)
 @by_name
 def predicted_similarity(train: pd.DataFrame, test: pd.DataFrame, backbone: Backbone, pooling: str, schedule: Schedule,
-                         start: Path | None = None) -> pd.DataFrame:
+                         start: Path | None = None, *, checkpoints: Path) -> pd.DataFrame:
     """Fine-tune on scored pairs and give the cosine of each test pair: columns pair_id, predicted.
 
     Args:
@@ -43,28 +43,28 @@ def predicted_similarity(train: pd.DataFrame, test: pd.DataFrame, backbone: Back
         start: a folder of pre-trained weights to start from instead of the backbone's.
     """
     targets = (train["score"].astype(float) / HIGHEST).tolist()
-    first, second = _trained_vectors(train, test, PAIR, targets, backbone, pooling, 0.0, schedule, start)
+    first, second = _trained_vectors(train, test, PAIR, targets, backbone, pooling, 0.0, schedule, start, checkpoints)
     cosines = (first * second).sum(1) / (np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1))
     return pd.DataFrame({"pair_id": test["pair_id"], "predicted": cosines.astype(float)})
 
 
-@step(version=1, form="table", network=True)
+@step(version=1, form="table", network=True, resumable=True)
 @by_name
 def triplet_accuracy(train: pd.DataFrame, test: pd.DataFrame, backbone: Backbone, pooling: str, margin: float,
-                     schedule: Schedule, start: Path | None = None) -> pd.DataFrame:
+                     schedule: Schedule, start: Path | None = None, *, checkpoints: Path) -> pd.DataFrame:
     """Fine-tune on triplets; whether each test anchor is nearer to its own section's sentence: columns triplet_id, accuracy.
 
     The sentence of the other section is to be farther by the margin (Euclidean distance). Other arguments:
     `predicted_similarity`.
     """
     anchor, same, other = _trained_vectors(train, test, TRIPLET, [0.0] * len(train), backbone, pooling, margin, schedule,
-                                           start)
+                                           start, checkpoints)
     nearer = np.linalg.norm(anchor - same, axis=1) < np.linalg.norm(anchor - other, axis=1)
     return pd.DataFrame({"triplet_id": test["triplet_id"], "accuracy": nearer.astype(float)})
 
 
 def _trained_vectors(train: pd.DataFrame, test: pd.DataFrame, columns: Sequence[str], targets: list[float], backbone: Backbone,
-                     pooling: str, margin: float, schedule: Schedule, start: Path | None) -> list[np.ndarray]:
+                     pooling: str, margin: float, schedule: Schedule, start: Path | None, checkpoints: Path) -> list[np.ndarray]:
     """The vectors of the test sentences, an array a column, by the encoder fine-tuned on the training sentences."""
     from transformers import Trainer
 
@@ -76,19 +76,18 @@ def _trained_vectors(train: pd.DataFrame, test: pd.DataFrame, columns: Sequence[
     sides = [[rows(tokenizer, frame[column], schedule.max_length) for column in columns] for frame in (train, test)]
     read = trim(encoder, tokenizer.pad_token_id, [ids for side in sides for texts in side for ids in texts])
     trained, tested = ([[read(ids) for ids in texts] for texts in side] for side in sides)
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        if schedule.epochs:
-            examples = [{"input_ids": texts[0], "texts": texts, "target": target}
-                        for *texts, target in zip(*trained, targets, strict=True)]
-            training = Training(**schedule.settings(Schedule), weight_decay=WEIGHT_DECAY, dropout=0.0)
-            arguments = fine_tuning.training_arguments(folder, len(examples), training, evaluations=1)
-            arguments.eval_strategy, arguments.remove_unused_columns = "no", False
-            data = fine_tuning.PairDataset(examples)
-            Trainer(model=SentenceModel(encoder, pooling, margin), args=arguments, train_dataset=data,
-                    data_collator=partial(batch, pad=tokenizer.pad_token_id)).train()
-        encoder.save_pretrained(folder / "model")
-        reader = Encoder(backbone, folder / "model", pooling, normalise=False, token_types=False)
+    if schedule.epochs:
+        examples = [{"input_ids": texts[0], "texts": texts, "target": target}
+                    for *texts, target in zip(*trained, targets, strict=True)]
+        training = Training(**schedule.settings(Schedule), weight_decay=WEIGHT_DECAY, dropout=0.0)
+        arguments = fine_tuning.training_arguments(checkpoints, len(examples), training, evaluations=1)
+        arguments.eval_strategy, arguments.remove_unused_columns = "no", False
+        fine_tuning.fit(Trainer(model=SentenceModel(encoder, pooling, margin), args=arguments,
+                                train_dataset=fine_tuning.PairDataset(examples),
+                                data_collator=partial(batch, pad=tokenizer.pad_token_id)))
+    with tempfile.TemporaryDirectory() as folder:
+        encoder.save_pretrained(folder)
+        reader = Encoder(backbone, Path(folder), pooling, normalise=False, token_types=False)
         return [reader.vectors(texts, QUERY) for texts in tested]
 
 

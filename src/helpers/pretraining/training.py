@@ -38,8 +38,7 @@ def pretrained(texts: pd.DataFrame, store: Path, tokens: Path, backbone: Backbon
                training: MaskedTraining, start: Path | None = None, *, folder: Path, checkpoints: Path) -> None:
     """Pre-train an encoder; keep its weights in a folder that loads wherever the backbone does, and `log.json`.
 
-    Both losses are measured before the training and on the way, on texts held out, whose masks are the same each time. A
-    checkpoint is written after every epoch.
+    Both losses are measured before the training and on the way, on texts held out, whose masks are the same each time.
 
     Args:
         texts: column doc_id: which texts are read.
@@ -64,16 +63,14 @@ def pretrained(texts: pd.DataFrame, store: Path, tokens: Path, backbone: Backbon
     model = Condenser(encoder, early, head_layers, training.late_cls is not False)
     if start is not None:
         load_output(model, start / OUTPUT)
-    arguments = fine_tuning.training_arguments(folder, len(train), training, training.evaluations or training.epochs)
-    arguments.output_dir, arguments.save_strategy, arguments.save_total_limit = str(checkpoints), "epoch", 1
-    resume = any(checkpoints.glob("checkpoint-*"))
-    arguments.eval_strategy, arguments.eval_on_start = "epoch" if training.evaluations is None else "steps", not resume
+    arguments = fine_tuning.training_arguments(checkpoints, len(train), training, training.evaluations or training.epochs)
     arguments.train_sampling_strategy = "sequential"  # the dataset keeps its own order, a new one for every epoch
     arguments.remove_unused_columns, arguments.label_names = False, ["labels"]  # the head's own are no labels of the Trainer's
+    arguments.eval_on_start = True
     trainer = Trainer(model=model, args=arguments, train_dataset=train, eval_dataset=evaluation,
                       data_collator=partial(batch, pad=tokenizer.pad_token_id), compute_metrics=losses,
                       callbacks=[epoch_setter(train)])
-    fine_tuning.fit(trainer, resume=resume)
+    fine_tuning.fit(trainer)
     fine_tuning.save(folder, encoder, tokenizer, summary(trainer, len(texts)))
     save_output(model, folder / OUTPUT)
 
@@ -103,7 +100,7 @@ def epoch_setter(data: Masked) -> Any:
 
     class EpochSetter(TrainerCallback):
         def on_epoch_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-            data.epoch = round(state.epoch or 0)
+            data.epoch = int(state.epoch or 0)  # it begins, or it is gone on with
 
     return EpochSetter()
 

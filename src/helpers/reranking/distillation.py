@@ -34,10 +34,11 @@ class Distillation(Settings):
     attention: float = 0.02  # weight of the attention scores' squared error, which begins some fifty times as large as the others
 
 
-@step(version=2, form="folder", network=True)
+@step(version=2, form="folder", network=True, resumable=True)
 @by_name
 def distilled_cross_encoder(teacher: Path, pairs: pd.DataFrame, queries: pd.DataFrame, store: Path, tokens: Path,
-                            training: RankerTraining, held_out_seed: int, distillation: Distillation, *, folder: Path) -> None:
+                            training: RankerTraining, held_out_seed: int, distillation: Distillation, *, folder: Path,
+                            checkpoints: Path) -> None:
     """Train a student on labelled pairs and on what its teacher, a fine-tuned cross-encoder that stays as it is, says of them;
     keeps weights, tokenizer and `log.json`. The evaluation loss is the hard one alone.
 
@@ -59,7 +60,7 @@ def distilled_cross_encoder(teacher: Path, pairs: pd.DataFrame, queries: pd.Data
     taught_by = origin.build(AutoModelForSequenceClassification, attn_implementation=attention()).eval()
     student = origin.build(AutoModelForSequenceClassification, attn_implementation=attention(), problem_type=BCE,
                            hidden_dropout_prob=training.dropout, attention_probs_dropout_prob=training.dropout)
-    arguments = fine_tuning.training_arguments(folder, len(train), training, training.evaluations)
+    arguments = fine_tuning.training_arguments(checkpoints, len(train), training, training.evaluations)
     trainer = DistillationTrainer(
         model=keep_layers(student, tuple(distillation.layers)), args=arguments, train_dataset=train, eval_dataset=evaluation,
         data_collator=fine_tuning.collator(tokenizer))

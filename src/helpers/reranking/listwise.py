@@ -6,7 +6,6 @@ equation 3.2). Groups serve losses that compare texts of one query, too, and a w
 """
 
 import json
-import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ import pandas as pd
 
 from helpers.data.tokens import WindowTokens
 from helpers.networks.backbone import Backbone, attention, configuration, save_trained
+from helpers.networks.checkpoints import Checkpoints
 from helpers.networks.early_stopping import LowestLoss
 from helpers.networks.fine_tuning import seed_everything
 from helpers.networks.longformer import as_studied
@@ -24,10 +24,9 @@ from helpers.networks.scoring import packed_logits, padded_logits, reads_packed
 from helpers.networks.training_settings import RankerTraining, by_name
 from helpers.reranking.group_batches import Groups
 from helpers.reranking.ranking_losses import total
-from helpers.steps import multi_gpu, numerics, step
+from helpers.steps import ledger, multi_gpu, numerics, step
 
-CHECKPOINT, STOPPED = "training.pt", "stopped"
-CHECKPOINTS = 20  # of a training
+STOPPED = "stopped"
 LONGEST_GRADIENT = 1.0
 
 
@@ -63,7 +62,6 @@ def listwise_cross_encoder(groups: pd.DataFrame, queries: pd.DataFrame, store: P
             the same; `early_stopped` gives the model of the lowest loss until then.
     """
     import torch
-    from tqdm.auto import tqdm
     from transformers import AutoModelForSequenceClassification
 
     tokenizer, device = backbone.tokenizer(), numerics.device()
@@ -79,10 +77,9 @@ def listwise_cross_encoder(groups: pd.DataFrame, queries: pd.DataFrame, store: P
     adjust(model, trainable or "all")
     steps = len(data.train) // training.batch_size * training.epochs
     optimizer, schedule = optimiser(model, training, steps)
-    state: dict[str, Any] = {"step": 0, "log": []}
-    if (checkpoints / CHECKPOINT).exists():
-        state = resume(checkpoints / CHECKPOINT, model, optimizer, schedule)
-    watched = None if patience is None else LowestLoss(**state.pop("watched", {"patience": patience}))
+    kept, parts = Checkpoints(checkpoints), {"model": model, "optimizer": optimizer, "schedule": schedule}
+    state: dict[str, Any] = {"step": 0, "log": [], "running": [], "watched": {"patience": patience}} | kept.resume(parts)
+    watched = None if patience is None else LowestLoss(**state["watched"])
 
     def loss_of(numbers: np.ndarray) -> Any:
         ids, types, teacher = data.batch(numbers)
@@ -95,10 +92,10 @@ def listwise_cross_encoder(groups: pd.DataFrame, queries: pd.DataFrame, store: P
             parts = np.array_split(data.held_out, -(-len(data.held_out) // training.batch_size))
             return float(np.average([float(loss_of(part)) for part in parts], weights=[len(part) for part in parts]))
 
-    every, running = max(1, -(-steps // training.evaluations)), state.pop("running", [])
+    every, running = max(1, -(-steps // training.evaluations)), state["running"]
     if not state["step"]:
         state["log"].append({"step": 0, "eval_loss": held_out_loss()})
-    with tqdm(total=steps, initial=state["step"], desc="training steps", mininterval=10) as bar:
+    with ledger.bar("training step", steps, state["step"]) as shown:
         for batch in data.batches(state["step"]):
             loss = loss_of(multi_gpu.share(batch))
             loss.backward()
@@ -109,8 +106,8 @@ def listwise_cross_encoder(groups: pd.DataFrame, queries: pd.DataFrame, store: P
             optimizer.zero_grad(set_to_none=True)
             state["step"] += 1
             running.append(float(loss.detach()))
-            bar.update()
-            bar.set_postfix(loss=f"{np.mean(running[-50:]):.3f}", refresh=False)
+            shown.set_postfix_str(f"loss {np.mean(running[-50:]):.3f}", refresh=False)
+            shown.update()
             if state["step"] % every == 0 or state["step"] == steps:
                 state["log"].append({"step": state["step"], "epoch": state["step"] * training.epochs / steps,
                                      "loss": float(np.mean(running)), "eval_loss": held_out_loss()})
@@ -118,9 +115,8 @@ def listwise_cross_encoder(groups: pd.DataFrame, queries: pd.DataFrame, store: P
                 if watched and watched.falls(state["step"], state["log"][-1]["eval_loss"]):
                     save(model, tokenizer, backbone, checkpoints / STOPPED)
                     adjust(model, trainable or "all")
-            if state["step"] % max(1, steps // CHECKPOINTS) == 0 and multi_gpu.is_first():
-                seen = {"watched": vars(watched)} if watched else {}
-                keep(checkpoints / CHECKPOINT, model, optimizer, schedule, {**state, **seen, "running": running})
+            if multi_gpu.is_first():
+                kept.keep(state["step"], parts, state | {"watched": watched and vars(watched)})
     trained = model.num_parameters(only_trainable=True)
     save(model, tokenizer, backbone, folder)
     if watched and multi_gpu.is_first():
@@ -182,24 +178,3 @@ def optimiser(model: Any, training: ListwiseTraining, steps: int) -> tuple[Any, 
               {"params": [p for p in free if p.ndim < 2], "weight_decay": 0.0}]
     optimizer = torch.optim.AdamW(groups, lr=training.learning_rate, fused=True)
     return optimizer, get_linear_schedule_with_warmup(optimizer, int(training.warmup * steps), steps)
-
-
-def keep(file: Path, model: Any, optimizer: Any, schedule: Any, state: dict[str, Any]) -> None:
-    """Write all that the training needs to go on as if nothing had happened; never half of it."""
-    import torch
-
-    parts = {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "schedule": schedule.state_dict(),
-             "random": torch.get_rng_state(), **state}
-    torch.save(parts, file.with_suffix(".part"))
-    os.replace(file.with_suffix(".part"), file)
-
-
-def resume(file: Path, model: Any, optimizer: Any, schedule: Any) -> dict[str, Any]:
-    """Read it back: the step and the log."""
-    import torch
-
-    parts = torch.load(file, weights_only=True)
-    for name, part in (("model", model), ("optimizer", optimizer), ("schedule", schedule)):
-        part.load_state_dict(parts.pop(name))
-    torch.set_rng_state(parts.pop("random"))
-    return parts

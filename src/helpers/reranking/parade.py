@@ -7,6 +7,7 @@ a control that is trained alike. The authors adjust the whole network; on kept s
 
 import json
 from collections.abc import Callable
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,12 @@ import numpy as np
 import pandas as pd
 
 from helpers.data.runs import ranked
+from helpers.networks.checkpoints import Checkpoints
 from helpers.networks.fine_tuning import seed_everything
 from helpers.registry import Registry
 from helpers.reranking.ranking_losses import total
 from helpers.reranking.window_states import Documents
-from helpers.steps import step
+from helpers.steps import ledger, step
 
 WEIGHTS, LOG = "model.safetensors", "log.json"
 HEADS, LAYERS = 12, 2  # of the transformer over windows
@@ -102,9 +104,9 @@ def network(how: str, head: dict[str, np.ndarray]) -> Any:
     return Network()
 
 
-@step(version=1, form="folder", network=True)
+@step(version=1, form="folder", network=True, resumable=True)
 def parade(states: Path, groups: pd.DataFrame, how: str, losses: dict, learning_rate: float, epochs: int, held_out: int,
-           seed: int, *, folder: Path) -> None:
+           seed: int, *, folder: Path, checkpoints: Path) -> None:
     """Learn an aggregation from groups of documents whose states are kept: Adam, and the weights of the lowest held-out loss.
 
     Args:
@@ -135,22 +137,27 @@ def parade(states: Path, groups: pd.DataFrame, how: str, losses: dict, learning_
         with torch.no_grad():
             return float(loss_of(apart))
 
-    log = [{"epoch": 0, "eval_loss": held_out_loss()}]
-    best = {name: weight.clone() for name, weight in model.state_dict().items()}
-    for epoch in range(1, epochs + 1):
-        order, running = np.random.default_rng([seed, epoch]).permutation(learned), []
-        for start in range(0, len(order), BATCH):
-            loss = loss_of(order[start:start + BATCH])
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            running.append(float(loss.detach()))
-        log.append({"epoch": epoch, "loss": float(np.mean(running)), "eval_loss": held_out_loss()})
-        if log[-1]["eval_loss"] <= min(line["eval_loss"] for line in log):
-            best = {name: weight.clone() for name, weight in model.state_dict().items()}
-    save_file(best, folder / WEIGHTS)
-    (folder / LOG).write_text(json.dumps({
-        "how": how, "groups": len(learned), "parameters": sum(weight.numel() for weight in best.values()), "log": log}, indent=1))
+    kept, parts = Checkpoints(checkpoints), {"model": model, "optimizer": optimizer}
+    state = kept.resume(parts) or {"log": [{"epoch": 0, "eval_loss": held_out_loss()}], "best": deepcopy(model.state_dict())}
+    log = state["log"]
+    with ledger.bar("training epoch", epochs, len(log) - 1) as shown:
+        for epoch in range(len(log), epochs + 1):
+            order, running = np.random.default_rng([seed, epoch]).permutation(learned), []
+            for start in range(0, len(order), BATCH):
+                loss = loss_of(order[start:start + BATCH])
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+                running.append(float(loss.detach()))
+            log.append({"epoch": epoch, "loss": float(np.mean(running)), "eval_loss": held_out_loss()})
+            if log[-1]["eval_loss"] <= min(line["eval_loss"] for line in log):
+                state["best"] = deepcopy(model.state_dict())
+            kept.keep(epoch, parts, state)
+            shown.set_postfix_str(f"loss {log[-1]['loss']:.3f}", refresh=False)
+            shown.update()
+    save_file(state["best"], folder / WEIGHTS)
+    parameters = sum(weight.numel() for weight in state["best"].values())
+    (folder / LOG).write_text(json.dumps({"how": how, "groups": len(learned), "parameters": parameters, "log": log}, indent=1))
 
 
 @step(version=1, form="json")

@@ -29,9 +29,10 @@ class TermWeightTraining(FineTuning):
     evaluation_passages: int = 100  # passages held out for the evaluation loss, at most a tenth
 
 
-@step(version=1, form="folder", network=True)
+@step(version=1, form="folder", network=True, resumable=True)
 @by_name
-def deepct(targets: pd.DataFrame, store: Path, backbone: Backbone, training: TermWeightTraining, *, folder: Path) -> None:
+def deepct(targets: pd.DataFrame, store: Path, backbone: Backbone, training: TermWeightTraining, *, folder: Path,
+           checkpoints: Path) -> None:
     """Fine-tune a backbone to estimate the recall of every word of a passage, as `term_recall` has it; keep weights, tokenizer
     and `log.json`. The seed also draws the held-out passages, so there must be two passages with words.
 
@@ -52,7 +53,7 @@ def deepct(targets: pd.DataFrame, store: Path, backbone: Backbone, training: Ter
     fine_tuning.seed_everything(training.seed)  # before the output layer is made
     model = backbone.build(AutoModelForTokenClassification, num_labels=1, hidden_dropout_prob=training.dropout,
                            attention_probs_dropout_prob=training.dropout, attn_implementation=attention())
-    arguments = fine_tuning.training_arguments(folder, len(train), training, training.evaluations)
+    arguments = fine_tuning.training_arguments(checkpoints, len(train), training, training.evaluations)
     trainer = Trainer(model=model, args=arguments, train_dataset=train, eval_dataset=evaluation, compute_loss_func=squared_error,
                       data_collator=partial(batch, pad=tokenizer.pad_token_id))
     fine_tuning.fit(trainer)

@@ -8,6 +8,8 @@ import os
 import sys
 from typing import Any
 
+from tqdm import tqdm
+
 USED: dict[str, dict[str, Any]] = {}  # by key, in order of first use
 
 
@@ -26,6 +28,12 @@ def note(manifest: dict[str, Any], source: str) -> None:
 def progress(text: str) -> None:
     """Tell a person at a terminal what is being computed."""
     print(f"  {text}", file=sys.stderr, flush=True)
+
+
+def bar(what: str, total: int, done: int = 0) -> Any:
+    """Tell them how far it is, in one line of plain text, which a chapter passes on: a bar of tqdm, none for nothing."""
+    return tqdm(total=total, initial=done, desc=what, disable=not what, mininterval=5,
+                bar_format="{desc} {n_fmt} of {total_fmt}{postfix}, {remaining} left")
 
 
 def cost(line: dict[str, Any]) -> float:

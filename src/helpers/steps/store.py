@@ -90,12 +90,12 @@ class Store:
             fill(work)
             files = {str(f.relative_to(work)): fingerprint(f) for f in sorted(work.rglob("*")) if f.is_file()}
             for file in files:
-                _sync(work / file)
-            _sync(work)
+                sync(work / file)
+            sync(work)
             if target.exists():
                 shutil.rmtree(target)
             work.rename(target)
-            _sync(target.parent)
+            sync(target.parent)
             return self._seal(target, {**manifest, "key": key, "files": files})
         finally:
             shutil.rmtree(work, ignore_errors=True)
@@ -104,9 +104,9 @@ class Store:
         draft = target / (MANIFEST + ".part")
         kept = {name: recipe.folded(value) if name == "recipe" else value for name, value in manifest.items()}
         draft.write_text(json.dumps(kept, ensure_ascii=False, sort_keys=True, separators=(",", ":")) + "\n")
-        _sync(draft)
+        sync(draft)
         draft.rename(target / MANIFEST)
-        _sync(target)
+        sync(target)
         return Entry(target, manifest)
 
     def checkpoints(self, name: str, key: str, numerics: str) -> Path:
@@ -157,7 +157,8 @@ def fingerprint(file: Path, digest: Callable[[Path], str] = digests.sha256) -> d
     return {"size": file.stat().st_size, "sha256": digest(file)}
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
+    """Have what is written on the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -1,0 +1,38 @@
+"""How `transformers.Trainer` keeps checkpoints by the clock, and goes on from them bit for bit."""
+
+from typing import Any
+
+from transformers import TrainerCallback
+
+from helpers.networks.checkpoints import Checkpoints, random_state, set_random_state
+
+FORGOTTEN = ("_tr_loss", "_globalstep_last_logged", "sums", "summed")  # losses since the log's last line, in all and by part
+
+
+class Resuming(TrainerCallback):
+    """Keeps, beside what the Trainer writes, what it forgets: those losses, and the random state that drew the epoch's order."""
+
+    def __init__(self, trainer: Any, checkpoints: Checkpoints):
+        self._trainer, self._checkpoints, self._state = trainer, checkpoints, checkpoints.read()
+        self._random: dict[str, Any] = {}
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """Put the losses where they were."""
+        for name, value in self._state.get("trainer", {}).items():
+            setattr(self._trainer, name, value.to(args.device) if hasattr(value, "to") else value)
+
+    def on_epoch_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """Let the first epoch, which was begun before, have its order again."""
+        if self._state:
+            set_random_state(self._state["random"])
+            self._state = {}
+        self._random = random_state()
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """Ask for a checkpoint, but between epochs, when what belongs to the last one may not be over."""
+        control.should_save = self._checkpoints.due() and not float(state.epoch).is_integer()
+
+    def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """Complete what the Trainer has written to the draft."""
+        kept = {name: getattr(self._trainer, name) for name in FORGOTTEN if hasattr(self._trainer, name)}
+        self._checkpoints.write(state.global_step, {"random": self._random, "trainer": kept})
