@@ -98,12 +98,12 @@ def best_weight(dev: Testbed, model: Scorer, encoder: Scorer, candidates: int) -
     return trial.best_weight(trial.of("", model), trial.of("", encoder))
 
 
-def systems_table(caption: str, systems: Systems, measure: str) -> Fragment:
-    """Each system with its measures; the difference from BM25, corrected by Holm's method."""
+def systems_table(caption: str, systems: Systems, measure: str, measures: Sequence[str] = MEASURES) -> Fragment:
+    """Each system with its measures; the difference from BM25 in one of them, corrected by Holm's method."""
     tests = corrected({name: system.against(systems[BM25], measure) for name, system in systems.items() if name != BM25})
-    rows = [[name, *(measured(plain(system.mean(own).mean), system) for own in MEASURES),
+    rows = [[name, *(measured(plain(system.mean(own).mean), system) for own in measures),
              *(test_cells(tests[name]) if name in tests else ("baseline", ""))] for name, system in systems.items()]
-    return page.show_table(caption, ("system", *MEASURES, f"{measure} beside BM25's", "p (t, perm.)"), rows)
+    return page.show_table(caption, ("system", *measures, f"{measure} beside BM25's", "p (t, perm.)"), rows)
 
 
 def compared(side: Side, systems: Systems) -> dict[str, Paired]:
