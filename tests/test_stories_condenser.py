@@ -1,6 +1,7 @@
 """The chapter *Condenser*: the cost of another text's [CLS], what stands in its tables, and what its discussion rests on."""
 
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import pytest
 
@@ -87,3 +88,17 @@ def test_the_discussion_rests_on_exchanges_and_on_the_control(given, expected):
 
 def test_without_the_control_nothing_is_said():
     assert story.signs({CONDENSER: [log(4.0, 4.5)]}, {CONDENSER: [Trained()]}, {}) == {}
+
+
+def test_the_share_of_a_head_is_what_its_branch_has_beyond_masked_words_alone(monkeypatch):
+    systems = {f"{name}, [CLS]": toys.system(gain) for name, gain in ((MLM, 0.0), (CONDENSER, 0.2), (MASKED, -0.1))}
+    rows = {row[0]: row[3] for row in cells(story.share_table(systems))[1:]}
+    assert rows[CONDENSER].startswith("+0.200") and rows[MASKED].startswith("−0.100") and len(rows) == 2
+    spent = toys.Value(manifest={"inputs": [{"seconds": 1800.0}]})
+    trained = {name: [SimpleNamespace(log=spent)] for name in (MLM, CONDENSER)}
+    monkeypatch.setattr(systems[f"{CONDENSER}, [CLS]"].__class__, "against",
+                        lambda *_: SimpleNamespace(detectable=0.03))  # twice the study's smaller share, .015
+    text = story.power(systems, trained).markdown
+    assert "a share of 0.030" in text and "+0.029 with the fewest" in text and "4 times as many seeds and queries" in text
+    assert "of 4.0 h on one core, where these took 60 min" in text
+    assert "no share" in story.power({}, trained).markdown

@@ -1,5 +1,6 @@
 """The chapter *Condenser*: the pre-training, and whether its head uses [CLS] (Gao & Callan 2021, sections 4 and 5.1)."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -8,14 +9,16 @@ import pandas as pd
 
 from helpers.evaluation import published
 from helpers.networks import backbone
-from helpers.pages import page, plots
+from helpers.pages import compare, page, plots
 from helpers.pages.compare import above
 from helpers.pages.fragments import Fragment
-from helpers.pages.numbers import count, plain, seconds
+from helpers.pages.numbers import count, plain, seconds, signed
+from helpers.steps import Step
 from helpers.stories.readiness import STUDY
 from helpers.stories.training import curve, final
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.evaluated import Evaluation, Systems, evaluate_values
+from helpers.systems.reranking_experiment import together
 from helpers.systems.starting_points import BLIND, BRANCHES, CONDENSER, EMBEDDED, MASKED, MLM, Pretraining, branches
 from helpers.systems.testbed import Testbed
 
@@ -123,16 +126,54 @@ def cosine_table(start: Pretraining, trained: Branches) -> Fragment:
 
 
 def searched(start: Pretraining, trained: Branches, bed: Testbed) -> dict[str, Evaluation]:
-    """What the backbone, the start and each branch's first seed find without fine-tuning, by [CLS] and by the mean."""
-    systems = {}
-    weights = {name: one.model for name, one in first_seeds(start, trained).items()}
-    for name, model in ({UNTOUCHED: None} | weights).items():
-        for pooling in ("cls", "mean"):
+    """What the backbone, the start and the branches find without fine-tuning, by [CLS] over all seeds and by the mean of the
+    first."""
+    systems: dict[str, Evaluation] = {}
+    known: dict[str, list[Step | None]] = {UNTOUCHED: [None], **({START: [start.model]} if start.epochs else {}),
+             **{name: [one.model for one in own] for name, own in trained.items()}}
+    for name, models in known.items():
+        for pooling, read in (("cls", models), ("mean", models[:1])):
             label = f"{name}, {'[CLS]' if pooling == 'cls' else 'mean'}"
-            run = BiEncoder(bed.collection, bed.unit, backbone=start.backbone, pooling=pooling, loss="none",
-                            max_length=start.max_length, start=model).run(bed, 100)
-            systems[label] = evaluate_values(label, run, bed, MEASURES)
+            encoders = [BiEncoder(bed.collection, bed.unit, backbone=start.backbone, pooling=pooling, loss="none",
+                                  max_length=start.max_length, start=model) for model in read]
+            systems[label] = together(label, [evaluate_values(label, one.run(bed, 100), bed, MEASURES) for one in encoders])
     return systems
+
+
+def shares(systems: Systems) -> dict[str, tuple[Evaluation, Evaluation]]:
+    """Each head's share: the search by [CLS] of a branch with a head, and of the branch without one."""
+    by_cls = {name: systems[f"{name}, [CLS]"] for name in BRANCHES if f"{name}, [CLS]" in systems}
+    return {name: (own, by_cls[MLM]) for name, own in by_cls.items() if name != MLM and MLM in by_cls}
+
+
+def share_table(systems: Systems) -> Fragment:
+    """The heads' shares, over pre-training seeds and queries together."""
+    return compare.differences_table("What a head adds to search by [CLS], each branch (first) and masked words alone (second)",
+                                     shares(systems), "RR@10")
+
+
+def power(systems: Systems, trained: Branches) -> Fragment:
+    """What share this design could see, beside the study's after fine-tuning, and what it would take to see that."""
+    if CONDENSER not in shares(systems):
+        return page.prose("Without both branches there is no share of the head to look for.")
+    first, second = shares(systems)[CONDENSER]
+    seen = first.against(second, "RR@10").detectable
+    printed = [published.value(STUDY, "4", "BERT + CD", column).amount - published.value(STUDY, "4", "BERT", column).amount
+               for column in ("MRR@10 / 1K", "MRR@10 / FULL")]
+    times = math.ceil((seen / min(printed)) ** 2)
+    spent = sum(cost_of(one) for name in (CONDENSER, MLM) for one in trained[name])
+    text = (f"With these seeds and queries a share of {plain(seen)} would be seen in four of five such experiments. The study's, "
+            f"after fine-tuning, is {signed(printed[0])} with the fewest queries of MS MARCO and {signed(printed[1])} with all.")
+    if times <= 1:
+        return page.prose(text, "Either could be seen here.")
+    return page.prose(text, "An interval narrows with the root of what it rests on, so to see the smaller one takes "
+                      f"{count(times)} times as many seeds and queries: pre-trainings of {seconds(times * spent)} on one core, where "
+                      f"these took {seconds(spent)}.")
+
+
+def cost_of(one: Pretraining) -> float:
+    """Seconds of a pre-training, its start left out."""
+    return one.log.entry().manifest["inputs"][0]["seconds"]
 
 
 def signs(logs: Logs, trained: Branches, systems: Systems) -> dict[str, bool]:
@@ -159,4 +200,4 @@ def cost(start: Pretraining, trained: Branches) -> Fragment:
     return page.records_table("What each pre-training cost", (
         {"pre-training": name, "optimiser steps": count(one.log.value()["steps"]),
          "tokens in an epoch": count(one.log.value()["tokens"]),
-         "time": seconds(one.log.entry().manifest["inputs"][0]["seconds"])} for name, one in first_seeds(start, trained).items()))
+         "time": seconds(cost_of(one))} for name, one in first_seeds(start, trained).items()))
