@@ -167,8 +167,8 @@ def power(systems: Systems, trained: Branches) -> Fragment:
     if times <= 1:
         return page.prose(text, "Either could be seen here.")
     return page.prose(text, "An interval narrows with the root of what it rests on, so to see the smaller one takes "
-                      f"{count(times)} times as many seeds and queries: pre-trainings of {seconds(times * spent)} on one core, where "
-                      f"these took {seconds(spent)}.")
+                      f"{count(times)} times as many seeds and queries: pre-trainings of {seconds(times * spent)} on one core, "
+                      f"where these took {seconds(spent)}.")
 
 
 def cost_of(one: Pretraining) -> float:
