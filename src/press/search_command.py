@@ -33,6 +33,7 @@ def as_text(ranked: pd.DataFrame, queries: Sequence[str]) -> str:
     blocks = []
     for query in dict.fromkeys(queries):
         mine = ranked[ranked["query"] == query].drop_duplicates("rank")
-        lines = [f"{row.rank:3d}  {row.score:8.3f}  {row.doc_id:<16} {row.title}" for row in mine.itertuples()]
+        lines = [f"{row.rank:3d}  {row.score:8.3f}  {row.doc_id:<16} {row.title}\n{'':31}{row.snippet}"
+                 for row in mine.itertuples()]
         blocks.append("\n".join([query, *(lines or ["  no document holds a word of this query"])]))
     return "\n\n".join(blocks)

@@ -14,6 +14,7 @@ import pandas as pd
 
 from helpers.data.queries import adhoc_queries
 from helpers.data.runs import ranks
+from helpers.data.snippets import snippet
 from helpers.data.texts import Texts
 from helpers.errors import BadInput
 from helpers.networks.backbone import resolve
@@ -107,7 +108,7 @@ class Pipeline:
             k: documents shown for each query.
 
         Returns:
-            Columns query, rank, doc_id, score, title (or the first words of a text without one); best first.
+            Columns query, rank, doc_id, score, title (or the first words of a text without one), snippet; best first.
         """
         texts = [queries] if isinstance(queries, str) else list(queries)
         if odd := [text for text in texts if not isinstance(text, str)]:
@@ -115,10 +116,11 @@ class Pipeline:
         bed = Testbed(collection, unit, adhoc_queries=adhoc_queries(texts))
         run, store = replace(self, depth=max(self.depth, k)).run(bed).value(), Texts(bed.store.value())
         best = run.assign(rank=ranks(run)).query("rank <= @k")
+        asked = [texts[int(number) - 1] for number in best["query_id"]]
         return pd.DataFrame({
-            "query": [texts[int(number) - 1] for number in best["query_id"]], "rank": best["rank"].to_list(),
-            "doc_id": best["doc_id"].to_list(), "score": best["score"].to_list(),
-            "title": [title_of(store, doc_id) for doc_id in best["doc_id"]]})
+            "query": asked, "rank": best["rank"].to_list(), "doc_id": best["doc_id"].to_list(), "score": best["score"].to_list(),
+            "title": [title_of(store, doc_id) for doc_id in best["doc_id"]],
+            "snippet": [snippet(store[doc_id].body, query) for doc_id, query in zip(best["doc_id"], asked, strict=True)]})
 
     def _reranked(self, bed: Testbed, run: Step) -> Step:
         assert self.model is not None

@@ -1,0 +1,21 @@
+"""Snippets: the stretch of a text that has most of the query's words."""
+
+from helpers.data.snippets import WORDS, snippet
+
+
+def test_the_stretch_with_most_of_the_querys_words_is_shown():
+    body = " ".join(["filler"] * 50 + ["Bread", "turns", "brown,"] + ["filler"] * 50 + ["bread"])
+    shown = snippet(body, "why does bread turn brown")
+    assert "Bread turns brown," in shown and shown.startswith("… ") and shown.endswith(" …")
+    assert len(shown.split()) == WORDS + 2
+
+
+def test_a_text_without_them_shows_its_beginning_and_a_short_one_all():
+    body = " ".join(str(number) for number in range(100))
+    assert snippet(body, "bread") == " ".join(str(number) for number in range(WORDS)) + " …"
+    assert snippet("all of it", "bread") == "all of it" and snippet("", "bread") == ""
+
+
+def test_the_last_words_can_be_shown():
+    body = " ".join(["filler"] * 97 + ["bread"])
+    assert snippet(body, "bread").endswith("bread")
