@@ -95,7 +95,7 @@ def test_within_keeps_the_full_indexs_weights(bed):
 def test_one_query_or_a_list(folder, store):
     pipeline = Pipeline(None)
     one = pipeline.search("bread oven", str(folder), k=2)
-    assert list(one.columns) == ["query", "rank", "doc_id", "score", "title"]
+    assert list(one.columns) == ["query", "rank", "doc_id", "score", "title", "snippet"]
     assert one["rank"].tolist() == [1, 2] and set(one["query"]) == {"bread oven"}
     two = pipeline.search(["iron", "bread oven"], str(folder), k=2)
     assert list(dict.fromkeys(two["query"])) == ["iron", "bread oven"]
@@ -112,6 +112,6 @@ def test_a_testbed_of_asked_queries_needs_no_judgments(folder):
 def test_a_query_without_known_words_gives_an_empty_ranking(folder, store, text):
     for pipeline in (Pipeline(None), Pipeline(None, Feedback()), Pipeline(Letters(), Feedback())):
         result = pipeline.search(text, str(folder))
-        assert list(result.columns) == ["query", "rank", "doc_id", "score", "title"]
+        assert list(result.columns) == ["query", "rank", "doc_id", "score", "title", "snippet"]
         assert result.empty
     assert "no document" in as_text(result, [text])

@@ -32,7 +32,7 @@ def test_a_query_gives_ranked_titles(search):
     assert lines[0] == "why does bread turn brown"
     assert lines[1].split()[::3] == ["1", "Bread"]
     assert ranked(output) == ["d1", "d4"]  # only these hold a word of it
-    scores = [float(line.split()[1]) for line in lines[1:]]
+    scores = [float(score) for score in re.findall(r"^ *\d+ +(-?\d+\.\d+)", output, re.MULTILINE)]
     assert scores == sorted(scores, reverse=True) and scores[-1] > 0
 
 
@@ -119,10 +119,10 @@ def test_a_text_is_made_of_what_was_found():
     import pandas as pd
 
     result = pd.DataFrame({"query": ["a", "a", "b"], "rank": [1, 2, 1], "doc_id": ["d1", "d2", "d3"], "score": [2.0, 1.25, 0.5],
-                           "title": ["One", "Two", "Three"]})
+                           "title": ["One", "Two", "Three"], "snippet": ["some words", "", ""]})
     assert as_text(result, ["b", "a", "c"]) == (
         "b\n  1     0.500  d3               Three\n\n"
-        "a\n  1     2.000  d1               One\n  2     1.250  d2               Two\n\n"
+        f"a\n  1     2.000  d1               One\n{'':31}some words\n  2     1.250  d2               Two\n\n"
         "c\n  no document holds a word of this query")
 
 

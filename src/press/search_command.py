@@ -12,6 +12,7 @@ from helpers.systems.reranking_experiment import Scorer
 from helpers.systems.zero_shot import ZeroShotReranker
 
 RERANKERS: dict[str, Callable[[], Scorer | None]] = {"base": WarmUp, "minilm": ZeroShotReranker, "none": lambda: None}
+INDENT = "\n" + 31 * " "  # of a snippet below its title
 CANDIDATES = 20  # as in Steensland (2021)
 FEEDBACK = {"none": None, "documents": Feedback(form=""), "passages": Feedback(pieces=RankerTraining().room, form="")}
 
@@ -33,7 +34,7 @@ def as_text(ranked: pd.DataFrame, queries: Sequence[str]) -> str:
     blocks = []
     for query in dict.fromkeys(queries):
         mine = ranked[ranked["query"] == query].drop_duplicates("rank")
-        lines = [f"{row.rank:3d}  {row.score:8.3f}  {row.doc_id:<16} {row.title}\n{'':31}{row.snippet}"
+        lines = [f"{row.rank:3d}  {row.score:8.3f}  {row.doc_id:<16} {row.title}{row.snippet and INDENT}{row.snippet}"
                  for row in mine.itertuples()]
         blocks.append("\n".join([query, *(lines or ["  no document holds a word of this query"])]))
     return "\n\n".join(blocks)

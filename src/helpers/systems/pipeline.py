@@ -108,7 +108,8 @@ class Pipeline:
             k: documents shown for each query.
 
         Returns:
-            Columns query, rank, doc_id, score, title (or the first words of a text without one), snippet; best first.
+            Columns query, rank, doc_id, score, title, snippet; best first. A text without a title has its first words for one,
+            and no snippet.
         """
         texts = [queries] if isinstance(queries, str) else list(queries)
         if odd := [text for text in texts if not isinstance(text, str)]:
@@ -120,7 +121,8 @@ class Pipeline:
         return pd.DataFrame({
             "query": asked, "rank": best["rank"].to_list(), "doc_id": best["doc_id"].to_list(), "score": best["score"].to_list(),
             "title": [title_of(store, doc_id) for doc_id in best["doc_id"]],
-            "snippet": [snippet(store[doc_id].body, query) for doc_id, query in zip(best["doc_id"], asked, strict=True)]})
+            "snippet": [snippet(text.body, query) if (text := store[doc_id]).title else ""
+                        for doc_id, query in zip(best["doc_id"], asked, strict=True)]})
 
     def _reranked(self, bed: Testbed, run: Step) -> Step:
         assert self.model is not None
