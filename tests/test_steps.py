@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -158,6 +159,20 @@ def test_a_derived_value_of_the_own_class_is_preferred(monkeypatch):
         on_machine(monkeypatch, own)
         assert derived.lookup()[1] == source
     assert derived.lookup()[0].numerics == "cuda-bf16"
+
+
+def test_what_rests_on_data_that_is_not_here_is_taken_as_recorded_even_for_a_fresh_run(monkeypatch):
+    def counted_for_test(part: dict) -> dict:
+        return {"result": 1.0}
+
+    count, data = steps.step(version=1, form="json")(counted_for_test), SimpleNamespace(
+        recipe=lambda: {"data": ["texts"], "digest": "abc"}, is_here=True)
+    derived = lambda: sum_step()([count(data)])
+    record(derived().entry())
+    start_fresh(monkeypatch)
+    assert derived().lookup() == (None, "missing")
+    data.is_here = False
+    assert derived().lookup()[1] == "recorded"
 
 
 def test_a_measurement_is_of_no_arithmetic():

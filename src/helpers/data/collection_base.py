@@ -32,6 +32,7 @@ class Collection(ABC):
     licence: str
     units: tuple[str, ...]  # that it can rank: `document`, `passage` or both
     splits: tuple[str, ...]  # of its queries, such as `train`, `dev`, `test`
+    is_here: bool = True  # whether texts, queries and judgments can be read
     split_by_article: bool = False  # whether each article answers queries of one split alone: a training must keep to its split's
 
     @classmethod
@@ -104,6 +105,11 @@ class Part:
     def sources(self) -> list[Path]:
         """The files that it is read from."""
         return self.collection.sources(self.kind, *self.names)
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it can be read."""
+        return self.collection.is_here
 
     def recipe(self) -> dict[str, Any]:
         """The part as it stands in a step's recipe; only the digest enters the key."""

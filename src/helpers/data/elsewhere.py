@@ -33,6 +33,8 @@ def known_file(file: Path) -> dict[str, Any] | None:
 class Elsewhere(Collection):
     """A collection that is not here. BadInput where its texts, queries or judgments are wanted."""
 
+    is_here = False
+
     def __init__(self, spec: str):
         own = listed()[spec]
         self.spec, self.name, self.licence = spec, Path(spec).name, own["licence"]

@@ -26,6 +26,11 @@ class File:
         place = self.path.relative_to(paths.ROOT) if self.path.is_relative_to(paths.ROOT) else self.path
         return {"data": ["file", str(place)], "digest": fingerprint(self.path) if self.path.is_file() else known_file(self.path)}
 
+    @property
+    def is_here(self) -> bool:
+        """Whether it can be read."""
+        return self.path.is_file()
+
     def sources(self) -> list[Path]:
         """The file itself."""
         return [self.path]

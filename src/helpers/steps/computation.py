@@ -1,6 +1,7 @@
 """One computation: its recipe and key, where its value is, and how it is made."""
 
 import contextlib
+import functools
 import json
 import os
 import time
@@ -70,6 +71,12 @@ class Step:
         """Like `entry`, but made of its shards, which are removed then: the name and the key of each."""
         return self._compute(parts)[0]
 
+    @functools.cached_property
+    def makeable(self) -> bool:
+        """Whether all the data that it rests on is here: what is not cannot be read anew."""
+        parts = _parts_in(list(self.arguments.values()))
+        return all(part.makeable if isinstance(part, Step) else getattr(part, "is_here", True) for part in parts)
+
     def inputs(self) -> list["Step"]:
         """The steps that it takes directly as inputs, in order of appearance."""
         return [part for part in _parts_in(list(self.arguments.values())) if isinstance(part, Step)]
@@ -83,7 +90,7 @@ class Step:
                 return stored, "stored"
         else:
             stored = None
-        read = self._recorded_too and fresh_since() is None
+        read = self._recorded_too and (fresh_since() is None or not self.makeable)
         recorded = Store(paths.RESULTS).find(self.name, self.key, own) if read else None
         if recorded is not None and not _has_its_recipe(recorded):
             recorded = None
