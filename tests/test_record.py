@@ -197,6 +197,13 @@ def test_verify_names_what_exceeds_the_budget(fake, capsys):
     assert "left out" in capsys.readouterr().out
 
 
+def test_verify_leaves_out_what_cannot_be_read_anew(fake, capsys, monkeypatch):
+    ship(make_step("json", {"x": 0.5}))
+    monkeypatch.setattr(steps.Step, "makeable", False)
+    assert record.verify(sample=1, budget=60, seed=1) == 0
+    assert "rests on texts that are not here" in capsys.readouterr().out
+
+
 def forge(entry, **changed):
     """A record with another value or another past, whose digests all agree."""
     alter(entry, "value.json", '{"x": 99}')
