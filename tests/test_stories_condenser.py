@@ -102,3 +102,9 @@ def test_the_share_of_a_head_is_what_its_branch_has_beyond_masked_words_alone(mo
     assert "a share of 0.030" in text and "+0.029 with the fewest" in text and "4 times as many seeds and queries" in text
     assert "of 4.0 h on one core, where these took 60 min" in text
     assert "no share" in story.power({}, trained).markdown
+
+
+def test_the_branches_that_the_claim_rests_on_have_every_seed():
+    made = story.over_seeds(START, [], [3, 4], texts="almanac", epochs=1, learning_rate=1e-4, head_probability=0.5)
+    assert {name: [one.seed for one in own] for name, own in made.items()} == {
+        **dict.fromkeys((MLM, CONDENSER, BLIND), [3, 4]), **dict.fromkeys((EMBEDDED, MASKED), [3])}

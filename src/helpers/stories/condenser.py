@@ -35,9 +35,10 @@ Logs = Mapping[str, Sequence[dict[str, Any]]]
 
 
 def over_seeds(start: Pretraining, names: Sequence[str], seeds: Sequence[int], **settings: Any) -> Branches:
-    """The branches of those names, all of them without any; `settings` as in `starting_points.branches`."""
+    """The branches of those names, all of them without any; `settings` as in `starting_points.branches`. The two whose heads see
+    less than the study's show what such heads come to, and have the first seed alone."""
     made = [branches(start, seed=seed, **settings) for seed in seeds]
-    return {name: [of_seed[name] for of_seed in made] for name in names or BRANCHES}
+    return {name: [of_seed[name] for of_seed in (made[:1] if name in (EMBEDDED, MASKED) else made)] for name in names or BRANCHES}
 
 
 def first_seeds(start: Pretraining, trained: Branches) -> dict[str, Pretraining]:
