@@ -64,3 +64,10 @@ def test_the_published_files_are_known_where_they_are_missing_and_others_are_oth
     assert absent.text_digest("passage") != other.text_digest("passage")
     with pytest.raises(BadInput, match="apt-get install wordnet-base"):
         next(absent.texts("passage"))
+
+
+def test_they_can_be_read_where_all_of_them_are_installed(root):
+    dictionaries = Dictionaries(f"dictionaries:{root}")
+    assert dictionaries.is_here
+    (root / next(iter(PUBLISHED))).unlink()
+    assert not dictionaries.is_here

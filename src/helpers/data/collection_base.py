@@ -32,7 +32,6 @@ class Collection(ABC):
     licence: str
     units: tuple[str, ...]  # that it can rank: `document`, `passage` or both
     splits: tuple[str, ...]  # of its queries, such as `train`, `dev`, `test`
-    is_here: bool = True  # whether texts, queries and judgments can be read
     split_by_article: bool = False  # whether each article answers queries of one split alone: a training must keep to its split's
 
     @classmethod
@@ -68,6 +67,11 @@ class Collection(ABC):
     @abstractmethod
     def text_digest(self, unit: str) -> str:
         """A digest that changes when any text of the unit changes."""
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it can be read."""
+        return True
 
     def sources(self, kind: str, *names: str) -> list[Path]:
         """The files that a part is read from: while they stay as they are, so does its digest; none of what an id names."""

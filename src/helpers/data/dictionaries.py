@@ -50,6 +50,11 @@ class Dictionaries(Collection):
         """`dictionaries` or `dictionaries:<folder>`."""
         return spec.partition(":")[0] == NAME
 
+    @property
+    def is_here(self) -> bool:
+        """Whether they are installed."""
+        return all(file.is_file() for file in self._files())
+
     def texts(self, unit: str) -> Iterator[Text]:
         """Stream WordNet's glosses, some to a text, then GCIDE's longer entries; BadInput where they are not installed."""
         for file in self._files():

@@ -33,8 +33,6 @@ def known_file(file: Path) -> dict[str, Any] | None:
 class Elsewhere(Collection):
     """A collection that is not here. BadInput where its texts, queries or judgments are wanted."""
 
-    is_here = False
-
     def __init__(self, spec: str):
         own = listed()[spec]
         self.spec, self.name, self.licence = spec, Path(spec).name, own["licence"]
@@ -45,6 +43,11 @@ class Elsewhere(Collection):
     def opens(cls, spec: str) -> bool:
         """A folder that is listed, and not there."""
         return spec in listed() and not Path(spec).is_dir()
+
+    @property
+    def is_here(self) -> bool:
+        """It cannot."""
+        return False
 
     def texts(self, unit: str) -> Iterator[Text]:
         """They are not here."""
