@@ -53,6 +53,7 @@ class ThirdStage:
     @functools.cached_property
     def pairs(self) -> list[Step]:
         """For each model the step that compares."""
+        self.run.entry()  # what they reorder is recorded with the page
         return [model.probabilities(self.trial.bed, self.run, self.most) for model in self.models]
 
     def by(self, how: str, first: int, compared: int = 0) -> Evaluation:
