@@ -28,7 +28,7 @@ from toys import ESCAPED, HOSTILE, Bed, Value, of_values, run_of, system
 
 # ---- what the chapters share ----
 
-SETTINGS = alarfaj.settings("almanac", "packaged", 70, 30, 90, 2, "book", candidates=9, documents=3, terms=4)
+SETTINGS = alarfaj.settings("almanac", "packaged", 70, 30, 90, 2, "chosen", candidates=9, documents=3, terms=4)
 SEEN = 90 - 47 - 3  # word pieces beside a query of 47, [CLS] and two [SEP]
 
 

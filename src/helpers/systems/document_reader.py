@@ -46,14 +46,14 @@ class DocumentReader(ListwiseReranker):
 
 TRAININGS: Registry[dict[str, Any]] = Registry("training of a reader", {
     # chosen by the loss on held-out training queries: with BM25's negatives alone and at 5e-5 it ended where it began
-    "book": {"negatives": "both", "size": 4, "batch_size": 2, "learning_rate": 2e-5},
+    "chosen": {"negatives": "both", "size": 4, "batch_size": 2, "learning_rate": 2e-5},
     # Alarfaj 2022, section 6.1.1: one random document beside the relevant one, batches of 16 documents
     "study": {"negatives": "random", "size": 2, "batch_size": 8, "learning_rate": 3e-6},
 })
 
 
 def document_reader(collection: str = "almanac", backbone: str = "packaged", queries: int = 200, warm_up: int = 14_000,
-                    length: int = 256, epochs: int = 1, training: str = "book") -> DocumentReader:
+                    length: int = 256, epochs: int = 1, training: str = "chosen") -> DocumentReader:
     """BERT on the first tokens of a document, fine-tuned on the judgments of documents.
 
     Args:
