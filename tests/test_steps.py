@@ -14,7 +14,7 @@ import pytest
 from helpers import paths, steps
 from helpers.errors import BadInput
 from helpers.steps import ledger, numerics, rebuilding, recipe, registry
-from helpers.steps.computation import told_once
+from helpers.steps.provenance import told_once
 from helpers.steps.store import MANIFEST, Store
 
 CALLS = []

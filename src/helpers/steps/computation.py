@@ -140,7 +140,7 @@ class Step:
             manifest: dict[str, Any] = {
                 "step": self.name, "version": self.definition.version, "form": self.definition.form,
                 "numerics": of, "recipe": self._recipe, "started": started,
-                "inputs": told_once([_summary(part, entry) for part, entry in inputs], set()),
+                "inputs": provenance.told_once([_summary(part, entry) for part, entry in inputs], set()),
                 "machine": provenance.machine(), "versions": provenance.versions(), "commit": provenance.commit(),
             }
             entry = store.write(self.name, self.key, manifest, fill)
@@ -239,15 +239,3 @@ def _summary(part: Step, entry: Entry | None) -> dict[str, Any]:
     if entry is None:
         return {"step": part.name, "key": part.key}
     return json.loads(json.dumps({name: entry.manifest[name] for name in SUMMARY}))
-
-
-def told_once(lines: list[dict[str, Any]], seen: set[str], direct: bool = True) -> list[dict[str, Any]]:
-    """Inputs with what is below a step at its first place alone, elsewhere it is named, or told without that if it is a direct
-    input: a chain of rankings would tell of its index dozens of times."""
-    told = []
-    for line in lines:
-        known = line["key"] in seen
-        seen.add(line["key"])
-        told.append({name: line[name] for name in ("step", "key")} if known and not direct else
-                    {**line, "inputs": [] if known else told_once(line.get("inputs", []), seen, direct=False)})
-    return told

@@ -1,4 +1,4 @@
-"""Where a value comes from: machine, versions, commit, date."""
+"""Where a value comes from: machine, versions, commit, date, and what its manifest tells of its inputs."""
 
 import functools
 import os
@@ -55,3 +55,15 @@ def now() -> str:
 def _git(*arguments: str) -> str:
     done = subprocess.run(["git", "-C", str(paths.ROOT), *arguments], capture_output=True, text=True, check=True)
     return done.stdout.strip()
+
+
+def told_once(lines: list[dict[str, Any]], seen: set[str], direct: bool = True) -> list[dict[str, Any]]:
+    """Inputs with what is below a step at its first place alone, elsewhere it is named, or told without that if it is a direct
+    input: a chain of rankings would tell of its index dozens of times."""
+    told = []
+    for line in lines:
+        known = line["key"] in seen
+        seen.add(line["key"])
+        told.append({name: line[name] for name in ("step", "key")} if known and not direct else
+                    {**line, "inputs": [] if known else told_once(line.get("inputs", []), seen, direct=False)})
+    return told
