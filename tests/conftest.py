@@ -109,7 +109,7 @@ def folder_of_texts(tmp_path, monkeypatch):
     (data / "qrels.txt").write_text("q1 0 p0 1\nq1 0 p1 0\n")
     bed = Testbed(str(data), "passage", words=1_000_000, overlap=0)
     encoder = backbone.resolve(str(tmp_path / "backbone"))
-    return bed, encoder, corpus(bed.store, bed.qrels_step)
+    return bed, encoder, corpus(bed.store)
 
 
 @pytest.fixture(scope="session")

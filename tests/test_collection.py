@@ -148,6 +148,14 @@ def test_an_unknown_ir_datasets_id(tmp_path, monkeypatch):
         open_collection("irds:no-such-dataset")
 
 
+def test_a_family_whose_splits_alone_are_datasets_shares_its_texts(tmp_path, monkeypatch):
+    monkeypatch.setenv("IR_DATASETS_HOME", str(tmp_path))
+    natural, trivia = (open_collection(f"irds:dpr-w100/{name}[test=dev]") for name in ("natural-questions", "trivia-qa"))
+    assert natural.splits == trivia.splits == ("train", "test") and natural.size("queries", "test") == 6515
+    assert natural.text_digest("document") == trivia.text_digest("document")
+    assert natural.frame_digest("queries", "test") != trivia.frame_digest("queries", "test")
+
+
 # ---- judgments that do not fit ----
 
 def test_check_qrels_counts_missing_ids_once():

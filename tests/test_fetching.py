@@ -18,7 +18,7 @@ chapters:
     backbone: "hub:owner/small@main"
   encoders:
     backbones: [ 'hub:owner/small@main', hub:owner/large@v1.0, "hub:owner/pinned@{COMMIT}", packaged]   # three
-  similarity: {{stsb: "hub:owner/sentences@main"}}
+  similarity: {{pairs: "hub:owner/sentences@main"}}
 """
 
 

@@ -80,6 +80,9 @@ def test_on_one_gpu_training_is_bf16_with_sdpa_and_fused_adamw(monkeypatch, tmp_
     assert backbone.attention() == "sdpa"  # PyTorch takes its flash kernel where it can
     assert arguments["per_device_train_batch_size"] == 16
     assert made._n_gpu == 1  # DataParallel is off
+    assert (arguments["max_steps"], arguments["eval_steps"], arguments["warmup_steps"]) == (-1, 4, 0)  # 7 steps
+    fine_tuning.training_arguments(tmp_path, 100, Training(steps=40), evaluations=2)
+    assert (arguments["max_steps"], arguments["eval_steps"], arguments["warmup_steps"]) == (40, 20, 4)
 
 
 class FakeArguments:

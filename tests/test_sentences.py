@@ -59,15 +59,17 @@ def documents(tmp_path, monkeypatch):
 
 def test_triplets_come_from_one_document_and_two_sections(documents):
     qrels = pd.DataFrame({"doc_id": ["d1", "d2", "d3", "d1"], "relevance": [2, 1, 3, 0]})
-    result = sentence_data.section_triplets.definition.function(documents, qrels, 60, 1)
+    result = sentence_data.section_triplets.definition.function(documents, qrels, 60, 1, 1)
     assert result["triplet_id"].is_unique and len(result) == 60
     assert {triplet.split("-")[0] for triplet in result["triplet_id"]} == {"d1", "d2"}
     for anchor, same, other in result[["anchor", "same", "other"]].itertuples(index=False):
         section = [text.split()[2] for text in (anchor, same, other)]
         assert section[0] == section[1] != section[2] and anchor != same
         assert anchor.split()[0] == other.split()[0]  # of the same document
-    other_seed = sentence_data.section_triplets.definition.function(documents, qrels, 60, 2)
+    other_seed = sentence_data.section_triplets.definition.function(documents, qrels, 60, 2, 1)
     assert not other_seed["anchor"].equals(result["anchor"])
+    best = sentence_data.section_triplets.definition.function(documents, qrels, 60, 1, 2)
+    assert {triplet.split("-")[0] for triplet in best["triplet_id"]} == {"d1"}  # d2 has grade 1, d3 a single section
 
 
 def test_folds_part_the_rows_and_samples_hold_each_other():

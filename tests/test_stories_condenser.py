@@ -45,7 +45,7 @@ def test_a_backbone_that_has_guessed_words_already_is_no_start_to_train():
 
 def test_a_start_reads_train_articles_alone_and_what_has_no_articles_whole(tmp_path):
     (tmp_path / "a.txt").write_text("One text.\n\nAnother.")
-    both = Pretraining(f"almanac + {tmp_path}", without="", articles="train").model.arguments["store"]
+    both = Pretraining(f"almanac + {tmp_path}", articles="train").model.arguments["store"]
     first, second = both.arguments["stores"]
     assert (both.name, first.name, second.name) == ("merged_store", "split_store", "text_store")
 

@@ -21,8 +21,8 @@ RANGES: dict[Range, str] = {  # smallest and largest value, and of which paramet
     (0, 2**32 - 1): "seed seeds",
     (1, 100): "within",  # of the list that *Embeddings* looks at
     (1, 1024): "threads",
-    (1, MOST): """epochs full_epochs pretraining_epochs candidates home_candidates few depth depths recall_depths
-        consistency_depths documents terms ordinary_candidates finalists patience batch batch_sizes
+    (1, MOST): """epochs steps section_steps candidates home_candidates few depth depths recall_depths
+        consistency_depths documents terms ordinary_candidates finalists patience batch batch_size batch_sizes
         rounds training_rounds triplets tested shown kept timed epochs.lengths grid.lengths nearest_neighbours.sizes
         ef_search nprobe divisions negatives""",
     (2, MOST): "size recipe.sizes passages groups mapped M tokens attention_window",
@@ -43,8 +43,9 @@ CHOICES: dict[str, tuple[str, ...] | str] = {  # as they are, or the registry th
     "distillation.without": ("soft", "hidden", "attention"),
     "beside": ("untrained", "minilm"),
     "branches": "helpers.systems.starting_points:BRANCHES",
-    **dict.fromkeys(("starts", "web_starts", "stsb_starts"), "helpers.systems.starting_points:NAMES")}
-MAY_BE_EMPTY = {"files", "depth.depths", "mismatch.depths", "devices", "distillation.without", "margins"}
+    "pretraining": "helpers.systems.starting_points:PRETRAININGS",
+    **dict.fromkeys(("starts", "web_starts"), "helpers.systems.starting_points:NAMES")}
+MAY_BE_EMPTY = {"files", "depth.depths", "mismatch.depths", "devices", "distillation.without", "margins", "web_starts"}
 EVEN = {"attention_window"}  # half of it on each side
 NOT_ABOVE = {"recall_depths": "depth"}  # a list that is read further down than it goes has nothing there
 _RANGE = {name: limits for limits, names in RANGES.items() for name in names.split()}

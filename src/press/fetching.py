@@ -1,7 +1,7 @@
 """Everything that a profile needs from the network: fetched in advance by `book fetch`, its models pinned by `book pin`.
 
 Texts, queries and judgments of its ir_datasets ids, prebuilt indexes of these, and models of the hub. Each can be interrupted and
-goes on; what is there is not fetched again. A dataset of the hub (`stsb`) is fetched by the step that reads it.
+goes on; what is there is not fetched again. A dataset of the hub (`pairs`) is fetched by the step that reads it.
 """
 
 import functools
@@ -20,7 +20,7 @@ from helpers.retrieval import prebuilt
 from press import chapters
 from press.columns import columns
 
-DATASETS = {"stsb"}  # parameters whose hub: is a dataset, not a model
+DATASETS = {"pairs"}  # parameters whose hub: is a dataset, not a model
 COMMIT = re.compile(r"[0-9a-f]{40}")  # of a model: a branch moves, and a key would not
 
 

@@ -30,15 +30,14 @@ class IrDatasets(Collection):
     licence = "as ir_datasets states it"
 
     def __init__(self, spec: str):
-        import ir_datasets
-
         self._id, renamed = named(spec)
         self.spec, self.name = spec, spec.removeprefix("irds:")
-        try:
-            self._dataset = ir_datasets.load(self._id)
-        except KeyError:
-            raise BadInput(f"ir_datasets has no dataset {self._id!r}", mend="see its catalogue for the ids") from None
+        self._dataset = loaded(self._id)
         self._of_split = {split: own for split in SPLITS if (own := self._find(split)) is not None}
+        if self._dataset is None:  # a family whose splits alone are datasets, as `dpr-w100/natural-questions`
+            self._dataset = next(iter(self._of_split.values()), None)
+        if self._dataset is None:
+            raise BadInput(f"ir_datasets has no dataset {self._id!r}", mend="see its catalogue for the ids")
         if renamed is not None:
             if renamed not in self._of_split:
                 raise BadInput(f"{self._id} has no split {renamed!r}", mend=f"choose from {', '.join(self._of_split)}")
@@ -70,8 +69,10 @@ class IrDatasets(Collection):
         return pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance"])
 
     def text_digest(self, unit: str) -> str:
-        """ir_datasets checks the downloads of an id against its own list of hashes: the id names the data."""
-        return recipe.sha256(f"ir_datasets:{self._id}:{unit}")
+        """ir_datasets checks the downloads of an id against its own list of hashes: the id that the texts are of names them."""
+        import ir_datasets
+
+        return recipe.sha256(f"ir_datasets:{ir_datasets.docs_parent_id(self._dataset.dataset_id())}:{unit}")
 
     def frame_digest(self, kind: str, *names: str) -> str:
         """The same for queries and judgments: an id and its split, so that a recipe needs no download."""
@@ -95,14 +96,10 @@ class IrDatasets(Collection):
                            mend="take a dataset whose sizes ir_datasets knows") from None
 
     def _find(self, split: str) -> Any:
-        import ir_datasets
-
         for suffix in SPLITS[split]:
-            try:
-                return ir_datasets.load(f"{self._id}/{suffix}")
-            except KeyError:
-                continue
-        return self._dataset if split == "test" and self._dataset.has_queries() else None
+            if (own := loaded(f"{self._id}/{suffix}")) is not None:
+                return own
+        return self._dataset if split == "test" and self._dataset is not None and self._dataset.has_queries() else None
 
     def files(self, kind: str, split: str = "") -> list[File]:
         """The files that ir_datasets fetches for the `docs`, or for the `queries` or `qrels` of a split."""
@@ -121,6 +118,16 @@ class IrDatasets(Collection):
                 f"the {kind} of irds:{dataset.dataset_id()} could not be fetched ({_short(error)}).\n"
                 "Mend: connect to the network, or fetch these files elsewhere and put them there:\n  "
                 + "\n  ".join(file.by_hand() for file in [file for file in files if not file.is_here()] or files)) from error
+
+
+def loaded(name: str) -> Any:
+    """The dataset of that id, None if ir_datasets has none."""
+    import ir_datasets
+
+    try:
+        return ir_datasets.load(name)
+    except KeyError:
+        return None
 
 
 def named(spec: str) -> tuple[str, str | None]:

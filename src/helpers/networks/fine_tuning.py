@@ -45,10 +45,11 @@ def training_arguments(checkpoints: Path, examples: int, training: Training, eva
     """
     from transformers import TrainingArguments
 
-    steps = max(1, -(-examples // training.batch_size) * training.epochs)
+    steps = training.steps or max(1, -(-examples // training.batch_size) * training.epochs)
     every = max(1, -(-steps // evaluations))
     arguments = TrainingArguments(
-        output_dir=str(checkpoints / DRAFT), num_train_epochs=training.epochs, per_device_train_batch_size=training.batch_size,
+        output_dir=str(checkpoints / DRAFT), num_train_epochs=training.epochs, max_steps=training.steps or -1,
+        per_device_train_batch_size=training.batch_size,
         per_device_eval_batch_size=64, learning_rate=training.learning_rate, warmup_steps=int(training.warmup * steps),
         weight_decay=training.weight_decay, lr_scheduler_type="linear", optim="adamw_torch_fused", seed=training.seed,
         data_seed=training.seed,

@@ -34,6 +34,7 @@ class Schedule(Settings):
     """How long and how fast a network is trained: linear warm-up and decay."""
 
     epochs: int = 1  # passes over the examples
+    steps: int | None = None  # optimiser steps, in place of passes; None to count passes
     learning_rate: float = 1e-4  # the peak
     batch_size: int = 16  # examples an optimiser step
     warmup: float = 0.1  # share of the steps in which the rate rises

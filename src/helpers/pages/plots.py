@@ -117,19 +117,26 @@ def with_intervals(axis: Axes, number: int, name: str, points: Mapping[float, tu
     figures.hover(drawn.lines[0], [text for _, text in points.values()])
 
 
-def seed_curves(lines: Mapping[str, pd.DataFrame], x: str, y: str, caption: str) -> Fragment:
-    """A line for each frame (a row a place on the axis, a column a seed): the mean over seeds, with its 95 % t-interval."""
+def seed_curves(lines: Mapping[str, pd.DataFrame], x: str, y: str, caption: str,
+                levels: Mapping[str, float] = MappingProxyType({}), printed: Lines = NOTHING) -> Fragment:
+    """A line for each frame (a row a place on the axis, a column a seed): the mean over seeds, with its 95 % t-interval; flat
+    lines at `levels`, and beside a line what a study printed of it, under the same name."""
     figure, (axis,) = figures.new()
     texts = []
     for number, (name, frame) in enumerate(lines.items()):
-        beside = 1.04 ** (number - (len(lines) - 1) / 2)  # side by side on the logarithmic axis
+        shift = 1.04 ** (number - (len(lines) - 1) / 2)  # side by side on the logarithmic axis
         points = {}
         for place, values in frame.iterrows():
             mean, spread = values.mean(), values.sem() * special.stdtrit(len(values) - 1, 0.975)
             texts.append(f"{name} at {place:g}: {plain(mean)} ± {plain(spread)}")
-            points[place * beside] = Interval(mean, mean - spread, mean + spread), texts[-1]
+            points[place * shift] = Interval(mean, mean - spread, mean + spread), texts[-1]
         with_intervals(axis, number, name, points, markersize=5)
-    places = next(iter(lines.values())).index
+        if name in printed:
+            texts[-1] += beside(axis, number, printed[name])
+    for number, (name, level) in enumerate(levels.items()):
+        axis.axhline(level, color=str(0.3 + 0.25 * number), ls="--", lw=1, label=name)
+        texts.append(f"{name}: {plain(level)}")
+    places = sorted({*next(iter(lines.values())).index, *(place for series in printed.values() for place in series.index)})
     axis.set(xlabel=x, ylabel=y, xscale="log")
     axis.set_xticks(places, [f"{place:,}" for place in places], minor=False)
     axis.set_xticks([], minor=True)

@@ -24,13 +24,9 @@ HELD_OUT = -1  # the epoch of evaluation masks: the same in every evaluation
 
 
 @step(version=1, form="table")
-def corpus(store: Path, without: pd.DataFrame | None = None, first: int | None = None) -> pd.DataFrame:
-    """The ids of the texts to be read: column doc_id. Texts with a grade above 0 in the judgments `without` are left out; of a
-    number `first`, the first ones of the store are taken."""
-    ids = pd.DataFrame({"doc_id": [text.doc_id for text in islice(Texts(store), first)]})
-    if without is None:
-        return ids
-    return ids[~ids["doc_id"].isin(without.loc[without["relevance"] > 0, "doc_id"])].reset_index(drop=True)
+def corpus(store: Path, first: int | None = None) -> pd.DataFrame:
+    """The ids of the texts to be read, all or the store's `first` so many: column doc_id."""
+    return pd.DataFrame({"doc_id": [text.doc_id for text in islice(Texts(store), first)]})
 
 
 def spans(doc_ids: Sequence[str], tokens: WindowTokens, max_length: int) -> list[np.ndarray]:

@@ -39,7 +39,7 @@ def fold(rows: pd.DataFrame, number: int, folds: int, seed: int, training: bool)
 
 
 @step(version=1, form="table")
-def section_triplets(store: Path, qrels: pd.DataFrame, count: int, seed: int) -> pd.DataFrame:
+def section_triplets(store: Path, qrels: pd.DataFrame, count: int, seed: int, min_relevance: int) -> pd.DataFrame:
     """Triplets of sentences, columns triplet_id, anchor, same, other: two of one section, one of another section of the same
     document (Ein-Dor et al. 2018). A sentence may stand in several.
 
@@ -47,10 +47,10 @@ def section_triplets(store: Path, qrels: pd.DataFrame, count: int, seed: int) ->
 
     Args:
         store: the text store of documents, whose sections are separated by an empty line.
-        qrels: judgments, columns doc_id and relevance: documents with a grade above 0 are used.
+        qrels: judgments, columns doc_id and relevance: documents with a grade of `min_relevance` or more are used.
     """
     texts, generator = Texts(store), np.random.default_rng(seed)
-    relevant = sorted(set(qrels.loc[qrels["relevance"] > 0, "doc_id"]))
+    relevant = sorted(set(qrels.loc[qrels["relevance"] >= min_relevance, "doc_id"]))
     documents = [(doc_id, parts) for doc_id in relevant if doc_id in texts and (parts := sections(texts[doc_id].body))]
     usable = [(doc_id, parts) for doc_id, parts in documents if len(parts) > 1 and max(map(len, parts)) > 1]
     if not usable:

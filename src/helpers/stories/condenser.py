@@ -19,12 +19,12 @@ from helpers.stories.training import curve, final
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.evaluated import Evaluation, Systems, evaluate_values
 from helpers.systems.reranking_experiment import together
-from helpers.systems.starting_points import BLIND, BRANCHES, CONDENSER, EMBEDDED, MASKED, MLM, Pretraining, branches
+from helpers.systems.starting_points import BLIND, BRANCHES, CONDENSER, EMBEDDED, MASKED, MLM, START, Pretraining, branches
 from helpers.systems.testbed import Testbed
 
 MEASURES = ("RR@10", "R@100")
 TABLE, ROW = "text 5.1", "Condenser pre-training"
-START, UNTOUCHED = "start", "backbone"
+UNTOUCHED = "backbone"
 USES = 0.1  # nats: a head that loses less by another text's [CLS] does not use it
 NOISE = 1e-3  # nats: less is no rise
 SPREAD = 1e-2  # of cosines between [CLS] states: below it a start cannot tell texts apart

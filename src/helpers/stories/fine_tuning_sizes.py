@@ -1,49 +1,72 @@
 """The chapter *Fine-tuning sizes*: open QA and web search (Gao & Callan 2021, sections 5.3 and 5.4, tables 3 and 4)."""
 
+import math
 from collections.abc import Mapping, Sequence
+
+import pandas as pd
 
 from helpers.errors import BadInput
 from helpers.evaluation import published
+from helpers.evaluation.comparable import model_name
 from helpers.pages import claims, page, plots
-from helpers.pages.compare import above, lead, measures_table
+from helpers.pages.compare import above, lead
 from helpers.pages.fragments import Fragment
-from helpers.pages.numbers import count, seconds
-from helpers.steps import Step
+from helpers.pages.numbers import count, plain, seconds
+from helpers.retrieval.bm25 import K1, B
 from helpers.stories import readiness
-from helpers.stories.readiness import BySize
+from helpers.stories.readiness import BySize, Starts
 from helpers.stories.training import curve
-from helpers.systems.evaluated import Evaluation, over_seeds
+from helpers.systems.evaluated import Evaluation, Systems, over_seeds
 from helpers.systems.search_tasks import FACTS, SearchTask
-from helpers.systems.starting_points import BACKBONE, CONDENSER, CONTINUED, MLM
+from helpers.systems.starting_points import CONDENSER, CONTINUED, MLM, START
 from helpers.systems.testbed import Testbed
+from helpers.systems.zero_shot import ZERO_SHOT
 
-QA_TABLE, QA_COLUMNS = "3", tuple(f"Natural Question / Top-20 / {size}" for size in ("1K", "10K", "FULL"))
-WEB_TABLE, WEB_COLUMNS = "4", ("MRR@10 / 1K", "MRR@10 / 10K", "MRR@10 / FULL")
-BATCH = 16  # queries a step
+QA_TABLE, WEB_TABLE = "3", "4"
 HITS, RANK = ("Success@20", "Success@100"), ("RR@10", "R@100", "R@1000")
+QA_COLUMNS, WEB_COLUMNS = (tuple(f"{column} / {size}" for size in readiness.SUFFIXES)
+                           for column in ("Natural Question / Top-20", "MRR@10"))
+WEB_STARTS = (START, MLM, CONDENSER, CONTINUED)
+QA_OTHERS = {"Natural Question / Top-100": HITS[1], "Trivia QA / Top-20": "", "Trivia QA / Top-100": ""}
+WEB_OTHERS = {"R@100": RANK[1], "R@1k": RANK[2]}
 
 
-def question_task(bed: Testbed, backbone: str, epochs: int, learning_rate: float, max_length: int) -> SearchTask:
+def question_task(bed: Testbed, backbone: str, steps: int, learning_rate: float, batch_size: int, max_length: int) -> SearchTask:
     """Open QA: questions for a fact, where the queries carry their answer's type; one negative of BM25's."""
     facts = FACTS if "answer_type" in bed.query_frame else ()
-    return SearchTask(bed.collection, bed.unit, backbone, facts, HITS, 1, epochs, epochs, learning_rate, BATCH, max_length,
+    return SearchTask(bed.collection, bed.unit, backbone, facts, HITS, 1, steps, learning_rate, batch_size, max_length,
                       bed.queries)
 
 
-def web_task(bed: Testbed, backbone: str, epochs: int, full_epochs: int, learning_rate: float, max_length: int,
+def web_task(bed: Testbed, backbone: str, steps: int, learning_rate: float, batch_size: int, max_length: int,
              passages: int) -> SearchTask:
     """Web search: all queries; each brings `passages` of its own to training, two or more, one of them relevant."""
     if passages < 2:
         raise BadInput(f"{passages} passages for each query", mend="give two or more: a relevant one, and others")
-    return SearchTask(bed.collection, bed.unit, backbone, (), RANK, passages - 1, epochs, full_epochs, learning_rate, BATCH,
-                      max_length, bed.queries)
+    return SearchTask(bed.collection, bed.unit, backbone, (), RANK, passages - 1, steps, learning_rate, batch_size, max_length,
+                      bed.queries)
 
 
-def fine_tuned(task: SearchTask, starts: Mapping[str, Step | None], sizes: Sequence[int], seeds: Sequence[int]) -> BySize:
+def fine_tuned(task: SearchTask, starts: Starts, sizes: Sequence[int]) -> BySize:
     """Every starting point fine-tuned with every size; the mean over seeds, query by query."""
     return {(start, size): over_seeds(f"{start}, {size or 'all'}", [
-        task.evaluate(f"{start}, {size or 'all'}, seed {seed}", task.encoder(weights, size, seed)) for seed in seeds])
-        for start, weights in starts.items() for size in sizes}
+        task.evaluate(f"{start}, {size or 'all'}, seed {seed}", task.encoder(weights, size, seed))
+        for seed, weights in by_seed.items()]) for start, by_seed in starts.items() for size in sizes}
+
+
+def references(task: SearchTask) -> dict[str, Evaluation]:
+    """BM25, and the backbone as it is."""
+    return {"BM25": task.bm25(K1, B), f"{ZERO_SHOT} {model_name(task.backbone)}": task.evaluate("zero-shot", task.zero_shot())}
+
+
+def left_out(task: SearchTask, starts: Starts, web: BySize, sizes: Sequence[int]) -> Fragment:
+    """Where web search is left out, what it would take: a training of it reads about as much as one of open QA."""
+    if web:
+        return page.prose()
+    trainings = len(WEB_STARTS) * len(sizes) * max(map(len, starts.values()))
+    one = cost(task, starts, sizes) / (sum(map(len, starts.values())) * len(sizes))
+    return page.prose(f"Web search was left out: for {len(WEB_STARTS)} starting points, as many sizes and seeds, it takes "
+                      f"{count(trainings)} trainings like these, {seconds(trainings * one)} on one core.")
 
 
 def examples(task: SearchTask, sizes: Sequence[int]) -> dict[int, int]:
@@ -51,83 +74,110 @@ def examples(task: SearchTask, sizes: Sequence[int]) -> dict[int, int]:
     return {size: size or len(task.encoder(None, 0, 1).bed.query_frame) for size in sizes}
 
 
-def scale(counts: Mapping[int, int], web_counts: Mapping[int, int], sizes: Sequence[int]) -> Fragment:
-    """How large the largest training sets are, beside the study's."""
+def studied_sizes(columns: Sequence[str], task: str) -> dict[str, int]:
+    """How many training queries the study's columns stand for, of `open QA` or of `web search`."""
     entries = published.load(readiness.STUDY)
+    whole = {"open QA": int(1e3 * entries["text 5.3", "NQ and TQA", "training set of each"].value),
+             "web search": int(1e6 * entries["text 5.4", "MS-MARCO", "training set"].value)}[task]
+    return dict(zip(columns, (1000, 10_000, whole), strict=True))
+
+
+def scale(task: SearchTask, counts: Mapping[int, int]) -> Fragment:
+    """How large the largest training set is, and how often a training reads each set, beside the study's."""
+    entries, largest = published.load(readiness.STUDY), max(counts.values())
     thousands = entries["text 5.3", "NQ and TQA", "training set of each"].printed
-    millions = entries["text 5.4", "MS-MARCO", "training set"].printed
-    return page.prose(f"The largest training set has {count(counts[sizes[-1]])} questions (the study: {thousands} thousand), and "
-                      f"{count(web_counts[sizes[-1]])} queries in web search (the study: {millions} million).")
+    passes = ", ".join(f"{plain(task.steps * task.batch_size / size, 1)} of {count(size)}" for size in counts.values())
+    return page.prose(f"The largest training set has {count(largest)} questions (the study: {thousands} thousand). All trainings "
+                      f"have {count(task.steps)} optimiser steps, which are {passes} passes over the questions.")
 
 
-def baseline_table(bm25: Evaluation, systems: BySize, sizes: Sequence[int]) -> Fragment:
-    """BM25 beside what the largest training set makes of each starting point."""
-    rows = {"BM25": bm25, **{start: system for (start, size), system in systems.items() if size == sizes[-1]}}
-    return measures_table("BM25, and every starting point with the largest training set", rows, list(bm25.values.columns))
+def loss_curves(task: SearchTask, starts: Starts, size: int) -> Fragment:
+    """The loss on held-out queries, the mean over seeds, as figure 5 has that of the training."""
+    lines = {start: pd.concat([curve(task.encoder(weights, size, seed).log.value(), "eval_loss")
+                               for seed, weights in by_seed.items()], axis=1).mean(axis=1) for start, by_seed in starts.items()}
+    return plots.curves(lines, "optimiser steps", "loss on held-out queries",
+                        "Loss on held-out queries with the largest training set, means over seeds.")
 
 
-def loss_curves(task: SearchTask, starts: Mapping[str, Step | None], size: int, seed: int) -> Fragment:
-    """The training loss from the backbone and from Condenser, as in figure 5."""
-    lines = {start: curve(task.encoder(starts[start], size, seed).log.value(), "loss") for start in (BACKBONE, CONDENSER)
-             if start in starts}
-    return plots.curves(lines, "optimiser steps", "training loss", "Training loss with the largest training set, as in figure 5.")
+def power(systems: BySize, size: int, spent: float) -> Fragment:
+    """What share of the head this design could see, and what it would take to see the study's lead over BERT."""
+    if not {(CONDENSER, size), (MLM, size)} <= set(systems):
+        return page.prose()
+    seen = systems[CONDENSER, size].against(systems[MLM, size], HITS[0]).detectable
+    condenser, bert = (published.value(readiness.STUDY, QA_TABLE, row, QA_COLUMNS[-1]).amount for row in ("BERT + CD", "BERT"))
+    times = math.ceil((seen / (condenser - bert)) ** 2)
+    text = (f"With these seeds and questions a share of {plain(seen)} would be seen in four of five such experiments. The "
+            f"study's whole lead over BERT with all questions is {plain(condenser - bert)}.")
+    more = (f"To see as little takes {count(times)} times as many seeds and questions: fine-tunings of {seconds(times * spent)} "
+            f"on one core, where these took {seconds(spent)}." if times > 1 else "As little would be seen here.")
+    return page.prose(text, more)
 
 
-def cost(tasks: Mapping[str, tuple[SearchTask, Mapping[str, Step | None]]], sizes: Sequence[int], seed: int) -> Fragment:
-    """Seconds of the trainings of one seed, for each task from its starting points."""
-    logs = [(name, start, task.encoder(weights, size, seed).log) for name, (task, starts) in tasks.items()
-            for start, weights in starts.items() for size in sizes]
-    return page.records_table("What the trainings of the first seed cost", (
-        {"task": name, "starting point": start, "queries": count(log.value()["queries"]),
-         "optimiser steps": count(log.value()["steps"]), "time": seconds(log.entry().manifest["inputs"][0]["seconds"])}
-        for name, start, log in logs), numeric_from=2)
+def cost(task: SearchTask, starts: Starts, sizes: Sequence[int]) -> float:
+    """Seconds of all trainings of a task."""
+    return sum(task.encoder(weights, size, seed).log.entry().manifest["inputs"][0]["seconds"]
+               for by_seed in starts.values() for seed, weights in by_seed.items() for size in sizes)
 
 
-def signs(questions: BySize, web: BySize, sizes: Sequence[int]) -> dict[str, bool]:
-    """What the discussion rests on besides the claims; nothing where a starting point is left out."""
-    if not ({(MLM, sizes[-1]), (CONDENSER, sizes[-1])} <= set(questions) and (CONTINUED, sizes[-1]) in web):
+def cost_table(tasks: Mapping[str, tuple[SearchTask, Starts, Sequence[int]]]) -> Fragment:
+    """Steps and seconds of each task's trainings, and how many they were."""
+    return page.records_table("What the trainings cost, one core each", (
+        {"task": name, "trainings": count(sum(map(len, starts.values())) * len(sizes)),
+         "optimiser steps of each": count(task.steps),
+         "time, together": seconds(cost(task, starts, sizes))} for name, (task, starts, sizes) in tasks.items() if starts),
+        numeric_from=1)
+
+
+def signs(questions: BySize, known: Systems, sizes: Sequence[int]) -> dict[str, bool]:
+    """What the discussion rests on besides the claims, of open QA; nothing where a starting point is left out."""
+    if not {(MLM, sizes[-1]), (CONDENSER, sizes[-1])} <= set(questions):
         return {}
+    starts = list(dict.fromkeys(start for start, _ in questions))
+    bm25, untrained = known.values()
 
-    def ahead(systems: BySize, measure: str, *starts: str) -> list[tuple[str, int]]:
-        return [(start, size) for size in sizes for start in starts
-                if above(systems[start, size], systems[BACKBONE, size], measure)]
+    def ahead(start: str, other: str) -> list[bool]:
+        return [above(questions[start, size], questions[other, size], HITS[0]) for size in sizes]
 
-    return {"with fewer questions both pre-trained starts are surely ahead, with all neither":
-                ahead(questions, HITS[0], MLM, CONDENSER) == [(start, size) for size in sizes[:-1] for start in (MLM, CONDENSER)],
-            "Condenser is nowhere surely ahead of masked words":
-                not any(above(questions[CONDENSER, size], questions[MLM, size], HITS[0]) for size in sizes),
-            "web search shows a sure lead in recall with the fewest queries alone":
-                {size for _, size in ahead(web, RANK[1], CONDENSER, CONTINUED)} == {sizes[0]}
-                and not ahead(web, RANK[0], CONDENSER, CONTINUED),
-            "more queries still help every start": all(
-                lead(systems[start, sizes[-1]], systems[start, sizes[-2]], measure) > 0
-                for systems, measure in ((questions, HITS[0]), (web, RANK[0])) for start in {start for start, _ in systems})}
+    return {"Condenser is nowhere surely ahead of masked words": not any(ahead(CONDENSER, MLM)),
+            "both pre-trained starts are surely ahead of the start with the fewest questions":
+                ahead(CONDENSER, START)[0] and ahead(MLM, START)[0],
+            "with all questions neither is": not ahead(CONDENSER, START)[-1] and not ahead(MLM, START)[-1],
+            "more questions help every start": all(
+                lead(questions[start, sizes[-1]], questions[start, sizes[0]], HITS[0]) > 0 for start in starts),
+            "all pass BM25 with all questions": all(above(questions[start, sizes[-1]], bm25, HITS[0]) for start in starts),
+            "none passes the zero-shot encoder": not any(
+                above(questions[start, sizes[-1]], untrained, HITS[0]) for start in starts)}
 
 
-def claims_table(questions: BySize, web: BySize, sizes: Sequence[int], backbone: str, bm25: Evaluation,
-                 web_bm25: Evaluation) -> Fragment:
+def claims_table(questions: BySize, web: BySize, sizes: Sequence[int], backbone: str, known: Systems,
+                 web_known: Systems) -> Fragment:
     """The verdicts on the study's claims about search; masked words alone are the control of what the head adds.
 
     The study's encoders pass BM25 in both tasks (tables 3 and 4): where none does here, no starting point gets a verdict.
+
+    Args:
+        web: empty where web search is left out.
+        backbone: what the fine-tunings start from, if it was not pre-trained here.
+        known: BM25 first.
     """
     last, controls = sizes[-1], {}
     pairs: dict[str, claims.Pair | dict[str, claims.Pair]] = {}
     for name, systems in (("condenser-beats-bert-on-web-search", web), ("condenser-beats-bert-on-open-qa", questions)):
-        if {(BACKBONE, last), (CONDENSER, last)} <= set(systems):
-            pairs[name] = (systems[CONDENSER, last], systems[BACKBONE, last])
+        if {(START, last), (CONDENSER, last)} <= set(systems):
+            pairs[name] = (systems[CONDENSER, last], systems[START, last])
         if {(MLM, last), (CONDENSER, last)} <= set(systems):
             controls[name] = (systems[CONDENSER, last], systems[MLM, last])
-    if {(BACKBONE, last), (CONDENSER, last)} <= set(questions):
-        small, *larger = (questions[CONDENSER, size].less(questions[BACKBONE, size]) for size in sizes)
+    if {(START, last), (CONDENSER, last)} <= set(questions):
+        small, *larger = (questions[CONDENSER, size].less(questions[START, size]) for size in sizes)
         pairs["condenser-helps-most-with-little-data"] = dict(zip(("full", "middle"), ((small, other) for other in larger[::-1]),
                                                                   strict=False))
     if {(CONDENSER, last), (CONTINUED, last)} <= set(web):
         pairs["continued-pretraining-adds-to-condenser"] = (web[CONTINUED, last], web[CONDENSER, last])
     if {(MLM, last), (CONDENSER, last)} <= set(questions):
         pairs["condenser-head-beats-masked-words"] = (questions[CONDENSER, last], questions[MLM, last])
-    known = claims.load()
-    why = {HITS[0]: readiness.why_untrained(questions, sizes, HITS[0], bm25),
-           RANK[0]: readiness.why_untrained(web, sizes, RANK[0], web_bm25)}
+    measures = {name: claim.measure for name, claim in claims.load().items()}
+    why = {measure: readiness.why_untrained(systems, sizes, measure, next(iter(bars.values())))
+           for measure, systems, bars in ((HITS[0], questions, known), (RANK[0], web, web_known)) if systems}
     return claims.judge("fine_tuning_sizes", pairs, backbone=backbone, controls=controls,
-                        untrained={name: why[known[name].measure] for name in pairs if why[known[name].measure]},
+                        untrained={name: why[measures[name]] for name in pairs if why[measures[name]]},
                         missing=readiness.MISSING)

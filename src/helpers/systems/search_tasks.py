@@ -29,8 +29,7 @@ class SearchTask:
     answer_types: tuple[str, ...]  # of the queries, all if empty
     measures: tuple[str, ...]  # of the runs
     negatives: int  # of BM25's, for each query in training
-    epochs: int  # passes over the training queries, if they are not all
-    full_epochs: int  # passes over all of them
+    steps: int  # of the optimiser, as many for each number of training queries
     learning_rate: float  # the peak
     batch_size: int  # queries a step
     max_length: int
@@ -44,10 +43,14 @@ class SearchTask:
     def encoder(self, start: Step | None, size: int, seed: int) -> BiEncoder:
         """The bi-encoder fine-tuned from `start` on `size` training queries (0 for all), drawn and shuffled with the seed."""
         return BiEncoder(self.collection, self.unit, queries=size, negatives=self.negatives, backbone=self.backbone,
-                         pooling="cls", loss="contrastive", similarity="dot", epochs=self.epochs if size else self.full_epochs,
+                         pooling="cls", loss="contrastive", similarity="dot", steps=self.steps,
                          learning_rate=self.learning_rate, batch_size=self.batch_size, max_length=self.max_length,
                          evaluation_queries=64, evaluations=5, seed=seed, start=start, answer_types=self.answer_types,
                          sample_seed=seed)
+
+    def zero_shot(self) -> BiEncoder:
+        """The backbone as it is, by the cosine of its mean states."""
+        return BiEncoder(self.collection, self.unit, backbone=self.backbone, loss="none", max_length=self.max_length)
 
     def bm25(self, k1: float, b: float) -> Evaluation:
         """BM25 on the test queries."""

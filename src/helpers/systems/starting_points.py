@@ -1,19 +1,19 @@
-"""Where a fine-tuning starts from: the backbone, and what pre-training makes of it (Gao & Callan 2021, sections 4.3 to 5.4).
+"""Where a fine-tuning starts from: a start that can guess words, and what goes on from it (Gao & Callan 2021, sections 4.3 to 5).
 
-    recipe = Pretraining(backbone="packaged:0,1,2")
-    made = pretrainings(recipe, "almanac", continued_epochs=2, continued_rate=5e-5)
-    made["+ Condenser"].model.value()       # the folder of the pre-trained encoder
+    start = language_model("almanac + dictionaries", "packaged", epochs=1)
+    branches(start, "almanac", epochs=1, learning_rate=3e-4, head_probability=0.5, seed=1)[CONDENSER].model.value()
 
 | name | what |
 |---|---|
-| `backbone` | as it is |
+| `start` | knowledge-ready, sentence-unready: the study's BERT |
 | `+ MLM` | masked words alone, with the same texts and steps: what does the head add? |
-| `+ Condenser` | masked words with the Condenser head |
+| `+ Condenser` | masked words with the Condenser head; three more kinds of head are variants of it |
 | `+ Condenser, continued` | Condenser, and on with the passages that will be searched |
 """
 
 import functools
 import re
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
@@ -30,12 +30,14 @@ from helpers.networks.fine_tuning import training_log
 from helpers.pretraining.pretraining_data import corpus
 from helpers.pretraining.readiness import cls_cosines
 from helpers.pretraining.training import MaskedTraining, pretrained
+from helpers.registry import Registry
 from helpers.steps import Step
 
-BACKBONE, MLM, CONDENSER, CONTINUED = "backbone", "+ MLM", "+ Condenser", "+ Condenser, continued"
+START, MLM, CONDENSER, CONTINUED = "start", "+ MLM", "+ Condenser", "+ Condenser, continued"
 BLIND, EMBEDDED, MASKED = "+ head without late [CLS]", "+ Condenser over embeddings", "+ Condenser, head masks more"
 BRANCHES = (MLM, CONDENSER, BLIND, EMBEDDED, MASKED)
-NAMES = (BACKBONE, MLM, CONDENSER, CONTINUED)
+HEAD_PROBABILITY = 0.5  # share of the words that the head with masks of its own misses
+NAMES = (START, *BRANCHES, CONTINUED)
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,6 @@ class Pretraining(MaskedTraining):
     # as `almanac[:1000]`
     texts: str = "almanac"
     unit: str = "passage"  # `document` or `passage`
-    without: str = "test"  # the split whose relevant texts are left out; empty to read all
     backbone: str = "packaged"
     early: int | None = None  # layers below the short circuit, 0 for the embeddings; None for half of them, as in the study
     head_layers: int = 2  # of the Condenser head; 0 for masked words alone
@@ -63,8 +64,7 @@ class Pretraining(MaskedTraining):
         sources, encoder = [open_collection(name) for name in names], backbone.resolve(self.backbone)
         stores = [self.read(source) for source in sources]
         store = stores[0] if len(stores) == 1 else merged_store(stores)
-        without = queries.qrels([sources[0].part("qrels", self.unit, self.without)]) if self.without else None
-        return pretrained(corpus(store, without, first), store, window_tokens(store, encoder.whole(), WHOLE, 0), encoder,
+        return pretrained(corpus(store, first), store, window_tokens(store, encoder.whole(), WHOLE, 0), encoder,
                           layers(encoder) // 2 if self.early is None else self.early, self.head_layers,
                           None if self.start is None else self.start.model, **self.settings(MaskedTraining))
 
@@ -86,13 +86,9 @@ class Pretraining(MaskedTraining):
         read = self.model.arguments
         return cls_cosines(read["texts"], read["store"], read["tokens"], read["backbone"], sample, self.max_length, 1, self.model)
 
-    def plain(self) -> "Pretraining":
-        """Masked words alone, with the same texts, order, masks and steps."""
-        return replace(self, head_layers=0)
-
     def continued(self, collection: str, epochs: int, learning_rate: float) -> "Pretraining":
         """On with all the texts of a collection, head and output kept."""
-        return replace(self, texts=collection, without="", epochs=epochs, learning_rate=learning_rate, start=self)
+        return replace(self, texts=collection, articles="", epochs=epochs, learning_rate=learning_rate, start=self)
 
 
 def portion(texts: str) -> tuple[list[str], int | None]:
@@ -105,7 +101,7 @@ def portion(texts: str) -> tuple[list[str], int | None]:
 def language_model(texts: str, backbone: str, **settings: Any) -> Pretraining:
     """A start that is ready for knowledge and not for sentences: the whole backbone after a long masked-word training, in which
     what an earlier contrastive training made of its vectors is worn down."""
-    return Pretraining(texts, without="", backbone=backbone, head_layers=0, learning_rate=3e-4, **settings)
+    return Pretraining(texts, backbone=backbone, head_layers=0, learning_rate=3e-4, **settings)
 
 
 def branches(start: Pretraining, texts: str, epochs: int, learning_rate: float, head_probability: float,
@@ -118,6 +114,29 @@ def branches(start: Pretraining, texts: str, epochs: int, learning_rate: float, 
             MASKED: replace(head, early=0, head_probability=head_probability)}
 
 
-def pretrainings(recipe: Pretraining, target: str, continued_epochs: int, continued_rate: float) -> dict[str, Pretraining]:
-    """The pre-trainings by the name of the starting point that they make; the backbone needs none."""
-    return {MLM: recipe.plain(), CONDENSER: recipe, CONTINUED: recipe.continued(target, continued_epochs, continued_rate)}
+PRETRAININGS: Registry[dict[str, Any]] = Registry("pre-training", {
+    # for two cores, from a backbone that others made an encoder of: the start's passes first, as in the chapter *Condenser*
+    "chosen": {"start_epochs": 1, "epochs": 1, "learning_rate": 3e-4, "mlm_probability": 0.3, "articles": "train"},
+    # Gao & Callan 2021, section 5.1: the start is BERT, which has guessed masked words already
+    "study": {"start_epochs": 0, "epochs": 8, "learning_rate": 1e-4, "mlm_probability": 0.15, "articles": "train"},
+})
+
+
+def made(pretraining: str, texts: str, backbone: str,
+         seeds: Sequence[int]) -> tuple[Pretraining, dict[int, dict[str, Pretraining]]]:
+    """A start, and by seed what goes on from it.
+
+    Args:
+        pretraining: one of `PRETRAININGS`.
+        texts: what the branches read, as `almanac + dictionaries[:8600]`; the start reads all of these sources.
+    """
+    chosen, names = PRETRAININGS[pretraining], portion(texts)[0]
+    start = language_model(" + ".join(names), backbone, epochs=chosen["start_epochs"], unit=unit_of(names[0]),
+                           articles=chosen["articles"], mlm_probability=chosen["mlm_probability"])
+    return start, {seed: branches(start, texts, chosen["epochs"], chosen["learning_rate"], HEAD_PROBABILITY, seed)
+                   for seed in seeds}
+
+
+def unit_of(collection: str) -> str:
+    """What a dense encoder reads of a collection: passages, or documents where there are none."""
+    return max(open_collection(collection).units)
