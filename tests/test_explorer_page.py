@@ -134,7 +134,7 @@ def test_the_page_shows_what_the_data_says(browse, collect):
     rows = data["queries"][0]["rankings"]
     assert [[story.moved(moves[system - 1]) for *_, moves in rows[system]] for system in (1, 2)] == [
         [moves[0] for _, moves in column] for column in expected[1:]], "the tables of the chapter write it alike"
-    assert [badge.text for badge in page.select(".nrx-column .nrx-grade")] == ["● answers fully"] * 3
+    assert [badge.text for badge in page.select(".nrx-column .nrx-grade.nrx-good")] == ["● answers fully"] * 3
     assert ranks(page) == {"BM25": "3", "re-ranking": "1", "dense search": "1"}
     assert text_of(page, ".nrx-status") == "1 of 5"
     assert {kind.text for kind in page.select(".nrx-kind")} == {"DESC", "plain", "re-ranking helped", "dense search helped"}

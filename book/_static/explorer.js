@@ -134,7 +134,7 @@
   const grade = value => data.grades.find(([each]) => each === value);
   function gradeBadge(value) {
     const found = grade(value);
-    return found ? make("span", {class: `nrx-grade ${value >= data.level ? "nrx-good" : "nrx-poor"}`}, `${found[2]} ${found[1]}`) : null;
+    return found ? make("span", {class: `nrx-grade ${value >= data.min_relevance ? "nrx-good" : "nrx-poor"}`}, `${found[2]} ${found[1]}`) : null;
   }
   /** How far a passage moved, in signs for the eye and in words for the ear. */
   function movement(moved, system, whose) {
