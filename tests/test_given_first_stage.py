@@ -12,6 +12,8 @@ from helpers.encoders.given_embeddings import given_passage_embeddings
 from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.networks.given_encoder import given
+from helpers.stories import fusion, stages
+from helpers.systems.first_stages import first_stages
 from helpers.systems.given_first_stage import GivenFirstStage
 from helpers.systems.pipeline import Pipeline
 from helpers.systems.testbed import Testbed
@@ -101,6 +103,16 @@ def test_passages_are_embedded_once_and_again_when_a_modules_folder_changes(bed,
     second = given_passage_embeddings(given(model), bed.store)
     assert second.key != first.key
     assert not np.allclose(np.load(second.value() / "passages.npy"), before)
+
+
+def test_the_chapters_on_first_stages_take_one_by_its_folder(bed, tmp_path):
+    model = saved(tmp_path / "e5.small")
+    step = stages.runs(first_stages(), [model], bed, 10)[model]
+    assert step.key == GivenFirstStage(model).run(bed, 10).key
+    assert [stages.label(name) for name in (model, "hub:owner/e5-v1.5@abc", "runs/run.tas-b.txt", "bm25")] == [
+        "e5.small", "e5-v1.5", "tas-b", "BM25(Anserini)"]
+    assert fusion.tuning_bed("almanac", "passage", "dev", 3, ["bm25", model]) is not None
+    assert fusion.tuning_bed("almanac", "passage", "dev", 3, ["bm25", "run.tas-b.txt"]) is None
 
 
 @pytest.mark.parametrize("given_as, words", [

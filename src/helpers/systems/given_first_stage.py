@@ -5,6 +5,7 @@
 """
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from helpers.encoders.exact_search import exact_search
 from helpers.encoders.given_embeddings import given_passage_embeddings, given_query_embeddings, window_store
@@ -14,6 +15,11 @@ from helpers.steps import Step
 from helpers.systems.testbed import Testbed
 
 WINDOWS = 5  # found for each text that is wanted, since several may be of one text; as of `Testbed.bm25`
+
+
+def is_given(name: str) -> bool:
+    """Whether a name is a model's, a folder or a hub id, and not a stage's or a file's."""
+    return name.startswith("hub:") or ("/" in name and Path(name).expanduser().is_dir())
 
 
 @dataclass(frozen=True)
