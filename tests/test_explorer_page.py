@@ -323,7 +323,7 @@ def real(session_store):
         sources = [pairwise.probabilities(bed, second_stage(trial, reranker), 10), encoder.run(bed, 100)]
         if any(step.lookup()[1] == "missing" for step in sources):
             pytest.skip("the recorded runs of the default chapter are not there")
-        systems = story.systems(trial, reranker, pairwise, 10, encoder, 100, True)
+        systems = story.systems(trial, reranker, pairwise, 10, encoder, True)
         yield bed, systems, story.data(bed, systems, 10, 10_000)
 
 

@@ -23,10 +23,10 @@ RANGES: dict[Range, str] = {  # smallest and largest value, and of which paramet
     (1, 1024): "threads",
     (1, MOST): """epochs full_epochs pretraining_epochs candidates home_candidates few depth depths recall_depths
         consistency_depths documents terms ordinary_candidates finalists patience batch batch_sizes
-        rounds training_rounds triplets tested shown kept timed epochs.lengths grid.lengths nearest_neighbours.sizes
+        rounds training_rounds triplets tested shown timed epochs.lengths grid.lengths nearest_neighbours.sizes
         ef_search nprobe divisions negatives""",
     (2, MOST): "size recipe.sizes passages groups mapped M tokens attention_window",
-    (8, MOST): "max_length pair_length sequence_length.lengths length lengths",
+    (8, MOST): "max_length sequence_length.lengths length lengths",
     (10, MOST): """answer_types.depth encoders.depth first_stage.depth fusion.depth repbert.depth sequence_length.depth
         significance.depth""",  # tables of these have RR@10
     (64, MOST): "first_tokens",  # of which a query may take 47

@@ -19,7 +19,7 @@ from helpers.steps import recipe
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.evaluated import Evaluation, Systems, evaluate
 from helpers.systems.pairwise_reranker import PairwiseReranker
-from helpers.systems.reranking_experiment import MEASURES, RerankingExperiment, Scorer
+from helpers.systems.reranking_experiment import DEPTH, MEASURES, RerankingExperiment, Scorer
 from helpers.systems.testbed import Testbed
 
 FIRST, SECOND, THIRD, DENSE = "BM25", "re-ranking", "pairs", "dense search"
@@ -30,18 +30,17 @@ WORDS_SHOWN = 14
 ASSETS = "../_static"  # as seen from a chapter's page
 
 
-def systems(trial: RerankingExperiment, reranker: Scorer, pairwise: PairwiseReranker, first: int, encoder: BiEncoder, kept: int,
+def systems(trial: RerankingExperiment, reranker: Scorer, pairwise: PairwiseReranker, first: int, encoder: BiEncoder,
             trained: bool) -> dict[str, Evaluation]:
     """The three stages, as the chapter on pairs has them: BM25, its candidates re-ranked, the `first` of these by the sum of
-    their comparisons (no such stage for 0); and the first `kept` passages of dense search by the encoder, which is `trained`, or
-    the backbone as it is."""
+    their comparisons (no such stage for 0); and dense search by the encoder, which is `trained`, or the backbone as it is."""
     bed, scores = trial.bed, reranker.scores(trial.bed, trial.run, trial.candidates)
     second = reranked(scores, trial.aggregation, trial.run)
     shown = {FIRST: trial.baseline(FIRST), SECOND: evaluate(SECOND, second, bed, MEASURES, scores)}
     if first:
         pairs = pairwise.probabilities(bed, second, first)
         shown[THIRD] = evaluate(THIRD, in_pairs(pairs, second, "sum", first, 0), bed, MEASURES, pairs)
-    dense = (encoder if trained else encoder.zero_shot()).run(bed, kept)
+    dense = (encoder if trained else encoder.zero_shot()).run(bed, DEPTH)
     return {**shown, DENSE: evaluate(DENSE, dense, bed, MEASURES)}
 
 
