@@ -61,10 +61,10 @@ def texts(monkeypatch):
 
 @pytest.fixture
 def collected(texts):
-    def collect(runs=RUNS, bed=None, depth=3, whole=0):
+    def collect(runs=RUNS, bed=None, depth=3, whole=0, before=None):
         bed = bed or bed_of()
         labels = pd.DataFrame({"style": ["plain", "oblique"] * (len(bed.query_frame) // 2) + ["plain"]})
-        return explorer.collect(bed, systems_of(runs), labels, depth, whole)
+        return explorer.collect(bed, systems_of(runs), labels, depth, whole, before)
     return collect
 
 
@@ -112,6 +112,20 @@ def test_outcomes_by_the_reciprocal_rank_within_what_is_shown(collected):
     shallow = collected(depth=1)
     lost = [query["id"] for query in shallow["queries"] if shallow["classes"].index("BM25 missed it") in query["classes"]]
     assert lost == ["q4", "q5"], "what BM25 has beyond the passages shown is not missed"
+
+
+def test_a_third_stage_is_compared_with_the_second(collected):
+    data = collected({**RUNS, "pairs": {"q1": "acbd", "q2": "abc"}}, before={"pairs": "re-ranking", "absent": "BM25"})
+    assert [place for *_, place in data["systems"]] == [None, 0, 0, 1]
+    assert [(data["passages"][seat][0], moves[2]) for seat, _, _, moves in data["queries"][0]["rankings"][3]] == [
+        ("a", 1), ("c", -1), ("b", 0)]
+    members = {name: [query["id"] for query in data["queries"] if number in query["classes"]]
+               for number, name in enumerate(data["classes"])}
+    assert (members["pairs helped"], members["pairs hurt"]) == (["q2"], ["q1"])
+    html = story.examples(data, 2).html
+    assert "The largest gain by pairs: text of q2" in html and "The largest loss by pairs: text of q1" in html
+    assert "no third stage" not in story.scope(data).markdown
+    assert "no third stage" in story.scope(collected()).markdown
 
 
 def test_without_any_judgments_nothing_is_claimed(collected):
@@ -193,7 +207,7 @@ def test_the_page_loads_its_scripts_and_says_what_is_missing_without_them(collec
 def test_examples_are_the_largest_gain_the_largest_loss_and_what_only_dense_search_finds(collected):
     html = story.examples(collected(), 2).html
     captions = re.findall(r"<caption>(.*?)</caption>", html)
-    assert captions == ["Re-ranking gains most: text of q1", "Re-ranking loses most: text of q2",
+    assert captions == ["The largest gain by re-ranking: text of q1", "The largest loss by re-ranking: text of q2",
                         "BM25 misses it, dense search puts it first: text of q4"]
     assert re.findall(r'<a href="#nr-explorer" data-explore="(.*?)"', html) == ["q=q1", "q=q2", "q=q4"]
     first = html.split("</table>")[0]

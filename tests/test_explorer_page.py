@@ -15,7 +15,9 @@ from helpers.errors import BadInput
 from helpers.pages import explorer
 from helpers.retrieval.bm25 import K1, B
 from helpers.stories import explorer as story
+from helpers.stories.duobert import second_stage
 from helpers.systems.bi_encoder import BiEncoder
+from helpers.systems.pairwise_reranker import duobert
 from helpers.systems.recipe import recipe
 from helpers.systems.reranking_experiment import RerankingExperiment
 from helpers.systems.testbed import Testbed
@@ -24,6 +26,8 @@ from test_explorer import HOSTILE, RUNS, Texts, bed_of, systems_of
 from without_chromium import skip_or_fail
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
+FOUR = {name: RUNS.get(name, {"q1": "acbd"}) for name in ("BM25", "re-ranking", "pairs", "dense search")}
+BEFORE = {"pairs": "re-ranking"}
 QUERIES = ["how iron rusts", "why bread browns", "where clouds form", "who heats ovens", "iron or wood"]
 TRAP = "<img src=x onerror=\"document.documentElement.dataset.owned='yes'\">"
 
@@ -77,7 +81,7 @@ def browse(opened):
 @pytest.fixture
 def collect(monkeypatch):
     """The data of the hand-made runs, with a text or a query changed."""
-    def make(whole=10, texts=None, queries=None, depth=3):
+    def make(whole=10, texts=None, queries=None, depth=3, runs=RUNS, before=None):
         known = Texts({doc: Text(doc, f"title {doc}", f"body {doc} with words about iron") for doc in "zabcdef"})
         known.update(texts or {})
         monkeypatch.setattr(explorer, "Texts", lambda folder: known)
@@ -85,7 +89,7 @@ def collect(monkeypatch):
         bed.query_frame["text"] = queries or QUERIES
         labels = pd.DataFrame({"answer type": ["DESC", "DESC", "LOC", "HUM", "ENTY"],
                                "style": ["plain", "oblique", "plain", "oblique", "plain"]})
-        return explorer.collect(bed, systems_of(RUNS), labels, depth, whole)
+        return explorer.collect(bed, systems_of(runs), labels, depth, whole, before)
     return make
 
 
@@ -97,6 +101,12 @@ def shown(page):
     """What the columns show: titles with their movements."""
     return [[(card.strong.text, [row.find(attrs={"aria-hidden": "true"}).text for row in card.select(".nrx-move")])
              for card in column.select(".nrx-card")] for column in page.select(".nrx-column")]
+
+
+def ranks(page):
+    """The first judged answer's rank by the head of its column."""
+    heads, cells = page.select(".nrx-answers thead th[scope=col]")[1:], page.select_one(".nrx-answers tbody tr").select("td")
+    return {head.get_text(): cell.get_text() for head, cell in zip(heads, cells, strict=True)}
 
 
 def text_of(page, place):
@@ -124,10 +134,21 @@ def test_the_page_shows_what_the_data_says(browse, collect):
     rows = data["queries"][0]["rankings"]
     assert [[story.moved(moves[system - 1]) for *_, moves in rows[system]] for system in (1, 2)] == [
         [moves[0] for _, moves in column] for column in expected[1:]], "the tables of the chapter write it alike"
-    assert [badge.text for badge in page.select(".nrx-column .nrx-grade")] == ["● answers fully"] * 3
-    assert text_of(page, ".nrx-ranks") == "BM25 3 · re-ranking 1 · dense search 1"
+    assert [badge.text for badge in page.select(".nrx-column .nrx-grade.nrx-good")] == ["● answers fully"] * 3
+    assert ranks(page) == {"BM25": "3", "re-ranking": "1", "dense search": "1"}
     assert text_of(page, ".nrx-status") == "1 of 5"
     assert {kind.text for kind in page.select(".nrx-kind")} == {"DESC", "plain", "re-ranking helped", "dense search helped"}
+
+
+def test_a_third_stage_has_its_column_and_its_arrows_are_from_the_second(browse, collect):
+    page = browse(collect(runs=FOUR, before=BEFORE), hash_of(q="q1"))
+    columns = shown(page)
+    assert [moves for _, moves in columns[0]] == [["▼1", "▼2"], ["▼1", "beyond 3"], ["▲2", "▲2"]]
+    assert columns[2] == [("title a", ["▲1"]), ("title c", ["▼1"]), ("title b", ["="])]
+    assert ranks(page) == {"BM25": "3", "re-ranking": "1", "pairs": "2", "dense search": "1"}
+    assert [note.text for note in page.select(".nrx-from")] == [
+        "the first stage", "arrows: places from BM25", "arrows: places from re-ranking", "arrows: places from BM25"]
+    assert "1 higher than in re-ranking" in page.select(".nrx-column")[2].get_text()
 
 
 def test_a_query_without_judgments_or_without_hits_says_so(browse, collect):
@@ -135,7 +156,7 @@ def test_a_query_without_judgments_or_without_hits_says_so(browse, collect):
     page = browse(collect(), hash_of(q="q4"))
     assert [len(column) for column in shown(page)] == [0, 0, 1]
     assert "No passage holds a word" in text_of(page, ".nrx-column")
-    assert text_of(page, ".nrx-ranks") == "BM25 beyond 4 · re-ranking beyond 4 · dense search 1"
+    assert ranks(page) == {"BM25": "beyond 4", "re-ranking": "beyond 4", "dense search": "1"}
 
 
 def test_words_with_the_stem_of_a_query_word_are_marked(browse, collect):
@@ -211,20 +232,21 @@ def test_a_link_of_the_page_shows_its_query(opened, collect):
 
 
 def test_a_phone_shows_one_ranking_at_a_time(opened, collect):
-    page = opened(collect(), hash_of(q="q1"))
+    page = opened(collect(runs=FOUR, before=BEFORE), hash_of(q="q1"))
     page.set_viewport_size({"width": 390, "height": 800})
     columns = page.locator(".nrx-column")
-    assert [column.is_visible() for column in columns.all()] == [True, False, False]
-    page.locator(".nrx-tabs button").nth(2).click()
-    assert [column.is_visible() for column in columns.all()] == [False, False, True]
+    assert [column.is_visible() for column in columns.all()] == [True, False, False, False]
+    page.locator(".nrx-tabs button").nth(3).click()
+    assert [column.is_visible() for column in columns.all()] == [False, False, False, True]
     assert page.locator(".nrx-tabs [aria-pressed=true]").all_inner_texts() == ["dense search"]
     page.set_viewport_size({"width": 1250, "height": 800})
     assert all(column.is_visible() for column in columns.all())
 
 
 def test_no_text_makes_a_phones_page_wider(opened, collect):
-    page = opened(collect(texts={"c": Text("c", HOSTILE, HOSTILE)}, queries=[HOSTILE, *QUERIES[1:]]), hash_of(q="q1"))
-    for shown_system in range(3):
+    data = collect(texts={"c": Text("c", HOSTILE, HOSTILE)}, queries=[HOSTILE, *QUERIES[1:]], runs=FOUR, before=BEFORE)
+    page = opened(data, hash_of(q="q1"))
+    for shown_system in range(4):
         page.set_viewport_size({"width": 390, "height": 800})
         page.locator(".nrx-tabs button").nth(shown_system).click()
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
@@ -294,13 +316,14 @@ def real(session_store):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BOOK_STORE", str(session_store))
         bed = Testbed("almanac", "passage", queries=400)
-        trial = RerankingExperiment.of_bm25(bed, 100)
+        trial = RerankingExperiment.of_bm25(bed, 20)
         encoder = BiEncoder("almanac", "passage", queries=1500, margin=0.2, seed=1, data_seed=1)
         reranker = recipe("almanac", "passage")
-        sources = [reranker.scores(bed, trial.run, 100), encoder.run(bed, 100)]
+        pairwise = duobert(reranker)
+        sources = [pairwise.probabilities(bed, second_stage(trial, reranker), 10), encoder.run(bed, 100)]
         if any(step.lookup()[1] == "missing" for step in sources):
             pytest.skip("the recorded runs of the default chapter are not there")
-        systems = story.systems(trial, reranker, encoder, 100, True)
+        systems = story.systems(trial, reranker, pairwise, 10, encoder, True)
         yield bed, systems, story.data(bed, systems, 10, 10_000)
 
 
@@ -309,6 +332,8 @@ def test_the_real_data_equals_the_runs(real):
     for system, evaluation in enumerate(systems.values()):
         rows = [(query["id"], data["passages"][seat][0]) for query in data["queries"] for seat, *_ in query["rankings"][system]]
         assert rows == list(cut(evaluation.run, 10)[["query_id", "doc_id"]].itertuples(index=False, name=None))
+    assert [(name, place) for name, _, place in data["systems"]] == [
+        ("BM25", None), ("re-ranking", 0), ("pairs", 1), ("dense search", 0)]
     means = {name: sum(story.reciprocal(data, query, name) for query in data["queries"]) / 400 for name in systems}
     assert means == pytest.approx({name: system.values["RR@10"].mean() for name, system in systems.items()})
     assert len(explorer.as_script(data)) < 6_000_000

@@ -54,7 +54,8 @@ def test_feedback_finds_documents_that_share_no_word_with_the_query(search, feed
     assert "no document" in search("the of and", "--feedback", feedback)[1]
 
 
-@pytest.mark.parametrize("option, wrong, known", [("--reranker", "gpt", RERANKERS), ("--feedback", "rocchio", FEEDBACK),
+@pytest.mark.parametrize("option, wrong, known", [("--reranker", "gpt", RERANKERS), ("--first-stage", "gpt", ("bm25",)),
+                                                  ("--feedback", "rocchio", FEEDBACK),
                                                   ("--unit", "window", ("document", "passage")), ("-k", "many", ("-k",)),
                                                   ("-k", "0", ("1 or more",)), ("-k", "-3", ("1 or more",))])
 def test_an_unknown_choice_is_refused_with_the_known_ones(capsys, option, wrong, known):

@@ -90,9 +90,9 @@ def of_stages(repbert, deepct, zero_shot):
     return first_stage.signs({stage: system(shift) for stage, shift in shifts.items()})
 
 
-def of_columns(reranked, dense, found):
-    names = (explorer.FIRST, explorer.SECOND, explorer.THIRD)
-    return explorer.signs(dict(zip(names, (system(), system(reranked), system(dense, shifts={"R@10": found})), strict=True)))
+def of_columns(reranked, dense, found, pairs=None):
+    columns = {explorer.FIRST: system(), explorer.SECOND: system(reranked), explorer.DENSE: system(dense, shifts={"R@10": found})}
+    return explorer.signs(columns | ({} if pairs is None else {explorer.THIRD: system(pairs)}))
 
 
 def of_encoders(mean, cls, maximum, margin, **losses):
@@ -133,8 +133,9 @@ def of_rules(*holm):
     (of_depths((0.1, 0.2, 0.3), (0.0, 0.1, 0.2)), [True, False]),
     (of_negatives(0.2, 0.8, (0.0, 0.125)), [False, True, False]),
     (of_negatives(0.8, 0.2, (0.375, 0.375)), [True, False, True]),
-    (of_columns(0.25, 0.25, 0.5), [True, True, True]),
-    (of_columns(0.0, 0.25, 0.0), [False, False, False]),
+    (of_columns(0.25, 0.25, 0.5, 0.1), [True, True, True, True]),
+    (of_columns(0.0, 0.25, 0.0, 0.1), [False, False, False, False]),
+    (of_columns(0.25, 0.25, 0.5), [True, False, True, True]),
     (of_stages(0.25, 0.0, 0.25), [True, True, True, True]),
     (of_stages(0.25, 0.25, 0.0), [False, True, False, False]),
     (of_stages(0.0, 0.0, 0.0), [False, False, True, True]),

@@ -240,7 +240,7 @@ def test_a_published_run_in_place_of_repbert_cannot_be_compared():
     systems = {"run.bm25.txt": by_depth(x=(0, 0, 0))["x"], "run.tas-b.txt": by_depth(x=(0.5, 0, 0))["x"]}
     shown = depth.claims_table(systems, "run.tas-b.txt", "run.bm25.txt", "packaged")
     assert verdicts_of(shown) == {SMALL: NOT_RUN, DEEP: INCOMPARABLE}
-    assert "tas-b, a published run, stands for RepBERT" in shown.html and "bi-encoder before" not in shown.html
+    assert "tas-b, which was not trained here, stands for RepBERT" in shown.html and "bi-encoder before" not in shown.html
 
 
 def test_the_gain_over_bm25_s_candidates_stands_beside_that_of_table_2():

@@ -23,7 +23,8 @@
     root.replaceChildren(make("p", {}, "The data of the explorer is missing: run this chapter again."));
     return;
   }
-  const names = data.systems.map(([name]) => name);
+  const names = data.systems.map(([name]) => name), before = data.systems.map(([, , place]) => place);
+  const beyond = system => `beyond ${data.systems[system][1]}`;
   const filters = [...data.labels.map((label, place) => ({
     key: label, options: [...new Set(data.queries.map(query => query.labels[place]))].sort(),
     fits: (query, wanted) => query.labels[place] === wanted,
@@ -75,7 +76,7 @@
     make("option", {value}, `${value} (${data.queries.filter(query => fits(query, value)).length})`))));
   const step = (by, label, sign) => make("button", {type: "button", "aria-label": label, title: label, click: () =>
     go({query: state.list[state.own ? 0 : state.list.indexOf(state.query) + by]})}, sign);
-  const before = step(-1, "previous query", "‹"), after = step(1, "next query", "›");
+  const previous = step(-1, "previous query", "‹"), next = step(1, "next query", "›");
   const status = make("span", {class: "nrx-status", role: "status"});
 
   function open(typed) {
@@ -133,15 +134,15 @@
   const grade = value => data.grades.find(([each]) => each === value);
   function gradeBadge(value) {
     const found = grade(value);
-    return found ? make("span", {class: `nrx-grade ${value >= data.level ? "nrx-good" : "nrx-poor"}`}, `${found[2]} ${found[1]}`) : null;
+    return found ? make("span", {class: `nrx-grade ${value >= data.min_relevance ? "nrx-good" : "nrx-poor"}`}, `${found[2]} ${found[1]}`) : null;
   }
   /** How far a passage moved, in signs for the eye and in words for the ear. */
-  function movement(moved, whose) {
-    const beyond = whose ? `beyond ${data.systems[names.indexOf(whose)][1]}` : "";
-    const [kind, sign, words] = moved === "new" ? ["up", "new", `not among ${names[0]}'s first ${data.systems[0][1]}`]
-      : moved === "gone" ? ["down", beyond, `${beyond} places`]
-      : moved > 0 ? ["up", `▲${moved}`, `${moved} higher than in ${names[0]}`]
-      : moved < 0 ? ["down", `▼${-moved}`, `${-moved} lower than in ${names[0]}`] : ["still", "=", `as in ${names[0]}`];
+  function movement(moved, system, whose) {
+    const from = before[system], other = names[from];
+    const [kind, sign, words] = moved === "new" ? ["up", "new", `not among the first ${data.systems[from][1]} of ${other}`]
+      : moved === "gone" ? ["down", beyond(system), `${beyond(system)} places`]
+      : moved > 0 ? ["up", `▲${moved}`, `${moved} higher than in ${other}`]
+      : moved < 0 ? ["down", `▼${-moved}`, `${-moved} lower than in ${other}`] : ["still", "=", `as in ${other}`];
     return make("span", {class: `nrx-move nrx-${kind}`, title: whose ? `${whose}: ${words}` : words}, whose ? `${whose} ` : "",
       make("span", {"aria-hidden": "true"}, sign), hidden(words));
   }
@@ -164,7 +165,8 @@
         more.setAttribute("aria-expanded", String(whole));
         more.textContent = whole ? "less" : "more";
       }}, "more");
-    const shifts = moves.map((moved, other) => system === 0 ? movement(moved, names[other + 1]) : other === system - 1 ? movement(moved) : null);
+    const shifts = moves.map((moved, place) => system === place + 1 ? movement(moved, system)
+      : system === 0 && before[place + 1] === 0 ? movement(moved, place + 1, names[place + 1]) : null);
     return make("li", {class: "nrx-card", "data-passage": seat},
       make("div", {class: "nrx-line"}, make("span", {class: "nrx-rank"}, hidden("rank "), String(place + 1)), gradeBadge(value),
         ...shifts.filter(Boolean), make("span", {class: "nrx-score", title: `${names[system]}'s score of ${id}`}, hidden("score "), String(score))),
@@ -173,19 +175,22 @@
   function column(system, rows, wanted) {
     return make("section", {class: "nrx-column", "aria-labelledby": `nrx-name-${system}`},
       make("h2", {class: "nrx-name", id: `nrx-name-${system}`}, names[system]),
+      system ? make("p", {class: "nrx-from"}, `arrows: places from ${names[before[system]]}`) : make("p", {class: "nrx-from"}, "the first stage"),
       rows.length ? make("ol", {}, ...rows.map((row, place) => card(row, place, system, wanted)))
         : make("p", {}, "No passage holds a word of this query."));
   }
-  /** Where the judged answers stand in every ranking, whether or not a column shows them. */
+  /** The rank of each judged answer in every ranking, whether or not a column shows it. */
   function answers(query, wanted) {
     if (!query.relevant.length) return make("p", {class: "nrx-answers"}, "No passage is judged to answer this query.");
-    const place = (rank, system) => `${names[system]} ${rank === null ? `beyond ${data.systems[system][1]}` : rank}`;
-    return make("ul", {class: "nrx-answers", "aria-label": "Judged answers"}, ...query.relevant.map(([seat, value, ranks]) => {
-      const [id, title, body] = data.passages[seat];
-      return make("li", {"data-passage": seat}, make("details", {}, make("summary", {}, gradeBadge(value), " ",
-        make("strong", {}, title || id), " ", make("span", {class: "nrx-ranks"}, ranks.map(place).join(" · "))),
-        make("p", {}, ...marked(body, wanted))));
-    }));
+    const head = name => make("th", {scope: "col"}, name);
+    return make("table", {class: "nrx-answers"}, make("caption", {}, "Ranks of the judged answers"),
+      make("thead", {}, make("tr", {}, head("answer"), ...names.map(head))),
+      make("tbody", {}, ...query.relevant.map(([seat, value, ranks]) => {
+        const [id, title, body] = data.passages[seat];
+        return make("tr", {"data-passage": seat}, make("th", {scope: "row"}, make("details", {},
+          make("summary", {}, gradeBadge(value), " ", make("strong", {}, title || id)), make("p", {}, ...marked(body, wanted)))),
+          ...ranks.map((rank, system) => make("td", {}, rank === null ? beyond(system) : String(rank))));
+      })));
   }
   const quoted = text => `'${text.replaceAll("'", "'\\''")}'`;
   function asking(own) {
@@ -217,8 +222,8 @@
     close();
     input.value = text;
     selects.forEach((select, n) => { select.value = chosen[filters[n].key] || ""; });
-    before.disabled = place < 1;
-    after.disabled = !found.length || place === found.length - 1;
+    previous.disabled = place < 1;
+    next.disabled = !found.length || place === found.length - 1;
     status.textContent = own ? "a query of your own" : place < 0 ? `not among the ${found.length} that fit` : `${place + 1} of ${found.length}`;
     head.replaceChildren(make("p", {class: "nrx-query"}, text), ...(own || !query ? [] : [
       make("p", {class: "nrx-kinds"}, ...[...query.labels, ...query.classes.map(n => data.classes[n])].map(kind =>
@@ -239,7 +244,7 @@
   root.replaceChildren(make("div", {class: "nrx-controls", role: "search", "aria-label": "Choose a query"},
     make("div", {class: "nrx-field nrx-wide"}, make("label", {for: "nrx-input"}, data.whole ? "test query, or words of your own" : "test query"), input, list),
     ...filters.map(({key}, n) => field(key, selects[n])),
-    make("div", {class: "nrx-steps"}, before, status, after)), head, tabs, columns);
+    make("div", {class: "nrx-steps"}, previous, status, next)), head, tabs, columns);
   ["pointerover", "focusin"].forEach(name => root.addEventListener(name, light));
   root.addEventListener("pointerleave", light);
   window.addEventListener("hashchange", () => {

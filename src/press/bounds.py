@@ -23,7 +23,7 @@ RANGES: dict[Range, str] = {  # smallest and largest value, and of which paramet
     (1, 1024): "threads",
     (1, MOST): """epochs steps section_steps candidates home_candidates few depth depths recall_depths
         consistency_depths documents terms ordinary_candidates finalists patience batch batch_size batch_sizes
-        rounds training_rounds triplets tested shown kept timed epochs.lengths grid.lengths nearest_neighbours.sizes
+        rounds training_rounds triplets tested shown timed epochs.lengths grid.lengths nearest_neighbours.sizes
         ef_search nprobe divisions negatives""",
     (2, MOST): "size recipe.sizes passages groups mapped M tokens attention_window",
     (8, MOST): "max_length sequence_length.lengths length lengths",

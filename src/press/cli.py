@@ -10,6 +10,7 @@ import io
 import os
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -90,7 +91,10 @@ def _parser() -> argparse.ArgumentParser:
             option("queries", nargs="+", metavar="query"),
             option("--collection", default="almanac", help="almanac (default), a folder, or irds:<id>"),
             option("--unit", default="", choices=["", "document", "passage"], help="documents, if there are any"),
-            option("--reranker", type=_reranker, default="base", metavar="NAME",
+            option("--first-stage", type=_model("bm25"), default="bm25", metavar="NAME",
+                   help="bm25 (default), or any bi-encoder of sentence-transformers, by its folder or hub id: it embeds the "
+                        "collection once"),
+            option("--reranker", type=_model("base", "minilm", "none"), default="base", metavar="NAME",
                    help="base (default: the book's cross-encoder), minilm (the zero-shot encoder that taught it), none, or any "
                         "cross-encoder or sentence-transformers model: its folder, or hub:owner/name@revision"),
             option("--feedback", default="none", choices=["none", "documents", "passages"],
@@ -165,10 +169,14 @@ def _seconds(text: str) -> float:
     return int(text[:-1]) * {"d": 86_400.0, "h": 3_600.0}[text[-1]]
 
 
-def _reranker(text: str) -> str:
-    if text not in (known := ("base", "minilm", "none")) and "/" not in text:  # search_command.RERANKERS
-        raise argparse.ArgumentTypeError(f"no {text!r}; choose from {', '.join(known)}, or give a model's ./folder or hub: id")
-    return text
+def _model(*known: str) -> Callable[[str], str]:
+    def checked(text: str) -> str:
+        if text not in known and "/" not in text:
+            listed = ", ".join(known)
+            raise argparse.ArgumentTypeError(f"no {text!r}; choose from {listed}, or give a model's ./folder or hub: id")
+        return text
+
+    return checked
 
 
 def _folder(text: str) -> Path:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 import pandas as pd
 
 from helpers.networks.training_settings import RankerTraining
+from helpers.systems.given_first_stage import GivenFirstStage
 from helpers.systems.given_reranker import GivenReranker
 from helpers.systems.listwise_reranker import WarmUp
 from helpers.systems.pipeline import Feedback, Pipeline
@@ -12,20 +13,24 @@ from helpers.systems.reranking_experiment import Scorer
 from helpers.systems.zero_shot import ZeroShotReranker
 
 RERANKERS: dict[str, Callable[[], Scorer | None]] = {"base": WarmUp, "minilm": ZeroShotReranker, "none": lambda: None}
+BM25 = "bm25"
 INDENT = "\n" + 31 * " "  # of a snippet below its title
 CANDIDATES = 20  # as in Steensland (2021)
 FEEDBACK = {"none": None, "documents": Feedback(form=""), "passages": Feedback(pieces=RankerTraining().room, form="")}
 
 
-def search(queries: Sequence[str], collection: str, unit: str, reranker: str, feedback: str, k: int) -> pd.DataFrame:
-    """The pipeline's answer; see `Pipeline.search`. A re-ranker is one of `RERANKERS`, or a model's folder or hub id."""
+def search(queries: Sequence[str], collection: str, unit: str, reranker: str, feedback: str, k: int,
+           first_stage: str = BM25) -> pd.DataFrame:
+    """The pipeline's answer; see `Pipeline.search`. A re-ranker is one of `RERANKERS`, or a model's folder or hub id; the first
+    stage is `bm25`, or such a model."""
     model = RERANKERS[reranker]() if reranker in RERANKERS else GivenReranker(reranker)
-    return Pipeline(model, FEEDBACK[feedback], CANDIDATES, "max").search(queries, collection, unit, k)
+    retriever = None if first_stage == BM25 else GivenFirstStage(first_stage)
+    return Pipeline(model, FEEDBACK[feedback], CANDIDATES, "max", retriever=retriever).search(queries, collection, unit, k)
 
 
-def answer(queries: Sequence[str], collection: str, unit: str, reranker: str, feedback: str, k: int) -> str:
+def answer(queries: Sequence[str], collection: str, unit: str, reranker: str, feedback: str, k: int, first_stage: str) -> str:
     """The rankings for the queries of a command line."""
-    shown = as_text(search(queries, collection, unit, reranker, feedback, k), queries)
+    shown = as_text(search(queries, collection, unit, reranker, feedback, k, first_stage), queries)
     return shown.encode(errors="replace").decode()  # an argument may hold what no terminal can show
 
 

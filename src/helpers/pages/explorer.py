@@ -1,7 +1,7 @@
 """The query explorer's data: several rankings of the same queries, ready to be shown side by side by a page without a server.
 
-All that is judged or compared is computed here; `book/_static/explorer.js` only filters and shows. The first system is the one
-that the others are compared with.
+All that is judged or compared is computed here; `book/_static/explorer.js` only filters and shows. A system is compared with the
+first one, unless another is named.
 """
 
 import json
@@ -26,16 +26,21 @@ FOLDER = "explorer"  # below the book's static files
 DIGITS = 4  # of a score
 
 
-def collect(bed: Testbed, systems: Systems, labels: pd.DataFrame, depth: int, whole: int) -> dict[str, Any]:
+def collect(bed: Testbed, systems: Systems, labels: pd.DataFrame, depth: int, whole: int,
+            before: Mapping[str, str] | None = None) -> dict[str, Any]:
     """Everything that the page shows, as plain values.
 
     Args:
-        systems: evaluations by name; the first is what the others are compared with.
+        systems: evaluations by name.
         labels: what queries are filtered by: a row a query in the order of the testbed's, a column a label.
         depth: passages shown of each ranking.
         whole: a collection of at most so many passages is taken along as a whole, to be searched by the page; of a larger one
             only the passages that are shown.
+        before: what a system is compared with, where that is not the first one.
     """
+    columns = list(systems)
+    against = {name: (before or {}).get(name, columns[0]) for name in columns[1:]}
+    moved_from = [columns.index(other) for other in against.values()]
     texts = Texts(bed.store.value())
     everything = len(texts) <= whole
     seat: dict[str, int] = {text.doc_id: number for number, text in enumerate(texts)} if everything else {}
@@ -46,34 +51,36 @@ def collect(bed: Testbed, systems: Systems, labels: pd.DataFrame, depth: int, wh
     grades: dict[str, dict[str, int]] = {}  # of each query's passages, the highest first, then by id
     for query, doc, grade in bed.qrels.sort_values(["relevance", "doc_id"], ascending=[False, True]).itertuples(index=False):
         grades.setdefault(query, {})[doc] = int(grade)
-    classes = outcomes(systems, bed, depth)
+    classes = outcomes(systems, bed, depth, against)
     listed = []
     for (query, text), own in zip(bed.query_frame[["query_id", "text"]].itertuples(index=False), labels.to_numpy(), strict=True):
         ranks, judged = [known.get(query, {}) for known in places], grades.get(query, {})
-        rankings = [ranking(rows.get(query), ranks, judged, seat) for rows in shown]
+        rankings = [ranking(rows.get(query), ranks, judged, seat, moved_from) for rows in shown]
         answers = [[seat.setdefault(doc, len(seat)), grade, [known.get(doc) for known in ranks]]
                    for doc, grade in judged.items() if grade >= bed.min_relevance and doc in texts]
         listed.append({"id": query, "text": text, "labels": list(map(str, own)), "rankings": rankings, "relevant": answers,
                        "classes": [n for n, members in enumerate(classes.values()) if query in members]})
     return {"depth": depth, "k1": K1, "b": B, "whole": everything, "collection": bed.collection, "unit": bed.unit,
-            "systems": [[name, int(run.groupby("query_id").size().max())] for name, run in zip(systems, runs, strict=True)],
+            "systems": [[name, int(run.groupby("query_id").size().max()), place]
+                        for name, run, place in zip(systems, runs, [None, *moved_from], strict=True)],
             "grades": scale([grade for judged in grades.values() for grade in judged.values()], bed.min_relevance),
             "min_relevance": bed.min_relevance, "labels": list(labels.columns),
             "classes": list(classes), "queries": listed, "passages": [list(texts[doc]) for doc in seat]}
 
 
 def ranking(rows: pd.DataFrame | None, ranks: Sequence[Mapping[str, int]], grades: Mapping[str, int],
-            seat: dict[str, int]) -> list[list[Any]]:
+            seat: dict[str, int], moved_from: Sequence[int]) -> list[list[Any]]:
     """One ranking of one query: place in the list of passages, score, grade or None, movement in each other system.
 
     Args:
         rows: the passages shown, best first; None if there are none.
-        ranks: of the query's passages in each system, the first one being compared with; `grades` are theirs.
+        ranks: of the query's passages in each system; `grades` are theirs.
         seat: the place of each passage in the list of passages; new ones are added.
+        moved_from: the place of the system that each but the first is compared with.
     """
     return [] if rows is None else [
         [seat.setdefault(doc, len(seat)), float(f"{score:.{DIGITS}g}"), grades.get(doc),
-         [movement(ranks[0].get(doc), other.get(doc)) for other in ranks[1:]]]
+         [movement(ranks[place].get(doc), other.get(doc)) for place, other in zip(moved_from, ranks[1:], strict=True)]]
         for doc, score in rows[["doc_id", "score"]].itertuples(index=False)]
 
 
@@ -93,16 +100,15 @@ def scale(grades: Collection[int], min_relevance: int) -> list[tuple[int, str, s
             for grade in range(min([0, *grades]), highest + 1)]
 
 
-def outcomes(systems: Systems, bed: Testbed, depth: int) -> dict[str, set[str]]:
-    """The judged queries by what each system did to them, by the reciprocal rank within the passages shown.
+def outcomes(systems: Systems, bed: Testbed, depth: int, against: Mapping[str, str]) -> dict[str, set[str]]:
+    """The judged queries by what each system did to them `against` another, by the reciprocal rank within the passages shown.
 
     A query may be in several classes, or in none.
     """
     reciprocal = pd.DataFrame({name: bed.per_query(system.run, [f"RR@{depth}"]).iloc[:, 0] for name, system in systems.items()})
-    first, *others = systems
-    classes: dict[str, pd.Series] = {}
-    for name in others:
-        change = reciprocal[name] - reciprocal[first]
+    first, classes = next(iter(systems)), dict[str, pd.Series]()
+    for name, other in against.items():
+        change = reciprocal[name] - reciprocal[other]
         classes |= {f"{name} helped": change > 0, f"{name} hurt": change < 0}
     rank = measures.first_relevant_rank(systems[first].run, bed.qrels, bed.min_relevance, bed.judged)
     classes |= {f"{first} missed it": rank.isna(), "no ranking shows it": reciprocal.max(axis=1) == 0}

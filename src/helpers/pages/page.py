@@ -8,6 +8,9 @@ from helpers.pages import bm25_named, carried, ir_metadata, numbers
 from helpers.pages.fragments import Fragment, Html, badge, details, escape, table
 from helpers.steps import Step, ledger
 
+AS_IT_IS = ("Without training such a backbone is read by the mean of its tokens' states and by cosines, unless a row names other "
+            "ways, and without prompts. What a model of sentence-transformers says of itself counts where it is named as a first "
+            "stage, and in `book search`.")
 SOURCES = {"computed": "computed live", "stored": "live, an earlier run here", "recorded": "recorded run"}
 COUNTED = {"computed": "computed live", "stored": "computed in an earlier run here", "recorded": "from recorded runs"}
 FOLLOWING = ("run_measures", "aggregated", "in_pairs", "z_scored")  # steps that sum up the ranking which is their first input
@@ -20,8 +23,8 @@ def prose(*sentences: str) -> Fragment:
 
 
 def backbones(*specs: str) -> Fragment:
-    """The backbones of a chapter by name, and what each was trained as before."""
-    return prose(*dict.fromkeys(map(history, specs)))
+    """The backbones of a chapter by name, what each was trained as before, and how another than the packaged one is read."""
+    return prose(*dict.fromkeys(map(history, specs)), "" if all(spec.startswith("packaged") for spec in specs) else AS_IT_IS)
 
 
 def show_table(caption: str, header: Sequence[Any], rows: Sequence[Sequence[Any]], numeric_from: int = 1,

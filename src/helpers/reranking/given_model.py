@@ -17,15 +17,16 @@ from helpers.data.runs import COLUMNS, cut
 from helpers.data.texts import Texts
 from helpers.data.windows import windows
 from helpers.errors import BadInput
-from helpers.networks.backbone import TRAINED_FROM, Backbone, configuration
+from helpers.networks.backbone import configuration
+from helpers.networks.given_encoder import WholeModel, bi_encoder, load_settings
 from helpers.networks.inference import AT_ONCE
-from helpers.steps import numerics, step
+from helpers.steps import step
 
 Scoring = Callable[[Sequence[tuple[str, str]]], np.ndarray]
 
 
 @step(version=1, form="run", network=True)
-def given_window_scores(model: Backbone, run: pd.DataFrame, queries: pd.DataFrame, store: Path, words: int, overlap: int,
+def given_window_scores(model: WholeModel, run: pd.DataFrame, queries: pd.DataFrame, store: Path, words: int, overlap: int,
                         candidates: int) -> pd.DataFrame:
     """Score the windows of each query's top documents: a run of windows; inputs are cut where the model says."""
     texts, asked, score = Texts(store), dict(zip(queries["query_id"], queries["text"], strict=True)), scoring(model)
@@ -38,28 +39,21 @@ def given_window_scores(model: Backbone, run: pd.DataFrame, queries: pd.DataFram
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def scoring(model: Backbone) -> Scoring:
-    """A function from (query, text) pairs to their scores.
-
-    Raises:
-        BadInput: for a cross-encoder with several outputs, layers left out, or a folder without all its weights.
-    """
+def scoring(model: WholeModel) -> Scoring:
+    """A function from (query, text) pairs to their scores; BadInput for a cross-encoder with several outputs, see also
+    `given_encoder.bi_encoder`."""
     import torch
-    from sentence_transformers import CrossEncoder, SentenceTransformer
+    from sentence_transformers import CrossEncoder
     from transformers.utils import logging
 
-    if model.layers is not None or (Path(model.source) / TRAINED_FROM).exists():
-        raise BadInput(f"{model.spec!r} is no whole model", mend="give all of it, such as `book export --models` writes")
     logging.disable_progress_bar()
     known = configuration(model)
-    settings: dict[str, Any] = {"device": numerics.device(), "revision": model.revision, "trust_remote_code": False,
-                                "model_kwargs": {"use_safetensors": True}}
+    if not (known.architectures or [""])[0].endswith("ForSequenceClassification"):
+        return _similarities(bi_encoder(model))
+    if known.num_labels != 1:
+        raise BadInput(f"{model.spec!r} gives {known.num_labels} values for a pair", mend="use one that gives a single value")
     with hub.asking(model.source, model.revision):
-        if not (known.architectures or [""])[0].endswith("ForSequenceClassification"):
-            return _similarities(SentenceTransformer(model.source, **settings))
-        if known.num_labels != 1:
-            raise BadInput(f"{model.spec!r} gives {known.num_labels} values for a pair", mend="use one that gives a single value")
-        ranker = CrossEncoder(model.source, activation_fn=torch.nn.Identity(), **settings)
+        ranker = CrossEncoder(model.source, activation_fn=torch.nn.Identity(), **load_settings(model))
     return lambda pairs: ranker.predict(list(pairs), show_progress_bar=False)
 
 

@@ -1,4 +1,4 @@
-"""The chapter *Query explorer*: BM25, a re-ranker and a bi-encoder side by side, query by query."""
+"""The chapter *Query explorer*: the three stages of a pipeline and a bi-encoder side by side, query by query."""
 
 from collections.abc import Mapping
 from html import escape
@@ -10,37 +10,48 @@ import pandas as pd
 from helpers.data.answer_types import answer_type
 from helpers.pages import explorer as collected
 from helpers.pages import page
-from helpers.pages.compare import above
+from helpers.pages.compare import above, lead
 from helpers.pages.fragments import Fragment, Html, cell, table
 from helpers.pages.numbers import count, plain
+from helpers.reranking.aggregation import reranked
+from helpers.reranking.duo import in_pairs
 from helpers.steps import recipe
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.evaluated import Evaluation, Systems, evaluate
-from helpers.systems.reranking_experiment import MEASURES, RerankingExperiment, Scorer
+from helpers.systems.pairwise_reranker import PairwiseReranker
+from helpers.systems.reranking_experiment import DEPTH, MEASURES, RerankingExperiment, Scorer
 from helpers.systems.testbed import Testbed
 
-FIRST, SECOND, THIRD = "BM25", "re-ranking", "dense search"
+FIRST, SECOND, THIRD, DENSE = "BM25", "re-ranking", "pairs", "dense search"
+BEFORE = {THIRD: SECOND}  # what a ranking is compared with, where that is not the first stage
 OUTCOME = "outcome"  # how the page's address names a class of queries
 UNTYPED = "none"
 WORDS_SHOWN = 14
 ASSETS = "../_static"  # as seen from a chapter's page
 
 
-def systems(trial: RerankingExperiment, reranker: Scorer, encoder: BiEncoder, kept: int, trained: bool) -> dict[str, Evaluation]:
-    """The three systems: BM25, its candidates re-ranked, and the first `kept` passages of dense search by the encoder, which is
-    `trained`, or the backbone as it is."""
-    run = (encoder if trained else encoder.zero_shot()).run(trial.bed, kept)
-    return {FIRST: trial.baseline(FIRST), SECOND: trial.of(SECOND, reranker),
-            THIRD: evaluate(THIRD, run, trial.bed, MEASURES)}
+def systems(trial: RerankingExperiment, reranker: Scorer, pairwise: PairwiseReranker, first: int, encoder: BiEncoder,
+            trained: bool) -> dict[str, Evaluation]:
+    """The three stages, as the chapter on pairs has them: BM25, its candidates re-ranked, the `first` of these by the sum of
+    their comparisons (no such stage for 0); and dense search by the encoder, which is `trained`, or the backbone as it is."""
+    bed, scores = trial.bed, reranker.scores(trial.bed, trial.run, trial.candidates)
+    second = reranked(scores, trial.aggregation, trial.run)
+    shown = {FIRST: trial.baseline(FIRST), SECOND: evaluate(SECOND, second, bed, MEASURES, scores)}
+    if first:
+        pairs = pairwise.probabilities(bed, second, first)
+        shown[THIRD] = evaluate(THIRD, in_pairs(pairs, second, "sum", first, 0), bed, MEASURES, pairs)
+    dense = (encoder if trained else encoder.zero_shot()).run(bed, DEPTH)
+    return {**shown, DENSE: evaluate(DENSE, dense, bed, MEASURES)}
 
 
 def signs(systems: Systems) -> dict[str, bool]:
     """What the discussion rests on."""
-    bm25, reranked, dense = (systems[name] for name in (FIRST, SECOND, THIRD))
-    return {"re-ranking surely ranks above BM25": above(reranked, bm25, "RR@10"),
-            "dense search surely finds more among its first ten than re-ranking": above(dense, reranked, "R@10"),
+    bm25, second, dense = (systems[name] for name in (FIRST, SECOND, DENSE))
+    return {"re-ranking surely ranks above BM25": above(second, bm25, "RR@10"),
+            "pairs rank below the re-ranking that they rearrange": THIRD in systems and lead(systems[THIRD], second, "RR@10") < 0,
+            "dense search surely finds more among its first ten than re-ranking": above(dense, second, "R@10"),
             "re-ranking and dense search put the answer as high": not (
-                above(reranked, dense, "RR@10") or above(dense, reranked, "RR@10"))}
+                above(second, dense, "RR@10") or above(dense, second, "RR@10"))}
 
 
 def labels(bed: Testbed) -> pd.DataFrame:
@@ -55,7 +66,7 @@ def labels(bed: Testbed) -> pd.DataFrame:
 
 def data(bed: Testbed, systems: Systems, depth: int, whole: int) -> dict[str, Any]:
     """What the page shows; see `explorer.collect`."""
-    return collected.collect(bed, systems, labels(bed), depth, whole)
+    return collected.collect(bed, systems, labels(bed), depth, whole, BEFORE)
 
 
 def show(content: Mapping[str, Any], systems: Systems) -> Fragment:
@@ -73,23 +84,25 @@ def show(content: Mapping[str, Any], systems: Systems) -> Fragment:
 
 
 def scope(content: Mapping[str, Any]) -> Fragment:
-    """How much there is to explore."""
+    """How much there is to explore, and whether it holds the third stage."""
     summary = (f"{count(len(content['queries']))} test queries, the first {count(content['depth'])} passages of each ranking, "
                f"{count(len(content['passages']))} passages.")
     own = ("That is the whole collection: a query of your own is ranked by BM25 in the browser." if content["whole"] else
            "Those are the passages that some ranking shows; the collection is too large to search it in the browser.")
     size = len(collected.as_script(content)) / 2**20
-    return page.prose(summary, own, f"The data of the page has {plain(size, 1)} MiB.")
+    third = "" if THIRD in names_of(content) else "This run has no third stage: its parameter `first` is zero."
+    return page.prose(summary, third, own, f"The data of the page has {plain(size, 1)} MiB.")
 
 
 def examples(content: Mapping[str, Any], shown: int) -> Fragment:
-    """Some queries as plain tables: where re-ranking gains and loses most, and what only dense search finds."""
-    queries = by_outcome(content)
-    gain = lambda query: reciprocal(content, query, SECOND) - reciprocal(content, query, FIRST)
-    missed = [query for query in queries[f"{FIRST} missed it"] if reciprocal(content, query, THIRD) == 1]
-    chosen = {"Re-ranking gains most": max(queries[f"{SECOND} helped"], key=gain, default=None),
-              "Re-ranking loses most": min(queries[f"{SECOND} hurt"], key=gain, default=None),
-              f"{FIRST} misses it, {THIRD} puts it first": next(iter(missed), None)}
+    """Some queries as plain tables: where each later stage gains and loses most, and what only dense search finds."""
+    queries, chosen = by_outcome(content), dict[str, Mapping[str, Any] | None]()
+    for name, before in ((SECOND, FIRST), (THIRD, SECOND)):
+        gain = lambda query, name=name, before=before: reciprocal(content, query, name) - reciprocal(content, query, before)
+        chosen[f"The largest gain by {name}"] = max(queries.get(f"{name} helped", []), key=gain, default=None)
+        chosen[f"The largest loss by {name}"] = min(queries.get(f"{name} hurt", []), key=gain, default=None)
+    missed = [query for query in queries[f"{FIRST} missed it"] if reciprocal(content, query, DENSE) == 1]
+    chosen[f"{FIRST} misses it, {DENSE} puts it first"] = next(iter(missed), None)
     parts = [example(content, query, title, shown) for title, query in chosen.items() if query is not None]
     return Fragment("\n".join(parts))
 
@@ -102,15 +115,20 @@ def by_outcome(content: Mapping[str, Any]) -> dict[str, list[Mapping[str, Any]]]
 
 def reciprocal(content: Mapping[str, Any], query: Mapping[str, Any], system: str) -> float:
     """The reciprocal rank of a query within the passages that the page shows."""
-    names = [name for name, _ in content["systems"]]
+    names = names_of(content)
     answers = (rank for rank, (_, _, grade, _) in enumerate(query["rankings"][names.index(system)], start=1)
                if grade is not None and grade >= content["min_relevance"])
     return 1 / next(answers, float("inf"))
 
 
+def names_of(content: Mapping[str, Any]) -> list[str]:
+    """The systems, in the order of their columns."""
+    return [name for name, *_ in content["systems"]]
+
+
 def example(content: Mapping[str, Any], query: Mapping[str, Any], title: str, shown: int) -> str:
     """The first passages of one query in every ranking, as a table with a link into the explorer."""
-    names = [name for name, _ in content["systems"]]
+    names = names_of(content)
     rows = [[rank + 1, *(passage_cell(content, ranking[rank], number) if rank < len(ranking) else ""
                          for number, ranking in enumerate(query["rankings"]))] for rank in range(shown)]
     caption = f"{title}: {query['text']}"

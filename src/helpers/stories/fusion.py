@@ -22,6 +22,7 @@ from helpers.stories.stages import IMPROVED, STUDIED, STUDIED_DEPTH, STUDY, eval
 from helpers.systems import testbed
 from helpers.systems.evaluated import Evaluation, Systems
 from helpers.systems.first_stages import FirstStages
+from helpers.systems.given_first_stage import is_given
 from helpers.systems.testbed import Testbed
 
 WEIGHTS = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
@@ -75,7 +76,8 @@ def weight_figure(grids: Mapping[tuple[str, str], pd.Series]) -> Fragment:
 
 def tuning_bed(collection: str, unit: str, split: str, queries: int, names: Sequence[str]) -> Testbed | None:
     """The development queries; None where there are none, or with a published run among the stages: it has no other queries."""
-    return None if stage_names.published_stages(names) else testbed.tuning_bed(collection, unit, split, queries)
+    more = all(map(is_given, stage_names.stages_of_others(names)))
+    return testbed.tuning_bed(collection, unit, split, queries) if more else None
 
 
 def fuse(runs: Mapping[str, Step], bed: Testbed, depth: int, weight_of: Mapping[tuple[str, str], float], measure: str) -> Fused:

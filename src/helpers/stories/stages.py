@@ -7,13 +7,14 @@ from typing import Any
 
 from helpers.data.texts import Texts
 from helpers.errors import BadInput
-from helpers.evaluation.comparable import as_label
+from helpers.evaluation.comparable import as_label, short_name
 from helpers.pages import page
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, seconds
 from helpers.steps import Step
 from helpers.systems.evaluated import Evaluation, evaluate
 from helpers.systems.first_stages import STAGES, FirstStages
+from helpers.systems.given_first_stage import is_given
 from helpers.systems.testbed import Testbed
 from helpers.systems.zero_shot import ZeroShotReranker
 
@@ -30,7 +31,10 @@ PREPARATIONS = {"bm25": ("text_index", "prebuilt_index"), "deepct": ("word_weigh
 
 
 def label(stage: str) -> str:
-    """How pages call a stage: as the study does, or, for a published run, by its file: `run.tas-b.txt` is `tas-b`."""
+    """How pages call a stage: as the study does, by a model's name, or, for a published run, by its file: `run.tas-b.txt` is
+    `tas-b`."""
+    if is_given(stage):
+        return short_name(stage)
     return {**STUDIED, **OWN}.get(stage) or as_label(Path(stage).stem.removeprefix("run."))
 
 
@@ -58,20 +62,20 @@ def recall_of(system: Evaluation) -> str:
     return next(str(name) for name in system.values if str(name).startswith("R@"))
 
 
-def published_stages(names: Sequence[str]) -> list[str]:
-    """Those that are published runs."""
+def stages_of_others(names: Sequence[str]) -> list[str]:
+    """Those that are published runs, or models of others as they are."""
     return [name for name in names if name not in STAGES]
 
 
 def stand_in(dense: str, claims: Iterable[str]) -> dict[str, str]:
-    """Why claims on RepBERT cannot be compared where a published run takes its place; nothing where it does not."""
-    reason = f"{label(dense)}, a published run, stands for RepBERT"
-    return dict.fromkeys(claims, reason) if published_stages([dense]) else {}
+    """Why claims on RepBERT cannot be compared where a stage of others takes its place; nothing where it does not."""
+    reason = f"{label(dense)}, which was not trained here, stands for RepBERT"
+    return dict.fromkeys(claims, reason) if stages_of_others([dense]) else {}
 
 
 def backbone_of(dense: str, backbone: str) -> str:
-    """What RepBERT starts from; nothing that is known where a published run takes its place."""
-    return "" if published_stages([dense]) else backbone
+    """What RepBERT starts from; nothing that is known where a stage of others takes its place."""
+    return "" if stages_of_others([dense]) else backbone
 
 
 def exact_match(names: Sequence[str], dense: str) -> list[str]:

@@ -3,8 +3,8 @@
     stages = first_stages("almanac", queries=1500)
     stages.run("repbert", Testbed("almanac", "passage", queries=400), depth=100)
 
-Names are those of `STAGES`, or the path of a published run, as a TREC file. The recipes are the same in every chapter, so each
-model is trained once for all of them.
+Names are those of `STAGES`, the path of a published run, as a TREC file, or a bi-encoder of sentence-transformers, by its folder
+or `hub:<name>@<revision>`. The recipes are the same in every chapter, so each model is trained once for all of them.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,6 +19,7 @@ from helpers.registry import Registry
 from helpers.retrieval.bm25 import K1, B
 from helpers.steps import Step
 from helpers.systems.bi_encoder import BiEncoder
+from helpers.systems.given_first_stage import GivenFirstStage, is_given
 from helpers.systems.lexical import BM25, DeepCT, Doc2Query
 from helpers.systems.testbed import Testbed
 
@@ -53,18 +54,20 @@ class FirstStages:
 
     def run(self, name: str, bed: Testbed, depth: int) -> Step:
         """The best `depth` texts of the named stage for each query of a testbed; BadInput for `doctttttquery` without a
-        generator, or a name that is neither a stage nor a file."""
+        generator, or a name that is no stage, file or model."""
+        if is_given(name):
+            return GivenFirstStage(name).run(bed, depth)
         if name not in STAGES and not Path(name).expanduser().is_file():
-            raise BadInput(f"first stage {name!r}: one of {', '.join(STAGES)}, or a TREC file, and there is no such file")
+            raise BadInput(f"first stage {name!r}: one of {', '.join(STAGES)}, a TREC file or a model, and there is no such file")
         return STAGES[name](self).run(bed, depth) if name in STAGES else external_run(name, bed.query_step, depth)
 
     def searched(self, name: str, bed: Testbed) -> Step | None:
-        """The folder that the named stage searches, an index or embeddings; None for a published run."""
+        """The folder that the named stage searches, an index or embeddings; None for what others made."""
         return STAGES[name](self).searched(bed) if name in STAGES else None
 
     def latencies(self, names: Sequence[str], bed: Testbed, depth: int, timed: int, rounds: int,
                   live: bool = False) -> Step | None:
-        """The time of query after query in each named stage, live without a recorded one; None for published runs alone."""
+        """The time of query after query in each named stage, live without a recorded one; None for those of others alone."""
         given = {name: STAGES[name](self).timed(bed) for name in names if name in STAGES}
         lexical, dense = ({name: own for name, own in given.items() if ("passages" in own) == side} for side in (False, True))
         return latencies(lexical, dense, bed.query_step, depth, timed, rounds).here(live) if given else None

@@ -6,7 +6,7 @@
 
 from dataclasses import dataclass
 
-from helpers.networks import backbone
+from helpers.networks.given_encoder import given
 from helpers.reranking.given_model import given_window_scores
 from helpers.steps import Step
 from helpers.systems.testbed import Testbed
@@ -20,5 +20,4 @@ class GivenReranker:
 
     def scores(self, bed: Testbed, run: Step, candidates: int) -> Step:
         """Every window of the run's top `candidates` documents with the model's score."""
-        model = backbone.resolve(self.model)
-        return given_window_scores(model, run, bed.query_step, bed.store, bed.words, bed.overlap, candidates)
+        return given_window_scores(given(self.model), run, bed.query_step, bed.store, bed.words, bed.overlap, candidates)

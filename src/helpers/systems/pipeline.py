@@ -9,6 +9,7 @@ Each stage is a step, so that pipelines share what they have in common.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 import pandas as pd
 
@@ -29,6 +30,13 @@ from helpers.systems.reranking_experiment import Scorer
 from helpers.systems.testbed import Testbed
 
 TITLE_WORDS = 12
+
+
+class Retriever(Protocol):
+    """What can take BM25's place as the first stage: a `GivenFirstStage`, a `BiEncoder`."""
+
+    def run(self, bed: Testbed, depth: int) -> Step:
+        """The best `depth` documents for each query of a testbed."""
 
 
 @dataclass(frozen=True)
@@ -77,22 +85,23 @@ class Pipeline:
     depth: int = 100  # documents retrieved for each query, at least `candidates`
     k1: float = K1
     b: float = B
+    retriever: Retriever | None = None  # None for BM25, by which feedback retrieves in any case
 
     def stages(self, bed: Testbed) -> dict[str, Step]:
         """The run after every stage, in order; the last is the final ranking."""
-        runs = {"BM25": bed.bm25(self.k1, self.b, max(self.depth, self.candidates))}
+        depth = max(self.depth, self.candidates)
+        first = bed.bm25(self.k1, self.b, depth) if self.retriever is None else self.retriever.run(bed, depth)
+        runs = {"BM25" if self.retriever is None else "dense": first}
         if self.model is not None:
-            runs["re-ranked"] = self._reranked(bed, runs["BM25"])
+            runs["re-ranked"] = self._reranked(bed, first)
         if self.feedback is None:
             return runs
         trusted = [*runs.values()][-1]
         if self.feedback.retrieve:
             weights = self.feedback.weights(bed, trusted)
-            runs["retrieved again"] = weighted_run(bed.index, weights, bed.query_step, self.k1, self.b,
-                                                   max(self.depth, self.candidates))
+            runs["retrieved again"] = weighted_run(bed.index, weights, bed.query_step, self.k1, self.b, depth)
         if self.model is not None:
-            runs["re-ranked again"] = self._reranked(self.feedback.reading(bed, trusted),
-                                                     runs.get("retrieved again", runs["BM25"]))
+            runs["re-ranked again"] = self._reranked(self.feedback.reading(bed, trusted), runs.get("retrieved again", first))
         return runs
 
     def run(self, bed: Testbed) -> Step:
