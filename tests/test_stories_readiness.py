@@ -64,7 +64,8 @@ def test_the_table_goes_by_size_then_by_starting_point_with_spread_over_seeds():
 def test_one_seed_has_no_interval():
     one = {(START, 250): toys.system()}
     with pytest.raises(BadInput, match="two seeds"):
-        readiness.curves(one, {250: 250}, "RR@10", "queries", "caption")
+        readiness.curves(one, {250: 250, 0: 900}, "RR@10", "queries", "caption")
+    assert readiness.curves(one, {250: 250}, "RR@10", "queries", "caption").markdown == ""
 
 
 def test_curves_say_mean_and_interval_over_seeds():
@@ -72,13 +73,13 @@ def test_curves_say_mean_and_interval_over_seeds():
     assert f"{CONDENSER} at 250: 0.450 ± 0.127" in text.replace("&#43;", "+")  # t of one degree of freedom, 12.7, by 0.01
 
 
-@pytest.mark.parametrize(("sizes", "expected"), [([250, 1000, 0], ["a", "b", "c"]), ([250, 0], ["a", "c"]),
+@pytest.mark.parametrize(("sizes", "expected"), [([250, 1000, 0], ["a", "b", "c"]), ([250, 0], ["a", "c"]), ([0], ["c"]),
                                                  ([5, 9, 70], ["a", "b", "c"])])
 def test_the_studys_columns_go_from_smallest_to_largest(sizes, expected):
     assert readiness.columns(sizes, ("a", "b", "c")) == dict(zip(sizes, expected, strict=True))
 
 
-@pytest.mark.parametrize("sizes", [[250], [1, 2, 3, 4]])
+@pytest.mark.parametrize("sizes", [[], [1, 2, 3, 4]])
 def test_too_few_or_too_many_sizes_are_refused(sizes):
     with pytest.raises(BadInput, match="training sizes"):
         readiness.columns(sizes, ("a", "b", "c"))
@@ -214,7 +215,7 @@ def test_claims_without_their_starting_point_are_not_run():
     verdicts = verdicts_of(fine_tuning_sizes.claims_table(grid(mlm=[0, 0, 0]), grid(mlm=[0, 0, 0]), list(SIZES), HUB, BAR, BAR))
     assert set(verdicts.values()) == {NOT_RUN} and len(verdicts) == 5
     systems = {(START, 0): system(), (MLM, 0): system()}
-    assert set(verdicts_of(similarity.claims_table(systems, systems, [0], [0], HUB)).values()) == {NOT_RUN}
+    assert set(verdicts_of(similarity.claims_table(systems, {}, systems, {}, [0], [0], HUB)).values()) == {NOT_RUN}
     assert NOT_RUN in verdicts_of(fine_tuning_sizes.claims_table(
         grid(cd=[0.3, 0.2, 0.1]), {}, list(SIZES), HUB, BAR, BAR)).values()  # without web search
 
@@ -223,10 +224,13 @@ def test_sentence_claims_are_judged_at_the_largest_sizes():
     near, far, sizes = grid(cd=[0.0, 0.0, 0.0]), grid(cd=[0.3, 0.3, 0.3]), list(SIZES)
     assert {claim.id for claim in claims.load().values() if claim.chapter == "similarity"} == {
         "condenser-beats-bert-on-similarity", "condenser-equals-bert-on-sections"}
-    first = verdicts_of(similarity.claims_table(far, near, sizes, sizes, HUB))
-    second = verdicts_of(similarity.claims_table(near, far, sizes, sizes, HUB))
+    below = {"start, as it is": LOW}
+    first = verdicts_of(similarity.claims_table(far, below, near, below, sizes, sizes, HUB))
+    second = verdicts_of(similarity.claims_table(near, below, far, below, sizes, sizes, HUB))
     assert first == {"condenser-beats-bert-on-similarity": NO_CAUSE, "condenser-equals-bert-on-sections": SUPPORTED}
     assert second == {"condenser-beats-bert-on-similarity": EQUIVALENT, "condenser-equals-bert-on-sections": CONTRADICTED}
+    idle = similarity.claims_table(far, below, near, {"start, as it is": system()}, sizes, sizes, HUB)
+    assert verdicts_of(idle)["condenser-equals-bert-on-sections"] == UNTRAINED
 
 
 # ---- sentences ----

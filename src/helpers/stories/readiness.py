@@ -74,9 +74,9 @@ def beside_the_study(systems: BySize, table: str, columns: Mapping[int, str], me
 
 
 def columns(sizes: Sequence[int], of_study: Sequence[str]) -> dict[int, str]:
-    """The study's column that stands for each of two sizes or more: the first for the smallest, the last for the largest."""
-    if not 2 <= len(sizes) <= len(of_study):
-        raise BadInput(f"{len(sizes)} training sizes", mend=f"give two to {len(of_study)}, smallest first, 0 for all")
+    """The study's column that stands for each size: the first for the smallest of several, the last for the largest."""
+    if not 1 <= len(sizes) <= len(of_study):
+        raise BadInput(f"{len(sizes)} training sizes", mend=f"give one to {len(of_study)}, smallest first, 0 for all")
     return dict(zip(sizes, [*of_study[:len(sizes) - 1], of_study[-1]], strict=True))
 
 
@@ -110,9 +110,10 @@ def _shown(entry: published.Entry | None) -> str:
 def curves(systems: BySize, examples: Mapping[int, int], measure: str, what: str, caption: str, references: Systems = NONE,
            printed: Mapping[str, Mapping[int, float]] = NONE) -> Fragment:
     """The measure over the number of examples that each size stands for, a line for each starting point, with intervals over
-    seeds; `what` are the examples. Flat lines are `references`, hollow points what the study printed (`printed_curves`)."""
-    if not systems:
-        return page.prose(LEFT_OUT)
+    seeds; `what` are the examples. Flat lines are `references`, hollow points what the study printed (`printed_curves`). One size makes no
+    curve."""
+    if len(examples) < 2:
+        return page.prose("" if systems else LEFT_OUT)
     lines: dict[str, dict[int, pd.Series]] = {}
     for (start, size), system in systems.items():
         lines.setdefault(start, {})[examples[size]] = seed_means(system)[measure]

@@ -20,7 +20,7 @@ from helpers.steps import Step
 from helpers.stories import readiness
 from helpers.stories.readiness import BySize, Starts
 from helpers.systems.correlation import MEASURE, Correlation, correlations
-from helpers.systems.evaluated import Evaluation, over_seeds
+from helpers.systems.evaluated import Evaluation, Systems, over_seeds
 from helpers.systems.starting_points import CONDENSER, MLM, START
 from helpers.systems.testbed import SplitTestbed
 from helpers.systems.zero_shot import ZERO_SHOT
@@ -28,6 +28,7 @@ from helpers.systems.zero_shot import ZERO_SHOT
 SIMILARITY_TABLE, SIMILARITY_COLUMNS = "1", ("Spearman / 500", "Spearman / 1K", "Spearman / FULL")
 SECTION_TABLE, SECTION_COLUMNS = "2", ("Accuracy / 1K", "Accuracy / 10K", "Accuracy / FULL")
 ACCURACY = "accuracy"
+AS_IT_IS = f"{START}, as it is"
 ALMANAC, FOLDS = "almanac", 3  # its pairs have no files of their own for training and test: they are cross-validated
 POOLING, MARGIN = "cls", 1.0
 STSB_PAIRS = 5749  # of the benchmark's training file
@@ -87,7 +88,7 @@ def sections(starts: Starts, spec: str, collection: str, sizes: Sequence[int], t
 
 def untrained(starts: Starts, spec: str) -> dict[str, tuple[str, Step | None]]:
     """Pooling and weights of what is measured as it is: the backbone by its mean states, the start by its [CLS]."""
-    own = {f"{START}, as it is": (POOLING, next(iter(starts[START].values())))} if START in starts else {}
+    own = {AS_IT_IS: (POOLING, next(iter(starts[START].values())))} if START in starts else {}
     return {f"{ZERO_SHOT} {model_name(spec)}": ("mean", None), **own}
 
 
@@ -129,8 +130,12 @@ def signs(similar: BySize, known: Mapping[str, Correlation], apart: BySize, apar
                 above(apart[CONDENSER, size], apart[MLM, size], ACCURACY) for size in section_sizes)}
 
 
-def claims_table(similar: BySize, apart: BySize, sizes: Sequence[int], section_sizes: Sequence[int], backbone: str) -> Fragment:
+def claims_table(similar: BySize, known: Systems, apart: BySize, apart_known: Systems, sizes: Sequence[int],
+                 section_sizes: Sequence[int], backbone: str) -> Fragment:
     """The verdicts on the study's claims about sentences, on all pairs (`similar`) and on all triplets (`apart`): the last sizes.
+
+    A fine-tuning that does not surely raise what the start scores as it is (`known`, `apart_known`), or that scores lower with
+    more data, did not train.
 
     Args:
         backbone: what the fine-tunings start from, if it was not pre-trained here.
@@ -139,9 +144,18 @@ def claims_table(similar: BySize, apart: BySize, sizes: Sequence[int], section_s
     if {START, CONDENSER} <= {start for start, _ in similar}:
         tested = {claim: (similar[CONDENSER, last], similar[START, last]),
                   "condenser-equals-bert-on-sections": (apart[CONDENSER, section_sizes[-1]], apart[START, section_sizes[-1]])}
-    why = {claim: readiness.why_untrained(similar, sizes, MEASURE),
-           "condenser-equals-bert-on-sections": readiness.why_untrained(apart, section_sizes, ACCURACY)} if tested else {}
+    why = {name: readiness.why_untrained(systems, own, measure) or no_gain(systems[START, own[-1]], encoders, measure)
+           for name, systems, encoders, own, measure in (
+               (claim, similar, known, sizes, MEASURE),
+               ("condenser-equals-bert-on-sections", apart, apart_known, section_sizes, ACCURACY))} if tested else {}
     return claims.judge("similarity", tested, backbone=backbone,
                         untrained={name: reason for name, reason in why.items() if reason}, missing=readiness.MISSING,
                         controls={claim: (similar[CONDENSER, last], similar[MLM, last])}
                         if tested and (MLM, last) in similar else {})
+
+
+def no_gain(trained: Evaluation, known: Systems, measure: str) -> str:
+    """What shows that the start's fine-tuning added nothing to it; empty if it did."""
+    start = known[AS_IT_IS]
+    return "" if above(trained, start, measure) else (
+        f"fine-tuning did not surely raise {measure}: {readiness.scored(trained, measure)}, {readiness.scored(start, measure)}")
