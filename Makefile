@@ -40,7 +40,7 @@ explain: $(READY)  ## say what would run, why, and for how long: NAME=seeds ARGS
 fetch: $(READY)  ## fetch in advance all that a profile needs from the network: PROFILE=msmarco (ARGS=--list only says what)
 	$(BOOK) fetch --profile $(PROFILE) $(ARGS)
 
-pin: $(READY)  ## replace branches of hub models in a profile by commit hashes: PROFILE=msmarco
+pin: $(READY)  ## replace branches of the hub in a profile by commit hashes: PROFILE=msmarco
 	$(BOOK) pin --profile $(PROFILE)
 
 parameters: $(READY)  ## list the parameters of a chapter: NAME=does_it_work

@@ -1,7 +1,7 @@
 """A hub on this machine, as huggingface_hub and datasets ask one.
 
-It tells what a revision holds (`/api/...`), gives small files itself, and sends the client to another host for weights, as the hub
-does. A branch moves when something is put there.
+It tells what a revision holds (`/api/...`), gives small files itself, and sends the client to another host for weights, as the
+hub does. A branch moves when something is put there.
 """
 
 import hashlib
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from helpers.data.almanac import Almanac
 from local_server import Served
 
-API = re.compile(r"/api/(?:models|datasets)/([^/]+/[^/]+)(?:/(revision|tree)/([^/]+)(/.+)?)?")  # name, what is asked, revision, folder
+API = re.compile(r"/api/(?:models|datasets)/([^/]+/[^/]+)(?:/(revision|tree)/([^/]+)(/.+)?)?")  # name, question, revision, folder
 FILE = re.compile(r"/(?:datasets/)?([^/]+/[^/]+)/resolve/([^/]+)/(.+)")  # name, revision, file
 
 

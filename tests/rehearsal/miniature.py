@@ -6,6 +6,7 @@ document longer than any network reads, queries that nobody judged, and `eval` q
 """
 
 import csv
+import functools
 import gzip
 import hashlib
 import io
@@ -13,6 +14,8 @@ import tarfile
 import zipfile
 from collections.abc import Iterable
 from urllib.parse import urlsplit
+
+import pandas as pd
 
 from helpers.data.almanac import Almanac
 
@@ -62,7 +65,7 @@ def qrels(unit: str, split: str) -> list[tuple[str, str, int]]:
     """(query, text, grade) of a split: 1 for what the crowd found, TREC's grades for test2019."""
     trec = split == "test2019"
     own, ids = {query_id for query_id, _ in queries(split)}, PASSAGES if unit == "passage" else DOCUMENTS
-    frame = ARTICLES.qrels(unit, "topics" if trec else split.partition(".")[0])
+    frame = _judgments(unit, "topics" if trec else split.partition(".")[0])
     return [(row.query_id, ids[row.doc_id], row.relevance if trec else 1) for row in frame.itertuples()
             if row.query_id in own and (trec or row.relevance >= 2)]
 
@@ -72,10 +75,11 @@ def files() -> dict[tuple[str, str], bytes]:
     lists = {f"queries.{split}.tsv": _tsv(queries(split)) for split in ("train", "dev", "dev.small", "eval")}
     lists |= {f"qrels.{split}.tsv": _judged("passage", split, "\t0\t") for split in ("train", "dev", "dev.small")}
     lists |= {"collection.tsv": _tsv(passages()), "queries.eval.small.tsv": _tsv(queries("eval")[:SMALL])}
-    made = {("msmarco-passage", "collectionandqueries"): _tar({name: text for name, text in lists.items() if name != "qrels.dev.tsv"}),
-            ("msmarco-passage", "queries"): _tar({name: lists[name] for name in (f"queries.{split}.tsv"
-                                                                                 for split in ("train", "dev", "eval"))}),
-            ("msmarco-passage", "train/qrels"): lists["qrels.train.tsv"], ("msmarco-passage", "dev/qrels"): lists["qrels.dev.tsv"],
+    large = [f"queries.{split}.tsv" for split in ("train", "dev", "eval")]
+    made = {("msmarco-passage", "collectionandqueries"): _tar({one: lists[one] for one in lists if one != "qrels.dev.tsv"}),
+            ("msmarco-passage", "queries"): _tar({one: lists[one] for one in large}),
+            ("msmarco-passage", "train/qrels"): lists["qrels.train.tsv"],
+            ("msmarco-passage", "dev/qrels"): lists["qrels.dev.tsv"],
             ("msmarco-document", "docs"): gzip.compress("".join(map(_trec, documents())).encode(), mtime=0),
             ("msmarco-document", "eval/queries"): gzip.compress(_tsv(queries("eval")), mtime=0),
             ("wikir", "en78k"): _wikipedia()}
@@ -109,6 +113,12 @@ def _listed(dataset: str, name: str) -> dict:
     return ir_datasets.util.DownloadConfig.contents()[dataset][name]
 
 
+@functools.cache
+def _judgments(unit: str, split: str) -> pd.DataFrame:
+    return ARTICLES.qrels(unit, split)
+
+
+@functools.cache
 def _rows(split: str) -> list[tuple[str, str]]:
     return [(row.query_id, row.text) for row in ARTICLES.queries(split).itertuples()]
 
@@ -118,7 +128,8 @@ def _tsv(rows: Iterable[Iterable[str]]) -> bytes:
 
 
 def _judged(unit: str, split: str, between: str) -> bytes:
-    return "".join(f"{query_id}{between}{text_id}{between[-1]}{grade}\n" for query_id, text_id, grade in qrels(unit, split)).encode()
+    rows = qrels(unit, split)
+    return "".join(f"{query_id}{between}{text_id}{between[-1]}{grade}\n" for query_id, text_id, grade in rows).encode()
 
 
 def _trec(document: tuple[str, str, str, str]) -> str:
@@ -139,10 +150,11 @@ def _tar(members: dict[str, bytes]) -> bytes:
 def _wikipedia() -> bytes:
     """WikIR's archive: articles without a title, as a table."""
     table, out = io.StringIO(), io.BytesIO()
-    csv.writer(table).writerows([("id_right", "text_right"),
-                                 *((str(n), " ".join(text.body.lower().split())) for n, text in enumerate(ARTICLES.texts("document")))])
+    rows = ((str(number), " ".join(text.body.lower().split())) for number, text in enumerate(ARTICLES.texts("document")))
+    csv.writer(table).writerows([("id_right", "text_right"), *rows])
+    members = {"documents.csv": table.getvalue(), "test/qrels": "0\t0\t0\t2\n",
+               "test/queries.csv": "id_left,text_left\n0,bread\n"}
     with zipfile.ZipFile(out, "w") as archive:
-        archive.writestr("enwikIR/documents.csv", table.getvalue())
-        archive.writestr("enwikIR/test/queries.csv", "id_left,text_left\n0,bread\n")
-        archive.writestr("enwikIR/test/qrels", "0\t0\t0\t2\n")
+        for name, content in members.items():
+            archive.writestr(zipfile.ZipInfo(f"enwikIR/{name}"), content)  # an entry without a time of its own
     return out.getvalue()

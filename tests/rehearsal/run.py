@@ -33,7 +33,8 @@ def main(chapters: Sequence[str]) -> int:
     for row in play(FOLDER / "book", chapters or list(paths.listed(paths.PROFILES / f"{PROFILE}.yaml")["chapters"])):
         rows.append(row)
         print(f"{row[0]}: {row[2]} ({row[1]:.0f} s)", flush=True)
-    table = columns([("what", "seconds", "outcome"), *((what, f"{seconds:.0f}", outcome) for what, seconds, outcome in rows)], right=(1,))
+    shown = [(what, f"{seconds:.0f}", outcome) for what, seconds, outcome in rows]
+    table = columns([("what", "seconds", "outcome"), *shown], right=(1,))
     (FOLDER / "rehearsal.txt").write_text(f"{table}\n", encoding="utf-8")
     print(f"\n{table}")
     return int(any(outcome.startswith("stopped") for _, _, outcome in rows))
@@ -62,7 +63,7 @@ def timed(what: str, act: Callable[[], str]) -> Row:
 
 
 def pin(on: Stage) -> str:
-    """The hub is busy first, and nothing is changed then; a second call pins, a third finds nothing to do. Then a branch moves."""
+    """The hub is busy first, and nothing is changed; a second call pins, a third finds nothing to do. Then a branch moves."""
     file = on.root / "profiles" / f"{PROFILE}.yaml"
     before = file.read_text(encoding="utf-8")
     on.hub.at, on.hub.status = "/revision/", [429]
@@ -70,7 +71,7 @@ def pin(on: Stage) -> str:
     assert file.read_text(encoding="utf-8") == before, "a busy hub left a profile half pinned"
     pinned = done(on, "pin", "--profile", PROFILE).count("->")
     assert "@main" not in "".join(line for line in file.open(encoding="utf-8") if not line.startswith("#")), "a branch is left"
-    assert "every hub model is pinned" in done(on, "pin", "--profile", PROFILE)
+    assert "everything of the hub is pinned" in done(on, "pin", "--profile", PROFILE)
     on.hub.put(MOVED, "main", tiny_models.model(MOVED, seed=2))
     return f"429 told, then {pinned} revisions pinned; a branch has moved since"
 
@@ -99,7 +100,7 @@ def page(on: Stage, chapter: str) -> str:
 
 
 def resumed(on: Stage, chapter: str) -> str:
-    """A chapter, killed with all its processes when it has finished some steps, and called again: these are not computed again."""
+    """A chapter, killed with all its processes after some steps, and called again: these are not computed again."""
     before = on.steps()
     process = on.start("chapter", chapter, "--profile", REDUCED, "--no-render")
     while process.poll() is None and len(on.steps().keys() - before) < AFTER:

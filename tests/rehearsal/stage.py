@@ -1,4 +1,4 @@
-"""The stage of a rehearsal: a copy of the project, the servers of its data and models, and commands of the book that know no other."""
+"""The stage of a rehearsal: a copy of the project, servers of its data and models, and commands of the book that know no other."""
 
 import contextlib
 import hashlib
@@ -23,7 +23,7 @@ from rehearsal import hub, miniature, tiny_models
 
 PROFILE, REDUCED = "msmarco", "rehearsal"  # the profile, and the pinned one with reduced counts
 COUNTS = Path(__file__).with_name("counts.yaml")
-FOREIGN = ("HF_", "HUGGINGFACE_", "TRANSFORMERS_", "IR_DATASETS_", "BOOK_")  # settings of the reader's, which are not the rehearsal's
+FOREIGN = ("HF_", "HUGGINGFACE_", "TRANSFORMERS_", "IR_DATASETS_", "BOOK_")  # the reader's own settings
 DATASETS = {"hub:sentence-transformers/stsb@main": hub.sentence_pairs}
 
 
@@ -61,7 +61,7 @@ class Stage:
         return sorted({line.split()[0] for line in notes.read_text(encoding="utf-8").splitlines()}) if notes.exists() else []
 
     def reduce(self) -> None:
-        """Write the profile with reduced counts: the profile as it is pinned, with other numbers; ValueError for anything else."""
+        """Write the profile with reduced counts: as it is pinned, with other numbers; ValueError for anything else."""
         content = yaml.safe_load((self.root / "profiles" / f"{PROFILE}.yaml").read_text(encoding="utf-8"))
         for chapter, counts in paths.listed(COUNTS).items():
             for name, value in counts.items():

@@ -7,15 +7,17 @@ import json
 import os
 import sys
 from importlib.machinery import PathFinder
+from pathlib import Path
 
-STAGE = json.load(open(os.environ["REHEARSAL"], encoding="utf-8"))
+STAGE = json.loads(Path(os.environ["REHEARSAL"]).read_text(encoding="utf-8"))
 HOME = {"127.0.0.1", "::1", "localhost", "0.0.0.0", "", None}
 
 
 def refuse(event, arguments):
     """Refuse, and note, to ask for an address outside or to connect to one."""
-    host = {"socket.getaddrinfo": lambda host, *_: host,
-            "socket.connect": lambda _, address: address[0] if isinstance(address, tuple) else ""}.get(event, lambda *_: "")(*arguments)
+    if event not in ("socket.getaddrinfo", "socket.connect"):
+        return
+    host = arguments[0] if event == "socket.getaddrinfo" else arguments[1][0] if isinstance(arguments[1], tuple) else ""
     if (host.decode() if isinstance(host, bytes) else host) not in HOME:
         with open(STAGE["refused"], "a", encoding="utf-8") as notes:
             notes.write(f"{host} by {' '.join(sys.orig_argv)}\n")
