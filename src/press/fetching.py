@@ -150,7 +150,8 @@ def fetch(needed: list[Item], report: Callable[[str], Any] = print) -> None:
 def pin(profile: str) -> list[str]:
     """Replace branches and tags of the hub's models and datasets in a profile's file by the commits that they stand for now.
 
-    Nothing else changes. What was replaced, as `old -> new`; NetworkNeeded if the hub does not answer, and the file is as it was then.
+    Nothing else changes. What was replaced, as `old -> new`; NetworkNeeded if the hub does not answer, and the file is as it was
+    then.
     """
     commits, content = {}, chapters.profile(profile)
     models = set(texts_in(content))

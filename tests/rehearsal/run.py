@@ -92,15 +92,18 @@ def fetch(on: Stage) -> str:
     return f"{missing} left to the second call; then {listed.partition('to fetch: 0 of ')[2].partition(',')[0]} there"
 
 
-def page(on: Stage, chapter: str) -> str:
+def page(on: Stage, chapter: str, **settings: str) -> str:
     """A chapter with reduced counts."""
-    done(on, "chapter", chapter, "--profile", REDUCED, "--no-render")
+    done(on, "chapter", chapter, "--profile", REDUCED, "--no-render", **settings)
     assert on.page(chapter).exists(), "no page"
     return "page"
 
 
 def resumed(on: Stage, chapter: str) -> str:
-    """A chapter, killed with all its processes after some steps, and called again: these are not computed again."""
+    """A chapter, killed with all its processes after some steps, and called again: these are not computed again.
+
+    The second call has no hub, so that all which it needs has been fetched before.
+    """
     before = on.steps()
     process = on.start("chapter", chapter, "--profile", REDUCED, "--no-render")
     while process.poll() is None and len(on.steps().keys() - before) < AFTER:
@@ -111,10 +114,10 @@ def resumed(on: Stage, chapter: str) -> str:
     process.communicate()
     assert not on.page(chapter).exists(), "a page of a chapter that was killed"
     finished = on.steps()
-    page(on, chapter)
+    page(on, chapter, HF_HUB_OFFLINE="1", HF_ENDPOINT="http://127.0.0.1:9")
     after = on.steps()
     assert {step: after.get(step) for step in finished} == finished, "a finished step was computed again"
-    return f"killed after {len(finished.keys() - before)} steps, {len(after.keys() - finished)} more when resumed; page"
+    return f"killed after {len(finished.keys() - before)} steps, {len(after.keys() - finished)} more when resumed without the hub; page"
 
 
 def rendered(on: Stage, chapters: Sequence[str]) -> str:
@@ -126,9 +129,9 @@ def rendered(on: Stage, chapters: Sequence[str]) -> str:
     return f"{len(chapters)} pages"
 
 
-def done(on: Stage, *command: str) -> str:
+def done(on: Stage, *command: str, **settings: str) -> str:
     """What a command prints; AssertionError with its last words if it fails."""
-    run = on.book(*command)
+    run = on.book(*command, **settings)
     assert run.returncode == 0, " ".join(run.stderr.split())[-2000:]
     return run.stdout
 

@@ -1,4 +1,4 @@
-"""The stage of a rehearsal: a copy of the project, servers of its data and models, and commands of the book that know no other."""
+"""The stage of a rehearsal: a copy of the project, servers of its data and models, and commands that know no other."""
 
 import contextlib
 import hashlib
@@ -36,14 +36,14 @@ class Stage:
     hub: hub.Hub
     environment: dict[str, str]
 
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
-        """Start a command of the book, in a process group of its own."""
-        return subprocess.Popen([sys.executable, "-m", "press.cli", *arguments], env=self.environment, cwd=self.root, text=True,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+    def start(self, *arguments: str, **settings: str) -> subprocess.Popen[str]:
+        """Start a command of the book, with more settings of its environment."""
+        return subprocess.Popen([sys.executable, "-m", "press.cli", *arguments], env=self.environment | settings, cwd=self.root,
+                                text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
-    def book(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def book(self, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
         """Run a command of the book to its end."""
-        process = self.start(*arguments)
+        process = self.start(*arguments, **settings)
         out, err = process.communicate()
         return subprocess.CompletedProcess(arguments, process.returncode, out, err)
 
@@ -87,7 +87,7 @@ def stage(root: Path, models: list[str] | None = None) -> Iterator[Stage]:
                   "indexes": {one.name: asdict(replace(one, url=files.url + one.url)) for one in descriptions}}
         (root / "stage.json").write_text(json.dumps(listed), encoding="utf-8")
         own = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
-        python = os.pathsep.join(filter(None, (str(Path(__file__).with_name("site")), own.get("PYTHONPATH"))))
+        python = os.pathsep.join(map(str, (Path(__file__).with_name("site"), paths.PACKAGE.parent)))
         yield Stage(root, files, offered, own | {
             "PYTHONPATH": python, "REHEARSAL": str(root / "stage.json"), "HOME": str(root), "BOOK_ROOT": str(root),
             "BOOK_STORE": str(root / "store"), "HF_HOME": str(root / "hf"), "HF_ENDPOINT": offered.url, "no_proxy": "*",

@@ -71,8 +71,8 @@ def size(source: str, revision: str) -> int:
 
 
 def commit(source: str, revision: str, kind: str = "model") -> str:
-    """The commit hash that a branch or tag of a `model` or `dataset` stands for now; NetworkNeeded if the hub cannot be asked, or has
-    no such revision."""
+    """The commit hash that a branch or tag of a `model` or `dataset` stands for now; NetworkNeeded if the hub cannot be asked,
+    or has no such revision."""
     from huggingface_hub import HfApi
 
     with asking(source, revision):
