@@ -117,7 +117,7 @@ def resumed(on: Stage, chapter: str) -> str:
     page(on, chapter, HF_HUB_OFFLINE="1", HF_ENDPOINT="http://127.0.0.1:9")
     after = on.steps()
     assert {step: after.get(step) for step in finished} == finished, "a finished step was computed again"
-    return f"killed after {len(finished.keys() - before)} steps, {len(after.keys() - finished)} more when resumed without the hub; page"
+    return f"killed after {len(finished.keys() - before)} steps, {len(after.keys() - finished)} more without the hub; page"
 
 
 def rendered(on: Stage, chapters: Sequence[str]) -> str:
