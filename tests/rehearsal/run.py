@@ -132,7 +132,7 @@ def rendered(on: Stage, chapters: Sequence[str]) -> str:
 def done(on: Stage, *command: str, **settings: str) -> str:
     """What a command prints; AssertionError with its last words if it fails."""
     run = on.book(*command, **settings)
-    assert run.returncode == 0, " ".join(run.stderr.split())[-2000:]
+    assert run.returncode == 0, " ".join(run.stderr.split())[-500:]
     return run.stdout
 
 
