@@ -16,7 +16,7 @@ FRESH_FLAG := $(if $(filter 1,$(FRESH)),--fresh)
 CLUSTER ?=
 CLUSTER_FLAG := $(if $(CLUSTER),--cluster $(CLUSTER))
 
-.PHONY: help env book chapter export why explain fetch pin parameters test fast faults lint bench verify record browser screenshots clean-variants clean lab open pdf diff links address
+.PHONY: help env book chapter export why explain fetch pin parameters test fast faults rehearsal lint bench verify record browser screenshots clean-variants clean lab open pdf diff links address
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -40,7 +40,7 @@ explain: $(READY)  ## say what would run, why, and for how long: NAME=seeds ARGS
 fetch: $(READY)  ## fetch in advance all that a profile needs from the network: PROFILE=msmarco (ARGS=--list only says what)
 	$(BOOK) fetch --profile $(PROFILE) $(ARGS)
 
-pin: $(READY)  ## replace branches of hub models in a profile by commit hashes: PROFILE=msmarco
+pin: $(READY)  ## replace branches of the hub in a profile by commit hashes: PROFILE=msmarco
 	$(BOOK) pin --profile $(PROFILE)
 
 parameters: $(READY)  ## list the parameters of a chapter: NAME=does_it_work
@@ -86,6 +86,9 @@ screenshots: $(READY)  ## photograph every page, wide, on a phone and dark, into
 
 faults: $(READY)  ## break data, disks, processes, texts and parameters in a thousand ways: ARGS="--cases 20 --seed 2 --only store"
 	PYTHONPATH=src OMP_NUM_THREADS=1 $(BIN)/python tests/faults.py $(ARGS)
+
+rehearsal: $(READY)  ## rehearse PROFILE=msmarco in miniature, without network, to every page: ARGS="collection seeds" for these alone
+	PYTHONPATH=src:tests $(BIN)/python -m rehearsal.run $(ARGS)
 
 bench: $(READY)  ## time this book's code against others', on a quiet machine: ARGS="--only rerank"
 	$(BOOK) bench $(ARGS)

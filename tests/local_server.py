@@ -15,45 +15,57 @@ class Served:
     ranges: bool = True
     cuts: list = field(default_factory=list)  # bytes after which the next answers end early, one after the other
     status: list = field(default_factory=list)  # of the next answers instead of the file
+    at: str = ""  # cuts and status are for paths that have this in them
     shift: int = 0  # the server begins so many bytes off the range that was asked for
     requested: list = field(default_factory=list)  # the Range of each request, "" without
     headers: list = field(default_factory=list)
     sent: list = field(default_factory=list)  # bytes of each answer's body
     url: str = ""
 
+    def find(self, path):
+        """What stands at a path: status, headers and content."""
+        content = self.files.get(path)
+        return (404, {}, b"") if content is None else (200, {}, content)
+
 
 @contextlib.contextmanager
-def serving(files):
-    """Serve files until the block ends."""
-    served = Served({f"/{name}": content for name, content in files.items()})
+def serving(files=None, served=None):
+    """Serve files, or what a `Served` of one's own finds, until the block ends."""
+    served = served or Served({f"/{name}": content for name, content in files.items()})
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self):  # noqa: N802 - the name that http.server calls
             part = self.headers.get("Range", "")
             served.requested.append(part)
             served.headers.append(dict(self.headers))
-            if served.status:
+            faulty = served.at in self.path
+            if faulty and served.status:
                 self.send_error(served.status.pop(0))
                 return
-            content = served.files.get(self.path)
-            if content is None:
-                self.send_error(404)
-                return
-            start = int(re.fullmatch(r"bytes=(\d+)-", part)[1]) if part and served.ranges else 0
+            status, headers, content = served.find(self.path.partition("?")[0])
+            start = int(re.fullmatch(r"bytes=(\d+)-", part)[1]) if part and served.ranges and status == 200 else 0
             if start and start >= len(content):
                 self.send_error(416)
                 return
             begin = max(0, start + served.shift) if start else 0
             body = content[begin:]
-            self.send_response(206 if start else 200)
+            self.send_response(206 if start else status)
+            for name, value in headers.items():
+                self.send_header(name, value)
             self.send_header("Content-Length", str(len(body)))
+            if served.ranges:
+                self.send_header("Accept-Ranges", "bytes")
             if start:
                 self.send_header("Content-Range", f"bytes {begin}-{len(content) - 1}/{len(content)}")
             self.end_headers()
-            body = body[:served.cuts.pop(0)] if served.cuts else body
+            if self.command == "HEAD":
+                return
+            body = body[:served.cuts.pop(0)] if faulty and served.cuts and status == 200 else body
             served.sent.append(len(body))  # before the client can have them all
             with contextlib.suppress(ConnectionError):  # a client may have gone
                 self.wfile.write(body)
+
+        do_HEAD = do_GET  # noqa: N815 - the name that http.server calls
 
         def log_message(self, *_):
             pass

@@ -11,15 +11,20 @@ from helpers import paths
 COPIED = ("notebooks", "profiles", "published", "book", "results", "tests", "bench", "requirements.lock", "CITATION.cff")
 
 
-def make(root: Path) -> Path:
-    """Copy the project's own files to a folder and build the mini book there, every step anew."""
+def copy(root: Path) -> Path:
+    """Copy the project's own files to a folder."""
     for name in COPIED:
         source = paths.ROOT / name
         if source.is_dir():
             shutil.copytree(source, root / name, ignore=shutil.ignore_patterns("_build", "chapters", "generated"))
         else:
             shutil.copy(source, root / name)
-    first = book(root, "build", "--profile", "mini", "--fresh")
+    return root
+
+
+def make(root: Path) -> Path:
+    """Build the mini book in a copy, every step anew."""
+    first = book(copy(root), "build", "--profile", "mini", "--fresh")
     assert first.returncode == 0, first.stderr[-3000:]
     return root
 

@@ -37,7 +37,7 @@ def profile(tmp_path, monkeypatch):
     return "ours"
 
 
-def offline(source, revision):
+def offline(source, revision, kind="model"):
     raise hub.explanation(source, revision, OSError("no network"))
 
 
@@ -128,22 +128,24 @@ def test_the_command_without_network_ends_with_what_to_do(profile, capsys, monke
 # ---- pinning ----
 
 def test_branches_and_tags_become_commits_and_nothing_else_changes(profile, monkeypatch):
-    monkeypatch.setattr(hub, "commit", lambda source, revision: {"main": "a" * 40, "v1.0": "b" * 40}[revision])
+    monkeypatch.setattr(hub, "commit", lambda source, revision, kind: (
+        "b" if revision == "v1.0" else {"model": "a", "dataset": "c"}[kind]) * 40)
     texts = fetching.pin(profile)
-    assert texts == [f"hub:owner/small@main -> hub:owner/small@{'a' * 40}", f"hub:owner/large@v1.0 -> hub:owner/large@{'b' * 40}"]
+    assert texts == [f"hub:owner/small@main -> hub:owner/small@{'a' * 40}", f"hub:owner/large@v1.0 -> hub:owner/large@{'b' * 40}",
+                     f"hub:owner/sentences@main -> hub:owner/sentences@{'c' * 40}"]
     text = (paths.PROFILES / "ours.yaml").read_text()
     comment, rest = PROFILE.split("\n", 1)
     assert text == comment + "\n" + rest.replace("hub:owner/small@main", f"hub:owner/small@{'a' * 40}").replace(
-        "hub:owner/large@v1.0", f"hub:owner/large@{'b' * 40}")
+        "hub:owner/large@v1.0", f"hub:owner/large@{'b' * 40}").replace("sentences@main", f"sentences@{'c' * 40}")
     assert chapters.profile(profile)["chapters"]["encoders"]["backbones"][1] == f"hub:owner/large@{'b' * 40}"
-    assert fetching.pin(profile) == ["every hub model is pinned"]
+    assert fetching.pin(profile) == ["everything of the hub is pinned"]
     assert [file.name for file in paths.PROFILES.iterdir()] == ["ours.yaml"]
 
 
 def test_a_revision_that_begins_another_is_not_taken_for_it(profile, monkeypatch):
     (paths.PROFILES / "ours.yaml").write_text("chapters: {encoders: {backbones: "
                                               "[hub:owner/a@v1, hub:owner/a@v1.0, hub:owner/a@v1]}}")
-    monkeypatch.setattr(hub, "commit", lambda source, revision: {"v1": "a" * 40, "v1.0": "b" * 40}[revision])
+    monkeypatch.setattr(hub, "commit", lambda source, revision, kind: {"v1": "a" * 40, "v1.0": "b" * 40}[revision])
     fetching.pin(profile)
     assert chapters.profile(profile)["chapters"]["encoders"]["backbones"] == [f"hub:owner/a@{c * 40}" for c in "aba"]
 

@@ -57,7 +57,7 @@ def test_the_network_is_refused_and_given_back():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("chapter", ["collection", "condenser", "pipeline"])
+@pytest.mark.parametrize("chapter", ["collection", "condenser", "pipeline", "first_passage", "broad_topics"])
 def test_chapters_of_the_large_profile_open_no_socket(sealed, chapter):
     plan = dry_run.of_chapter(chapter, execute.request(chapter, "msmarco", {}).values, catalogue())
-    assert len(plan.missing) > 5
+    assert plan.missing

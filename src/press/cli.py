@@ -85,7 +85,7 @@ def _parser() -> argparse.ArgumentParser:
             option("name", nargs="?", default="", help="all chapters if none is named"), given, profile, fresh)
     command("fetch", "fetching:fetch_profile", "fetch in advance all that a profile needs from the network; call again to go on",
             profile, option("--list", dest="only_list", action="store_true", help="say only what there is to fetch"))
-    command("pin", "fetching:pin", "replace branches of hub models in a profile's file by commit hashes",
+    command("pin", "fetching:pin", "replace branches of the hub in a profile's file by commit hashes",
             option("--profile", default="msmarco", help="msmarco (default) or another one, or a YAML file"))
     command("search", "search_command:answer", "rank a collection for your own queries",
             option("queries", nargs="+", metavar="query"),

@@ -1,4 +1,4 @@
-"""Everything that a profile needs from the network: fetched in advance by `book fetch`, its models pinned by `book pin`.
+"""Everything that a profile needs from the network: fetched in advance by `book fetch`, what is of the hub pinned by `book pin`.
 
 Texts, queries and judgments of its ir_datasets ids, prebuilt indexes of these, and models of the hub. Each can be interrupted and
 goes on; what is there is not fetched again. A dataset of the hub (`pairs`) is fetched by the step that reads it.
@@ -9,7 +9,7 @@ import os
 import re
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -48,13 +48,13 @@ def specs(profile: str) -> list[str]:
     return list(dict.fromkeys(text for text in texts if text.startswith(("irds:", "hub:"))))
 
 
-def texts_in(value: Any) -> Iterator[str]:
-    """The texts in parameters, by name, or in a parameter's value; those of lists one by one, datasets of the hub left out."""
+def texts_in(value: Any, without: Collection[str] = DATASETS) -> Iterator[str]:
+    """The texts in parameters, by name, or in a parameter's value; those of lists one by one, some parameters left out."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list | tuple | dict):
-        for part in [own for name, own in value.items() if name not in DATASETS] if isinstance(value, dict) else value:
-            yield from texts_in(part)
+        for part in [own for name, own in value.items() if name not in without] if isinstance(value, dict) else value:
+            yield from texts_in(part, without)
 
 
 def _files(collections: Iterable[str]) -> list[Item]:
@@ -148,22 +148,24 @@ def fetch(needed: list[Item], report: Callable[[str], Any] = print) -> None:
 
 
 def pin(profile: str) -> list[str]:
-    """Replace branches and tags of hub models in a profile's file by the commits that they stand for now; nothing else changes.
+    """Replace branches and tags of the hub's models and datasets in a profile's file by the commits that they stand for now.
 
-    What was replaced, as `old -> new`; NetworkNeeded if the hub does not answer, and the file is as it was then.
+    Nothing else changes. What was replaced, as `old -> new`; NetworkNeeded if the hub does not answer, and the file is as it was
+    then.
     """
-    commits = {}
-    for old in dict.fromkeys(text for text in texts_in(chapters.profile(profile)) if text.startswith("hub:")):
+    commits, content = {}, chapters.profile(profile)
+    models = set(texts_in(content))
+    for old in dict.fromkeys(text for text in texts_in(content, without=()) if text.startswith("hub:")):
         source, _, revision = old.removeprefix("hub:").partition("@")
         if revision and not COMMIT.fullmatch(revision):
-            commits[old] = f"hub:{source}@{hub.commit(source, revision)}"
+            commits[old] = f"hub:{source}@{hub.commit(source, revision, 'model' if old in models else 'dataset')}"
     if commits:
         file = chapters.profile_file(profile)
         draft = file.with_name(f".{file.name}.part")
         lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
         draft.write_text("".join(_replaced(line, commits) for line in lines), encoding="utf-8")
         os.replace(draft, file)
-    return [f"{old} -> {new}" for old, new in commits.items()] or ["every hub model is pinned"]
+    return [f"{old} -> {new}" for old, new in commits.items()] or ["everything of the hub is pinned"]
 
 
 def _replaced(line: str, commits: dict[str, str]) -> str:

@@ -70,12 +70,13 @@ def size(source: str, revision: str) -> int:
     return sum(file.size or 0 for file in files if file.rfilename in names)
 
 
-def commit(source: str, revision: str) -> str:
-    """The commit hash that a branch or tag stands for now; NetworkNeeded if the hub cannot be asked, or has no such revision."""
+def commit(source: str, revision: str, kind: str = "model") -> str:
+    """The commit hash that a branch or tag of a `model` or `dataset` stands for now; NetworkNeeded if the hub cannot be asked,
+    or has no such revision."""
     from huggingface_hub import HfApi
 
     with asking(source, revision):
-        return str(HfApi().model_info(source, revision=revision).sha)
+        return str(HfApi().repo_info(source, revision=revision, repo_type=kind).sha)
 
 
 def fetch(source: str, revision: str) -> Path:
