@@ -10,6 +10,7 @@ import functools
 import gzip
 import hashlib
 import io
+import json
 import tarfile
 import zipfile
 from collections.abc import Iterable
@@ -82,7 +83,10 @@ def files() -> dict[tuple[str, str], bytes]:
             ("msmarco-passage", "dev/qrels"): lists["qrels.dev.tsv"],
             ("msmarco-document", "docs"): gzip.compress("".join(map(_trec, documents())).encode(), mtime=0),
             ("msmarco-document", "eval/queries"): gzip.compress(_tsv(queries("eval")), mtime=0),
-            ("wikir", "en78k"): _wikipedia()}
+            ("wikir", "en78k"): _wikipedia(),
+            ("dpr-w100", "docs"): gzip.compress(_tsv([("id", "text", "title"), *_wikipedia_passages()]), mtime=0),
+            **{("dpr-w100", f"nq-{split}"): gzip.compress(json.dumps(_questions(split)).encode(), mtime=0)
+               for split in ("train", "dev")}}
     for split in ("train", "dev.small"):
         name = split.removesuffix(".small")
         made["msmarco-document", f"{name}/queries"] = gzip.compress(_tsv(queries(split)), mtime=0)
@@ -145,6 +149,22 @@ def _tar(members: dict[str, bytes]) -> bytes:
             info.size = len(content)
             tar.addfile(info, io.BytesIO(content))
     return out.getvalue()
+
+
+def _wikipedia_passages() -> list[tuple[str, str, str]]:
+    """(id, text, title) of DPR's passages."""
+    return [(PASSAGES[text.doc_id], text.body, text.title) for text in ARTICLES.texts("passage")]
+
+
+def _questions(split: str) -> list[dict]:
+    """Natural Questions as DPR has them: a question with passages that answer it, and with one that does not."""
+    relevant: dict[str, list[str]] = {}
+    for query_id, text_id, _ in qrels("passage", split):
+        relevant.setdefault(query_id, []).append(text_id)
+    wrong = {"passage_id": "0", "score": 10}
+    return [{"question": text, "answers": ["an answer"], "hard_negative_ctxs": [wrong], "negative_ctxs": [],
+             "positive_ctxs": [{"passage_id": text_id, "score": 1000} for text_id in relevant[query_id]]}
+            for query_id, text in queries(split) if query_id in relevant]
 
 
 def _wikipedia() -> bytes:

@@ -110,8 +110,8 @@ def _shown(entry: published.Entry | None) -> str:
 def curves(systems: BySize, examples: Mapping[int, int], measure: str, what: str, caption: str, references: Systems = NONE,
            printed: Mapping[str, Mapping[int, float]] = NONE) -> Fragment:
     """The measure over the number of examples that each size stands for, a line for each starting point, with intervals over
-    seeds; `what` are the examples. Flat lines are `references`, hollow points what the study printed (`printed_curves`). One size makes no
-    curve."""
+    seeds; `what` are the examples. Flat lines are `references`, hollow points what the study printed (`printed_curves`). One size
+    makes no curve."""
     if len(examples) < 2:
         return page.prose("" if systems else LEFT_OUT)
     lines: dict[str, dict[int, pd.Series]] = {}
