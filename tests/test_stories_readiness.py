@@ -90,7 +90,7 @@ def test_what_stands_beside_the_curves_is_said():
     text = readiness.curves(whole, {250: 250, 1000: 1000, 0: 2000}, "RR@10", "queries", "caption", {"BM25": LOW},
                             readiness.printed_curves("4", {"MRR@10 / 1K": 1000})).html.replace("&#43;", "+")
     assert "published: 0.175 at 1000" in text and "BM25: 0.000" in text
-    assert "left out" in readiness.curves({}, {}, "RR@10", "queries", "caption").markdown
+    assert "left out" in readiness.curves({}, {250: 250, 0: 900}, "RR@10", "queries", "caption").markdown
 
 
 def test_the_other_columns_of_a_table_are_whole():
@@ -282,11 +282,11 @@ def test_the_discussion_of_sentences_rests_on_both_tasks(own, known, expected):
 
 
 @pytest.mark.parametrize(("cd", "mlm", "bm25", "untrained", "expected"), [
-    ((0.1, 0.1, 0.15), (0.1, 0.1, 0.15), 0.4, 0.5, [True, True, False, True, False, True]),
-    ((0.3, 0.0, 0.0), (0.0, 0.0, 0.0), -0.1, -0.2, [False, False, True, False, True, False])])
+    ((0.1, 0.1, 0.15), (0.1, 0.1, 0.15), 0.4, 0.5, [True, False, True, False, True]),
+    ((0.3, 0.0, 0.0), (0.0, 0.0, 0.0), -0.1, -0.2, [False, False, False, True, False])])
 def test_the_discussion_of_sizes_rests_on_open_qa(cd, mlm, bm25, untrained, expected):
     questions, known = grid(cd=cd, mlm=mlm), {"BM25": system(bm25), "zero-shot": system(untrained)}
-    if expected[3]:
+    if expected[2]:
         questions[START, 0] = system(0.01)
     assert list(fine_tuning_sizes.signs(questions, known, list(SIZES)).values()) == expected
     assert fine_tuning_sizes.signs(grid(cd=cd), known, list(SIZES)) == {}

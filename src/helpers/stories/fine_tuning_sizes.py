@@ -139,9 +139,7 @@ def signs(questions: BySize, known: Systems, sizes: Sequence[int]) -> dict[str, 
         return [above(questions[start, size], questions[other, size], HITS[0]) for size in sizes]
 
     return {"Condenser is nowhere surely ahead of masked words": not any(ahead(CONDENSER, MLM)),
-            "both pre-trained starts are surely ahead of the start with the fewest questions":
-                ahead(CONDENSER, START)[0] and ahead(MLM, START)[0],
-            "with all questions neither is": not ahead(CONDENSER, START)[-1] and not ahead(MLM, START)[-1],
+            "no pre-trained start is surely ahead of the start": not any([*ahead(CONDENSER, START), *ahead(MLM, START)]),
             "more questions help every start": all(
                 lead(questions[start, sizes[-1]], questions[start, sizes[0]], HITS[0]) > 0 for start in starts),
             "all pass BM25 with all questions": all(above(questions[start, sizes[-1]], bm25, HITS[0]) for start in starts),

@@ -112,7 +112,7 @@ def curves(systems: BySize, examples: Mapping[int, int], measure: str, what: str
     """The measure over the number of examples that each size stands for, a line for each starting point, with intervals over
     seeds; `what` are the examples. Flat lines are `references`, hollow points what the study printed (`printed_curves`). One size
     makes no curve."""
-    if len(examples) < 2:
+    if not systems or len(examples) < 2:
         return page.prose("" if systems else LEFT_OUT)
     lines: dict[str, dict[int, pd.Series]] = {}
     for (start, size), system in systems.items():
