@@ -1,5 +1,6 @@
 """The book's plots. Each takes tidy data, gives a fragment, and writes its own text alternative from the data."""
 
+import math
 from collections.abc import Mapping, Sequence
 from itertools import cycle
 from types import MappingProxyType
@@ -19,6 +20,7 @@ from helpers.pages.numbers import interval, plain, signed
 MARKERS = "osD^vP"
 Lines = Mapping[str, pd.Series]
 PRINTED = figures.PRINTED
+APART = 0.5  # of two places on a logarithmic axis whose labels are both shown
 SHORT = 18  # characters of a name that leaves a narrow figure room
 NOTHING: Lines = MappingProxyType({})
 
@@ -136,7 +138,10 @@ def seed_curves(lines: Mapping[str, pd.DataFrame], x: str, y: str, caption: str,
     for number, (name, level) in enumerate(levels.items()):
         axis.axhline(level, color=str(0.3 + 0.25 * number), ls="--", lw=1, label=name)
         texts.append(f"{name}: {plain(level)}")
-    places = sorted({*next(iter(lines.values())).index, *(place for series in printed.values() for place in series.index)})
+    places = list(next(iter(lines.values())).index)
+    for place in {place: None for series in printed.values() for place in series.index}:
+        if all(abs(math.log(place / other)) > APART for other in places):  # the labels of nearer ones would overlap
+            places.append(place)
     axis.set(xlabel=x, ylabel=y, xscale="log")
     axis.set_xticks(places, [f"{place:,}" for place in places], minor=False)
     axis.set_xticks([], minor=True)
