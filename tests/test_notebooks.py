@@ -79,8 +79,7 @@ def test_the_first_cell_is_the_title(file):
 @every_notebook
 def test_code_cells_have_at_most_15_lines(file):
     for cell in cells_of(file, "code"):
-        most = 16 if "parameters" in tags_of(cell) else 15  # a parameter is a line of its own
-        assert len(cell["source"].splitlines()) <= most, cell["source"]
+        assert len(cell["source"].splitlines()) <= 15, cell["source"]
 
 
 @every_notebook
