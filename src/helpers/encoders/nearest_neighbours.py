@@ -37,11 +37,15 @@ def ann_runs(passages: Path, query_vectors: Path, store: Path, queries: pd.DataF
         built = {kind: build(kind, vectors, M, seed) for kind in (EXACT, HNSW, IVF)}
         for kind, setting in settings(ef_search, nprobe):
             places, scores = neighbours(built[kind], kind, setting, query_matrix)
-            for query, where, values in zip(queries["query_id"], places, scores, strict=True):
-                there = where >= 0  # fewer than ten in the clusters that were searched: the rest is -1
-                parts.append(pd.DataFrame({"kind": kind, "setting": setting, "query_id": query, "doc_id": ids[where[there]],
-                                           "score": values[there].astype(float)}))
-    return pd.concat(parts, ignore_index=True)
+            parts.append(found(queries, ids, places, scores).assign(kind=kind, setting=setting))
+    return pd.concat(parts, ignore_index=True)[["kind", "setting", *COLUMNS]]
+
+
+def found(queries: pd.DataFrame, ids: np.ndarray, places: np.ndarray, scores: np.ndarray) -> pd.DataFrame:
+    """The run of what a search returns, places and scores of (queries, depth); a place of -1 is none."""
+    there = places >= 0  # fewer than ten in the clusters that were searched
+    return pd.DataFrame({"query_id": np.repeat(queries["query_id"].to_numpy(), there.sum(axis=1)), "doc_id": ids[places[there]],
+                         "score": scores[there].astype(float)})
 
 
 def run_of(runs: pd.DataFrame, kind: str, setting: int) -> pd.DataFrame:

@@ -87,15 +87,31 @@ class Encoder:
         vectors = np.zeros((len(rows), self.dimensions), dtype=np.float32)
 
         def encode(batch: np.ndarray) -> None:
-            states = self._packed_states if self._packed else self._padded_states
-            pooled = pool(*states([rows[n] for n in batch], segment if self._token_types else None), self._pooling)
+            pooled = pool(*self._states([rows[n] for n in batch], segment), self._pooling)
             vectors[batch] = (normalised(pooled) if self._normalise else pooled).cpu().numpy()
 
         run_batches(encode, np.array([len(row) for row in rows], dtype=np.int64), progress)
         return vectors
 
-    def _padded_states(self, rows: list[Sequence[int]], segment: int | None) -> tuple[Any, Any]:
+    def token_vectors(self, rows: Sequence[Sequence[int]], segment: int, progress: str = "") -> list[np.ndarray]:
+        """The states of every text's tokens, special ones included, each of length one: (tokens, dimensions), float32. Of an
+        encoder that pools first tokens alone there are no others to give."""
+        vectors: list[np.ndarray] = [np.zeros((0, self.dimensions), dtype=np.float32)] * len(rows)
+
+        def encode(batch: np.ndarray) -> None:
+            states, mask = self._states([rows[n] for n in batch], segment)
+            for n, text, real in zip(batch, normalised(states), mask.bool(), strict=True):
+                vectors[n] = text[real].cpu().numpy()
+
+        run_batches(encode, np.array([len(row) for row in rows], dtype=np.int64), progress)
+        return vectors
+
+    def _states(self, rows: list[Sequence[int]], segment: int) -> tuple[Any, Any]:
         """The last layer's states (batch, tokens, dimensions) in float32, and the mask of real tokens."""
+        return (self._packed_states if self._packed else self._padded_states)(rows, segment if self._token_types else None)
+
+    def _padded_states(self, rows: list[Sequence[int]], segment: int | None) -> tuple[Any, Any]:
+        """The same by the architecture's own code, over padding."""
         fed = {name: tensor.to(numerics.device()) for name, tensor in inputs(rows, self.tokenizer.pad_token_id, segment).items()}
         return self._model(**fed).last_hidden_state.float(), fed["attention_mask"]
 

@@ -1,0 +1,67 @@
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from helpers.data.texts import Texts
+from helpers.encoders.embeddings import WholeTexts
+from helpers.encoders.late_interaction import max_sim, max_sim_run
+from helpers.networks import backbone
+from helpers.networks.encoder import PASSAGE, QUERY, Encoder, wrapped
+from helpers.pages import page
+from helpers.stories import late_interaction as story
+from helpers.systems.bi_encoder import BiEncoder, reading
+from helpers.systems.testbed import Testbed
+
+
+def test_max_sim_by_hand():
+    query = np.array([[1, 0], [0, 1]], dtype=np.float32)
+    text = np.array([[0.6, 0.8], [0.8, 0.6], [-1, 0]], dtype=np.float32)
+    assert max_sim(query, text) == pytest.approx(0.8 + 0.8)
+    assert max_sim(query[:1], text[2:]) == pytest.approx(-1)
+    assert max_sim(query[:0], text) == 0
+
+
+def test_a_vector_for_all_words_cannot_tell_what_one_for_each_can():
+    """Two texts of one mean: the first holds both words of the query, the second something between them twice."""
+    query, apart = np.eye(2, dtype=np.float32), np.eye(2, dtype=np.float32)
+    between = np.full((2, 2), 0.5, dtype=np.float32)
+    assert np.allclose(apart.mean(axis=0), between.mean(axis=0))
+    assert max_sim(query, apart) == 2 > max_sim(query, between) == 1
+
+
+def test_without_candidates_or_a_list_there_is_no_row():
+    assert story.evaluated(BiEncoder(), None, None, 100) is None
+    assert story.evaluated(BiEncoder(), None, SimpleNamespace(), 0) is None
+    assert story.signs(None, None) == {"a vector for each word ranks above one for each text": False}
+    assert str(story.table(None, None, BiEncoder(), None)) == str(page.prose(
+        "This run leaves the row out: it takes the zero-shot encoder's list, and `late` above zero."))
+
+
+@pytest.mark.slow
+def test_token_vectors_have_length_one_and_pool_to_the_vector_of_the_text():
+    encoder = Encoder(backbone.resolve("packaged:0"), None, "mean", normalise=False, token_types=False)
+    rows = [wrapped(encoder.tokenizer, ids, 16) for ids in ([2003, 2040, 2050], [7592])]
+    vectors = encoder.token_vectors(rows, PASSAGE)
+    assert [text.shape for text in vectors] == [(5, encoder.dimensions), (3, encoder.dimensions)]
+    assert np.allclose(np.linalg.norm(np.concatenate(vectors), axis=1), 1, atol=1e-3)
+    alone = encoder.token_vectors(rows[1:], PASSAGE)[0]
+    assert np.allclose(vectors[1], alone, atol=0.02)  # padding and company change nothing but rounding
+
+
+@pytest.mark.slow
+def test_a_list_is_ordered_by_the_words_without_special_tokens(folder, store):
+    encoder = backbone.resolve("packaged:0")
+    bed = reading(Testbed(str(folder)))
+    first, tokens = bed.bm25(0.9, 0.4, 10), bed.tokens(encoder)
+    run = max_sim_run(encoder, first, bed.query_step, bed.store, tokens, 10, 64, 16).value()
+    assert sorted(zip(run["query_id"], run["doc_id"], strict=True)) == sorted(
+        zip(first.value()["query_id"], first.value()["doc_id"], strict=True))
+    reader, best = Encoder(encoder, None, "mean", normalise=True, token_types=False), run.iloc[0]
+    text = bed.query_frame.set_index("query_id").loc[best["query_id"], "text"]
+    ids = reader.tokenizer(text, add_special_tokens=False)["input_ids"]
+    query = reader.token_vectors([wrapped(reader.tokenizer, ids, 16)], QUERY)[0][1:-1]
+    texts = WholeTexts(tokens.value(), bed.store.value())
+    place = [text.doc_id for text in Texts(bed.store.value())].index(best["doc_id"])
+    passage = reader.token_vectors([wrapped(reader.tokenizer, texts.at(place), 64)], PASSAGE)[0][1:-1]
+    assert best["score"] == pytest.approx(float((query @ passage.T).max(axis=1).sum()), abs=0.05)
