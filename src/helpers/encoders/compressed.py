@@ -59,7 +59,7 @@ def compressed(code: str, vectors: np.ndarray, seed: int) -> Any:
         seeded(index, seed)
         if cut:
             index = faiss.IndexPreTransform(faiss.NormalizationTransform(kept, 2.0), index)
-            index.prepend_transform(faiss.RemapDimensionsTransform(dimensions, kept, False))
+            index.prepend_transform(faiss.RemapDimensionsTransform(dimensions, kept, False))  # type: ignore[arg-type]
         index.train(vectors)
     except RuntimeError as error:
         raise BadInput(f"FAISS makes no code {code!r} of {len(vectors)} vectors of {dimensions} dimensions: {reason(error)}",
@@ -72,9 +72,10 @@ def seeded(index: Any, seed: int) -> None:
     """Seed the centroids of product quantisation, and leave out the order of their numbers, which only other searches use."""
     import faiss
 
-    inner = faiss.downcast_index(index.index) if isinstance(index, faiss.IndexPreTransform) else index
+    inner: Any = faiss.downcast_index(index.index) if isinstance(index, faiss.IndexPreTransform) else index
     if isinstance(inner, faiss.IndexPQ):
-        inner.do_polysemous_training, inner.pq.cp.seed, inner.pq.cp.min_points_per_centroid = False, seed, 1
+        inner.do_polysemous_training = False  # type: ignore[attr-defined]
+        inner.pq.cp.seed, inner.pq.cp.min_points_per_centroid = seed, 1
 
 
 def code_bytes(index: Any) -> int:

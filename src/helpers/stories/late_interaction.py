@@ -1,5 +1,7 @@
 """A row that the studies do not have: what a vector for each word adds to one for each text (Khattab & Zaharia 2020)."""
 
+from typing import Any
+
 from helpers.data.texts import Texts
 from helpers.encoders.embeddings import token_lengths
 from helpers.encoders.late_interaction import SPECIAL_TOKENS, max_sim_run
@@ -38,7 +40,7 @@ def table(own: Evaluation | None, one: Evaluation | None, encoder: BiEncoder, be
     words = sum(number * (min(int(length), encoder.max_length) - SPECIAL_TOKENS) for length, number in lengths.items())
     vectors = {one.label: len(Texts(bed.store.value())), own.label: words}
     wide = FLOAT * backbones.configuration(backbone).hidden_size
-    rows = [(one, ["baseline", ""]), (own, test_cells(own.against(one, MEASURE)))]
+    rows: list[tuple[Evaluation, list[Any]]] = [(one, ["baseline", ""]), (own, test_cells(own.against(one, MEASURE)))]
     return page.show_table(
         "One vector for a passage, and one for each of its word pieces",
         ("system", MEASURE, "effect", "p (t, perm.)", "vectors", "in 32 bits"),
@@ -48,5 +50,5 @@ def table(own: Evaluation | None, one: Evaluation | None, encoder: BiEncoder, be
 
 def signs(own: Evaluation | None, one: Evaluation | None) -> dict[str, bool]:
     """What the discussion rests on."""
-    both = own is not None and one is not None
-    return {"a vector for each word ranks above one for each text": both and above(own, one, MEASURE)}
+    return {"a vector for each word ranks above one for each text":
+                own is not None and one is not None and above(own, one, MEASURE)}

@@ -44,7 +44,7 @@ def family(code: str) -> tuple[str, str]:
 
 def frontier(systems: Mapping[str, Evaluation], sizes: pd.DataFrame) -> Fragment:
     """RR@10 over the bytes of a vector; up and to the left is better."""
-    bytes_of, texts = sizes.set_index("code")["bytes"], []
+    bytes_of, texts = dict(zip(sizes["code"], sizes["bytes"], strict=True)), []
     figure, (axis,) = figures.new()
     drawn: dict[str, list[tuple[int, float]]] = {}
     for code, system in systems.items():
@@ -84,7 +84,7 @@ def effect_table(systems: Mapping[str, Evaluation], sizes: pd.DataFrame, step: S
 
 def signs(systems: Mapping[str, Evaluation], sizes: pd.DataFrame) -> dict[str, bool]:
     """What the discussion rests on; false where a profile leaves the code out."""
-    base, known = systems[WHOLE], sizes.set_index("code")
+    base, low, high = systems[WHOLE], *(dict(zip(sizes["code"], sizes[f"alone_{end}"], strict=True)) for end in ("low", "high"))
 
     def keeps(code: str) -> bool:
         return code in systems and not above(base, systems[code], MEASURE)
@@ -92,7 +92,7 @@ def signs(systems: Mapping[str, Evaluation], sizes: pd.DataFrame) -> dict[str, b
     def loses(code: str) -> bool:
         return code in systems and above(base, systems[code], MEASURE)
 
-    faster = [code for code in systems if code != WHOLE and known.loc[code, "alone_low"] > known.loc[WHOLE, "alone_high"]]
+    faster = [code for code in systems if low[code] > high[WHOLE]]
     return {"a byte for each dimension ranks as well as four": keeps("SQ8"),
             "one byte for four dimensions is not told from whole vectors": keeps("PQ96"),
             "dimensions that are dropped cost rank": loses("PCA96,Flat") and loses("first96,Flat"),
