@@ -30,15 +30,18 @@ def test_codes_that_a_run_leaves_out_carry_no_sentence():
     assert alone == dict.fromkeys(SIGNS, False)
 
 
-@pytest.mark.parametrize("code, marker", [("SQ4", "s"), ("PQ48", "o"), ("PCA192,SQ8", "^"), ("first96,Flat", "v"), ("Flat", "*")])
-def test_codes_are_marked_by_what_they_save_on(code, marker):
-    assert smaller_vectors.family(code)[1] == marker
+@pytest.mark.parametrize("code, saved", [
+    ("SQ4", "fewer bits of each dimension"), ("PQ48", "one byte for several dimensions"),
+    ("PCA192,SQ8", "fewer dimensions, the principal ones"),
+    ("first96,Flat", "fewer dimensions, the first ones"), ("Flat", "every dimension in 32 bits, and other codes")])
+def test_codes_look_alike_by_what_they_save_on(code, saved):
+    assert smaller_vectors.family(code) == saved
 
 
 def test_the_figure_tells_every_code_in_words():
     systems = {code: of_values([0.5] * 8) for code in SIZES["code"]}
     text = smaller_vectors.frontier(systems, SIZES).html
-    assert all(f"{code}: 0.500 with {bytes_} bytes" in text for code, bytes_ in SIZES.itertuples(index=False))
+    assert all(f"{code}: RR@10 0.500 at {bytes_}" in text for code, bytes_ in SIZES.itertuples(index=False))
 
 
 @pytest.mark.parametrize("words, expected", [(0.9, True), (0.5, False), (0.2, False)])

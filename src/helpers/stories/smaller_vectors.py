@@ -8,7 +8,7 @@ import pandas as pd
 from helpers.costs.compressed_speed import compressed_speed
 from helpers.encoders.compressed import WHOLE, compressed_runs, run_of
 from helpers.evaluation import published
-from helpers.pages import figures, page
+from helpers.pages import page, scatter
 from helpers.pages.compare import above, corrected, mean_cell, test_cells
 from helpers.pages.fragments import Fragment, linked
 from helpers.pages.numbers import count, plain, seconds
@@ -17,9 +17,9 @@ from helpers.stories.approximate_ranking import MEASURE, STUDY
 from helpers.stories.nearest_neighbours import Searches, rate
 from helpers.systems.evaluated import Evaluation, evaluate_frame
 
-FAMILIES = {"SQ": ("fewer bits of each dimension", "s"), "PQ": ("one byte for several dimensions", "o"),
-            "PCA": ("fewer dimensions, the principal ones", "^"), "first": ("fewer dimensions, the first ones", "v")}
-OTHER = ("every dimension in 32 bits, and other codes", "*")
+FAMILIES = {"SQ": "fewer bits of each dimension", "PQ": "one byte for several dimensions",
+            "PCA": "fewer dimensions, the principal ones", "first": "fewer dimensions, the first ones"}
+OTHER = "every dimension in 32 bits, and other codes"
 
 
 def measured(searches: Searches, codes: Sequence[str]) -> Step:
@@ -37,32 +37,19 @@ def evaluations(searches: Searches, codes: Sequence[str]) -> dict[str, Evaluatio
     return {code: evaluate_frame(code, run_of(step.value(), code), bed, [MEASURE], step) for code in names}
 
 
-def family(code: str) -> tuple[str, str]:
-    """What a code saves on, in words, and its marker."""
-    return next((known for start, known in FAMILIES.items() if code.startswith(start)), OTHER)
+def family(code: str) -> str:
+    """What a code saves on, in words."""
+    return next((saved for start, saved in FAMILIES.items() if code.startswith(start)), OTHER)
 
 
 def frontier(systems: Mapping[str, Evaluation], sizes: pd.DataFrame) -> Fragment:
     """RR@10 over the bytes of a vector; up and to the left is better."""
-    bytes_of, texts = dict(zip(sizes["code"], sizes["bytes"], strict=True)), []
-    figure, (axis,) = figures.new()
-    drawn: dict[str, list[tuple[int, float]]] = {}
-    for code, system in systems.items():
-        point = int(bytes_of[code]), system.mean(MEASURE).mean
-        drawn.setdefault(family(code)[0], []).append(point)
-        above_or_below = (4, -10) if code.startswith("PCA") else (4, 5)  # apart from rounded dimensions of the same size
-        axis.annotate(code, point, textcoords="offset points", xytext=above_or_below, fontsize=7)
-        texts.append(f"{code}: {plain(point[1])} with {point[0]} bytes")
-    markers = dict([*FAMILIES.values(), OTHER])
-    for number, (label, points) in enumerate(drawn.items()):
-        axis.plot(*zip(*points, strict=True), ls="none", marker=markers[label], label=label,
-                  color=figures.COLOURS[number % len(figures.COLOURS)])
-    axis.set(xlabel="bytes of a vector", ylabel=MEASURE)
-    figures.logarithmic(axis)
-    axis.margins(0.14)
-    figures.legend(figure)
-    return figures.show(figure, f"{MEASURE} over the bytes of a vector. {'; '.join(texts)}.",
-                        f"{MEASURE} of exact search among shortened vectors, by the bytes that each of them takes.")
+    size, bytes_of = "bytes of a vector", sizes.set_index("code")["bytes"]
+    places = pd.DataFrame({size: [int(bytes_of[code]) for code in systems],
+                           MEASURE: [system.mean(MEASURE).mean for system in systems.values()],
+                           "saved": [family(code) for code in systems]}, index=list(systems))
+    caption = f"{MEASURE} of exact search among shortened vectors, by the bytes that each of them takes."
+    return scatter.points(places, size, MEASURE, caption, log=True, of="saved")
 
 
 def effect_table(systems: Mapping[str, Evaluation], sizes: pd.DataFrame, step: Step) -> Fragment:
