@@ -1,6 +1,7 @@
 """Collections: texts, queries and judgments behind one interface, in several formats.
 
     open_collection("almanac")                    the built-in miniature
+    open_collection("almanac/long")               the same as long documents
     open_collection("/data/msmarco-dl19")         a folder in MS MARCO's TSV format
     open_collection("/data/scifact")              a folder in BEIR's form
     open_collection("irds:msmarco-passage")       an ir_datasets id
@@ -14,6 +15,7 @@ from typing import Any
 import pandas as pd
 
 from helpers.data.almanac import Almanac
+from helpers.data.almanac.long import LongAlmanac
 from helpers.data.beir_folder import BeirFolder
 from helpers.data.collection_base import Collection, Part
 from helpers.data.dictionaries import Dictionaries
@@ -26,6 +28,7 @@ from helpers.steps import kind
 
 FORMATS: dict[str, type[Collection]] = {  # how an error names each; the first that knows a text opens it
     "`almanac`": Almanac,
+    "`almanac/long` or `almanac/long-early`, its long documents": LongAlmanac,
     "`dictionaries`, to pre-train on": Dictionaries,
     "one that is not shipped, `data/msmarco-dl19`": Elsewhere,
     "a folder in BEIR's form": BeirFolder,

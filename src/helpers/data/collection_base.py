@@ -69,6 +69,11 @@ class Collection(ABC):
         """A digest that changes when any text of the unit changes."""
 
     @property
+    def home(self) -> str:
+        """The collection that a warm-up learns from: this one, unless its texts are another's, put together in other ways."""
+        return self.spec
+
+    @property
     def is_here(self) -> bool:
         """Whether it can be read."""
         return True

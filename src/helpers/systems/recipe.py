@@ -32,8 +32,9 @@ def recipe(collection: str = "almanac", unit: str = "", backbone: str = "package
         warm_up: pseudo-queries of the warm-up without labels that it starts from, 0 for none.
         loss: one of `LOSSES`; for the negatives see `ListwiseReranker`.
     """
-    finest = max(open_collection(collection).units)  # `passage` comes after `document`
-    start = WarmUp(collection=collection, unit=finest, backbone=backbone, first=warm_up) if warm_up else None
+    source = open_collection(collection)
+    finest = max(source.units)  # `passage` comes after `document`
+    start = WarmUp(collection=source.home, unit=finest, backbone=backbone, first=warm_up) if warm_up else None
     model = ListwiseReranker(collection=collection, unit=unit or finest, backbone=backbone, queries=queries, start=start,
                              losses=LOSSES[loss], negatives=negatives, size=size, learning_rate=learning_rate, epochs=epochs)
     return model if model.unit == "passage" else replace(model, words=WORDS, overlap=OVERLAP)

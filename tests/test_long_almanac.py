@@ -1,0 +1,275 @@
+"""The Almanac's long documents: which articles they join, where judgments go, and that both collections differ in place alone."""
+
+from collections import Counter
+from itertools import product
+from random import Random
+
+import pytest
+
+from helpers.data.almanac import Almanac
+from helpers.data.almanac.joining import FEWEST, MOST, PARTS, joined, places, runs_of, sizes
+from helpers.data.almanac.long import LongAlmanac
+from helpers.data.articles import splits_of
+from helpers.data.collection import open_collection
+from helpers.data.texts import Texts
+from helpers.errors import BadInput
+from helpers.networks import backbone
+from helpers.systems.document_reader import document_reader
+from helpers.systems.recipe import recipe
+from helpers.systems.testbed import SplitTestbed, Testbed
+
+SPREAD, EARLY = "almanac/long", "almanac/long-early"
+SPECS = [SPREAD, EARLY, "almanac/4/long", "almanac/4/long-early"]
+ORDINARY = ("train", "dev", "test")
+
+
+@pytest.fixture(scope="module")
+def opened():
+    return {spec: open_collection(spec) for spec in SPECS}
+
+
+@pytest.fixture(scope="module")
+def almanac():
+    return Almanac()
+
+
+def article(domain, number, words=600):
+    """One of so many words, title and heading among them."""
+    sections = [{"heading": "H", "text": "w " * (words - 2)}]
+    return {"doc_id": f"{domain}-{number:03}", "domain": domain, "title": "T", "sections": sections}
+
+
+def ids(documents):
+    return [(one.doc_id, [part["doc_id"] for part in one.parts]) for one in documents]
+
+
+# ---- the rule, by hand ----
+
+def test_sizes_are_drawn_until_nothing_is_left():
+    assert {tuple(sizes([600] * 7, Random(seed))) for seed in range(20)} == {(3, 4), (4, 3)}  # not 5, which leaves 2
+    assert sizes([600] * 6, Random(1)) == [3, 3]
+    assert sizes([600] * 2, Random(1)) is None
+    assert sizes([500] * 3, Random(1)) is None  # 1,500 words are too few
+    assert sizes([600] * 5, Random(1)) is None  # 3,000 are too many
+    assert sizes([580] * 5, Random(1)) == [5]
+
+
+def test_what_does_not_fit_is_the_end():
+    group = [article("a", number) for number in range(5)]
+    assert runs_of(group, Random(1)) == ([group[:4]], group[4:])
+
+
+def test_what_domains_leave_over_is_joined_within_the_split():
+    articles = [article(domain, number) for domain in "abcd" for number in range(5)]
+    splits = {one["doc_id"]: "dev" if one["domain"] == "d" else "train" for one in articles}
+    assert ids(joined(articles, splits, seed=1)) == [
+        ("long-a-01", [f"a-00{n}" for n in range(4)]), ("long-b-01", [f"b-00{n}" for n in range(4)]),
+        ("long-c-01", [f"c-00{n}" for n in range(4)]), ("long-d-01", [f"d-00{n}" for n in range(4)]),
+        ("long-mixed-01", ["a-004", "b-004", "c-004"])]  # d-004 is of another split, and left out
+
+
+def test_documents_are_numbered_by_their_first_article_whatever_its_split():
+    articles = [article("a", number) for number in range(6)]
+    splits = {one["doc_id"]: ("dev", "train")[number % 2] for number, one in enumerate(articles)}
+    splits["a-009"] = "dev"
+    assert ids(joined([*articles, article("a", 7)], splits, seed=1)) == [  # of a-007 no split is known
+        ("long-a-01", ["a-000", "a-002", "a-004"]), ("long-a-02", ["a-001", "a-003", "a-005"])]
+
+
+def test_every_place_comes_once_before_one_comes_again():
+    drawn = places(4, Random(1))
+    assert [sorted(next(drawn) for _ in range(4)) for _ in range(3)] == [[0, 1, 2, 3]] * 3
+
+
+def test_the_lead_goes_to_the_front_and_the_others_keep_their_order():
+    one = joined([article("a", number) for number in range(4)], {f"a-00{n}": "dev" for n in range(4)}, seed=1)[0]
+    moved = one._replace(lead=2).with_lead_first()
+    assert (ids([moved]), moved.lead) == ([("long-a-01", ["a-002", "a-000", "a-001", "a-003"])], 0)
+
+
+# ---- on the Almanac ----
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_every_article_stands_in_one_document_of_its_split_and_domain(spec, opened, almanac):
+    splits = splits_of(almanac)
+    of = splits_of(opened[spec])
+    seen = Counter(part["doc_id"] for one in opened[spec].documents for part in one.parts)
+    assert set(seen.values()) == {1}
+    assert set(seen) == {one["doc_id"] for one in opened[spec].articles()}  # nor is one left out, here
+    for one in opened[spec].documents:
+        assert len(one.parts) in PARTS
+        assert {splits[part["doc_id"]] for part in one.parts} == {of[one.doc_id]}
+        assert one.domain == "mixed" or {part["domain"] for part in one.parts} == {one.domain}
+    assert set(of) == {one.doc_id for one in opened[spec].documents}
+
+
+def test_counts_are_those_of_the_data_sheet(opened):
+    collection = opened[SPREAD]
+    assert len(collection.documents) == 247
+    assert {split: len(collection.queries(split)) for split in collection.splits} == {
+        "train": 904, "dev": 126, "test": 450, "topics": 60}
+    assert Counter(splits_of(collection).values()) == {"train": 151, "dev": 21, "test": 75}
+
+
+def test_hardly_a_document_of_the_whole_is_mixed(opened):
+    assert [one.doc_id for one in opened[SPREAD].documents if one.domain == "mixed"] == ["long-mixed-01"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("spec", [*SPECS, "almanac/2/long", "almanac/3/long", "almanac/8/long"])
+def test_documents_have_2000_to_4000_word_pieces(spec):
+    texts = [f"{text.title} {text.body}" for text in open_collection(spec).texts("document")]
+    assert all(FEWEST < len(text.split()) <= MOST + 1 for text in texts)  # the domain is a word more
+    tokenizer = backbone.resolve("packaged").tokenizer()
+    pieces = [len(ids) for ids in tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]]
+    assert 2_000 <= min(pieces) <= max(pieces) <= 4_000
+    assert min(pieces) < 2_500 and max(pieces) > 3_500  # of all lengths
+
+
+@pytest.mark.parametrize("home", ["almanac", "almanac/4"])
+def test_both_collections_have_the_same_parts_in_another_order(home, opened):
+    spread, early = opened[f"{home}/long"], opened[f"{home}/long-early"]
+    assert [(one.doc_id, one.domain, {part["doc_id"] for part in one.parts}, one.parts[one.lead]["doc_id"])
+            for one in spread.documents] == [
+           (one.doc_id, one.domain, {part["doc_id"] for part in one.parts}, one.parts[0]["doc_id"]) for one in early.documents]
+    assert [text.title for text in spread.texts("document")] == [text.title for text in early.texts("document")]
+    assert sorted((text.title, text.body) for text in spread.texts("passage")) == sorted(
+        (text.title, text.body) for text in early.texts("passage"))
+    for split in spread.splits:
+        assert spread.queries(split).equals(early.queries(split))
+        assert spread.qrels("document", split).equals(early.qrels("document", split))
+
+
+@pytest.mark.parametrize("home", ["almanac", "almanac/4"])
+def test_places_of_leads_are_balanced_or_all_first(home, opened):
+    spread, early = opened[f"{home}/long"], opened[f"{home}/long-early"]
+    of = splits_of(spread)
+    for split, parts in product(ORDINARY, PARTS):
+        counts = Counter(one.lead for one in spread.documents if of[one.doc_id] == split and len(one.parts) == parts)
+        seen = [counts[place] for place in range(parts)]
+        assert max(seen) - min(seen) <= 1
+    assert {one.lead for one in early.documents} == {0}
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_no_title_tells_a_part(spec, opened):
+    titles = {part["title"] for one in opened[spec].documents for part in one.parts}
+    for text in opened[spec].texts("document"):
+        assert text.title == text.doc_id.split("-")[1].capitalize() and text.title not in titles
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_a_document_holds_the_titles_and_passages_of_its_parts_in_their_order(spec, opened):
+    passages = {text.doc_id: text for text in opened[spec].texts("passage")}
+    whole = {text.doc_id: text for text in Almanac().texts("passage")}
+    for document, text in zip(opened[spec].documents, opened[spec].texts("document"), strict=True):
+        pieces = iter(text.body.split("\n\n"))
+        number = 0
+        for part in document.parts:
+            assert next(pieces) == part["title"]
+            for section in range(len(part["sections"])):
+                passage = passages[f"{text.doc_id}.{number}"]
+                assert next(pieces) == passage.body
+                assert passage[1:] == whole[f"{part['doc_id']}.{section}"][1:]
+                number += 1
+        assert next(pieces, None) is None
+        assert f"{text.doc_id}.{number}" not in passages
+
+
+# ---- queries and judgments ----
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_queries_are_those_of_leads_and_all_topics(spec, opened):
+    collection = opened[spec]
+    home = open_collection(collection.home)
+    leads = {one.parts[one.lead]["doc_id"] for one in collection.documents}
+    for split in ORDINARY:
+        qrels = home.qrels("document", split)
+        answered = set(qrels.loc[qrels["doc_id"].isin(leads) & (qrels["relevance"] >= 2), "query_id"])
+        assert list(collection.queries(split)["query_id"]) == [one for one in home.queries(split)["query_id"] if one in answered]
+    assert collection.queries("topics").equals(home.queries("topics"))
+
+
+@pytest.mark.parametrize(("spec", "split"), product(SPECS, (*ORDINARY, "topics")))
+def test_a_documents_grade_is_its_best_parts(spec, split, opened):
+    collection = opened[spec]
+    home = open_collection(collection.home)
+    grades = {(query, article): grade for query, article, grade in home.qrels("document", split).itertuples(index=False)}
+    kept = set(collection.queries(split)["query_id"])
+    expected = {(query, one.doc_id): max(judged) for query in kept for one in collection.documents
+                if (judged := [grades[query, part["doc_id"]] for part in one.parts if (query, part["doc_id"]) in grades])}
+    found = collection.qrels("document", split)
+    assert {(query, doc): grade for query, doc, grade in found.itertuples(index=False)} == expected
+    assert len(found) == len(expected) and found.columns.tolist() == ["query_id", "doc_id", "relevance"]
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_a_judged_passage_is_the_one_that_was_judged(spec, opened):
+    def judged(collection, split):
+        bodies = {text.doc_id: text.body for text in collection.texts("passage")}
+        rows = collection.qrels("passage", split).itertuples(index=False)
+        return sorted((query, bodies[passage], grade) for query, passage, grade in rows if query in kept)
+
+    for split in ("test", "topics"):
+        kept = set(opened[spec].queries(split)["query_id"])
+        assert judged(opened[spec], split) == judged(open_collection(opened[spec].home), split)
+
+
+# ---- digests ----
+
+def test_texts_are_told_apart_from_each_other_and_from_the_almanacs(opened, almanac):
+    for unit in almanac.units:
+        digests = {own.part("texts", unit).digest for own in (almanac, open_collection("almanac/4"), *opened.values())}
+        assert len(digests) == 6
+
+
+def test_the_same_seed_makes_the_same_and_another_another():
+    other = type("Other", (LongAlmanac,), {"seed": 2})()
+    assert LongAlmanac().text_digest("document") == LongAlmanac().text_digest("document") != other.text_digest("document")
+    assert ids(LongAlmanac().documents) == ids(LongAlmanac().documents) != ids(other.documents)
+
+
+# ---- in use ----
+
+@pytest.mark.parametrize("spec", ["almanac/long/4", "almanac/0/long", "almanac/long-late", "almanac/longer"])
+def test_what_is_no_long_almanac(spec):
+    with pytest.raises(BadInput, match="almanac/long"):
+        open_collection(spec)
+
+
+def test_too_few_articles_are_said_to_be():
+    with pytest.raises(BadInput, match="almanac/500 has too few articles"):
+        open_collection("almanac/500/long").queries("train")
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_a_warm_up_is_the_almanacs_own(spec):
+    """It reads articles of the same splits, and is recorded."""
+    home = spec.rpartition("/")[0]
+    assert recipe(spec).start == recipe(home).start
+    assert document_reader(spec).start == document_reader(home).start
+    assert recipe(spec).collection == document_reader(spec).collection == spec
+
+
+def test_other_collections_are_their_own_home(folder):
+    for spec in ("almanac", "almanac/4", "irds:msmarco-passage", str(folder)):
+        assert open_collection(spec).home == spec
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("spec", [SPREAD, EARLY])
+def test_a_training_sees_train_documents_alone(spec, store):
+    splits = splits_of(open_collection(spec))
+    for unit in ("document", "passage"):
+        names = [text.doc_id for text in Texts(SplitTestbed(spec, unit, ("train",)).store.value())]
+        assert {splits[name.rpartition(".")[0] or name] for name in names} == {"train"}
+    assert {name.rpartition(".")[0] for name in names} == {doc for doc, split in splits.items() if split == "train"}
+
+
+@pytest.mark.slow
+def test_answers_begin_in_any_part_or_in_the_first(store):
+    found = {spec: Testbed(spec).positions.value().set_index("query_id").sort_index() for spec in (SPREAD, EARLY)}
+    assert list(found[SPREAD].index) == list(found[EARLY].index) and len(found[SPREAD]) == 450
+    assert found[EARLY]["begins"].max() < 661  # words of the longest article
+    fifths = (found[SPREAD]["begins"] / found[SPREAD]["words"] * 5).astype(int).value_counts()
+    assert sorted(fifths.index) == [0, 1, 2, 3, 4] and fifths.min() > 0.7 * 450 / 5
