@@ -3,17 +3,21 @@ words, so that the permutation test's p is known: 2 / 2^8 = 0.008."""
 
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 
 import toys
 from helpers.errors import BadInput
+from helpers.evaluation import published
 from helpers.evaluation.verdicts import CONTRADICTED, EQUIVALENT, INCOMPARABLE, NO_CAUSE, NOT_RUN, SUPPORTED, UNTRAINED
 from helpers.pages import claims
-from helpers.stories import fine_tuning_sizes, readiness, similarity
+from helpers.stories import fine_tuning_sizes, gao_tables, held_out, readiness, similarity
 from helpers.systems.starting_points import (
     CONDENSER,
     CONTINUED,
+    MASKED,
     MLM,
+    NAMES,
     PRETRAININGS,
     START,
     Pretraining,
@@ -76,13 +80,13 @@ def test_curves_say_mean_and_interval_over_seeds():
 @pytest.mark.parametrize(("sizes", "expected"), [([250, 1000, 0], ["a", "b", "c"]), ([250, 0], ["a", "c"]), ([0], ["c"]),
                                                  ([5, 9, 70], ["a", "b", "c"])])
 def test_the_studys_columns_go_from_smallest_to_largest(sizes, expected):
-    assert readiness.columns(sizes, ("a", "b", "c")) == dict(zip(sizes, expected, strict=True))
+    assert gao_tables.columns(sizes, ("a", "b", "c")) == dict(zip(sizes, expected, strict=True))
 
 
 @pytest.mark.parametrize("sizes", [[], [1, 2, 3, 4]])
 def test_too_few_or_too_many_sizes_are_refused(sizes):
     with pytest.raises(BadInput, match="training sizes"):
-        readiness.columns(sizes, ("a", "b", "c"))
+        gao_tables.columns(sizes, ("a", "b", "c"))
 
 
 def test_what_stands_beside_the_curves_is_said():
@@ -93,13 +97,41 @@ def test_what_stands_beside_the_curves_is_said():
     assert "left out" in readiness.curves({}, {250: 250, 0: 900}, "RR@10", "queries", "caption").markdown
 
 
-def test_the_other_columns_of_a_table_are_whole():
-    shown = readiness.rest_of_table("4", {"R@100": "R@100", "R@1k": ""}, grid(cd=[0.2, 0.1, 0.0]), {"BM25": LOW}, SIZES)
-    known = {(row[0], row[1]): row[2:] for row in cells(shown)[1:]}
-    assert known["R@100", "BM25"][:4] == ["0.657", "", "", ""]
-    assert known["R@100", "BERT + CD"][:4] == ["", "0.621", "0.737", "0.829"]
-    assert known["R@1k", "BERT"][4:] == known["R@100", "BERT + CD + CT"][4:] == ["not run"] * 3
-    assert known["R@100", "BERT"][4:] != ["not run"] * 3
+def test_every_starting_point_has_a_row_beside_the_study():
+    """The discussions offer the branches that the study does not have: a page holds them, and does without the start."""
+    assert set(readiness.STUDIED) == set(NAMES) and len(set(readiness.STUDIED.values())) == len(NAMES)
+    every = {(start, size): system() for start in NAMES for size in SIZES}
+    for systems in (every, {place: own for place, own in every.items() if place[0] != START}):
+        columns = gao_tables.columns(list(SIZES), fine_tuning_sizes.WEB_COLUMNS)
+        assert "BERT + Condenser, head masks more" in gao_tables.beside_the_study(systems, "4", columns, "RR@10").html
+        assert f"{MASKED}, 250 queries" in {row[0] for row in cells(readiness.share_table(systems, SIZES, "RR@10"))}
+        assert len(cells(readiness.gap_table(systems, SIZES, "RR@10"))) == len(systems) + 1
+
+
+def test_a_table_in_full_has_every_printed_value_and_says_what_was_not_run():
+    whole, two = grid(cd=[0.2, 0.1, 0.0]), {250: "250 queries", 0: "all 2,000 queries"}
+    shown = gao_tables.in_full("4", fine_tuning_sizes.WEB_MEASURES, whole, two, {"BM25": LOW})
+    heads, *rows = cells(shown)
+    known = {(row[0], row[1]): dict(zip(heads[2:], row[2:], strict=True)) for row in rows}
+    assert heads[4:] == ["1K", "here, for 1K: 250 queries", "10K", "here, for 10K", "FULL", "here, for FULL: all 2,000 queries"]
+    assert list(known["R@100", "BM25"].values())[:4] == ["0.657", "0.000", "", ""]
+    assert list(known["MRR@10", "BERT + CD"].values())[2:] == ["0.175", "0.450", "0.251", "not run", "0.320", "0.250"]
+    assert list(known["R@1k", "DeepCT"].values())[2:] == ["", "", "", "", "0.909", "not run"]
+    assert list(known["R@1k", "BERT + CD + CT"].values())[3::2] == ["not run"] * 3
+    printed = published.cells("gao2021", "4")
+    assert sum(value != "" for own in known.values() for head, value in own.items() if "here" not in head) == len(printed)
+    values = {(value["row"], value["column"]): value["measured"] for value in shown.data["values"]}
+    assert values["BERT + CD", "MRR@10 / 1K"] == pytest.approx(0.45) and ("BERT + CD", "MRR@10 / 10K") not in values
+
+
+def test_tables_in_full_name_what_only_the_study_has():
+    first = cells(gao_tables.in_full("1", {"Spearman": "spearman"}, {}, {500: "500 pairs", 0: "all"}))
+    assert [row[1] for row in first[1:]] == ["GloVe", "Infersent", "USE", "BERT", "BERT + CD"]
+    assert first[0][4:] == ["500", "here, for 500: 500 pairs", "1K", "here, for 1K", "FULL", "here, for FULL: all"]
+    second = {row[1]: row[2:] for row in cells(gao_tables.in_full("2", {"Accuracy": "accuracy"}, grid(), {0: "all"}))}
+    assert second["skip-thoughts"][:2] == ["0.62", "not run"] and second["BiLSTM"][2:] == ["", "", "", "", "0.74", "not run"]
+    third = {(row[0], row[1]): row[2:] for row in cells(gao_tables.in_full("3", fine_tuning_sizes.QA_MEASURES, grid(), SIZES))}
+    assert third["Trivia QA / Top-100", "BERT"] == ["", "", "0.787", "not run", "0.823", "not run", "0.849", "not run"]
 
 
 # ---- starting points ----
@@ -149,17 +181,38 @@ def test_dense_encoders_read_passages_where_there_are_any():
 
 def test_open_qa_asks_for_facts_and_web_search_for_all():
     bed = Testbed("almanac", "passage", queries=20)
-    facts, web = (fine_tuning_sizes.question_task(bed, "packaged", 9, 1e-4, 16, 64),
-                  fine_tuning_sizes.web_task(bed, "packaged", 9, 1e-4, 16, 64, 4))
+    facts, web = (fine_tuning_sizes.question_task(bed, "packaged", [9], [1e-4], [16], 64),
+                  fine_tuning_sizes.web_task(bed, "packaged", [9], [1e-4], [16], 64, 4))
     assert set(facts.bed.query_frame["answer_type"]) <= {"ABBR", "ENTY", "HUM", "LOC", "NUM"}
     assert "DESC" in set(web.bed.query_frame["answer_type"])
     assert (facts.negatives, web.negatives) == (1, 3)
     with pytest.raises(BadInput, match="1 passages"):
-        fine_tuning_sizes.web_task(bed, "packaged", 9, 1e-4, 16, 64, 1)
+        fine_tuning_sizes.web_task(bed, "packaged", [9], [1e-4], [16], 64, 1)
+
+
+def test_web_search_has_settings_of_its_own_where_two_are_given():
+    bed, two = Testbed("almanac", "passage", queries=20), ([9, 90], [1e-5, 5e-6], [128, 8])
+    facts = fine_tuning_sizes.question_task(bed, "packaged", *two, 64)
+    web = fine_tuning_sizes.web_task(bed, "packaged", *two, 64, 8)
+    assert (facts.steps, facts.learning_rate, facts.batch_size) == (9, 1e-5, 128)
+    assert (web.steps, web.learning_rate, web.batch_size) == (90, 5e-6, 8)
+    assert web.batch_size * (web.negatives + 1) == 64  # passages in the study's batch
+    for wrong in ([], [1, 2, 3]):
+        with pytest.raises(BadInput, match="values of a setting"):
+            fine_tuning_sizes.for_both(wrong)
+
+
+def test_the_large_profile_trains_web_search_as_the_study():
+    values = chapters.resolve("fine_tuning_sizes", "msmarco", {})
+    entries = published.load("gao2021")
+    of_study = {row: entries["text 5.4", "fine-tuning", row].value for row in (
+        "learning rate", "passages for each query", "passages in a batch")}
+    assert values["learning_rate"][-1] == of_study["learning rate"] and values["passages"] == of_study["passages for each query"]
+    assert values["batch_size"][-1] * values["passages"] == of_study["passages in a batch"]
 
 
 def test_sizes_and_seeds_decide_what_is_drawn_and_all_have_as_many_steps():
-    task = fine_tuning_sizes.web_task(Testbed("almanac", "passage", queries=20), "packaged:0", 9, 1e-4, 16, 64, 2)
+    task = fine_tuning_sizes.web_task(Testbed("almanac", "passage", queries=20), "packaged:0", [9], [1e-4], [16], 64, 2)
     small, other, whole = task.encoder(None, 30, 1), task.encoder(None, 30, 2), task.encoder(None, 0, 1)
     assert set(small.bed.query_frame["query_id"]) != set(other.bed.query_frame["query_id"])
     assert small.steps == whole.steps == small.model.arguments["steps"] == 9
@@ -281,12 +334,28 @@ def test_the_discussion_of_sentences_rests_on_both_tasks(own, known, expected):
     assert similarity.signs(grid(), {}, grid(), {}, sizes, sizes) == {}
 
 
-@pytest.mark.parametrize(("cd", "mlm", "bm25", "untrained", "expected"), [
-    ((0.1, 0.1, 0.15), (0.1, 0.1, 0.15), 0.4, 0.5, [True, False, True, False, True]),
-    ((0.3, 0.0, 0.0), (0.0, 0.0, 0.0), -0.1, -0.2, [False, False, False, True, False])])
-def test_the_discussion_of_sizes_rests_on_open_qa(cd, mlm, bm25, untrained, expected):
+def line(*losses):
+    return pd.Series(losses, index=range(0, 10 * len(losses), 10), dtype=float)
+
+
+def test_a_loss_has_levelled_that_no_longer_falls_by_a_twentieth():
+    ends = ((1.0, 0.96), (1.0, 0.94), (1.0, 1.2), (0.2, 0.15))  # all are small beside the fall from 9
+    assert [held_out.levelled(line(9.0, *own)) for own in ends] == [True, False, True, False]
+    rows = cells(held_out.table({START: line(2.0, 0.25, 0.2), MLM: line(2.0, 0.1, 0.3, 0.3)}))
+    assert rows[1:] == [[START, "0.250", "0.200", "−20 %", "0.200", "20", "no"],
+                        [MLM, "0.300", "0.300", "+0 %", "0.100", "10", "yes"]]
+    assert "levelled" in held_out.table({START: line(1, 1)}).html and held_out.figure({START: line(1, 1)}).html
+
+
+@pytest.mark.parametrize(("cd", "mlm", "bm25", "untrained", "ends", "expected"), [
+    ((0.1, 0.1, 0.15), (0.1, 0.1, 0.15), 0.4, 0.5, (0.5, 1.0), [True, False, True, False, True, True, True]),
+    ((0.3, 0.0, 0.0), (0.0, 0.0, 0.0), -0.1, -0.2, (1.0, 0.5), [False, False, False, True, False, False, False])])
+def test_the_discussion_of_sizes_rests_on_open_qa(cd, mlm, bm25, untrained, ends, expected):
     questions, known = grid(cd=cd, mlm=mlm), {"BM25": system(bm25), "zero-shot": system(untrained)}
     if expected[2]:
         questions[START, 0] = system(0.01)
-    assert list(fine_tuning_sizes.signs(questions, known, list(SIZES)).values()) == expected
-    assert fine_tuning_sizes.signs(grid(cd=cd), known, list(SIZES)) == {}
+    start, branch = (line(2.0, 1.0, end) for end in ends)
+    losses = {START: start, MLM: branch, CONDENSER: branch}
+    signs = fine_tuning_sizes.signs(questions, known, list(SIZES), losses)
+    assert list(signs.values()) == expected and all(type(holds) is bool for holds in signs.values())
+    assert fine_tuning_sizes.signs(grid(cd=cd), known, list(SIZES), losses) == {}

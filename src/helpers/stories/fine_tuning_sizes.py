@@ -1,21 +1,22 @@
 """The chapter *Fine-tuning sizes*: open QA and web search (Gao & Callan 2021, sections 5.3 and 5.4, tables 3 and 4)."""
 
-import math
 from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 import pandas as pd
 
 from helpers.errors import BadInput
 from helpers.evaluation import published
 from helpers.evaluation.comparable import model_name
-from helpers.pages import claims, page, plots
+from helpers.pages import claims, page
 from helpers.pages.compare import above, lead
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain, seconds
 from helpers.retrieval.bm25 import K1, B
 from helpers.stories import readiness
+from helpers.stories.held_out import levelled
+from helpers.stories.power import design
 from helpers.stories.readiness import BySize, Starts
-from helpers.stories.training import curve
 from helpers.systems.evaluated import Evaluation, Systems, over_seeds
 from helpers.systems.search_tasks import FACTS, SearchTask
 from helpers.systems.starting_points import CONDENSER, CONTINUED, MLM, START
@@ -27,24 +28,37 @@ HITS, RANK = ("Success@20", "Success@100"), ("RR@10", "R@100", "R@1000")
 QA_COLUMNS, WEB_COLUMNS = (tuple(f"{column} / {size}" for size in readiness.SUFFIXES)
                            for column in ("Natural Question / Top-20", "MRR@10"))
 WEB_STARTS = (START, MLM, CONDENSER, CONTINUED)
-QA_OTHERS = {"Natural Question / Top-100": HITS[1], "Trivia QA / Top-20": "", "Trivia QA / Top-100": ""}
-WEB_OTHERS = {"R@100": RANK[1], "R@1k": RANK[2]}
+# what stands here for each group of columns; Trivia QA is not run
+QA_MEASURES = {"Natural Question / Top-20": HITS[0], "Natural Question / Top-100": HITS[1], "Trivia QA / Top-20": "",
+               "Trivia QA / Top-100": ""}
+WEB_MEASURES = {"MRR@10": RANK[0], "R@100": RANK[1], "R@1k": RANK[2]}
+N = TypeVar("N", int, float)
 
 
-def question_task(bed: Testbed, backbone: str, steps: int, learning_rate: float, batch_size: int, max_length: int) -> SearchTask:
-    """Open QA: questions for a fact, where the queries carry their answer's type; one negative of BM25's."""
+def question_task(bed: Testbed, backbone: str, steps: Sequence[int], learning_rate: Sequence[float], batch_size: Sequence[int],
+                  max_length: int) -> SearchTask:
+    """Open QA: questions for a fact, where the queries carry their answer's type; one negative of BM25's. Of two values of a
+    setting it takes the first (`for_both`)."""
     facts = FACTS if "answer_type" in bed.query_frame else ()
-    return SearchTask(bed.collection, bed.unit, backbone, facts, HITS, 1, steps, learning_rate, batch_size, max_length,
-                      bed.queries)
+    return SearchTask(bed.collection, bed.unit, backbone, facts, HITS, 1, for_both(steps)[0], for_both(learning_rate)[0],
+                      for_both(batch_size)[0], max_length, bed.queries)
 
 
-def web_task(bed: Testbed, backbone: str, steps: int, learning_rate: float, batch_size: int, max_length: int,
-             passages: int) -> SearchTask:
-    """Web search: all queries; each brings `passages` of its own to training, two or more, one of them relevant."""
+def web_task(bed: Testbed, backbone: str, steps: Sequence[int], learning_rate: Sequence[float], batch_size: Sequence[int],
+             max_length: int, passages: int) -> SearchTask:
+    """Web search: all queries; each brings `passages` of its own to training, two or more, one of them relevant. Of two values of
+    a setting it takes the second."""
     if passages < 2:
         raise BadInput(f"{passages} passages for each query", mend="give two or more: a relevant one, and others")
-    return SearchTask(bed.collection, bed.unit, backbone, (), RANK, passages - 1, steps, learning_rate, batch_size, max_length,
-                      bed.queries)
+    return SearchTask(bed.collection, bed.unit, backbone, (), RANK, passages - 1, for_both(steps)[1], for_both(learning_rate)[1],
+                      for_both(batch_size)[1], max_length, bed.queries)
+
+
+def for_both(values: Sequence[N]) -> tuple[N, N]:
+    """A setting of open QA and of web search: one value for both, or two."""
+    if not 1 <= len(values) <= 2:
+        raise BadInput(f"{len(values)} values of a setting of the trainings", mend="give one, or web search's own as a second")
+    return values[0], values[-1]
 
 
 def fine_tuned(task: SearchTask, starts: Starts, sizes: Sequence[int]) -> BySize:
@@ -66,7 +80,8 @@ def left_out(task: SearchTask, starts: Starts, web: BySize, sizes: Sequence[int]
     trainings = len(WEB_STARTS) * len(sizes) * max(map(len, starts.values()))
     one = cost(task, starts, sizes) / (sum(map(len, starts.values())) * len(sizes))
     return page.prose(f"Web search was left out: for {len(WEB_STARTS)} starting points, as many sizes and seeds, it takes "
-                      f"{count(trainings)} trainings like these, {seconds(trainings * one)} on one core.")
+                      f"{count(trainings)} trainings like these, {seconds(trainings * one)} on one core, and before them a "
+                      "continued pre-training for each seed.")
 
 
 def examples(task: SearchTask, sizes: Sequence[int]) -> dict[int, int]:
@@ -91,26 +106,14 @@ def scale(task: SearchTask, counts: Mapping[int, int]) -> Fragment:
                       f"have {count(task.steps)} optimiser steps, which are {passes} passes over the questions.")
 
 
-def loss_curves(task: SearchTask, starts: Starts, size: int) -> Fragment:
-    """The loss on held-out queries, the mean over seeds, as figure 5 has that of the training."""
-    lines = {start: pd.concat([curve(task.encoder(weights, size, seed).log.value(), "eval_loss")
-                               for seed, weights in by_seed.items()], axis=1).mean(axis=1) for start, by_seed in starts.items()}
-    return plots.curves(lines, "optimiser steps", "loss on held-out queries",
-                        "Loss on held-out queries with the largest training set, means over seeds.")
+def power(systems: BySize, names: Mapping[int, str], whole: bool) -> Fragment:
+    """For each training size what share of the head this design could see, and what it would take to see the study's lead.
 
-
-def power(systems: BySize, size: int, spent: float) -> Fragment:
-    """What share of the head this design could see, and what it would take to see the study's lead over BERT."""
-    if not {(CONDENSER, size), (MLM, size)} <= set(systems):
-        return page.prose()
-    seen = systems[CONDENSER, size].against(systems[MLM, size], HITS[0]).detectable
-    condenser, bert = (published.value(readiness.STUDY, QA_TABLE, row, QA_COLUMNS[-1]).amount for row in ("BERT + CD", "BERT"))
-    times = math.ceil((seen / (condenser - bert)) ** 2)
-    text = (f"With these seeds and questions a share of {plain(seen)} would be seen in four of five such experiments. The "
-            f"study's whole lead over BERT with all questions is {plain(condenser - bert)}.")
-    more = (f"To see as little takes {count(times)} times as many seeds and questions: fine-tunings of {seconds(times * spent)} "
-            f"on one core, where these took {seconds(spent)}." if times > 1 else "As little would be seen here.")
-    return page.prose(text, more)
+    Args:
+        whole: whether all test questions are used, so that there are no more.
+    """
+    tested = f"test questions{', of which the collection has no more' if whole else ''}"
+    return design(systems, names, QA_TABLE, QA_COLUMNS, HITS[0], tested)
 
 
 def cost(task: SearchTask, starts: Starts, sizes: Sequence[int]) -> float:
@@ -128,9 +131,9 @@ def cost_table(tasks: Mapping[str, tuple[SearchTask, Starts, Sequence[int]]]) ->
         numeric_from=1)
 
 
-def signs(questions: BySize, known: Systems, sizes: Sequence[int]) -> dict[str, bool]:
+def signs(questions: BySize, known: Systems, sizes: Sequence[int], losses: Mapping[str, pd.Series]) -> dict[str, bool]:
     """What the discussion rests on besides the claims, of open QA; nothing where a starting point is left out."""
-    if not {(MLM, sizes[-1]), (CONDENSER, sizes[-1])} <= set(questions):
+    if not {(START, sizes[-1]), (MLM, sizes[-1]), (CONDENSER, sizes[-1])} <= set(questions):
         return {}
     starts = list(dict.fromkeys(start for start, _ in questions))
     bm25, untrained = known.values()
@@ -144,7 +147,9 @@ def signs(questions: BySize, known: Systems, sizes: Sequence[int]) -> dict[str, 
                 lead(questions[start, sizes[-1]], questions[start, sizes[0]], HITS[0]) > 0 for start in starts),
             "all pass BM25 with all questions": all(above(questions[start, sizes[-1]], bm25, HITS[0]) for start in starts),
             "none passes the zero-shot encoder": not any(
-                above(questions[start, sizes[-1]], untrained, HITS[0]) for start in starts)}
+                above(questions[start, sizes[-1]], untrained, HITS[0]) for start in starts),
+            "the loss of the start still falls where its training ends": not levelled(losses[START]),
+            "the losses of both branches have levelled": levelled(losses[MLM]) and levelled(losses[CONDENSER])}
 
 
 def claims_table(questions: BySize, web: BySize, sizes: Sequence[int], backbone: str, known: Systems,

@@ -10,18 +10,21 @@ import pandas as pd
 
 from helpers.errors import BadInput
 from helpers.evaluation import published
-from helpers.evaluation.significance import Interval, Paired
+from helpers.evaluation.significance import Paired
 from helpers.evaluation.verdicts import ALPHA
 from helpers.pages import page, plots
-from helpers.pages.compare import beside_published, corrected, differences_table, effects_beside, measured, test_cells
+from helpers.pages.compare import corrected, differences_table, measured, test_cells
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain
 from helpers.steps import Step
 from helpers.systems.evaluated import Evaluation, Systems
-from helpers.systems.starting_points import CONDENSER, CONTINUED, MLM, NAMES, PRETRAININGS, START, Pretraining, made
+from helpers.systems.starting_points import BRANCHES, CONDENSER, CONTINUED, MLM, NAMES, PRETRAININGS, START, Pretraining, made
 
 STUDY = "gao2021"
-STUDIED = {START: "BERT", MLM: "BERT + MLM", CONDENSER: "BERT + CD", CONTINUED: "BERT + CD + CT"}  # rows of tables 1 to 4
+# rows of tables 1 to 4, and of the branches that the study does not have the name of such a row
+STUDIED = {START: "BERT", CONDENSER: "BERT + CD", CONTINUED: "BERT + CD + CT",
+           **{branch: f"BERT {branch}" for branch in BRANCHES if branch != CONDENSER}}
+HEADS = tuple(branch for branch in BRANCHES if branch != MLM)
 SUFFIXES = ("1K", "10K", "FULL")  # of the columns of tables 3 and 4: training sizes
 CONTINUED_EPOCHS, CONTINUED_RATE = 1, 1e-4  # of the continued pre-training; the rate is a third of the first one's
 LEFT_OUT = "It is left out in this run."
@@ -51,60 +54,6 @@ def starts(names: Sequence[str], pretraining: str, texts: str, backbone: str, se
 def untouched(pretraining: str, backbone: str) -> str:
     """What the fine-tunings start from where nothing was pre-trained before the branches; empty else."""
     return "" if PRETRAININGS[pretraining]["start_epochs"] else backbone
-
-
-def beside_the_study(systems: BySize, table: str, columns: Mapping[int, str], measure: str) -> Fragment:
-    """A table of the study beside this run, a part for each training size, whose column `columns` names; the effects of all sizes
-    in one figure."""
-    if not systems:
-        return page.prose()
-    rows = {size: {STUDIED[start]: system for (start, n), system in systems.items() if n == size} for size in columns}
-    base = STUDIED[START]
-    parts: list[Fragment] = []
-    effects: dict[str, tuple[float, Interval]] = {}
-    for size, column in columns.items():
-        parts.append(beside_published(STUDY, table, column, measure, rows[size], base, pictured=False))
-        tests = {row: system.against(rows[size][base], measure) for row, system in rows[size].items() if row != base}
-        own = effects_beside(STUDY, table, column, tests, base)
-        effects |= {f"{row}, {column.rpartition(' / ')[2]}": pair for row, pair in own.items()}
-    caption = f"Effects in {measure} by training set, published and measured."
-    drawn = plots.forest(effects, f"difference from {base}", caption).html if effects else ""
-    return Fragment("".join(part.html for part in parts) + drawn,
-                    data={"values": [value for part in parts for value in part.data["values"]]})
-
-
-def columns(sizes: Sequence[int], of_study: Sequence[str]) -> dict[int, str]:
-    """The study's column that stands for each size: the first for the smallest of several, the last for the largest."""
-    if not 1 <= len(sizes) <= len(of_study):
-        raise BadInput(f"{len(sizes)} training sizes", mend=f"give one to {len(of_study)}, smallest first, 0 for all")
-    return dict(zip(sizes, [*of_study[:len(sizes) - 1], of_study[-1]], strict=True))
-
-
-def rest_of_table(table: str, measures: Mapping[str, str], systems: BySize, references: Systems,
-                  sizes: Mapping[int, str]) -> Fragment:
-    """The other columns of a table of the study, with what this run measured of them.
-
-    Args:
-        measures: what stands for a column here; empty for one that was not run.
-        references: by the study's names of their rows.
-        sizes: the training sizes of this run in words.
-    """
-    printed, records = published.cells(STUDY, table), []
-    for column, measure in measures.items():
-        for row in dict.fromkeys(row for row, own in printed if own.startswith(column)):
-            starts = [start for start, studied in STUDIED.items() if studied == row]
-            record: dict[str, Any] = {"column": column, "system": row, "published": _shown(printed.get((row, column)))}
-            record |= {suffix: _shown(printed.get((row, f"{column} / {suffix}"))) for suffix in SUFFIXES}
-            for size, name in sizes.items():
-                system = references.get(row) or next((systems[start, size] for start in starts if (start, size) in systems), None)
-                record[f"here, {name}"] = measured(plain(system.mean(measure).mean), system) if measure and system else "not run"
-            records.append(record)
-    return page.records_table(f"{published.published_name(STUDY)}, table {table}: the other columns, published and here", records,
-                              numeric_from=2)
-
-
-def _shown(entry: published.Entry | None) -> str:
-    return entry.shown if entry else ""
 
 
 def curves(systems: BySize, examples: Mapping[int, int], measure: str, what: str, caption: str, references: Systems = NONE,
@@ -137,8 +86,9 @@ def seed_means(system: Evaluation) -> pd.DataFrame:
 
 
 def leads(systems: BySize, sizes: Mapping[int, str], measure: str) -> dict[tuple[str, int], Paired]:
-    """Every starting point compared with the start at the same size, with p corrected by Holm's method over all of them."""
-    return corrected({(start, size): system.against(systems[START, size], measure) for size in sizes
+    """Every starting point compared with the start at the same size, with p corrected by Holm's method over all of them; nothing
+    where the start is left out."""
+    return corrected({(start, size): system.against(systems[START, size], measure) for size in sizes if (START, size) in systems
                       for (start, n), system in systems.items() if n == size and start != START})
 
 
@@ -157,12 +107,13 @@ def gap_table(systems: BySize, sizes: Mapping[int, str], measure: str) -> Fragme
 
 
 def share_table(systems: BySize, names: Mapping[int, str], measure: str) -> Fragment:
-    """What the head adds after fine-tuning, for each size, over pre-trainings, fine-tunings and queries together."""
-    pairs = {names[size]: (systems[CONDENSER, size], systems[MLM, size]) for size in names
-             if {(CONDENSER, size), (MLM, size)} <= set(systems)}
+    """What each head adds after fine-tuning, for each size, over pre-trainings, fine-tunings and queries together."""
+    pairs = {f"{head}, {names[size]}": (systems[head, size], systems[MLM, size]) for head in HEADS for size in names
+             if {(head, size), (MLM, size)} <= set(systems)}
     if not pairs:
         return page.prose("Without both branches there is no share of the head to look for.")
-    return differences_table(f"What the head adds, in {measure}: Condenser (first), masked words alone (second)", pairs, measure)
+    caption = f"What a head adds, in {measure}: the branch with it (first), masked words alone (second)"
+    return differences_table(caption, pairs, measure)
 
 
 def why_untrained(systems: BySize, sizes: Sequence[int], measure: str, bar: Evaluation | None = None) -> str:

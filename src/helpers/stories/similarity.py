@@ -18,6 +18,7 @@ from helpers.pretraining.sentence_data import almanac_pairs, fold, sample, secti
 from helpers.pretraining.sentence_training import predicted_similarity, triplet_accuracy
 from helpers.steps import Step
 from helpers.stories import readiness
+from helpers.stories.power import design, spent
 from helpers.stories.readiness import BySize, Starts
 from helpers.systems.correlation import MEASURE, Correlation, correlations
 from helpers.systems.evaluated import Evaluation, Systems, over_seeds
@@ -107,6 +108,23 @@ def studied_pairs() -> dict[str, int]:
     """How many training pairs the study's columns stand for."""
     whole = published.value(readiness.STUDY, "text 5.2", "STS-b", "training set")
     return dict(zip(SIMILARITY_COLUMNS, (500, 1000, int(1e3 * whole.value)), strict=True))
+
+
+def power(similar: BySize, names: Mapping[int, str]) -> Fragment:
+    """For each number of pairs what share of the head this design could see, and what it would take to see the study's lead."""
+    tested = "test pairs, of which the collection has no more"
+    return design(similar, names, SIMILARITY_TABLE, SIMILARITY_COLUMNS, MEASURE, tested,
+                  lambda *both: spent([run for system in both for run in trained_runs(system)], [both[0].source]))
+
+
+def trained_runs(system: Evaluation) -> list[Step]:
+    """The trainings of a correlation's system; only the step of all correlations tells of their seconds."""
+    return [fold for seed in system.source.arguments["predicted"][system.label] for fold in seed]
+
+
+def sections_power(apart: BySize, names: Mapping[int, str]) -> Fragment:
+    """The same for each number of triplets."""
+    return design(apart, names, SECTION_TABLE, SECTION_COLUMNS, ACCURACY, "test triplets")
 
 
 def signs(similar: BySize, known: Mapping[str, Correlation], apart: BySize, apart_known: Mapping[str, Evaluation],
