@@ -7,6 +7,8 @@ import pytest
 
 import toys
 from helpers.stories import condenser as story
+from helpers.stories import head_share
+from helpers.systems.evaluated import Evaluation
 from helpers.systems.starting_points import BLIND, CONDENSER, EMBEDDED, MASKED, MLM, Pretraining, branches, language_model
 from tables import cells
 
@@ -81,7 +83,8 @@ def signs(condenser=0.0, variants=0.0, masked=0.0, blind=4.0, mean=-0.2):
 @pytest.mark.parametrize(("given", "expected"), [
     (signs(), [False, False, False, False, True, True]),
     (signs(condenser=0.2, blind=4.3, mean=0.0), [True, False, False, False, False, False]),
-    (signs(variants=0.05, masked=0.2), [False, True, True, True, True, True])])
+    (signs(variants=0.05, masked=0.2), [False, True, True, True, True, True]),
+    (signs(masked=0.05), [False, False, False, False, True, True])])  # it searches better, and does not use [CLS]
 def test_the_discussion_rests_on_exchanges_and_on_the_control(given, expected):
     assert list(given.values()) == expected
 
@@ -90,18 +93,50 @@ def test_without_the_control_nothing_is_said():
     assert story.signs({CONDENSER: [log(4.0, 4.5)]}, {CONDENSER: [Trained()]}, {}) == {}
 
 
-def test_the_share_of_a_head_is_what_its_branch_has_beyond_masked_words_alone(monkeypatch):
-    systems = {f"{name}, [CLS]": toys.system(gain) for name, gain in ((MLM, 0.0), (CONDENSER, 0.2), (MASKED, -0.1))}
-    rows = {row[0]: row[3] for row in cells(story.share_table(systems))[1:]}
+def searches(**gains):
+    """Searches by [CLS] of the branches, each so much above masked words alone."""
+    return {f"{name}, [CLS]": toys.system(gain) for name, gain in {MLM: 0.0, **gains}.items()}
+
+
+def test_the_share_of_a_head_is_what_its_branch_has_beyond_masked_words_alone():
+    logs = {name: [log(4.0, 4.5), log(4.0, 4.2)] for name in (CONDENSER, MASKED)}
+    systems = searches(**{CONDENSER: 0.2, MASKED: -0.1})
+    rows = {row[0]: row[3] for row in cells(head_share.share_table(systems, logs))[1:]}
     assert rows[CONDENSER].startswith("+0.200") and rows[MASKED].startswith("−0.100") and len(rows) == 2
-    spent = toys.Value(manifest={"inputs": [{"seconds": 1800.0}]})
-    trained = {name: [SimpleNamespace(log=spent)] for name in (MLM, CONDENSER)}
-    monkeypatch.setattr(systems[f"{CONDENSER}, [CLS]"].__class__, "against",
-                        lambda *_: SimpleNamespace(detectable=0.03))  # twice the study's smaller share, .015
-    text = story.power(systems, trained).markdown
-    assert "a share of 0.030" in text and "+0.029 with the fewest" in text and "4 times as many seeds and queries" in text
-    assert "of 4.0 h on one core, where these took 60 min" in text
-    assert "no share" in story.power({}, trained).markdown
+    assert head_share.not_read(systems, logs).markdown == ""
+
+
+@pytest.mark.parametrize(("rises", "read", "told"), [
+    ((0.0, 0.0), False, "*+ Condenser* (0.000)"), ((0.5, 0.09), False, "*+ Condenser* (0.090)"), ((0.5, 0.11), True, "")])
+def test_nothing_is_read_off_a_head_that_another_texts_cls_costs_little(rises, read, told):
+    """`USES` is a tenth of a nat, and each seed has to reach it."""
+    logs = {CONDENSER: [log(4.0, 4.0 + rise) for rise in rises], MASKED: [log(4.0, 4.9)]}
+    systems = searches(**{CONDENSER: 0.2, MASKED: 0.1})
+    rows = {row[0] for row in cells(head_share.share_table(systems, logs))[1:]}
+    assert rows == ({CONDENSER, MASKED} if read else {MASKED})
+    text = head_share.not_read(systems, logs).markdown
+    assert told in text and ("No verdict is given" in text) != read
+
+
+def test_where_no_head_uses_cls_there_is_no_table_of_shares():
+    shown = head_share.share_table(searches(**{CONDENSER: 0.2}), {CONDENSER: [log(4.0, 4.0)]})
+    assert shown.html == "" and "no share to read" in shown.markdown
+
+
+def test_what_it_takes_counts_the_start_once(monkeypatch):
+    trained = story.over_seeds(START, [MLM, CONDENSER], [1, 2], texts="almanac", epochs=1, learning_rate=1e-4,
+                               head_probability=0.5)
+    start = {"key": START.model.key, "seconds": 3600.0, "inputs": []}
+    manifests = {one.log.key: {"inputs": [{"key": one.model.key, "seconds": 1800.0, "inputs": [start]}]}
+                 for own in trained.values() for one in own}
+    monkeypatch.setattr("helpers.steps.Step.entry", lambda step: SimpleNamespace(manifest=manifests[step.key]))
+    monkeypatch.setattr(Evaluation, "against", lambda *_: SimpleNamespace(detectable=0.03))  # twice the smaller lead, .015
+    text = head_share.power(searches(**{CONDENSER: 0.2}), trained).markdown
+    assert "a share of the head of 0.030" in text and "+0.029 with the fewest" in text
+    assert "4 times as many seeds, 8 of each branch, and 4 times as many queries" in text
+    assert "take 9.0 CPU hours of pre-training, the start counted once, where those compared here took 3.0 CPU hours" in text
+    assert text.endswith("the study names its GPUs and not their hours.")
+    assert "no share" in head_share.power({}, trained).markdown
 
 
 def test_the_branches_that_the_claim_rests_on_have_every_seed():

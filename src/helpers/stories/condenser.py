@@ -1,6 +1,5 @@
 """The chapter *Condenser*: the pre-training, and whether its head uses [CLS] (Gao & Callan 2021, sections 4 and 5.1)."""
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,10 +8,10 @@ import pandas as pd
 
 from helpers.evaluation import published
 from helpers.networks import backbone
-from helpers.pages import compare, page, plots
+from helpers.pages import page, plots
 from helpers.pages.compare import above
 from helpers.pages.fragments import Fragment
-from helpers.pages.numbers import count, plain, seconds, signed
+from helpers.pages.numbers import count, plain, seconds
 from helpers.steps import Step
 from helpers.stories.readiness import STUDY
 from helpers.stories.training import curve, final
@@ -75,6 +74,11 @@ def exchange(log: dict[str, Any]) -> pd.Series:
     return curve(log, "eval_exchanged") - curve(log, "eval_head")
 
 
+def uses_cls(logs: Sequence[dict[str, Any]]) -> bool:
+    """Whether a head uses [CLS]: with every seed, another text's costs it at least `USES`."""
+    return min(exchange(log).iloc[-1] for log in logs) >= USES
+
+
 def means(logs: Logs, quantity: Any) -> dict[str, pd.Series]:
     """A quantity of each branch's logs over the optimiser steps, its mean over seeds; without branches that lack it."""
     found = {name: pd.concat([quantity(log) for log in own], axis=1).mean(axis=1) for name, own in logs.items()}
@@ -108,7 +112,7 @@ def exchange_table(logs: Logs) -> Fragment:
         rows.append({"pre-training": name, "head's loss": plain(ended(own, "eval_head")),
                      "with another's [CLS]": plain(ended(own, "eval_exchanged")),
                      "rise, by seed": ", ".join(plain(rise) for rise in rises.round(3) + 0.0),
-                     "uses [CLS]": "yes" if rises.min() >= USES else "no" if rises.max() < USES else "in some seeds"})
+                     "uses [CLS]": "yes" if uses_cls(own) else "no" if rises.max() < USES else "in some seeds"})
     return page.records_table("The head's loss in nats a masked piece, and what it makes of [CLS]", rows)
 
 
@@ -141,37 +145,6 @@ def searched(start: Pretraining, trained: Branches, bed: Testbed) -> dict[str, E
     return systems
 
 
-def shares(systems: Systems) -> dict[str, tuple[Evaluation, Evaluation]]:
-    """Each head's share: the search by [CLS] of a branch with a head, and of the branch without one."""
-    by_cls = {name: systems[f"{name}, [CLS]"] for name in BRANCHES if f"{name}, [CLS]" in systems}
-    return {name: (own, by_cls[MLM]) for name, own in by_cls.items() if name != MLM and MLM in by_cls}
-
-
-def share_table(systems: Systems) -> Fragment:
-    """The heads' shares, over pre-training seeds and queries together."""
-    return compare.differences_table("What a head adds to search by [CLS], each branch (first) and masked words alone (second)",
-                                     shares(systems), "RR@10")
-
-
-def power(systems: Systems, trained: Branches) -> Fragment:
-    """What share this design could see, beside the study's after fine-tuning, and what it would take to see that."""
-    if CONDENSER not in shares(systems):
-        return page.prose("Without both branches there is no share of the head to look for.")
-    first, second = shares(systems)[CONDENSER]
-    seen = first.against(second, "RR@10").detectable
-    printed = [published.value(STUDY, "4", "BERT + CD", column).amount - published.value(STUDY, "4", "BERT", column).amount
-               for column in ("MRR@10 / 1K", "MRR@10 / FULL")]
-    times = math.ceil((seen / min(printed)) ** 2)
-    spent = sum(cost_of(one) for name in (CONDENSER, MLM) for one in trained[name])
-    text = (f"With these seeds and queries a share of {plain(seen)} would be seen in four of five such experiments. The study's, "
-            f"after fine-tuning, is {signed(printed[0])} with the fewest queries of MS MARCO and {signed(printed[1])} with all.")
-    if times <= 1:
-        return page.prose(text, "Either could be seen here.")
-    return page.prose(text, "An interval narrows with the root of what it rests on, so to see the smaller one takes "
-                      f"{count(times)} times as many seeds and queries: pre-trainings of {seconds(times * spent)} on one core, "
-                      f"where these took {seconds(spent)}.")
-
-
 def cost_of(one: Pretraining) -> float:
     """Seconds of a pre-training, its start left out."""
     return one.log.entry().manifest["inputs"][0]["seconds"]
@@ -182,13 +155,14 @@ def signs(logs: Logs, trained: Branches, systems: Systems) -> dict[str, bool]:
     if not {CONDENSER, BLIND} <= set(logs) or f"{START}, mean" not in systems:
         return {}
     rises = {name: [exchange(log).iloc[-1] for log in own] for name, own in with_head(logs, trained).items()}
+    masked = MASKED in logs and uses_cls(logs[MASKED])
     mean = {name: system for name, system in systems.items() if name.endswith("mean")}
-    return {"the study's head uses [CLS]": min(rises[CONDENSER]) >= USES,
+    return {"the study's head uses [CLS]": uses_cls(logs[CONDENSER]),
             "a head over embeddings loses more by the exchange":
                 min(rises.get(EMBEDDED, [0.0])) > 10 * max(*rises[CONDENSER], NOISE),
-            "a head that masks more uses [CLS]": min(rises.get(MASKED, [0.0])) >= USES,
+            "a head that masks more uses [CLS]": masked,
             "a head that masks more leaves a [CLS] that searches better":
-                {f"{MASKED}, [CLS]", f"{MLM}, [CLS]"} <= set(systems)
+                masked and {f"{MASKED}, [CLS]", f"{MLM}, [CLS]"} <= set(systems)
                 and above(systems[f"{MASKED}, [CLS]"], systems[f"{MLM}, [CLS]"], "RR@10"),
             "the head without the late [CLS] guesses as well":
                 ended(logs[BLIND], "eval_head") < ended(logs[CONDENSER], "eval_head") + USES,
