@@ -20,14 +20,17 @@ from helpers.systems.zero_shot import ZeroShotReranker
 
 STUDY = "zhan2020"
 STUDIED = {"bm25": "BM25(Anserini)", "doctttttquery": "docTTTTTquery", "deepct": "DeepCT", "repbert": "RepBERT"}  # tables 2 to 4
-OWN = {"untrained": "RepBERT before training", "minilm": ZeroShotReranker().label}  # as `runs` calls it
+EXPANSION = "expansion"  # the book's own, in the place of docTTTTTquery, and no system of the study
+OWN = {"untrained": "RepBERT before training", "minilm": ZeroShotReranker().label,  # as `runs` calls it
+       EXPANSION: "learned expansion"}
 IMPROVED = ("doctttttquery", "deepct")  # BM25 made better by a language model
 STUDIED_DEPTH = 1000  # of the study's lists
 # the steps that train a stage, and those that read all texts for it
-TRAININGS = {"deepct": ("deepct",), "repbert": ("bi_encoder",)}
+TRAININGS = {"deepct": ("deepct",), "repbert": ("bi_encoder",), EXPANSION: ("word_expansion",)}
 PREPARATIONS = {"bm25": ("text_index", "prebuilt_index"), "deepct": ("word_weights", "weighted_index"),
                 "doctttttquery": ("generated_queries", "expanded_index"),
-                **dict.fromkeys(("repbert", *OWN), ("passage_embeddings",))}
+                EXPANSION: ("passage_embeddings", "expansion_words", "expanded_index"),
+                **dict.fromkeys(("repbert", "untrained", "minilm"), ("passage_embeddings",))}
 
 
 def label(stage: str) -> str:
@@ -79,7 +82,7 @@ def backbone_of(dense: str, backbone: str) -> str:
 
 
 def exact_match(names: Sequence[str], dense: str) -> list[str]:
-    """The stages that stand beside RepBERT in the study: all but it and the backbone without its training."""
+    """The stages that stand beside RepBERT in the study: all but it, the backbone without its training, and the book's own."""
     return [name for name in names if name not in (dense, *OWN)]
 
 

@@ -1,0 +1,127 @@
+"""Training a small expansion of documents: which words will be asked of a passage, from its vector alone.
+
+The form is TILDE's (Zhuang & Zuccon 2021, doi 10.1145/3404835.3462922): one score for each word of the vocabulary, all words at
+once and independent of each other. TILDE reads the passage with a BERT that it fine-tunes; here the encoder stays as it is, and
+
+    score(word | passage) = scale * embedding(word) . LayerNorm(W vector(passage) + b) + bias(word)
+
+W, b, the layer norm, the scale and the biases are learned; the word embeddings are the backbone's own input embeddings, as in the
+tied output layer of a BERT. Of the vocabulary the words remain that are one piece and one term of the index: no stop words.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from helpers.data.texts import relevant_places
+from helpers.networks import fine_tuning
+from helpers.networks.backbone import Backbone
+from helpers.networks.training_settings import FineTuning, by_name
+from helpers.retrieval import java
+from helpers.retrieval.lucene import analysed
+from helpers.steps import step
+
+VECTORS = "passages.npy"  # of a folder of `embeddings.passage_embeddings`
+WORD = re.compile(r"[a-z0-9]+")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExpansionTraining(FineTuning):
+    """The training of an expansion, with passages held out."""
+
+    evaluation_passages: int = 100  # relevant passages held out with all their queries, at most a tenth
+
+
+@step(version=1, form="folder", network=True, resumable=True)
+@by_name
+def word_expansion(passages: Path, store: Path, queries: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int,
+                   backbone: Backbone, training: ExpansionTraining, *, folder: Path, checkpoints: Path) -> None:
+    """Learn which words the queries of a passage have; keep the weights, the words with their terms, and `log.json`.
+
+    Args:
+        passages: the folder of the vectors of the store's texts, in its order.
+        store: the text store of what may be read: in a training that of a split's articles.
+
+    Raises:
+        ValueError: if fewer than two relevant passages have a query with a known word.
+    """
+    from transformers import Trainer
+
+    from helpers.retrieval.expansion_model import Expansion, save
+
+    words = vocabulary(backbone.tokenizer())
+    asked = asked_words(queries, relevant_places(store, queries, qrels, min_relevance), words)
+    if len(asked) < 2:
+        raise ValueError(f"{len(asked)} relevant passages have queries of known words: at least two are wanted")
+    vectors = np.load(passages / VECTORS, mmap_mode="r")
+    examples = {str(place): {"vector": np.array(vectors[place]), "words": counts} for place, counts in asked.items()}
+    held_out = fine_tuning.drawn(list(examples), training.evaluation_passages, training.seed)
+    train, evaluation = (fine_tuning.PairDataset([one for place, one in examples.items() if (place in held_out) == side])
+                         for side in (False, True))
+    fine_tuning.seed_everything(training.seed)
+    model = Expansion(word_embeddings(backbone, list(words["piece"])), vectors.shape[1], training.dropout)
+    arguments = fine_tuning.training_arguments(checkpoints, len(train), training, training.evaluations)
+    arguments.remove_unused_columns, arguments.label_names, arguments.eval_on_start = False, ["asked"], True
+    arguments.train_sampling_strategy = "random"  # a vector has no length
+    trainer = Trainer(model=model, args=arguments, train_dataset=train, eval_dataset=evaluation,
+                      data_collator=lambda batch: batched(batch, len(words)))
+    fine_tuning.fit(trainer)
+    save(folder, model, words, summary(trainer, asked))
+
+
+def vocabulary(tokenizer: Any) -> pd.DataFrame:
+    """The words of a tokenizer that are one piece and one term of the index: columns word, piece (its id) and term, by word."""
+    pieces = tokenizer.get_vocab()
+    words = sorted(word for word in pieces if WORD.fullmatch(word))
+    terms = java.call(analysed, words)
+    rows = [(word, pieces[word], terms[word][0]) for word in words if len(terms[word]) == 1]
+    return pd.DataFrame(rows, columns=["word", "piece", "term"])
+
+
+def asked_words(queries: pd.DataFrame, relevant: dict[str, list[int]], words: pd.DataFrame) -> dict[int, Counter[int]]:
+    """How many queries of a passage hold each word, by the passage's place in the store and the word's in the vocabulary.
+
+    Args:
+        relevant: for each query the places of its relevant passages, as `relevant_places` has them.
+    """
+    known = {word: number for number, word in enumerate(words["word"])}
+    asked: dict[int, Counter[int]] = {}
+    for query, text in zip(queries["query_id"], queries["text"], strict=True):
+        own = {known[word] for word in WORD.findall(text.lower()) if word in known}
+        for place in relevant.get(query, []) if own else []:
+            asked.setdefault(place, Counter()).update(own)
+    return asked
+
+
+def word_embeddings(backbone: Backbone, pieces: list[int]) -> Any:
+    """The backbone's input embeddings of word pieces, (words, dimensions), scaled to a mean length of 1."""
+    from transformers import AutoModel
+
+    table = backbone.build(AutoModel).get_input_embeddings().weight.detach()[pieces].float()
+    return table / table.norm(dim=1).mean()
+
+
+def batched(examples: Sequence[dict[str, Any]], words: int) -> dict[str, Any]:
+    """The vectors of examples, (passages, dimensions), and the shares of their words, (passages, words), each row of sum 1."""
+    import torch
+
+    asked = torch.zeros(len(examples), words)
+    for row, example in enumerate(examples):
+        for word, count in example["words"].items():
+            asked[row, word] = count / example["words"].total()
+    return {"vectors": torch.tensor(np.stack([example["vector"] for example in examples])), "asked": asked}
+
+
+def summary(trainer: Any, asked: dict[int, Counter[int]]) -> dict[str, Any]:
+    """Size and losses of a training: the content of `log.json`."""
+    model = trainer.model
+    return {"passages": len(trainer.train_dataset), "evaluation_passages": len(trainer.eval_dataset),
+            "vocabulary": len(model.bias), "words_asked": len({word for own in asked.values() for word in own}),
+            "steps": trainer.state.max_steps, "parameters": sum(part.numel() for part in model.parameters()),
+            "log": fine_tuning.logged(trainer, "step", "epoch", "loss", "eval_loss", "learning_rate")}
