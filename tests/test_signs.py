@@ -37,8 +37,8 @@ def of_collection(windows, other, values, found=0.6, **labels):
     return collection.signs(systems, tuned, values, bed)
 
 
-def of_recipes(second, zero_shot, best="BCE, BM25"):
-    systems = {best: system(0.25), "LCE, BM25": system(second)}
+def of_recipes(second, zero_shot, best="BCE, BM25", last="LCE, BM25"):
+    systems = {best: system(0.25), last: system(second)}
     return recipe.signs(systems, {best: system(0.25)}, system(zero_shot))
 
 
@@ -70,6 +70,11 @@ def of_fusions(total, ranks, alone=0.0):
                         "repbert", "bm25")
 
 
+def of_expanded_fusions(expansion, plain):
+    sums = {("bm25", "repbert"): system(plain), ("expansion", "repbert"): system(expansion)}
+    return fusion.expansion_signs(fusion.Fused({}, {}, {}, sums, {}, {}), "repbert", "bm25")
+
+
 def of_depths(repbert, bm25):
     curves = {"repbert": repbert, "bm25": bm25}
     return depth.signs({stage: dict(zip((5, 10, 50), map(system, curve), strict=True)) for stage, curve in curves.items()},
@@ -88,6 +93,11 @@ def of_negatives(repbert, deepct, changed):
 def of_stages(repbert, deepct, zero_shot):
     shifts = {"bm25": 0.0, "deepct": deepct, "repbert": repbert, "minilm": zero_shot}
     return first_stage.signs({stage: system(shift) for stage, shift in shifts.items()})
+
+
+def of_expansion(found, expansion, repbert):
+    systems = {"bm25": system(), "expansion": system(expansion, shifts={"R@10": found}), "repbert": system(repbert)}
+    return first_stage.expansion_signs(systems)
 
 
 def of_columns(reranked, dense, found, pairs=None):
@@ -115,8 +125,9 @@ def of_rules(*holm):
     (of_collection(-0.125, 0.0, [0.9, 0.5, 0.2, 0.2], style=["plain", "paraphrase", "oblique", "oblique"]), [True] * 4),
     (of_collection(0.0, 0.125, [0.9, 0.5, 0.2, 0.2], 0.5, style=["oblique", "paraphrase", "plain", "plain"]), [False] * 4),
     (of_collection(0.0, 0.0, [0.9] * 4), [True, False, True, False]),
-    (of_recipes(0.25, 0.25), [True, True, True]),
-    (of_recipes(0.0, 0.0, "LCE, both"), [False, False, False]),
+    (of_recipes(0.25, 0.25), [True, True, False, True]),
+    (of_recipes(0.0, 0.0, "LCE, both"), [False, False, False, False]),
+    (of_recipes(0.0, 0.25, last="MarginMSE, both"), [False, True, True, True]),
     (of_embeddings(0.2, 0.3, -0.1, -0.1), [True, True]),
     (of_embeddings(0.2, 0.3, 0.1, 0.1, before=0.9), [False, False]),
     (of_search(9.0, 0.8, 0.5), [True] * 5),
@@ -128,6 +139,8 @@ def of_rules(*holm):
     (of_fusions(0.25, 0.125), [True, True, True]),
     (of_fusions(0.25, 0.125, alone=0.25), [False, True, True]),
     (of_fusions(0.125, 0.25, alone=0.125), [False, False, False]),
+    (of_expanded_fusions(0.25, 0.255), [True]),
+    (of_expanded_fusions(0.125, 0.25), [False]),
     (of_depths((0.1, 0.2, 0.2), (0.0, 0.1, 0.2)), [True, True]),
     (of_depths((0.0, 0.3, 0.2), (0.0, 0.1, 0.2)), [False, False]),
     (of_depths((0.1, 0.2, 0.3), (0.0, 0.1, 0.2)), [True, False]),
@@ -139,6 +152,10 @@ def of_rules(*holm):
     (of_stages(0.25, 0.0, 0.25), [True, True, True, True]),
     (of_stages(0.25, 0.25, 0.0), [False, True, False, False]),
     (of_stages(0.0, 0.0, 0.0), [False, False, True, True]),
+    (of_expansion(0.25, 0.125, 0.25), [True, False, True]),
+    (of_expansion(0.0, 0.0, -0.125), [False, True, False]),
+    (of_expansion(0.25, 0.0, 0.0), [False, False, False]),
+    (of_expansion(-0.25, 0.125, 0.25), [False, False, True]),
     (of_encoders(0.0, -0.25, -0.125, -0.125, Avg=0.1, CLS=0.2, Max=0.1), [True] * 6),
     (of_encoders(0.25, 0.28, 0.3, 0.125, Avg=0.1, CLS=0.1, Max=0.1), [False] * 6),
     (of_encoders(0.0, -0.25, -0.125, 0.0, Avg=0.1, CLS=0.1, Max=0.2), [True, True, False, True, False, False]),

@@ -42,6 +42,7 @@ def test_two_stages_of_one_name_are_refused():
 
 def test_the_exact_match_stages_are_those_beside_the_dense_one():
     assert stages.exact_match(["bm25", "deepct", "repbert", "untrained", "minilm"], "repbert") == ["bm25", "deepct"]
+    assert stages.exact_match(["bm25", "expansion", "repbert"], "repbert") == ["bm25"]  # the book's own is no system of the study
     assert stages.exact_match(["run.a", "run.b"], "run.b") == ["run.a"]
 
 
@@ -140,6 +141,36 @@ def test_latency_and_size_stand_beside_the_studys():
     assert "RepBERT: RR@10 less that of BM25(Anserini) 0.250 at 6" in html and "0.120 at 1.6" in html  # measured, published
     assert cells(first_stage.table(systems, None, {}))[1][3:] == ["50", "", "", ""]
     assert "cannot be timed" in first_stage.figure(systems, None).markdown
+    both = {"bm25": system(), "expansion": system()}
+    untimed = first_stage.table(both, latency, {**sizes, "expansion": Value({"bytes": 5_000_000})})
+    assert cells(untimed)[2][3:] == ["", "not timed", "", "5.0 MB"]
+
+
+def test_the_learned_expansion_tells_what_it_learned_and_from_how_much():
+    log = {"passages": 90, "evaluation_passages": 10, "words_asked": 300, "vocabulary": 4000,
+           "log": [{"step": 0, "eval_loss": 8.5}, {"step": 5, "loss": 7.0}, {"step": 5, "eval_loss": 6.25},
+                   {"step": 9, "eval_loss": 6.5}]}
+    recipes = SimpleNamespace(expansion=SimpleNamespace(log=Value(log)))
+    told = first_stage.expansion_training(recipes, ["bm25", "expansion"]).markdown
+    assert "The queries of 90 training passages hold 300 of the 4,000 words" in told
+    assert "of 10 passages held out falls from 8.50 before the training to 6.50; 6.25 is its lowest" in told
+    assert "not among the stages" in first_stage.expansion_training(recipes, ["bm25"]).markdown
+
+
+def test_added_words_are_shown_for_what_the_expansion_moves_most(monkeypatch):
+    base, expansion = system(), system()
+    for query, change in (("q3", 0.5), ("q5", 0.25), ("q2", -0.125)):
+        expansion.values.loc[query, "RR@10"] += change
+    assert first_stage.moved_most(expansion, base, 2).to_dict() == {"q3": 0.5, "q5": 0.25, "q2": -0.125}
+    qrels = pd.DataFrame({"query_id": ["q3", "q3", "q2"], "doc_id": ["low", "d3", "d2"], "relevance": [1, 2, 1]})
+    bed = SimpleNamespace(store=Value(), qrels=qrels, query_frame=pd.DataFrame({"query_id": QUERIES, "text": QUERIES}))
+    added = Value(pd.DataFrame({"doc_id": ["d3", "d2"], "words": ["x y", "z"]}))
+    monkeypatch.setattr(first_stage, "added_words", lambda *_: added)
+    monkeypatch.setattr(first_stage, "Texts", lambda _: {doc: SimpleNamespace(title=doc.upper()) for doc in ("d2", "d3")})
+    recipes = SimpleNamespace(expansion=SimpleNamespace(expansion=lambda bed: Value()))
+    rows = cells(first_stage.added_table(recipes, bed, {"bm25": base, "expansion": expansion}, 1, 2))[1:]
+    assert rows == [["q3", "D3", "x y", "+0.50"], ["q2", "D2", "z", "−0.12"]]
+    assert "no added words" in first_stage.added_table(recipes, bed, {"bm25": base}, 1, 2).markdown
 
 
 def test_the_heaviest_words_are_shown_for_what_deepct_moves_most(monkeypatch):

@@ -3,21 +3,23 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import pandas as pd
 
 from helpers.costs.latency import folder_size, per_query
 from helpers.data.texts import Texts
 from helpers.evaluation import published
 from helpers.pages import claims, page, scatter
 from helpers.pages.compare import above, mean_cell, table_value
-from helpers.pages.fragments import Fragment, linked
+from helpers.pages.fragments import Fragment, Html, linked
 from helpers.pages.numbers import count, plain, signed
 from helpers.pages.spot_check import spot_check
+from helpers.retrieval.expansion_words import added_words
 from helpers.retrieval.word_weights import top_weighted_terms
 from helpers.steps import Step
 from helpers.stories.model_size import rounds_cell
 from helpers.stories.repbert import ROWS, TABLE
-from helpers.stories.stages import IMPROVED, STUDY, label, recall_of
-from helpers.systems.evaluated import Systems
+from helpers.stories.stages import EXPANSION, IMPROVED, STUDY, label, recall_of
+from helpers.systems.evaluated import Evaluation, Systems
 from helpers.systems.first_stages import FirstStages
 from helpers.systems.testbed import Testbed
 
@@ -39,10 +41,23 @@ def signs(systems: Systems) -> dict[str, bool]:
     bm25, deepct, repbert, zero_shot = (systems.get(name) for name in ("bm25", "deepct", "repbert", "minilm"))
     if not (bm25 and deepct and repbert and zero_shot):
         return {}
-    return {"RepBERT ranks better in the mean than DeepCT": repbert.mean("RR@10").mean > deepct.mean("RR@10").mean,
+    return {**expansion_signs(systems),
+            "RepBERT ranks better in the mean than DeepCT": repbert.mean("RR@10").mean > deepct.mean("RR@10").mean,
             "RepBERT is surely above BM25": above(repbert, bm25, "RR@10"),
             "DeepCT is not surely above BM25": not above(deepct, bm25, "RR@10"),
             "RepBERT is not surely above the zero-shot encoder": not above(repbert, zero_shot, "RR@10")}
+
+
+def expansion_signs(systems: Systems) -> dict[str, bool]:
+    """What the discussion rests on where the learned expansion is among the stages."""
+    bm25, repbert, expansion = (systems.get(name) for name in ("bm25", "repbert", EXPANSION))
+    if not (bm25 and repbert and expansion):
+        return {}
+    both = ("RR@10", recall_of(bm25))
+    return {"the learned expansion is better in the mean than BM25 in rank and in recall":
+            all(expansion.mean(name).mean > bm25.mean(name).mean for name in both),
+            "the learned expansion is in neither surely above BM25": not any(above(expansion, bm25, name) for name in both),
+            "RepBERT is surely above the learned expansion": above(repbert, expansion, "RR@10")}
 
 
 def sizes(recipes: FirstStages, names: Sequence[str], bed: Testbed) -> dict[str, Step]:
@@ -60,16 +75,23 @@ def table(systems: Systems, latency: Step | None, sizes: Mapping[str, Step]) -> 
         record = {"first stage": system.label,
                   **{measure: mean_cell(system, measure) for measure in ("RR@10", recall_of(system))},
                   "ms/query, published": known.printed if known else "", "ms/query, here": "", "of which": "", "index": ""}
+        if name in sizes and name not in times:
+            record |= {"ms/query, here": "not timed", "index": room(sizes[name])}
         if latency is not None and name in times:
             spent = times[name]
             record |= {"ms/query, here": linked(rounds_cell(per_query(spent), lambda value: plain(value, 1)), latency),
-                       "index": linked(f"{sizes[name].value()['bytes'] / 1e6:.1f} MB", sizes[name])}
+                       "index": room(sizes[name])}
             if "encode" in spent:  # what the time goes to
                 record["of which"] = ", ".join(f"{part} {plain(np.median(spent[part]), 1)}" for part in ("encode", "search"))
             if known is not None:
                 data.append(table_value(known, "milliseconds_per_query", float(np.median(per_query(spent))), latency))
         records.append(record)
     return page.records_table("First stages: effectiveness, latency and size", records, values=data)
+
+
+def room(size: Step) -> Html:
+    """The megabytes that an index takes."""
+    return linked(f"{size.value()['bytes'] / 1e6:.1f} MB", size)
 
 
 def latency_check(latency: Step) -> Fragment:
@@ -116,15 +138,52 @@ def deepct_training(recipes: FirstStages, names: Sequence[str]) -> Fragment:
         "mostly one or zero.")
 
 
+def expansion_training(recipes: FirstStages, names: Sequence[str]) -> Fragment:
+    """What the learned expansion learned from, and what it gained on passages that it did not see."""
+    if EXPANSION not in names:
+        return page.prose("The learned expansion is not among the stages.")
+    log = recipes.expansion.log.value()
+    losses = [line["eval_loss"] for line in log["log"] if "eval_loss" in line]
+    return page.prose(
+        f"The queries of {count(log['passages'])} training passages hold {count(log['words_asked'])} of the "
+        f"{count(log['vocabulary'])} words that can be added.",
+        f"The cross-entropy of the words asked of {count(log['evaluation_passages'])} passages held out falls from "
+        f"{plain(losses[0], 2)} before the training to {plain(losses[-1], 2)}; {plain(min(losses), 2)} is its lowest.")
+
+
+def moved_most(system: Evaluation, base: Evaluation, examples: int) -> pd.Series:
+    """The changes in RR@10 of the queries that a stage ranks better than another by most, and worse by most, by query."""
+    order = (system.values["RR@10"] - base.values["RR@10"]).sort_values(kind="stable")
+    return pd.concat([order[order > 0][-examples:][::-1], order[order < 0][:examples]])
+
+
+def relevant_of(bed: Testbed, queries: Sequence[str]) -> dict[str, str]:
+    """The most relevant text of each query."""
+    best = bed.qrels.sort_values("relevance", ascending=False, kind="stable").drop_duplicates("query_id").set_index("query_id")
+    return {query: str(best.loc[query, "doc_id"]) for query in queries}
+
+
+def added_table(recipes: FirstStages, bed: Testbed, systems: Systems, examples: int, words: int) -> Fragment:
+    """The first words added to the relevant passages of some queries: those that the learned expansion moves most from BM25."""
+    if not {EXPANSION, "bm25"} <= set(systems):
+        return page.prose("The learned expansion or BM25 is not among the stages: there are no added words to show.")
+    change = moved_most(systems[EXPANSION], systems["bm25"], examples)
+    documents = relevant_of(bed, list(change.index))
+    added = added_words(recipes.expansion.expansion(bed), sorted(set(documents.values())), words)
+    listed, texts = added.value().set_index("doc_id")["words"], Texts(bed.store.value())
+    questions = bed.query_frame.set_index("query_id")["text"]
+    rows = [[questions[query], texts[doc_id].title or doc_id, linked(listed[doc_id], added), signed(change[query], 2)]
+            for query, doc_id in documents.items()]
+    return page.show_table("Likeliest added words of relevant passages, for the queries that the learned expansion moves most",
+                           ("query", "relevant passage", "added, the likeliest first", "RR@10 less BM25's"), rows, numeric_from=3)
+
+
 def weights_table(recipes: FirstStages, bed: Testbed, systems: Systems, examples: int, words: int) -> Fragment:
     """The heaviest words of the relevant passages of some queries: those that DeepCT ranks better or worse than BM25 by most."""
     if not {"deepct", "bm25"} <= set(systems):
         return page.prose("DeepCT or BM25 is not among the stages: there are no weights to show.")
-    change = systems["deepct"].values["RR@10"] - systems["bm25"].values["RR@10"]
-    order = change.sort_values(kind="stable")
-    chosen = [*order[order > 0].index[-examples:][::-1], *order[order < 0].index[:examples]]
-    best = bed.qrels.sort_values("relevance", ascending=False, kind="stable").drop_duplicates("query_id").set_index("query_id")
-    documents = {query: str(best.loc[query, "doc_id"]) for query in chosen}
+    change = moved_most(systems["deepct"], systems["bm25"], examples)
+    documents = relevant_of(bed, list(change.index))
     heavy = top_weighted_terms(recipes.deepct.weights(bed), sorted(set(documents.values())), words)
     heaviest, texts = heavy.value(), Texts(bed.store.value())
     questions = bed.query_frame.set_index("query_id")["text"]

@@ -18,7 +18,17 @@ from helpers.retrieval.fusion import FIRST, RRF, SECOND, SUM, UNCUT, best_weight
 from helpers.steps import Step
 from helpers.stories import stages as stage_names
 from helpers.stories.depth import percent, printed
-from helpers.stories.stages import IMPROVED, STUDIED, STUDIED_DEPTH, STUDY, evaluations, exact_match, label, recall_of
+from helpers.stories.stages import (
+    EXPANSION,
+    IMPROVED,
+    STUDIED,
+    STUDIED_DEPTH,
+    STUDY,
+    evaluations,
+    exact_match,
+    label,
+    recall_of,
+)
 from helpers.systems import testbed
 from helpers.systems.evaluated import Evaluation, Systems
 from helpers.systems.first_stages import FirstStages
@@ -184,7 +194,17 @@ def signs(fused: Fused, dense: str, baseline: str) -> dict[str, bool]:
                      above(total, fused.alone[dense], fused.measure),
                      "the weighted sum of RepBERT and BM25 ranks better than their merge": above(total, merged, fused.measure),
                      "their reciprocal ranks do not": not above(ranks, merged, fused.measure)}
-    return found
+    return found | expansion_signs(fused, dense, baseline)
+
+
+def expansion_signs(fused: Fused, dense: str, baseline: str) -> dict[str, bool]:
+    """Where the learned expansion is among the stages: what its sum with RepBERT gains over BM25's."""
+    sums = {frozenset(pair): system for pair, system in fused.sums.items()}
+    own, plain_sum = (sums.get(frozenset((name, dense))) for name in (EXPANSION, baseline))
+    if own is None or plain_sum is None:
+        return {}
+    gain = own.mean(fused.measure).mean - plain_sum.mean(fused.measure).mean
+    return {"the weighted sums of RepBERT with the learned expansion and with BM25 are less than .01 apart": abs(gain) < 0.01}
 
 
 def uncut_sentence(fused: Fused, dense: str, baseline: str, depth: int) -> Fragment:
@@ -204,7 +224,7 @@ def uncut_sentence(fused: Fused, dense: str, baseline: str, depth: int) -> Fragm
 
 def partner(fused: Fused, dense: str, baseline: str) -> str:
     """The stage that stands for docTTTTTquery beside RepBERT: itself, DeepCT, or the best of those that are neither RepBERT, BM25
-    nor the zero-shot backbone; empty without any."""
+    nor the book's own; empty without any."""
     rest = [name for name in exact_match(list(fused.alone), dense) if name != baseline]
     studied = [name for name in IMPROVED if name in rest]
     return studied[0] if studied else max(rest, key=lambda name: fused.alone[name].mean(fused.measure).mean, default="")
