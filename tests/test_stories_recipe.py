@@ -26,9 +26,10 @@ def test_a_recipe_differs_from_the_centre_in_one_thing():
 def test_recipes_are_shown_best_first_with_their_cost():
     log = {"pairs": 1200, "log": [{"step": 0, "eval_loss": 1.5}, {"step": 9, "eval_loss": 0.25}]}
     model = SimpleNamespace(log=Value(log, manifest={"inputs": [{"seconds": 90.0}]}))
-    html = story.recipes_table({"low": model, "high": model}, {"low": system(0.1), "high": system(0.3)}, system()).html
+    html = story.recipes_table({"low": model, "high": model}, {"low": system(0.1), "high": system(0.3)}, system(),
+                               lambda one: f"gap {one.mean('RR@10').mean:.2f}").html
     assert html.index("high") < html.index("low")
-    assert all(text in html for text in ("+0.300†", "1.500 to 0.250", "1,200", "2 min"))
+    assert all(text in html for text in ("+0.300†", "1.500 to 0.250", "1,200", "2 min", "gap 0.55"))
 
 
 def test_the_choice_names_the_best_recipe_and_its_day():
@@ -36,8 +37,19 @@ def test_the_choice_names_the_best_recipe_and_its_day():
     final = {"a": system(0.1, source=late), "b": system(0.3, source=early)}
     text = story.choice(final, system()).markdown
     assert "**b**, with an RR@10 of 0.550" in text
-    assert "Next is a with 0.350 (p" in text
+    assert "Of the others the best is a with 0.350 (p" in text
     assert "is of 2026-01-03" in text
+    assert story.CHOSEN_ON not in text, "none of these is what the other chapters train with"
+
+
+@pytest.mark.parametrize("other, expected", [(0.3, "one of them is surely better"), (0.1, "none is surely better")])
+def test_the_recipe_of_the_other_chapters_is_kept_and_a_surely_better_one_told(other, expected):
+    run = Value(manifest={"finished": "2026-01-02T10:00:00"})
+    kept = story.name_of(recipe())
+    text = story.choice({"other": system(other, source=run), kept: system(0.2, source=run)}, system()).markdown
+    assert f"The recipe is **{kept}**, with an RR@10 of 0.450" in text
+    assert f"chosen on {story.CHOSEN_ON}" in text
+    assert expected in text
 
 
 def test_the_weight_of_a_fusion_is_the_best_on_the_queries_themselves():

@@ -36,6 +36,11 @@ def identity_table(systems: Systems, bed: Testbed, candidates: int, measure: str
                               "articles, which hold neither training texts nor answers", records)
 
 
+def gap_text(system: Evaluation, bed: Testbed, candidates: int) -> str:
+    """A system's gap as tables show it; empty where no article is of one split alone."""
+    return "" if splitting(bed) is None else signed(gap_of(system, bed, candidates).gap)
+
+
 def knows_articles(system: Evaluation, untrained: Evaluation, bed: Testbed, candidates: int) -> str:
     """Why nothing may be concluded from a system whose gap is larger than that of an untrained one by more than the tolerance."""
     if splitting(bed) is None:

@@ -1,6 +1,6 @@
 """The chapter *Choosing the recipe*: how the re-ranker of the other chapters is trained, chosen on development queries, once."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
@@ -11,10 +11,11 @@ from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain, seconds, signed
 from helpers.systems.evaluated import Evaluation, Systems
 from helpers.systems.listwise_reranker import ListwiseReranker
-from helpers.systems.recipe import LOSSES
+from helpers.systems.recipe import LOSSES, recipe
 from helpers.systems.reranking_experiment import RerankingExperiment
 
 MEASURE = "RR@10"
+CHOSEN_ON = "2026-11-22"  # the defaults of `helpers.systems.recipe.recipe`, among the first recipes of this chapter
 
 
 def recipes(base: ListwiseReranker, losses: Sequence[str], negatives: Sequence[str], sizes: Sequence[int],
@@ -33,8 +34,10 @@ def name_of(model: ListwiseReranker) -> str:
     return f"{loss}, {negatives}, {model.size} texts, {model.learning_rate:g}"
 
 
-def recipes_table(models: Mapping[str, ListwiseReranker], systems: Systems, base: Evaluation) -> Fragment:
-    """Every recipe on the development queries, best first, with what it cost; the difference is from the zero-shot encoder."""
+def recipes_table(models: Mapping[str, ListwiseReranker], systems: Systems, base: Evaluation,
+                  gap: Callable[[Evaluation], str]) -> Fragment:
+    """Every recipe on the development queries, best first, with what it cost and the gap of the identity check; the difference is
+    from the zero-shot encoder."""
     tests, records = corrected({name: systems[name].against(base, MEASURE) for name in models}), []
     for name in best(systems, models, len(models)):
         log, trained = models[name].log.value(), models[name].log.entry().manifest["inputs"][0]  # the weights are not recorded
@@ -42,7 +45,7 @@ def recipes_table(models: Mapping[str, ListwiseReranker], systems: Systems, base
         records.append({"recipe": name, MEASURE: mean_cell(systems[name], MEASURE),
                         "from zero-shot": signed(tests[name].difference.mean) + mark,
                         "held-out loss": f"{plain(log['log'][0]['eval_loss'])} to {plain(log['log'][-1]['eval_loss'])}",
-                        "pairs": count(log["pairs"]), "training": seconds(trained["seconds"])})
+                        "gap": gap(systems[name]), "pairs": count(log["pairs"]), "training": seconds(trained["seconds"])})
     return page.records_table("Recipes on the development queries, one seed († p < 0.05, Holm)", records)
 
 
@@ -58,22 +61,29 @@ def finalists(trial: RerankingExperiment, models: Mapping[str, ListwiseReranker]
 
 
 def choice(final: Systems, base: Evaluation) -> Fragment:
-    """The recipe that the other chapters take, and the day on which it was known: before the test queries are looked at."""
-    chosen, *rest = best(final, final, len(final))
+    """The recipe that the other chapters take, when it was chosen, and whether any that was trained since is surely better."""
+    kept, (first, *others) = name_of(recipe()), best(final, final, len(final))
+    chosen, rest = (kept, [name for name in (first, *others) if name != kept]) if kept in final else (first, others)
     entries = [run.source.entry().manifest["finished"] for run in chain.from_iterable(system.runs for system in final.values())]
     system = final[chosen]
+    better = any(above(final[name], system, MEASURE) for name in rest)
     return page.prose(
         f"The recipe is **{chosen}**, with an {MEASURE} of {plain(system.mean(MEASURE).mean)} on the development queries; the "
         f"zero-shot encoder has {beside(system, base, MEASURE)}.",
-        f"Next is {rest[0]} with {beside(system, final[rest[0]], MEASURE)}." if rest else "",
-        f"The last of these runs is of {max(entries)[:10]}; no test query had a part in the choice.")
+        f"Of the others the best is {rest[0]} with {beside(system, final[rest[0]], MEASURE)}." if rest else "",
+        f"It was chosen on {CHOSEN_ON}, before a test query was looked at, and has been kept since." if chosen == kept else "",
+        f"The last of these runs is of {max(entries)[:10]}; " + (
+            "one of them is surely better, and would be chosen today." if better else "none is surely better."),
+        "No test query had a part in the choice.")
 
 
 def signs(systems: Systems, final: Systems, base: Evaluation) -> dict[str, bool]:
     """What the discussion rests on."""
-    first, *others = (systems[name] for name in best(systems, systems, len(systems)))
+    ordered = best(systems, systems, len(systems))
+    first, *others = (systems[name] for name in ordered)
     return {"no recipe is told from the best": not any(above(first, other, MEASURE) for other in others),
-            "binary cross-entropy is the loss of the best": best(systems, systems, 1)[0].startswith("BCE"),
+            "binary cross-entropy is the loss of the best": ordered[0].startswith("BCE"),
+            "the loss that follows the teacher alone ranks lowest": ordered[-1].startswith("MarginMSE"),
             "the zero-shot encoder is not surely passed": not any(above(system, base, MEASURE) for system in final.values())}
 
 

@@ -24,7 +24,7 @@ from helpers.networks.fine_tuning import training_log
 from helpers.networks.pooling import POOLINGS
 from helpers.retrieval.bm25 import K1, B
 from helpers.steps import Step
-from helpers.systems.testbed import Testbed
+from helpers.systems.testbed import SplitTestbed, Testbed
 
 UNTRAINED = "none"
 SIMILARITIES = ("cosine", "dot")
@@ -54,6 +54,7 @@ class BiEncoder(BiEncoderTraining):
     # the folder of a pre-trained encoder to start from instead of the backbone's weights (`helpers.systems.starting_points`)
     start: Step | None = None
     answer_types: tuple[str, ...] = ()  # of the training queries, where the collection labels them; all if empty
+    own_articles: bool = True  # whether it sees the articles of its splits alone, where a collection is split by article
     sample_seed: int = 1  # of the choice of the training queries
 
     def __post_init__(self) -> None:
@@ -64,8 +65,9 @@ class BiEncoder(BiEncoderTraining):
     @functools.cached_property  # as below: a step's key takes the digests of all its data
     def bed(self) -> Testbed:
         """The testbed of the training queries."""
-        return reading(Testbed(self.collection, self.unit, splits=self.splits, queries=self.queries, seed=self.sample_seed,
-                               answer_types=self.answer_types))
+        kind = SplitTestbed if self.own_articles else Testbed
+        return reading(kind(self.collection, self.unit, splits=self.splits, queries=self.queries, seed=self.sample_seed,
+                            answer_types=self.answer_types))
 
     @functools.cached_property
     def pairs(self) -> Step:

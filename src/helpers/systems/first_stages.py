@@ -109,10 +109,11 @@ def repbert(collection: str = "almanac", unit: str = "passage", backbone: str = 
 
     In-batch negatives alone, batches of 26, inner products of mean-pooled vectors, token types 0 and 1, lengths 20 and 256. The
     study's learning rate, 3e-6 over 350,000 steps, would move nothing in a few hundred; its dropout of 0.1 is left out.
+    Nothing is drawn from a ranking, so no article of dev or test can enter as a negative, whatever `own_articles` says.
     """
     return BiEncoder(collection, unit, queries=queries, backbone=backbone, loss="multi_label_margin", similarity="dot",
                      token_types=True, pooling="mean", query_length=20, max_length=256, negatives=0, epochs=epochs,
-                     learning_rate=learning_rate, batch_size=batch_size, seed=seed, data_seed=1)
+                     learning_rate=learning_rate, batch_size=batch_size, seed=seed, data_seed=1, own_articles=False)
 
 
 def first_stages(collection: str = "almanac", unit: str = "passage", backbone: str = "packaged", queries: int = 1500,

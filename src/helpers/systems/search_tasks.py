@@ -41,12 +41,15 @@ class SearchTask:
         return Testbed(self.collection, self.unit, queries=self.test_queries, answer_types=self.answer_types)
 
     def encoder(self, start: Step | None, size: int, seed: int) -> BiEncoder:
-        """The bi-encoder fine-tuned from `start` on `size` training queries (0 for all), drawn and shuffled with the seed."""
+        """The bi-encoder fine-tuned from `start` on `size` training queries (0 for all), drawn and shuffled with the seed.
+
+        Its negatives come from all articles: an oversight of the recorded trainings, told in `published/divergences.yaml`.
+        """
         return BiEncoder(self.collection, self.unit, queries=size, negatives=self.negatives, backbone=self.backbone,
                          pooling="cls", loss="contrastive", similarity="dot", steps=self.steps,
                          learning_rate=self.learning_rate, batch_size=self.batch_size, max_length=self.max_length,
                          evaluation_queries=64, evaluations=5, seed=seed, start=start, answer_types=self.answer_types,
-                         sample_seed=seed)
+                         sample_seed=seed, own_articles=False)
 
     def zero_shot(self) -> BiEncoder:
         """The backbone as it is, by the cosine of its mean states."""
