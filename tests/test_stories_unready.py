@@ -10,7 +10,7 @@ from helpers.systems.testbed import SplitTestbed
 from toys import of_values
 
 FLAT, FALLING = pd.Series([1.0, 0.5, 0.49]), pd.Series([1.0, 0.5, 0.4])
-ANY = of_values([0.5] * 8)
+ANY = of_values({"RR@10": [0.5] * 8, "R@10": [0.5] * 8})
 SIGNS = list(unready.signs({unready.START: ANY, unready.TRAINED: ANY}, ANY, {}))
 
 
@@ -23,13 +23,18 @@ def test_it_is_repberts_training_on_another_backbone_all_queries_and_its_own_art
     assert second.pairs.key == first.pairs.key, "the seeds share their held-out queries"
 
 
+def both(rank, recall):
+    return of_values({"RR@10": [rank] * 8, "R@10": [recall] * 8})
+
+
 @pytest.mark.parametrize("start, trained, bm25, last, expected", [
-    (0.1, 0.9, 0.5, FLAT, [True, True, False, True]), (0.1, 0.3, 0.5, FALLING, [True, False, True, False]),
-    (0.1, 0.1, 0.1, FLAT, [False, False, False, True])])
+    (0.1, 0.9, 0.5, FLAT, [True, True, False, True, True]), (0.1, 0.3, 0.5, FALLING, [True, False, True, True, False]),
+    (0.1, 0.1, 0.1, FLAT, [False, False, False, True, True])])
 def test_the_discussion_rests_on_the_intervals_and_on_every_curve(start, trained, bm25, last, expected):
-    own = {unready.START: of_values([start] * 8), unready.TRAINED: of_values([trained] * 8)}
-    signed = unready.signs(own, of_values([bm25] * 8), {"seed 1": FLAT, "seed 2": last})
+    own = {unready.START: both(start, 0.1), unready.TRAINED: both(trained, 0.8)}
+    signed = unready.signs(own, both(bm25, 0.5), {"seed 1": FLAT, "seed 2": last})
     assert signed == dict(zip(SIGNS, expected, strict=True))
+    assert not unready.signs(own, both(bm25, 0.8), {})[SIGNS[3]]
 
 
 def test_without_a_start_the_section_says_so_and_nothing_is_signed():
