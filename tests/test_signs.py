@@ -161,8 +161,9 @@ def of_rules(*holm):
     (of_encoders(0.0, -0.25, -0.125, 0.0, Avg=0.1, CLS=0.1, Max=0.2), [True, True, False, True, False, False]),
     (of_repbert(-0.125, 0.0, WIDE, 0.125), [True, True, True]),
     (of_repbert(0.125, 0.25, system(), 0.125), [False, False, False]),
-    (lengths.signs({32: system(), 64: system(0.1), 128: system(0.2)}), [True]),
-    (lengths.signs({32: system(), 64: system(0.2), 128: system(0.1)}), [False]),
+    (lengths.signs({32: system(), 64: system(0.1), 128: system(0.2), 256: system(0.2)}), [True, True]),
+    (lengths.signs({32: system(), 64: system(0.1), 128: system(0.1), 256: system(0.2)}), [False, False]),
+    (lengths.signs({32: system(), 64: system(0.1)}), [True, False]),
     (of_rules(*[0.01] * 9, 0.5), [True, True]),
     (of_rules(*[0.01] * 8, 0.5, 0.5), [False, False])])
 def test_a_sign_follows_the_values(signs, expected):

@@ -94,9 +94,10 @@ def _parser() -> argparse.ArgumentParser:
             option("--first-stage", type=_model("bm25"), default="bm25", metavar="NAME",
                    help="bm25 (default), or any bi-encoder of sentence-transformers, by its folder or hub id: it embeds the "
                         "collection once"),
-            option("--reranker", type=_model("base", "minilm", "none"), default="base", metavar="NAME",
-                   help="base (default: the book's cross-encoder), minilm (the zero-shot encoder that taught it), none, or any "
-                        "cross-encoder or sentence-transformers model: its folder, or hub:owner/name@revision"),
+            option("--reranker", type=_model("both", "base", "minilm", "none"), default="both", metavar="NAME",
+                   help="both (default: the sum of the two that follow), base (the book's cross-encoder), minilm (the zero-shot "
+                        "encoder that taught it), none, or any cross-encoder or sentence-transformers model: its folder, or "
+                        "hub:owner/name@revision"),
             option("--feedback", default="none", choices=["none", "documents", "passages"],
                    help="Bo1 terms from whole documents, or from their first words"),
             option("-k", type=_positive, default=10, help="documents shown"))

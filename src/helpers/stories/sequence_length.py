@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import pandas as pd
 
@@ -9,7 +10,7 @@ from helpers.encoders.embeddings import token_lengths
 from helpers.evaluation import published
 from helpers.networks import backbone
 from helpers.pages import claims, page, plots
-from helpers.pages.compare import lead, mean_cell
+from helpers.pages.compare import above, lead, mean_cell
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import plain, signed
 from helpers.steps import Step
@@ -61,8 +62,13 @@ def claims_table(systems: Mapping[int, Evaluation], base: BiEncoder, lengths: Ma
 
 def signs(systems: Mapping[int, Evaluation]) -> dict[str, bool]:
     """What the discussion rests on."""
-    means = [systems[length].mean(MEASURE).mean for length in sorted(systems)]
-    return {"every longer limit has the higher mean": means == sorted(means) and len(set(means)) == len(means) > 1}
+    short, long = ([systems[length] for length in sorted(systems) if side(length)]
+                   for side in (lambda length: length <= SHORT, lambda length: length >= SHORT))
+    rise = all(lead(longer, shorter, MEASURE) > 0 for shorter, longer in pairwise(short))
+    return {"up to the study's shorter limit the means rise, surely over all of it":
+                len(short) > 1 and rise and above(short[-1], short[0], MEASURE),
+            "beyond it, nothing is told from chance":
+                len(long) > 1 and not any(above(*pair, MEASURE) or above(*pair[::-1], MEASURE) for pair in pairwise(long))}
 
 
 def published_table() -> Fragment:

@@ -25,8 +25,8 @@ from helpers.retrieval.expanded_queries import expanded_texts, surface_words
 from helpers.retrieval.feedback import weighted_queries, weighted_run
 from helpers.retrieval.lucene import first_pieces_index
 from helpers.steps import Step
-from helpers.systems.listwise_reranker import WarmUp
 from helpers.systems.reranking_experiment import Scorer
+from helpers.systems.summed_reranker import SummedReranker
 from helpers.systems.testbed import Testbed
 
 TITLE_WORDS = 12
@@ -78,7 +78,7 @@ class Feedback:
 class Pipeline:
     """Stages and their settings."""
 
-    model: Scorer | None = field(default_factory=WarmUp)  # the re-ranker, the book's base; None leaves out re-ranking
+    model: Scorer | None = field(default_factory=SummedReranker)  # the re-ranker; None leaves out re-ranking
     feedback: Feedback | None = None  # None leaves it out. Without a model the classical ranker alone uses it.
     candidates: int = 100  # documents re-ranked for each query; those below keep their order
     aggregation: str = "first"  # from window scores to a document's score
