@@ -20,7 +20,7 @@ from helpers.retrieval.bm25 import K1, B
 from helpers.steps import Step
 from helpers.stories.training import Logs, curve
 from helpers.systems.bi_encoder import BiEncoder
-from helpers.systems.evaluated import Evaluation, Systems, evaluate, over_seeds
+from helpers.systems.evaluated import Evaluation, Systems, evaluate, evaluate_values, over_seeds
 from helpers.systems.testbed import Testbed
 
 STUDY, TABLE, MEASURE = "david2020", "4.2", "RR@10"
@@ -58,10 +58,13 @@ def variants(models: Mapping[str, BiEncoder], trained: bool) -> dict[str, BiEnco
     return {**models, **before} if trained else before
 
 
-def evaluations(bed: Testbed, models: Mapping[str, BiEncoder], depth: int, measures: Sequence[str]) -> dict[str, Evaluation]:
-    """BM25, and each encoder's exact search over the whole collection, on the same queries."""
+def evaluations(bed: Testbed, models: Mapping[str, BiEncoder], depth: int, measures: Sequence[str],
+                rankings: bool = True) -> dict[str, Evaluation]:
+    """BM25, and each encoder's exact search over the whole collection, on the same queries; with their rankings, or with their
+    values alone, which is all that a page needs that looks at no list."""
     runs = {"BM25": bed.bm25(K1, B, depth), **{name: model.run(bed, depth) for name, model in models.items()}}
-    return {name: evaluate(name, run, bed, measures) for name, run in runs.items()}
+    of = evaluate if rankings else evaluate_values
+    return {name: of(name, run, bed, measures) for name, run in runs.items()}
 
 
 def fine_tuned(bed: Testbed, models: Mapping[str, BiEncoder], seeds: Sequence[int], depth: int) -> dict[str, Evaluation]:
