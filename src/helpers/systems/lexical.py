@@ -131,8 +131,9 @@ class DeepCT(Lexical, TermWeightTraining):
 class WordExpansion(Lexical, ExpansionTraining):
     """Texts expanded with the words that a small model expects in their queries, from their vectors by an encoder as it is.
 
-    The form is TILDE's (Zhuang & Zuccon 2021, arXiv:2108.08513); see `retrieval.expansion_training`. Chosen on 600 dev queries
-    of the Almanac on 24 November 2026, where BM25 has RR@10 .647 and R@100 .862:
+    The form is TILDE's, and adding its words to texts is TILDEv2's (Zhuang & Zuccon 2021, arXiv:2108.08513); see
+    `retrieval.expansion_training`. Chosen on 600 dev queries of the Almanac on 24 November 2026, where BM25 has RR@10 .647 and
+    R@100 .862:
 
     - 20 words, each once: .669, .669 and .673; .883, .872 and .870 (three seeds). With 50, .658 and .651; .885 and .882.
       In proportion to their probability, a hundred words of which the likeliest stands three or five times: .626 to .651.
