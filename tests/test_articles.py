@@ -14,6 +14,7 @@ from helpers.networks import backbone
 from helpers.reranking.groups import labelled_groups
 from helpers.steps import recipe
 from helpers.systems.bi_encoder import BiEncoder
+from helpers.systems.lexical import WordExpansion
 from helpers.systems.listwise_reranker import ListwiseReranker, WarmUp
 from helpers.systems.testbed import SplitTestbed
 from toys import qrels_of
@@ -49,49 +50,51 @@ def test_pseudo_queries_are_made_of_train_articles(splits, store):
     assert {split_of(name.partition("~")[0], splits) for name in made["query_id"]} == {"train"}
 
 
-def foreign(whole):
-    """The steps of a recipe that read all articles, and its data of another split."""
-    for part in recipe.parts(whole):
-        if "step" in part:
-            takes_all = any(below["step"] == "text_store" for below in recipe.input_steps(part))
-            if takes_all and part["step"] != "split_store":
-                yield part["step"]
-        elif part["data"][0] in ("queries", "qrels") and part["data"][-1] != "train":
-            yield part["data"]
+def foreign(part):
+    """What a recipe reads of articles or queries that are not the train split's: the steps that take all of the Almanac's texts,
+    and the data of another split. Below a training that reads relevant passages of its queries alone nothing counts."""
+    if "data" in part:
+        if part["data"][0] in ("queries", "qrels") and part["data"][-1] != "train":
+            yield tuple(part["data"])
+    elif not reads_relevant_passages_alone(part):
+        if part["step"] != "split_store" and any(all_of_the_almanac(below) for below in recipe.input_steps(part)):
+            yield part["step"]
+        for below in recipe.direct_inputs(part):
+            yield from foreign(below)
+
+
+def all_of_the_almanac(part):
+    return part["step"] == "text_store" and part["arguments"]["texts"]["collection"].startswith("almanac")
+
+
+def reads_relevant_passages_alone(part):
+    """RepBERT, whose negatives are the batch's other relevant passages, and DeepCT."""
+    arguments = part["arguments"]
+    return part["step"] == "deepct" or (
+        part["step"] == "bi_encoder" and arguments["loss"] == "multi_label_margin" and not arguments["negatives"])
 
 
 @pytest.mark.parametrize("model", [WarmUp(), ListwiseReranker(start=WarmUp()), ListwiseReranker(negatives="bm25"), BiEncoder(),
-                                   BiEncoder(negatives_from=BiEncoder(loss="none"))])
+                                   BiEncoder(negatives_from=BiEncoder(loss="none")), WordExpansion()])
 def test_no_step_of_a_training_reads_another_splits_texts_queries_or_judgments(model):
     assert list(foreign(model.model.recipe())) == []
 
 
-MAY_READ = {  # what a recorded training may do with all articles, by what is trained
-    "dictionaries": {"merged_store"},  # their articles are all the training's; the Almanac's are cut before they are merged
-    # relevant passages of train queries alone
-    "in-batch": {"text_index", "candidates_with_positives", "training_pairs", "window_tokens", "bi_encoder"},
-    "deepct": {"term_recall", "deepct"}}
+def test_a_training_that_reads_all_articles_is_found():
+    assert {"training_pairs", "text_index"} <= set(foreign(BiEncoder(own_articles=False).model.recipe()))
+    assert ("queries", "dev") in set(foreign(WarmUp(splits=("dev",)).model.recipe()))
 
 
-def kind_of(trained):
-    """What a recorded training is: `in-batch` for a bi-encoder that meets no negative but the batch's relevant passages."""
-    arguments = trained["arguments"]
-    if trained["step"] == "bi_encoder":
-        return "open QA" if arguments["loss"] == "contrastive" else "triplets" if arguments["negatives"] else "in-batch"
-    return trained["step"]
+OPEN_QA = {"text_index", "candidates_with_positives", "training_pairs", "window_tokens", "bi_encoder"}  # told as a divergence
 
 
 def test_the_recorded_trainings_of_the_default_book_read_their_own_articles():
-    kinds = set()
-    for file in sorted((paths.RESULTS / "training_log").glob("*/*/manifest.json")):
-        trained = recipe.unfolded(json.loads(file.read_text())["recipe"])["arguments"]["model"]
-        kinds.add(kind := kind_of(trained))
-        allowed = MAY_READ.get(kind, set()) | MAY_READ["dictionaries"]
-        if kind == "listwise_cross_encoder":  # its negatives may come from RepBERT's ranking of its own articles
-            allowed |= MAY_READ["in-batch"]
-        if kind != "open QA":  # known, and told among the divergences of its study
-            assert set(foreign(trained)) <= allowed, file.parent.parent.name
-    assert {"pretrained", "listwise_cross_encoder", "triplets", "in-batch", "deepct"} <= kinds
+    trainings = [recipe.unfolded(json.loads(file.read_text())["recipe"])["arguments"]["model"]
+                 for file in sorted((paths.RESULTS / "training_log").glob("*/*/manifest.json"))]
+    for trained in trainings:
+        assert set(foreign(trained)) <= (OPEN_QA if trained["arguments"].get("loss") == "contrastive" else set()), trained["step"]
+    assert {"bi_encoder", "deepct", "distilled_cross_encoder", "listwise_cross_encoder", "pretrained", "word_expansion"} == {
+        trained["step"] for trained in trainings}
 
 
 @pytest.mark.slow

@@ -23,13 +23,14 @@ def test_a_recipe_differs_from_the_centre_in_one_thing():
         story.recipes(base, ["hinge"], [], [], [])
 
 
-def test_recipes_are_shown_best_first_with_their_cost():
+def test_recipes_are_shown_best_first_with_their_cost(monkeypatch):
+    trial = RerankingExperiment(None, None, candidates=7)
+    monkeypatch.setattr(story.identity, "gap_text", lambda one, _, top: f"gap {one.mean('RR@10').mean:.2f} of {top}")
     log = {"pairs": 1200, "log": [{"step": 0, "eval_loss": 1.5}, {"step": 9, "eval_loss": 0.25}]}
     model = SimpleNamespace(log=Value(log, manifest={"inputs": [{"seconds": 90.0}]}))
-    html = story.recipes_table({"low": model, "high": model}, {"low": system(0.1), "high": system(0.3)}, system(),
-                               lambda one: f"gap {one.mean('RR@10').mean:.2f}").html
+    html = story.recipes_table(trial, {"low": model, "high": model}, {"low": system(0.1), "high": system(0.3)}, system()).html
     assert html.index("high") < html.index("low")
-    assert all(text in html for text in ("+0.300†", "1.500 to 0.250", "1,200", "2 min", "gap 0.55"))
+    assert all(text in html for text in ("+0.300†", "1.500 to 0.250", "1,200", "2 min", "gap 0.55 of 7"))
 
 
 def test_the_choice_names_the_best_recipe_and_its_day():

@@ -16,7 +16,7 @@ from helpers.retrieval.expansion_training import asked_words, batched, vocabular
 from helpers.retrieval.expansion_words import added_words, lacking
 from helpers.retrieval.lucene import analysed
 from helpers.retrieval.term_recall import content
-from helpers.steps import Step, recipe
+from helpers.steps import Step
 from helpers.systems.first_stages import FirstStages, first_stages, repbert
 from helpers.systems.lexical import DeepCT, WordExpansion
 from helpers.systems.testbed import Testbed
@@ -91,16 +91,6 @@ def test_word_embeddings_are_the_backbones_and_are_not_trained():
     assert (found * rows.norm(dim=1).mean() - rows).abs().max().item() < 1e-5
     assert {name for name, _ in Expansion(found, 7).named_parameters()} == {
         "transform.weight", "transform.bias", "norm.weight", "norm.bias", "scale", "bias"}
-
-
-def test_only_train_articles_queries_and_judgments_are_read():
-    made = WordExpansion()
-    for part in recipe.parts(made.model.recipe()):
-        if "step" in part:
-            takes_all = any(below["step"] == "text_store" for below in recipe.input_steps(part))
-            assert part["step"] == "split_store" or not takes_all, part["step"]
-        elif part["data"][0] in ("queries", "qrels"):
-            assert part["data"][-1] == "train"
 
 
 # ---- the stage ----

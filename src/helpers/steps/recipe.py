@@ -71,14 +71,19 @@ def _identity(value: Any) -> Any:
 
 def input_steps(recipe: dict[str, Any]) -> list[dict[str, Any]]:
     """The recipes of the steps that a recipe takes directly as inputs, in order of appearance."""
-    return [part for part in _inputs(list(recipe["arguments"].values())) if "step" in part]
+    return [part for part in direct_inputs(recipe) if "step" in part]
 
 
 def parts(recipe: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """A step's recipe and those of all steps and data below it; what several inputs share comes several times."""
     yield recipe
-    for part in _inputs(list(recipe.get("arguments", {}).values())):
+    for part in direct_inputs(recipe):
         yield from parts(part)
+
+
+def direct_inputs(recipe: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The recipes of the steps and the data that a step takes directly; none for data."""
+    yield from _inputs(list(recipe.get("arguments", {}).values()))
 
 
 def _inputs(value: Any) -> Iterator[dict[str, Any]]:

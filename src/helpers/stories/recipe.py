@@ -1,11 +1,11 @@
 """The chapter *Choosing the recipe*: how the re-ranker of the other chapters is trained, chosen on development queries, once."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
 from helpers.evaluation.verdicts import ALPHA
-from helpers.pages import page
+from helpers.pages import identity, page
 from helpers.pages.compare import above, beside, corrected, mean_cell, measured
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain, seconds, signed
@@ -34,10 +34,10 @@ def name_of(model: ListwiseReranker) -> str:
     return f"{loss}, {negatives}, {model.size} texts, {model.learning_rate:g}"
 
 
-def recipes_table(models: Mapping[str, ListwiseReranker], systems: Systems, base: Evaluation,
-                  gap: Callable[[Evaluation], str]) -> Fragment:
-    """Every recipe on the development queries, best first, with what it cost and the gap of the identity check; the difference is
-    from the zero-shot encoder."""
+def recipes_table(trial: RerankingExperiment, models: Mapping[str, ListwiseReranker], systems: Systems,
+                  base: Evaluation) -> Fragment:
+    """Every recipe on the trial's queries, best first, with its cost and the gap of the identity check; the difference is from
+    the zero-shot encoder."""
     tests, records = corrected({name: systems[name].against(base, MEASURE) for name in models}), []
     for name in best(systems, models, len(models)):
         log, trained = models[name].log.value(), models[name].log.entry().manifest["inputs"][0]  # the weights are not recorded
@@ -45,7 +45,8 @@ def recipes_table(models: Mapping[str, ListwiseReranker], systems: Systems, base
         records.append({"recipe": name, MEASURE: mean_cell(systems[name], MEASURE),
                         "from zero-shot": signed(tests[name].difference.mean) + mark,
                         "held-out loss": f"{plain(log['log'][0]['eval_loss'])} to {plain(log['log'][-1]['eval_loss'])}",
-                        "gap": gap(systems[name]), "pairs": count(log["pairs"]), "training": seconds(trained["seconds"])})
+                        "gap": identity.gap_text(systems[name], trial.bed, trial.candidates), "pairs": count(log["pairs"]),
+                        "training": seconds(trained["seconds"])})
     return page.records_table("Recipes on the development queries, one seed († p < 0.05, Holm)", records)
 
 
