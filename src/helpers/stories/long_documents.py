@@ -1,0 +1,157 @@
+"""The chapter *Long documents* (Alarfaj 2022, table 2 and section 6.3): lengths that differ, and answers early or anywhere."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import pandas as pd
+
+from helpers.data.collection import open_collection
+from helpers.evaluation import published
+from helpers.pages import claims, compare, identity, judgments, page, plots
+from helpers.pages.compare import above, lead
+from helpers.pages.fragments import Fragment
+from helpers.reranking.aggregation import reranked
+from helpers.stories import training
+from helpers.stories.alarfaj import BM25, STUDY, TABLE, Settings, row
+from helpers.stories.first_passage import first
+from helpers.stories.longformer import nearest
+from helpers.systems.document_reader import DocumentReader
+from helpers.systems.evaluated import Evaluation, Systems, evaluate
+from helpers.systems.recipe import recipe
+from helpers.systems.reranking_experiment import Scorer
+from helpers.systems.testbed import Testbed
+from helpers.systems.zero_shot import ZeroShotReranker, zero_shot_in
+
+MEASURES = ("RR@10", "R@10", "nDCG@10")
+MEASURE = "nDCG@10"  # the claims'
+EARLY, ANYWHERE = "answers early", "answers anywhere"
+SECTIONS = "BERT, best window (MaxP)"
+PRINTED = (512, 1024, 2048, 4096)  # the lengths of table 2
+EVALUATIONS = 4  # of the held-out loss in a training: each reads as many long documents as four steps
+
+
+@dataclass(frozen=True)
+class Place:
+    """A collection whose answers stand early or anywhere, and the models that learned from its documents."""
+
+    collection: str
+    settings: Settings
+    first_tokens: Sequence[int]
+    lengths: Sequence[int]  # of the Longformers, in tokens
+
+    @property
+    def models(self) -> dict[str, DocumentReader]:
+        """The models that learn from documents as they read them: first passages, and Longformers of each length."""
+        own = {**{first(tokens): self.settings.bert(tokens) for tokens in self.first_tokens},
+               **{row(length): self.settings.longformer(length) for length in self.lengths}}
+        return {name: replace(model, evaluations=EVALUATIONS) for name, model in own.items()}
+
+    @property
+    def whole(self) -> str:
+        """The reader of the most tokens."""
+        return row(max(self.lengths))
+
+    def evaluations(self, bed: Testbed) -> dict[str, Evaluation]:
+        """BM25, and its candidates as each model reads them.
+
+        Two read every window and take the best one: the book's re-ranker, which learned from sections, and the zero-shot encoder.
+        """
+        backbone, run = self.settings.reader.backbone, self.settings.classical().run(bed)
+        sections = recipe(open_collection(self.collection).home, backbone=backbone,
+                          warm_up=self.settings.reader.start.first if self.settings.reader.start else 0)
+        zero_shot = ZeroShotReranker(backbone)
+        ways: dict[str, tuple[Scorer, str]] = {name: (model, "first") for name, model in self.models.items()}
+        ways |= {SECTIONS: (sections, "max"), zero_shot.label: (zero_shot, "max")}
+        runs = {BM25: run, **{name: reranked(model.scores(bed, run, self.settings.candidates), how, run)
+                              for name, (model, how) in ways.items()}}
+        return {name: evaluate(name, step, bed, MEASURES) for name, step in runs.items()}
+
+    def whole_and_passage(self, systems: Systems) -> tuple[Evaluation, Evaluation]:
+        """The Longformer that reads most, and the longest first passage."""
+        return systems[self.whole], systems[first(max(self.first_tokens))]
+
+    def longest_and_studied(self, systems: Systems) -> tuple[Evaluation, Evaluation]:
+        """The Longformer that reads most, and that of the length which the study settled on."""
+        return systems[self.whole], systems[row(nearest(self.lengths))]
+
+
+Places = Mapping[str, Place]  # by what they say of the answers; the early ones always
+BySystem = Mapping[str, Systems]  # the systems of each
+
+
+def beds(places: Places, split: str, queries: int) -> dict[str, Testbed]:
+    """The test queries over either collection."""
+    return {name: Testbed(place.collection, "document", (split,), queries) for name, place in places.items()}
+
+
+def learning_curves(place: Place | None) -> Fragment:
+    """The held-out losses of a collection's readers; nothing without one."""
+    if place is None:
+        return page.prose("")
+    return training.evaluation_curves({name: model.log.value() for name, model in place.models.items()},
+                                      f"Loss on held-out queries over each training, {open_collection(place.collection).name}.")
+
+
+def flat(systems: BySystem) -> dict[str, Evaluation]:
+    """The systems of either place in one table."""
+    return {f"{place}: {name}": system for place, own in systems.items() for name, system in own.items()}
+
+
+def topics(places: Places, split: str) -> dict[str, Evaluation]:
+    """The same readers on broad topics, over the last of the collections; none without a split."""
+    place = list(places.values())[-1]
+    return place.evaluations(Testbed(place.collection, "document", (split,))) if split else {}
+
+
+def judged(systems: Systems) -> Fragment:
+    """How far the numbers of topics rest on judgments."""
+    return judgments.judged_table(systems, BM25) if systems else page.prose("")
+
+
+def cost(places: Places, systems: BySystem) -> Fragment:
+    """What each trained reader cost."""
+    logs = {f"{name}: {label}": model.log for name, place in places.items() for label, model in place.models.items()}
+    return training.cost(logs, flat(systems))
+
+
+def claims_table(place: Place, systems: Systems, bed: Testbed) -> Fragment:
+    """The study's two claims on length, where answers come early as in MS MARCO, its collection."""
+    pairs = {"full-document-no-better-than-first-passage": place.whole_and_passage(systems),
+             "beyond-1024-tokens-nothing-gained": place.longest_and_studied(systems)}
+    barred = identity.barred(pairs, zero_shot_in(systems), bed, place.settings.candidates)
+    return claims.judge("long_documents", pairs, incomparable=barred)
+
+
+def differences(places: Places, systems: BySystem) -> Fragment:
+    """The claims' comparisons for either place, and the whole document beside BM25 and the best window."""
+    pairs: dict[str, claims.Pair] = {}
+    for name, place in places.items():
+        own, whole = systems[name], systems[name][place.whole]
+        pairs |= {f"{name}: whole document, and first passage": place.whole_and_passage(own),
+                  f"{name}: the longest input, and the study's": place.longest_and_studied(own),
+                  f"{name}: whole document, and BM25": (whole, own[BM25]),
+                  f"{name}: best window, and whole document": (own[SECTIONS], whole)}
+    return compare.differences_table("For either place of the answer (first less second)", pairs, MEASURE)
+
+
+def by_length(places: Places, systems: BySystem) -> Fragment:
+    """The measure over the tokens that a Longformer reads, a line a place; beside it what the study printed."""
+    lines = {name: pd.Series({length: systems[name][row(length)].values[MEASURE].mean() for length in sorted(place.lengths)})
+             for name, place in places.items()}
+    printed = pd.Series({length: published.value(STUDY, TABLE, row(length), "NDCG@10").value for length in PRINTED})
+    return plots.curves(lines, "tokens that a Longformer reads", MEASURE,
+                        "nDCG@10 by the length of the input; hollow, table 2 of the study, on another collection.",
+                        printed={EARLY: printed})
+
+
+def signs(places: Places, systems: BySystem) -> dict[str, bool]:
+    """What the discussion rests on besides the claims."""
+    found: dict[str, bool] = {}
+    for name, place in places.items():
+        own, whole, (_, passage) = systems[name], systems[name][place.whole], place.whole_and_passage(systems[name])
+        found |= {f"{name}: the whole document surely ranks above its first passage": above(whole, passage, MEASURE),
+                  f"{name}: the longest input surely ranks above the study's": above(*place.longest_and_studied(own), MEASURE),
+                  f"{name}: the whole document surely ranks below BM25": above(own[BM25], whole, MEASURE),
+                  f"{name}: the best window surely ranks above the whole document": above(own[SECTIONS], whole, MEASURE),
+                  f"{name}: the best window ranks above BM25": lead(own[SECTIONS], own[BM25], MEASURE) > 0}
+    return found

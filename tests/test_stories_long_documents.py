@@ -1,0 +1,92 @@
+"""The chapter on long documents: its comparisons follow the values, and either outcome of its claims can come out."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from helpers.data.windows import WHOLE
+from helpers.evaluation.verdicts import CONTRADICTED, EQUIVALENT, INCOMPARABLE, SUPPORTED
+from helpers.pages import page
+from helpers.reranking.aggregation import reranked
+from helpers.stories import alarfaj
+from helpers.stories import long_documents as story
+from helpers.stories.alarfaj import BM25, row
+from helpers.stories.first_passage import first
+from helpers.systems.zero_shot import ZERO_SHOT
+from tables import caption, cells, text_of, verdicts_of
+from test_stories_alarfaj import Reader
+from toys import Bed, Value, run_of, system
+
+SETTINGS = alarfaj.settings("almanac/long", "packaged", 70, 30, 64, 1, "chosen", candidates=2)
+PLACE = story.Place("almanac/long", SETTINGS, [64, 128], [512, 1024, 4096])
+WHOLE_OR_PASSAGE, LONGER = "full-document-no-better-than-first-passage", "beyond-1024-tokens-nothing-gained"
+
+
+def systems(whole=0.0, studied=0.0, passage=0.0, bm25=0.0, best=0.0):
+    """The systems of one place; every measure is so much above the same waves."""
+    shifts = {BM25: bm25, first(64): 0.5, first(128): passage, row(512): 0.5, row(1024): studied, row(4096): whole,
+              story.SECTIONS: best, ZERO_SHOT: 0.0}
+    return {name: system(shift, name) for name, shift in shifts.items()}
+
+
+def test_readers_differ_in_what_they_read_alone():
+    models = PLACE.models
+    assert [(name, model.max_length, model.attention_window) for name, model in models.items()] == [
+        (first(64), 64, None), (first(128), 128, None), (row(512), 512, 256), (row(1024), 1024, 256), (row(4096), 4096, 256)]
+    assert all(replace(model, max_length=64, attention_window=None) == replace(SETTINGS.reader, evaluations=story.EVALUATIONS)
+               for model in models.values())
+    assert {model.words for model in models.values()} == {WHOLE}
+
+
+def test_the_best_window_is_of_the_model_that_learned_from_sections(monkeypatch):
+    readers = {"early": Reader(a_0=0.9, b_0=0.1), "sections": Reader(a_0=0.6, a_1=0.5, b_0=0.1, b_1=0.9)}
+    asked = []
+    monkeypatch.setattr(story, "reranked", lambda scores, how, run: Value(
+        reranked.definition.function(scores.value(), how, run.value())))
+    monkeypatch.setattr(story, "ZeroShotReranker", lambda backbone: Reader(a_0=0.1, b_0=0.2))
+    monkeypatch.setattr(story, "recipe", lambda collection, **other: asked.append((collection, other)) or readers["sections"])
+    monkeypatch.setattr(story.Place, "models", {first(64): readers["early"]})
+    settings = SimpleNamespace(candidates=2, reader=SimpleNamespace(backbone="packaged", start=SimpleNamespace(first=30)),
+                               classical=lambda: SimpleNamespace(run=lambda bed: Value(run_of(q1="abc"))))
+    measured = replace(PLACE, settings=settings).evaluations(Bed(q1="b"))
+    assert {name: "".join(own.run["doc_id"]) for name, own in measured.items()} == {
+        BM25: "abc", first(64): "abc", story.SECTIONS: "bac", ZERO_SHOT: "bac"}  # c was not scored and keeps its place
+    assert asked == [("almanac", {"backbone": "packaged", "warm_up": 30})]
+
+
+@pytest.mark.parametrize("whole, studied, passage, verdicts", [
+    (0.25, 0.25, 0.25, (SUPPORTED, SUPPORTED)), (0.25, 0.0, 0.25, (SUPPORTED, CONTRADICTED)),
+    (0.25, 0.25, 0.0, (CONTRADICTED, SUPPORTED)), (0.0, 0.25, 0.25, (CONTRADICTED, CONTRADICTED))])
+def test_more_tokens_may_gain_lose_or_do_nothing(whole, studied, passage, verdicts, monkeypatch):
+    for why in ("", "the model knows which articles it was trained on"):
+        monkeypatch.setattr(story.identity, "barred", lambda pairs, *_, why=why: dict.fromkeys(pairs, why))
+        judged = verdicts_of(story.claims_table(PLACE, systems(whole, studied, passage), "bed"))
+        assert judged == dict(zip((WHOLE_OR_PASSAGE, LONGER), [INCOMPARABLE] * 2 if why else verdicts, strict=True))
+
+
+def test_either_place_has_the_same_comparisons():
+    places = {story.EARLY: PLACE, story.ANYWHERE: PLACE}
+    values = {story.EARLY: systems(), story.ANYWHERE: systems(whole=0.25, studied=0.125, bm25=0.5, best=0.75)}
+    shown = story.differences(places, values)
+    assert caption(shown) == "For either place of the answer (first less second)"
+    rows = {row[0]: row[3][:6] for row in cells(shown)[1:]}
+    assert rows == {
+        "answers early: whole document, and first passage": "+0.000", "answers early: the longest input, and the study's": "+0.000",
+        "answers early: whole document, and BM25": "+0.000", "answers early: best window, and whole document": "+0.000",
+        "answers anywhere: whole document, and first passage": "+0.250",
+        "answers anywhere: the longest input, and the study's": "+0.125",
+        "answers anywhere: whole document, and BM25": "−0.250", "answers anywhere: best window, and whole document": "+0.500"}
+    assert list(story.signs(places, values).values()) == [False] * 5 + [True] * 5
+
+
+def test_the_figure_has_a_line_for_each_place_beside_the_studys():
+    text = text_of(story.by_length({story.EARLY: PLACE}, {story.EARLY: systems(whole=0.5)}))
+    assert "nDCG@10 over tokens that a Longformer reads" in text
+    for shown in ("0.750 at 512", "0.750 at 4096", "published: 0.545 at 512, 0.574 at 1024"):
+        assert shown in text
+
+
+def test_without_a_second_collection_or_topics_nothing_is_shown_of_them():
+    assert story.learning_curves(None) == story.judged({}) == page.prose("")
+    assert story.topics({story.EARLY: PLACE}, "") == {}
