@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from helpers.data.windows import WHOLE
-from helpers.evaluation.verdicts import CONTRADICTED, EQUIVALENT, INCOMPARABLE, SUPPORTED
+from helpers.evaluation.verdicts import CONTRADICTED, INCOMPARABLE, SUPPORTED
 from helpers.pages import page
 from helpers.reranking.aggregation import reranked
 from helpers.stories import alarfaj
@@ -26,7 +26,7 @@ WHOLE_OR_PASSAGE, LONGER = "full-document-no-better-than-first-passage", "beyond
 def systems(whole=0.0, studied=0.0, passage=0.0, bm25=0.0, best=0.0):
     """The systems of one place; every measure is so much above the same waves."""
     shifts = {BM25: bm25, first(64): 0.5, first(128): passage, row(512): 0.5, row(1024): studied, row(4096): whole,
-              story.SECTIONS: best, ZERO_SHOT: 0.0}
+              ZERO_SHOT: best}
     return {name: system(shift, name) for name, shift in shifts.items()}
 
 
@@ -39,20 +39,16 @@ def test_readers_differ_in_what_they_read_alone():
     assert {model.words for model in models.values()} == {WHOLE}
 
 
-def test_the_best_window_is_of_the_model_that_learned_from_sections(monkeypatch):
-    readers = {"early": Reader(a_0=0.9, b_0=0.1), "sections": Reader(a_0=0.6, a_1=0.5, b_0=0.1, b_1=0.9)}
-    asked = []
+def test_every_way_of_reading_ranks_the_same_candidates(monkeypatch):
     monkeypatch.setattr(story, "reranked", lambda scores, how, run: Value(
         reranked.definition.function(scores.value(), how, run.value())))
-    monkeypatch.setattr(story, "ZeroShotReranker", lambda backbone: Reader(a_0=0.1, b_0=0.2))
-    monkeypatch.setattr(story, "recipe", lambda collection, **other: asked.append((collection, other)) or readers["sections"])
-    monkeypatch.setattr(story.Place, "models", {first(64): readers["early"]})
-    settings = SimpleNamespace(candidates=2, reader=SimpleNamespace(backbone="packaged", start=SimpleNamespace(first=30)),
+    monkeypatch.setattr(story, "ZeroShotReranker", lambda backbone: Reader(a_0=0.6, a_1=0.5, b_0=0.1, b_1=0.9))
+    monkeypatch.setattr(story.Place, "models", {first(64): Reader(a_0=0.9, b_0=0.1)})
+    settings = SimpleNamespace(candidates=2, reader=SimpleNamespace(backbone="packaged"),
                                classical=lambda: SimpleNamespace(run=lambda bed: Value(run_of(q1="abc"))))
     measured = replace(PLACE, settings=settings).evaluations(Bed(q1="b"))
     assert {name: "".join(own.run["doc_id"]) for name, own in measured.items()} == {
-        BM25: "abc", first(64): "abc", story.SECTIONS: "bac", ZERO_SHOT: "bac"}  # c was not scored and keeps its place
-    assert asked == [("almanac", {"backbone": "packaged", "warm_up": 30})]
+        BM25: "abc", first(64): "abc", ZERO_SHOT: "bac"}  # c was not scored and keeps its place
 
 
 @pytest.mark.parametrize("whole, studied, passage, verdicts", [
@@ -72,11 +68,14 @@ def test_either_place_has_the_same_comparisons():
     assert caption(shown) == "For either place of the answer (first less second)"
     rows = {row[0]: row[3][:6] for row in cells(shown)[1:]}
     assert rows == {
-        "answers early: whole document, and first passage": "+0.000", "answers early: the longest input, and the study's": "+0.000",
-        "answers early: whole document, and BM25": "+0.000", "answers early: best window, and whole document": "+0.000",
+        "answers early: whole document, and first passage": "+0.000",
+        "answers early: the longest input, and the study's": "+0.000",
+        "answers early: whole document, and BM25": "+0.000",
+        "answers early: zero-shot's best window, and whole document": "+0.000",
         "answers anywhere: whole document, and first passage": "+0.250",
         "answers anywhere: the longest input, and the study's": "+0.125",
-        "answers anywhere: whole document, and BM25": "−0.250", "answers anywhere: best window, and whole document": "+0.500"}
+        "answers anywhere: whole document, and BM25": "−0.250",
+        "answers anywhere: zero-shot's best window, and whole document": "+0.500"}
     assert list(story.signs(places, values).values()) == [False] * 5 + [True] * 5
 
 

@@ -17,7 +17,6 @@ from helpers.stories.first_passage import first
 from helpers.stories.longformer import nearest
 from helpers.systems.document_reader import DocumentReader
 from helpers.systems.evaluated import Evaluation, Systems, evaluate
-from helpers.systems.recipe import recipe
 from helpers.systems.reranking_experiment import Scorer
 from helpers.systems.testbed import Testbed
 from helpers.systems.zero_shot import ZeroShotReranker, zero_shot_in
@@ -25,7 +24,6 @@ from helpers.systems.zero_shot import ZeroShotReranker, zero_shot_in
 MEASURES = ("RR@10", "R@10", "nDCG@10")
 MEASURE = "nDCG@10"  # the claims'
 EARLY, ANYWHERE = "answers early", "answers anywhere"
-SECTIONS = "BERT, best window (MaxP)"
 PRINTED = (512, 1024, 2048, 4096)  # the lengths of table 2
 EVALUATIONS = 4  # of the held-out loss in a training: each reads as many long documents as four steps
 
@@ -52,16 +50,10 @@ class Place:
         return row(max(self.lengths))
 
     def evaluations(self, bed: Testbed) -> dict[str, Evaluation]:
-        """BM25, and its candidates as each model reads them.
-
-        Two read every window and take the best one: the book's re-ranker, which learned from sections, and the zero-shot encoder.
-        """
-        backbone, run = self.settings.reader.backbone, self.settings.classical().run(bed)
-        sections = recipe(open_collection(self.collection).home, backbone=backbone,
-                          warm_up=self.settings.reader.start.first if self.settings.reader.start else 0)
-        zero_shot = ZeroShotReranker(backbone)
+        """BM25, and its candidates as each model reads them; the zero-shot encoder reads every window and takes the best."""
+        run, zero_shot = self.settings.classical().run(bed), ZeroShotReranker(self.settings.reader.backbone)
         ways: dict[str, tuple[Scorer, str]] = {name: (model, "first") for name, model in self.models.items()}
-        ways |= {SECTIONS: (sections, "max"), zero_shot.label: (zero_shot, "max")}
+        ways |= {zero_shot.label: (zero_shot, "max")}
         runs = {BM25: run, **{name: reranked(model.scores(bed, run, self.settings.candidates), how, run)
                               for name, (model, how) in ways.items()}}
         return {name: evaluate(name, step, bed, MEASURES) for name, step in runs.items()}
@@ -130,7 +122,7 @@ def differences(places: Places, systems: BySystem) -> Fragment:
         pairs |= {f"{name}: whole document, and first passage": place.whole_and_passage(own),
                   f"{name}: the longest input, and the study's": place.longest_and_studied(own),
                   f"{name}: whole document, and BM25": (whole, own[BM25]),
-                  f"{name}: best window, and whole document": (own[SECTIONS], whole)}
+                  f"{name}: zero-shot's best window, and whole document": (zero_shot_in(own), whole)}
     return compare.differences_table("For either place of the answer (first less second)", pairs, MEASURE)
 
 
@@ -152,6 +144,6 @@ def signs(places: Places, systems: BySystem) -> dict[str, bool]:
         found |= {f"{name}: the whole document surely ranks above its first passage": above(whole, passage, MEASURE),
                   f"{name}: the longest input surely ranks above the study's": above(*place.longest_and_studied(own), MEASURE),
                   f"{name}: the whole document surely ranks below BM25": above(own[BM25], whole, MEASURE),
-                  f"{name}: the best window surely ranks above the whole document": above(own[SECTIONS], whole, MEASURE),
-                  f"{name}: the best window ranks above BM25": lead(own[SECTIONS], own[BM25], MEASURE) > 0}
+                  f"{name}: the best window surely ranks above the whole document": above(zero_shot_in(own), whole, MEASURE),
+                  f"{name}: the best window ranks above BM25": lead(zero_shot_in(own), own[BM25], MEASURE) > 0}
     return found
