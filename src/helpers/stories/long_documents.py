@@ -95,6 +95,12 @@ def topics(places: Places, split: str) -> dict[str, Evaluation]:
     return place.evaluations(Testbed(place.collection, "document", (split,))) if split else {}
 
 
+def topics_table(systems: Systems) -> Fragment:
+    """What they show; where there are none, how to have them."""
+    return compare.measures_table("Broad topics", systems, MEASURES) if systems else page.prose(
+        "This run leaves them out. `-p topics topics` adds them.")
+
+
 def judged(systems: Systems) -> Fragment:
     """How far the numbers of topics rest on judgments."""
     return judgments.judged_table(systems, BM25) if systems else page.prose("")
