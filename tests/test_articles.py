@@ -13,7 +13,9 @@ from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.reranking.groups import labelled_groups
 from helpers.steps import recipe
+from helpers.stories import anchors, unready
 from helpers.systems.bi_encoder import BiEncoder
+from helpers.systems.first_stages import repbert
 from helpers.systems.lexical import WordExpansion
 from helpers.systems.listwise_reranker import ListwiseReranker, WarmUp
 from helpers.systems.testbed import SplitTestbed
@@ -74,8 +76,11 @@ def reads_relevant_passages_alone(part):
         part["step"] == "bi_encoder" and arguments["loss"] == "multi_label_margin" and not arguments["negatives"])
 
 
+ANCHOR = anchors.models(unready.models(repbert(), "packaged:0,1,2", [1]), ["MarginMSE"])["MarginMSE"][0]
+
+
 @pytest.mark.parametrize("model", [WarmUp(), ListwiseReranker(start=WarmUp()), ListwiseReranker(negatives="bm25"), BiEncoder(),
-                                   BiEncoder(negatives_from=BiEncoder(loss="none")), WordExpansion()])
+                                   BiEncoder(negatives_from=BiEncoder(loss="none")), WordExpansion(), ANCHOR])
 def test_no_step_of_a_training_reads_another_splits_texts_queries_or_judgments(model):
     assert list(foreign(model.model.recipe())) == []
 

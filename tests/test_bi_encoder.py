@@ -14,6 +14,7 @@ from helpers.networks.encoder import Encoder, build, inputs, wrapped
 from helpers.steps import numerics
 from helpers.systems.bi_encoder import BiEncoder, reading
 from helpers.systems.testbed import Testbed
+from helpers.systems.zero_shot import ZeroShotReranker
 
 TOPICS = ("bread", "iron", "clouds", "ovens", "salt", "glass", "paper", "honey")
 WORDS = ("the", "is", "made", "in", "a", "hot", "place", "and", "needs", "time", "how", *TOPICS)
@@ -151,7 +152,7 @@ def test_batches_are_padded_with_the_tokenizers_id():
 
 def example(query, passages, relevant):
     return {"query": [0, query, 2], "input_ids": [0, 9, 2], "negatives": [[0, 9, 9, 2]] * (len(passages) - 1),
-            "passages": passages, "relevant": frozenset(relevant)}
+            "passages": passages, "teacher": [float(n) for n in range(len(passages))], "relevant": frozenset(relevant)}
 
 
 def test_a_passage_known_to_be_relevant_is_no_negative():
@@ -161,6 +162,7 @@ def test_a_passage_known_to_be_relevant_is_no_negative():
     assert batch["positive"].tolist() == [0, 2]
     assert batch["relevant"].tolist() == [[True, False, True, True, False], [False, False, True, False, False]]
     assert batch["own"].tolist() == [[False, True, False, False, False], [False, False, False, True, True]]
+    assert batch["teacher"].nan_to_num(-1).tolist() == [[0, 1, -1, -1, -1], [-1, -1, 0, 1, 2]]  # nan: not read
     assert batch["passages"]["input_ids"].shape == (5, 4)
     assert batch["queries"]["input_ids"].tolist() == [[0, 5, 2], [0, 6, 2]]
 
@@ -175,6 +177,7 @@ def test_training_may_leave_the_drawn_negatives_out_and_the_evaluation_keeps_the
     batch = bi_encoder_data.batch(split(by_query, 2, 1, 0)[0].examples[:3], pad=1, token_types=False)
     assert batch["passages"]["input_ids"].shape[0] == 3
     assert batch["own"].sum() == 0
+    assert batch["teacher"].diagonal().tolist() == [0, 0, 0]
     assert len(split(by_query, 100, 1, 1)[1]) == 3  # a tenth at most
 
 
@@ -256,13 +259,31 @@ def test_negatives_may_come_from_an_encoders_own_ranking(tiny, store):
     assert set(pairs.loc[pairs["label"] == 1, "query_id"]) == set(best["query_id"])
 
 
+@pytest.mark.slow
+def test_a_cross_encoder_may_read_the_negatives_and_teach_its_margins(tiny, store):
+    reader = ZeroShotReranker("packaged:0")
+    taught = replace(tiny, negatives_from=tiny.zero_shot(), candidates=3, denoised_by=reader, loss="margin_mse", similarity="dot")
+    pairs = taught.pairs.value()
+    assert len(pairs) > len(TOPICS)
+    for _, group in pairs.groupby("query_id"):
+        assert group["label"].tolist()[0] == 1
+        assert (group["teacher"].to_numpy()[1:] < group["teacher"].to_numpy()[0]).all()
+    assert np.isfinite([line["eval_loss"] for line in taught.log.value()["log"] if "eval_loss" in line]).all()
+
+
+def test_margins_of_no_cross_encoder_are_refused():
+    with pytest.raises(ValueError, match="the margin_mse loss learns from a cross-encoder"):
+        BiEncoder(loss="margin_mse")
+
+
 @pytest.mark.slow  # every key takes the digest of the weights
 def test_what_decides_the_training_decides_the_key(tiny):
     assert tiny.run(tiny.bed, 3).key == replace(tiny).run(tiny.bed, 3).key
     for change in ({"pooling": "cls"}, {"loss": "contrastive"}, {"margin": 0.5}, {"similarity": "dot"}, {"token_types": True},
                    {"negatives": 1}, {"epochs": 3}, {"learning_rate": 1e-4}, {"batch_size": 2}, {"warmup": 0.0}, {"dropout": 0.1},
                    {"max_length": 16}, {"query_length": 8}, {"seed": 2}, {"temperature": 0.1}, {"candidates": 5},
-                   {"evaluation_queries": 1}, {"backbone": "packaged:1"}, {"negatives_from": tiny.zero_shot()}):
+                   {"evaluation_queries": 1}, {"backbone": "packaged:1"}, {"negatives_from": tiny.zero_shot()},
+                   {"denoised_by": ZeroShotReranker("packaged:0")}):
         assert replace(tiny, **change).model.key != tiny.model.key, change
     assert tiny.zero_shot().run(tiny.bed, 3).key == replace(tiny, loss="none", learning_rate=1.0).run(tiny.bed, 3).key
 

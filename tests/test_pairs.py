@@ -1,9 +1,11 @@
 import numpy as np
+import pandas as pd
 import pytest
 
-from helpers.encoders.training_pairs import draw, training_pairs
+from helpers.encoders.training_pairs import denoised_pairs, draw, training_pairs
 from helpers.networks import backbone
 from helpers.systems.testbed import Testbed
+from toys import qrels_of
 
 
 def pairs(folder, **changes):
@@ -43,3 +45,29 @@ def test_draw_keeps_the_order_and_takes_all_for_zero_or_too_few():
     drawn = draw(items, 3, random)
     assert len(set(drawn)) == 3
     assert drawn == sorted(drawn)
+
+
+# q1: c is as high as the relevant text, d higher; q2: nobody judged any; q3: all others are higher; q4: two relevant texts
+READ = {"q1": {"a#0": 2.0, "b#0": 1.0, "c#0": 2.0, "d#0": 3.0, "e#0": -1.0}, "q2": {"a#0": 1.0, "b#0": 0.0},
+        "q3": {"a#0": 0.0, "b#0": 0.5}, "q4": {"a#0": 5.0, "b#0": 4.0, "c#0": 1.0}}
+SCORES = pd.DataFrame([(query, *pair) for query, windows in READ.items() for pair in windows.items()],
+                      columns=["query_id", "doc_id", "score"])
+JUDGED = qrels_of(q1={"a": 2, "b": 1}, q3={"a": 2}, q4={"a": 2, "b": 3})
+
+
+def denoised(negatives, seed=1):
+    return denoised_pairs.definition.function(SCORES, JUDGED, 2, negatives, seed)
+
+
+def test_what_a_cross_encoder_scores_as_high_as_the_relevant_text_is_no_negative():
+    frame = denoised(0)
+    of = {query: list(group[["window_id", "label", "teacher"]].itertuples(index=False, name=None))
+          for query, group in frame.groupby("query_id", sort=False)}
+    assert of["q1"] == [("a#0", 1, 2.0), ("b#0", 0, 1.0), ("e#0", 0, -1.0)]
+    assert of["q4"] in ([("a#0", 1, 5.0), ("c#0", 0, 1.0)], [("b#0", 1, 4.0), ("c#0", 0, 1.0)])
+    assert list(of) == ["q1", "q4"]
+
+
+def test_denoised_negatives_are_drawn_with_the_seed():
+    assert denoised(1).equals(denoised(1))
+    assert {tuple(denoised(1, seed)["window_id"][:2]) for seed in range(9)} == {("a#0", "b#0"), ("a#0", "e#0")}

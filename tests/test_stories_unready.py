@@ -15,7 +15,7 @@ SIGNS = list(unready.signs({unready.START: ANY, unready.TRAINED: ANY}, ANY, {}))
 
 
 def test_it_is_repberts_training_on_another_backbone_all_queries_and_its_own_articles():
-    first, second = unready.models(repbert(queries=100), "packaged:0", 3, [4, 5])
+    first, second = unready.models(repbert(queries=100), "packaged:0", [4, 5])
     assert (first.backbone, first.queries, first.epochs, first.learning_rate, first.seed) == ("packaged:0", 0, 3, unready.RATE, 4)
     assert (first.loss, first.similarity, first.negatives, first.batch_size) == ("multi_label_margin", "dot", 0, 26)
     assert isinstance(first.bed, SplitTestbed)
@@ -38,7 +38,7 @@ def test_the_discussion_rests_on_the_intervals_and_on_every_curve(start, trained
 
 
 def test_without_a_start_the_section_says_so_and_nothing_is_signed():
-    assert unready.models(repbert(), "", 3, [1]) == []
+    assert unready.models(repbert(), "", [1]) == []
     assert unready.systems([], None, 100) == {}
     assert unready.losses(unready.curves([])) == page.prose(unready.LEFT_OUT)
     empty = page.prose("")

@@ -21,7 +21,7 @@ RANGES: dict[Range, str] = {  # smallest and largest value, and of which paramet
     (0, 2**32 - 1): "seed seeds other_seeds",
     (1, 100): "within",  # of the list that *Embeddings* looks at
     (1, 1024): "threads",
-    (1, MOST): """epochs other_epochs steps section_steps candidates home_candidates few depth depths recall_depths
+    (1, MOST): """epochs steps section_steps candidates home_candidates few depth depths recall_depths
         consistency_depths documents terms ordinary_candidates finalists patience batch batch_size batch_sizes
         rounds training_rounds triplets tested shown timed epochs.lengths grid.lengths nearest_neighbours.sizes
         ef_search nprobe divisions negatives""",

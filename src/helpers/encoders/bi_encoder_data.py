@@ -6,6 +6,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, TypedDict
 
+import numpy as np
 import pandas as pd
 
 from helpers.data.runs import COLUMNS, cut
@@ -25,7 +26,7 @@ class BiEncoderTraining(RankerTraining):
     pooling: str = "mean"  # see `helpers.networks.pooling` (the study's AVG is `mean`)
     loss: str = "triplet"  # see `helpers.encoders.bi_encoder_losses`
     margin: float = 1.0  # of the triplet loss
-    temperature: float = 1.0  # of the contrastive loss
+    temperature: float = 1.0  # of the contrastive loss and of MarginMSE
     similarity: str = "cosine"  # `cosine` (vectors of length 1) or `dot`
     token_types: bool = False  # whether passages have another token type than queries (RepBERT), where the architecture has two
     negatives: int = 1  # of each query in training; 0 for the passages of other queries alone
@@ -38,6 +39,7 @@ class Example(TypedDict):
     input_ids: list[int]  # of the relevant passage; the Trainer groups examples of similar length by it
     negatives: list[list[int]]
     passages: list[str]  # the ids of the relevant passage and of the negatives
+    teacher: list[float]  # what a cross-encoder says of each of these, nan without one
     relevant: frozenset[str]  # every passage that is judged relevant to the query
 
 
@@ -61,19 +63,22 @@ def candidates_with_positives(run: pd.DataFrame, qrels: pd.DataFrame, store: Pat
 
 def examples(pairs: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, queries: pd.DataFrame, tokens: WindowTokens,
              tokenizer: Any, max_length: int, query_length: int) -> dict[str, Example]:
-    """An example for each query with both a relevant passage and a negative among its pairs (query_id, window_id, label)."""
+    """An example for each query with both a relevant passage and a negative among its pairs (query_id, window_id, label; and
+    teacher, where a cross-encoder read them)."""
     judged = qrels[qrels["relevance"] >= min_relevance].groupby("query_id")["doc_id"].agg(frozenset)
     texts = queries.set_index("query_id")["text"]
     distinct = list(dict.fromkeys(pairs["query_id"]))
     ids = dict(zip(distinct, query_ids(tokenizer, [texts[query] for query in distinct], query_length), strict=True))
     by_query: dict[str, Example] = {}
-    for query, group in pairs.groupby("query_id", sort=False):
+    for query, group in pairs.assign(teacher=pairs.get("teacher", np.nan)).groupby("query_id", sort=False):
         positives, negatives = (list(group.loc[group["label"] == label, "window_id"]) for label in (1, 0))
         if not positives or not negatives:
             continue
-        read = [wrapped(tokenizer, tokens[window].tolist(), max_length) for window in (positives[0], *negatives)]
+        windows, teacher = (positives[0], *negatives), dict(zip(group["window_id"], group["teacher"], strict=True))
+        read = [wrapped(tokenizer, tokens[window].tolist(), max_length) for window in windows]
         by_query[str(query)] = Example(query=wrapped(tokenizer, ids[query], query_length), input_ids=read[0], negatives=read[1:],
-                                       passages=[doc_of(window) for window in (positives[0], *negatives)], relevant=judged[query])
+                                       passages=list(map(doc_of, windows)), teacher=[teacher[window] for window in windows],
+                                       relevant=judged[query])
     return by_query
 
 
@@ -100,6 +105,8 @@ def batch(examples: Sequence[Example], pad: int, token_types: bool) -> dict[str,
     ids = [passage for example, own in zip(examples, rows, strict=True) for passage in example["passages"][:len(own)]]
     relevant = torch.tensor([[passage in example["relevant"] for passage in ids] for example in examples])
     own = torch.arange(len(examples)).repeat_interleave(sizes) == torch.arange(len(examples))[:, None]
+    teacher = torch.tensor([score for example, size in zip(examples, sizes, strict=True) for score in example["teacher"][:size]])
     return {"queries": inputs([example["query"] for example in examples], pad, QUERY if token_types else None),
             "passages": inputs(list(chain.from_iterable(rows)), pad, PASSAGE if token_types else None),
-            "positive": sizes.cumsum(0) - sizes, "relevant": relevant, "own": own & ~relevant}
+            "positive": sizes.cumsum(0) - sizes, "relevant": relevant, "own": own & ~relevant,
+            "teacher": teacher.expand(own.shape).masked_fill(~own, float("nan"))}

@@ -3,8 +3,8 @@
 Row i of the matrix is query i; the columns are the passages of all queries in the batch. `relevant` marks the passages
 known to be relevant to each query, so that a relevant passage which came with another query is no negative.
 
-A loss is a function whose parameters are some of `similarity`, `positive`, `relevant`, `own`, `margin` and `temperature`: it gets
-those that it names. A new one is such a function and its line in `LOSSES`.
+A loss is a function whose parameters are some of `similarity`, `positive`, `relevant`, `own`, `teacher`, `margin` and
+`temperature`: it gets those that it names. A new one is such a function and its line in `LOSSES`.
 """
 
 from collections.abc import Callable
@@ -60,5 +60,23 @@ def contrastive(similarity: Any, positive: Any, relevant: Any, temperature: floa
     return torch.nn.functional.cross_entropy((similarity / temperature).masked_fill(others, float("-inf")), positive)
 
 
+def margin_mse(similarity: Any, positive: Any, own: Any, teacher: Any, temperature: float = 1.0) -> Any:
+    """The mean over triplets of the squared difference between the encoder's margin, s(q, p) - s(q, n), and a cross-encoder's
+    (Hofstätter et al. 2020).
+
+    Only negatives that were drawn for the query count: of the batch's other passages the cross-encoder has said nothing.
+
+    Args:
+        similarity: (queries, passages), inner products in the study.
+        positive: (queries,), the column of each query's relevant passage.
+        own: (queries, passages), true for the negatives that were drawn for the query; at least one in all.
+        teacher: (queries, passages), the cross-encoder's logits, nan where it has none.
+        temperature: divides the similarities, to bring their margins to the scale of a logit's; 1 in the study.
+    """
+    margin, target = (scores.gather(1, positive[:, None]) - scores for scores in (similarity / temperature, teacher))
+    return (margin - target)[own].square().mean()
+
+
 LOSSES: Registry[Callable[..., Any]] = Registry("loss", {
-    "triplet": triplet, "multi_label_margin": multi_label_margin, "contrastive": contrastive})
+    "triplet": triplet, "multi_label_margin": multi_label_margin, "contrastive": contrastive,
+    "margin_mse": margin_mse})

@@ -19,7 +19,7 @@ class BiEncoderModel(nn.Module):
         self.encoder, self._training, self._loss = encoder, training, LOSSES[training.loss]
 
     def forward(self, queries: dict[str, Any], passages: dict[str, Any], positive: Any, relevant: Any,
-                own: Any) -> dict[str, Any]:
+                own: Any, teacher: Any) -> dict[str, Any]:
         """The loss of a batch, and for each query the share of its own negatives that are farther than its relevant passage.
 
         Args:
@@ -27,6 +27,7 @@ class BiEncoderModel(nn.Module):
             positive: (queries,), the place of each query's relevant passage.
             relevant: (queries, passages), true for every passage known to be relevant to the query.
             own: (queries, passages), true for the negatives drawn for the query.
+            teacher: (queries, passages), a cross-encoder's logits of the passages drawn for the query; else nan.
         """
         states = [(self.encoder(**fed).last_hidden_state, fed["attention_mask"]) for fed in (queries, passages)]
         with torch.autocast(positive.device.type, enabled=False):  # bfloat16 holds two to three digits of a cosine
@@ -35,6 +36,6 @@ class BiEncoderModel(nn.Module):
                 vectors = [normalised(side) for side in vectors]
             similarity = vectors[0] @ vectors[1].T
             loss = call(self._loss, similarity=similarity, positive=positive, relevant=relevant, own=own,
-                        margin=self._training.margin, temperature=self._training.temperature)
+                        teacher=teacher, margin=self._training.margin, temperature=self._training.temperature)
         farther = own & (similarity < similarity.gather(1, positive[:, None]))
         return {"loss": loss, "nearer": farther.sum(1) / own.sum(1).clamp(min=1)}

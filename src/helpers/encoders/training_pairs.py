@@ -7,6 +7,7 @@ import pandas as pd
 
 from helpers.data.runs import cut
 from helpers.data.tokens import WindowTokens
+from helpers.data.windows import doc_of
 from helpers.steps import step
 
 
@@ -38,6 +39,34 @@ def training_pairs(run: pd.DataFrame, qrels: pd.DataFrame, store: Path, tokens: 
         rows.extend((str(query), window, 1) for window in draw(sides[1], positives, random))
         rows.extend((str(query), window, 0) for window in draw(sides[0], negatives, random))
     return pd.DataFrame(rows, columns=["query_id", "window_id", "label"])
+
+
+@step(version=1, form="table")
+def denoised_pairs(scores: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, negatives: int, seed: int) -> pd.DataFrame:
+    """A relevant window of each query and negatives that a cross-encoder scores lower: columns query_id, window_id, label and
+    teacher (its score), grouped by query.
+
+    A candidate that it scores as high as the relevant window, or higher, may answer the query although nobody judged it, and is
+    no negative (Qu et al. 2021, RocketQA). Their rule is a probability below .1; the level of a logit that was learned from a
+    list is free, and only comparisons have a meaning. A query without a relevant window or without negatives gives no pairs.
+
+    Args:
+        scores: windows of the candidates, relevant ones among them, with their scores: a run.
+        negatives: windows drawn from the lower ones, 0 for all.
+        seed: of the draws; each query has a stream of its own.
+    """
+    relevant = set(map(tuple, qrels.loc[qrels["relevance"] >= min_relevance, ["query_id", "doc_id"]].to_numpy()))
+    rows: list[tuple[str, str, int, float]] = []
+    for number, (query, group) in enumerate(scores.groupby("query_id", sort=False)):
+        random, teacher = np.random.default_rng([seed, number]), dict(zip(group["doc_id"], group["score"], strict=True))
+        sides: tuple[list[str], list[str]] = ([], [])
+        for window in teacher:
+            sides[(query, doc_of(window)) in relevant].append(window)
+        for positive in draw(sides[1], 1, random):
+            lower = [window for window in sides[0] if teacher[window] < teacher[positive]]
+            rows += [(str(query), window, int(window == positive), teacher[window])
+                     for window in ([positive, *draw(lower, negatives, random)] if lower else [])]
+    return pd.DataFrame(rows, columns=["query_id", "window_id", "label", "teacher"])
 
 
 def draw(items: list[str], count: int, random: np.random.Generator) -> list[str]:

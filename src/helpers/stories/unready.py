@@ -15,14 +15,15 @@ from helpers.systems.evaluated import Evaluation, Systems, evaluate, over_seeds
 from helpers.systems.testbed import Testbed
 
 MEASURE = "RR@10"
+EPOCHS = 3  # passes over all training queries
 RATE = 1e-4  # the peak: a start that has all to learn bears more than one that is nearly there
 START, TRAINED = "the start as it is", "RepBERT from this start"
-LEFT_OUT = "This run leaves the section out: it takes a start, `unready`."
+LEFT_OUT = "This run leaves the section out: it takes a start, `other_start`."
 
 
-def models(repbert: BiEncoder, start: str, epochs: int, seeds: Sequence[int]) -> list[BiEncoder]:
-    """The training of RepBERT on another backbone, over seeds: all training queries, so many passes; none without a start."""
-    alike = replace(repbert, backbone=start, queries=0, epochs=epochs, learning_rate=RATE, own_articles=True)
+def models(repbert: BiEncoder, start: str, seeds: Sequence[int]) -> list[BiEncoder]:
+    """The training of RepBERT on another backbone, over seeds, with all training queries; none without a start."""
+    alike = replace(repbert, backbone=start, queries=0, epochs=EPOCHS, learning_rate=RATE, own_articles=True)
     return [replace(alike, seed=seed) for seed in seeds] if start else []
 
 

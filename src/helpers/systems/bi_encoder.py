@@ -8,6 +8,7 @@ Defaults are those of David (2020); the chapters change one field at a time with
 """
 
 import functools
+import inspect
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
@@ -17,13 +18,14 @@ from helpers.encoders.bi_encoder_losses import LOSSES
 from helpers.encoders.bi_encoder_training import bi_encoder
 from helpers.encoders.embeddings import passage_embeddings, query_embeddings
 from helpers.encoders.exact_search import exact_search
-from helpers.encoders.training_pairs import training_pairs
+from helpers.encoders.training_pairs import denoised_pairs, training_pairs
 from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.networks.fine_tuning import training_log
 from helpers.networks.pooling import POOLINGS
 from helpers.retrieval.bm25 import K1, B
 from helpers.steps import Step
+from helpers.systems.reranking_experiment import Scorer
 from helpers.systems.testbed import SplitTestbed, Testbed
 
 UNTRAINED = "none"
@@ -51,6 +53,8 @@ class BiEncoder(BiEncoderTraining):
     evaluation_queries: int = 100
     data_seed: int | None = None  # of the draws and of the held-out queries; by default `seed`
     negatives_from: "BiEncoder | None" = None  # an encoder from whose own ranking the negatives come, instead of BM25's
+    # a cross-encoder that reads the candidates and the relevant passages: what it scores as high as these is no negative
+    denoised_by: Scorer | None = None
     # the folder of a pre-trained encoder to start from instead of the backbone's weights (`helpers.systems.starting_points`)
     start: Step | None = None
     answer_types: tuple[str, ...] = ()  # of the training queries, where the collection labels them; all if empty
@@ -61,6 +65,8 @@ class BiEncoder(BiEncoderTraining):
         for name, known in (("pooling", POOLINGS), ("loss", (*LOSSES, UNTRAINED)), ("similarity", SIMILARITIES)):
             if getattr(self, name) not in known:
                 raise BadInput(f"{name} {getattr(self, name)!r}: one of {', '.join(known)}")
+        if self.denoised_by is None and self.loss in LOSSES and "teacher" in inspect.signature(LOSSES[self.loss]).parameters:
+            raise BadInput(f"the {self.loss} loss learns from a cross-encoder: name one, `denoised_by`")
 
     @functools.cached_property  # as below: a step's key takes the digests of all its data
     def bed(self) -> Testbed:
@@ -74,9 +80,11 @@ class BiEncoder(BiEncoderTraining):
         """The draws: a relevant passage a query, and its negatives (at least one, for the accuracy)."""
         bed = self.bed
         run = bed.candidates(self.k1, self.b, self.candidates, self.negatives_from)
-        return training_pairs(candidates_with_positives(run, bed.qrels_step, bed.store, self.candidates, bed.min_relevance),
-                              bed.qrels_step,
-                              bed.store, self._tokens, ALL, bed.min_relevance, 1, max(1, self.negatives), self._data_seed)
+        run = candidates_with_positives(run, bed.qrels_step, bed.store, self.candidates, bed.min_relevance)
+        drawn = bed.min_relevance, max(1, self.negatives), self._data_seed
+        if self.denoised_by is not None:
+            return denoised_pairs(self.denoised_by.scores(bed, run, ALL), bed.qrels_step, *drawn)
+        return training_pairs(run, bed.qrels_step, bed.store, self._tokens, ALL, drawn[0], 1, *drawn[1:])
 
     @functools.cached_property
     def model(self) -> Step | None:

@@ -1,0 +1,78 @@
+"""And today? RepBERT's start, trained by what came after: hard negatives without false ones, and a cross-encoder's margins.
+
+Both learn from the first texts of RepBERT's own ranking, which the book's base re-ranker reads beside the relevant passage. They
+train anew, as RepBERT did and for as many passes: going on from RepBERT would add the passes to what is compared.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from helpers.pages import page
+from helpers.pages.compare import above, differences_table, measures_table
+from helpers.pages.fragments import Fragment
+from helpers.registry import Registry
+from helpers.stories import stages, unready
+from helpers.stories.held_out import levelled
+from helpers.systems.bi_encoder import BiEncoder
+from helpers.systems.evaluated import Evaluation, Systems, evaluate, over_seeds
+from helpers.systems.recipe import recipe
+from helpers.systems.testbed import Testbed
+
+LEFT_OUT = "This run leaves the rows out: `-p today '[\"hard negatives\", \"MarginMSE\"]'` trains them, once a seed."
+READ = 10  # candidates of a training query that the cross-encoder reads
+# RepBERT's margins over these are a quarter of the base's in the mean (training queries), so its inner products count fourfold
+SCALE = 0.25
+ANCHORS: Registry[dict[str, Any]] = Registry("anchor", {
+    "hard negatives": {},  # RepBERT's loss
+    "MarginMSE": {"loss": "margin_mse", "temperature": SCALE},
+})
+
+
+def models(trained: Sequence[BiEncoder], names: Sequence[str]) -> dict[str, list[BiEncoder]]:
+    """Each anchor over the seeds of RepBERT's trainings, all with the negatives of the first, as they share their queries."""
+    if not trained or not names:
+        return {}
+    base = recipe(trained[0].collection, trained[0].unit).start
+    hard = [replace(model, negatives=1, candidates=READ, negatives_from=trained[0], denoised_by=base) for model in trained]
+    return {name: [replace(model, **ANCHORS[name]) for model in hard] for name in names}
+
+
+def systems(trained: Mapping[str, Sequence[BiEncoder]], bed: Testbed, depth: int) -> dict[str, Evaluation]:
+    """The anchors, over seeds."""
+    runs = {name: [evaluate(name, model.run(bed, depth), bed, stages.measures_at(depth)) for model in own]
+            for name, own in trained.items()}
+    return {name: over_seeds(name, own) if len(own) > 1 else own[0] for name, own in runs.items()}
+
+
+def table(anchors: Systems, own: Systems, bm25: Evaluation) -> Fragment:
+    """BM25, RepBERT from this start and the anchors, in all measures."""
+    if not anchors:
+        return page.prose(LEFT_OUT)
+    rows = {"BM25": bm25, unready.TRAINED: own[unready.TRAINED], **anchors}
+    return measures_table("And today?", rows, list(map(str, bm25.values)))
+
+
+def comparisons(anchors: Systems, own: Systems) -> Fragment:
+    """Each anchor less RepBERT: over trainings and queries together."""
+    if not anchors:
+        return page.prose("")
+    pairs = {f"{name}, and {unready.TRAINED}": (anchor, own[unready.TRAINED]) for name, anchor in anchors.items()}
+    return differences_table("What each adds (first less second)", pairs, unready.MEASURE)
+
+
+def curves(trained: Mapping[str, Sequence[BiEncoder]]) -> dict[str, dict[str, pd.Series]]:
+    """The loss on held-out queries over the steps of every training, by anchor."""
+    return {name: unready.curves(own) for name, own in trained.items()}
+
+
+def signs(anchors: Systems, own: Systems, bm25: Evaluation, lines: Mapping[str, Mapping[str, pd.Series]]) -> dict[str, bool]:
+    """What the discussion rests on; nothing of anchors that are not run."""
+    return {f"with {name}, {statement}": holds for name, anchor in anchors.items() for statement, holds in {
+        "the encoder ranks above RepBERT from the same start": above(anchor, own[unready.TRAINED], unready.MEASURE),
+        "the encoder ranks below RepBERT from the same start": above(own[unready.TRAINED], anchor, unready.MEASURE),
+        "the encoder ranks above BM25": above(anchor, bm25, unready.MEASURE),
+        "the encoder ranks below BM25": above(bm25, anchor, unready.MEASURE),
+        "the held-out losses have levelled": all(levelled(line) for line in lines[name].values())}.items()}

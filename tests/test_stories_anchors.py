@@ -1,0 +1,55 @@
+"""What came after RepBERT, from the same start: which trainings it is, and what may be said of them."""
+
+import pandas as pd
+import pytest
+
+from helpers.errors import BadInput
+from helpers.pages import page
+from helpers.stories import anchors, unready
+from helpers.systems.first_stages import repbert
+from helpers.systems.recipe import recipe
+from helpers.systems.testbed import SplitTestbed
+from toys import of_values
+
+TRAINED = unready.models(repbert(queries=100), "packaged:0", [4, 5])
+FLAT, FALLING = pd.Series([1.0, 0.5, 0.49]), pd.Series([1.0, 0.5, 0.4])
+
+
+def test_each_is_repberts_training_with_negatives_of_its_first_encoder_that_the_base_has_read():
+    hard, taught = anchors.models(TRAINED, list(anchors.ANCHORS)).values()
+    for first, second in (hard, taught):
+        assert (first.backbone, first.queries, first.epochs, first.learning_rate) == ("packaged:0", 0, 3, unready.RATE)
+        assert (first.seed, second.seed, first.negatives, first.candidates) == (4, 5, 1, anchors.READ)
+        assert first.negatives_from == second.negatives_from == TRAINED[0]
+        assert first.denoised_by == recipe().start, "the base re-ranker of the whole book"
+        assert isinstance(first.bed, SplitTestbed)
+        assert first.model.recipe()["arguments"].get("start") is None, "trained anew"
+    assert len({model.pairs.key for model in (*hard, *taught)}) == 1, "the base reads the candidates once for all"
+    assert (hard[0].loss, taught[0].loss, taught[0].temperature) == ("multi_label_margin", "margin_mse", anchors.SCALE)
+
+
+def test_without_another_start_the_section_says_so_and_an_unknown_name_is_refused():
+    assert anchors.models([], ["MarginMSE"]) == anchors.models(TRAINED, []) == anchors.systems({}, None, 100) == {}
+    assert anchors.table({}, {}, None) == page.prose(anchors.LEFT_OUT)
+    assert anchors.comparisons({}, {}) == page.prose("")
+    assert anchors.signs({}, {}, None, {}) == {}
+    with pytest.raises(BadInput, match="anchor 'ANCE': one of hard negatives, MarginMSE"):
+        anchors.models(TRAINED, ["ANCE"])
+
+
+def test_the_table_holds_what_is_compared_and_the_differences_are_from_repbert():
+    rows = {"hard negatives": of_values([0.9, 0.7] * 4, "hard negatives")}
+    own, bm25 = {unready.TRAINED: of_values([0.5, 0.4] * 4, unready.TRAINED)}, of_values([0.6, 0.5] * 4, "BM25")
+    shown = str(anchors.table(rows, own, bm25))
+    assert shown.index("BM25") < shown.index(unready.TRAINED) < shown.index("hard negatives")
+    assert "+0.350" in str(anchors.comparisons(rows, own))
+
+
+@pytest.mark.parametrize("value, last, expected", [
+    (0.9, FLAT, [True, False, True, False, True]), (0.1, FALLING, [False, True, False, True, False]),
+    (0.4, FLAT, [True, False, False, True, True]), (0.3, FLAT, [False, False, False, True, True])])
+def test_the_discussion_rests_on_the_intervals_and_on_every_curve(value, last, expected):
+    own, bm25 = {unready.TRAINED: of_values([0.3] * 8)}, of_values([0.5] * 8)
+    signed = anchors.signs({"MarginMSE": of_values([value] * 8)}, own, bm25, {"MarginMSE": {"seed 1": FLAT, "seed 2": last}})
+    assert list(signed.values()) == expected
+    assert all(statement.startswith("with MarginMSE, ") for statement in signed)
