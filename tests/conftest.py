@@ -1,5 +1,6 @@
-"""Shared by the tests: a tiny collection in MS MARCO's form, a store of the test session's own, and who runs beside whom."""
+"""Shared by the tests: a tiny collection in MS MARCO's form, the session's own store, a browser, and who runs beside whom."""
 
+import contextlib
 import os
 from pathlib import Path
 
@@ -9,6 +10,8 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # before PyTorch is imported: as many workers as cores, one thread each
 
 import mini_book
+from helpers.errors import BadInput
+from press import chromium
 
 DOCS = [("d1", "u", "Bread", "Why bread turns brown in the oven. Sugars and proteins react in the heat."),
         ("d2", "u", "Iron", "Iron rusts in wet air. Oil keeps the water away from iron."),
@@ -18,8 +21,8 @@ QUERIES = [("q1", "why does bread turn brown"), ("q2", "how to stop iron rusting
 
 
 GROUPS = {"book": ("test_book", "test_browser", "test_launch"),  # these look at the mini book
-          "timing": ("test_bench", "test_bench_contenders", "test_bench_serve", "test_bench_stream", "test_peak_memory",
-                     "test_scale", "test_speed", "test_step_cost")}
+          "timing": ("test_bench", "test_bench_contenders", "test_bench_stream", "test_peak_memory", "test_speed",
+                     "test_step_cost")}
 
 
 def group_of(nodeid):
@@ -52,15 +55,19 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: group_of(item.nodeid) != "book")
 
 
+def write_collection(place, *splits):
+    """Write four documents, three queries (one of stop words alone) and judgments; a split stands in the names as `.train`."""
+    (place / "docs.tsv").write_text("".join("\t".join(doc) + "\n" for doc in DOCS))
+    for split in splits:
+        (place / f"queries{split}.tsv").write_text("".join("\t".join(query) + "\n" for query in QUERIES))
+        (place / f"qrels{split}.tsv").write_text("q1 0 d1 1\nq2 0 d2 1\nq3 0 d3 1\n")
+    return place
+
+
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory):
-    """Four documents, three queries (one of stop words alone), judgments for train and test."""
-    place = tmp_path_factory.mktemp("tiny")
-    (place / "docs.tsv").write_text("".join("\t".join(doc) + "\n" for doc in DOCS))
-    for split in ("train", "test"):
-        (place / f"queries.{split}.tsv").write_text("".join("\t".join(query) + "\n" for query in QUERIES))
-        (place / f"qrels.{split}.tsv").write_text("q1 0 d1 1\nq2 0 d2 1\nq3 0 d3 1\n")
-    return place
+    """The collection with its queries for train and test."""
+    return write_collection(tmp_path_factory.mktemp("tiny"), ".train", ".test")
 
 
 @pytest.fixture
@@ -129,3 +136,26 @@ def store(session_store, monkeypatch):
 def project(tmp_path_factory):
     """The project with the mini book built in it: minutes. Shared by the tests of the book and of its pages."""
     return mini_book.make(tmp_path_factory.mktemp("book"))
+
+
+@contextlib.contextmanager
+def skipped_without_chromium():
+    """Where there is no Chromium a test is skipped, unless `BOOK_BROWSER=required` (CI) says that it must not be."""
+    try:
+        yield
+    except BadInput as error:
+        (pytest.fail if os.environ.get("BOOK_BROWSER") == "required" else pytest.skip)(f"NO PAGE WAS LOOKED AT: {error}")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """A running headless Chromium."""
+    with skipped_without_chromium(), chromium.browser() as running:
+        yield running
+
+
+@pytest.fixture
+def chromium_there():
+    """For code that starts a Chromium of its own, of which a process can have one."""
+    with skipped_without_chromium():
+        chromium.find()

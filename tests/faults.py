@@ -31,7 +31,7 @@ import nbformat
 import pandas as pd
 from markdown_it import MarkdownIt
 
-from conftest import DOCS, QUERIES
+from conftest import write_collection
 from helpers import paths, steps
 from helpers.data.collection import open_collection
 from helpers.data.external_run import external_run
@@ -299,14 +299,6 @@ def interrupts(rng: random.Random, place: Path) -> tuple[Act, Act]:
     return act, is_right
 
 
-def write_collection(folder: Path) -> None:
-    folder.mkdir(exist_ok=True)
-    (folder / "docs.tsv").write_text("".join("\t".join(doc) + "\n" for doc in DOCS))
-    (folder / "queries.tsv").write_text("".join("\t".join(query) + "\n" for query in QUERIES))
-    (folder / "qrels.tsv").write_text("q1 0 d1 1\nq2 0 d2 1\nq3 0 d3 1\n")
-    (folder / "run.trec").write_text("".join(f"q{q} Q0 d{d} {d} {5 - d} x\n" for q in (1, 2, 3) for d in (1, 2, 3, 4)))
-
-
 def read_collection(folder: Path) -> list[Any]:
     source = open_collection(str(folder))
     asked = query_step([source.part("queries", "test")], 0, 1, None)
@@ -317,8 +309,10 @@ def read_collection(folder: Path) -> list[Any]:
 @family
 def inputs(rng: random.Random, place: Path) -> tuple[Act, None]:
     """Damaged files of a collection, and of a run."""
-    write_collection(place / "own")
     paths.store().mkdir()
+    (place / "own").mkdir()
+    write_collection(place / "own", "")
+    (place / "own" / "run.trec").write_text("".join(f"q{q} Q0 d{d} {d} {5 - d} x\n" for q in (1, 2, 3) for d in (1, 2, 3, 4)))
     before = read_collection(place / "own")
     file = rng.choice(sorted((place / "own").iterdir()))
     content, packed = file.read_bytes(), file.with_name(file.name + ".gz")

@@ -3,9 +3,9 @@
 import json
 import re
 
-import nbformat
 import pytest
 
+import dry_steps
 from helpers import paths
 from helpers.data.irds import IrDatasets
 from press.explain import at_scale, plan
@@ -52,16 +52,11 @@ def test_the_shipped_measurements_have_a_row_for_every_stage():
 
 
 def test_a_plan_on_a_large_collection_counts_its_steps_and_shows_the_table(tmp_path, monkeypatch):
-    monkeypatch.setenv("BOOK_STORE", str(tmp_path / "store"))
-    for name in ("NOTEBOOKS", "PROFILES", "RESULTS", "BOOK", "CHAPTERS"):
-        monkeypatch.setattr(paths, name, tmp_path / name.lower())
-        (tmp_path / name.lower()).mkdir()
+    dry_steps.isolated(tmp_path, monkeypatch, "NOTEBOOKS", "PROFILES", "RESULTS", "BOOK", "CHAPTERS")
     (paths.BOOK / "_toc.yml").write_text("parts: [{chapters: [{file: chapters/one}, {file: chapters/small}]}]")
     (paths.PROFILES / "large.yaml").write_text("chapters: {one: {collection: 'irds:msmarco-passage'}}")
     for name in ("one", "small"):
-        made = [nbformat.v4.new_markdown_cell(f"# {name}"),
-                nbformat.v4.new_code_cell(PARAMETERS, metadata={"tags": ["parameters"]}), *map(nbformat.v4.new_code_cell, CELLS)]
-        nbformat.write(nbformat.v4.new_notebook(cells=made), paths.NOTEBOOKS / f"{name}.ipynb")
+        dry_steps.write_template(name, *CELLS, parameters=PARAMETERS)
     one, book = plan.text(plan.plan("one", "large", {})), plan.whole_book("large")
     assert "expected: not known at this scale" in one
     assert at_scale.table() in one and at_scale.table() in book

@@ -10,7 +10,7 @@ import pytest
 from helpers.costs import contenders, timing
 from helpers.networks import backbone
 from helpers.steps import numerics
-from press.bench import encode, growth, rerank, search, sentence_transformers, sizes, train, work
+from press.bench import encode, growth, rerank, search, sentence_transformers, serve, sizes, train, work
 from press.bench.work import Work
 
 pytestmark = pytest.mark.slow
@@ -156,3 +156,34 @@ def test_the_fastest_setting_is_chosen(monkeypatch):
     assert {best["attention"], best["batch_size"]} == {"eager", 16}
     assert max(one["per_second"] for one in tried) == sentence_transformers.SAMPLE
     assert len({(one["attention"], one["batch_size"]) for one in tried}) == len(tried) == 8
+
+
+# ---- the service under load ----
+
+def test_a_load_is_a_rate_with_its_median_and_its_slowest():
+    told = serve.Load(2.0, [0.1, 0.2, 0.3, 0.4], refused=1).as_json()
+    assert (told["answers"], told["per_second"], told["p50"], told["refused"]) == (4, 2.0, 0.25, 1)
+    assert 0.39 < told["p99"] <= 0.4
+    assert serve.Load(2.0, [], refused=3).as_json()["per_second"] == 0
+
+
+def test_every_service_answers_and_is_measured(tiny, monkeypatch):
+    serve.prepare(tiny)
+    monkeypatch.setattr(serve, "find_spec", lambda name: None)
+    section = serve.measure(tiny, 1)
+    assert section["missing"] == ["LanceDB with its cross-encoder re-ranker"]
+    assert list(section["contenders"]) == list(serve.NAMES[:3])
+    for loads in section["contenders"].values():
+        assert list(loads) == ["1", "4"]
+        assert all(one["answers"] >= 1 and one["refused"] == 0 for one in loads.values())
+    assert len(section["memory"]["MiB"]) == 2
+
+
+def test_lancedb_answers_too(tiny, tmp_path):
+    pytest.importorskip("lancedb", reason="LanceDB is compared if it is installed")
+    from transformers import AutoModelForSequenceClassification
+
+    backbone.resolve("packaged:0").build(AutoModelForSequenceClassification, num_labels=1).save_pretrained(tmp_path)
+    backbone.resolve("packaged").tokenizer().save_pretrained(tmp_path)
+    with serve.served(serve.NAMES[-1], tiny, str(tmp_path)) as port:
+        assert serve.load(port, ["why does bread turn brown", "iron"], 2, requests=4).refused == 0

@@ -6,7 +6,7 @@ import pytest
 
 from helpers.errors import BadInput
 from helpers.systems.recipe import LOSSES
-from press import bounds, chapters, cli
+from press import bounds, chapters
 
 NONSENSE = [
     ("seeds", "epochs", "0"), ("seeds", "candidates", "0"), ("collection", "k1", "-1"), ("collection", "b", "2"),
@@ -30,14 +30,6 @@ def test_nonsense_is_refused_with_the_name_the_value_and_what_is_allowed(chapter
     ("seeds", "seeds", "[0]"), ("does_it_work", "warm_up", "0"), ("explorer", "depth", "3"), ("speed", "unit", "")])
 def test_ends_of_what_is_allowed(chapter, name, text):
     chapters.resolve(chapter, "almanac", {name: text})
-
-
-@pytest.mark.parametrize("command", [["explain"], ["chapter"], ["open"]])
-def test_every_command_refuses_alike(command, capsys, tmp_path):
-    to = ["--to", str(tmp_path)] if command == ["open"] else []
-    assert cli.main([*command, "seeds", "-p", "epochs", "0", *to]) == 2
-    assert "parameter epochs = 0 makes no sense. Mend: give 1 or more" in capsys.readouterr().err
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_table_has_every_name_once_and_none_that_no_chapter_has():

@@ -11,14 +11,18 @@ from pathlib import Path
 
 import pytest
 
-from helpers.errors import BadInput
 from looking import PHONE, Look, context, dead_links, listen, look_at, night
-from press import chromium, screenshots
-from without_chromium import skip_or_fail
+from press import screenshots
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.timeout(2400)]  # the first may wait for the whole book
 KNOWN_WORD = "reciprocal"  # stands on many pages, whatever the profile
 WALKED = ("index", "chapters/does_it_work", "generated/scoreboard", "search")
+
+# What `looking` complains of, and what is demanded of every page.
+COMPLAINTS = {"errors": "the console holds none", "failed": "every request is answered", "images": "every one loads",
+              "pale": "the text of plots stands out by day and by night", "wide": "no page is wider than a phone",
+              "boxes": "wide tables and plots scroll in a box that the keyboard reaches",
+              "small": "no text is too small on a phone"}
 
 # Requests that a page may make to the network: none.
 OUTSIDE: tuple[str, ...] = ()
@@ -28,22 +32,13 @@ ALLOWED: dict[str, str] = {}
 
 
 @pytest.fixture(scope="module")
-def running():
-    try:
-        with chromium.browser() as browser:
-            yield browser
-    except BadInput as error:
-        skip_or_fail(f"NO PAGE WAS LOOKED AT: {error}")
-
-
-@pytest.fixture(scope="module")
-def window(running):
-    with context(running) as made:
+def window(browser):
+    with context(browser) as made:
         yield made
 
 
 @pytest.fixture(scope="module")
-def html(running, request):
+def html(browser, request):
     named = os.environ.get("BOOK_HTML")
     return Path(named).resolve() if named else request.getfixturevalue("project") / "book" / "_build" / "html"
 
@@ -76,25 +71,19 @@ def test_every_page_was_looked_at(looks, html):
     assert len(seen) == len(looks) > 20
 
 
-def test_the_console_holds_no_error(looks):
-    assert_none(complaints(looks, "errors"))
+@pytest.mark.parametrize("part", COMPLAINTS)
+def test_no_page_is_complained_of(looks, part):
+    """See `COMPLAINTS`."""
+    assert_none(complaints(looks, part))
 
 
 def test_nothing_is_asked_of_the_network(looks):
     assert_none([line for line in complaints(looks, "outside") if not line.split(": ", 1)[1].startswith(OUTSIDE)])
 
 
-def test_every_request_is_answered(looks):
-    assert_none(complaints(looks, "failed"))
-
-
 def test_every_link_of_the_book_leads_somewhere(looks, html):
     assert sum(len(look.links) for look in looks) > 500
     assert_none(dead_links(looks, html))
-
-
-def test_every_image_loads(looks):
-    assert_none(complaints(looks, "images"))
 
 
 def test_every_picture_has_a_text_of_its_own(looks):
@@ -119,22 +108,6 @@ def test_axe_finds_nothing_grave(looks):
 def test_every_exception_is_still_needed(looks):
     lines = "\n".join(complaints(looks, "rules"))
     assert [pattern for pattern in ALLOWED if not re.search(pattern, lines)] == []
-
-
-def test_the_text_of_plots_stands_out_by_day_and_by_night(looks):
-    assert_none(complaints(looks, "pale"))
-
-
-def test_no_page_is_wider_than_a_phone(looks):
-    assert_none(complaints(looks, "wide"))
-
-
-def test_wide_tables_and_plots_scroll_in_a_box_that_the_keyboard_reaches(looks):
-    assert_none(complaints(looks, "boxes"))
-
-
-def test_no_text_is_too_small_on_a_phone(looks):
-    assert_none(complaints(looks, "small"))
 
 
 def walk(page):

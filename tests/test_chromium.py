@@ -42,14 +42,11 @@ def test_a_named_one_that_is_missing_is_an_error_even_if_there_is_another(progra
         chromium.find()
 
 
-def test_a_file_that_cannot_run_is_none(programs):
-    programs("chromium").chmod(0o644)
-    with pytest.raises(BadInput, match="no Chromium"):
-        chromium.find()
-
-
-def test_without_a_browser_the_error_says_what_to_do(programs):
-    with pytest.raises(BadInput, match="make browser.*BOOK_CHROMIUM"):
+@pytest.mark.parametrize("there", [False, True])
+def test_without_a_program_that_can_run_the_error_says_what_to_do(programs, there):
+    if there:
+        programs("chromium").chmod(0o644)
+    with pytest.raises(BadInput, match="no Chromium.*make browser.*BOOK_CHROMIUM"):
         chromium.find()
 
 

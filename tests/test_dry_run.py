@@ -2,38 +2,26 @@
 
 import sys
 
-import nbformat
 import pytest
 
 import dry_steps
 from helpers import paths, steps
 from helpers.errors import BadInput
 from helpers.evaluation import significance
-from helpers.steps import ledger, registry
+from helpers.steps import ledger
 from press.explain import dry_run
 from press.explain.known import catalogue
 
-PARAMETERS = "count: int = 3  # how many\ntimes: int = 2  # factor"
 IMPORTS = "from dry_steps_module import doubled, numbers, total"
 
 
 @pytest.fixture
 def chapter(tmp_path, monkeypatch):
     """Writes a template `fake` of these cells and gives its dry run with these parameters."""
-    monkeypatch.setenv("BOOK_STORE", str(tmp_path / "store"))
-    monkeypatch.setenv("BOOK_FRESH", "")
-    for name in ("NOTEBOOKS", "RESULTS", "CHAPTERS"):
-        monkeypatch.setattr(paths, name, tmp_path / name.lower())
-        (tmp_path / name.lower()).mkdir()
-    monkeypatch.setattr(ledger, "USED", {})
-    monkeypatch.setattr(registry, "STEPS", dict(registry.STEPS))
-    monkeypatch.setattr(dry_steps, "COMPUTED", [])
-    monkeypatch.setitem(sys.modules, "dry_steps_module", dry_steps.module())
+    dry_steps.isolated(tmp_path, monkeypatch, "NOTEBOOKS", "RESULTS", "CHAPTERS")
 
     def run(*cells, **values):
-        made = [nbformat.v4.new_markdown_cell("# Fake"), nbformat.v4.new_code_cell(PARAMETERS, metadata={"tags": ["parameters"]}),
-                *map(nbformat.v4.new_code_cell, (IMPORTS, *cells))]
-        nbformat.write(nbformat.v4.new_notebook(cells=made), paths.NOTEBOOKS / "fake.ipynb")
+        dry_steps.write_template("fake", IMPORTS, *cells)
         return dry_run.of_chapter("fake", {"count": 3, "times": 2, **values}, catalogue())
     return run
 

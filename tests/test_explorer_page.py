@@ -11,7 +11,6 @@ from bs4 import BeautifulSoup
 from helpers import paths
 from helpers.data.collection_base import Text
 from helpers.data.runs import cut
-from helpers.errors import BadInput
 from helpers.pages import explorer
 from helpers.retrieval.bm25 import K1, B
 from helpers.stories import explorer as story
@@ -21,9 +20,7 @@ from helpers.systems.pairwise_reranker import duobert
 from helpers.systems.recipe import recipe
 from helpers.systems.reranking_experiment import RerankingExperiment
 from helpers.systems.testbed import Testbed
-from press import chromium
 from test_explorer import HOSTILE, RUNS, Texts, bed_of, systems_of
-from without_chromium import skip_or_fail
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 FOUR = {name: RUNS.get(name, {"q1": "acbd"}) for name in ("BM25", "re-ranking", "pairs", "dense search")}
@@ -32,19 +29,10 @@ QUERIES = ["how iron rusts", "why bread browns", "where clouds form", "who heats
 TRAP = "<img src=x onerror=\"document.documentElement.dataset.owned='yes'\">"
 
 
-@pytest.fixture(scope="module")
-def window():
-    try:
-        with chromium.browser() as running:
-            yield running
-    except BadInput as error:
-        skip_or_fail(f"NO PAGE WAS LOOKED AT: {error}")
-
-
 @pytest.fixture
-def opened(window, tmp_path):
+def opened(browser, tmp_path):
     """Opens a page with the explorer and the given data; in the end no script may have complained."""
-    page, errors = window.new_page(), []
+    page, errors = browser.new_page(), []
     page.set_default_timeout(120_000)  # milliseconds; a busy machine is no defect
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("console", lambda message: message.type == "error" and errors.append(message.text))

@@ -6,8 +6,6 @@ import sys
 import pytest
 
 import dry_steps
-from helpers import paths
-from helpers.steps import registry
 from press.explain import known
 from press.explain.known import OTHER_DATA, OTHER_STEP, SAME_PART, Difference, Known, catalogue, differences, distance, nearest
 
@@ -20,44 +18,34 @@ def data(name, digest="d"):
     return {"data": ["almanac", name], "digest": digest}
 
 
-def one(needed, other):
-    (difference,) = differences(needed, other)
-    return difference
+def encoder(seed):
+    return recipe(model=recipe("encoder", pairs=recipe("pairs", seed=seed)))
 
 
-def test_a_plain_argument():
-    assert one(recipe(a=1), recipe(a=2)) == Difference(("a",), "train", "a", "1", "2")
-    assert one(recipe(a="1"), recipe(a=1)) == Difference(("a",), "train", "a", '"1"', "1")
+@pytest.mark.parametrize(("needed", "other", "difference"), [
+    (recipe(a=1), recipe(a=2), (("a",), "train", "a", "1", "2")),
+    (recipe(a="1"), recipe(a=1), (("a",), "train", "a", '"1"', "1")),
+    (recipe(a=1), recipe(), (("a",), "train", "a", "1", "none")),
+    (recipe(), recipe(a=1), (("a",), "train", "a", "none", "1")),
+    (encoder(1), encoder(2), (("model", "pairs", "seed"), "pairs", "seed", "1", "2")),
+    (recipe(parts=[1, 2]), recipe(parts=[1, 3]), (("parts",), "train", "parts", "[1, 2]", "[1, 3]")),
+    (recipe(parts=[recipe("x", a=1), recipe("x", a=2)]), recipe(parts=[recipe("x", a=1), recipe("x", a=3)]),
+     (("parts", 1, "a"), "x", "a", "2", "3")),
+    (recipe(run=recipe("bm25")), recipe(run=recipe("dense")), (("run",), "train", "run", "bm25", "dense", OTHER_STEP)),
+    (recipe(texts=data("docs")), recipe(texts=data("passages")),
+     (("texts",), "train", "texts", "almanac/docs", "almanac/passages", OTHER_DATA)),
+    (recipe(texts=[data("docs")]), recipe(texts=[data("docs"), data("passages")]),
+     (("texts", 1), "train", "texts", "none", "almanac/passages", OTHER_DATA)),
+    (recipe(texts=data("docs", "new")), recipe(texts=data("docs", "old")),
+     (("texts",), "train", "texts", "changed", "almanac/docs", SAME_PART))])
+def test_one_difference_is_told_with_its_step_and_the_way_to_it(needed, other, difference):
+    assert list(differences(needed, other)) == [Difference(*difference)]
 
 
-def test_an_argument_that_one_lacks():
-    assert one(recipe(a=1), recipe()) == Difference(("a",), "train", "a", "1", "none")
-    assert one(recipe(), recipe(a=1)) == Difference(("a",), "train", "a", "none", "1")
-
-
-def test_an_argument_of_a_step_below_is_told_with_its_step_and_the_way_to_it():
-    needed, other = (recipe(model=recipe("encoder", pairs=recipe("pairs", seed=seed))) for seed in (1, 2))
-    assert one(needed, other) == Difference(("model", "pairs", "seed"), "pairs", "seed", "1", "2")
-
-
-def test_steps_in_a_list_are_compared_one_by_one():
-    assert one(recipe(parts=[recipe("x", a=1), recipe("x", a=2)]), recipe(parts=[recipe("x", a=1), recipe("x", a=3)])) \
-        == Difference(("parts", 1, "a"), "x", "a", "2", "3")
-    assert one(recipe(parts=[1, 2]), recipe(parts=[1, 3])).value == "[1, 2]"
-
-
-def test_another_step_in_its_place_and_other_data_weigh_more():
-    assert one(recipe(run=recipe("bm25")), recipe(run=recipe("dense"))) == \
-        Difference(("run",), "train", "run", "bm25", "dense", OTHER_STEP)
-    assert one(recipe(texts=data("docs")), recipe(texts=data("passages"))) == \
-        Difference(("texts",), "train", "texts", "almanac/docs", "almanac/passages", OTHER_DATA)
-
-
-def test_the_same_part_of_another_collection_is_nearer_than_another_part_and_further_parts_count_alone():
-    docs, elsewhere, more = data("docs", "1"), data("docs", "2"), data("passages")
-    assert one(recipe(texts=docs), recipe(texts=elsewhere)).weight == SAME_PART < OTHER_DATA
-    assert one(recipe(texts=[docs]), recipe(texts=[docs, more])) == \
-        Difference(("texts", 1), "train", "texts", "none", "almanac/passages", OTHER_DATA)
+def test_the_same_part_of_another_collection_is_nearer_than_another_part():
+    part, elsewhere = recipe(texts=data("passages")), recipe(texts=data("docs", "2"))
+    ordered = nearest(recipe(texts=data("docs", "1")), [entry(part, "a"), entry(elsewhere, "b")])
+    assert [known.recipe for known, _ in ordered] == [elsewhere, part]
 
 
 def test_among_equals_the_almanacs_come_first():
@@ -65,11 +53,6 @@ def test_among_equals_the_almanacs_come_first():
     known = [Known(recipe(texts=part), key, 1.0, "here", None) for part, key in ((elsewhere, "a"), (almanac, "b"))]
     needed = recipe(texts={"data": ["docs"], "collection": "irds:x", "digest": "new"})
     assert [entry.key for entry, _ in nearest(needed, known)] == ["b", "a"]
-
-
-def test_data_of_one_name_that_changed():
-    result = one(recipe(texts=data("docs", "new")), recipe(texts=data("docs", "old")))
-    assert (result.value, result.other) == ("changed", "almanac/docs")
 
 
 def test_what_two_inputs_share_counts_once():
@@ -95,11 +78,7 @@ def test_the_nearest_comes_first_and_the_same_key_is_the_nearest_of_all():
 
 @pytest.fixture
 def store(tmp_path, monkeypatch):
-    monkeypatch.setenv("BOOK_STORE", str(tmp_path / "store"))
-    monkeypatch.setenv("BOOK_FRESH", "")
-    monkeypatch.setattr(paths, "RESULTS", tmp_path / "results")
-    monkeypatch.setattr(registry, "STEPS", dict(registry.STEPS))
-    monkeypatch.setitem(sys.modules, "dry_steps_module", dry_steps.module())
+    dry_steps.isolated(tmp_path, monkeypatch, "RESULTS")
     return tmp_path
 
 
@@ -119,7 +98,6 @@ def test_a_stored_computation_is_known_with_its_folder(store):
 def test_a_recorded_run_tells_of_the_steps_below_it(store):
     step = make()
     step.value()
-    (store / "results").mkdir()
     (store / "store" / "total").rename(store / "results" / "total")
     manifest = next((store / "results").rglob("manifest.json"))
     told = json.loads(manifest.read_text())

@@ -4,10 +4,7 @@ import re
 
 import pytest
 
-from helpers.errors import BadInput
 from looking import context, dead_links, local, look_at
-from press import chromium
-from without_chromium import skip_or_fail
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 THEME = """<script>const night = matchMedia("(prefers-color-scheme: dark)");
@@ -38,17 +35,14 @@ OTHER = f"""<!DOCTYPE html><html lang="en"><head><title>Other</title>{THEME}</he
 
 
 @pytest.fixture(scope="module")
-def looks(tmp_path_factory):
+def looks(tmp_path_factory, browser):
     place = tmp_path_factory.mktemp("pages") / "html"
     place.mkdir()
     (place.parent / "above.html").write_text(OTHER)
     for name, text in (("good", GOOD), ("bad", BAD), ("other", OTHER)):
         (place / f"{name}.html").write_text(text)
-    try:
-        with chromium.browser() as browser, context(browser) as window:
-            return place, {name: look_at(window, place / f"{name}.html", name) for name in ("good", "bad", "other")}
-    except BadInput as error:
-        skip_or_fail(error)
+    with context(browser) as window:
+        return place, {name: look_at(window, place / f"{name}.html", name) for name in ("good", "bad", "other")}
 
 
 @pytest.mark.parametrize("part", ["errors", "failed", "outside", "images", "rules", "pale", "wide", "boxes", "small"])

@@ -18,22 +18,21 @@ PASSAGES = {"human_judgments"}  # at home; the small folder has documents
 GIVEN = {"significance": {"trained": "false"}, "answer_types": {"trained": "false"}}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("chapter", [name for name in chapters.templates()
-                                     if "collection" in chapters.schema(name) and name not in TRAINS_ON_IT | PASSAGES])
-def test_a_test_split_alone_is_enough(chapter, folder, tmp_path, store):
-    own = shutil.copytree(folder, tmp_path / "own", ignore=shutil.ignore_patterns("*.train.tsv"))
-    known = chapters.schema(chapter)
-    given = {"collection": str(own), **({"unit": "document"} if "unit" in known else {}),
-             **({"split": "test"} if chapter in TOPICS else {}), **GIVEN.get(chapter, {})}
-    run = dry_run.of_chapter(chapter, chapters.resolve(chapter, "mini", given), catalogue())
-    assert [line for line in run.stopped if "BadInput" in line[1]] == []
-
-
 @pytest.fixture
 def own(folder, tmp_path):
     """The tiny folder without its train split."""
     return str(shutil.copytree(folder, tmp_path / "own", ignore=shutil.ignore_patterns("*.train.tsv")))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chapter", [name for name in chapters.templates()
+                                     if "collection" in chapters.schema(name) and name not in TRAINS_ON_IT | PASSAGES])
+def test_a_test_split_alone_is_enough(chapter, own, store):
+    known = chapters.schema(chapter)
+    given = {"collection": own, **({"unit": "document"} if "unit" in known else {}),
+             **({"split": "test"} if chapter in TOPICS else {}), **GIVEN.get(chapter, {})}
+    run = dry_run.of_chapter(chapter, chapters.resolve(chapter, "mini", given), catalogue())
+    assert [line for line in run.stopped if "BadInput" in line[1]] == []
 
 
 @pytest.mark.slow

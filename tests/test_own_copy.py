@@ -7,7 +7,7 @@ import pytest
 
 from helpers import paths
 from helpers.errors import BadInput
-from press import chapters, cli
+from press import chapters
 
 
 @pytest.mark.parametrize("profile", ["almanac", "mini"])
@@ -36,10 +36,3 @@ def test_a_copy_that_is_there_is_not_overwritten(tmp_path):
     with pytest.raises(BadInput, match="rename it"):
         chapters.write_copy("seeds", "mini", {}, tmp_path)
     assert (tmp_path / "seeds.ipynb").read_text() == "my work"
-
-
-@pytest.mark.parametrize("arguments", [["nope"], ["seeds", "--profile", "nope"], ["seeds", "-p", "nope", "1"]])
-def test_mistakes_write_nothing(arguments, tmp_path, capsys):
-    assert cli.main(["open", *arguments, "--to", str(tmp_path / "mine")]) == 2
-    assert "Mend: " in capsys.readouterr().err
-    assert not (tmp_path / "mine").exists()

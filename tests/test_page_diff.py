@@ -1,13 +1,10 @@
 """What changed between two rendered books: which pages, how much of their pictures, and a report of it."""
 
-
 import pytest
 from PIL import Image
 
-from helpers.errors import BadInput
-from press import chromium, cli, page_diff
+from press import cli, page_diff
 from press.page_diff import Change
-from without_chromium import skip_or_fail
 
 PAGE = """<html><head><title>{date}</title></head><body><nav>{date}</nav><article><h1>T</h1><div class="nr-launch">{date}</div>
 <p>{text}</p><span class="nr-said">run {date}</span><span class="nr-badge nr-profile">commit {date}</span>
@@ -85,11 +82,7 @@ def test_the_report_shows_all_pictures_and_escapes_names():
 
 @pytest.mark.slow
 @pytest.mark.browser
-def test_every_changed_page_is_photographed_before_and_after(books, tmp_path):
-    try:
-        chromium.find()
-    except BadInput as error:
-        skip_or_fail(error)
+def test_every_changed_page_is_photographed_before_and_after(books, tmp_path, chromium_there):
     changes = page_diff.compare(*books, tmp_path / "out")
     assert [change.share for change in changes] == sorted((change.share for change in changes), reverse=True)
     result = {change.page: change for change in changes}

@@ -7,9 +7,7 @@ import yaml
 from pypdf import PdfReader
 
 from helpers import paths
-from helpers.errors import BadInput
-from press import chromium, cli, launch, printed
-from without_chromium import skip_or_fail
+from press import cli, launch, printed
 
 PAGE = """<html><body><article><h1>{title}</h1><h2>Part of {title}</h2><p><a href="{other}.html">other</a></p>
 <div class="nr-scroll"><table class="nr-table"><tr><th>{wide}</th><td>END</td></tr></table></div>
@@ -33,14 +31,6 @@ def book(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.fixture
-def there():
-    try:
-        chromium.find()
-    except BadInput as error:
-        skip_or_fail(error)
-
-
 def test_without_a_browser_the_error_says_what_to_do_and_nothing_is_written(book, monkeypatch, capsys):
     monkeypatch.setenv("BOOK_CHROMIUM", "/no/such/program")
     assert cli.main(["pdf"]) == 2
@@ -57,7 +47,7 @@ def test_there_is_no_pdf_before_it_is_made_nor_a_link_to_it(book):
 
 @pytest.mark.slow
 @pytest.mark.browser
-def test_the_printed_book(book, there):
+def test_the_printed_book_is_published_beside_the_pages(book, chromium_there):
     made = printed.write()
     assert printed.made() == made == launch.links()["pdf"]
     reader = PdfReader(printed.folder() / printed.NAME)
@@ -71,11 +61,5 @@ def test_the_printed_book(book, there):
     assert [title for title in titles if title in ("index", "long", "last")] == ["index", "long", "last"]
     links = {note.get_object().get("/Dest") for page in reader.pages for note in page.get("/Annots", [])}
     assert {"/index", "/long", "/last"} <= {str(link) for link in links}
-
-
-@pytest.mark.slow
-@pytest.mark.browser
-def test_the_pdf_is_published_beside_the_pages(book, there):
-    printed.write()
     printed.publish(paths.HTML)
     assert (paths.HTML / printed.NAME).read_bytes() == (printed.folder() / printed.NAME).read_bytes()

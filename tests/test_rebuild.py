@@ -53,12 +53,6 @@ def test_any_file_that_changes_has_it_built_again(book, changed):
     assert builds(book) == 2
 
 
-def test_a_page_that_is_gone_has_it_built_again(book):
-    builds(book)
-    (paths.HTML / "index.html").unlink()
-    assert builds(book) == 2
-
-
 @pytest.mark.parametrize(("setting", "value"), [("BOOK_DTYPE", "fp32"), ("BOOK_FRESH", "1e12")])
 def test_a_setting_has_it_built_again(book, monkeypatch, setting, value):
     builds(book)
@@ -85,7 +79,9 @@ def test_what_changes_while_the_book_is_built_has_it_built_again(book, monkeypat
     assert builds(book) == 2
 
 
-def test_a_damaged_note_has_it_built_again(book):
+@pytest.mark.parametrize("change", [lambda html: (html / "index.html").unlink(),
+                                    lambda html: (html.parent / "built.json").write_text('{"sources": ')])
+def test_a_page_that_is_gone_or_a_damaged_note_has_it_built_again(book, change):
     builds(book)
-    (paths.HTML.parent / "built.json").write_text('{"sources": ')
+    change(paths.HTML)
     assert builds(book) == 2

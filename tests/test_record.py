@@ -12,13 +12,11 @@ import pytest
 
 from helpers import paths, steps
 from helpers.errors import BadInput
-from helpers.pages.fragments import Fragment
 from helpers.pages.spot_check import SPOT_CHECK
 from helpers.steps import digests, ledger, provenance, rebuilding, recipe, registry
 from helpers.steps.store import INDEX, MANIFEST, Store, fingerprint, read_entry
-from press import chapters, execute, page_header, record, step_digests
+from press import execute, record, step_digests
 from press.record import drift_of
-from press.variants import PageRequest
 
 
 @pytest.fixture
@@ -45,14 +43,9 @@ def make_step(form, value):
 def pages_use(**pages):
     """Write pages of executed chapters that used the given manifests' values."""
     fields = ("step", "key", "numerics", "seconds", "inputs")
-    values = {name: parameter.default for name, parameter in chapters.schema("collection").items()}
     for name, used in pages.items():
-        lines = [{field: line.get(field) for field in fields} for line in used]
-        bundle = Fragment("<p>x</p>", data={"ledger": lines})._repr_mimebundle_()
-        code = nbformat.v4.new_code_cell(outputs=[nbformat.v4.new_output("display_data", bundle)])
-        executed = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# Title"), code])
-        page = page_header.as_page(executed, PageRequest("collection", "almanac", values, values), 1.0)
-        nbformat.write(page, paths.CHAPTERS / f"{name}.ipynb")
+        data = [{"ledger": [{field: line.get(field) for field in fields} for line in used]}]
+        nbformat.write(nbformat.v4.new_notebook(metadata={execute.DATA_KEY: data}), paths.CHAPTERS / f"{name}.ipynb")
 
 
 def stored(name, key, form="json", content="{}", numerics="exact"):
@@ -74,12 +67,18 @@ def ship(step):
     return next(iter(record.entries()))
 
 
-def alter(entry, file, text):
-    """Change a recorded value and make its manifest agree."""
-    (entry.folder / file).write_text(text)
-    manifest = json.loads((entry.folder / MANIFEST).read_text())
-    manifest["files"][file] = fingerprint(entry.folder / file)
+def alter(entry, text, **past):
+    """Give a recorded value another content, and another past if one is given, and make its manifest agree."""
+    (entry.folder / "value.json").write_text(text)
+    manifest = json.loads((entry.folder / MANIFEST).read_text()) | past
+    manifest["files"]["value.json"] = fingerprint(entry.folder / "value.json")
     (entry.folder / MANIFEST).write_text(json.dumps(manifest))
+
+
+def alter_unnoticed(entry, text):
+    """The same in a book that has no index, which would tell."""
+    alter(entry, text)
+    (paths.RESULTS / INDEX).unlink()
 
 
 def frame(texts, numbers):
@@ -179,36 +178,23 @@ def test_verify_agrees_with_an_honest_record_and_not_with_an_altered_one(fake, c
     entry = ship(make_step("json", value))
     assert record.verify(sample=3, budget=60, seed=1) == 0
     assert "agrees" in capsys.readouterr().out
-    alter(entry, "value.json", json.dumps(other))
-    (paths.RESULTS / INDEX).unlink()
+    alter_unnoticed(entry, json.dumps(other))
     assert record.verify(sample=3, budget=60, seed=1) == 1
     assert "DIFFERS" in capsys.readouterr().out
 
 
 def test_verify_recomputes_and_tolerates_a_small_drift(fake):
-    alter(ship(make_step("json", {"x": 0.5})), "value.json", '{"x": 0.52}')
-    (paths.RESULTS / INDEX).unlink()
+    alter_unnoticed(ship(make_step("json", {"x": 0.5})), '{"x": 0.52}')
     assert record.verify(sample=1, budget=60, seed=None) == 0
 
 
-def test_verify_names_what_exceeds_the_budget(fake, capsys):
+@pytest.mark.parametrize(("budget", "makeable", "said"), [
+    (-1, True, "left out, 0"), (60, False, "left out, it rests on texts that are not here")])
+def test_verify_names_what_it_leaves_out(fake, capsys, monkeypatch, budget, makeable, said):
     ship(make_step("json", {"x": 0.5}))
-    assert record.verify(sample=1, budget=-1, seed=1) == 0
-    assert "left out" in capsys.readouterr().out
-
-
-def test_verify_leaves_out_what_cannot_be_read_anew(fake, capsys, monkeypatch):
-    ship(make_step("json", {"x": 0.5}))
-    monkeypatch.setattr(steps.Step, "makeable", False)
-    assert record.verify(sample=1, budget=60, seed=1) == 0
-    assert "rests on texts that are not here" in capsys.readouterr().out
-
-
-def forge(entry, **changed):
-    """A record with another value or another past, whose digests all agree."""
-    alter(entry, "value.json", '{"x": 99}')
-    manifest = json.loads((entry.folder / MANIFEST).read_text()) | changed
-    (entry.folder / MANIFEST).write_text(json.dumps(manifest))
+    monkeypatch.setattr(steps.Step, "makeable", makeable)
+    assert record.verify(sample=1, budget=budget, seed=1) == 0
+    assert said in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("changed", [{}, {"commit": "feedfeedfeed"}, {"finished": "2020-01-01T00:00:00Z"}])
@@ -217,7 +203,7 @@ def test_a_forged_record_is_noticed_and_never_used(fake, changed):
     entry = ship(step)
     Store(paths.store()).remove(entry.manifest["step"], entry.manifest["key"])
     assert step.lookup()[1] == "recorded"
-    forge(entry, **changed)
+    alter(entry, '{"x": 99}', **changed)
     assert step.lookup() == (None, "missing")
     with pytest.raises(BadInput, match="is damaged"):
         record.entries()
@@ -240,7 +226,7 @@ def test_a_record_that_was_removed_can_be_made_anew(fake):
     (entry.folder / MANIFEST).unlink()
     (entry.folder / "value.json").unlink()
     entry.folder.rmdir()
-    alter(Store(paths.store()).find(entry.manifest["step"], entry.manifest["key"], "exact"), "value.json", '{"x": 2}')
+    alter(Store(paths.store()).find(entry.manifest["step"], entry.manifest["key"], "exact"), '{"x": 2}')
     assert len(list(record.record(over=-1))) == 1
     assert record.manifests() == json.loads((paths.RESULTS / INDEX).read_text())
 
@@ -256,8 +242,7 @@ def test_verify_of_everything_goes_on_where_it_stopped_and_says_what_it_never_ve
     assert f"never verified: 1 of 1\n  {place}" in capsys.readouterr().out
     assert record.verify(sample=3, budget=60, seed=1, everything=True) == 0
     assert capsys.readouterr().out.endswith("never verified: 0 of 1\n")
-    alter(first, "value.json", '{"x": 1.01}')
-    (paths.RESULTS / INDEX).unlink()
+    alter_unnoticed(first, '{"x": 1.01}')
     assert record.verify(sample=3, budget=-1, seed=1) == 0
     assert capsys.readouterr().out.endswith("never verified: 1 of 1\n"), "it has another value now"
 

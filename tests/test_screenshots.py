@@ -5,10 +5,7 @@ import re
 import pytest
 from PIL import Image
 
-from helpers import paths
-from helpers.errors import BadInput
-from press import chromium, screenshots
-from without_chromium import skip_or_fail
+from press import screenshots
 
 PAGE = """<!DOCTYPE html><html lang="en"><meta name="viewport" content="width=device-width"><title>x</title><style>
 body {{ margin: 0; height: {height}px; background: #fff; }} @media (prefers-color-scheme: dark) {{ body {{ background: #000; }} }}
@@ -28,17 +25,6 @@ def test_the_pages_of_a_book_are_all_but_the_theme_s_own(book):
     assert screenshots.pages(book) == ["index", "chapters/a"]
 
 
-def test_the_folder_is_beside_the_book_unless_it_is_named(monkeypatch, tmp_path):
-    monkeypatch.delenv("BOOK_SCREENSHOTS", raising=False)
-    assert screenshots.folder() == paths.BOOK / "_build" / "screenshots"
-    monkeypatch.setenv("BOOK_SCREENSHOTS", str(tmp_path))
-    assert screenshots.folder() == tmp_path
-
-
-def test_pages_of_different_folders_have_pictures_of_different_names():
-    assert screenshots.picture("chapters/a", "dark") != screenshots.picture("generated/a", "dark")
-
-
 def test_the_sheet_escapes_names_and_tells_what_was_cut():
     sheet = screenshots.contact_sheet(["index", "a&b"], {"a&b"})
     assert "a&amp;b (cut after 12,000 px)" in sheet
@@ -49,11 +35,7 @@ def test_the_sheet_escapes_names_and_tells_what_was_cut():
 
 @pytest.mark.slow
 @pytest.mark.browser
-def test_every_page_is_photographed_in_every_kind(book, tmp_path):
-    try:
-        chromium.find()
-    except BadInput as error:
-        skip_or_fail(error)
+def test_every_page_is_photographed_in_every_kind(book, tmp_path, chromium_there):
     sheet = screenshots.take(book, tmp_path / "shots")
     shown = re.findall(r'src="([^"]+)"', sheet.read_text())
     assert sorted(shown) == sorted(file.name for file in sheet.parent.glob("*.png"))

@@ -2,6 +2,7 @@
 
 import re
 
+import pandas as pd
 import pytest
 
 from press import search_command
@@ -68,8 +69,8 @@ def test_an_unknown_choice_is_refused_with_the_known_ones(capsys, option, wrong,
 
 
 def test_every_choice_of_the_command_line_is_one_of_the_command(monkeypatch):
-    calls = []
-    monkeypatch.setattr(search_command, "search", lambda *arguments: calls.append(arguments) or _nothing())
+    calls, nothing = [], pd.DataFrame(columns=["query", "rank", "doc_id", "score", "title"])
+    monkeypatch.setattr(search_command, "search", lambda *arguments: calls.append(arguments) or nothing)
     for reranker in RERANKERS:
         for feedback in FEEDBACK:
             assert main(["search", "bread", "--reranker", reranker, "--feedback", feedback]) == 0
@@ -77,33 +78,13 @@ def test_every_choice_of_the_command_line_is_one_of_the_command(monkeypatch):
     assert calls[0][:3] == (["bread"], "almanac", "")
 
 
-def _nothing():
-    import pandas as pd
-
-    return pd.DataFrame(columns=["query", "rank", "doc_id", "score", "title"])
-
-
-def test_without_a_query_there_is_a_usage(capsys):
-    with pytest.raises(SystemExit) as stopped:
-        main(["search"])
-    assert stopped.value.code == 2
-    assert "query" in capsys.readouterr().err
-
-
-def test_a_collection_that_does_not_exist_is_named_with_what_to_do(search, tmp_path):
-    missing = tmp_path / "nowhere"
-    code, output, message = search("bread", collection=missing)
-    assert code == 2
-    assert output == ""
-    assert f"no collection '{missing}'" in message
-    assert "Mend: use `almanac`, or" in message
-    assert "Traceback" not in message
-
-
-def test_a_unit_that_the_collection_lacks_is_named(search):
-    code, output, message = search("bread", "--unit", "passage")
+@pytest.mark.parametrize(("arguments", "place", "said"), [
+    ([], {"collection": "/nowhere"}, "no collection '/nowhere'.*Mend: use `almanac`, or"),
+    (["--unit", "passage"], {}, "has no unit 'passage'. Mend: choose from document")])
+def test_what_is_not_there_is_named_with_what_to_do(search, arguments, place, said):
+    code, output, message = search("bread", *arguments, **place)
     assert (code, output) == (2, "")
-    assert "has no unit 'passage'. Mend: choose from document" in message
+    assert re.search(said, message)
 
 
 def test_markup_in_a_title_and_a_text_without_one_are_printed_as_they_are(search, tmp_path):
@@ -117,8 +98,6 @@ def test_markup_in_a_title_and_a_text_without_one_are_printed_as_they_are(search
 
 
 def test_a_text_is_made_of_what_was_found():
-    import pandas as pd
-
     result = pd.DataFrame({"query": ["a", "a", "b"], "rank": [1, 2, 1], "doc_id": ["d1", "d2", "d3"], "score": [2.0, 1.25, 0.5],
                            "title": ["One", "Two", "Three"], "snippet": ["some words", "", ""]})
     assert as_text(result, ["b", "a", "c"]) == (

@@ -36,6 +36,13 @@ def served(engine, waiting=8, timeout=5.0, most=100):
 
 
 @pytest.fixture
+def held():
+    """An engine that waits, and the gate that lets it go on."""
+    gate = threading.Event()
+    return Nothing(gate), gate
+
+
+@pytest.fixture
 def client():
     batcher, client = served(Nothing())
     yield client
@@ -98,24 +105,23 @@ def test_queries_are_cleaned_and_defaults_are_the_study_s():
 
 # ---- batches, the bound, time-outs, the end ----
 
-def in_threads(work, count):
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(count)]
+def asking(client, engine, count):
+    """The answers as they come, and the threads that ask: the first is at work in the engine, so the others wait."""
+    answers = []
+
+    def ask(number):
+        answers.append(client.post("/search", json={"query": f"q{number}"}))
+
+    threads = [threading.Thread(target=ask, args=(number,)) for number in range(count)]
     for thread in threads:
         thread.start()
-    return threads
+        while not engine.batches:
+            time.sleep(0.01)
+    return answers, threads
 
 
-def first_of(engine, work):
-    """One thread at work in the engine, so that whoever comes now waits."""
-    threads = in_threads(work, 1)
-    while not engine.batches:
-        time.sleep(0.01)
-    return threads
-
-
-def test_what_waits_is_computed_together_up_to_a_sum_of_costs():
-    gate = threading.Event()
-    engine = Nothing(gate)
+def test_what_waits_is_computed_together_up_to_a_sum_of_costs(held):
+    engine, gate = held
     batcher = Batcher(lambda: engine, lambda asked: asked.candidates, 50, 16)
     futures = [batcher.submit(Asked(query="first"))]
     while not engine.batches:
@@ -129,13 +135,10 @@ def test_what_waits_is_computed_together_up_to_a_sum_of_costs():
         batcher.submit(Asked(query="too late"))
 
 
-def test_overload_is_told_and_over_when_it_is_over():
-    gate = threading.Event()
-    engine = Nothing(gate)
+def test_overload_is_told_and_over_when_it_is_over(held):
+    engine, gate = held
     batcher, client = served(engine, waiting=2, most=20)
-    answers = []
-    ask = lambda number: answers.append(client.post("/search", json={"query": f"q{number}"}))  # noqa: E731
-    threads = [*first_of(engine, ask), *in_threads(ask, 7)]
+    answers, threads = asking(client, engine, 8)
     while len(answers) < 4:  # one runs, perhaps one is held for the next batch, two wait
         time.sleep(0.01)
     refused = [answer for answer in answers if answer.status_code == 503]
@@ -150,13 +153,11 @@ def test_overload_is_told_and_over_when_it_is_over():
     batcher.close()
 
 
-def test_who_waits_too_long_is_told_and_is_not_computed():
-    gate = threading.Event()
-    engine = Nothing(gate)
+def test_who_waits_too_long_is_told_and_is_not_computed(held):
+    engine, gate = held
     batcher, client = served(engine, timeout=0.5)
-    answers = []
-    ask = lambda number: answers.append(client.post("/search", json={"query": f"q{number}"}))  # noqa: E731
-    for thread in [*first_of(engine, ask), *in_threads(ask, 2)]:
+    answers, threads = asking(client, engine, 3)
+    for thread in threads:
         thread.join()
     assert [answer.status_code for answer in answers] == [504] * 3
     gate.set()
@@ -165,9 +166,9 @@ def test_who_waits_too_long_is_told_and_is_not_computed():
     assert engine.batches == [["q0"], ["after"]]  # the one that ran, and the last
 
 
-def test_a_request_that_fails_takes_nobody_with_it():
-    gate = threading.Event()
-    batcher, client = served(Nothing(gate))
+def test_a_request_that_fails_takes_nobody_with_it(held):
+    engine, gate = held
+    batcher, client = served(engine)
     futures = [batcher.submit(Asked(query=query)) for query in ("a", "b", "die", "c")]
     gate.set()
     assert [futures[n].result(5)["query"] for n in (0, 1, 3)] == ["a", "b", "c"]
@@ -176,9 +177,9 @@ def test_a_request_that_fails_takes_nobody_with_it():
     batcher.close()
 
 
-def test_the_end_answers_those_who_wait():
-    gate = threading.Event()
-    batcher, _ = served(Nothing(gate))
+def test_the_end_answers_those_who_wait(held):
+    engine, gate = held
+    batcher, _ = served(engine)
     futures = [batcher.submit(Asked(query=str(number), candidates=200)) for number in range(4)]
     threading.Timer(0.1, gate.set).start()
     batcher.close()

@@ -6,8 +6,6 @@ from types import SimpleNamespace
 import pytest
 import uvicorn
 
-from helpers.errors import BadInput
-from press import chromium
 from press.serve import app
 from press.serve.batching import Batcher
 
@@ -42,13 +40,8 @@ def address():
     batcher.close()
 
 
-def test_hostile_texts_stay_texts_and_fit_a_phone(address):
-    try:
-        browser = chromium.browser()
-        running = browser.__enter__()
-    except BadInput as missing:
-        pytest.skip(str(missing))
-    page = running.new_page(viewport={"width": WIDE, "height": 800})
+def test_hostile_texts_stay_texts_and_fit_a_phone(address, browser):
+    page = browser.new_page(viewport={"width": WIDE, "height": 800})
     said, asked = [], []
     page.on("console", lambda message: said.append(message.text))
     page.on("pageerror", lambda error: said.append(str(error)))
@@ -64,5 +57,5 @@ def test_hostile_texts_stay_texts_and_fit_a_phone(address):
     page.fill("[name=query]", "another")
     page.press("[name=query]", "Enter")
     page.wait_for_function("location.hash.includes('query=another')")
+    page.close()  # the service waits for its connections
     assert said == [] and all(url.startswith((address, "data:")) for url in asked)
-    browser.__exit__(None, None, None)

@@ -8,12 +8,9 @@ import pandas as pd
 import pytest
 
 from helpers import paths
-from helpers.errors import BadInput
 from helpers.pages import matrices, plots
 from helpers.pages.slider import slider
-from looking import axe, context, rule
-from press import chromium
-from without_chromium import skip_or_fail
+from looking import AXE_SCRIPT, axe, context, rule
 
 STATIC = paths.PACKAGE.parents[1] / "book" / "_static"
 LINES = {"RR@10": pd.Series([0.5, 0.6, 0.7], index=[10, 20, 1000]), '<b>"&': pd.Series([0.1, 0.2, 0.3], index=[10, 20, 1000])}
@@ -55,22 +52,19 @@ def test_it_is_hidden_until_its_script_runs_and_stays_on_one_line():
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory):
+def page(tmp_path_factory, browser):
     folder = tmp_path_factory.mktemp("sliders")
     (folder / "page.html").write_text(
         '<!doctype html><html lang="en" data-theme="light"><head><meta charset="utf-8"><title>Page</title>'
         '<meta http-equiv="Content-Security-Policy" content="script-src file: \'unsafe-eval\'">'
         f'<link rel="stylesheet" href="{(STATIC / "book.css").as_uri()}"><script defer src="{(STATIC / "sliders.js").as_uri()}">'
         f"</script></head><body><main><h1>Page</h1>{one().html}{two().html}</main></body></html>", encoding="utf-8")
-    try:
-        with chromium.browser() as running, context(running) as window:
-            opened, errors = window.new_page(), []
-            opened.on("pageerror", lambda error: errors.append(str(error)))
-            opened.goto((folder / "page.html").as_uri())
-            yield opened
-            assert errors == []
-    except BadInput as error:
-        skip_or_fail(f"NO PAGE WAS LOOKED AT: {error}")
+    with context(browser) as window:
+        opened, errors = window.new_page(), []
+        opened.on("pageerror", lambda error: errors.append(str(error)))
+        opened.goto((folder / "page.html").as_uri())
+        yield opened
+        assert errors == []
 
 
 def told(page, number):
@@ -104,8 +98,6 @@ def test_two_sliders_choose_a_cell_and_one_that_is_missing_frames_nothing(page):
 @pytest.mark.slow
 @pytest.mark.browser
 def test_sliders_are_named_stand_out_and_are_not_printed(page):
-    from axe_playwright_python.base import AXE_SCRIPT
-
     page.evaluate(AXE_SCRIPT)
     assert axe(page, {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa"]}}) == [] == axe(page, rule("label"))
     assert page.get_by_role("slider", name="k1").count() == 1

@@ -95,15 +95,11 @@ def test_page_numbers_are_filled_in_and_can_be_filled_in_again(whole):
     assert '<span class="nr-number" data-page="chapters.b"></span>' in whole_book.numbered(once, {"chapters.a": 8})
 
 
-def test_a_page_that_was_not_rendered_is_an_error_that_names_it(book):
-    (book / "html" / "chapters" / "a.html").unlink()
-    with pytest.raises(BadInput, match=r"chapters/a\.html.*make book"):
-        whole_book.write(book / "html", book / "pdf" / "whole.html", "")
-
-
-def test_a_page_without_an_article_is_an_error(book):
-    (book / "html" / "chapters" / "a.html").write_text("<p>nothing</p>")
-    with pytest.raises(BadInput, match="no article"):
+@pytest.mark.parametrize(("change", "said"), [
+    (lambda page: page.unlink(), "make book"), (lambda page: page.write_text("<p>nothing</p>"), "no article")])
+def test_a_page_that_was_not_rendered_or_has_no_article_is_named(book, change, said):
+    change(book / "html" / "chapters" / "a.html")
+    with pytest.raises(BadInput, match=rf"chapters/a\.html.*{said}"):
         whole_book.write(book / "html", book / "pdf" / "whole.html", "")
 
 

@@ -176,11 +176,12 @@ def resolve(chapter: str, profile_name: str, given: dict[str, str]) -> dict[str,
             raise BadInput(f"chapter {chapter} has no parameter {unknown[0]!r} ({where})",
                            mend=f"choose from {', '.join(known)}")
     shared = {name: value for name, value in content["shared"].items() if name in known}
-    values = {**{name: parameter.default for name, parameter in known.items()}, **shared, **own}
+    defaults = {name: parameter.default for name, parameter in known.items()}
+    values = {**defaults, **shared, **own}
     checked = {name: known[name].check(value) for name, value in values.items()}
     parsed = {name: known[name].parse(text) for name, text in given.items()}
-    checked |= parsed | beside(checked, parsed, {name: parameter.default for name, parameter in known.items()})
-    bounds.check(chapter, checked, {name: parameter.default for name, parameter in known.items()})
+    checked |= parsed | beside(checked, parsed, defaults)
+    bounds.check(chapter, checked, defaults)
     return checked
 
 

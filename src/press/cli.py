@@ -75,6 +75,8 @@ def _parser() -> argparse.ArgumentParser:
     given = option("-p", "--parameter", dest="given", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"))
     computed = (profile, fresh, option("--cluster", default="", metavar="local|slurm|ADDRESS", help="compute the steps on Dask"),
                 option("--workers", type=_positive, default=0, help="of the local cluster (one a core), or Slurm jobs (2)"))
+    collection = (option("--collection", default="almanac", help="almanac (default), a folder, or irds:<id>"),
+                  option("--unit", default="", choices=["", "document", "passage"], help="documents, if there are any"))
     no_render = option("--no-render", action="store_true", help="do not render the book afterwards")
 
     command("build", "rebuild:build", "run all chapters and render the book", *computed)
@@ -88,9 +90,7 @@ def _parser() -> argparse.ArgumentParser:
     command("pin", "fetching:pin", "replace branches of the hub in a profile's file by commit hashes",
             option("--profile", default="msmarco", help="msmarco (default) or another one, or a YAML file"))
     command("search", "search_command:answer", "rank a collection for your own queries",
-            option("queries", nargs="+", metavar="query"),
-            option("--collection", default="almanac", help="almanac (default), a folder, or irds:<id>"),
-            option("--unit", default="", choices=["", "document", "passage"], help="documents, if there are any"),
+            option("queries", nargs="+", metavar="query"), *collection,
             option("--first-stage", type=_model("bm25"), default="bm25", metavar="NAME",
                    help="bm25 (default), or any bi-encoder of sentence-transformers, by its folder or hub id: it embeds the "
                         "collection once"),
@@ -101,9 +101,7 @@ def _parser() -> argparse.ArgumentParser:
             option("--feedback", default="none", choices=["none", "documents", "passages"],
                    help="Bo1 terms from whole documents, or from their first words"),
             option("-k", type=_positive, default=10, help="documents shown"))
-    command("serve", "serve.command:serve", "answer queries over HTTP on this machine, with a page for people",
-            option("--collection", default="almanac", help="almanac (default), a folder, or irds:<id>"),
-            option("--unit", default="", choices=["", "document", "passage"], help="documents, if there are any"),
+    command("serve", "serve.command:serve", "answer queries over HTTP on this machine, with a page for people", *collection,
             option("--reranker", dest="rerankers", action="append", default=[], metavar="NAME",
                    help="base, zero-shot, or a cross-encoder's folder; may be given again (base and zero-shot by default)"),
             option("--pairwise", default="", metavar="MODEL", help="`base` or a folder: the pairwise model of the third stage"),
@@ -112,8 +110,7 @@ def _parser() -> argparse.ArgumentParser:
             option("--waiting", type=_positive, default=64, help="requests that may wait"),
             option("--timeout", type=float, default=30, help="seconds in which a request is answered"))
     command("vespa", "vespa.command:write", "write the search application as a Vespa package, with its feed",
-            option("folder", type=_folder), option("--collection", default="almanac", help="as of search"),
-            option("--unit", default="", choices=["", "document", "passage"], help="documents, if there are any"),
+            option("folder", type=_folder), *collection,
             option("--model", default="", metavar="FOLDER", help="of a cross-encoder (the base re-ranker)"))
     command("parameters", "chapters:listing", "list the parameters of a chapter", option("chapter"))
     command("store", "kept:store", "list what the step store keeps, by step, and empty it on request",
@@ -138,7 +135,7 @@ def _parser() -> argparse.ArgumentParser:
             option("--small", action="store_true", help="a trial of seconds: whether everything runs"))
     command("screenshots", "screenshots:take", "photograph every page of the rendered book: wide, on a phone, dark",
             option("--html", type=_folder, default=None, help="a rendered book (book/_build/html)"),
-            option("--to", type=_folder, default=None, help="where to (BOOK_SCREENSHOTS, book/_build/screenshots)"))
+            option("--to", type=_folder, default=None, help="where to (book/_build/screenshots)"))
     command("open", "chapters:open_copies", "write your own copies of chapters, with a profile's values in them",
             option("chapters", nargs="+"), profile, given, option("--to", type=_folder, default=None, help="the folder (mine)"))
     command("export", "commands:export", "write the systems of a chapter as TREC runs with ir_metadata headers",

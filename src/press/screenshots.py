@@ -3,7 +3,6 @@
     book/_build/html/*.html -> book/_build/screenshots/<page>.<kind>.png + index.html
 """
 
-import os
 from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
@@ -31,11 +30,6 @@ class Kind(NamedTuple):
 KINDS = (Kind("light", 1250, "light"), Kind("phone", 390, "light"), Kind("dark", 1250, "dark"))
 
 
-def folder() -> Path:
-    """Where the pictures go: `BOOK_SCREENSHOTS`, or beside the rendered book."""
-    return Path(os.environ.get("BOOK_SCREENSHOTS", paths.BOOK / "_build" / "screenshots"))
-
-
 def pages(html: Path) -> list[str]:
     """The names of a rendered book's pages, such as `chapters/seeds`, the first page first; BadInput if there is no rendered
     book."""
@@ -49,7 +43,7 @@ def pages(html: Path) -> list[str]:
 def take(html: Path | None = None, to: Path | None = None) -> Path:
     """Photograph every page of a rendered book in every kind, into a folder; older pictures of the same page are replaced. The
     sheet, an HTML page that shows them all."""
-    html, target = html or paths.HTML, to or folder()
+    html, target = html or paths.HTML, to or paths.BOOK / "_build" / "screenshots"
     names = pages(html)
     target.mkdir(parents=True, exist_ok=True)
     cut: set[str] = set()

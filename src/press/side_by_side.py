@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import partial
+from unittest.mock import patch
 
 from helpers.errors import BadInput
 from helpers.steps import cluster, numerics, turns
@@ -90,13 +91,6 @@ def _together(names: Sequence[str], profile: str, at_once: int) -> Iterator[tupl
 
 @contextmanager
 def _one_thread_each() -> Iterator[None]:
-    before = {name: os.environ.get(name) for name in (*THREADS, turns.VARIABLE)}
-    with tempfile.TemporaryDirectory(prefix="turns-") as folder:
-        os.environ.update({turns.VARIABLE: folder, **dict.fromkeys(THREADS, "1")})
-        try:
-            yield
-        finally:
-            for name, value in before.items():
-                os.environ.pop(name, None)
-                if value is not None:
-                    os.environ[name] = value
+    with (tempfile.TemporaryDirectory(prefix="turns-") as folder,
+          patch.dict(os.environ, {turns.VARIABLE: folder, **dict.fromkeys(THREADS, "1")})):
+        yield

@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -24,8 +25,10 @@ import psutil
 
 from helpers.costs.contenders import LANCE, OURS, SEQUENTIAL, SERVED_CROSS_ENCODER
 from helpers.networks import backbone
+from helpers.networks.training_settings import RankerTraining
+from helpers.networks.whole_model import SCORING, write_whole
 from helpers.systems.listwise_reranker import WarmUp
-from press.bench.work import Scale, write_whole
+from press.bench.work import Scale
 
 CLIENTS = (1, 4, 16, 64)
 SECONDS, CANDIDATES, CHEAP = 5.0, 20, 10_000
@@ -66,7 +69,7 @@ def trial(scale: Scale) -> bool:
 def measure(scale: Scale, rounds: int) -> dict[str, Any]:
     """Load the contenders in turns with each number of clients, at most twice: the load with the higher rate is kept."""
     with tempfile.TemporaryDirectory() as folder:
-        write_whole(model(scale).value(), folder)
+        write_whole(model(scale).value(), Path(folder), RankerTraining.max_length, SCORING["window_scores"])
         return measured(scale, folder, rounds)
 
 

@@ -15,6 +15,7 @@ from helpers.data.tokens import WindowTokens, pair_ids, query_ids
 from helpers.data.windows import windows
 from helpers.evaluation import measures
 from helpers.networks import backbone
+from helpers.networks.whole_model import SCORING, write_whole
 from helpers.reranking.aggregation import aggregate
 from helpers.retrieval.bm25 import K1, B
 from helpers.systems.listwise_reranker import ListwiseReranker
@@ -73,15 +74,6 @@ def prepare(scale: Scale) -> None:
         step.value()
 
 
-def write_whole(model: Path, folder: str) -> None:
-    """A re-ranker with its tokenizer and all its weights in one folder, as other libraries load it."""
-    from transformers import AutoModelForSequenceClassification
-
-    whole = backbone.Backbone("", str(model))
-    whole.build(AutoModelForSequenceClassification, num_labels=1).save_pretrained(folder)
-    whole.tokenizer().save_pretrained(folder)
-
-
 def token_ids(tokenizer: Any, texts: list[str]) -> list[list[int]]:
     """Texts as word pieces, without special tokens and without truncation."""
     return tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]
@@ -107,7 +99,8 @@ class Work:
     def whole_model(self) -> tempfile.TemporaryDirectory[str]:
         """The model for other libraries."""
         folder = tempfile.TemporaryDirectory()
-        write_whole(self.scale.model.model.value(), folder.name)
+        model = self.scale.model
+        write_whole(model.model.value(), Path(folder.name), model.max_length, SCORING["window_scores"])
         return folder
 
     @functools.cached_property

@@ -1,8 +1,10 @@
 """What may be asked of the service: a query, and settings for every stage, each with its limits."""
 
-from typing import Literal
+from collections.abc import Iterable
+from itertools import chain
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
 
 from helpers.pages.fragments import one_line
 from helpers.reranking.aggregation import AGGREGATIONS
@@ -11,11 +13,14 @@ from helpers.reranking.duo import DUOS
 LONGEST, MOST, MOST_PAIRED = 2_000, 200, 30  # characters of a query; documents that are re-ranked; documents compared in pairs
 
 
-def _one_of(value: str, known: object, nothing: bool = False) -> str:
-    names = [*known, *["none"] * nothing]  # type: ignore[misc]
-    if value not in names:
-        raise ValueError(f"choose from {', '.join(names)}")
-    return value
+def _one_of(*registries: Iterable[str]) -> AfterValidator:
+    """The check that a text is a name in one of the registries."""
+    def checked(value: str) -> str:
+        if value not in (names := list(chain(*registries))):
+            raise ValueError(f"choose from {', '.join(names)}")
+        return value
+
+    return AfterValidator(checked)
 
 
 class Asked(BaseModel):
@@ -27,9 +32,9 @@ class Asked(BaseModel):
     k: int = Field(10, ge=1, le=MOST, description="documents shown")
     candidates: int = Field(20, ge=1, le=MOST, description="documents re-ranked: R in the thesis")
     reranker: str = Field("", max_length=40, description="one of those that /health lists; empty for the first")
-    aggregation: str = Field("max", description="from the scores of windows to a document's")
+    aggregation: Annotated[str, _one_of(AGGREGATIONS)] = Field("max", description="from the scores of windows to a document's")
     feedback: Literal["none", "documents", "passages"] = "none"
-    pairwise: str = Field("none", description="the third stage's aggregation of pairs")
+    pairwise: Annotated[str, _one_of(DUOS, ["none"])] = Field("none", description="the third stage's aggregation of pairs")
     paired: int = Field(5, ge=2, le=MOST_PAIRED, description="documents compared in pairs")
     sample: int = Field(3, ge=1, le=MOST_PAIRED, description="others that each is compared with, where `pairwise` is `sample`")
 
@@ -40,15 +45,3 @@ class Asked(BaseModel):
         if not (query := one_line(query).strip()):
             raise ValueError("the query is empty")
         return query
-
-    @field_validator("aggregation")
-    @classmethod
-    def _aggregation(cls, name: str) -> str:
-        return _one_of(name, AGGREGATIONS)
-
-    @field_validator("pairwise")
-    @classmethod
-    def _pairwise(cls, name: str) -> str:
-        return _one_of(name, DUOS, nothing=True)
-
-

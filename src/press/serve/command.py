@@ -33,10 +33,7 @@ def serve(collection: str, unit: str, rerankers: Sequence[str], pairwise: str, h
     except (OSError, OverflowError) as error:
         raise BadInput(f"cannot listen on {host}:{port} ({error})", mend="give another --port, or end its listener") from None
 
-    def cost(asked: object) -> float:
-        return batcher.function.cost(asked)
-
-    batcher = batching.Batcher(make, cost, BATCH, waiting)
+    batcher: batching.Batcher = batching.Batcher(make, lambda asked: batcher.function.cost(asked), BATCH, waiting)
     application = app.application(batcher, timeout, ["*"] if host in ("0.0.0.0", "::") else [*app.HOSTS, host])
     print(f"listening on http://{host}:{listening.getsockname()[1]}; Ctrl-C ends it", flush=True)
     usual = signal.signal(signal.SIGTERM, signal.SIG_IGN)  # uvicorn hears it first, stops, and raises it again

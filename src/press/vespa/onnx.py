@@ -5,8 +5,6 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from helpers.networks.backbone import Backbone
 from press.vespa.package import INPUTS, LENGTH, OUTPUT
 
@@ -37,23 +35,3 @@ def export(model: Path, file: Path) -> Any:
         torch.onnx.export(Score().eval(), sample, file, input_names=[*INPUTS], output_names=[OUTPUT], dynamo=True,
                           dynamic_shapes=tuple({0: batch} for _ in INPUTS), external_data=False, verbose=False)
     return built
-
-
-def padded(inputs: list[tuple[list[int], list[int]]]) -> dict[str, np.ndarray]:
-    """Pairs as ids and types in the model's inputs, padded with zeros to its length."""
-    arrays = {name: np.zeros((len(inputs), LENGTH), np.int64) for name in INPUTS}
-    for row, (ids, types) in enumerate(inputs):
-        for name, values in zip(INPUTS, (ids, types, [1] * len(ids)), strict=True):
-            arrays[name][row, :len(values)] = values
-    return arrays
-
-
-def difference(built: Any, file: Path, inputs: list[tuple[list[int], list[int]]]) -> float:
-    """The largest difference of a score by ONNX Runtime from PyTorch's, over pairs."""
-    import onnxruntime
-    import torch
-
-    session, fed = onnxruntime.InferenceSession(file, providers=["CPUExecutionProvider"]), padded(inputs)
-    with torch.inference_mode():
-        ours = built(**{name: torch.from_numpy(values) for name, values in fed.items()}).logits.numpy()
-    return float(np.abs(session.run([OUTPUT], fed)[0] - ours).max())

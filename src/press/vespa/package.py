@@ -18,13 +18,6 @@ WINDOW_LENGTH = RankerTraining().room  # of a window, so that every query fits w
 INPUTS = {"input_ids": "tokenInputIds", "token_type_ids": "tokenTypeIds", "attention_mask": "tokenAttentionMask"}
 
 
-def application(model: str = FILE) -> Any:
-    """The package as pyvespa has it; `model` is the path of the ONNX model's file."""
-    from vespa.package import ApplicationPackage
-
-    return ApplicationPackage(NAME, schema=[_documents(), _windows(model)], create_query_profile_by_default=False)
-
-
 def _documents() -> Any:
     from vespa.package import Document, Field, FieldSet, RankProfile, Schema
 
@@ -52,7 +45,10 @@ def _windows(file: str) -> Any:
 
 def write(folder: Path, model: Path) -> None:
     """Write the package, and move the model to its files."""
-    application(str(model)).to_files(folder)
+    from vespa.package import ApplicationPackage
+
+    schemas = [_documents(), _windows(str(model))]
+    ApplicationPackage(NAME, schema=schemas, create_query_profile_by_default=False).to_files(folder)
     model.unlink()
     for empty in ("models", "search/query-profiles/types", "search/query-profiles", "search"):
         (folder / empty).rmdir()
