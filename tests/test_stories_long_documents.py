@@ -76,7 +76,17 @@ def test_either_place_has_the_same_comparisons():
         "answers anywhere: the longest input, and the study's": "+0.125",
         "answers anywhere: whole document, and BM25": "−0.250",
         "answers anywhere: zero-shot's best window, and whole document": "+0.500"}
-    assert list(story.signs(places, values).values()) == [False] * 5 + [True] * 5
+
+
+def signs_of(early, anywhere):
+    return list(story.signs({story.EARLY: PLACE, story.ANYWHERE: PLACE}, {story.EARLY: early, story.ANYWHERE: anywhere}).values())
+
+
+def test_the_discussion_rests_on_sure_gains_at_either_place():
+    gains = systems(whole=0.25, studied=0.125, bm25=0.875, best=1.0)
+    assert signs_of(systems(), gains) == [False, False, False, True, True, True, True]
+    assert signs_of(systems(passage=0.25), systems(best=0.25)) == [True] + [False] * 6
+    assert list(story.signs({story.EARLY: PLACE}, {story.EARLY: gains}).values()) == [False, True, True]
 
 
 def test_the_figure_has_a_line_for_each_place_beside_the_studys():
