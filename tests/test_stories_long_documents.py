@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from helpers.data.windows import WHOLE
-from helpers.evaluation.verdicts import CONTRADICTED, INCOMPARABLE, SUPPORTED
+from helpers.evaluation.verdicts import CONTRADICTED, INCOMPARABLE, SUPPORTED, UNTRAINED
 from helpers.pages import page
 from helpers.reranking.aggregation import reranked
 from helpers.stories import alarfaj
@@ -14,7 +14,7 @@ from helpers.stories import long_documents as story
 from helpers.stories.alarfaj import BM25, row
 from helpers.stories.first_passage import first
 from helpers.systems.zero_shot import ZERO_SHOT
-from tables import caption, cells, text_of, verdicts_of
+from tables import caption, cells, evidence, text_of, verdicts_of
 from test_stories_alarfaj import Reader
 from toys import Bed, Value, run_of, system
 
@@ -63,6 +63,13 @@ def test_more_tokens_may_gain_lose_or_do_nothing(whole, studied, passage, verdic
         assert judged == dict(zip((WHOLE_OR_PASSAGE, LONGER), expected, strict=True))
 
 
+def test_a_reader_that_ranks_below_bm25_gives_no_verdict(monkeypatch):
+    monkeypatch.setattr(story.identity, "barred", lambda pairs, *_: dict.fromkeys(pairs, ""))
+    shown = story.claims_table(PLACE, systems(whole=0.25, bm25=0.5), "bed")
+    assert verdicts_of(shown) == dict.fromkeys((WHOLE_OR_PASSAGE, LONGER), UNTRAINED)
+    assert "the longest reader ranks below BM25, 0.750 (p 0.008)" in evidence(shown)[LONGER]
+
+
 def test_either_place_has_the_same_comparisons():
     places = {story.EARLY: PLACE, story.ANYWHERE: PLACE}
     values = {story.EARLY: systems(), story.ANYWHERE: systems(whole=0.25, studied=0.125, bm25=0.5, best=0.75)}
@@ -87,8 +94,8 @@ def signs_of(early, anywhere):
 def test_the_discussion_rests_on_sure_gains_at_either_place():
     gains = systems(whole=0.25, studied=0.125, bm25=0.875, best=1.0)
     assert signs_of(systems(), gains) == [False, False, False, True, True, True, True]
-    assert signs_of(systems(passage=0.25), systems(best=0.25)) == [True] + [False] * 6
-    assert list(story.signs({story.EARLY: PLACE}, {story.EARLY: gains}).values()) == [False, True, True]
+    assert signs_of(systems(passage=0.25), systems(best=0.25)) == [True, False, True] + [False] * 4
+    assert list(story.signs({story.EARLY: PLACE}, {story.EARLY: gains}).values()) == [False, True, False]
 
 
 def test_the_figure_has_a_line_for_each_place_beside_the_studys():
