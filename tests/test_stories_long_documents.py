@@ -8,7 +8,6 @@ import pytest
 from helpers.data.windows import WHOLE
 from helpers.evaluation.verdicts import CONTRADICTED, INCOMPARABLE, SUPPORTED, UNTRAINED
 from helpers.pages import page
-from helpers.reranking.aggregation import reranked
 from helpers.stories import alarfaj
 from helpers.stories import long_documents as story
 from helpers.stories.alarfaj import BM25, row
@@ -40,15 +39,13 @@ def test_readers_differ_in_what_they_read_alone():
 
 
 def test_every_way_of_reading_ranks_the_same_candidates(monkeypatch):
-    monkeypatch.setattr(story, "reranked", lambda scores, how, run: Value(
-        reranked.definition.function(scores.value(), how, run.value())))
     monkeypatch.setattr(story, "ZeroShotReranker", lambda backbone: Reader(a_0=0.6, a_1=0.5, b_0=0.1, b_1=0.9))
     monkeypatch.setattr(story.Place, "models", {first(64): Reader(a_0=0.9, b_0=0.1)})
     settings = SimpleNamespace(candidates=2, reader=SimpleNamespace(backbone="packaged"),
                                classical=lambda: SimpleNamespace(run=lambda bed: Value(run_of(q1="abc"))))
     measured = replace(PLACE, settings=settings).evaluations(Bed(q1="b"))
     assert {name: "".join(own.run["doc_id"]) for name, own in measured.items()} == {
-        BM25: "abc", first(64): "abc", ZERO_SHOT: "bac"}  # c was not scored and keeps its place
+        BM25: "abc", first(64): "ab", ZERO_SHOT: "ba"}
 
 
 @pytest.mark.parametrize("whole, studied, passage, verdicts", [

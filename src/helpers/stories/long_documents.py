@@ -10,11 +10,11 @@ from helpers.evaluation import published
 from helpers.pages import claims, compare, identity, judgments, page, plots
 from helpers.pages.compare import above, beside, lead
 from helpers.pages.fragments import Fragment
-from helpers.reranking.aggregation import reranked
+from helpers.pages.numbers import seconds
 from helpers.stories import training
 from helpers.stories.alarfaj import BM25, STUDY, TABLE, Settings, row
 from helpers.stories.first_passage import first
-from helpers.stories.longformer import nearest
+from helpers.stories.longformer import SCORING, nearest
 from helpers.systems.document_reader import DocumentReader
 from helpers.systems.evaluated import Evaluation, Systems, evaluate
 from helpers.systems.reranking_experiment import Scorer
@@ -54,7 +54,7 @@ class Place:
         run, zero_shot = self.settings.classical().run(bed), ZeroShotReranker(self.settings.reader.backbone)
         ways: dict[str, tuple[Scorer, str]] = {name: (model, "first") for name, model in self.models.items()}
         ways |= {zero_shot.label: (zero_shot, "max")}
-        runs = {BM25: run, **{name: reranked(model.scores(bed, run, self.settings.candidates), how, run)
+        runs = {BM25: run, **{name: bed.documents(model.scores(bed, run, self.settings.candidates), how)
                               for name, (model, how) in ways.items()}}
         return {name: evaluate(name, step, bed, MEASURES) for name, step in runs.items()}
 
@@ -107,9 +107,14 @@ def judged(systems: Systems) -> Fragment:
 
 
 def cost(places: Places, systems: BySystem) -> Fragment:
-    """What each trained reader cost."""
-    logs = {f"{name}: {label}": model.log for name, place in places.items() for label, model in place.models.items()}
-    return training.cost(logs, flat(systems))
+    """What training each reader took, and what its scoring of all candidates did."""
+    def scoring(system: Evaluation) -> float:
+        return sum(part["seconds"] for part in system.source.entry().manifest["inputs"] if part["step"] in SCORING)
+
+    return page.records_table("What each reader took, on a machine that did other work", [
+        {"model": f"{name}: {label}", "training": seconds(model.log.entry().manifest["inputs"][0]["seconds"]),
+         "scoring": seconds(scoring(systems[name][label]))}
+        for name, place in places.items() for label, model in place.models.items()])
 
 
 def claims_table(place: Place, systems: Systems, bed: Testbed) -> Fragment:
