@@ -103,7 +103,7 @@ def test_the_figure_has_a_line_for_each_place_beside_the_studys():
 
 
 def test_without_a_second_collection_or_topics_nothing_is_shown_of_them():
-    assert story.learning_curves(None) == story.judged({}) == page.prose("")
+    assert story.learning_curves({story.EARLY: PLACE}, story.ANYWHERE) == story.judged({}) == page.prose("")
     assert story.topics({story.EARLY: PLACE}, "") == {}
     assert "leaves them out" in story.topics_table({}).markdown
     assert caption(story.topics_table(systems())) == "Broad topics"

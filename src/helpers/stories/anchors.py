@@ -17,8 +17,9 @@ from helpers.registry import Registry
 from helpers.stories import stages, unready
 from helpers.stories.held_out import levelled
 from helpers.systems.bi_encoder import BiEncoder
-from helpers.systems.evaluated import Evaluation, Systems, evaluate, over_seeds
+from helpers.systems.evaluated import Evaluation, Systems, evaluate
 from helpers.systems.recipe import recipe
+from helpers.systems.reranking_experiment import together
 from helpers.systems.testbed import Testbed
 
 LEFT_OUT = "This run leaves the rows out: `-p today '[\"hard negatives\", \"MarginMSE\"]'` trains them, once a seed."
@@ -42,9 +43,8 @@ def models(trained: Sequence[BiEncoder], names: Sequence[str]) -> dict[str, list
 
 def systems(trained: Mapping[str, Sequence[BiEncoder]], bed: Testbed, depth: int) -> dict[str, Evaluation]:
     """The anchors, over seeds."""
-    runs = {name: [evaluate(name, model.run(bed, depth), bed, stages.measures_at(depth)) for model in own]
+    return {name: together(name, [evaluate(name, model.run(bed, depth), bed, stages.measures_at(depth)) for model in own])
             for name, own in trained.items()}
-    return {name: over_seeds(name, own) if len(own) > 1 else own[0] for name, own in runs.items()}
 
 
 def table(anchors: Systems, own: Systems, bm25: Evaluation) -> Fragment:

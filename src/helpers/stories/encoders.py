@@ -20,7 +20,8 @@ from helpers.retrieval.bm25 import K1, B
 from helpers.steps import Step
 from helpers.stories.training import Logs, curve
 from helpers.systems.bi_encoder import BiEncoder
-from helpers.systems.evaluated import Evaluation, Systems, evaluate, evaluate_values, over_seeds
+from helpers.systems.evaluated import Evaluation, Systems, evaluate, evaluate_values
+from helpers.systems.reranking_experiment import together
 from helpers.systems.testbed import Testbed
 
 STUDY, TABLE, MEASURE = "david2020", "4.2", "RR@10"
@@ -72,7 +73,7 @@ def fine_tuned(bed: Testbed, models: Mapping[str, BiEncoder], seeds: Sequence[in
     systems = {}
     for name, model in models.items():
         runs = [searched(name, replace(model, seed=seed, data_seed=1), bed, depth) for seed in seeds]
-        systems[name] = over_seeds(name, runs) if len(runs) > 1 else runs[0]
+        systems[name] = together(name, runs)
     return systems
 
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from helpers.data.collection import open_collection
 from helpers.evaluation import published
 from helpers.pages import claims, compare, identity, judgments, page, plots
 from helpers.pages.compare import above, beside, lead
@@ -14,7 +13,7 @@ from helpers.pages.numbers import seconds
 from helpers.stories import training
 from helpers.stories.alarfaj import BM25, STUDY, TABLE, Settings, row
 from helpers.stories.first_passage import first
-from helpers.stories.longformer import SCORING, nearest
+from helpers.stories.longformer import nearest, scoring
 from helpers.systems.document_reader import DocumentReader
 from helpers.systems.evaluated import Evaluation, Systems, evaluate
 from helpers.systems.reranking_experiment import Scorer
@@ -76,12 +75,12 @@ def beds(places: Places, split: str, queries: int) -> dict[str, Testbed]:
     return {name: Testbed(place.collection, "document", (split,), queries) for name, place in places.items()}
 
 
-def learning_curves(place: Place | None) -> Fragment:
-    """The held-out losses of a collection's readers; nothing without one."""
-    if place is None:
+def learning_curves(places: Places, name: str) -> Fragment:
+    """The held-out losses of a collection's readers; nothing without it."""
+    if name not in places:
         return page.prose("")
-    return training.evaluation_curves({name: model.log.value() for name, model in place.models.items()},
-                                      f"Loss on held-out queries over each training, {open_collection(place.collection).name}.")
+    return training.evaluation_curves({label: model.log.value() for label, model in places[name].models.items()},
+                                      f"Loss on held-out queries over each training, {name}.")
 
 
 def flat(systems: BySystem) -> dict[str, Evaluation]:
@@ -108,12 +107,9 @@ def judged(systems: Systems) -> Fragment:
 
 def cost(places: Places, systems: BySystem) -> Fragment:
     """What training each reader took, and what its scoring of all candidates did."""
-    def scoring(system: Evaluation) -> float:
-        return sum(part["seconds"] for part in system.source.entry().manifest["inputs"] if part["step"] in SCORING)
-
     return page.records_table("What each reader took, on a machine that did other work", [
         {"model": f"{name}: {label}", "training": seconds(model.log.entry().manifest["inputs"][0]["seconds"]),
-         "scoring": seconds(scoring(systems[name][label]))}
+         "scoring": scoring(systems[name][label])}
         for name, place in places.items() for label, model in place.models.items()])
 
 

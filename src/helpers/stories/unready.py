@@ -11,7 +11,8 @@ from helpers.pages.fragments import Fragment
 from helpers.stories import stages, training
 from helpers.stories.held_out import levelled
 from helpers.systems.bi_encoder import BiEncoder
-from helpers.systems.evaluated import Evaluation, Systems, evaluate, over_seeds
+from helpers.systems.evaluated import Evaluation, Systems, evaluate
+from helpers.systems.reranking_experiment import together
 from helpers.systems.testbed import Testbed
 
 MEASURE = "RR@10"
@@ -33,7 +34,7 @@ def systems(trained: Sequence[BiEncoder], bed: Testbed, depth: int) -> dict[str,
         return {}
     of = lambda label, model: evaluate(label, model.run(bed, depth), bed, stages.measures_at(depth))
     runs = [of(TRAINED, model) for model in trained]
-    return {START: of(START, trained[0].zero_shot()), TRAINED: over_seeds(TRAINED, runs) if len(runs) > 1 else runs[0]}
+    return {START: of(START, trained[0].zero_shot()), TRAINED: together(TRAINED, runs)}
 
 
 def curves(trained: Sequence[BiEncoder]) -> dict[str, pd.Series]:

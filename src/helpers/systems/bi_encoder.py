@@ -81,10 +81,12 @@ class BiEncoder(BiEncoderTraining):
         bed = self.bed
         run = bed.candidates(self.k1, self.b, self.candidates, self.negatives_from)
         run = candidates_with_positives(run, bed.qrels_step, bed.store, self.candidates, bed.min_relevance)
-        drawn = bed.min_relevance, max(1, self.negatives), self._data_seed
+        negatives = max(1, self.negatives)
         if self.denoised_by is not None:
-            return denoised_pairs(self.denoised_by.scores(bed, run, ALL), bed.qrels_step, *drawn)
-        return training_pairs(run, bed.qrels_step, bed.store, self._tokens, ALL, drawn[0], 1, *drawn[1:])
+            return denoised_pairs(self.denoised_by.scores(bed, run, ALL), bed.qrels_step, bed.min_relevance, negatives,
+                                  self._data_seed)
+        return training_pairs(run, bed.qrels_step, bed.store, self._tokens, ALL, bed.min_relevance, 1, negatives,
+                              self._data_seed)
 
     @functools.cached_property
     def model(self) -> Step | None:
