@@ -79,8 +79,8 @@ def learning_curves(places: Places, name: str) -> Fragment:
     """The held-out losses of a collection's readers; nothing without it."""
     if name not in places:
         return page.prose("")
-    return training.evaluation_curves({label: model.log.value() for label, model in places[name].models.items()},
-                                      f"Loss on held-out queries over each training, {name}.")
+    return plots.curves({label: training.curve(model.log.value(), "eval_loss") for label, model in places[name].models.items()},
+                        "optimiser steps", f"evaluation loss, {name}", "Loss on held-out queries over each training.")
 
 
 def flat(systems: BySystem) -> dict[str, Evaluation]:
