@@ -188,6 +188,8 @@ def test_every_way_of_reading_ranks_the_same_candidates(monkeypatch):
     assert {name: system.values["RR@10"].tolist() for name, system in systems.items() if name in (BM25, first_passage.LONG)} == {
         BM25: [0.5], first_passage.LONG: [1.0]}
     assert READERS[first_passage.WINDOWED].depths == [2, 2, 2]
+    without = {name: reader for name, reader in READERS.items() if name != first_passage.WINDOWED}
+    assert [*first_passage.evaluations(Bed(q1="b"), settings, without)] == [BM25, *without, first_passage.ZERO_SHOT]
     assert all(system.label == name for name, system in systems.items())
 
 

@@ -1,7 +1,6 @@
 """The chapter on long documents: its comparisons follow the values, and either outcome of its claims can come out."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 
@@ -11,11 +10,11 @@ from helpers.pages import page
 from helpers.stories import alarfaj
 from helpers.stories import long_documents as story
 from helpers.stories.alarfaj import BM25, row
-from helpers.stories.first_passage import first
+from helpers.stories.first_passage import WINDOWED, WINDOWS, first
+from helpers.systems.testbed import WORDS
 from helpers.systems.zero_shot import ZERO_SHOT
 from tables import caption, cells, evidence, text_of, verdicts_of
-from test_stories_alarfaj import Reader
-from toys import Bed, Value, run_of, system
+from toys import system
 
 SETTINGS = alarfaj.settings("almanac/long", "packaged", 70, 30, 64, 1, "chosen", candidates=2)
 PLACE = story.Place("almanac/long", SETTINGS, [64, 128], [512, 1024, 4096])
@@ -36,16 +35,8 @@ def test_readers_differ_in_what_they_read_alone():
     assert all(replace(model, max_length=64, attention_window=None) == replace(SETTINGS.reader, evaluations=story.EVALUATIONS)
                for model in models.values())
     assert {model.words for model in models.values()} == {WHOLE}
-
-
-def test_every_way_of_reading_ranks_the_same_candidates(monkeypatch):
-    monkeypatch.setattr(story, "ZeroShotReranker", lambda backbone: Reader(a_0=0.6, a_1=0.5, b_0=0.1, b_1=0.9))
-    monkeypatch.setattr(story.Place, "models", {first(64): Reader(a_0=0.9, b_0=0.1)})
-    settings = SimpleNamespace(candidates=2, reader=SimpleNamespace(backbone="packaged"),
-                               classical=lambda: SimpleNamespace(run=lambda bed: Value(run_of(q1="abc"))))
-    measured = replace(PLACE, settings=settings).evaluations(Bed(q1="b"))
-    assert {name: "".join(own.run["doc_id"]) for name, own in measured.items()} == {
-        BM25: "abc", first(64): "ab", ZERO_SHOT: "ba"}
+    windowed = replace(PLACE, windows=True).models
+    assert list(windowed)[:3] == [*models][:2] + [WINDOWED] and windowed[WINDOWED].words == WORDS
 
 
 @pytest.mark.parametrize("whole, studied, passage, verdicts", [
@@ -82,6 +73,18 @@ def test_either_place_has_the_same_comparisons():
         "answers anywhere: the longest input, and the study's": "+0.125",
         "answers anywhere: whole document, and BM25": "−0.250",
         "answers anywhere: zero-shot's best window, and whole document": "+0.500"}
+
+
+def test_where_windows_are_read_they_have_comparisons_and_signs():
+    place = {story.ANYWHERE: replace(PLACE, windows=True)}
+    own = systems(whole=0.25, bm25=0.5, best=1.0) | {name: system(0.75, name) for name in WINDOWS}
+    rows = {row[0]: row[3][:6] for row in cells(story.differences(place, {story.ANYWHERE: own}))[1:]}
+    assert rows["answers anywhere: BERT's best window, and whole document"] == "+0.500"
+    assert rows["answers anywhere: BERT's best window, and BM25"] == "+0.250"
+    places = {story.EARLY: PLACE} | place
+    assert list(story.signs(places, {story.EARLY: own, story.ANYWHERE: own}).values())[-3:] == [True, True, True]
+    level = own | {name: system(0.25, name) for name in WINDOWS} | {ZERO_SHOT: system(0.25, ZERO_SHOT)}
+    assert list(story.signs(places, {story.EARLY: own, story.ANYWHERE: level}).values())[-3:] == [False, False, False]
 
 
 def signs_of(early, anywhere):

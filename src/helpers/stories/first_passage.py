@@ -39,8 +39,9 @@ def readers(settings: Settings, first_tokens: Sequence[int], length: int) -> dic
 
 def evaluations(bed: Testbed, settings: Settings, models: Mapping[str, DocumentReader]) -> dict[str, Evaluation]:
     """BM25 and every way of reading its candidates, the zero-shot encoder's too; documents below these keep BM25's order."""
-    ways: dict[str, tuple[Scorer, str]] = {name: (model, "first") for name, model in models.items() if name != WINDOWED}
-    ways |= {name: (models[WINDOWED], how) for name, how in WINDOWS.items()}
+    ways: dict[str, tuple[Scorer, str]] = {}
+    for name, model in models.items():
+        ways |= {window: (model, how) for window, how in WINDOWS.items()} if name == WINDOWED else {name: (model, "first")}
     zero_shot = ZeroShotReranker(settings.reader.backbone)
     ways[zero_shot.label] = (zero_shot, "max")
     run = settings.classical().run(bed)

@@ -12,16 +12,15 @@ from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import seconds
 from helpers.stories import training
 from helpers.stories.alarfaj import BM25, STUDY, TABLE, Settings, row
-from helpers.stories.first_passage import first
+from helpers.stories.first_passage import MEASURES, WINDOWED, WINDOWS, evaluations, first
 from helpers.stories.longformer import nearest, scoring
 from helpers.systems.document_reader import DocumentReader
-from helpers.systems.evaluated import Evaluation, Systems, evaluate
-from helpers.systems.reranking_experiment import Scorer
+from helpers.systems.evaluated import Evaluation, Systems
 from helpers.systems.testbed import Testbed
-from helpers.systems.zero_shot import ZeroShotReranker, zero_shot_in
+from helpers.systems.zero_shot import zero_shot_in
 
-MEASURES = ("RR@10", "R@10", "nDCG@10")
 MEASURE = "nDCG@10"  # the claims'
+BEST_WINDOW = next(iter(WINDOWS))
 EARLY, ANYWHERE = "answers early", "answers anywhere"
 PRINTED = (512, 1024, 2048, 4096)  # the lengths of table 2
 EVALUATIONS = 4  # of the held-out loss in a training: each reads as many long documents as four steps
@@ -35,11 +34,13 @@ class Place:
     settings: Settings
     first_tokens: Sequence[int]
     lengths: Sequence[int]  # of the Longformers, in tokens
+    windows: bool = False  # whether a BERT reads all windows, too: some thirty a document
 
     @property
     def models(self) -> dict[str, DocumentReader]:
-        """The models that learn from documents as they read them: first passages, and Longformers of each length."""
+        """The models that learn from documents as they read them: first passages, windows, and Longformers of each length."""
         own = {**{first(tokens): self.settings.bert(tokens) for tokens in self.first_tokens},
+               **({WINDOWED: self.settings.windows()} if self.windows else {}),
                **{row(length): self.settings.longformer(length) for length in self.lengths}}
         return {name: replace(model, evaluations=EVALUATIONS) for name, model in own.items()}
 
@@ -49,13 +50,8 @@ class Place:
         return row(max(self.lengths))
 
     def evaluations(self, bed: Testbed) -> dict[str, Evaluation]:
-        """BM25, and its candidates as each model reads them; the zero-shot encoder reads every window and takes the best."""
-        run, zero_shot = self.settings.classical().run(bed), ZeroShotReranker(self.settings.reader.backbone)
-        ways: dict[str, tuple[Scorer, str]] = {name: (model, "first") for name, model in self.models.items()}
-        ways |= {zero_shot.label: (zero_shot, "max")}
-        runs = {BM25: run, **{name: bed.documents(model.scores(bed, run, self.settings.candidates), how)
-                              for name, (model, how) in ways.items()}}
-        return {name: evaluate(name, step, bed, MEASURES) for name, step in runs.items()}
+        """BM25, its candidates as each model reads them, and the zero-shot encoder's best window."""
+        return evaluations(bed, self.settings, self.models)
 
     def whole_and_passage(self, systems: Systems) -> tuple[Evaluation, Evaluation]:
         """The Longformer that reads most, and the longest first passage."""
@@ -109,7 +105,7 @@ def cost(places: Places, systems: BySystem) -> Fragment:
     """What training each reader took, and what its scoring of all candidates did."""
     return page.records_table("What each reader took, on a machine that did other work", [
         {"model": f"{name}: {label}", "training": seconds(model.log.entry().manifest["inputs"][0]["seconds"]),
-         "scoring": scoring(systems[name][label])}
+         "scoring": scoring(systems[name][BEST_WINDOW if label == WINDOWED else label])}
         for name, place in places.items() for label, model in place.models.items()])
 
 
@@ -138,6 +134,9 @@ def differences(places: Places, systems: BySystem) -> Fragment:
                   f"{name}: the longest input, and the study's": place.longest_and_studied(own),
                   f"{name}: whole document, and BM25": (whole, own[BM25]),
                   f"{name}: zero-shot's best window, and whole document": (zero_shot_in(own), whole)}
+        if place.windows:
+            pairs[f"{name}: BERT's best window, and whole document"] = (own[BEST_WINDOW], whole)
+            pairs[f"{name}: BERT's best window, and BM25"] = (own[BEST_WINDOW], own[BM25])
     return compare.differences_table("For either place of the answer (first less second)", pairs, MEASURE)
 
 
@@ -162,12 +161,21 @@ def signs(places: Places, systems: BySystem) -> dict[str, bool]:
         return found
     place, own = places[ANYWHERE], systems[ANYWHERE]
     whole, passage = place.whole_and_passage(own)
-    window = zero_shot_in(own)
-    return found | {
+    window, trained = zero_shot_in(own), [own[name] for name in place.models if name != WINDOWED]
+    found |= {
         "where answers stand anywhere, the whole document surely gains on its first passage": above(whole, passage, MEASURE),
         "where answers stand anywhere, the longest input surely gains on the study's":
         above(*place.longest_and_studied(own), MEASURE),
         "where answers stand anywhere, every trained reader surely ranks below BM25":
-        all(above(own[BM25], own[name], MEASURE) for name in place.models),
+        all(above(own[BM25], reader, MEASURE) for reader in trained),
         "where answers stand anywhere, the best window surely ranks above every trained reader":
-        all(above(window, own[name], MEASURE) for name in place.models)}
+        all(above(window, reader, MEASURE) for reader in trained)}
+    if not place.windows:
+        return found
+    return found | {
+        "where answers stand anywhere, the trained best window surely ranks above the whole document":
+        above(own[BEST_WINDOW], whole, MEASURE),
+        "where answers stand anywhere, the trained best window surely ranks above BM25":
+        above(own[BEST_WINDOW], own[BM25], MEASURE),
+        "where answers stand anywhere, the trained best window surely ranks below the zero-shot one":
+        above(window, own[BEST_WINDOW], MEASURE)}
