@@ -20,7 +20,7 @@ from helpers.reranking.aggregation import reranked
 from helpers.steps import step
 from helpers.stories import alarfaj, feedback, first_passage, longformer
 from helpers.stories import pipeline as pipeline_story
-from helpers.stories.alarfaj import BERT, BM25, FULL, JUST, PASSAGE, Settings, row
+from helpers.stories.alarfaj import BERT, BM25, FULL, JUST, JUST_FULL, PASSAGE, Settings, row
 from helpers.systems.pipeline import Feedback
 from helpers.systems.testbed import Testbed
 from tables import caption, cells, text_of, verdicts_of
@@ -36,7 +36,7 @@ def test_the_rows_with_bert_differ_in_their_feedback():
     rows = SETTINGS.rows()
     assert rows[BM25] == SETTINGS.classical()
     assert {name: pipeline.feedback for name, pipeline in rows.items() if name != BM25} == {
-        BERT: None, FULL: Feedback(3, 4), PASSAGE: Feedback(3, 4, SEEN),
+        BERT: None, FULL: Feedback(3, 4), JUST_FULL: Feedback(3, 4, retrieve=False), PASSAGE: Feedback(3, 4, SEEN),
         JUST: Feedback(3, 4, SEEN, retrieve=False)}
     assert all(pipeline.model == SETTINGS.bert() for name, pipeline in rows.items() if name != BM25)
     assert {pipeline.candidates for pipeline in rows.values()} == {9}
@@ -45,14 +45,17 @@ def test_the_rows_with_bert_differ_in_their_feedback():
 def test_the_rows_with_longformer_differ_in_length_and_feedback():
     rows = [pipeline for name, pipeline in SETTINGS.rows([512, 1024], 1024).items() if "Longformer" in name]
     assert [(pipeline.model.max_length, pipeline.feedback) for pipeline in rows] == [
-        (512, None), (1024, None), (1024, Feedback(3, 4, SEEN)), (1024, Feedback(3, 4, SEEN, retrieve=False))]
+        (512, None), (1024, None), (1024, Feedback(3, 4)), (1024, Feedback(3, 4, retrieve=False)),
+        (1024, Feedback(3, 4, SEEN)), (1024, Feedback(3, 4, SEEN, retrieve=False))]
     assert list(SETTINGS.rows([512])) == [*SETTINGS.rows(), row(512)]
 
 
-def test_the_rows_are_those_of_table_2():
+def test_the_rows_are_those_of_table_2_and_three_that_it_lacks():
     entries = [(where, entry) for where, entry in published.load(alarfaj.STUDY).items() if where[0] == alarfaj.TABLE]
     rows = SETTINGS.rows([512, 1024, 2048, 4096], 1024)
-    assert list(dict.fromkeys(where[1] for where, _ in entries)) == list(rows)
+    printed = list(dict.fromkeys(where[1] for where, _ in entries))
+    assert [name for name in rows if name in printed] == printed
+    assert {*rows} - {*printed} == {JUST_FULL, "BM25 + Longformer + PRF (FI)", "BM25 + Longformer + PRF (FIJ)"}
     assert {where[2] for where, _ in entries} == {*alarfaj.COLUMNS, "Number of tokens"}
     assert {entry.measure for (_, _, column), entry in entries if column in alarfaj.COLUMNS} == set(alarfaj.COLUMNS.values())
     assert set(alarfaj.COLUMNS.values()) == set(alarfaj.MEASURES)
@@ -622,3 +625,13 @@ def test_sorted_differences_say_who_gains_and_who_loses():
     assert ESCAPED in shown.html.split("<figcaption>")[1]
     assert "<script" not in shown.html
     assert plots.sorted_differences(lines, "difference", HOSTILE).html == shown.html
+
+
+def test_the_steps_of_feedback_are_compared_for_every_model_that_has_it():
+    values = {BERT: 0.5, FULL: 0.25, PASSAGE: 0.375, JUST: 0.75, row(512): 0.25,
+              **{f"{alarfaj.LONGFORMER} + PRF ({way})": shift for way, shift in (("FI", 0.5), ("PI", 0.0), ("PIJ", 0.125))}}
+    systems = {name: system(shift, name) for name, shift in values.items()}
+    rows = {cell[0]: cell[3][:6] for cell in cells(alarfaj.feedback_table(systems, 512))[1:]}
+    assert list(rows.values()) == ["−0.250", "+0.125", "+0.375", "+0.250", "−0.500", "+0.125"]
+    assert list(rows)[3] == "BM25 + Longformer: full index (FI), and no feedback"
+    assert len(cells(alarfaj.feedback_table(systems, 0))) == 4

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from helpers.pages import page
-from helpers.pages.compare import above, beside_published, lead
+from helpers.pages.compare import above, beside_published, differences_table, lead
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain
 from helpers.stories import training
@@ -19,8 +19,8 @@ from helpers.systems.testbed import OVERLAP, WORDS, Testbed
 STUDY, TABLE = "alarfaj2022", "2"
 MEASURES = ("P@10", "R@100", "AP@100", "RR@10", "nDCG@10")
 COLUMNS = {"P@10": "P@10", "R@100": "R@100", "MAP@100": "AP@100", "MRR@10": "RR@10", "NDCG@10": "nDCG@10"}
-BM25, BERT = "BM25", "BM25 + BERT"
-FULL, PASSAGE, JUST = (f"{BERT} + PRF ({index})" for index in ("FI", "PI", "PIJ"))
+BM25, BERT, LONGFORMER = "BM25", "BM25 + BERT", "BM25 + Longformer"
+FULL, JUST_FULL, PASSAGE, JUST = (f"{BERT} + PRF ({index})" for index in ("FI", "FIJ", "PI", "PIJ"))
 
 
 @dataclass(frozen=True)
@@ -61,18 +61,21 @@ class Settings:
         return Feedback(self.documents, self.terms, self.reader.room if passages else 0, backbone=self.reader.backbone)
 
     def rows(self, lengths: Sequence[int] = (), feedback_length: int = 0) -> dict[str, Pipeline]:
-        """The rows of table 2, with Longformers of these lengths; that of the two with feedback may be 0, for none."""
-        def after(model: DocumentReader, feedback: Feedback | None = None) -> Pipeline:
-            return Pipeline(model, feedback, self.candidates)
+        """The rows of table 2, with Longformers of these lengths; that of those with feedback may be 0, for none. The table lacks
+        those of the full index that rank the old candidates again (FIJ), and the Longformer's of the full index, which were run.
+        """
+        full, passages = self.feedback(), self.feedback(passages=True)
+        ways = {"FI": full, "FIJ": replace(full, retrieve=False), "PI": passages, "PIJ": replace(passages, retrieve=False)}
 
-        bert, passages = self.bert(), self.feedback(passages=True)
-        just = replace(passages, retrieve=False)
-        rows = {BM25: self.classical(), BERT: after(bert), FULL: after(bert, self.feedback()), PASSAGE: after(bert, passages),
-                JUST: after(bert, just), **{row(length): after(self.longformer(length)) for length in lengths}}
-        if feedback_length:
-            model = self.longformer(feedback_length)
-            rows |= {"BM25 + Longformer + PRF (PI)": after(model, passages), "BM25 + Longformer + PRF (PIJ)": after(model, just)}
-        return rows
+        def alone(model: DocumentReader) -> Pipeline:
+            return Pipeline(model, candidates=self.candidates)
+
+        def fed(name: str, model: DocumentReader) -> dict[str, Pipeline]:
+            return {f"{name} + PRF ({way})": replace(alone(model), feedback=feedback) for way, feedback in ways.items()}
+
+        return {BM25: self.classical(), BERT: alone(self.bert()), **fed(BERT, self.bert()),
+                **{row(length): alone(self.longformer(length)) for length in lengths},
+                **(fed(LONGFORMER, self.longformer(feedback_length)) if feedback_length else {})}
 
 
 def settings(collection: str, backbone: str, train_queries: int, warm_up: int, first_tokens: int, epochs: int, training: str,
@@ -91,13 +94,24 @@ def learning_table(models: Mapping[str, Listwise]) -> Fragment:
 
 def row(length: int) -> str:
     """Table 2's name of a Longformer."""
-    return f"BM25 + Longformer / {length}"
+    return f"{LONGFORMER} / {length}"
 
 
 def evaluations(bed: Testbed, pipelines: Mapping[str, Pipeline]) -> dict[str, Evaluation]:
     """Every pipeline's final ranking, measured."""
     runs = {name: pipeline.run(bed) for name, pipeline in pipelines.items()}
     return {name: evaluate(name, run, bed, MEASURES) for name, run in runs.items()}
+
+
+def feedback_table(systems: Systems, feedback_length: int) -> Fragment:
+    """What each step of the study's argument on feedback changes, for BERT and for the Longformer of so many tokens; 0 for none."""
+    pairs: dict[str, tuple[Evaluation, Evaluation]] = {}
+    for name, base in {BERT: BERT, **({LONGFORMER: row(feedback_length)} if feedback_length else {})}.items():
+        full, passages, just = (systems[f"{name} + PRF ({way})"] for way in ("FI", "PI", "PIJ"))
+        pairs |= {f"{name}: full index (FI), and no feedback": (full, systems[base]),
+                  f"{name}: passage index (PI), and full index (FI)": (passages, full),
+                  f"{name}: old candidates ranked again (PIJ), and new ones (PI)": (just, passages)}
+    return differences_table("Feedback for either model (first less second)", pairs, "nDCG@10")
 
 
 def signs(topics: Systems, ordinary: Systems) -> dict[str, bool]:

@@ -12,14 +12,14 @@ from helpers.pages.compare import lead
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import interval, plain, signed
 from helpers.retrieval.feedback import rm3_run
-from helpers.stories.alarfaj import BERT, BM25, FULL, JUST, MEASURES, PASSAGE, Settings
+from helpers.stories.alarfaj import BERT, BM25, FULL, JUST, JUST_FULL, MEASURES, PASSAGE, Settings
 from helpers.systems.evaluated import Evaluation, Systems, evaluate
 from helpers.systems.pipeline import Pipeline
 from helpers.systems.testbed import Testbed
 
 BO1, RM3 = "BM25 + Bo1", "BM25 + RM3"
-JUST_FULL, INSIDE = f"{BERT} + PRF (FIJ)", f"{BERT} + PRF (FI), terms in the window"
-WORDS, SENTENCE, ASKED = (f"{BERT} + PRF (PI), {form}" for form in ("whole words", "as a sentence", "query as asked"))
+INSIDE = f"{FULL}, terms in the window"
+WORDS, SENTENCE, ASKED = (f"{PASSAGE}, {form}" for form in ("whole words", "as a sentence", "query as asked"))
 KL, PRINTED = "BM25 + KL", "BM25 + Bo1 as printed"
 MEASURE = "nDCG@10"
 MANY = 10_000  # terms: all of them
@@ -30,7 +30,7 @@ def pipelines(settings: Settings) -> dict[str, Pipeline]:
     """The study's feedback and what puts its explanations to the test."""
     rows, full = settings.rows(), settings.feedback()
     passages = settings.feedback(passages=True)
-    others = {JUST_FULL: replace(full, retrieve=False), INSIDE: replace(full, within=settings.reader.room),
+    others = {INSIDE: replace(full, within=settings.reader.room),
               **{name: replace(passages, form=form) for name, form in ((WORDS, "words"), (SENTENCE, "sentence"), (ASKED, ""))}}
     return {**rows, BO1: replace(rows[BM25], feedback=full), KL: replace(rows[BM25], feedback=replace(full, weighting="KL")),
             PRINTED: replace(rows[BM25], feedback=replace(full, weighting="printed")),
