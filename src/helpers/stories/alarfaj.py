@@ -104,7 +104,7 @@ def evaluations(bed: Testbed, pipelines: Mapping[str, Pipeline]) -> dict[str, Ev
 
 
 def feedback_table(systems: Systems, feedback_length: int) -> Fragment:
-    """What each step of the study's argument on feedback changes, for BERT and for a Longformer of so many tokens (0 for none)."""
+    """What each step of the study's argument on feedback changes, for BERT and for a Longformer of that length (0 for none)."""
     pairs: dict[str, tuple[Evaluation, Evaluation]] = {}
     for name, base in {BERT: BERT, **({LONGFORMER: row(feedback_length)} if feedback_length else {})}.items():
         full, passages, just = (systems[f"{name} + PRF ({way})"] for way in ("FI", "PI", "PIJ"))
