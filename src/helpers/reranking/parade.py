@@ -57,14 +57,14 @@ def greatest_score(scores: Any, mask: Any) -> Any:
     return scores.masked_fill(~mask, float("-inf")).amax(1)
 
 
-def mean_score(scores: Any, mask: Any) -> Any:
-    """BERT-MeanP."""
-    return (scores * mask).sum(1) / mask.sum(1)
+def summed_score(scores: Any, mask: Any) -> Any:
+    """BERT-SumP."""
+    return (scores * mask).sum(1)
 
 
 STATE_AGGREGATIONS = ("avg", "max", "attn", "transformer")
 SCORE_AGGREGATIONS: Registry[Callable[[Any, Any], Any]] = Registry("aggregation of windows", {
-    "firstp": first_score, "maxp": greatest_score, "meanp": mean_score})
+    "firstp": first_score, "maxp": greatest_score, "sump": summed_score})
 
 
 def network(how: str, head: dict[str, np.ndarray]) -> Any:
