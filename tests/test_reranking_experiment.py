@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 from helpers.errors import BadInput
+from helpers.systems.evaluated import evaluate, evaluate_seeds
 from helpers.systems.reranking_experiment import MEASURES, RerankingExperiment
 from helpers.systems.student import Student
 from helpers.systems.testbed import Testbed
@@ -106,3 +107,15 @@ def test_a_reranker_and_its_student_are_tried_on_the_same_candidates(tiny, folde
     assert student.source.key != tuned.source.key
     candidates = [set(system.run[system.run["query_id"] == "q1"]["doc_id"]) for system in (tuned, student, one)]
     assert candidates == [{"d1", "d4"}, {"d1", "d4"}, set(base.run[base.run["query_id"] == "q1"]["doc_id"].head(1))]
+
+
+def test_of_a_system_over_seeds_the_first_ranking_is_kept_and_the_values_of_the_others(folder):
+    bed = Testbed(str(folder))
+    rankings = [bed.bm25(k1, 0.75, 10) for k1 in (1.2, 0.9)]
+    both = evaluate_seeds("x", rankings, bed, ["RR@10"])
+    assert [(run.source.name, run.source.key == ranking.key) for run, ranking in zip(both.seeds, rankings, strict=True)] == [
+        ("bm25_run", True), ("run_measures", False)]
+    assert both.run.equals(rankings[0].value())
+    each = [evaluate("x", ranking, bed, ["RR@10"]).values for ranking in rankings]
+    assert [run.values.equals(values) for run, values in zip(both.seeds, each, strict=True)] == [True, True]
+    assert evaluate_seeds("x", rankings[:1], bed, ["RR@10"]).seeds == ()

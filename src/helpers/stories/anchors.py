@@ -17,9 +17,8 @@ from helpers.registry import Registry
 from helpers.stories import stages, unready
 from helpers.stories.held_out import levelled
 from helpers.systems.bi_encoder import BiEncoder
-from helpers.systems.evaluated import Evaluation, Systems, evaluate
+from helpers.systems.evaluated import Evaluation, Systems, evaluate_seeds
 from helpers.systems.recipe import recipe
-from helpers.systems.reranking_experiment import together
 from helpers.systems.testbed import Testbed
 
 LEFT_OUT = "This run leaves the rows out: `-p today '[\"hard negatives\", \"MarginMSE\"]'` trains them, once a seed."
@@ -43,7 +42,7 @@ def models(trained: Sequence[BiEncoder], names: Sequence[str]) -> dict[str, list
 
 def systems(trained: Mapping[str, Sequence[BiEncoder]], bed: Testbed, depth: int) -> dict[str, Evaluation]:
     """The anchors, over seeds."""
-    return {name: together(name, [evaluate(name, model.run(bed, depth), bed, stages.measures_at(depth)) for model in own])
+    return {name: evaluate_seeds(name, [model.run(bed, depth) for model in own], bed, stages.measures_at(depth))
             for name, own in trained.items()}
 
 

@@ -20,8 +20,7 @@ from helpers.retrieval.bm25 import K1, B
 from helpers.steps import Step
 from helpers.stories.training import Logs, curve
 from helpers.systems.bi_encoder import BiEncoder
-from helpers.systems.evaluated import Evaluation, Systems, evaluate, evaluate_values
-from helpers.systems.reranking_experiment import together
+from helpers.systems.evaluated import Evaluation, Systems, evaluate, evaluate_seeds, evaluate_values
 from helpers.systems.testbed import Testbed
 
 STUDY, TABLE, MEASURE = "david2020", "4.2", "RR@10"
@@ -70,11 +69,8 @@ def evaluations(bed: Testbed, models: Mapping[str, BiEncoder], depth: int, measu
 
 def fine_tuned(bed: Testbed, models: Mapping[str, BiEncoder], seeds: Sequence[int], depth: int) -> dict[str, Evaluation]:
     """Every model after its training; with several seeds their mean, query by query."""
-    systems = {}
-    for name, model in models.items():
-        runs = [searched(name, replace(model, seed=seed, data_seed=1), bed, depth) for seed in seeds]
-        systems[name] = together(name, runs)
-    return systems
+    runs = {name: [replace(model, seed=seed, data_seed=1).run(bed, depth) for seed in seeds] for name, model in models.items()}
+    return {name: evaluate_seeds(name, own, bed, measures(depth)) for name, own in runs.items()}
 
 
 def by_margin(bed: Testbed, model: BiEncoder, margins: Sequence[float], seeds: Sequence[int],

@@ -9,9 +9,9 @@ from helpers.pages import claims, compare, identity, page, plots
 from helpers.pages.compare import lead
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain
-from helpers.systems.evaluated import Evaluation, Systems, evaluate
+from helpers.systems.evaluated import Evaluation, Systems, evaluate_seeds
 from helpers.systems.parade import Parade
-from helpers.systems.reranking_experiment import RerankingExperiment, together
+from helpers.systems.reranking_experiment import RerankingExperiment
 from helpers.systems.zero_shot import zero_shot_in
 
 MEASURE = "nDCG@20"
@@ -52,7 +52,7 @@ def evaluations(trial: RerankingExperiment, models: Mapping[str, Parade], seeds:
     systems = {"BM25": trial.baseline()}
     for name, own in ways.items():
         runs = [model.run(trial.bed, trial.run, trial.candidates) for model in own]
-        systems[name] = together(name, [evaluate(name, run, trial.bed, trial.measures) for run in runs])
+        systems[name] = evaluate_seeds(name, runs, trial.bed, trial.measures)
     return systems | trial.zero_shot(start.reader.backbone)
 
 

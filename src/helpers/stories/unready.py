@@ -11,8 +11,7 @@ from helpers.pages.fragments import Fragment
 from helpers.stories import stages, training
 from helpers.stories.held_out import levelled
 from helpers.systems.bi_encoder import BiEncoder
-from helpers.systems.evaluated import Evaluation, Systems, evaluate
-from helpers.systems.reranking_experiment import together
+from helpers.systems.evaluated import Evaluation, Systems, evaluate_seeds
 from helpers.systems.testbed import Testbed
 
 MEASURE = "RR@10"
@@ -32,9 +31,9 @@ def systems(trained: Sequence[BiEncoder], bed: Testbed, depth: int) -> dict[str,
     """The start and what became of it, over seeds; nothing without a training."""
     if not trained:
         return {}
-    of = lambda label, model: evaluate(label, model.run(bed, depth), bed, stages.measures_at(depth))
-    runs = [of(TRAINED, model) for model in trained]
-    return {START: of(START, trained[0].zero_shot()), TRAINED: together(TRAINED, runs)}
+    systems = {START: [trained[0].zero_shot()], TRAINED: trained}
+    return {name: evaluate_seeds(name, [model.run(bed, depth) for model in models], bed, stages.measures_at(depth))
+            for name, models in systems.items()}
 
 
 def curves(trained: Sequence[BiEncoder]) -> dict[str, pd.Series]:

@@ -108,6 +108,15 @@ def evaluate_values(label: str, ranking: Step, bed: Testbed, measures: Sequence[
     return Evaluation(label, pd.DataFrame(), values.value().set_index("query_id"), values)
 
 
+def evaluate_seeds(label: str, rankings: Sequence[Step], bed: Testbed, measures: Sequence[str]) -> Evaluation:
+    """One system over its seeds; a single one stands for itself. Tables that look at a ranking take the first's, so that of the
+    others the values are all that is kept with the book."""
+    first, *others = rankings
+    names = with_judgments(list(measures), bed.qrels)
+    runs = [evaluate(label, first, bed, measures), *(evaluate_values(label, other, bed, names) for other in others)]
+    return over_seeds(label, runs) if others else runs[0]
+
+
 def evaluate_frame(label: str, run: pd.DataFrame, bed: Testbed, measures: Sequence[str], source: Step) -> Evaluation:
     """Measure a run that no step keeps."""
     return Evaluation(label, run, bed.per_query(run, with_judgments(list(measures), bed.qrels)), source)
