@@ -156,6 +156,11 @@ def test_the_size_table_names_setting_and_break_even():
     assert "#step-bbbbbbbbbb" in shown
 
 
+def test_what_the_indexes_are_built_with_is_told_by_faiss():
+    rows = {row[1]: row[2] for row in cells(story.construction_table(8, [100, 2500], 1))[1:]}
+    assert list(rows.values()) == ["8", "40", "10, 50", "10"]
+
+
 def test_the_setting_table_has_every_setting_with_its_interval():
     header, *rows = cells(story.setting_table(searched(), 1000, STEPS[1000]))
     assert len(rows) == 5

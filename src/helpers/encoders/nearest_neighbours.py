@@ -58,8 +58,13 @@ def settings(ef_search: Sequence[int], nprobe: Sequence[int]) -> list[tuple[str,
     return [(EXACT, NO_SETTING), *((HNSW, n) for n in ef_search), *((IVF, n) for n in nprobe)]
 
 
+def clusters(size: int) -> int:
+    """IVF's for so many vectors: their square root."""
+    return max(1, round(size ** 0.5))
+
+
 def build(kind: str, vectors: np.ndarray, M: int, seed: int) -> Any:
-    """An index of the inner product over vectors, (texts, dimensions); IVF has the square root of their number as clusters."""
+    """An index of the inner product over vectors, (texts, dimensions)."""
     import faiss
 
     dimensions = vectors.shape[1]
@@ -70,7 +75,7 @@ def build(kind: str, vectors: np.ndarray, M: int, seed: int) -> Any:
         index = faiss.IndexHNSWFlat(dimensions, M, faiss.METRIC_INNER_PRODUCT)
         index.hnsw.rng = faiss.RandomGenerator(seed)  # type: ignore[attr-defined]
     else:
-        index = faiss.index_factory(dimensions, f"IVF{max(1, round(len(vectors) ** 0.5))},Flat", faiss.METRIC_INNER_PRODUCT)
+        index = faiss.index_factory(dimensions, f"IVF{clusters(len(vectors))},Flat", faiss.METRIC_INNER_PRODUCT)
         index.cp.seed, index.cp.min_points_per_centroid = seed, 1
         index.train(vectors)
     index.add(vectors)

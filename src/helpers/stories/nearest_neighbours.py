@@ -1,6 +1,6 @@
 """The chapter *Beyond flat search*: exact and approximate nearest neighbours (David 2020, section 4.4; Zhan et al. 2020)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ import pandas as pd
 from helpers.costs.search_speed import search_speed
 from helpers.costs.step_cost import query_seconds
 from helpers.data.texts import Texts
-from helpers.encoders.nearest_neighbours import EXACT, HNSW, IVF, ann_runs
+from helpers.encoders.nearest_neighbours import EXACT, HNSW, IVF, ann_runs, build, clusters
 from helpers.networks import backbone
 from helpers.pages import figures, page
 from helpers.pages.compare import with_interval
@@ -75,6 +75,17 @@ class Searches:
     def encoding_check(self) -> Fragment:
         """The encoding of a query here and now, beside the recorded time."""
         return spot_check(self.encoding, lambda rounds: {"encoding a query": rounds}, "seconds", rounds=3)
+
+
+def construction_table(M: int, sizes: Sequence[int], seed: int) -> Fragment:
+    """What the approximate indexes are built with besides their vectors, as FAISS itself tells it."""
+    graph, lists = (build(kind, np.eye(4, 2, dtype="float32"), M, seed) for kind in (HNSW, IVF))
+    return page.records_table("What the indexes are built with", [
+        {"index": NAMES[HNSW], "parameter": "links of a vector (M)", "value": count(M)},
+        {"index": NAMES[HNSW], "parameter": "candidates for them (efConstruction)", "value": count(graph.hnsw.efConstruction)},
+        {"index": NAMES[IVF], "parameter": "clusters (nlist), over the fewest vectors and over the most",
+         "value": f"{count(clusters(min(sizes)))}, {count(clusters(max(sizes)))}"},
+        {"index": NAMES[IVF], "parameter": "iterations of k-means", "value": count(lists.cp.niter)}])
 
 
 def speeds(steps: Mapping[int, Step]) -> pd.DataFrame:
