@@ -10,7 +10,9 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # before PyTorch is imported: as many workers as cores, one thread each
 
 import mini_book
+from helpers import paths
 from helpers.errors import BadInput
+from helpers.steps import ledger
 from press import chromium
 
 DOCS = [("d1", "u", "Bread", "Why bread turns brown in the oven. Sugars and proteins react in the heat."),
@@ -117,6 +119,44 @@ def folder_of_texts(tmp_path, monkeypatch):
     bed = Testbed(str(data), "passage", words=1_000_000, overlap=0)
     encoder = backbone.resolve(str(tmp_path / "backbone"))
     return bed, encoder, corpus(bed.store)
+
+
+ROOT = paths.ROOT
+
+
+@pytest.fixture
+def places(tmp_path, monkeypatch):
+    """Moves places of the project, by their names in `helpers.paths`, to empty folders of one in `tmp_path`, which has a store of
+    its own, too; gives its root."""
+    def move(*names):
+        for name in names:
+            place = tmp_path / getattr(paths, name).relative_to(ROOT)
+            place.mkdir(parents=True, exist_ok=True)
+            monkeypatch.setattr(paths, name, place)
+        monkeypatch.setenv("BOOK_STORE", str(tmp_path / "store"))
+        monkeypatch.setenv("BOOK_FRESH", "")
+        return tmp_path
+    return move
+
+
+@pytest.fixture
+def own_store(tmp_path, monkeypatch):
+    """A store and recorded runs of the test's own, both empty, and no cluster; gives the folder that they lie in."""
+    monkeypatch.setenv("BOOK_STORE", str(tmp_path / "store"))
+    monkeypatch.setattr(paths, "RESULTS", tmp_path / "results")
+    monkeypatch.setattr(ledger, "USED", {})
+    for name in ("BOOK_FRESH", "BOOK_CLUSTER", "BOOK_PROCESSES"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+@pytest.fixture
+def steps_module(places, monkeypatch):
+    """A project of the test's own, with the steps of `dry_steps` for its chapters."""
+    import dry_steps
+
+    places("NOTEBOOKS", "PROFILES", "RESULTS", "BOOK", "CHAPTERS")
+    return dry_steps.importable(monkeypatch)
 
 
 @pytest.fixture(scope="session")

@@ -1,12 +1,14 @@
-"""A small book for the tests of dry runs: its steps note when they are computed, and its chapters are written by the tests."""
+"""A small book: its steps note when they are computed, and its chapters and executed pages are written by the tests."""
 
 import sys
 import types
+from pathlib import Path
 
 import nbformat
 
 from helpers import paths, steps
 from helpers.steps import ledger, registry
+from press.page_header import DATA_KEY
 
 COMPUTED: list[str] = []
 PARAMETERS = "count: int = 3  # how many\ntimes: int = 2  # factor"
@@ -33,13 +35,8 @@ def module(name: str = "dry_steps_module") -> types.ModuleType:
     return made
 
 
-def isolated(folder, monkeypatch, *places: str) -> types.ModuleType:
-    """Set an empty store and some of the project's folders, empty, too; the module with the steps, which chapters can import."""
-    monkeypatch.setenv("BOOK_STORE", str(folder / "store"))
-    monkeypatch.setenv("BOOK_FRESH", "")
-    for name in places:
-        monkeypatch.setattr(paths, name, folder / name.lower())
-        (folder / name.lower()).mkdir()
+def importable(monkeypatch) -> types.ModuleType:
+    """The module with the steps, which chapters can import."""
     monkeypatch.setattr(ledger, "USED", {})
     monkeypatch.setattr(registry, "STEPS", dict(registry.STEPS))
     monkeypatch.setattr("dry_steps.COMPUTED", [])
@@ -53,3 +50,10 @@ def write_template(name: str, *cells: str, parameters: str = PARAMETERS) -> None
     made = [nbformat.v4.new_markdown_cell(f"# {name}"), nbformat.v4.new_code_cell(parameters, metadata={"tags": ["parameters"]}),
             *map(nbformat.v4.new_code_cell, cells)]
     nbformat.write(nbformat.v4.new_notebook(cells=made), paths.NOTEBOOKS / f"{name}.ipynb")
+
+
+def write_page(name: str, *data: dict, cells=()) -> Path:
+    """Write an executed page with these cells, which carries such data."""
+    page = paths.CHAPTERS / f"{name}.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=list(cells), metadata={DATA_KEY: list(data)}), page)
+    return page

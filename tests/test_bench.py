@@ -16,21 +16,19 @@ from helpers.costs.timing import Drifted, always, check_drift, drift, interleave
 from helpers.errors import BadInput
 from helpers.networks.flops import encoder_flops
 from helpers.steps import numerics
+from local_server import serving
 from press import cli
-from press.bench import command, train, work
-
-
-class Clock:
-    """A clock that stands still unless work is done."""
-
-    def __init__(self):
-        self.now = 0.0
-
-    def __call__(self):
-        return self.now
-
+from press.bench import command, serve, train, work
 
 # ---- turns ----
+
+@pytest.fixture
+def clock():
+    """A clock that stands still unless work takes time: `clock.now += 1`."""
+    made = SimpleNamespace(now=0.0)
+    made.read = lambda: made.now
+    return made
+
 
 def test_contenders_take_turns_and_another_one_begins_each_round():
     order = []
@@ -39,8 +37,8 @@ def test_contenders_take_turns_and_another_one_begins_each_round():
     assert {name: len(values) for name, values in timings.seconds.items()} == {"a": 3, "b": 3, "c": 3}
 
 
-def test_the_first_round_does_not_count_and_making_ready_is_not_timed():
-    clock, spent = Clock(), {"a": iter([100.0, 1.0, 2.0]), "b": iter([200.0, 3.0, 4.0])}
+def test_the_first_round_does_not_count_and_making_ready_is_not_timed(clock):
+    spent = {"a": iter([100.0, 1.0, 2.0]), "b": iter([200.0, 3.0, 4.0])}
 
     def contender(name):
         def make_ready():
@@ -53,22 +51,19 @@ def test_the_first_round_does_not_count_and_making_ready_is_not_timed():
             return work
         return make_ready
 
-    timings = interleave({name: contender(name) for name in spent}, rounds=2, clock=clock)
+    timings = interleave({name: contender(name) for name in spent}, rounds=2, clock=clock.read)
     assert timings.seconds == {"a": [1.0, 2.0], "b": [3.0, 4.0]}
     assert timings.given == {"a": "A", "b": "B"}
 
 
-def test_waiting_for_a_gpu_is_timed_after_the_work_and_not_before(monkeypatch):
-    clock, waits = Clock(), iter([50.0, 1.0, 60.0, 2.0])
+def test_waiting_for_a_gpu_is_timed_after_the_work_and_not_before(monkeypatch, clock):
+    waits = iter([50.0, 1.0, 60.0, 2.0])
 
     def wait():
         clock.now += next(waits)
 
     monkeypatch.setattr(timing, "wait", wait)
-    assert interleave({"a": always(lambda: None)}, rounds=1, clock=clock).seconds == {"a": [2.0]}
-
-
-def test_a_round_at_least():
+    assert interleave({"a": always(lambda: None)}, rounds=1, clock=clock.read).seconds == {"a": [2.0]}
     with pytest.raises(ValueError, match="0 rounds"):
         interleave({"a": always(lambda: None)}, rounds=0)
 
@@ -102,16 +97,9 @@ def test_a_ratio_is_taken_within_each_round():
 
 # ---- drift ----
 
-def frame(**columns):
-    return pd.DataFrame(columns)
-
-
-def test_the_drift_is_that_of_means():
-    drifts = drift(frame(a=[0.5, 0.7], b=[1.0, 0.0]), frame(a=[0.7, 0.5], b=[0.0, 0.5]))
-    assert drifts == pytest.approx({"a": 0.0, "b": 0.25})
-
-
-def test_another_ranking_fails_loudly():
+def test_the_drift_is_that_of_means_and_another_ranking_fails_loudly():
+    first, second = pd.DataFrame({"a": [0.5, 0.7], "b": [1.0, 0.0]}), pd.DataFrame({"a": [0.7, 0.5], "b": [0.0, 0.5]})
+    assert drift(first, second) == pytest.approx({"a": 0.0, "b": 0.25})
     drifts = {"fast": {"nDCG@10": 0.0005, "RR@10": -0.002}, "other": {"nDCG@10": 0.9, "RR@10": 0.9}}
     with pytest.raises(Drifted, match=r"fast: RR@10 -0\.00200$"):
         check_drift(drifts, ["fast"])
@@ -129,24 +117,23 @@ def test_operations_are_counted_from_the_configuration():
     attention = 2 * 2 * 3  # of one pair of tokens: the product of query and key, and the weighted sum
     assert encoder_flops(config, [4]) == 2 * (4 * linear + 16 * attention)
     assert encoder_flops(config, [4, 1], layers=1) == 5 * linear + 17 * attention
-
-
-def test_bert_base_needs_two_operations_for_each_weight_of_its_layers():
-    config = SimpleNamespace(num_hidden_layers=12, hidden_size=768, intermediate_size=3072)
-    assert encoder_flops(config, [1]) == pytest.approx(2 * 85_000_000, rel=0.01)
+    base = SimpleNamespace(num_hidden_layers=12, hidden_size=768, intermediate_size=3072)
+    assert encoder_flops(base, [1]) == pytest.approx(2 * 85_000_000, rel=0.01)  # two for each weight of its layers
 
 
 # ---- the machine ----
 
-@pytest.mark.parametrize("device, flags, gpu, kind, name", [
-    ("cpu", ["avx2", "avx512_bf16", "avx512f"], None, "CPU without AMX", "amd-epyc-avx512-bf16"),
-    ("cpu", ["amx_bf16", "avx2", "avx512_bf16"], None, "CPU with AMX", "amd-epyc-amx-bf16"),
-    ("cuda", ["avx2"], "NVIDIA H200", "GPU", "nvidia-h200")])
-def test_machines_are_told_apart(device, flags, gpu, kind, name):
-    of = {"device": device, "flags": flags, "gpu": gpu, "cpu": "AMD EPYC"}
+INTEL = "Intel(R) Xeon(R) Platinum 8481C CPU @ 2.70GHz"
+
+
+@pytest.mark.parametrize("cpu, flags, gpu, kind, name", [
+    ("AMD EPYC", ["avx2", "avx512_bf16", "avx512f"], None, "CPU without AMX", "amd-epyc-avx512-bf16"),
+    ("AMD EPYC", ["amx_bf16", "avx2", "avx512_bf16"], None, "CPU with AMX", "amd-epyc-amx-bf16"),
+    ("AMD EPYC", ["avx2"], "NVIDIA H200", "GPU", "nvidia-h200"),
+    (INTEL, [], None, "CPU without AMX", "intel-xeon-platinum-8481c")])
+def test_machines_are_told_apart(cpu, flags, gpu, kind, name):
+    of = {"device": "cuda" if gpu else "cpu", "flags": flags, "gpu": gpu, "cpu": cpu}
     assert (machine.kind(of), machine.name_of(of)) == (kind, name)
-    intel = {"device": "cpu", "flags": [], "gpu": None, "cpu": "Intel(R) Xeon(R) Platinum 8481C CPU @ 2.70GHz"}
-    assert machine.name_of(intel) == "intel-xeon-platinum-8481c"
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="only Linux ties a process to a core")
@@ -166,16 +153,16 @@ def test_one_core_is_one_core():
 # ---- files ----
 
 @pytest.fixture
-def here(monkeypatch, tmp_path):
+def here(monkeypatch, places):
     """This machine is an AMD EPYC with AVX512-BF16, and its files lie in a folder of the test's."""
     own = {"cpu": "AMD EPYC", "cores": 2, "threads": None, "memory_gib": 24, "system": "Linux", "python": "3.11", "device": "cpu",
            "dtype": "bf16", "flags": ["avx512_bf16"], "gpu": None}
     monkeypatch.setattr(machine, "describe", lambda: own)
-    monkeypatch.setattr(paths, "BENCH", tmp_path / "bench")
+    places("BENCH")
     return own
 
 
-def test_sections_are_added_one_by_one(here, monkeypatch):
+def test_sections_are_added_one_by_one_and_the_file_of_another_machine_is_left_alone(here, monkeypatch):
     file = results.file_of("")
     assert file == paths.BENCH / "amd-epyc-avx512-bf16.json"
     results.add(file, "rerank", {"rounds": 2})
@@ -186,11 +173,6 @@ def test_sections_are_added_one_by_one(here, monkeypatch):
     assert {name: section["rounds"] for name, section in content["sections"].items()} == {"rerank": 4, "train": 3}
     assert all({"measured", "commit", "versions"} <= set(section) for section in content["sections"].values())
     assert [path.name for path in paths.BENCH.iterdir()] == [file.name]
-
-
-def test_the_file_of_another_machine_is_left_alone(here, monkeypatch):
-    file = results.file_of("")
-    results.add(file, "rerank", {"rounds": 2})
     before = file.read_text()
     monkeypatch.setattr(machine, "describe", lambda: {**here, "cpu": "Xeon"})
     with pytest.raises(BadInput, match="AMD EPYC.*give another file by --out"):
@@ -201,7 +183,6 @@ def test_the_file_of_another_machine_is_left_alone(here, monkeypatch):
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"machine": {}, "sections": {}, "more": 1}'])
 def test_a_file_that_holds_no_measurements_is_refused(here, text):
     file = results.file_of("")
-    file.parent.mkdir()
     file.write_text(text)
     with pytest.raises(BadInput):
         results.read(file)
@@ -213,7 +194,6 @@ def test_a_file_that_holds_no_measurements_is_refused(here, text):
 def test_the_latest_measurements_come_first(here):
     assert results.everything() == {}
     for name, date in (("old", "2026-01-01"), ("new", "2026-03-01"), ("middle", "2026-02-01")):
-        paths.BENCH.mkdir(exist_ok=True)
         sections = {"a": {"measured": date}, "b": {"measured": "2025"}}
         (paths.BENCH / f"{name}.json").write_text(json.dumps({"machine": {}, "sections": sections}))
     assert list(results.everything()) == ["new", "middle", "old"]
@@ -246,10 +226,10 @@ def test_the_share_of_the_matrix_rate_is_taken_within_each_round():
     assert (interval.low, interval.high) == pytest.approx((0.5, 0.8))
 
 
-def test_a_trial_is_no_measurement():
-    assert measured(rerank={**SECTION, "small": True}).section("rerank") is None
-    assert measured(rerank=SECTION).section("rerank") == SECTION
-    assert measured().section("rerank") is None
+@pytest.mark.parametrize("sections, told", [
+    ({"rerank": {**SECTION, "small": True}}, None), ({"rerank": SECTION}, SECTION), ({}, None)])
+def test_a_trial_is_no_measurement(sections, told):
+    assert measured(**sections).section("rerank") == told
 
 
 def test_the_machine_at_hand_is_chosen_else_the_latest_else_none(here):
@@ -297,20 +277,27 @@ def test_a_section_that_fails_does_not_stop_the_others(sections, tmp_path):
     assert set(results.read(out)["sections"]) == set(command.SECTIONS) - {"train"}
 
 
-def test_a_gpu_leaves_the_cores_free(sections, monkeypatch):
+def test_a_gpu_leaves_the_cores_free_and_no_rounds_are_refused(sections, monkeypatch, capsys):
+    assert cli.main(["bench", "--rounds", "0"]) == 2
+    assert "0 rounds" in capsys.readouterr().err
+    assert sections == []
     monkeypatch.setattr(numerics, "device", lambda: "cuda")
     cli.main(["bench", "--only", "search"])
     assert sections[-1] == ("search", command.ROUNDS, False, False)
 
 
-def test_no_rounds_are_refused(sections, capsys):
-    assert cli.main(["bench", "--rounds", "0"]) == 2
-    assert "0 rounds" in capsys.readouterr().err
-    assert sections == []
-
-
 def test_six_rounds_are_the_fewest_for_an_interval():
     assert spread([1.0] * command.ROUNDS).coverage >= timing.LEVEL > spread([1.0] * (command.ROUNDS - 1)).coverage
+
+
+def test_a_load_counts_answers_and_refusals_with_their_seconds():
+    with serving({"search": b"{}"}) as served:
+        served.status, port = [503], int(served.url.rpartition(":")[2])
+        told = serve.load(port, ["a"], 1, requests=4)
+        assert (told["answers"], told["refused"]) == (3, 1)
+        assert 0 < told["p50"] <= told["p99"] < 3 / told["per_second"]
+        served.status = [503] * 4
+        assert serve.load(port, ["a"], 1, requests=4)["per_second"] == 0
 
 
 # ---- training's counts ----

@@ -1,18 +1,15 @@
 """Citations: valid BibTeX for the book, each chapter and each run, and a run that can be computed again from what it says."""
 
-import json
 import shlex
 
-import nbformat
 import pytest
-import yaml
 from markdown_it import MarkdownIt
 from pybtex.database import parse_string
 
+from dry_steps import write_page
 from helpers import paths
 from helpers.errors import BadInput
 from press import chapters, cite, variants
-from press.page_header import DATA_KEY
 
 RUN = {"profile": "mini", "commit": "0123abcd4567+", "date": "2026-11-21T10:00:00Z"}
 
@@ -32,60 +29,40 @@ def parsed(text):
     return next(iter(entries.values()))
 
 
-def test_the_citation_file_has_what_the_format_demands():
-    about = yaml.safe_load((paths.ROOT / "CITATION.cff").read_text())
-    assert {"cff-version", "message", "title", "authors"} <= set(about)
-    assert about["cff-version"] == "1.2.0"
-    assert about["authors"]
-    assert all("name" in author or {"family-names", "given-names"} <= set(author) for author in about["authors"])
-    assert isinstance(about["date-released"], str)  # quoted: the format wants a text
-    assert about["license"] == "MIT"
-
-
-def test_the_book_s_version_is_that_of_the_package():
+def test_the_citation_file_has_what_the_format_demands_and_the_package_s_version():
     import tomllib
 
-    assert cite.citation()["version"] == tomllib.loads((paths.ROOT / "pyproject.toml").read_text())["project"]["version"]
+    about = cite.citation()  # with title, authors, version and date
+    assert (about["cff-version"], about["license"]) == ("1.2.0", "MIT") and about["message"]
+    assert isinstance(about["date-released"], str)  # quoted: the format wants a text
+    assert about["version"] == tomllib.loads((paths.ROOT / "pyproject.toml").read_text())["project"]["version"]
 
 
-def test_the_book_s_entry():
-    fields = parsed(cite.of_book()).fields
-    assert fields["title"] == cite.citation()["title"]
-    assert fields["url"] == "https://me.github.io/my-book/"
-    assert fields["year"] == cite.citation()["date-released"][:4]
-
-
-def test_without_a_public_address_no_address_is_made_up(monkeypatch):
+def test_the_book_s_entry_makes_no_address_up(monkeypatch):
+    fields, about = parsed(cite.of_book()).fields, cite.citation()
+    assert (fields["title"], fields["url"]) == (about["title"], "https://me.github.io/my-book/")
+    assert fields["year"] == about["date-released"][:4]
     monkeypatch.setenv("BOOK_REPOSITORY", "https://github.com/OWNER/my-book")
     assert "url" not in parsed(cite.of_book()).fields
     assert "OWNER" not in cite.page()
 
 
 @pytest.mark.parametrize("chapter", chapters.templates())
-def test_every_chapter_has_a_valid_entry_that_names_it(chapter):
-    entry = parsed(cite.of_chapter(chapter))
-    assert entry.type == "incollection"
+def test_every_chapter_and_every_run_has_a_valid_entry_that_names_it(chapter):
+    entry, run, known = parsed(cite.of_chapter(chapter)), run_of(chapter), chapters.schema(chapter)
     assert variants.title(chapter) in entry.fields["title"].replace("\\", "")
     assert entry.fields["url"].endswith(f"/chapters/{chapter}.html")
-
-
-@pytest.mark.parametrize("chapter", chapters.names())
-def test_every_run_has_a_valid_entry_with_commit_profile_and_parameters(chapter):
-    run = run_of(chapter)
     note = parsed(cite.of_run(chapter, run)).fields["note"]
-    assert "profile mini" in note
-    assert RUN["commit"] in note
-    assert cite.parameters_digest(run) in note
-    for name in cite.changed_parameters(chapter, run["parameters"]):
-        assert cite.latex(name) in note
+    changed = [cite.latex(name) for name, value in run["parameters"].items() if value != known[name].default]
+    assert all(text in note for text in ("profile mini", RUN["commit"], cite.parameters_digest(run), *changed))
 
 
-def test_a_run_says_its_date_and_only_the_parameters_that_were_changed():
+@pytest.mark.parametrize(("changed", "said"), [({"epochs": 99}, ": epochs = 99; all others as the chapter declares them"),
+                                               ({}, ": all as the chapter declares them")])
+def test_a_run_says_its_date_and_only_the_parameters_that_were_changed(changed, said):
     defaults = {name: parameter.default for name, parameter in chapters.schema("seeds").items()}
-    note = parsed(cite.of_run("seeds", {**RUN, "parameters": {**defaults, "epochs": 99}})).fields["note"]
-    assert note.endswith(": epochs = 99; all others as the chapter declares them; run on 2026-11-21")
-    note = parsed(cite.of_run("seeds", {**RUN, "parameters": defaults})).fields["note"]
-    assert ": all as the chapter declares them; run on" in note
+    assert parsed(cite.of_run("seeds", {**RUN, "parameters": {**defaults, **changed}})).fields["note"].endswith(
+        f"{said}; run on 2026-11-21")
 
 
 def test_a_variant_has_a_key_and_an_address_of_its_own():
@@ -121,16 +98,11 @@ def test_a_digest_depends_on_every_value_and_on_nothing_else():
     assert cite.parameters_digest(run) != cite.parameters_digest(run_of("seeds", epochs=2))
 
 
-@pytest.fixture
-def pages(tmp_path, monkeypatch):
-    monkeypatch.setattr(paths, "CHAPTERS", tmp_path)
-    for name, changed in (("seeds", {}), ("seeds--12ab34", {"epochs": 7}), ("grid", None)):
-        data = [] if changed is None else [{"run": run_of("seeds", **changed)}]
-        notebook = nbformat.v4.new_notebook(metadata={DATA_KEY: data})
-        (tmp_path / f"{name}.ipynb").write_text(json.dumps(notebook))
-
-
-def test_the_page_has_the_book_each_chapter_each_run_and_the_licences(pages):
+def test_the_page_has_the_book_each_chapter_each_run_and_the_licences(places):
+    places("CHAPTERS")
+    write_page("seeds", {"run": run_of("seeds")})
+    write_page("seeds--12ab34", {"run": run_of("seeds", epochs=7)})
+    write_page("grid")
     page = cite.page()
     blocks = [part.split("```")[0] for part in page.split("```bibtex\n")[1:]]
     assert [parsed(block).type for block in blocks].count("incollection") == len(chapters.names())

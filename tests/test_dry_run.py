@@ -1,7 +1,5 @@
 """Dry runs: what a chapter would compute is found, nothing is computed or written, and what cannot be told is said."""
 
-import sys
-
 import pytest
 
 import dry_steps
@@ -16,19 +14,14 @@ IMPORTS = "from dry_steps_module import doubled, numbers, total"
 
 
 @pytest.fixture
-def chapter(tmp_path, monkeypatch):
-    """Writes a template `fake` of these cells and gives its dry run with these parameters."""
-    dry_steps.isolated(tmp_path, monkeypatch, "NOTEBOOKS", "RESULTS", "CHAPTERS")
-
-    def run(*cells, **values):
-        dry_steps.write_template("fake", IMPORTS, *cells)
-        return dry_run.of_chapter("fake", {"count": 3, "times": 2, **values}, catalogue())
-    return run
+def module(steps_module):
+    return steps_module
 
 
-@pytest.fixture
-def module(chapter):
-    return sys.modules["dry_steps_module"]
+def chapter(*cells, **values):
+    """The dry run of a template `fake` of these cells with these parameters."""
+    dry_steps.write_template("fake", IMPORTS, *cells)
+    return dry_run.of_chapter("fake", {"count": 3, "times": 2, **values}, catalogue())
 
 
 def names(result):
@@ -42,36 +35,31 @@ def snapshot(folder):
 WHOLE = "value = total([doubled(numbers(count), times)]).value()"
 
 
-def test_a_missing_step_is_found_with_all_below_it_inputs_first(chapter):
+def test_a_missing_step_is_found_with_all_below_it_inputs_first(module):
     plan = chapter(WHOLE)
     assert names(plan) == ["numbers", "doubled", "total"]
     assert plan.available == {}
     assert plan.stopped == [("value = total([doubled(numbers(count), times)]).value()", "needs the value of total")]
 
 
-def test_nothing_is_computed_and_nothing_written(chapter, module, tmp_path):
+def test_what_is_stored_is_found_and_not_looked_below_and_nothing_is_computed_or_written(module):
     module.total([module.doubled(module.numbers(3), 2)]).value()
     dry_steps.COMPUTED.clear()
-    before = snapshot(tmp_path / "store")
-    chapter(WHOLE, times=5)
-    assert dry_steps.COMPUTED == []
-    assert snapshot(tmp_path / "store") == before
-
-
-def test_what_is_stored_is_found_and_not_looked_below(chapter, module):
-    module.total([module.doubled(module.numbers(3), 2)]).value()
+    before = snapshot(paths.store())
     plan = chapter(WHOLE)
     assert (plan.missing, plan.stopped, plan.stand_ins) == ({}, [], set())
     assert [source for _, source in plan.available.values()] == ["stored"]
+    chapter(WHOLE, times=5)
+    assert dry_steps.COMPUTED == [] and snapshot(paths.store()) == before
 
 
-def test_the_parameters_take_the_place_of_the_defaults(chapter, module):
+def test_the_parameters_take_the_place_of_the_defaults(module):
     module.numbers(3).value()
     assert names(chapter("value = numbers(count).value()")) == []
     assert names(chapter("value = numbers(count).value()", count=4)) == ["numbers"]
 
 
-def test_the_nearest_value_stands_in_so_that_all_of_a_loop_is_found(chapter, module):
+def test_the_nearest_value_stands_in_so_that_all_of_a_loop_is_found(module):
     module.numbers(3).value()
     module.doubled(module.numbers(3), 2).value()
     plan = chapter("values = [doubled(numbers(3), n).value() for n in (2, 5, 6)]", "after = numbers(len(values)).value()")
@@ -81,7 +69,7 @@ def test_the_nearest_value_stands_in_so_that_all_of_a_loop_is_found(chapter, mod
     assert len(plan.available) == 2
 
 
-def test_without_a_stand_in_only_what_depends_on_the_value_stops(chapter, module):
+def test_without_a_stand_in_only_what_depends_on_the_value_stops(module):
     module.numbers(7).value()
     plan = chapter("a = total([numbers(7)]).value()\nb = doubled(numbers(7)).value()", "c = a['total'] + 1", "d = c",
                    "e = numbers(7).value()", "a = 1", "f = [a for a in (1, 2)]")
@@ -90,19 +78,19 @@ def test_without_a_stand_in_only_what_depends_on_the_value_stops(chapter, module
     assert names(plan) == ["total", "doubled"]
 
 
-def test_an_error_of_the_chapter_itself_is_told(chapter):
+def test_an_error_of_the_chapter_itself_is_told(module):
     with pytest.raises(BadInput, match=r"would stop at `value = max\(\[\]\)`: ValueError"):
         chapter("value = max([])")
 
 
-def test_an_error_after_a_stand_in_is_no_error_of_the_chapter(chapter, module):
+def test_an_error_after_a_stand_in_is_no_error_of_the_chapter(module):
     module.numbers(3).value()
     plan = chapter("value = numbers(2).value()['values']", "value.index(99)", "other = doubled(numbers(3)).value()")
     assert plan.stopped[0] == ("value.index(99)", "does not work without the missing values (ValueError)")
     assert names(plan) == ["numbers", "doubled"]
 
 
-def test_the_process_is_left_as_it_was(chapter):
+def test_the_process_is_left_as_it_was(module):
     before = steps.Step.entry, ledger.USED, significance.PERMUTATIONS
     with pytest.raises(BadInput):
         chapter("value = 1 / 0")
@@ -111,7 +99,7 @@ def test_the_process_is_left_as_it_was(chapter):
     assert ledger.USED == {}
 
 
-def test_with_everything_fresh_all_is_missing_and_the_old_values_stand_in(chapter, module, monkeypatch):
+def test_with_everything_fresh_all_is_missing_and_the_old_values_stand_in(module, monkeypatch):
     module.total([module.doubled(module.numbers(3), 2)]).value()
     monkeypatch.setenv("BOOK_FRESH", "99999999999")
     plan = chapter(WHOLE)
@@ -119,7 +107,7 @@ def test_with_everything_fresh_all_is_missing_and_the_old_values_stand_in(chapte
     assert plan.stopped == []
 
 
-def test_a_recorded_run_is_found_as_such(chapter, module, tmp_path):
+def test_a_recorded_run_is_found_as_such(module):
     module.numbers(3).value()
-    (tmp_path / "store" / "numbers").rename(paths.RESULTS / "numbers")
+    (paths.store() / "numbers").rename(paths.RESULTS / "numbers")
     assert [source for _, source in chapter("value = numbers(3).value()").available.values()] == ["recorded"]

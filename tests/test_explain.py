@@ -1,12 +1,11 @@
 """Explaining a command: what would run, why and for how long, in words; nothing is run."""
 
-import json
 import sys
 
 import pytest
 
 import dry_steps
-from dry_steps import write_template
+from dry_steps import write_page, write_template
 from helpers import paths
 from helpers.steps import provenance
 from press import cli, commands, execute
@@ -18,9 +17,8 @@ CELLS = ("from dry_steps_module import doubled, numbers, total", "value = total(
 
 
 @pytest.fixture
-def book(tmp_path, monkeypatch):
+def book(steps_module, tmp_path, monkeypatch):
     """A book of two chapters, `first` and `second`, and the profile `almanac`, with an empty store."""
-    dry_steps.isolated(tmp_path, monkeypatch, "NOTEBOOKS", "PROFILES", "RESULTS", "BOOK", "CHAPTERS")
     monkeypatch.setattr(provenance, "commit", lambda: "abc")
     (paths.PROFILES / "almanac.yaml").write_text("shared: {}\n")
     (paths.BOOK / "_toc.yml").write_text("parts: [{chapters: [{file: chapters/first}, {file: chapters/second}]}]")
@@ -38,8 +36,7 @@ def executed(name, chapter="first", seconds=0.0, ledger=(), stamp=True):
     """A page as its execution would leave it."""
     page = execute.request(chapter, "almanac", {})
     run = {"profile": "almanac", "parameters": page.values, "commit": "abc", "date": "", "seconds": seconds}
-    content = {"metadata": {"neural_ranking": [{"run": run}, {"ledger": list(ledger)}]}}
-    (paths.CHAPTERS / f"{name}.ipynb").write_text(json.dumps(content))
+    write_page(name, {"run": run}, {"ledger": list(ledger)})
     if stamp:
         (paths.CHAPTERS / f"{name}.stamp").write_text(execute.fingerprint(chapter, page.values, "almanac"))
 
@@ -50,17 +47,13 @@ def shown(name="first", **given):
 
 def test_a_chapter_whose_values_are_all_there_is_free(book):
     assert not plan.plan("first", "almanac", {}).is_free
-    compute()
-    made = plan.plan("first", "almanac", {})
-    assert made.is_free
-    assert (made.count("stored"), made.count("recorded")) == (1, 0)
-    assert "to compute 0, stored 1, recorded 0" in plan.text(made)
-
-
-def test_a_chapter_that_stops_for_a_missing_value_is_not_free(book):
     write_template("first", CELLS[0], "a = numbers(1)", "b = a.value()")
-    assert plan.plan("first", "almanac", {}).run.stopped
-    assert not plan.plan("first", "almanac", {}).is_free
+    stopped = plan.plan("first", "almanac", {})
+    assert stopped.run.stopped and not stopped.is_free
+    compute()
+    made = plan.plan("second", "almanac", {})
+    assert made.is_free
+    assert "to compute 0, stored 1, recorded 0" in plan.text(made)
 
 
 def test_a_changed_parameter_names_steps_reasons_and_pages(book):
@@ -74,18 +67,15 @@ def test_a_changed_parameter_names_steps_reasons_and_pages(book):
     assert f"pages: {name}, {name}--compared; the baseline page first has not been executed" in text
 
 
-def test_a_page_that_is_current_is_not_looked_into(book, monkeypatch):
+def test_a_page_that_is_current_is_not_looked_into_and_one_that_is_out_of_date_would_run(book, monkeypatch):
     executed("first")
-    monkeypatch.setattr(plan.dry_run, "of_chapter", None)
-    assert shown().startswith("first: up to date, nothing would run")
-
-
-@pytest.mark.parametrize("change", ["stamp", "template"])
-def test_a_page_that_is_out_of_date_would_run(book, change):
-    executed("first", stamp=change != "stamp")
-    if change == "template":
-        write_template("first", *CELLS, "more = 1")
+    with monkeypatch.context() as blind:
+        blind.setattr(plan.dry_run, "of_chapter", None)
+        assert shown().startswith("first: up to date, nothing would run")
+    write_template("first", *CELLS, "more = 1")
     assert "would run" in shown()
+    executed("second", "second", stamp=False)
+    assert "would run" in shown("second")
 
 
 def test_with_everything_fresh_a_current_page_would_run(book, monkeypatch):
@@ -107,27 +97,14 @@ def test_the_page_itself_costs_what_its_steps_did_not(book):
     assert plan.plan("second", "almanac", {}).overhead is None
 
 
-def test_an_incomplete_list_says_so(book):
+def test_an_incomplete_list_says_so_and_values_that_stand_in_are_counted(book):
     write_template("first", CELLS[0], "a = total([numbers(1)]).value()", "b = doubled(a).value()")
     text = shown()
     assert "incomplete" in text
     assert "b = doubled(a).value(): needs a" in text
     compute()
     assert "incomplete" not in shown("second")
-
-
-def test_values_that_stand_in_are_counted(book):
-    compute()
-    assert "2 missing values were replaced" not in shown(times="5")
-    assert "1 missing value was replaced" in shown(times="5")
-
-
-def test_explaining_computes_and_writes_nothing(book):
-    before = sorted(book.rglob("*"))
-    shown(times="5")
-    plan.whole_book("almanac")
-    assert sorted(book.rglob("*")) == before
-    assert dry_steps.COMPUTED == []
+    assert "1 missing value was replaced" in shown("second", times="5")
 
 
 def cost(seconds, low=None, high=None):
@@ -141,8 +118,10 @@ def test_totals(costs, expected):
     assert plan.total(costs) == expected
 
 
-def test_the_whole_book_counts_shared_steps_once(book):
+def test_the_whole_book_counts_shared_steps_once_and_nothing_is_computed_or_written(book):
+    before = sorted(book.rglob("*"))
     text = plan.whole_book("almanac")
+    assert sorted(book.rglob("*")) == before and dry_steps.COMPUTED == []
     assert [line.split()[:2] for line in text.splitlines()[1:3]] == [["first", "would"], ["second", "would"]]
     assert "each step once: 3 to compute, expected unknown" in text
     assert text.count("unknown+") == 2
@@ -181,24 +160,15 @@ def runs(book, monkeypatch):
     return made
 
 
-def test_a_baseline_page_that_costs_nothing_is_made(runs):
-    compute()
-    assert "all its steps were there" in "".join(commands.make_baseline("first", "almanac"))
-    assert runs == [("first", "almanac", {})]
-
-
-def test_a_baseline_page_that_would_compute_is_not_made(runs):
+def test_a_baseline_page_is_made_if_that_computes_nothing_and_one_that_is_there_stays_even_out_of_date(runs):
     printed = "".join(commands.make_baseline("first", "almanac"))
     assert "make chapter NAME=first PROFILE=almanac" in printed
     assert "would compute 3 steps or more (expected: unknown)" in printed
-    assert runs == []
-
-
-def test_a_baseline_page_that_is_there_stays_even_if_it_is_out_of_date(runs):
     compute()
+    assert "all its steps were there" in "".join(commands.make_baseline("first", "almanac"))
     executed("first", stamp=False)
     assert list(commands.make_baseline("first", "almanac")) == []
-    assert runs == []
+    assert runs == [("first", "almanac", {})]
 
 
 def test_parameters_that_are_the_baselines_make_no_variant(book):

@@ -1,11 +1,10 @@
 """What is known of earlier computations: recipes, costs, and which of them is nearest to a new one."""
 
 import json
-import sys
 
 import pytest
 
-import dry_steps
+from helpers import paths
 from press.explain import known
 from press.explain.known import OTHER_DATA, OTHER_STEP, SAME_PART, Difference, Known, catalogue, differences, distance, nearest
 
@@ -77,40 +76,28 @@ def test_the_nearest_comes_first_and_the_same_key_is_the_nearest_of_all():
 
 
 @pytest.fixture
-def store(tmp_path, monkeypatch):
-    dry_steps.isolated(tmp_path, monkeypatch, "RESULTS")
-    return tmp_path
-
-
-def make():
-    module = sys.modules["dry_steps_module"]
-    return module.total([module.doubled(module.numbers(3)), module.numbers(4)])
-
-
-def test_a_stored_computation_is_known_with_its_folder(store):
-    step = make()
+def made(steps_module):
+    """A step that was computed, with those below it."""
+    step = steps_module.total([steps_module.doubled(steps_module.numbers(3)), steps_module.numbers(4)])
     step.value()
+    return step
+
+
+def test_a_stored_computation_is_known_with_its_folder_whatever_a_later_step_tells_of_it(made):
     (result,) = catalogue()["total"]
-    assert (result.key, result.place, result.folder.is_dir()) == (step.key, "here", True)
+    assert (result.key, result.place, result.folder.is_dir()) == (made.key, "here", True)
     assert sorted(entry.recipe["arguments"]["count"] for entry in catalogue()["numbers"]) == [3, 4]
+    assert all(entry.folder is not None for name in ("numbers", "doubled") for entry in catalogue()[name])
 
 
-def test_a_recorded_run_tells_of_the_steps_below_it(store):
-    step = make()
-    step.value()
-    (store / "store" / "total").rename(store / "results" / "total")
-    manifest = next((store / "results").rglob("manifest.json"))
+def test_a_recorded_run_tells_of_the_steps_below_it(made, steps_module, tmp_path):
+    paths.store().rename(tmp_path / "away")
+    (tmp_path / "away" / "total").rename(paths.RESULTS / "total")
+    manifest = next(paths.RESULTS.rglob("manifest.json"))
     told = json.loads(manifest.read_text())
     told["inputs"][0]["inputs"][0]["seconds"] = 33.0
     manifest.write_text(json.dumps(told))
-    for name in ("numbers", "doubled"):
-        (store / "store" / name).rename(store / name)
     result = {entry.recipe["arguments"]["count"]: entry for entry in catalogue()["numbers"]}
     assert (result[3].seconds, result[3].place, result[3].folder) == (33.0, "recorded run", None)
     assert result[4].seconds is not None
-    assert result[3].key == sys.modules["dry_steps_module"].numbers(3).key
-
-
-def test_the_entry_itself_is_preferred_to_what_a_later_step_tells_of_it(store):
-    make().value()
-    assert all(entry.folder is not None for name in ("numbers", "doubled") for entry in catalogue()[name])
+    assert result[3].key == steps_module.numbers(3).key

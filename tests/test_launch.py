@@ -8,6 +8,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
+from dry_steps import write_template
 from helpers import paths
 from helpers.errors import BadInput
 from press import chapters, launch, repository
@@ -76,60 +77,38 @@ def test_the_instructions_name_the_chapter_and_commands_that_exist():
 def test_every_template_has_the_setup_cell_of_the_configured_address_below_its_title(chapter):
     cells = json.loads(chapters.template(chapter).read_text())["cells"]
     assert cells[1] == launch.setup_cell(repository.configured()), "run `make address`, which puts it there"
-    assert [launch.SETUP in cell["metadata"].get("tags", []) for cell in cells].count(True) == 1
+    assert ["setup" in cell["metadata"].get("tags", []) for cell in cells].count(True) == 1
 
 
-def test_the_setup_cell_does_nothing_where_the_book_is_installed(monkeypatch):
-    def fail(*_, **__):
-        raise AssertionError("something was run")
-
-    monkeypatch.setattr(subprocess, "run", fail)
-    exec("".join(launch.setup_cell(PLACE)["source"]), {})  # noqa: S102
-
-
-def test_the_setup_cell_fetches_the_book_where_it_is_not(monkeypatch, tmp_path):
+def test_the_setup_cell_fetches_the_book_where_it_is_not_installed_and_else_does_nothing(monkeypatch, tmp_path):
     import importlib.util
     import sys
 
-    run = []
+    run, source = [], "".join(launch.setup_cell(PLACE)["source"])
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     monkeypatch.setattr(subprocess, "run", lambda command, **options: run.append((command, options.get("check"))))
-    exec("".join(launch.setup_cell(PLACE)["source"]), {})  # noqa: S102
+    exec(source, {})  # noqa: S102
+    assert run == []
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    exec(source, {})  # noqa: S102
     assert run == [("test -d book || git clone -q --depth 1 https://github.com/me/my-book book", True),
                    ([sys.executable, "book/colab.py"], True)]
     assert sys.path[0] == str(tmp_path / "book" / "src")
 
 
-@pytest.fixture
-def project(tmp_path, monkeypatch):
-    monkeypatch.setattr(paths, "BOOK", tmp_path)
-    monkeypatch.setattr(paths, "NOTEBOOKS", tmp_path)
-    (tmp_path / "_config.yml").write_text(CONFIG)
-    title = {"cell_type": "markdown", "id": "a", "metadata": {}, "source": ["# Über"]}
-    code = {"cell_type": "code", "id": "b", "metadata": {}, "source": [], "execution_count": None, "outputs": []}
-    notebook = {"cells": [title, code], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
-    (tmp_path / "a.ipynb").write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n")
-    return tmp_path
-
-
-def test_a_new_address_changes_one_line_and_every_setup_cell_once(project):
-    before = (project / "_config.yml").read_text()
-    place = launch.set_address("https://github.com/me/fork/")
-    assert (project / "_config.yml").read_text() == before.replace("OWNER/x.git", "me/fork")
-    assert launch.put_setup_cells(place) == ["a"]
-    assert launch.put_setup_cells(place) == []
-    launch.put_setup_cells(launch.set_address("https://github.com/you/other"))
-    text = (project / "a.ipynb").read_text()
-    assert text.count("git clone") == 1
-    assert "you/other" in text
-    assert "# Über" in text
-    assert [cell["id"] for cell in json.loads(text)["cells"]] == ["a", "setup", "b"]
-
-
-def test_a_wrong_address_changes_nothing(project):
-    before = (project / "_config.yml").read_text()
+def test_a_new_address_changes_one_line_and_every_setup_cell_once_and_a_wrong_one_nothing(places):
+    places("BOOK", "NOTEBOOKS")
+    config = paths.BOOK / "_config.yml"
+    config.write_text(CONFIG)
+    write_template("Über", "1")
+    assert launch.address("https://github.com/me/fork/").endswith("me/fork: 1 setup cells changed")
+    assert config.read_text() == (kept := CONFIG.replace("OWNER/x.git", "me/fork"))
+    assert launch.address("").endswith("me/fork: 0 setup cells changed")
     with pytest.raises(BadInput):
-        launch.set_address("https://example.org/me/fork")
-    assert (project / "_config.yml").read_text() == before
+        launch.address("https://example.org/me/fork")
+    assert config.read_text() == kept
+    launch.address("https://github.com/you/other")
+    text = (paths.NOTEBOOKS / "Über.ipynb").read_text()
+    assert text.count("git clone") == 1 and "you/other" in text and "# Über" in text
+    assert [cell["id"] for cell in json.loads(text)["cells"]].index("setup") == 1

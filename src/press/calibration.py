@@ -35,8 +35,9 @@ def page() -> str:
 
 def text(simulated: dict[str, Any]) -> str:
     """The page of a simulation's result."""
-    rows = [[f"{seeds(*line['seeds'])}, {count(line['queries'])} queries{scatter(line['wider'])}", plain(line["detectable"]),
-             plain(line["false"]), plain(line["false_queries_alone"]), plain(line["equal"]), plain(line["power"])]
+    rows = [[f"{seeds(*line['seeds'])}, {count(line['queries'])} queries"
+             + (f", seeds scattering {plain(line['wider'], 1)} times as much" if line["wider"] != 1 else ""),
+             *(plain(line[name]) for name in ("detectable", "false", "false_queries_alone", "equal", "power"))]
             for line in simulated["rows"]]
     header = ("experiment", "detectable difference", "false", "false, queries alone", "equal", "power")
     parts = {name: plain(value, 4) for name, value in simulated["components"].items()}
@@ -49,8 +50,3 @@ def seeds(first: int, second: int) -> str:
     if not first and not second:
         return "nothing trained"
     return f"{first} seed{'s' * (first > 1)} and {f'{second} seed' + 's' * (second > 1) if second else 'nothing trained'}"
-
-
-def scatter(wider: float) -> str:
-    """How much more seeds scatter than was assumed, in words."""
-    return f", seeds scattering {plain(wider, 1)} times as much" if wider != 1 else ""

@@ -23,7 +23,6 @@ from helpers.errors import BadInput
 from press import bounds
 from press.edited import notebook_of, yaml_of
 
-COPIES = "mine"  # the folder of a reader's own copies
 PARSING = threading.Lock()
 
 
@@ -207,14 +206,14 @@ def beside(values: dict[str, Any], given: dict[str, Any], defaults: dict[str, An
     return changed
 
 
-def write_copy(chapter: str, profile: str, given: dict[str, str], folder: Path | None = None) -> Path:
-    """Write a copy of a chapter's template into a folder, by default `mine/` in the project's root; the file.
+def write_copy(chapter: str, profile: str, given: dict[str, str], folder: Path) -> Path:
+    """Write a copy of a chapter's template into a folder; the file.
 
     It is a template still: nothing is executed, and only its parameter cell, which has the profile's values, differs. BadInput
     for an unknown chapter, profile or parameter, or if the file is there already, since it may hold own work.
     """
     values = resolve(chapter, profile, given)
-    target = (folder or paths.ROOT / COPIES) / f"{chapter}.ipynb"
+    target = folder / f"{chapter}.ipynb"
     if target.exists():
         raise BadInput("there is a copy of this chapter already", file=target, mend="open it, or rename it to get a new one")
     notebook = notebook_of(template(chapter))
@@ -226,7 +225,7 @@ def write_copy(chapter: str, profile: str, given: dict[str, str], folder: Path |
     return target
 
 
-def open_copies(chapters: Sequence[str], profile: str, given: dict[str, str], to: Path | None) -> Iterator[str]:
+def open_copies(chapters: Sequence[str], profile: str, given: dict[str, str], to: Path) -> Iterator[str]:
     """Write copies of several chapters, and tell where they are; see `write_copy`."""
     for chapter in chapters:
         yield f"{chapter} -> {write_copy(chapter, profile, given, to)}"

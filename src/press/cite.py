@@ -33,9 +33,15 @@ def citation() -> dict[str, Any]:
     return fields
 
 
-def entry(kind: str, key: str, fields: dict[str, str]) -> str:
-    """A BibTeX entry; fields without a value are left out. Values are LaTeX already."""
-    lines = [f"  {name:<10}= {{{value}}}," for name, value in fields.items() if value]
+def entry(kind: str, key: str, title: str, page: str = "", date: str = "", **fields: str) -> str:
+    """A BibTeX entry with the book's authors and a page's address; the year is that of the release without a date. Fields without
+    a value are left out. Values are LaTeX already."""
+    about = citation()
+    authors = [f"{{{latex(author['name'])}}}" if "name" in author else
+               latex(f"{author['family-names']}, {author['given-names']}") for author in about["authors"]]
+    whole = {"author": " and ".join(authors), "title": title, "year": (date or str(about["date-released"]))[:4],
+             "url": site(page), "note": f"Version {about['version']}", **fields}
+    lines = [f"  {name:<10}= {{{value}}}," for name, value in whole.items() if value]
     return "\n".join([f"@{kind}{{{key},", *lines, "}"])
 
 
@@ -44,7 +50,7 @@ def latex(text: Any) -> str:
     return SPECIAL.sub(lambda sign: ESCAPED.get(sign[0], f"\\{sign[0]}"), str(text))
 
 
-def site(page: str = "") -> str:
+def site(page: str) -> str:
     """The address of a page on GitHub Pages; empty while the repository has no public address."""
     place = repository.repository()
     return "" if place.is_placeholder else f"https://{place.owner.lower()}.github.io/{place.name}/{page}"
@@ -52,44 +58,35 @@ def site(page: str = "") -> str:
 
 def of_book() -> str:
     """The entry of the book."""
-    about = citation()
-    return entry("book", KEY, {**_shared(latex(about["title"])), "publisher": "Self-published", "url": site(),
-                               "note": f"Version {about['version']}"})
+    return entry("book", KEY, latex(citation()["title"]), publisher="Self-published")
 
 
 def of_chapter(chapter: str) -> str:
     """The entry of a chapter, whoever runs it."""
-    about = citation()
-    return entry("incollection", f"{KEY}-{chapter}", {
-        **_shared(f"{{{latex(variants.title(chapter))}}}"), "booktitle": latex(about["title"]), "publisher": "Self-published",
-        "url": site(f"chapters/{chapter}.html"), "note": f"Version {about['version']}"})
+    return entry("incollection", f"{KEY}-{chapter}", f"{{{latex(variants.title(chapter))}}}", f"chapters/{chapter}.html",
+                 booktitle=latex(citation()["title"]), publisher="Self-published")
 
 
 def of_run(page: str, run: dict[str, Any]) -> str:
     """The entry of one run: what stands on an executed page (`candidates`, or `candidates--1c472a`) and can be computed again.
 
-    Of the `run` profile, commit, parameters and, if known, the date are given.
+    Of the `run` profile, commit, the parameters that are not as the chapter declares them and, if known, the date are given.
     """
     chapter, digest, date = variants.chapter_of(page), parameters_digest(run), run.get("date", "")
-    values = ", ".join(f"{name} = {json.dumps(value, ensure_ascii=False)}"
-                       for name, value in changed_parameters(chapter, run["parameters"]).items())
+    known = chapters.schema(chapter)
+    values = ", ".join(f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in run["parameters"].items()
+                       if name not in known or value != known[name].default)
     note = (f"Run of the profile {run['profile']} at commit {run['commit']}; parameters {digest}: "
             + (f"{values}; all others as the chapter declares them" if values else "all as the chapter declares them")
             + (f"; run on {date[:10]}" if date else ""))
     title = f"{{{latex(variants.title(chapter))}}}: one run of a chapter of {latex(citation()['title'])}"
-    return entry("misc", f"{KEY}-{page}-{digest}", {
-        **_shared(title, date), "version": latex(run["commit"]), "url": site(f"chapters/{page}.html"), "note": latex(note)})
+    return entry("misc", f"{KEY}-{page}-{digest}", title, f"chapters/{page}.html", date, version=latex(run["commit"]),
+                 note=latex(note))
 
 
 def parameters_digest(run: dict[str, Any]) -> str:
     """A short digest of the values of all parameters of a run."""
     return recipe.sha256(recipe.canonical(run["parameters"]))[:10]
-
-
-def changed_parameters(chapter: str, values: dict[str, Any]) -> dict[str, Any]:
-    """The parameters whose values are not those that the chapter's template declares."""
-    known = chapters.schema(chapter)
-    return {name: value for name, value in values.items() if name not in known or value != known[name].default}
 
 
 def command(page: str, run: dict[str, Any]) -> str:
@@ -100,14 +97,6 @@ def command(page: str, run: dict[str, Any]) -> str:
            for name, value in run["parameters"].items() if value != usual.get(name)]
     return (f"git checkout {run['commit'].rstrip('+')}\nmake env\n"
             f".venv/bin/book chapter {chapter} --profile {run['profile']}{''.join(own)}")
-
-
-def _shared(title: str, date: str = "") -> dict[str, str]:
-    """The fields that all entries have; the year is that of the release without a date."""
-    about = citation()
-    authors = [f"{{{latex(author['name'])}}}" if "name" in author else
-               latex(f"{author['family-names']}, {author['given-names']}") for author in about["authors"]]
-    return {"author": " and ".join(authors), "title": title, "year": (date or str(about["date-released"]))[:4]}
 
 
 LICENCES = """## Licences

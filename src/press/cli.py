@@ -14,12 +14,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from helpers import paths
 from helpers.errors import BadInput, NetworkNeeded
 from helpers.steps import cluster
 from press import children
 from press.bench.command import ROUNDS, SECTIONS
 
-EXIT_CODES = """exit codes: 0 all went well; 1 `verify` or `diff` found a difference; 2 what you can mend, which is told;
+EXIT_CODES = """exit codes: 0 all went well; 1 `verify` found a difference, or `bench` failed; 2 what you can mend, which is told;
 130 Ctrl-C; 141 whoever read the output went away"""
 
 
@@ -87,8 +88,7 @@ def _parser() -> argparse.ArgumentParser:
             option("name", nargs="?", default="", help="all chapters if none is named"), given, profile, fresh)
     command("fetch", "fetching:fetch_profile", "fetch in advance all that a profile needs from the network; call again to go on",
             profile, option("--list", dest="only_list", action="store_true", help="say only what there is to fetch"))
-    command("pin", "fetching:pin", "replace branches of the hub in a profile's file by commit hashes",
-            option("--profile", default="msmarco", help="msmarco (default) or another one, or a YAML file"))
+    command("pin", "fetching:pin", "replace branches of the hub in a profile's file by commit hashes", profile)
     command("search", "search_command:answer", "rank a collection for your own queries",
             option("queries", nargs="+", metavar="query"), *collection,
             option("--first-stage", type=_model("bm25"), default="bm25", metavar="NAME",
@@ -106,9 +106,7 @@ def _parser() -> argparse.ArgumentParser:
                    help="base, zero-shot, or a cross-encoder's folder; may be given again (base and zero-shot by default)"),
             option("--pairwise", default="", metavar="MODEL", help="`base` or a folder: the pairwise model of the third stage"),
             option("--host", default="127.0.0.1", help="whom it listens to (127.0.0.1: this machine alone)"),
-            option("--port", type=int, default=8350),
-            option("--waiting", type=_positive, default=64, help="requests that may wait"),
-            option("--timeout", type=float, default=30, help="seconds in which a request is answered"))
+            option("--port", type=int, default=8350))
     command("vespa", "vespa.command:write", "write the search application as a Vespa package, with its feed",
             option("folder", type=_folder), *collection,
             option("--model", default="", metavar="FOLDER", help="of a cross-encoder (the base re-ranker)"))
@@ -125,19 +123,17 @@ def _parser() -> argparse.ArgumentParser:
             option("--budget", type=float, default=900, help="seconds that the sample may cost"),
             option("--all", dest="everything", action="store_true",
                    help="as many as the budget allows, those first that were verified never or longest ago"))
-    command("record", "record:record", "ship the slow steps of the executed chapters as recorded runs",
-            option("--over", type=float, default=20, help="seconds, with all that comes before"))
+    command("record", "record:record", "ship the slow steps of the executed chapters as recorded runs")
     command("bench", "bench.command:run", "time this book's code against others', on a quiet machine",
             option("--only", action="append", default=[], choices=SECTIONS, metavar="NAME",
                    help=f"{', '.join(SECTIONS)}; may be given again (all by default)"),
             option("--rounds", type=int, default=ROUNDS, help="of each contender, after one that does not count"),
             option("--out", default="", help="the file (bench/<machine>.json)"),
             option("--small", action="store_true", help="a trial of seconds: whether everything runs"))
-    command("screenshots", "screenshots:take", "photograph every page of the rendered book: wide, on a phone, dark",
-            option("--html", type=_folder, default=None, help="a rendered book (book/_build/html)"),
-            option("--to", type=_folder, default=None, help="where to (book/_build/screenshots)"))
+    command("screenshots", "screenshots:take", "photograph every page of the rendered book: wide, on a phone, dark")
     command("open", "chapters:open_copies", "write your own copies of chapters, with a profile's values in them",
-            option("chapters", nargs="+"), profile, given, option("--to", type=_folder, default=None, help="the folder (mine)"))
+            option("chapters", nargs="+"), profile, given,
+            option("--to", type=_folder, default=paths.ROOT / "mine", help="the folder (mine)"))
     command("export", "commands:export", "write the systems of a chapter as TREC runs with ir_metadata headers",
             option("chapter"), option("names", nargs="*", metavar="system", help="as the page calls them; all if none is named"),
             given, profile, fresh, option("--to", dest="folder", type=_folder, default=Path("runs"), help="the folder (runs)"),
@@ -147,7 +143,8 @@ def _parser() -> argparse.ArgumentParser:
     command("pdf", "commands:pdf", "print the rendered book as a PDF and link it from the pages")
     command("diff", "page_diff:diff", "show what differs between two rendered books, in pictures",
             option("old", type=_folder, help="the folder of a rendered book, such as book/_build/html"),
-            option("new", type=_folder), option("--to", type=_folder, default=None, help="the report (book/_build/diff)"))
+            option("new", type=_folder),
+            option("--to", type=_folder, default=paths.BOOK / "_build" / "diff", help="the report (book/_build/diff)"))
     command("address", "launch:address", "set the repository's public address, here and in the templates' setup cells",
             option("url", nargs="?", default="", help="https://github.com/<owner>/<name>; without it, the present one"))
     command("steps", "step_digests:accept", "accept the present source of every step (tests/steps.json)")

@@ -77,10 +77,3 @@ def style() -> str:
     light, dark = re.findall(r"\{ (--nr-yes[^}]*)\}", (paths.BOOK / "_static" / "book.css").read_text(encoding="utf-8"))
     classes = " ".join(f".nr-{kind} {{ color: var(--nr-{kind}); }}" for kind in ICONS)
     return STYLE.format(colours=f":root {{ {light} }}", dark=f":root {{ {dark} }}", classes=classes)
-
-
-def source_of(picture: str) -> dict[str, Any]:
-    """What a picture was drawn from."""
-    from html import unescape
-
-    return json.loads(unescape(re.search(r"<metadata>(.*?)</metadata>", picture)[1]))  # type: ignore[index]

@@ -1,6 +1,7 @@
 """The generated pages: the scoreboard of claims, every published number, the comparisons. Written before each rendering."""
 
 import inspect
+import json
 from typing import Any
 
 from helpers import paths
@@ -22,7 +23,7 @@ def write_all() -> None:
     for name, text in pages.items():
         (paths.GENERATED / f"{name}.md").write_text(text, encoding="utf-8")
     compared_page.write_all()
-    launch.write_links()
+    (paths.GENERATED / "links.json").write_text(json.dumps(launch.links()), encoding="utf-8")  # a rendering notices a change
 
 
 def collected() -> list[dict[str, Any]]:
@@ -136,8 +137,12 @@ def numbers_page(data: list[dict[str, Any]]) -> str:
     parts = []
     for study in published.STUDIES:
         name = published.published_name(study)
-        rows = [[_label(e), e.column, e.measure, f"{e.shown}{e.mark}", _measured(measured, e), e.note or ""]
-                for e in published.load(study).values()]
+        rows = []
+        for entry in published.load(study).values():
+            own = measured.get((entry.study, entry.table, entry.row, entry.column))
+            rows.append([f"{'' if ' ' in entry.table else 'table '}{entry.table} | {entry.row}", entry.column, entry.measure,
+                         f"{entry.shown}{entry.mark}",
+                         "" if own is None else _linked(own["page"], own["key"], f"{own['measured']:.3f}"), entry.note or ""])
         heads = ("where", "column", "measure", "published", "measured here", "note")
         parts.append(f"## {name}\n\n{table(f'All values of {name}', heads, rows, numeric_from=9).text}\n")
     return f"# Numbers\n\n{NUMBERS_INTRO}\n\n{profiles(data)}\n\n{FILTER}\n\n" + "\n".join(parts)
@@ -150,15 +155,6 @@ FILTER = ('<div class="nr-filter" hidden><label>Rows with these words <input typ
 NUMBERS_INTRO = """Every value of the studies' result tables, as printed (percentages as shares of one), and beside it the value
 that this run measured for the same cell. A measured value links to the provenance table of its chapter. The two columns are not
 comparable one to one: the collection differs."""
-
-
-def _label(entry: published.Entry) -> str:
-    return f"{entry.table} | {entry.row}" if " " in entry.table else f"table {entry.table} | {entry.row}"
-
-
-def _measured(measured: dict[tuple[str, ...], dict[str, Any]], entry: published.Entry) -> Any:
-    value = measured.get((entry.study, entry.table, entry.row, entry.column))
-    return "" if value is None else _linked(value["page"], value["key"], f"{value['measured']:.3f}")
 
 
 def _linked(page: str, key: str, value: Any) -> Html:

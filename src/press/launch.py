@@ -15,7 +15,6 @@ from helpers import paths
 from press import chapters, printed, repository, variants
 from press.repository import Repository
 
-SETUP = "setup"  # the tag of the templates' first code cell
 SETUP_CELL = """# @title Colab: fetches the book and installs what is missing; where the book is installed, it does nothing
 import importlib.util
 import os
@@ -38,13 +37,8 @@ def addresses(place: Repository, chapter: str) -> dict[str, str]:
 
 
 def links() -> dict[str, Any]:
-    """All that the lines below the titles are made of, besides the page's name: a rendering is renewed when it changes."""
+    """All that the lines below the titles are made of, besides the page's name."""
     return {**repository.repository()._asdict(), "pdf": printed.made()}
-
-
-def write_links() -> None:
-    """Write `book/generated/links.json`, so that a rendering notices what changed."""
-    (paths.GENERATED / "links.json").write_text(json.dumps(links(), indent=1), encoding="utf-8")
 
 
 def lines_for(page: str, known: dict[str, Any]) -> str:
@@ -92,7 +86,7 @@ HOW_TO = """<details class="nr-details"><summary>How to run this chapter with ot
 def setup_cell(place: Repository) -> dict[str, Any]:
     """The first code cell of every template, as it stands in the file: it makes the book importable in a bare Colab runtime."""
     return {"cell_type": "code", "id": "setup",
-            "metadata": {"cellView": "form", "jupyter": {"source_hidden": True}, "tags": [SETUP]},
+            "metadata": {"cellView": "form", "jupyter": {"source_hidden": True}, "tags": ["setup"]},
             "source": SETUP_CELL.format(url=place.url).splitlines(keepends=True), "execution_count": None, "outputs": []}
 
 
@@ -102,7 +96,7 @@ def put_setup_cells(place: Repository) -> list[str]:
     for chapter in chapters.templates():
         file = chapters.template(chapter)
         notebook = json.loads(file.read_text(encoding="utf-8"))
-        cells = [cell for cell in notebook["cells"] if SETUP not in cell["metadata"].get("tags", [])]
+        cells = [cell for cell in notebook["cells"] if "setup" not in cell["metadata"].get("tags", [])]
         notebook["cells"] = [cells[0], setup_cell(place), *cells[1:]]
         text = json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
         if text != file.read_text(encoding="utf-8"):
@@ -112,16 +106,12 @@ def put_setup_cells(place: Repository) -> list[str]:
 
 
 def address(url: str) -> str:
-    """Set the repository's public address, or without one put the present one into every template; what was done."""
-    place = set_address(url) if url else repository.configured()
+    """Write the repository's address, or without one the present one, into `book/_config.yml`, where all else finds it, and into
+    every template; what was done. BadInput if it is no repository on GitHub."""
+    place = repository.configured()
+    if url:
+        place = repository.parsed(url, place.branch, "the command line")
+        file = paths.BOOK / "_config.yml"
+        text = re.sub(r"^(repository:\n  url: ).*$", rf"\g<1>{place.url}", file.read_text(encoding="utf-8"), count=1, flags=re.M)
+        file.write_text(text, encoding="utf-8")
     return f"{place.url}: {len(put_setup_cells(place))} setup cells changed"
-
-
-def set_address(url: str) -> Repository:
-    """Write the repository's address into `book/_config.yml`, where all else finds it; BadInput if it is no repository on GitHub.
-    """
-    place = repository.parsed(url, repository.configured().branch, "the command line")
-    file = paths.BOOK / "_config.yml"
-    text = file.read_text(encoding="utf-8")
-    file.write_text(re.sub(r"^(repository:\n  url: ).*$", rf"\g<1>{place.url}", text, count=1, flags=re.M), encoding="utf-8")
-    return place

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from PIL import Image, ImageChops
 
-from helpers import paths
 from press import chromium, screenshots
 from press.screenshots import picture
 
@@ -56,10 +55,9 @@ def compare(old: Path, new: Path, target: Path) -> list[Change]:
     return changes
 
 
-def diff(old: Path, new: Path, to: Path | None) -> str:
+def diff(old: Path, new: Path, to: Path) -> str:
     """Compare two rendered books; what differs, and where the report is."""
-    target = to or paths.BOOK / "_build" / "diff"
-    return summary(compare(old, new, target)) + f"-> {target / 'index.html'}"
+    return summary(compare(old, new, to)) + f"-> {to / 'index.html'}"
 
 
 def differing(old: Path, new: Path) -> dict[str, str]:

@@ -12,15 +12,16 @@ PAUSES = (60.0, 0.5)  # seconds between two texts that are shown: in a file, at 
 
 
 class LastLine:
-    """A file that passes on the last line of what is written to it."""
+    """A file whose last line, at a place among those of other files, is told with them."""
 
-    def __init__(self, tell: Callable[[str], None]):
-        self._tell = tell
+    def __init__(self, tell: Callable[[str], None], lines: list[str], place: int):
+        self._tell, self._lines, self._place = tell, lines, place
 
     def write(self, text: str) -> None:
-        """Pass it on; a carriage return ends a line, too."""
-        if lines := re.findall(r"[^\r\n]*\S[^\r\n]*", text):
-            self._tell(lines[-1].strip())
+        """Tell it; a carriage return ends a line, too."""
+        if found := re.findall(r"[^\r\n]*\S[^\r\n]*", text):
+            self._lines[self._place] = found[-1].strip()
+            self._tell(", ".join(filter(None, self._lines)))
 
     def flush(self) -> None:
         """Nothing waits."""
@@ -29,14 +30,7 @@ class LastLine:
 def joined(tell: Callable[[str], None]) -> tuple[LastLine, LastLine]:
     """A file for the bar of cells and one for the kernel's standard error, whose last lines are told as one."""
     lines = ["", ""]
-
-    def place(number: int) -> Callable[[str], None]:
-        def told(text: str) -> None:
-            lines[number] = text
-            tell(", ".join(filter(None, lines)))
-        return told
-
-    return LastLine(place(0)), LastLine(place(1))
+    return LastLine(tell, lines, 0), LastLine(tell, lines, 1)
 
 
 @contextmanager

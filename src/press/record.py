@@ -40,9 +40,9 @@ QUICK = 5.0  # seconds: what takes less, on a busy machine too, is made again fr
 VERIFIED = "verified.json"  # beside the recorded runs: when each was verified last, and the manifest that it had then
 
 
-def record(over: float) -> Iterator[str]:
-    """Copy the slow results of the executed chapters to `results/`; yields a line for each. The README's picture
-    of the findings is drawn anew.
+def record(over: float = 20) -> Iterator[str]:
+    """Copy the results of the executed chapters that took more than so many seconds, with all that comes before, to `results/`;
+    yields a line for each. The README's picture of the findings is drawn anew.
 
     Spot checks and anything above 3 MB are never recorded, nor are folders (indexes, weights): but for the base re-ranker, which
     `book search` and trainings start from.
@@ -179,31 +179,23 @@ def drift_of(old: Any, new: Any) -> float:
 
     Infinite if shapes or texts differ.
     """
-    if isinstance(old, Path) and isinstance(new, Path):
-        first, second = ({name: weight.float().numpy() for name, weight in load_file(folder / "model.safetensors").items()}
-                         for folder in (old, new))
-        if {name: weight.shape for name, weight in first.items()} != {name: weight.shape for name, weight in second.items()}:
-            return math.inf
-        return max(_drift(weight, second[name]) for name, weight in first.items())
+    if isinstance(old, Path):
+        return drift_of(*({name: weight.float().numpy() for name, weight in load_file(folder / "model.safetensors").items()}
+                          for folder in (old, new)))
     if isinstance(old, pd.DataFrame):
-        if list(old.columns) != list(new.columns) or len(old) != len(new):
+        if list(old.columns) != list(new.columns):
             return math.inf
-        figures = [column for column in old.columns if pd.api.types.is_numeric_dtype(old[column])]
-        texts = [column for column in old.columns if column not in figures]
-        old, new = (frame.sort_values(texts + figures).reset_index(drop=True) for frame in (old, new))
-        if not old[texts].equals(new[texts]):
-            return math.inf
-        return _drift(old[figures].to_numpy(float), new[figures].to_numpy(float))
+        figures = list(old.select_dtypes(["number", "bool"]))
+        texts = [column for column in old if column not in figures]
+        old, new = (frame.sort_values([*texts, *figures]) for frame in (old, new))
+        return drift_of(*([frame[texts].to_numpy().tolist(), frame[figures].to_numpy(float)] for frame in (old, new)))
     if isinstance(old, dict) and isinstance(new, dict) and old.keys() == new.keys():
         return max((drift_of(old[name], new[name]) for name in old), default=0.0)
     if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         return max(map(drift_of, old, new), default=0.0)
-    if isinstance(old, int | float) and isinstance(new, int | float):
-        return _drift(np.array(old, float), np.array(new, float))
+    if isinstance(old, int | float | np.ndarray) and isinstance(new, int | float | np.ndarray):
+        old, new = np.asarray(old, float), np.asarray(new, float)
+        if old.shape != new.shape or not np.array_equal(np.isnan(old), np.isnan(new)):
+            return math.inf
+        return float(np.nan_to_num(np.abs(old - new)).max(initial=0.0))
     return 0.0 if old == new else math.inf
-
-
-def _drift(old: np.ndarray, new: np.ndarray) -> float:
-    if not np.array_equal(np.isnan(old), np.isnan(new)):
-        return math.inf
-    return float(np.nan_to_num(np.abs(old - new)).max(initial=0.0))

@@ -40,19 +40,18 @@ def pages(html: Path) -> list[str]:
     return sorted(names, key=lambda name: (name != "index", name))
 
 
-def take(html: Path | None = None, to: Path | None = None) -> Path:
+def take(html: Path = paths.HTML, to: Path = paths.BOOK / "_build" / "screenshots") -> Path:
     """Photograph every page of a rendered book in every kind, into a folder; older pictures of the same page are replaced. The
     sheet, an HTML page that shows them all."""
-    html, target = html or paths.HTML, to or paths.BOOK / "_build" / "screenshots"
     names = pages(html)
-    target.mkdir(parents=True, exist_ok=True)
+    to.mkdir(parents=True, exist_ok=True)
     cut: set[str] = set()
     for kind in KINDS:
         with chromium.window(kind.width, colours=kind.colours) as page:
             cut |= {name for name in names
-                    if photograph(page, html / f"{name}.html", target / picture(name, kind.name), kind.width)}
-    (target / "index.html").write_text(contact_sheet(names, cut), encoding="utf-8")
-    return target / "index.html"
+                    if photograph(page, html / f"{name}.html", to / picture(name, kind.name), kind.width)}
+    (to / "index.html").write_text(contact_sheet(names, cut), encoding="utf-8")
+    return to / "index.html"
 
 
 def photograph(page: "Page", file: Path, target: Path, width: int) -> bool:

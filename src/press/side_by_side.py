@@ -6,7 +6,6 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
 from functools import partial
 from unittest.mock import patch
 
@@ -43,7 +42,8 @@ def run_all(names: Sequence[str], profile: str) -> Iterator[tuple[str, float | N
         dry_run.check(execute.request(name, profile, {}))
     at_once = kernels(len(stale))
     if at_once > 1:
-        with _one_thread_each(), forked_kernels.available():
+        with (tempfile.TemporaryDirectory(prefix="turns-") as folder, forked_kernels.available(),
+              patch.dict(os.environ, {turns.VARIABLE: folder, **dict.fromkeys(THREADS, "1")})):
             yield from _together(stale, profile, at_once)
     else:
         yield from ((name, _seconds(name, profile)) for name in stale)
@@ -87,10 +87,3 @@ def _together(names: Sequence[str], profile: str, at_once: int) -> Iterator[tupl
             raise
     if stopped:
         raise stopped[0]
-
-
-@contextmanager
-def _one_thread_each() -> Iterator[None]:
-    with (tempfile.TemporaryDirectory(prefix="turns-") as folder,
-          patch.dict(os.environ, {turns.VARIABLE: folder, **dict.fromkeys(THREADS, "1")})):
-        yield

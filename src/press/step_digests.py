@@ -96,7 +96,8 @@ def _bare(tree: ast.AST) -> ast.AST:
     """The tree without docstrings, annotations, decorators and imports from the package: what it imports is followed itself."""
     for node in ast.walk(tree):
         if isinstance(body := getattr(node, "body", None), list):
-            node.body = [line for line in body if not _is_own_import(line)] or [ast.Pass()]  # type: ignore[attr-defined]
+            node.body = [line for line in body if not (  # type: ignore[attr-defined]
+                isinstance(line, ast.ImportFrom) and (line.module or "").startswith("helpers."))] or [ast.Pass()]
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             node.decorator_list = []
             if ast.get_docstring(node) is not None:
@@ -106,7 +107,3 @@ def _bare(tree: ast.AST) -> ast.AST:
             for argument in [*node.args.args, *node.args.kwonlyargs]:
                 argument.annotation = None
     return tree
-
-
-def _is_own_import(line: ast.AST) -> bool:
-    return isinstance(line, ast.ImportFrom) and (line.module or "").startswith("helpers.")

@@ -14,7 +14,6 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -35,21 +34,6 @@ SECONDS, CANDIDATES, CHEAP = 5.0, 20, 10_000
 NAMES = (OURS, SEQUENTIAL, SERVED_CROSS_ENCODER, LANCE)
 
 
-@dataclass(frozen=True)
-class Load:
-    """What clients got from a service."""
-
-    seconds: float  # from the first request to the last answer
-    taken: list[float]  # seconds of each answer
-    refused: int  # answers that were none: 503, 504
-
-    def as_json(self) -> dict[str, float]:
-        """As the results' file has it."""
-        p50, p99 = np.percentile(self.taken, [50, 99]) if self.taken else (float("nan"),) * 2
-        return {"answers": len(self.taken), "per_second": len(self.taken) / self.seconds, "p50": float(p50), "p99": float(p99),
-                "refused": self.refused}
-
-
 def prepare(scale: Scale) -> None:
     """Compute the steps that the services rest on."""
     for step in (scale.bed.index, scale.bed.tokens(backbone.resolve("packaged")), scale.bed.query_step, model(scale)):
@@ -68,35 +52,29 @@ def trial(scale: Scale) -> bool:
 
 def measure(scale: Scale, rounds: int) -> dict[str, Any]:
     """Load the contenders in turns with each number of clients, at most twice: the load with the higher rate is kept."""
-    with tempfile.TemporaryDirectory() as folder:
-        write_whole(model(scale).value(), Path(folder), RankerTraining.max_length, SCORING["window_scores"])
-        return measured(scale, folder, rounds)
-
-
-def measured(scale: Scale, folder: str, rounds: int) -> dict[str, Any]:
-    """The same with the model in a folder."""
-    small = trial(scale)
-    clients, seconds, cheap = ((1, 4), 0.5, 50) if small else (CLIENTS, SECONDS, CHEAP)
+    clients, seconds, cheap = ((1, 4), 0.5, 50) if trial(scale) else (CLIENTS, SECONDS, CHEAP)
     texts = list(scale.bed.query_frame["text"].head(scale.searched))
     names = [name for name in NAMES if name != LANCE or find_spec("lancedb")]
-    loads: dict[str, dict[int, list[dict[str, float]]]] = {name: {number: [] for number in clients} for name in names}
-    with ExitStack() as running:  # all at once, since those that nobody asks take no time
-        ports = {name: running.enter_context(served(name, scale, folder)) for name in names}
-        for port in ports.values():
-            load(port, texts, 2, seconds=seconds / 2)  # warms up
-        for turn, number in enumerate(number for _ in range(min(rounds, 2)) for number in clients):
-            for name in names[turn % len(names):] + names[:turn % len(names)]:
-                loads[name][number].append(load(ports[name], texts, number, seconds=seconds).as_json())
-                print(f"    {name}, {number}: {loads[name][number][-1]}", file=sys.stderr, flush=True)
-    best = {name: {str(number): max(tries, key=lambda one: one["per_second"])
-                     for number, tries in own.items()} for name, own in loads.items()}
+    best: dict[str, dict[str, dict[str, float]]] = {name: {} for name in names}
+    with tempfile.TemporaryDirectory() as folder:
+        write_whole(model(scale).value(), Path(folder), RankerTraining.max_length, SCORING["window_scores"])
+        with ExitStack() as running:  # all at once, since those that nobody asks take no time
+            ports = {name: running.enter_context(served(name, scale, folder)) for name in names}
+            for port in ports.values():
+                load(port, texts, 2, seconds=seconds / 2)  # warms up
+            for turn, number in enumerate(clients * min(rounds, 2)):
+                for name in names[turn % len(names):] + names[:turn % len(names)]:
+                    tried = load(ports[name], texts, number, seconds=seconds)
+                    best[name][str(number)] = max(best[name].get(str(number), tried), tried, key=lambda one: one["per_second"])
+                    print(f"    {name}, {number}: {tried}", file=sys.stderr, flush=True)
+        sizes = memory(scale, folder, texts, cheap)
     return {"rounds": min(rounds, 2), "contenders": best, "missing": [name for name in NAMES if name not in names],
-            "candidates": CANDIDATES, "clients": list(clients), "load_seconds": seconds,
-            "memory": memory(scale, folder, texts, cheap)}
+            "candidates": CANDIDATES, "clients": list(clients), "load_seconds": seconds, "memory": sizes}
 
 
-def load(port: int, texts: list[str], clients: int, seconds: float = 0, requests: int = 0, **asked: Any) -> Load:
-    """So many clients ask for so many seconds, or until so many requests are answered."""
+def load(port: int, texts: list[str], clients: int, seconds: float = 0, requests: int = 0, **asked: Any) -> dict[str, float]:
+    """So many clients ask for so many seconds, or until so many requests are answered: `answers`, how many `per_second`, median
+    and 99th percentile of their seconds, and how many were `refused` (503, 504)."""
     started, left = time.perf_counter(), itertools.count(1)
 
     def client(number: int) -> Iterator[tuple[int, float]]:
@@ -113,8 +91,9 @@ def load(port: int, texts: list[str], clients: int, seconds: float = 0, requests
 
     with ThreadPoolExecutor(clients) as pool:
         got = list(itertools.chain(*pool.map(lambda number: list(client(number)), range(clients))))
-    return Load(time.perf_counter() - started, [taken for status, taken in got if status == 200],
-                sum(status != 200 for status, _ in got))
+    whole, taken = time.perf_counter() - started, [spent for status, spent in got if status == 200]
+    p50, p99 = np.percentile(taken, [50, 99]).tolist() if taken else (float("nan"),) * 2
+    return {"answers": len(taken), "per_second": len(taken) / whole, "p50": p50, "p99": p99, "refused": len(got) - len(taken)}
 
 
 def memory(scale: Scale, folder: str, texts: list[str], requests: int) -> dict[str, Any]:

@@ -12,7 +12,7 @@ little, and figures are not drawn: that takes time and leads to no step. The net
 import ast
 import contextlib
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -64,8 +64,19 @@ def of_chapter(chapter: str, values: dict[str, Any], known: dict[str, list[Known
     BadInput if the chapter would stop with these parameters before anything is computed.
     """
     run = DryRun()
-    with stand_ins(), _computing_nothing(run, known):
-        _execute(edited.notebook_of(chapters.template(chapter)).cells, values, run)
+
+    def look_up(step: Step) -> Entry:
+        run.visit(step)
+        if step.key in run.available:
+            entry, source = run.available[step.key]
+        else:
+            entry, source = _stand_in(step, known.get(step.name, [])), "computed"
+            if entry.manifest["key"] != step.key:  # else it is the step's own value, which is to be computed anew
+                run.stand_ins.add(step.key)
+        ledger.note({**entry.manifest, "key": step.key}, source)
+        return entry
+
+    _execute(chapter, values, run, look_up)
     return run
 
 
@@ -83,40 +94,13 @@ def check(page: PageRequest) -> None:
         run.missing[step.key] = step
         raise NoValue(f"needs the value of {step.name}")
 
-    with stand_ins(), _in_silence(no_value), contextlib.suppress(NetworkNeeded):
-        _execute(edited.notebook_of(chapters.template(page.chapter)).cells, page.values, run)
+    with contextlib.suppress(NetworkNeeded):
+        _execute(page.chapter, page.values, run, no_value)
     if any(step.lookup()[0] is None for step in run.missing.values()):
         for spec in dict.fromkeys(text for text in texts_in(page.values) if text.startswith("hub:")):
             source, _, revision = spec.removeprefix("hub:").partition("@")
             if not hub.is_here(source, revision):
                 hub.size(source, revision)
-
-
-@contextlib.contextmanager
-def _computing_nothing(run: DryRun, known: dict[str, list[Known]]) -> Iterator[None]:
-    def look_up(step: Step) -> Entry:
-        run.visit(step)
-        if step.key in run.available:
-            entry, source = run.available[step.key]
-        else:
-            entry, source = _stand_in(step, known.get(step.name, [])), "computed"
-            if entry.manifest["key"] != step.key:  # else it is the step's own value, which is to be computed anew
-                run.stand_ins.add(step.key)
-        ledger.note({**entry.manifest, "key": step.key}, source)
-        return entry
-
-    with _in_silence(look_up):
-        yield
-
-
-@contextlib.contextmanager
-def _in_silence(entry: Callable[[Step], Entry]) -> Iterator[None]:
-    """While a step's entry is what the function gives, nothing is printed, noted or drawn, and little resampled."""
-    with (replaced((Step, "entry", entry), (ledger, "USED", {}),
-                   (significance, "RESAMPLES", FEW), (significance, "PERMUTATIONS", FEW),
-                   (figures, "show", lambda *_, **__: Fragment("a figure"))),
-          contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO())):
-        yield
 
 
 def _stand_in(step: Step, known: list[Known]) -> Entry:
@@ -127,19 +111,25 @@ def _stand_in(step: Step, known: list[Known]) -> Entry:
     raise NoValue(f"needs the value of {step.name}")
 
 
-def _execute(cells: list[Any], values: dict[str, Any], run: DryRun) -> None:
+def _execute(chapter: str, values: dict[str, Any], run: DryRun, entry: Callable[[Step], Entry]) -> None:
+    """Execute a template's statements, where a step's entry is what the function gives; nothing is printed, noted or drawn, and
+    little resampled."""
     scope: dict[str, Any] = {"__name__": "__main__"}
     unknown: set[str] = set()
-    for cell in (cell for cell in cells if cell.cell_type == "code"):
-        for statement in ast.parse(cell.source).body:
-            used, made = _names(statement)
-            lacking = sorted(used & unknown)
-            reason = f"needs {', '.join(lacking)}" if lacking else _problem(statement, scope, run)
-            if reason:
-                unknown |= made
-                run.stopped.append((ast.unparse(statement), reason))
-        if "parameters" in cell.metadata.get("tags", []):
-            scope.update(values)
+    cells = edited.notebook_of(chapters.template(chapter)).cells
+    with (stand_ins(), replaced((Step, "entry", entry), (ledger, "USED", {}), (significance, "RESAMPLES", FEW),
+                                (significance, "PERMUTATIONS", FEW), (figures, "show", lambda *_, **__: Fragment("a figure"))),
+          contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO())):
+        for cell in (cell for cell in cells if cell.cell_type == "code"):
+            for statement in ast.parse(cell.source).body:
+                used, made = _names(statement)
+                lacking = sorted(used & unknown)
+                reason = f"needs {', '.join(lacking)}" if lacking else _problem(statement, scope, run)
+                if reason:
+                    unknown |= made
+                    run.stopped.append((ast.unparse(statement), reason))
+            if "parameters" in cell.metadata.get("tags", []):
+                scope.update(values)
 
 
 def _names(statement: ast.stmt) -> tuple[set[str], set[str]]:

@@ -132,8 +132,10 @@ def whole_book(profile: str) -> str:
     known, plans, rows = catalogue(), list[Plan](), list[tuple[Any, ...]]()
     for chapter in chapters.names():
         try:
-            plans.append(plan(chapter, profile, {}, known))
-            rows.append((chapter, *_line(plans[-1])))
+            plans.append(own := plan(chapter, profile, {}, known))
+            rows.append((chapter, "up to date", *[""] * 4) if own.current else (
+                chapter, "would run", len(own.expected), own.count("stored"), own.count("recorded"),
+                own.time() + "+" * bool(own.run.stopped)))
         except (BadInput, NetworkNeeded) as error:
             rows.append((chapter, f"cannot be told: {str(error)[:LONGEST]}", *[""] * 4))
     usual = {one.step.key: one.cost for plan in plans if not plan.is_large for one in plan.expected}
@@ -147,11 +149,3 @@ def whole_book(profile: str) -> str:
         lines.append("+ incomplete, there may be more steps; `make explain NAME=<chapter>` says which statements could not be "
                      "followed")
     return "\n".join(lines)
-
-
-def _line(plan: Plan) -> tuple[Any, ...]:
-    """A chapter's cells, after its name."""
-    if plan.current:
-        return "up to date", *[""] * 4
-    return ("would run", len(plan.expected), plan.count("stored"), plan.count("recorded"),
-            plan.time() + "+" * bool(plan.run.stopped))

@@ -3,6 +3,7 @@
 The thread makes what computes, too, since a connection to SQLite belongs to the thread that opened it.
 """
 
+import contextlib
 import queue
 import threading
 from collections.abc import Callable, Sequence
@@ -72,17 +73,13 @@ class Batcher:
     def _batch(self, first: tuple[Any, "Future[Any]"]) -> tuple[list[Any], Any]:
         """What is computed together, and a request that is too much for it, which comes next."""
         batch, cost = [first], self._cost(first[0])
-        while True:
-            try:
-                following = self._queue.get_nowait()
-            except queue.Empty:
-                return batch, None
-            if following is None:
-                return batch, None
-            cost += self._cost(following[0])
-            if cost > self._most:
-                return batch, following
-            batch.append(following)
+        with contextlib.suppress(queue.Empty):
+            while (following := self._queue.get_nowait()) is not None:
+                cost += self._cost(following[0])
+                if cost > self._most:
+                    return batch, following
+                batch.append(following)
+        return batch, None
 
     @staticmethod
     def _answer(function: Callable[[Sequence[Any]], Sequence[Any]], batch: list[tuple[Any, "Future[Any]"]]) -> None:

@@ -8,11 +8,11 @@ from pathlib import Path
 from helpers.errors import BadInput
 
 BATCH = 256  # windows that are scored together
+WAITING, TIMEOUT = 64, 30  # requests that may wait; seconds in which a request is answered
 DEFAULT = ("base", "zero-shot")
 
 
-def serve(collection: str, unit: str, rerankers: Sequence[str], pairwise: str, host: str, port: int, waiting: int,
-          timeout: float) -> int:
+def serve(collection: str, unit: str, rerankers: Sequence[str], pairwise: str, host: str, port: int) -> int:
     """Listen until SIGTERM or Ctrl-C; requests that run are answered first. BadInput if nothing can listen there."""
     try:
         import uvicorn
@@ -33,13 +33,13 @@ def serve(collection: str, unit: str, rerankers: Sequence[str], pairwise: str, h
     except (OSError, OverflowError) as error:
         raise BadInput(f"cannot listen on {host}:{port} ({error})", mend="give another --port, or end its listener") from None
 
-    batcher: batching.Batcher = batching.Batcher(make, lambda asked: batcher.function.cost(asked), BATCH, waiting)
-    application = app.application(batcher, timeout, ["*"] if host in ("0.0.0.0", "::") else [*app.HOSTS, host])
+    batcher: batching.Batcher = batching.Batcher(make, lambda asked: batcher.function.cost(asked), BATCH, WAITING)
+    application = app.application(batcher, TIMEOUT, ["*"] if host in ("0.0.0.0", "::") else [*app.HOSTS, host])
     print(f"listening on http://{host}:{listening.getsockname()[1]}; Ctrl-C ends it", flush=True)
     usual = signal.signal(signal.SIGTERM, signal.SIG_IGN)  # uvicorn hears it first, stops, and raises it again
     try:
         uvicorn.Server(uvicorn.Config(application, log_level="warning", access_log=False, server_header=False,
-                                      timeout_graceful_shutdown=int(timeout) + 1)).run(sockets=[listening])
+                                      timeout_graceful_shutdown=TIMEOUT + 1)).run(sockets=[listening])
     finally:
         signal.signal(signal.SIGTERM, usual)
         batcher.close()

@@ -62,9 +62,8 @@ class ZeroShot:
         queries, windows = ([*dict.fromkeys(side)] for side in zip(*pairs, strict=True))
         asked = self._vectors(query_ids(self._encoder.tokenizer, queries, self._length), QUERY)
         read = self._vectors([self._tokens[window] for window in windows], PASSAGE)
-        places = ({text: number for number, text in enumerate(side)} for side in (queries, windows))
-        of_query, of_window = places
-        return np.array([asked[of_query[query]] @ read[of_window[window]] for query, window in pairs], np.float32)
+        of_query, of_window = dict(zip(queries, asked, strict=True)), dict(zip(windows, read, strict=True))
+        return np.array([of_query[query] @ of_window[window] for query, window in pairs], np.float32)
 
     def _vectors(self, texts: Sequence[Any], kind: int) -> np.ndarray:
         return self._encoder.vectors([wrapped(self._encoder.tokenizer, ids, self._length) for ids in texts], kind)
