@@ -32,6 +32,7 @@ import pandas as pd
 from markdown_it import MarkdownIt
 
 from conftest import write_collection
+from dry_steps import write_page
 from helpers import paths, steps
 from helpers.data.collection import open_collection
 from helpers.data.external_run import external_run
@@ -127,7 +128,7 @@ def store(rng: random.Random, place: Path) -> tuple[Act, None]:
 @family
 def kills(rng: random.Random, place: Path) -> tuple[Act, Act]:
     """SIGKILL during a step, `book record`, the writing of a chapter's page, or of a comparison."""
-    what, delay = rng.choice((a_step, a_record, a_page, a_comparison)), rng.uniform(0, 0.12)
+    what, delay = rng.choice((lambda _: is_right, a_record, a_page, a_comparison)), rng.uniform(0, 0.12)
 
     def killed() -> bool:
         act = what(place)
@@ -143,10 +144,6 @@ def kills(rng: random.Random, place: Path) -> tuple[Act, Act]:
     return killed, lambda: what(place)()
 
 
-def a_step(place: Path) -> Act:
-    return is_right
-
-
 def a_record(place: Path) -> Act:
     """Recording two runs and using them from nothing but `results/`."""
     if not (place / "store").exists():
@@ -154,7 +151,7 @@ def a_record(place: Path) -> Act:
     lines = [step.entry().manifest for step in (squares(300), files(squares(300)))]
     kept = ("step", "key", "numerics", "seconds", "inputs")
     data = [{"ledger": [{name: lines[0].get(name) for name in kept}]}]
-    nbformat.write(nbformat.v4.new_notebook(metadata={page_header.DATA_KEY: data}), paths.CHAPTERS / "one.ipynb")
+    write_page("one", *data)
 
     def act() -> bool:
         list(record.record(over=-1))
@@ -175,8 +172,7 @@ def a_page(place: Path) -> Act:
 
 
 def a_comparison(place: Path) -> Act:
-    page = place / "chapters" / "cost--abcdef.ipynb"
-    nbformat.write(nbformat.v4.new_notebook(metadata={page_header.DATA_KEY: []}), page)
+    page = write_page("cost--abcdef")
     compared_page.text = lambda *_: "line\n" * 400_000 + "end\n"
     compared_page.comparison.read = lambda file: None
 

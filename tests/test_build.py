@@ -10,22 +10,21 @@ from press import build, chapters
 
 
 @pytest.fixture
-def book(tmp_path, monkeypatch):
+def book(places, monkeypatch):
     """A book of one page, whose renderer leaves compiled extensions behind, as Python does."""
-    for name, folder in (("BOOK", ""), ("HTML", "_build/html"), ("CHAPTERS", "chapters"), ("GENERATED", "generated")):
-        monkeypatch.setattr(paths, name, tmp_path / folder)
-    (tmp_path / "_toc.yml").write_text("root: index\nparts: []\n")
-    (tmp_path / "index.md").write_text("# A book")
+    root = places("HTML", "CHAPTERS", "GENERATED", "BOOK") / "book"
+    (root / "_toc.yml").write_text("root: index\nparts: []\n")
+    (root / "index.md").write_text("# A book")
 
     def jupyter_book(*_, **__):
         for file in ("_build/html/index.html", "_ext/__pycache__/launch.cpython-311.pyc"):
-            (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
-            (tmp_path / file).write_text("made")
+            (root / file).parent.mkdir(parents=True, exist_ok=True)
+            (root / file).write_text("made")
         return SimpleNamespace(returncode=0)
 
     monkeypatch.setattr(chapters, "names", list)
     monkeypatch.setattr(build.subprocess, "run", jupyter_book)
-    return tmp_path
+    return root
 
 
 def test_a_book_is_rendered_again_when_a_page_has_changed(book):
@@ -46,7 +45,6 @@ def test_a_failure_is_said_and_the_book_is_rendered_the_next_time(book, monkeypa
 def test_a_chapter_that_was_not_executed_has_a_page_that_says_so_while_the_book_is_rendered(book, monkeypatch):
     monkeypatch.setattr(chapters, "names", lambda: ["seeds"])
     page, seen = paths.CHAPTERS / "seeds.ipynb", []
-    paths.CHAPTERS.mkdir()
     monkeypatch.setattr(build, "_rendered", lambda toc: seen.append(page.read_text()))
     build.render()
     assert "# Seeds" in seen[0] and "make chapter NAME=seeds" in seen[0]

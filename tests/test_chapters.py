@@ -88,19 +88,14 @@ def test_wrong_texts_of_the_command_line(annotation, text):
 
 
 def test_defaults_give_way_to_the_profile_and_that_to_the_command_line(profile):
-    profile("shared: {collection: a, queries: 10}\nchapters: {collection: {queries: 20, k1: 1}}")
+    profile("shared: {collection: a, queries: 10, backbone: x}\nchapters: {collection: {queries: 20, k1: 1}}")
     values = chapters.resolve("collection", "fake", {"depth": "150", "b": "1"})
     assert [values[name] for name in ("collection", "queries", "k1", "depth", "b")] == ["a", 20, 1.0, 150, 1.0]
     assert isinstance(values["k1"], float)
     assert chapters.resolve("collection", "fake", {"queries": "30"})["queries"] == 30
-    assert chapters.resolve("does_it_work", "fake", {})["queries"] == 10
+    other = chapters.resolve("does_it_work", "fake", {})
+    assert (other["queries"], other["backbone"]) == (10, "x")  # which `collection` does not have
     assert list(values) == list(chapters.schema("collection"))
-
-
-def test_a_shared_value_is_for_the_chapters_that_have_it(profile):
-    profile("shared: {backbone: x}")
-    assert "backbone" not in chapters.resolve("collection", "fake", {})
-    assert chapters.resolve("does_it_work", "fake", {})["backbone"] == "x"
 
 
 @pytest.mark.parametrize(("text", "expected"), [
@@ -164,11 +159,6 @@ def test_a_profiles_folder_is_left_alone_where_the_command_line_names_another_co
     assert chapters.resolve("does_it_work", "dl19", given)["first_stage"] == first_stage
 
 
-def test_an_unknown_profile_names_the_others():
-    with pytest.raises(BadInput, match=", ".join(PROFILES)):
-        chapters.resolve("collection", "nope", {})
-
-
 @pytest.mark.parametrize("name", PROFILES)
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_every_shipped_profile_resolves_for_every_chapter(chapter, name):
@@ -178,7 +168,7 @@ def test_every_shipped_profile_resolves_for_every_chapter(chapter, name):
 
 @pytest.mark.parametrize("command", ["chapter", "explain", "open"])
 @pytest.mark.parametrize(("arguments", "said"), [
-    (["nope"], ["no chapter 'nope'"]), (["collection", "--profile", "nope"], ["no profile 'nope'"]),
+    (["nope"], ["no chapter 'nope'"]), (["collection", "--profile", "nope"], ["no profile 'nope'", ", ".join(PROFILES)]),
     (["collection", "-p", "queries", "many"], ["parameter queries", "type int"]),
     (["seeds", "-p", "epochs", "0"], ["parameter epochs = 0 makes no sense. Mend: give 1 or more"]),
     (["does_it_work", "-p", "nonsense", "1"], ["no parameter 'nonsense'", *chapters.schema("does_it_work")])])

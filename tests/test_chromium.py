@@ -28,15 +28,11 @@ def test_a_browser_on_the_path_is_found(programs, name):
     assert chromium.find() == file
 
 
-def test_the_named_one_comes_first(programs, tmp_path, monkeypatch):
+def test_the_named_one_comes_first_and_is_missed_even_if_there_is_another(programs, monkeypatch):
     programs("chromium")
     other = programs("my-own")
     monkeypatch.setenv("BOOK_CHROMIUM", str(other))
     assert chromium.find() == other
-
-
-def test_a_named_one_that_is_missing_is_an_error_even_if_there_is_another(programs, monkeypatch):
-    programs("chromium")
     monkeypatch.setenv("BOOK_CHROMIUM", "/no/such/program")
     with pytest.raises(BadInput, match="/no/such/program"):
         chromium.find()

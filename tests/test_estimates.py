@@ -53,19 +53,18 @@ def queries(sample):
     return step("queries", sample=sample)
 
 
-def test_time_is_in_proportion_to_the_queries_of_the_step_itself():
+def test_time_is_in_proportion_to_the_queries_of_the_step_itself_and_not_to_those_of_a_model_s_training():
     needed, other = (step("scores", queries=queries(n), run=step("bm25", queries=queries(n))) for n in (300, 100))
     estimate = cost(needed, known(other))
     assert estimate.seconds == pytest.approx(30.0)
     assert estimate.basis == "1 like it, here, × 3.00 in size"
-
-
-def test_the_training_queries_of_a_model_do_not_scale_its_scoring():
     needed, other = (step("scores", model=step("train", queries=queries(n), epochs=n)) for n in (300, 100))
     assert cost(needed, known(other)).seconds == 10.0
 
 
 def test_why_names_the_arguments_that_differ_from_the_nearest():
+    raised = Step(Definition("train", 2, "json", False, lambda: None), {"a": 1})
+    assert why(raised, known(step(a=1))) == "version = 2 (nearest: 1)"
     assert why(step(seed=7, a=1), known(step(seed=1, a=1))) == "seed = 7 (nearest: 1)"
     assert why(step(model=step("x", seed=7)), known(step(model=step("x", seed=1)))) == "x: seed = 7 (nearest: 1)"
 
@@ -83,12 +82,6 @@ def test_why_a_known_recipe_is_missing(monkeypatch):
     assert why(step(a=1), known(step(a=1))) == "its entry is damaged"
     monkeypatch.setenv("BOOK_FRESH", "1")
     assert why(step(a=1), known(step(a=1))) == "all is computed anew"
-
-
-def test_a_raised_version_is_the_reason():
-    old = step(a=1)
-    raised = Step(Definition("train", 2, "json", False, lambda: None), {"a": 1})
-    assert why(raised, known(old)) == "version = 2 (nearest: 1)"
 
 
 def test_arguments_in_proportion_are_those_of_steps_that_exist():

@@ -8,26 +8,19 @@ import nbformat
 import pandas as pd
 import pytest
 
-from helpers import paths
+from dry_steps import write_page
 from helpers.pages.carried import System, packed
 from helpers.pages.fragments import details, table
-from press import answers, chapters, execute, exercises, page_header
+from press import answers, chapters, execute, exercises
 
 RUN = {"profile": "almanac", "commit": "abc", "date": "2026-01-02T03:04:05Z", "seconds": 9.0, "changed": {"candidates": 10},
        "parameters": {"k": 5}}
 BASIS = {"parameters": {"k": 5}, "systems": ["1"]}
-every_chapter = pytest.mark.parametrize("chapter", chapters.templates())
 
 
-@every_chapter
-def test_each_chapter_has_an_exercise_that_changes_something(chapter):
-    change = exercises.load()[chapter]["change"]
-    page = execute.request(chapter, "almanac", exercises.given(chapter))
-    assert page.changed == change
-
-
-@every_chapter
-def test_the_commands_are_what_a_shell_hands_on(chapter):
+@pytest.mark.parametrize("chapter", chapters.templates())
+def test_each_chapter_has_an_exercise_that_changes_something_by_commands_as_a_shell_hands_them_on(chapter):
+    assert execute.request(chapter, "almanac", exercises.given(chapter)).changed == exercises.load()[chapter]["change"]
     given = re.findall(r"^make (?:explain|chapter) NAME=(\w+) ARGS=(.*?)   #", exercises.text(chapter), re.M)
     assert [name for name, _ in given] == [chapter] * 2
     for _, arguments in given:
@@ -43,21 +36,24 @@ def test_no_exercise_is_of_a_chapter_that_is_not_there():
 
 # ---- answers ----
 
-def page_of(folder, name, systems, tables=(), ledger=()):
+@pytest.fixture(autouse=True)
+def own_pages(places):
+    places("CHAPTERS")
+
+
+def page_of(name, systems, tables=(), ledger=()):
     values = [System(label, key, pd.DataFrame({"RR@10": numbers}, index=pd.Index([f"q{n}" for n, _ in enumerate(numbers)])))
               for label, (key, numbers) in systems.items()]
     html = [details("folded", one).text if folded else one.text for one, folded in tables]
     cells = [nbformat.v4.new_code_cell(id=f"c{number}", outputs=[nbformat.v4.new_output("display_data", {"text/html": one})])
              for number, one in enumerate(html)]
     lines = [{"step": "bm25_run", "numerics": "exact", "key": key, "seconds": seconds} for key, seconds in ledger]
-    data = [{"run": RUN}, {"ledger": lines, "evaluations": packed(values)}]
-    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={page_header.DATA_KEY: data}), folder / f"{name}.ipynb")
-    return folder / f"{name}.ipynb"
+    return write_page(name, {"run": RUN}, {"ledger": lines, "evaluations": packed(values)}, cells=cells)
 
 
-def test_systems_that_moved_and_new_ones_are_kept_with_the_time_of_the_steps_that_the_page_has_not(tmp_path):
-    before = page_of(tmp_path, "a", {"BM25": ("1", [0.5, 1]), "s": ("2", [0.2, 0.4])}, ledger=[("x", 100)])
-    after = page_of(tmp_path, "a--b", {"BM25": ("1", [0.5, 1]), "s": ("3", [0.4, 0.8]), "new": ("4", [1, 0])},
+def test_systems_that_moved_and_new_ones_are_kept_with_the_time_of_the_steps_that_the_page_has_not():
+    before = page_of("a", {"BM25": ("1", [0.5, 1]), "s": ("2", [0.2, 0.4])}, ledger=[("x", 100)])
+    after = page_of("a--b", {"BM25": ("1", [0.5, 1]), "s": ("3", [0.4, 0.8]), "new": ("4", [1, 0])},
                     ledger=[("x", 100), ("y", 20.4), ("z", 1)])
     known = answers.kept(before, after)
     assert (known["seconds"], known["date"]) == (30, "2026-01-02")
@@ -67,11 +63,11 @@ def test_systems_that_moved_and_new_ones_are_kept_with_the_time_of_the_steps_tha
     assert all(text in only for text in (">s<", "0.300", "0.600", "+0.300", ">new<", "0.500"))
 
 
-def test_where_no_system_moved_what_differs_is_kept(tmp_path):
+def test_where_no_system_moved_what_differs_is_kept():
     def made(name, number):
         tables = [(table("One", ("a", "b"), [["x", "same"]]), False), (table("Folded", ("a", "b"), [["x", number]]), True)]
         tables += [(table(f"Table {n}", ("a", "b"), [["x", f"{number}{n}"]]), False) for n in range(3)]
-        return page_of(tmp_path, name, {"BM25": ("1", [0.5, 1])}, tables)
+        return page_of(name, {"BM25": ("1", [0.5, 1])}, tables)
 
     before, after = made("a", "7"), made("a--b", "8")
     kept = answers.kept(before, after)["shown"]
@@ -82,9 +78,8 @@ def test_where_no_system_moved_what_differs_is_kept(tmp_path):
 
 
 @pytest.fixture
-def answered(tmp_path, monkeypatch):
-    monkeypatch.setattr(paths, "BOOK", tmp_path)
-    (tmp_path / "answers").mkdir()
+def answered(places):
+    (places("BOOK") / "book" / "answers").mkdir()
     known = {"change": exercises.load()["seeds"]["change"], "commit": "abc", "date": "2026-01-02", "seconds": 75,
              "rests_on": BASIS, "shown": ["<table></table>"]}
     exercises.answer_file("seeds").write_text(json.dumps(known))

@@ -29,7 +29,8 @@ def exported(folder, monkeypatch, line=LINE, **lists):
     return folder / "BM25-documents.run"
 
 
-def test_an_exported_run_has_a_valid_header_and_is_read_as_before(tmp_path, monkeypatch):
+def test_an_exported_run_has_a_valid_header_and_no_model_and_is_read_as_before(tmp_path, monkeypatch):
+    monkeypatch.setenv("BOOK_EXPORT_MODELS", "")
     file = exported(tmp_path, monkeypatch, q1="ab", q2="b")
     header = ir_metadata.read(file)
     assert ir_metadata.problems(header) == []
@@ -37,6 +38,7 @@ def test_an_exported_run_has_a_valid_header_and_is_read_as_before(tmp_path, monk
     assert header["method"]["retrieval"][0]["params"] == {"k1": 0.9}
     assert header["platform"]["software"]["libraries"]["python"] == ["pyserini==1.6.0"]
     pd.testing.assert_frame_equal(read_trec(file), run_of(q1="ab", q2="b"))
+    assert list(tmp_path.iterdir()) == [file]
 
 
 # fields that version 0.1 of the schema knows, with values of its types (ir-metadata.org)
@@ -140,12 +142,6 @@ def test_an_exported_model_scores_elsewhere_as_it_does_here(tiny, folder, store,
                                           return_tensors="pt")).logits[:, 0]
     assert by_name.tolist() == pytest.approx(found["score"].tolist(), abs=1e-5)
     assert (logits.sigmoid() if activation == "sigmoid" else logits).tolist() == pytest.approx(found["score"].tolist(), abs=1e-5)
-
-
-def test_a_system_without_a_cross_encoder_has_no_model(tmp_path, monkeypatch):
-    monkeypatch.setenv("BOOK_EXPORT_MODELS", "")
-    exported(tmp_path, monkeypatch, q1="ab")
-    assert [one.name for one in tmp_path.iterdir()] == ["BM25-documents.run"]
 
 
 def test_the_command_takes_the_models_of_the_systems_that_it_was_asked_for(tmp_path, monkeypatch):

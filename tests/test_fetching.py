@@ -23,13 +23,9 @@ chapters:
 
 
 @pytest.fixture
-def profile(tmp_path, monkeypatch):
+def profile(places, tmp_path, monkeypatch):
     """A profile of this project's chapters with an ir_datasets id and models of the hub, and no network."""
-    folder = tmp_path / "profiles"
-    folder.mkdir()
-    (folder / "ours.yaml").write_text(PROFILE)
-    monkeypatch.setattr(paths, "PROFILES", folder)
-    monkeypatch.setenv("BOOK_STORE", str(tmp_path / "store"))
+    (places("PROFILES") / "profiles" / "ours.yaml").write_text(PROFILE)
     monkeypatch.delenv("BOOK_DOWNLOADS", raising=False)
     monkeypatch.setattr(hub, "cache", lambda: tmp_path / "hub")
     monkeypatch.setattr(hub, "size", offline)
@@ -52,16 +48,13 @@ def test_every_spec_of_every_chapter_is_named_once(profile):
                                        f"hub:owner/pinned@{COMMIT}"]  # a dataset of the hub is none of them
 
 
-def test_items_are_files_indexes_and_models(profile, tmp_path):
+def test_items_are_files_indexes_and_models_whose_size_the_hub_tells_of_those_that_are_not_here(profile, tmp_path, monkeypatch):
     items = {item.what: item for item in fetching.items(profile)}
     assert {"irds:msmarco-passage/dev: collectionandqueries.tar.gz", "irds:msmarco-passage/dev: qrels.dev.tsv",
             "index msmarco-v1-passage-full", "hub:owner/small@main"} <= set(items)
     index, model = items["index msmarco-v1-passage-full"], items["hub:owner/large@v1.0"]
     assert (index.size, index.where.parent, index.here) == (3_720_616_156, tmp_path / "store" / "downloads", False)
     assert (model.size, model.where, model.here) == (None, tmp_path / "hub" / "models--owner--large", False)
-
-
-def test_the_hub_tells_the_size_of_what_is_not_here(profile, monkeypatch):
     monkeypatch.setattr(hub, "size", lambda source, revision: len(source))
     monkeypatch.setattr(hub, "is_here", lambda source, _: source == "owner/small")
     items = {item.what: item for item in fetching.items(profile)}

@@ -7,32 +7,29 @@ import time
 
 import pytest
 
+from dry_steps import write_page
 from helpers import paths
 from helpers.errors import BadInput
 from helpers.steps.store import Store
-from press import cli, execute, kept
+from press import cli, kept
 
 KEYS = [digit * 64 for digit in "abc"]
 DAY = 86_400
 
 
 @pytest.fixture
-def place(tmp_path, monkeypatch):
+def place(places):
     """A store with three keys of two steps, 40, 10 and 0 days old: pages of `one` used two, `two` the last two."""
-    monkeypatch.setenv("BOOK_STORE", str(tmp_path / "store"))
-    monkeypatch.setattr(paths, "CHAPTERS", tmp_path / "pages")
-    (tmp_path / "pages").mkdir()
-    store = Store(tmp_path / "store")
+    places("CHAPTERS")
+    store = Store(paths.store())
     for name, key, days in zip(("index", "index", "model"), KEYS, (40, 10, 0), strict=True):
         entry = store.write(name, key, {"step": name, "numerics": "exact"},
                             lambda folder: (folder / "value").write_bytes(b"x" * 5000))
         for file in entry.folder.iterdir():
             os.utime(file, (time.time() - days * DAY,) * 2)
-    ledgers = {"one": KEYS[:2], "one--1a2b3c": KEYS[:1], "two": KEYS[1:]}
-    for page in ledgers:
-        (tmp_path / "pages" / f"{page}.ipynb").touch()
-    monkeypatch.setattr(execute, "data_of", lambda page: [{"run": {}}, {"ledger": [{"key": key} for key in ledgers[page.stem]]}])
-    (tmp_path / "store" / "downloads" / "x").mkdir(parents=True)
+    for page, keys in {"one": KEYS[:2], "one--1a2b3c": KEYS[:1], "two": KEYS[1:]}.items():
+        write_page(page, {"run": {}}, {"ledger": [{"key": key} for key in keys]})
+    (paths.downloads() / "x").mkdir(parents=True)
     return store
 
 

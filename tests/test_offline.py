@@ -38,22 +38,20 @@ def test_frames_are_the_almanacs(sealed):
 
 
 def test_a_hub_model_that_is_not_here_has_the_shape_of_its_name_or_bert_base(sealed):
-    before = backbone.configuration
     with offline.stand_ins():
         assert layers(resolve(BERT)) == 12
         assert layers(resolve("hub:google/bert_uncased_L-4_H-512_A-8@main")) == 4
         assert layers(resolve("packaged")) == 6  # from its own folder
-    assert backbone.configuration is before
 
 
 def test_the_network_is_refused_and_given_back():
-    before = socket.getaddrinfo, IrDatasets.queries, "connect" in vars(socket.socket)
+    before = socket.getaddrinfo, IrDatasets.queries, backbone.configuration, "connect" in vars(socket.socket)
     with offline.stand_ins():
         with pytest.raises(OSError, match="does not use the network"):
             socket.getaddrinfo("localhost", 80)
         with socket.socket() as one, pytest.raises(OSError, match="does not use the network"):
             one.connect(("127.0.0.1", 9))
-    assert (socket.getaddrinfo, IrDatasets.queries, "connect" in vars(socket.socket)) == before
+    assert (socket.getaddrinfo, IrDatasets.queries, backbone.configuration, "connect" in vars(socket.socket)) == before
 
 
 @pytest.mark.slow

@@ -15,20 +15,17 @@ PAGE = """<html><body><article><h1>{title}</h1><h2>Part of {title}</h2><p><a hre
 
 
 @pytest.fixture
-def book(tmp_path, monkeypatch):
-    monkeypatch.setattr(paths, "BOOK", tmp_path)
-    monkeypatch.setattr(paths, "HTML", tmp_path / "_build" / "html")
-    monkeypatch.setattr(paths, "CHAPTERS", tmp_path / "chapters")
-    monkeypatch.setattr(paths, "GENERATED", tmp_path)
-    (tmp_path / "_toc.yml").write_text(yaml.safe_dump({"root": "index", "parts": [
+def book(places):
+    css = paths.BOOK / "_static" / "print.css"
+    places("HTML", "CHAPTERS", "BOOK")
+    (paths.BOOK / "_toc.yml").write_text(yaml.safe_dump({"root": "index", "parts": [
         {"caption": "One", "chapters": [{"file": "long"}, {"file": "last"}]}]}))
-    (tmp_path / "_config.yml").write_text("title: The title\nrepository: {url: 'https://github.com/a/b', branch: main}\n")
-    (paths.HTML / "_static").mkdir(parents=True)
-    shutil.copy(paths.ROOT / "book" / "_static" / "print.css", paths.HTML / "_static")
+    (paths.BOOK / "_config.yml").write_text("title: The title\nrepository: {url: 'https://github.com/a/b', branch: main}\n")
+    (paths.HTML / "_static").mkdir()
+    shutil.copy(css, paths.HTML / "_static")
     for page, other, filler in (("index", "long", ""), ("long", "last", "<p>text</p>" * 200), ("last", "index", "")):
         wide = '<span style="white-space: nowrap">' + "wide " * 60 + "</span>"
         (paths.HTML / f"{page}.html").write_text(PAGE.format(title=page, other=other, filler=filler, wide=wide))
-    return tmp_path
 
 
 def test_without_a_browser_the_error_says_what_to_do_and_nothing_is_written(book, monkeypatch, capsys):

@@ -7,15 +7,12 @@ from press import chapters, commands, rebuild
 
 
 @pytest.fixture
-def book(tmp_path, monkeypatch):
+def book(places, tmp_path, monkeypatch):
     """A project whose one chapter reads the folder `data`; `builds` counts how often it was built."""
-    for name in ("notebooks", "profiles", "published", "results", "bench", "book"):
-        (tmp_path / name).mkdir()
-        monkeypatch.setattr(paths, name.upper(), tmp_path / name)
-        (tmp_path / name / "file.yaml").write_text("as it was")
-    made = {"ROOT": "", "CHAPTERS": "book/chapters", "GENERATED": "book/generated", "HTML": "book/_build/html"}
-    for name, folder in made.items():
-        monkeypatch.setattr(paths, name, tmp_path / folder)
+    edited = ("NOTEBOOKS", "PROFILES", "PUBLISHED", "RESULTS", "BENCH", "BOOK")
+    places(*edited, "CHAPTERS", "GENERATED", "HTML", "ROOT")
+    for name in edited:
+        (getattr(paths, name) / "file.yaml").write_text("as it was")
     (tmp_path / "data").mkdir()
     monkeypatch.setattr(chapters, "names", lambda: ["seeds"])
     monkeypatch.setattr(chapters, "resolve", lambda *_: {"collection": "data", "seeds": [1, 2]})
@@ -38,15 +35,11 @@ def builds(book):
     return len(list((book / "builds").iterdir()))
 
 
-def test_a_book_is_built_once(book):
-    assert [builds(book) for _ in range(3)] == [1, 1, 1]
-
-
 @pytest.mark.parametrize("changed", [
     "profiles/file.yaml", "published/new.yaml", "results/step/run.gz", "data/qrels.tsv", "book/_toc.yml", "requirements.lock",
     "book/_build/html/index.html", "book/chapters/seeds.ipynb", "book/_static/explorer/data.js", ".git/HEAD"])
 def test_any_file_that_changes_has_it_built_again(book, changed):
-    builds(book)
+    assert [builds(book) for _ in range(2)] == [1, 1]
     (book / changed).parent.mkdir(parents=True, exist_ok=True)
     (book / changed).write_text("otherwise")
     assert builds(book) == 2

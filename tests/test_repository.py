@@ -2,7 +2,6 @@
 
 import pytest
 
-from helpers import paths
 from helpers.errors import BadInput
 from press import repository
 from press.repository import Repository
@@ -14,21 +13,13 @@ def nothing_set(monkeypatch):
         monkeypatch.delenv(name, raising=False)
 
 
-def test_the_address_comes_from_the_configuration(tmp_path, monkeypatch):
-    monkeypatch.setattr(paths, "BOOK", tmp_path)
-    (tmp_path / "_config.yml").write_text("repository:\n  url: https://github.com/me/my-book\n  branch: trunk\n")
+def test_the_address_is_the_reader_s_else_github_s_else_the_configured_one(places, monkeypatch):
+    (places("BOOK") / "book" / "_config.yml").write_text("repository: {url: https://github.com/me/my-book, branch: trunk}")
     assert repository.repository() == Repository("me", "my-book", "trunk")
-
-
-def test_github_s_own_repository_takes_its_place_and_keeps_the_branch(monkeypatch):
     monkeypatch.setenv("GITHUB_REPOSITORY", "fork/other")
-    assert repository.repository() == Repository("fork", "other", repository.configured().branch)
-
-
-def test_the_reader_s_address_comes_before_both(monkeypatch):
-    monkeypatch.setenv("GITHUB_REPOSITORY", "fork/other")
+    assert repository.repository() == Repository("fork", "other", "trunk")
     monkeypatch.setenv("BOOK_REPOSITORY", "https://github.com/mine/book.git")
-    assert repository.repository().url == "https://github.com/mine/book"
+    assert repository.repository() == Repository("mine", "book", "trunk")
 
 
 @pytest.mark.parametrize("url", ["https://github.com/a/b", "https://github.com/a/b/", "https://github.com/a/b.git", " https://github.com/a/b\n"])

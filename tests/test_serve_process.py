@@ -87,10 +87,16 @@ def test_the_java_process_may_die(tiny):
     assert ranked([Asked(query=QUERY)])[0]["results"]
 
 
+def none_runs(processes):
+    """Whether all of these have ended, within some seconds."""
+    psutil.wait_procs(processes, timeout=10)
+    return not any(one.is_running() and one.status() != psutil.STATUS_ZOMBIE for one in processes)
+
+
 @contextlib.contextmanager
-def service(folder, port=0, *more) -> Iterator[tuple[psutil.Process, int]]:
+def service(folder, port=0) -> Iterator[tuple[psutil.Process, int]]:
     command = [sys.executable, "-m", "press.cli", "serve", "--collection", str(folder), "--reranker", "none"]
-    process = subprocess.Popen([*command, "--port", str(port), *more], stdout=subprocess.PIPE, text=True,
+    process = subprocess.Popen([*command, "--port", str(port)], stdout=subprocess.PIPE, text=True,
                                env=os.environ | {"BOOK_HEAP": "200m"})
     try:
         line = next((line for line in process.stdout if "listening" in line), "")
@@ -100,14 +106,11 @@ def service(folder, port=0, *more) -> Iterator[tuple[psutil.Process, int]]:
         process.wait()
 
 
-def ask(port, connection=None, **asked):
-    own = connection or http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-    own.request("GET", "/search?" + urlencode({"query": QUERY, **asked}))
-    response = own.getresponse()
-    answer = response.status, json.loads(response.read())
-    if connection is None:
-        own.close()
-    return answer
+def ask(port, **asked):
+    with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=30)) as connection:
+        connection.request("GET", "/search?" + urlencode({"query": QUERY, **asked}))
+        response = connection.getresponse()
+        return response.status, json.loads(response.read())
 
 
 def ids(answer):
@@ -120,8 +123,7 @@ def test_kill_and_restart_on_the_same_port_lose_nothing_and_leave_nobody(folder,
         process.kill()
     with service(folder, port) as (process, again):
         assert again == port and ids(ask(port)) == before and before[0] == 200
-        psutil.wait_procs(java_processes, timeout=10)
-        assert not any(one.is_running() and one.status() != psutil.STATUS_ZOMBIE for one in java_processes)
+        assert none_runs(java_processes)
 
 
 @pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])
@@ -134,25 +136,21 @@ def test_a_stop_answers_what_runs_and_ends_well(folder, store, sign):
         given = [one.exception() or one.result() for one in answers]
         assert process.wait(20) in (0, 130 if sign == signal.SIGINT else 0)
         assert all(isinstance(one, ConnectionError | http.client.HTTPException) or one[0] == 200 for one in given)
-        psutil.wait_procs(children, timeout=10)
-        assert not any(one.is_running() and one.status() != psutil.STATUS_ZOMBIE for one in children)
+        assert none_runs(children)
 
 
 def test_memory_stays_flat_over_thousands_of_requests(folder, store):
     """Cheap ones: BM25 without a model, one document shown, eight clients, each query another one."""
     def some(clients, port, numbers):
-        def one_client(own):
-            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-            return [ask(port, connection, query=f"bread {n}", k=1)[0] for n in own]
-        return sum(clients.map(one_client, np.array_split(numbers, 8)), [])
+        return set(clients.map(lambda n: ask(port, query=f"bread {n}", k=1)[0], numbers))
 
     def resident(process):
         return [one.memory_info().rss / 2**20 for one in (process, *process.children(recursive=True))]
 
     with service(folder) as (process, port), concurrent.futures.ThreadPoolExecutor(8) as clients:
-        assert set(some(clients, port, range(600))) == {200}
+        assert some(clients, port, range(600)) == {200}
         first = resident(process)
-        assert set(some(clients, port, range(600, 2_400))) == {200}
+        assert some(clients, port, range(600, 2_400)) == {200}
         last = resident(process)
     print(f"MiB after 600 requests {first}, after 2,400 {last}")
     assert sum(last) < sum(first) + 60  # Java fills its heap, which is limited, before it tidies up

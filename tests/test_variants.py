@@ -13,20 +13,18 @@ GONE = ("candidates--1c472a.ipynb", "candidates--1c472a.stamp", "candidates--1c4
 
 
 @pytest.fixture
-def book(tmp_path, monkeypatch):
+def book(places):
     """A book with executed and rendered pages of variants and baselines."""
-    monkeypatch.setattr(paths, "HTML", tmp_path / "_build" / "html")
-    monkeypatch.setattr(paths, "CHAPTERS", tmp_path / "chapters")
-    monkeypatch.setattr(paths, "GENERATED", tmp_path / "generated")
+    root = places("HTML", "CHAPTERS", "GENERATED") / "book"
     files = [f"chapters/{name}" for name in KEPT + GONE]
     for stem in ("candidates", "candidates--1c472a", "candidates--1c472a--compared"):
         files += [f"_build/html/chapters/{stem}.html", f"_build/html/_sources/chapters/{stem}.ipynb",
                   f"_build/jupyter_execute/chapters/{stem}.ipynb"]
     run = {"changed": {"depths": [10, 50], "unit": "document"}}
     for file in (*files, "_build/html/index.html", "_build/.doctrees/x"):
-        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / file).write_text(json.dumps({"name": file, "metadata": {"neural_ranking": [{"run": run}]}}))
-    return tmp_path
+        (root / file).parent.mkdir(parents=True, exist_ok=True)
+        (root / file).write_text(json.dumps({"name": file, "metadata": {"neural_ranking": [{"run": run}]}}))
+    return root
 
 
 def files_of(folder):
