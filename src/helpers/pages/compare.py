@@ -39,14 +39,14 @@ def beside_published(study: str, number: str, column: str, measure: str, systems
     """
     known = published.column(study, number, column)
     base, published_base = systems[baseline], known.get(baseline)
-    tests = corrected({row: system.against(base, measure) for row, system in systems.items() if row != baseline})
+    tests = tests_against(systems, baseline, measure)
     records, data = [], []
     for row, system in systems.items():
         entry, test, mean = known.get(row), tests.get(row), system.mean(measure)
         verdict = row_verdict(entry, published_base, test) if judged else None
         if verdict and entry and measure.startswith("R@") and measure != entry.measure:  # recall in lists of another length
             verdict = replace(verdict, verdict=verdicts.INCOMPARABLE)
-        effect, p = test_cells(test, disagreement(system, base, measure)) if test else ("baseline", "")
+        effect, p = test_cells(test, disagreement(system, base, measure), "baseline")
         records.append({
             rows_are: row, "published": published_cell(entry, published_base),
             "measured": with_interval(measured(plain(mean.mean) + ("†" if test and test.p_t < ALPHA else ""), system),
@@ -99,6 +99,11 @@ def measured(text: str, system: Evaluation) -> Html:
     return linked(text, system.source)
 
 
+def mean_link(system: Evaluation, measure: str) -> Html:
+    """The mean of a measure, linked to its provenance."""
+    return measured(plain(system.mean(measure).mean), system)
+
+
 def with_interval(value: Html | str, text: str) -> Html:
     """A value with its 95 % interval below it, small."""
     return Html(f'{cell(value)}<br><small>{cell(text)}</small>')
@@ -107,7 +112,7 @@ def with_interval(value: Html | str, text: str) -> Html:
 def mean_cell(system: Evaluation, measure: str) -> Html:
     """The mean of a measure, linked to its provenance, with its interval below."""
     m = system.mean(measure)
-    return with_interval(measured(plain(m.mean), system), interval(m.low, m.high))
+    return with_interval(mean_link(system, measure), interval(m.low, m.high))
 
 
 def difference_cell(difference: Interval, system: Evaluation | None = None) -> Html:
@@ -120,6 +125,19 @@ def corrected(tests: Mapping[K, T]) -> dict[K, T]:
     """The same comparisons, the p of their permutation tests corrected by Holm's method over all of them."""
     p_values = verdicts.holm([test.p_permutation for test in tests.values()])
     return {name: replace(test, p_permutation=p) for (name, test), p in zip(tests.items(), p_values, strict=True)}
+
+
+def tests_against(systems: Mapping[K, Evaluation], baseline: K, measure: str) -> dict[K, Paired]:
+    """Every other system compared with one of them, p by Holm's method over all of these comparisons."""
+    return corrected({name: system.against(systems[baseline], measure) for name, system in systems.items() if name != baseline})
+
+
+def effect_columns(systems: Mapping[K, Evaluation], baseline: K, measure: str) -> dict[K, dict[str, Html | str]]:
+    """For each system its mean, its effect compared with one of them, and both p-values (Holm's method), by columns' heads."""
+    tests = tests_against(systems, baseline, measure)
+    return {name: dict(zip((measure, "effect", "p (t, perm.)"), (
+        mean_cell(system, measure), *test_cells(tests.get(name), without="baseline")), strict=True))
+        for name, system in systems.items()}
 
 
 def table_value(entry: published.Entry, measure: str, value: float, source: Step, verdict: str | None = None) -> dict[str, Any]:
@@ -143,10 +161,10 @@ def published_cell(entry: published.Entry | None, baseline: published.Entry | No
     return text if baseline is None or entry.row == baseline.row else with_interval(text, signed(entry.amount - baseline.amount))
 
 
-def test_cells(comparison: Paired | None, note: str = "") -> list[Html | str]:
-    """Effect with its interval and a note, and both p-values of a comparison; empty for the baseline itself."""
+def test_cells(comparison: Paired | None, note: str = "", without: str = "") -> list[Html | str]:
+    """Effect with its interval and a note, and both p-values of a comparison; `without` one, that word."""
     if comparison is None:
-        return ["", ""]
+        return [without, ""]
     effect = difference_cell(comparison.difference)
     p_values = f"{cell(p_value(comparison.p_t))}<br>{cell(p_value(comparison.p_permutation))}"
     return [with_interval(effect, note) if note else effect, Html(p_values)]
@@ -189,7 +207,7 @@ def differences_table(caption: str, pairs: Mapping[str, tuple[Evaluation, Evalua
     """Paired comparisons, first with second, a row each: both means, the difference with its interval, and both p-values
     (Holm's correction)."""
     tests = corrected({name: first.against(second, measure) for name, (first, second) in pairs.items()})
-    rows = [[name, *(measured(plain(system.mean(measure).mean), system) for system in pairs[name]),
+    rows = [[name, *(mean_link(system, measure) for system in pairs[name]),
              *test_cells(tests[name], disagreement(*pairs[name], measure))] for name in pairs]
     return page.show_table(caption, ("comparison", "first", "second", f"difference in {measure}", "p (t, perm.)"), rows)
 

@@ -7,16 +7,17 @@ from helpers.data.articles import split_of, splits_of
 from helpers.data.runs import cut
 from helpers.evaluation.identity import NEITHER, IdentityGap, identity_gap, without_rivals
 from helpers.pages import page
-from helpers.pages.compare import measured
+from helpers.pages.compare import mean_link
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import plain, signed
 from helpers.systems.evaluated import Evaluation, Systems
 from helpers.systems.testbed import Testbed
 
+MEASURE = "RR@10"
 TOLERANCE = 0.05  # standard deviations
 
 
-def identity_table(systems: Systems, bed: Testbed, candidates: int, measure: str = "RR@10") -> Fragment:
+def identity_table(systems: Systems, bed: Testbed, candidates: int) -> Fragment:
     """The mean score of unjudged candidates by the split of their article, and the measure with train articles' rivals left out.
 
     An encoder without training is among the systems, of test or dev queries: what it shows comes from the texts alone.
@@ -24,16 +25,15 @@ def identity_table(systems: Systems, bed: Testbed, candidates: int, measure: str
     split = splitting(bed)
     if split is None:
         return page.prose("Training and test queries share their texts in this collection, so that no text tells them apart.")
-    neither, records = NEITHER[bed.splits[0]], []
-    for name, system in systems.items():
-        shown = gap_of(system, bed, candidates)
-        alone = bed.per_query(without_rivals(system.run, bed.qrels, split, bed.min_relevance), [measure])[measure].mean()
-        records.append({"system": name, "train articles": signed(shown.seen), f"{neither} articles": signed(shown.neither),
-                        "gap (standard deviations)": signed(shown.gap),
-                        measure: measured(plain(system.mean(measure).mean), system),
-                        f"{measure}, train articles' rivals left out": plain(float(alone))})
+    neither = NEITHER[bed.splits[0]]
+    alone = {name: bed.per_query(without_rivals(system.run, bed.qrels, split, bed.min_relevance), [MEASURE])[MEASURE].mean()
+             for name, system in systems.items()}
     return page.records_table(f"Mean scores of unjudged candidates, {bed.splits[0]} queries: train articles, and {neither} "
-                              "articles, which hold neither training texts nor answers", records)
+                              "articles, which hold neither training texts nor answers", (
+        {"system": name, "train articles": signed(shown.seen), f"{neither} articles": signed(shown.neither),
+         "gap (standard deviations)": signed(shown.gap), MEASURE: mean_link(system, MEASURE),
+         f"{MEASURE}, train articles' rivals left out": plain(float(alone[name]))}
+        for name, system in systems.items() for shown in [gap_of(system, bed, candidates)]))
 
 
 def gap_text(system: Evaluation, bed: Testbed, candidates: int) -> str:

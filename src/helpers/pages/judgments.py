@@ -3,7 +3,7 @@
 
 from helpers.evaluation.pools import BPREF, ENOUGH, SHARE, condensed
 from helpers.pages import page
-from helpers.pages.compare import lead, measured
+from helpers.pages.compare import lead, mean_link
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import plain, signed
 from helpers.systems.evaluated import Evaluation, Systems
@@ -21,7 +21,7 @@ def judged_table(systems: Systems, baseline: str) -> Fragment:
     whole = any(system.mean(SHARE).mean < ENOUGH for system in systems.values())
     heads = {MEASURE: MEASURE} | ({condensed(MEASURE): f"{MEASURE}, judged texts alone", BPREF: BPREF} if whole else {})
     return page.records_table(f"How far {MEASURE} rests on judgments (in brackets the difference from {baseline})", (
-        {"system": name, SHARE: measured(plain(system.mean(SHARE).mean), system),
+        {"system": name, SHARE: mean_link(system, SHARE),
          **{head: plain(system.mean(column).mean) + (f" ({signed(lead(system, base, column))})" if system is not base else "")
             for column, head in heads.items()},
          "": "the signs differ" if whole and not agree(system, base) else ""} for name, system in systems.items()))

@@ -7,7 +7,7 @@ import pandas as pd
 from helpers.encoders.nearest_neighbours import EXACT, HNSW, IVF, NO_SETTING, run_of, settings
 from helpers.evaluation import published
 from helpers.pages import page
-from helpers.pages.compare import above, corrected, mean_cell, test_cells
+from helpers.pages.compare import above, effect_columns
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, joined, plain
 from helpers.stories.model_size import speed_text
@@ -29,14 +29,10 @@ def evaluations(searches: Searches) -> dict[Case, Evaluation]:
 
 def effect_table(systems: Mapping[Case, Evaluation], real: pd.DataFrame) -> Fragment:
     """Whether a ranking suffers: RR@10 of every setting over the real collection, compared with exact search (Holm's p)."""
-    base, recall = systems[EXACT, NO_SETTING], real.set_index(["kind", "setting"])["recall"]
-    tests = corrected({case: system.against(base, MEASURE) for case, system in systems.items() if case[0] != EXACT})
-    return page.show_table(
-        "Effectiveness over the real collection, compared with exact search",
-        ("index", "setting", "recall of the exact top ten", MEASURE, "effect", "p (t, perm.)"),
-        [[NAMES[case[0]], setting_text(*case), plain(recall[case]), mean_cell(system, MEASURE),
-          *(test_cells(tests[case]) if case in tests else ["baseline", ""])]
-         for case, system in systems.items()], numeric_from=2)
+    recall = real.set_index(["kind", "setting"])["recall"]
+    return page.records_table("Effectiveness over the real collection, compared with exact search", (
+        {"index": NAMES[case[0]], "setting": setting_text(*case), "recall of the exact top ten": plain(recall[case]), **effect}
+        for case, effect in effect_columns(systems, (EXACT, NO_SETTING), MEASURE).items()), numeric_from=2)
 
 
 def finding(speeds: pd.DataFrame, target: float, encoding: float, dimensions: int) -> Fragment:

@@ -12,7 +12,7 @@ from helpers.data.statistics import median_length
 from helpers.evaluation import published
 from helpers.evaluation.comparable import as_label
 from helpers.pages import matrices, page, plots
-from helpers.pages.compare import above, corrected
+from helpers.pages.compare import above, tests_against
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, interval, p_value, plain, signed
 from helpers.pages.slider import slider
@@ -113,10 +113,9 @@ def tuned(bed: Testbed, settings: Mapping[str, tuple[float, float]], measure: st
 
 def tuned_table(systems: Systems, settings: Mapping[str, tuple[float, float]], measure: str) -> Fragment:
     """The systems of `tuned`, each compared with the first."""
-    first, *others = systems
-    tests = corrected({name: systems[name].against(systems[first], measure) for name in others})
     effects = {name: {"effect": f"{signed(d.mean)} {interval(d.low, d.high, sign=True)}", "p (permutation, Holm)": p_value(p)}
-               for name, test in tests.items() for d, p in [(test.difference, test.p_permutation)]}
+               for name, test in tests_against(systems, next(iter(systems)), measure).items()
+               for d, p in [(test.difference, test.p_permutation)]}
     return page.records_table(f"{measure} on the test queries by setting, compared with the first row", (
         {"setting": name, "k1": f"{settings[name][0]:g}", "b": f"{settings[name][1]:g}",
          measure: plain(system.mean(measure).mean), **effects.get(name, {})} for name, system in systems.items()))

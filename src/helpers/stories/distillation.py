@@ -8,7 +8,7 @@ import pandas as pd
 
 from helpers.evaluation import published
 from helpers.pages import claims, identity, page
-from helpers.pages.compare import corrected, difference_cell, mean_cell
+from helpers.pages.compare import difference_cell, mean_cell, tests_against
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import p_value, plain
 from helpers.reranking.distillation_losses import PARTS
@@ -70,7 +70,7 @@ def signs(systems: Systems, logs: Logs) -> dict[str, bool]:
 def ablation_table(systems: Systems, logs: Logs) -> Fragment:
     """Every student: loss, effectiveness, and the difference from the one taught with all four losses."""
     names = [name for name in logs if name != TEACHER]
-    tests = corrected({name: systems[name].against(systems[DISTILLED], MEASURE) for name in names if name != DISTILLED})
+    tests = tests_against({name: systems[name] for name in names}, DISTILLED, MEASURE)
     return page.records_table("Which of the losses matters? (p corrected by Holm's method)", [
         {"student": name, "evaluation loss": plain(final(logs[name], "eval_loss")), MEASURE: mean_cell(systems[name], MEASURE),
          **({"compared with all four losses": difference_cell(tests[name].difference), "p": p_value(tests[name].p_permutation)}

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from helpers.pages import claims, identity, page
-from helpers.pages.compare import above, measured
+from helpers.pages.compare import above, mean_link
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain
 from helpers.stories.training import Logs, final
@@ -60,7 +60,7 @@ def stopping_table(trainings: Stopped) -> Fragment:
     """Where early stopping would have ended each of the longest trainings, and how the model it keeps ranks."""
     rows = [[f"seed {model.seed}", count(log["steps"]), "not at all" if log["stopped_at"] is None else count(log["stopped_at"]),
              count(log["best_step"]), plain(log["best_step"] / log["steps"] * model.epochs, 1),
-             *(measured(plain(system.mean("RR@10").mean), system) for system in ends)]
+             *(mean_link(system, "RR@10") for system in ends)]
             for model, *ends in trainings for log in [model.log.value()]]
     header = ("training", "steps", "would stop at", "lowest loss at", "in epochs", "RR@10 at the end", "RR@10 if stopped")
     return page.show_table(f"Early stopping in the trainings of {trainings[0][0].epochs} epochs", header, rows)

@@ -7,11 +7,10 @@ from helpers.errors import BadInput
 from helpers.evaluation import published
 from helpers.evaluation.significance import Interval
 from helpers.pages import page, plots
-from helpers.pages.compare import beside_published, effects_beside, measured, table_value
+from helpers.pages.compare import beside_published, effects_beside, mean_link, table_value
 from helpers.pages.fragments import Fragment
-from helpers.pages.numbers import plain
 from helpers.stories.readiness import NONE, STUDIED, STUDY, BySize
-from helpers.systems.evaluated import Evaluation, Systems
+from helpers.systems.evaluated import Systems
 from helpers.systems.starting_points import CONDENSER, START
 
 NOT_RUN = "not run"
@@ -61,22 +60,23 @@ def in_full(table: str, measures: Mapping[str, str], systems: BySize, sizes: Map
         references: what needs no training, by the study's names of their rows.
     """
     printed = published.cells(STUDY, table)
-    suffixes = training_sizes(printed, measures)
+    suffixes, starts = training_sizes(printed, measures), {row: start for start, row in STUDIED.items()}
     by_suffix = {suffix: size for size, suffix in columns(list(sizes), suffixes).items()}
     heads = {suffix: f"here, for {suffix}{f': {sizes[by_suffix[suffix]]}' if suffix in by_suffix else ''}" for suffix in suffixes}
     records, data = [], []
     for group, measure in measures.items():
         for row in dict.fromkeys(row for row, column in printed if column == group or column.startswith(f"{group} / ")):
             # which system stands for each column of the row: none needs a size where the study's row has none
-            own = {"": references.get(row), **{suffix: _of(systems, row, by_suffix.get(suffix)) for suffix in suffixes}}
+            own = {"": references.get(row), **{suffix: systems.get((starts.get(row, ""), by_suffix.get(suffix, -1)))
+                                               for suffix in suffixes}}
             record: dict[str, Any] = {"column": group, "system": row}
             for suffix, system in own.items():
                 entry = printed.get((row, f"{group} / {suffix}" if suffix else group))
                 record[suffix or "published"] = entry.shown if entry else ""
-                found = system.mean(measure).mean if entry and system and measure else None
-                record[heads.get(suffix, "here")] = "" if entry is None else NOT_RUN if found is None or system is None \
-                    else measured(plain(found), system)
-                data += [table_value(entry, measure, found, system.source)] if entry and system and found is not None else []
+                record[heads.get(suffix, "here")] = NOT_RUN if entry else ""
+                if entry and system and measure:
+                    record[heads.get(suffix, "here")] = mean_link(system, measure)
+                    data.append(table_value(entry, measure, system.mean(measure).mean, system.source))
             records.append(record)
     return page.records_table(f"{published.published_name(STUDY)}, table {table} in full, published and here", records,
                               numeric_from=2, values=data)
@@ -89,9 +89,3 @@ def training_sizes(printed: Iterable[tuple[str, str]], groups: Iterable[str]) ->
     found = [[column.removeprefix(f"{group} / ") for name, column in rows if name == row and column.startswith(f"{group} / ")]
              for group in groups for row in dict.fromkeys(row for row, _ in rows)]
     return max(found, key=len)
-
-
-def _of(systems: BySize, row: str, size: int | None) -> Evaluation | None:
-    """What was measured for a row of the study at a size; None if nothing was."""
-    start = next((start for start, studied in STUDIED.items() if studied == row), None)
-    return None if start is None or size is None else systems.get((start, size))

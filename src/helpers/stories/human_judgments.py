@@ -13,9 +13,8 @@ from helpers.data.external_run import external_run
 from helpers.evaluation.significance import Paired
 from helpers.evaluation.verdicts import ALPHA
 from helpers.pages import page, plots
-from helpers.pages.compare import corrected, measured, test_cells
+from helpers.pages.compare import corrected, mean_link, test_cells, tests_against
 from helpers.pages.fragments import Fragment
-from helpers.pages.numbers import plain
 from helpers.reranking.aggregation import aggregated
 from helpers.retrieval.bm25 import K1, B
 from helpers.retrieval.feedback import rm3_run
@@ -100,9 +99,9 @@ def best_weight(dev: Testbed, model: Scorer, encoder: Scorer, candidates: int) -
 
 def systems_table(caption: str, systems: Systems, measure: str, measures: Sequence[str] = MEASURES) -> Fragment:
     """Each system with its measures; the difference from BM25 in one of them, corrected by Holm's method."""
-    tests = corrected({name: system.against(systems[BM25], measure) for name, system in systems.items() if name != BM25})
-    rows = [[name, *(measured(plain(system.mean(own).mean), system) for own in measures),
-             *(test_cells(tests[name]) if name in tests else ("baseline", ""))] for name, system in systems.items()]
+    tests = tests_against(systems, BM25, measure)
+    rows = [[name, *(mean_link(system, own) for own in measures), *test_cells(tests.get(name), without="baseline")]
+            for name, system in systems.items()]
     return page.show_table(caption, ("system", *measures, f"{measure} beside BM25's", "p (t, perm.)"), rows)
 
 

@@ -1,13 +1,11 @@
 """A row that the studies do not have: what a vector for each word adds to one for each text (Khattab & Zaharia 2020)."""
 
-from typing import Any
-
 from helpers.data.texts import Texts
 from helpers.encoders.embeddings import token_lengths
 from helpers.encoders.late_interaction import SPECIAL_TOKENS, max_sim_run
 from helpers.networks import backbone as backbones
 from helpers.pages import page
-from helpers.pages.compare import above, mean_cell, test_cells
+from helpers.pages.compare import above, effect_columns
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count
 from helpers.steps import Step
@@ -40,12 +38,10 @@ def table(own: Evaluation | None, one: Evaluation | None, encoder: BiEncoder, be
     words = sum(number * (min(int(length), encoder.max_length) - SPECIAL_TOKENS) for length, number in lengths.items())
     vectors = {one.label: len(Texts(bed.store.value())), own.label: words}
     wide = FLOAT * backbones.configuration(backbone).hidden_size
-    rows: list[tuple[Evaluation, list[Any]]] = [(one, ["baseline", ""]), (own, test_cells(own.against(one, MEASURE)))]
-    return page.show_table(
-        "One vector for a passage, and one for each of its word pieces",
-        ("system", MEASURE, "effect", "p (t, perm.)", "vectors", "in 32 bits"),
-        [[system.label, mean_cell(system, MEASURE), *tests, count(vectors[system.label]),
-          f"{count(round(vectors[system.label] * wide / 1e6))} MB"] for system, tests in rows], numeric_from=1)
+    effects = effect_columns({one.label: one, own.label: own}, one.label, MEASURE)
+    return page.records_table("One vector for a passage, and one for each of its word pieces", (
+        {"system": name, **effects[name], "vectors": count(number), "in 32 bits": f"{count(round(number * wide / 1e6))} MB"}
+        for name, number in vectors.items()))
 
 
 def signs(own: Evaluation | None, one: Evaluation | None) -> dict[str, bool]:

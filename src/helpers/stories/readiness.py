@@ -10,10 +10,9 @@ import pandas as pd
 
 from helpers.errors import BadInput
 from helpers.evaluation import published
-from helpers.evaluation.significance import Paired
 from helpers.evaluation.verdicts import ALPHA
 from helpers.pages import page, plots
-from helpers.pages.compare import corrected, differences_table, measured, test_cells
+from helpers.pages.compare import corrected, differences_table, mean_link, test_cells
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain
 from helpers.steps import Step
@@ -85,22 +84,17 @@ def seed_means(system: Evaluation) -> pd.DataFrame:
     return system.seed_means
 
 
-def leads(systems: BySize, sizes: Mapping[int, str], measure: str) -> dict[tuple[str, int], Paired]:
-    """Every starting point compared with the start at the same size, with p corrected by Holm's method over all of them; nothing
-    where the start is left out."""
-    return corrected({(start, size): system.against(systems[START, size], measure) for size in sizes if (START, size) in systems
-                      for (start, n), system in systems.items() if n == size and start != START})
-
-
 def gap_table(systems: BySize, sizes: Mapping[int, str], measure: str) -> Fragment:
-    """For each size and starting point: mean, spread over seeds, difference from the start, tests (Holm over the table)."""
+    """For each size and starting point: mean, spread over seeds, difference from the start, tests (Holm over the table); no
+    differences where the start is left out."""
     if not systems:
         return page.prose()
-    tests, rows = leads(systems, sizes, measure), []
-    for start, size in sorted(systems, key=lambda place: (list(sizes).index(place[1]), NAMES.index(place[0]))):
-        system = systems[start, size]
-        rows.append([sizes[size], start, measured(plain(system.mean(measure).mean), system),
-                     plain(float(seed_means(system)[measure].std())), *test_cells(tests.get((start, size)))])
+    tests = corrected({(start, size): system.against(systems[START, size], measure)
+                       for (start, size), system in systems.items() if start != START and (START, size) in systems})
+    places = sorted(systems, key=lambda place: (list(sizes).index(place[1]), NAMES.index(place[0])))
+    rows = [[sizes[size], start, mean_link(systems[start, size], measure),
+             plain(float(seed_means(systems[start, size])[measure].std())), *test_cells(tests.get((start, size)))]
+            for start, size in places]
     header = ("training set", "starting point", measure, "standard deviation over seeds", "difference from the start",
               "p (t, perm.)")
     return page.show_table(f"{measure} by training set and starting point", header, rows, numeric_from=2)

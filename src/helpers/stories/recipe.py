@@ -38,16 +38,14 @@ def recipes_table(trial: RerankingExperiment, models: Mapping[str, ListwiseReran
                   base: Evaluation) -> Fragment:
     """Every recipe on the trial's queries, best first, with its cost and the gap of the identity check; the difference is from
     the zero-shot encoder."""
-    tests, records = corrected({name: systems[name].against(base, MEASURE) for name in models}), []
-    for name in best(systems, models, len(models)):
-        log, trained = models[name].log.value(), models[name].log.entry().manifest["inputs"][0]  # the weights are not recorded
-        mark = "†" if tests[name].p_permutation < ALPHA else ""
-        records.append({"recipe": name, MEASURE: mean_cell(systems[name], MEASURE),
-                        "from zero-shot": signed(tests[name].difference.mean) + mark,
-                        "held-out loss": f"{plain(log['log'][0]['eval_loss'])} to {plain(log['log'][-1]['eval_loss'])}",
-                        "gap": identity.gap_text(systems[name], trial.bed, trial.candidates), "pairs": count(log["pairs"]),
-                        "training": seconds(trained["seconds"])})
-    return page.records_table("Recipes on the development queries, one seed († p < 0.05, Holm)", records)
+    tests = corrected({name: systems[name].against(base, MEASURE) for name in models})
+    return page.records_table("Recipes on the development queries, one seed († p < 0.05, Holm)", (
+        {"recipe": name, MEASURE: mean_cell(systems[name], MEASURE),
+         "from zero-shot": signed(tests[name].difference.mean) + "†" * (tests[name].p_permutation < ALPHA),
+         "held-out loss": f"{plain(log['log'][0]['eval_loss'])} to {plain(log['log'][-1]['eval_loss'])}",
+         "gap": identity.gap_text(systems[name], trial.bed, trial.candidates), "pairs": count(log["pairs"]),
+         "training": seconds(models[name].log.entry().manifest["inputs"][0]["seconds"])}  # the weights are not recorded
+        for name in best(systems, models, len(models)) for log in [models[name].log.value()]))
 
 
 def best(systems: Systems, names: Mapping[str, object], number: int) -> list[str]:
@@ -90,9 +88,8 @@ def signs(systems: Systems, final: Systems, base: Evaluation) -> dict[str, bool]
 
 def fusion_table(trial: RerankingExperiment, systems: Systems, other: Evaluation) -> Fragment:
     """Each system with another one's scores, by the weight that is best on these queries, which flatters it here."""
-    rows = []
-    for name, system in systems.items():
-        weight = trial.best_weight(system, other)
-        rows.append([name, plain(weight, 1), measured(plain(trial.fused("", system, other, weight).mean(MEASURE).mean), system)])
-    return page.show_table(f"Fused with {other.label}: the weight that is best here is kept for the test queries",
-                           ("system", "weight", MEASURE), rows)
+    weights = {name: trial.best_weight(system, other) for name, system in systems.items()}
+    return page.records_table(f"Fused with {other.label}: the weight that is best here is kept for the test queries", (
+        {"system": name, "weight": plain(weights[name], 1),
+         MEASURE: measured(plain(trial.fused("", system, other, weights[name]).mean(MEASURE).mean), system)}
+        for name, system in systems.items()))

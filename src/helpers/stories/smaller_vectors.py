@@ -9,7 +9,7 @@ from helpers.costs.compressed_speed import compressed_speed
 from helpers.encoders.compressed import WHOLE, compressed_runs, run_of
 from helpers.evaluation import published
 from helpers.pages import page, scatter
-from helpers.pages.compare import above, corrected, mean_cell, test_cells
+from helpers.pages.compare import above, effect_columns
 from helpers.pages.fragments import Fragment, linked
 from helpers.pages.numbers import count, plain, seconds
 from helpers.steps import Step
@@ -54,34 +54,21 @@ def frontier(systems: Mapping[str, Evaluation], sizes: pd.DataFrame) -> Fragment
 
 def effect_table(systems: Mapping[str, Evaluation], sizes: pd.DataFrame, step: Step) -> Fragment:
     """Each code beside the whole vectors: bytes, what the study's collection would take, recall, RR@10, time (Holm's p)."""
-    base, passages = systems[WHOLE], published.value(STUDY, "text 4.4", "representation-focused models",
-                                                     "passages compared for each query")
-    tests = corrected({code: system.against(base, MEASURE) for code, system in systems.items() if code != WHOLE})
-
-    def row(code: str, system: Evaluation, known: Any) -> dict[str, Any]:
-        effect, probability = test_cells(tests[code]) if code in tests else ["baseline", ""]
-        return {"code": code, "bytes": linked(count(int(known["bytes"])), step),
-                f"{passages.printed} million": f"{plain(float(passages.value) * known['bytes'] / 1e3, 1)} GB",
-                "recall of the exact top ten": plain(known["recall"]), MEASURE: mean_cell(system, MEASURE), "effect": effect,
-                "p (t, perm.)": probability, "queries a second, one by one": rate(known), "building": seconds(known["build"])}
-
-    known = sizes.set_index("code")
-    return page.records_table("Vectors in fewer bytes, compared with whole ones",
-                              (row(code, system, known.loc[code]) for code, system in systems.items()), numeric_from=1)
+    passages = published.value(STUDY, "text 4.4", "representation-focused models", "passages compared for each query")
+    sized: dict[Any, Any] = sizes.set_index("code").to_dict("index")
+    return page.records_table("Vectors in fewer bytes, compared with whole ones", (
+        {"code": code, "bytes": linked(count(int(known["bytes"])), step),
+         f"{passages.printed} million": f"{plain(float(passages.value) * known['bytes'] / 1e3, 1)} GB",
+         "recall of the exact top ten": plain(known["recall"]), **effect, "queries a second, one by one": rate(known),
+         "building": seconds(known["build"])}
+        for code, effect in effect_columns(systems, WHOLE, MEASURE).items() for known in [sized[code]]))
 
 
 def signs(systems: Mapping[str, Evaluation], sizes: pd.DataFrame) -> dict[str, bool]:
     """What the discussion rests on; false where a profile leaves the code out."""
-    base, low, high = systems[WHOLE], *(dict(zip(sizes["code"], sizes[f"alone_{end}"], strict=True)) for end in ("low", "high"))
-
-    def keeps(code: str) -> bool:
-        return code in systems and not above(base, systems[code], MEASURE)
-
-    def loses(code: str) -> bool:
-        return code in systems and above(base, systems[code], MEASURE)
-
-    faster = [code for code in systems if low[code] > high[WHOLE]]
-    return {"a byte for each dimension ranks as well as four": keeps("SQ8"),
-            "one byte for four dimensions is not told from whole vectors": keeps("PQ96"),
-            "dimensions that are dropped cost rank": loses("PCA96,Flat") and loses("first96,Flat"),
-            "some code is searched faster than whole vectors": bool(faster)}
+    sizes, loses = sizes.set_index("code"), {code: above(systems[WHOLE], system, MEASURE) for code, system in systems.items()}
+    return {"a byte for each dimension ranks as well as four": not loses.get("SQ8", True),
+            "one byte for four dimensions is not told from whole vectors": not loses.get("PQ96", True),
+            "dimensions that are dropped cost rank": loses.get("PCA96,Flat", False) and loses.get("first96,Flat", False),
+            "some code is searched faster than whole vectors":
+                any(sizes["alone_low"][code] > sizes["alone_high"][WHOLE] for code in systems)}
