@@ -100,8 +100,7 @@ def test_the_cost_of_a_stage_has_its_training_its_texts_and_its_search():
     runs = {"bm25": Value(manifest={"seconds": 1.5, "inputs": [index, {"step": "queries", "key": "q"}]}), "deepct": deepct,
             "repbert": dense, "run.x.txt": None}
     assert cells(stages.cost_table(runs))[1:] == [["BM25(Anserini)", "", "3.0 s", "1.5 s"], ["DeepCT", "70 s", "45 s", "0.5 s"],
-                                                  ["RepBERT", "5 min", "60 s", "0.4 s"]]
-    assert stages.seconds_of(dense.manifest)["bi_encoder"] == 300.0  # once, though two steps used it
+                                                  ["RepBERT", "5 min", "60 s", "0.4 s"]]  # a training used twice counts once
     assert set(stages.PREPARATIONS) == set(stages.STAGES)
 
 
@@ -225,11 +224,11 @@ class Scorer:
 
 def test_candidates_are_scored_once_and_those_beyond_a_depth_do_not_count():
     scorer = Scorer()
-    result = depth.reranked({"bm25": Value(run_of(q="xa", r="xyb"))}, Bed(q="a", r="b"), scorer, [1, 2, 3], "mean")
+    result = depth.reranked({"bm25": Value(run_of(q="xa", r="xyb"))}, Bed(q="a", r="b"), scorer, [1, 2, 3])
     assert scorer.depths == [3]
     means = {n: system.mean("RR@10").mean for n, system in result["bm25"].items()}
     assert means == {1: 0.0, 2: 0.5, 3: 1.0}
-    assert depth.reranked({"bm25": None}, Bed(q="a", r="b"), scorer, [], "mean") == {}
+    assert depth.reranked({"bm25": None}, Bed(q="a", r="b"), scorer, []) == {}
 
 
 def by_depth(**stages_):
@@ -332,7 +331,7 @@ def test_without_another_stage_or_re_ranking_the_claims_are_not_run():
     factors = {"bm25": factor_step(*[1.0] * 8), "repbert": factor_step(*[0.5] * 8)}
     assert verdicts_of(mismatch.claims_table(factors, {}, "repbert", "bm25", 2, HUB)) == {DIFFERS: NOT_RUN, MATTERS: NOT_RUN}
     assert "re-ranks nothing" in mismatch.crossed_table({}).markdown
-    assert mismatch.crossed({}, {}, None, [], "mean") == {}
+    assert mismatch.crossed({}, {}, None, []) == {}
 
 
 def test_the_two_re_rankers_differ_in_where_their_candidates_come_from():
@@ -344,7 +343,7 @@ def test_the_two_re_rankers_differ_in_where_their_candidates_come_from():
 def test_both_re_rankers_read_both_stages():
     scorers = {"one": Scorer(), "two": Scorer()}
     runs = {"bm25": Value(run_of(q="xa", r="xyb")), "repbert": Value(run_of(q="a", r="b"))}
-    systems = mismatch.crossed(scorers, runs, Bed(q="a", r="b"), [1, 2], "mean")
+    systems = mismatch.crossed(scorers, runs, Bed(q="a", r="b"), [1, 2])
     assert set(systems) == {(name, stage) for name in scorers for stage in runs}
     assert systems["two", "bm25"][2].values["RR@10"].tolist() == [1.0, 0.0]
     assert mismatch.both({"repbert": 1, "deepct": 1, "bm25": 1}, "bm25", "repbert") == ["bm25", "repbert"]

@@ -8,7 +8,7 @@ import pandas as pd
 
 from helpers.evaluation import published, verdicts
 from helpers.pages import claims, identity, page, plots
-from helpers.pages.compare import above, corrected, lead, measured, row_verdict, table_value, with_interval
+from helpers.pages.compare import above, lead, measured, row_verdict, table_value, tests_against, with_interval
 from helpers.pages.fragments import Fragment, linked
 from helpers.pages.numbers import interval, plain, signed
 from helpers.steps import Step
@@ -32,12 +32,11 @@ def recalls(runs: Mapping[str, Step], bed: Testbed, depths: Sequence[int]) -> pd
     return means.rename(index=names).rename_axis("depth")
 
 
-def reranked(runs: Mapping[str, Step], bed: Testbed, model: Scorer, depths: Sequence[int], aggregation: str) -> Reranked:
-    """The model over the first candidates of every stage: those of a stage are scored once, at the largest depth."""
-    if not depths:
-        return {}
-    return {stage: candidates.evaluations(RerankingExperiment(bed, run, max(depths), aggregation, (MEASURE,)), model, depths)
-            for stage, run in runs.items()}
+def reranked(runs: Mapping[str, Step], bed: Testbed, model: Scorer, depths: Sequence[int]) -> Reranked:
+    """The model over the first candidates of every stage, by the mean of windows: those of a stage are scored once, at the
+    largest depth."""
+    return {stage: candidates.evaluations(RerankingExperiment(bed, run, max(depths), "mean", (MEASURE,)), model, depths)
+            for stage, run in runs.items() if depths}
 
 
 def identity_table(systems: Reranked, encoder: ZeroShotReranker, run: Step, baseline: str, bed: Testbed) -> Fragment:
@@ -45,7 +44,7 @@ def identity_table(systems: Reranked, encoder: ZeroShotReranker, run: Step, base
     if baseline not in systems:
         return page.prose(NOT_RERANKED)
     most = max(systems[baseline])
-    untrained = reranked({baseline: run}, bed, encoder, [most], "mean")[baseline][most]
+    untrained = reranked({baseline: run}, bed, encoder, [most])[baseline][most]
     return identity.identity_table({"re-ranker": systems[baseline][most], encoder.label: untrained}, bed, most)
 
 
@@ -75,11 +74,11 @@ def gain_figure(systems: Reranked, baseline: str) -> Fragment:
     """What the candidates of each stage give beyond the baseline's at each depth, measured and as table 2 prints it."""
     if baseline not in systems:
         return page.prose(NOT_RERANKED)
-    others, gains, printed = [stage for stage in systems if stage != baseline], {}, {}
-    for stage in others:
+    gains, printed, known = {}, {}, published.load(STUDY)
+    for stage in (stage for stage in systems if stage != baseline):
         gains[label(stage)] = pd.Series({depth: lead(system, systems[baseline][depth], MEASURE)
                                          for depth, system in systems[stage].items()})
-        pairs = {depth: [published.load(STUDY).get((TABLE, str(depth), STUDIED.get(name, ""))) for name in (stage, baseline)]
+        pairs = {depth: [known.get((TABLE, str(depth), STUDIED.get(name, ""))) for name in (stage, baseline)]
                  for depth in systems[stage]}
         printed[label(stage)] = pd.Series({depth: own.amount - base.amount for depth, (own, base) in pairs.items()
                                            if own and base})
@@ -91,25 +90,25 @@ def table(systems: Reranked, baseline: str) -> Fragment:
     """Table 2: RR@10 of the re-ranker by depth and stage; the gain over the baseline's candidates, and the study's value."""
     if baseline not in systems:
         return page.prose(NOT_RERANKED)
-    stages, rows, data = list(systems), [], []
+    records, data = [], []
     for depth in systems[baseline]:
-        base = systems[baseline][depth]
-        tests = corrected({stage: systems[stage][depth].against(base, MEASURE) for stage in stages if stage != baseline})
-        entries = {stage: published.load(STUDY).get((TABLE, str(depth), STUDIED.get(stage, ""))) for stage in stages}
-        cells: list[Any] = [depth]
+        own = {stage: by_depth[depth] for stage, by_depth in systems.items()}
+        tests = tests_against(own, baseline, MEASURE)
+        entries = {stage: published.load(STUDY).get((TABLE, str(depth), STUDIED.get(stage, ""))) for stage in own}
+        record: dict[str, Any] = {"depth": depth}
         for stage, entry in entries.items():
-            system, mean = systems[stage][depth], systems[stage][depth].mean(MEASURE)
+            mean = own[stage].mean(MEASURE)
             mark = "†" if stage in tests and tests[stage].p_permutation < verdicts.ALPHA else ""
-            gain = f" ({percent(mean.mean, base.mean(MEASURE).mean)})" if stage in tests else ""
+            gain = f" ({percent(mean.mean, own[baseline].mean(MEASURE).mean)})" if stage in tests else ""
             below = interval(mean.low, mean.high) + (f"; study {printed(entry)}" if entry else "")
-            cells.append(with_interval(measured(plain(mean.mean) + mark + gain, system), below))
+            record[label(stage)] = with_interval(measured(plain(mean.mean) + mark + gain, own[stage]), below)
             if entry is not None:
                 verdict = row_verdict(entry, entries[baseline], tests.get(stage))
-                data.append(table_value(entry, MEASURE, mean.mean, system.source, verdict.verdict if verdict else None))
-        rows.append(cells)
+                data.append(table_value(entry, MEASURE, mean.mean, own[stage].source, verdict.verdict if verdict else None))
+        records.append(record)
     caption = (f"{published.published_name(STUDY)}, table {TABLE}: {MEASURE} after re-ranking, measured, with the gain over "
                f"{label(baseline)} and the study's value († p < 0.05 after Holm's correction within a depth)")
-    return page.show_table(caption, ("depth", *map(label, stages)), rows, values=data)
+    return page.records_table(caption, records, values=data)
 
 
 def printed(entry: published.Entry, gain: str = "improvement") -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import pandas as pd
@@ -10,7 +10,7 @@ import pandas as pd
 from helpers.evaluation import published, verdicts
 from helpers.evaluation.significance import Paired
 from helpers.pages import claims, page, plots
-from helpers.pages.compare import above, corrected, measured, row_verdict, table_value, with_interval
+from helpers.pages.compare import above, corrected, mean_link, measured, row_verdict, table_value, with_interval
 from helpers.pages.fragments import Fragment, Html
 from helpers.pages.numbers import interval, p_value, plain, signed
 from helpers.pages.slider import slider
@@ -113,27 +113,24 @@ def matrix(fused: Fused, table: str, measure: str = "") -> Fragment:
     measure = measure or (recall_of(fused.alone[names[0]]) if table == RECALL else TABLES[table])
     comparable = measure == TABLES[table]
     tests = corrected({pair: system.against(fused.alone[pair[0]], measure) for pair, system in fused.merged.items()})
-    rows, data = [], []
-    for a in names:
-        base = fused.alone[a]
-        cells = []
-        for b in names:
-            system = base if a == b else fused.merged[a, b]
-            mean, entry = system.mean(measure).mean, published_value(table, a, b) if comparable or table == RECALL else None
-            mark = "†" if a != b and tests[a, b].p_permutation < verdicts.ALPHA else ""
-            change = "" if a == b else f" ({percent(mean, base.mean(measure).mean)})"
-            shown = measured(plain(mean) + mark + change, system)
-            cells.append(with_interval(shown, f"study {printed(entry, 'change')}") if entry else shown)
-            if entry is not None:
-                verdict = row_verdict(entry, published_value(table, a, a), tests.get((a, b)))
-                word = None if verdict is None else verdict.verdict if comparable else verdicts.INCOMPARABLE
-                data.append(table_value(entry, measure, mean, system.source, word))
-        rows.append([label(a), *cells])
+    records: dict[str, dict[str, Any]] = {a: {"first": label(a)} for a in names}
+    data = []
+    for a, b in product(names, repeat=2):
+        system = fused.alone[a] if a == b else fused.merged[a, b]
+        mean, entry = system.mean(measure).mean, published_value(table, a, b) if comparable or table == RECALL else None
+        mark = "†" if a != b and tests[a, b].p_permutation < verdicts.ALPHA else ""
+        change = "" if a == b else f" ({percent(mean, fused.alone[a].mean(measure).mean)})"
+        shown = measured(plain(mean) + mark + change, system)
+        records[a][f"+ {label(b)}"] = with_interval(shown, f"study {printed(entry, 'change')}") if entry else shown
+        if entry is not None:
+            verdict = row_verdict(entry, published_value(table, a, a), tests.get((a, b)))
+            word = None if verdict is None else verdict.verdict if comparable else verdicts.INCOMPARABLE
+            data.append(table_value(entry, measure, mean, system.source, word))
     below = ("and the study's value below" if comparable else f"and the study's {TABLES[table]} below, not comparable"
              if table == RECALL else f"in place of the study's {TABLES[table]}")
     caption = (f"{published.published_name(STUDY)}, table {table}: {measure} of the alternating merge, the row's list first; its "
                f"change from the row's stage alone († p < 0.05 after Holm's correction) {below}")
-    beside = page.show_table(caption, ("first", *(f"+ {label(b)}" for b in names)), rows, values=data)
+    beside = page.records_table(caption, records.values(), values=data)
     effects = {f"{label(a)} + {label(b)}": (entry.amount - alone.amount, test.difference) for (a, b), test in tests.items()
                if comparable and (entry := published_value(table, a, b)) and (alone := published_value(table, a, a))}
     return beside if not effects else replace(beside, html=beside.html + plots.forest(
@@ -168,7 +165,7 @@ def others(fused: Fused) -> dict[str, Mapping[tuple[str, str], Evaluation]]:
 def methods_table(fused: Fused, measure: str, tests: Mapping[Any, Paired]) -> Fragment:
     """Each pair: the better stage alone, the merge in its better order, and what the other two methods add to it."""
     def cell(system: Evaluation, below: str) -> Html:
-        return with_interval(measured(plain(system.mean(measure).mean), system), below)
+        return with_interval(mean_link(system, measure), below)
 
     records = []
     for pair in fused.ranks:

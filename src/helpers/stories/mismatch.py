@@ -82,11 +82,11 @@ def both(runs: Mapping[str, Step], reference: str, dense: str) -> list[str]:
     return [stage for stage in dict.fromkeys((reference, dense, EXPANDED)) if stage in runs]
 
 
-def crossed(trained: Mapping[str, ListwiseReranker], runs: Mapping[str, Step], bed: Testbed, depths: Sequence[int],
-            aggregation: str) -> dict[tuple[str, str], dict[int, Evaluation]]:
+def crossed(trained: Mapping[str, ListwiseReranker], runs: Mapping[str, Step], bed: Testbed,
+            depths: Sequence[int]) -> dict[tuple[str, str], dict[int, Evaluation]]:
     """Every re-ranker over the candidates of every stage, scored once at the largest depth; nothing for no depths."""
     return {(name, stage): dict(systems) for name, model in trained.items()
-            for stage, systems in reranked(runs, bed, model, depths, aggregation).items()}
+            for stage, systems in reranked(runs, bed, model, depths).items()}
 
 
 def identity_table(systems: Crossed, encoder: ZeroShotReranker, runs: Mapping[str, Step], reference: str,
@@ -96,7 +96,7 @@ def identity_table(systems: Crossed, encoder: ZeroShotReranker, runs: Mapping[st
     if not ends:
         return page.prose(f"This page {NOT_RERANKED}.")
     depths = list(systems[BM25_NEGATIVES, reference])
-    untrained = reranked({reference: runs[reference]}, bed, encoder, depths, "mean")[reference][max(depths)]
+    untrained = reranked({reference: runs[reference]}, bed, encoder, depths)[reference][max(depths)]
     return identity.identity_table({**ends, encoder.label: untrained}, bed, max(depths))
 
 
