@@ -13,7 +13,7 @@ from helpers.evaluation import published
 from helpers.networks import architectures
 from helpers.networks import backbone as backbones
 from helpers.networks.backbone import Backbone
-from helpers.pages import claims, figures, page
+from helpers.pages import claims, figures, page, scatter
 from helpers.pages.compare import with_interval
 from helpers.pages.fragments import Fragment, Html, linked
 from helpers.pages.numbers import count, plain
@@ -48,10 +48,6 @@ class Costs:
     def inference(self, device: str, name: str) -> np.ndarray:
         """Milliseconds of an inference step, round by round."""
         return 1000 * np.array(self.time[device].value()[name]["seconds"])
-
-    def trained(self, device: str, name: str) -> np.ndarray:
-        """Milliseconds of a training step, round by round."""
-        return 1000 * np.array(self.training[device].value()[name])
 
     def megabytes(self, device: str, name: str) -> dict[str, float]:
         """`weights`, `model` and `whole`, see `inference_memory`."""
@@ -105,32 +101,31 @@ def layers(model: str | Backbone) -> int:
 
 def table(measured: Costs) -> Fragment:
     """Time and peak memory of an inference step: figure 4.2 as a table, relative to the first model."""
-    def cells(device: str, name: str) -> dict[str, Any]:
-        times, size = measured.inference(device, name), measured.megabytes(device, name)
-        ratio = np.median(times) / np.median(measured.inference(device, measured.names[0]))
+    records: dict[str, dict[str, Any]] = {name: {"model": name} for name in measured.names}
+    for device, step in measured.time.items():
+        first = np.median(measured.inference(device, measured.names[0]))
         whole = "peak of the whole process (MB)" if device == "cpu" else "in use on the device (MB)"
-        return {f"{TIME}, {device}": linked(spread(times), measured.time[device]),
-                f"relative, {device}": f"{plain(ratio, 2)}×",
-                f"{MEMORY}, {device}": linked(count(round(size["model"])), measured.memory[device]),
-                f"of it weights (MB), {device}": count(round(size["weights"])), f"{whole}, {device}": count(round(size["whole"]))}
-
+        for name, record in records.items():
+            times, size = measured.inference(device, name), measured.megabytes(device, name)
+            record |= {f"{TIME}, {device}": linked(spread(times), step),
+                       f"relative, {device}": f"{plain(np.median(times) / first, 2)}×",
+                       f"{MEMORY}, {device}": linked(count(round(size["model"])), measured.memory[device]),
+                       f"of it weights (MB), {device}": count(round(size["weights"])),
+                       f"{whole}, {device}": count(round(size["whole"]))}
     return page.records_table(
-        f"An inference step of {measured.batch} texts: median and quartiles over the rounds, and peak memory",
-        ({"model": name} | {head: cell for device in measured.time for head, cell in cells(device, name).items()}
-         for name in measured.names))
+        f"An inference step of {measured.batch} texts: median and quartiles over the rounds, and peak memory", records.values())
 
 
 def training_table(measured: Costs) -> Fragment:
     """A training step of each model, relative to the fastest, as in figure B.1."""
-    def cells(device: str, name: str) -> dict[str, Any]:
-        times = measured.trained(device, name)
-        fastest = min(np.median(measured.trained(device, other)) for other in measured.names)
-        return {f"{TIME}, {device}": linked(spread(times), measured.training[device]),
-                f"relative to the fastest, {device}": f"{plain(np.median(times) / fastest, 2)}×"}
-
-    return page.records_table("A step of training: median and quartiles over the rounds", (
-        {"model": name} | {head: cell for device in measured.training for head, cell in cells(device, name).items()}
-        for name in measured.names))
+    records: dict[str, dict[str, Any]] = {name: {"model": name} for name in measured.names}
+    for device, step in measured.training.items():
+        times = {name: 1000 * np.array(step.value()[name]) for name in records}
+        fastest = min(map(np.median, times.values()))
+        for name, own in times.items():
+            records[name] |= {f"{TIME}, {device}": linked(spread(own), step),
+                              f"relative to the fastest, {device}": f"{plain(np.median(own) / fastest, 2)}×"}
+    return page.records_table("A step of training: median and quartiles over the rounds", records.values())
 
 
 def spread(values: np.ndarray) -> Html:
@@ -148,27 +143,17 @@ def tradeoff(measured: Costs) -> Fragment:
                                "y": [measured.megabytes(device, name)["model"] for name in measured.names]}, index=measured.names)
         axis.plot(places["x"], places["y"], "o", color=figures.COLOURS[0])
         axis.set(title=device, xlabel=TIME, ylabel=MEMORY, xlim=(0, 1.1 * places["x"].max()), ylim=(0, 1.15 * places["y"].max()))
-        label(axis, places)
+        scatter.name_points(figure, axis, places)
         texts += [f"{name} on {device}: {speed_text(place['x'])} ms, {place['y']:.0f} MB" for name, place in places.iterrows()]
     return figures.show(figure, f"{MEMORY} over {TIME}. {'; '.join(texts)}.",
                         "Time and peak memory of an inference step, as in the study's figure 4.2.")
 
 
-def label(axis: Any, places: pd.DataFrame) -> None:
-    """Write a point's name beside it, towards the middle; names keep apart, since models of one size lie in nearly one place."""
-    gap, last = 0.07 * places["y"].max(), {True: np.inf, False: np.inf}
-    for name, place in places.sort_values("y", ascending=False).iterrows():
-        right = bool(place["x"] > places["x"].max() / 2)  # of the middle: its name stands on the left
-        last[right] = min(place["y"], last[right] - gap)
-        axis.annotate(str(name), (place["x"], last[right]), xytext=(-7 if right else 7, 0), textcoords="offset points",
-                      ha="right" if right else "left", va="center", fontsize=11)
-
-
 def rounds_of(measured: Costs) -> dict[str, Evaluation]:
     """The rounds of each model on the first device as paired measurements: the milliseconds that one of a batch's texts takes."""
-    device = next(iter(measured.time))
+    device, step = next(iter(measured.time.items()))
     values = {name: pd.DataFrame({MEASURE: measured.inference(device, name) / measured.batch}) for name in measured.names}
-    return {name: Evaluation(name, pd.DataFrame(), frame.rename(lambda n: f"round {n + 1}"), measured.time[device], unit="rounds")
+    return {name: Evaluation(name, pd.DataFrame(), frame.rename(lambda n: f"round {n + 1}"), step, unit="rounds")
             for name, frame in values.items()}
 
 
