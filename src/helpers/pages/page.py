@@ -1,6 +1,6 @@
 """What every chapter shows besides its own results: prose made of values, and the provenance of every number."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from helpers.evaluation.comparable import history
@@ -81,6 +81,14 @@ def source_of(step: Step) -> str:
     return ledger.USED[step.key]["source"]
 
 
+def timed(manifest: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The step of a manifest and all below it, those whose seconds it tells: elsewhere a step is only named."""
+    if "seconds" in manifest:
+        yield manifest
+    for below in manifest.get("inputs") or ():
+        yield from timed(below)
+
+
 def where(machine: Mapping[str, Any]) -> str:
     """The machine of a computation, and how much of it was used: `<CPU>, 1 thread of 2 cores`, or `<CPU>, 2 cores`."""
     used = machine.get("threads")
@@ -103,4 +111,3 @@ def _anchor(line: dict[str, Any]) -> Html:
     settings = escape(", ".join(f"{name} = {value}" for name, value in arguments.items()))
     key = line["key"][:10]
     return Html(f'<span id="step-{key}">{line["step"]} <code>{key}</code></span><br><small>{settings}</small>')
-

@@ -1,9 +1,8 @@
 """What share of a head a design could see, and what it would take to see as little as Gao & Callan's lead."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from helpers.evaluation.significance import Paired
 from helpers.pages import page
@@ -60,7 +59,7 @@ def spent(runs: Sequence[Step], kept: Iterable[Step]) -> Spent:
         runs: a step for each seed of each system, which need not be kept itself.
         kept: steps whose entries tell the seconds of all that is below them.
     """
-    known = {key: seconds for step in kept for key, seconds in _below(step.entry().manifest)}
+    known = {part.get("key", ""): part["seconds"] for step in kept for part in page.timed(step.entry().manifest)}
     behind = [trainings(run) for run in runs]
     every, once = frozenset[str]().union(*behind), frozenset[str].intersection(*behind) if len(behind) > 1 else frozenset[str]()
     before = frozenset[str]().union(*map(pretrainings, runs))
@@ -69,14 +68,6 @@ def spent(runs: Sequence[Step], kept: Iterable[Step]) -> Spent:
         return sum(known.get(key, 0.0) for key in keys)
 
     return Spent(together(once), together((every - once) & before), together(every - once - before))
-
-
-def _below(manifest: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
-    """The seconds of every step that a manifest tells of, by key."""
-    if "seconds" in manifest:
-        yield manifest.get("key", ""), manifest["seconds"]
-    for below in manifest.get("inputs") or ():
-        yield from _below(below)
 
 
 def design(systems: BySize, names: Mapping[int, str], table: str, of_study: Sequence[str], measure: str, tested: str,

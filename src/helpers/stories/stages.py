@@ -1,9 +1,7 @@
 """What the chapters on RepBERT share: names of first stages, their runs and evaluations, and the depth of the lists."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from helpers.data.texts import Texts
 from helpers.errors import BadInput
@@ -101,23 +99,9 @@ def cost_table(runs: Mapping[str, Step]) -> Fragment:
     records = []
     for name in (name for name in runs if name in STAGES):
         manifest = runs[name].entry().manifest
-        before = seconds_of(manifest)
-        training, texts = (sum(before[step] for step in steps.get(name, ())) for steps in (TRAININGS, PREPARATIONS))
+        before = {part["key"]: part for below in manifest.get("inputs", []) for part in page.timed(below)}  # each step once
+        training, texts = (sum(part["seconds"] for part in before.values() if part["step"] in steps.get(name, ()))
+                           for steps in (TRAININGS, PREPARATIONS))
         records.append({"first stage": label(name), "training": seconds(training) if training else "",
                         "all texts": seconds(texts) if texts else "", "search, all queries": seconds(manifest["seconds"])})
     return page.records_table("What the first stages cost", records)
-
-
-def seconds_of(manifest: Mapping[str, Any]) -> Counter[str]:
-    """The seconds of every step before a run, by the step's name; one that was used twice counts once."""
-    used: dict[str, tuple[str, float]] = {}
-    waiting = list(manifest.get("inputs", []))
-    while waiting:
-        part = waiting.pop()
-        if "seconds" in part:  # elsewhere it is only named
-            used[part["key"]] = (part["step"], float(part["seconds"]))
-        waiting += part.get("inputs", [])
-    total: Counter[str] = Counter()
-    for step, spent in used.values():
-        total[step] += spent  # type: ignore[assignment]
-    return total
