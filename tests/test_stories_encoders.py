@@ -60,19 +60,10 @@ def test_measures_do_not_look_beyond_the_depth(depth, last):
     assert result[-1] == last
 
 
-def test_models_are_searched_with_every_seed_and_averaged(monkeypatch):
-    calls = []
-
-    def searched(name, model, bed, depth):
-        calls.append((name, model.seed, model.data_seed))
-        return system(0.1 * model.seed)
-
-    monkeypatch.setattr(encoders, "searched", searched)
-    models = encoders.fine_tuned(None, {"a": BiEncoder()}, [1, 3], 10)
-    assert calls == [("a", 1, 1), ("a", 3, 1)]
-    assert models["a"].mean("RR@10").mean == pytest.approx(0.25 + 0.2)
-    assert len(models["a"].seed_means) == 2
-    assert encoders.fine_tuned(None, {"a": BiEncoder()}, [2], 10)["a"].seed_means is None
+def test_models_are_searched_with_every_seed(monkeypatch):
+    monkeypatch.setattr(BiEncoder, "run", lambda model, bed, depth: (model.seed, model.data_seed))
+    monkeypatch.setattr(encoders, "evaluate_seeds", lambda name, runs, bed, measures: (name, runs))
+    assert encoders.fine_tuned(None, {"a": BiEncoder()}, [1, 3], 10) == {"a": ("a", [(1, 1), (3, 1)])}
 
 
 def test_the_packaged_encoder_is_not_compared_with_bert_and_the_rest_is_not_run():
@@ -134,8 +125,7 @@ def test_a_length_is_that_of_training_and_search():
 
 @pytest.mark.parametrize("limit, share, mean", [(20, 0.4, 20), (99, 0.4, (120 + 4 * 99) / 10), (100, 0.1, 52), (512, 0.0, 72)])
 def test_what_a_limit_cuts_and_leaves(limit, share, mean):
-    assert sequence_length.cut_share(LENGTHS, limit) == pytest.approx(share)
-    assert sequence_length.mean_read(LENGTHS, limit) == pytest.approx(mean)
+    assert sequence_length.read_of(LENGTHS, limit) == pytest.approx((share, mean))
 
 
 @pytest.mark.parametrize("lengths, pair", [([32, 128, 512], (512, 128)), ([32, 64, 256], (256, 64)), ([100, 156], (156, 100)),

@@ -170,15 +170,10 @@ def window_table(bed: Testbed, scores: Step) -> Fragment:
 
 def aggregation_by_labels(systems: Systems, bed: Testbed) -> Fragment:
     """RR@10 of each aggregation after each training; for graded judgments nDCG@10, too."""
-    tables = [_by_labels(systems, measure) for measure in shown_measures(bed)]
-    return replace(tables[0], html="".join(table.html for table in tables))
-
-
-def _by_labels(systems: Systems, measure: str) -> Fragment:
-    rows = [[text, *(mean_cell(systems[named(name, labels)], measure) for name in AGGREGATIONS)]
-            for labels, text in {STUDYS: "any windows of relevant documents", SECTIONS: "sections that answer",
-                                 NONE: "none: the warm-up"}.items() if named("BERT-Max", labels) in systems]
-    return page.show_table(f"{measure} by aggregation and by labels in training", ("labelled relevant", *AGGREGATIONS), rows)
+    told = {STUDYS: "any windows of relevant documents", SECTIONS: "sections that answer", NONE: "none: the warm-up"}
+    return Fragment("".join(page.records_table(f"{measure} by aggregation and by labels in training", (
+        {"labelled relevant": text, **{name: mean_cell(systems[named(name, labels)], measure) for name in AGGREGATIONS}}
+        for labels, text in told.items() if named("BERT-Max", labels) in systems)).html for measure in shown_measures(bed)))
 
 
 def finding(systems: Systems, bed: Testbed, candidates: int) -> Fragment:

@@ -113,13 +113,12 @@ def examples(systems: Systems, bed: Testbed, winner: str, loser: str, within: in
 
 def counts_table(systems: Systems, bed: Testbed, within: int) -> Fragment:
     """How many queries each pair of systems answers: both, one alone, neither; within so many places."""
-    answered, records = ranks(systems, bed) <= within, []
-    for first, second in combinations(systems, 2):
-        one, two = answered[first], answered[second]
-        both, *others = (f"{chosen.sum():,}" for chosen in (one & two, one & ~two, ~one & two, ~one & ~two))
-        records.append({"first, second": f"{first}, {second}", "both": measured(both, systems[first]),
-                        **dict(zip(("first alone", "second alone", "neither"), others, strict=True))})
-    return page.records_table(f"Queries with a relevant passage among the first {within}", records)
+    answered = ranks(systems, bed) <= within
+    return page.records_table(f"Queries with a relevant passage among the first {within}", (
+        {"first, second": f"{first}, {second}", "both": measured(f"{(one & two).sum():,}", systems[first]),
+         "first alone": f"{(one & ~two).sum():,}", "second alone": f"{(~one & two).sum():,}",
+         "neither": f"{(~one & ~two).sum():,}"}
+        for first, second in combinations(systems, 2) for one, two in [(answered[first], answered[second])]))
 
 
 def signs(systems: Systems, shares: pd.DataFrame) -> dict[str, bool]:

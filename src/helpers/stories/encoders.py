@@ -81,8 +81,7 @@ def by_margin(bed: Testbed, model: BiEncoder, margins: Sequence[float], seeds: S
 
 def searched(name: str, model: BiEncoder, bed: Testbed, depth: int) -> Evaluation:
     """One model, by exact search over the whole collection."""
-    run = model.run(bed, depth)
-    return evaluate(name, run, bed, measures(depth))
+    return evaluate(name, model.run(bed, depth), bed, measures(depth))
 
 
 def scale(bed: Testbed, depth: int) -> Fragment:

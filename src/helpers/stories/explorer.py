@@ -96,7 +96,9 @@ def scope(content: Mapping[str, Any]) -> Fragment:
 
 def examples(content: Mapping[str, Any], shown: int) -> Fragment:
     """Some queries as plain tables: where each later stage gains and loses most, and what only dense search finds."""
-    queries, chosen = by_outcome(content), dict[str, Mapping[str, Any] | None]()
+    queries = {name: [query for query in content["queries"] if number in query["classes"]]
+               for number, name in enumerate(content["classes"])}
+    chosen: dict[str, Mapping[str, Any] | None] = {}
     for name, before in ((SECOND, FIRST), (THIRD, SECOND)):
         gain = lambda query, name=name, before=before: reciprocal(content, query, name) - reciprocal(content, query, before)
         chosen[f"The largest gain by {name}"] = max(queries.get(f"{name} helped", []), key=gain, default=None)
@@ -107,10 +109,7 @@ def examples(content: Mapping[str, Any], shown: int) -> Fragment:
     return Fragment("\n".join(parts))
 
 
-def by_outcome(content: Mapping[str, Any]) -> dict[str, list[Mapping[str, Any]]]:
-    """The queries of each class."""
-    return {name: [query for query in content["queries"] if number in query["classes"]]
-            for number, name in enumerate(content["classes"])}
+
 
 
 def reciprocal(content: Mapping[str, Any], query: Mapping[str, Any], system: str) -> float:

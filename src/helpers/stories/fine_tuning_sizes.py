@@ -127,8 +127,7 @@ def cost_table(tasks: Mapping[str, tuple[SearchTask, Starts, Sequence[int]]]) ->
     return page.records_table("What the trainings cost, one core each", (
         {"task": name, "trainings": count(sum(map(len, starts.values())) * len(sizes)),
          "optimiser steps of each": count(task.steps),
-         "time, together": seconds(cost(task, starts, sizes))} for name, (task, starts, sizes) in tasks.items() if starts),
-        numeric_from=1)
+         "time, together": seconds(cost(task, starts, sizes))} for name, (task, starts, sizes) in tasks.items() if starts))
 
 
 def signs(questions: BySize, known: Systems, sizes: Sequence[int], losses: Mapping[str, pd.Series]) -> dict[str, bool]:

@@ -1,6 +1,6 @@
 """The chapter *First stages* (Zhan et al. 2020, table 1)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -157,7 +157,7 @@ def moved_most(system: Evaluation, base: Evaluation, examples: int) -> pd.Series
     return pd.concat([order[order > 0][-examples:][::-1], order[order < 0][:examples]])
 
 
-def relevant_of(bed: Testbed, queries: Sequence[str]) -> dict[str, str]:
+def relevant_of(bed: Testbed, queries: Iterable[str]) -> dict[str, str]:
     """The most relevant text of each query."""
     best = bed.qrels.sort_values("relevance", ascending=False, kind="stable").drop_duplicates("query_id").set_index("query_id")
     return {query: str(best.loc[query, "doc_id"]) for query in queries}
@@ -168,14 +168,9 @@ def added_table(recipes: FirstStages, bed: Testbed, systems: Systems, examples: 
     if not {EXPANSION, "bm25"} <= set(systems):
         return page.prose("The learned expansion or BM25 is not among the stages: there are no added words to show.")
     change = moved_most(systems[EXPANSION], systems["bm25"], examples)
-    documents = relevant_of(bed, list(change.index))
-    added = added_words(recipes.expansion.expansion(bed), sorted(set(documents.values())), words)
-    listed, texts = added.value().set_index("doc_id")["words"], Texts(bed.store.value())
-    questions = bed.query_frame.set_index("query_id")["text"]
-    rows = [[questions[query], texts[doc_id].title or doc_id, linked(listed[doc_id], added), signed(change[query], 2)]
-            for query, doc_id in documents.items()]
-    return page.show_table("Likeliest added words of relevant passages, for the queries that the learned expansion moves most",
-                           ("query", "relevant passage", "added, the likeliest first", "RR@10 less BM25's"), rows, numeric_from=3)
+    added = added_words(recipes.expansion.expansion(bed), sorted({*relevant_of(bed, change.index).values()}), words)
+    return words_table("Likeliest added words of relevant passages, for the queries that the learned expansion moves most",
+                       "added, the likeliest first", added, added.value().set_index("doc_id")["words"], change, bed)
 
 
 def weights_table(recipes: FirstStages, bed: Testbed, systems: Systems, examples: int, words: int) -> Fragment:
@@ -183,14 +178,17 @@ def weights_table(recipes: FirstStages, bed: Testbed, systems: Systems, examples
     if not {"deepct", "bm25"} <= set(systems):
         return page.prose("DeepCT or BM25 is not among the stages: there are no weights to show.")
     change = moved_most(systems["deepct"], systems["bm25"], examples)
-    documents = relevant_of(bed, list(change.index))
-    heavy = top_weighted_terms(recipes.deepct.weights(bed), sorted(set(documents.values())), words)
-    heaviest, texts = heavy.value(), Texts(bed.store.value())
-    questions = bed.query_frame.set_index("query_id")["text"]
-    rows = []
-    for query, doc_id in documents.items():
-        weights = heaviest[heaviest["doc_id"] == doc_id]
-        listed = ", ".join(f"{word} {weight:.2f}" for word, weight in zip(weights["word"], weights["weight"], strict=True))
-        rows.append([questions[query], texts[doc_id].title or doc_id, linked(listed, heavy), signed(change[query], 2)])
-    return page.show_table("Words of largest weight in relevant passages, for the queries that DeepCT moves most",
-                           ("query", "relevant passage", "heaviest words", "RR@10 less BM25's"), rows, numeric_from=3)
+    heavy = top_weighted_terms(recipes.deepct.weights(bed), sorted({*relevant_of(bed, change.index).values()}), words)
+    weights = heavy.value()
+    listed = (weights["word"] + weights["weight"].map(" {:.2f}".format)).groupby(weights["doc_id"]).agg(", ".join)
+    return words_table("Words of largest weight in relevant passages, for the queries that DeepCT moves most", "heaviest words",
+                       heavy, listed, change, bed)
+
+
+def words_table(caption: str, head: str, step: Step, listed: pd.Series, change: pd.Series, bed: Testbed) -> Fragment:
+    """Words of each query's relevant text, in a line by document, that a step found, and the query's change in RR@10."""
+    texts, questions = Texts(bed.store.value()), bed.query_frame.set_index("query_id")["text"]
+    return page.records_table(caption, (
+        {"query": questions[query], "relevant passage": texts[doc_id].title or doc_id,
+         head: linked(listed.get(doc_id, ""), step), "RR@10 less BM25's": signed(change[query], 2)}
+        for query, doc_id in relevant_of(bed, change.index).items()), numeric_from=3)

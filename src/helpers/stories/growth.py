@@ -31,16 +31,11 @@ BATCHES = {"random": "training, batches in random order (the Trainer's default)"
 
 def slope(points: Sequence[Mapping[str, Any]], value: str) -> float:
     """The exponent of growth: 1 if twice the size takes twice as much. Points without a value above zero do not count."""
-    known = [(point["size"], middle(point[value])) for point in points if middle(point[value]) > 0]
+    known = [(point["size"], np.median(point[value])) for point in points if np.median(point[value]) > 0]
     if len(known) < 2:
         return float("nan")
     sizes, values = np.log(np.array(known, dtype=float)).T
     return float(np.polyfit(sizes, values, 1)[0])
-
-
-def middle(value: Any) -> float:
-    """The median of several runs, or the one number."""
-    return float(np.median(value))
 
 
 def is_linear(points: Sequence[Mapping[str, Any]]) -> bool:
@@ -58,7 +53,7 @@ def growth_plot(measurements: Measurements) -> Fragment:
     for axis, (value, label) in zip(panels, VALUES.items(), strict=True):
         tops = []
         for number, (name, points) in enumerate(section["axes"].items()):
-            times, values = [p["size"] / points[0]["size"] for p in points], [middle(p[value]) for p in points]
+            times, values = [p["size"] / points[0]["size"] for p in points], [float(np.median(p[value])) for p in points]
             line, = axis.plot(times, values, marker="osD"[number], label=name)
             told = [f"{name}, {p['size']:,}: {speed_text(v)} {label}" for p, v in zip(points, values, strict=True)]
             figures.hover(line, told)
@@ -80,7 +75,7 @@ def growth_table(measurements: Measurements) -> Fragment:
         return page.prose(f"Growth: {NOT_YET}.")
     return page.records_table("Growth: an exponent of one is exact proportion; time may be a tenth off, memory a tenth above", (
         {"what grows": name, "sizes": " · ".join(count(p["size"]) for p in points),
-         **{label: " · ".join(speed_text(middle(p[value])) for p in points) for value, label in VALUES.items()},
+         **{label: " · ".join(speed_text(float(np.median(p[value]))) for p in points) for value, label in VALUES.items()},
          "exponent, time": plain(slope(points, "seconds"), 2), "exponent, memory": plain(slope(points, "megabytes"), 2),
          "verdict": badge("linear", "yes") if is_linear(points) else badge("not linear", "no")}
         for name, points in section["axes"].items()))

@@ -127,7 +127,6 @@ def scoring(system: Evaluation) -> str:
 
 def scoring_table(systems: Systems) -> Fragment:
     """What each length reached, and what scoring took."""
-    rows = []
-    for name, system in systems.items():
-        rows.append({"system": name, "nDCG@10": mean_cell(system, "nDCG@10"), "scoring": "" if name == BM25 else scoring(system)})
-    return page.records_table("Effectiveness, and the time that scoring all candidates took", rows)
+    return page.records_table("Effectiveness, and the time that scoring all candidates took", (
+        {"system": name, "nDCG@10": mean_cell(system, "nDCG@10"), "scoring": "" if name == BM25 else scoring(system)}
+        for name, system in systems.items()))

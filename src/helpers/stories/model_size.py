@@ -144,8 +144,7 @@ def speed_table(speeds: Mapping[str, Mapping[str, Any]], steps: Mapping[str, Ste
     """The study's six shapes, timed here with random weights by the step of each device, beside its own rates."""
     heads = [part for device in speeds for part in (f"here, {device} (random weights)", "relative")]
     rows = rates_beside_published([(speed, steps[device]) for device, speed in speeds.items()])
-    return page.show_table("Queries per minute: retrieval, BM25 and re-ranking", (*PUBLISHED_HEADS, *heads), list(rows.values()),
-                           numeric_from=2)
+    return page.show_table("Queries per minute: retrieval, BM25 and re-ranking", (*PUBLISHED_HEADS, *heads), [*rows.values()], 2)
 
 
 def rates_beside_published(timings: Sequence[tuple[Mapping[str, Any], Step | None]]) -> dict[str, list[Any]]:

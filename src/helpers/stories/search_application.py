@@ -167,15 +167,14 @@ def load_table(measurements: Measurements) -> Fragment:
     section = measurements.section("serve")
     if section is None:
         return page.prose("The service under load: not measured yet; `book bench --only serve` measures.")
-    own, rows = section["contenders"][OURS], []
-    for name, loads in section["contenders"].items():
-        for clients, load in loads.items():
-            rows.append({
-                "contender": name, "clients": clients, "answers/s": plain(load["per_second"], 2),
-                "this book's / its": f"{own[clients]['per_second'] / load['per_second']:.2f}×", "p50": seconds(load["p50"]),
-                "p99": seconds(load["p99"]), "refused": count(int(load["refused"]))})
-    return page.records_table(f"Answers under load, {section['candidates']} texts re-ranked for each, all on one core, measured "
-                              f"on {section['measured'][:10]}", rows)
+    own = section["contenders"][OURS]
+    return page.records_table(
+        f"Answers under load, {section['candidates']} texts re-ranked for each, all on one core, measured on "
+        f"{section['measured'][:10]}",
+        ({"contender": name, "clients": clients, "answers/s": plain(load["per_second"], 2),
+          "this book's / its": f"{own[clients]['per_second'] / load['per_second']:.2f}×", "p50": seconds(load["p50"]),
+          "p99": seconds(load["p99"]), "refused": count(int(load["refused"]))}
+         for name, loads in section["contenders"].items() for clients, load in loads.items()))
 
 
 def load_notes(measurements: Measurements) -> Fragment:

@@ -14,7 +14,7 @@ from helpers.pages.compare import corrected, difference_cell, measured
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, interval, p_value, plain
 from helpers.stories.training import STUDY, Logs, evaluation_curves, final
-from helpers.systems.evaluated import Evaluation, Systems, values_of
+from helpers.systems.evaluated import Systems, values_of
 from helpers.systems.listwise_reranker import ListwiseReranker
 from helpers.systems.reranking_experiment import RerankingExperiment
 from helpers.systems.zero_shot import zero_shot_in
@@ -93,16 +93,12 @@ def spread_figure(systems: Systems) -> Fragment:
 def pairs_table(systems: Systems) -> Fragment:
     """Every pair of runs: difference, corrected p, and how many queries would be needed to see such a difference."""
     tests = corrected({(a, b): systems[a].against(systems[b], MEASURE) for a, b in combinations(ordered(systems), 2)})
+    values = values_of(systems, ordered(systems), MEASURE)
     rows = [[f"run {a} and run {b}", difference_cell(test.difference, systems[a]), p_value(test.p_permutation),
-             "no difference" if (needed := queries_to_tell(systems[a], systems[b])) is None else count(needed)]
+             "no difference" if (needed := queries_needed((values[a] - values[b]).to_numpy())) is None else count(needed)]
             for (a, b), test in tests.items()]
     return page.show_table("Pairs of runs, best first (p corrected by Holm's method)",
                            ("runs", "difference in RR@10", "p", "queries needed"), rows)
-
-
-def queries_to_tell(first: Evaluation, second: Evaluation) -> int | None:
-    """How many queries would show the difference of two runs; None if there is none."""
-    return queries_needed((first.values[MEASURE] - second.values[MEASURE]).to_numpy())
 
 
 def variance_table(systems: Systems) -> Fragment:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+import numpy as np
 import pandas as pd
 
 from helpers.encoders.embeddings import token_lengths
@@ -34,14 +35,10 @@ def lengths_step(base: BiEncoder, bed: Testbed) -> Step:
     return token_lengths(bed.store, reading(bed).tokens(backbone.resolve(base.backbone)))
 
 
-def cut_share(lengths: Mapping[str, int], limit: int) -> float:
-    """The share of passages that are longer than the limit."""
-    return sum(number for length, number in lengths.items() if int(length) > limit) / sum(lengths.values())
-
-
-def mean_read(lengths: Mapping[str, int], limit: int) -> float:
-    """The mean number of tokens that are read of a passage."""
-    return sum(min(int(length), limit) * number for length, number in lengths.items()) / sum(lengths.values())
+def read_of(lengths: Mapping[str, int], limit: int) -> tuple[float, float]:
+    """The share of passages that are longer than the limit, and the mean number of tokens that are read of a passage."""
+    tokens = np.repeat([int(length) for length in lengths], list(lengths.values()))
+    return float((tokens > limit).mean()), float(tokens.clip(max=limit).mean())
 
 
 def compared(systems: Mapping[int, Evaluation]) -> tuple[int, int]:
@@ -85,11 +82,10 @@ def table(systems: Mapping[int, Evaluation], trained: Mapping[int, BiEncoder], l
     """Effectiveness and cost at each length, and how much of the collection it cuts."""
     before = {length: seconds_before(system.source, trained[length].log) for length, system in systems.items()}
     return page.records_table("Maximum length, effectiveness and cost", (
-        {"maximum length": f"{length} tokens", "passages cut": f"{cut_share(lengths, length):.0%}",
-         "tokens read of one": plain(mean_read(lengths, length), 0),
+        {"maximum length": f"{length} tokens", "passages cut": f"{cut:.0%}", "tokens read of one": plain(read, 0),
          **{measure: mean_cell(system, measure) for measure in (MEASURE, "RR@10", f"R@{depth}")},
          "training": before[length].get("bi_encoder", ""), "encoding": before[length].get("passage_embeddings", "")}
-        for length, system in systems.items()))
+        for length, system in systems.items() for cut, read in [read_of(lengths, length)]))
 
 
 def by_length(systems: Mapping[int, Evaluation]) -> Fragment:

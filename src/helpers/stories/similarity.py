@@ -122,11 +122,6 @@ def trained_runs(system: Evaluation) -> list[Step]:
     return [fold for seed in system.source.arguments["predicted"][system.label] for fold in seed]
 
 
-def sections_power(apart: BySize, names: Mapping[int, str]) -> Fragment:
-    """The same for each number of triplets."""
-    return design(apart, names, SECTION_TABLE, SECTION_COLUMNS, ACCURACY, "test triplets")
-
-
 def signs(similar: BySize, known: Mapping[str, Correlation], apart: BySize, apart_known: Mapping[str, Evaluation],
           sizes: Sequence[int], section_sizes: Sequence[int]) -> dict[str, bool]:
     """What the discussion rests on besides the claims; nothing where a starting point is left out."""

@@ -76,26 +76,23 @@ def losses_beside(table: str, rows: Mapping[str, tuple[dict[str, Any], Evaluatio
     known = published.cells(STUDY, table)
     columns = {name: key for name, key in (("Final Eval Loss", "eval_loss"), ("Final Training Loss", "loss"))
                if any(column == name for _, column in known)}
-    cells, data = [], []
+    records, data = [], []
     for row, (log, system) in rows.items():
-        line: list[Any] = [row]
+        records.append(dict[str, Any](training=row))
         for name, key in columns.items():
             entry, value = known.get((row, name)), final(log, key)
-            line += [entry.printed if entry else "", measured(plain(value, 4), system)]
+            records[-1] |= {f"{name}, published": entry.printed if entry else "",
+                            f"{name}, measured": measured(plain(value, 4), system)}
             data += [table_value(entry, "loss", value, system.source)] if entry else []
-        cells.append(line)
-    header = ["training", *(f"{name}, {side}" for name in columns for side in ("published", "measured"))]
     caption = f"{published.published_name(STUDY)}, table {table}: final losses, published and measured"
-    return page.show_table(caption, header, cells, values=data)
+    return page.records_table(caption, records, values=data)
 
 
 def cost(trainings: Mapping[Any, Step], systems: Mapping[Any, Evaluation]) -> Fragment:
     """What each model cost that was trained: seconds of training and of scoring, and where the numbers come from."""
-    records = []
-    for name, log in trainings.items():
-        trained, scored = log.entry().manifest["inputs"][0], systems[name].source.entry().manifest
-        source = page.source_of(systems[name].source)
-        records.append({"model": name, "optimiser steps": count(log.value()["steps"]), "training": seconds(trained["seconds"]),
-                        "scoring": seconds(scored["seconds"]), "on": page.where(scored["machine"]),
-                        "from": badge(SHORT[source], source)})
-    return page.records_table("What each model cost, on a machine that may have done other work (speeds: chapter Speed)", records)
+    return page.records_table("What each model cost, on a machine that may have done other work (speeds: chapter Speed)", (
+        {"model": name, "optimiser steps": count(log.value()["steps"]),
+         "training": seconds(log.entry().manifest["inputs"][0]["seconds"]), "scoring": seconds(scored["seconds"]),
+         "on": page.where(scored["machine"]), "from": badge(SHORT[source], source)}
+        for name, log in trainings.items() for scored in [systems[name].source.entry().manifest]
+        for source in [page.source_of(systems[name].source)]))
