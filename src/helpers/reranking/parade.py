@@ -17,6 +17,7 @@ import pandas as pd
 from helpers.data.runs import ranked
 from helpers.networks.checkpoints import Checkpoints
 from helpers.networks.fine_tuning import seed_everything
+from helpers.networks.pooling import cls, maximum, pool
 from helpers.registry import Registry
 from helpers.reranking.ranking_losses import total
 from helpers.reranking.window_states import Documents
@@ -29,42 +30,17 @@ AT_ONCE = 64  # documents
 DIGITS = 4  # of a kept score
 
 
-# ---- from windows to a document: states (documents, windows, dimensions) or scores (documents, windows), with the mask ----
-
-def average(states: Any, mask: Any) -> Any:
-    """PARADE Avg: the mean of each dimension over the windows."""
-    return (states * mask[..., None]).sum(1) / mask.sum(1)[:, None]
-
-
-def greatest(states: Any, mask: Any) -> Any:
-    """PARADE Max: the greatest value of each dimension."""
-    return states.masked_fill(~mask[..., None], float("-inf")).amax(1)
-
-
 def attended(states: Any, mask: Any, weight: Any) -> Any:
-    """PARADE Attn: a mean with weights softmax(w . state) (Steensland 2021, section 3.2.2)."""
+    """PARADE Attn of states (documents, windows, dimensions): a mean with weights softmax(w . state) (Steensland 2021, section
+    3.2.2)."""
     weights = (states @ weight).masked_fill(~mask, float("-inf")).softmax(1)
     return (weights[..., None] * states).sum(1)
 
 
-def first_score(scores: Any, mask: Any) -> Any:
-    """BERT-FirstP: that of the first window."""
-    return scores[:, 0]
-
-
-def greatest_score(scores: Any, mask: Any) -> Any:
-    """BERT-MaxP."""
-    return scores.masked_fill(~mask, float("-inf")).amax(1)
-
-
-def summed_score(scores: Any, mask: Any) -> Any:
-    """BERT-SumP."""
-    return (scores * mask).sum(1)
-
-
-STATE_AGGREGATIONS = ("avg", "max", "attn", "transformer")
+STATE_AGGREGATIONS = ("avg", "max", "attn", "transformer")  # PARADE's, of states
+# of the windows' scores, (documents, windows), with the mask: BERT-FirstP and -MaxP
 SCORE_AGGREGATIONS: Registry[Callable[[Any, Any], Any]] = Registry("aggregation of windows", {
-    "firstp": first_score, "maxp": greatest_score, "sump": summed_score})
+    "firstp": cls, "maxp": maximum})
 
 
 def network(how: str, head: dict[str, np.ndarray]) -> Any:
@@ -99,7 +75,7 @@ def network(how: str, head: dict[str, np.ndarray]) -> Any:
                 front = self.first.expand(len(states), 1, -1)
                 seen = torch.cat([mask.new_ones(len(mask), 1), mask], 1)
                 return self.layers(torch.cat([front, states], 1), src_key_padding_mask=~seen)[:, 0]
-            return {"avg": average, "max": greatest}[how](states, mask) if how != "attn" else attended(states, mask, self.weight)
+            return attended(states, mask, self.weight) if how == "attn" else pool(states, mask, {"avg": "mean"}.get(how, how))
 
     return Network()
 

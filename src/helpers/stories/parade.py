@@ -15,8 +15,8 @@ from helpers.systems.reranking_experiment import RerankingExperiment
 from helpers.systems.zero_shot import zero_shot_in
 
 MEASURE = "nDCG@20"
-WAYS = {"BERT-FirstP": "firstp", "BERT-MaxP": "maxp", "BERT-SumP": "sump", "PARADE Avg": "avg", "PARADE Max": "max",
-        "PARADE Attn": "attn", "PARADE": "transformer"}  # as the thesis's table 3.1 names them
+WAYS = {"BERT-FirstP": "firstp", "BERT-MaxP": "maxp", "PARADE Avg": "avg", "PARADE Max": "max", "PARADE Attn": "attn",
+        "PARADE": "transformer"}  # as the thesis's table 3.1 names them
 START = "BERT-MaxP, without labels"
 
 
