@@ -9,6 +9,7 @@ from helpers.stories import anchors, unready
 from helpers.systems.first_stages import repbert
 from helpers.systems.recipe import recipe
 from helpers.systems.testbed import SplitTestbed
+from tables import cells
 from toys import of_values
 
 TRAINED = unready.models(repbert(queries=100), "packaged:0", [4, 5])
@@ -17,10 +18,10 @@ FLAT, FALLING = pd.Series([1.0, 0.5, 0.49]), pd.Series([1.0, 0.5, 0.4])
 
 def test_each_is_repberts_training_with_negatives_of_its_first_encoder_that_the_base_has_read():
     hard, taught = anchors.models(TRAINED, list(anchors.ANCHORS)).values()
-    for first, second in (hard, taught):
+    for first, in (hard, taught):
         assert (first.backbone, first.queries, first.epochs, first.learning_rate) == ("packaged:0", 0, 3, unready.RATE)
-        assert (first.seed, second.seed, first.negatives, first.candidates) == (4, 5, 1, anchors.READ)
-        assert first.negatives_from == second.negatives_from == TRAINED[0]
+        assert (first.seed, first.negatives, first.candidates) == (4, 1, anchors.READ)
+        assert first.negatives_from == TRAINED[0]
         assert first.denoised_by == recipe().start, "the base re-ranker of the whole book"
         assert isinstance(first.bed, SplitTestbed)
         assert first.model.recipe()["arguments"].get("start") is None, "trained anew"
@@ -31,7 +32,7 @@ def test_each_is_repberts_training_with_negatives_of_its_first_encoder_that_the_
 def test_without_another_start_the_section_says_so_and_an_unknown_name_is_refused():
     assert anchors.models([], ["MarginMSE"]) == anchors.models(TRAINED, []) == anchors.systems({}, None, 100) == {}
     assert anchors.table({}, {}, None) == page.prose(anchors.LEFT_OUT)
-    assert anchors.comparisons({}, {}) == page.prose("")
+    assert anchors.comparisons({}, {}) == anchors.learning_table({}) == page.prose("")
     assert anchors.signs({}, {}, None, {}) == {}
     with pytest.raises(BadInput, match="anchor 'ANCE': one of hard negatives, MarginMSE"):
         anchors.models(TRAINED, ["ANCE"])
@@ -45,11 +46,15 @@ def test_the_table_holds_what_is_compared_and_the_differences_are_from_repbert()
     assert "+0.350" in str(anchors.comparisons(rows, own))
 
 
-@pytest.mark.parametrize("value, last, expected", [
-    (0.9, FLAT, [True, False, True, False, True]), (0.1, FALLING, [False, True, False, True, False]),
-    (0.4, FLAT, [True, False, False, True, True]), (0.3, FLAT, [False, False, False, True, True])])
-def test_the_discussion_rests_on_the_intervals_and_on_every_curve(value, last, expected):
-    own, bm25 = {unready.TRAINED: of_values([0.3] * 8)}, of_values([0.5] * 8)
-    signed = anchors.signs({"MarginMSE": of_values([value] * 8)}, own, bm25, {"MarginMSE": {"seed 1": FLAT, "seed 2": last}})
+@pytest.mark.parametrize("value, recall, last, expected", [
+    (0.9, 0.8, FLAT, [True, True, False, True, False, False, True]),
+    (0.1, 0.2, FALLING, [False, False, True, False, True, True, False]),
+    (0.4, 0.5, FLAT, [True, True, False, False, True, False, True]),
+    (0.3, 0.5, FLAT, [False, False, False, False, True, False, True])])
+def test_the_discussion_rests_on_the_intervals_and_on_every_curve(value, recall, last, expected):
+    both = lambda rank, lists: of_values({"RR@10": [rank] * 8, "R@10": [lists] * 8})
+    own, bm25, lines = {unready.TRAINED: both(0.3, 0.5)}, both(0.5, 0.5), {"MarginMSE": {"seed 1": FLAT, "seed 2": last}}
+    signed = anchors.signs({"MarginMSE": both(value, recall)}, own, bm25, lines)
     assert list(signed.values()) == expected
     assert all(statement.startswith("with MarginMSE, ") for statement in signed)
+    assert cells(anchors.learning_table(lines))[1] == ["MarginMSE", "seed 1", "1.000", "0.490", "0.490"]
