@@ -170,8 +170,11 @@ def group_cell(system: Evaluation, group: Sequence[str]) -> Html | str:
     return mean_cell(system.on(group), MEASURE) if group else ""
 
 
-def by_type_figure(systems: Systems, types: pd.Series, what: str = "answer type", model: str = "") -> Fragment:
-    """Mean reciprocal rank of every system by type, or by another label of the queries; table 4.4 beside BM25 and one encoder."""
+def by_type_figure(systems: Systems, types: pd.Series | None, what: str = "answer type", model: str = "") -> Fragment:
+    """Mean reciprocal rank of every system by type, or by style, which not every collection tells; table 4.4 beside BM25 and one
+    encoder."""
+    if types is None:
+        return page.prose("This collection does not label its queries by style.")
     values = values_of(systems, list(systems), MEASURE).loc[types.index]
     printed = {name: {kind: published.value(STUDY, TABLE, row, kind).amount for kind in TYPES}
                for name, row in (("BM25", "BM25"), (model, studied(model)[0])) if model}
@@ -192,11 +195,7 @@ def styles_of(bed: Testbed) -> pd.Series | None:
     return None if styles is None else styles.sort_values(ascending=False, kind="stable")
 
 
-def by_style_figure(systems: Systems, styles: pd.Series | None) -> Fragment:
-    """Mean reciprocal rank of every system by style of query."""
-    if styles is None:
-        return page.prose("This collection does not label its queries by style.")
-    return by_type_figure(systems, styles, "style of query")
+
 
 
 def labels_and_rules(systems: Systems, bed: Testbed) -> Fragment:
