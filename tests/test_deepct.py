@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 
 from helpers.data.lines import json_lines
 from helpers.data.texts import Texts
@@ -14,9 +15,9 @@ from helpers.retrieval.bm25 import search
 from helpers.retrieval.deepct_training import IGNORED, batch, example, squared_error
 from helpers.retrieval.term_recall import content
 from helpers.retrieval.term_recall import words_of as split
-from helpers.retrieval.word_weights import WEIGHTS, estimates, repeated, term_frequency, top_weighted_terms, weighted_index
+from helpers.retrieval.word_weights import WEIGHTS, estimates, repeated, top_weighted_terms, weighted_index
 from helpers.steps import Step
-from helpers.systems.lexical import DeepCT
+from helpers.systems.lexical import DeepCT, WordExpansion
 from helpers.systems.testbed import Testbed
 
 slow = pytest.mark.slow
@@ -26,7 +27,7 @@ slow = pytest.mark.slow
     (0.25, 100, "sqrt", 50), (0.25, 100, "none", 25), (1.0, 100, "sqrt", 100), (0.0, 100, "sqrt", 0), (-0.3, 100, "sqrt", 0),
     (-0.3, 100, "none", 0), (1.44, 10, "sqrt", 12), (0.004, 100, "none", 0), (0.006, 100, "none", 1)])
 def test_a_weight_as_a_term_frequency(weight, scale, smoothing, expected):
-    assert term_frequency(weight, scale, smoothing) == expected
+    assert repeated({"iron": weight}, scale, smoothing).split() == ["iron"] * expected
 
 
 def test_words_are_repeated_and_those_of_no_weight_dropped():
@@ -39,13 +40,14 @@ def test_an_unknown_smoothing_is_refused():
         DeepCT(smoothing="log")
 
 
-def test_every_field_but_those_of_the_index_is_part_of_the_model(folder):
-    base = DeepCT(collection=str(folder), unit="document")
-    others = {"queries": 2, "backbone": "packaged:0", "epochs": 9, "learning_rate": 1e-3, "batch_size": 3, "warmup": 0.5,
+@pytest.mark.parametrize("kind, shown", [(DeepCT, {"scale": 10, "smoothing": "none", "k1": 0.9, "b": 0.1}),
+                                         (WordExpansion, {"words": 2, "k1": 0.7, "b": 0.1})])
+def test_every_field_but_those_of_the_index_is_part_of_the_model(kind, shown, folder):
+    base = kind(collection=str(folder), unit="document")
+    others = {"queries": 2, "backbone": "packaged:0", "epochs": 9, "learning_rate": 5e-4, "batch_size": 3, "warmup": 0.5,
               "weight_decay": 0.2, "dropout": 0.1, "max_length": 99, "evaluation_passages": 3, "evaluations": 3, "seed": 7}
     assert len({base.model.key, *(replace(base, **{name: value}).model.key for name, value in others.items())}) == 1 + len(others)
     bed = Testbed(str(folder))
-    shown = {"scale": 10, "smoothing": "none", "k1": 0.9, "b": 0.1}
     assert {replace(base, **{name: value}).model.key for name, value in shown.items()} == {base.model.key}
     keys = {base.run(bed, 5).key, *(replace(base, **{name: value}).run(bed, 5).key for name, value in shown.items())}
     assert len(keys) == 1 + len(shown)
@@ -71,8 +73,6 @@ def test_a_word_without_recall_is_0_and_a_cut_text_keeps_its_first_words():
 
 
 def test_the_loss_is_the_mean_over_labels_that_count():
-    import torch
-
     class Outputs:
         logits = torch.tensor([[[9.0], [0.5], [0.0]], [[9.0], [1.0], [7.0]]])
 
@@ -129,8 +129,6 @@ def test_every_word_of_every_text_is_weighted_once(tiny, bed):
 
 @slow
 def test_a_word_that_occurs_twice_has_its_largest_estimate():
-    import torch
-
     tokenizer = backbone.resolve("packaged").tokenizer()
     values = torch.tensor([[[9.0], [0.2], [0.7], [0.4], [9.0]]])  # [CLS] iron air iron [SEP]
     model = lambda input_ids, attention_mask: SimpleNamespace(logits=values)

@@ -1,65 +1,50 @@
 import math
 from dataclasses import replace
+from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import torch
 
-from helpers.reranking.distillation_losses import attention_loss, hidden_loss, matched_layers, soft_cross_entropy
+from helpers.reranking.distillation_losses import PARTS, Batch, matched_layers
 from helpers.systems.student import Student
 
 
-def sigmoid(x):
-    return 1 / (1 + np.exp(-x))
-
-
-@pytest.mark.parametrize("temperature", [1.0, 2.0, 5.0])
-def test_the_soft_loss_is_the_cross_entropy_of_two_classes_at_a_temperature(temperature):
-    import torch
-
-    random = np.random.default_rng(3)
-    student, teacher = random.normal(size=(2, 6, 1))
-    expected = 0.0
-    for s, t in zip(student[:, 0], teacher[:, 0], strict=True):
-        q, p = sigmoid(t / temperature), sigmoid(s / temperature)  # the softmax of (0, z)
-        expected -= (q * math.log(p) + (1 - q) * math.log(1 - p)) / 6
-    result = soft_cross_entropy(torch.tensor(student), torch.tensor(teacher), temperature)
-    assert result.item() == pytest.approx(expected, rel=1e-5)
+def sides(student, teacher, temperature=1.0):
+    """A batch of these logits."""
+    return Batch(*(SimpleNamespace(logits=torch.tensor(logits)) for logits in (student, teacher)), None, (), {}, temperature)
 
 
 def test_a_soft_loss_by_hand():
-    import torch
-
     # teacher ln 3: probability 3/4; student 0: probability 1/2, so the loss is ln 2 whatever the teacher says
-    assert soft_cross_entropy(torch.tensor([0.0]), torch.tensor([math.log(3)]), 1.0).item() == pytest.approx(math.log(2))
-    # student ln 3 too: the entropy of (3/4, 1/4)
+    assert PARTS["soft"](sides([0.0], [math.log(3)])).item() == pytest.approx(math.log(2))
+    # student ln 3 too: the entropy of (3/4, 1/4); at twice the temperature the same of twice the logits
     entropy = -(0.75 * math.log(0.75) + 0.25 * math.log(0.25))
-    assert soft_cross_entropy(torch.tensor([math.log(3)]), torch.tensor([math.log(3)]), 1.0).item() == pytest.approx(entropy)
+    assert PARTS["soft"](sides([math.log(3)], [math.log(3)])).item() == pytest.approx(entropy)
+    assert PARTS["soft"](sides([2 * math.log(3)], [2 * math.log(3)], 2.0)).item() == pytest.approx(entropy)
 
 
-def test_the_hidden_loss_counts_real_tokens_and_sums_layers():
-    import torch
-
+def test_squared_errors_count_real_tokens_and_sum_layers():
     random = np.random.default_rng(4)
     student, teacher = random.normal(size=(2, 3, 2, 5, 4))  # side, layer, batch, tokens, dimensions
     mask = np.array([[1, 1, 1, 0, 0], [1, 1, 1, 1, 1]], dtype=bool)
+    batch = Batch(*(SimpleNamespace(hidden_states=torch.tensor(side)) for side in (student, teacher)), torch.tensor(mask),
+                  (0, 1), {}, 1.0)
     expected = sum(((student[n] - teacher[n])[mask] ** 2).mean() for n in range(3))
-    result = hidden_loss(torch.tensor(student), torch.tensor(teacher), torch.tensor(mask))
-    assert result.item() == pytest.approx(expected, rel=1e-5)
+    assert PARTS["hidden"](batch).item() == pytest.approx(expected, rel=1e-5)
 
 
 def test_the_attention_loss_counts_pairs_of_real_tokens():
-    import torch
-
     random = np.random.default_rng(5)
     student, teacher = random.normal(size=(2, 2, 2, 3, 4, 4))  # side, layer, batch, heads, tokens, tokens
     mask = np.array([[1, 1, 1, 0], [1, 1, 0, 0]], dtype=bool)
-    expected = 0.0
-    for layer in range(2):
-        squares = [(student[layer, row, head, i, j] - teacher[layer, row, head, i, j]) ** 2
-                   for row in range(2) for head in range(3) for i in range(4) for j in range(4) if mask[row, i] and mask[row, j]]
-        expected += sum(squares) / len(squares)
-    result = attention_loss(torch.tensor(student), torch.tensor(teacher), torch.tensor(mask))
-    assert result.item() == pytest.approx(expected, rel=1e-5)
+    scores = {name: SimpleNamespace(layers=partial(torch.tensor, side)) for name, side in
+              (("student", student), ("teacher", teacher))}
+    both = np.broadcast_to((mask[:, :, None] & mask[:, None])[:, None], student[0].shape)
+    expected = sum(((student[n] - teacher[n])[both] ** 2).mean() for n in range(2))
+    batch = Batch(None, None, torch.tensor(mask), (0, 1), scores, 1.0)
+    assert PARTS["attention"](batch).item() == pytest.approx(expected, rel=1e-5)
 
 
 @pytest.mark.parametrize("student, teacher, expected", [(3, 6, [1, 3, 5]), (2, 6, [2, 5]), (6, 6, [0, 1, 2, 3, 4, 5]),
@@ -70,7 +55,6 @@ def test_layers_are_matched_evenly_and_the_last_with_the_last(student, teacher, 
 
 @pytest.mark.slow
 def test_attention_scores_are_those_before_the_softmax():
-    import torch
     from transformers import AutoModel
 
     from helpers.networks import backbone
@@ -105,7 +89,6 @@ def test_a_student_learns_from_its_teacher_and_logs_each_part(teacher, store):
 
 @pytest.mark.slow
 def test_a_student_starts_as_its_teachers_layers(teacher, store):
-    import torch
     from safetensors.torch import load_file
 
     still = replace(teacher, learning_rate=1e-12)  # bf16 weights would not move either way

@@ -9,7 +9,7 @@ import pandas as pd
 
 from helpers.costs.search_speed import rates
 from helpers.costs.timing import clocked
-from helpers.encoders.compressed import WHOLE, code_bytes, compressed
+from helpers.encoders.compressed import WHOLE, compressed
 from helpers.encoders.embeddings import PASSAGES, QUERIES
 from helpers.encoders.nearest_neighbours import NO_SETTING, neighbours, one_thread, recall
 from helpers.steps import step
@@ -20,8 +20,8 @@ def compressed_speed(passages: Path, query_vectors: Path, codes: list[str], time
     """Recall, size and speed of every code over the whole real collection, exact search first.
 
     Returns:
-        A row a code: `recall` of the exact best ten; `bytes` of a vector; `build`, the seconds of learning the code and of
-        encoding all vectors; queries a second, `alone` and `together`, as in `search_speed`.
+        A row a code: `recall` of the exact best ten; `bytes` of a vector, apart from what all share; `build`, the seconds of
+        learning the code and of encoding all vectors; queries a second, `alone` and `together`, as in `search_speed`.
     """
     vectors, queries = np.load(passages / PASSAGES), np.load(query_vectors / QUERIES)
     names = list(dict.fromkeys([WHOLE, *codes]))
@@ -32,5 +32,5 @@ def compressed_speed(passages: Path, query_vectors: Path, codes: list[str], time
         speeds = rates(built, [(code, NO_SETTING) for code in names], queries, timed, rounds)
         return pd.DataFrame([
             {"code": code, "recall": float(recall(neighbours(index, code, NO_SETTING, queries)[0], truth).mean()),
-             "bytes": code_bytes(index), "build": timings[code][0], **speeds[code, NO_SETTING]}
+             "bytes": int(index.sa_code_size()), "build": timings[code][0], **speeds[code, NO_SETTING]}
             for code, index in built.items()])

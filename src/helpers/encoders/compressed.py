@@ -62,7 +62,8 @@ def compressed(code: str, vectors: np.ndarray, seed: int) -> Any:
             index.prepend_transform(faiss.RemapDimensionsTransform(dimensions, kept, False))  # type: ignore[arg-type]
         index.train(vectors)
     except RuntimeError as error:
-        raise BadInput(f"FAISS makes no code {code!r} of {len(vectors)} vectors of {dimensions} dimensions: {reason(error)}",
+        reason = str(error).strip().splitlines()[-1].split(": ", 1)[-1]  # without the place in FAISS's source
+        raise BadInput(f"FAISS makes no code {code!r} of {len(vectors)} vectors of {dimensions} dimensions: {reason}",
                        mend="take other `codes`, such as SQ8") from error
     index.add(vectors)
     return index
@@ -76,13 +77,3 @@ def seeded(index: Any, seed: int) -> None:
     if isinstance(inner, faiss.IndexPQ):
         inner.do_polysemous_training = False  # type: ignore[attr-defined]
         inner.pq.cp.seed, inner.pq.cp.min_points_per_centroid = seed, 1
-
-
-def code_bytes(index: Any) -> int:
-    """Bytes that an index keeps of each vector, apart from what all vectors share (centroids, components)."""
-    return int(index.sa_code_size())
-
-
-def reason(error: RuntimeError) -> str:
-    """What FAISS says, without the place in its source."""
-    return str(error).strip().splitlines()[-1].split(": ", 1)[-1]

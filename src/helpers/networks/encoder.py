@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from helpers.networks.backbone import Backbone, attention, configuration
-from helpers.networks.inference import run_batches
+from helpers.networks.inference import mask_of, padded, run_batches
 from helpers.networks.packed import Packed, supports
 from helpers.networks.pooling import normalised, pool
 from helpers.steps import numerics
@@ -49,19 +49,8 @@ def inputs(rows: Sequence[Sequence[int]], pad: int, segment: int | None = None) 
 
     The segment is the token type of all tokens; None where the model takes none, or all are 0.
     """
-    import torch
-
-    ids = torch.nn.utils.rnn.pad_sequence([torch.tensor(list(row)) for row in rows], batch_first=True, padding_value=pad)
-    mask = (torch.arange(ids.shape[1]) < torch.tensor([len(row) for row in rows])[:, None]).long()
-    batch = {"input_ids": ids, "attention_mask": mask}
-    return batch if segment is None else {**batch, "token_type_ids": mask * segment}
-
-
-def padded_labels(rows: Sequence[Sequence[float]], ignored: float) -> Any:
-    """The labels of a batch's tokens beside `inputs`, (texts, tokens); padding is ignored."""
-    import torch
-
-    return torch.nn.utils.rnn.pad_sequence([torch.tensor(list(row)) for row in rows], batch_first=True, padding_value=ignored)
+    batch = {"input_ids": padded(rows, pad), "attention_mask": mask_of(rows)}
+    return batch if segment is None else {**batch, "token_type_ids": batch["attention_mask"] * segment}
 
 
 class Encoder:

@@ -7,7 +7,7 @@ cores), and stay fast when another program takes a core: no operation waits for 
 import contextlib
 import ctypes
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -69,11 +69,13 @@ def give_back() -> None:
         ctypes.CDLL("libc.so.6").malloc_trim(0)
 
 
-def padded(rows: list[list[int]]) -> tuple[Any, Any]:
-    """Token ids as one (batch, tokens) tensor on the device, padded with 0, and the mask of real tokens."""
+def padded(rows: Sequence[Sequence[float]], value: float = 0) -> Any:
+    """Rows of numbers as one tensor, (rows, longest), padded with the value, on the CPU."""
     import torch
 
-    device = numerics.device()
-    ids = torch.nn.utils.rnn.pad_sequence([torch.tensor(row) for row in rows], batch_first=True).to(device)
-    mask = torch.arange(ids.shape[1], device=device) < torch.tensor([len(row) for row in rows], device=device)[:, None]
-    return ids, mask
+    return torch.nn.utils.rnn.pad_sequence([torch.tensor(list(row)) for row in rows], batch_first=True, padding_value=value)
+
+
+def mask_of(rows: Sequence[Sequence[float]]) -> Any:
+    """1 at what is there of `padded` rows, 0 at the padding."""
+    return padded([[1] * len(row) for row in rows])

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from helpers.networks.backbone import Backbone, attention
-from helpers.networks.inference import padded, run_batches
+from helpers.networks.inference import mask_of, padded, run_batches
 from helpers.networks.longformer import as_studied
 from helpers.networks.packed import Packed, supports
 from helpers.steps import numerics
@@ -37,12 +37,12 @@ def ready(model: Any) -> Any:
 
 def probabilities(model: Any, inputs: list[tuple[list[int], list[int]]], progress: str = "") -> np.ndarray:
     """The probability of relevance for each (input_ids, token_type_ids), in their order; float32."""
-    return outputs(model, inputs, lambda logits: logits.sigmoid(), progress)
+    return _rows(model, inputs, 1, lambda rows: rows[:, :1].sigmoid(), progress)[:, 0]
 
 
 def logits(model: Any, inputs: list[tuple[list[int], list[int]]], progress: str = "") -> np.ndarray:
     """The logit of each, likewise."""
-    return outputs(model, inputs, lambda logits: logits, progress)
+    return _rows(model, inputs, 1, lambda rows: rows[:, :1], progress)[:, 0]
 
 
 def states(model: Any, inputs: list[tuple[list[int], list[int]]], progress: str = "") -> np.ndarray:
@@ -54,11 +54,6 @@ def states(model: Any, inputs: list[tuple[list[int], list[int]]], progress: str 
         return _rows(model, inputs, head.in_features, lambda rows: rows, progress)
     finally:
         model.classifier = head
-
-
-def outputs(model: Any, inputs: list[tuple[list[int], list[int]]], of: Callable[[Any], Any], progress: str = "") -> np.ndarray:
-    """A function of the logit for each (input_ids, token_type_ids), in their order; float32."""
-    return _rows(model, inputs, 1, lambda rows: of(rows[:, :1]), progress)[:, 0]
 
 
 def _rows(model: Any, inputs: list[tuple[list[int], list[int]]], width: int, of: Callable[[Any], Any],
@@ -88,7 +83,7 @@ def packed_logits(model: Any, training: bool = False) -> Callable[..., Any]:
 def padded_logits(model: Any) -> Callable[..., Any]:
     """The same by the model as it is, on texts padded to the longest."""
     def logits(ids: list[list[int]], types: list[list[int]]) -> Any:
-        tokens, mask = padded(ids)
-        return model(input_ids=tokens, token_type_ids=padded(types)[0], attention_mask=mask.long()).logits
+        tokens, kinds, mask = (rows.to(numerics.device()) for rows in (padded(ids), padded(types), mask_of(ids)))
+        return model(input_ids=tokens, token_type_ids=kinds, attention_mask=mask).logits
 
     return logits

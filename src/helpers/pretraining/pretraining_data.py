@@ -14,7 +14,8 @@ import pandas as pd
 
 from helpers.data.texts import Texts
 from helpers.data.tokens import WindowTokens
-from helpers.networks.encoder import inputs, padded_labels
+from helpers.networks.encoder import inputs
+from helpers.networks.inference import padded
 from helpers.pretraining.whole_word_masking import IGNORED, WholeWordMasking
 from helpers.steps import step
 
@@ -85,7 +86,7 @@ class Masked:
 
 def batch(examples: Sequence[dict[str, list[int]]], pad: int) -> dict[str, Any]:
     """Masked texts, padded to the longest: the inputs of `condenser.Condenser.forward`, (texts, tokens) each."""
-    own: dict[str, Any] = {name: padded_labels([one[name] for one in examples], IGNORED)
+    own: dict[str, Any] = {name: padded([one[name] for one in examples], IGNORED)
                            for name in ("labels", "head_labels") if name in examples[0]}
     if "head_ids" in examples[0]:
         own["head_ids"] = inputs([one["head_ids"] for one in examples], pad)["input_ids"]

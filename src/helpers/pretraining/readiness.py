@@ -11,7 +11,7 @@ import pandas as pd
 
 from helpers.data.tokens import WindowTokens
 from helpers.networks.backbone import Backbone
-from helpers.networks.encoder import build, inputs
+from helpers.networks.encoder import build, inputs, wrapped
 from helpers.pretraining.pretraining_data import spans
 from helpers.steps import step
 
@@ -33,7 +33,7 @@ def cls_cosines(texts: pd.DataFrame, store: Path, tokens: Path, backbone: Backbo
     tokenizer, encoder = backbone.tokenizer(), build(backbone, start).float().eval()
     drawn = texts["doc_id"].sample(min(sample, len(texts)), random_state=seed).tolist()
     rows = spans(drawn, WindowTokens(tokens, store), max_length)
-    ids = [[tokenizer.cls_token_id, *row.tolist(), tokenizer.sep_token_id] for row in rows[:sample]]
+    ids = [wrapped(tokenizer, row, max_length) for row in rows[:sample]]
     with torch.no_grad():
         states = torch.cat([encoder(**inputs(ids[place:place + AT_ONCE], tokenizer.pad_token_id)).last_hidden_state[:, 0]
                             for place in range(0, len(ids), AT_ONCE)])

@@ -1,6 +1,6 @@
 """Pre-training as a step: masked words, with the Condenser head or without (Gao & Callan 2021, sections 4.2, 4.3 and 5.1)."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -56,8 +56,8 @@ def pretrained(texts: pd.DataFrame, store: Path, tokens: Path, backbone: Backbon
     masking = WholeWordMasking.of(tokenizer, training.mlm_probability)
     special = (tokenizer.cls_token_id, tokenizer.sep_token_id)
     head_masking = WholeWordMasking.of(tokenizer, training.head_probability) if training.head_probability else None
-    train, evaluation = (replace(side, head_masking=head_masking) for side in split(
-        rows, training.evaluation_texts, masking, training.batch_size, training.seed, special))
+    train, evaluation = (Masked(side, masking, training.batch_size, training.seed, special, head_masking=head_masking)
+                         for side in split(rows, training.evaluation_texts, training.seed))
     fine_tuning.seed_everything(training.seed)  # before output and head are made
     encoder = build(backbone, start, training.dropout, attn_implementation=attention())
     model = Condenser(encoder, early, head_layers, training.late_cls is not False)
@@ -75,15 +75,13 @@ def pretrained(texts: pd.DataFrame, store: Path, tokens: Path, backbone: Backbon
     save_output(model, folder / OUTPUT)
 
 
-def split(rows: list[np.ndarray], held_out: int, masking: WholeWordMasking, batch_size: int, seed: int,
-          special: tuple[int, int]) -> tuple[Masked, Masked]:
+def split(rows: list[np.ndarray], held_out: int, seed: int) -> list[list[np.ndarray]]:
     """The texts to be read and those held out, drawn with the seed; ValueError for fewer than two texts."""
     if len(rows) < 2:
         raise ValueError(f"{len(rows)} texts: at least two are wanted, one to read and one to hold out")
     drawn = np.random.default_rng(seed).permutation(len(rows))
     cut = min(held_out, max(1, len(rows) // 10))
-    sides = [[rows[n] for n in sorted(numbers)] for numbers in (drawn[cut:], drawn[:cut])]
-    return Masked(sides[0], masking, batch_size, seed, special), Masked(sides[1], masking, batch_size, seed, special)
+    return [[rows[n] for n in sorted(numbers)] for numbers in (drawn[cut:], drawn[:cut])]
 
 
 def losses(prediction: Any) -> dict[str, float]:

@@ -12,36 +12,6 @@ from typing import Any
 from helpers.registry import Registry
 
 
-def soft_cross_entropy(student: Any, teacher: Any, temperature: float) -> Any:
-    """Cross-entropy of the student's probabilities with the teacher's, both at a temperature: above 1 they are softer.
-
-    One logit a pair stands for the two classes of the thesis: the softmax of (0, z) is the sigmoid of z.
-    """
-    from torch.nn.functional import binary_cross_entropy_with_logits
-
-    return binary_cross_entropy_with_logits(student.float() / temperature, (teacher.float() / temperature).sigmoid())
-
-
-def hidden_loss(student: Sequence[Any], teacher: Sequence[Any], mask: Any) -> Any:
-    """Mean squared error of hidden states, (batch, tokens, dimensions) for the embeddings and each layer, with those that they
-    are matched with, at the real tokens of a mask (batch, tokens), summed over the layers."""
-    kept = mask.unsqueeze(-1)
-    return sum(masked_mean_square(s.float() - t.float(), kept) for s, t in zip(student, teacher, strict=True))
-
-
-def attention_loss(student: Sequence[Any], teacher: Sequence[Any], mask: Any) -> Any:
-    """Mean squared error of attention scores before the softmax, (batch, heads, tokens, tokens) for each layer, with those that
-    they are matched with, between the real tokens of a mask (batch, tokens), summed over the layers."""
-    kept = (mask.unsqueeze(1) & mask.unsqueeze(2)).unsqueeze(1)
-    return sum(masked_mean_square(s.float() - t.float(), kept) for s, t in zip(student, teacher, strict=True))
-
-
-def masked_mean_square(difference: Any, kept: Any) -> Any:
-    """The mean of the squares where `kept` (which broadcasts) is true."""
-    kept = kept.expand_as(difference)
-    return (difference.square() * kept).sum() / kept.sum()
-
-
 def matched_layers(student: int, teacher: int) -> list[int]:
     """Which teacher layer (from 0) each student layer is matched with: every (teacher / student)-th, the last with the last.
     ValueError if the student has more layers than the teacher."""
@@ -68,20 +38,37 @@ def hard(batch: Batch) -> Any:
 
 
 def soft(batch: Batch) -> Any:
-    """The cross-entropy with the teacher's probabilities."""
-    return soft_cross_entropy(batch.student.logits, batch.teacher.logits, batch.temperature)
+    """Cross-entropy of the student's probabilities with the teacher's, both at the temperature: above 1 they are softer.
+
+    One logit a pair stands for the two classes of the thesis: the softmax of (0, z) is the sigmoid of z.
+    """
+    from torch.nn.functional import binary_cross_entropy_with_logits
+
+    student, teacher = (side.logits.float() / batch.temperature for side in (batch.student, batch.teacher))
+    return binary_cross_entropy_with_logits(student, teacher.sigmoid())
 
 
 def hidden(batch: Batch) -> Any:
-    """The hidden states' squared error, embeddings included."""
+    """Squared error of hidden states, (batch, tokens, dimensions) for the embeddings and each layer, at real tokens."""
     states = batch.teacher.hidden_states
-    return hidden_loss(batch.student.hidden_states, [states[0], *(states[n + 1] for n in batch.matched)], batch.mask)
+    matched = [states[0], *(states[n + 1] for n in batch.matched)]
+    return squared_error(batch.student.hidden_states, matched, batch.mask.unsqueeze(-1))
 
 
 def attention(batch: Batch) -> Any:
-    """The attention scores' squared error."""
+    """Squared error of attention scores before the softmax, (batch, heads, tokens, tokens) a layer, between real tokens."""
     scores = batch.scores["teacher"].layers()
-    return attention_loss(batch.scores["student"].layers(), [scores[n] for n in batch.matched], batch.mask)
+    between = (batch.mask.unsqueeze(1) & batch.mask.unsqueeze(2)).unsqueeze(1)
+    return squared_error(batch.scores["student"].layers(), [scores[n] for n in batch.matched], between)
+
+
+def squared_error(student: Sequence[Any], matched: Sequence[Any], kept: Any) -> Any:
+    """The mean squared error of each layer with its match where `kept` (which broadcasts) is true, summed over the layers."""
+    def mean_square(difference: Any) -> Any:
+        there = kept.expand_as(difference)
+        return (difference.square() * there).sum() / there.sum()
+
+    return sum(mean_square(s.float() - t.float()) for s, t in zip(student, matched, strict=True))
 
 
 PARTS = Registry("part of a distillation's loss", {"hard": hard, "soft": soft, "hidden": hidden, "attention": attention})

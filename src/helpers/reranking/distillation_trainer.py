@@ -69,34 +69,23 @@ class AttentionScores:
     """
 
     def __init__(self, model: Any) -> None:
-        self._heads = model.config.num_attention_heads
-        self._outputs: dict[tuple[int, str], Any] = {}
-        layers = getattr(getattr(model.base_model, "encoder", None), "layer", [])
-        self._layers = len(layers)
-        for number, layer in enumerate(layers):
-            projections = dict(layer.attention.named_modules())
+        self._heads, self._outputs = model.config.num_attention_heads, list[dict[str, Any]]()
+        for number, layer in enumerate(getattr(getattr(model.base_model, "encoder", None), "layer", [])):
+            modules = {path.rpartition(".")[2]: module for path, module in layer.attention.named_modules()}
+            own: dict[str, Any] = {}
+            self._outputs.append(own)
             for name in ("query", "key"):
-                module = next((m for path, m in projections.items() if path.rsplit(".", 1)[-1] == name), None)
-                if module is None:
+                if name not in modules:
                     raise ValueError(f"layer {number} of {model.config.model_type} has no {name} projection")
-                module.register_forward_hook(self._keeper(number, name))
-        if not self._layers:
+                modules[name].register_forward_hook(
+                    lambda module, inputs, output, own=own, name=name: own.update({name: output}))
+        if not self._outputs:
             raise ValueError(f"{model.config.model_type} has no encoder layers to read")
-
-    def _keeper(self, number: int, name: str) -> Any:
-        def keep(_module: Any, _inputs: Any, output: Any) -> None:
-            self._outputs[number, name] = output
-
-        return keep
 
     def layers(self) -> list[Any]:
         """The scores of the last forward pass, first layer first."""
-        return [self._scores(number) for number in range(self._layers)]
+        return [self._scores(own["query"], own["key"]) for own in self._outputs]
 
-    def _scores(self, number: int) -> Any:
-        query, key = (self._split(self._outputs[number, name].float()) for name in ("query", "key"))
+    def _scores(self, *projected: Any) -> Any:
+        query, key = (states.float().unflatten(-1, (self._heads, -1)).transpose(1, 2) for states in projected)
         return query @ key.transpose(-1, -2) / math.sqrt(query.shape[-1])
-
-    def _split(self, states: Any) -> Any:
-        batch, tokens, width = states.shape
-        return states.view(batch, tokens, self._heads, width // self._heads).transpose(1, 2)

@@ -14,7 +14,8 @@ import pandas as pd
 from helpers.data.texts import Texts
 from helpers.networks import fine_tuning
 from helpers.networks.backbone import Backbone, attention
-from helpers.networks.encoder import inputs, padded_labels
+from helpers.networks.encoder import inputs
+from helpers.networks.inference import padded
 from helpers.networks.training_settings import FineTuning, by_name
 from helpers.retrieval.term_recall import content, first_pieces
 from helpers.steps import step
@@ -71,8 +72,7 @@ def example(tokenizer: Any, text: str, recall: dict[str, float], max_length: int
 
 def batch(examples: Sequence[dict[str, Any]], pad: int) -> dict[str, Any]:
     """Ids and mask of examples, (passages, tokens) each, padded to the longest, and the labels as floats."""
-    labels = padded_labels([one["labels"] for one in examples], IGNORED)
-    return {**inputs([one["input_ids"] for one in examples], pad), "labels": labels}
+    return {**inputs([one["input_ids"] for one in examples], pad), "labels": padded([one["labels"] for one in examples], IGNORED)}
 
 
 def squared_error(outputs: Any, labels: Any, num_items_in_batch: Any = None) -> Any:

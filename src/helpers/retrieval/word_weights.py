@@ -16,11 +16,11 @@ import pandas as pd
 from helpers.data.lines import json_lines
 from helpers.data.texts import Texts
 from helpers.networks.backbone import Backbone, attention
-from helpers.networks.inference import padded, run_batches
+from helpers.networks.inference import mask_of, padded, run_batches
 from helpers.networks.scoring import ready
 from helpers.retrieval.lucene import build
 from helpers.retrieval.term_recall import content, first_pieces
-from helpers.steps import step
+from helpers.steps import numerics, step
 
 CHUNK = 2_000  # texts weighted at a time
 WEIGHTS = "weights.jsonl"
@@ -52,8 +52,9 @@ def estimates(model: Any, tokenizer: Any, texts: list[str], max_length: int) -> 
     weights: list[dict[str, float]] = [{} for _ in texts]
 
     def score(batch: np.ndarray) -> None:
-        ids, mask = padded([inputs[n] for n in batch])
-        logits = model(input_ids=ids, attention_mask=mask.long()).logits.squeeze(-1).float().cpu().numpy()
+        rows = [inputs[n] for n in batch]
+        ids, mask = padded(rows).to(numerics.device()), mask_of(rows).to(numerics.device())
+        logits = model(input_ids=ids, attention_mask=mask).logits.squeeze(-1).float().cpu().numpy()
         for row, n in zip(logits, batch, strict=True):
             for word, piece in first_pieces(texts[n], encoded["offset_mapping"][n]):
                 weights[n][word] = max(weights[n].get(word, -math.inf), round(float(row[piece]), 6))
@@ -69,15 +70,10 @@ def weighted_index(weights: Path, scale: int, smoothing: str, *, folder: Path) -
 
 
 def repeated(words: dict[str, float], scale: int, smoothing: str) -> str:
-    """Each word as often as its term frequency."""
-    return " ".join(" ".join([word] * count) for word, weight in words.items()
-                    if (count := term_frequency(weight, scale, smoothing)))
-
-
-def term_frequency(weight: float, scale: int, smoothing: str) -> int:
-    """The weight as a count: negative weights are 0."""
-    positive = max(weight, 0.0)
-    return round(scale * (math.sqrt(positive) if smoothing == "sqrt" else positive))
+    """Each word as often as its weight says; negative weights are 0."""
+    root = math.sqrt if smoothing == "sqrt" else float
+    counts = {word: round(scale * root(max(weight, 0.0))) for word, weight in words.items()}
+    return " ".join(" ".join([word] * count) for word, count in counts.items() if count)
 
 
 @step(version=1, form="table")
