@@ -185,8 +185,8 @@ def drift_of(old: Any, new: Any) -> float:
     if isinstance(old, pd.DataFrame):
         if list(old.columns) != list(new.columns):
             return math.inf
-        figures = list(old.select_dtypes(["number", "bool"]))
-        texts = [column for column in old if column not in figures]
+        figures = list(old.select_dtypes(["number", "bool"]).columns)
+        texts = [column for column in old.columns if column not in figures]
         old, new = (frame.sort_values([*texts, *figures]) for frame in (old, new))
         return drift_of(*([frame[texts].to_numpy().tolist(), frame[figures].to_numpy(float)] for frame in (old, new)))
     if isinstance(old, dict) and isinstance(new, dict) and old.keys() == new.keys():
