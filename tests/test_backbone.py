@@ -31,18 +31,6 @@ def test_a_folder_of_pickled_weights_is_refused(tmp_path):
         backbone.resolve(str(tmp_path))
 
 
-def test_a_local_folder_is_known_by_its_files_and_not_by_its_path(tmp_path):
-    places = [tmp_path / name for name in ("a", "b")]
-    for place in places:
-        place.mkdir()
-        (place / "model.safetensors").write_bytes(b"weights")
-        (place / "config.json").write_text("{}")
-    first, second = (backbone.resolve(str(place)).digest() for place in places)
-    assert first == second
-    (places[1] / "model.safetensors").write_bytes(b"other weights")
-    assert backbone.resolve(str(places[1])).digest() != first
-
-
 def folder_with(place, **files):
     place.mkdir()
     for name, content in {"model.safetensors": b"weights", "config.json": b"{}", **files}.items():
@@ -50,16 +38,15 @@ def folder_with(place, **files):
     return backbone.resolve(str(place))
 
 
-def test_large_weights_of_one_size_are_told_apart(tmp_path, monkeypatch):
-    monkeypatch.setattr(digests, "LARGE", 3)
+@pytest.mark.parametrize("large", [digests.LARGE, 3])  # weights of one size are told apart, however large they are
+def test_a_local_folder_is_known_by_its_files_and_not_by_its_path(large, tmp_path, monkeypatch):
+    monkeypatch.setattr(digests, "LARGE", large)
     monkeypatch.setenv("BOOK_STORE", str(tmp_path / "store"))
-    first = folder_with(tmp_path / "a")
-    assert folder_with(tmp_path / "b", **{"model.safetensors": b"WEIGHTS"}).digest() != first.digest()
-
-
-def test_a_sentencepiece_model_is_part_of_a_folder(tmp_path):
-    first, second = (folder_with(tmp_path / name, **{"spiece.model": name.encode()}) for name in ("a", "b"))
-    assert first.digest() != second.digest()
+    first, same, *others = (folder_with(tmp_path / name, **files).digest() for name, files in {
+        "a": {}, "b": {}, "c": {"model.safetensors": b"WEIGHTS"}, "d": {"spiece.model": b"1"},
+        "e": {"spiece.model": b"2"}}.items())
+    assert first == same
+    assert len({first, *others}) == 4
 
 
 @pytest.mark.slow

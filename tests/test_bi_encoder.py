@@ -5,11 +5,14 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
+from transformers import AutoModel
 
 from helpers.data.runs import ranked
-from helpers.encoders import bi_encoder_data
+from helpers.data.tokens import WindowTokens
+from helpers.encoders import bi_encoder_data, embeddings
 from helpers.encoders.bi_encoder_data import examples, split
 from helpers.networks import backbone
+from helpers.networks.architectures import OWN, configuration
 from helpers.networks.encoder import Encoder, build, inputs, wrapped
 from helpers.steps import numerics
 from helpers.systems.bi_encoder import BiEncoder, reading
@@ -50,22 +53,13 @@ def tokenizer_of(pad, cls, sep, unknown):
 
 
 def architecture(name):
-    import transformers as t
-
-    shape = {"vocab_size": len(WORDS) + 4, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2,
-             "intermediate_size": 32, "pad_token_id": 1, "initializer_range": 0.3}
-    positions = {"max_position_embeddings": 64}
-    return {"bert": lambda: t.BertModel(t.BertConfig(**shape, **positions)),
-            # positions start after the padding id, and there is one token type
-            "roberta": lambda: t.RobertaModel(t.RobertaConfig(**shape, max_position_embeddings=66, type_vocab_size=1)),
-            "albert": lambda: t.AlbertModel(t.AlbertConfig(**shape, **positions, embedding_size=8)),
-            "distilbert": lambda: t.DistilBertModel(t.DistilBertConfig(
-                vocab_size=shape["vocab_size"], dim=16, n_layers=2, n_heads=2, hidden_dim=32, pad_token_id=1,
-                initializer_range=0.3, **positions)),
-            "electra": lambda: t.ElectraModel(t.ElectraConfig(**shape, **positions, embedding_size=8))}[name]()
+    """A small model with random weights."""
+    config = configuration(f"{name}/2/16/2")
+    config.update({"vocab_size": len(WORDS) + 4, "pad_token_id": 1, "initializer_range": 0.3, "max_position_embeddings": 66})
+    return AutoModel.from_config(config)
 
 
-ARCHITECTURES = ("bert", "roberta", "albert", "distilbert", "electra")
+ARCHITECTURES = tuple(OWN)
 
 
 @pytest.fixture(scope="session")
@@ -85,14 +79,13 @@ def test_every_architecture_trains_and_searches_with_every_pooling(name, small, 
     bed = Testbed(str(passages))
     for pooling, loss in (("mean", "triplet"), ("cls", "multi_label_margin"), ("max", "contrastive")):
         model = replace(tiny, backbone=str(small / name), pooling=pooling, loss=loss, epochs=1, learning_rate=1e-2,
-                        token_types=True,
-                        dropout=0.1)
+                        token_types=True, dropout=0.1)
         run = model.run(bed, 3).value()
         assert run["query_id"].tolist() == [f"q{n}" for n in range(len(TOPICS)) for _ in range(3)]
         assert run.equals(ranked(run, 3))
         assert run["score"].between(-1.001, 1.001).all()
         config = json.loads((model.model.value() / "config.json").read_text())
-        assert config["model_type"] == name
+        assert config["model_type"] == name.lower()
         before, after = (load_file(folder / "model.safetensors") for folder in (small / name, model.model.value()))
         moved = {weight for weight in after if not torch.equal(before[weight], after[weight])}
         assert moved >= {weight for weight in after if weight.endswith(("attention.self.query.weight", "q_lin.weight"))}
@@ -110,8 +103,8 @@ def test_a_text_has_the_same_vector_alone_and_among_longer_ones(name, small, mon
         assert np.allclose(np.linalg.norm(together, axis=1), 1, atol=1e-5)
 
 
-@pytest.mark.parametrize("name, two_types", [("bert", True), ("roberta", False), ("albert", True), ("distilbert", False),
-                                             ("electra", True)])
+@pytest.mark.parametrize("name, two_types", [("BERT", True), ("RoBERTa", False), ("ALBERT", True), ("DistilBERT", False),
+                                             ("ELECTRA", True)])
 def test_token_types_tell_passages_from_queries_where_there_are_two(name, two_types, small):
     resolved = backbone.resolve(str(small / name))
     token_types, alike = Encoder(resolved, None, "mean", True, True), Encoder(resolved, None, "mean", True, False)
@@ -183,8 +176,6 @@ def test_training_may_leave_the_drawn_negatives_out_and_the_evaluation_keeps_the
 
 @pytest.mark.slow
 def test_an_example_has_a_relevant_passage_negatives_and_all_that_is_judged_relevant(tiny, store):
-    from helpers.data.tokens import WindowTokens
-
     bed, encoder = tiny.bed, backbone.resolve(tiny.backbone)
     tokens = WindowTokens(bed.tokens(encoder).value(), bed.store.value())
     by_query = examples(tiny.pairs.value(), bed.qrels, bed.min_relevance, bed.query_frame, tokens, encoder.tokenizer(), 24, 12)
@@ -237,8 +228,6 @@ def test_the_zero_shot_backbone_agrees_with_sentence_transformers(tiny, passages
 
 @pytest.mark.slow
 def test_encoding_in_shards_changes_nothing(tiny, passages, store, monkeypatch, tmp_path):
-    from helpers.encoders import embeddings
-
     bed, encoder = Testbed(str(passages)), backbone.resolve("packaged:0")
     whole = np.load(tiny.zero_shot().embeddings(bed).value() / "passages.npy")
     monkeypatch.setattr(embeddings, "SHARD", 3)

@@ -50,26 +50,8 @@ def test_contrastive_leaves_other_relevant_passages_out():
     assert contrastive(SIMILARITY, POSITIVE, BOTH).item() == pytest.approx(expected, rel=1e-5)
 
 
-def test_no_loss_pushes_a_relevant_passage_of_another_query_away():
-    for loss in (lambda s: triplet(s, POSITIVE, OWN, 1.0), lambda s: multi_label_margin(s, BOTH),
-                 lambda s: contrastive(s, POSITIVE, BOTH)):
-        similarity = SIMILARITY.clone().requires_grad_(True)
-        loss(similarity).backward()
-        assert similarity.grad[0, 2].item() <= 0  # a step down the gradient would not lower it
-        assert similarity.grad[0, 0].item() < 0
-        assert similarity.grad[1, 3].item() > 0
-
-
 def test_margin_mse_by_hand():
     # margins: first 0.9 - 0.2 = 0.7, the teacher's 2; second 0.6 - 0.7 = -0.1, the teacher's 0.5
     assert margin_mse(SIMILARITY, POSITIVE, OWN, TEACHER).item() == pytest.approx((1.3 ** 2 + 0.6 ** 2) / 2)
     # at half the scale they are 1.4 and -0.2
     assert margin_mse(SIMILARITY, POSITIVE, OWN, TEACHER, 0.5).item() == pytest.approx((0.6 ** 2 + 0.7 ** 2) / 2)
-
-
-def test_margin_mse_widens_a_margin_that_is_too_small_narrows_one_too_large_and_leaves_other_passages_alone():
-    similarity, teacher = SIMILARITY.clone().requires_grad_(True), TEACHER.clone()
-    teacher[1] = torch.tensor([NAN, NAN, 1.0, 2.0])  # the second margin, -0.1, is to be -1
-    margin_mse(similarity, POSITIVE, OWN, teacher).backward()
-    # of the mean of (margin - target)^2 over two: the difference, on either side
-    assert similarity.grad.tolist() == [pytest.approx([-1.3, 1.3, 0, 0]), pytest.approx([0, 0, 0.9, -0.9])]

@@ -10,27 +10,14 @@ QRELS = pd.DataFrame([("q1", "b", 1), ("q1", "x", 1), ("q1", "c", 0), ("q1", "y"
                       ("q1", "gone", 1)], columns=["query_id", "doc_id", "relevance"])
 
 
-@pytest.fixture
-def join(monkeypatch):
+@pytest.mark.parametrize("candidates, min_relevance, expected", [
+    (2, 1, {"q1": "abx", "q2": "bz"}),  # missed relevant passages follow the candidates
+    (2, 2, {"q1": "ab", "q2": "bz"}),  # only the level counts
+    (3, 1, {"q1": "abcx", "q2": "bz"}),  # no candidate stands twice, and a query without candidates (q3) stays out
+    (1, 1, {"q1": "abx", "q2": "bz"})])  # a relevant passage beyond the cut comes back
+def test_candidates_and_after_them_what_was_missed(candidates, min_relevance, expected, monkeypatch):
     monkeypatch.setattr(module, "Texts", lambda store: {i: Text(i, "", "") for i in "abcxyz"})
-    return lambda candidates, min_relevance: module.candidates_with_positives.definition.function(RUN, QRELS, "store",
-                                                                                                  candidates, min_relevance)
-
-
-def test_missed_relevant_passages_follow_the_candidates(join):
-    result = join(2, 1)
-    assert result[["query_id", "doc_id"]].values.tolist() == [["q1", "a"], ["q1", "b"], ["q1", "x"], ["q2", "b"], ["q2", "z"]]
-    assert result.groupby("query_id")["score"].apply(lambda s: s.is_monotonic_decreasing).all()
-
-
-def test_only_the_level_counts_and_no_candidate_stands_twice(join):
-    assert join(2, 2)["doc_id"].tolist() == ["a", "b", "b", "z"]
-    assert not join(3, 1).duplicated(["query_id", "doc_id"]).any()
-
-
-def test_a_relevant_passage_beyond_the_cut_comes_back(join):
-    assert join(1, 1)["doc_id"].tolist() == ["a", "b", "x", "b", "z"]
-
-
-def test_a_query_without_candidates_stays_out(join):
-    assert "q3" not in set(join(3, 1)["query_id"])
+    result = module.candidates_with_positives.definition.function(RUN, QRELS, "store", candidates, min_relevance)
+    assert list(map(tuple, result[["query_id", "doc_id"]].to_numpy())) == [
+        (query, doc) for query, docs in expected.items() for doc in docs]
+    assert result.groupby("query_id")["score"].apply(lambda scores: scores.is_monotonic_decreasing).all()

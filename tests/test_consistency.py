@@ -1,14 +1,7 @@
-import pandas as pd
-
 from helpers.retrieval.consistency import MEASURE, consistency, consistency_at_depth, means
+from toys import run_of
 
 factors = consistency.definition.function
-COLUMNS = ["query_id", "doc_id", "score"]
-
-
-def run_of(**lists):
-    rows = [(query, doc, -float(place)) for query, docs in lists.items() for place, doc in enumerate(docs)]
-    return pd.DataFrame(rows, columns=COLUMNS).astype({"score": float})
 
 
 def by_depth(run, reference, depths):

@@ -8,13 +8,6 @@ from helpers.systems.testbed import Testbed
 pytestmark = pytest.mark.slow
 
 
-def test_the_zero_shot_backbone_prefers_the_answer(folder, store):
-    bed, encoder = Testbed(str(folder)), backbone.resolve("packaged")
-    scores = dense_window_scores(encoder, bed.bm25(0.9, 0.4, 10), bed.query_step, bed.store, bed.tokens(encoder), 10, 256).value()
-    assert scores[scores["query_id"] == "q1"]["doc_id"].tolist()[0] == "d1#0"
-    assert scores["score"].between(-1.001, 1.001).all()
-
-
 def test_it_agrees_with_sentence_transformers(folder, store):
     from sentence_transformers import SentenceTransformer
 

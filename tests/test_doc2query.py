@@ -1,6 +1,7 @@
 import json
 
 import pytest
+import torch
 
 from helpers.data.lines import json_lines
 from helpers.errors import BadInput
@@ -17,7 +18,6 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def generator(tmp_path_factory):
     """A tiny T5 with random weights, and the packaged tokenizer."""
-    import torch
     from transformers import T5Config, T5ForConditionalGeneration
 
     place, tokenizer = tmp_path_factory.mktemp("t5"), backbone.resolve("packaged").tokenizer()

@@ -1,6 +1,8 @@
 from dataclasses import replace
 
 import pytest
+import torch
+from safetensors.torch import load_file
 
 from helpers.networks.early_stopping import LowestLoss
 from helpers.systems.testbed import Testbed
@@ -48,8 +50,6 @@ def longer(tiny):
 
 
 def weights(folder):
-    from safetensors.torch import load_file
-
     return load_file(folder / "model.safetensors")
 
 
@@ -78,8 +78,6 @@ def test_the_log_says_where_the_loss_is_lowest_and_where_the_training_would_end(
 
 @pytest.mark.slow
 def test_the_stopped_model_is_a_whole_one_of_other_weights_unless_the_last_was_best(longer, store):
-    import torch
-
     whole = replace(longer, patience=1)
     early = replace(whole, stop_early=True).model.value()
     assert {file.name for file in early.iterdir()} >= {"model.safetensors", "config.json", "tokenizer.json"}

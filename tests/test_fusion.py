@@ -38,20 +38,6 @@ def test_the_merge_is_cut(depth, expected):
     assert docs(alternating(run_of(q="acd"), run_of(q="bac"), depth)) == list(expected)
 
 
-def test_a_query_of_one_run_alone_keeps_its_list():
-    merged = alternating(run_of(q="ab"), run_of(r="cd", q="b"), 10)
-    assert docs(merged) == ["a", "b"]
-    assert docs(merged, "r") == ["c", "d"]
-    assert merged["query_id"].tolist() == ["q", "q", "r", "r"]
-
-
-def test_empty_runs_merge():
-    assert docs(alternating(EMPTY, run_of(q="ab"), 10)) == ["a", "b"]
-    assert docs(alternating(run_of(q="ab"), EMPTY, 10)) == ["a", "b"]
-    assert alternating(EMPTY, EMPTY, 10).empty
-    assert list(alternating(EMPTY, EMPTY, 10).columns) == ["query_id", "doc_id", "score"]
-
-
 def test_the_scores_carry_the_order_and_survive_a_file(tmp_path):
     from helpers.data import runs
     from helpers.steps import values
@@ -91,14 +77,15 @@ def test_a_weight_of_one_or_zero_is_one_run_alone(weight, expected):
     assert docs(weighted_sum(run_of(q=["a:3", "b:2", "x:1"]), run_of(q=["c:3", "d:2", "y:1"]), weight, 2)) == expected
 
 
-@pytest.mark.parametrize("fuse", [reciprocal_rank, lambda a, b, depth: weighted_sum(a, b, 0.5, depth)])
+@pytest.mark.parametrize("fuse", [alternating, reciprocal_rank, lambda a, b, depth: weighted_sum(a, b, 0.5, depth)])
 def test_queries_of_one_run_keep_its_list_and_all_stand_in_order(fuse):
     fused = fuse(run_of(p="ab", q="ab"), run_of(r="cd", q="b"), 10)
     assert docs(fused, "p") == ["a", "b"]
     assert docs(fused, "r") == ["c", "d"]
     assert list(dict.fromkeys(fused["query_id"])) == ["p", "q", "r"]
-    assert docs(fuse(EMPTY, run_of(q="ab"), 1)) == ["a"]
+    assert docs(fuse(EMPTY, run_of(q="ab"), 1)) == docs(fuse(run_of(q="ab"), EMPTY, 1)) == ["a"]
     assert fuse(EMPTY, EMPTY, 5).empty
+    assert list(fuse(EMPTY, EMPTY, 5).columns) == ["query_id", "doc_id", "score"]
 
 
 @pytest.mark.parametrize("weight", [-0.1, 1.1])

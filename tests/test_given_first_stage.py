@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+import torch
 from pytest import approx
 
 from helpers.data.texts import Texts
@@ -26,7 +27,6 @@ PROMPTS = {"query": "query: ", "document": "passage: "}
 
 def saved(folder, pooling="cls_token", similarity="cosine", modules=("Transformer", "Pooling", "Normalize"), prompts=PROMPTS):
     """A folder as it lies on the hub: a BERT with random weights and the files of sentence-transformers, written by hand."""
-    import torch
     from transformers import BertConfig, BertModel
 
     torch.manual_seed(3)
@@ -48,7 +48,6 @@ def saved(folder, pooling="cls_token", similarity="cosine", modules=("Transforme
 
 def by_hand(folder, text, prompt, pooling, normalise):
     """A text's vector by transformers alone."""
-    import torch
     from transformers import AutoModel, AutoTokenizer
 
     fed = AutoTokenizer.from_pretrained(folder)(prompt + text, truncation=True, max_length=LENGTH, return_tensors="pt")

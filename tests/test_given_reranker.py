@@ -1,6 +1,7 @@
 """Models of others as re-rankers: their scores are those that sentence-transformers gives."""
 
 import pytest
+import torch
 from pytest import approx
 
 from helpers.data.texts import Texts
@@ -17,7 +18,6 @@ pytestmark = pytest.mark.slow
 
 def saved(folder, labels=1, kind="roberta"):
     """A folder with a small cross-encoder: random weights, MiniLM's words; by default of a kind that tells no segments apart."""
-    import torch
     from transformers import AutoConfig, AutoModelForSequenceClassification
 
     torch.manual_seed(1)
@@ -44,7 +44,6 @@ def bed(folder, store):
 
 @pytest.mark.parametrize("kind", ["roberta", "bert"])
 def test_a_cross_encoders_scores_are_its_own_logits(bed, tmp_path, kind):
-    import torch
     from sentence_transformers import CrossEncoder
 
     pairs, scores = scored(bed, folder := saved(tmp_path / kind, kind=kind))

@@ -7,6 +7,8 @@ from math import log
 import numpy as np
 import pandas as pd
 import pytest
+import torch
+from safetensors.torch import load_file
 
 from helpers.data.collection_base import Text
 from helpers.data.windows import WHOLE
@@ -94,8 +96,6 @@ def test_the_bi_encoder_has_a_part_where_negatives_or_a_loss_need_it():
     ({"centred_mse": 1}, [[3, 1]], [[10, 10]], 1),
     ({"lce": 2, "centred_mse": 0.5}, [[0, 0]], [[1, -1]], 2 * log(2) + 0.5)])
 def test_losses_by_hand(weights, scores, teacher, value):
-    import torch
-
     student, target = (torch.tensor(rows, dtype=torch.float32) for rows in (scores, teacher))
     assert float(total(weights, student, target)) == pytest.approx(value, abs=1e-6)
 
@@ -141,7 +141,6 @@ def test_the_loss_falls_and_word_embeddings_stay(training):
 
 @pytest.mark.slow
 def test_a_model_is_kept_without_the_backbones_embeddings_and_comes_back_with_them(training):
-    from safetensors.torch import load_file
     from transformers import AutoModel, AutoModelForSequenceClassification
 
     folder = training("lean", "none")
@@ -159,8 +158,6 @@ def test_a_model_is_kept_without_the_backbones_embeddings_and_comes_back_with_th
 @pytest.mark.slow
 @pytest.mark.parametrize("trainable, free", [("head", {"classifier"}), ("pooler", {"classifier", "bert.pooler"})])
 def test_under_a_new_head_what_is_frozen_stays_as_it_was(training, trainable, free):
-    from safetensors.torch import load_file
-
     start = training("start", "a")
     kept, made = (load_file(folder / "model.safetensors")
                   for folder in (start, training("head", "b", start=start, trainable=trainable, new_head=True)))
@@ -178,7 +175,6 @@ def test_an_unknown_part_is_refused(trainable):
 @pytest.mark.slow
 @pytest.mark.parametrize("dropout, alike", [(0.5, False), (0.0, True)])
 def test_a_frozen_body_keeps_its_dropout_in_training(dropout, alike):
-    import torch
     from transformers import AutoModelForSequenceClassification
 
     torch.manual_seed(1)
@@ -198,19 +194,6 @@ def test_seeds_share_the_queries_that_are_held_out():
     base = ListwiseReranker(seed=3)
     assert [(model.seed, model.held_out_seed) for model in base.over_seeds([3, 4])] == [(3, None), (4, 3)]
     assert base.over_seeds([4])[0].over_seeds([3])[0] == base
-
-
-@pytest.mark.slow
-def test_a_stopped_training_goes_on_to_the_same_weights(training, monkeypatch):
-    from safetensors.torch import load_file
-
-    whole = load_file(training("whole", "a") / "model.safetensors")
-    batches = listwise.Groups.batches
-    with monkeypatch.context() as patch:
-        patch.setattr(listwise.Groups, "batches", lambda self, done: list(batches(self, done))[:3])
-        training("stopped", "b")
-    rest = load_file(training("rest", "b") / "model.safetensors")
-    assert all((whole[name] == rest[name]).all() for name in whole)
 
 
 @pytest.mark.parametrize("queries", [0, 1, 4])

@@ -63,12 +63,6 @@ def test_positions_beyond_berts_repeat(bert):
     assert torch.isfinite(logits(as_studied(long), inputs(70))).all()
 
 
-def test_global_projections_start_as_copies(bert):
-    attention = converted(bert, WINDOW, 32).longformer.encoder.layer[1].attention.self
-    for part in ("query", "key", "value"):
-        assert torch.equal(getattr(attention, part).weight, getattr(attention, f"{part}_global").weight)
-
-
 @pytest.mark.parametrize("window", [0, -2, 7])
 def test_an_odd_or_empty_window_is_refused(bert, window):
     with pytest.raises(ValueError, match="even number"):

@@ -121,24 +121,6 @@ def test_sizes_beyond_the_real_ones_are_filled_up(folders, size, known, real):
     assert (result["real"] == real).all()
 
 
-@pytest.fixture
-def runs(folders, monkeypatch):
-    """The runs of all indexes over a text store with ids p0, p1, ..."""
-    monkeypatch.setattr(nn, "Texts", lambda _: [type("Text", (), {"doc_id": f"p{n}"}) for n in range(300)])
-    queries = pd.DataFrame({"query_id": [f"q{n}" for n in range(20)], "text": "x"})
-    return ann_runs.__wrapped__(*folders, None, queries, 8, [40], [1, 17], 1)
-
-
-def test_the_exact_run_is_brute_force(runs):
-    products = vectors(20, seed=2) @ vectors(300).T
-    result = run_of(runs, EXACT, NO_SETTING)
-    assert len(result) == 200
-    for number in range(20):
-        mine = result[result["query_id"] == f"q{number}"]
-        assert mine["doc_id"].tolist() == [f"p{n}" for n in np.argsort(-products[number])[:DEPTH]]
-        assert mine["score"].tolist() == pytest.approx(-np.sort(-products[number])[:DEPTH], abs=1e-6)
-
-
 def test_places_that_are_none_are_no_passages(tmp_path, monkeypatch):
     np.save(tmp_path / PASSAGES, vectors(4))
     np.save(tmp_path / QUERIES, vectors(2, seed=2))
@@ -147,10 +129,3 @@ def test_places_that_are_none_are_no_passages(tmp_path, monkeypatch):
     runs = ann_runs.__wrapped__(tmp_path, tmp_path, None, queries, 8, [40], [1], 1)
     assert run_of(runs, EXACT, 0).groupby("query_id").size().tolist() == [4, 4]
     assert run_of(runs, IVF, 1).groupby("query_id").size().max() < 4
-
-
-def test_what_is_measured_is_part_of_the_key():
-    base = {"size": 100, "M": 8, "ef_search": [10], "nprobe": [1], "timed": 5, "rounds": 2, "noise": 1.0, "seed": 1}
-    others = [{}, {"size": 101}, {"M": 9}, {"ef_search": [20]}, {"nprobe": [2]}, {"timed": 6}, {"rounds": 3}, {"noise": 0.5},
-              {"seed": 2}, {"known": 50}]
-    assert len({search_speed("passages", "queries", **{**base, **other}).key for other in others}) == len(others)

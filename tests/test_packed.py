@@ -4,17 +4,18 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import torch
 
-from helpers.networks import packed
+from helpers.networks import packed, scoring
 from helpers.networks.packed import Group, Packed, supports
 from helpers.networks.scoring import packed_logits, padded_logits
+from helpers.steps import numerics
 
 LENGTHS = [3, 9, 9, 9, 17, 40, 40, 1, 33]
 
 
 def bert(layers=2, **config):
     """A tiny BERT with random weights, in evaluation mode."""
-    import torch
     from transformers import BertConfig, BertForSequenceClassification
 
     torch.manual_seed(1)
@@ -33,8 +34,6 @@ def texts(lengths):
 
 def padded_states(model, ids, types):
     """The last layer's states of each text by transformers, without those of padding."""
-    import torch
-
     rows, kinds = (torch.nn.utils.rnn.pad_sequence([torch.tensor(row) for row in part], batch_first=True)
                    for part in (ids, types))
     mask = torch.tensor([[1] * len(row) + [0] * (rows.shape[1] - len(row)) for row in ids])
@@ -56,8 +55,6 @@ def test_neighbours_of_one_length_are_grouped(monkeypatch):
 @pytest.mark.parametrize("layers", [1, 3])
 @pytest.mark.parametrize("at_once", [1, 20, 512])
 def test_states_are_those_of_transformers(layers, at_once, monkeypatch):
-    import torch
-
     monkeypatch.setattr(packed, "TOKENS_AT_ONCE", at_once)
     model, (ids, types) = bert(layers), texts(LENGTHS)
     with torch.inference_mode():
@@ -68,25 +65,7 @@ def test_states_are_those_of_transformers(layers, at_once, monkeypatch):
 
 
 @pytest.mark.slow
-def test_logits_of_a_cross_encoder_are_those_of_the_padded_model(monkeypatch):
-    import torch
-
-    from helpers.networks import scoring
-    from helpers.steps import numerics
-
-    monkeypatch.setattr(numerics, "dtype", lambda: "fp32")
-    model, (ids, types) = scoring.ready(bert()), texts(LENGTHS)
-    assert scoring.reads_packed(model)
-    with torch.inference_mode():
-        torch.testing.assert_close(scoring.packed_logits(model)(ids, types), scoring.padded_logits(model)(ids, types),
-                                   rtol=0, atol=1e-5)
-
-
-@pytest.mark.slow
 def test_probabilities_come_in_the_order_of_the_inputs_packed_or_not(monkeypatch):
-    from helpers.networks import scoring
-    from helpers.steps import numerics
-
     monkeypatch.setattr(numerics, "dtype", lambda: "fp32")
     model, inputs = scoring.ready(bert()), list(zip(*texts(LENGTHS * 5), strict=True))
     fast = scoring.probabilities(model, inputs)
@@ -97,8 +76,6 @@ def test_probabilities_come_in_the_order_of_the_inputs_packed_or_not(monkeypatch
 
 @pytest.mark.slow
 def test_bf16_is_as_near_to_fp32_as_the_padded_models():
-    import torch
-
     model, (ids, types) = bert(initializer_range=0.1), texts(LENGTHS * 4)
     with torch.inference_mode():
         exact = Packed(model.bert, first_only=True)(ids, types)
@@ -113,8 +90,6 @@ def test_bf16_is_as_near_to_fp32_as_the_padded_models():
 @pytest.mark.parametrize("kind, atol", [("float32", 1e-5), ("bfloat16", 0.02)])
 @pytest.mark.parametrize("gelu", [False, True])
 def test_linear_layers_side_by_side_are_each_of_them(kind, atol, gelu):
-    import torch
-
     torch.manual_seed(1)
     layers = [torch.nn.Linear(48, size).to(getattr(torch, kind)) for size in (16, 8)]
     rows = torch.randn(50, 48).to(getattr(torch, kind))
@@ -128,7 +103,6 @@ def test_linear_layers_side_by_side_are_each_of_them(kind, atol, gelu):
 @pytest.mark.slow
 def test_variable_length_attention_is_asked_for_the_same(monkeypatch):
     """PyTorch's kernel needs a GPU: a stand-in with its arguments, computed text by text, takes its place."""
-    import torch
     from torch.nn.attention import varlen
 
     def stand_in(query, key, value, bounds_q, bounds_k, longest_q, longest_k):
@@ -168,8 +142,6 @@ def test_only_a_plain_bert_is_read_packed():
 
 @pytest.mark.slow
 def test_a_device_without_variable_length_attention_is_not_supported(monkeypatch):
-    import torch
-
     model = named("BertModel")
     model.device, model.dtype = SimpleNamespace(type="mps"), torch.bfloat16
     assert not supports(model)
@@ -180,8 +152,6 @@ def test_a_device_without_variable_length_attention_is_not_supported(monkeypatch
 
 
 def test_gradients_are_those_of_transformers():
-    import torch
-
     model = bert()
     ids, types = texts(LENGTHS)
     packed_logits(model, training=True)(ids, types).square().sum().backward()

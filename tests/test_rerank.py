@@ -2,8 +2,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
+from safetensors.torch import load_file
 
+from helpers.data.texts import Texts
 from helpers.data.tokens import WindowTokens, pair_ids, query_ids
+from helpers.data.windows import windows
 from helpers.networks import backbone
 from helpers.networks.scoring import load_scorer, probabilities
 from helpers.reranking.aggregation import aggregate
@@ -23,9 +27,6 @@ def test_a_model_learns_and_logs(tiny, store):
 
 
 def test_the_seed_decides_the_head(tiny, store):
-    import torch
-    from safetensors.torch import load_file
-
     heads = [load_file(replace(tiny, seed=seed).model.value() / "model.safetensors")["classifier.weight"] for seed in (1, 2)]
     assert not torch.equal(*heads)
 
@@ -72,9 +73,6 @@ def test_the_input_is_cls_query_sep_window_sep():
 
 
 def test_tokens_of_windows_are_those_of_their_text(folder, store):
-    from helpers.data.texts import Texts
-    from helpers.data.windows import windows
-
     bed, encoder = Testbed(str(folder), words=6, overlap=2), backbone.resolve("packaged:0")
     reader = WindowTokens(bed.tokens(encoder).value(), bed.store.value())
     tokenizer = encoder.tokenizer()

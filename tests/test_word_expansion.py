@@ -1,11 +1,11 @@
 import json
 import math
 from collections import Counter
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 
 from helpers.data.lines import json_lines
 from helpers.data.texts import Texts
@@ -59,8 +59,6 @@ def test_a_passages_words_are_counted_once_for_each_of_its_queries():
 
 
 def test_the_loss_of_two_passages_is_the_mean_of_their_cross_entropies():
-    import torch
-
     from helpers.retrieval.expansion_model import Expansion
 
     model = Expansion(torch.eye(3)[:, :2], 2)  # three words, the last without an embedding
@@ -104,16 +102,6 @@ def bed(folder, store):
 def tiny(folder):
     return WordExpansion(collection=str(folder), unit="document", backbone="packaged:0", epochs=60, batch_size=2, dropout=0.0,
                          learning_rate=1e-2, evaluation_passages=1, evaluations=2, max_length=32, words=3)
-
-
-def test_every_field_but_those_of_the_index_is_part_of_the_model(folder, tiny, bed):
-    others = {"queries": 2, "backbone": "packaged:1", "epochs": 9, "learning_rate": 1e-3, "batch_size": 3, "warmup": 0.5,
-              "weight_decay": 0.2, "dropout": 0.1, "max_length": 99, "evaluation_passages": 3, "evaluations": 3, "seed": 7}
-    assert len({tiny.model.key, *(replace(tiny, **{name: value}).model.key for name, value in others.items())}) == 1 + len(others)
-    shown = {"words": 2, "k1": 0.7, "b": 0.1}
-    assert {replace(tiny, **{name: value}).model.key for name, value in shown.items()} == {tiny.model.key}
-    keys = {tiny.run(bed, 5).key, *(replace(tiny, **{name: value}).run(bed, 5).key for name, value in shown.items())}
-    assert len(keys) == 1 + len(shown)
 
 
 def test_the_first_stages_share_backbone_seed_and_the_vectors_of_the_zero_shot_encoder(folder, bed):
