@@ -82,7 +82,8 @@ def learning_table(lines: Mapping[str, Mapping[str, pd.Series]]) -> Fragment:
 
 def signs(anchors: Systems, own: Systems, bm25: Evaluation, lines: Mapping[str, Mapping[str, pd.Series]]) -> dict[str, bool]:
     """What the discussion rests on; nothing of anchors that are not run."""
-    found, trained, measure = {}, own.get(unready.TRAINED), unready.MEASURE
+    found: dict[str, bool] = {}
+    trained, measure = own.get(unready.TRAINED), unready.MEASURE
     if trained and (hard := anchors.get(HARD)):
         found |= {"hard negatives raise RepBERT's mean from the same start": lead(hard, trained, measure) > 0,
                   "with hard negatives, RepBERT surely ranks above RepBERT without them": above(hard, trained, measure),
