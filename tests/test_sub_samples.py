@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from helpers.evaluation.all_pairs import divide, group_means, power, shift_of, significant_share, sub_sample_ps
+from helpers.evaluation.draws import SEED
 
 RNG = np.random.default_rng(4)
 
@@ -19,12 +20,7 @@ def test_every_query_is_in_one_group_and_sizes_differ_by_one_at_most(queries, gr
     sizes = np.bincount(divide(queries, groups))
     assert (len(sizes), sizes.sum()) == (groups, queries)
     assert sizes.max() - sizes.min() <= 1
-
-
-def test_the_division_is_random_and_seeded():
-    assert (divide(100) == divide(100)).all()
-    assert (divide(100, seed=1) != divide(100, seed=2)).any()
-    assert (divide(100) != np.arange(100) % 10).any()
+    assert (divide(100) == divide(100)).all() and (divide(100, seed=1) != divide(100, seed=2)).any()
 
 
 @pytest.mark.parametrize("queries, groups", [(9, 10), (10, 1), (0, 2), (5, 0)])
@@ -58,16 +54,12 @@ def test_one_pair_in_twenty_of_equal_systems_is_called_different():
 
 # ---- how far the division decides ----
 
-def test_the_share_of_divisions_is_one_for_clear_and_zero_for_no_differences():
-    clear, none = RNG.normal(1, 0.5, 100), np.zeros(100)
-    assert significant_share(np.column_stack([clear, none]), divisions=20).tolist() == [1.0, 0.0]
-
 
 def test_the_share_counts_divisions():
-    moved = RNG.normal(0.22, 1, (120, 1))
-    one_by_one = [sub_sample_ps(moved, 10, seed)[0] < 0.05 for seed in range(5, 45)]
+    moved = np.random.default_rng(4).normal(0.2, 1, (120, 1))
+    one_by_one = [sub_sample_ps(moved, 10, SEED + number)[0] < 0.05 for number in range(40)]
     assert 0 < np.mean(one_by_one) < 1  # a difference on which divisions disagree
-    assert significant_share(moved, 10, divisions=40, seed=5)[0] == np.mean(one_by_one)
+    assert significant_share(moved, 10, divisions=40)[0] == np.mean(one_by_one)
 
 
 # ---- power ----

@@ -110,8 +110,6 @@ def test_a_gain_that_the_control_has_too_is_no_proof_of_its_cause():
     assert verdicts.caused(weak, judge("higher", trial(0.01, -0.02, 0.04, 0.4))) == weak
 
 
-# ---- in words ----
-
 def test_evidence_in_one_line():
     text = evidence(judge("higher", trial(0.054, 0.02, 0.09, 0.0123), margin=0.027))
     # (.1 - .01) / 2 for significance, and the .8 quantile of t with 199 degrees of freedom, .843, times .01

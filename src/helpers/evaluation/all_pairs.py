@@ -21,6 +21,7 @@ from helpers.evaluation.significance import mean_intervals, permutation_ps
 from helpers.evaluation.verdicts import ALPHA, holm
 
 GROUPS = 10
+SAMPLES = 1_000  # of each size
 TINY = 1e-9  # sums of differences that are nearer than this are equal
 
 
@@ -80,16 +81,16 @@ def sub_sample_ps(moved: np.ndarray, groups: int = GROUPS, seed: int = SEED) -> 
     return np.where(alike, (np.abs(means.mean(axis=0)) < 1e-12).astype(float), p)
 
 
-def significant_share(moved: np.ndarray, groups: int = GROUPS, divisions: int = 200, seed: int = SEED) -> np.ndarray:
+def significant_share(moved: np.ndarray, groups: int = GROUPS, divisions: int = 200) -> np.ndarray:
     """Of so many random divisions the share that calls each pair significant: (pairs,)."""
-    return np.mean([sub_sample_ps(moved, groups, seed + n) < ALPHA for n in range(divisions)], axis=0)
+    return np.mean([sub_sample_ps(moved, groups, SEED + n) < ALPHA for n in range(divisions)], axis=0)
 
 
-def share_by_size(moved: np.ndarray, sizes: Sequence[int], samples: int = 1000, seed: int = SEED) -> np.ndarray:
+def share_by_size(moved: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
     """The share of samples of so many queries, drawn with replacement, that a paired t-test calls significant: (sizes, pairs)."""
     shares = []
     for size in sizes:
-        counts = sample_counts(len(moved), samples, seed, size).astype(np.float64)
+        counts = sample_counts(len(moved), SAMPLES, SEED, size).astype(np.float64)
         means = counts @ moved / size
         variances = np.maximum(counts @ moved**2 / size - means**2, 0) * size / (size - 1)
         shares.append((np.abs(means) > critical(size) * np.sqrt(variances / size) + TINY).mean(axis=0))

@@ -34,16 +34,16 @@ def sample_counts(queries: int, resamples: int, seed: int, size: int | None = No
 
 
 @functools.lru_cache(maxsize=4)
-def sign_choices(queries: int, permutations: int, seed: int) -> np.ndarray:
+def sign_choices(queries: int, permutations: int) -> np.ndarray:
     """Random signs, (permutations, queries)."""
-    return np.random.default_rng(seed).integers(0, 2, (permutations, queries), dtype=np.int8) * np.int8(2) - np.int8(1)
+    return np.random.default_rng(SEED).integers(0, 2, (permutations, queries), dtype=np.int8) * np.int8(2) - np.int8(1)
 
 
 @functools.lru_cache(maxsize=4)
-def first_groups(queries: int, first: int, permutations: int, seed: int) -> np.ndarray:
+def first_groups(queries: int, first: int, permutations: int) -> np.ndarray:
     """Which queries a random division puts into the first group, of so many: ones and zeros, (permutations, queries)."""
     rows = np.broadcast_to((np.arange(queries) < first).astype(np.int8), (permutations, queries))
-    return np.random.default_rng(seed).permuted(rows, axis=1)
+    return np.random.default_rng(SEED).permuted(rows, axis=1)
 
 
 def remembered(function: Callable[P, T]) -> Callable[P, T]:

@@ -20,7 +20,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from helpers import paths
-from helpers.evaluation.draws import SEED
 from helpers.evaluation.significance import QUIET, Paired, TrainingNoise, paired
 
 FILE = paths.PUBLISHED / "seed_noise.yaml"
@@ -63,13 +62,12 @@ def known_noise(measure: str = "") -> KnownNoise:
     return measured_noise().get(measure) or max(measured_noise().values(), key=lambda own: own.share)
 
 
-def compare(ours: Rows, theirs: Rows, measure: str, shared: bool = False, seed: int = SEED) -> Paired:
+def compare(ours: Rows, theirs: Rows, measure: str, shared: bool = False) -> Paired:
     """Compare two systems on the same queries, in the same order, over seeds and queries together.
 
     What is known of the noise depends on the measure; `shared` says that both come out of the same trainings, row by row.
     """
-    noise = training_noise(ours, theirs, measure, shared)
-    return paired(ours.values.mean(axis=0), theirs.values.mean(axis=0), seed, noise)
+    return paired(ours.values.mean(axis=0), theirs.values.mean(axis=0), training_noise(ours, theirs, measure, shared))
 
 
 def training_noise(ours: Rows, theirs: Rows, measure: str, shared: bool = False,

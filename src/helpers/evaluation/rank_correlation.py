@@ -11,7 +11,7 @@ from helpers.evaluation.draws import SEED
 from helpers.steps import step
 
 RESAMPLES = 1_000  # each ranks all pairs anew
-EXCHANGES = 10_000
+EXCHANGES = 10_000  # a multiple of BATCH
 BATCH = 1_000  # rows of a random array at once
 TINY = 1e-12  # of the largest product of ranks: below it is rounding
 
@@ -89,7 +89,7 @@ def compared(first: list[np.ndarray], second: list[np.ndarray], truth: np.ndarra
             "p_permutation": permutation_p(first, second, truth)}
 
 
-def permutation_p(first: list[np.ndarray], second: list[np.ndarray], truth: np.ndarray, exchanges: int = EXCHANGES) -> float:
+def permutation_p(first: list[np.ndarray], second: list[np.ndarray], truth: np.ndarray) -> float:
     """Two-sided p of the permutation test that exchanges the two systems' ranks of a pair, in all seeds together.
 
     If both are equally good, it makes no difference whose rank a pair has.
@@ -101,10 +101,10 @@ def permutation_p(first: list[np.ndarray], second: list[np.ndarray], truth: np.n
         return np.mean([mixed(a, b, flipped, true) - mixed(b, a, flipped, true) for a, b in ranks], axis=0)
 
     observed, beyond = abs(difference(np.zeros((1, len(true))))[0]), 0
-    for start in range(0, exchanges, BATCH):
-        flipped = (generator.random((min(BATCH, exchanges - start), len(true))) < 0.5).astype(float)
+    for _ in range(EXCHANGES // BATCH):
+        flipped = (generator.random((BATCH, len(true))) < 0.5).astype(float)
         beyond += int((np.abs(difference(flipped)) >= observed - 1e-12).sum())
-    return (beyond + 1) / (exchanges + 1)
+    return (beyond + 1) / (EXCHANGES + 1)
 
 
 def mixed(kept: np.ndarray, taken: np.ndarray, flipped: np.ndarray, true: np.ndarray) -> np.ndarray:

@@ -85,26 +85,26 @@ class Unpaired(Paired):
 
 
 @remembered
-def mean_interval(values: ArrayLike, seed: int = SEED) -> Interval:
+def mean_interval(values: ArrayLike) -> Interval:
     """The mean and its 95 % interval by bootstrap over queries (percentile; Efron & Tibshirani 1993, chapter 13); ValueError for
     no values."""
     data = np.asarray(values, dtype=float)
     if data.size == 0:
         raise ValueError("no values to average")
-    return mean_intervals(data[:, None], seed)[0]
+    return mean_intervals(data[:, None])[0]
 
 
-def mean_intervals(values: np.ndarray, seed: int = SEED) -> list[Interval]:
+def mean_intervals(values: np.ndarray) -> list[Interval]:
     """`mean_interval` of every column of a table, (queries, columns); all see the same samples."""
     means = values.mean(axis=0)
     flat = np.ptp(values, axis=0) == 0
-    lows, highs = np.quantile(resampled_means(values, seed), [0.025, 0.975], axis=0)
+    lows, highs = np.quantile(resampled_means(values), [0.025, 0.975], axis=0)
     lows, highs = np.where(flat, means, np.minimum(lows, means)), np.where(flat, means, np.maximum(highs, means))
     return [Interval(*own) for own in zip(means.tolist(), lows.tolist(), highs.tolist(), strict=True)]
 
 
 @remembered
-def paired(values: ArrayLike, baseline: ArrayLike, seed: int = SEED, noise: TrainingNoise = QUIET) -> Paired:
+def paired(values: ArrayLike, baseline: ArrayLike, noise: TrainingNoise = QUIET) -> Paired:
     """Compare two systems on the same queries, in the same order; of several seeds each query has the mean.
 
     The t-test is Steensland's (section 4.3.2) and two-sided. Intervals are percentiles of a hierarchical bootstrap: each resample
@@ -118,14 +118,14 @@ def paired(values: ArrayLike, baseline: ArrayLike, seed: int = SEED, noise: Trai
         raise ValueError(f"paired values wanted, at least two: got {ours.size} and {theirs.size}")
     moved = ours - theirs
     mean, flat = float(moved.mean()), bool(np.ptp(moved) < TINY)
-    whole, narrow = intervals(mean, bootstrap_draws(moved[:, None], seed, noise)[:, 0])
+    whole, narrow = intervals(mean, bootstrap_draws(moved[:, None], noise)[:, 0])
     error = math.sqrt(float(moved.var(ddof=1)) / moved.size + noise.variance)
     t = mean / math.sqrt(float(moved.var(ddof=1)) / moved.size) if not flat else 0.0 if abs(mean) < TINY else math.inf
     p_t = 2 * float(special.stdtr(moved.size - 1, -abs(t)))
-    return Paired(whole, narrow, p_t, permutation_p(moved, seed, noise), ours.size, error, noise=noise)
+    return Paired(whole, narrow, p_t, float(permutation_ps(moved[:, None], noise)[0]), ours.size, error, noise=noise)
 
 
-def bootstrap_draws(moved: np.ndarray, seed: int = SEED, noise: TrainingNoise | Sequence[TrainingNoise] = QUIET) -> np.ndarray:
+def bootstrap_draws(moved: np.ndarray, noise: TrainingNoise | Sequence[TrainingNoise] = QUIET) -> np.ndarray:
     """How far the mean of each column of differences, (queries, pairs), lies from its own in samples of a hierarchical bootstrap,
     (resamples, pairs); the noise of training is one for all pairs, or one for each.
 
@@ -133,7 +133,7 @@ def bootstrap_draws(moved: np.ndarray, seed: int = SEED, noise: TrainingNoise | 
     """
     centred, queries = moved - moved.mean(axis=0), len(moved)
     factor = math.sqrt(queries / (queries - 1)) if queries > 1 else 0.0
-    return factor * resampled_means(centred, seed) + training_draws(noise, moved.shape[1], RESAMPLES, seed)
+    return factor * resampled_means(centred) + training_draws(noise, moved.shape[1], RESAMPLES)
 
 
 def intervals(mean: float, draws: np.ndarray) -> tuple[Interval, Interval]:
@@ -142,12 +142,7 @@ def intervals(mean: float, draws: np.ndarray) -> tuple[Interval, Interval]:
     return Interval(mean, min(low, mean), max(high, mean)), Interval(mean, min(low90, mean), max(high90, mean))
 
 
-def permutation_p(differences: np.ndarray, seed: int = SEED, noise: TrainingNoise = QUIET) -> float:
-    """Two-sided p of the sign-flip permutation test, exact if there are at most 16 non-zero differences and no other noise."""
-    return float(permutation_ps(differences[:, None], seed, noise)[0])
-
-
-def permutation_ps(moved: np.ndarray, seed: int = SEED, noise: TrainingNoise | Sequence[TrainingNoise] = QUIET) -> np.ndarray:
+def permutation_ps(moved: np.ndarray, noise: TrainingNoise | Sequence[TrainingNoise] = QUIET) -> np.ndarray:
     """The two-sided sign-flip test of every column of differences, (queries, pairs), at once: all see the same signs. The noise
     of training is one for all pairs, or one for each.
 
@@ -163,8 +158,8 @@ def permutation_ps(moved: np.ndarray, seed: int = SEED, noise: TrainingNoise | S
             p[n] = (np.abs(choices @ kept) / len(moved) >= observed[n]).mean()
     many = np.setdiff1d(np.arange(moved.shape[1]), few)
     if many.size:
-        signs = sign_choices(len(moved), PERMUTATIONS, seed)
-        trainings = training_draws([noises[n] for n in many], many.size, PERMUTATIONS, seed)
+        signs = sign_choices(len(moved), PERMUTATIONS)
+        trainings = training_draws([noises[n] for n in many], many.size, PERMUTATIONS)
         reached = np.ones(many.size)  # the choice that was seen reaches itself
         for start in range(0, PERMUTATIONS, BLOCK):
             flipped = signs[start:start + BLOCK].astype(np.float64) @ moved[:, many] / len(moved)
@@ -192,12 +187,12 @@ def unpaired(values: ArrayLike, others: ArrayLike) -> Unpaired:
                     sizes=(first.size, second.size))
 
 
-def divided_p(first: np.ndarray, second: np.ndarray, seed: int = SEED) -> float:
+def divided_p(first: np.ndarray, second: np.ndarray) -> float:
     """Two-sided p of the permutation test that draws anew which query belongs to which of two groups, twice that of the smaller
     tail; exact for few queries."""
     values = np.concatenate([first, second])
     count = math.comb(values.size, first.size)
-    groups = (first_groups(values.size, first.size, PERMUTATIONS, seed) if count > PERMUTATIONS else
+    groups = (first_groups(values.size, first.size, PERMUTATIONS) if count > PERMUTATIONS else
               np.array([np.isin(np.arange(values.size), chosen) for chosen in combinations(range(values.size), first.size)]))
     sums = np.concatenate([groups[start:start + BLOCK].astype(np.float64) @ values for start in range(0, len(groups), BLOCK)])
     differences = sums / first.size - (values.sum() - sums) / second.size
@@ -213,7 +208,7 @@ def resampled_means(values: np.ndarray, seed: int = SEED) -> np.ndarray:
                            for start in range(0, RESAMPLES, BLOCK)])
 
 
-def training_draws(noise: TrainingNoise | Sequence[TrainingNoise], pairs: int, size: int, seed: int) -> np.ndarray:
+def training_draws(noise: TrainingNoise | Sequence[TrainingNoise], pairs: int, size: int, seed: int = SEED) -> np.ndarray:
     """What trainings drawn anew change in a difference, (size, pairs): Student's t with the noise's degrees of freedom.
 
     Trainings are too few to be resampled: two have three samples, and the mean of a sample scatters too little by half.
