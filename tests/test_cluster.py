@@ -15,19 +15,21 @@ from helpers.data.texts import text_store
 from helpers.data.tokens import window_tokens
 from helpers.errors import BadInput
 from helpers.networks import backbone
-from helpers.steps import cluster, cluster_steps, cluster_work, ledger, rebuilding, registry
+from helpers.steps import cluster, cluster_steps, cluster_work, rebuilding, registry
 from helpers.steps.store import Store
 from press import cli
 
 
 @pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.setattr(paths, "RESULTS", tmp_path / "results")
-    monkeypatch.setattr(ledger, "USED", {})
-    monkeypatch.delenv("BOOK_FRESH", raising=False)
-    monkeypatch.delenv(cluster.VARIABLE, raising=False)
-    monkeypatch.setenv("BOOK_STORE", str(tmp_path / "store"))
-    return str(tmp_path)
+def here(own_store):
+    return str(own_store)
+
+
+@pytest.fixture
+def made(here, folder):
+    """A step of data of two kinds."""
+    return window_tokens(text_store(collection.open_collection(str(folder)).part("texts", "document")),
+                         backbone.resolve("packaged"), 10, 0)
 
 
 def test_shards_of_different_arithmetic_are_not_joined(here, tmp_path):
@@ -61,9 +63,7 @@ def test_a_worker_with_another_version_of_a_step_refuses_it(here):
         cluster_work.work(task)
 
 
-def test_a_described_step_is_the_step_and_reads_no_data(here, folder, monkeypatch):
-    made = window_tokens(text_store(collection.open_collection(str(folder)).part("texts", "document")),
-                         backbone.resolve("packaged"), 10, 0)
+def test_a_described_step_is_the_step_and_reads_no_data(made):
     again = rebuilding.rebuild(made.recipe(), lazily=True)
     assert (again.name, again.key, again.recipe()) == (made.name, made.key, made.recipe())
     assert [part.key for part in again.inputs()] == [part.key for part in made.inputs()]
@@ -77,10 +77,8 @@ def test_a_described_step_is_the_step_and_reads_no_data(here, folder, monkeypatc
 
 
 @pytest.mark.slow
-def test_a_process_that_knows_nothing_makes_a_step_again_from_its_task(here, folder):
+def test_a_process_that_knows_nothing_makes_a_step_again_from_its_task(made):
     """A worker imports what registers the steps, their forms and the kinds of data in the recipe, and no more."""
-    made = window_tokens(text_store(collection.open_collection(str(folder)).part("texts", "document")),
-                         backbone.resolve("packaged"), 10, 0)
     needed = registry.modules(made.recipe())
     assert needed == {f"helpers.{name}" for name in ("data.collection", "data.texts", "data.tokens", "networks.backbone")}
     Store(paths.store()).lock_file(made.name, made.key).touch()
@@ -91,7 +89,7 @@ def test_a_process_that_knows_nothing_makes_a_step_again_from_its_task(here, fol
 
 
 def test_an_unknown_kind_of_data_is_refused_with_the_known_ones():
-    with pytest.raises(BadInput, match="no data of kind 'film' is known here, only backbone, .*qrels, queries, .*texts"):
+    with pytest.raises(BadInput, match="unknown kind of data 'film': one of .*texts, queries, qrels"):
         rebuilding.rebuild({"data": ["film", "a"], "digest": "0"})
 
 
@@ -101,9 +99,8 @@ def test_a_word_that_is_no_cluster_is_refused(spec):
         pass
 
 
-def test_an_address_without_a_scheduler_is_refused_and_nothing_is_left(monkeypatch, capsys):
+def test_an_address_without_a_scheduler_is_refused_and_nothing_is_left(own_store, monkeypatch, capsys):
     monkeypatch.setattr(cluster, "PATIENCE", 0.5)
-    monkeypatch.delenv(cluster.VARIABLE, raising=False)
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"  # bound, so that nobody else listens there
@@ -118,7 +115,6 @@ def test_slurm_is_refused_where_there_is_none(monkeypatch, tmp_path):
         pass
 
 
-def test_without_a_cluster_nothing_is_set(monkeypatch):
-    monkeypatch.delenv(cluster.VARIABLE, raising=False)
+def test_without_a_cluster_nothing_is_set(own_store):
     with cluster.started(""):
         assert cluster.VARIABLE not in os.environ

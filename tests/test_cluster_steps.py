@@ -13,7 +13,6 @@ import pytest
 from distributed import LocalCluster
 
 import cluster_toys as toys
-from helpers import paths
 from helpers.encoders import embeddings
 from helpers.errors import BadInput
 from helpers.steps import cluster, ledger, multi_gpu
@@ -34,12 +33,8 @@ def address():
 
 
 @pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.setattr(paths, "RESULTS", tmp_path / "results")
-    monkeypatch.delenv("BOOK_FRESH", raising=False)
-    monkeypatch.delenv(cluster.VARIABLE, raising=False)
-    use(monkeypatch, tmp_path, "store")
-    return str(tmp_path)
+def here(own_store):
+    return str(own_store)
 
 
 @pytest.fixture
@@ -49,9 +44,14 @@ def on_cluster(address, here, monkeypatch):
     return here
 
 
-def use(monkeypatch, tmp_path, name):
-    monkeypatch.setenv("BOOK_STORE", str(tmp_path / name))
-    monkeypatch.setattr(ledger, "USED", {})
+@pytest.fixture
+def in_one_process(tmp_path, monkeypatch):
+    """What follows is computed in this process, into another store."""
+    def begin():
+        monkeypatch.delenv(cluster.VARIABLE)
+        monkeypatch.setenv("BOOK_STORE", str(tmp_path / "other"))
+        monkeypatch.setattr(ledger, "USED", {})
+    return begin
 
 
 def calls(here):
@@ -73,30 +73,21 @@ def used():
     return [(line["step"], line["key"], line["source"], line["numerics"]) for line in ledger.USED.values()]
 
 
-def test_values_files_and_ledger_are_those_of_one_process(on_cluster, tmp_path, monkeypatch, address):
+def test_values_files_ledger_and_manifest_are_those_of_one_process(on_cluster, tmp_path, in_one_process):
     toys.toy_numbers(on_cluster, 5).value()  # is there already, and stays as it is
     whole = toys.toy_whole(on_cluster)
-    whole.value()
+    far = whole.entry().manifest
     there, noted = content(tmp_path / "store"), used()
     assert calls(on_cluster) == Counter(numbers=1, table=1, run=1, folder=1)
     assert os.getpid() not in {pid for name in calls(on_cluster) for pid in pids(on_cluster, name)}
-    monkeypatch.delenv(cluster.VARIABLE)
-    use(monkeypatch, tmp_path, "other")
+    in_one_process()
     toys.toy_numbers(on_cluster, 5).value()
-    toys.toy_whole(on_cluster).value()
+    near = toys.toy_whole(on_cluster).entry().manifest
+    assert far.keys() == near.keys() and far["files"] == near["files"]
+    assert [(part["step"], part["key"]) for part in far["inputs"]] == [(part["step"], part["key"]) for part in near["inputs"]]
     assert content(tmp_path / "other") == there
     assert used() == noted
     assert len(noted) == 4
-
-
-def test_a_manifest_is_as_complete_as_that_of_one_process(on_cluster, tmp_path, monkeypatch):
-    far = toys.toy_whole(on_cluster).entry().manifest
-    monkeypatch.delenv(cluster.VARIABLE)
-    use(monkeypatch, tmp_path, "other")
-    near = toys.toy_whole(on_cluster).entry().manifest
-    assert far.keys() == near.keys()
-    assert [(part["step"], part["key"]) for part in far["inputs"]] == [(part["step"], part["key"]) for part in near["inputs"]]
-    assert far["files"] == near["files"]
 
 
 def test_what_is_there_goes_to_no_worker(here, monkeypatch):
@@ -119,7 +110,7 @@ def test_progress_tells_of_every_step(on_cluster, capfd):
     assert "(4 of 4)" in told
 
 
-def test_a_worker_killed_in_the_middle_loses_the_step_it_computed_and_nothing_else(on_cluster, tmp_path, monkeypatch):
+def test_a_worker_killed_in_the_middle_loses_the_step_it_computed_and_nothing_else(on_cluster, tmp_path, in_one_process):
     numbers = toys.toy_numbers(on_cluster, 4)
     slow, table = toys.toy_slow(on_cluster, numbers), toys.toy_table(on_cluster, numbers)
     both = toys.toy_both(on_cluster, [slow, toys.toy_numbers(on_cluster, 3)])
@@ -133,8 +124,7 @@ def test_a_worker_killed_in_the_middle_loses_the_step_it_computed_and_nothing_el
     assert len(set(pids(on_cluster, "slow"))) == 2
     assert not list(tmp_path.rglob(".work-*"))
     far = content(tmp_path / "store")
-    monkeypatch.delenv(cluster.VARIABLE)
-    use(monkeypatch, tmp_path, "other")
+    in_one_process()
     table.value(), both.value()
     assert content(tmp_path / "other") == far
 
@@ -187,7 +177,7 @@ def test_fresh_computes_again_on_the_cluster(on_cluster, monkeypatch):
     assert set(calls(on_cluster).values()) == {2}
 
 
-def test_shards_give_the_bytes_and_the_record_of_the_whole(on_cluster, tmp_path, monkeypatch):
+def test_shards_give_the_bytes_and_the_record_of_the_whole(on_cluster, tmp_path, in_one_process):
     whole = toys.toy_sharded(on_cluster, toys.toy_numbers(on_cluster, 7))
     (tmp_path / "go").touch()
     manifest, noted = whole.entry().manifest, used()
@@ -195,8 +185,7 @@ def test_shards_give_the_bytes_and_the_record_of_the_whole(on_cluster, tmp_path,
     assert not list((tmp_path / "store" / "toy_shard").rglob("manifest.json"))
     far = (tmp_path / "store" / "toy_sharded").rglob("*.gz")
     far = {file.name: file.read_bytes() for file in far}
-    monkeypatch.delenv(cluster.VARIABLE)
-    use(monkeypatch, tmp_path, "other")
+    in_one_process()
     assert whole.entry().manifest["files"] == manifest["files"]
     assert {file.name: file.read_bytes() for file in (tmp_path / "other" / "toy_sharded").rglob("*.gz")} == far
     assert used() == noted
@@ -221,14 +210,13 @@ def test_a_collection_of_one_shard_is_computed_as_a_whole(on_cluster):
     assert calls(on_cluster) == Counter(numbers=1, sharded=1)
 
 
-def test_the_embeddings_of_a_collection_are_the_same_in_shards(on_cluster, folder, tmp_path, monkeypatch):
+def test_the_embeddings_of_a_collection_are_the_same_in_shards(on_cluster, folder, tmp_path, monkeypatch, in_one_process):
     monkeypatch.setattr(embeddings, "SHARD", 2)
     encoder = BiEncoder(collection=str(folder), unit="document", loss="none", backbone="packaged:0")
     whole = encoder.embeddings(Testbed(str(folder), "document"))
     far = whole.entry().manifest
     assert (tmp_path / "store" / "embeddings_shard").is_dir()
-    monkeypatch.delenv(cluster.VARIABLE)
-    use(monkeypatch, tmp_path, "other")
+    in_one_process()
     near = whole.entry().manifest
     assert not (tmp_path / "other" / "embeddings_shard").exists()
     assert near["files"] == far["files"] != {}

@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 
 import cluster_toys as toys
-from helpers import paths
 from helpers.data import collection
 from helpers.data.texts import text_store
 from helpers.data.tokens import window_tokens
@@ -16,15 +15,6 @@ from helpers.networks import backbone, fine_tuning
 from helpers.networks.training_settings import Training
 from helpers.reranking.listwise import listwise_cross_encoder
 from helpers.steps import multi_gpu, numerics, registry
-
-
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.setenv("BOOK_STORE", str(tmp_path / "store"))
-    monkeypatch.setattr(paths, "RESULTS", tmp_path / "results")
-    for name in (multi_gpu.VARIABLE, "BOOK_FRESH", "BOOK_CLUSTER"):
-        monkeypatch.delenv(name, raising=False)
-    return tmp_path
 
 
 def with_gpus(monkeypatch, count):
@@ -35,7 +25,7 @@ def with_gpus(monkeypatch, count):
 @pytest.mark.parametrize("gpus, batch, limit, expected", [
     (0, 16, "", 1), (1, 16, "", 1), (2, 16, "", 2), (3, 16, "", 2), (8, 16, "", 8), (8, 6, "", 2), (8, 7, "", 1), (4, 16, "2", 2),
     (2, 16, "4", 2), (4, 16, "1", 1), (0, 16, "2", 2), (0, 1, "2", 1)])
-def test_processes_are_a_power_of_two_that_divides_the_batch(gpus, batch, limit, expected, here, monkeypatch):
+def test_processes_are_a_power_of_two_that_divides_the_batch(gpus, batch, limit, expected, own_store, monkeypatch):
     with_gpus(monkeypatch, gpus)
     monkeypatch.setenv(multi_gpu.VARIABLE, limit)
     definition = registry.STEPS["listwise_cross_encoder"]
@@ -98,21 +88,21 @@ def cached(monkeypatch):
 
 
 @pytest.mark.slow
-def test_two_processes_share_a_step_and_the_first_one_keeps_its_value(here, monkeypatch):
-    one = (toys.toy_parallel(str(here), 6).value() / "sum.txt").read_text()
+def test_two_processes_share_a_step_and_the_first_one_keeps_its_value(own_store, monkeypatch):
+    one = (toys.toy_parallel(str(own_store), 6).value() / "sum.txt").read_text()
     monkeypatch.setenv(multi_gpu.VARIABLE, "2")
-    monkeypatch.setenv("BOOK_STORE", str(here / "other"))
-    entry = toys.toy_parallel(str(here), 6).entry()
+    monkeypatch.setenv("BOOK_STORE", str(own_store / "other"))
+    entry = toys.toy_parallel(str(own_store), 6).entry()
     assert (entry.folder / "sum.txt").read_text() == one == "15.0"
-    assert Counter(line.split()[0] for line in (here / "calls").read_text().splitlines()) == Counter(
+    assert Counter(line.split()[0] for line in (own_store / "calls").read_text().splitlines()) == Counter(
         process0of1=1, process0of2=1, process1of2=1)
     assert entry.manifest["processes"] == 2
     with pytest.raises(RuntimeError, match="(?s)toy_parallel failed in one of 2 processes:.*ValueError: the second one failed"):
-        toys.toy_parallel(str(here), 6, fail=True).value()
+        toys.toy_parallel(str(own_store), 6, fail=True).value()
 
 
 @pytest.mark.slow
-def test_a_training_in_two_processes_has_the_losses_and_weights_of_one(here, folder, monkeypatch):
+def test_a_training_in_two_processes_has_the_losses_and_weights_of_one(own_store, folder, monkeypatch):
     from safetensors.torch import load_file
 
     monkeypatch.setenv("BOOK_DTYPE", "fp32")
@@ -128,9 +118,9 @@ def test_a_training_in_two_processes_has_the_losses_and_weights_of_one(here, fol
                  "backbone": backbone.resolve("packaged:0"), "losses": {"lce": 1.0, "kl": 1.0}, "temperature": 0.05,
                  "learning_rate": 1e-3, "batch_size": 4, "warmup": 0.0, "weight_decay": 0.0, "dropout": 0.0, "max_length": 32,
                  "query_length": 8, "evaluation_queries": 1, "evaluations": 4, "seed": 1, "patience": 1}
-    made = [train(arguments, here / "one")]
+    made = [train(arguments, own_store / "one")]
     monkeypatch.setenv(multi_gpu.VARIABLE, "2")
-    made.append(train(arguments, here / "two"))
+    made.append(train(arguments, own_store / "two"))
     logs, places = zip(*made, strict=True)
     assert logs[0]["steps"] == logs[1]["steps"] == 4  # the batch is shared out, not multiplied
     assert logs[0]["best_step"] == logs[1]["best_step"]

@@ -34,9 +34,7 @@ def key(**arguments):
 def test_canonical_json_is_sorted_and_without_spaces():
     value = {"b": [1, 2.5, None], "a": {"d": True, "c": "x"}}
     assert recipe.canonical(value) == '{"a":{"c":"x","d":true},"b":[1,2.5,null]}'
-
-
-def test_canonical_json_refuses_nan():
+    assert key(a=value) == key(a={"a": {"c": "x", "d": True}, "b": [1, 2.5, None]})
     with pytest.raises(ValueError):
         recipe.canonical(float("nan"))
 
@@ -45,14 +43,9 @@ def test_values_of_different_types_have_different_keys():
     assert len({key(a=value) for value in (1, 1.0, "1", True)}) == 4
 
 
-def test_order_of_dictionaries_does_not_matter():
-    assert key(a={"x": 1, "y": {"p": 2, "q": 3}}) == key(a={"y": {"q": 3, "p": 2}, "x": 1})
-
-
 def test_name_version_and_argument_names_enter_the_key():
-    keys = {recipe.key_of(recipe_of("s", 1, a=1)), recipe.key_of(recipe_of("t", 1, a=1)),
-            recipe.key_of(recipe_of("s", 2, a=1)), recipe.key_of(recipe_of("s", 1, b=1))}
-    assert len(keys) == 4
+    assert len({recipe.key_of(recipe_of("s", 1, a=1)), recipe.key_of(recipe_of("t", 1, a=1)),
+                recipe.key_of(recipe_of("s", 2, a=1)), recipe.key_of(recipe_of("s", 1, b=1))}) == 4
 
 
 def test_input_steps_enter_by_key():
@@ -68,26 +61,16 @@ def test_a_change_deep_below_changes_the_key():
 
 
 def test_data_enters_by_digest_and_not_by_path():
-    assert key(data=Data("/here", "abc")) == key(data=Data("/elsewhere", "abc"))
-    assert key(data=Data("/here", "abc")) != key(data=Data("/here", "abd"))
-
-
-def test_a_text_is_not_taken_for_the_data_of_that_digest():
+    assert key(data=Data("/here", "abc")) == key(data=Data("/elsewhere", "abc")) != key(data=Data("/here", "abd"))
     assert key(a="abc") != key(a=Data("abc", "abc"))
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf"), np.array([1]), np.int64(1),
-                                   np.bool_(True), {1, 2}, frozenset(), b"x", object(), 1j])
+                                   np.bool_(True), {1, 2}, frozenset(), b"x", object(), 1j, {"a": [1, (2, {"b": {3}})]},
+                                   [0.5, float("nan")], {"step": 1}, {1: 2}])
 def test_values_without_an_exact_plain_form_are_refused(value):
     with pytest.raises(TypeError):
         recipe.describe(value)
-
-
-def test_refused_values_are_found_at_any_depth():
-    with pytest.raises(TypeError):
-        recipe.describe({"a": [1, (2, {"b": {3}})]})
-    with pytest.raises(TypeError):
-        recipe.describe([0.5, float("nan")])
 
 
 def test_input_steps_lists_direct_inputs_in_order():

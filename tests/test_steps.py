@@ -21,11 +21,7 @@ CALLS = []
 
 
 @pytest.fixture(autouse=True)
-def stores(tmp_path, monkeypatch):
-    monkeypatch.setenv("BOOK_STORE", str(tmp_path / "store"))
-    monkeypatch.delenv("BOOK_FRESH", raising=False)
-    monkeypatch.setattr(paths, "RESULTS", tmp_path / "results")
-    monkeypatch.setattr(ledger, "USED", {})
+def stores(own_store, monkeypatch):
     monkeypatch.setattr(registry, "STEPS", dict(registry.STEPS))
     CALLS.clear()
 
@@ -37,17 +33,11 @@ def scale_step(version=1, network=False):
     return steps.step(version=version, form="json", network=network)(scaled_for_test)
 
 
-def sum_step():
+def sum_step(**traits):
     def summed_for_test(parts: list) -> dict:
         CALLS.append("summed")
         return {"result": sum(part["result"] for part in parts)}
-    return steps.step(version=1, form="json")(summed_for_test)
-
-
-def average_step():
-    def averaged_for_test(parts: list) -> dict:
-        return {"result": sum(part["result"] for part in parts) / len(parts)}
-    return steps.step(version=1, form="json")(averaged_for_test)
+    return steps.step(version=1, form="json", **traits)(summed_for_test)
 
 
 def record(entry):
@@ -121,11 +111,11 @@ def on_machine(monkeypatch, own):
 
 def test_the_class_of_a_value_is_that_of_the_networks_below_it(monkeypatch):
     on_machine(monkeypatch, "cpu-fp32")
-    scaled, summed, averaged = scale_step(network=True), sum_step(), average_step()
-    derived = averaged([summed([scaled(1.0)]), summed([scaled(2.0)])])
+    scaled, summed = scale_step(network=True), sum_step()
+    derived = summed([summed([scaled(1.0)]), summed([scaled(2.0)])])
     assert [step.entry().numerics for step in (scaled(1.0), summed([scaled(1.0)]), derived)] == ["cpu-fp32"] * 3
     assert [part["inputs"][0]["numerics"] for part in derived.entry().manifest["inputs"]] == ["cpu-fp32"] * 2
-    assert averaged([sum_step()([scale_step()(3.0)])]).entry().numerics == "exact"
+    assert summed([summed([scale_step()(3.0)])]).entry().numerics == "exact"
 
 
 def test_a_recorded_value_of_another_class_is_used_with_its_label_and_gives_it_to_what_is_made_of_it(monkeypatch):
@@ -140,11 +130,7 @@ def test_a_recorded_value_of_another_class_is_used_with_its_label_and_gives_it_t
     mixed = summed([scaled(1.0), scaled(2.0)])
     assert mixed.entry().numerics == "cpu-fp32+cuda-bf16"
     assert summed([mixed, scaled(2.0)]).entry().numerics == "cpu-fp32+cuda-bf16"
-
-    def refined_for_test(part: dict) -> dict:
-        return part
-    refined = steps.step(version=1, form="json", network=True)(refined_for_test)
-    assert refined(scaled(1.0)).entry().numerics == "cpu-fp32+cuda-bf16"
+    assert sum_step(network=True)([scaled(1.0), scaled(3.0)]).entry().numerics == "cpu-fp32+cuda-bf16"
 
 
 def test_a_derived_value_of_the_own_class_is_preferred(monkeypatch):
@@ -176,11 +162,8 @@ def test_what_rests_on_data_that_is_not_here_is_taken_as_recorded_even_for_a_fre
 
 
 def test_a_measurement_is_of_no_arithmetic():
-    def timed_for_test(part: dict) -> dict:
-        return {"result": 1.0}
-    timed = steps.step(version=1, form="json", timing=True)(timed_for_test)
-    assert timed(scale_step(network=True)(1.0)).entry().numerics == "measured"
-    assert sum_step()([timed(scale_step()(1.0))]).entry().numerics == "measured"
+    timed = sum_step(timing=True)([scale_step(network=True)(1.0)])
+    assert timed.entry().numerics == sum_step()([timed, timed]).entry().numerics == "measured"
 
 
 def test_a_truncated_entry_is_computed_again():
@@ -219,23 +202,21 @@ class Data:
 
 def reading_step(meanwhile):
     def read_for_test(data: object) -> dict:
-        value = meanwhile() or data.file.read_text()
-        return {"read": value}
+        meanwhile()
+        return {"read": data.file.read_text()}
     return steps.step(version=1, form="json")(read_for_test)
 
 
 def test_data_that_changes_while_it_is_read_gives_no_value_even_if_it_is_put_back(tmp_path):
     file = tmp_path / "data"
 
-    def edit_and_put_back():
-        file.write_text("other")
-        value = file.read_text()
-        time.sleep(0.02)
-        file.write_text("first")
-        return value
-
     def edit():
         file.write_text("other")
+
+    def edit_and_put_back():
+        edit()
+        time.sleep(0.02)
+        file.write_text("first")
 
     for meanwhile in (edit_and_put_back, edit):
         file.write_text("first")
@@ -247,13 +228,9 @@ def test_data_that_changes_while_it_is_read_gives_no_value_even_if_it_is_put_bac
     step = reading_step(lambda: None)(Data(file))
     assert step.value() == {"read": "first"}
     assert step.lookup()[1] == "stored"
-
-
-def test_data_that_has_changed_since_the_step_was_made_is_not_read(tmp_path):
-    file = tmp_path / "data"
-    file.write_text("first")
     step = reading_step(lambda: pytest.fail("it was read"))(Data(file))
-    file.write_text("second")
+    shutil.rmtree(paths.store())
+    file.write_text("changed since the step was made")
     with pytest.raises(BadInput, match="was changed under way"):
         step.value()
 

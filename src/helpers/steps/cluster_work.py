@@ -1,7 +1,6 @@
 """What a worker of a cluster does: compute one step into the store that it shares with whoever asks."""
 
 import importlib
-import os
 import time
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -23,7 +22,7 @@ def work(task: dict[str, Any]) -> None:
         task: its `recipe`, the `modules` that define it and its inputs, the `settings` (environment variables), and `shards`,
             name and key of those that it is to be joined from.
     """
-    _settle(task["settings"])
+    numerics.settle({**task["settings"], **ASKING})
     for module in task["modules"]:
         importlib.import_module(module)
     try:
@@ -33,16 +32,6 @@ def work(task: dict[str, Any]) -> None:
     lock = Store(paths.store()).lock_file(step.name, step.key)
     wait(lambda: lock.exists() or None, f"a worker does not see {lock}, which was there before it was asked")
     step.joined(task["shards"]) if task["shards"] else step.entry()
-
-
-def _settle(settings: dict[str, str | None]) -> None:
-    for name, value in {**settings, **ASKING}.items():
-        if value is None:
-            os.environ.pop(name, None)
-        else:
-            os.environ[name] = value
-    numerics.device.cache_clear()
-    numerics.dtype.cache_clear()
 
 
 def wait(look: Callable[[], Seen | None], otherwise: str) -> Seen:

@@ -74,22 +74,23 @@ class Step:
     @functools.cached_property
     def makeable(self) -> bool:
         """Whether all the data that it rests on is here: what is not cannot be read anew."""
-        parts = _parts_in(list(self.arguments.values()))
-        return all(part.makeable if isinstance(part, Step) else getattr(part, "is_here", True) for part in parts)
+        return all(part.makeable if isinstance(part, Step) else getattr(part, "is_here", True) for part in self._parts())
 
     def inputs(self) -> list["Step"]:
         """The steps that it takes directly as inputs, in order of appearance."""
-        return [part for part in _parts_in(list(self.arguments.values())) if isinstance(part, Step)]
+        return [part for part in self._parts() if isinstance(part, Step)]
+
+    def _parts(self) -> list[Any]:
+        return list(recipe.parts_in(list(self.arguments.values())))
 
     def lookup(self) -> tuple[Entry | None, str]:
         """The entry that would be used, and where it was found: `stored`, `recorded` or `missing`."""
         own = self._class
         stored = Store(paths.store()).find(self.name, self.key, own)
-        if stored is not None and not _too_old(stored):
-            if stored.numerics == own:
-                return stored, "stored"
-        else:
+        if stored is not None and _too_old(stored):
             stored = None
+        if stored is not None and stored.numerics == own:
+            return stored, "stored"
         read = self._recorded_too and (fresh_since() is None or not self.makeable)
         recorded = Store(paths.RESULTS).find(self.name, self.key, own) if read else None
         if recorded is not None and not _has_its_recipe(recorded):
@@ -114,8 +115,8 @@ class Step:
             store.sweep(self.name, self.key)
             shards = _of_one_class(store, self.name, parts)
             inputs = [(part, part.lookup()[0] if shards else part.entry()) for part in self.inputs()]
-            resolved = {} if shards else {name: _resolved(value, {part.key: entry for part, entry in inputs})
-                                          for name, value in self.arguments.items()}
+            loaded = functools.partial(_loaded, {part.key: entry for part, entry in inputs})
+            resolved = {} if shards else {name: recipe.replaced(value, loaded) for name, value in self.arguments.items()}
             started, clock = provenance.now(), time.perf_counter()
             ledger.progress(f"{self.name} ...")
 
@@ -153,7 +154,7 @@ class Step:
     @contextlib.contextmanager
     def _unchanging(self) -> Iterator[None]:
         """While the data is read that the key names: BadInput if it is other data, even if it was put back since."""
-        files = [file for part in _parts_in(list(self.arguments.values())) if hasattr(part, "sources") for file in part.sources()]
+        files = [file for part in self._parts() if hasattr(part, "sources") for file in part.sources()]
         before = digests.states(files)
         self._check_data([])
         yield
@@ -212,26 +213,10 @@ def _of_one_class(store: Store, of: str, parts: Sequence[tuple[str, str]]) -> li
     return entries
 
 
-def _parts_in(value: Any) -> list[Any]:
-    """The steps and the data in an argument, in order of appearance."""
-    if hasattr(value, "recipe"):
-        return [value]
-    if isinstance(value, dict):
-        value = list(value.values())
-    return [part for item in value for part in _parts_in(item)] if isinstance(value, list | tuple) else []
-
-
-def _resolved(value: Any, entries: dict[str, Entry | None]) -> Any:
-    """An argument with the values of its steps in place of them."""
-    if isinstance(value, Step):
-        entry = entries[value.key]
-        assert entry is not None
-        return values.load(value.definition.form, entry.folder)
-    if isinstance(value, list | tuple):
-        return [_resolved(item, entries) for item in value]
-    if isinstance(value, dict):
-        return {name: _resolved(item, entries) for name, item in value.items()}
-    return value
+def _loaded(entries: dict[str, Entry | None], part: Any) -> Any:
+    """The value of an input step; data as it is."""
+    entry = entries[part.key] if isinstance(part, Step) else None
+    return part if entry is None else values.load(part.definition.form, entry.folder)
 
 
 def _summary(part: Step, entry: Entry | None) -> dict[str, Any]:

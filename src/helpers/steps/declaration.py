@@ -30,7 +30,7 @@ def step(version: int, form: str, network: bool = False, timing: bool = False,
         parallel: whether it is a training that several processes may run together, see `helpers.steps.multi_gpu`.
         shards: how a cluster computes it in parts; without a cluster it is computed as a whole.
     """
-    values.named(form)
+    values.FORMS[form]  # noqa: B018 - unknown ones are refused here, not when the value is kept
 
     def wrap(function: Callable[..., Any]) -> Callable[..., Step]:
         definition = Definition(function.__name__, version, form, network, function, get_type_hints(function),

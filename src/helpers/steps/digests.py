@@ -50,18 +50,13 @@ def plainly(file: Path) -> Any:
 
 def sha256(file: Path, opened: Callable[[Path], Any] = plainly) -> str:
     """The SHA-256 of a file's content, as `opened` gives it (unpacked, for instance)."""
-    state = state_of(file)
-    if state is None or time.time_ns() - state.changed < SETTLED:
-        return taken(file, opened)
-    if (state, opened.__name__) not in KNOWN:
-        KNOWN[state, opened.__name__] = (_kept if state.size > LARGE else taken)(file, opened)
-    return KNOWN[state, opened.__name__]
+    return once(opened.__name__, [file], lambda: _kept(file, opened))
 
 
 def once(name: Any, files: list[Path], compute: Callable[[], str]) -> str:
     """A digest of a name that is computed from these files, once for each of their states; without files, every time."""
     found = tuple(states(files).items())
-    if not found or any(state is None or time.time_ns() - state.changed < SETTLED for _, state in found):
+    if not found or not all(_is_settled(state) for _, state in found):
         return compute()
     if (name, found) not in KNOWN:
         KNOWN[name, found] = compute()
@@ -74,8 +69,14 @@ def taken(file: Path, opened: Callable[[Path], Any] = plainly) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
+def _is_settled(state: State | None) -> bool:
+    return state is not None and time.time_ns() - state.changed >= SETTLED
+
+
 def _kept(file: Path, opened: Callable[[Path], Any]) -> str:
     state = state_of(file)
+    if state is None or state.size <= LARGE or not _is_settled(state):
+        return taken(file, opened)
     place = paths.store() / "digests" / hashlib.sha256(repr((state, opened.__name__)).encode()).hexdigest()
     with contextlib.suppress(OSError):
         return place.read_text()

@@ -104,22 +104,18 @@ def main(task: Path) -> None:
     try:
         module, name, arguments = pickle.loads(task.read_bytes())  # noqa: S301 - written by `call`
         importlib.import_module(module)
-        _join()
+        import torch
+
+        on_gpus = numerics.device() == "cuda"
+        if on_gpus:
+            torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+        torch.distributed.init_process_group("nccl" if on_gpus else "gloo")
         with tempfile.TemporaryDirectory() as scratch:
             folder = arguments["folder"] if rank == 0 else Path(scratch)
             registry.STEPS[name].function(**{**arguments, "folder": folder})
     except BaseException:
         (task.parent / f"problem-{rank}").write_text(traceback.format_exc())
         raise
-
-
-def _join() -> None:
-    import torch
-
-    on_gpus = numerics.device() == "cuda"
-    if on_gpus:
-        torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
-    torch.distributed.init_process_group("nccl" if on_gpus else "gloo")
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ were (`machine.threads`), and so does the page's table of provenance.
 import contextlib
 import functools
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.metadata import version
 from pathlib import Path
 
@@ -72,16 +72,18 @@ def using(name: str) -> Iterator[None]:
     """Compute on the named device (`cpu`, `cuda`) for a while, whatever the default is."""
     before = os.environ.get("BOOK_DEVICE")
     try:
-        _choose(name)
+        settle({"BOOK_DEVICE": name})
         yield
     finally:
-        _choose(before)
+        settle({"BOOK_DEVICE": before})
 
 
-def _choose(name: str | None) -> None:
-    os.environ.pop("BOOK_DEVICE", None)
-    if name:
-        os.environ["BOOK_DEVICE"] = name
+def settle(settings: Mapping[str, str | None]) -> None:
+    """Set variables of the environment, or remove them (None), and ask anew what device and type they choose."""
+    for name, value in settings.items():
+        os.environ.pop(name, None)
+        if value is not None:
+            os.environ[name] = value
     device.cache_clear()
     dtype.cache_clear()
 

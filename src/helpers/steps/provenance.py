@@ -1,5 +1,6 @@
 """Where a value comes from: machine, versions, commit, date, and what its manifest tells of its inputs."""
 
+import contextlib
 import functools
 import os
 import platform
@@ -30,10 +31,8 @@ def versions() -> dict[str, str]:
     """Versions of the libraries that decide a number."""
     versions = {}
     for package in PACKAGES:
-        try:
+        with contextlib.suppress(PackageNotFoundError):
             versions[package] = version(package)
-        except PackageNotFoundError:
-            continue
     return versions
 
 

@@ -18,17 +18,18 @@ def rebuild(description: Any, lazily: bool = False) -> Any:
     Raises:
         KeyError: if a step of that name and version no longer exists.
     """
-    if isinstance(description, list):
-        return [rebuild(item, lazily) for item in description]
-    if not isinstance(description, dict):
-        return description
-    if "data" in description:
-        return _rebuild_data(description)
-    if "step" not in description:
-        return {name: rebuild(item, lazily) for name, item in description.items()}
+    return recipe.replaced(description, functools.partial(_made, lazily=lazily))
+
+
+def _made(part: dict[str, Any], lazily: bool) -> Any:
+    if "data" in part:
+        data = registry.KINDS[part["data"][0]](part)
+        if data.recipe()["digest"] != part["digest"]:
+            raise BadInput(f"{'/'.join(part['data'])} has changed since", mend="compute the step again")
+        return data
     if lazily:
-        return _Described(description)
-    return Step(registry.defined(description), {name: rebuild(item) for name, item in description["arguments"].items()})
+        return _Described(part)
+    return Step(registry.defined(part), {name: rebuild(item) for name, item in part["arguments"].items()})
 
 
 class _Described(Step):
@@ -39,10 +40,3 @@ class _Described(Step):
     @functools.cached_property
     def arguments(self) -> dict[str, Any]:  # type: ignore[override]
         return {name: rebuild(item, lazily=True) for name, item in self._recipe["arguments"].items()}
-
-
-def _rebuild_data(description: dict[str, Any]) -> Any:
-    data = registry.maker_of(description)(description)
-    if data.recipe()["digest"] != description["digest"]:
-        raise BadInput(f"{'/'.join(description['data'])} has changed since", mend="compute the step again")
-    return data

@@ -8,7 +8,7 @@ the SHA-256 of the recipe with raw data replaced by its digest and every input s
 import hashlib
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 AGAIN = "$again"  # a part's number in a folded recipe
@@ -52,21 +52,34 @@ def describe(value: Any) -> Any:
 
 def key_of(recipe: dict[str, Any]) -> str:
     """The key of a step's recipe: 64 hexadecimal digits."""
-    arguments = {name: _identity(value) for name, value in recipe["arguments"].items()}
+    def identity(part: dict[str, Any]) -> dict[str, str]:
+        return {"$step": key_of(part)} if "step" in part else {"$data": part["digest"]}
+
+    arguments = {name: replaced(value, identity) for name, value in recipe["arguments"].items()}
     return sha256(canonical({"step": recipe["step"], "version": recipe["version"], "arguments": arguments}))
 
 
-def _identity(value: Any) -> Any:
-    """What of an argument's recipe enters the key: a step's key, a data part's digest, a plain value as it is."""
-    if isinstance(value, list):
-        return [_identity(item) for item in value]
-    if isinstance(value, dict):
-        if "step" in value:
-            return {"$step": key_of(value)}
-        if "data" in value:
-            return {"$data": value["digest"]}
-        return {name: _identity(item) for name, item in value.items()}
-    return value
+def is_part(value: Any) -> bool:
+    """Whether a value is a step or data, or the recipe of one."""
+    return hasattr(value, "recipe") or (isinstance(value, dict) and ("step" in value or "data" in value))
+
+
+def parts_in(value: Any) -> Iterator[Any]:
+    """The steps and the data in an argument, or their recipes in its recipe, in order of appearance."""
+    if is_part(value):
+        yield value
+    elif isinstance(value, dict | list | tuple):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from parts_in(item)
+
+
+def replaced(value: Any, by: Callable[[Any], Any]) -> Any:
+    """An argument, or its recipe, with what a function gives in place of each step and data."""
+    if is_part(value):
+        return by(value)
+    if isinstance(value, list | tuple):
+        return [replaced(item, by) for item in value]
+    return {name: replaced(item, by) for name, item in value.items()} if isinstance(value, dict) else value
 
 
 def input_steps(recipe: dict[str, Any]) -> list[dict[str, Any]]:
@@ -83,15 +96,7 @@ def parts(recipe: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def direct_inputs(recipe: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The recipes of the steps and the data that a step takes directly; none for data."""
-    yield from _inputs(list(recipe.get("arguments", {}).values()))
-
-
-def _inputs(value: Any) -> Iterator[dict[str, Any]]:
-    if isinstance(value, dict) and _is_part(value):
-        yield value
-    elif isinstance(value, dict | list):
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from _inputs(item)
+    yield from parts_in(list(recipe.get("arguments", {}).values()))
 
 
 def folded(recipe: Any, numbers: dict[str, int] | None = None) -> Any:
@@ -102,7 +107,7 @@ def folded(recipe: Any, numbers: dict[str, int] | None = None) -> Any:
         return [folded(item, numbers) for item in recipe]
     if not isinstance(recipe, dict):
         return recipe
-    if _is_part(recipe):
+    if is_part(recipe):
         text = canonical(recipe)
         if text in numbers:
             return {AGAIN: numbers[text]}
@@ -120,11 +125,7 @@ def unfolded(kept: Any, parts: list[Any] | None = None) -> Any:
     if AGAIN in kept:
         return parts[kept[AGAIN]]
     whole: dict[str, Any] = {}
-    if _is_part(kept):
+    if is_part(kept):
         parts.append(whole)
     whole.update({name: unfolded(kept[name], parts) for name in sorted(kept)})
     return whole
-
-
-def _is_part(value: dict[str, Any]) -> bool:
-    return "step" in value or "data" in value

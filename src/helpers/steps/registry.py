@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from helpers.errors import BadInput
+from helpers.registry import Registry
 from helpers.steps import recipe
 
 Maker = TypeVar("Maker", bound=Callable[[dict[str, Any]], Any])
@@ -48,7 +48,7 @@ class Definition:
 
 
 STEPS: dict[str, Definition] = {}
-KINDS: dict[str, Callable[[dict[str, Any]], Any]] = {}
+KINDS: Registry[Callable[[dict[str, Any]], Any]] = Registry("unknown kind of data", {})  # unless its module is imported
 
 
 def kind(*names: str) -> Callable[[Maker], Maker]:
@@ -69,15 +69,7 @@ def defined(description: dict[str, Any]) -> Definition:
     return definition
 
 
-def maker_of(description: dict[str, Any]) -> Callable[[dict[str, Any]], Any]:
-    """The function that makes the data again that a recipe names; BadInput for a kind that nobody has registered."""
-    name = description["data"][0]
-    if name not in KINDS:
-        raise BadInput(f"no data of kind {name!r} is known here, only {', '.join(sorted(KINDS))}",
-                       mend="import the module that registers it")
-    return KINDS[name]
-
-
 def modules(description: dict[str, Any]) -> set[str]:
     """The modules that register the steps and the kinds of data in a recipe, at any depth."""
-    return {(defined(part).function if "step" in part else maker_of(part)).__module__ for part in recipe.parts(description)}
+    found = recipe.parts(description)
+    return {(defined(part).function if "step" in part else KINDS[part["data"][0]]).__module__ for part in found}

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from helpers.errors import BadInput
+from helpers.registry import Registry
 
 
 class Form(NamedTuple):
@@ -29,24 +29,14 @@ class Form(NamedTuple):
     load: Callable[[Path], Any]
 
 
-FORMS: dict[str, Form] = {}
-
-
-def named(form: str) -> Form:
-    """The form of a name; BadInput if nobody has registered it."""
-    if form not in FORMS:
-        raise BadInput(f"unknown form {form!r}: one of {', '.join(FORMS)}", mend="import the module that registers it")
-    return FORMS[form]
-
-
 def save(form: str, value: Any, folder: Path) -> None:
     """Write a value of the given form into an empty folder."""
-    named(form).save(value, folder)
+    FORMS[form].save(value, folder)
 
 
 def load(form: str, folder: Path) -> Any:
     """Read back what `save` wrote."""
-    return named(form).load(folder)
+    return FORMS[form].load(folder)
 
 
 def write_gzip(file: Path, text: str) -> None:
@@ -72,6 +62,7 @@ def _save_json(value: Any, folder: Path) -> None:
     (folder / "value.json").write_text(json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False))
 
 
-FORMS |= {"table": Form(_save_table, _load_table),
-          "json": Form(_save_json, lambda folder: json.loads((folder / "value.json").read_text())),
-          "folder": Form(lambda value, folder: None, lambda folder: folder)}  # a folder's files are there already
+FORMS = Registry("unknown form", {
+    "table": Form(_save_table, _load_table),
+    "json": Form(_save_json, lambda folder: json.loads((folder / "value.json").read_text())),
+    "folder": Form(lambda value, folder: None, lambda folder: folder)})  # a folder's files are there already
