@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from helpers.data.almanac import Almanac
-from helpers.data.almanac.joining import FEWEST, MOST, PARTS, joined, places, runs_of, sizes
+from helpers.data.almanac.joining import FEWEST, MOST, PARTS, joined, places, sizes
 from helpers.data.almanac.long import LongAlmanac
 from helpers.data.articles import splits_of
 from helpers.data.collection import open_collection
@@ -52,11 +52,6 @@ def test_sizes_are_drawn_until_nothing_is_left():
     assert sizes([500] * 3, Random(1)) is None  # 1,500 words are too few
     assert sizes([600] * 5, Random(1)) is None  # 3,000 are too many
     assert sizes([580] * 5, Random(1)) == [5]
-
-
-def test_what_does_not_fit_is_the_end():
-    group = [article("a", number) for number in range(5)]
-    assert runs_of(group, Random(1)) == ([group[:4]], group[4:])
 
 
 def test_what_domains_leave_over_is_joined_within_the_split():
@@ -106,13 +101,10 @@ def test_every_article_stands_in_one_document_of_its_split_and_domain(spec, open
 def test_counts_are_those_of_the_data_sheet(opened):
     collection = opened[SPREAD]
     assert len(collection.documents) == 247
+    assert [one.doc_id for one in collection.documents if one.domain == "mixed"] == ["long-mixed-01"]
     assert {split: len(collection.queries(split)) for split in collection.splits} == {
         "train": 904, "dev": 126, "test": 450, "topics": 60}
     assert Counter(splits_of(collection).values()) == {"train": 151, "dev": 21, "test": 75}
-
-
-def test_hardly_a_document_of_the_whole_is_mixed(opened):
-    assert [one.doc_id for one in opened[SPREAD].documents if one.domain == "mixed"] == ["long-mixed-01"]
 
 
 @pytest.mark.slow
@@ -152,17 +144,12 @@ def test_places_of_leads_are_balanced_or_all_first(home, opened):
 
 
 @pytest.mark.parametrize("spec", SPECS)
-def test_no_title_tells_a_part(spec, opened):
+def test_a_document_holds_the_titles_and_passages_of_its_parts_in_their_order_and_its_own_title_tells_none(spec, opened):
     titles = {part["title"] for one in opened[spec].documents for part in one.parts}
-    for text in opened[spec].texts("document"):
-        assert text.title == text.doc_id.split("-")[1].capitalize() and text.title not in titles
-
-
-@pytest.mark.parametrize("spec", SPECS)
-def test_a_document_holds_the_titles_and_passages_of_its_parts_in_their_order(spec, opened):
     passages = {text.doc_id: text for text in opened[spec].texts("passage")}
     whole = {text.doc_id: text for text in Almanac().texts("passage")}
     for document, text in zip(opened[spec].documents, opened[spec].texts("document"), strict=True):
+        assert text.title == text.doc_id.split("-")[1].capitalize() and text.title not in titles
         pieces = iter(text.body.split("\n\n"))
         number = 0
         for part in document.parts:
@@ -246,14 +233,10 @@ def test_too_few_articles_are_said_to_be():
 def test_a_warm_up_is_the_almanacs_own(spec):
     """It reads articles of the same splits, and is recorded."""
     home = spec.rpartition("/")[0]
+    assert open_collection(home).home == open_collection(spec).home == home
     assert recipe(spec).start == recipe(home).start
     assert document_reader(spec).start == document_reader(home).start
     assert recipe(spec).collection == document_reader(spec).collection == spec
-
-
-def test_other_collections_are_their_own_home(folder):
-    for spec in ("almanac", "almanac/4", "irds:msmarco-passage", str(folder)):
-        assert open_collection(spec).home == spec
 
 
 @pytest.mark.slow

@@ -31,12 +31,9 @@ def test_depth_cuts_every_query_after_the_ties_are_broken():
     assert run["doc_id"].tolist() == ["c", "b", "d"]
 
 
-def test_trec_text():
+def test_a_run_as_text_and_its_head():
     assert to_trec(RUN) == TREC
     assert to_trec(RUN, tag="bm25").splitlines()[0] == "q2 Q0 a 1 1.5 bm25"
-
-
-def test_cut():
     assert cut(RUN, 1).to_numpy().tolist() == [["q2", "a", 1.5], ["q1", "c", 2.0]]
     pd.testing.assert_frame_equal(cut(RUN, 10), RUN)
 

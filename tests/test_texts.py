@@ -43,45 +43,23 @@ def test_an_unknown_id_is_a_key_error_that_names_it(texts, ask):
         ask(texts)
 
 
-def test_ids_that_look_like_numbers_stay_texts(part):
-    texts = Texts(text_store(part("007\tu\tt\tseven\n7\tu\tt\talso seven\n")).value())
-    assert texts["007"].body == "seven"
-    assert texts["7"].body == "also seven"
-
-
-def test_a_repeated_id_is_refused_with_its_position(part):
+def test_a_repeated_id_is_refused_with_its_position_and_leaves_nothing_behind(part, tmp_path):
     texts = part(LINES + "d1\thttp://w\tOne again\tbody\n")  # the fourth text
     with pytest.raises(BadInput, match=r":4: the id 'd1' stands twice. Mend: keep one") as caught:
         text_store(texts).value()
-    assert caught.value.line == 4
-    assert caught.value.file == texts.collection.spec
+    assert (caught.value.file, caught.value.line) == (texts.collection.spec, 4)
+    assert text_store(texts).lookup() == (None, "missing") and not list((tmp_path / "store").rglob("texts.sqlite"))
 
 
-def test_a_refused_collection_leaves_nothing_behind(part, tmp_path):
-    step = text_store(part(LINES + LINES))
-    with pytest.raises(BadInput):
-        step.value()
-    assert step.lookup() == (None, "missing")
-    assert not list((tmp_path / "store").rglob("texts.sqlite"))
-
-
-def test_the_store_is_built_once_and_found_again(part):
-    step = text_store(part())
-    assert step.lookup()[1] == "missing"
-    folder = step.value()
-    assert text_store(part()).lookup()[1] == "stored"
-    assert text_store(part(name="a copy elsewhere")).value() == folder  # the same content is the same step
-
-
-def test_more_texts_than_one_batch(part, monkeypatch):
-    monkeypatch.setattr("helpers.data.texts.BATCH", 2)  # commits after 2 and 4 of the 5 texts
-    lines = "".join(f"d{number}\tu\tt\tbody {number}\n" for number in range(5))
-    texts = Texts(text_store(part(lines)).value())
-    assert [text.doc_id for text in texts] == ["d0", "d1", "d2", "d3", "d4"]
+def test_ids_that_look_like_numbers_stay_texts_and_the_same_content_is_the_same_step(part):
+    lines = "007\tu\tt\tseven\n7\tu\tt\talso seven\n"
+    folder = text_store(part(lines)).value()
+    assert [Texts(folder)[name].body for name in ("007", "7")] == ["seven", "also seven"]
+    assert text_store(part(lines, name="a copy elsewhere")).value() == folder
 
 
 def test_stores_are_read_together_in_their_order_and_an_id_of_two_is_refused(part):
     first, second = text_store(part()), text_store(part("d2\thttp://x\tTwo\tbody of two\n", "second"))
     assert [text.doc_id for text in Texts(merged_store([second, first]).value())] == ["d2", "d9", "d1", "d5"]
-    with pytest.raises(BadInput, match="one id"):
+    with pytest.raises(BadInput, match="the id 'd9' stands twice"):
         merged_store([first, first]).value()

@@ -58,22 +58,22 @@ def answer_positions(documents: Path, passages: Path, document_qrels: pd.DataFra
 def relevant_pairs(document_qrels: pd.DataFrame, passage_qrels: pd.DataFrame,
                    min_relevance: int) -> Iterator[tuple[str, str, str]]:
     """Every query with each of its relevant documents and each of its relevant passages, whether that stands in it or not."""
-    relevant = document_qrels[document_qrels["relevance"] >= min_relevance].groupby("query_id")["doc_id"].agg(list)
-    judged = passage_qrels.loc[passage_qrels["relevance"] >= min_relevance, ["query_id", "doc_id"]]
-    for query, passage in judged.itertuples(index=False):
-        for document in relevant.get(query, []):
-            yield query, document, passage
+    passages, documents = (qrels.loc[qrels["relevance"] >= min_relevance, ["query_id", "doc_id"]]
+                           for qrels in (passage_qrels, document_qrels))
+    pairs = passages.merge(documents, on="query_id", suffixes=("_passage", "_document"))
+    return zip(pairs["query_id"], pairs["doc_id_document"], pairs["doc_id_passage"], strict=True)
 
 
 def holding(document: Text, passage: str, words: int, overlap: int) -> list[str]:
     """The ids of the document's windows that hold at least half of a passage of its body; none if it is not in there."""
-    body, piece = document.body.split(), passage.split()
-    span = find(body, piece)
+    title, piece = document.title.split(), passage.split()
+    span = find(document.body.split(), piece)
     if span is None:
         return []
     window_ids, start = [], 0
     for window in windows(document, words, overlap):
-        size = len(window.text.split()) - title_words(document, window.text)
+        shown = window.text.split()
+        size = len(shown) - (len(title) if shown[:len(title)] == title else 0)  # a long title is left out of all windows
         shared = min(start + size, span + len(piece)) - max(start, span)
         if shared >= SHARE * len(piece):
             window_ids.append(window.window_id)
@@ -83,13 +83,5 @@ def holding(document: Text, passage: str, words: int, overlap: int) -> list[str]
 
 def find(body: list[str], piece: list[str]) -> int | None:
     """Where a sequence of words begins in a body, None if it is empty or not there."""
-    for start in range(len(body) - len(piece) + 1):
-        if piece and body[start:start + len(piece)] == piece:
-            return start
-    return None
-
-
-def title_words(document: Text, window: str) -> int:
-    """How many words of the title stand in front of a window of the document: all of them, or none."""
-    title = document.title.split()
-    return len(title) if title and window.split()[:len(title)] == title else 0
+    starts = range(len(body) - len(piece) + 1) if piece else ()
+    return next((start for start in starts if body[start:start + len(piece)] == piece), None)

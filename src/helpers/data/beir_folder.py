@@ -23,7 +23,6 @@ class BeirFolder(Collection):
     """Documents from a folder; BadInput, on reading, for any line out of form."""
 
     units = ("document",)
-    licence = "as its source says"
 
     def __init__(self, folder: str | Path):
         self.folder = Path(folder).expanduser().resolve()

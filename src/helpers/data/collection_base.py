@@ -29,9 +29,9 @@ class Collection(ABC):
 
     spec: str  # the text that `open_collection` takes to open it again
     name: str
-    licence: str
+    licence: str = "as its source says"
     units: tuple[str, ...]  # that it can rank: `document`, `passage` or both
-    splits: tuple[str, ...]  # of its queries, such as `train`, `dev`, `test`
+    splits: tuple[str, ...] = ()  # of its queries, such as `train`, `dev`, `test`
     split_by_article: bool = False  # whether each article answers queries of one split alone: a training must keep to its split's
 
     @classmethod
@@ -43,13 +43,17 @@ class Collection(ABC):
     def texts(self, unit: str) -> Iterator[Text]:
         """Stream the texts of a unit in the collection's order."""
 
-    @abstractmethod
     def queries(self, split: str) -> pd.DataFrame:
-        """Columns query_id, text, and any labels that the collection has (answer_type, style)."""
+        """Columns query_id, text, and any labels that the collection has (answer_type, style); BadInput if it has no queries."""
+        raise self.lacks("queries")
 
-    @abstractmethod
     def qrels(self, unit: str, split: str) -> pd.DataFrame:
-        """Columns query_id, doc_id, relevance for the queries of the split."""
+        """Columns query_id, doc_id, relevance for the queries of the split; BadInput if it has no judgments."""
+        raise self.lacks("judgments")
+
+    def lacks(self, what: str) -> BadInput:
+        """The error where queries or judgments are wanted of texts that have none."""
+        return BadInput(f"{self.name} has no {what}", file=self.spec, mend="use it to pre-train on")
 
     def is_judged(self, unit: str, split: str) -> bool:
         """Whether the queries of a split have judgments."""
@@ -106,10 +110,9 @@ class Part:
     @property
     def digest(self) -> str:
         """Of the content, wherever it lies: the same data in another folder is the same part."""
-        name = (self.collection.spec, self.kind, self.names)
-        if self.kind == "texts":
-            return digests.once(name, self.sources(), lambda: self.collection.text_digest(*self.names))
-        return digests.once(name, self.sources(), lambda: self.collection.frame_digest(self.kind, *self.names))
+        of = self.collection
+        return digests.once((of.spec, self.kind, self.names), self.sources(), lambda: (
+            of.text_digest(*self.names) if self.kind == "texts" else of.frame_digest(self.kind, *self.names)))
 
     def sources(self) -> list[Path]:
         """The files that it is read from."""

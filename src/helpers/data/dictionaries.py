@@ -13,8 +13,6 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import pandas as pd
-
 from helpers.data.collection_base import Collection, Text
 from helpers.errors import BadInput
 from helpers.steps import recipe
@@ -38,7 +36,6 @@ class Dictionaries(Collection):
     """Definitions, WordNet's first; a text is both a document and a passage."""
 
     units = ("document", "passage")
-    splits = ()
     licence = "WordNet 3.0; GPL-2 or later"
 
     def __init__(self, spec: str):
@@ -61,23 +58,10 @@ class Dictionaries(Collection):
             if not file.is_file():
                 raise BadInput("the dictionaries are not here, and no recorded run answers this", file=file,
                                mend="sudo apt-get install wordnet-base dict-gcide")
-            name = file.name.partition(".dict")[0]
-            if file.suffix == ".dz":
-                with gzip.open(file, "rt", encoding="utf-8", errors="replace") as lines:
-                    bodies = entries(lines)
-                    yield from (Text(f"{name}.{number}", "", body) for number, body in enumerate(bodies))
-            else:
-                with file.open(encoding="utf-8") as lines:
-                    bodies = joined(glosses(lines))
-                    yield from (Text(f"{name}.{number}", "", body) for number, body in enumerate(bodies))
-
-    def queries(self, split: str) -> pd.DataFrame:
-        """There are none."""
-        raise BadInput("dictionaries have no queries and no judgments", mend="use them to pre-train on")
-
-    def qrels(self, unit: str, split: str) -> pd.DataFrame:
-        """There are none."""
-        return self.queries(split)
+            name, packed = file.name.partition(".dict")[0], file.suffix == ".dz"
+            with gzip.open(file, "rt", encoding="utf-8", errors="replace") if packed else file.open(encoding="utf-8") as lines:
+                for number, body in enumerate(entries(lines) if packed else joined(glosses(lines))):
+                    yield Text(f"{name}.{number}", "", body)
 
     def text_digest(self, unit: str) -> str:
         """Of the files; where one is missing, that of the published one stands for it."""

@@ -32,7 +32,7 @@ PASSING = {408, 425, 429}  # answers of a server that may be other ones in a whi
 NO_PLACE = {errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM, errno.EROFS, errno.EFBIG}
 
 
-def fetch(url: str, target: Path, size: int | None = None, md5: str | None = None, sha256: str | None = None,
+def fetch(url: str, target: Path, size: int | None = None, md5: str | None = None,
           headers: Mapping[str, str] | None = None) -> Path:
     """Fetch a file, or find it there; in both cases it has the digest.
 
@@ -45,33 +45,32 @@ def fetch(url: str, target: Path, size: int | None = None, md5: str | None = Non
         BadInput: for a wrong digest, or too little disk.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
-    digests = {name: value for name, value in (("md5", md5), ("sha256", sha256)) if value}
     part, checked = (target.with_name(target.name + end) for end in (".part", ".checked"))
     with FileLock(f"{target}.lock"):
         if target.exists():
-            if not checked.exists() or checked.read_text() != _state(target, digests):
-                _check(url, target, digests, "remove it and call again, or put the right file there")
-                checked.write_text(_state(target, digests))
+            if not checked.exists() or checked.read_text() != _state(target, md5):
+                _check(url, target, md5, "remove it and call again, or put the right file there")
+                checked.write_text(_state(target, md5))
             return target
         if size is not None and _length(part) > size:
             part.unlink()
         check_room(target.parent, (size or 0) - _length(part), url)
-        _receive(url, part, size, headers or {}, by_hand(url, target, size, digests))
+        _receive(url, part, size, headers or {}, by_hand(url, target, size, md5))
         try:
-            _check(url, part, digests, "call again; if it happens again, the file at this address is another one")
+            _check(url, part, md5, "call again; if it happens again, the file at this address is another one")
         except BadInput:
             part.unlink()
             raise
         with part.open("rb") as whole:
             os.fsync(whole.fileno())
         part.replace(target)
-        checked.write_text(_state(target, digests))
+        checked.write_text(_state(target, md5))
     return target
 
 
-def by_hand(url: str, target: Path | str, size: int | None, digests: Mapping[str, str]) -> str:
+def by_hand(url: str, target: Path | str, size: int | None, md5: str | None) -> str:
     """One line that says what to fetch elsewhere and where to put it."""
-    known = ([] if size is None else [bytes_text(size)]) + [f"{name} {value}" for name, value in digests.items()]
+    known = ([] if size is None else [bytes_text(size)]) + ([f"md5 {md5}"] if md5 else [])
     return f"{url}{' (' * bool(known)}{', '.join(known)}{')' * bool(known)}\n    -> {target}"
 
 
@@ -144,18 +143,18 @@ def _stream(url: str, part: Path, size: int | None, headers: Mapping[str, str]) 
     return announced is None or _length(part) >= announced
 
 
-def _check(url: str, file: Path, digests: Mapping[str, str], mend: str) -> None:
-    """Compare a file with its digests."""
-    for name, expected in digests.items():
+def _check(url: str, file: Path, md5: str | None, mend: str) -> None:
+    """Compare a file with its digest, if that is known."""
+    if md5:
         with file.open("rb") as stream:
-            own = hashlib.file_digest(stream, functools.partial(hashlib.new, name, usedforsecurity=False)).hexdigest()
-        if own != expected:
-            raise BadInput(f"{url} should have the {name} {expected}, and this has {own}", file=file, mend=mend)
+            own = hashlib.file_digest(stream, functools.partial(hashlib.md5, usedforsecurity=False)).hexdigest()
+        if own != md5:
+            raise BadInput(f"{url} should have the md5 {md5}, and this has {own}", file=file, mend=mend)
 
 
-def _state(file: Path, digests: Mapping[str, str]) -> str:
+def _state(file: Path, md5: str | None) -> str:
     """In which a file was checked: hashing 25 GB takes a minute."""
-    return json.dumps({**digests, "size": file.stat().st_size, "changed": file.stat().st_mtime_ns})
+    return json.dumps({**({"md5": md5} if md5 else {}), "size": file.stat().st_size, "changed": file.stat().st_mtime_ns})
 
 
 def _length(part: Path) -> int:

@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from helpers import paths
 from helpers.data.collection_base import Collection, Text
 from helpers.errors import BadInput
@@ -51,15 +49,7 @@ class Elsewhere(Collection):
 
     def texts(self, unit: str) -> Iterator[Text]:
         """They are not here."""
-        raise self._missing("texts")
-
-    def queries(self, split: str) -> pd.DataFrame:
-        """They are not here."""
-        raise self._missing("queries")
-
-    def qrels(self, unit: str, split: str) -> pd.DataFrame:
-        """They are not here."""
-        raise self._missing("judgments")
+        raise self.lacks("texts")
 
     def relevant_from(self, unit: str, split: str) -> int:
         """As the list has it."""
@@ -73,5 +63,6 @@ class Elsewhere(Collection):
         """As the list has it."""
         return self._own["digests"][" ".join((kind, *names))]
 
-    def _missing(self, what: str) -> BadInput:
+    def lacks(self, what: str) -> BadInput:
+        """The error where any of it is wanted."""
         return BadInput(f"the {what} of this collection are not part of the book", file=Path(self.spec), mend=self._own["mend"])

@@ -14,7 +14,7 @@ from helpers.steps.store import fingerprint
 
 
 class File:
-    """A file as a step's argument: known by its content, wherever it lies."""
+    """A file as a step's argument: known by its content, wherever it lies; BadInput if it is neither here nor known."""
 
     def __init__(self, path: str | Path):
         self.path = Path(path).expanduser().resolve()

@@ -49,10 +49,9 @@ class File:
 
     def by_hand(self) -> str:
         """What to fetch and where to put it."""
-        digests = {"md5": self.download.expected_md5} if self.download.expected_md5 else {}
         whole = self.local is not None or self.download._cache_path is not None
         return downloads.by_hand(self.url or "(ir_datasets knows no address: see its catalogue)",
-                                 self.where if whole else f"{self.where}, unpacked", self.size, digests)
+                                 self.where if whole else f"{self.where}, unpacked", self.size, self.download.expected_md5)
 
     def fetch(self) -> None:
         """Fetch it: a large file so that an interruption costs nothing, a small one as ir_datasets does, which knows mirrors.

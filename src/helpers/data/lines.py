@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import math
 import re
 import zlib
 from collections.abc import Iterator
@@ -40,6 +41,14 @@ def check_ids(file: Path, line: int, *ids: str) -> None:
     for one in filter(UNSEEN.search, ids):
         raise BadInput(f"the id {one!r} holds a blank or a control character, or one that nobody sees", file=file, line=line,
                        mend="take it out, wherever the id stands")
+
+
+def number(text: str) -> float:
+    """The number that a text is; NaN where it is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
 
 
 def damaged(file: Path, error: BaseException, line: int | None = None) -> BadInput:

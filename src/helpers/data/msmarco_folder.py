@@ -41,8 +41,6 @@ class MsMarcoFolder(Collection):
         BadInput: for a folder without texts or queries, and, on reading, for any line out of form.
     """
 
-    licence = "as its source says"
-
     def __init__(self, folder: str | Path):
         self.folder = Path(folder).expanduser().resolve()
         self.spec, self.name = str(folder), self.folder.name

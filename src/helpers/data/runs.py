@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from helpers.data.lines import check_ids, text_lines
+from helpers.data.lines import check_ids, number, text_lines
 from helpers.errors import BadInput
 from helpers.steps import values
 
@@ -57,32 +57,24 @@ def read_trec(file: Path | str) -> pd.DataFrame:
     file = Path(file)
     rows: list[tuple[str, str, float]] = []
     seen: set[tuple[str, str]] = set()
-    for number, line in text_lines(file):
+    for place, line in text_lines(file):
         if line.startswith("#"):  # a header, such as ir_metadata's
             continue
         parts = line.split()
         if len(parts) != 6:
-            raise BadInput(f"{len(parts)} columns where a TREC run has 6", file=file, line=number,
+            raise BadInput(f"{len(parts)} columns where a TREC run has 6", file=file, line=place,
                            mend="write `query_id Q0 doc_id rank score tag`, separated by blanks")
-        score = _number(parts[4])
-        if score is None:
-            raise BadInput(f"score {parts[4]!r} is not a number", file=file, line=number,
+        score = number(parts[4])
+        if not math.isfinite(score):
+            raise BadInput(f"score {parts[4]!r} is not a number", file=file, line=place,
                            mend="put a number into the fifth column")
-        check_ids(file, number, parts[0], parts[2])
+        check_ids(file, place, parts[0], parts[2])
         if (parts[0], parts[2]) in seen:
-            raise BadInput(f"document {parts[2]!r} stands twice for query {parts[0]!r}", file=file, line=number,
+            raise BadInput(f"document {parts[2]!r} stands twice for query {parts[0]!r}", file=file, line=place,
                            mend="keep one line for each query and document")
         seen.add((parts[0], parts[2]))
         rows.append((parts[0], parts[2], score))
     return ranked(pd.DataFrame(rows, columns=COLUMNS).astype({"score": float}))
-
-
-def _number(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None
 
 
 def cut(run: pd.DataFrame, depth: int) -> pd.DataFrame:

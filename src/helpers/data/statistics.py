@@ -4,6 +4,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from helpers.data.texts import Texts
 from helpers.data.windows import windows
 from helpers.steps import step
@@ -34,9 +36,5 @@ def lengths_of(statistics: dict[str, Any]) -> dict[int, int]:
 
 def median_length(statistics: dict[str, Any]) -> int:
     """The (lower) median of the lengths in words."""
-    passed, lengths = 0, lengths_of(statistics)
-    for length, count in lengths.items():
-        passed += count
-        if 2 * passed >= statistics["texts"]:
-            return length
-    raise ValueError("no texts")
+    lengths = lengths_of(statistics)
+    return int(np.quantile(list(lengths), 0.5, weights=list(lengths.values()), method="inverted_cdf"))

@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 
 from helpers import paths
+from helpers.data.lines import number, text_lines
 from helpers.errors import BadInput, NetworkNeeded
 from helpers.steps import Step, kind, step
 from helpers.steps.store import fingerprint
@@ -81,23 +82,15 @@ def stsb_pairs(file: StsbFile) -> pd.DataFrame:
         BadInput: for a line with too few columns, or a score that is not a number from 0 to 5.
     """
     rows = []
-    for number, line in enumerate(file.path.read_text(encoding="utf-8").splitlines(), start=1):
-        parts = line.split("\t")
+    for place, line in text_lines(file.path):
+        parts = line.rstrip("\r\n").split("\t")
         if len(parts) < COLUMNS:
-            raise BadInput(f"{len(parts)} columns where at least {COLUMNS} are wanted", file=file.path, line=number,
+            raise BadInput(f"{len(parts)} columns where at least {COLUMNS} are wanted", file=file.path, line=place,
                            mend="use the benchmark's files as they are: genre, file, year, id, score, two sentences")
-        rows.append((f"{file.split}-{number}", _score(parts[4], file.path, number), parts[5], parts[6]))
+        if not 0 <= (score := number(parts[4])) <= HIGHEST:
+            raise BadInput(f"{parts[4]!r} is no score", file=file.path, line=place, mend="a score is a number from 0 to 5")
+        rows.append((f"{file.split}-{place}", score, parts[5], parts[6]))
     return pd.DataFrame(rows, columns=["pair_id", "score", "sentence1", "sentence2"])
-
-
-def _score(text: str, file: Path, line: int) -> float:
-    try:
-        score = float(text)
-    except ValueError:
-        score = float("nan")
-    if not 0 <= score <= HIGHEST:
-        raise BadInput(f"{text!r} is no score", file=file, line=line, mend="a score is a number from 0 to 5")
-    return score
 
 
 @step(version=1, form="table")

@@ -7,8 +7,6 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import pandas as pd
-
 from helpers.data.collection_base import Collection, Text
 from helpers.data.msmarco_folder import has_texts
 from helpers.errors import BadInput
@@ -21,8 +19,6 @@ class TextFolder(Collection):
     """The texts of a folder, in the order of their names."""
 
     units = ("document", "passage")
-    splits = ()
-    licence = "as its source says"
 
     def __init__(self, folder: str | Path):
         self.folder = Path(folder).expanduser().resolve()
@@ -48,14 +44,6 @@ class TextFolder(Collection):
                 continue
             paragraphs = (part.strip() for part in PARAGRAPHS.split(body))
             yield from (Text(f"{name}.{number}", "", part) for number, part in enumerate(filter(None, paragraphs)))
-
-    def queries(self, split: str) -> pd.DataFrame:
-        """There are none."""
-        raise BadInput("a folder of text files has no queries and no judgments", file=self.folder, mend="use it to pre-train on")
-
-    def qrels(self, unit: str, split: str) -> pd.DataFrame:
-        """There are none."""
-        return self.queries(split)
 
     def text_digest(self, unit: str) -> str:
         """Of names and contents; the unit is part of it."""

@@ -11,9 +11,6 @@ from helpers.data.collection_base import Part, Text
 from helpers.errors import BadInput
 from helpers.steps import step
 
-BATCH = 10_000
-TABLE = "CREATE TABLE texts (position INTEGER PRIMARY KEY, doc_id TEXT UNIQUE, title TEXT, body TEXT)"
-
 
 @step(version=1, form="folder")
 def text_store(texts: Part, *, folder: Path) -> None:
@@ -22,39 +19,25 @@ def text_store(texts: Part, *, folder: Path) -> None:
     Raises:
         BadInput: if an id stands twice, naming it and its 1-based position.
     """
-    with closing(sqlite3.connect(folder / "texts.sqlite", isolation_level=None)) as db:
-        db.execute(TABLE)
-        db.execute("BEGIN")
-        for position, text in enumerate(texts.stream(), start=1):
-            try:
-                db.execute("INSERT INTO texts VALUES (?, ?, ?, ?)", (position, *text))
-            except sqlite3.IntegrityError:
-                raise BadInput(f"the id {text.doc_id!r} stands twice", file=texts.collection.spec, line=position,
-                               mend="keep one text for each id") from None
-            if position % BATCH == 0:
-                db.execute("COMMIT")
-                db.execute("BEGIN")
-        db.execute("COMMIT")
+    write_store(folder, texts.stream(), texts.collection.spec)
 
 
 @step(version=1, form="folder")
 def merged_store(stores: list[Path], *, folder: Path) -> None:
-    """Several stores as one, in their order: what a pre-training reads.
-
-    Raises:
-        BadInput: if two of them have a text of one id.
-    """
-    try:
-        write_store(folder, (text for store in stores for text in Texts(store)))
-    except sqlite3.IntegrityError:
-        raise BadInput("two of the texts that are read together have one id", mend="name each of them once") from None
+    """Several stores as one, in their order: what a pre-training reads; BadInput if two of them have a text of one id."""
+    write_store(folder, (text for store in stores for text in Texts(store)))
 
 
-def write_store(folder: Path, texts: Iterable[Text]) -> None:
-    """Write texts that were in a store already, in their order; sqlite3.IntegrityError for an id that stands twice."""
+def write_store(folder: Path, texts: Iterable[Text], source: str | None = None) -> None:
+    """Write texts in their order; BadInput, with their source, for an id that stands twice."""
     with closing(sqlite3.connect(folder / "texts.sqlite")) as db, db:
-        db.execute(TABLE)
-        db.executemany("INSERT INTO texts (doc_id, title, body) VALUES (?, ?, ?)", texts)
+        db.execute("CREATE TABLE texts (position INTEGER PRIMARY KEY, doc_id TEXT UNIQUE, title TEXT, body TEXT)")
+        for position, text in enumerate(texts, start=1):
+            try:
+                db.execute("INSERT INTO texts VALUES (?, ?, ?, ?)", (position, *text))
+            except sqlite3.IntegrityError:
+                raise BadInput(f"the id {text.doc_id!r} stands twice", file=source, line=position,
+                               mend="keep one text for each id") from None
 
 
 class Texts:
