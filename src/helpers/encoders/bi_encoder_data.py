@@ -14,7 +14,7 @@ from helpers.data.texts import Texts
 from helpers.data.tokens import WindowTokens, query_ids
 from helpers.data.windows import doc_of
 from helpers.networks.encoder import PASSAGE, QUERY, inputs, wrapped
-from helpers.networks.fine_tuning import PairDataset, drawn
+from helpers.networks.fine_tuning import PairDataset, parted
 from helpers.networks.training_settings import RankerTraining
 from helpers.steps import step
 
@@ -87,10 +87,8 @@ def split(by_query: dict[str, Example], evaluation_queries: int, seed: int, nega
 
     The held-out ones keep all negatives, which the accuracy needs.
     """
-    held_out = drawn(list(by_query), evaluation_queries, seed)
-    train = [{**example, "negatives": example["negatives"][:negatives]} for query, example in by_query.items()
-             if query not in held_out]
-    return PairDataset(train), PairDataset([dict(example) for query, example in by_query.items() if query in held_out])
+    train, evaluation = parted(by_query, evaluation_queries, seed)
+    return PairDataset([{**example, "negatives": example["negatives"][:negatives]} for example in train.examples]), evaluation
 
 
 def batch(examples: Sequence[Example], pad: int, token_types: bool) -> dict[str, Any]:

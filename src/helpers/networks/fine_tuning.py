@@ -1,7 +1,7 @@
 """What the trainings by `transformers.Trainer` share: the examples, the settings, the loop and its log."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,9 +26,12 @@ class PairDataset:
         return self.examples[number]
 
 
-def drawn(names: Sequence[str], number: int, seed: int) -> set[str]:
-    """Those that are held out: so many, at most a tenth, drawn with the seed."""
-    return set(pd.Series(names, dtype=object).sample(n=min(number, max(1, len(names) // 10)), random_state=seed))
+def parted(examples: Mapping[str, Any], number: int, seed: int) -> tuple[PairDataset, PairDataset]:
+    """The examples to learn from and, by their names, those that are held out: so many, at most a tenth, drawn with the seed."""
+    names = pd.Series(list(examples), dtype=object)
+    apart = set(names.sample(n=min(number, max(1, len(names) // 10)), random_state=seed))
+    train, evaluation = ([one for name, one in examples.items() if (name in apart) == side] for side in (False, True))
+    return PairDataset(train), PairDataset(evaluation)
 
 
 def collator(tokenizer: Any) -> Any:

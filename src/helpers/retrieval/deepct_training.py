@@ -48,9 +48,7 @@ def deepct(targets: pd.DataFrame, store: Path, backbone: Backbone, training: Ter
                 for doc_id, recall in recalls.items()}
     if len(examples) < 2:
         raise ValueError(f"{len(examples)} relevant passages have words: at least two are wanted")
-    held_out = fine_tuning.drawn(list(examples), training.evaluation_passages, training.seed)
-    train = fine_tuning.PairDataset([one for doc_id, one in examples.items() if doc_id not in held_out])
-    evaluation = fine_tuning.PairDataset([one for doc_id, one in examples.items() if doc_id in held_out])
+    train, evaluation = fine_tuning.parted(examples, training.evaluation_passages, training.seed)
     fine_tuning.seed_everything(training.seed)  # before the output layer is made
     model = backbone.build(AutoModelForTokenClassification, num_labels=1, hidden_dropout_prob=training.dropout,
                            attention_probs_dropout_prob=training.dropout, attn_implementation=attention())

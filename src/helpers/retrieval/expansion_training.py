@@ -61,9 +61,7 @@ def word_expansion(passages: Path, store: Path, queries: pd.DataFrame, qrels: pd
         raise ValueError(f"{len(asked)} relevant passages have queries of known words: at least two are wanted")
     vectors = np.load(passages / VECTORS, mmap_mode="r")
     examples = {str(place): {"vector": np.array(vectors[place]), "words": counts} for place, counts in asked.items()}
-    held_out = fine_tuning.drawn(list(examples), training.evaluation_passages, training.seed)
-    train, evaluation = (fine_tuning.PairDataset([one for place, one in examples.items() if (place in held_out) == side])
-                         for side in (False, True))
+    train, evaluation = fine_tuning.parted(examples, training.evaluation_passages, training.seed)
     fine_tuning.seed_everything(training.seed)
     model = Expansion(word_embeddings(backbone, list(words["piece"])), vectors.shape[1], training.dropout)
     arguments = fine_tuning.training_arguments(checkpoints, len(train), training, training.evaluations)
