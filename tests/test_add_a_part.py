@@ -10,8 +10,11 @@ from helpers.encoders.bi_encoder_data import BiEncoderTraining
 from helpers.encoders.bi_encoder_losses import LOSSES
 from helpers.encoders.bi_encoder_model import BiEncoderModel
 from helpers.errors import BadInput
+from helpers.networks.pooling import POOLINGS
 from helpers.registry import call
 from helpers.reranking.aggregation import AGGREGATIONS, aggregate
+from helpers.reranking.duo import DUOS
+from helpers.retrieval.expansion_terms import WEIGHTINGS
 from helpers.retrieval.lucene import window_index
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.first_stages import STAGES, first_stages
@@ -69,7 +72,7 @@ def test_a_first_stage(monkeypatch):
     assert list(timed.arguments["lexical"]) == ["pieces", "bm25"] and timed.arguments["dense"] == {}
 
 
-@pytest.mark.parametrize("registry", [LOSSES, AGGREGATIONS, STAGES])
+@pytest.mark.parametrize("registry", [LOSSES, AGGREGATIONS, STAGES, DUOS, POOLINGS, WEIGHTINGS])
 def test_an_unknown_name_is_an_error_that_lists_the_known_ones(registry):
     with pytest.raises(BadInput, match=f"{registry.kind} 'lost': one of {next(iter(registry))}, "):
         registry["lost"]

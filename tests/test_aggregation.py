@@ -33,11 +33,6 @@ def test_a_document_id_may_have_a_hash_itself():
     assert [tuple(row) for row in aggregate(frame, "max").to_numpy()] == [("q", "x#1", 0.75), ("q", "x#2", 0.5)]
 
 
-def test_an_unknown_aggregation_names_the_known_ones():
-    with pytest.raises(ValueError, match="aggregation 'median': one of mean, max, first, sum"):
-        aggregate(WINDOWS, "median")
-
-
 def test_documents_that_were_not_scored_follow_in_their_old_order():
     windows = pd.DataFrame([("q1", "b#0", 0.2), ("q1", "b#1", 0.6), ("q1", "a#0", 0.3)], columns=COLUMNS)
     rows = [("q1", "a", 9.0), ("q1", "b", 8.0), ("q1", "d", 7.0), ("q1", "c", 7.0), ("q2", "a", 1.0)]

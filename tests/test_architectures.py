@@ -1,4 +1,5 @@
 import pytest
+import torch
 
 from helpers.errors import BadInput
 from helpers.evaluation import published
@@ -14,8 +15,6 @@ PARAMETERS = {  # of the checkpoints' encoders, as they are published, less the 
 
 def described(spec):
     """A model of a spec without memory for its weights."""
-    import torch
-
     with torch.device("meta"):
         return build(spec)
 
@@ -27,24 +26,20 @@ def test_a_base_size_has_the_parameters_of_its_checkpoint(name, expected):
 
 
 @pytest.mark.parametrize("name", OWN)
-def test_the_study_prints_the_same_size_in_millions(name):
-    printed = published.value("david2020", "B.1", ROWS[name], "Params (Mil.)").value
-    assert abs(PARAMETERS[name] / 1e6 - printed) < 1.5
+def test_base_sizes_are_those_that_the_study_prints(name):
+    def printed(row, column):
+        return published.value("david2020", "B.1", row, column).value
 
-
-@pytest.mark.parametrize("name", OWN)
-def test_base_layers_are_those_of_the_study(name):
     config = configuration(name)
-    assert config.num_hidden_layers == published.value("david2020", "B.1", ROWS[name], "Layer").value
-    assert config.hidden_size == published.value("david2020", "B.1", "all models", "hidden units size").value
-    assert config.num_attention_heads == published.value("david2020", "B.1", "all models", "attention heads").value
+    assert abs(PARAMETERS[name] / 1e6 - printed(ROWS[name], "Params (Mil.)")) < 1.5
+    assert config.num_hidden_layers == printed(ROWS[name], "Layer")
+    assert config.hidden_size == printed("all models", "hidden units size")
+    assert config.num_attention_heads == printed("all models", "attention heads")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", OWN)
 def test_every_architecture_can_be_small(name):
-    import torch
-
     model = build(f"{name}/2/32/4").eval()
     ids = torch.randint(1000, 2000, (3, 5))
     assert model(input_ids=ids, attention_mask=torch.ones_like(ids)).last_hidden_state.shape == (3, 5, 32)
@@ -54,22 +49,10 @@ def test_every_architecture_can_be_small(name):
 
 @pytest.mark.slow
 def test_the_precision_is_that_of_the_weights():
-    import torch
-
     assert {p.dtype for p in build("BERT/1/32/2", "bf16").parameters()} == {torch.bfloat16}
     assert {p.dtype for p in build("BERT/1/32/2").parameters()} == {torch.float32}
     with pytest.raises(KeyError):
         build("BERT/1/32/2", "fp8")
-
-
-@pytest.mark.slow
-def test_a_backbone_is_built_with_its_own_weights_and_layers():
-    import torch
-
-    first, second = (build(parse_architecture("packaged:0,1")) for _ in range(2))
-    assert len(first.encoder.layer) == 2
-    assert first.pooler is None
-    assert torch.equal(first.encoder.layer[1].output.dense.weight, second.encoder.layer[1].output.dense.weight)
 
 
 def test_a_spec_is_an_architecture_or_a_backbone():

@@ -5,7 +5,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from safetensors.torch import load_file
 
+from helpers.networks.backbone import Backbone
+from helpers.networks.encoder import build
+from helpers.pretraining.pretraining_data import Masked, batch, corpus, spans
+from helpers.pretraining.training import OUTPUT, MaskedTraining, pretrained
 from helpers.pretraining.whole_word_masking import IGNORED, WholeWordMasking
 
 torch = pytest.importorskip("torch")
@@ -149,8 +154,6 @@ def test_a_text_cut_within_a_word_and_empty_and_short_texts():
 
 
 def masked(texts, batch_size=2, seed=1, **more):
-    from helpers.pretraining.pretraining_data import Masked
-
     return Masked(texts, MASKING, batch_size, seed, (2, 3), **more)
 
 
@@ -180,8 +183,6 @@ def test_masks_depend_on_epoch_and_text_alone():
 
 
 def test_the_heads_own_masks_leave_the_others_as_they_are():
-    from helpers.pretraining.pretraining_data import batch
-
     plain, both = (masked([np.arange(5, 30)], **more) for more in ({}, {"head_masking": replace(MASKING, mlm_probability=0.5)}))
     assert {name: both[0][name] for name in plain[0]} == plain[0]
     made = batch([both[0]], 0)
@@ -190,8 +191,6 @@ def test_the_heads_own_masks_leave_the_others_as_they_are():
 
 
 def test_long_texts_are_cut_and_remainders_dropped():
-    from helpers.pretraining.pretraining_data import spans
-
     class Tokens(dict):
         def windows_of(self, doc_id):
             return [f"{doc_id}#0"]
@@ -202,15 +201,11 @@ def test_long_texts_are_cut_and_remainders_dropped():
 
 
 def made(bed, encoder, texts, epochs=3, head_layers=2, start=None, seed=1, dropout=0.1):
-    from helpers.pretraining.training import MaskedTraining, pretrained
-
     return pretrained(texts, bed.store, bed.tokens(encoder), encoder, 1, head_layers, start, **vars(MaskedTraining(
         epochs=epochs, learning_rate=1e-3, batch_size=8, dropout=dropout, max_length=20, evaluation_texts=4, seed=seed)))
 
 
 def test_the_first_texts_alone_may_be_read(folder_of_texts):
-    from helpers.pretraining.pretraining_data import corpus
-
     bed, _, _ = folder_of_texts
     assert corpus(bed.store, 3).value()["doc_id"].tolist() == ["p0", "p1", "p2"]
     assert corpus(bed.store, 1000).value()["doc_id"].nunique() == 40
@@ -218,29 +213,19 @@ def test_the_first_texts_alone_may_be_read(folder_of_texts):
 
 @pytest.mark.slow
 def test_the_saved_model_is_its_backbone_and_the_head_is_dropped(folder_of_texts):
-    from safetensors.torch import load_file
     from transformers import AutoModel
-
-    from helpers.networks.backbone import Backbone
-    from helpers.networks.encoder import build
 
     bed, encoder, texts = folder_of_texts
     folder = made(bed, encoder, texts).value()
     names = set(load_file(folder / "model.safetensors"))
-    assert names == set(load_file(bed_file(encoder))) and not any("head" in name or "output.transform" in name for name in names)
+    assert names == set(load_file(f"{encoder.source}/model.safetensors"))
+    assert not any("head" in name or "output.transform" in name for name in names)
     loaded = AutoModel.from_pretrained(folder, use_safetensors=True, add_pooling_layer=False)
     ours = build(Backbone("", str(folder)))
     states = [model.eval()(input_ids=IDS[:1]).last_hidden_state for model in (loaded, ours)]
     assert torch.equal(*states)
     log = json.loads((folder / "log.json").read_text())
     assert log["parameters"] == sum(p.numel() for p in loaded.parameters()) < log["parameters_in_training"]
-
-
-def bed_file(encoder):
-    """The weights of a backbone in a folder."""
-    from pathlib import Path
-
-    return Path(encoder.source) / "model.safetensors"
 
 
 @pytest.mark.slow
@@ -254,10 +239,6 @@ def test_pretraining_learns_and_head_and_late_losses_fall(folder_of_texts):
 
 @pytest.mark.slow
 def test_continuing_keeps_the_head_and_begins_where_it_ended(folder_of_texts):
-    from safetensors.torch import load_file
-
-    from helpers.pretraining.training import OUTPUT
-
     bed, encoder, texts = folder_of_texts
     first = made(bed, encoder, texts, dropout=0.0)
     ended = json.loads((first.value() / "log.json").read_text())["log"][-1]

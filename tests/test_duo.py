@@ -10,7 +10,6 @@ from helpers.data.articles import split_of, splits_of
 from helpers.data.collection import open_collection
 from helpers.data.tokens import duo_ids
 from helpers.data.windows import doc_of
-from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.reranking.duo import DUOS, compared, duo_groups, duo_scores, in_pairs, reordered
 from helpers.reranking.ranking_losses import total
@@ -44,11 +43,6 @@ def test_all_ordered_pairs_or_some_drawn_without_replacement():
     assert len(set(drawn)) == 40 and all(i != j for i, j in drawn)
     assert compared(10, "sample", 4) == drawn != compared(10, "sample", 4, seed=2)
     assert compared(1, "sum", 1) == [] == compared(0, "sum", 1)
-
-
-def test_an_unknown_name_is_an_error_with_the_known_ones():
-    with pytest.raises(BadInput, match="sum, binary, min, max, sample"):
-        duo_scores(PAIRS, "median")
 
 
 # ---- what it reads and learns ----

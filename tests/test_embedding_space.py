@@ -2,30 +2,21 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.data import texts as module
-from helpers.data.texts import relevant_places
+from helpers.data.collection_base import Text
+from helpers.data.texts import relevant_places, write_store
 from helpers.encoders import embeddings as lengths_module
 from helpers.encoders.embedding_space import similarities, tsne_map
+from helpers.retrieval.term_recall import term_overlap
+from helpers.systems.testbed import Testbed
 
 QUERIES = pd.DataFrame({"query_id": ["q1", "q2", "q3"], "text": ["", "", ""]})
 QRELS = pd.DataFrame([("q1", "p0", 1), ("q1", "p2", 1), ("q1", "p1", 0), ("q2", "gone", 1), ("q3", "p3", 2), ("q9", "p1", 1)],
                      columns=["query_id", "doc_id", "relevance"])
 
 
-class FakeTexts:
-    def __init__(self, _):
-        self.ids = [f"p{n}" for n in range(40)]
-
-    def __contains__(self, doc_id):
-        return doc_id in self.ids
-
-    def position(self, doc_id):
-        return self.ids.index(doc_id)
-
-
 @pytest.fixture
-def space(tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "Texts", FakeTexts)
+def space(tmp_path):
+    write_store(tmp_path, (Text(f"p{n}", "", "") for n in range(40)))
     random = np.random.default_rng(1)
     passages = random.normal(size=(40, 8)).astype(np.float32)
     queries = np.stack([passages[0] + 0.1, passages[1], passages[3] + 0.2]).astype(np.float32)
@@ -35,13 +26,13 @@ def space(tmp_path, monkeypatch):
 
 
 def test_relevant_passages_are_known_by_their_positions(space):
-    assert relevant_places("store", QUERIES, QRELS, 1) == {"q1": [0, 2], "q3": [3]}
-    assert relevant_places("store", QUERIES, QRELS, 2) == {"q3": [3]}
+    assert relevant_places(space[0], QUERIES, QRELS, 1) == {"q1": [0, 2], "q3": [3]}
+    assert relevant_places(space[0], QUERIES, QRELS, 2) == {"q3": [3]}
 
 
 def test_similarities_by_hand(space):
     folder, passages, queries = space
-    result = similarities.definition.function(folder, folder, "store", QUERIES, QRELS, 1).set_index("query_id")
+    result = similarities.definition.function(folder, folder, folder, QUERIES, QRELS, 1).set_index("query_id")
     assert result.index.tolist() == ["q1", "q3"]
     scores = passages @ queries[0]
     others = np.delete(scores, [0, 2])
@@ -52,11 +43,11 @@ def test_similarities_by_hand(space):
 
 def test_a_map_has_a_query_and_a_passage_for_each_and_is_seeded(space):
     folder, *_ = space
-    drawn = [tsne_map.definition.function(folder, folder, "store", QUERIES, QRELS, 1, 5, 20.0, seed) for seed in (1, 1, 2)]
+    drawn = [tsne_map.definition.function(folder, folder, folder, QUERIES, QRELS, 1, 5, 20.0, seed) for seed in (1, 1, 2)]
     assert drawn[0]["query_id"].tolist() == ["q1", "q3", "q1", "q3"]
     assert drawn[0]["kind"].tolist() == ["query", "query", "passage", "passage"]
     assert drawn[0].equals(drawn[1])
-    assert len(tsne_map.definition.function(folder, folder, "store", QUERIES, QRELS, 1, 1, 20.0, 1)) == 2
+    assert len(tsne_map.definition.function(folder, folder, folder, QUERIES, QRELS, 1, 1, 20.0, 1)) == 2
 
 
 def test_lengths_are_counted_with_special_tokens(monkeypatch):
@@ -73,9 +64,6 @@ def test_lengths_are_counted_with_special_tokens(monkeypatch):
 
 @pytest.mark.slow
 def test_a_query_shares_stemmed_terms_with_its_relevant_passage(folder, store):
-    from helpers.retrieval.term_recall import term_overlap
-    from helpers.systems.testbed import Testbed
-
     bed = Testbed(str(folder))
     result = term_overlap(bed.store, bed.query_step, bed.qrels_step, 1).value().set_index("query_id")
     # q1 "why does bread turn brown": d1 has all but "does"; q2 "how to stop iron rusting": d2 has iron and rusts

@@ -1,12 +1,10 @@
-from types import SimpleNamespace
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from helpers.data.collection_base import Text
 from helpers.data.runs import ranked
-from helpers.data.texts import text_store
+from helpers.data.texts import write_store
 from helpers.encoders import exact_search as module
 from helpers.encoders.exact_search import search
 
@@ -47,8 +45,7 @@ def test_all_that_ties_with_the_last_is_found(block, monkeypatch):
 
 def texts(folder, ids):
     """A text store with these ids."""
-    part = SimpleNamespace(stream=lambda: (Text(i, "", "") for i in ids), collection=SimpleNamespace(spec="test"))
-    text_store.definition.function(part, folder=folder)
+    write_store(folder, (Text(i, "", "") for i in ids))
     return folder
 
 

@@ -11,41 +11,21 @@ from helpers.steps.rebuilding import rebuild
 from helpers.systems.first_stages import STAGES, FirstStages, first_stages, repbert
 from helpers.systems.lexical import DeepCT
 from helpers.systems.testbed import Testbed
+from test_bi_encoder import TOPICS, passages  # noqa: F401
 
 slow = pytest.mark.slow
 
 
-TOPICS = ("bread", "iron", "paper", "glass", "cheese")
-
-
-@pytest.fixture(scope="module")
-def passages(tmp_path_factory):
-    """A passage and a query for each topic, in MS MARCO's form; every passage also names the topic before its own."""
-    place = tmp_path_factory.mktemp("topics")
-    (place / "collection.tsv").write_text("".join(f"p{n}\tThe {topic} is made in a hot place, unlike {TOPICS[n - 1]}.\n"
-                                                  for n, topic in enumerate(TOPICS)))
-    for split in ("train", "test"):
-        (place / f"queries.{split}.tsv").write_text("".join(f"q{n}\thow is {topic} made\n" for n, topic in enumerate(TOPICS)))
-        (place / f"qrels.{split}.tsv").write_text("".join(f"q{n} 0 p{n} 1\n" for n in range(len(TOPICS))))
-    return str(place)
+@pytest.fixture
+def bed(passages):  # noqa: F811
+    return Testbed(str(passages))
 
 
 @pytest.fixture
-def bed(passages):
-    return Testbed(passages)
-
-
-@pytest.fixture
-def recipes(passages):
+def recipes(passages):  # noqa: F811
+    passages = str(passages)
     encoder = replace(repbert(passages, "passage", "packaged:0", 0, 1, batch_size=2), max_length=32, evaluation_queries=1)
     return FirstStages(encoder, DeepCT(passages, backbone="packaged:0", max_length=32, k1=1.2))
-
-
-def test_repbert_is_the_studys():
-    made = repbert()
-    assert (made.loss, made.negatives) == ("multi_label_margin", 0)
-    assert (made.similarity, made.pooling, made.token_types) == ("dot", "mean", True)
-    assert (made.query_length, made.max_length, made.batch_size) == (20, 256, 26)
 
 
 def test_the_models_share_queries_backbone_and_seed():
@@ -122,9 +102,3 @@ def test_every_stage_ranks_and_is_timed(recipes, bed, store):
         assert ("encode" in times) == (name not in ("bm25", "deepct"))
         assert folder_size(recipes.searched(name, bed)).value()["bytes"] > 1000
     assert rebuild(step.recipe()).key == step.key
-
-
-def test_what_decides_a_latency_is_part_of_its_key(recipes, bed):
-    key = lambda names, *given: recipes.latencies(names, bed, *given).key
-    assert len({key(["bm25"], 5, 1, 1), key(["deepct"], 5, 1, 1), key(["bm25", "deepct"], 5, 1, 1), key(["bm25"], 6, 1, 1),
-                key(["bm25"], 5, 2, 1), key(["bm25"], 5, 1, 2), key(["repbert"], 5, 1, 1), key(["untrained"], 5, 1, 1)}) == 8

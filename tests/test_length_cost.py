@@ -29,10 +29,3 @@ def test_a_measurement_that_fails_says_so(store):
 def test_a_backbone_with_a_small_vocabulary_is_measured(store, small_vocabulary):
     result = length_cost(resolve(small_vocabulary), [32], 16, 1, "cpu").value()
     assert [len(rows) for rows in result.values()] == [1, 1]
-
-
-def test_the_packaged_backbone_reads_the_ids_that_it_always_read():
-    from helpers.costs.length_cost import HIGHEST_ID
-    from helpers.costs.step_cost import id_range
-
-    assert id_range(30_522, HIGHEST_ID) == (1_000, 20_000)

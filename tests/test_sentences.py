@@ -6,7 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from helpers.data.collection_base import Text
+from helpers.data.stsb import StsbFile, stsb_pairs
+from helpers.data.texts import write_store
+from helpers.networks.encoder import inputs
+from helpers.networks.training_settings import Schedule
 from helpers.pretraining import sentence_data
+from helpers.pretraining.sentence_training import predicted_similarity, trim, triplet_accuracy
+from test_condenser import small as bert
 
 torch = pytest.importorskip("torch")
 
@@ -34,27 +41,13 @@ def test_sections_are_cut_into_sentences_and_headings_fall():
 
 
 @pytest.fixture
-def documents(tmp_path, monkeypatch):
-    """A folder of three documents: two with two sections each, one with a single section."""
-    from helpers.data.texts import text_store
-
-    monkeypatch.setenv("BOOK_STORE", str(tmp_path / "store"))
-
+def documents(tmp_path):
+    """A text store of three documents: two with two sections each, one with a single section."""
     def body(name):
         return "\n\n".join(f"{name} section {n} sentence one here. {name} section {n} sentence two here." for n in "AB")
 
-    class Part:
-        collection = None
-
-        def recipe(self):
-            return {"data": ["texts", "document"], "collection": "x", "digest": "d"}
-
-        def stream(self):
-            from helpers.data.collection_base import Text
-
-            yield from (Text("d1", "", body("Bread")), Text("d2", "", body("Iron")), Text("d3", "", "Only one section here."))
-
-    return text_store(Part()).value()
+    write_store(tmp_path, [Text("d1", "", body("Bread")), Text("d2", "", body("Iron")), Text("d3", "", "Only one section here.")])
+    return tmp_path
 
 
 def test_triplets_come_from_one_document_and_two_sections(documents):
@@ -84,8 +77,6 @@ def test_folds_part_the_rows_and_samples_hold_each_other():
 
 
 def stsb(tmp_path, text):
-    from helpers.data.stsb import StsbFile, stsb_pairs
-
     (tmp_path / "sts-test.csv").write_text(text, encoding="utf-8")
     return stsb_pairs.definition.function(StsbFile("test", tmp_path))
 
@@ -96,21 +87,10 @@ def test_stsb_lines_may_hold_quotes_and_sources(tmp_path):
                                       "sentence1": ["A \"plane' is.", "a"], "sentence2": ["A plane.", "b"]}
 
 
-def bert():
-    from transformers import BertConfig, BertModel
-
-    torch.manual_seed(1)
-    return BertModel(BertConfig(vocab_size=60, hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=32,
-                                max_position_embeddings=40, hidden_dropout_prob=0, attention_probs_dropout_prob=0),
-                     add_pooling_layer=False)
-
-
 def test_a_trimmed_vocabulary_trains_to_the_same_vectors():
-    from helpers.networks.encoder import inputs
     from helpers.pretraining.sentence_model import SentenceModel
-    from helpers.pretraining.sentence_training import trim
 
-    texts = [[2, 30, 31, 3], [2, 45, 3], [2, 31, 45, 59, 3]]
+    texts = [[2, 30, 31, 3], [2, 45, 3], [2, 31, 45, 49, 3]]
 
     def trained(trimmed):
         encoder = bert()
@@ -126,29 +106,17 @@ def test_a_trimmed_vocabulary_trains_to_the_same_vectors():
         return encoder, encoder(**inputs([read(texts[2])], 0)).last_hidden_state
 
     (whole, expected), (small, result) = trained(False), trained(True)
-    assert small.get_input_embeddings().num_embeddings == 7 < whole.get_input_embeddings().num_embeddings == 60
+    assert small.get_input_embeddings().num_embeddings == 7 < whole.get_input_embeddings().num_embeddings == 50
     assert torch.allclose(result, expected, atol=1e-6)
 
 
 @pytest.fixture
-def words(tmp_path):
+def words(folder_of_texts):
     """A backbone in a folder whose tokenizer knows forty words."""
-    from transformers import BertConfig, BertModel, BertTokenizerFast
-
-    from helpers.networks import backbone
-
-    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *(f"w{n}" for n in range(40))]
-    (tmp_path / "vocab.txt").write_text("\n".join(vocabulary) + "\n")
-    torch.manual_seed(2)
-    BertModel(BertConfig(vocab_size=45, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=32,
-                         max_position_embeddings=40), add_pooling_layer=False).save_pretrained(tmp_path / "backbone")
-    BertTokenizerFast(str(tmp_path / "vocab.txt")).save_pretrained(tmp_path / "backbone")
-    return backbone.resolve(str(tmp_path / "backbone"))
+    return folder_of_texts[1]
 
 
 def schedule(epochs):
-    from helpers.networks.training_settings import Schedule
-
     return vars(Schedule(epochs=epochs, learning_rate=3e-3, max_length=16))
 
 
@@ -158,8 +126,6 @@ def sentences(generator, count, words):
 
 @pytest.mark.slow
 def test_similarity_is_learned_from_pairs(words, tmp_path):
-    from helpers.pretraining.sentence_training import predicted_similarity
-
     generator = np.random.default_rng(1)
     low, high = list(range(20)), list(range(20, 40))
     kinds = generator.integers(2, size=(160, 2))
@@ -178,8 +144,6 @@ def test_similarity_is_learned_from_pairs(words, tmp_path):
 
 @pytest.mark.slow
 def test_sections_are_learned_from_triplets(words, tmp_path):
-    from helpers.pretraining.sentence_training import triplet_accuracy
-
     generator = np.random.default_rng(1)
     kinds = generator.integers(2, size=200)
     texts = [[sentences(generator, 1, (range(20), range(20, 40))[side])[0] for side in (kind, kind, 1 - kind)] for kind in kinds]
