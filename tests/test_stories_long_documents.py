@@ -10,8 +10,7 @@ from helpers.pages import page
 from helpers.stories import alarfaj
 from helpers.stories import long_documents as story
 from helpers.stories.alarfaj import BM25, row
-from helpers.stories.first_passage import WINDOWED, WINDOWS, first
-from helpers.systems.testbed import WORDS
+from helpers.stories.first_passage import first
 from helpers.systems.zero_shot import ZERO_SHOT
 from tables import caption, cells, evidence, text_of, verdicts_of
 from toys import system
@@ -35,8 +34,6 @@ def test_readers_differ_in_what_they_read_alone():
     assert all(replace(model, max_length=64, attention_window=None) == replace(SETTINGS.reader, evaluations=story.EVALUATIONS)
                for model in models.values())
     assert {model.words for model in models.values()} == {WHOLE}
-    windowed = replace(PLACE, windows=True).models
-    assert list(windowed)[:3] == [*models][:2] + [WINDOWED] and windowed[WINDOWED].words == WORDS
 
 
 @pytest.mark.parametrize("whole, studied, passage, verdicts", [
@@ -73,18 +70,6 @@ def test_either_place_has_the_same_comparisons():
         "answers anywhere: the longest input, and the study's": "+0.125",
         "answers anywhere: whole document, and BM25": "−0.250",
         "answers anywhere: zero-shot's best window, and whole document": "+0.500"}
-
-
-def test_where_windows_are_read_they_have_comparisons_and_signs():
-    place = {story.ANYWHERE: replace(PLACE, windows=True)}
-    own = systems(whole=0.25, bm25=0.5, best=1.0) | {name: system(0.75, name) for name in WINDOWS}
-    rows = {row[0]: row[3][:6] for row in cells(story.differences(place, {story.ANYWHERE: own}))[1:]}
-    assert rows["answers anywhere: BERT's best window, and whole document"] == "+0.500"
-    assert rows["answers anywhere: BERT's best window, and BM25"] == "+0.250"
-    places = {story.EARLY: PLACE} | place
-    assert list(story.signs(places, {story.EARLY: own, story.ANYWHERE: own}).values())[-3:] == [True, True, True]
-    level = own | {name: system(0.25, name) for name in WINDOWS} | {ZERO_SHOT: system(0.25, ZERO_SHOT)}
-    assert list(story.signs(places, {story.EARLY: own, story.ANYWHERE: level}).values())[-3:] == [False, False, False]
 
 
 def signs_of(early, anywhere):

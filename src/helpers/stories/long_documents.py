@@ -12,7 +12,7 @@ from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import seconds
 from helpers.stories import training
 from helpers.stories.alarfaj import BM25, STUDY, TABLE, Settings, row
-from helpers.stories.first_passage import MEASURES, WINDOWED, WINDOWS, evaluations, first
+from helpers.stories.first_passage import MEASURES, evaluations, first
 from helpers.stories.longformer import nearest, scoring
 from helpers.systems.document_reader import DocumentReader
 from helpers.systems.evaluated import Evaluation, Systems
@@ -20,7 +20,6 @@ from helpers.systems.testbed import Testbed
 from helpers.systems.zero_shot import zero_shot_in
 
 MEASURE = "nDCG@10"  # the claims'
-BEST_WINDOW = next(iter(WINDOWS))
 EARLY, ANYWHERE = "answers early", "answers anywhere"
 PRINTED = (512, 1024, 2048, 4096)  # the lengths of table 2
 EVALUATIONS = 4  # of the held-out loss in a training: each reads as many long documents as four steps
@@ -34,13 +33,11 @@ class Place:
     settings: Settings
     first_tokens: Sequence[int]
     lengths: Sequence[int]  # of the Longformers, in tokens
-    windows: bool = False  # whether a BERT reads all windows, too: some thirty a document
 
     @property
     def models(self) -> dict[str, DocumentReader]:
-        """The models that learn from documents as they read them: first passages, windows, and Longformers of each length."""
+        """The models that learn from documents as they read them: first passages, and Longformers of each length."""
         own = {**{first(tokens): self.settings.bert(tokens) for tokens in self.first_tokens},
-               **({WINDOWED: self.settings.windows()} if self.windows else {}),
                **{row(length): self.settings.longformer(length) for length in self.lengths}}
         return {name: replace(model, evaluations=EVALUATIONS) for name, model in own.items()}
 
@@ -105,7 +102,7 @@ def cost(places: Places, systems: BySystem) -> Fragment:
     """What training each reader took, and what its scoring of all candidates did."""
     return page.records_table("What each reader took, on a machine that did other work", [
         {"model": f"{name}: {label}", "training": seconds(model.log.entry().manifest["inputs"][0]["seconds"]),
-         "scoring": scoring(systems[name][BEST_WINDOW if label == WINDOWED else label])}
+         "scoring": scoring(systems[name][label])}
         for name, place in places.items() for label, model in place.models.items()])
 
 
@@ -134,9 +131,6 @@ def differences(places: Places, systems: BySystem) -> Fragment:
                   f"{name}: the longest input, and the study's": place.longest_and_studied(own),
                   f"{name}: whole document, and BM25": (whole, own[BM25]),
                   f"{name}: zero-shot's best window, and whole document": (zero_shot_in(own), whole)}
-        if place.windows:
-            pairs[f"{name}: BERT's best window, and whole document"] = (own[BEST_WINDOW], whole)
-            pairs[f"{name}: BERT's best window, and BM25"] = (own[BEST_WINDOW], own[BM25])
     return compare.differences_table("For either place of the answer (first less second)", pairs, MEASURE)
 
 
@@ -161,8 +155,8 @@ def signs(places: Places, systems: BySystem) -> dict[str, bool]:
         return found
     place, own = places[ANYWHERE], systems[ANYWHERE]
     whole, passage = place.whole_and_passage(own)
-    window, trained = zero_shot_in(own), [own[name] for name in place.models if name != WINDOWED]
-    found |= {
+    window, trained = zero_shot_in(own), [own[name] for name in place.models]
+    return found | {
         "where answers stand anywhere, the whole document surely gains on its first passage": above(whole, passage, MEASURE),
         "where answers stand anywhere, the longest input surely gains on the study's":
         above(*place.longest_and_studied(own), MEASURE),
@@ -170,12 +164,3 @@ def signs(places: Places, systems: BySystem) -> dict[str, bool]:
         all(above(own[BM25], reader, MEASURE) for reader in trained),
         "where answers stand anywhere, the best window surely ranks above every trained reader":
         all(above(window, reader, MEASURE) for reader in trained)}
-    if not place.windows:
-        return found
-    return found | {
-        "where answers stand anywhere, the trained best window surely ranks above the whole document":
-        above(own[BEST_WINDOW], whole, MEASURE),
-        "where answers stand anywhere, the trained best window surely ranks above BM25":
-        above(own[BEST_WINDOW], own[BM25], MEASURE),
-        "where answers stand anywhere, the trained best window surely ranks below the zero-shot one":
-        above(window, own[BEST_WINDOW], MEASURE)}
