@@ -635,3 +635,11 @@ def test_the_steps_of_feedback_are_compared_for_every_model_that_has_it():
     assert list(rows.values()) == ["−0.250", "+0.125", "+0.375", "+0.250", "−0.500", "+0.125"]
     assert list(rows)[3] == "BM25 + Longformer: full index (FI), and no feedback"
     assert len(cells(alarfaj.feedback_table(systems, 0))) == 4
+
+
+@pytest.mark.parametrize("last, expected", [(-0.125, True), (0.125, False)])
+def test_feedback_lowers_both_models_only_if_every_way_does(last, expected):
+    fed = {f"{name} + PRF ({way})": system(-0.125) for name in (BERT, alarfaj.LONGFORMER) for way in ("FI", "FIJ", "PI", "PIJ")}
+    systems = {BERT: system(), row(512): system(), **fed, f"{alarfaj.LONGFORMER} + PRF (PIJ)": system(last)}
+    assert list(alarfaj.longer_signs(systems, 512).values()) == [expected]
+    assert alarfaj.longer_signs(systems, 0) == {}

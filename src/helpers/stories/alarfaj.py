@@ -114,6 +114,15 @@ def feedback_table(systems: Systems, feedback_length: int) -> Fragment:
     return differences_table("Feedback for either model (first less second)", pairs, "nDCG@10")
 
 
+def longer_signs(systems: Systems, feedback_length: int) -> dict[str, bool]:
+    """Whether feedback does to the Longformer what it does to BERT; nothing without one."""
+    if not feedback_length:
+        return {}
+    fed = [lead(systems[f"{name} + PRF ({way})"], systems[base], "nDCG@10")
+           for name, base in ((BERT, BERT), (LONGFORMER, row(feedback_length))) for way in ("FI", "FIJ", "PI", "PIJ")]
+    return {"every way of feedback lowers the means of BERT and of the Longformer": max(fed) < 0}
+
+
 def signs(topics: Systems, ordinary: Systems) -> dict[str, bool]:
     """What the discussion of broad topics and ordinary queries rests on."""
     fed = [(ordinary[name], ordinary[BERT]) for name in (FULL, PASSAGE)]
