@@ -78,8 +78,9 @@ def signs_of(early, anywhere):
 
 def test_the_discussion_rests_on_sure_gains_at_either_place():
     gains = systems(whole=0.25, studied=0.125, bm25=0.875, best=1.0)
-    assert signs_of(systems(), gains) == [False, False, False, True, True, True, True]
-    assert signs_of(systems(passage=0.25), systems(best=0.25)) == [True, False, True] + [False] * 4
+    assert signs_of(systems(), gains) == [False, False, False, False, True, True, True, True]
+    assert signs_of(systems(passage=0.25), systems(best=0.25)) == [True, False, True] + [False] * 5
+    assert signs_of(systems(studied=0.25, whole=0.125), gains)[3]
     assert list(story.signs({story.EARLY: PLACE}, {story.EARLY: gains}).values()) == [False, True, False]
 
 

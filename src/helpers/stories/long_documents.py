@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import pandas as pd
 
@@ -153,10 +154,14 @@ def signs(places: Places, systems: BySystem) -> dict[str, bool]:
              "where answers come early, the whole document surely loses to its first passage": above(passage, whole, MEASURE)}
     if ANYWHERE not in places:
         return found
+    early, anywhere = ([systems[name][row(length)].mean(MEASURE).mean for length in sorted(place.lengths)
+                        if length >= nearest(place.lengths)] for name, place in places.items())
     place, own = places[ANYWHERE], systems[ANYWHERE]
     whole, passage = place.whole_and_passage(own)
     window, trained = zero_shot_in(own), [own[name] for name in place.models]
     return found | {
+        "beyond the study's length, each longer input ranks lower where answers come early and higher where they stand anywhere":
+        all(a > b for a, b in pairwise(early)) and all(a < b for a, b in pairwise(anywhere)),
         "where answers stand anywhere, the whole document surely gains on its first passage": above(whole, passage, MEASURE),
         "where answers stand anywhere, the longest input surely gains on the study's":
         above(*place.longest_and_studied(own), MEASURE),
