@@ -7,6 +7,7 @@ import pytest
 
 import toys
 from helpers.stories import condenser as story
+from helpers.stories import head_share
 from helpers.systems.evaluated import Evaluation
 from helpers.systems.starting_points import BLIND, CONDENSER, EMBEDDED, MASKED, MLM, Pretraining, branches, language_model
 from tables import cells
@@ -100,9 +101,9 @@ def searches(**gains):
 def test_the_share_of_a_head_is_what_its_branch_has_beyond_masked_words_alone():
     logs = {name: [log(4.0, 4.5), log(4.0, 4.2)] for name in (CONDENSER, MASKED)}
     systems = searches(**{CONDENSER: 0.2, MASKED: -0.1})
-    rows = {row[0]: row[3] for row in cells(story.share_table(systems, logs))[1:]}
+    rows = {row[0]: row[3] for row in cells(head_share.share_table(systems, logs))[1:]}
     assert rows[CONDENSER].startswith("+0.200") and rows[MASKED].startswith("−0.100") and len(rows) == 2
-    assert story.not_read(systems, logs).markdown == ""
+    assert head_share.not_read(systems, logs).markdown == ""
 
 
 @pytest.mark.parametrize(("rises", "read", "told"), [
@@ -111,14 +112,14 @@ def test_nothing_is_read_off_a_head_that_another_texts_cls_costs_little(rises, r
     """`USES` is a tenth of a nat, and each seed has to reach it."""
     logs = {CONDENSER: [log(4.0, 4.0 + rise) for rise in rises], MASKED: [log(4.0, 4.9)]}
     systems = searches(**{CONDENSER: 0.2, MASKED: 0.1})
-    rows = {row[0] for row in cells(story.share_table(systems, logs))[1:]}
+    rows = {row[0] for row in cells(head_share.share_table(systems, logs))[1:]}
     assert rows == ({CONDENSER, MASKED} if read else {MASKED})
-    text = story.not_read(systems, logs).markdown
+    text = head_share.not_read(systems, logs).markdown
     assert told in text and ("No verdict is given" in text) != read
 
 
 def test_where_no_head_uses_cls_there_is_no_table_of_shares():
-    shown = story.share_table(searches(**{CONDENSER: 0.2}), {CONDENSER: [log(4.0, 4.0)]})
+    shown = head_share.share_table(searches(**{CONDENSER: 0.2}), {CONDENSER: [log(4.0, 4.0)]})
     assert shown.html == "" and "no share to read" in shown.markdown
 
 
@@ -130,12 +131,12 @@ def test_what_it_takes_counts_the_start_once(monkeypatch):
                  for own in trained.values() for one in own}
     monkeypatch.setattr("helpers.steps.Step.entry", lambda step: SimpleNamespace(manifest=manifests[step.key]))
     monkeypatch.setattr(Evaluation, "against", lambda *_: SimpleNamespace(detectable=0.03))  # twice the smaller lead, .015
-    text = story.power(searches(**{CONDENSER: 0.2}), trained).markdown
+    text = head_share.power(searches(**{CONDENSER: 0.2}), trained).markdown
     assert "a share of the head of 0.030" in text and "+0.029 with the fewest" in text
     assert "4 times as many seeds, 8 of each branch, and 4 times as many queries" in text
     assert "take 9.0 CPU hours of pre-training, the start counted once, where those compared here took 3.0 CPU hours" in text
     assert text.endswith("the study names its GPUs and not their hours.")
-    assert "no share" in story.power({}, trained).markdown
+    assert "no share" in head_share.power({}, trained).markdown
 
 
 def test_the_branches_that_the_claim_rests_on_have_every_seed():

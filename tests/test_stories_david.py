@@ -10,6 +10,7 @@ import pytest
 from helpers.data.answer_types import TYPES, WIDER
 from helpers.evaluation.significance import Interval
 from helpers.evaluation.verdicts import CONTRADICTED, EQUIVALENT, INCOMPARABLE, NOT_RUN, SUPPORTED
+from helpers.stories import answer_type_rules as rules
 from helpers.stories import answer_types, encoders, significance
 from helpers.systems.bi_encoder import BiEncoder
 from tables import cells, squeezed, text_of
@@ -162,25 +163,25 @@ class Bare:
 
 
 def test_types_are_by_query_and_none_is_a_word():
-    assert answer_types.typed(ASKED).to_dict() == {"1": "LOC", "2": "NUM", "3": "none", "4": "HUM", "5": "DESC", "6": "DESC"}
-    assert answer_types.typed(ASKED, WIDER)["3"] == "HUM"
+    assert rules.typed(ASKED).to_dict() == {"1": "LOC", "2": "NUM", "3": "none", "4": "HUM", "5": "DESC", "6": "DESC"}
+    assert rules.typed(ASKED, WIDER)["3"] == "HUM"
 
 
 def test_queries_without_a_label_are_left_out():
-    result = answer_types.labelled(Labelled())
+    result = rules.labelled(Labelled())
     assert result["split"].tolist() == ["test"] * 6
-    assert answer_types.labelled(Bare()) is None
-    assert answer_types.labelled(SimpleNamespace(splits=("weak",), queries=Labelled().queries)) is None
+    assert rules.labelled(Bare()) is None
+    assert rules.labelled(SimpleNamespace(splits=("weak",), queries=Labelled().queries)) is None
 
 
 def test_agreement_is_counted_of_all_and_of_those_with_a_type():
-    (row,) = cells(answer_types.agreement_table(answer_types.labelled(Labelled())))[1:]
+    (row,) = cells(rules.agreement_table(rules.labelled(Labelled())))[1:]
     # 5 of 6 have a type, 4 of them the right one; with our own rule all have one, 5 of them the right one
     assert row == ["test", "6", "83.3%", "66.7%", "80.0%", "100.0%", "83.3%", "83.3%"]
 
 
 def test_the_confusion_has_labels_in_rows():
-    text = text_of(answer_types.confusion(answer_types.labelled(Labelled()), "test"))
+    text = text_of(rules.confusion(rules.labelled(Labelled()), "test"))
     assert "Counts of label of the collection by type by the rules." in text
     assert "HUM: 1 HUM, 1 none." in text
     assert "ABBR: 1 DESC." in text
@@ -188,7 +189,7 @@ def test_the_confusion_has_labels_in_rows():
 
 
 def test_every_rule_says_what_it_decides():
-    result = {row[0]: row[1:] for row in cells(answer_types.rules_table(answer_types.labelled(Labelled()), "test"))[1:]}
+    result = {row[0]: row[1:] for row in cells(rules.rules_table(rules.labelled(Labelled()), "test"))[1:]}
     assert list(result) == [*(rule.name.replace("_", " ") for rule in WIDER), "no rule"]
     assert result["where"] == ["Begins with where.", "1", "100%"]
     assert result["meaning"][1:] == ["1", "0%"]
@@ -198,25 +199,25 @@ def test_every_rule_says_what_it_decides():
 
 
 def test_the_studys_counts_add_up_to_its_queries():
-    texts = answer_types.published_counts()
+    texts = rules.published_counts()
     assert [texts[kind] for kind in TYPES] == [2316, 1168, 568, 563, 404, 9]
     assert sum(texts.values()) == 6980
 
 
 def test_counts_stand_beside_the_studys():
-    header, *rows = cells(answer_types.counts_table(ASKED, "Tiny"))
+    header, *rows = cells(rules.counts_table(ASKED, "Tiny"))
     assert header == ["type", "the study's queries, qtypes", "Tiny, labels", "Tiny, our rules"]
     shown = {row[0]: [squeezed(text) for text in row[1:]] for row in rows}
     assert shown["DESC"] == ["2,316 33.2%", "1 16.7%", "2 33.3%"]
     assert shown["none"] == ["1,952 28.0%", "0 0.0%", "1 16.7%"]
-    assert len(cells(answer_types.counts_table(ASKED.drop(columns="answer_type"), "Tiny"))[0]) == 3
+    assert len(cells(rules.counts_table(ASKED.drop(columns="answer_type"), "Tiny"))[0]) == 3
 
 
 def test_the_studys_own_queries_are_not_run():
-    shown = answer_types.own_queries(ASKED)
+    shown = rules.own_queries(ASKED)
     assert NOT_RUN in shown.html
     assert "6,980 queries of MS MARCO" in shown.html
-    assert NOT_RUN not in (answer_types.own_queries(pd.concat([ASKED] * 1164).head(6980)).markdown)
+    assert NOT_RUN not in (rules.own_queries(pd.concat([ASKED] * 1164).head(6980)).markdown)
 
 
 # ---- answer types: reciprocal rank ----

@@ -1,7 +1,4 @@
-"""The chapter *Condenser*: the pre-training, and whether its head uses [CLS] (Gao & Callan 2021, sections 4 and 5.1).
-
-Then a head's share in search, and how small a share could be seen. Where a head does not use [CLS] nothing is read off its share.
-"""
+"""The chapter *Condenser*: the pre-training, and whether its head uses [CLS] (Gao & Callan 2021, sections 4 and 5.1)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,12 +9,10 @@ import pandas as pd
 from helpers.evaluation import published
 from helpers.networks import backbone
 from helpers.pages import page, plots
-from helpers.pages.compare import above, differences_table
+from helpers.pages.compare import above
 from helpers.pages.fragments import Fragment
-from helpers.pages.numbers import count, joined, plain, seconds, signed
+from helpers.pages.numbers import count, plain, seconds
 from helpers.steps import Step
-from helpers.stories.gao_tables import printed_lead
-from helpers.stories.power import explained, needed, seen, spent
 from helpers.stories.readiness import STUDY
 from helpers.stories.training import curve, final
 from helpers.systems.bi_encoder import BiEncoder
@@ -48,6 +43,11 @@ def over_seeds(start: Pretraining, names: Sequence[str], seeds: Sequence[int], *
 def first_seeds(start: Pretraining, trained: Branches) -> dict[str, Pretraining]:
     """The start, unless the backbone is that already, and each branch's first seed."""
     return ({START: start} if start.epochs else {}) | {name: own[0] for name, own in trained.items()}
+
+
+def logs_of(trained: Branches) -> Logs:
+    """The log of every pre-training."""
+    return {name: [one.log.value() for one in own] for name, own in trained.items()}
 
 
 def settings_table(start: Pretraining, trained: Branches) -> Fragment:
@@ -145,6 +145,11 @@ def searched(start: Pretraining, trained: Branches, bed: Testbed) -> dict[str, E
     return systems
 
 
+def cost_of(one: Pretraining) -> float:
+    """Seconds of a pre-training, its start left out."""
+    return one.log.entry().manifest["inputs"][0]["seconds"]
+
+
 def signs(logs: Logs, trained: Branches, systems: Systems) -> dict[str, bool]:
     """What the discussion rests on; nothing where a pre-training or the control is left out."""
     if not {CONDENSER, BLIND} <= set(logs) or f"{START}, mean" not in systems:
@@ -170,50 +175,4 @@ def cost(start: Pretraining, trained: Branches) -> Fragment:
     return page.records_table("What each pre-training cost", (
         {"pre-training": name, "optimiser steps": count(one.log.value()["steps"]),
          "tokens in an epoch": count(one.log.value()["tokens"]),
-         "time": seconds(one.log.entry().manifest["inputs"][0]["seconds"])}  # its start is left out
-        for name, one in first_seeds(start, trained).items()))
-
-
-# ---- the share of a head ----
-
-def shares(systems: Systems) -> dict[str, tuple[Evaluation, Evaluation]]:
-    """Each head's share: the search by [CLS] of a branch with a head, and of the branch without one."""
-    by_cls = {name: systems[f"{name}, [CLS]"] for name in BRANCHES if f"{name}, [CLS]" in systems}
-    return {name: (own, by_cls[MLM]) for name, own in by_cls.items() if name != MLM and MLM in by_cls}
-
-
-def not_read(systems: Systems, logs: Logs) -> Fragment:
-    """The heads off whose shares nothing is read, with what another text's [CLS] costs them: the page stops there for them."""
-    least = {name: min(exchange(log).iloc[-1] for log in logs[name]) for name in shares(systems) if not uses_cls(logs[name])}
-    if not least:
-        return page.prose()
-    heads = joined([f"*{name}* ({plain(abs(rise))})" for name, rise in least.items()])
-    return page.prose(f"No verdict is given on {heads}. Another text's [CLS] costs each of these heads less than {USES} nats "
-                      "(in parentheses, the least over seeds), so that it guesses without it. Whatever such a branch gains or "
-                      "loses in a search cannot have come through [CLS], and the page stops here for it.")
-
-
-def share_table(systems: Systems, logs: Logs) -> Fragment:
-    """The shares of the heads that use [CLS], over pre-training seeds and queries together."""
-    pairs = {name: pair for name, pair in shares(systems).items() if uses_cls(logs[name])}
-    if not pairs:
-        return page.prose("No head of this run can be shown to use [CLS], so there is no share to read.")
-    return differences_table("What a head that uses [CLS] adds to search by it: its branch (first), masked words alone (second)",
-                             pairs, "RR@10")
-
-
-def power(systems: Systems, trained: Branches) -> Fragment:
-    """What share this design could see, beside the study's after fine-tuning, and what it would take to see that."""
-    if CONDENSER not in shares(systems):
-        return page.prose("Without both branches there is no share of the head to look for.")
-    first, second = shares(systems)[CONDENSER]
-    share = first.against(second, "RR@10")
-    printed = [printed_lead("4", column) for column in ("MRR@10 / 1K", "MRR@10 / FULL")]
-    both = [one for name in (CONDENSER, MLM) for one in trained[name]]
-    took = spent([one.model for one in both], [one.log for one in both])
-    more = needed(share.detectable, min(printed), took, len(trained[CONDENSER]), "queries")
-    fine = "A fine-tuning of each comes on top, which the chapter [](fine_tuning_sizes.ipynb) counts."
-    return page.prose(*explained([
-        seen(share, "these seeds and queries"),
-        f"The study's whole lead over BERT, after fine-tuning, is {signed(printed[0])} with the fewest queries of MS MARCO and "
-        f"{signed(printed[1])} with all.", more, fine if took.whole and "CPU hours" in more else ""]))
+         "time": seconds(cost_of(one))} for name, one in first_seeds(start, trained).items()))
