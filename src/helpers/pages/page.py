@@ -1,6 +1,6 @@
 """What every chapter shows besides its own results: prose made of values, and the provenance of every number."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from helpers.evaluation.comparable import history
@@ -79,14 +79,6 @@ def provenance(*systems: Any) -> Fragment:
 def source_of(step: Step) -> str:
     """Where the value of a step that this page used came from: `computed`, `stored` or `recorded`."""
     return ledger.USED[step.key]["source"]
-
-
-def timed(manifest: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """The step of a manifest and all below it, those whose seconds it tells: elsewhere a step is only named."""
-    if "seconds" in manifest:
-        yield manifest
-    for below in manifest.get("inputs") or ():
-        yield from timed(below)
 
 
 def where(machine: Mapping[str, Any]) -> str:

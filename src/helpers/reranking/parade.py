@@ -37,7 +37,8 @@ def attended(states: Any, mask: Any, weight: Any) -> Any:
     return (weights[..., None] * states).sum(1)
 
 
-STATE_AGGREGATIONS = ("avg", "max", "attn", "transformer")  # PARADE's, of states
+POOLED = {"avg": "mean", "max": "max"}  # of states, PARADE's that learn nothing but the output layer, by their pooling
+STATE_AGGREGATIONS = (*POOLED, "attn", "transformer")
 # of the windows' scores, (documents, windows), with the mask: BERT-FirstP and -MaxP
 SCORE_AGGREGATIONS: Registry[Callable[[Any, Any], Any]] = Registry("aggregation of windows", {
     "firstp": cls, "maxp": maximum})
@@ -75,7 +76,7 @@ def network(how: str, head: dict[str, np.ndarray]) -> Any:
                 front = self.first.expand(len(states), 1, -1)
                 seen = torch.cat([mask.new_ones(len(mask), 1), mask], 1)
                 return self.layers(torch.cat([front, states], 1), src_key_padding_mask=~seen)[:, 0]
-            return attended(states, mask, self.weight) if how == "attn" else pool(states, mask, {"avg": "mean"}.get(how, how))
+            return attended(states, mask, self.weight) if how == "attn" else pool(states, mask, POOLED[how])
 
     return Network()
 

@@ -8,7 +8,7 @@ from helpers.evaluation.significance import Paired
 from helpers.pages import page
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain
-from helpers.steps import Step
+from helpers.steps import Step, provenance
 from helpers.stories.gao_tables import columns, printed_lead
 from helpers.stories.readiness import BySize, seed_means
 from helpers.systems.evaluated import Evaluation, pretrainings, trainings
@@ -59,7 +59,7 @@ def spent(runs: Sequence[Step], kept: Iterable[Step]) -> Spent:
         runs: a step for each seed of each system, which need not be kept itself.
         kept: steps whose entries tell the seconds of all that is below them.
     """
-    known = {part.get("key", ""): part["seconds"] for step in kept for part in page.timed(step.entry().manifest)}
+    known = {part.get("key", ""): part["seconds"] for step in kept for part in provenance.timed(step.entry().manifest)}
     behind = [trainings(run) for run in runs]
     every, once = frozenset[str]().union(*behind), frozenset[str].intersection(*behind) if len(behind) > 1 else frozenset[str]()
     before = frozenset[str]().union(*map(pretrainings, runs))

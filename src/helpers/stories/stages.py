@@ -9,7 +9,7 @@ from helpers.evaluation.comparable import as_label, short_name
 from helpers.pages import page
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, seconds
-from helpers.steps import Step
+from helpers.steps import Step, provenance
 from helpers.systems.evaluated import Evaluation, evaluate
 from helpers.systems.first_stages import STAGES, FirstStages
 from helpers.systems.given_first_stage import is_given
@@ -99,7 +99,7 @@ def cost_table(runs: Mapping[str, Step]) -> Fragment:
     records = []
     for name in (name for name in runs if name in STAGES):
         manifest = runs[name].entry().manifest
-        before = {part["key"]: part for below in manifest.get("inputs", []) for part in page.timed(below)}  # each step once
+        before = {part["key"]: part for below in manifest.get("inputs", []) for part in provenance.timed(below)}  # each step once
         training, texts = (sum(part["seconds"] for part in before.values() if part["step"] in steps.get(name, ()))
                            for steps in (TRAININGS, PREPARATIONS))
         records.append({"first stage": label(name), "training": seconds(training) if training else "",
