@@ -13,7 +13,8 @@ from helpers.data.windows import doc_of
 from helpers.networks import backbone
 from helpers.reranking.duo import DUOS, compared, duo_groups, duo_scores, in_pairs, reordered
 from helpers.reranking.ranking_losses import total
-from helpers.systems.pairwise_reranker import PairwiseReranker
+from helpers.systems.pairwise_reranker import PairwiseReranker, duobert
+from helpers.systems.recipe import recipe
 from helpers.systems.testbed import Testbed
 from toys import run_of
 
@@ -59,6 +60,25 @@ def test_a_group_pairs_the_relevant_text_with_each_other_in_both_orders():
     groups = pd.DataFrame({"query_id": ["q1"] * 3, "window_id": ["a#0", "b#0", "c#0"], "label": [1, 0, 0], "teacher": 9.0})
     assert duo_groups.definition.function(groups).to_numpy().tolist() == [
         ["q1", "a#0", "b#0", 1, 0.0], ["q1", "a#0", "c#0", 1, 0.0], ["q1", "b#0", "a#0", 0, 0.0], ["q1", "c#0", "a#0", 0, 0.0]]
+
+
+def test_with_undecided_pairs_the_others_meet_each_other_and_neither_should_win():
+    torch = pytest.importorskip("torch")
+    groups = pd.DataFrame({"query_id": ["q1"] * 3, "window_id": ["a#0", "b#0", "c#0"], "label": [1, 0, 0], "teacher": 9.0})
+    pairs = duo_groups.definition.function(groups, True)
+    assert pairs[["window_id", "other_id", "teacher"]].to_numpy().tolist() == [
+        ["a#0", "b#0", 1.0], ["a#0", "c#0", 1.0], ["b#0", "a#0", 0.0], ["c#0", "a#0", 0.0], ["b#0", "c#0", 0.5],
+        ["c#0", "b#0", 0.5]]
+    scores = torch.tensor([[log(3), 0.0, -log(3), 0.0, 0.0, log(3)]])  # p: .75, .5, .25, .5, .5, .75
+    expected = -(log(0.75) + log(0.5) + log(0.75) + log(0.5) + log(0.5) + (log(0.75) + log(0.25)) / 2) / 6
+    targets = torch.tensor([pairs["teacher"]], dtype=torch.float32)
+    assert float(total({"soft_bce": 1.0}, scores, targets)) == pytest.approx(expected)
+
+
+def test_targets_are_probabilities_whatever_the_temperature_of_other_losses():
+    model = duobert(recipe("almanac/4", warm_up=0), undecided=True)
+    assert (model.temperature, model.losses) == (1.0, {"soft_bce": 1.0})
+    assert model.groups.key != duobert(recipe("almanac/4", warm_up=0)).groups.key
 
 
 def test_the_loss_is_the_mean_of_both_orders():

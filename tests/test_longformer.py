@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from helpers.networks.longformer import as_studied, converted
+from helpers.networks.longformer import as_studied, converted, longer
 
 TOKENS, QUERY, WINDOW = 24, 5, 8
 
@@ -53,6 +53,19 @@ def test_a_document_token_beyond_window_and_global_tokens_is_not_seen_in_one_lay
     assert torch.allclose(last(far), start, atol=1e-6)
     assert not torch.allclose(last(near), start, atol=1e-3)
     assert not torch.allclose(last(question), start, atol=1e-3)
+
+
+def test_a_longer_one_gives_the_scores_of_the_shorter_and_repeats_its_positions(bert):
+    short = converted(bert, window=WINDOW, length=48)
+    with torch.no_grad():
+        short.longformer.embeddings.position_embeddings.weight += torch.rand(48 + 1, 1)
+    before = logits(as_studied(short), inputs())
+    long = longer(short, 100)
+    assert torch.allclose(logits(as_studied(long), inputs()), before, atol=1e-6)
+    table, old = (model.longformer.embeddings.position_embeddings.weight for model in (long, short))
+    assert table.shape[0] == 101 == long.config.max_position_embeddings
+    assert torch.equal(table[1:97], old[1:].repeat(2, 1)) and torch.equal(table[97:], old[1:5])
+    assert logits(as_studied(long), inputs(90)).shape == (3,)
 
 
 def test_positions_beyond_berts_repeat(bert):

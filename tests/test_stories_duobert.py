@@ -20,12 +20,18 @@ def test_a_query_costs_what_is_read_alone_and_all_ordered_pairs():
 
 def systems(**shifts):
     """All systems of the page, at their leads over BM25."""
-    return {name: system(shifts.get(name, 0.0)) for name in ("BM25", ZERO_SHOT, story.MONO, *map(story.duo, DUOS))}
+    return {name: system(shifts.get(name, 0.0)) for name in (
+        "BM25", ZERO_SHOT, story.MONO, *map(story.duo, DUOS), *map(story.as_studied, story.CLAIMED))}
 
 
-def test_pairs_are_compared_with_the_stage_before():
-    rows = cells(story.differences(systems(**{story.MONO: 0.1, story.duo("sum"): 0.3})))
-    assert [row[0] for row in rows[1:]] == [*DUOS] and rows[1][3].startswith("+0.200")
+def test_pairs_are_compared_with_the_stage_before_and_with_the_other_training():
+    own = systems(**{story.MONO: 0.1, story.duo("sum"): 0.3, story.as_studied("binary"): 0.25})
+    rows = cells(story.differences(own))
+    assert [row[0] for row in rows[1:]] == [*DUOS, *(
+        f"{how}, and {how} after {story.STUDIED} alone" for how in ("sum", "binary"))]
+    assert [row[3][:6] for row in rows[1:]] == ["+0.200", *["−0.100"] * 4, "+0.300", "−0.250"]
+    alone = {name: one for name, one in own.items() if story.STUDIED not in name}
+    assert len(cells(story.differences(alone))) == 1 + len(DUOS)
 
 
 def table_of(first_alone, neither, second_alone):
@@ -39,16 +45,20 @@ def test_a_model_that_reads_the_first_text_alone_does_not_compare():
     lazy, comparing = (story.claims_table(systems(), table_of(0.9, 0.5, p), trial, 10) for p in (0.45, 0.1))
     assert lazy.data["claims"][0]["verdict"] == UNTRAINED and "lowers the probability of the first by 0.050" in lazy.html
     assert comparing.data["claims"][0]["verdict"] != UNTRAINED
-    assert cells(story.reading_table(table_of(0.9, 0.5, 0.1)))[1:] == [
-        ["the first alone", "0.900"], ["neither", "0.500"], ["the second alone", "0.100"]]
+    assert cells(story.reading_table({story.STUDIED: table_of(0.9, 0.5, 0.4), story.UNDECIDED: table_of(0.8, 0.5, 0.1)})) == [
+        ["relevant is", story.STUDIED, story.UNDECIDED], ["the first alone", "0.900", "0.800"], ["neither", "0.500", "0.500"],
+        ["the second alone", "0.400", "0.100"]]
 
 
 @pytest.mark.parametrize(("second", "pairs", "binary", "mono", "expected"), [
-    (0.45, 0.0, 0.05, 0.1, [True, False, True, True]), (0.1, 0.3, -0.1, 0.0, [False, True, False, False])])
+    (0.45, 0.0, 0.05, 0.1, [False, False, True, True, True]), (0.1, 0.3, -0.1, 0.0, [True, True, False, False, False]),
+    (0.1, 0.3, 0.3, 0.0, [True, True, False, False, True])])
 def test_signs_hold_and_do_not_hold(second, pairs, binary, mono, expected):
-    own = systems(**{story.duo("binary"): binary, story.MONO: mono})
+    own = systems(**{story.duo("binary"): binary, story.MONO: mono, story.duo("sum"): 0.05})
     lines = {"one at a time": {10: system(0.1)}, "then all pairs": {22: system(pairs)}, "then some pairs": {}}
-    assert [*story.signs(own, table_of(0.9, 0.5, second), lines).values()] == expected
+    means = {story.UNDECIDED: table_of(0.9, 0.5, second), story.STUDIED: table_of(0.9, 0.5, 0.45 if mono else 0.3)}
+    assert [*story.signs(own, means, lines).values()] == expected
+    assert [*story.signs(own, {story.UNDECIDED: means[story.UNDECIDED]}, lines).values()] == expected[:3]
 
 
 def test_one_query_is_shown_as_a_matrix(folder, monkeypatch):
@@ -76,6 +86,8 @@ def test_curves_have_a_point_for_each_cost():
     assert [row[:2] for row in rows[1:]] == [["one at a time", "5"], ["one at a time", "10"], ["then all pairs", "22"]]
 
 
-def test_half_of_the_inputs_have_the_relevant_text_first():
-    rows = cells(story.training_table({"pairs": 12, "positives": 2, "evaluation_pairs": 6, "steps": 3, "parameters": 9}))
-    assert rows[1] == ["training pairs", "12"] and rows[2] == ["of them relevant", "6"]
+@pytest.mark.parametrize(("undecided", "first"), [(False, "6"), (True, "3")])
+def test_the_relevant_text_stands_first_in_half_of_its_inputs_or_in_one_of_all_places(undecided, first):
+    log = Value({"pairs": 12, "positives": 2, "evaluation_pairs": 6, "steps": 3, "parameters": 9})
+    rows = cells(story.training_table(SimpleNamespace(log=log, size=4, undecided=undecided)))
+    assert rows[1] == ["training pairs", "12"] and rows[2] == ["of them relevant", first]

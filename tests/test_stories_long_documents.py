@@ -10,7 +10,8 @@ from helpers.pages import page
 from helpers.stories import alarfaj
 from helpers.stories import long_documents as story
 from helpers.stories.alarfaj import BM25, row
-from helpers.stories.first_passage import first
+from helpers.stories.first_passage import WINDOWED, WINDOWS, first
+from helpers.systems.testbed import OVERLAP, WORDS
 from helpers.systems.zero_shot import ZERO_SHOT
 from tables import caption, cells, evidence, text_of, verdicts_of
 from toys import system
@@ -20,20 +21,30 @@ PLACE = story.Place("almanac/long", SETTINGS, [64, 128], [512, 1024, 4096])
 WHOLE_OR_PASSAGE, LONGER = "full-document-no-better-than-first-passage", "beyond-1024-tokens-nothing-gained"
 
 
-def systems(whole=0.0, studied=0.0, passage=0.0, bm25=0.0, best=0.0):
+def systems(whole=0.0, studied=0.0, passage=0.0, bm25=0.0, best=0.0, mean=0.0):
     """The systems of one place; every measure is so much above the same waves."""
-    shifts = {BM25: bm25, first(64): 0.5, first(128): passage, row(512): 0.5, row(1024): studied, row(4096): whole,
-              ZERO_SHOT: best}
+    shifts = {BM25: bm25, first(64): 0.5, first(128): passage, **dict.fromkeys(WINDOWS, mean), story.BEST: best, row(512): 0.5,
+              row(1024): studied, row(4096): whole, ZERO_SHOT: 0.25}
     return {name: system(shift, name) for name, shift in shifts.items()}
 
 
 def test_readers_differ_in_what_they_read_alone():
     models = PLACE.models
     assert [(name, model.max_length, model.attention_window) for name, model in models.items()] == [
-        (first(64), 64, None), (first(128), 128, None), (row(512), 512, 256), (row(1024), 1024, 256), (row(4096), 4096, 256)]
-    assert all(replace(model, max_length=64, attention_window=None) == replace(SETTINGS.reader, evaluations=story.EVALUATIONS)
-               for model in models.values())
-    assert {model.words for model in models.values()} == {WHOLE}
+        (first(64), 64, None), (first(128), 128, None), (WINDOWED, 64, None), (row(512), 512, 256), (row(1024), 1024, 256),
+        (row(4096), 4096, 256)]
+    assert all(replace(model, max_length=64, attention_window=None, words=WHOLE, overlap=0, shorter=None)
+               == replace(SETTINGS.reader, evaluations=story.EVALUATIONS) for model in models.values())
+    assert {name: (model.words, model.overlap) for name, model in models.items()} == dict.fromkeys(models, (WHOLE, 0)) | {
+        WINDOWED: (WORDS, OVERLAP)}
+
+
+def test_longformers_beyond_the_studys_length_go_on_from_it():
+    models = PLACE.models
+    assert {name: model.shorter for name, model in models.items()} == dict.fromkeys(models) | {row(4096): models[row(1024)]}
+    assert models[row(4096)].origin.arguments["model"] == models[row(1024)].model
+    pretrained = replace(PLACE, settings=replace(SETTINGS, longformer_backbone="packaged:0"))
+    assert not any(model.shorter for model in pretrained.models.values())
 
 
 @pytest.mark.parametrize("whole, studied, passage, verdicts", [
@@ -65,11 +76,15 @@ def test_either_place_has_the_same_comparisons():
         "answers early: whole document, and first passage": "+0.000",
         "answers early: the longest input, and the study's": "+0.000",
         "answers early: whole document, and BM25": "+0.000",
-        "answers early: zero-shot's best window, and whole document": "+0.000",
+        "answers early: best window, and whole document": "+0.000",
+        "answers early: best window, and BM25": "+0.000",
+        "answers early: best window, and zero-shot's": "−0.250",
         "answers anywhere: whole document, and first passage": "+0.250",
         "answers anywhere: the longest input, and the study's": "+0.125",
         "answers anywhere: whole document, and BM25": "−0.250",
-        "answers anywhere: zero-shot's best window, and whole document": "+0.500"}
+        "answers anywhere: best window, and whole document": "+0.500",
+        "answers anywhere: best window, and BM25": "+0.250",
+        "answers anywhere: best window, and zero-shot's": "+0.500"}
 
 
 def signs_of(early, anywhere):
@@ -78,9 +93,12 @@ def signs_of(early, anywhere):
 
 def test_the_discussion_rests_on_sure_gains_at_either_place():
     gains = systems(whole=0.25, studied=0.125, bm25=0.875, best=1.0)
-    assert signs_of(systems(), gains) == [False, False, False, False, True, True, True, True]
-    assert signs_of(systems(passage=0.25), systems(best=0.25)) == [True, False, True] + [False] * 5
+    assert signs_of(systems(best=0.25, passage=2.0), gains)[3:] == [False, True, True, True, True, True, True, False, True]
+    assert signs_of(systems(passage=0.25), systems(best=0.25)) == [True, False, True] + [False] * 9
     assert signs_of(systems(studied=0.25, whole=0.125), gains)[3]
+    assert signs_of(systems(best=0.25), gains)[9] and not signs_of(systems(best=0.25), systems(bm25=0.875, best=0.875))[9]
+    assert signs_of(systems(bm25=0.5), gains)[10] and not signs_of(systems(bm25=0.5, mean=0.75), gains)[10]
+    assert signs_of(systems(best=0.5, passage=1.0), gains)[11] and not signs_of(systems(passage=0.25), gains)[11]
     assert list(story.signs({story.EARLY: PLACE}, {story.EARLY: gains}).values()) == [False, True, False]
 
 

@@ -17,6 +17,7 @@ from helpers.networks.backbone import Backbone
 from helpers.steps import step
 
 RENAMED = {r"^classifier\.": "classifier.out_proj.", r"^bert\.pooler\.": "classifier.", r"^bert\.": "longformer."}
+POSITIONS = "longformer.embeddings.position_embeddings.weight"
 
 
 @step(version=1, form="folder")
@@ -30,10 +31,38 @@ def longformer_of(model: Path, window: int, length: int, *, folder: Path) -> Non
     origin.tokenizer().save_pretrained(folder)
 
 
+@step(version=1, form="folder")
+def lengthened(model: Path, length: int, *, folder: Path) -> None:
+    """A Longformer that was fine-tuned on shorter inputs for inputs of so many tokens: its position embeddings are repeated."""
+    from transformers import LongformerForSequenceClassification
+
+    origin = Backbone("", str(model))
+    longer(origin.build(LongformerForSequenceClassification), length).save_pretrained(folder)
+    origin.tokenizer().save_pretrained(folder)
+
+
+def longer(shorter: Any, length: int) -> Any:
+    """A `LongformerForSequenceClassification` of so many tokens with the weights of a shorter one."""
+    from transformers import LongformerForSequenceClassification
+
+    weights, first = shorter.state_dict(), shorter.config.pad_token_id + 1
+    weights[POSITIONS] = positions(weights[POSITIONS][first:], first, length)
+    shorter.config.max_position_embeddings = first + length
+    model = LongformerForSequenceClassification(shorter.config)
+    model.load_state_dict(weights)
+    return model.eval()
+
+
+def positions(known: Any, first: int, length: int) -> Any:
+    """Embeddings of `length` positions, the known ones repeated, after those of the `first` that no token has."""
+    import torch
+
+    return torch.cat([torch.zeros(first, known.shape[1]), known[torch.arange(length) % len(known)]])
+
+
 def converted(bert: Any, window: int, length: int) -> Any:
     """A `LongformerForSequenceClassification` with the weights of a `BertForSequenceClassification`; ValueError for an odd
     window."""
-    import torch
     from transformers import LongformerConfig, LongformerForSequenceClassification
 
     if window <= 0 or window % 2:
@@ -48,8 +77,7 @@ def converted(bert: Any, window: int, length: int) -> Any:
         for old, new in RENAMED.items():
             name = re.sub(old, new, name)
         if name.endswith("position_embeddings.weight"):
-            repeated = weight[torch.arange(length) % len(weight)]
-            weight = torch.cat([torch.zeros(first, weight.shape[1]), repeated])
+            weight = positions(weight, first, length)
         weights[name] = weight
         for part in ("query", "key", "value"):
             if f"self.{part}." in name:

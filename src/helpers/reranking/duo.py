@@ -25,7 +25,6 @@ DIGITS = 5  # of a kept probability
 TIE = 1e-7  # what a rank before counts: it decides between equal scores alone
 
 
-
 def won(wins: np.ndarray) -> float:
     """How many comparisons a document won."""
     return float((wins > BETTER).sum())
@@ -38,14 +37,21 @@ DUOS: Registry[Callable[[np.ndarray], float]] = Registry("aggregation of pairs",
 
 
 @step(version=1, form="table")
-def duo_groups(groups: pd.DataFrame) -> pd.DataFrame:
+def duo_groups(groups: pd.DataFrame, undecided: bool | None = None) -> pd.DataFrame:
     """Groups of a relevant text and others (`groups.labelled_groups`) as pairs of texts: for each query first the relevant one
-    before each other (label 1), then after it (label 0). Columns query_id, window_id, other_id, label, teacher (none, so 0)."""
+    before each other (label 1), then after it (label 0). With `undecided` come last the others before each other (label 0): who
+    looks at the first text alone cannot tell these from the pairs that are lost.
+
+    Returns:
+        Columns query_id, window_id, other_id, label, and teacher: with `undecided` the probability that the first text is the
+        more relevant one, a half where neither is relevant; without, 0.
+    """
     rows: list[tuple[str, str, str, int, float]] = []
     for query, windows in groups.groupby("query_id", sort=False)["window_id"]:
         relevant, *others = windows
-        rows += [(str(query), relevant, other, 1, 0.0) for other in others]
+        rows += [(str(query), relevant, other, 1, 1.0 if undecided else 0.0) for other in others]
         rows += [(str(query), other, relevant, 0, 0.0) for other in others]
+        rows += [(str(query), *pair, 0, BETTER) for pair in permutations(others, 2)] if undecided else []
     return pd.DataFrame(rows, columns=["query_id", "window_id", "other_id", "label", "teacher"])
 
 

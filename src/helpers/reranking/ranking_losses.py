@@ -34,6 +34,14 @@ def _told_apart(scores: Any, true: int) -> Any:
     return -(logsigmoid(scores[:, :true]).sum() + logsigmoid(-scores[:, true:]).sum()) / scores.numel()
 
 
+def soft_bce(scores: Any, teacher: Any) -> Any:
+    """Binary cross-entropy of every text to the teacher's probability, of duoBERT's pairs to that of the first one being the more
+    relevant: a half where neither is relevant."""
+    from torch.nn.functional import binary_cross_entropy_with_logits
+
+    return binary_cross_entropy_with_logits(scores, teacher)
+
+
 def kl(scores: Any, teacher: Any) -> Any:
     """How far the student's distribution over the group is from the teacher's: listwise distillation (Cao et al. 2007)."""
     target = teacher.log_softmax(-1)
@@ -52,7 +60,7 @@ def centred_mse(scores: Any, teacher: Any) -> Any:
 
 
 LOSSES: Registry[Callable[..., Any]] = Registry("loss of groups", {
-    "lce": lce, "bce": bce, "duo": duo, "kl": kl, "margin_mse": margin_mse, "centred_mse": centred_mse})
+    "lce": lce, "bce": bce, "duo": duo, "soft_bce": soft_bce, "kl": kl, "margin_mse": margin_mse, "centred_mse": centred_mse})
 
 
 def total(weights: dict[str, float], scores: Any, teacher: Any) -> Any:

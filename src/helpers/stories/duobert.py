@@ -3,7 +3,6 @@
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import pandas as pd
 
@@ -28,6 +27,8 @@ MEASURE = "RR@10"
 Means = Mapping[tuple[bool, bool], float]  # by whether the first text of a pair is relevant, and the second
 MONO = "monoBERT"
 SUM, SAMPLE = "sum", "sample"
+STUDIED, UNDECIDED = "pairs with a relevant text", "pairs without one, too"  # what a model learns from
+CLAIMED = (SUM, "binary")  # the aggregations that the claim names
 COMPARES = 0.1  # the least that a relevant second text must lower the probability of a first one that is not
 
 
@@ -63,13 +64,21 @@ class ThirdStage:
         return together(duo(how), runs)
 
 
-def evaluations(trial: RerankingExperiment, mono: Listwise, models: Sequence[PairwiseReranker], first: int,
+def as_studied(how: str) -> str:
+    """The name of the pairwise stage that learned from pairs with a relevant text alone."""
+    return f"{duo(how)}, {STUDIED}"
+
+
+def evaluations(trial: RerankingExperiment, mono: Listwise, models: Mapping[str, Sequence[PairwiseReranker]], first: int,
                 compared: int) -> dict[str, Evaluation]:
-    """BM25, the zero-shot encoder, the re-ranker that reads documents alone, and pairs over its first ones, by aggregation."""
+    """BM25, the zero-shot encoder, the re-ranker that reads documents alone, and pairs over its first ones, by aggregation; where
+    a model learned from pairs with a relevant text alone, by those of the claim."""
     run = second_stage(trial, mono)
-    third = ThirdStage(trial, run, models, first)
+    third = {name: ThirdStage(trial, run, own, first) for name, own in models.items()}
     return {"BM25": trial.baseline(), **trial.zero_shot(mono.backbone),
-            MONO: evaluate(MONO, run, trial.bed, trial.measures), **{duo(how): third.by(how, first, compared) for how in DUOS}}
+            MONO: evaluate(MONO, run, trial.bed, trial.measures),
+            **{duo(how): third[UNDECIDED].by(how, first, compared) for how in DUOS},
+            **{as_studied(how): third[STUDIED].by(how, first, compared) for how in CLAIMED if STUDIED in third}}
 
 
 def inferences(alone: int, first: int, compared: int | None = None) -> int:
@@ -132,9 +141,11 @@ def example(trial: RerankingExperiment, run: Step, model: PairwiseReranker, quer
                            ("document, by its rank before", *map(str, range(1, len(ranked) + 1)), SUM), rows)
 
 
-def training_table(log: dict[str, Any]) -> Fragment:
-    """What the model was trained on; the relevant text stands first in half of its inputs."""
-    return training.training_table({**log, "positives": log["pairs"] // 2})
+def training_table(model: PairwiseReranker) -> Fragment:
+    """What a model was trained on: its relevant text stands first in half of the inputs, or before each other of all ordered
+    pairs of a group."""
+    log = model.log.value()
+    return training.training_table({**log, "positives": log["pairs"] // (model.size if model.undecided else 2)})
 
 
 def by_relevance(trial: RerankingExperiment, run: Step, models: Sequence[PairwiseReranker], first: int) -> Means:
@@ -150,36 +161,45 @@ def comparing(means: Means) -> float:
     return means[False, False] - means[False, True]
 
 
-def reading_table(means: Means) -> Fragment:
-    """What a model that compares should tell apart by its second text, too."""
-    rows = [[text, plain(means[places])] for text, places in (
-        ("the first alone", (True, False)), ("neither", (False, False)), ("the second alone", (False, True))) if places in means]
-    return page.show_table("The mean probability that the first text is the better one", ("relevant is", "probability"), rows)
+def reading_table(means: Mapping[str, Means]) -> Fragment:
+    """What a model that compares should tell apart by its second text, too, by what it learned from."""
+    rows = [[text, *(plain(own[places]) for own in means.values())] for text, places in (
+        ("the first alone", (True, False)), ("neither", (False, False)), ("the second alone", (False, True)))
+        if all(places in own for own in means.values())]
+    return page.show_table("The mean probability that the first text is the better one, by what the model learned from",
+                           ("relevant is", *means), rows)
 
 
 def differences(systems: Systems) -> Fragment:
-    """Every aggregation of pairs compared with the stage before."""
-    return compare.differences_table(f"Compared with {MONO}", {how: (systems[duo(how)], systems[MONO]) for how in DUOS}, MEASURE)
+    """Every aggregation of pairs compared with the stage before, and the two trainings with each other."""
+    pairs = {how: (systems[duo(how)], systems[MONO]) for how in DUOS} | {
+        f"{how}, and {how} after {STUDIED} alone": (systems[duo(how)], systems[as_studied(how)])
+        for how in CLAIMED if as_studied(how) in systems}
+    return compare.differences_table(f"Compared with {MONO}, and with the other training", pairs, MEASURE)
 
 
 def claims_table(systems: Systems, means: Means, trial: RerankingExperiment, first: int) -> Fragment:
     """The chapter's claim: pairs over the re-ranker's first documents, by the sum and by won comparisons, and the re-ranker; no
     verdict on a model that does not compare, as its means say."""
     named = "duobert-beats-monobert"
-    pairs = {how: (systems[duo(how)], systems[MONO]) for how in (SUM, "binary")}
+    pairs = {how: (systems[duo(how)], systems[MONO]) for how in CLAIMED}
     barred = identity.barred(pairs, zero_shot_in(systems), trial.bed, first)
     why = f"a relevant second text lowers the probability of the first by {plain(comparing(means))}: the model does not compare"
     return claims.judge("duobert", {named: pairs}, untrained={named: why} if comparing(means) < COMPARES else {},
                         incomparable={named: next(filter(None, barred.values()), "")})
 
 
-def signs(systems: Systems, means: Means, lines: Mapping[str, Mapping[int, Evaluation]]) -> dict[str, bool]:
-    """What the discussion rests on besides the claim."""
+def signs(systems: Systems, means: Mapping[str, Means], lines: Mapping[str, Mapping[int, Evaluation]]) -> dict[str, bool]:
+    """What the discussion rests on besides the claim; of the study's training nothing where it is left out."""
     alone, pairs = (max(system.mean(MEASURE).mean for system in lines[name].values())
                     for name in ("one at a time", "then all pairs"))
-    return {"the model hardly reads the second text": comparing(means) < COMPARES,
-            "pairs reach more than any number of documents read alone": pairs > alone,
-            "counting won comparisons is the best aggregation":
-                max(DUOS, key=lambda how: systems[duo(how)].mean(MEASURE).mean) == "binary",
-            "every aggregation of pairs ranks below monoBERT": all(
-                lead(systems[duo(how)], systems[MONO], MEASURE) < 0 for how in DUOS)}
+    found = {"the model compares": comparing(means[UNDECIDED]) >= COMPARES,
+             "pairs reach more than any number of documents read alone": pairs > alone,
+             "every aggregation of pairs ranks below monoBERT": all(
+                 lead(systems[duo(how)], systems[MONO], MEASURE) < 0 for how in DUOS)}
+    if STUDIED not in means:
+        return found
+    return found | {
+        "trained on pairs with a relevant text alone, the model hardly reads the second": comparing(means[STUDIED]) < COMPARES,
+        "pairs without a relevant text raise the means of sum and count": all(
+            lead(systems[duo(how)], systems[as_studied(how)], MEASURE) > 0 for how in CLAIMED)}

@@ -2,7 +2,8 @@
 
     first = document_reader(length=256)
     replace(first, max_length=512)                              # reads more
-    replace(first, max_length=1024, attention_window=256)       # as a Longformer
+    longformer = replace(first, max_length=1024, attention_window=256)
+    replace(longformer, max_length=4096, shorter=longformer)    # as a longer one, which goes on from it
     replace(first, words=WORDS, overlap=OVERLAP)                # one window after the other
 
 All go on from one model that judges pairs, with the same queries, labels and schedule: what they read, and how they attend to
@@ -13,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from helpers.data.collection import open_collection
-from helpers.networks.longformer import longformer_of
+from helpers.networks.longformer import lengthened, longformer_of
 from helpers.registry import Registry
 from helpers.steps import Step
 from helpers.systems.listwise_reranker import ListwiseReranker
@@ -26,6 +27,7 @@ class DocumentReader(ListwiseReranker):
     """Learns from documents as it will read them: cut at `max_length`, or into windows of `words`."""
 
     attention_window: int | None = None  # makes `start` a Longformer whose tokens attend to so many others, see `longformer_of`
+    shorter: "DocumentReader | None" = None  # a Longformer to go on from instead, see `lengthened`
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -34,7 +36,9 @@ class DocumentReader(ListwiseReranker):
 
     @property
     def origin(self) -> Step | None:
-        """The model of `start`, as a Longformer if it is to become one."""
+        """The shorter Longformer's model, or that of `start`, as a Longformer if it is to become one."""
+        if self.shorter is not None:
+            return lengthened(self.shorter.model, self.max_length)
         if self.start is None or self.attention_window is None:
             return super().origin
         return longformer_of(self.start.model, self.attention_window, self.max_length)

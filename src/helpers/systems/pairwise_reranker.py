@@ -22,6 +22,7 @@ SHARED = ("collection", "unit", "splits", "backbone", "taught_by", "queries", "s
 class PairwiseReranker(ListwiseReranker):
     """Learns from a relevant text and each other of its group, in both orders."""
 
+    undecided: bool = False  # whether it learns from pairs of the others, too, see `duo_groups`
     size: int = 4  # texts of a group: the relevant one with three others, six ordered pairs
     losses: dict[str, float] = field(default_factory=lambda: {"duo": 1.0})
     learning_rate: float = 5e-5
@@ -31,7 +32,7 @@ class PairwiseReranker(ListwiseReranker):
     @functools.cached_property
     def groups(self) -> Step:
         """The pairs that are learned from."""
-        return duo_groups(super().groups)
+        return duo_groups(super().groups, self.undecided or None)
 
     def probabilities(self, bed: Testbed, run: Step, first: int) -> Step:
         """All ordered pairs of the run's `first` texts, each read from its start."""
@@ -39,6 +40,8 @@ class PairwiseReranker(ListwiseReranker):
         return pair_probabilities(self.model, run, bed.query_step, bed.store, tokens, first, self.max_length, self.query_length)
 
 
-def duobert(mono: ListwiseReranker, **settings: Any) -> PairwiseReranker:
-    """A pairwise model that goes on from the start of a pointwise one, and learns from the same judgments."""
-    return PairwiseReranker(**{name: getattr(mono, name) for name in SHARED}, **settings)
+def duobert(mono: ListwiseReranker, undecided: bool = False, **settings: Any) -> PairwiseReranker:
+    """A pairwise model that goes on from the start of a pointwise one, and learns from the same judgments; with `undecided` from
+    pairs without a relevant text, too, in which neither should win."""
+    learned: dict[str, Any] = {"undecided": True, "losses": {"soft_bce": 1.0}, "temperature": 1.0} if undecided else {}
+    return PairwiseReranker(**{name: getattr(mono, name) for name in SHARED}, **learned, **settings)
