@@ -18,9 +18,10 @@ FLAT, FALLING = pd.Series([1.0, 0.5, 0.49]), pd.Series([1.0, 0.5, 0.4])
 
 def test_each_is_repberts_training_with_negatives_of_its_first_encoder_that_the_base_has_read():
     hard, taught = anchors.models(TRAINED, list(anchors.ANCHORS)).values()
-    for first, in (hard, taught):
+    assert [model.seed for model in (*hard, *taught)] == [4, 5, 4, 5]
+    for first in (hard[0], taught[0]):
         assert (first.backbone, first.queries, first.epochs, first.learning_rate) == ("packaged:0", 0, 3, unready.RATE)
-        assert (first.seed, first.negatives, first.candidates) == (4, 1, anchors.READ)
+        assert (first.negatives, first.candidates) == (1, anchors.READ)
         assert first.negatives_from == TRAINED[0]
         assert first.denoised_by == recipe().start, "the base re-ranker of the whole book"
         assert isinstance(first.bed, SplitTestbed)

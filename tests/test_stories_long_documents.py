@@ -39,12 +39,29 @@ def test_readers_differ_in_what_they_read_alone():
         WINDOWED: (WORDS, OVERLAP)}
 
 
-def test_longformers_beyond_the_studys_length_go_on_from_it():
-    models = PLACE.models
-    assert {name: model.shorter for name, model in models.items()} == dict.fromkeys(models) | {row(4096): models[row(1024)]}
-    assert models[row(4096)].origin.arguments["model"] == models[row(1024)].model
-    pretrained = replace(PLACE, settings=replace(SETTINGS, longformer_backbone="packaged:0"))
-    assert not any(model.shorter for model in pretrained.models.values())
+STAGED = story.staged(row(4096))
+
+
+def test_in_two_stages_the_longest_goes_on_from_the_studys_length():
+    models = replace(PLACE, staged=True).models
+    assert list(models) == [*PLACE.models, STAGED]
+    assert replace(models[STAGED], shorter=None) == models[row(4096)]
+    assert models[STAGED].origin.arguments["model"] == models[row(1024)].model
+    assert list(replace(PLACE, staged=True, lengths=[512, 1024]).models) == [
+        first(64), first(128), WINDOWED, row(512), row(1024)], "nothing is longer"
+
+
+@pytest.mark.parametrize("losses, whole", [((0.5, 0.4), STAGED), ((0.4, 0.5), row(4096))])
+def test_of_two_trainings_that_with_the_lower_held_out_loss_is_the_whole(losses, whole, monkeypatch):
+    place = replace(PLACE, staged=True)
+    ends = {place.models[name].log.key: loss for name, loss in zip((row(4096), STAGED), losses, strict=True)}
+    monkeypatch.setattr(story.training, "final", lambda log, what: log)
+    monkeypatch.setattr(type(place.models[STAGED].log), "value", lambda step: ends[step.key])
+    assert place.whole == whole
+    values = systems(whole=0.25) | {STAGED: system(0.75, STAGED)}
+    early = story.signs({story.EARLY: place}, {story.EARLY: values})
+    assert [*early.values()][3:] == [whole == STAGED, True, False, False]
+    assert "two stages: 0.250 at 1024, 1.000 at 4096" in text_of(story.by_length({story.EARLY: place}, {story.EARLY: values}))
 
 
 @pytest.mark.parametrize("whole, studied, passage, verdicts", [

@@ -23,7 +23,6 @@ from helpers.systems.recipe import recipe
 from helpers.systems.testbed import Testbed
 
 LEFT_OUT = "This run leaves the rows out: `-p today '[\"hard negatives\", \"MarginMSE\"]'` trains them, once a seed."
-TRAININGS = 1  # of the seeds: a batch with hard negatives takes twice the time of RepBERT's
 READ = 10  # candidates of a training query that the cross-encoder reads
 # RepBERT's margins over these are a quarter of the base's in the mean (training queries), so its inner products count fourfold
 SCALE = 0.25
@@ -35,12 +34,11 @@ ANCHORS: Registry[dict[str, Any]] = Registry("anchor", {
 
 
 def models(trained: Sequence[BiEncoder], names: Sequence[str]) -> dict[str, list[BiEncoder]]:
-    """Each anchor over the first of RepBERT's seeds, with the negatives of its first training, as these share their queries."""
+    """Each anchor over RepBERT's seeds, with the negatives of its first training, as these share their queries."""
     if not trained or not names:
         return {}
     base = recipe(trained[0].collection, trained[0].unit).start
-    hard = [replace(model, negatives=1, candidates=READ, negatives_from=trained[0], denoised_by=base)
-            for model in trained[:TRAININGS]]
+    hard = [replace(model, negatives=1, candidates=READ, negatives_from=trained[0], denoised_by=base) for model in trained]
     return {name: [replace(model, **ANCHORS[name]) for model in hard] for name in names}
 
 

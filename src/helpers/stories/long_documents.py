@@ -27,6 +27,11 @@ PRINTED = (512, 1024, 2048, 4096)  # the lengths of table 2
 EVALUATIONS = 4  # of the held-out loss in a training: each reads as many long documents as four steps
 
 
+def staged(name: str) -> str:
+    """The name of a Longformer that went on from the study's length."""
+    return f"{name}, in two stages"
+
+
 @dataclass(frozen=True)
 class Place:
     """A collection whose answers stand early or anywhere, and the models that learned from its documents."""
@@ -35,25 +40,27 @@ class Place:
     settings: Settings
     first_tokens: Sequence[int]
     lengths: Sequence[int]  # of the Longformers, in tokens
+    staged: bool = False  # whether the longest is also trained in two stages, going on from the study's length
 
     @property
     def models(self) -> dict[str, DocumentReader]:
-        """The models that learn from documents as they read them: first passages, windows, and Longformers of each length.
-
-        Longformers beyond the study's length go on from that of the study's: trained from the base by as many steps as the others,
-        they had not levelled.
-        """
+        """The models that learn from documents as they read them: first passages, windows, and Longformers of each length; where
+        the longest was also trained in two stages, that one, too."""
         own = {**{first(tokens): self.settings.bert(tokens) for tokens in self.first_tokens}, WINDOWED: self.settings.windows(),
                **{row(length): self.settings.longformer(length) for length in self.lengths}}
         models = {name: replace(model, evaluations=EVALUATIONS) for name, model in own.items()}
-        studied = models[row(nearest(self.lengths))]
-        return {name: replace(model, shorter=studied) if model.attention_window and model.max_length > studied.max_length else model
-                for name, model in models.items()}
+        longest, studied = row(max(self.lengths)), row(nearest(self.lengths))
+        if not self.staged or longest == studied:
+            return models
+        return models | {staged(longest): replace(models[longest], shorter=models[studied])}
 
     @property
     def whole(self) -> str:
-        """The reader of the most tokens."""
-        return row(max(self.lengths))
+        """The reader of the most tokens; of two trainings that which ended with the lower loss on held-out queries."""
+        longest, models = row(max(self.lengths)), self.models
+        if staged(longest) not in models:
+            return longest
+        return min((longest, staged(longest)), key=lambda name: training.final(models[name].log.value(), "eval_loss"))
 
     def evaluations(self, bed: Testbed) -> dict[str, Evaluation]:
         """BM25, its candidates as each model reads them, and the zero-shot encoder's best window."""
@@ -149,6 +156,11 @@ def by_length(places: Places, systems: BySystem) -> Fragment:
     """The measure over the tokens that a Longformer reads, a line a place; beside it what the study printed."""
     lines = {name: pd.Series({length: systems[name][row(length)].values[MEASURE].mean() for length in sorted(place.lengths)})
              for name, place in places.items()}
+    for name, place in places.items():
+        longest, studied = max(place.lengths), nearest(place.lengths)
+        if staged(row(longest)) in systems[name]:
+            ends = {studied: systems[name][row(studied)], longest: systems[name][staged(row(longest))]}
+            lines[f"{name}, in two stages"] = pd.Series({length: end.mean(MEASURE).mean for length, end in ends.items()})
     printed = pd.Series({length: published.value(STUDY, TABLE, row(length), "NDCG@10").value for length in PRINTED})
     return plots.curves(lines, "tokens that a Longformer reads", MEASURE,
                         "nDCG@10 by the length of the input; hollow, table 2 of the study, on another collection.",
@@ -162,6 +174,15 @@ def signs(places: Places, systems: BySystem) -> dict[str, bool]:
     found = {"where answers come early, the first passage ranks above BM25": lead(passage, own[BM25], MEASURE) > 0,
              "where answers come early, the whole document surely gains on its first passage": above(whole, passage, MEASURE),
              "where answers come early, the whole document surely loses to its first passage": above(passage, whole, MEASURE)}
+    longest = row(max(place.lengths))
+    if staged(longest) in own:
+        found |= {"trained in two stages, the longest input ends with a lower loss": place.whole == staged(longest),
+                  "trained in two stages, the longest input surely ranks above the same in one":
+                  above(own[staged(longest)], own[longest], MEASURE),
+                  "trained in two stages, the longest input ranks below BM25":
+                  lead(own[staged(longest)], own[BM25], MEASURE) < 0,
+                  "trained in two stages, the longest input ranks below the study's":
+                  lead(own[staged(longest)], own[row(nearest(place.lengths))], MEASURE) < 0}
     if ANYWHERE not in places:
         return found
     early, anywhere = ([systems[name][row(length)].mean(MEASURE).mean for length in sorted(place.lengths)
