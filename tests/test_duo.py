@@ -62,21 +62,22 @@ def test_a_group_pairs_the_relevant_text_with_each_other_in_both_orders():
         ["q1", "a#0", "b#0", 1, 0.0], ["q1", "a#0", "c#0", 1, 0.0], ["q1", "b#0", "a#0", 0, 0.0], ["q1", "c#0", "a#0", 0, 0.0]]
 
 
-def test_with_undecided_pairs_the_others_meet_each_other_and_neither_should_win():
+def test_the_others_meet_each_other_with_the_teachers_probability():
     torch = pytest.importorskip("torch")
-    groups = pd.DataFrame({"query_id": ["q1"] * 3, "window_id": ["a#0", "b#0", "c#0"], "label": [1, 0, 0], "teacher": 9.0})
-    pairs = duo_groups.definition.function(groups, True)
-    assert pairs[["window_id", "other_id", "teacher"]].to_numpy().tolist() == [
-        ["a#0", "b#0", 1.0], ["a#0", "c#0", 1.0], ["b#0", "a#0", 0.0], ["c#0", "a#0", 0.0], ["b#0", "c#0", 0.5],
-        ["c#0", "b#0", 0.5]]
+    groups = pd.DataFrame({"query_id": ["q1"] * 3, "window_id": ["a#0", "b#0", "c#0"], "label": [1, 0, 0],
+                           "teacher": [0.9, 0.5 * log(3), 0.0]})
+    pairs = duo_groups.definition.function(groups, 0.5)
+    assert pairs[["window_id", "other_id"]].to_numpy().tolist() == [
+        ["a#0", "b#0"], ["a#0", "c#0"], ["b#0", "a#0"], ["c#0", "a#0"], ["b#0", "c#0"], ["c#0", "b#0"]]
+    assert pairs["teacher"].tolist() == pytest.approx([1, 1, 0, 0, 0.75, 0.25])
     scores = torch.tensor([[log(3), 0.0, -log(3), 0.0, 0.0, log(3)]])  # p: .75, .5, .25, .5, .5, .75
-    expected = -(log(0.75) + log(0.5) + log(0.75) + log(0.5) + log(0.5) + (log(0.75) + log(0.25)) / 2) / 6
+    expected = -(log(0.75) + log(0.5) + log(0.75) + log(0.5) + log(0.5) + 0.25 * log(0.75) + 0.75 * log(0.25)) / 6
     targets = torch.tensor([pairs["teacher"]], dtype=torch.float32)
     assert float(total({"soft_bce": 1.0}, scores, targets)) == pytest.approx(expected)
 
 
 def test_targets_are_probabilities_whatever_the_temperature_of_other_losses():
-    model = duobert(recipe("almanac/4", warm_up=0), undecided=True)
+    model = duobert(recipe("almanac/4", warm_up=0), among_others=True)
     assert (model.temperature, model.losses) == (1.0, {"soft_bce": 1.0})
     assert model.groups.key != duobert(recipe("almanac/4", warm_up=0)).groups.key
 

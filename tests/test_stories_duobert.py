@@ -45,8 +45,8 @@ def test_a_model_that_reads_the_first_text_alone_does_not_compare():
     lazy, comparing = (story.claims_table(systems(), table_of(0.9, 0.5, p), trial, 10) for p in (0.45, 0.1))
     assert lazy.data["claims"][0]["verdict"] == UNTRAINED and "lowers the probability of the first by 0.050" in lazy.html
     assert comparing.data["claims"][0]["verdict"] != UNTRAINED
-    assert cells(story.reading_table({story.STUDIED: table_of(0.9, 0.5, 0.4), story.UNDECIDED: table_of(0.8, 0.5, 0.1)})) == [
-        ["relevant is", story.STUDIED, story.UNDECIDED], ["the first alone", "0.900", "0.800"], ["neither", "0.500", "0.500"],
+    assert cells(story.reading_table({story.STUDIED: table_of(0.9, 0.5, 0.4), story.OTHERS: table_of(0.8, 0.5, 0.1)})) == [
+        ["relevant is", story.STUDIED, story.OTHERS], ["the first alone", "0.900", "0.800"], ["neither", "0.500", "0.500"],
         ["the second alone", "0.400", "0.100"]]
 
 
@@ -56,9 +56,9 @@ def test_a_model_that_reads_the_first_text_alone_does_not_compare():
 def test_signs_hold_and_do_not_hold(second, pairs, binary, mono, expected):
     own = systems(**{story.duo("binary"): binary, story.MONO: mono, story.duo("sum"): 0.05})
     lines = {"one at a time": {10: system(0.1)}, "then all pairs": {22: system(pairs)}, "then some pairs": {}}
-    means = {story.UNDECIDED: table_of(0.9, 0.5, second), story.STUDIED: table_of(0.9, 0.5, 0.45 if mono else 0.3)}
+    means = {story.OTHERS: table_of(0.9, 0.5, second), story.STUDIED: table_of(0.9, 0.5, 0.45 if mono else 0.3)}
     assert [*story.signs(own, means, lines).values()] == expected
-    assert [*story.signs(own, {story.UNDECIDED: means[story.UNDECIDED]}, lines).values()] == expected[:3]
+    assert [*story.signs(own, {story.OTHERS: means[story.OTHERS]}, lines).values()] == expected[:3]
 
 
 def test_one_query_is_shown_as_a_matrix(folder, monkeypatch):
@@ -86,8 +86,8 @@ def test_curves_have_a_point_for_each_cost():
     assert [row[:2] for row in rows[1:]] == [["one at a time", "5"], ["one at a time", "10"], ["then all pairs", "22"]]
 
 
-@pytest.mark.parametrize(("undecided", "first"), [(False, "6"), (True, "3")])
-def test_the_relevant_text_stands_first_in_half_of_its_inputs_or_in_one_of_all_places(undecided, first):
+@pytest.mark.parametrize(("among_others", "first"), [(False, "6"), (True, "3")])
+def test_the_relevant_text_stands_first_in_half_of_its_inputs_or_in_one_of_all_places(among_others, first):
     log = Value({"pairs": 12, "positives": 2, "evaluation_pairs": 6, "steps": 3, "parameters": 9})
-    rows = cells(story.training_table(SimpleNamespace(log=log, size=4, undecided=undecided)))
+    rows = cells(story.training_table(SimpleNamespace(log=log, size=4, among_others=among_others)))
     assert rows[1] == ["training pairs", "12"] and rows[2] == ["of them relevant", first]

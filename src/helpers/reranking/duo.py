@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit
 
 from helpers.data.runs import cut
 from helpers.data.tokens import WindowTokens, duo_ids, query_ids
@@ -37,21 +38,24 @@ DUOS: Registry[Callable[[np.ndarray], float]] = Registry("aggregation of pairs",
 
 
 @step(version=1, form="table")
-def duo_groups(groups: pd.DataFrame, undecided: bool | None = None) -> pd.DataFrame:
+def duo_groups(groups: pd.DataFrame, temperature: float | None = None) -> pd.DataFrame:
     """Groups of a relevant text and others (`groups.labelled_groups`) as pairs of texts: for each query first the relevant one
-    before each other (label 1), then after it (label 0). With `undecided` come last the others before each other (label 0): who
-    looks at the first text alone cannot tell these from the pairs that are lost.
+    before each other (label 1), then after it (label 0). With a temperature come last the others before each other, for which the
+    teacher says how likely the first is the more relevant one: a sigmoid of the difference of its scores over the temperature.
 
     Returns:
-        Columns query_id, window_id, other_id, label, and teacher: with `undecided` the probability that the first text is the
-        more relevant one, a half where neither is relevant; without, 0.
+        Columns query_id, window_id, other_id, label, and teacher: this probability, 1 or 0 beside a relevant text; without a
+        temperature 0.
     """
     rows: list[tuple[str, str, str, int, float]] = []
-    for query, windows in groups.groupby("query_id", sort=False)["window_id"]:
-        relevant, *others = windows
-        rows += [(str(query), relevant, other, 1, 1.0 if undecided else 0.0) for other in others]
+    for query, own in groups.groupby("query_id", sort=False):
+        relevant, *others = own["window_id"]
+        rows += [(str(query), relevant, other, 1, 1.0 if temperature else 0.0) for other in others]
         rows += [(str(query), other, relevant, 0, 0.0) for other in others]
-        rows += [(str(query), *pair, 0, BETTER) for pair in permutations(others, 2)] if undecided else []
+        if temperature:
+            scores = dict(zip(own["window_id"], own["teacher"], strict=True))
+            rows += [(str(query), one, other, 0, float(expit((scores[one] - scores[other]) / temperature)))
+                     for one, other in permutations(others, 2)]
     return pd.DataFrame(rows, columns=["query_id", "window_id", "other_id", "label", "teacher"])
 
 

@@ -35,8 +35,7 @@ def _told_apart(scores: Any, true: int) -> Any:
 
 
 def soft_bce(scores: Any, teacher: Any) -> Any:
-    """Binary cross-entropy of every text to the teacher's probability, of duoBERT's pairs to that of the first one being the more
-    relevant: a half where neither is relevant."""
+    """Binary cross-entropy to the teacher's probabilities, of duoBERT's pairs that the first text is the more relevant."""
     from torch.nn.functional import binary_cross_entropy_with_logits
 
     return binary_cross_entropy_with_logits(scores, teacher)

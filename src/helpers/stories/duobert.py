@@ -27,7 +27,7 @@ MEASURE = "RR@10"
 Means = Mapping[tuple[bool, bool], float]  # by whether the first text of a pair is relevant, and the second
 MONO = "monoBERT"
 SUM, SAMPLE = "sum", "sample"
-STUDIED, UNDECIDED = "pairs with a relevant text", "pairs without one, too"  # what a model learns from
+STUDIED, OTHERS = "pairs with a relevant text", "pairs of other texts, too"  # what a model learns from
 CLAIMED = (SUM, "binary")  # the aggregations that the claim names
 COMPARES = 0.1  # the least that a relevant second text must lower the probability of a first one that is not
 
@@ -77,7 +77,7 @@ def evaluations(trial: RerankingExperiment, mono: Listwise, models: Mapping[str,
     third = {name: ThirdStage(trial, run, own, first) for name, own in models.items()}
     return {"BM25": trial.baseline(), **trial.zero_shot(mono.backbone),
             MONO: evaluate(MONO, run, trial.bed, trial.measures),
-            **{duo(how): third[UNDECIDED].by(how, first, compared) for how in DUOS},
+            **{duo(how): third[OTHERS].by(how, first, compared) for how in DUOS},
             **{as_studied(how): third[STUDIED].by(how, first, compared) for how in CLAIMED if STUDIED in third}}
 
 
@@ -145,7 +145,7 @@ def training_table(model: PairwiseReranker) -> Fragment:
     """What a model was trained on: its relevant text stands first in half of the inputs, or before each other of all ordered
     pairs of a group."""
     log = model.log.value()
-    return training.training_table({**log, "positives": log["pairs"] // (model.size if model.undecided else 2)})
+    return training.training_table({**log, "positives": log["pairs"] // (model.size if model.among_others else 2)})
 
 
 def by_relevance(trial: RerankingExperiment, run: Step, models: Sequence[PairwiseReranker], first: int) -> Means:
@@ -193,7 +193,7 @@ def signs(systems: Systems, means: Mapping[str, Means], lines: Mapping[str, Mapp
     """What the discussion rests on besides the claim; of the study's training nothing where it is left out."""
     alone, pairs = (max(system.mean(MEASURE).mean for system in lines[name].values())
                     for name in ("one at a time", "then all pairs"))
-    found = {"the model compares": comparing(means[UNDECIDED]) >= COMPARES,
+    found = {"the model compares": comparing(means[OTHERS]) >= COMPARES,
              "pairs reach more than any number of documents read alone": pairs > alone,
              "every aggregation of pairs ranks below monoBERT": all(
                  lead(systems[duo(how)], systems[MONO], MEASURE) < 0 for how in DUOS)}
@@ -201,5 +201,5 @@ def signs(systems: Systems, means: Mapping[str, Means], lines: Mapping[str, Mapp
         return found
     return found | {
         "trained on pairs with a relevant text alone, the model hardly reads the second": comparing(means[STUDIED]) < COMPARES,
-        "pairs without a relevant text raise the means of sum and count": all(
+        "pairs of other texts raise the means of sum and count": all(
             lead(systems[duo(how)], systems[as_studied(how)], MEASURE) > 0 for how in CLAIMED)}

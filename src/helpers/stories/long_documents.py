@@ -203,8 +203,8 @@ def signs(places: Places, systems: BySystem) -> dict[str, bool]:
         all(above(own[BEST], reader, MEASURE) for reader in single),
         "where answers stand anywhere, of the trained readers the best window alone ranks above BM25":
         [name for name in ways if name in own and lead(own[name], own[BM25], MEASURE) > 0] == [BEST],
-        "the best window surely ranks above BM25 at either place":
-        all(above(systems[name][BEST], systems[name][BM25], MEASURE) for name in places),
+        "at either place the best window has the highest mean":
+        all(max(systems[name], key=lambda way: systems[name][way].mean(MEASURE).mean) == BEST for name in places),
         "the mean and the sum of windows rank below BM25 at either place": all(
             lead(systems[name][way], systems[name][BM25], MEASURE) < 0 for name in places for way in WINDOWS if way != BEST),
         "the place of the answer moves the first passage more than the best window":

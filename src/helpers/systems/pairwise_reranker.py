@@ -22,7 +22,7 @@ SHARED = ("collection", "unit", "splits", "backbone", "taught_by", "queries", "s
 class PairwiseReranker(ListwiseReranker):
     """Learns from a relevant text and each other of its group, in both orders."""
 
-    undecided: bool = False  # whether it learns from pairs of the others, too, see `duo_groups`
+    among_others: bool = False  # whether it learns from pairs of the others, too, as the teacher sees them, see `duo_groups`
     size: int = 4  # texts of a group: the relevant one with three others, six ordered pairs
     losses: dict[str, float] = field(default_factory=lambda: {"duo": 1.0})
     learning_rate: float = 5e-5
@@ -32,7 +32,7 @@ class PairwiseReranker(ListwiseReranker):
     @functools.cached_property
     def groups(self) -> Step:
         """The pairs that are learned from."""
-        return duo_groups(super().groups, self.undecided or None)
+        return duo_groups(super().groups, ListwiseReranker.temperature if self.among_others else None)
 
     def probabilities(self, bed: Testbed, run: Step, first: int) -> Step:
         """All ordered pairs of the run's `first` texts, each read from its start."""
@@ -40,8 +40,8 @@ class PairwiseReranker(ListwiseReranker):
         return pair_probabilities(self.model, run, bed.query_step, bed.store, tokens, first, self.max_length, self.query_length)
 
 
-def duobert(mono: ListwiseReranker, undecided: bool = False, **settings: Any) -> PairwiseReranker:
-    """A pairwise model that goes on from the start of a pointwise one, and learns from the same judgments; with `undecided` from
-    pairs without a relevant text, too, in which neither should win."""
-    learned: dict[str, Any] = {"undecided": True, "losses": {"soft_bce": 1.0}, "temperature": 1.0} if undecided else {}
+def duobert(mono: ListwiseReranker, among_others: bool = False, **settings: Any) -> PairwiseReranker:
+    """A pairwise model that goes on from the start of a pointwise one, and learns from the same judgments; with `among_others`
+    also from pairs of texts that are not relevant, of which the teacher says which is nearer."""
+    learned: dict[str, Any] = {"among_others": True, "losses": {"soft_bce": 1.0}, "temperature": 1.0} if among_others else {}
     return PairwiseReranker(**{name: getattr(mono, name) for name in SHARED}, **learned, **settings)
