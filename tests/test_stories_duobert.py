@@ -45,16 +45,18 @@ def test_a_model_that_reads_the_first_text_alone_does_not_compare():
     lazy, comparing = (story.claims_table(systems(), table_of(0.9, 0.5, p), trial, 10) for p in (0.45, 0.1))
     assert lazy.data["claims"][0]["verdict"] == UNTRAINED and "lowers the probability of the first by 0.050" in lazy.html
     assert comparing.data["claims"][0]["verdict"] != UNTRAINED
+    weak = story.claims_table(systems(**{story.duo("sum"): -0.1}), table_of(0.9, 0.5, 0.1), trial, 10)
+    assert weak.data["claims"][0]["verdict"] == UNTRAINED and "by sum, pairs rank below BM25" in weak.html
     assert cells(story.reading_table({story.STUDIED: table_of(0.9, 0.5, 0.4), story.OTHERS: table_of(0.8, 0.5, 0.1)})) == [
         ["relevant is", story.STUDIED, story.OTHERS], ["the first alone", "0.900", "0.800"], ["neither", "0.500", "0.500"],
         ["the second alone", "0.400", "0.100"]]
 
 
 @pytest.mark.parametrize(("second", "pairs", "binary", "mono", "expected"), [
-    (0.45, 0.0, 0.05, 0.1, [False, False, True, True, True]), (0.1, 0.3, -0.1, 0.0, [True, True, False, False, False]),
-    (0.1, 0.3, 0.3, 0.0, [True, True, False, False, True])])
+    (0.45, 0.0, 0.05, 0.1, [False, False, True, True, False]), (0.1, 0.3, 0.2, 0.0, [True, True, False, False, False]),
+    (0.1, 0.3, -0.3, 0.0, [True, True, False, False, True])])
 def test_signs_hold_and_do_not_hold(second, pairs, binary, mono, expected):
-    own = systems(**{story.duo("binary"): binary, story.MONO: mono, story.duo("sum"): 0.05})
+    own = systems(**{story.duo("binary"): binary, story.MONO: mono, story.duo("sum"): binary})
     lines = {"one at a time": {10: system(0.1)}, "then all pairs": {22: system(pairs)}, "then some pairs": {}}
     means = {story.OTHERS: table_of(0.9, 0.5, second), story.STUDIED: table_of(0.9, 0.5, 0.45 if mono else 0.3)}
     assert [*story.signs(own, means, lines).values()] == expected
