@@ -24,6 +24,7 @@ MEASURE = "nDCG@10"  # the claims'
 EARLY, ANYWHERE = "answers early", "answers anywhere"
 BEST = next(iter(WINDOWS))
 PRINTED = (512, 1024, 2048, 4096)  # the lengths of table 2
+HARDLY = 0.9  # of a loss: a training that leaves more of it has taught next to nothing
 EVALUATIONS = 4  # of the held-out loss in a training: each reads as many long documents as four steps
 
 
@@ -84,11 +85,16 @@ def beds(places: Places, split: str, queries: int) -> dict[str, Testbed]:
     return {name: Testbed(place.collection, "document", (split,), queries) for name, place in places.items()}
 
 
+def losses(place: Place, label: str) -> pd.Series:
+    """The losses of a model on held-out queries over its training."""
+    return training.curve(place.models[label].log.value(), "eval_loss")
+
+
 def learning_curves(places: Places, name: str) -> Fragment:
     """The held-out losses of a collection's readers; nothing without it."""
     if name not in places:
         return page.prose("")
-    return plots.curves({label: training.curve(model.log.value(), "eval_loss") for label, model in places[name].models.items()},
+    return plots.curves({label: losses(places[name], label) for label in places[name].models},
                         "optimiser steps", f"evaluation loss, {name}", "Loss on held-out queries over each training.")
 
 
@@ -202,5 +208,7 @@ def signs(places: Places, systems: BySystem) -> dict[str, bool]:
         all(max(systems[name], key=lambda way: systems[name][way].mean(MEASURE).mean) == BEST for name in places),
         "the mean and the sum of windows rank below BM25 at either place": all(
             lead(systems[name][way], systems[name][BM25], MEASURE) < 0 for name in places for way in WINDOWS if way != BEST),
+        "windows of relevant documents teach next to nothing": all(
+            curve.iloc[-1] > HARDLY * curve.iloc[0] for curve in (losses(place, WINDOWED) for place in places.values())),
         "the place of the answer moves the first passage more than the best window":
         lead(ahead[passage.label], passage, MEASURE) > abs(lead(ahead[BEST], own[BEST], MEASURE))}
