@@ -8,6 +8,7 @@ import pytest
 from helpers.evaluation.verdicts import UNTRAINED
 from helpers.reranking.duo import DUOS
 from helpers.stories import duobert as story
+from helpers.systems.recipe import recipe
 from helpers.systems.zero_shot import ZERO_SHOT
 from tables import cells
 from toys import Value, of_values, run_of, system
@@ -30,8 +31,6 @@ def test_pairs_are_compared_with_the_stage_before_and_with_the_other_training():
     assert [row[0] for row in rows[1:]] == [*DUOS, *(
         f"{how}, and {how} after {story.STUDIED} alone" for how in ("sum", "binary"))]
     assert [row[3][:6] for row in rows[1:]] == ["+0.200", *["−0.100"] * 4, "+0.300", "−0.250"]
-    alone = {name: one for name, one in own.items() if story.STUDIED not in name}
-    assert len(cells(story.differences(alone))) == 1 + len(DUOS)
 
 
 def table_of(first_alone, neither, second_alone):
@@ -60,7 +59,12 @@ def test_signs_hold_and_do_not_hold(second, pairs, binary, mono, expected):
     lines = {"one at a time": {10: system(0.1)}, "then all pairs": {22: system(pairs)}, "then some pairs": {}}
     means = {story.OTHERS: table_of(0.9, 0.5, second), story.STUDIED: table_of(0.9, 0.5, 0.45 if mono else 0.3)}
     assert [*story.signs(own, means, lines).values()] == expected
-    assert [*story.signs(own, {story.OTHERS: means[story.OTHERS]}, lines).values()] == expected[:3]
+
+
+def test_the_authors_kind_of_pairs_is_learned_from_once():
+    others, studied = story.trainings(recipe("almanac/4", warm_up=0), [3, 4], size=5).values()
+    assert [(model.seed, model.among_others, model.size) for model in (*others, *studied)] == [
+        (3, True, 5), (4, True, 5), (3, False, 5)]
 
 
 def test_one_query_is_shown_as_a_matrix(folder, monkeypatch):
