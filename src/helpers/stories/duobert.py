@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -85,7 +85,7 @@ def evaluations(trial: RerankingExperiment, mono: Listwise, models: Mapping[str,
     return {"BM25": trial.baseline(), **trial.zero_shot(mono.backbone),
             MONO: evaluate(MONO, run, trial.bed, trial.measures),
             **{duo(how): third[OTHERS].by(how, first, compared) for how in DUOS},
-            **{as_studied(how): third[STUDIED].by(how, first, compared) for how in CLAIMED}}
+            **{as_studied(how): replace(third[STUDIED].by(how, first, compared), label=as_studied(how)) for how in CLAIMED}}
 
 
 def inferences(alone: int, first: int, compared: int | None = None) -> int:
