@@ -76,7 +76,7 @@ def converted(bert: Any, window: int, length: int) -> Any:
     for name, weight in bert.state_dict().items():
         for old, new in RENAMED.items():
             name = re.sub(old, new, name)
-        if name.endswith("position_embeddings.weight"):
+        if name == POSITIONS:
             weight = positions(weight, first, length)
         weights[name] = weight
         for part in ("query", "key", "value"):

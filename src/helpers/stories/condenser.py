@@ -14,7 +14,7 @@ from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain, seconds
 from helpers.steps import Step
 from helpers.stories.readiness import STUDY
-from helpers.stories.training import curve, final
+from helpers.stories.training import curve, final, took
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.evaluated import Evaluation, Systems, evaluate_values
 from helpers.systems.reranking_experiment import together
@@ -145,11 +145,6 @@ def searched(start: Pretraining, trained: Branches, bed: Testbed) -> dict[str, E
     return systems
 
 
-def cost_of(one: Pretraining) -> float:
-    """Seconds of a pre-training, its start left out."""
-    return one.log.entry().manifest["inputs"][0]["seconds"]
-
-
 def signs(logs: Logs, trained: Branches, systems: Systems) -> dict[str, bool]:
     """What the discussion rests on; nothing where a pre-training or the control is left out."""
     if not {CONDENSER, BLIND} <= set(logs) or f"{START}, mean" not in systems:
@@ -175,4 +170,4 @@ def cost(start: Pretraining, trained: Branches) -> Fragment:
     return page.records_table("What each pre-training cost", (
         {"pre-training": name, "optimiser steps": count(one.log.value()["steps"]),
          "tokens in an epoch": count(one.log.value()["tokens"]),
-         "time": seconds(cost_of(one))} for name, one in first_seeds(start, trained).items()))
+         "time": seconds(took(one.log))} for name, one in first_seeds(start, trained).items()))

@@ -194,9 +194,11 @@ def claims_table(systems: Systems, means: Means, trial: RerankingExperiment, fir
     pairs = {how: (systems[duo(how)], systems[MONO]) for how in CLAIMED}
     barred = identity.barred(pairs, zero_shot_in(systems), trial.bed, first)
     below = [how for how in CLAIMED if lead(systems[duo(how)], systems["BM25"], MEASURE) < 0]
-    why = (f"a relevant second text lowers the probability of the first by {plain(comparing(means))}: the model does not compare"
-           if comparing(means) < COMPARES else f"by {' and '.join(below)}, pairs rank below BM25: the authors' ranked above it")
-    return claims.judge("duobert", {named: pairs}, untrained={named: why} if below or comparing(means) < COMPARES else {},
+    why = f"by {' and '.join(below)}, pairs rank below BM25: the authors' ranked above it" if below else ""
+    if comparing(means) < COMPARES:
+        loss = plain(comparing(means))
+        why = f"a relevant second text lowers the probability of the first by {loss}: the model does not compare"
+    return claims.judge("duobert", {named: pairs}, untrained={named: why} if why else {},
                         incomparable={named: next(filter(None, barred.values()), "")})
 
 
@@ -205,10 +207,10 @@ def signs(systems: Systems, means: Mapping[str, Means], lines: Mapping[str, Mapp
     alone, pairs = (max(system.mean(MEASURE).mean for system in lines[name].values())
                     for name in ("one at a time", "then all pairs"))
     return {"the model compares": comparing(means[OTHERS]) >= COMPARES,
-             "pairs reach more than any number of documents read alone": pairs > alone,
-             "every aggregation of pairs ranks below monoBERT": all(
-                 lead(systems[duo(how)], systems[MONO], MEASURE) < 0 for how in DUOS),
-             "trained on pairs with a relevant text alone, the model hardly reads the second":
-             comparing(means[STUDIED]) < COMPARES,
-             "pairs of other texts lower the means of sum and count": all(
-                 lead(systems[duo(how)], systems[as_studied(how)], MEASURE) < 0 for how in CLAIMED)}
+            "pairs reach more than any number of documents read alone": pairs > alone,
+            "every aggregation of pairs ranks below monoBERT": all(
+                lead(systems[duo(how)], systems[MONO], MEASURE) < 0 for how in DUOS),
+            "trained on pairs with a relevant text alone, the model hardly reads the second":
+            comparing(means[STUDIED]) < COMPARES,
+            "pairs of other texts lower the means of sum and count": all(
+                lead(systems[duo(how)], systems[as_studied(how)], MEASURE) < 0 for how in CLAIMED)}

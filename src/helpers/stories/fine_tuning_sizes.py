@@ -17,6 +17,7 @@ from helpers.stories import readiness
 from helpers.stories.held_out import levelled
 from helpers.stories.power import design
 from helpers.stories.readiness import BySize, Starts
+from helpers.stories.training import took
 from helpers.systems.evaluated import Evaluation, Systems, over_seeds
 from helpers.systems.search_tasks import FACTS, SearchTask
 from helpers.systems.starting_points import CONDENSER, CONTINUED, MLM, START
@@ -118,7 +119,7 @@ def power(systems: BySize, names: Mapping[int, str], whole: bool) -> Fragment:
 
 def cost(task: SearchTask, starts: Starts, sizes: Sequence[int]) -> float:
     """Seconds of all trainings of a task."""
-    return sum(task.encoder(weights, size, seed).log.entry().manifest["inputs"][0]["seconds"]
+    return sum(took(task.encoder(weights, size, seed).log)
                for by_seed in starts.values() for seed, weights in by_seed.items() for size in sizes)
 
 

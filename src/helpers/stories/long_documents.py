@@ -44,24 +44,32 @@ class Place:
     staged: bool = False  # whether the longest is also trained in two stages, going on from the study's length
 
     @property
+    def longest(self) -> str:
+        """The Longformer of the most tokens."""
+        return row(max(self.lengths))
+
+    @property
+    def studied(self) -> str:
+        """The Longformer of the length that the study settled on."""
+        return row(nearest(self.lengths))
+
+    @property
     def models(self) -> dict[str, DocumentReader]:
         """The models that learn from documents as they read them: first passages, windows, and Longformers of each length; where
         the longest was also trained in two stages, that one, too."""
         own = {**{first(tokens): self.settings.bert(tokens) for tokens in self.first_tokens}, WINDOWED: self.settings.windows(),
                **{row(length): self.settings.longformer(length) for length in self.lengths}}
         models = {name: replace(model, evaluations=EVALUATIONS) for name, model in own.items()}
-        longest, studied = row(max(self.lengths)), row(nearest(self.lengths))
-        if not self.staged or longest == studied:
+        if not self.staged or self.longest == self.studied:
             return models
-        return models | {staged(longest): replace(models[longest], shorter=models[studied])}
+        return models | {staged(self.longest): replace(models[self.longest], shorter=models[self.studied])}
 
     @property
     def whole(self) -> str:
         """The reader of the most tokens; of two trainings that which ended with the lower loss on held-out queries."""
-        longest, models = row(max(self.lengths)), self.models
-        if staged(longest) not in models:
-            return longest
-        return min((longest, staged(longest)), key=lambda name: training.final(models[name].log.value(), "eval_loss"))
+        models = self.models
+        ways = [name for name in (self.longest, staged(self.longest)) if name in models]
+        return ways[0] if len(ways) == 1 else min(ways, key=lambda name: training.final(models[name].log.value(), "eval_loss"))
 
     def evaluations(self, bed: Testbed) -> dict[str, Evaluation]:
         """BM25, its candidates as each model reads them, and the zero-shot encoder's best window."""
@@ -73,7 +81,7 @@ class Place:
 
     def longest_and_studied(self, systems: Systems) -> tuple[Evaluation, Evaluation]:
         """The Longformer that reads most, and that of the length which the study settled on."""
-        return systems[self.whole], systems[row(nearest(self.lengths))]
+        return systems[self.whole], systems[self.studied]
 
 
 Places = Mapping[str, Place]  # by what they say of the answers; the early ones always
@@ -123,7 +131,7 @@ def judged(systems: Systems) -> Fragment:
 def cost(places: Places, systems: BySystem) -> Fragment:
     """What training each reader took, and what its scoring of all candidates did."""
     return page.records_table("What each reader took, on a machine that did other work", [
-        {"model": f"{name}: {label}", "training": seconds(model.log.entry().manifest["inputs"][0]["seconds"]),
+        {"model": f"{name}: {label}", "training": seconds(training.took(model.log)),
          "scoring": scoring(systems[name][BEST if label == WINDOWED else label])}
         for name, place in places.items() for label, model in place.models.items()])
 
@@ -163,10 +171,9 @@ def by_length(places: Places, systems: BySystem) -> Fragment:
     lines = {name: pd.Series({length: systems[name][row(length)].values[MEASURE].mean() for length in sorted(place.lengths)})
              for name, place in places.items()}
     for name, place in places.items():
-        longest, studied = max(place.lengths), nearest(place.lengths)
-        if staged(row(longest)) in systems[name]:
-            ends = {studied: systems[name][row(studied)], longest: systems[name][staged(row(longest))]}
-            lines[f"{name}, in two stages"] = pd.Series({length: end.mean(MEASURE).mean for length, end in ends.items()})
+        if end := systems[name].get(staged(place.longest)):
+            stages = {nearest(place.lengths): systems[name][place.studied], max(place.lengths): end}
+            lines[f"{name}, in two stages"] = pd.Series({length: stage.mean(MEASURE).mean for length, stage in stages.items()})
     printed = pd.Series({length: published.value(STUDY, TABLE, row(length), "NDCG@10").value for length in PRINTED})
     return plots.curves(lines, "tokens that a Longformer reads", MEASURE,
                         "nDCG@10 by the length of the input; hollow, table 2 of the study, on another collection.",
@@ -180,13 +187,12 @@ def signs(places: Places, systems: BySystem) -> dict[str, bool]:
     found = {"where answers come early, the first passage ranks above BM25": lead(passage, own[BM25], MEASURE) > 0,
              "where answers come early, the whole document surely gains on its first passage": above(whole, passage, MEASURE),
              "where answers come early, the whole document surely loses to its first passage": above(passage, whole, MEASURE)}
-    longest = row(max(place.lengths))
-    if staged(longest) in own:
-        found |= {"trained in two stages, the longest input ends with a lower loss": place.whole == staged(longest),
+    if two_stages := own.get(staged(place.longest)):
+        found |= {"trained in two stages, the longest input ends with a lower loss": place.whole == staged(place.longest),
                   "trained in two stages, the longest input surely ranks above the same in one":
-                  above(own[staged(longest)], own[longest], MEASURE),
+                  above(two_stages, own[place.longest], MEASURE),
                   "trained in two stages, the longest input surely ranks below BM25 and the study's length": all(
-                      above(own[name], own[staged(longest)], MEASURE) for name in (BM25, row(nearest(place.lengths))))}
+                      above(own[name], two_stages, MEASURE) for name in (BM25, place.studied))}
     if ANYWHERE not in places:
         return found
     early, anywhere = ([systems[name][row(length)].mean(MEASURE).mean for length in sorted(place.lengths)

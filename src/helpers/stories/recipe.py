@@ -9,6 +9,7 @@ from helpers.pages import identity, page
 from helpers.pages.compare import above, beside, corrected, mean_cell, measured
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain, seconds, signed
+from helpers.stories.training import took
 from helpers.systems.evaluated import Evaluation, Systems
 from helpers.systems.listwise_reranker import ListwiseReranker
 from helpers.systems.recipe import LOSSES, recipe
@@ -44,7 +45,7 @@ def recipes_table(trial: RerankingExperiment, models: Mapping[str, ListwiseReran
          "from zero-shot": signed(tests[name].difference.mean) + "†" * (tests[name].p_permutation < ALPHA),
          "held-out loss": f"{plain(log['log'][0]['eval_loss'])} to {plain(log['log'][-1]['eval_loss'])}",
          "gap": identity.gap_text(systems[name], trial.bed, trial.candidates), "pairs": count(log["pairs"]),
-         "training": seconds(models[name].log.entry().manifest["inputs"][0]["seconds"])}  # the weights are not recorded
+         "training": seconds(took(models[name].log))}
         for name in best(systems, models, len(models)) for log in [models[name].log.value()]))
 
 

@@ -88,11 +88,16 @@ def losses_beside(table: str, rows: Mapping[str, tuple[dict[str, Any], Evaluatio
     return page.records_table(caption, records, values=data)
 
 
+def took(log: Step) -> float:
+    """Seconds of the training that a log is of, what it started from left out; the weights themselves are not recorded."""
+    return log.entry().manifest["inputs"][0]["seconds"]
+
+
 def cost(trainings: Mapping[Any, Step], systems: Mapping[Any, Evaluation]) -> Fragment:
     """What each model cost that was trained: seconds of training and of scoring, and where the numbers come from."""
     return page.records_table("What each model cost, on a machine that may have done other work (speeds: chapter Speed)", (
         {"model": name, "optimiser steps": count(log.value()["steps"]),
-         "training": seconds(log.entry().manifest["inputs"][0]["seconds"]), "scoring": seconds(scored["seconds"]),
+         "training": seconds(took(log)), "scoring": seconds(scored["seconds"]),
          "on": page.where(scored["machine"]), "from": badge(SHORT[source], source)}
         for name, log in trainings.items() for scored in [systems[name].source.entry().manifest]
         for source in [page.source_of(systems[name].source)]))
