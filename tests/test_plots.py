@@ -221,6 +221,16 @@ def test_a_study_s_values_stand_beside_lines_groups_and_bars_of_the_same_name():
         plots.rank_distribution(ranks, 3, "R.", {"BM25": 0.4}).html)
 
 
+def test_systems_of_one_colour_have_other_markers():
+    figure, (axis,) = figures.new()
+    for number in range(12):
+        plots.with_intervals(axis, number, str(number), {0.0: (Interval(0.5, 0.4, 0.6), "")}, ls="none")
+    drawn = [(line.get_color(), line.get_marker()) for line, *_ in (each.lines for each in axis.containers)]
+    assert len(drawn) == len(set(drawn)) == 12
+    assert drawn[0] == (figures.COLOURS[0], plots.MARKERS[0]) and drawn[6][0] == figures.COLOURS[0]
+    figures.show(figure, "", "")
+
+
 def test_no_tick_of_a_logarithmic_axis_is_a_power_of_ten():
     html = plots.curves({"a": pd.Series([0.2, 0.6, 0.7], index=[30, 300, 30000])}, "x", "y", "C.", log=True).html
     texts = ["".join(text.itertext()) for text in svg_of(html).iter(SVG + "text")]

@@ -114,8 +114,8 @@ def with_intervals(axis: Axes, number: int, name: str, points: Mapping[float, tu
     """Draw the means of one of several systems at their places, each with its interval, and with what it says on hover."""
     means = [point for point, _ in points.values()]
     spread = [[mean.mean - mean.low for mean in means], [mean.high - mean.mean for mean in means]]
-    drawn = axis.errorbar(list(points), [mean.mean for mean in means], yerr=spread, marker=MARKERS[number % 6], capsize=3,
-                          label=name, **style)
+    marker = MARKERS[(number + number // 6) % 6]  # colours come again after six, and then with another one
+    drawn = axis.errorbar(list(points), [mean.mean for mean in means], yerr=spread, marker=marker, capsize=3, label=name, **style)
     figures.hover(drawn.lines[0], [text for _, text in points.values()])
 
 
