@@ -6,6 +6,7 @@ import pytest
 from helpers.data.queries import adhoc_queries
 from helpers.data.runs import COLUMNS
 from helpers.steps import step
+from helpers.systems import pipeline as module
 from helpers.systems.pipeline import Feedback, Pipeline
 from helpers.systems.testbed import Testbed
 from press.search_command import as_text
@@ -93,13 +94,25 @@ def test_within_keeps_the_full_indexs_weights(bed):
 
 
 def test_one_query_or_a_list(folder, store):
-    pipeline = Pipeline(None)
-    one = pipeline.search("bread oven", str(folder), k=2)
+    lexical = Pipeline(None)
+    one = lexical.search("bread oven", str(folder), k=2)
     assert list(one.columns) == ["query", "rank", "doc_id", "score", "title", "snippet"]
     assert one["rank"].tolist() == [1, 2] and set(one["query"]) == {"bread oven"}
-    two = pipeline.search(["iron", "bread oven"], str(folder), k=2)
+    two = lexical.search(["iron", "bread oven"], str(folder), k=2)
     assert list(dict.fromkeys(two["query"])) == ["iron", "bread oven"]
     assert two[two["query"] == "bread oven"]["doc_id"].tolist() == one["doc_id"].tolist()
+
+
+def test_models_are_imported_while_lucene_indexes_and_not_where_an_index_is(folder, store, tmp_path, monkeypatch):
+    begun = []
+    monkeypatch.setattr(module, "import_models", lambda: begun.append(True))
+    monkeypatch.setenv("BOOK_STORE", str(tmp_path / "empty"))
+    for model, imports in ((None, 0), (Letters(), 0)):
+        Pipeline(model).search("bread oven", str(folder), k=2)
+        assert len(begun) == imports
+    monkeypatch.setenv("BOOK_STORE", str(tmp_path / "other"))
+    Pipeline(Letters()).search("bread oven", str(folder), k=2)
+    assert begun == [True]
 
 
 def test_a_testbed_of_asked_queries_needs_no_judgments(folder):

@@ -69,8 +69,8 @@ def anserini_jar() -> Path:
 def call(function: Callable[..., Result], *arguments: Any) -> Result:
     """Run a module-level function in the worker process, where pyserini may be imported.
 
-    The worker starts with the first call (about 3 s), serves all later ones, and ends with this process. Whatever the function
-    raises is raised here; BadInput if the worker died: its last words are on standard error.
+    The worker starts with the first call (about 3 s) or with `start`, serves all later ones, and ends with this process. Whatever
+    the function raises is raised here; BadInput if the worker died: its last words are on standard error.
     """
     heap()  # a mistake in it is told here, not by the worker's death
     worker = _worker()
@@ -85,6 +85,12 @@ def call(function: Callable[..., Result], *arguments: Any) -> Result:
     if not good:
         raise answer
     return answer
+
+
+def start() -> None:
+    """Start the worker before there is anything to call, so that nothing waits for its JVM later."""
+    heap()
+    _worker()
 
 
 @functools.cache

@@ -19,6 +19,8 @@ def main() -> None:
     from helpers.retrieval import java
 
     java.configure()
+    with contextlib.suppress(Exception):  # it is raised again where a function imports it
+        import pyserini.index.lucene  # noqa: F401 - starts the JVM, before the first call has come
     while True:
         try:
             function, arguments = pickle.load(calls)

@@ -63,6 +63,7 @@ def build(contents: Iterable[tuple[str, str]], folder: Path) -> None:
     BadInput if the index does not hold all of them: Anserini ends well even if it dropped a text, or the disk was full.
     """
     given = 0
+    java.start()  # it is asked below
     with tempfile.TemporaryDirectory(dir=folder.parent) as source:
         with open(Path(source) / "texts.jsonl", "w", encoding="utf-8") as lines:
             for doc_id, text in contents:

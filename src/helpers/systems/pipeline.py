@@ -18,6 +18,7 @@ from helpers.data.runs import ranks
 from helpers.data.snippets import snippet
 from helpers.data.texts import Texts
 from helpers.errors import BadInput
+from helpers.networks.ahead import import_models
 from helpers.networks.backbone import resolve
 from helpers.reranking.aggregation import reranked
 from helpers.retrieval.bm25 import K1, B
@@ -124,6 +125,8 @@ class Pipeline:
         if odd := [text for text in texts if not isinstance(text, str)]:
             raise BadInput(f"a query must be a text, not {odd[0]!r}", mend="give a string or a list of strings")
         bed = Testbed(collection, unit, adhoc_queries=adhoc_queries(texts))
+        if self.model is not None and bed.index.lookup()[0] is None:
+            import_models()  # Lucene will be busy meanwhile
         run, store = replace(self, depth=max(self.depth, k)).run(bed).value(), Texts(bed.store.value())
         best = run.assign(rank=ranks(run)).query("rank <= @k")
         asked = [texts[int(number) - 1] for number in best["query_id"]]
