@@ -62,7 +62,7 @@ def test_an_index_holds_all_texts_or_is_none(tmp_path):
 
 
 def test_an_index_that_cannot_be_read_is_told(tmp_path, monkeypatch):
-    monkeypatch.setattr(java, "run", lambda *_: None)  # as on a full disk
+    monkeypatch.setattr(java, "run", lambda *_, **__: None)  # as on a full disk
     (tmp_path / "index").mkdir()
     with pytest.raises(BadInput, match="Lucene's index cannot be read"):
         lucene.build([("d1", "bread")], tmp_path / "index")

@@ -107,9 +107,9 @@ def test_models_are_imported_while_lucene_indexes_and_not_where_an_index_is(fold
     begun = []
     monkeypatch.setattr(module, "import_models", lambda: begun.append(True))
     monkeypatch.setenv("BOOK_STORE", str(tmp_path / "empty"))
-    for model, imports in ((None, 0), (Letters(), 0)):
+    for model in (None, Letters()):  # the second finds the index of the first
         Pipeline(model).search("bread oven", str(folder), k=2)
-        assert len(begun) == imports
+        assert not begun
     monkeypatch.setenv("BOOK_STORE", str(tmp_path / "other"))
     Pipeline(Letters()).search("bread oven", str(folder), k=2)
     assert begun == [True]

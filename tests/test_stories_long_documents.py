@@ -8,7 +8,7 @@ import pytest
 from helpers.data.windows import WHOLE
 from helpers.evaluation.verdicts import CONTRADICTED, INCOMPARABLE, SUPPORTED, UNTRAINED
 from helpers.pages import page
-from helpers.stories import alarfaj
+from helpers.stories import alarfaj, long_topics
 from helpers.stories import long_documents as story
 from helpers.stories.alarfaj import BM25, row
 from helpers.stories.first_passage import WINDOWED, WINDOWS, first
@@ -140,7 +140,23 @@ def test_the_figure_has_a_line_for_each_place_beside_the_studys():
 
 
 def test_without_a_second_collection_or_topics_nothing_is_shown_of_them():
-    assert story.learning_curves({story.EARLY: PLACE}, story.ANYWHERE) == story.judged({}) == page.prose("")
-    assert story.topics({story.EARLY: PLACE}, "") == {}
-    assert "leaves them out" in story.topics_table({}).markdown
-    assert caption(story.topics_table(systems())) == "Broad topics"
+    assert story.learning_curves({story.EARLY: PLACE}, story.ANYWHERE) == page.prose("")
+    assert long_topics.judged({}) == long_topics.differences({}) == page.prose("")
+    assert long_topics.topics({story.EARLY: PLACE}, "") == long_topics.signs({story.EARLY: PLACE}, {}) == {}
+    assert "leaves them out" in long_topics.table({}).markdown
+    assert caption(long_topics.table(systems())) == "Broad topics"
+
+
+@pytest.mark.parametrize("shifts, untrained, expected", [
+    ({}, 0.25, [False, False, True, True]),  # all trained readers are BM25
+    ({row(512): 0.0, row(1024): 0.125, row(4096): 0.25}, 0.0, [True, False, False, False]),
+    (dict.fromkeys(WINDOWS, 0.125), 0.25, [False, True, False, True]),
+    ({first(64): -0.125}, 0.25, [False, False, False, True])])
+def test_the_discussion_of_topics_rests_on_the_order_of_lengths_and_windows(shifts, untrained, expected):
+    own = {name: system(shifts.get(name, untrained if name == ZERO_SHOT else 0.0), name) for name in systems()}
+    assert list(long_topics.signs({story.EARLY: PLACE}, own).values()) == expected
+
+
+def test_topics_are_compared_with_bm25():
+    header, *rows = cells(long_topics.differences(systems()))
+    assert [row[0] for row in rows] == [name for name in systems() if name != BM25]

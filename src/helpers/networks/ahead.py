@@ -3,8 +3,8 @@
 import importlib
 import threading
 
-SLOW = ("torch", "transformers.models.bert.modeling_bert", "transformers.models.bert.tokenization_bert",
-        "transformers.models.auto.modeling_auto", "transformers.models.auto.tokenization_auto")
+SLOW = ("transformers.models.auto.tokenization_auto", "transformers.models.bert.tokenization_bert",  # these are needed first
+        "torch", "transformers.models.bert.modeling_bert", "transformers.models.auto.modeling_auto")
 
 
 def import_models() -> None:

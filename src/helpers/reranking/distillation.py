@@ -26,7 +26,7 @@ BCE = "multi_label_classification"  # how transformers calls binary cross-entrop
 class Distillation(Settings):
     """What a student is, and what it learns from."""
 
-    layers: tuple[int, ...] = (0, 1, 2)  # the teacher's layers that the student starts from
+    layers: tuple[int, ...] = (0, 1, 2)  # the teacher's layers that the student starts from, if it has no start of its own
     temperature: float = 1.0  # of the soft loss
     hard: float = 1.0  # weight of the cross-entropy with the judgments
     soft: float = 1.0  # weight of the cross-entropy with the teacher's probabilities
@@ -37,8 +37,8 @@ class Distillation(Settings):
 @step(version=2, form="folder", network=True, resumable=True)
 @by_name
 def distilled_cross_encoder(teacher: Path, pairs: pd.DataFrame, queries: pd.DataFrame, store: Path, tokens: Path,
-                            training: RankerTraining, held_out_seed: int, distillation: Distillation, *, folder: Path,
-                            checkpoints: Path) -> None:
+                            training: RankerTraining, held_out_seed: int, distillation: Distillation, start: Path | None = None,
+                            *, folder: Path, checkpoints: Path) -> None:
     """Train a student on labelled pairs and on what its teacher, a fine-tuned cross-encoder that stays as it is, says of them;
     keeps weights, tokenizer and `log.json`. The evaluation loss is the hard one alone.
 
@@ -46,6 +46,7 @@ def distilled_cross_encoder(teacher: Path, pairs: pd.DataFrame, queries: pd.Data
         pairs: columns query_id, window_id, label, for instance the teacher's groups.
         training: its settings; a batch is so many pairs.
         held_out_seed: of the choice of held-out queries, which is the teacher's if the seed is.
+        start: a cross-encoder that the student starts as, by default the teacher's layers.
     """
     from transformers import AutoModelForSequenceClassification
 
@@ -58,14 +59,18 @@ def distilled_cross_encoder(teacher: Path, pairs: pd.DataFrame, queries: pd.Data
     train, evaluation = datasets(pairs, queries, WindowTokens(tokens, store), tokenizer, training, apart)
     fine_tuning.seed_everything(training.seed)
     taught_by = origin.build(AutoModelForSequenceClassification, attn_implementation=attention()).eval()
-    student = origin.build(AutoModelForSequenceClassification, attn_implementation=attention(), problem_type=BCE,
-                           hidden_dropout_prob=training.dropout, attention_probs_dropout_prob=training.dropout)
+    began = origin if start is None else Backbone("", str(start))
+    student = began.build(AutoModelForSequenceClassification, attn_implementation=attention(), problem_type=BCE,
+                          hidden_dropout_prob=training.dropout, attention_probs_dropout_prob=training.dropout)
+    if start is None:
+        student = keep_layers(student, tuple(distillation.layers))
     arguments = fine_tuning.training_arguments(checkpoints, len(train), training, training.evaluations)
     trainer = DistillationTrainer(
-        model=keep_layers(student, tuple(distillation.layers)), args=arguments, train_dataset=train, eval_dataset=evaluation,
+        model=student, args=arguments, train_dataset=train, eval_dataset=evaluation,
         data_collator=fine_tuning.collator(tokenizer))
     trainer.teach(taught_by, {part: getattr(distillation, part) for part in PARTS}, distillation.temperature)
     fine_tuning.fit(trainer)
+    del student.widen  # no part of what ranks
     fine_tuning.save(folder, student, tokenizer, fine_tuning.summary(trainer))
 
 

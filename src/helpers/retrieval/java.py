@@ -21,8 +21,10 @@ from helpers.errors import BadInput
 NEEDED = 21
 QUIET = ("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow",
          "-Djava.util.logging.config.file=/dev/null")  # Lucene's advice to itself is not the reader's
+SHORT = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 Result = TypeVar("Result")
 _LOCK = threading.Lock()
+_MEANWHILE: list[Callable[[], None]] = []
 
 
 @functools.cache
@@ -126,9 +128,19 @@ class _Encoders(types.ModuleType):
         return type(name, (), {})
 
 
-def run(main_class: str, *arguments: str) -> None:
-    """Run a Java program of the Anserini jar; BadInput with the end of its output, if it fails."""
-    command = [home() / "bin" / "java", heap(), "-cp", anserini_jar(), main_class]
-    done = subprocess.run([*map(str, command), *arguments], capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise BadInput(f"{main_class} failed:\n{(done.stdout + done.stderr)[-2000:]}", mend="are there memory and disk?")
+def meanwhile(function: Callable[[], None]) -> None:
+    """Have something begun here, once, when the next Java program runs."""
+    _MEANWHILE.append(function)
+
+
+def run(main_class: str, *arguments: str, short: bool = False) -> None:
+    """Run a Java program of the Anserini jar; BadInput with the end of its output, if it fails. One that is `short` ends before
+    the JVM's second compiler would have paid for itself."""
+    options = [heap(), *(SHORT if short else ()), "-cp", str(anserini_jar())]
+    command = [str(home() / "bin" / "java"), *options, main_class, *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as program:
+        while _MEANWHILE:
+            _MEANWHILE.pop()()
+        said, _ = program.communicate()
+    if program.returncode:
+        raise BadInput(f"{main_class} failed:\n{said[-2000:]}", mend="are there memory and disk?")

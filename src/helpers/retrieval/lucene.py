@@ -15,6 +15,7 @@ from helpers.steps import step
 
 THREADS = "2"
 BUFFER = "64"  # MB of an index that are in memory before they are written
+FEW = 20_000  # texts: seconds of indexing
 BLANK = "".join(map(chr, range(33)))  # what Java trims: Anserini leaves out a text of nothing else
 
 
@@ -71,7 +72,7 @@ def build(contents: Iterable[tuple[str, str]], folder: Path) -> None:
                 lines.write(json.dumps({"id": doc_id, "contents": text}, ensure_ascii=False) + "\n")
         java.run("io.anserini.index.IndexCollection", "-collection", "JsonCollection", "-input", source,
                  "-index", str(folder), "-generator", "DefaultLuceneDocumentGenerator", "-threads", THREADS,
-                 "-memoryBuffer", BUFFER, "-storePositions", "-storeDocvectors")
+                 "-memoryBuffer", BUFFER, "-storePositions", "-storeDocvectors", short=given < FEW)
     try:
         indexed = java.call(documents_of, folder)
     except (RuntimeError, BadInput) as error:

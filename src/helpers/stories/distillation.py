@@ -1,18 +1,19 @@
 """The chapter *Distillation* (Steensland 2021, experiment 3c and section 3.3; Chen et al. 2021)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
 from helpers.evaluation import published
-from helpers.pages import claims, identity, page
+from helpers.pages import claims, compare, identity, page
 from helpers.pages.compare import difference_cell, mean_cell, tests_against
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import p_value, plain
 from helpers.reranking.distillation_losses import PARTS
 from helpers.stories.model_size import median_rate, rate
+from helpers.stories.shapes import label
 from helpers.stories.training import STUDY, Logs, curve, final, untrained
 from helpers.systems.evaluated import Evaluation, Systems
 from helpers.systems.listwise_reranker import ListwiseReranker
@@ -23,6 +24,7 @@ from helpers.systems.zero_shot import zero_shot_in
 MEASURE = "RR@10"
 TEACHER, PLAIN, DISTILLED = "Teacher", "student, trained plainly", "student, distilled"
 HARD_ONLY = "student, from the teacher's layers, hard loss only"
+WARMED, CONTROL = "{} from its own warm-up, distilled", "{} from its own warm-up, hard loss only"
 NAMES = {"soft": "the teacher's answers", "hidden": "hidden states", "attention": "attention", "hard": "judgments"}
 
 
@@ -32,8 +34,24 @@ def models(student: Student, plain_backbone: str, without: list[str]) -> dict[st
     The plain student has a warm-up of its own, by the same bi-encoder.
     """
     return {TEACHER: student.teacher, PLAIN: student.teacher.on(plain_backbone), DISTILLED: student,
-            HARD_ONLY: replace(student, soft=0.0, hidden=0.0, attention=0.0),
+            HARD_ONLY: judgments_alone(student),
             **{f"distilled without {NAMES[part]}": replace(student, **{part: 0.0}) for part in without}}  # type: ignore[arg-type]
+
+
+def judgments_alone(student: Student) -> Student:
+    """The same without a teacher."""
+    return replace(student, soft=0.0, hidden=0.0, attention=0.0)
+
+
+def warmed(teacher: ListwiseReranker, backbones: Sequence[str], seeds: Sequence[int]) -> dict[str, list[Student]]:
+    """Students that judge pairs already when they are taught, at their teacher's rate: of each backbone one with its teacher and
+    one without, of the first a model a seed, of others one. Nothing without a warm-up."""
+    if teacher.start is None:
+        return {}
+    own = {label(spec): [Student(teacher, start=teacher.on(spec).start, learning_rate=teacher.learning_rate, seed=seed)
+                         for seed in (seeds if spec == backbones[0] else seeds[:1])] for spec in backbones}
+    return {WARMED.format(name): students for name, students in own.items()} | {
+        CONTROL.format(name): [judgments_alone(student) for student in students] for name, students in own.items()}
 
 
 def published_rows(systems: Systems, name: str, trained: str) -> dict[str, Evaluation]:
@@ -44,12 +62,14 @@ def published_rows(systems: Systems, name: str, trained: str) -> dict[str, Evalu
 def claims_table(systems: Systems, logs: Logs, name: str, trial: RerankingExperiment) -> Fragment:
     """The chapter's claims: what the teacher's answers add to the same start, and the student beside its teacher.
 
-    The student's shape is named as the study's table calls it: what the study says of its teacher depends on it. A student that
-    learned nothing gets no verdict.
+    They are judged by a student that judges pairs already when it is taught, if there is one. The student's shape is named as the
+    study's table calls it: what the study says of its teacher depends on it. A student that learned nothing gets no verdict.
     """
+    own = WARMED.format(name), CONTROL.format(name)
+    student, control = own if own[0] in systems else (DISTILLED, HARD_ONLY)
     studied = {"L6-H768": "distilled-student-beats-teacher", "L3-H384": "small-student-near-its-teacher"}
-    compared = {"distilled-students-beat-plain-students": (DISTILLED, HARD_ONLY),
-                **{claim: (DISTILLED, TEACHER) for shape, claim in studied.items() if shape == name}}
+    compared = {"distilled-students-beat-plain-students": (student, control),
+                **{claim: (student, TEACHER) for shape, claim in studied.items() if shape == name}}
     pairs = {claim: (systems[first], systems[second]) for claim, (first, second) in compared.items()}
     others = {claim: f"the claim is about a student of shape {shape}; this one is {name}" for shape, claim in studied.items()
               if shape != name}
@@ -57,6 +77,13 @@ def claims_table(systems: Systems, logs: Logs, name: str, trial: RerankingExperi
             if (models := [model for model in both if untrained(logs[model])])}
     return claims.judge("distillation", {**pairs, **others}, untrained=idle,
                         incomparable=identity.barred(pairs, zero_shot_in(systems), trial.bed, trial.candidates))
+
+
+def teaching(systems: Systems, names: Sequence[str]) -> Fragment:
+    """What the teacher adds to starts that judge pairs already, by how the tables call them; over trainings and queries."""
+    return compare.differences_table("Distilled less hard loss alone, from one start", {
+        name: (systems[WARMED.format(name)], systems[CONTROL.format(name)]) for name in names
+        if WARMED.format(name) in systems}, MEASURE)
 
 
 def signs(systems: Systems, logs: Logs) -> dict[str, bool]:

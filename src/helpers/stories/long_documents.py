@@ -7,13 +7,13 @@ from itertools import pairwise
 import pandas as pd
 
 from helpers.evaluation import published
-from helpers.pages import claims, compare, identity, judgments, page, plots
+from helpers.pages import claims, compare, identity, page, plots
 from helpers.pages.compare import above, beside, lead
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import seconds
 from helpers.stories import training
 from helpers.stories.alarfaj import BM25, STUDY, TABLE, Settings, row
-from helpers.stories.first_passage import MEASURES, WINDOWED, WINDOWS, evaluations, first
+from helpers.stories.first_passage import WINDOWED, WINDOWS, evaluations, first
 from helpers.stories.longformer import nearest, scoring
 from helpers.systems.document_reader import DocumentReader
 from helpers.systems.evaluated import Evaluation, Systems
@@ -109,23 +109,6 @@ def learning_curves(places: Places, name: str) -> Fragment:
 def flat(systems: BySystem) -> dict[str, Evaluation]:
     """The systems of either place in one table."""
     return {f"{place}: {name}": system for place, own in systems.items() for name, system in own.items()}
-
-
-def topics(places: Places, split: str) -> dict[str, Evaluation]:
-    """The same readers on broad topics, over the last of the collections; none without a split."""
-    place = list(places.values())[-1]
-    return place.evaluations(Testbed(place.collection, "document", (split,))) if split else {}
-
-
-def topics_table(systems: Systems) -> Fragment:
-    """What they show; where there are none, how to have them."""
-    return compare.measures_table("Broad topics", systems, MEASURES) if systems else page.prose(
-        "This run leaves them out. `-p topics topics` adds them.")
-
-
-def judged(systems: Systems) -> Fragment:
-    """How far the numbers of topics rest on judgments."""
-    return judgments.judged_table(systems, BM25) if systems else page.prose("")
 
 
 def cost(places: Places, systems: BySystem) -> Fragment:

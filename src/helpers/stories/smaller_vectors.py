@@ -64,11 +64,8 @@ def effect_table(systems: Mapping[str, Evaluation], sizes: pd.DataFrame, step: S
         for code, effect in effect_columns(systems, WHOLE, MEASURE).items() for known in [sized[code]]))
 
 
-def signs(systems: Mapping[str, Evaluation], sizes: pd.DataFrame) -> dict[str, bool]:
+def signs(systems: Mapping[str, Evaluation]) -> dict[str, bool]:
     """What the discussion rests on; false where a profile leaves the code out."""
-    sizes, loses = sizes.set_index("code"), {code: above(systems[WHOLE], system, MEASURE) for code, system in systems.items()}
+    loses = {code: above(systems[WHOLE], system, MEASURE) for code, system in systems.items()}
     return {"a byte for each dimension ranks as well as four": not loses.get("SQ8", True),
-            "one byte for four dimensions is not told from whole vectors": not loses.get("PQ96", True),
-            "dimensions that are dropped cost rank": loses.get("PCA96,Flat", False) and loses.get("first96,Flat", False),
-            "some code is searched faster than whole vectors":
-                any(sizes["alone_low"][code] > sizes["alone_high"][WHOLE] for code in systems)}
+            "dimensions that are dropped cost rank": loses.get("PCA96,Flat", False) and loses.get("first96,Flat", False)}

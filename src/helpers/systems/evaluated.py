@@ -108,12 +108,13 @@ def evaluate_values(label: str, ranking: Step, bed: Testbed, measures: Sequence[
     return Evaluation(label, pd.DataFrame(), values.value().set_index("query_id"), values)
 
 
-def evaluate_seeds(label: str, rankings: Sequence[Step], bed: Testbed, measures: Sequence[str]) -> Evaluation:
-    """One system over its seeds; a single one stands for itself. Tables that look at a ranking take the first's, so that of the
-    others the values are all that is kept with the book."""
+def evaluate_seeds(label: str, rankings: Sequence[Step], bed: Testbed, measures: Sequence[str],
+                   source: Step | None = None) -> Evaluation:
+    """One system over its seeds; a single one stands for itself. Tables that look at a ranking take the first's, whose `source`
+    is that of `evaluate`, so that of the others the values are all that is kept with the book."""
     first, *others = rankings
     names = with_judgments(list(measures), bed.qrels)
-    runs = [evaluate(label, first, bed, measures), *(evaluate_values(label, other, bed, names) for other in others)]
+    runs = [evaluate(label, first, bed, measures, source), *(evaluate_values(label, other, bed, names) for other in others)]
     return over_seeds(label, runs) if others else runs[0]
 
 

@@ -21,6 +21,7 @@ from helpers.errors import BadInput
 from helpers.networks.ahead import import_models
 from helpers.networks.backbone import resolve
 from helpers.reranking.aggregation import reranked
+from helpers.retrieval import java
 from helpers.retrieval.bm25 import K1, B
 from helpers.retrieval.expanded_queries import expanded_texts, surface_words
 from helpers.retrieval.feedback import weighted_queries, weighted_run
@@ -126,7 +127,7 @@ class Pipeline:
             raise BadInput(f"a query must be a text, not {odd[0]!r}", mend="give a string or a list of strings")
         bed = Testbed(collection, unit, adhoc_queries=adhoc_queries(texts))
         if self.model is not None and bed.index.lookup()[0] is None:
-            import_models()  # Lucene will be busy meanwhile
+            java.meanwhile(import_models)
         run, store = replace(self, depth=max(self.depth, k)).run(bed).value(), Texts(bed.store.value())
         best = run.assign(rank=ranks(run)).query("rank <= @k")
         asked = [texts[int(number) - 1] for number in best["query_id"]]

@@ -14,7 +14,7 @@ from helpers.reranking.aggregation import AGGREGATIONS, aggregate, windows_of
 from helpers.retrieval.bm25 import K1, B
 from helpers.retrieval.fusion import z_scored_sum
 from helpers.steps import Step
-from helpers.systems.evaluated import Evaluation, evaluate, evaluate_frame, over_seeds
+from helpers.systems.evaluated import Evaluation, evaluate, evaluate_frame, evaluate_seeds, over_seeds
 from helpers.systems.testbed import Testbed
 from helpers.systems.zero_shot import ZeroShotReranker
 
@@ -82,7 +82,11 @@ class RerankingExperiment:
 
     def over_seeds(self, label: str, models: Sequence[Scorer]) -> Evaluation:
         """One system from models that differ in the seed alone; a single model stands for itself."""
-        return together(label, [self.of(label, model) for model in models])
+        if not isinstance(AGGREGATIONS[self.aggregation], str):
+            return together(label, [self.of(label, model) for model in models])
+        scores = [model.scores(self.bed, self.run, self.candidates) for model in models]
+        documents = [self.bed.documents(step, self.aggregation) for step in scores]
+        return evaluate_seeds(label, documents, self.bed, self.measures, scores[0])
 
     def fused_over_seeds(self, label: str, models: Sequence[Scorer], other: Evaluation, weight: float) -> Evaluation:
         """The same of models that are each fused with one other."""

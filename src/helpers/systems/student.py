@@ -12,7 +12,7 @@ from helpers.networks.training_settings import RankerTraining
 from helpers.reranking.distillation import Distillation, distilled_cross_encoder
 from helpers.reranking.rerank import window_scores
 from helpers.steps import Step
-from helpers.systems.listwise_reranker import ListwiseReranker
+from helpers.systems.listwise_reranker import ListwiseReranker, WarmUp
 from helpers.systems.testbed import Testbed
 
 
@@ -22,15 +22,19 @@ class Student(Distillation):
 
     teacher: ListwiseReranker  # whose texts the student learns from, in batches of as many, with its schedule
     learning_rate: float = 2e-4  # the peak; higher than its teacher's, for it begins further from its goal
+    start: WarmUp | None = None  # what it starts as; by default some of its teacher's layers
+    seed: int | None = None  # of the order of its texts; by default the teacher's
 
     @property
     def model(self) -> Step:
         """The student's folder."""
         t, held_out = self.teacher, self.teacher.held_out_seed
         own = {"batch_size": t.batch_size * t.size, "learning_rate": self.learning_rate}
+        own |= {} if self.seed is None else {"seed": self.seed}
         bed, settings = t.bed, t.settings(RankerTraining) | own
         return distilled_cross_encoder(t.model, t.groups, bed.query_step, bed.store, bed.tokens(backbone.resolve(t.backbone)),
-                                       t.seed if held_out is None else held_out, **settings, **self.settings(Distillation))
+                                       t.seed if held_out is None else held_out, None if self.start is None else self.start.model,
+                                       **settings, **self.settings(Distillation))
 
     @property
     def log(self) -> Step:
