@@ -371,8 +371,7 @@ def sized(small=0.0, large=0.25, middle=0.125):
 
 
 @pytest.mark.parametrize("spec, shape, label", [("packaged", "6/384/12", "L6-H384"), ("packaged:0,1,2", "3/384/12", "L3-H384"),
-                                                ("packaged:5,0", "2/384/12", "L2-H384"),
-                                                ("packaged:0,1/96", "2/96/12", "L2-H96")])
+                                                ("packaged:5,0", "2/384/12", "L2-H384")])
 def test_the_packaged_backbone_has_a_shape_and_a_label(spec, shape, label):
     assert shapes.shape(spec) == shape
     assert shapes.label(spec) == label
@@ -411,12 +410,12 @@ def test_the_studied_shapes_have_heads_of_64_dimensions():
 @pytest.mark.parametrize("small, large, effect", [(0.0, 0.25, "+0.250"), (0.25, 0.0, "−0.250"), (0.25, 0.25, "+0.000")])
 def test_models_that_know_their_articles_are_not_comparable_and_width_is_not_run(small, large, effect, monkeypatch):
     monkeypatch.setattr(identity, "knows_articles", lambda *systems_bed_and_candidates: "it knows them")
-    shown = model_size.claims_table(*sized(small, large, middle=0.5), TRIAL, DEPTHS, 256)
+    shown = model_size.claims_table(*sized(small, large, middle=0.5), TRIAL, SHAPES, 256)
     assert verdicts_of(shown) == {"bigger-models-rank-better": INCOMPARABLE, "layers-count-more-than-width": NOT_RUN,
                                   "recall-equal-over-model-sizes": INCOMPARABLE}
     assert next(line["evidence"] for line in shown.data["claims"] if line["verdict"] == INCOMPARABLE).startswith(effect)
     reason = next(line["evidence"] for line in shown.data["claims"] if line["verdict"] == NOT_RUN)
-    assert reason == "needs models of two widths, and all of these have one: `packaged/264` is a narrower one"
+    assert reason == "needs pre-trained models of two widths, as the hub has them; the packaged backbone has one width"
     assert reason in shown.html
 
 
@@ -424,16 +423,18 @@ def test_models_that_know_their_articles_are_not_comparable_and_width_is_not_run
                                                             (0.25, 0.375, 0.375, [True, True, False, True]),
                                                             (0.25, 0.375, 0.75, [False, False, False, True])])
 def test_the_discussion_of_sizes_rests_on_their_order(small, middle, large, expected):
-    assert list(model_size.signs(*sized(small, large, middle), DEPTHS).values()) == expected
+    assert list(model_size.signs(*sized(small, large, middle)).values()) == expected
 
 
-@pytest.mark.parametrize("narrow, wide, verdict", [(0.5, 0.25, SUPPORTED), (0.25, 0.5, CONTRADICTED), (0.25, 0.25, EQUIVALENT)])
-def test_depth_is_judged_against_width_at_about_the_same_cost(narrow, wide, verdict):
-    systems, logs = sized(small=wide, large=0.9, middle=1.0)
-    systems, logs = systems | {"L6-H264": system(narrow)}, logs | {"L6-H264": log_of(0.3, 0.4, parameters=13_000_000)}
-    judged = verdicts_of(model_size.claims_table(systems, logs, TRIAL, [*DEPTHS, "packaged/264"], 256))
-    assert judged["layers-count-more-than-width"] == verdict
-    assert judged["bigger-models-rank-better"] == SUPPORTED  # L6-H384 and L3-H384: the narrower is no end of the series
+@pytest.mark.parametrize("medium, wide, verdict", [(0.5, 0.25, SUPPORTED), (0.25, 0.5, CONTRADICTED), (0.25, 0.25, EQUIVALENT)])
+def test_depth_is_judged_against_width_at_about_the_same_cost(medium, wide, verdict):
+    systems = {"BERT-Medium": system(medium), "L4-H768": system(wide), "BERT-Base": system(0.9), "BERT-Tiny": system(0.1)}
+    logs = {name: log_of(parameters=million * 1_000_000) for name, million in
+            {"BERT-Medium": 42, "L4-H768": 53, "BERT-Base": 109, "BERT-Tiny": 4}.items()}
+    own = {name: shapes.studied_shapes()[name] for name in logs}
+    judged = verdicts_of(model_size.claims_table({**systems, ZERO_SHOT: system()}, logs, TRIAL, own, 256))
+    assert judged == {"bigger-models-rank-better": SUPPORTED, "layers-count-more-than-width": verdict,
+                      "recall-equal-over-model-sizes": SUPPORTED}
 
 
 def test_the_deeper_and_the_wider_take_about_as_many_operations():
@@ -444,7 +445,6 @@ def test_the_deeper_and_the_wider_take_about_as_many_operations():
     assert shapes.deeper_and_wider({"L2-H128": "2/128/2", "L4-H256": "4/256/4"}, 256) is None  # the wider is the deeper
 
 
-DEPTHS = ["packaged:0,1,2", "packaged:0,1,2,3", "packaged"]
 SHAPES = {"L6-H384": "6/384/12", "L3-H384": "3/384/12", "L4-H384": "4/384/12"}
 SPEED = timed({"6/384/12": [4.0, 2.0, 3.0], "3/384/12": [80.0, 60.0, 99.0], "4/384/12": [2000.0, 1000.0, 1200.0]})
 
@@ -648,26 +648,22 @@ def test_the_distilled_student_is_judged_by_its_own_start_and_what_the_study_say
 
 @pytest.mark.parametrize("warmed, control, verdict", [(0.5, 0.25, SUPPORTED), (0.25, 0.5, CONTRADICTED)])
 def test_a_student_that_judges_pairs_already_carries_the_verdicts(warmed, control, verdict):
-    own = [part.format("L3-H384") for part in (distillation.WARMED, distillation.CONTROL)]
-    systems = taught(hard=0.5, distilled=0.25, **dict(zip(own, (warmed, control), strict=True)))
+    own = {distillation.WARMED: warmed, distillation.CONTROL: control}
+    systems = taught(hard=0.5, distilled=0.25, **own)
     logs = dict.fromkeys([*TRAINED, *own], log_of(0.3, 0.4))
     assert verdicts_of(distillation.claims_table(systems, logs, "L3-H384", TRIAL))[TAUGHT] == verdict
-    header, row = cells(distillation.teaching(systems, ["L3-H384", "L6-H264"]))  # the narrower was not trained
-    assert (row[0], squeezed(row[3])[:6]) == ("L3-H384", f"{'+' if warmed > control else '−'}0.250")
+    header, taught_or_not, *others = cells(distillation.teaching(systems))
+    assert squeezed(taught_or_not[3])[:6] == f"{'+' if warmed > control else '−'}0.250"
+    assert len(others) == 2
+    assert "no such student" in distillation.teaching(taught()).markdown
 
 
 def test_students_with_a_warm_up_of_their_own_have_controls_that_differ_in_the_teacher_alone():
-    models = distillation.warmed(recipe(), ["packaged:0,1,2", "packaged/264"], [1, 2])
-    assert list(models) == ["L3-H384 from its own warm-up, distilled", "L6-H264 from its own warm-up, distilled",
-                            "L3-H384 from its own warm-up, hard loss only", "L6-H264 from its own warm-up, hard loss only"]
-    for name in ("L3-H384", "L6-H264"):
-        taught_ones, controls = (models[part.format(name)] for part in (distillation.WARMED, distillation.CONTROL))
-        for student, control in zip(taught_ones, controls, strict=True):
-            assert control == replace(student, soft=0.0, hidden=0.0, attention=0.0)
-    narrower, = models["L6-H264 from its own warm-up, distilled"]
-    assert (narrower.start.width, narrower.seed, narrower.learning_rate) == (264, 1, 5e-5)
-    assert [student.seed for student in models["L3-H384 from its own warm-up, hard loss only"]] == [1, 2]
-    assert distillation.warmed(recipe(warm_up=0), ["packaged:0,1,2"], [1]) == {}
+    students, controls = distillation.warmed(recipe(), "packaged:0,1,2", [1, 2]).values()
+    assert controls == [replace(student, soft=0.0, hidden=0.0, attention=0.0) for student in students]
+    assert [(student.start.backbone, student.seed, student.learning_rate) for student in students] == [
+        ("packaged:0,1,2", 1, 5e-5), ("packaged:0,1,2", 2, 5e-5)]
+    assert distillation.warmed(recipe(warm_up=0), "packaged:0,1,2", [1]) == {}
 
 
 @pytest.mark.parametrize("idle, near", [(distillation.DISTILLED, UNTRAINED), (distillation.HARD_ONLY, SUPPORTED)])

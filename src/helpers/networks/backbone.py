@@ -4,7 +4,6 @@
 |---|---|
 | `packaged` | all-MiniLM-L6-v2 from the package index (Apache-2.0), whole |
 | `packaged:0,1,2` | the named layers of it, from 0 |
-| `packaged/264` | as deep as it is and 264 wide: made by its re-rankers (`systems.narrower`), no spec of `resolve` |
 | `/a/folder` or `./folder` | a local folder in Hugging Face form |
 | `hub:owner/name@revision` | a hub model, pinned to a commit hash or tag |
 
@@ -130,12 +129,6 @@ def resolve(spec: str) -> Backbone:
         return Backbone(spec, str(folder))
     raise BadInput(f"no backbone {spec!r}",
                    mend="use packaged, packaged:0,1,2, a local folder, or hub:owner/name@revision")
-
-
-def width_of(spec: str) -> tuple[str, int]:
-    """The backbone that a spec names, and the width that it asks for besides: `packaged` and 264; 0 for the backbone's own."""
-    match = re.fullmatch(r"(packaged[:\d,]*)/(\d+)", spec)
-    return (match[1], int(match[2])) if match else (spec, 0)
 
 
 @kind("backbone")

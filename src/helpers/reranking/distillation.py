@@ -70,7 +70,6 @@ def distilled_cross_encoder(teacher: Path, pairs: pd.DataFrame, queries: pd.Data
         data_collator=fine_tuning.collator(tokenizer))
     trainer.teach(taught_by, {part: getattr(distillation, part) for part in PARTS}, distillation.temperature)
     fine_tuning.fit(trainer)
-    del student.widen  # no part of what ranks
     fine_tuning.save(folder, student, tokenizer, fine_tuning.summary(trainer))
 
 

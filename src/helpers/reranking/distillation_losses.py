@@ -5,12 +5,19 @@ and from its attention. The temperature is that of Hinton et al. (2015): both lo
 Steensland (2021) prints the division outside of the softmax; that cannot be meant, since it would only scale the loss.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from helpers.networks.imitation import squared_error
 from helpers.registry import Registry
+
+
+def matched_layers(student: int, teacher: int) -> list[int]:
+    """Which teacher layer (from 0) each student layer is matched with: every (teacher / student)-th, the last with the last.
+    ValueError if the student has more layers than the teacher."""
+    if not 0 < student <= teacher:
+        raise ValueError(f"a student of {student} layers cannot be matched with a teacher of {teacher}")
+    return [(number + 1) * teacher // student - 1 for number in range(student)]
 
 
 @dataclass(frozen=True)
@@ -23,7 +30,6 @@ class Batch:
     matched: Sequence[int]  # the teacher's layer of each of the student's
     scores: dict[str, Any]  # attention scores of `student` and `teacher`, see `distillation_trainer`
     temperature: float  # of the soft loss
-    widen: Callable[[Any], Any] = lambda states: states  # the student's states to the teacher's dimensions
 
 
 def hard(batch: Batch) -> Any:
@@ -43,11 +49,10 @@ def soft(batch: Batch) -> Any:
 
 
 def hidden(batch: Batch) -> Any:
-    """Squared error of hidden states, (batch, tokens, dimensions) for the embeddings and each layer, at real tokens; those of a
-    narrower student are widened by one projection (Jiao et al. 2020, equation 8)."""
+    """Squared error of hidden states, (batch, tokens, dimensions) for the embeddings and each layer, at real tokens."""
     states = batch.teacher.hidden_states
     matched = [states[0], *(states[n + 1] for n in batch.matched)]
-    return squared_error([batch.widen(state) for state in batch.student.hidden_states], matched, batch.mask.unsqueeze(-1))
+    return squared_error(batch.student.hidden_states, matched, batch.mask.unsqueeze(-1))
 
 
 def attention(batch: Batch) -> Any:
@@ -55,6 +60,15 @@ def attention(batch: Batch) -> Any:
     scores = batch.scores["teacher"].layers()
     between = (batch.mask.unsqueeze(1) & batch.mask.unsqueeze(2)).unsqueeze(1)
     return squared_error(batch.scores["student"].layers(), [scores[n] for n in batch.matched], between)
+
+
+def squared_error(student: Sequence[Any], matched: Sequence[Any], kept: Any) -> Any:
+    """The mean squared error of each layer with its match where `kept` (which broadcasts) is true, summed over the layers."""
+    def mean_square(difference: Any) -> Any:
+        there = kept.expand_as(difference)
+        return (difference.square() * there).sum() / there.sum()
+
+    return sum(mean_square(s.float() - t.float()) for s, t in zip(student, matched, strict=True))
 
 
 PARTS = Registry("part of a distillation's loss", {"hard": hard, "soft": soft, "hidden": hidden, "attention": attention})

@@ -9,25 +9,19 @@ from typing import Any
 import torch
 from transformers import Trainer
 
-from helpers.networks.imitation import matched_layers, projection
-from helpers.reranking.distillation_losses import PARTS, Batch
+from helpers.reranking.distillation_losses import PARTS, Batch, matched_layers
 
 
 class DistillationTrainer(Trainer):
     """A Trainer whose loss is the weighted sum of the parts; what has no weight is not computed. It logs each part."""
 
     def teach(self, teacher: Any, weights: dict[str, float], temperature: float) -> None:
-        """Set the teacher, the weight of each part of the loss, and the temperature. The student gets `widen`, which is trained
-        with it; ValueError if it is to have the attention of a teacher with another number of heads."""
+        """Set the teacher, the weight of each part of the loss, and the temperature."""
         self.teacher = teacher.to(self.args.device).requires_grad_(False)
         self.weights = {name: weight for name, weight in weights.items() if weight}
         self.temperature, self.logged = temperature, tuple(PARTS)
         self.reads_states = not set(self.weights) <= {"hard", "soft", "attention"}
         student: Any = self.model
-        if "attention" in self.weights and student.config.num_attention_heads != teacher.config.num_attention_heads:
-            raise ValueError(f"a student of {student.config.num_attention_heads} heads cannot have the attention of "
-                             f"{teacher.config.num_attention_heads}: leave that loss out")
-        self.widen = student.widen = projection(student, teacher)
         self.matched = matched_layers(student.config.num_hidden_layers, teacher.config.num_hidden_layers)
         self.scores = {"student": AttentionScores(student), "teacher": AttentionScores(teacher)}
         self.sums: dict[str, float] = dict.fromkeys(self.weights, 0.0)
@@ -53,8 +47,7 @@ class DistillationTrainer(Trainer):
             without_labels = {name: value for name, value in inputs.items() if name != "labels"}
             with torch.no_grad(), torch.autocast(self.args.device.type, torch.bfloat16, enabled=self.args.bf16):
                 teacher = self.teacher(**without_labels, output_hidden_states=self.reads_states)
-        batch = Batch(student, teacher, inputs["attention_mask"].bool(), self.matched, self.scores, self.temperature,
-                      self.widen)
+        batch = Batch(student, teacher, inputs["attention_mask"].bool(), self.matched, self.scores, self.temperature)
         return {name: PARTS[name](batch) for name in self.weights}
 
     def log(self, logs: dict[str, float], *arguments: Any, **more: Any) -> None:

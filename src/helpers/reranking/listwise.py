@@ -141,10 +141,9 @@ def save(model: Any, tokenizer: Any, backbone: Backbone, folder: Path) -> None:
         return
     adjust(model, "all")
     folder.mkdir(exist_ok=True)
-    own, its = model.config, configuration(backbone)
-    if (own.model_type, own.hidden_size) == (its.model_type, its.hidden_size):
+    if model.config.model_type == configuration(backbone).model_type:
         save_trained(model, folder, backbone)
-    else:  # a Longformer that was made from the backbone, or a narrower model that was taught by it
+    else:  # a Longformer that was made from the backbone
         model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
 

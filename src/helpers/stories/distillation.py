@@ -13,7 +13,6 @@ from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import p_value, plain
 from helpers.reranking.distillation_losses import PARTS
 from helpers.stories.model_size import median_rate, rate
-from helpers.stories.shapes import label
 from helpers.stories.training import STUDY, Logs, curve, final, untrained
 from helpers.systems.evaluated import Evaluation, Systems
 from helpers.systems.listwise_reranker import ListwiseReranker
@@ -24,7 +23,7 @@ from helpers.systems.zero_shot import zero_shot_in
 MEASURE = "RR@10"
 TEACHER, PLAIN, DISTILLED = "Teacher", "student, trained plainly", "student, distilled"
 HARD_ONLY = "student, from the teacher's layers, hard loss only"
-WARMED, CONTROL = "{} from its own warm-up, distilled", "{} from its own warm-up, hard loss only"
+WARMED, CONTROL = "student, from its own warm-up, distilled", "student, from its own warm-up, hard loss only"
 NAMES = {"soft": "the teacher's answers", "hidden": "hidden states", "attention": "attention", "hard": "judgments"}
 
 
@@ -43,15 +42,14 @@ def judgments_alone(student: Student) -> Student:
     return replace(student, soft=0.0, hidden=0.0, attention=0.0)
 
 
-def warmed(teacher: ListwiseReranker, backbones: Sequence[str], seeds: Sequence[int]) -> dict[str, list[Student]]:
-    """Students that judge pairs already when they are taught, at their teacher's rate: of each backbone one with its teacher and
-    one without, of the first a model a seed, of others one. Nothing without a warm-up."""
+def warmed(teacher: ListwiseReranker, plain_backbone: str, seeds: Sequence[int]) -> dict[str, list[Student]]:
+    """The plain student's start, which judges pairs already, with its teacher and without, at the teacher's rate; a model a seed.
+    Nothing without a warm-up."""
     if teacher.start is None:
         return {}
-    own = {label(spec): [Student(teacher, start=teacher.on(spec).start, learning_rate=teacher.learning_rate, seed=seed)
-                         for seed in (seeds if spec == backbones[0] else seeds[:1])] for spec in backbones}
-    return {WARMED.format(name): students for name, students in own.items()} | {
-        CONTROL.format(name): [judgments_alone(student) for student in students] for name, students in own.items()}
+    students = [Student(teacher, start=teacher.on(plain_backbone).start, learning_rate=teacher.learning_rate, seed=seed)
+                for seed in seeds]
+    return {WARMED: students, CONTROL: [judgments_alone(student) for student in students]}
 
 
 def published_rows(systems: Systems, name: str, trained: str) -> dict[str, Evaluation]:
@@ -65,8 +63,7 @@ def claims_table(systems: Systems, logs: Logs, name: str, trial: RerankingExperi
     They are judged by a student that judges pairs already when it is taught, if there is one. The student's shape is named as the
     study's table calls it: what the study says of its teacher depends on it. A student that learned nothing gets no verdict.
     """
-    own = WARMED.format(name), CONTROL.format(name)
-    student, control = own if own[0] in systems else (DISTILLED, HARD_ONLY)
+    student, control = (WARMED, CONTROL) if WARMED in systems else (DISTILLED, HARD_ONLY)
     studied = {"L6-H768": "distilled-student-beats-teacher", "L3-H384": "small-student-near-its-teacher"}
     compared = {"distilled-students-beat-plain-students": (student, control),
                 **{claim: (student, TEACHER) for shape, claim in studied.items() if shape == name}}
@@ -79,11 +76,15 @@ def claims_table(systems: Systems, logs: Logs, name: str, trial: RerankingExperi
                         incomparable=identity.barred(pairs, zero_shot_in(systems), trial.bed, trial.candidates))
 
 
-def teaching(systems: Systems, names: Sequence[str]) -> Fragment:
-    """What the teacher adds to starts that judge pairs already, by how the tables call them; over trainings and queries."""
-    return compare.differences_table("Distilled less hard loss alone, from one start", {
-        name: (systems[WARMED.format(name)], systems[CONTROL.format(name)]) for name in names
-        if WARMED.format(name) in systems}, MEASURE)
+def teaching(systems: Systems) -> Fragment:
+    """What the teacher adds to a start that judges pairs already, and how far either is from the teacher; over trainings and
+    queries. Nothing without such a start."""
+    if WARMED not in systems:
+        return page.prose("Without a warm-up there is no such student.")
+    pairs = {"taught, and without a teacher": (WARMED, CONTROL), "taught, and the teacher": (WARMED, TEACHER),
+             "without a teacher, and the teacher": (CONTROL, TEACHER)}
+    return compare.differences_table("Students that judge pairs before they are taught (first less second)", {
+        name: (systems[first], systems[second]) for name, (first, second) in pairs.items()}, MEASURE)
 
 
 def signs(systems: Systems, logs: Logs) -> dict[str, bool]:

@@ -15,7 +15,7 @@ from helpers.pages.numbers import count, plain
 from helpers.pages.spot_check import spot_check
 from helpers.retrieval.bm25 import K1, B
 from helpers.steps import Step, numerics
-from helpers.stories.shapes import TABLE, deeper_and_wider, labels, shapes_of, studied_shapes
+from helpers.stories.shapes import TABLE, deeper_and_wider, labels, studied_shapes
 from helpers.stories.training import STUDY, Logs, final
 from helpers.systems.evaluated import Systems
 from helpers.systems.listwise_reranker import ListwiseReranker
@@ -26,7 +26,7 @@ MEASURE = "RR@10"
 ROUNDS = 3  # of timing, after one that does not count
 DEPTH = "layers-count-more-than-width"
 PUBLISHED_HEADS = ("model", "layers/dimensions/heads", "published", "relative")  # of a table beside the study's rates
-ONE_WIDTH = "needs models of two widths, and all of these have one: `packaged/264` is a narrower one"
+ONE_WIDTH = "needs pre-trained models of two widths, as the hub has them; the packaged backbone has one width"
 
 
 def models(base: ListwiseReranker, specs: Sequence[str]) -> dict[str, ListwiseReranker]:
@@ -39,16 +39,11 @@ def by_parameters(logs: Logs) -> list[str]:
     return sorted(logs, key=lambda name: logs[name]["parameters"])
 
 
-def as_pre_trained(logs: Logs, specs: Sequence[str]) -> list[str]:
-    """Those whose backbone was not made narrower here, likewise ordered."""
-    narrower = {name for name, spec in labels(specs).items() if backbone.width_of(spec)[1]}
-    return [name for name in by_parameters(logs) if name not in narrower]
-
-
-def claims_table(systems: Systems, logs: Logs, trial: RerankingExperiment, specs: Sequence[str], tokens: int) -> Fragment:
+def claims_table(systems: Systems, logs: Logs, trial: RerankingExperiment, shapes: Mapping[str, str],
+                 tokens: int) -> Fragment:
     """The chapter's claims: the largest model and the smallest, and depth and width at about the same number of operations for a
     text of so many tokens."""
-    names, ways = as_pre_trained(logs, specs), deeper_and_wider(shapes_of(specs), tokens)
+    names, ways = by_parameters(logs), deeper_and_wider(shapes, tokens)
     ends = (systems[names[-1]], systems[names[0]])
     pairs = dict.fromkeys(("bigger-models-rank-better", "recall-equal-over-model-sizes"), ends)
     pairs |= {DEPTH: (systems[ways[0]], systems[ways[1]])} if ways else {}
@@ -56,9 +51,9 @@ def claims_table(systems: Systems, logs: Logs, trial: RerankingExperiment, specs
                         incomparable=identity.barred(pairs, zero_shot_in(systems), trial.bed, trial.candidates))
 
 
-def signs(systems: Systems, logs: Logs, specs: Sequence[str]) -> dict[str, bool]:
+def signs(systems: Systems, logs: Logs) -> dict[str, bool]:
     """What the discussion rests on; nothing for a single size."""
-    names = as_pre_trained(logs, specs)
+    names = by_parameters(logs)
     if len(names) < 2:
         return {}
     means = [systems[name].mean(MEASURE).mean for name in names]

@@ -16,10 +16,9 @@ TABLE = "5.5"  # of the study's sizes
 
 def shape(spec: str) -> str:
     """A backbone's shape as `layers/dimensions/heads`."""
-    name, width = backbone.width_of(spec)
-    resolved = backbone.resolve(name)
+    resolved = backbone.resolve(spec)
     config = backbone.configuration(resolved)
-    return f"{backbone.layers(resolved)}/{width or config.hidden_size}/{config.num_attention_heads}"
+    return f"{backbone.layers(resolved)}/{config.hidden_size}/{config.num_attention_heads}"
 
 
 def dimensions(shape: str) -> int:

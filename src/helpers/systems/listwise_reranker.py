@@ -14,7 +14,6 @@ from typing import Self
 from helpers.data.windows import WHOLE
 from helpers.errors import BadInput
 from helpers.networks import backbone
-from helpers.networks.backbone import width_of
 from helpers.networks.fine_tuning import training_log
 from helpers.reranking.groups import labelled_groups, pseudo_queries, random_texts, teacher_groups
 from helpers.reranking.listwise import ListwiseTraining, early_stopped, listwise_cross_encoder
@@ -23,7 +22,6 @@ from helpers.reranking.rerank import window_logits, window_scores
 from helpers.retrieval.bm25 import K1, B
 from helpers.steps import Step
 from helpers.systems.bi_encoder import BiEncoder
-from helpers.systems.narrower import GENERAL, Narrower
 from helpers.systems.testbed import SplitTestbed, Testbed
 
 TAUGHT = 256  # tokens that the packaged bi-encoder was trained on
@@ -124,7 +122,6 @@ class WarmUp(Listwise):
     losses: dict[str, float] = field(default_factory=lambda: {"kl": 1.0, "centred_mse": 0.05})
     batch_size: int = 8
     learning_rate: float = 1.2e-4
-    width: int = 0  # dimensions of its states; 0 for the backbone's, others begin as a `Narrower`
 
     @functools.cached_property
     def bed(self) -> SplitTestbed:
@@ -136,12 +133,6 @@ class WarmUp(Listwise):
     def groups(self) -> Step:
         """Some texts of the bi-encoder's ranking for each pseudo-query."""
         return teacher_groups(self.teacher.run(self.bed, self.depth), self.size, self.data_seed)
-
-    @property
-    def origin(self) -> Step | None:
-        """The narrower encoder."""
-        return Narrower(width=self.width, backbone=self.backbone, texts=f"{self.collection} + {GENERAL}", unit=self.unit,
-                        articles=self.splits[0]).model if self.width else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,12 +155,8 @@ class ListwiseReranker(Listwise):
         return SplitTestbed(self.collection, self.unit, self.splits, self.queries, words=self.words, overlap=self.overlap)
 
     def on(self, backbone: str) -> Self:
-        """The same on another backbone, from a warm-up of its own; BadInput for a narrower one without."""
-        spec, width = width_of(backbone)
-        if width and self.start is None:
-            raise BadInput(f"the backbone {backbone} needs a warm-up", mend="set `warm_up` to more than 0")
-        start = self.start and self.start.on(spec)
-        return replace(super().on(spec), start=replace(start, width=width) if start and width else start)
+        """The same on another backbone, from a warm-up of its own."""
+        return replace(super().on(backbone), start=self.start.on(backbone) if self.start else None)
 
     @property
     def taught(self) -> bool:
