@@ -15,7 +15,7 @@ from helpers.evaluation.verdicts import CONTRADICTED, EQUIVALENT, INCOMPARABLE, 
 from helpers.pages import identity
 from helpers.reranking.aggregation import windows_of
 from helpers.steps import ledger
-from helpers.stories import candidates, distillation, epochs, grid, model_size, parameters, seeds, shapes, training
+from helpers.stories import candidates, distillation, epochs, grid, model_size, parameters, seeds, training
 from helpers.systems.evaluated import over_seeds
 from helpers.systems.recipe import recipe
 from helpers.systems.reranking_experiment import RerankingExperiment
@@ -373,8 +373,8 @@ def sized(small=0.0, large=0.25, middle=0.125):
 @pytest.mark.parametrize("spec, shape, label", [("packaged", "6/384/12", "L6-H384"), ("packaged:0,1,2", "3/384/12", "L3-H384"),
                                                 ("packaged:5,0", "2/384/12", "L2-H384")])
 def test_the_packaged_backbone_has_a_shape_and_a_label(spec, shape, label):
-    assert shapes.shape(spec) == shape
-    assert shapes.label(spec) == label
+    assert model_size.shape(spec) == shape
+    assert model_size.label(spec) == label
 
 
 @pytest.mark.parametrize("layers, dimensions, label", [(2, 128, "BERT-Tiny"), (8, 512, "BERT-Medium"), (4, 768, "L4-H768"),
@@ -383,8 +383,8 @@ def test_a_shape_of_the_study_has_the_studys_name(tmp_path, layers, dimensions, 
     config = {"model_type": "bert", "num_hidden_layers": layers, "hidden_size": dimensions, "num_attention_heads": 2}
     (tmp_path / "config.json").write_text(json.dumps(config))
     (tmp_path / "model.safetensors").write_bytes(b"")
-    assert shapes.shape(str(tmp_path)) == f"{layers}/{dimensions}/2"
-    assert shapes.label(str(tmp_path)) == label
+    assert model_size.shape(str(tmp_path)) == f"{layers}/{dimensions}/2"
+    assert model_size.label(str(tmp_path)) == label
 
 
 def test_backbones_of_one_shape_are_told_apart_by_their_names(tmp_path):
@@ -394,15 +394,15 @@ def test_backbones_of_one_shape_are_told_apart_by_their_names(tmp_path):
         (folder / "config.json").write_text(
             json.dumps({"model_type": "bert", "num_hidden_layers": 2, "hidden_size": 128, "num_attention_heads": 2}))
         (folder / "model.safetensors").write_bytes(b"")
-    assert shapes.shapes_of(["packaged:0,1", "packaged:2,3", "packaged"]) == {
+    assert model_size.shapes(["packaged:0,1", "packaged:2,3", "packaged"]) == {
         "L2-H384 MiniLM (layers 0,1)": "2/384/12", "L2-H384 MiniLM (layers 2,3)": "2/384/12", "L6-H384": "6/384/12"}
-    assert list(shapes.shapes_of(folders)) == [f"BERT-Tiny {folder}" for folder in folders]  # of one name, too
+    assert list(model_size.shapes(folders)) == [f"BERT-Tiny {folder}" for folder in folders]  # of one name, too
     assert {name: model.backbone for name, model in model_size.models(CHOSEN, ["packaged:0,1", "packaged:2,3"]).items()} == {
         "L2-H384 MiniLM (layers 0,1)": "packaged:0,1", "L2-H384 MiniLM (layers 2,3)": "packaged:2,3"}
 
 
 def test_the_studied_shapes_have_heads_of_64_dimensions():
-    assert shapes.studied_shapes() == {
+    assert model_size.studied_shapes() == {
         "BERT-Base": "12/768/12", "L4-H768": "4/768/12", "BERT-Medium": "8/512/8", "BERT-Small": "4/512/8",
         "BERT-Mini": "4/256/4", "BERT-Tiny": "2/128/2"}
 
@@ -410,12 +410,12 @@ def test_the_studied_shapes_have_heads_of_64_dimensions():
 @pytest.mark.parametrize("small, large, effect", [(0.0, 0.25, "+0.250"), (0.25, 0.0, "−0.250"), (0.25, 0.25, "+0.000")])
 def test_models_that_know_their_articles_are_not_comparable_and_width_is_not_run(small, large, effect, monkeypatch):
     monkeypatch.setattr(identity, "knows_articles", lambda *systems_bed_and_candidates: "it knows them")
-    shown = model_size.claims_table(*sized(small, large, middle=0.5), TRIAL, SHAPES, 256)
+    shown = model_size.claims_table(*sized(small, large, middle=0.5), TRIAL)
     assert verdicts_of(shown) == {"bigger-models-rank-better": INCOMPARABLE, "layers-count-more-than-width": NOT_RUN,
                                   "recall-equal-over-model-sizes": INCOMPARABLE}
     assert next(line["evidence"] for line in shown.data["claims"] if line["verdict"] == INCOMPARABLE).startswith(effect)
     reason = next(line["evidence"] for line in shown.data["claims"] if line["verdict"] == NOT_RUN)
-    assert reason == "needs pre-trained models of two widths, as the hub has them; the packaged backbone has one width"
+    assert reason == "needs two pre-trained models of other widths from the hub; the packaged backbone has one width"
     assert reason in shown.html
 
 
@@ -427,22 +427,13 @@ def test_the_discussion_of_sizes_rests_on_their_order(small, middle, large, expe
 
 
 @pytest.mark.parametrize("medium, wide, verdict", [(0.5, 0.25, SUPPORTED), (0.25, 0.5, CONTRADICTED), (0.25, 0.25, EQUIVALENT)])
-def test_depth_is_judged_against_width_at_about_the_same_cost(medium, wide, verdict):
+def test_depth_is_judged_against_width_where_both_were_trained(medium, wide, verdict):
     systems = {"BERT-Medium": system(medium), "L4-H768": system(wide), "BERT-Base": system(0.9), "BERT-Tiny": system(0.1)}
     logs = {name: log_of(parameters=million * 1_000_000) for name, million in
             {"BERT-Medium": 42, "L4-H768": 53, "BERT-Base": 109, "BERT-Tiny": 4}.items()}
-    own = {name: shapes.studied_shapes()[name] for name in logs}
-    judged = verdicts_of(model_size.claims_table({**systems, ZERO_SHOT: system()}, logs, TRIAL, own, 256))
+    judged = verdicts_of(model_size.claims_table({**systems, ZERO_SHOT: system()}, logs, TRIAL))
     assert judged == {"bigger-models-rank-better": SUPPORTED, "layers-count-more-than-width": verdict,
                       "recall-equal-over-model-sizes": SUPPORTED}
-
-
-def test_the_deeper_and_the_wider_take_about_as_many_operations():
-    assert shapes.deeper_and_wider(shapes.studied_shapes(), 256) == ("BERT-Medium", "L4-H768")
-    depths = {"L2-H384": "2/384/12", "L3-H384": "3/384/12", "L6-H384": "6/384/12"}
-    assert shapes.deeper_and_wider(depths, 256) is None
-    assert shapes.deeper_and_wider(depths | {"L6-H264": "6/264/12"}, 256) == ("L6-H264", "L3-H384")
-    assert shapes.deeper_and_wider({"L2-H128": "2/128/2", "L4-H256": "4/256/4"}, 256) is None  # the wider is the deeper
 
 
 SHAPES = {"L6-H384": "6/384/12", "L3-H384": "3/384/12", "L4-H384": "4/384/12"}
@@ -467,12 +458,12 @@ def test_the_table_of_sizes_has_the_smallest_first():
 
 
 def test_speeds_stand_beside_the_studys_and_relative_to_bert_base():
-    rates = {size: [1.0, 2.0, 3.0] for size in shapes.studied_shapes().values()} | {"2/128/2": [90.0, 100.0, 110.0]}
+    rates = {size: [1.0, 2.0, 3.0] for size in model_size.studied_shapes().values()} | {"2/128/2": [90.0, 100.0, 110.0]}
     shown = model_size.speed_table({"cpu": timed(rates), "cuda": timed(dict.fromkeys(rates, [8.0, 8.0, 8.0]))},
                                    {"cpu": Value(), "cuda": Value()})
     header, *rows = cells(shown)
     assert header[4:] == ["here, cpu (random weights)", "relative", "here, cuda (random weights)", "relative"]
-    assert [row[0] for row in rows] == list(shapes.studied_shapes())
+    assert [row[0] for row in rows] == list(model_size.studied_shapes())
     base, tiny = (list(map(squeezed, rows[number])) for number in (0, -1))
     assert base == ["BERT-Base", "12/768/12", "0.41", "1.0×", "2.00 1.00 to 3.00", "1.0×", "8.00 8.00 to 8.00", "1.0×"]
     assert tiny == ["BERT-Tiny", "2/128/2", "24.3", "59.3×", "100 90.0 to 110", "50.0×", "8.00 8.00 to 8.00", "1.0×"]
@@ -485,7 +476,7 @@ def test_timings_ask_for_every_size_once_on_each_device(folder):
 
     bed = Testbed(str(folder))
     trial = RerankingExperiment(bed, bed.bm25(0.9, 0.4, 10), candidates=7)
-    timings = model_size.timings(trial, ["2/128/2", "6/384/12", "2/128/2"], CHOSEN, timed=4, devices=["cpu", "cuda"])
+    timings = model_size.timings(trial, ["2/128/2", "6/384/12", "2/128/2"], CHOSEN, timed=4, rounds=3, devices=["cpu", "cuda"])
     assert list(timings) == ["cpu", "cuda"]
     for device, step in timings.items():
         assert step.arguments["sizes"] == ["2/128/2", "6/384/12"]

@@ -1,5 +1,6 @@
 """The chapter *Model size* (Steensland 2021, experiment 3a)."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -7,6 +8,7 @@ import numpy as np
 
 from helpers.costs.speed import per_minute, ranking_speed
 from helpers.evaluation import published
+from helpers.evaluation.comparable import model_name
 from helpers.networks import backbone
 from helpers.pages import claims, identity, page, scatter
 from helpers.pages.compare import above, mean_cell, with_interval
@@ -15,7 +17,6 @@ from helpers.pages.numbers import count, plain
 from helpers.pages.spot_check import spot_check
 from helpers.retrieval.bm25 import K1, B
 from helpers.steps import Step, numerics
-from helpers.stories.shapes import TABLE, deeper_and_wider, labels, studied_shapes
 from helpers.stories.training import STUDY, Logs, final
 from helpers.systems.evaluated import Systems
 from helpers.systems.listwise_reranker import ListwiseReranker
@@ -23,10 +24,44 @@ from helpers.systems.reranking_experiment import RerankingExperiment
 from helpers.systems.zero_shot import zero_shot_in
 
 MEASURE = "RR@10"
-ROUNDS = 3  # of timing, after one that does not count
-DEPTH = "layers-count-more-than-width"
+TABLE = "5.5"
 PUBLISHED_HEADS = ("model", "layers/dimensions/heads", "published", "relative")  # of a table beside the study's rates
-ONE_WIDTH = "needs pre-trained models of two widths, as the hub has them; the packaged backbone has one width"
+ONE_WIDTH = "needs two pre-trained models of other widths from the hub; the packaged backbone has one width"
+
+
+def shape(spec: str) -> str:
+    """A backbone's shape as `layers/dimensions/heads`."""
+    resolved = backbone.resolve(spec)
+    config = backbone.configuration(resolved)
+    layers = config.num_hidden_layers if resolved.layers is None else len(resolved.layers)
+    return f"{layers}/{config.hidden_size}/{config.num_attention_heads}"
+
+
+def label(spec: str) -> str:
+    """How the tables call a backbone: the study's name for a shape of its table 5.5, else `L3-H384`."""
+    layers, dimensions, _ = shape(spec).split("/")
+    names = {size.rpartition("/")[0]: row for row, size in studied_shapes().items()}
+    return names.get(f"{layers}/{dimensions}", f"L{layers}-H{dimensions}")
+
+
+def studied_shapes() -> dict[str, str]:
+    """The shapes of the study's six models as `layers/dimensions/heads`; its heads have 64 dimensions each."""
+    sizes = {row: str(entry.value) for row, entry in published.column(STUDY, TABLE, "L/H").items()}
+    return {row: f"{size}/{int(size.split('/')[1]) // 64}" for row, size in sizes.items()}
+
+
+def labels(specs: Sequence[str]) -> dict[str, str]:
+    """Backbones by how the tables call them: those of one shape by their own names, too, or, if these are one, by their specs."""
+    called = {spec: label(spec) for spec in specs}
+    for name in (model_name, str):
+        often = Counter(called.values())
+        called = {spec: f"{label(spec)} {name(spec)}" if often[text] > 1 else text for spec, text in called.items()}
+    return {text: spec for spec, text in called.items()}
+
+
+def shapes(specs: Sequence[str]) -> dict[str, str]:
+    """The shapes of backbones by how the tables call these."""
+    return {name: shape(spec) for name, spec in labels(specs).items()}
 
 
 def models(base: ListwiseReranker, specs: Sequence[str]) -> dict[str, ListwiseReranker]:
@@ -39,16 +74,12 @@ def by_parameters(logs: Logs) -> list[str]:
     return sorted(logs, key=lambda name: logs[name]["parameters"])
 
 
-def claims_table(systems: Systems, logs: Logs, trial: RerankingExperiment, shapes: Mapping[str, str],
-                 tokens: int) -> Fragment:
-    """The chapter's claims: the largest model and the smallest, and depth and width at about the same number of operations for a
-    text of so many tokens."""
-    names, ways = by_parameters(logs), deeper_and_wider(shapes, tokens)
-    ends = (systems[names[-1]], systems[names[0]])
-    pairs = dict.fromkeys(("bigger-models-rank-better", "recall-equal-over-model-sizes"), ends)
-    pairs |= {DEPTH: (systems[ways[0]], systems[ways[1]])} if ways else {}
-    return claims.judge("model_size", {DEPTH: ONE_WIDTH, **pairs},
-                        incomparable=identity.barred(pairs, zero_shot_in(systems), trial.bed, trial.candidates))
+def claims_table(systems: Systems, logs: Logs, trial: RerankingExperiment) -> Fragment:
+    """The chapter's claims: the largest model and the smallest, and depth and width where both models were trained."""
+    names, medium, wide = by_parameters(logs), systems.get("BERT-Medium"), systems.get("L4-H768")
+    ends = dict.fromkeys(("bigger-models-rank-better", "recall-equal-over-model-sizes"), (systems[names[-1]], systems[names[0]]))
+    return claims.judge("model_size", {**ends, "layers-count-more-than-width": (medium, wide) if medium and wide else ONE_WIDTH},
+                        incomparable=identity.barred(ends, zero_shot_in(systems), trial.bed, trial.candidates))
 
 
 def signs(systems: Systems, logs: Logs) -> dict[str, bool]:
@@ -92,13 +123,13 @@ def speed_text(value: float) -> str:
     return plain(value, 2) if value < 10 else plain(value, 1) if value < 100 else count(round(value))
 
 
-def timings(trial: RerankingExperiment, sizes: Sequence[str], base: ListwiseReranker, timed: int, live: bool = False,
-            devices: Sequence[str] = ()) -> dict[str, Step]:
+def timings(trial: RerankingExperiment, sizes: Sequence[str], base: ListwiseReranker, timed: int, rounds: int,
+            live: bool = False, devices: Sequence[str] = ()) -> dict[str, Step]:
     """The step that times models of these shapes, each once, on each device, by default all; live without a recorded one."""
     bed, encoder = trial.bed, backbone.resolve(base.backbone)
     return {device: ranking_speed(list(dict.fromkeys(sizes)), encoder, bed.index, bed.query_step, bed.store,
                                   bed.tokens(encoder), K1, B, trial.candidates, base.max_length, base.query_length,
-                                  timed, ROUNDS, device).here(live) for device in devices or numerics.devices()}
+                                  timed, rounds, device).here(live) for device in devices or numerics.devices()}
 
 
 def speed_check(timing: Step, shapes: Sequence[str]) -> Fragment:

@@ -12,19 +12,26 @@
 """
 
 import functools
+import re
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
+from helpers.data import queries
+from helpers.data.articles import split_store
 from helpers.data.collection import open_collection
+from helpers.data.collection_base import Collection
+from helpers.data.texts import merged_store, text_store
+from helpers.data.tokens import window_tokens
+from helpers.data.windows import WHOLE
 from helpers.networks import backbone
 from helpers.networks.backbone import layers
 from helpers.networks.fine_tuning import training_log
+from helpers.pretraining.pretraining_data import corpus
 from helpers.pretraining.readiness import cls_cosines
 from helpers.pretraining.training import MaskedTraining, pretrained
 from helpers.registry import Registry
 from helpers.steps import Step
-from helpers.systems.pretraining_texts import portion, pretraining_texts
 
 START, MLM, CONDENSER, CONTINUED = "start", "+ MLM", "+ Condenser", "+ Condenser, continued"
 BLIND, EMBEDDED, MASKED = "+ head without late [CLS]", "+ Condenser over embeddings", "+ Condenser, head masks more"
@@ -37,8 +44,10 @@ NAMES = (START, *BRANCHES, CONTINUED)
 class Pretraining(MaskedTraining):
     """What is pre-trained on what; how, `MaskedTraining` has."""
 
-    texts: str = "almanac"  # this, the unit and the articles: see `pretraining_texts`
-    unit: str = "passage"
+    # what is read: a collection or a folder of text files, several as `almanac + dictionaries`; the first thousand texts of them
+    # as `almanac[:1000]`
+    texts: str = "almanac"
+    unit: str = "passage"  # `document` or `passage`
     backbone: str = "packaged"
     early: int | None = None  # layers below the short circuit, 0 for the embeddings; None for half of them, as in the study
     head_layers: int = 2  # of the Condenser head; 0 for masked words alone
@@ -46,15 +55,26 @@ class Pretraining(MaskedTraining):
     epochs: int = 8
     max_length: int = 128
     start: "Pretraining | None" = None  # the pre-training that this one goes on from
-    articles: str = ""
+    articles: str = ""  # the split whose articles alone are read where a collection is split by article; empty for all
 
     @functools.cached_property  # a step's key takes the digests of all its data
     def model(self) -> Step:
         """The folder of the pre-trained encoder."""
-        encoder = backbone.resolve(self.backbone)
-        return pretrained(*pretraining_texts(self.texts, self.unit, self.articles, encoder), encoder,
+        names, first = portion(self.texts)
+        sources, encoder = [open_collection(name) for name in names], backbone.resolve(self.backbone)
+        stores = [self.read(source) for source in sources]
+        store = stores[0] if len(stores) == 1 else merged_store(stores)
+        return pretrained(corpus(store, first), store, window_tokens(store, encoder.whole(), WHOLE, 0), encoder,
                           layers(encoder) // 2 if self.early is None else self.early, self.head_layers,
                           None if self.start is None else self.start.model, **self.settings(MaskedTraining))
+
+    def read(self, source: Collection) -> Step:
+        """The texts of a collection that may be read."""
+        store = text_store(source.part("texts", self.unit))
+        if not (self.articles and source.split_by_article):
+            return store
+        judgments = queries.qrels([source.part("qrels", "document", self.articles)])
+        return split_store(store, judgments, source.relevant_from("document", self.articles))
 
     @property
     def log(self) -> Step:
@@ -69,6 +89,13 @@ class Pretraining(MaskedTraining):
     def continued(self, collection: str, epochs: int, learning_rate: float) -> "Pretraining":
         """On with all the texts of a collection, head and output kept."""
         return replace(self, texts=collection, articles="", epochs=epochs, learning_rate=learning_rate, start=self)
+
+
+def portion(texts: str) -> tuple[list[str], int | None]:
+    """What is read, and how many of the texts (None for all): `almanac[:1000]` is the Almanac's first thousand."""
+    match = re.fullmatch(r"(.+)\[:(\d+)\]", texts)
+    names, first = (match[1], int(match[2])) if match else (texts, None)
+    return names.split(" + "), first
 
 
 def language_model(texts: str, backbone: str, **settings: Any) -> Pretraining:
