@@ -1,17 +1,25 @@
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
+import torch
 
 from helpers.data.texts import Texts
+from helpers.encoders.bi_encoder_data import BiEncoderTraining
+from helpers.encoders.bi_encoder_model import BiEncoderModel
 from helpers.encoders.embeddings import WholeTexts
-from helpers.encoders.late_interaction import max_sim, max_sim_run
+from helpers.encoders.late_interaction import max_sim, max_sim_run, max_sims, words
+from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.networks.encoder import PASSAGE, QUERY, Encoder, wrapped
+from helpers.networks.pooling import normalised
 from helpers.pages import page
 from helpers.stories import late_interaction as story
 from helpers.systems.bi_encoder import BiEncoder, reading
-from helpers.systems.testbed import Testbed
+from helpers.systems.first_stages import repbert
+from helpers.systems.testbed import SplitTestbed, Testbed
+from toys import of_values
 
 
 def test_max_sim_by_hand():
@@ -30,12 +38,54 @@ def test_a_vector_for_all_words_cannot_tell_what_one_for_each_can():
     assert max_sim(query, apart) == 2 > max_sim(query, between) == 1
 
 
+def test_a_padded_batch_has_the_same_sums_and_its_special_tokens_and_padding_count_nothing():
+    torch.manual_seed(0)
+    sides = [(normalised(torch.randn(len(lengths), max(lengths), 4, requires_grad=True)),
+              torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]) for lengths in ([5, 2], [6, 4, 5])]
+    ours = max_sims(*((vectors, words(mask)) for vectors, mask in sides))
+    asked, read = ([text[1:int(kept.sum()) - 1].detach().numpy() for text, kept in zip(vectors, mask, strict=True)]
+                   for vectors, mask in sides)
+    by_hand = [[max_sim(query, passage) for passage in read] for query in asked]
+    assert np.allclose(ours.detach().numpy(), by_hand, atol=1e-6)
+    assert by_hand[1] == [0, 0, 0], "a query of special tokens alone"
+    encoder = BiEncoderModel(None, BiEncoderTraining(similarity="max_sim", loss="contrastive"))
+    assert torch.allclose(encoder._similarity(sides), ours), "what the training compares by"
+    ours.sum().backward()
+
+
+def test_words_are_what_stands_between_the_special_tokens():
+    mask = torch.tensor([[1, 1, 1, 1], [1, 1, 1, 0], [1, 1, 0, 0]])
+    assert words(mask).int().tolist() == [[0, 1, 1, 0], [0, 1, 0, 0], [0, 0, 0, 0]]
+
+
+def test_a_training_is_asked_for_by_name_and_meets_hard_negatives_of_train_articles_alone():
+    encoder = repbert().zero_shot()
+    own, = story.models(encoder, ["hard negatives", story.NAME])
+    assert (own.similarity, own.loss, own.queries, own.negatives, own.negatives_from) == ("max_sim", "contrastive", 0, 1, encoder)
+    assert isinstance(own.bed, SplitTestbed)
+    assert story.models(encoder, ["hard negatives"]) == []
+    with pytest.raises(BadInput, match="MaxSim compares a vector for each word"):
+        own.run(Testbed("almanac", "passage"), 100)
+
+
 def test_without_candidates_or_a_list_there_is_no_row():
-    assert story.evaluated(BiEncoder(), None, None, 100) is None
-    assert story.evaluated(BiEncoder(), None, SimpleNamespace(), 0) is None
-    assert story.signs(None, None) == {"a vector for each word ranks above one for each text": False}
-    assert str(story.table(None, None, BiEncoder(), None)) == str(page.prose(
-        "This run leaves the row out: it takes the zero-shot encoder's list, and `late` above zero."))
+    for first, candidates in ((None, 100), (SimpleNamespace(), 0)):
+        assert story.evaluations(BiEncoder(), [], None, first, candidates) == {}
+    assert story.signs({}, None, []) == {}
+    assert str(story.table({}, None, BiEncoder(), None)) == str(page.prose(
+        "This run leaves the rows out: they take the zero-shot encoder's list, and `late` above zero."))
+    assert story.difference({story.ZERO_SHOT: of_values([0.5] * 8)}) == page.prose("")
+
+
+@pytest.mark.parametrize("one, zero_shot, trained, last, expected", [
+    (0.2, 0.5, 0.9, 0.49, [True, True, True, True]), (0.5, 0.5, 0.5, 0.4, [False, False, False, False]),
+    (0.5, 0.2, 0.1, 0.49, [False, False, False, True])])
+def test_the_discussion_rests_on_both_comparisons_and_on_the_losses(one, zero_shot, trained, last, expected, monkeypatch):
+    monkeypatch.setattr(story.unready, "curves", lambda models: {"seed 1": pd.Series([1.0, 0.5, last])})
+    rows = {story.ZERO_SHOT: of_values([zero_shot] * 8), story.TRAINED: of_values([trained] * 8)}
+    assert list(story.signs(rows, of_values([one] * 8), []).values()) == expected
+    del rows[story.TRAINED]
+    assert list(story.signs(rows, of_values([one] * 8), []).values()) == expected[:1]
 
 
 @pytest.mark.slow

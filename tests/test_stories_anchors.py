@@ -12,12 +12,13 @@ from helpers.systems.testbed import SplitTestbed
 from tables import cells
 from toys import of_values
 
-TRAINED = unready.models(repbert(queries=100), "packaged:0", [4, 5])
+OTHERS = unready.models(repbert(queries=100), ["packaged:0", "packaged:1"], [4, 5])
+TRAINED, REPBERT = OTHERS["packaged:0"], unready.trained_from("packaged:0")
 FLAT, FALLING = pd.Series([1.0, 0.5, 0.49]), pd.Series([1.0, 0.5, 0.4])
 
 
 def test_each_is_repberts_training_with_negatives_of_its_first_encoder_that_the_base_has_read():
-    hard, taught = anchors.models(TRAINED, list(anchors.ANCHORS)).values()
+    hard, taught = anchors.models(OTHERS, list(anchors.ANCHORS)).values()
     assert [model.seed for model in (*hard, *taught)] == [4, 5, 4, 5]
     for first in (hard[0], taught[0]):
         assert (first.backbone, first.queries, first.epochs, first.learning_rate) == ("packaged:0", 0, 3, unready.RATE)
@@ -31,19 +32,20 @@ def test_each_is_repberts_training_with_negatives_of_its_first_encoder_that_the_
 
 
 def test_without_another_start_the_section_says_so_and_an_unknown_name_is_refused():
-    assert anchors.models([], ["MarginMSE"]) == anchors.models(TRAINED, []) == anchors.systems({}, None, 100) == {}
+    assert anchors.models({}, ["MarginMSE"]) == anchors.models(OTHERS, []) == anchors.systems({}, None, 100) == {}
     assert anchors.table({}, {}, None) == page.prose(anchors.LEFT_OUT)
     assert anchors.comparisons({}, {}) == anchors.learning_table({}) == page.prose("")
     assert anchors.signs({}, {}, None, {}) == {}
     with pytest.raises(BadInput, match="anchor 'ANCE': one of hard negatives, MarginMSE"):
-        anchors.models(TRAINED, ["ANCE"])
+        anchors.models(OTHERS, ["ANCE"])
 
 
 def test_the_table_holds_what_is_compared_and_the_differences_are_from_repbert():
     rows = {"hard negatives": of_values([0.9, 0.7] * 4, "hard negatives")}
-    own, bm25 = {unready.TRAINED: of_values([0.5, 0.4] * 4, unready.TRAINED)}, of_values([0.6, 0.5] * 4, "BM25")
-    shown = str(anchors.table(rows, own, bm25))
-    assert shown.index("BM25") < shown.index(unready.TRAINED) < shown.index("hard negatives")
+    own = {"the start": of_values([0.1] * 8), REPBERT: of_values([0.5, 0.4] * 4, REPBERT), "another": of_values([0.9] * 8)}
+    shown = str(anchors.table(rows, own, of_values([0.6, 0.5] * 4, "BM25")))
+    assert shown.index("BM25") < shown.index(REPBERT) < shown.index("hard negatives")
+    assert "another" not in shown
     assert "+0.350" in str(anchors.comparisons(rows, own))
 
 
@@ -52,7 +54,8 @@ def test_the_table_holds_what_is_compared_and_the_differences_are_from_repbert()
     (0.4, 0.5, FLAT, [True, True, True, True, True, False]), (0.3, 0.5, FLAT, [False, False, True, True, False, False])])
 def test_the_discussion_rests_on_means_intervals_and_every_curve(value, recall, last, expected):
     both = lambda rank, lists: of_values({"RR@10": [rank] * 8, "R@10": [lists] * 8})
-    own, bm25, lines = {unready.TRAINED: both(0.3, 0.5)}, both(0.5, 0.5), {anchors.HARD: {"seed 1": FLAT, "seed 2": last}}
+    own, bm25 = {"the start": both(0.1, 0.1), REPBERT: both(0.3, 0.5)}, both(0.5, 0.5)
+    lines = {anchors.HARD: {"seed 1": FLAT, "seed 2": last}}
     later = dict.fromkeys(anchors.ANCHORS, both(value, recall))
     assert list(anchors.signs(later, own, bm25, lines).values()) == expected
     assert cells(anchors.learning_table(lines))[1] == [anchors.HARD, "seed 1", "1.000", "0.490", "0.490"]

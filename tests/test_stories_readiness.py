@@ -322,8 +322,8 @@ def test_missing_benchmark_files_are_known_by_their_digest_and_asked_for_when_ne
 # ---- what the discussions rest on ----
 
 @pytest.mark.parametrize(("own", "known", "expected"), [
-    ({"cd": (0.0, 0.0, 0.1), "mlm": (0.0, 0.0, 0.1)}, (0.4, -0.3), [True, False, True, True, True, True, True, True]),
-    ({"cd": (0.3, 0.1, 0.0), "mlm": (0.0, 0.0, 0.0)}, (-0.3, 0.3), [False] * 8)])
+    ({"cd": (0.0, 0.0, 0.1), "mlm": (0.0, 0.0, 0.1)}, (0.4, -0.3), [True, False, True, True, True, True, True]),
+    ({"cd": (0.3, 0.1, 0.0), "mlm": (0.0, 0.0, 0.0)}, (-0.3, 0.3), [False] * 7)])
 def test_the_discussion_of_sentences_rests_on_both_tasks(own, known, expected):
     sizes, systems = list(SIZES), grid(**own)
     for place in [place for place in systems if place[0] == START]:
@@ -359,3 +359,13 @@ def test_the_discussion_of_sizes_rests_on_open_qa(cd, mlm, bm25, untrained, ends
     signs = fine_tuning_sizes.signs(questions, known, list(SIZES), losses)
     assert list(signs.values()) == expected and all(type(holds) is bool for holds in signs.values())
     assert fine_tuning_sizes.signs(grid(cd=cd), known, list(SIZES), losses) == {}
+
+
+@pytest.mark.parametrize(("masked", "expected"), [
+    ((0.3, 0.0, 0.0), [False, False, True]), ((0.3, 0.2, 0.2), [False, True, True]), ((0.2, 0.2, 0.3), [False, False, True]),
+    ((0.0, 0.0, 0.0), [True, False, False])])
+def test_the_discussion_of_the_head_that_reads_cls_rests_on_masked_words(masked, expected):
+    flat, line_of = (0.0, 0.0, 0.0), dict.fromkeys((START, MLM, CONDENSER), line(1, 1)) | {MASKED: line(0.5, 1 - masked[0])}
+    questions = grid(cd=flat, mlm=flat) | {(MASKED, size): system(own) for size, own in zip(SIZES, masked, strict=True)}
+    signs = fine_tuning_sizes.signs(questions, {"BM25": system(), "zero-shot": system()}, list(SIZES), line_of)
+    assert [holds for sign, holds in signs.items() if sign.startswith("the head that reads [CLS]")] == expected

@@ -1,4 +1,6 @@
-"""The training of RepBERT from a start that ranks badly: which trainings it is, and what may be said of it."""
+"""The training of RepBERT from starts that rank badly: which trainings it is, and what may be said of it."""
+
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -6,16 +8,17 @@ import pytest
 from helpers.pages import page
 from helpers.stories import unready
 from helpers.systems.first_stages import repbert
+from helpers.systems.starting_points import START, chosen_start
 from helpers.systems.testbed import SplitTestbed
 from toys import of_values
 
 FLAT, FALLING = pd.Series([1.0, 0.5, 0.49]), pd.Series([1.0, 0.5, 0.4])
-ANY = of_values({"RR@10": [0.5] * 8, "R@10": [0.5] * 8})
-SIGNS = list(unready.signs({unready.START: ANY, unready.TRAINED: ANY}, ANY, {}))
+LAYERS = "packaged:0,1,2"
+BEFORE, AFTER = unready.untouched(LAYERS), unready.trained_from(LAYERS)
 
 
 def test_it_is_repberts_training_on_another_backbone_all_queries_and_its_own_articles():
-    first, second = unready.models(repbert(queries=100), "packaged:0", [4, 5])
+    first, second = unready.models(repbert(queries=100), ["packaged:0"], [4, 5])["packaged:0"]
     assert (first.backbone, first.queries, first.epochs, first.learning_rate, first.seed) == ("packaged:0", 0, 3, unready.RATE, 4)
     assert (first.loss, first.similarity, first.negatives, first.batch_size) == ("multi_label_margin", "dot", 0, 26)
     assert isinstance(first.bed, SplitTestbed)
@@ -23,32 +26,56 @@ def test_it_is_repberts_training_on_another_backbone_all_queries_and_its_own_art
     assert second.pairs.key == first.pairs.key, "the seeds share their held-out queries"
 
 
+def test_the_start_of_condenser_is_its_own_backbone_after_the_masked_words():
+    both = unready.models(repbert(), [LAYERS, START], [1, 2, 3]).values()
+    assert [[model.seed for model in own] for own in both] == [[1, 2, 3], [1, 2]]
+    layers, words = (own[0] for own in both)
+    assert (words.backbone, words.start.key) == ("packaged", chosen_start("packaged").model.key)
+    assert words.zero_shot().model == words.start
+    assert (words.epochs, words.learning_rate, words.pairs.key) == (layers.epochs, layers.learning_rate, layers.pairs.key)
+
+
 def both(rank, recall):
     return of_values({"RR@10": [rank] * 8, "R@10": [recall] * 8})
 
 
 @pytest.mark.parametrize("start, trained, bm25, last, expected", [
-    (0.1, 0.9, 0.5, FLAT, [True, True, False, True, True]), (0.1, 0.3, 0.5, FALLING, [True, False, True, True, False]),
-    (0.1, 0.1, 0.1, FLAT, [False, False, False, True, True])])
+    (0.1, 0.9, 0.5, FLAT, [True, False, True, True]), (0.1, 0.3, 0.5, FALLING, [True, True, True, False]),
+    (0.1, 0.1, 0.1, FLAT, [False, False, True, True])])
 def test_the_discussion_rests_on_the_intervals_and_on_every_curve(start, trained, bm25, last, expected):
-    own = {unready.START: both(start, 0.1), unready.TRAINED: both(trained, 0.8)}
-    signed = unready.signs(own, both(bm25, 0.5), {"seed 1": FLAT, "seed 2": last})
-    assert signed == dict(zip(SIGNS, expected, strict=True))
-    assert not unready.signs(own, both(bm25, 0.8), {})[SIGNS[3]]
+    own, lines = {BEFORE: both(start, 0.1), AFTER: both(trained, 0.8)}, {LAYERS: {"seed 1": FLAT, "seed 2": last}}
+    signed = unready.signs(lines, own, both(bm25, 0.5))
+    assert all(sign.startswith("from three layers, ") for sign in signed)
+    assert list(signed.values()) == expected
+    assert not list(unready.signs(lines, own, both(bm25, 0.8)).values())[2]
+
+
+def test_the_two_starts_of_the_book_are_compared():
+    names = [name for start in (LAYERS, START) for name in (unready.untouched(start), unready.trained_from(start))]
+    lines = {LAYERS: {"seed 1": FLAT}, START: {"seed 1": FLAT}}
+    for words, expected in ((0.5, True), (0.3, False)):
+        own = dict(zip(names, (replace(both(value, 0.5), label=name) for name, value in
+                               zip(names, (0.1, 0.3, 0.1, words), strict=True)), strict=True))
+        signs = unready.signs(lines, own, both(0.5, 0.5))
+        assert signs["RepBERT from masked words surely ranks above RepBERT from three layers"] is expected
+
+
+def test_only_what_was_taught_may_know_its_articles():
+    start, trained = (replace(of_values([0.5] * 8), ranking=run) for run in (pd.DataFrame(), pd.DataFrame({"query_id": ["1"]})))
+    assert list(unready.taught({BEFORE: start, AFTER: trained})) == [AFTER]
 
 
 def test_without_a_start_the_section_says_so_and_nothing_is_signed():
-    assert unready.models(repbert(), "", [1]) == []
-    assert unready.systems([], None, 100) == {}
-    assert unready.losses(unready.curves([])) == page.prose(unready.LEFT_OUT)
-    empty = page.prose("")
-    assert unready.table({}, None) == unready.comparisons({}, None) == empty
-    assert unready.signs({}, None, {}) == {}
+    assert unready.models(repbert(), [], [1]) == unready.systems({}, None, 100) == {}
+    assert unready.losses({}) == page.prose(unready.LEFT_OUT)
+    assert unready.table({}, None) == unready.comparisons([], {}, None) == page.prose("")
+    assert unready.signs({}, {}, None) == {}
 
 
 def test_the_table_names_bm25_first_and_the_comparisons_are_of_the_trained_one():
-    own = {unready.START: of_values([0.1, 0.3] * 4, unready.START), unready.TRAINED: of_values([0.9, 0.7] * 4, unready.TRAINED)}
+    own = {BEFORE: of_values([0.1, 0.3] * 4, BEFORE), AFTER: of_values([0.9, 0.7] * 4, AFTER)}
     bm25 = of_values([0.5, 0.4] * 4, "BM25")
     shown = str(unready.table(own, bm25))
-    assert shown.index("BM25") < shown.index(unready.START) < shown.index(unready.TRAINED)
-    assert "+0.600" in str(unready.comparisons(own, bm25))
+    assert shown.index("BM25") < shown.index(BEFORE) < shown.index(AFTER)
+    compared = str(unready.comparisons([LAYERS], own, bm25))
+    assert "+0.600" in compared and "+0.350" in compared

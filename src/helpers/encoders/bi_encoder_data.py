@@ -18,6 +18,8 @@ from helpers.networks.fine_tuning import PairDataset, parted
 from helpers.networks.training_settings import RankerTraining
 from helpers.steps import step
 
+MAX_SIM = "max_sim"  # the similarity that needs no pooling, see `helpers.encoders.late_interaction`
+
 
 @dataclass(frozen=True, kw_only=True)
 class BiEncoderTraining(RankerTraining):
@@ -27,7 +29,7 @@ class BiEncoderTraining(RankerTraining):
     loss: str = "triplet"  # see `helpers.encoders.bi_encoder_losses`
     margin: float = 1.0  # of the triplet loss
     temperature: float = 1.0  # of the contrastive loss and of MarginMSE
-    similarity: str = "cosine"  # `cosine` (vectors of length 1) or `dot`
+    similarity: str = "cosine"  # of pooled vectors `cosine` (of length 1) or `dot`; of the tokens' own, `max_sim`
     token_types: bool = False  # whether passages have another token type than queries (RepBERT), where the architecture has two
     negatives: int = 1  # of each query in training; 0 for the passages of other queries alone
 

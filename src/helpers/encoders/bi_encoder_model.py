@@ -1,12 +1,14 @@
 """What the Trainer trains: an encoder with its pooling and its loss."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch import nn
 
-from helpers.encoders.bi_encoder_data import BiEncoderTraining
+from helpers.encoders.bi_encoder_data import MAX_SIM, BiEncoderTraining
 from helpers.encoders.bi_encoder_losses import LOSSES
+from helpers.encoders.late_interaction import max_sims, words
 from helpers.networks.pooling import normalised, pool
 from helpers.registry import call
 
@@ -31,11 +33,17 @@ class BiEncoderModel(nn.Module):
         """
         states = [(self.encoder(**fed).last_hidden_state, fed["attention_mask"]) for fed in (queries, passages)]
         with torch.autocast(positive.device.type, enabled=False):  # bfloat16 holds two to three digits of a cosine
-            vectors = [pool(hidden.float(), mask, self._training.pooling) for hidden, mask in states]
-            if self._training.similarity == "cosine":
-                vectors = [normalised(side) for side in vectors]
-            similarity = vectors[0] @ vectors[1].T
+            similarity = self._similarity([(hidden.float(), mask) for hidden, mask in states])
             loss = call(self._loss, similarity=similarity, positive=positive, relevant=relevant, own=own,
                         teacher=teacher, margin=self._training.margin, temperature=self._training.temperature)
         farther = own & (similarity < similarity.gather(1, positive[:, None]))
         return {"loss": loss, "nearer": farther.sum(1) / own.sum(1).clamp(min=1)}
+
+    def _similarity(self, states: Sequence[tuple[Any, Any]]) -> Any:
+        """(queries, passages), of the states and the attention masks of both sides."""
+        if self._training.similarity == MAX_SIM:
+            return max_sims(*((normalised(hidden), words(mask)) for hidden, mask in states))
+        vectors = [pool(hidden, mask, self._training.pooling) for hidden, mask in states]
+        if self._training.similarity == "cosine":
+            vectors = [normalised(side) for side in vectors]
+        return vectors[0] @ vectors[1].T

@@ -2,6 +2,7 @@
 (ColBERT, Khattab & Zaharia 2020)."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -52,3 +53,24 @@ def max_sim(query: np.ndarray, text: np.ndarray) -> float:
         text: (words, dimensions), at least one.
     """
     return float((query @ text.T).max(axis=1).sum())
+
+
+def max_sims(queries: Any, passages: Any) -> Any:
+    """The same for every pair of a query and a passage of a batch, (queries, passages); gradients pass through it.
+
+    Args:
+        queries: vectors of length one, (queries, tokens, dimensions), and which of the tokens are words, as `words` has them.
+        passages: likewise.
+    """
+    (asked, of_query), (read, of_passage) = queries, passages
+    products = asked[:, None] @ read.transpose(1, 2)[None]  # (queries, passages, words of a query, words of a passage)
+    best = products.masked_fill(~of_passage[None, :, None], float("-inf")).amax(-1)
+    return (best * of_query[:, None]).sum(-1)
+
+
+def words(mask: Any) -> Any:
+    """Which tokens of padded texts, (texts, tokens), are neither padding nor the special ones at a text's ends."""
+    kept = mask.bool().clone()
+    ends = kept.sum(1, keepdim=True) - 1
+    kept[:, 0] = False
+    return kept.scatter(1, ends, False)

@@ -15,7 +15,7 @@ from helpers.pages.compare import above, differences_table, lead, measures_table
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import plain
 from helpers.registry import Registry
-from helpers.stories import stages, unready
+from helpers.stories import late_interaction, stages, unready
 from helpers.stories.held_out import levelled
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.evaluated import Evaluation, Systems, evaluate_seeds
@@ -33,13 +33,15 @@ ANCHORS: Registry[dict[str, Any]] = Registry("anchor", {
 })
 
 
-def models(trained: Sequence[BiEncoder], names: Sequence[str]) -> dict[str, list[BiEncoder]]:
-    """Each anchor over RepBERT's seeds, with the negatives of its first training, as these share their queries."""
+def models(others: unready.Trained, names: Sequence[str]) -> dict[str, list[BiEncoder]]:
+    """Each anchor from the first of the starts, over RepBERT's seeds, with the negatives of its first training, as these share
+    their queries."""
+    trained = next(iter(others.values()), ())
     if not trained or not names:
         return {}
     base = recipe(trained[0].collection, trained[0].unit).start
     hard = [replace(model, negatives=1, candidates=READ, negatives_from=trained[0], denoised_by=base) for model in trained]
-    return {name: [replace(model, **ANCHORS[name]) for model in hard] for name in names}
+    return {name: [replace(model, **ANCHORS[name]) for model in hard] for name in names if name != late_interaction.NAME}
 
 
 def systems(trained: Mapping[str, Sequence[BiEncoder]], bed: Testbed, depth: int) -> dict[str, Evaluation]:
@@ -48,11 +50,16 @@ def systems(trained: Mapping[str, Sequence[BiEncoder]], bed: Testbed, depth: int
             for name, own in trained.items()}
 
 
+def repbert(own: Systems) -> dict[str, Evaluation]:
+    """RepBERT from the first of the starts, by name: what the anchors are compared with."""
+    return dict([*own.items()][1:2])
+
+
 def table(anchors: Systems, own: Systems, bm25: Evaluation) -> Fragment:
-    """BM25, RepBERT from this start and the anchors, in all measures."""
+    """BM25, RepBERT from the same start and the anchors, in all measures."""
     if not anchors:
         return page.prose(LEFT_OUT)
-    rows = {"BM25": bm25, unready.TRAINED: own[unready.TRAINED], **anchors}
+    rows = {"BM25": bm25, **repbert(own), **anchors}
     return measures_table("And today?", rows, list(map(str, bm25.values)))
 
 
@@ -60,7 +67,8 @@ def comparisons(anchors: Systems, own: Systems) -> Fragment:
     """Each anchor less RepBERT: over trainings and queries together."""
     if not anchors:
         return page.prose("")
-    pairs = {f"{name}, and {unready.TRAINED}": (anchor, own[unready.TRAINED]) for name, anchor in anchors.items()}
+    pairs = {f"{name}, and {other}": (anchor, trained) for name, anchor in anchors.items()
+             for other, trained in repbert(own).items()}
     return differences_table("What each adds (first less second)", pairs, unready.MEASURE)
 
 
@@ -81,7 +89,7 @@ def learning_table(lines: Mapping[str, Mapping[str, pd.Series]]) -> Fragment:
 def signs(anchors: Systems, own: Systems, bm25: Evaluation, lines: Mapping[str, Mapping[str, pd.Series]]) -> dict[str, bool]:
     """What the discussion rests on; nothing of anchors that are not run."""
     found: dict[str, bool] = {}
-    trained, measure = own.get(unready.TRAINED), unready.MEASURE
+    trained, measure = next(iter(repbert(own).values()), None), unready.MEASURE
     if trained and (hard := anchors.get(HARD)):
         found |= {"hard negatives raise RepBERT's mean from the same start": lead(hard, trained, measure) > 0,
                   "with hard negatives, RepBERT surely ranks above RepBERT without them": above(hard, trained, measure),

@@ -28,16 +28,16 @@ USES = 0.1  # nats: a head that loses less by another text's [CLS] does not use 
 NOISE = 1e-3  # nats: less is no rise
 SPREAD = 1e-2  # of cosines between [CLS] states: below it a start cannot tell texts apart
 SAMPLE = 200  # texts whose [CLS] states are compared
+SEEDS = {EMBEDDED: 1, MASKED: 2}  # of the branches whose heads see less than the study's, so many; of the others all
 
 Branches = Mapping[str, Sequence[Pretraining]]  # by name, over seeds
 Logs = Mapping[str, Sequence[dict[str, Any]]]
 
 
 def over_seeds(start: Pretraining, names: Sequence[str], seeds: Sequence[int], **settings: Any) -> Branches:
-    """The branches of those names, all of them without any; `settings` as in `starting_points.branches`. The two whose heads see
-    less than the study's show what such heads come to, and have the first seed alone."""
+    """The branches of those names, all without any, each over its `SEEDS`; `settings` as in `starting_points.branches`."""
     made = [branches(start, seed=seed, **settings) for seed in seeds]
-    return {name: [of_seed[name] for of_seed in (made[:1] if name in (EMBEDDED, MASKED) else made)] for name in names or BRANCHES}
+    return {name: [of_seed[name] for of_seed in made[:SEEDS.get(name)]] for name in names or BRANCHES}
 
 
 def first_seeds(start: Pretraining, trained: Branches) -> dict[str, Pretraining]:

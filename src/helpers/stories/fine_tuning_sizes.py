@@ -20,7 +20,7 @@ from helpers.stories.readiness import BySize, Starts
 from helpers.stories.training import took
 from helpers.systems.evaluated import Evaluation, Systems, over_seeds
 from helpers.systems.search_tasks import FACTS, SearchTask
-from helpers.systems.starting_points import CONDENSER, CONTINUED, MLM, START
+from helpers.systems.starting_points import CONDENSER, CONTINUED, MASKED, MLM, START
 from helpers.systems.testbed import Testbed
 from helpers.systems.zero_shot import ZERO_SHOT
 
@@ -141,15 +141,25 @@ def signs(questions: BySize, known: Systems, sizes: Sequence[int], losses: Mappi
     def ahead(start: str, other: str) -> list[bool]:
         return [above(questions[start, size], questions[other, size], HITS[0]) for size in sizes]
 
-    return {"Condenser is nowhere surely ahead of masked words": not any(ahead(CONDENSER, MLM)),
-            "no pre-trained start is surely ahead of the start": not any([*ahead(CONDENSER, START), *ahead(MLM, START)]),
-            "more questions help every start": all(
-                lead(questions[start, sizes[-1]], questions[start, sizes[0]], HITS[0]) > 0 for start in starts),
-            "all pass BM25 with all questions": all(above(questions[start, sizes[-1]], bm25, HITS[0]) for start in starts),
-            "none passes the zero-shot encoder": not any(
-                above(questions[start, sizes[-1]], untrained, HITS[0]) for start in starts),
-            "the loss of the start still falls where its training ends": not levelled(losses[START]),
-            "the losses of both branches have levelled": levelled(losses[MLM]) and levelled(losses[CONDENSER])}
+    found = {}
+    if MASKED in starts:
+        leads = [lead(questions[MASKED, size], questions[MLM, size], HITS[0]) for size in sizes]
+        found = {"the head that reads [CLS] is nowhere surely ahead of masked words": not any(ahead(MASKED, MLM)),
+                 "the head that reads [CLS] leads masked words in the mean, most with few questions":
+                 min(leads) > 0 and leads[0] == max(leads),
+                 "the head that reads [CLS] begins and ends with the lowest held-out loss": all(
+                     losses[MASKED].iloc[end] < losses[name].iloc[end] for end in (0, -1) for name in starts if name != MASKED)}
+    return found | {
+        "Condenser is nowhere surely ahead of masked words": not any(ahead(CONDENSER, MLM)),
+        "no pre-trained start is surely ahead of the start": not any(
+            any(ahead(name, START)) for name in starts if name != START),
+        "more questions help every start": all(
+            lead(questions[start, sizes[-1]], questions[start, sizes[0]], HITS[0]) > 0 for start in starts),
+        "all pass BM25 with all questions": all(above(questions[start, sizes[-1]], bm25, HITS[0]) for start in starts),
+        "none passes the zero-shot encoder": not any(
+            above(questions[start, sizes[-1]], untrained, HITS[0]) for start in starts),
+        "the loss of the start still falls where its training ends": not levelled(losses[START]),
+        "the losses of both branches have levelled": levelled(losses[MLM]) and levelled(losses[CONDENSER])}
 
 
 def claims_table(questions: BySize, web: BySize, sizes: Sequence[int], backbone: str, known: Systems,

@@ -41,7 +41,6 @@ class Place:
     settings: Settings
     first_tokens: Sequence[int]
     lengths: Sequence[int]  # of the Longformers, in tokens
-    staged: bool = False  # whether the longest is also trained in two stages, going on from the study's length
 
     @property
     def longest(self) -> str:
@@ -55,21 +54,20 @@ class Place:
 
     @property
     def models(self) -> dict[str, DocumentReader]:
-        """The models that learn from documents as they read them: first passages, windows, and Longformers of each length; where
-        the longest was also trained in two stages, that one, too."""
+        """The models that learn from documents as they read them: first passages, windows, and Longformers of each length; the
+        longest in two stages, too, going on from the study's length, where that is another."""
         own = {**{first(tokens): self.settings.bert(tokens) for tokens in self.first_tokens}, WINDOWED: self.settings.windows(),
                **{row(length): self.settings.longformer(length) for length in self.lengths}}
         models = {name: replace(model, evaluations=EVALUATIONS) for name, model in own.items()}
-        if not self.staged or self.longest == self.studied:
+        if self.longest == self.studied:
             return models
         return models | {staged(self.longest): replace(models[self.longest], shorter=models[self.studied])}
 
     @property
     def whole(self) -> str:
         """The reader of the most tokens; of two trainings that which ended with the lower loss on held-out queries."""
-        models = self.models
-        ways = [name for name in (self.longest, staged(self.longest)) if name in models]
-        return ways[0] if len(ways) == 1 else min(ways, key=lambda name: training.final(models[name].log.value(), "eval_loss"))
+        ways = [name for name in (self.longest, staged(self.longest)) if name in self.models]
+        return min(ways, key=lambda name: losses(self, name).iloc[-1])
 
     def evaluations(self, bed: Testbed) -> dict[str, Evaluation]:
         """BM25, its candidates as each model reads them, and the zero-shot encoder's best window."""
@@ -171,18 +169,23 @@ def signs(places: Places, systems: BySystem) -> dict[str, bool]:
              "where answers come early, the whole document surely gains on its first passage": above(whole, passage, MEASURE),
              "where answers come early, the whole document surely loses to its first passage": above(passage, whole, MEASURE)}
     if two_stages := own.get(staged(place.longest)):
-        found |= {"trained in two stages, the longest input ends with a lower loss": place.whole == staged(place.longest),
-                  "trained in two stages, the longest input surely ranks above the same in one":
-                  above(two_stages, own[place.longest], MEASURE),
+        found |= {"trained in two stages, the longest input ends with a lower loss": place.whole == two_stages.label,
                   "trained in two stages, the longest input surely ranks below BM25 and the study's length": all(
                       above(own[name], two_stages, MEASURE) for name in (BM25, place.studied))}
     if ANYWHERE not in places:
         return found
+    if two_stages:
+        ways = [(systems[name][staged(own.longest)], systems[name][own.longest]) for name, own in places.items()]
+        found |= {"where answers stand anywhere, two stages end with a higher loss": places[ANYWHERE].whole == place.longest,
+                  "at either place, the longest input has a higher mean in two stages": all(
+                      lead(*both, MEASURE) > 0 for both in ways),
+                  "at some place, the longest input surely ranks higher in two stages": any(
+                      above(*both, MEASURE) for both in ways)}
     early, anywhere = ([systems[name][row(length)].mean(MEASURE).mean for length in sorted(place.lengths)
                         if length >= nearest(place.lengths)] for name, place in places.items())
     place, own, ahead = places[ANYWHERE], systems[ANYWHERE], systems[EARLY]
     whole, passage = place.whole_and_passage(own)
-    single = [own[name] for name in place.models if name != WINDOWED]
+    single = [own[name] for name in own if name in place.models]
     return found | {
         "beyond the study's length, each longer input ranks lower where answers come early and higher where they stand anywhere":
         all(a > b for a, b in pairwise(early)) and all(a < b for a, b in pairwise(anywhere)),

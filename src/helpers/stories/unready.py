@@ -1,4 +1,4 @@
-"""RepBERT from a start that does not know the answer: what the method does where nobody has taught a model to compare texts."""
+"""RepBERT from starts that do not know the answer: what the method does where nobody has taught a model to compare texts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -10,30 +10,66 @@ from helpers.pages.compare import above, differences_table, measures_table
 from helpers.pages.fragments import Fragment
 from helpers.stories import stages, training
 from helpers.stories.held_out import levelled
+from helpers.systems import starting_points
 from helpers.systems.bi_encoder import BiEncoder
-from helpers.systems.evaluated import Evaluation, Systems, evaluate_seeds
+from helpers.systems.evaluated import Evaluation, Systems, evaluate_seeds, evaluate_values
 from helpers.systems.testbed import Testbed
 
 MEASURE = "RR@10"
 EPOCHS = 3  # passes over all training queries
 RATE = 1e-4  # the peak: a start that has all to learn bears more than one that is nearly there
-START, TRAINED = "the start as it is", "RepBERT from this start"
-LEFT_OUT = "This run leaves the section out: it takes a start, `other_start`."
+SEEDS = {starting_points.START: 2}  # of the starts that take long to train, so many; of the others all
+CALLED = {"packaged:0,1,2": "three layers", starting_points.START: "masked words"}
+SIGNS = {  # of a start, in the order of `_outcomes`
+    "packaged:0,1,2": ("from three layers, the training adds much", "from three layers, RepBERT ends below BM25",
+                       "from three layers, RepBERT's lists surely hold more than BM25's",
+                       "from three layers, the held-out losses have levelled"),
+    starting_points.START: ("from masked words, the training adds much", "from masked words, RepBERT ends below BM25",
+                            "from masked words, RepBERT's lists surely hold more than BM25's",
+                            "from masked words, the held-out losses have levelled")}
+LEFT_OUT = "This run leaves the section out: it takes starts, `other_starts`."
+
+Trained = Mapping[str, Sequence[BiEncoder]]  # by start, a training for each seed
 
 
-def models(repbert: BiEncoder, start: str, seeds: Sequence[int]) -> list[BiEncoder]:
-    """The training of RepBERT on another backbone, over seeds, with all training queries; none without a start."""
-    alike = replace(repbert, backbone=start, queries=0, epochs=EPOCHS, learning_rate=RATE, own_articles=True)
-    return [replace(alike, seed=seed) for seed in seeds] if start else []
+def untouched(start: str) -> str:
+    """The name of a start's row before its training."""
+    return f"the start ({CALLED.get(start, start)})"
 
 
-def systems(trained: Sequence[BiEncoder], bed: Testbed, depth: int) -> dict[str, Evaluation]:
-    """The start and what became of it, over seeds; nothing without a training."""
-    if not trained:
-        return {}
-    systems = {START: [trained[0].zero_shot()], TRAINED: trained}
-    return {name: evaluate_seeds(name, [model.run(bed, depth) for model in models], bed, stages.measures_at(depth))
-            for name, models in systems.items()}
+def trained_from(start: str) -> str:
+    """The name of its row afterwards."""
+    return f"RepBERT from {CALLED.get(start, start)}"
+
+
+def models(repbert: BiEncoder, starts: Sequence[str], seeds: Sequence[int]) -> dict[str, list[BiEncoder]]:
+    """The training of RepBERT with all training queries from other starts, over seeds.
+
+    Args:
+        starts: backbones; `start` is the chapter *Condenser*'s, RepBERT's backbone after a long training on masked words.
+    """
+    def begun(start: str) -> BiEncoder:
+        if start == starting_points.START:
+            return replace(repbert, start=starting_points.chosen_start(repbert.backbone).model)
+        return replace(repbert, backbone=start)
+
+    return {start: [replace(begun(start), queries=0, epochs=EPOCHS, learning_rate=RATE, own_articles=True, seed=seed)
+                    for seed in seeds[:SEEDS.get(start)]] for start in starts}
+
+
+def systems(trained: Trained, bed: Testbed, depth: int) -> dict[str, Evaluation]:
+    """Each start, of which the values are kept, and what became of it, over seeds."""
+    measures, rows = stages.measures_at(depth), {}
+    for start, own in trained.items():
+        rows[untouched(start)] = evaluate_values(untouched(start), own[0].zero_shot().run(bed, depth), bed, measures)
+        name = trained_from(start)
+        rows[name] = evaluate_seeds(name, [encoder.run(bed, depth) for encoder in own], bed, measures)
+    return rows
+
+
+def taught(own: Systems) -> dict[str, Evaluation]:
+    """Without the starts: what may know the articles of its training."""
+    return {name: system for name, system in own.items() if not system.run.empty}
 
 
 def curves(trained: Sequence[BiEncoder]) -> dict[str, pd.Series]:
@@ -41,36 +77,39 @@ def curves(trained: Sequence[BiEncoder]) -> dict[str, pd.Series]:
     return {f"seed {model.seed}": training.curve(model.log.value(), "eval_loss") for model in trained}
 
 
-def losses(lines: Mapping[str, pd.Series]) -> Fragment:
-    """These losses in a figure: whether they fell, and levelled."""
+def losses(lines: Mapping[str, Mapping[str, pd.Series]]) -> Fragment:
+    """These losses of every start in a figure: whether they fell, and levelled."""
     if not lines:
         return page.prose(LEFT_OUT)
-    return plots.curves(lines, "optimiser steps", "multi-label margin loss", "Loss on held-out queries, from this start.")
+    flat = {f"{CALLED.get(start, start)}, {seed}": line for start, own in lines.items() for seed, line in own.items()}
+    return plots.curves(flat, "optimiser steps", "multi-label margin loss", "Loss on held-out queries, from either start.")
 
 
 def table(own: Systems, bm25: Evaluation) -> Fragment:
-    """BM25, the start and what became of it, in all measures."""
+    """BM25, each start and what became of it, in all measures."""
     if not own:
         return page.prose("")
-    return measures_table("From a start that does not know the answer", {"BM25": bm25, **own}, list(map(str, bm25.values)))
+    return measures_table("From starts that do not know the answer", {"BM25": bm25, **own}, list(map(str, bm25.values)))
 
 
-def comparisons(own: Systems, bm25: Evaluation) -> Fragment:
+def comparisons(starts: Sequence[str], own: Systems, bm25: Evaluation) -> Fragment:
     """What the training adds, and whether that is enough to pass BM25: over trainings and queries together."""
     if not own:
         return page.prose("")
-    pairs = {"trained, and the start": (own[TRAINED], own[START]), "trained, and BM25": (own[TRAINED], bm25)}
+    pairs = {f"{trained_from(start)}, and {what}": (own[trained_from(start)], other) for start in starts
+             for what, other in (("the start", own[untouched(start)]), ("BM25", bm25))}
     return differences_table("What the training adds (first less second)", pairs, MEASURE)
 
 
-def signs(own: Systems, bm25: Evaluation, lines: Mapping[str, pd.Series]) -> dict[str, bool]:
-    """What the discussion rests on; none without a training."""
-    if not own:
-        return {}
-    trained = own[TRAINED]
-    return {"from a start that ranks badly, the training adds much": above(trained, own[START], MEASURE),
-            "from a start that ranks badly, RepBERT ends above BM25": above(trained, bm25, MEASURE),
-            "from a start that ranks badly, RepBERT ends below BM25": above(bm25, trained, MEASURE),
-            "from a start that ranks badly, RepBERT's lists surely hold more than BM25's":
-                above(trained, bm25, stages.recall_of(bm25)),
-            "from a start that ranks badly, the held-out losses have levelled": all(levelled(line) for line in lines.values())}
+def signs(lines: Mapping[str, Mapping[str, pd.Series]], own: Systems, bm25: Evaluation) -> dict[str, bool]:
+    """What the discussion rests on, of each of the book's starts, and of both beside each other."""
+    layers, words = (own.get(trained_from(start)) for start in CALLED)
+    beside = {} if layers is None or words is None else {
+        "RepBERT from masked words surely ranks above RepBERT from three layers": above(words, layers, MEASURE)}
+    return beside | {sign: true for start, losses in lines.items() for sign, true in zip(
+        SIGNS.get(start, ()), _outcomes(own[trained_from(start)], own[untouched(start)], bm25, losses), strict=False)}
+
+
+def _outcomes(trained: Evaluation, start: Evaluation, bm25: Evaluation, lines: Mapping[str, pd.Series]) -> tuple[bool, ...]:
+    return (above(trained, start, MEASURE), above(bm25, trained, MEASURE), above(trained, bm25, stages.recall_of(bm25)),
+            all(levelled(line) for line in lines.values()))

@@ -13,11 +13,12 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 from helpers.data.windows import WHOLE
-from helpers.encoders.bi_encoder_data import BiEncoderTraining, candidates_with_positives
+from helpers.encoders.bi_encoder_data import MAX_SIM, BiEncoderTraining, candidates_with_positives
 from helpers.encoders.bi_encoder_losses import LOSSES
 from helpers.encoders.bi_encoder_training import bi_encoder
 from helpers.encoders.embeddings import passage_embeddings, query_embeddings
 from helpers.encoders.exact_search import exact_search
+from helpers.encoders.late_interaction import max_sim_run
 from helpers.encoders.training_pairs import denoised_pairs, training_pairs
 from helpers.errors import BadInput
 from helpers.networks import backbone
@@ -29,7 +30,7 @@ from helpers.systems.reranking_experiment import Scorer
 from helpers.systems.testbed import SplitTestbed, Testbed
 
 UNTRAINED = "none"
-SIMILARITIES = ("cosine", "dot")
+SIMILARITIES = ("cosine", "dot", MAX_SIM)
 ALL = 1_000_000  # candidates of a query: all that there are
 
 
@@ -120,8 +121,17 @@ class BiEncoder(BiEncoderTraining):
                                 self.query_length, self.model)
 
     def run(self, bed: Testbed, depth: int) -> Step:
-        """The passages of the largest similarity with each query, of all that there are."""
+        """The passages of the largest similarity with each query, of all that there are; BadInput where texts have no one
+        vector."""
+        if self.similarity == MAX_SIM:
+            raise BadInput("MaxSim compares a vector for each word", mend="let it order a list: `ordered`")
         return exact_search(self.embeddings(bed), self.query_embeddings(bed), bed.store, bed.query_step, depth)
+
+    def ordered(self, run: Step, bed: Testbed, candidates: int) -> Step:
+        """The top candidates of a run, ordered anew by MaxSim over the states of the encoder's tokens."""
+        encoder = backbone.resolve(self.backbone)
+        return max_sim_run(encoder, run, bed.query_step, bed.store, reading(bed).tokens(encoder), candidates, self.max_length,
+                           self.query_length, self.model)
 
     def searched(self, bed: Testbed) -> Step:
         """The embeddings, as a first stage."""

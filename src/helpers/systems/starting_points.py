@@ -137,6 +137,11 @@ def made(pretraining: str, texts: str, backbone: str,
                    for seed in seeds}
 
 
+def chosen_start(backbone: str) -> Pretraining:
+    """The start of the chapter *Condenser*: a backbone after its long training on masked words."""
+    return made("chosen", "almanac + dictionaries", backbone, ())[0]
+
+
 def unit_of(collection: str) -> str:
     """What a dense encoder reads of a collection: passages, or documents where there are none."""
     return max(open_collection(collection).units)
