@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from helpers.encoders.compressed import WHOLE
-from helpers.stories import late_interaction, smaller_vectors
+from helpers.stories import smaller_vectors
 from toys import of_values
 
 CODES = (WHOLE, "SQ8", "PCA96,Flat", "first96,Flat")
@@ -35,8 +35,3 @@ def test_the_figure_tells_every_code_in_words():
     systems = {code: of_values([0.5] * 8) for code in CODES}
     text = smaller_vectors.frontier(systems, sizes).html
     assert all(f"{code}: RR@10 0.500 at {bytes_}" in text for code, bytes_ in sizes.itertuples(index=False))
-
-
-@pytest.mark.parametrize("words, expected", [(0.9, True), (0.5, False), (0.2, False)])
-def test_a_vector_for_each_word_must_surely_rank_higher(words, expected):
-    assert list(late_interaction.signs(of_values([words] * 8), of_values([0.5] * 8)).values()) == [expected]
