@@ -61,8 +61,7 @@ def test_the_two_starts_of_the_book_are_compared():
 
 
 def test_only_what_was_taught_may_know_its_articles():
-    start, trained = (replace(of_values([0.5] * 8), ranking=run) for run in (pd.DataFrame(), pd.DataFrame({"query_id": ["1"]})))
-    assert list(unready.taught({BEFORE: start, AFTER: trained})) == [AFTER]
+    assert list(unready.taught([LAYERS], {BEFORE: both(0.1, 0.1), AFTER: both(0.3, 0.5)})) == [AFTER]
 
 
 def test_without_a_start_the_section_says_so_and_nothing_is_signed():

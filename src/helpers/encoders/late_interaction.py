@@ -60,7 +60,7 @@ def max_sims(queries: Any, passages: Any) -> Any:
 
     Args:
         queries: vectors of length one, (queries, tokens, dimensions), and which of the tokens are words, as `words` has them.
-        passages: likewise.
+        passages: likewise, each with at least one word.
     """
     (asked, of_query), (read, of_passage) = queries, passages
     products = asked[:, None] @ read.transpose(1, 2)[None]  # (queries, passages, words of a query, words of a passage)

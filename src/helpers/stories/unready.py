@@ -32,14 +32,19 @@ LEFT_OUT = "This run leaves the section out: it takes starts, `other_starts`."
 Trained = Mapping[str, Sequence[BiEncoder]]  # by start, a training for each seed
 
 
+def called(start: str) -> str:
+    """A start in words, where the book has some for it."""
+    return CALLED.get(start, start)
+
+
 def untouched(start: str) -> str:
     """The name of a start's row before its training."""
-    return f"the start ({CALLED.get(start, start)})"
+    return f"the start ({called(start)})"
 
 
 def trained_from(start: str) -> str:
     """The name of its row afterwards."""
-    return f"RepBERT from {CALLED.get(start, start)}"
+    return f"RepBERT from {called(start)}"
 
 
 def models(repbert: BiEncoder, starts: Sequence[str], seeds: Sequence[int]) -> dict[str, list[BiEncoder]]:
@@ -67,9 +72,9 @@ def systems(trained: Trained, bed: Testbed, depth: int) -> dict[str, Evaluation]
     return rows
 
 
-def taught(own: Systems) -> dict[str, Evaluation]:
-    """Without the starts: what may know the articles of its training."""
-    return {name: system for name, system in own.items() if not system.run.empty}
+def taught(starts: Sequence[str], own: Systems) -> dict[str, Evaluation]:
+    """What became of the starts, without these themselves."""
+    return {name: own[name] for name in map(trained_from, starts)}
 
 
 def curves(trained: Sequence[BiEncoder]) -> dict[str, pd.Series]:
@@ -81,8 +86,8 @@ def losses(lines: Mapping[str, Mapping[str, pd.Series]]) -> Fragment:
     """These losses of every start in a figure: whether they fell, and levelled."""
     if not lines:
         return page.prose(LEFT_OUT)
-    flat = {f"{CALLED.get(start, start)}, {seed}": line for start, own in lines.items() for seed, line in own.items()}
-    return plots.curves(flat, "optimiser steps", "multi-label margin loss", "Loss on held-out queries, from either start.")
+    flat = {f"{called(start)}, {seed}": line for start, own in lines.items() for seed, line in own.items()}
+    return plots.curves(flat, "optimiser steps", "multi-label margin loss", "Loss on held-out queries, by start and seed.")
 
 
 def table(own: Systems, bm25: Evaluation) -> Fragment:
@@ -106,8 +111,8 @@ def signs(lines: Mapping[str, Mapping[str, pd.Series]], own: Systems, bm25: Eval
     layers, words = (own.get(trained_from(start)) for start in CALLED)
     beside = {} if layers is None or words is None else {
         "RepBERT from masked words surely ranks above RepBERT from three layers": above(words, layers, MEASURE)}
-    return beside | {sign: true for start, losses in lines.items() for sign, true in zip(
-        SIGNS.get(start, ()), _outcomes(own[trained_from(start)], own[untouched(start)], bm25, losses), strict=False)}
+    return beside | {sign: true for start in lines if start in SIGNS for sign, true in zip(
+        SIGNS[start], _outcomes(own[trained_from(start)], own[untouched(start)], bm25, lines[start]), strict=True)}
 
 
 def _outcomes(trained: Evaluation, start: Evaluation, bm25: Evaluation, lines: Mapping[str, pd.Series]) -> tuple[bool, ...]:
