@@ -1,6 +1,7 @@
 """A training whose process is ended goes on from its last checkpoint, and ends with the weights and log of one that was not."""
 
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -73,6 +74,13 @@ def similarity(texts, given, place):
                                   **vars(Schedule(**LEARNING))}
 
 
+def distilled_states(texts, given, place):
+    from helpers.encoders.distilled import StateTraining, distilled_encoder
+
+    return distilled_encoder, {**given, "queries": QUERIES, "backbone": replace(given["backbone"], layers=(0,)),
+                               **vars(StateTraining(**LEARNING, dropout=0.1, evaluations=4, evaluation_texts=4))}
+
+
 def parade(texts, given, place):
     from helpers.reranking import parade, window_states
 
@@ -85,7 +93,7 @@ def parade(texts, given, place):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", [pretraining, bi_encoder, listwise, distillation, deepct, similarity, parade])
+@pytest.mark.parametrize("kind", [pretraining, bi_encoder, listwise, distillation, deepct, similarity, distilled_states, parade])
 def test_an_ended_training_goes_on_bit_for_bit(kind, folder_of_texts, tmp_path, monkeypatch):
     bed, encoder, texts = folder_of_texts
     given = {"store": bed.store.value(), "tokens": bed.tokens(encoder).value(), "backbone": encoder}
@@ -132,7 +140,7 @@ def test_every_training_is_resumable():
 
     import_all()
     trained = {name for name, step in registry.STEPS.items() if {"learning_rate", "epochs"} <= set(step.hints)}
-    assert len(trained) == 9 and all(registry.STEPS[name].resumable for name in trained)
+    assert len(trained) == 10 and all(registry.STEPS[name].resumable for name in trained)
 
 
 def test_a_checkpoint_is_there_as_a_whole_or_not_at_all(tmp_path, monkeypatch):

@@ -2,7 +2,18 @@ import pandas as pd
 import pytest
 
 from helpers.retrieval import fusion
-from helpers.retrieval.fusion import FIRST, RRF, SECOND, SUM, UNCUT, alternating, best_weight, reciprocal_rank, weighted_sum
+from helpers.retrieval.fusion import (
+    FIRST,
+    RRF,
+    SECOND,
+    SUM,
+    UNCUT,
+    alternating,
+    best_weight,
+    candidate_pool,
+    reciprocal_rank,
+    weighted_sum,
+)
 
 
 def run_of(**lists):
@@ -36,6 +47,11 @@ def test_the_merge_is_the_papers_example():
 @pytest.mark.parametrize("depth, expected", [(1, "a"), (2, "ab"), (3, "abc"), (4, "abcd"), (99, "abcd")])
 def test_the_merge_is_cut(depth, expected):
     assert docs(alternating(run_of(q="acd"), run_of(q="bac"), depth)) == list(expected)
+
+
+def test_a_pool_holds_every_document_of_any_run_once():
+    pool = candidate_pool.definition.function([run_of(q="acd"), run_of(q="bac", r="x"), run_of(q="e", r="yx")])
+    assert docs(pool) == ["a", "e", "b", "c", "d"] and docs(pool, "r") == ["x", "y"]
 
 
 def test_the_scores_carry_the_order_and_survive_a_file(tmp_path):

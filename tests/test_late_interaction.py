@@ -1,9 +1,11 @@
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 
+from helpers.costs.max_sim_latency import max_sim_latency
 from helpers.data.texts import Texts
 from helpers.encoders.bi_encoder_data import BiEncoderTraining
 from helpers.encoders.bi_encoder_model import BiEncoderModel
@@ -59,10 +61,11 @@ def test_words_are_what_stands_between_the_special_tokens():
 
 def test_a_training_is_asked_for_by_name_and_meets_hard_negatives_of_train_articles_alone():
     encoder = repbert().zero_shot()
-    own, = story.models(encoder, ["hard negatives", story.NAME])
+    own, other = story.models(encoder, ["hard negatives", story.NAME], [1, 4])
+    assert (own.seed, other.seed, replace(other, seed=1)) == (1, 4, own)
     assert (own.similarity, own.loss, own.queries, own.negatives, own.negatives_from) == ("max_sim", "contrastive", 0, 1, encoder)
     assert isinstance(own.bed, SplitTestbed)
-    assert story.models(encoder, ["hard negatives"]) == []
+    assert story.models(encoder, ["hard negatives"], [1]) == []
     with pytest.raises(BadInput, match="MaxSim compares a vector for each word"):
         own.run(Testbed("almanac", "passage"), 100)
 
@@ -70,8 +73,9 @@ def test_a_training_is_asked_for_by_name_and_meets_hard_negatives_of_train_artic
 def test_without_candidates_or_a_list_there_is_no_row():
     for first, candidates in ((None, 100), (SimpleNamespace(), 0)):
         assert story.evaluations(BiEncoder(), [], None, first, candidates) == {}
+        assert story.latency(BiEncoder(), None, first, candidates) is None
     assert story.signs({}, None) == {}
-    assert str(story.table({}, None, BiEncoder(), None)) == str(page.prose(
+    assert str(story.table({}, None, BiEncoder(), None, None)) == str(page.prose(
         "This run leaves the rows out: they take the zero-shot encoder's list, and `late` above zero."))
     assert story.difference({story.ZERO_SHOT: of_values([0.5] * 8)}) == page.prose("")
 
@@ -112,3 +116,5 @@ def test_a_list_is_ordered_by_the_words_without_special_tokens(folder, store):
     place = [text.doc_id for text in Texts(bed.store.value())].index(best["doc_id"])
     passage = reader.token_vectors([wrapped(reader.tokenizer, texts.at(place), 64)], PASSAGE)[0][1:-1]
     assert best["score"] == pytest.approx(float((query @ passage.T).max(axis=1).sum()), abs=0.05)
+    spent = max_sim_latency(encoder, first, bed.query_step, bed.store, tokens, 10, 64, 16, timed=2, rounds=3).value()
+    assert spent["queries"] == 2 and all(min(spent[part]) > 0 and len(spent[part]) == 3 for part in ("encode", "order"))

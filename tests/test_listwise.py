@@ -17,7 +17,16 @@ from helpers.networks import backbone
 from helpers.networks.training_settings import RankerTraining
 from helpers.reranking import listwise
 from helpers.reranking.group_batches import Groups
-from helpers.reranking.groups import heading, labelled_groups, mixed, spans_of, stretched, teacher_groups
+from helpers.reranking.groups import (
+    groups_compared,
+    groups_in_common,
+    heading,
+    labelled_groups,
+    mixed,
+    spans_of,
+    stretched,
+    teacher_groups,
+)
 from helpers.reranking.ranking_losses import total
 from helpers.systems.listwise_reranker import ListwiseReranker
 from helpers.systems.testbed import Testbed
@@ -82,6 +91,44 @@ def test_the_bi_encoder_has_a_part_where_negatives_or_a_loss_need_it():
     assert not study.taught
     assert replace(study, losses={"kl": 1.0}).taught
     assert replace(study, negatives="both").taught
+
+
+def groups_of(**texts):
+    """Groups by query, windows of texts, the relevant one first."""
+    rows = [(query, window, int(place == 0), 0.0) for query, own in texts.items() for place, window in enumerate(own)]
+    return pd.DataFrame(rows, columns=["query_id", "window_id", "label", "teacher"])
+
+
+def test_groups_are_kept_of_the_queries_that_others_have_and_compared_by_their_texts():
+    first = groups_of(q1=["a#0", "b#0"], q2=["a#0", "c#0"], q3=["d#0", "b#0"])
+    second = groups_of(q3=["d#1", "b#2"], q1=["b#0", "c#0"])
+    assert groups_in_common.definition.function(first, second).equals(groups_of(q1=["a#0", "b#0"], q3=["d#0", "b#0"]))
+    rows = groups_compared.definition.function(first, second).to_numpy().tolist()
+    assert rows == [["queries", 3, 2, 2], ["relevant texts", 3, 2, 1], ["negatives", 3, 2, 1]]  # d for q3; b for q3, not b for q1
+
+
+@pytest.mark.parametrize("negatives", ["bm25", "dense", "random"])
+def test_beside_another_only_the_source_of_negatives_differs(negatives, folder):
+    one = ListwiseReranker(collection=str(folder), unit="document", losses={"bce": 1.0}, negatives=negatives)
+    other = replace(one, negatives="dense", candidates=2)
+    both = replace(one, beside=other), replace(other, beside=one)
+    assert [model.groups.name for model in both] == ["groups_in_common"] * 2
+    (mine, theirs), again = (model.groups.arguments.values() for model in both)
+    assert [step.key for step in again] == [theirs.key, mine.key]
+    assert mine.arguments["passages"].key == theirs.arguments["passages"].key  # the same teacher leaves texts out of both
+    assert one.groups.key == mine.key or negatives != "dense"
+
+
+def test_another_source_of_negatives_draws_the_same_relevant_texts(folder, store, tmp_path):
+    bed = Testbed(str(folder), splits=("train",), words=WHOLE, overlap=0)
+    qrels = pd.DataFrame([(query, doc, 1) for query in ("q1", "q2", "q3") for doc in ("d1", "d2")],
+                         columns=["query_id", "doc_id", "relevance"])
+    tokens = bed.tokens(backbone.resolve("packaged")).value()
+    runs = [run_of(q1=["d3"], q2=["d4"], q3=["d3", "d4"]), run_of(q1=["d4", "d3"], q2=["d4", "d3"], q3=["d4"])]
+    for seed in range(5):
+        first, second = (labelled_groups.definition.function(bed.query_frame, qrels, 1, [run], bed.store.value(), tokens, 2, 40,
+                                                             seed) for run in runs)
+        assert groups_compared.definition.function(first, second)["both"].tolist()[:2] == [3, 3]
 
 
 # ---- losses ----

@@ -10,11 +10,13 @@ from helpers.stories import (
     answer_types,
     collection,
     depth,
+    distilled_student,
     embeddings,
     encoders,
     explorer,
     first_stage,
     fusion,
+    long_training,
     mismatch,
     recipe,
     significance,
@@ -81,6 +83,12 @@ def of_depths(repbert, bm25):
                        "repbert", "bm25")
 
 
+def of_deep(bm25, repbert):
+    curves = {"repbert": repbert, "bm25": bm25}
+    return depth.deep_signs({stage: dict(zip((5, 100, 500), map(system, curve), strict=True)) for stage, curve in curves.items()},
+                            "repbert", "bm25")
+
+
 def of_negatives(repbert, deepct, changed):
     shares = {"repbert": repbert, "deepct": deepct}
     factors = {stage: {50: of_values({mismatch.FACTOR: [value] * 4})} for stage, value in shares.items()}
@@ -110,6 +118,20 @@ def of_encoders(mean, cls, maximum, margin, **losses):
     logs = {f"A / {name}": {"log": [{"step": 0, "eval_loss": 0.2}, {"step": 9, "eval_loss": loss}]}
             for name, loss in losses.items()}
     return encoders.signs(after, dict.fromkeys(after, system()), logs, {"margin 0.2": system(), "margin 1": system(margin)})
+
+
+def of_student(untaught, before, after):
+    names = [f"{name} / Avg" for name in (distilled_student.STUDENT, distilled_student.CUT, distilled_student.TEACHER)]
+    return distilled_student.signs(*(dict(zip(names, map(system, shifts), strict=True)) for shifts in (before, after)),
+                                   {names[0]: system(untaught)})
+
+
+def of_long(bm25, short, long, last):
+    """Means and maxima of the three layers, then of the student."""
+    names = [f"{name} / {pooling}" for name in (distilled_student.CUT, distilled_student.STUDENT) for pooling in ("Avg", "Max")]
+    logs = {name: {"log": [{"step": step, "eval_loss": loss} for step, loss in enumerate((0.2, 0.1, last))]} for name in names}
+    after, trained = (dict(zip(names, map(system, shifts), strict=True)) for shifts in (short, long))
+    return long_training.signs(after, trained, logs, system(bm25))
 
 
 def of_repbert(bm25, repbert, start, zero_shot):
@@ -144,6 +166,8 @@ def of_rules(*holm):
     (of_depths((0.1, 0.2, 0.2), (0.0, 0.1, 0.2)), [True, True]),
     (of_depths((0.0, 0.3, 0.2), (0.0, 0.1, 0.2)), [False, False]),
     (of_depths((0.1, 0.2, 0.3), (0.0, 0.1, 0.2)), [True, False]),
+    (of_deep((0.0, 0.1, 0.2), (0.1, 0.3, 0.2)), [True, True, True]),
+    (of_deep((0.2, 0.2, 0.2), (0.1, 0.2, 0.3)), [False, False, False]),
     (of_negatives(0.2, 0.8, (0.0, 0.125)), [False, True, False]),
     (of_negatives(0.8, 0.2, (0.375, 0.375)), [True, False, True]),
     (of_columns(0.25, 0.25, 0.5, 0.1), [True, True, True, True]),
@@ -159,6 +183,13 @@ def of_rules(*holm):
     (of_encoders(0.0, -0.25, -0.125, -0.125, Avg=0.1, CLS=0.2, Max=0.1), [True] * 6),
     (of_encoders(0.25, 0.28, 0.3, 0.125, Avg=0.1, CLS=0.1, Max=0.1), [False] * 6),
     (of_encoders(0.0, -0.25, -0.125, 0.0, Avg=0.1, CLS=0.1, Max=0.2), [True, True, False, True, False, False]),
+    (of_student(0.1, (0.2, 0.1, 0.3), (0.2, 0.1, 0.3)), [True] * 5),
+    (of_student(0.2, (0.2, 0.2, 0.2), (0.2, 0.2, 0.1)), [False] * 5),
+    (of_student(0.2, (0.3, 0.2, 0.3), (0.2, 0.2, 0.3)), [True, True, False, False, True]),
+    (of_long(0.0, (0.0, -0.25, 0.1, -0.25), (0.2, 0.0, 0.3, 0.15), 0.098), [True] * 9),
+    (of_long(0.3, (0.2, 0.1, 0.2, 0.2), (0.1, 0.1, 0.1, 0.2), 0.196), [True, *[False] * 8]),
+    (of_long(0.3, (0.2, 0.2, 0.3, 0.3), (0.3, 0.3, 0.3, 0.3), 0.05),
+     [False, True, True, False, True, False, False, False, True]),
     (of_repbert(-0.125, 0.0, WIDE, 0.125), [True, True, True]),
     (of_repbert(0.125, 0.25, system(), 0.125), [False, False, False]),
     (lengths.signs({32: system(), 64: system(0.1), 128: system(0.2), 256: system(0.2)}), [True, True]),
@@ -173,7 +204,7 @@ def test_a_sign_follows_the_values(signs, expected):
 
 def test_what_was_not_measured_has_no_sign():
     assert first_stage.signs({"bm25": system()}) == repbert_story.signs({"bm25": system()}) == {}
-    assert encoders.signs({"A / Avg": system()}, {}, {}, {}) == {}
+    assert encoders.signs({"A / Avg": system()}, {}, {}, {}) == distilled_student.signs({}, {}, {}) == {}
     assert not any(mismatch.signs({}, {}, "repbert", "bm25").values())
-    assert not any(depth.signs({}, "repbert", "bm25").values())
+    assert not any((depth.signs({}, "repbert", "bm25") | depth.deep_signs({}, "repbert", "bm25")).values())
     assert not any(fusion.signs(fusion.Fused({}, {}, {}, {}, {}, {}), "repbert", "bm25").values())

@@ -89,9 +89,11 @@ def test_each_newer_encoder_is_judged_and_the_span_of_its_poolings(roberta, verd
 def test_poolings_are_ranged_over_each_encoder():
     assert encoders.ranges({"A / Avg": 0.3, "A / CLS": 0.1, "B / Max": 0.2}) == {
         "A": ("Avg 0.300", "CLS 0.100", "0.200"), "B": ("Max 0.200", "Max 0.200", "0.000")}
-    rows = cells(encoders.pooling_table({"MiniLM / Avg": system(0.1), "MiniLM / CLS": system()}))
+    rows = cells(encoders.pooling_table({"short": {"MiniLM / Avg": system(0.1), "MiniLM / CLS": system()},
+                                         "long": {"MiniLM / Avg": system(0.1), "MiniLM / CLS": system(0.15)}}))
     assert ["ELECTRA", "published", "Max 0.246", "CLS 0.188", "0.058"] in rows
-    assert rows[-1] == ["MiniLM", "measured", "Avg 0.350", "CLS 0.250", "0.100"]
+    assert rows[-2:] == [["MiniLM", "short", "Avg 0.350", "CLS 0.250", "0.100"],
+                         ["MiniLM", "long", "CLS 0.400", "Avg 0.350", "0.050"]]
 
 
 def log_of(first, last):

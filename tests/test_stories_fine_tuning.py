@@ -537,7 +537,7 @@ class RankingBed(toys.Bed):
 
 def test_all_depths_are_taken_from_one_scoring_of_the_largest():
     trial = Ranking()
-    systems = candidates.evaluations(trial, trial, [3, 1, 2])
+    systems = candidates.evaluations(trial, [trial], [3, 1, 2])
     assert trial.depths == [3]
     assert {depth: system.label for depth, system in systems.items()} == {1: "R = 1", 2: "R = 2", 3: "R = 3"}
     ranked = [system.run["doc_id"].tolist() for system in systems.values()]
@@ -548,14 +548,15 @@ def test_all_depths_are_taken_from_one_scoring_of_the_largest():
 
 def test_the_curves_have_a_slider_and_what_the_thesis_prints():
     trial = Ranking()
-    html = candidates.figure(candidates.evaluations(trial, trial, [1, 2]), trial).html
+    html = candidates.figure(candidates.evaluations(trial, [trial], [1, 2]), trial).html
     assert "R@10: 0.500 at 1, " in html and "published: 0.710 at 10, 0.765 at 20" in html
     assert html.count("nr-slider") == 1 and "ceiling of R@10" in html
 
 
 def test_the_table_of_depths_has_ceiling_windows_and_seconds():
     trial = Ranking()
-    rows = [list(map(squeezed, row)) for row in cells(candidates.table(trial, candidates.evaluations(trial, trial, [1, 2])))[1:]]
+    systems = candidates.evaluations(trial, [trial], [1, 2])
+    rows = [list(map(squeezed, row)) for row in cells(candidates.table(trial, systems))[1:]]
     assert [row[0] for row in rows] == ["R = 1", "R = 2"]
     assert [row[1][:5] for row in rows] == ["0.500", "0.750"]
     # BM25 has b first for one query, second for the other; 4 and 6 of the 7 windows, which took 14 s, are read for two queries

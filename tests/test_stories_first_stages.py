@@ -8,17 +8,21 @@ import pandas as pd
 import pytest
 
 import toys
+from helpers.data.runs import cut, to_trec
 from helpers.errors import BadInput
 from helpers.evaluation import published
 from helpers.evaluation.verdicts import CONTRADICTED, EQUIVALENT, INCOMPARABLE, NOT_RUN, SUPPORTED
+from helpers.reranking.aggregation import AGGREGATIONS
 from helpers.retrieval.consistency import MEASURE as FACTOR
 from helpers.retrieval.fusion import FIRST, RRF, SECOND, SUM, UNCUT
+from helpers.steps import step
 from helpers.stories import depth, first_stage, fusion, mismatch, stages
 from helpers.stories import repbert as repbert_story
+from helpers.systems.evaluated import Evaluation
 from helpers.systems.first_stages import FirstStages, first_stages, repbert
 from helpers.systems.recipe import recipe
 from helpers.systems.testbed import Testbed
-from tables import cells, text_of, verdicts_of
+from tables import caption, cells, text_of, verdicts_of
 from toys import Bed, Value, run_of
 
 HUB = "hub:google-bert/bert-base-uncased@main"
@@ -140,9 +144,6 @@ def test_latency_and_size_stand_beside_the_studys():
     assert "RepBERT: RR@10 less that of BM25(Anserini) 0.250 at 6" in html and "0.120 at 1.6" in html  # measured, published
     assert cells(first_stage.table(systems, None, {}))[1][3:] == ["50", "", "", ""]
     assert "cannot be timed" in first_stage.figure(systems, None).markdown
-    both = {"bm25": system(), "expansion": system()}
-    untimed = first_stage.table(both, latency, {**sizes, "expansion": Value({"bytes": 5_000_000})})
-    assert cells(untimed)[2][3:] == ["", "not timed", "", "5.0 MB"]
 
 
 def test_the_learned_expansion_tells_what_it_learned_and_from_how_much():
@@ -197,15 +198,14 @@ def test_the_heaviest_words_are_shown_for_what_deepct_moves_most(monkeypatch):
 
 # ---- depth ----
 
-def test_recall_is_measured_at_every_depth():
-    runs = {"bm25": Value(run_of(q="xa", r="xyb")), "repbert": Value(run_of(q="a", r="zzzz"[:1]))}
-    table = depth.recalls(runs, Bed(q="a", r="b"), [3, 1, 2])
-    assert table.index.tolist() == [1, 2, 3]
-    assert table["bm25"].tolist() == [0.0, 0.5, 1.0]
-    assert table["repbert"].tolist() == [0.5, 0.5, 0.5]
-    assert list(depth.lines(table)) == ["BM25(Anserini)", "RepBERT"]
-    assert cells(depth.recall_table(table, runs))[1:] == [["BM25(Anserini)", "0.000", "0.500", "1.000"],
-                                                          ["RepBERT", "0.500", "0.500", "0.500"]]
+def test_recall_is_measured_at_every_depth(monkeypatch):
+    monkeypatch.setattr(depth, "evaluate_values", lambda label, run, bed, names: Evaluation(
+        label, pd.DataFrame(), bed.per_query(run.value(), names), run))
+    runs = {"bm25": Value(run_of(q="xa", r="xyb")), "repbert": Value(run_of(q="a", r="z"))}
+    recall = depth.recalls(runs, Bed(q="a", r="b"), [3, 1, 2])
+    assert cells(depth.recall_table(recall)) == [["first stage", "1", "2", "3"], ["BM25(Anserini)", "0.000", "0.500", "1.000"],
+                                                 ["RepBERT", "0.500", "0.500", "0.500"]]
+    assert "BM25(Anserini): 0.000 at 1, 1.000 at 3. RepBERT: 0.500 at 1, 0.500 at 3." in text_of(depth.recall_figure(recall))
 
 
 @dataclass
@@ -215,8 +215,6 @@ class Scorer:
     depths: list = field(default_factory=list)
 
     def scores(self, bed, run, candidates):
-        from helpers.data.runs import cut
-
         self.depths.append(candidates)
         kept = cut(run.value(), candidates)
         return Value(kept.assign(score=kept["doc_id"].isin(["a", "b"]).astype(float), doc_id=kept["doc_id"] + "#0"))
@@ -224,11 +222,44 @@ class Scorer:
 
 def test_candidates_are_scored_once_and_those_beyond_a_depth_do_not_count():
     scorer = Scorer()
-    result = depth.reranked({"bm25": Value(run_of(q="xa", r="xyb"))}, Bed(q="a", r="b"), scorer, [1, 2, 3])
+    result = depth.reranked({"bm25": Value(run_of(q="xa", r="xyb"))}, Bed(q="a", r="b"), [scorer], [1, 2, 3])
     assert scorer.depths == [3]
     means = {n: system.mean("RR@10").mean for n, system in result["bm25"].items()}
     assert means == {1: 0.0, 2: 0.5, 3: 1.0}
-    assert depth.reranked({"bm25": None}, Bed(q="a", r="b"), scorer, []) == {}
+    assert depth.reranked({"bm25": None}, Bed(q="a", r="b"), [scorer], []) == {}
+
+
+@step(version=1, form="run")
+def scored_by_name(run: pd.DataFrame, candidates: int) -> pd.DataFrame:
+    """The one window of each candidate: the later its name in the alphabet, the higher."""
+    kept = cut(run, candidates)
+    return kept.assign(score=kept["doc_id"].str[1:].astype(float), doc_id=kept["doc_id"] + "#0")
+
+
+class ByName:
+    """What scores by name."""
+
+    def scores(self, bed, run, candidates):
+        self.last = scored_by_name(run, candidates)
+        return self.last
+
+
+def test_what_stages_share_is_scored_once_and_each_has_the_values_of_its_own_candidates(folder, store, tmp_path, monkeypatch):
+    monkeypatch.setitem(stages.OWN, "minilm", stages.OWN["minilm"])
+    monkeypatch.setattr(depth, "LEAST", 2)
+    (tmp_path / "run.x.txt").write_text(to_trec(run_of(q1=["d2", "d1", "d3"], q3=["d3", "d1"])))
+    names, bed = ["bm25", str(tmp_path / "run.x.txt")], Testbed(str(folder), "document", queries=2)
+    recipes, model = first_stages(str(folder), "document"), ByName()
+    found = depth.deeper(recipes, names, replace(bed, queries=0), model, [2, 1, 4, 3], 2)
+    pool = model.last.value()
+    assert not pool.duplicated(["query_id", "doc_id"]).any() and set(pool["query_id"]) == set(bed.judged)
+    alone = depth.reranked(stages.runs(recipes, names, bed, 4), bed, [model], [2, 3, 4])
+    assert {name: list(own) for name, own in found.items()} == {name: [2, 3, 4] for name in names}
+    for name in names:
+        assert all(found[name][n].values["RR@10"].equals(alone[name][n].values["RR@10"]) for n in (2, 3, 4))
+        assert [found[name][n].source.name for n in (2, 3, 4)] == ["run_measures"] * 3
+    assert len({tuple(found[names[1]][n].values["RR@10"]) for n in (2, 3, 4)}) > 1
+    assert depth.deeper(recipes, names, bed, model, [2], 0) == depth.deeper(recipes, names, bed, model, [1], 2) == {}
 
 
 def by_depth(**stages_):
@@ -244,12 +275,16 @@ def test_table_2_has_gain_mark_interval_and_the_studys_value():
     assert five[1].startswith("0.250 [") and five[1].endswith("; study 0.232")
     assert five[2].startswith("0.500† (+100%)") and five[2].endswith("; study 0.279 (+20%)")
     assert five[3].startswith("0.375† (+50%)") and five[3].endswith("]")
+    assert "measured on 8 queries" in caption(shown)
     assert ten[2].startswith("0.250 (+0%)") and "study 0.320 (+16%)" in ten[2]
     values = {(line["row"], line["column"]): (line["measured"], line["verdict"]) for line in shown.data["values"]}
     assert values["5", "DeepCT"] == (0.5, SUPPORTED)
     assert values["10", "DeepCT"] == (0.25, EQUIVALENT)
     assert values["5", "BM25(Anserini)"] == (0.25, None)
     assert not any(column == "zero-shot MiniLM" for _, column in values)
+    fewer = depth.table(systems, "bm25", shown=[5, 10])
+    assert cells(fewer) == cells(shown)
+    assert {line["row"] for line in fewer.data["values"]} == {"1000"}
 
 
 SMALL, DEEP = "repbert-candidates-best-at-small-depths", "first-stages-converge-at-depth"
@@ -275,7 +310,10 @@ def test_a_published_run_in_place_of_repbert_cannot_be_compared():
 
 def test_the_gain_over_bm25_s_candidates_stands_beside_that_of_table_2():
     text = text_of(depth.gain_figure(by_depth(bm25=(0.0, 0.0, 0.25), deepct=(0.25, 0.0, 0.25)), "bm25"))
-    assert "DeepCT: 0.250 at 5, 0.000 at" in text and "published: 0.047 at 5, 0.044 at 10" in text
+    assert "DeepCT: 0.250 at 5, 0.000 at" in text
+    assert "published: 0.047 at 5, 0.044 at 10, 0.025 at 50, 0.008 at 500, 0.005 at 1000" in text  # all that is printed
+    near = depth.gain_figure({stage: {5: system(), 50: system()} for stage in ("bm25", "deepct")}, "bm25")
+    assert text_of(near).endswith("published: 0.047 at 5, 0.025 at 50.")
     assert "nothing is re-ranked" in depth.gain_figure({}, "bm25").markdown
 
 
@@ -335,17 +373,35 @@ def test_without_another_stage_or_re_ranking_the_claims_are_not_run():
 
 
 def test_the_two_re_rankers_differ_in_where_their_candidates_come_from():
-    models = mismatch.models(recipe(warm_up=0), repbert())
-    assert [(model.negatives, model.negatives_from) for model in models.values()] == [("bm25", None), ("dense", repbert())]
-    assert len({model.training.key for model in models.values()}) == 2
+    models = mismatch.models(recipe(warm_up=0), repbert(), [1, 3])
+    firsts = [own[0] for own in models.values()]
+    assert [(model.negatives, model.negatives_from) for model in firsts] == [("bm25", None), ("dense", repbert())]
+    assert [(model.beside.negatives, model.taught) for model in firsts] == [("dense", True), ("bm25", True)]
+    assert [[(model.seed, model.held_out_seed) for model in own] for own in models.values()] == [[(1, None), (3, 1)]] * 2
+    assert len({model.training.key for own in models.values() for model in own}) == 4
+    assert len({model.groups.key for own in models.values() for model in own}) == 2
 
 
-def test_both_re_rankers_read_both_stages():
-    scorers = {"one": Scorer(), "two": Scorer()}
+def test_what_both_learn_from_is_counted(monkeypatch):
+    rows = [("queries", 4, 4, 4), ("relevant texts", 4, 4, 4), ("negatives", 8, 8, 2)]
+    counts = pd.DataFrame(rows, columns=["of", "groups", "others", "both"])
+    monkeypatch.setattr(mismatch, "groups_compared", lambda first, second: Value(counts) if (first, second) == (1, 2) else None)
+    trained = {mismatch.BM25_NEGATIVES: [SimpleNamespace(groups=1)], mismatch.DENSE_NEGATIVES: [SimpleNamespace(groups=2)]}
+    assert cells(mismatch.groups_table(trained, {("a", "b"): {}})) == [
+        ["", "negatives from BM25", "negatives from RepBERT", "in both"], ["queries", "4", "4", "4 (100%)"],
+        ["relevant texts", "4", "4", "4 (100%)"], ["negatives", "8", "8", "2 (25%)"]]
+    assert "re-ranks nothing" in mismatch.groups_table(trained, {}).markdown
+
+
+def test_both_re_rankers_read_both_stages_over_their_seeds(monkeypatch):
+    monkeypatch.setitem(AGGREGATIONS, "mean", lambda scores: scores.mean())  # toys have no recipe that values could be kept under
+    scorers = {"one": [Scorer()], "two": [Scorer(), Scorer()]}
     runs = {"bm25": Value(run_of(q="xa", r="xyb")), "repbert": Value(run_of(q="a", r="b"))}
     systems = mismatch.crossed(scorers, runs, Bed(q="a", r="b"), [1, 2])
     assert set(systems) == {(name, stage) for name in scorers for stage in runs}
     assert systems["two", "bm25"][2].values["RR@10"].tolist() == [1.0, 0.0]
+    assert {pair: len(by_depth_[1].seeds) for pair, by_depth_ in systems.items()} == {
+        ("one", "bm25"): 0, ("one", "repbert"): 0, ("two", "bm25"): 2, ("two", "repbert"): 2}
     assert mismatch.both({"repbert": 1, "deepct": 1, "bm25": 1}, "bm25", "repbert") == ["bm25", "repbert"]
     assert mismatch.both({"repbert": 1}, "bm25", "repbert") == ["repbert"]
 
@@ -480,9 +536,13 @@ def test_both_orders_of_a_pair_come_from_one_step(monkeypatch):
 
 # ---- findings ----
 
-def test_the_finding_on_the_mismatch_is_the_interaction():
-    assert "two gains is +0.375" in mismatch.finding(crossing(0.0, 0.25), "repbert", "bm25").markdown
-    assert "re-ranks nothing" in mismatch.finding({}, "repbert", "bm25").markdown
+def test_the_finding_on_the_mismatch_is_the_interaction_with_what_could_be_seen():
+    rows = cells(mismatch.interaction_table(crossing(0.0, 0.25), "repbert", "bm25"))
+    assert rows[0] == ["", "difference", "p (t, perm.)", "minimum detectable effect"]
+    assert rows[1:] == [["over RepBERT's candidates", "+0.250 [+0.250, +0.250]", "< 0.001 0.008", "0.000"],
+                        ["over BM25(Anserini)'s candidates", "−0.125 [−0.125, −0.125]", "< 0.001 0.008", "0.000"],
+                        ["the interaction: the first less the second", "+0.375 [+0.375, +0.375]", "< 0.001 0.008", "0.000"]]
+    assert "re-ranks nothing" in mismatch.interaction_table({}, "repbert", "bm25").markdown
 
 
 def test_the_recall_without_the_cut_stands_beside_the_studys():

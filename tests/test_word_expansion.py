@@ -110,7 +110,6 @@ def test_the_first_stages_share_backbone_seed_and_the_vectors_of_the_zero_shot_e
     assert (made.collection, made.unit, made.backbone, made.seed, made.queries) == (str(folder), "document", "packaged:0", 9, 0)
     assert made.encoder.embeddings(bed).key == stages.zero_shot.embeddings(bed).key
     assert stages.searched("expansion", bed).key == made.index(bed).key
-    assert stages.latencies(["bm25", "expansion"], bed, 5, 1, 1).key == stages.latencies(["bm25"], bed, 5, 1, 1).key
     assert first_stages().expansion == WordExpansion()
 
 

@@ -15,6 +15,7 @@ from helpers.data.collection_base import Text
 from helpers.data.runs import cut
 from helpers.data.texts import Texts, relevant_places
 from helpers.data.tokens import WindowTokens
+from helpers.data.windows import doc_of
 from helpers.steps import step
 
 COLUMNS = ["query_id", "window_id", "label", "teacher"]
@@ -92,6 +93,26 @@ def mixed(lists: Sequence[Sequence[int]], size: int, random: np.random.Generator
             drawn += [int(one) for one in members[:1] if one not in drawn]
             del members[:1]
     return drawn[:size]
+
+
+@step(version=1, form="table")
+def groups_in_common(groups: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
+    """The groups of the queries that other groups are of, too."""
+    return groups[groups["query_id"].isin(others["query_id"])].reset_index(drop=True)
+
+
+@step(version=1, form="table")
+def groups_compared(groups: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
+    """How many queries, relevant texts and negatives are in groups, in others, and in both: columns of, groups, others, both."""
+    first, second = members(groups), members(others)
+    return pd.DataFrame([(kind, len(own), len(second[kind]), len(own & second[kind])) for kind, own in first.items()],
+                        columns=["of", "groups", "others", "both"])
+
+
+def members(groups: pd.DataFrame) -> dict[str, set]:
+    """The queries of groups, and their relevant and other texts, each with its query."""
+    texts, relevant = pd.MultiIndex.from_arrays([groups["query_id"], groups["window_id"].map(doc_of)]), groups["label"] == 1
+    return {"queries": set(groups["query_id"]), "relevant texts": set(texts[relevant]), "negatives": set(texts[~relevant])}
 
 
 @step(version=1, form="run")

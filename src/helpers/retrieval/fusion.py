@@ -4,6 +4,8 @@
     weighted_sum(first, second, 0.3, depth=100)     # 0.3 first + 0.7 second, each scaled to 0 .. 1 within a query
 """
 
+from functools import partial, reduce
+
 import pandas as pd
 
 from helpers.data.runs import COLUMNS, cut, ranked, ranks
@@ -28,6 +30,12 @@ def alternating(first: pd.DataFrame, second: pd.DataFrame, depth: int) -> pd.Dat
     both["_query"] = pd.factorize(both["query_id"])[0]
     merged = cut(both.sort_values(["_query", "_turn"], kind="stable").drop_duplicates(["query_id", "doc_id"]), depth)
     return merged.assign(score=-ranks(merged).astype(float))[COLUMNS]
+
+
+@step(version=1, form="run")
+def candidate_pool(runs: list) -> pd.DataFrame:
+    """Every document of any of the runs, merged in turns: what a re-ranker reads once for all of them."""
+    return reduce(partial(alternating, depth=sum(map(len, runs))), runs)
 
 
 def reciprocal_rank(first: pd.DataFrame, second: pd.DataFrame, depth: int) -> pd.DataFrame:

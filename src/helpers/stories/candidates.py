@@ -19,9 +19,9 @@ from helpers.systems.reranking_experiment import RerankingExperiment, Scorer
 STUDIED = 20  # the number of candidates in all of the study's other experiments
 
 
-def evaluations(trial: RerankingExperiment, model: Scorer, depths: Sequence[int]) -> dict[int, Evaluation]:
-    """The model over the first R candidates for each R: every window is scored once, at the largest R."""
-    scores = model.scores(trial.bed, trial.run, max(depths))
+def evaluations(trial: RerankingExperiment, models: Sequence[Scorer], depths: Sequence[int]) -> dict[int, Evaluation]:
+    """A model, or one over its seeds, over the first R candidates for each R: every window is scored once, at the largest R."""
+    scores = [model.scores(trial.bed, trial.run, max(depths)) for model in models]
     return {depth: trial.aggregated(f"R = {depth}", scores, depth) for depth in sorted(depths)}
 
 

@@ -1,6 +1,7 @@
 """The chapter *Re-ranking depth* (Zhan et al. 2020, section 4.4, figure 1 and table 2)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from itertools import permutations
 from typing import Any
 
@@ -8,35 +9,51 @@ import pandas as pd
 
 from helpers.evaluation import published, verdicts
 from helpers.pages import claims, identity, page, plots
-from helpers.pages.compare import above, lead, measured, row_verdict, table_value, tests_against, with_interval
-from helpers.pages.fragments import Fragment, linked
-from helpers.pages.numbers import interval, plain, signed
+from helpers.pages.compare import above, lead, mean_link, measured, row_verdict, table_value, tests_against, with_interval
+from helpers.pages.fragments import Fragment
+from helpers.pages.numbers import count, interval, plain, signed
+from helpers.retrieval.fusion import candidate_pool
 from helpers.steps import Step
 from helpers.stories import candidates, training
+from helpers.stories import stages as named
 from helpers.stories.stages import STUDIED, STUDY, backbone_of, exact_match, label, stand_in
-from helpers.systems.evaluated import Evaluation
+from helpers.systems.evaluated import Evaluation, evaluate_values
+from helpers.systems.first_stages import FirstStages
 from helpers.systems.reranking_experiment import RerankingExperiment, Scorer
 from helpers.systems.testbed import Testbed
 from helpers.systems.zero_shot import ZeroShotReranker
 
 TABLE, MEASURE = "2", "RR@10"
 Reranked = Mapping[str, Mapping[int, Evaluation]]  # by stage and depth
+FAR, LEAST = 100, 5  # times the least depth; candidates: those of table 2, since fewer leave little to order
 NOT_RERANKED = "With these parameters nothing is re-ranked, or not over the candidates that others are compared with."
 NO_DENSE = "needs RepBERT, or a run that stands for it, and another first stage"
 
 
-def recalls(runs: Mapping[str, Step], bed: Testbed, depths: Sequence[int]) -> pd.DataFrame:
-    """Recall at each depth (rows) of each first stage (columns)."""
-    names = {f"R@{depth}": depth for depth in sorted(depths)}
-    means = pd.DataFrame({stage: bed.kept_values(run, list(names)).mean() for stage, run in runs.items()})
-    return means.rename(index=names).rename_axis("depth")
+def recalls(runs: Mapping[str, Step], bed: Testbed, depths: Sequence[int]) -> dict[str, Evaluation]:
+    """Recall of each first stage at each depth; the values alone, since the lists are long."""
+    return {stage: evaluate_values(f"{label(stage)}, its list", run, bed, [f"R@{depth}" for depth in sorted(depths)])
+            for stage, run in runs.items()}
 
 
-def reranked(runs: Mapping[str, Step], bed: Testbed, model: Scorer, depths: Sequence[int]) -> Reranked:
-    """The model over the first candidates of every stage, by the mean of windows: those of a stage are scored once, at the
-    largest depth."""
-    return {stage: candidates.evaluations(RerankingExperiment(bed, run, max(depths), "mean", (MEASURE,)), model, depths)
+def reranked(runs: Mapping[str, Step], bed: Testbed, models: Sequence[Scorer], depths: Sequence[int]) -> Reranked:
+    """A model, or one over its seeds, over the first candidates of every stage, by the mean of windows: those of a stage are
+    scored once, at the largest depth."""
+    return {stage: candidates.evaluations(RerankingExperiment(bed, run, max(depths), "mean", (MEASURE,)), models, depths)
             for stage, run in runs.items() if depths}
+
+
+def deeper(recipes: FirstStages, stages: Sequence[str], bed: Testbed, model: Scorer, depths: Sequence[int],
+           queries: int) -> Reranked:
+    """The same for a sample of the queries, nothing for none, at depths of `LEAST` or more. Long lists overlap: what any stage
+    has among its candidates is scored once, and each stage takes its own from these scores. The values alone are kept."""
+    some, depths = replace(bed, queries=queries), sorted(depth for depth in depths if depth >= LEAST)
+    if not queries or not depths:
+        return {}
+    runs = named.runs(recipes, stages, some, depths[-1])
+    scores = model.scores(some, candidate_pool(list(runs.values())), len(runs) * depths[-1])
+    return {stage: {depth: evaluate_values(f"{label(stage)}, the first {depth}", some.documents(scores, "mean", run, depth), some,
+                                           [MEASURE]) for depth in depths} for stage, run in runs.items()}
 
 
 def identity_table(systems: Reranked, encoder: ZeroShotReranker, run: Step, baseline: str, bed: Testbed) -> Fragment:
@@ -44,50 +61,67 @@ def identity_table(systems: Reranked, encoder: ZeroShotReranker, run: Step, base
     if baseline not in systems:
         return page.prose(NOT_RERANKED)
     most = max(systems[baseline])
-    untrained = reranked({baseline: run}, bed, encoder, [most])[baseline][most]
+    untrained = reranked({baseline: run}, bed, [encoder], [most])[baseline][most]
     return identity.identity_table({"re-ranker": systems[baseline][most], encoder.label: untrained}, bed, most)
 
 
-def recall_table(table: pd.DataFrame, runs: Mapping[str, Step]) -> Fragment:
-    """Recall at each depth, a row a stage; the numbers link to the run's provenance."""
+def recall_table(recall: Mapping[str, Evaluation]) -> Fragment:
+    """Recall at each depth, a row a stage."""
     return page.records_table("Recall of the first stages by depth", (
-        {"first stage": label(stage), **{str(depth): linked(plain(table.loc[depth, stage]), run) for depth in table.index}}
-        for stage, run in runs.items()))
+        {"first stage": label(stage), **{name.removeprefix("R@"): mean_link(system, name) for name in map(str, system.values)}}
+        for stage, system in recall.items()))
 
 
-def lines(table: pd.DataFrame) -> dict[str, pd.Series]:
-    """A frame's columns as curves, under the stages' labels."""
-    return {label(str(stage)): table[stage] for stage in table}
+def recall_figure(recall: Mapping[str, Evaluation]) -> Fragment:
+    """Figure 1a: recall by depth, a line for each first stage."""
+    means = {label(stage): system.values.mean().rename(lambda name: int(name.removeprefix("R@")))
+             for stage, system in recall.items()}
+    return plots.curves(means, "depth", "recall", "Recall of the first stages by depth, as in figure 1a.", log=True)
+
+
+def far(systems: Reranked) -> bool:
+    """Whether depths are so far apart that a figure shows them on a logarithmic axis."""
+    depths = next(iter(systems.values()))
+    return max(depths) >= FAR * min(depths)
+
+
+def asked(systems: Reranked) -> str:
+    """How many queries are measured, in words."""
+    by_depth = next(iter(systems.values()))
+    return f"{count(len(by_depth[max(by_depth)].values))} queries"
 
 
 def figure(systems: Reranked) -> Fragment:
     """Figure 1b: RR@10 after re-ranking by depth, a line for each first stage."""
     if not systems:
         return page.prose(NOT_RERANKED)
-    means = pd.DataFrame({stage: {depth: system.mean(MEASURE).mean for depth, system in by_depth.items()}
-                          for stage, by_depth in systems.items()})
-    return plots.curves(lines(means), "candidates re-ranked", MEASURE,
-                        "RR@10 of the re-ranker by the number of candidates, as in figure 1b.")
+    means = {label(stage): candidates.means(by_depth, MEASURE) for stage, by_depth in systems.items()}
+    return plots.curves(means, "candidates re-ranked", MEASURE, "RR@10 of the re-ranker by the number of candidates, "
+                        f"{asked(systems)}, as in figure 1b.", log=far(systems))
 
 
 def gain_figure(systems: Reranked, baseline: str) -> Fragment:
-    """What the candidates of each stage give beyond the baseline's at each depth, measured and as table 2 prints it."""
+    """What the candidates of each stage give beyond the baseline's at each depth, measured and as table 2 prints it: where depths
+    are far apart, at all of its own."""
     if baseline not in systems:
         return page.prose(NOT_RERANKED)
     gains, printed, known = {}, {}, published.load(STUDY)
+    rows = [int(row) for table, row, column in known if (table, column) == (TABLE, STUDIED["bm25"])]
     for stage in (stage for stage in systems if stage != baseline):
         gains[label(stage)] = pd.Series({depth: lead(system, systems[baseline][depth], MEASURE)
                                          for depth, system in systems[stage].items()})
         pairs = {depth: [known.get((TABLE, str(depth), STUDIED.get(name, ""))) for name in (stage, baseline)]
-                 for depth in systems[stage]}
+                 for depth in (rows if far(systems) else systems[stage])}
         printed[label(stage)] = pd.Series({depth: own.amount - base.amount for depth, (own, base) in pairs.items()
                                            if own and base})
     return plots.curves(gains, "candidates re-ranked", f"{MEASURE} less that over {label(baseline)}",
-                        f"What the candidates of other stages give the re-ranker; hollow, table {TABLE}.", printed=printed)
+                        f"What the candidates of other stages give the re-ranker, {asked(systems)}; hollow, table {TABLE}.",
+                        log=far(systems), printed=printed)
 
 
-def table(systems: Reranked, baseline: str) -> Fragment:
-    """Table 2: RR@10 of the re-ranker by depth and stage; the gain over the baseline's candidates, and the study's value."""
+def table(systems: Reranked, baseline: str, shown: Collection[int] = ()) -> Fragment:
+    """Table 2: RR@10 of the re-ranker by depth and stage; the gain over the baseline's candidates, and the study's value. What
+    another table of the page has `shown` is not carried for other pages once more."""
     if baseline not in systems:
         return page.prose(NOT_RERANKED)
     records, data = [], []
@@ -102,12 +136,12 @@ def table(systems: Reranked, baseline: str) -> Fragment:
             gain = f" ({percent(mean.mean, own[baseline].mean(MEASURE).mean)})" if stage in tests else ""
             below = interval(mean.low, mean.high) + (f"; study {printed(entry)}" if entry else "")
             record[label(stage)] = with_interval(measured(plain(mean.mean) + mark + gain, own[stage]), below)
-            if entry is not None:
+            if entry is not None and depth not in shown:
                 verdict = row_verdict(entry, entries[baseline], tests.get(stage))
                 data.append(table_value(entry, MEASURE, mean.mean, own[stage].source, verdict.verdict if verdict else None))
         records.append(record)
-    caption = (f"{published.published_name(STUDY)}, table {TABLE}: {MEASURE} after re-ranking, measured, with the gain over "
-               f"{label(baseline)} and the study's value († p < 0.05 after Holm's correction within a depth)")
+    caption = (f"{published.published_name(STUDY)}, table {TABLE}: {MEASURE} after re-ranking, measured on {asked(systems)}, "
+               f"with the gain over {label(baseline)} and the study's value († p < 0.05 after Holm's correction within a depth)")
     return page.records_table(caption, records, values=data)
 
 
@@ -148,6 +182,19 @@ def signs(systems: Reranked, dense: str, baseline: str) -> dict[str, bool]:
             known and above(curve[0], systems[baseline][fewest], MEASURE),
             "RepBERT's curve is level after its smallest depth":
             known and not any(above(one, other, MEASURE) for one, other in permutations(curve[1:], 2))}
+
+
+def deep_signs(systems: Reranked, dense: str, baseline: str) -> dict[str, bool]:
+    """The same of the lists that are read to the deepest; the last sign is that some shorter list of RepBERT's ranks surely above
+    the longest."""
+    known = {dense, baseline} <= set(systems)
+    ours, theirs = ([system for _, system in sorted(systems[stage].items())] if known else [] for stage in (dense, baseline))
+    deepest = [by_depth[max(by_depth)] for by_depth in systems.values()]
+    return {"at the deepest, the first stages no longer surely differ":
+            known and not any(above(one, other, MEASURE) for one, other in permutations(deepest, 2)),
+            "reading from the least deep to the deepest surely raises BM25's": known and above(theirs[-1], theirs[0], MEASURE),
+            "reading on to the deepest surely lowers RepBERT's":
+            known and any(above(one, ours[-1], MEASURE) for one in ours[:-1])}
 
 
 def cost(log: Step, systems: Reranked) -> Fragment:

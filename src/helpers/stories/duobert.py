@@ -100,7 +100,7 @@ def trade_off(trial: RerankingExperiment, mono: Scorer, models: Sequence[Pairwis
     most = max(firsts)
     third = ThirdStage(trial, second_stage(trial, mono), models, most)
     return {
-        "one at a time": dict(candidates.evaluations(trial, mono, depths)),
+        "one at a time": dict(candidates.evaluations(trial, [mono], depths)),
         "then all pairs": {inferences(trial.candidates, first): third.by(SUM, first) for first in firsts},
         "then some pairs": {inferences(trial.candidates, most, some): third.by(SAMPLE, most, some) for some in samples}}
 

@@ -132,7 +132,7 @@ def signs(after: Systems, before: Systems, logs: Logs, with_margins: Systems) ->
     ordered, highest = sorted(values, key=values.__getitem__), f"{first.split(' / ')[0]} / Max"
     if highest not in after:
         return {}
-    here, study = (pd.Series(own).groupby(lambda name: name.split(" / ")[0]) for own in (values, published_means()))
+    here, study = map(grouped, (values, published_means()))
     left = {name: losses.iloc[-1] / losses.iloc[0] for name, log in logs.items() for losses in [curve(log, "eval_loss")]}
     return {"the mean is every encoder's best pooling": all(name.endswith(" / Avg") for name in here.idxmax()),
             "poolings lie further apart than any encoder's of the study": bool(here.agg(np.ptp).min() > study.agg(np.ptp).max()),
@@ -153,18 +153,24 @@ def published_means() -> dict[str, float]:
     return {row: float(entry.value) for row, entry in published.column(STUDY, TABLE, "MRR@10").items() if " / " in row}
 
 
+def grouped(values: Mapping[str, float]) -> Any:
+    """Values by encoder, for what is to be said of each one's poolings."""
+    return pd.Series(values).groupby(lambda name: name.split(" / ")[0])
+
+
 def heat_map(values: Mapping[str, float], caption: str, measure: str = MEASURE) -> Fragment:
     """Means over models and poolings."""
     table = pd.DataFrame([[*name.split(" / "), value] for name, value in values.items()], columns=["model", "pooling", measure])
     return matrices.grid_heatmap(table, "model", "pooling", measure, caption)
 
 
-def pooling_table(systems: Systems) -> Fragment:
-    """How far apart the poolings of each encoder lie: the study's encoders, and those trained here."""
-    sources = {name.split(" / ")[0]: system for name, system in systems.items()}
+def pooling_table(states: Mapping[str, Systems]) -> Fragment:
+    """How far apart the poolings of each encoder lie: the study's encoders, and those measured here, by what became of them."""
     rows: list[Sequence[Any]] = [[encoder, "published", *texts] for encoder, texts in ranges(published_means()).items()]
-    rows += [[encoder, "measured", best, worst, measured(distance, sources[encoder])]
-             for encoder, (best, worst, distance) in ranges(means(systems)).items()]
+    for state, systems in states.items():
+        sources = {name.split(" / ")[0]: system for name, system in systems.items()}
+        rows += [[encoder, state, best, worst, measured(distance, sources[encoder])]
+                 for encoder, (best, worst, distance) in ranges(means(systems)).items()]
     return page.show_table(f"Poolings of one encoder, by {MEASURE}", ("encoder", "", "best", "worst", "range"), rows, 2)
 
 

@@ -75,8 +75,6 @@ def table(systems: Systems, latency: Step | None, sizes: Mapping[str, Step]) -> 
         record = {"first stage": system.label,
                   **{measure: mean_cell(system, measure) for measure in ("RR@10", recall_of(system))},
                   "ms/query, published": known.printed if known else "", "ms/query, here": "", "of which": "", "index": ""}
-        if name in sizes and name not in times:
-            record |= {"ms/query, here": "not timed", "index": room(sizes[name])}
         if latency is not None and name in times:
             spent = times[name]
             record |= {"ms/query, here": linked(rounds_cell(per_query(spent), lambda value: plain(value, 1)), latency),

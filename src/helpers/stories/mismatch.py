@@ -8,9 +8,10 @@ import pandas as pd
 from helpers.data.texts import Texts
 from helpers.evaluation.significance import Paired
 from helpers.pages import claims, identity, page
-from helpers.pages.compare import corrected, difference_cell, mean_cell
-from helpers.pages.fragments import Fragment
-from helpers.pages.numbers import count, p_value, plain, signed
+from helpers.pages.compare import corrected, difference_cell, mean_cell, test_cells
+from helpers.pages.fragments import Fragment, linked
+from helpers.pages.numbers import count, p_value, plain
+from helpers.reranking.groups import groups_compared
 from helpers.retrieval.consistency import MEASURE as FACTOR
 from helpers.retrieval.consistency import consistency, consistency_at_depth, means
 from helpers.steps import Step
@@ -71,10 +72,22 @@ def chance(bed: Testbed, reference: Step) -> Fragment:
                       f"would have a factor of {plain(held / texts)}.")
 
 
-def models(base: ListwiseReranker, dense: BiEncoder) -> dict[str, ListwiseReranker]:
-    """The same re-ranker, trained on the candidates of either stage."""
-    return {BM25_NEGATIVES: replace(base, negatives="bm25"),
-            DENSE_NEGATIVES: replace(base, negatives="dense", negatives_from=dense)}
+def models(base: ListwiseReranker, dense: BiEncoder, seeds: Sequence[int]) -> dict[str, list[ListwiseReranker]]:
+    """The same re-ranker over its seeds, trained on the candidates of either stage; where these come from is all that differs."""
+    bm25, other = replace(base, negatives="bm25"), replace(base, negatives="dense", negatives_from=dense)
+    return {BM25_NEGATIVES: replace(bm25, beside=other).over_seeds(seeds),
+            DENSE_NEGATIVES: replace(other, beside=bm25).over_seeds(seeds)}
+
+
+def groups_table(trained: Mapping[str, Sequence[ListwiseReranker]], systems: Crossed) -> Fragment:
+    """What both re-rankers learn from, and how much of it is the same."""
+    if not systems:
+        return page.prose(f"This page {NOT_RERANKED}.")
+    step = groups_compared(*(trained[name][0].groups for name in (BM25_NEGATIVES, DENSE_NEGATIVES)))
+    return page.records_table("What the two re-rankers learn from", (
+        {"": kind, BM25_NEGATIVES: linked(count(ours), step), DENSE_NEGATIVES: linked(count(theirs), step),
+         "in both": linked(f"{count(both)} ({both / ours:.0%})", step)}
+        for kind, ours, theirs, both in step.value().itertuples(index=False)))
 
 
 def both(runs: Mapping[str, Step], reference: str, dense: str) -> list[str]:
@@ -82,11 +95,12 @@ def both(runs: Mapping[str, Step], reference: str, dense: str) -> list[str]:
     return [stage for stage in dict.fromkeys((reference, dense, EXPANDED)) if stage in runs]
 
 
-def crossed(trained: Mapping[str, ListwiseReranker], runs: Mapping[str, Step], bed: Testbed,
+def crossed(trained: Mapping[str, Sequence[ListwiseReranker]], runs: Mapping[str, Step], bed: Testbed,
             depths: Sequence[int]) -> dict[tuple[str, str], dict[int, Evaluation]]:
-    """Every re-ranker over the candidates of every stage, scored once at the largest depth; nothing for no depths."""
-    return {(name, stage): dict(systems) for name, model in trained.items()
-            for stage, systems in reranked(runs, bed, model, depths).items()}
+    """Every re-ranker over its seeds and over the candidates of every stage, scored once at the largest depth; nothing for no
+    depths."""
+    return {(name, stage): dict(systems) for name, own in trained.items()
+            for stage, systems in reranked(runs, bed, own, depths).items()}
 
 
 def identity_table(systems: Crossed, encoder: ZeroShotReranker, runs: Mapping[str, Step], reference: str,
@@ -96,7 +110,7 @@ def identity_table(systems: Crossed, encoder: ZeroShotReranker, runs: Mapping[st
     if not ends:
         return page.prose(f"This page {NOT_RERANKED}.")
     depths = list(systems[BM25_NEGATIVES, reference])
-    untrained = reranked({reference: runs[reference]}, bed, encoder, depths)[reference][max(depths)]
+    untrained = reranked({reference: runs[reference]}, bed, [encoder], depths)[reference][max(depths)]
     return identity.identity_table({**ends, encoder.label: untrained}, bed, max(depths))
 
 
@@ -140,15 +154,18 @@ def interaction(systems: Crossed, dense: str, reference: str) -> Paired | None:
     return cured.against(beside, MEASURE)
 
 
-def finding(systems: Crossed, dense: str, reference: str) -> Fragment:
-    """The chapter's last words: whether it is the mismatch that hurts."""
+def interaction_table(systems: Crossed, dense: str, reference: str) -> Fragment:
+    """What the chapter ends with: whether it is the mismatch that hurts, and how large an effect would have been seen."""
     change = interaction(systems, dense, reference)
     if change is None:
         return page.prose(f"This page {NOT_RERANKED}.")
-    return page.prose(
-        f"If the mismatch is what hurts, negatives from RepBERT gain more over the candidates of {label(dense)} than over those "
-        f"of {label(reference)}. The difference of the two gains is {signed(change.difference.mean)} of {MEASURE} "
-        f"(p {p_value(change.p_permutation)}).")
+    most = max(systems[DENSE_NEGATIVES, dense])
+    tests = {f"over {label(stage)}'s candidates": systems[DENSE_NEGATIVES, stage][most].against(
+        systems[BM25_NEGATIVES, stage][most], MEASURE) for stage in (dense, reference)}
+    return page.records_table(f"What negatives from RepBERT change in {MEASURE} at depth {most}, over trainings and queries", (
+        {"": name, **dict(zip(("difference", "p (t, perm.)"), test_cells(test, test.noise.assumption), strict=True)),
+         "minimum detectable effect": plain(test.detectable)}
+        for name, test in {**tests, "the interaction: the first less the second": change}.items()))
 
 
 def signs(factors: Mapping[str, Mapping[int, Evaluation]], systems: Crossed, dense: str, reference: str) -> dict[str, bool]:
@@ -162,8 +179,8 @@ def signs(factors: Mapping[str, Mapping[int, Evaluation]], systems: Crossed, den
             ends.get((DENSE_NEGATIVES, dense), 0.0) > ends.get((BM25_NEGATIVES, dense), 0.0)}
 
 
-def cost(trained: Mapping[str, ListwiseReranker], systems: Crossed) -> Fragment:
-    """The trainings, and the scoring of each stage's candidates."""
+def cost(trained: Mapping[str, Sequence[ListwiseReranker]], systems: Crossed) -> Fragment:
+    """The trainings of the first seed, and the scoring of each stage's candidates."""
     last = {f"{name}, over {label(stage)}": by_depth[max(by_depth)] for (name, stage), by_depth in systems.items()}
-    logs = {f"{name}, over {label(stage)}": trained[name].log for name, stage in systems}
+    logs = {f"{name}, over {label(stage)}": trained[name][0].log for name, stage in systems}
     return training.cost(logs, last) if last else page.prose(f"This page {NOT_RERANKED}.")

@@ -49,7 +49,7 @@ TEXTS, INDEX, SEARCH = ("MS MARCO's documents, unpacked", "Lucene index of its d
 def evaluations(trial: RerankingExperiment, model: WarmUp, depths: Sequence[int], duo: PairwiseReranker,
                 paired: Sequence[int]) -> dict[Stages, Evaluation]:
     """BM25, the model over the first R documents for each R, and pairs over the first of these for the R that the study reads."""
-    alone = candidates.evaluations(trial, model, depths)
+    alone = candidates.evaluations(trial, [model], depths)
     systems = {Stages(0): trial.baseline()} | {Stages(depth): system for depth, system in alone.items()}
     studied = replace(trial, candidates=candidates.nearest(alone, candidates.STUDIED))
     third = duobert.ThirdStage(studied, duobert.second_stage(studied, model), [duo], max(paired, default=0))

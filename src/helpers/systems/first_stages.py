@@ -67,11 +67,8 @@ class FirstStages:
 
     def latencies(self, names: Sequence[str], bed: Testbed, depth: int, timed: int, rounds: int,
                   live: bool = False) -> Step | None:
-        """The time of query after query in each named stage, live without a recorded one; None for those of others alone.
-
-        Those of `UNTIMED` are left out.
-        """
-        given = {name: STAGES[name](self).timed(bed) for name in names if name in STAGES and name not in UNTIMED}
+        """The time of query after query in each named stage, live without a recorded one; None for those of others alone."""
+        given = {name: STAGES[name](self).timed(bed) for name in names if name in STAGES}
         lexical, dense = ({name: own for name, own in given.items() if ("passages" in own) == side} for side in (False, True))
         return latencies(lexical, dense, bed.query_step, depth, timed, rounds).here(live) if given else None
 
@@ -99,8 +96,6 @@ STAGES: Registry[Callable[[FirstStages], FirstStage]] = Registry("first stage", 
     "untrained": lambda recipes: recipes.repbert.zero_shot(),  # the backbone with RepBERT's inner products and token types
     "minilm": lambda recipes: recipes.zero_shot,  # the backbone as it is, as the bi-encoder that it was trained to be
 })
-# searched as BM25 is, in an index with more words; the times of the others were recorded together before this stage was there
-UNTIMED = ("expansion",)
 
 
 def repbert(collection: str = "almanac", unit: str = "passage", backbone: str = "packaged", queries: int = 1500, epochs: int = 2,

@@ -15,7 +15,7 @@ from helpers.data.windows import WHOLE
 from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.networks.fine_tuning import training_log
-from helpers.reranking.groups import labelled_groups, pseudo_queries, random_texts, teacher_groups
+from helpers.reranking.groups import groups_in_common, labelled_groups, pseudo_queries, random_texts, teacher_groups
 from helpers.reranking.listwise import ListwiseTraining, early_stopped, listwise_cross_encoder
 from helpers.reranking.ranking_losses import LOSSES
 from helpers.reranking.rerank import window_logits, window_scores
@@ -144,6 +144,9 @@ class ListwiseReranker(Listwise):
     negatives: str = "both"  # which rankings they are drawn from, half and half where there are two
     candidates: int = 40  # of each ranking, its first texts
     negatives_from: BiEncoder | None = None  # whose ranking is the dense one; by default the teacher's
+    # another, from which it is to differ in the source of negatives alone: both learn from the queries of which both have enough,
+    # and what the teacher puts above the relevant text is left out of both, if it has a part in either
+    beside: "ListwiseReranker | None" = None
 
     def __post_init__(self) -> None:
         if self.negatives not in NEGATIVES:
@@ -160,19 +163,25 @@ class ListwiseReranker(Listwise):
 
     @property
     def taught(self) -> bool:
-        """Whether the bi-encoder has a part in it: in the negatives, or in a loss."""
+        """Whether the bi-encoder has a part in it: in the negatives, in a loss, or in what stands beside it."""
         return "dense" in NEGATIVES[self.negatives] or any(
-            "teacher" in signature(LOSSES[name]).parameters for name in self.losses)
+            "teacher" in signature(LOSSES[name]).parameters for name in self.losses) or (
+            self.beside is not None and self.beside.taught)
 
     @functools.cached_property
     def groups(self) -> Step:
         """A relevant text of each query with others of its articles."""
+        own = self.drawn(self.taught)
+        return own if self.beside is None else groups_in_common(own, self.beside.drawn(self.taught))
+
+    def drawn(self, taught: bool) -> Step:
+        """The groups of its own rankings; if `taught`, without the texts that the bi-encoder puts above the relevant one."""
         bed, depth = self.bed, self.candidates
         of = {"bm25": lambda: bed.candidates(K1, B, depth),
               "dense": lambda: bed.candidates(K1, B, depth, self.negatives_from or self.teacher),
               "random": lambda: random_texts(bed.query_step, bed.store, depth, self.data_seed)}
         runs = [of[name]() for name in NEGATIVES[self.negatives]]
-        vectors = (self.teacher.embeddings(bed), self.teacher.query_embeddings(bed)) if self.taught else ()
+        vectors = (self.teacher.embeddings(bed), self.teacher.query_embeddings(bed)) if taught else ()
         return labelled_groups(bed.query_step, bed.qrels_step, bed.min_relevance, runs, bed.store,
                                bed.tokens(backbone.resolve(self.backbone)), self.size, depth, self.data_seed, *vectors)
 

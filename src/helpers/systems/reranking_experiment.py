@@ -55,21 +55,24 @@ class RerankingExperiment:
 
     def of(self, label: str, model: Scorer, candidates: int = 0) -> Evaluation:
         """A model on the trial's candidates, or on other numbers of them."""
-        return self.aggregated(label, model.scores(self.bed, self.run, candidates or self.candidates))
+        return self.aggregated(label, [model.scores(self.bed, self.run, candidates or self.candidates)])
 
     def zero_shot(self, backbone: str, candidates: int = 0) -> dict[str, Evaluation]:
         """The backbone as it is on the same candidates, or on other numbers of them, under its name."""
         encoder = ZeroShotReranker(backbone)
         return {encoder.label: self.of(encoder.label, encoder, candidates)}
 
-    def aggregated(self, label: str, scores: Step, first: int | None = None) -> Evaluation:
-        """The documents of scored windows, or of the windows of each query's `first` candidates."""
+    def aggregated(self, label: str, scores: Sequence[Step], first: int | None = None) -> Evaluation:
+        """The documents of windows, or of the windows of each query's `first` candidates, which models scored that differ in the
+        seed alone, as one system; a single model stands for itself."""
         if isinstance(AGGREGATIONS[self.aggregation], str):
-            documents = self.bed.documents(scores, self.aggregation, None if first is None else self.run, first)
-            return evaluate(label, documents, self.bed, self.measures, scores)
+            run = None if first is None else self.run
+            documents = [self.bed.documents(own, self.aggregation, run, first) for own in scores]
+            return evaluate_seeds(label, documents, self.bed, self.measures, scores[0])
         # a reader's own function has no key: what it makes is not kept
-        made = aggregate(windows_of(scores.value(), self.run.value(), first), self.aggregation)
-        return evaluate_frame(label, made, self.bed, self.measures, scores)
+        made = [aggregate(windows_of(own.value(), self.run.value(), first), self.aggregation) for own in scores]
+        return together(label, [evaluate_frame(label, documents, self.bed, self.measures, own)
+                                for documents, own in zip(made, scores, strict=True)])
 
     def fused(self, label: str, first: Evaluation, second: Evaluation, weight: float) -> Evaluation:
         """Two models of the trial's candidates, z-scored within a query: `weight` x first + (1 - `weight`) x second."""
@@ -82,11 +85,7 @@ class RerankingExperiment:
 
     def over_seeds(self, label: str, models: Sequence[Scorer]) -> Evaluation:
         """One system from models that differ in the seed alone; a single model stands for itself."""
-        if not isinstance(AGGREGATIONS[self.aggregation], str):
-            return together(label, [self.of(label, model) for model in models])
-        scores = [model.scores(self.bed, self.run, self.candidates) for model in models]
-        documents = [self.bed.documents(step, self.aggregation) for step in scores]
-        return evaluate_seeds(label, documents, self.bed, self.measures, scores[0])
+        return self.aggregated(label, [model.scores(self.bed, self.run, self.candidates) for model in models])
 
     def fused_over_seeds(self, label: str, models: Sequence[Scorer], other: Evaluation, weight: float) -> Evaluation:
         """The same of models that are each fused with one other."""

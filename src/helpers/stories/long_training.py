@@ -1,0 +1,129 @@
+"""The chapter *Encoders*: trainings that go on until the held-out loss is level, as the study's did (David 2020, section 4.3)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from helpers.pages import page
+from helpers.pages.compare import above, corrected, mean_link, test_cells
+from helpers.pages.fragments import Fragment
+from helpers.pages.numbers import count, plain, seconds, signed
+from helpers.stories import encoders, training, unready
+from helpers.stories.distilled_student import CUT
+from helpers.stories.encoders import MEASURE, POOLINGS, grouped, means, published_means
+from helpers.stories.held_out import LEVEL, levelled
+from helpers.stories.training import Logs, curve
+from helpers.systems.bi_encoder import BiEncoder
+from helpers.systems.evaluated import Evaluation, Systems, evaluate_values
+from helpers.systems.testbed import Testbed
+
+SHORT, LONG = "short training", "long training"
+LEARNED = 0.95  # of the first held-out loss: a training that ends above it did not learn
+RATES = {"packaged:0,1,2": unready.RATE}  # of others, that of the short training
+LEFT_OUT = "This run leaves the long trainings out: `-p epochs '[1, 2]'` runs them."
+
+Models = Mapping[str, BiEncoder]
+
+
+def models(short: Models, epochs: Sequence[int]) -> dict[str, BiEncoder]:
+    """Models once more, with all training queries and so many passes over them, if any are named: those of the last backbone,
+    which has most to learn, with every pooling, and the first of all, which takes twice as long."""
+    first, last = next(iter(short)), list(short.values())[-1].backbone
+    return {name: replace(model, queries=0, epochs=passes, learning_rate=RATES.get(model.backbone, model.learning_rate))
+            for passes in epochs[:1] for name, model in short.items() if name == first or model.backbone == last}
+
+
+def evaluations(trained: Models, bed: Testbed, depth: int) -> dict[str, Evaluation]:
+    """Each by exact search over the whole collection, its values alone."""
+    return {name: evaluate_values(f"{name}, {LONG}", model.run(bed, depth), bed, encoders.measures(depth))
+            for name, model in trained.items()}
+
+
+def losses(logs: Logs) -> Fragment:
+    """The loss on held-out queries over the steps."""
+    if not logs:
+        return page.prose(LEFT_OUT)
+    return training.evaluation_curves(logs, "Loss on held-out queries over the long trainings.")
+
+
+def trainings_table(trained: Models, logs: Logs) -> Fragment:
+    """Whether each learned, and whether it came to its end; nothing where there is none."""
+    if not logs:
+        return page.prose("")
+    return page.records_table("The long trainings; levelled is one whose loss falls by less than "
+                              f"{LEVEL:.0%} from one evaluation to the last", (
+        {"model": name, "learning rate": f"{trained[name].learning_rate:g}", "training queries": count(log["queries"]),
+         "optimiser steps": count(log["steps"]), "evaluation loss": f"{plain(loss.iloc[0])} → {plain(loss.iloc[-1])}",
+         "change at the end": f"{signed(100 * (loss.iloc[-1] / loss.iloc[-2] - 1), 0)} %",
+         "levelled": "yes" if levelled(loss) else "no",
+         "accuracy on held-out triplets": f"{plain(right.iloc[0])} → {plain(right.iloc[-1])}"}
+        for name, log in logs.items() for loss, right in [(curve(log, "eval_loss"), curve(log, "eval_accuracy"))]))
+
+
+def table(before: Systems, after: Systems, long: Systems) -> Fragment:
+    """Each model as it is, after the short training and after the long one, and what the second adds to the first."""
+    if not long:
+        return page.prose("")
+    tests = corrected({name: system.against(after[name], MEASURE) for name, system in long.items()})
+    return page.records_table(f"{MEASURE} as each model is, after the short training, and after the long one", (
+        {"model": name, encoders.BEFORE: mean_link(before[name], MEASURE), SHORT: mean_link(after[name], MEASURE),
+         LONG: mean_link(system, MEASURE),
+         **dict(zip(("long less short", "p (t, perm.)"), test_cells(tests[name]), strict=True))}
+        for name, system in long.items()))
+
+
+def ranges_table(after: Systems, long: Systems) -> Fragment:
+    """How far apart the poolings of each encoder lie after both trainings, and in the study."""
+    if not (names := pooled(long)):
+        return page.prose("")
+    return encoders.pooling_table({state: {name: systems[name] for name in names} for state, systems in
+                                   ((SHORT, after), (LONG, long))})
+
+
+def pooled(systems: Systems) -> list[str]:
+    """The names of those whose encoder has another pooling among them."""
+    return [name for name in systems if sum(other.split(" / ")[0] == name.split(" / ")[0] for other in systems) > 1]
+
+
+def cost(trained: Models) -> Fragment:
+    """Seconds of the long trainings."""
+    if not trained:
+        return page.prose("")
+    return page.records_table("What the long trainings cost, on a machine that may have done other work", (
+        {"model": name, "training": seconds(training.took(model.log))} for name, model in trained.items()))
+
+
+def signs(after: Systems, long: Systems, logs: Logs, bm25: Evaluation) -> dict[str, bool]:
+    """What the discussion rests on; nothing without long trainings, and of each encoder nothing where it is not run."""
+    if not long:
+        return {}
+    lines, best = [curve(log, "eval_loss") for log in logs.values()], highest(long)
+    found = {"the long trainings have levelled": all(map(levelled, lines)),
+             "in every long training the held-out loss fell": all(line.iloc[-1] < LEARNED * line.iloc[0] for line in lines),
+             "after the long training the best encoder is surely above its short one": above(long[best], after[best], MEASURE),
+             "after the long training the best encoder surely ranks above BM25": above(long[best], bm25, MEASURE)}
+    if cut := {name: system for name, system in long.items() if name.startswith(f"{CUT} / ")}:
+        found |= {"the long training surely raises the three layers with every pooling":
+                      all(above(system, after[name], MEASURE) for name, system in cut.items()),
+                  "after the long training the three layers surely rank above BM25": above(cut[highest(cut)], bm25, MEASURE)}
+    return found | _poolings({name: after[name] for name in long}, long)
+
+
+def _poolings(short: Systems, long: Systems) -> dict[str, bool]:
+    """The signs on what lies between the poolings of an encoder; none where each has one pooling alone."""
+    if not (names := pooled(long)):
+        return {}
+    values, before = (grouped(means({name: systems[name] for name in names})) for systems in (long, short))
+    study = grouped(published_means())
+    return {"after the long training the poolings of every encoder lie nearer together":
+                bool((values.agg(np.ptp) < before.agg(np.ptp)).all()),
+            "after the long training the poolings lie further apart than any encoder's of the study":
+                bool(values.agg(np.ptp).min() > study.agg(np.ptp).max()),
+            "after the long training the mean is every encoder's best pooling":
+                all(name.endswith(f" / {POOLINGS['mean']}") for name in values.idxmax())}
+
+
+def highest(systems: Systems) -> str:
+    """The name of the system with the highest mean."""
+    return max(systems, key=means(systems).__getitem__)
