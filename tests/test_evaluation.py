@@ -55,6 +55,9 @@ def test_published_and_measured_stand_side_by_side_with_a_verdict():
     assert lines["Other"]["verdict"] is None  # the study has no such row
     figure = shown.html[shown.html.index("<figure"):]
     assert "BERT-Mean, measured: +0.250" in figure and "Other" not in figure
+    barred = beside_published("steensland2021", "5.1", "MRR@10", "RR@10", {
+        "BM25": of_values(base, "BM25"), "BERT-Mean": of_values(better, "BERT-Mean")}, "BM25", incomparable={"BERT-Mean"})
+    assert {line["row"]: line["verdict"] for line in barred.data["values"]}["BERT-Mean"] == "not comparable"
 
 
 def test_rows_of_the_study_that_were_not_measured_are_shown_as_not_run():

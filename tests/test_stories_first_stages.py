@@ -73,6 +73,11 @@ def test_repbert_is_judged_against_bm25(shift, verdict):
     assert verdicts_of(shown) == {"repbert-beats-bm25": verdict}
 
 
+def test_its_row_gets_a_verdict_where_the_claim_on_it_does():
+    assert repbert_story.incomparable("packaged") == {"Ours (RepBERT)"}
+    assert repbert_story.incomparable(HUB) == set()
+
+
 def test_systems_stand_under_the_names_of_table_1():
     rows = repbert_story.by_rows({"bm25": system(), "repbert": system(), "minilm": system(label="zero-shot BERT"),
                                   "run.x.txt": system(label="x")})

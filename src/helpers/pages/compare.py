@@ -1,6 +1,6 @@
 """Published beside measured: the component that every chapter uses."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -21,7 +21,7 @@ T = TypeVar("T", bound=Paired)
 
 def beside_published(study: str, number: str, column: str, measure: str, systems: Systems, baseline: str,
                      rows_are: str = "system", whole: bool = True, judged: bool = True,
-                     pictured: bool = True) -> Fragment:
+                     pictured: bool = True, incomparable: Collection[str] = ()) -> Fragment:
     """A study's table beside this run's measurements, each system compared with a baseline.
 
     Rows of the study that were not measured follow, as *not run*, unless another chapter measures them. The study's daggers (its
@@ -36,6 +36,7 @@ def beside_published(study: str, number: str, column: str, measure: str, systems
         whole: whether the table's other rows are shown, too.
         judged: whether rows get verdicts; not if they are exchangeable, such as seeds.
         pictured: whether the figure of the effects is shown.
+        incomparable: rows whose verdict is *not comparable* whatever was measured, as the claims on them are.
     """
     known = published.column(study, number, column)
     base, published_base = systems[baseline], known.get(baseline)
@@ -44,7 +45,8 @@ def beside_published(study: str, number: str, column: str, measure: str, systems
     for row, system in systems.items():
         entry, test, mean = known.get(row), tests.get(row), system.mean(measure)
         verdict = row_verdict(entry, published_base, test) if judged else None
-        if verdict and entry and measure.startswith("R@") and measure != entry.measure:  # recall in lists of another length
+        other_lists = entry is not None and measure.startswith("R@") and measure != entry.measure  # of another length
+        if verdict and (other_lists or row in incomparable):
             verdict = replace(verdict, verdict=verdicts.INCOMPARABLE)
         effect, p = test_cells(test, disagreement(system, base, measure), "baseline")
         records.append({
