@@ -90,6 +90,8 @@ def signs(before: Systems, after: Systems, untaught: Systems) -> dict[str, bool]
     cut, higher = cut_as(student), dict[str, tuple[Evaluation, Evaluation]]()
     if student in untaught:
         higher |= {"the distilled student surely ranks above its own layers untaught": (before[student], untaught[student])}
+    if student in untaught and cut in before:
+        higher |= {"the student's own layers, untaught, surely rank above the cut layers": (untaught[student], before[cut])}
     if {student, cut} <= set(after):
         higher |= {"the distilled student surely ranks above the cut layers zero-shot": (before[student], before[cut]),
                    "the distilled student, fine-tuned, surely ranks above the cut layers": (after[student], after[cut])}

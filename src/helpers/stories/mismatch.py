@@ -175,8 +175,9 @@ def signs(factors: Mapping[str, Mapping[int, Evaluation]], systems: Crossed, den
     change = interaction(systems, dense, reference)
     return {"the interaction is within chance": change is not None and change.difference.low <= 0 <= change.difference.high,
             "RepBERT shares fewer candidates with BM25 than DeepCT does": last.get(dense, 1.0) < last.get("deepct", 0.0),
-            "negatives from RepBERT rank better over RepBERT's candidates":
-            ends.get((DENSE_NEGATIVES, dense), 0.0) > ends.get((BM25_NEGATIVES, dense), 0.0)}
+            **{f"negatives from RepBERT rank better over {whose} candidates":
+               ends.get((DENSE_NEGATIVES, stage), 0.0) > ends.get((BM25_NEGATIVES, stage), 0.0)
+               for whose, stage in (("RepBERT's", dense), ("BM25's", reference))}}
 
 
 def cost(trained: Mapping[str, Sequence[ListwiseReranker]], systems: Crossed) -> Fragment:
