@@ -8,7 +8,7 @@ import pandas as pd
 from helpers.data.texts import Texts
 from helpers.evaluation.significance import Paired
 from helpers.pages import claims, identity, page
-from helpers.pages.compare import corrected, difference_cell, mean_cell, test_cells
+from helpers.pages.compare import corrected, difference_cell, lead, mean_cell, test_cells
 from helpers.pages.fragments import Fragment, linked
 from helpers.pages.numbers import count, p_value, plain
 from helpers.reranking.groups import groups_compared
@@ -171,13 +171,14 @@ def interaction_table(systems: Crossed, dense: str, reference: str) -> Fragment:
 def signs(factors: Mapping[str, Mapping[int, Evaluation]], systems: Crossed, dense: str, reference: str) -> dict[str, bool]:
     """What the discussion rests on."""
     last = {stage: by_depth[max(by_depth)].mean(FACTOR).mean for stage, by_depth in factors.items()}
-    ends = {pair: by_depth[max(by_depth)].mean(MEASURE).mean for pair, by_depth in systems.items()}
+    ends = {pair: by_depth[max(by_depth)] for pair, by_depth in systems.items()}
+    gains = {stage: lead(ends[DENSE_NEGATIVES, stage], own, MEASURE)
+             for (name, stage), own in ends.items() if name == BM25_NEGATIVES}
     change = interaction(systems, dense, reference)
     return {"the interaction is within chance": change is not None and change.difference.low <= 0 <= change.difference.high,
             "RepBERT shares fewer candidates with BM25 than DeepCT does": last.get(dense, 1.0) < last.get("deepct", 0.0),
-            **{f"negatives from RepBERT rank better over {whose} candidates":
-               ends.get((DENSE_NEGATIVES, stage), 0.0) > ends.get((BM25_NEGATIVES, stage), 0.0)
-               for whose, stage in (("RepBERT's", dense), ("BM25's", reference))}}
+            "negatives from RepBERT rank better over RepBERT's candidates": gains.get(dense, 0.0) > 0,
+            "negatives from RepBERT rank better over BM25's candidates": gains.get(reference, 0.0) > 0}
 
 
 def cost(trained: Mapping[str, Sequence[ListwiseReranker]], systems: Crossed) -> Fragment:
