@@ -59,12 +59,12 @@ def variants(models: Mapping[str, BiEncoder], trained: bool) -> dict[str, BiEnco
 
 
 def evaluations(bed: Testbed, models: Mapping[str, BiEncoder], depth: int, measures: Sequence[str],
-                rankings: bool = True) -> dict[str, Evaluation]:
-    """BM25, and each encoder's exact search over the whole collection, on the same queries; with their rankings, or with their
-    values alone, which is all that a page needs that looks at no list."""
+                listed: Sequence[str] | None = None) -> dict[str, Evaluation]:
+    """BM25, and each encoder's exact search over the whole collection, on the same queries; of those that a page does not look at
+    in lists (`listed`, by default all) the values alone."""
     runs = {"BM25": bed.bm25(K1, B, depth), **{name: model.run(bed, depth) for name, model in models.items()}}
-    of = evaluate if rankings else evaluate_values
-    return {name: of(name, run, bed, measures) for name, run in runs.items()}
+    return {name: (evaluate if listed is None or name in listed else evaluate_values)(name, run, bed, measures)
+            for name, run in runs.items()}
 
 
 def fine_tuned(bed: Testbed, models: Mapping[str, BiEncoder], seeds: Sequence[int], depth: int) -> dict[str, Evaluation]:
