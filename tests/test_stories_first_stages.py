@@ -543,10 +543,10 @@ def test_both_orders_of_a_pair_come_from_one_step(monkeypatch):
 
 def test_the_finding_on_the_mismatch_is_the_interaction_with_what_could_be_seen():
     rows = cells(mismatch.interaction_table(crossing(0.0, 0.25), "repbert", "bm25"))
-    assert rows[0] == ["", "difference", "p (t, perm.)", "minimum detectable effect"]
-    assert rows[1:] == [["over RepBERT's candidates", "+0.250 [+0.250, +0.250]", "< 0.001 0.008", "0.000"],
-                        ["over BM25(Anserini)'s candidates", "−0.125 [−0.125, −0.125]", "< 0.001 0.008", "0.000"],
-                        ["the interaction: the first less the second", "+0.375 [+0.375, +0.375]", "< 0.001 0.008", "0.000"]]
+    assert rows[0] == ["", "difference", "p (t, perm.)", "minimum detectable effect", "the interval"]
+    assert rows[1:] == [["over RepBERT's candidates", "+0.250 [+0.250, +0.250]", "< 0.001 0.008", "0.000", ""],
+                        ["over BM25(Anserini)'s candidates", "−0.125 [−0.125, −0.125]", "< 0.001 0.008", "0.000", ""],
+                        ["the interaction: the first less the second", "+0.375 [+0.375, +0.375]", "< 0.001 0.008", "0.000", ""]]
     assert "re-ranks nothing" in mismatch.interaction_table({}, "repbert", "bm25").markdown
 
 

@@ -163,8 +163,8 @@ def interaction_table(systems: Crossed, dense: str, reference: str) -> Fragment:
     tests = {f"over {label(stage)}'s candidates": systems[DENSE_NEGATIVES, stage][most].against(
         systems[BM25_NEGATIVES, stage][most], MEASURE) for stage in (dense, reference)}
     return page.records_table(f"What negatives from RepBERT change in {MEASURE} at depth {most}, over trainings and queries", (
-        {"": name, **dict(zip(("difference", "p (t, perm.)"), test_cells(test, test.noise.assumption), strict=True)),
-         "minimum detectable effect": plain(test.detectable)}
+        {"": name, **dict(zip(("difference", "p (t, perm.)"), test_cells(test), strict=True)),
+         "minimum detectable effect": plain(test.detectable), "the interval": test.noise.assumption}
         for name, test in {**tests, "the interaction: the first less the second": change}.items()))
 
 
