@@ -13,7 +13,7 @@ from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.reranking.groups import labelled_groups
 from helpers.steps import recipe
-from helpers.stories import anchors, late_interaction, unready
+from helpers.stories import anchors, late_interaction, unjudged_pairs, unready
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.distilled_encoder import DistilledEncoder
 from helpers.systems.first_stages import repbert
@@ -79,12 +79,14 @@ def reads_relevant_passages_alone(part):
 
 ANCHOR = anchors.models(unready.models(repbert(), ["packaged:0,1,2"], [1]), ["MarginMSE"])["MarginMSE"][0]
 BY_WORD = late_interaction.models(repbert().zero_shot(), ["MaxSim"], [1])[0]
+ANSWERED, _, THEN_JUDGED = (own[0] for own in unjudged_pairs.models(
+    ListwiseReranker(start=WarmUp()), "packaged:0,1,2", 7_000, [1]).values())
 MASKED_WORDS = unready.models(repbert(), ["start"], [1])["start"][0]
 
 
 @pytest.mark.parametrize("model", [WarmUp(), ListwiseReranker(start=WarmUp()), ListwiseReranker(negatives="bm25"), BiEncoder(),
                                    BiEncoder(negatives_from=BiEncoder(loss="none")), WordExpansion(), ANCHOR, BY_WORD,
-                                   MASKED_WORDS, DistilledEncoder(), DistilledEncoder().of(BiEncoder())])
+                                   MASKED_WORDS, ANSWERED, THEN_JUDGED, DistilledEncoder(), DistilledEncoder().of(BiEncoder())])
 def test_no_step_of_a_training_reads_another_splits_texts_queries_or_judgments(model):
     assert list(foreign(model.model.recipe())) == []
 

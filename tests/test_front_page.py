@@ -29,7 +29,9 @@ def test_a_study_is_told_by_what_became_of_its_claims():
 
 
 def test_nothing_held_is_said():
-    assert "None held with significance." in front_page.in_words("gao2021", {})
+    undecided = {MEAN: line(MEAN, verdicts.INCONCLUSIVE)}
+    assert "None held with significance." in front_page.in_words("steensland2021", undecided)
+    assert "None held" not in front_page.in_words("gao2021", {})  # nothing was tested
 
 
 def test_the_published_effect_is_the_difference_of_printed_values():

@@ -18,11 +18,13 @@ from helpers.networks.training_settings import RankerTraining
 from helpers.reranking import listwise
 from helpers.reranking.group_batches import Groups
 from helpers.reranking.groups import (
+    answered_groups,
     groups_compared,
     groups_in_common,
     heading,
     labelled_groups,
     mixed,
+    ranked_groups,
     spans_of,
     stretched,
     teacher_groups,
@@ -57,6 +59,18 @@ def test_stretches_of_sixty_places():
 def test_a_query_with_too_few_texts_gives_no_group():
     frame = teacher_groups.definition.function(run_of(q1="abc", q2="ab"), 3, 1)
     assert frame.to_numpy().tolist() == [["q1", "a#0", 0, 0.0], ["q1", "b#0", 0, -1.0], ["q1", "c#0", 0, -2.0]]
+
+
+def test_another_model_scores_groups_as_a_run_and_its_answers_take_the_teachers_place():
+    groups = groups_of(q2=["a#0", "b#0"], q1=["c#0", "a#0"]).assign(label=0, teacher=[0.5, 0.75, 0.25, 0.125])
+    run = ranked_groups.definition.function(groups)
+    assert run.to_numpy().tolist() == [["q2", "b", 0.75], ["q2", "a", 0.5], ["q1", "c", 0.25], ["q1", "a", 0.125]]
+    answers = pd.DataFrame([("q1", "a#0", 4.0), ("q2", "a#0", -1.0), ("q2", "b#0", 2.0), ("q1", "c#0", 3.0)], columns=run.columns)
+    answered = answered_groups.definition.function(groups, answers)
+    assert answered.drop(columns="teacher").equals(groups.drop(columns="teacher"))
+    assert answered["teacher"].tolist() == [-1.0, 2.0, 3.0, 4.0]
+    with pytest.raises(KeyError):  # a pair without an answer
+        answered_groups.definition.function(groups, answers.iloc[1:])
 
 
 def test_negatives_are_taken_from_the_lists_in_turns_and_once():

@@ -197,8 +197,8 @@ def test_a_split_without_judgments_is_skipped_until_it_is_asked_for(make):
     with pytest.raises(BadInput, match=r"the split 'eval.small'. Mend: add qrels.eval.small.tsv .*, or choose from"):
         Testbed(str(collection.folder), splits=("eval.small",), min_relevance=1)
     rows = cells(split_table(collection))
-    assert ["eval.small", "passage", "1", "0", "0", "0"] in rows
-    assert ["test", "passage", "2", "1", "0", "1"] in rows
+    assert ["eval.small", "passage", "1", "0", "0", "0", ""] in rows
+    assert ["test", "passage", "2", "1", "0", "1", "2"] in rows
 
 
 def test_the_only_judged_split_is_not_tuned_on(make):

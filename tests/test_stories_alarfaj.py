@@ -629,12 +629,20 @@ def test_sorted_differences_say_who_gains_and_who_loses():
 
 def test_the_steps_of_feedback_are_compared_for_every_model_that_has_it():
     values = {BERT: 0.5, FULL: 0.25, PASSAGE: 0.375, JUST: 0.75, row(512): 0.25,
-              **{f"{alarfaj.LONGFORMER} + PRF ({way})": shift for way, shift in (("FI", 0.5), ("PI", 0.0), ("PIJ", 0.125))}}
+              JUST_FULL: 0.625, **{f"{alarfaj.LONGFORMER} + PRF ({way})": shift for way, shift in
+                                   (("FI", 0.5), ("FIJ", 0.25), ("PI", 0.0), ("PIJ", 0.125))}}
     systems = {name: system(shift, name) for name, shift in values.items()}
     rows = {cell[0]: cell[3][:6] for cell in cells(alarfaj.feedback_table(systems, 512))[1:]}
-    assert list(rows.values()) == ["−0.250", "+0.125", "+0.375", "+0.250", "−0.500", "+0.125"]
-    assert list(rows)[3] == "BM25 + Longformer: full index (FI), and no feedback"
-    assert len(cells(alarfaj.feedback_table(systems, 0))) == 4
+    assert list(rows.values()) == ["−0.250", "+0.125", "−0.125", "+0.250", "+0.125", "+0.375",
+                                   "+0.250", "+0.000", "−0.250", "−0.125", "−0.500", "+0.125"]
+    assert list(rows)[6] == "BM25 + Longformer: full index (FI), and no feedback"
+    assert len(cells(alarfaj.feedback_table(systems, 0))) == 7
+
+
+def test_a_row_that_cannot_differ_from_bm25_is_not_comparable():
+    alike, other = (cells(alarfaj.table_2("R@100", {BM25: system(name=BM25), BERT: system(shifts=shift, name=BERT)}))[2]
+                    for shift in ({}, {"R@100": 0.25}))
+    assert any("not comparable" in cell for cell in alike) and not any("not comparable" in cell for cell in other)
 
 
 @pytest.mark.parametrize("last, expected", [(-0.125, True), (0.125, False)])

@@ -40,12 +40,16 @@ def test_without_another_start_the_section_says_so_and_an_unknown_name_is_refuse
         anchors.models(OTHERS, ["ANCE"])
 
 
+def with_recall(values, label="system"):
+    return of_values(dict.fromkeys(["RR@10", "R@100", "R@1000"], values), label)
+
+
 def test_the_table_holds_what_is_compared_and_the_differences_are_from_repbert():
-    rows = {"hard negatives": of_values([0.9, 0.7] * 4, "hard negatives")}
-    own = {REPBERT: of_values([0.5, 0.4] * 4, REPBERT), "another": of_values([0.9] * 8)}
-    shown = str(anchors.table(rows, own, of_values([0.6, 0.5] * 4, "BM25")))
+    rows = {"hard negatives": with_recall([0.9, 0.7] * 4, "hard negatives")}
+    own = {REPBERT: with_recall([0.5, 0.4] * 4, REPBERT), "another": with_recall([0.9] * 8)}
+    shown = str(anchors.table(rows, own, with_recall([0.6, 0.5] * 4, "BM25")))
     assert shown.index("BM25") < shown.index(REPBERT) < shown.index("hard negatives")
-    assert "another" not in shown
+    assert "another" not in shown and "R@1000" not in shown  # of lists of a hundred it is R@100 once more
     assert "+0.350" in str(anchors.comparisons(rows, own))
 
 

@@ -74,8 +74,14 @@ def test_training_is_relative_to_the_fastest():
 @pytest.mark.parametrize("bert, distil, half, albert", [(0.8, 0.4, True, True), (0.8, 0.7, False, True),
                                                         (2.0, 0.4, False, False)])
 def test_the_discussion_of_cost_rests_on_times_and_memory(bert, distil, half, albert):
-    assert list(cost.signs(costs(bert=[bert] * 6, distil=[distil] * 6)).values()) == [half, albert]
+    assert list(cost.signs(costs(bert=[bert] * 6, distil=[distil] * 6)).values()) == [half, albert, True]
     assert cost.signs(costs(names=("BERT", "packaged"))) == {}
+
+
+@pytest.mark.parametrize("albert, between", [(4.0, True), (4.9, False), (1.5, False)])
+def test_albert_trains_faster_than_bert_and_slower_than_distilbert_or_not(albert, between):
+    training = {"BERT": [5.0, 5.0], "ALBERT": [albert] * 2, "DistilBERT": [2.0, 2.0]}
+    assert list(cost.signs(costs(training=training)).values())[-1] is between
 
 
 def test_the_figure_names_every_model():

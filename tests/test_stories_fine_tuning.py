@@ -11,11 +11,12 @@ import pandas as pd
 import pytest
 
 import toys
+from helpers.evaluation import published
 from helpers.evaluation.verdicts import CONTRADICTED, EQUIVALENT, INCOMPARABLE, INSIGNIFICANT, NOT_RUN, SUPPORTED, UNTRAINED
 from helpers.pages import identity
 from helpers.reranking.aggregation import windows_of
 from helpers.steps import ledger
-from helpers.stories import candidates, distillation, epochs, grid, model_size, parameters, seeds, training
+from helpers.stories import candidates, distillation, epochs, grid, model_size, parameters, seeds, training, unjudged_pairs
 from helpers.systems.evaluated import over_seeds
 from helpers.systems.recipe import recipe
 from helpers.systems.reranking_experiment import RerankingExperiment
@@ -419,11 +420,23 @@ def test_models_that_know_their_articles_are_not_comparable_and_width_is_not_run
     assert reason in shown.html
 
 
-@pytest.mark.parametrize("small, middle, large, expected", [(0.0, 0.375, 0.5, [True, False, True, False]),
-                                                            (0.25, 0.375, 0.375, [True, True, False, True]),
-                                                            (0.25, 0.375, 0.75, [False, False, False, True])])
+@pytest.mark.parametrize("small, middle, large, expected", [(0.0, 0.375, 0.5, [True, False, True, True, False]),
+                                                            (0.25, 0.375, 0.375, [True, True, True, False, True]),
+                                                            (0.25, 0.375, 0.75, [False, False, True, False, True])])
 def test_the_discussion_of_sizes_rests_on_their_order(small, middle, large, expected):
-    assert list(model_size.signs(*sized(small, large, middle)).values()) == expected
+    assert list(model_size.signs(*sized(small, large, middle), as_published()).values()) == expected
+
+
+def as_published(**faster):
+    """The study's shapes at its own rates, some of them so many times as fast."""
+    rates = published.column("steensland2021", "5.5", "Queries/min")
+    return timed({size: [rates[row].amount * faster.get(row.replace("-", "_"), 1)] * 3
+                  for row, size in model_size.studied_shapes().items()})
+
+
+@pytest.mark.parametrize("faster, alike", [({}, True), ({"BERT_Base": 1000}, False)])
+def test_the_studys_shapes_are_as_fast_in_its_order_or_not(faster, alike):
+    assert model_size.signs(*sized(), as_published(**faster))["the study's shapes are as fast in its own order"] is alike
 
 
 @pytest.mark.parametrize("medium, wide, verdict", [(0.5, 0.25, SUPPORTED), (0.25, 0.5, CONTRADICTED), (0.25, 0.25, EQUIVALENT)])
@@ -601,7 +614,7 @@ WHOLE = Student(recipe(), layers=(0, 1, 2))
 
 
 def test_teacher_students_and_ablations_are_named():
-    models = distillation.models(WHOLE, "packaged:0,1,2", ["soft", "hidden", "attention", "hard"])
+    models = distillation.models(recipe(), "packaged:0,1,2", ["soft", "hidden", "attention", "hard"])
     assert list(models) == [distillation.TEACHER, distillation.PLAIN, distillation.DISTILLED, distillation.HARD_ONLY,
                             "distilled without the teacher's answers", "distilled without hidden states",
                             "distilled without attention", "distilled without judgments"]
@@ -613,7 +626,7 @@ def test_teacher_students_and_ablations_are_named():
                if isinstance(model, Student)}
     assert list(weights.values()) == [
         (1, 1, 1, 0.02), (1, 0, 0, 0), (1, 0, 1, 0.02), (1, 1, 0, 0.02), (1, 1, 1, 0), (0, 1, 1, 0.02)]
-    assert list(distillation.models(WHOLE, "packaged:0,1,2", []).items()) == list(models.items())[:4]
+    assert list(distillation.models(recipe(), "packaged:0,1,2", []).items()) == list(models.items())[:4]
 
 
 def taught(teacher=0.25, plain=0.0, distilled=0.375, hard=0.125, **ablations):
@@ -671,6 +684,40 @@ def test_a_student_that_learned_nothing_gets_no_verdict(idle, near):
 def test_the_discussion_of_distillation_rests_on_the_order_of_the_students(values, loss, expected):
     logs = {distillation.HARD_ONLY: log_of(0.5, loss)}
     assert list(distillation.signs(taught(**values), logs).values()) == expected
+
+
+def test_answers_on_unjudged_pairs_and_their_controls_differ_in_one_thing_each():
+    teacher = recipe()
+    trained = unjudged_pairs.models(teacher, "packaged:0,1,2", 7_000, [1, 2])
+    answered, scored, judged = trained.values()
+    start = teacher.on("packaged:0,1,2").start
+    assert [(own.seed, own.held_out_seed, own.start, own.learning_rate) for own in answered] == [
+        (1, None, start, 5e-5), (2, 1, start, 5e-5)]
+    assert scored == [replace(own, reranker=None, temperature=0.05) for own in answered]
+    assert (answered[0].read.bed.query_step.key, answered[0].read.groups.key) != (start.bed.query_step.key, start.groups.key)
+    assert {own.taught_by for own in (start, answered[0].read)} == {"packaged"}
+    assert judged == [replace(control, start=own) for control, own in zip(
+        distillation.warmed(teacher, "packaged:0,1,2", [1, 2])[distillation.CONTROL], answered, strict=True)]
+    assert unjudged_pairs.models(teacher, "packaged:0,1,2", 0, [1]) == {}
+    assert unjudged_pairs.models(recipe(warm_up=0), "packaged:0,1,2", 7_000, [1]) == {}
+
+
+UNJUDGED = {unjudged_pairs.ANSWERED: 0.25, unjudged_pairs.SCORED: 0.125, unjudged_pairs.THEN_JUDGED: 0.5}
+
+
+def test_what_answers_on_unjudged_pairs_add_is_compared_with_scores_and_judgments():
+    systems = taught(**{distillation.WARMED: 0.25, distillation.CONTROL: 0.375, **UNJUDGED})
+    _, *rows = cells(unjudged_pairs.teaching(systems))
+    assert [squeezed(row[3])[:6] for row in rows] == ["+0.125", "−0.125", "+0.125", "+0.000", "+0.250"]
+    assert unjudged_pairs.teaching(taught()).markdown == ""
+    assert unjudged_pairs.table(taught(), {}, {}).markdown == ""
+    assert "-p unjudged" in unjudged_pairs.losses({}).markdown
+
+
+def test_a_teachers_answers_are_told_from_the_encoders_scores():
+    assert unjudged_pairs.signs(taught()) == {}
+    assert list(unjudged_pairs.signs(taught(**UNJUDGED)).values()) == [True]
+    assert list(unjudged_pairs.signs(taught(**UNJUDGED | {unjudged_pairs.SCORED: 0.25})).values()) == [False]
 
 
 def test_the_ablations_are_compared_with_all_four_losses():

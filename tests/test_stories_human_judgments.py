@@ -20,8 +20,8 @@ def test_a_finding_travels_if_both_sides_are_sure_of_one_direction():
     said = {(one, other): story.travels(one, other) for one in (sure, unsure, opposite) for other in (sure, unsure, opposite)}
     assert said[sure, sure] == "yes, higher" and said[opposite, opposite] == "yes, lower"
     assert said[sure, opposite] == "no: higher at home, lower there"
-    assert said[sure, unsure] == "not sure: higher at home alone" and said[unsure, opposite] == "not sure: lower there alone"
-    assert said[unsure, unsure] == "not sure: on neither"
+    assert said[sure, unsure] == "sure at home alone: higher" and said[unsure, opposite] == "sure there alone: lower"
+    assert said[unsure, unsure] == "sure on neither"
 
 
 def test_every_finding_has_both_differences_and_its_row():

@@ -71,9 +71,13 @@ def test_without_a_start_the_section_says_so_and_nothing_is_signed():
     assert unready.signs({}, {}, None) == {}
 
 
+def with_recall(values, label):
+    return of_values({"RR@10": values, "R@100": values}, label)
+
+
 def test_the_table_names_bm25_first_and_the_comparisons_are_of_the_trained_one():
-    own = {BEFORE: of_values([0.1, 0.3] * 4, BEFORE), AFTER: of_values([0.9, 0.7] * 4, AFTER)}
-    bm25 = of_values([0.5, 0.4] * 4, "BM25")
+    own = {BEFORE: with_recall([0.1, 0.3] * 4, BEFORE), AFTER: with_recall([0.9, 0.7] * 4, AFTER)}
+    bm25 = with_recall([0.5, 0.4] * 4, "BM25")
     shown = str(unready.table(own, bm25))
     assert shown.index("BM25") < shown.index(BEFORE) < shown.index(AFTER)
     compared = str(unready.comparisons([LAYERS], own, bm25))

@@ -20,7 +20,7 @@ PROFILE = "almanac"  # of the pages that have exercises
 MOST = 12  # systems in an answer's table
 LONGEST_PAGE = 60  # seconds of a page without its steps; where it ran longer, it computed them, and they count by themselves
 MOST_PARTS = 2  # of a page whose systems did not move, tables or texts
-HEADS = ("system", "on this page", "with the change", "difference", "p (t, perm.)")
+HEADS = ("system", "without the change", "with the change", "difference", "p (t, perm.)")
 
 
 def answer(names: Sequence[str]) -> Iterator[str]:
@@ -63,7 +63,7 @@ def systems_table(baseline: Page, variant: Page) -> str:
     if not rows:
         return ""
     of = f", {MOST} of {count(len(rows))} systems" if len(rows) > MOST else ""
-    return table(f"{measure} before and after the change{of}", HEADS, rows[:MOST]).text
+    return table(f"{measure} before and after the change, on the queries of both runs{of}", HEADS, rows[:MOST]).text
 
 
 def changed(before: Path, after: Path, shows: Sequence[str]) -> list[str]:

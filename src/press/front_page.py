@@ -16,7 +16,9 @@ WIDTH, HEIGHT, REACH = 180, 16, 0.25  # of a row's picture, in pixels, and the l
 HELD, AGAINST, SILENT = (SUPPORTED, NO_CAUSE), (CONTRADICTED, EQUIVALENT), (INCOMPARABLE, UNTRAINED, NOT_RUN)
 KEY = ('<p class="nr-said">A line is the 95 % interval of the measured effect, its dot the mean; a diamond is what the study '
        f"printed. The scale runs from {-REACH:+g} to {REACH:+g} in the claim's measure, the vertical line is no difference; what "
-       "lies beyond ends in an arrow.</p>")
+       "lies beyond ends in an arrow. Of a claim with several pairs, whose printed values are several, the pair is drawn that "
+       "decides the verdict. A verdict follows the corrected permutation test, so that a line beside zero may be called not "
+       "significant.</p>")
 
 
 def findings(tested: Mapping[str, Mapping[str, Any]]) -> str:
@@ -65,11 +67,11 @@ def in_words(study: str, tested: Mapping[str, Mapping[str, Any]]) -> str:
     silent = sum(verdict in SILENT for verdict in of.values())
     open_ones = len(own) - silent - sum(verdict in HELD + AGAINST for verdict in of.values())
     sentences = [f"<strong>{cell(published.published_name(study))}</strong>, {count(len(own))} claims.",
-                 f"Held: {text}." if (text := named(HELD)) else "None held with significance.",
+                 f"Held: {text}." if (text := named(HELD)) else "" if silent == len(own) else "None held with significance.",
                  f"Not found here: {text}." if (text := named(AGAINST)) else "",
                  f"Undecided: {open_ones}." if open_ones else "",
-                 f"Not tested: {silent}, because a model did not learn, or what was measured is of another kind, or nothing was."
-                 if silent else "",
+                 f"Not tested: {silent}, because a model did not learn, or what was measured is of another kind, or nothing was "
+                 "measured." if silent else "",
                  believed(of, tested)]
     return f"<p>{' '.join(filter(None, sentences))}</p>"
 
@@ -78,7 +80,8 @@ def believed(of: Mapping[str, str], tested: Mapping[str, Mapping[str, Any]]) -> 
     """Why one may believe the verdicts that were given: how small a difference their tests see."""
     seen = [tested[claim]["pairs"][0]["detectable"] for claim, verdict in of.items()
             if verdict not in SILENT and tested[claim].get("pairs") and not claims.load()[claim].unit]
-    return (f"Why believe it: the rules were declared before, and half of the tests find a true difference of "
+    tests = "half of the tests find" if len(seen) > 1 else "the test finds"
+    return (f"Why believe it: the rules were declared before anything was measured, and {tests} a true difference of "
             f"{plain(median(seen))} four times in five." if seen else "")
 
 
@@ -108,7 +111,10 @@ def sorted_claims(study: str, tested: Mapping[str, Mapping[str, Any]]) -> list[t
 
 
 def published_effect(claim: Claim) -> float | None:
-    """The difference of the two printed values that a claim rests on; None where the study printed none."""
+    """The difference of the two printed values that a claim rests on; None where the study printed none, or one for each of
+    several pairs."""
+    if len(claim.pairs) > 1:
+        return None
     first, *second = claim.printed or (None,)
     return first.amount - second[0].amount if first and second else None
 

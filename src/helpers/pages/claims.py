@@ -142,7 +142,8 @@ def judge(chapter: str, measured: Mapping[str, Pair | Mapping[str, Pair] | str],
                 verdict, beside = with_control(claim, verdict, (controls or {}).get(name), in_measure[name])
             if apart[name]:
                 verdict = replace(verdict, verdict=INCOMPARABLE, reason=apart[name])
-            beside |= {"pairs": [numbers(systems, tests[name][pair]) for pair, systems in pairs[name].items()]}
+            first = sorted(pairs[name], key=lambda pair: pair != decided)  # the front page draws the first
+            beside |= {"pairs": [numbers(pairs[name][pair], tests[name][pair]) for pair in first]}
         rows.append(row(claim, verdict, f"#step-{key[:10]}" if key else "", beside.get("control")))
         data.append({"claim": name, "verdict": verdict.verdict, "evidence": evidence(verdict, claim.unit), "key": key} | beside)
     return Fragment(table("What the study claims, and what this run says of it", HEADER, rows, numeric_from=9).text,

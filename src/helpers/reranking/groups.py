@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from helpers.data.collection_base import Text
-from helpers.data.runs import cut
+from helpers.data.runs import cut, ranked
 from helpers.data.texts import Texts, relevant_places
 from helpers.data.tokens import WindowTokens
 from helpers.data.windows import doc_of
@@ -93,6 +93,20 @@ def mixed(lists: Sequence[Sequence[int]], size: int, random: np.random.Generator
             drawn += [int(one) for one in members[:1] if one not in drawn]
             del members[:1]
     return drawn[:size]
+
+
+@step(version=1, form="run")
+def ranked_groups(groups: pd.DataFrame) -> pd.DataFrame:
+    """The texts of groups as a run, in the order of the teacher's scores, so that another model can score them."""
+    run = groups.assign(doc_id=groups["window_id"].map(doc_of)).rename(columns={"teacher": "score"})
+    return ranked(run[["query_id", "doc_id", "score"]])
+
+
+@step(version=1, form="table")
+def answered_groups(groups: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+    """The same groups taught by another model: `teacher` is what the run `scores`, whose texts are windows, gives."""
+    answers = scores.set_index(["query_id", "doc_id"])["score"]
+    return groups.assign(teacher=answers.loc[list(zip(groups["query_id"], groups["window_id"], strict=True))].to_numpy())
 
 
 @step(version=1, form="table")

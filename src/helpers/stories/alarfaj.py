@@ -20,6 +20,7 @@ STUDY, TABLE = "alarfaj2022", "2"
 MEASURES = ("P@10", "R@100", "AP@100", "RR@10", "nDCG@10")
 COLUMNS = {"P@10": "P@10", "R@100": "R@100", "MAP@100": "AP@100", "MRR@10": "RR@10", "NDCG@10": "nDCG@10"}
 BM25, BERT, LONGFORMER = "BM25", "BM25 + BERT", "BM25 + Longformer"
+WAYS = {"FI": "full index", "FIJ": "full index, old candidates", "PI": "passage index", "PIJ": "passage index, old candidates"}
 FULL, JUST_FULL, PASSAGE, JUST = (f"{BERT} + PRF ({index})" for index in ("FI", "FIJ", "PI", "PIJ"))
 
 
@@ -107,10 +108,10 @@ def feedback_table(systems: Systems, feedback_length: int) -> Fragment:
     """What each step of the study's argument on feedback changes, for BERT and for a Longformer of that length (0 for none)."""
     pairs: dict[str, tuple[Evaluation, Evaluation]] = {}
     for name, base in {BERT: BERT, **({LONGFORMER: row(feedback_length)} if feedback_length else {})}.items():
-        full, passages, just = (systems[f"{name} + PRF ({way})"] for way in ("FI", "PI", "PIJ"))
-        pairs |= {f"{name}: full index (FI), and no feedback": (full, systems[base]),
-                  f"{name}: passage index (PI), and full index (FI)": (passages, full),
-                  f"{name}: old candidates ranked again (PIJ), and new ones (PI)": (just, passages)}
+        fed = {way: systems[f"{name} + PRF ({way})"] for way in WAYS}
+        pairs |= {f"{name}: {what} ({way}), and no feedback": (fed[way], systems[base]) for way, what in WAYS.items()}
+        pairs |= {f"{name}: passage index (PI), and full index (FI)": (fed["PI"], fed["FI"]),
+                  f"{name}: old candidates (PIJ), and new ones (PI)": (fed["PIJ"], fed["PI"])}
     return differences_table("Feedback for either model (first less second)", pairs, "nDCG@10")
 
 
@@ -119,7 +120,7 @@ def longer_signs(systems: Systems, feedback_length: int) -> dict[str, bool]:
     if not feedback_length:
         return {}
     fed = [lead(systems[f"{name} + PRF ({way})"], systems[base], "nDCG@10")
-           for name, base in ((BERT, BERT), (LONGFORMER, row(feedback_length))) for way in ("FI", "FIJ", "PI", "PIJ")]
+           for name, base in ((BERT, BERT), (LONGFORMER, row(feedback_length))) for way in WAYS]
     return {"every way of feedback lowers the means of BERT and of the Longformer": max(fed) < 0}
 
 
@@ -134,5 +135,8 @@ def signs(topics: Systems, ordinary: Systems) -> dict[str, bool]:
 
 
 def table_2(column: str, systems: Systems, baseline: str = BM25, whole: bool = False) -> Fragment:
-    """One column of table 2, published and measured; with `whole` also the rows that were not run."""
-    return beside_published(STUDY, TABLE, column, COLUMNS[column], systems, baseline, whole=whole)
+    """One column of table 2, published and measured; with `whole` also the rows that were not run. A row that cannot differ from
+    the baseline, as recall in lists that are ranked anew and not retrieved anew, is not comparable."""
+    measure = COLUMNS[column]
+    alike = [name for name, system in systems.items() if system.values[measure].equals(systems[baseline].values[measure])]
+    return beside_published(STUDY, TABLE, column, measure, systems, baseline, whole=whole, incomparable=alike)

@@ -55,7 +55,8 @@ def table(anchors: Systems, taught: Systems, bm25: Evaluation) -> Fragment:
     if not anchors:
         return page.prose(LEFT_OUT)
     repbert = next(iter(taught.values()))
-    return measures_table("And today?", {"BM25": bm25, repbert.label: repbert, **anchors}, list(map(str, bm25.values)))
+    return measures_table("And today?", {"BM25": bm25, repbert.label: repbert, **anchors},
+                          [unready.MEASURE, stages.recall_of(bm25)])
 
 
 def comparisons(anchors: Systems, taught: Systems) -> Fragment:

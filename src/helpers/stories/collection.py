@@ -44,7 +44,8 @@ def split_table(source: Collection) -> Fragment:
     grades = sorted({int(grade) for own in counts.values() for grade in own}, reverse=True)
     return page.records_table("Queries, and judgments by grade", (
         {"split": split, "unit": unit, "queries": count(len(source.queries(split))),
-         **{f"grade {grade}": count(int(own.get(grade, 0))) for grade in grades}}
+         **{f"grade {grade}": count(int(own.get(grade, 0))) for grade in grades},
+         "relevant from grade": source.relevant_from(unit, split) if own else ""}
         for (split, unit), own in counts.items()), numeric_from=2)
 
 

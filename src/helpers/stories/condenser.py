@@ -112,7 +112,7 @@ def exchange_table(logs: Logs) -> Fragment:
         rows.append({"pre-training": name, "head's loss": plain(ended(own, "eval_head")),
                      "with another's [CLS]": plain(ended(own, "eval_exchanged")),
                      "rise, by seed": ", ".join(plain(rise) for rise in rises.round(3) + 0.0),
-                     "uses [CLS]": "yes" if uses_cls(own) else "no" if rises.max() < USES else "in some seeds"})
+                     f"rises above {USES} nats": "yes" if uses_cls(own) else "no" if rises.max() < USES else "in some seeds"})
     return page.records_table("The head's loss in nats a masked piece, and what it makes of [CLS]", rows)
 
 

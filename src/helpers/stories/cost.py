@@ -171,9 +171,12 @@ def signs(measured: Costs) -> dict[str, bool]:
         return {}
     device = next(iter(measured.time))
     bert, albert, distil = (np.median(measured.inference(device, name)) for name in ("BERT", "ALBERT", "DistilBERT"))
+    steps = [float(np.median(measured.training[device].value()[name])) for name in ("DistilBERT", "ALBERT", "BERT")]
     memory = measured.megabytes(device, "ALBERT")["model"] / measured.megabytes(device, "BERT")["model"]
     return {"DistilBERT takes about half of BERT's time": bool(0.4 < distil / bert < 0.6),
-            "ALBERT saves memory and hardly any time": bool(memory < 0.5 and albert / bert > 0.9)}
+            "ALBERT saves memory and hardly any time": bool(memory < 0.5 and albert / bert > 0.9),
+            "in training ALBERT takes clearly less time than BERT, and DistilBERT less than both":
+                steps[0] < steps[1] < 0.9 * steps[2]}
 
 
 def all_steps(measured: Costs) -> dict[str, Step]:

@@ -200,4 +200,6 @@ def deep_signs(systems: Reranked, dense: str, baseline: str) -> dict[str, bool]:
 def cost(log: Step, systems: Reranked) -> Fragment:
     """The re-ranker's training, and the scoring of every stage's candidates."""
     last = {label(stage): by_depth[max(by_depth)] for stage, by_depth in systems.items()}
-    return training.cost(dict.fromkeys(last, log), last) if last else page.prose(NOT_RERANKED)
+    if not last:
+        return page.prose(NOT_RERANKED)
+    return training.cost(dict.fromkeys(last, log), last, "the re-ranker over the candidates of")

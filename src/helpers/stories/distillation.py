@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from helpers.evaluation import published
+from helpers.networks.backbone import layers, resolve
 from helpers.pages import claims, compare, identity, page
 from helpers.pages.compare import difference_cell, mean_cell, tests_against
 from helpers.pages.fragments import Fragment
@@ -27,12 +28,14 @@ WARMED, CONTROL = "student, from its own warm-up, distilled", "student, from its
 NAMES = {"soft": "the teacher's answers", "hidden": "hidden states", "attention": "attention", "hard": "judgments"}
 
 
-def models(student: Student, plain_backbone: str, without: list[str]) -> dict[str, ListwiseReranker | Student]:
+def models(teacher: ListwiseReranker, plain_backbone: str, without: list[str]) -> dict[str, ListwiseReranker | Student]:
     """Teacher, student trained plainly from a backbone and from the teacher's layers, student distilled, and the ablations.
 
-    The plain student has a warm-up of its own, by the same bi-encoder.
+    The plain student has a warm-up of its own, by the same bi-encoder; the others start as the teacher's first layers, as many as
+    that backbone has.
     """
-    return {TEACHER: student.teacher, PLAIN: student.teacher.on(plain_backbone), DISTILLED: student,
+    student = Student(teacher, layers=tuple(range(layers(resolve(plain_backbone)))))
+    return {TEACHER: teacher, PLAIN: teacher.on(plain_backbone), DISTILLED: student,
             HARD_ONLY: judgments_alone(student),
             **{f"distilled without {NAMES[part]}": replace(student, **{part: 0.0}) for part in without}}  # type: ignore[arg-type]
 

@@ -80,8 +80,8 @@ def left_out(task: SearchTask, starts: Starts, web: BySize, sizes: Sequence[int]
         return page.prose()
     trainings = len(WEB_STARTS) * len(sizes) * max(map(len, starts.values()))
     one = cost(task, starts, sizes) / (sum(map(len, starts.values())) * len(sizes))
-    return page.prose(f"Web search was left out: for {len(WEB_STARTS)} starting points, as many sizes and seeds, it takes "
-                      f"{count(trainings)} trainings like these, {seconds(trainings * one)} on one core, and before them a "
+    return page.prose(f"Web search was left out: for {len(WEB_STARTS)} starting points, with the sizes and seeds of open QA, it "
+                      f"takes {count(trainings)} trainings like these, {seconds(trainings * one)} on one core, and before them a "
                       "continued pre-training for each seed.")
 
 
@@ -162,6 +162,12 @@ def signs(questions: BySize, known: Systems, sizes: Sequence[int], losses: Mappi
         "the losses of both branches have levelled": levelled(losses[MLM]) and levelled(losses[CONDENSER])}
 
 
+def untrained(systems: BySize, sizes: Sequence[int], measure: str, bars: Systems) -> str:
+    """What shows that the fine-tunings of a task failed, by the first of `bars`, which the study's models pass; empty if nothing
+    does, or if the task is left out."""
+    return readiness.why_untrained(systems, sizes, measure, next(iter(bars.values()))) if systems else ""
+
+
 def claims_table(questions: BySize, web: BySize, sizes: Sequence[int], backbone: str, known: Systems,
                  web_known: Systems) -> Fragment:
     """The verdicts on the study's claims about search; masked words alone are the control of what the head adds.
@@ -189,8 +195,8 @@ def claims_table(questions: BySize, web: BySize, sizes: Sequence[int], backbone:
     if {(MLM, last), (CONDENSER, last)} <= set(questions):
         pairs["condenser-head-beats-masked-words"] = (questions[CONDENSER, last], questions[MLM, last])
     measures = {name: claim.measure for name, claim in claims.load().items()}
-    why = {measure: readiness.why_untrained(systems, sizes, measure, next(iter(bars.values())))
-           for measure, systems, bars in ((HITS[0], questions, known), (RANK[0], web, web_known)) if systems}
+    why = {measure: untrained(systems, sizes, measure, bars)
+           for measure, systems, bars in ((HITS[0], questions, known), (RANK[0], web, web_known))}
     return claims.judge("fine_tuning_sizes", pairs, backbone=backbone, controls=controls,
                         untrained={name: why[measures[name]] for name in pairs if why[measures[name]]},
                         missing=readiness.MISSING)

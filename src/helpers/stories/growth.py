@@ -98,7 +98,8 @@ def streaming_table(measurements: Measurements) -> Fragment:
     sizes = [point["size"] for point in next(iter(stages.values()))]
     rows = [[name, *(count(round(point["megabytes"])) for point in points), speed_text(points[-1]["seconds"]),
              badge("flat", "yes") if is_flat(points) else badge("grows", "no")] for name, points in stages.items()]
-    return page.show_table("Peak memory (MB) of each step, in a process of its own, by the number of passages",
+    return page.show_table("Peak memory (MB) of each step, in a process of its own, by the number of passages; flat: for the "
+                           "largest collection at most a tenth more than for the one before",
                            ("step", *(count(size) for size in sizes), f"seconds, {count(sizes[-1])} passages", "memory"), rows)
 
 

@@ -25,8 +25,9 @@ def not_read(systems: Systems, logs: Logs) -> Fragment:
         return page.prose()
     heads = joined([f"*{name}* ({plain(abs(rise))})" for name, rise in least.items()])
     return page.prose(f"No verdict is given on {heads}. Another text's [CLS] costs each of these heads less than {USES} nats "
-                      "(in parentheses, the least over seeds), so that it guesses without it. Whatever such a branch gains or "
-                      "loses in a search cannot have come through [CLS], and the page stops here for it.")
+                      "(in parentheses, the least over seeds), which this page calls too little to use. Where the cost is zero, "
+                      "nothing that the branch gains or loses in a search can have come through [CLS]; where it is small, hardly "
+                      "anything. So the page stops here for them.")
 
 
 def share_table(systems: Systems, logs: Logs) -> Fragment:
@@ -50,6 +51,7 @@ def power(systems: Systems, trained: Branches) -> Fragment:
     more = needed(share.detectable, min(printed), took, len(trained[CONDENSER]), "queries")
     fine = "A fine-tuning of each comes on top, which the chapter [](fine_tuning_sizes.ipynb) counts."
     return page.prose(*explained([
-        seen(share, "these seeds and queries"),
+        "What follows is about the study's head, had it used [CLS].",
+        seen(share, f"the seeds and queries of *{CONDENSER}* and *{MLM}*"),
         f"The study's whole lead over BERT, after fine-tuning, is {signed(printed[0])} with the fewest queries of MS MARCO and "
         f"{signed(printed[1])} with all.", more, fine if took.whole and "CPU hours" in more else ""]))

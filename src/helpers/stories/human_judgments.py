@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from helpers.data.external_run import external_run
+from helpers.evaluation.pools import condensed
 from helpers.evaluation.significance import Paired
 from helpers.evaluation.verdicts import ALPHA
 from helpers.pages import page, plots
@@ -33,6 +34,7 @@ BM25, FEEDBACK, DENSE = "BM25", "BM25 + RM3", "dense retrieval"
 ENCODER, RERANKER, FUSED = "zero-shot encoder", "re-ranker", "re-ranker and encoder, summed"
 FEW, OVER_DENSE = "re-ranker, few candidates", "re-ranker over dense retrieval"
 MEASURES = ["nDCG@10", "RR@10", "Judged@10"]
+POOLED = [*MEASURES, condensed("nDCG@10")]  # of a track, whose judgments reach no further than its pools
 TAUGHT = "the re-ranker ranks above the encoder that taught it"
 FINDINGS = {  # each says that its first system ranks above its second
     "the re-ranker ranks above BM25": (RERANKER, BM25), "the zero-shot encoder ranks above BM25": (ENCODER, BM25),
@@ -49,11 +51,12 @@ class Side:
     stages: Mapping[str, Step]
     measure: str
     candidates: int  # re-ranked for each query
+    measures: Sequence[str] = tuple(MEASURES)
     kept: bool = False  # whether scores are recorded, too, so that the rankings can be had without the texts
 
     def evaluated(self, label: str, ranking: Step) -> Evaluation:
         """The values of a ranking, which is not read."""
-        return evaluate_values(label, ranking, self.bed, MEASURES)
+        return evaluate_values(label, ranking, self.bed, self.measures)
 
     def reranked(self, label: str, models: Sequence[Scorer], stage: str, first: int | None = None) -> Evaluation:
         """A stage's candidates in the order of a model, or the first of them, averaged over its seeds."""
@@ -125,8 +128,7 @@ def travels(home: Paired, away: Paired) -> str:
                       for test in (home, away))
     if at_home and there:
         return f"yes, {there}" if at_home == there else f"no: {at_home} at home, {there} there"
-    alone = f"{at_home} at home alone" if at_home else f"{there} there alone" if there else "on neither"
-    return f"not sure: {alone}"
+    return f"sure at home alone: {at_home}" if at_home else f"sure there alone: {there}" if there else "sure on neither"
 
 
 def findings_figure(sides: Mapping[str, dict[str, Paired]]) -> Fragment:

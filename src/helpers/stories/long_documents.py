@@ -128,7 +128,7 @@ def claims_table(place: Place, systems: Systems, bed: Testbed) -> Fragment:
              "beyond-1024-tokens-nothing-gained": place.longest_and_studied(systems)}
     bars = [identity.barred(pairs, untrained, bed, place.settings.candidates) for untrained in (zero_shot_in(systems), bm25)]
     learned = "" if not above(bm25, whole, MEASURE) else (
-        f"the longest reader ranks below BM25, {beside(whole, bm25, MEASURE)}: the study's ranked above it")
+        f"the longest reader ranks below BM25, {beside(whole, bm25, MEASURE)}, of this pair alone: the study's ranked above it")
     return claims.judge("long_documents", pairs, untrained=dict.fromkeys(pairs, learned) if learned else {}, incomparable={
         claim: reason for claim, reason in bars[0].items() if all(bar[claim] for bar in bars)})
 

@@ -48,6 +48,8 @@ def signs(places: Places, systems: Systems) -> dict[str, bool]:
     return {"on broad topics each longer input ranks higher": all(a < b for a, b in pairwise(by_length)),
             "on broad topics the mean and the sum of windows rank above BM25": all(
                 lead(systems[way], bm25, MEASURE) > 0 for way in WINDOWS if way != BEST),
+            "on broad topics the best window leads the trained readers": all(
+                lead(systems[BEST], system, MEASURE) > 0 for system in trained if system is not systems[BEST]),
             "on broad topics no trained reader is told from BM25": not any(
                 above(a, b, MEASURE) for system in trained for a, b in ((system, bm25), (bm25, system))),
             "on broad topics the zero-shot encoder surely ranks above BM25": above(untrained, bm25, MEASURE)}

@@ -27,11 +27,9 @@ Models = Mapping[str, BiEncoder]
 
 
 def models(short: Models, epochs: Sequence[int]) -> dict[str, BiEncoder]:
-    """Models once more, with all training queries and so many passes over them, if any are named: those of the last backbone,
-    which has most to learn, with every pooling, and the first of all, which takes twice as long."""
-    first, last = next(iter(short)), list(short.values())[-1].backbone
+    """Models once more, with all training queries and so many passes over them, if any are named."""
     return {name: replace(model, queries=0, epochs=passes, learning_rate=RATES.get(model.backbone, model.learning_rate))
-            for passes in epochs[:1] for name, model in short.items() if name == first or model.backbone == last}
+            for passes in epochs[:1] for name, model in short.items()}
 
 
 def evaluations(trained: Models, bed: Testbed, depth: int) -> dict[str, Evaluation]:

@@ -82,14 +82,17 @@ def claims_table(systems: Systems, logs: Logs, trial: RerankingExperiment) -> Fr
                         incomparable=identity.barred(ends, zero_shot_in(systems), trial.bed, trial.candidates))
 
 
-def signs(systems: Systems, logs: Logs) -> dict[str, bool]:
+def signs(systems: Systems, logs: Logs, speed: Mapping[str, Any]) -> dict[str, bool]:
     """What the discussion rests on; nothing for a single size."""
     names = by_parameters(logs)
     if len(names) < 2:
         return {}
     means = [systems[name].mean(MEASURE).mean for name in names]
+    printed = published.column(STUDY, TABLE, "Queries/min")
+    rates = [median_rate(speed, size) for _, size in sorted(studied_shapes().items(), key=lambda shape: printed[shape[0]].amount)]
     return {"the first added layer gains more than all others": means[1] - means[0] > means[-1] - means[1],
             "the largest is not surely better than the next": not above(systems[names[-1]], systems[names[-2]], MEASURE),
+            "the study's shapes are as fast in its own order": rates == sorted(rates),
             "the smallest ranks below the zero-shot encoder": means[0] < zero_shot_in(systems).mean(MEASURE).mean,
             "every size surely beats BM25": all(above(systems[name], systems["BM25"], MEASURE) for name in names)}
 

@@ -12,7 +12,7 @@ from helpers.errors import BadInput
 from helpers.evaluation import published
 from helpers.evaluation.verdicts import ALPHA
 from helpers.pages import page, plots
-from helpers.pages.compare import corrected, differences_table, mean_link, test_cells
+from helpers.pages.compare import corrected, differences_table, mean_link, measures_table, test_cells
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain
 from helpers.steps import Step
@@ -59,13 +59,16 @@ def curves(systems: BySize, examples: Mapping[int, int], measure: str, what: str
            printed: Mapping[str, Mapping[int, float]] = NONE) -> Fragment:
     """The measure over the number of examples that each size stands for, a line for each starting point, with intervals over
     seeds; `what` are the examples. Flat lines are `references`, hollow points what the study printed (`printed_curves`). One size
-    makes no curve."""
-    if not systems or len(examples) < 2:
-        return page.prose("" if systems else LEFT_OUT)
+    makes no curve: then the references make a table."""
+    if not systems:
+        return page.prose(LEFT_OUT)
+    if len(examples) < 2:
+        return measures_table("Encoders as they are, not fine-tuned", references, [measure]) if references else page.prose()
     lines: dict[str, dict[int, pd.Series]] = {}
     for (start, size), system in systems.items():
         lines.setdefault(start, {})[examples[size]] = seed_means(system)[measure]
     frames = {start: pd.DataFrame(means).T.sort_index() for start, means in lines.items()}
+    caption = f"{caption} Bars are t-intervals over the few seeds alone."
     return plots.seed_curves(frames, what, measure, caption, {name: own.mean(measure).mean for name, own in references.items()},
                              {start: pd.Series(own) for start, own in printed.items() if start in lines})
 

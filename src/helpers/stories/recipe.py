@@ -91,6 +91,6 @@ def fusion_table(trial: RerankingExperiment, systems: Systems, other: Evaluation
     """Each system with another one's scores, by the weight that is best on these queries, which flatters it here."""
     weights = {name: trial.best_weight(system, other) for name, system in systems.items()}
     return page.records_table(f"Fused with {other.label}: the weight that is best here is kept for the test queries", (
-        {"system": name, "weight": plain(weights[name], 1),
+        {"system": name, "weight of the re-ranker": plain(weights[name], 1),
          MEASURE: measured(plain(trial.fused("", system, other, weights[name]).mean(MEASURE).mean), system)}
         for name, system in systems.items()))

@@ -128,7 +128,8 @@ def tradeoff(systems: Systems, times: dict[str, Any]) -> pd.DataFrame:
 def curve_table(systems: Systems, timing: Step) -> Fragment:
     """The same in numbers."""
     times = timing.value()
-    return page.records_table("Effect and cost of each number of documents", [
+    return page.records_table("Effect and cost of each number of documents; a list has the re-ranked ones alone, so with R = 5 "
+                              "R@10 counts five", [
         {"documents re-ranked": label(stages), MEASURE: mean_cell(system, MEASURE), "R@10": mean_cell(system, "R@10"),
          "windows a query": plain(times["windows"].get(str(stages.depth), 0) / times["queries"], 1),
          "pairs a query": count(stages.paired * (stages.paired - 1)),
@@ -188,7 +189,7 @@ def load_notes(measurements: Measurements) -> Fragment:
     low, high = min(section["load"]), max(section["load"])
     return page.prose(
         (f"Batches answer {joined(gains)} times as many requests as one at a time, by the number of clients. The windows of one "
-         "request fill a core's units already, so batches are for larger machines.") if gains else "",
+         "request fill a core's units already; batches help a little where many requests wait.") if gains else "",
         f"The machine's load was {plain(low, 1)} to {plain(high, 1)} on {cores} cores, the measurement included.",
         busy(section["load"], cores), f"Not installed, hence not measured: {', '.join(missing)}." if missing else "",
         f"After a fifth of {count(memory['requests'])} cheap requests (BM25 alone, one document shown) service and Java had "

@@ -160,14 +160,19 @@ def claims_table(similar: BySize, known: Systems, apart: BySize, apart_known: Sy
     if {START, CONDENSER} <= {start for start, _ in similar}:
         tested = {claim: (similar[CONDENSER, last], similar[START, last]),
                   "condenser-equals-bert-on-sections": (apart[CONDENSER, section_sizes[-1]], apart[START, section_sizes[-1]])}
-    why = {name: readiness.why_untrained(systems, own, measure) or no_gain(systems[START, own[-1]], encoders, measure)
-           for name, systems, encoders, own, measure in (
-               (claim, similar, known, sizes, MEASURE),
-               ("condenser-equals-bert-on-sections", apart, apart_known, section_sizes, ACCURACY))} if tested else {}
+    why = {name: failed(systems, encoders, own, measure) for name, systems, encoders, own, measure in (
+        (claim, similar, known, sizes, MEASURE),
+        ("condenser-equals-bert-on-sections", apart, apart_known, section_sizes, ACCURACY))} if tested else {}
     return claims.judge("similarity", tested, backbone=backbone,
                         untrained={name: reason for name, reason in why.items() if reason}, missing=readiness.MISSING,
                         controls={claim: (similar[CONDENSER, last], similar[MLM, last])}
                         if tested and (MLM, last) in similar else {})
+
+
+def failed(systems: BySize, known: Systems, sizes: Sequence[int], measure: str) -> str:
+    """What shows that the fine-tunings of a task failed; empty if nothing does."""
+    return readiness.why_untrained(systems, sizes, measure) or (
+        no_gain(systems[START, sizes[-1]], known, measure) if (START, sizes[-1]) in systems else "")
 
 
 def no_gain(trained: Evaluation, known: Systems, measure: str) -> str:

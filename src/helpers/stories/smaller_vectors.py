@@ -56,7 +56,7 @@ def effect_table(systems: Mapping[str, Evaluation], sizes: pd.DataFrame, step: S
     """Each code beside the whole vectors: bytes, what the study's collection would take, recall, RR@10, time (Holm's p)."""
     passages = published.value(STUDY, "text 4.4", "representation-focused models", "passages compared for each query")
     sized: dict[Any, Any] = sizes.set_index("code").to_dict("index")
-    return page.records_table("Vectors in fewer bytes, compared with whole ones", (
+    return page.records_table("Vectors in fewer bytes, compared with whole ones (times within this table are of one machine)", (
         {"code": code, "bytes": linked(count(int(known["bytes"])), step),
          f"{passages.printed} million": f"{plain(float(passages.value) * known['bytes'] / 1e3, 1)} GB",
          "recall of the exact top ten": plain(known["recall"]), **effect, "queries a second, one by one": rate(known),

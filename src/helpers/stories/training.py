@@ -93,10 +93,10 @@ def took(log: Step) -> float:
     return log.entry().manifest["inputs"][0]["seconds"]
 
 
-def cost(trainings: Mapping[Any, Step], systems: Mapping[Any, Evaluation]) -> Fragment:
+def cost(trainings: Mapping[Any, Step], systems: Mapping[Any, Evaluation], rows_are: str = "model") -> Fragment:
     """What each model cost that was trained: seconds of training and of scoring, and where the numbers come from."""
     return page.records_table("What each model cost, on a machine that may have done other work (speeds: chapter Speed)", (
-        {"model": name, "optimiser steps": count(log.value()["steps"]),
+        {rows_are: name, "optimiser steps": count(log.value()["steps"]),
          "training": seconds(took(log)), "scoring": seconds(scored["seconds"]),
          "on": page.where(scored["machine"]), "from": badge(SHORT[source], source)}
         for name, log in trainings.items() for scored in [systems[name].source.entry().manifest]

@@ -94,7 +94,7 @@ def table(own: Systems, bm25: Evaluation) -> Fragment:
     """BM25, each start and what became of it, in all measures."""
     if not own:
         return page.prose("")
-    return measures_table("From starts that do not know the answer", {"BM25": bm25, **own}, list(map(str, bm25.values)))
+    return measures_table("From starts that do not know the answer", {"BM25": bm25, **own}, [MEASURE, stages.recall_of(bm25)])
 
 
 def comparisons(starts: Sequence[str], own: Systems, bm25: Evaluation) -> Fragment:

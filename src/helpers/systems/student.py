@@ -12,7 +12,7 @@ from helpers.networks.training_settings import RankerTraining
 from helpers.reranking.distillation import Distillation, distilled_cross_encoder
 from helpers.reranking.rerank import window_scores
 from helpers.steps import Step
-from helpers.systems.listwise_reranker import ListwiseReranker, WarmUp
+from helpers.systems.listwise_reranker import Listwise, ListwiseReranker
 from helpers.systems.testbed import Testbed
 
 
@@ -22,7 +22,7 @@ class Student(Distillation):
 
     teacher: ListwiseReranker  # whose texts the student learns from, in batches of as many, with its schedule
     learning_rate: float = 2e-4  # the peak; higher than its teacher's, for it begins further from its goal
-    start: WarmUp | None = None  # what it starts as; by default some of its teacher's layers
+    start: Listwise | None = None  # what it starts as; by default some of its teacher's layers
     seed: int | None = None  # of the order of its texts; by default the teacher's
 
     @property
