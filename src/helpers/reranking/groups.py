@@ -67,7 +67,7 @@ def labelled_groups(queries: pd.DataFrame, qrels: pd.DataFrame, min_relevance: i
     vectors = np.load(passages / PASSAGES) if passages else np.zeros((len(texts), 1), np.float32)
     asking = np.load(query_vectors / QUERIES) if query_vectors else np.zeros((len(queries), 1), np.float32)
     relevant = relevant_places(store, queries, qrels, min_relevance)
-    ranked = [cut(run, candidates).groupby("query_id", sort=False)["doc_id"].agg(list).to_dict() for run in runs]
+    rankings = [cut(run, candidates).groupby("query_id", sort=False)["doc_id"].agg(list).to_dict() for run in runs]
     rows: list[tuple[str, str, int, float]] = []
     for number, query in enumerate(queries["query_id"]):
         if query not in relevant:
@@ -76,7 +76,7 @@ def labelled_groups(queries: pd.DataFrame, qrels: pd.DataFrame, min_relevance: i
         scores = vectors @ asking[number]
         positive = int(random.choice(relevant[query]))
         lists = [[place for doc_id in ranking.get(query, []) if (place := texts.position(doc_id)) not in relevant[query]
-                  and scores[place] <= scores[positive]] for ranking in ranked]
+                  and scores[place] <= scores[positive]] for ranking in rankings]
         places = [positive, *mixed(lists, size - 1, random)]
         if len(places) == size:
             rows += [(query, str(random.choice(list(reader.windows_of(doc_id)))), int(place == positive), float(scores[place]))
