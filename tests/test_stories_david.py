@@ -318,6 +318,9 @@ def test_location_and_entity_are_also_compared_within_each_style():
     assert [row[3] for row in rows] == ["1.000", "< 0.001", "0.002", "0.333"]
     assert [row[4] for row in rows] == ["1.000", "< 0.001", "0.006", "0.667"]
     assert len(cells(answer_types.location_table(systems, types, None, "m"))) == 3
+    assert cells(answer_types.style_table(types, styles)) == [["type", "plain", "oblique", "all"], ["ENTY", "6", "2", "8"],
+                                                              ["LOC", "6", "2", "8"]]
+    assert "does not label" in answer_types.style_table(types, None).markdown
 
 
 def test_agreement_is_stated_and_disagreement_explained():

@@ -135,6 +135,16 @@ def comparisons(systems: Systems, types: pd.Series) -> dict[str, Unpaired]:
     return {name: system.on(easy).unpaired_against(system.on(hard), MEASURE) for name, system in systems.items()}
 
 
+def style_table(types: pd.Series, styles: pd.Series | None) -> Fragment:
+    """How many queries each type has in each style, and in all."""
+    if styles is None:
+        return page.prose("This collection does not label its queries by style.")
+    counts = pd.crosstab(types, styles)
+    return page.records_table("Queries by type and style", (
+        {"type": name, **{style: count(int(own[style])) for style in dict.fromkeys(styles)}, "all": count(int(own.sum()))}
+        for name, own in counts.iterrows()))
+
+
 def location_table(systems: Systems, types: pd.Series, styles: pd.Series | None, model: str) -> Fragment:
     """Location compared with entity for every system, and for one encoder, `model`, within each style of query."""
     tested = {name: (systems[name], test) for name, test in comparisons(systems, types).items()}

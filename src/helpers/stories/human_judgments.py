@@ -16,6 +16,7 @@ from helpers.evaluation.verdicts import ALPHA
 from helpers.pages import page, plots
 from helpers.pages.compare import corrected, mean_link, test_cells, tests_against
 from helpers.pages.fragments import Fragment
+from helpers.pages.numbers import count
 from helpers.reranking.aggregation import aggregated
 from helpers.retrieval.bm25 import K1, B
 from helpers.retrieval.feedback import rm3_run
@@ -105,6 +106,7 @@ def systems_table(caption: str, systems: Systems, measure: str, measures: Sequen
     tests = tests_against(systems, BM25, measure)
     rows = [[name, *(mean_link(system, own) for own in measures), *test_cells(tests.get(name), without="baseline")]
             for name, system in systems.items()]
+    caption = f"{caption}, {count(len(systems[BM25].values))} queries"
     return page.show_table(caption, ("system", *measures, f"{measure} beside BM25's", "p (t, perm.)"), rows)
 
 

@@ -8,7 +8,7 @@ from helpers.evaluation.verdicts import ALPHA
 from helpers.pages import identity, page
 from helpers.pages.compare import above, beside, corrected, mean_cell, measured
 from helpers.pages.fragments import Fragment
-from helpers.pages.numbers import count, plain, seconds, signed
+from helpers.pages.numbers import count, interval, plain, seconds, signed
 from helpers.stories.training import took
 from helpers.systems.evaluated import Evaluation, Systems
 from helpers.systems.listwise_reranker import ListwiseReranker
@@ -67,9 +67,11 @@ def choice(final: Systems, base: Evaluation) -> Fragment:
     entries = [run.source.entry().manifest["finished"] for run in chain.from_iterable(system.runs for system in final.values())]
     system = final[chosen]
     better = any(above(final[name], system, MEASURE) for name in rest)
+    gain = system.against(base, MEASURE).difference
     return page.prose(
         f"The recipe is **{chosen}**, with an {MEASURE} of {plain(system.mean(MEASURE).mean)} on the development queries; the "
-        f"zero-shot encoder has {beside(system, base, MEASURE)}.",
+        f"zero-shot encoder has {beside(system, base, MEASURE)}; the difference is {signed(gain.mean)} "
+        f"{interval(gain.low, gain.high)}.",
         f"Of the others the best is {rest[0]} with {beside(system, final[rest[0]], MEASURE)}." if rest else "",
         f"It was chosen on {CHOSEN_ON}, before a test query was looked at, and has been kept since." if chosen == kept else "",
         f"The last of these runs is of {max(entries)[:10]}; " + (
