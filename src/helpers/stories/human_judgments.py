@@ -107,7 +107,8 @@ def systems_table(caption: str, systems: Systems, measure: str, measures: Sequen
     rows = [[name, *(mean_link(system, own) for own in measures), *test_cells(tests.get(name), without="baseline")]
             for name, system in systems.items()]
     caption = f"{caption}, {count(len(systems[BM25].values))} queries"
-    return page.show_table(caption, ("system", *measures, f"{measure} beside BM25's", "p (t, perm.)"), rows)
+    heads = [own if own in MEASURES else "nDCG@10, judged texts alone" for own in measures]
+    return page.show_table(caption, ("system", *heads, f"{measure} beside BM25's", "p (t, perm.)"), rows)
 
 
 def compared(side: Side, systems: Systems) -> dict[str, Paired]:
