@@ -284,6 +284,21 @@ def test_every_shipped_entry_is_sound_and_says_where_it_comes_from():
     assert sum(file.stat().st_size for folder in others for file in folder.iterdir()) <= 30_000_000
 
 
+def at_odds(manifests):
+    """Which recorded runs rest on another computation of a recorded input than the recorded one: by key, both times."""
+    finished = {(own["key"], own["numerics"]): own["finished"] for own in manifests}
+    return {(own["step"], own["key"], part["key"]) for own in manifests for part in told(own).values()
+            if finished.get((part["key"], part["numerics"]), part["finished"]) != part["finished"]}
+
+
+def test_no_shipped_entry_rests_on_another_computation_than_the_one_beside_it():
+    shipped = [json.loads(file.read_text()) for file in paths.RESULTS.glob(f"*/*/[!.]*/{MANIFEST}")]
+    assert at_odds(shipped) == set(), "remove these entries, then `make book` and `make record`"
+    below = {"step": "run", "key": "a", "numerics": "exact", "finished": "today"}
+    above = {"step": "table", "key": "b", "numerics": "exact", "finished": "today", "inputs": [below | {"finished": "yesterday"}]}
+    assert at_odds([below, above]) == {("table", "b", "a")} and at_odds([above]) == set()
+
+
 def told(line):
     """All lines of a manifest's inputs that are told in full, by key: elsewhere a step is named alone."""
     full = {part["key"]: part for part in line.get("inputs", []) if "numerics" in part}

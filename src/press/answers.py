@@ -67,11 +67,11 @@ def systems_table(baseline: Page, variant: Page) -> str:
 
 
 def changed(before: Path, after: Path, shows: Sequence[str]) -> list[str]:
-    """The tables and texts of the second page that the first has otherwise, without links, those of certain cells (by id), or the
-    first ones; figures and what is folded are left out."""
+    """The tables and texts of the second page in certain cells (by id), without links, or the first of those that the first page
+    has otherwise; figures and what is folded are left out."""
     first, second = (outputs(page) for page in (before, after))
     moved = [name for name in second if first.get(name) != second[name]]
-    return [second[name] for name in (shows or moved[:MOST_PARTS]) if name in moved]
+    return [second[name] for name in (shows or moved[:MOST_PARTS]) if name in second]
 
 
 def outputs(page: Path) -> dict[str, str]:
