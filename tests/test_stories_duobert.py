@@ -96,4 +96,4 @@ def test_curves_have_a_point_for_each_cost():
 def test_the_relevant_text_stands_first_in_half_of_its_inputs_or_in_one_of_all_places(among_others, first):
     log = Value({"pairs": 12, "positives": 2, "evaluation_pairs": 6, "steps": 3, "parameters": 9})
     rows = cells(story.training_table(SimpleNamespace(log=log, size=4, among_others=among_others)))
-    assert rows[1] == ["training pairs", "12"] and rows[2] == ["of them relevant", first]
+    assert rows[1] == ["training pairs", "12"] and rows[2] == ["of them with the relevant text first", first]

@@ -152,7 +152,8 @@ def training_table(model: PairwiseReranker) -> Fragment:
     """What a model was trained on: its relevant text stands first in half of the inputs, or before each other of all ordered
     pairs of a group."""
     log = model.log.value()
-    return training.training_table({**log, "positives": log["pairs"] // (model.size if model.among_others else 2)})
+    positives = log["pairs"] // (model.size if model.among_others else 2)
+    return training.training_table({**log, "positives": positives}, "of them with the relevant text first")
 
 
 def by_relevance(trial: RerankingExperiment, run: Step, models: Sequence[PairwiseReranker], first: int) -> Means:

@@ -21,9 +21,9 @@ Logs = Mapping[str, dict[str, Any]]  # of trainings, by the model's name
 LOSSES = {"training loss": "loss", "evaluation loss": "eval_loss"}
 
 
-def training_table(log: dict[str, Any]) -> Fragment:
-    """What the model was trained on."""
-    sizes = {"training pairs": "pairs", "of them relevant": "positives", "held-out pairs": "evaluation_pairs",
+def training_table(log: dict[str, Any], positives: str = "of them relevant") -> Fragment:
+    """What the model was trained on; `positives` are the pairs that should score high."""
+    sizes = {"training pairs": "pairs", positives: "positives", "held-out pairs": "evaluation_pairs",
              "optimiser steps": "steps", "parameters": "parameters"}
     return page.records_table("The training", [{"": name, "this run": count(int(log[key]))} for name, key in sizes.items()])
 
