@@ -131,7 +131,7 @@ def of_long(bm25, short, long, last):
     names = [f"{name} / {pooling}" for name in (distilled_student.CUT, distilled_student.STUDENT) for pooling in ("Avg", "Max")]
     logs = {name: {"log": [{"step": step, "eval_loss": loss} for step, loss in enumerate((0.2, 0.1, last))]} for name in names}
     after, trained = (dict(zip(names, map(system, shifts), strict=True)) for shifts in (short, long))
-    return long_training.signs(after, trained, logs, system(bm25))
+    return long_training.signs(after, after, trained, logs, system(bm25))
 
 
 def of_repbert(bm25, repbert, start, zero_shot):
@@ -186,7 +186,7 @@ def of_rules(*holm):
     (of_student(0.15, (0.2, 0.1, 0.3), (0.2, 0.1, 0.3)), [True] * 6),
     (of_student(0.2, (0.2, 0.2, 0.2), (0.2, 0.2, 0.1)), [False] * 6),
     (of_student(0.2, (0.3, 0.2, 0.3), (0.2, 0.2, 0.3)), [True, False, True, False, False, True]),
-    (of_long(0.0, (0.0, -0.25, 0.1, -0.25), (0.2, -0.1, 0.3, 0.15), 0.098), [True] * 9),
+    (of_long(0.0, (0.0, -0.25, 0.1, -0.25), (0.2, -0.1, 0.3, -0.15), 0.098), [True] * 9),
     (of_long(0.3, (0.2, 0.1, 0.2, 0.2), (0.1, 0.1, 0.1, 0.2), 0.196), [True, *[False] * 8]),
     (of_long(0.3, (0.2, 0.2, 0.3, 0.3), (0.3, 0.3, 0.3, 0.3), 0.05),
      [False, True, True, False, True, False, False, False, True]),

@@ -639,10 +639,10 @@ def test_the_steps_of_feedback_are_compared_for_every_model_that_has_it():
     assert len(cells(alarfaj.feedback_table(systems, 0))) == 7
 
 
-def test_a_row_that_cannot_differ_from_bm25_is_not_comparable():
+def test_a_row_that_cannot_differ_from_bm25_is_not_tested():
     alike, other = (cells(alarfaj.table_2("R@100", {BM25: system(name=BM25), BERT: system(shifts=shift, name=BERT)}))[2]
                     for shift in ({}, {"R@100": 0.25}))
-    assert any("not comparable" in cell for cell in alike) and not any("not comparable" in cell for cell in other)
+    assert "cannot differ" in alike and "cannot differ" not in other
 
 
 @pytest.mark.parametrize("last, expected", [(-0.125, True), (0.125, False)])

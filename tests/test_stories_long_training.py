@@ -97,7 +97,7 @@ def test_without_long_trainings_the_page_says_how_to_run_them():
     empty = [long_training.trainings_table({}, {}), long_training.table({}, {}, {}), long_training.ranges_table({}, {}),
              long_training.cost({})]
     assert {fragment.markdown for fragment in empty} == {""}
-    assert long_training.signs({}, {}, {}, system()) == {}
+    assert long_training.signs({}, {}, {}, {}, system()) == {}
 
 
 def test_the_trainings_say_whether_they_learned_and_came_to_their_end():

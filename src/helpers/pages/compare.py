@@ -21,7 +21,7 @@ T = TypeVar("T", bound=Paired)
 
 def beside_published(study: str, number: str, column: str, measure: str, systems: Systems, baseline: str,
                      rows_are: str = "system", whole: bool = True, judged: bool = True,
-                     pictured: bool = True, incomparable: Collection[str] = ()) -> Fragment:
+                     pictured: bool = True, incomparable: Collection[str] = (), fixed: Collection[str] = ()) -> Fragment:
     """A study's table beside this run's measurements, each system compared with a baseline.
 
     Rows of the study that were not measured follow, as *not run*, unless another chapter measures them. The study's daggers (its
@@ -37,10 +37,11 @@ def beside_published(study: str, number: str, column: str, measure: str, systems
         judged: whether rows get verdicts; not if they are exchangeable, such as seeds.
         pictured: whether the figure of the effects is shown.
         incomparable: rows whose verdict is *not comparable* whatever was measured, as the claims on them are.
+        fixed: rows that cannot differ from the baseline, so that there is nothing to test.
     """
     known = published.column(study, number, column)
     base, published_base = systems[baseline], known.get(baseline)
-    tests = tests_against(systems, baseline, measure)
+    tests = tests_against({row: system for row, system in systems.items() if row not in fixed}, baseline, measure)
     records, data = [], []
     for row, system in systems.items():
         entry, test, mean = known.get(row), tests.get(row), system.mean(measure)
@@ -48,7 +49,7 @@ def beside_published(study: str, number: str, column: str, measure: str, systems
         other_lists = entry is not None and measure.startswith("R@") and measure != entry.measure  # of another length
         if verdict and (other_lists or row in incomparable):
             verdict = replace(verdict, verdict=verdicts.INCOMPARABLE)
-        effect, p = test_cells(test, disagreement(system, base, measure), "baseline")
+        effect, p = test_cells(test, disagreement(system, base, measure), "cannot differ" if row in fixed else "baseline")
         records.append({
             rows_are: row, "published": published_cell(entry, published_base),
             "measured": with_interval(measured(plain(mean.mean) + ("†" if test and test.p_t < ALPHA else ""), system),

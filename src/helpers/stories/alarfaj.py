@@ -136,7 +136,8 @@ def signs(topics: Systems, ordinary: Systems) -> dict[str, bool]:
 
 def table_2(column: str, systems: Systems, baseline: str = BM25, whole: bool = False) -> Fragment:
     """One column of table 2, published and measured; with `whole` also the rows that were not run. A row that cannot differ from
-    the baseline, as recall in lists that are ranked anew and not retrieved anew, is not comparable."""
+    the baseline, as recall in lists that are ranked anew and not retrieved anew, is not tested."""
     measure = COLUMNS[column]
-    alike = [name for name, system in systems.items() if system.values[measure].equals(systems[baseline].values[measure])]
-    return beside_published(STUDY, TABLE, column, measure, systems, baseline, whole=whole, incomparable=alike)
+    fixed = [name for name, system in systems.items()
+             if name != baseline and system.values[measure].equals(systems[baseline].values[measure])]
+    return beside_published(STUDY, TABLE, column, measure, systems, baseline, whole=whole, fixed=fixed)

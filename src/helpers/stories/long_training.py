@@ -92,7 +92,7 @@ def cost(trained: Models) -> Fragment:
         {"model": name, "training": seconds(training.took(model.log))} for name, model in trained.items()))
 
 
-def signs(after: Systems, long: Systems, logs: Logs, bm25: Evaluation) -> dict[str, bool]:
+def signs(before: Systems, after: Systems, long: Systems, logs: Logs, bm25: Evaluation) -> dict[str, bool]:
     """What the discussion rests on; nothing without long trainings, and of each encoder nothing where it is not run."""
     if not long:
         return {}
@@ -105,22 +105,29 @@ def signs(after: Systems, long: Systems, logs: Logs, bm25: Evaluation) -> dict[s
         found |= {"the long training surely raises the three layers with every pooling":
                       all(above(system, after[name], MEASURE) for name, system in cut.items()),
                   "after the long training the three layers surely rank above BM25": above(cut[highest(cut)], bm25, MEASURE)}
-    return found | _poolings({name: after[name] for name in long}, long)
+    return found | _poolings({name: before[name] for name in long}, long)
 
 
-def _poolings(short: Systems, long: Systems) -> dict[str, bool]:
+def _poolings(before: Systems, long: Systems) -> dict[str, bool]:
     """The signs on what lies between the poolings of an encoder; none where each has one pooling alone."""
     if not (names := pooled(long)):
         return {}
-    values, before = (grouped(means({name: systems[name] for name in names})) for systems in (long, short))
-    study = grouped(published_means())
-    nearer = values.agg(np.ptp) < before.agg(np.ptp)
-    return {"after the long training the poolings lie nearer together but for those of the three layers":
-                CUT in nearer and bool((nearer == (nearer.index != CUT)).all()),
+    values, study = grouped(means({name: long[name] for name in names})), grouped(published_means())
+    apart, untrained = (mean_less_maximum(systems) for systems in (long, before))
+    return {"after the long training every encoder's mean and maximum lie further apart than before any training":
+                bool(apart) and all(gap > untrained[encoder] for encoder, gap in apart.items()),
             "after the long training the poolings lie further apart than any encoder's of the study":
                 bool(values.agg(np.ptp).min() > study.agg(np.ptp).max()),
             "after the long training the mean is every encoder's best pooling":
                 all(name.endswith(f" / {POOLINGS['mean']}") for name in values.idxmax())}
+
+
+def mean_less_maximum(systems: Systems) -> dict[str, float]:
+    """How far pooling by the mean ranks above pooling by the maximum, by encoder, where it has both."""
+    values = means(systems)
+    names = {name.split(" / ")[0]: name for name in values if name.endswith(f" / {POOLINGS['max']}")}
+    both = {encoder: (f"{encoder} / {POOLINGS['mean']}", name) for encoder, name in names.items()}
+    return {encoder: values[mean] - values[name] for encoder, (mean, name) in both.items() if mean in values}
 
 
 def highest(systems: Systems) -> str:
