@@ -5,10 +5,12 @@ import pytest
 
 from helpers.data.queries import adhoc_queries
 from helpers.data.runs import COLUMNS
+from helpers.data.texts import Texts
 from helpers.steps import step
 from helpers.systems import pipeline as module
 from helpers.systems.pipeline import Feedback, Pipeline
-from helpers.systems.testbed import Testbed
+from helpers.systems.testbed import SearchTestbed, Testbed
+from helpers.systems.zero_shot import ZeroShotReranker
 from press.search_command import as_text
 
 pytestmark = pytest.mark.slow
@@ -101,6 +103,19 @@ def test_one_query_or_a_list(folder, store):
     two = lexical.search(["iron", "bread oven"], str(folder), k=2)
     assert list(dict.fromkeys(two["query"])) == ["iron", "bread oven"]
     assert two[two["query"] == "bread oven"]["doc_id"].tolist() == one["doc_id"].tolist()
+
+
+def test_a_search_cuts_and_tokenises_what_it_reads_alone(folder, store):
+    asked, model = adhoc_queries(["bread oven", "iron"]), ZeroShotReranker()
+    bed, whole = (kind(str(folder), adhoc_queries=asked) for kind in (SearchTestbed, Testbed))
+    run = bed.bm25(1.2, 0.75, 10)
+    reading = bed.of_candidates(run, 1)
+    read = list(dict.fromkeys(run.value().groupby("query_id", sort=False).head(1)["doc_id"]))
+    assert [text.doc_id for text in Texts(reading.store.value())] == read
+    assert len(Texts(bed.store.value())) > len(read)
+    assert whole.of_candidates(run, 1) is whole
+    assert model.scores(reading, run, 1).value().equals(model.scores(whole, run, 1).value())
+    assert Pipeline(model).search("qzx", str(folder)).empty  # nothing to read
 
 
 def test_models_are_imported_while_lucene_indexes_and_not_where_an_index_is(folder, store, tmp_path, monkeypatch):

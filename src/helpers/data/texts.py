@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from helpers.data.collection_base import Part, Text
+from helpers.data.runs import cut
 from helpers.errors import BadInput
 from helpers.steps import step
 
@@ -26,6 +27,13 @@ def text_store(texts: Part, *, folder: Path) -> None:
 def merged_store(stores: list[Path], *, folder: Path) -> None:
     """Several stores as one, in their order: what a pre-training reads; BadInput if two of them have a text of one id."""
     write_store(folder, (text for store in stores for text in Texts(store)))
+
+
+@step(version=1, form="folder")
+def candidate_store(store: Path, run: pd.DataFrame, candidates: int, *, folder: Path) -> None:
+    """The text store of a run's first `candidates` texts of each query, each once, in the order of the run."""
+    texts = Texts(store)
+    write_store(folder, (texts[doc_id] for doc_id in dict.fromkeys(cut(run, candidates)["doc_id"])))
 
 
 def write_store(folder: Path, texts: Iterable[Text], source: str | None = None) -> None:

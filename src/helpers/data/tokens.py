@@ -58,7 +58,9 @@ class WindowTokens:
     """Reader of `window_tokens`: windows are named by their ids, looked up through the text store's positions."""
 
     def __init__(self, folder: Path, store: Path):
-        self._ids = np.memmap(folder / "ids.bin", dtype=(folder / "dtype.txt").read_text(), mode="r")
+        file, dtype = folder / "ids.bin", (folder / "dtype.txt").read_text()
+        # a search that finds nothing has no texts, and an empty file cannot be mapped
+        self._ids = np.memmap(file, dtype=dtype, mode="r") if file.stat().st_size else np.zeros(0, dtype)
         self._starts = np.load(folder / "window_starts.npy", mmap_mode="r")
         self._documents = np.load(folder / "document_starts.npy", mmap_mode="r")
         self._texts = Texts(store)

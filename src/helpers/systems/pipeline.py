@@ -29,7 +29,7 @@ from helpers.retrieval.lucene import first_pieces_index
 from helpers.steps import Step
 from helpers.systems.reranking_experiment import Scorer
 from helpers.systems.summed_reranker import SummedReranker
-from helpers.systems.testbed import Testbed
+from helpers.systems.testbed import SearchTestbed, Testbed
 
 TITLE_WORDS = 12
 
@@ -125,7 +125,7 @@ class Pipeline:
         texts = [queries] if isinstance(queries, str) else list(queries)
         if odd := [text for text in texts if not isinstance(text, str)]:
             raise BadInput(f"a query must be a text, not {odd[0]!r}", mend="give a string or a list of strings")
-        bed = Testbed(collection, unit, adhoc_queries=adhoc_queries(texts))
+        bed = SearchTestbed(collection, unit, adhoc_queries=adhoc_queries(texts))
         if self.model is not None and bed.index.lookup()[0] is None:
             java.meanwhile(import_models)
         run, store = replace(self, depth=max(self.depth, k)).run(bed).value(), Texts(bed.store.value())
@@ -139,7 +139,8 @@ class Pipeline:
 
     def _reranked(self, bed: Testbed, run: Step) -> Step:
         assert self.model is not None
-        return reranked(self.model.scores(bed, run, self.candidates), self.aggregation, run)
+        reading = bed.of_candidates(run, self.candidates)
+        return reranked(self.model.scores(reading, run, self.candidates), self.aggregation, run)
 
 
 def title_of(store: Texts, doc_id: str) -> str:
