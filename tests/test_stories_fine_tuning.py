@@ -716,8 +716,10 @@ def test_what_answers_on_unjudged_pairs_add_is_compared_with_scores_and_judgment
 
 def test_a_teachers_answers_are_told_from_the_encoders_scores():
     assert unjudged_pairs.signs(taught()) == {}
-    assert list(unjudged_pairs.signs(taught(**UNJUDGED)).values()) == [True]
-    assert list(unjudged_pairs.signs(taught(**UNJUDGED | {unjudged_pairs.SCORED: 0.25})).values()) == [False]
+    cases = [taught(teacher=best, **UNJUDGED | {unjudged_pairs.SCORED: scored, distillation.CONTROL: own})
+             for best, scored, own in ((0.5, 0.125, 0.0), (0.25, 0.25, 0.375))]
+    signs = [list(unjudged_pairs.signs(systems).values()) for systems in cases]
+    assert signs == [[True, True, True, True], [False, False, False, False]]
 
 
 def test_the_ablations_are_compared_with_all_four_losses():

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from helpers.pages import compare, page
-from helpers.pages.compare import above
+from helpers.pages.compare import above, lead
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain, seconds
 from helpers.stories import training
@@ -84,4 +84,8 @@ def signs(systems: Systems) -> dict[str, bool]:
     """What the discussion rests on; nothing without unjudged pairs."""
     if ANSWERED not in systems:
         return {}
-    return {"the teacher's answers surely rank above the encoder's scores": above(systems[ANSWERED], systems[SCORED], MEASURE)}
+    own = systems[ANSWERED]
+    return {"the teacher's answers surely rank above the encoder's scores": above(own, systems[SCORED], MEASURE),
+            "the teacher's answers surely rank above judgments alone": above(own, systems[CONTROL], MEASURE),
+            "the teacher's answers rank above judgments alone in the mean": lead(own, systems[CONTROL], MEASURE) > 0,
+            "the student with the teacher's answers is surely below its teacher": above(systems[TEACHER], own, MEASURE)}
