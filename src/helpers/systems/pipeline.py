@@ -28,8 +28,9 @@ from helpers.retrieval.feedback import weighted_queries, weighted_run
 from helpers.retrieval.lucene import first_pieces_index
 from helpers.steps import Step
 from helpers.systems.reranking_experiment import Scorer
+from helpers.systems.search_testbed import SearchTestbed
 from helpers.systems.summed_reranker import SummedReranker
-from helpers.systems.testbed import SearchTestbed, Testbed
+from helpers.systems.testbed import Testbed
 
 TITLE_WORDS = 12
 
