@@ -74,7 +74,7 @@ def test_the_student_stands_beside_its_own_layers_and_those_that_were_cut():
 
 # ---- long trainings ----
 
-def test_the_last_backbone_is_trained_once_more_with_every_pooling_and_the_first_with_its_own():
+def test_every_model_is_trained_once_more_on_all_queries_the_cut_one_at_a_rate_of_its_own():
     short = {"MiniLM / Avg": BiEncoder(queries=100, epochs=1, learning_rate=3e-5),
              "MiniLM / Max": BiEncoder(queries=100, epochs=1, learning_rate=3e-5, pooling="max"),
              **{f"layers / {pooling}": BiEncoder(queries=100, epochs=1, backbone="packaged:0,1,2", pooling=pooling)

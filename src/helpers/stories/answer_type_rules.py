@@ -51,7 +51,7 @@ def agreement_table(queries: pd.DataFrame | None) -> Fragment:
 def confusion(queries: pd.DataFrame | None, split: str) -> Fragment:
     """The collection's labels by the types that the rules give."""
     if queries is None:
-        return page.prose("")
+        return page.prose()
     part = queries[queries["split"] == split]
     given = pd.Series(typed(part).to_numpy(), index=part.index)
     counts = pd.crosstab(part[LABEL], given).reindex(index=list(TYPES), columns=[*TYPES, NONE], fill_value=0)
@@ -62,7 +62,7 @@ def confusion(queries: pd.DataFrame | None, split: str) -> Fragment:
 def rules_table(queries: pd.DataFrame | None, split: str) -> Fragment:
     """Every rule: what it looks for, how many queries it decides, and how often it is right."""
     if queries is None:
-        return page.prose("")
+        return page.prose()
     part = queries[queries["split"] == split]
     decided = pd.DataFrame([decide(text, WIDER) or (NONE, NONE) for text in part["text"]], columns=["rule", "type"])
     right = (decided["type"] == part[LABEL].to_numpy()).groupby(decided["rule"]).mean()

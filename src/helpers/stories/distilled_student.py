@@ -49,7 +49,7 @@ def losses(student: DistilledEncoder | None) -> Fragment:
 def table(student: DistilledEncoder | None) -> Fragment:
     """What it was taught on, and how far its states are from its teacher's before and after; nothing without one."""
     if student is None:
-        return page.prose("")
+        return page.prose()
     log = student.log.value()
     error, spent = training.curve(log, "eval_loss"), training.took(student.log)
     return page.records_table("The student", [{
@@ -75,7 +75,7 @@ def comparison(before: Systems, after: Systems, untaught: Systems) -> Fragment:
     for name in (name for name in after if name.startswith(STUDENT) and cut_as(name) in after):
         pairs |= {f"{name}, {state}, and {CUT}": (systems[name], systems[cut_as(name)])
                   for state, systems in ((BEFORE, before), ("fine-tuned", after))}
-    return differences_table("What was taught, and what was cut (first less second)", pairs, MEASURE) if pairs else page.prose("")
+    return differences_table("What was taught, and what was cut (first less second)", pairs, MEASURE) if pairs else page.prose()
 
 
 def cut_as(name: str) -> str:

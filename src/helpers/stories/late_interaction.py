@@ -83,7 +83,7 @@ def table(late: Systems, one: Evaluation | None, encoder: BiEncoder, bed: Testbe
 def difference(late: Systems) -> Fragment:
     """What the training adds to MaxSim; nothing without one."""
     if TRAINED not in late:
-        return page.prose("")
+        return page.prose()
     return differences_table("What a training for it adds (first less second)",
                              {"trained, and zero-shot": (late[TRAINED], late[ZERO_SHOT])}, MEASURE)
 

@@ -99,7 +99,7 @@ def losses(place: Place, label: str) -> pd.Series:
 def learning_curves(places: Places, name: str) -> Fragment:
     """The held-out losses of a collection's readers; nothing without it."""
     if name not in places:
-        return page.prose("")
+        return page.prose()
     return plots.curves({label: losses(places[name], label) for label in places[name].models},
                         "optimiser steps", f"evaluation loss, {name}", "Loss on held-out queries over each training.")
 

@@ -30,12 +30,12 @@ def table(systems: Systems) -> Fragment:
 def differences(systems: Systems) -> Fragment:
     """Every reader of topics less BM25."""
     pairs = {name: (system, systems[BM25]) for name, system in systems.items() if name != BM25}
-    return compare.differences_table("Broad topics (the reader less BM25)", pairs, MEASURE) if pairs else page.prose("")
+    return compare.differences_table("Broad topics (the reader less BM25)", pairs, MEASURE) if pairs else page.prose()
 
 
 def judged(systems: Systems) -> Fragment:
     """How far the numbers of topics rest on judgments."""
-    return judgments.judged_table(systems, BM25) if systems else page.prose("")
+    return judgments.judged_table(systems, BM25) if systems else page.prose()
 
 
 def signs(places: Places, systems: Systems) -> dict[str, bool]:

@@ -48,7 +48,7 @@ def losses(logs: Logs) -> Fragment:
 def trainings_table(trained: Models, logs: Logs) -> Fragment:
     """Whether each learned, and whether it came to its end; nothing where there is none."""
     if not logs:
-        return page.prose("")
+        return page.prose()
     return page.records_table("The long trainings; levelled is one whose loss falls by less than "
                               f"{LEVEL:.0%} from one evaluation to the last", (
         {"model": name, "learning rate": f"{trained[name].learning_rate:g}", "training queries": count(log["queries"]),
@@ -62,7 +62,7 @@ def trainings_table(trained: Models, logs: Logs) -> Fragment:
 def table(before: Systems, after: Systems, long: Systems) -> Fragment:
     """Each model as it is, after the short training and after the long one, and what the second adds to the first."""
     if not long:
-        return page.prose("")
+        return page.prose()
     tests = corrected({name: system.against(after[name], MEASURE) for name, system in long.items()})
     return page.records_table(f"{MEASURE} as each model is, after the short training, and after the long one", (
         {"model": name, encoders.BEFORE: mean_link(before[name], MEASURE), SHORT: mean_link(after[name], MEASURE),
@@ -74,7 +74,7 @@ def table(before: Systems, after: Systems, long: Systems) -> Fragment:
 def ranges_table(after: Systems, long: Systems) -> Fragment:
     """How far apart the poolings of each encoder lie after both trainings, and in the study."""
     if not (names := pooled(long)):
-        return page.prose("")
+        return page.prose()
     return encoders.pooling_table({state: {name: systems[name] for name in names} for state, systems in
                                    ((SHORT, after), (LONG, long))})
 
@@ -87,7 +87,7 @@ def pooled(systems: Systems) -> list[str]:
 def cost(trained: Models) -> Fragment:
     """Seconds of the long trainings."""
     if not trained:
-        return page.prose("")
+        return page.prose()
     return page.records_table("What the long trainings cost, on a machine that may have done other work", (
         {"model": name, "training": seconds(training.took(model.log))} for name, model in trained.items()))
 

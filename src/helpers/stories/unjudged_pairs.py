@@ -59,7 +59,7 @@ def losses(logs: Logs) -> Fragment:
 def table(systems: Systems, trained: Models, logs: Logs) -> Fragment:
     """What each learned from, what it came to, and what it cost; nothing where there is none."""
     if not logs:
-        return page.prose("")
+        return page.prose()
     return page.records_table("Students that go on from their own warm-up with pairs that nobody judged", (
         {"student": name, "pairs": count(log["pairs"]),
          "held-out divergence": f"{plain(line.iloc[0])} → {plain(line.iloc[-1])}",
@@ -70,7 +70,7 @@ def table(systems: Systems, trained: Models, logs: Logs) -> Fragment:
 def teaching(systems: Systems) -> Fragment:
     """What answers on unjudged pairs add, over trainings and queries; nothing where there are none."""
     if ANSWERED not in systems or CONTROL not in systems:
-        return page.prose("")
+        return page.prose()
     pairs = {"the teacher's answers, and the encoder's scores": (ANSWERED, SCORED),
              "the teacher's answers, and the judgments": (ANSWERED, CONTROL),
              "the judgments after the teacher's answers, and the judgments alone": (THEN_JUDGED, CONTROL),

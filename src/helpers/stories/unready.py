@@ -93,14 +93,14 @@ def losses(lines: Mapping[str, Mapping[str, pd.Series]]) -> Fragment:
 def table(own: Systems, bm25: Evaluation) -> Fragment:
     """BM25, each start and what became of it, in all measures."""
     if not own:
-        return page.prose("")
+        return page.prose()
     return measures_table("From starts that do not know the answer", {"BM25": bm25, **own}, [MEASURE, stages.recall_of(bm25)])
 
 
 def comparisons(starts: Sequence[str], own: Systems, bm25: Evaluation) -> Fragment:
     """What the training adds, and whether that is enough to pass BM25: over trainings and queries together."""
     if not own:
-        return page.prose("")
+        return page.prose()
     pairs = {f"{trained_from(start)}, and {what}": (own[trained_from(start)], other) for start in starts
              for what, other in (("the start", own[untouched(start)]), ("BM25", bm25))}
     return differences_table("What the training adds (first less second)", pairs, MEASURE)
