@@ -16,7 +16,18 @@ from helpers.evaluation.verdicts import CONTRADICTED, EQUIVALENT, INCOMPARABLE, 
 from helpers.pages import identity
 from helpers.reranking.aggregation import windows_of
 from helpers.steps import ledger
-from helpers.stories import candidates, distillation, epochs, grid, model_size, parameters, seeds, training, unjudged_pairs
+from helpers.stories import (
+    candidates,
+    distillation,
+    epochs,
+    grid,
+    model_size,
+    parameters,
+    seeds,
+    shapes,
+    training,
+    unjudged_pairs,
+)
 from helpers.systems.evaluated import over_seeds
 from helpers.systems.recipe import recipe
 from helpers.systems.reranking_experiment import RerankingExperiment
@@ -372,10 +383,11 @@ def sized(small=0.0, large=0.25, middle=0.125):
 
 
 @pytest.mark.parametrize("spec, shape, label", [("packaged", "6/384/12", "L6-H384"), ("packaged:0,1,2", "3/384/12", "L3-H384"),
-                                                ("packaged:5,0", "2/384/12", "L2-H384")])
+                                                ("packaged:5,0", "2/384/12", "L2-H384"), ("packaged/256", "6/256/8", "L6-H256"),
+                                                ("packaged:0,1/96", "2/96/3", "L2-H96")])
 def test_the_packaged_backbone_has_a_shape_and_a_label(spec, shape, label):
-    assert model_size.shape(spec) == shape
-    assert model_size.label(spec) == label
+    assert shapes.shape(spec) == shape
+    assert shapes.label(spec) == label
 
 
 @pytest.mark.parametrize("layers, dimensions, label", [(2, 128, "BERT-Tiny"), (8, 512, "BERT-Medium"), (4, 768, "L4-H768"),
@@ -384,8 +396,8 @@ def test_a_shape_of_the_study_has_the_studys_name(tmp_path, layers, dimensions, 
     config = {"model_type": "bert", "num_hidden_layers": layers, "hidden_size": dimensions, "num_attention_heads": 2}
     (tmp_path / "config.json").write_text(json.dumps(config))
     (tmp_path / "model.safetensors").write_bytes(b"")
-    assert model_size.shape(str(tmp_path)) == f"{layers}/{dimensions}/2"
-    assert model_size.label(str(tmp_path)) == label
+    assert shapes.shape(str(tmp_path)) == f"{layers}/{dimensions}/2"
+    assert shapes.label(str(tmp_path)) == label
 
 
 def test_backbones_of_one_shape_are_told_apart_by_their_names(tmp_path):
@@ -395,15 +407,15 @@ def test_backbones_of_one_shape_are_told_apart_by_their_names(tmp_path):
         (folder / "config.json").write_text(
             json.dumps({"model_type": "bert", "num_hidden_layers": 2, "hidden_size": 128, "num_attention_heads": 2}))
         (folder / "model.safetensors").write_bytes(b"")
-    assert model_size.shapes(["packaged:0,1", "packaged:2,3", "packaged"]) == {
+    assert shapes.shapes_of(["packaged:0,1", "packaged:2,3", "packaged"]) == {
         "L2-H384 MiniLM (layers 0,1)": "2/384/12", "L2-H384 MiniLM (layers 2,3)": "2/384/12", "L6-H384": "6/384/12"}
-    assert list(model_size.shapes(folders)) == [f"BERT-Tiny {folder}" for folder in folders]  # of one name, too
+    assert list(shapes.shapes_of(folders)) == [f"BERT-Tiny {folder}" for folder in folders]  # of one name, too
     assert {name: model.backbone for name, model in model_size.models(CHOSEN, ["packaged:0,1", "packaged:2,3"]).items()} == {
         "L2-H384 MiniLM (layers 0,1)": "packaged:0,1", "L2-H384 MiniLM (layers 2,3)": "packaged:2,3"}
 
 
 def test_the_studied_shapes_have_heads_of_64_dimensions():
-    assert model_size.studied_shapes() == {
+    assert shapes.studied_shapes() == {
         "BERT-Base": "12/768/12", "L4-H768": "4/768/12", "BERT-Medium": "8/512/8", "BERT-Small": "4/512/8",
         "BERT-Mini": "4/256/4", "BERT-Tiny": "2/128/2"}
 
@@ -411,42 +423,61 @@ def test_the_studied_shapes_have_heads_of_64_dimensions():
 @pytest.mark.parametrize("small, large, effect", [(0.0, 0.25, "+0.250"), (0.25, 0.0, "−0.250"), (0.25, 0.25, "+0.000")])
 def test_models_that_know_their_articles_are_not_comparable_and_width_is_not_run(small, large, effect, monkeypatch):
     monkeypatch.setattr(identity, "knows_articles", lambda *systems_bed_and_candidates: "it knows them")
-    shown = model_size.claims_table(*sized(small, large, middle=0.5), TRIAL)
+    shown = model_size.claims_table(*sized(small, large, middle=0.5), TRIAL, DEPTHS, 256)
     assert verdicts_of(shown) == {"bigger-models-rank-better": INCOMPARABLE, "layers-count-more-than-width": NOT_RUN,
                                   "recall-equal-over-model-sizes": INCOMPARABLE}
     assert next(line["evidence"] for line in shown.data["claims"] if line["verdict"] == INCOMPARABLE).startswith(effect)
     reason = next(line["evidence"] for line in shown.data["claims"] if line["verdict"] == NOT_RUN)
-    assert reason == "needs two pre-trained models of other widths from the hub; the packaged backbone has one width"
+    assert reason == "needs models of two widths, and all of these have one: `packaged/256` is a narrower one"
     assert reason in shown.html
 
 
-@pytest.mark.parametrize("small, middle, large, expected", [(0.0, 0.375, 0.5, [True, False, True, True, False]),
-                                                            (0.25, 0.375, 0.375, [True, True, True, False, True]),
-                                                            (0.25, 0.375, 0.75, [False, False, True, False, True])])
+@pytest.mark.parametrize("small, middle, large, expected", [(0.0, 0.375, 0.5, [True, False, True, False, True, False]),
+                                                            (0.25, 0.375, 0.375, [True, True, True, False, False, True]),
+                                                            (0.25, 0.375, 0.75, [False, False, True, False, False, True])])
 def test_the_discussion_of_sizes_rests_on_their_order(small, middle, large, expected):
-    assert list(model_size.signs(*sized(small, large, middle), as_published()).values()) == expected
+    assert list(model_size.signs(*sized(small, large, middle), as_published(), DEPTHS, 256).values()) == expected
 
 
 def as_published(**faster):
     """The study's shapes at its own rates, some of them so many times as fast."""
     rates = published.column("steensland2021", "5.5", "Queries/min")
     return timed({size: [rates[row].amount * faster.get(row.replace("-", "_"), 1)] * 3
-                  for row, size in model_size.studied_shapes().items()})
+                  for row, size in shapes.studied_shapes().items()})
 
 
 @pytest.mark.parametrize("faster, alike", [({}, True), ({"BERT_Base": 1000}, False)])
 def test_the_studys_shapes_are_as_fast_in_its_order_or_not(faster, alike):
-    assert model_size.signs(*sized(), as_published(**faster))["the study's shapes are as fast in its own order"] is alike
+    signs = model_size.signs(*sized(), as_published(**faster), DEPTHS, 256)
+    assert signs["the study's shapes are as fast in its own order"] is alike
 
 
-@pytest.mark.parametrize("medium, wide, verdict", [(0.5, 0.25, SUPPORTED), (0.25, 0.5, CONTRADICTED), (0.25, 0.25, EQUIVALENT)])
-def test_depth_is_judged_against_width_where_both_were_trained(medium, wide, verdict):
-    systems = {"BERT-Medium": system(medium), "L4-H768": system(wide), "BERT-Base": system(0.9), "BERT-Tiny": system(0.1)}
-    logs = {name: log_of(parameters=million * 1_000_000) for name, million in
-            {"BERT-Medium": 42, "L4-H768": 53, "BERT-Base": 109, "BERT-Tiny": 4}.items()}
-    judged = verdicts_of(model_size.claims_table({**systems, ZERO_SHOT: system()}, logs, TRIAL))
-    assert judged == {"bigger-models-rank-better": SUPPORTED, "layers-count-more-than-width": verdict,
-                      "recall-equal-over-model-sizes": SUPPORTED}
+@pytest.mark.parametrize("narrow, wide, verdict", [(0.5, 0.25, SUPPORTED), (0.25, 0.5, CONTRADICTED), (0.25, 0.25, EQUIVALENT)])
+def test_depth_is_judged_against_width_at_about_the_same_cost(narrow, wide, verdict):
+    systems, logs = sized(small=wide, large=0.9, middle=1.0)
+    systems, logs = systems | {"L6-H256": system(narrow)}, logs | {"L6-H256": log_of(0.3, 0.4, parameters=13_000_000)}
+    judged = verdicts_of(model_size.claims_table(systems, logs, TRIAL, [*DEPTHS, "packaged/256"], 256))
+    assert judged["layers-count-more-than-width"] == verdict
+    assert judged["bigger-models-rank-better"] == SUPPORTED  # L6-H384 and L3-H384: the narrower is no end of the series
+
+
+def test_the_deeper_and_the_wider_take_about_as_many_operations():
+    assert shapes.deeper_and_wider(shapes.studied_shapes(), 256) == ("BERT-Medium", "L4-H768")
+    depths = {"L2-H384": "2/384/12", "L3-H384": "3/384/12", "L6-H384": "6/384/12"}
+    assert shapes.deeper_and_wider(depths, 256) is None
+    assert shapes.deeper_and_wider(depths | {"L6-H256": "6/256/8"}, 256) == ("L6-H256", "L3-H384")
+    assert shapes.deeper_and_wider({"L2-H128": "2/128/2", "L4-H256": "4/256/4"}, 256) is None  # the wider is the deeper
+
+
+@pytest.mark.parametrize("rate, slower", [(10.0, True), (90.0, False)])
+def test_the_deeper_of_the_two_is_slower_or_not(rate, slower):
+    shape_of = {"L6-H256": "6/256/8", "L3-H384": "3/384/12", "L6-H384": "6/384/12"}
+    speed = timed({"6/256/8": [rate] * 3, "3/384/12": [50.0] * 3, "6/384/12": [70.0] * 3})
+    assert model_size.slower_depth(speed, shape_of, 256) is slower
+    assert not model_size.slower_depth(speed, {"L3-H384": "3/384/12", "L6-H384": "6/384/12"}, 256)
+
+
+DEPTHS = ["packaged:0,1,2", "packaged:0,1,2,3", "packaged"]
 
 
 SHAPES = {"L6-H384": "6/384/12", "L3-H384": "3/384/12", "L4-H384": "4/384/12"}
@@ -471,12 +502,12 @@ def test_the_table_of_sizes_has_the_smallest_first():
 
 
 def test_speeds_stand_beside_the_studys_and_relative_to_bert_base():
-    rates = {size: [1.0, 2.0, 3.0] for size in model_size.studied_shapes().values()} | {"2/128/2": [90.0, 100.0, 110.0]}
+    rates = {size: [1.0, 2.0, 3.0] for size in shapes.studied_shapes().values()} | {"2/128/2": [90.0, 100.0, 110.0]}
     shown = model_size.speed_table({"cpu": timed(rates), "cuda": timed(dict.fromkeys(rates, [8.0, 8.0, 8.0]))},
                                    {"cpu": Value(), "cuda": Value()})
     header, *rows = cells(shown)
     assert header[4:] == ["here, cpu (random weights)", "relative", "here, cuda (random weights)", "relative"]
-    assert [row[0] for row in rows] == list(model_size.studied_shapes())
+    assert [row[0] for row in rows] == list(shapes.studied_shapes())
     base, tiny = (list(map(squeezed, rows[number])) for number in (0, -1))
     assert base == ["BERT-Base", "12/768/12", "0.41", "1.0×", "2.00 1.00 to 3.00", "1.0×", "8.00 8.00 to 8.00", "1.0×"]
     assert tiny == ["BERT-Tiny", "2/128/2", "24.3", "59.3×", "100 90.0 to 110", "50.0×", "8.00 8.00 to 8.00", "1.0×"]

@@ -34,9 +34,13 @@ def as_label(name: str) -> str:
 
 
 def model_name(spec: str) -> str:
-    """How tables and prose call a backbone: `MiniLM` for the packaged one, with the layers that are kept, else its own name."""
-    own, _, layers = spec.partition(":")
-    return short_name(spec) if own != "packaged" else f"{PACKAGED} (layers {layers})" if layers else PACKAGED
+    """How tables and prose call a backbone: `MiniLM` for the packaged one, with the layers that are kept and the width, if it has
+    not all, else its own name."""
+    match = re.fullmatch(r"packaged(?::([\d,]+))?(?:/(\d+))?", spec)
+    if match is None:
+        return short_name(spec)
+    notes = [note for part, note in zip(match.groups(), (f"layers {match[1]}", f"{match[2]} wide"), strict=True) if part]
+    return f"{PACKAGED} ({', '.join(notes)})" if notes else PACKAGED
 
 
 def history(spec: str) -> str:

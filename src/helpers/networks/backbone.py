@@ -6,6 +6,7 @@
 | `packaged:0,1,2` | the named layers of it, from 0 |
 | `/a/folder` or `./folder` | a local folder in Hugging Face form |
 | `hub:owner/name@revision` | a hub model, pinned to a commit hash or tag |
+| `packaged/256` | the packaged one with narrower states: made by its re-rankers (`systems`), no spec of `resolve` |
 
 Weights are read from safetensors only. The packaged backbone was trained contrastively on about a billion pairs, MS
 MARCO among them: it is a strong bi-encoder before any fine-tuning, and every page that uses it must say so.
@@ -129,6 +130,12 @@ def resolve(spec: str) -> Backbone:
         return Backbone(spec, str(folder))
     raise BadInput(f"no backbone {spec!r}",
                    mend="use packaged, packaged:0,1,2, a local folder, or hub:owner/name@revision")
+
+
+def width_of(spec: str) -> tuple[str, int]:
+    """The backbone that a spec names, and the width that it asks for besides: `packaged` and 256; 0 for the backbone's own."""
+    match = re.fullmatch(r"(packaged[:\d,]*)/(\d+)", spec)
+    return (match[1], int(match[2])) if match else (spec, 0)
 
 
 @kind("backbone")

@@ -42,6 +42,12 @@ def spans(doc_ids: Sequence[str], tokens: WindowTokens, max_length: int) -> list
     return kept
 
 
+def sampled(texts: pd.DataFrame, tokens: WindowTokens, sample: int, max_length: int, seed: int) -> list[np.ndarray]:
+    """So many pieces of the texts (column doc_id), drawn with the seed, as `spans` has them; fewer if there are no more."""
+    drawn = texts["doc_id"].sample(min(sample, len(texts)), random_state=seed).tolist()
+    return spans(drawn, tokens, max_length)[:sample]
+
+
 @dataclass
 class Masked:
     """Texts with masked words, in the shape that `transformers.Trainer` reads; set `epoch` before each pass."""

@@ -12,7 +12,7 @@ import pandas as pd
 from helpers.data.tokens import WindowTokens
 from helpers.networks.backbone import Backbone
 from helpers.networks.encoder import build, inputs, wrapped
-from helpers.pretraining.pretraining_data import spans
+from helpers.pretraining.pretraining_data import sampled
 from helpers.steps import step
 
 AT_ONCE = 50  # texts
@@ -31,9 +31,8 @@ def cls_cosines(texts: pd.DataFrame, store: Path, tokens: Path, backbone: Backbo
     import torch
 
     tokenizer, encoder = backbone.tokenizer(), build(backbone, start).float().eval()
-    drawn = texts["doc_id"].sample(min(sample, len(texts)), random_state=seed).tolist()
-    rows = spans(drawn, WindowTokens(tokens, store), max_length)
-    ids = [wrapped(tokenizer, row, max_length) for row in rows[:sample]]
+    rows = sampled(texts, WindowTokens(tokens, store), sample, max_length, seed)
+    ids = [wrapped(tokenizer, row, max_length) for row in rows]
     with torch.no_grad():
         states = torch.cat([encoder(**inputs(ids[place:place + AT_ONCE], tokenizer.pad_token_id)).last_hidden_state[:, 0]
                             for place in range(0, len(ids), AT_ONCE)])

@@ -141,9 +141,10 @@ def save(model: Any, tokenizer: Any, backbone: Backbone, folder: Path) -> None:
         return
     adjust(model, "all")
     folder.mkdir(exist_ok=True)
-    if model.config.model_type == configuration(backbone).model_type:
+    own, its = model.config, configuration(backbone)
+    if (own.model_type, own.hidden_size) == (its.model_type, its.hidden_size):
         save_trained(model, folder, backbone)
-    else:  # a Longformer that was made from the backbone
+    else:  # a Longformer that was made from the backbone, or a narrower model that was fitted to it
         model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
 

@@ -1,6 +1,5 @@
 """The chapter *Model size* (Steensland 2021, experiment 3a)."""
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -8,7 +7,6 @@ import numpy as np
 
 from helpers.costs.speed import per_minute, ranking_speed
 from helpers.evaluation import published
-from helpers.evaluation.comparable import model_name
 from helpers.networks import backbone
 from helpers.pages import claims, identity, page, scatter
 from helpers.pages.compare import above, mean_cell, with_interval
@@ -17,6 +15,7 @@ from helpers.pages.numbers import count, plain
 from helpers.pages.spot_check import spot_check
 from helpers.retrieval.bm25 import K1, B
 from helpers.steps import Step, numerics
+from helpers.stories.shapes import TABLE, deeper_and_wider, labels, shapes_of, studied_shapes
 from helpers.stories.training import STUDY, Logs, final
 from helpers.systems.evaluated import Systems
 from helpers.systems.listwise_reranker import ListwiseReranker
@@ -24,44 +23,9 @@ from helpers.systems.reranking_experiment import RerankingExperiment
 from helpers.systems.zero_shot import zero_shot_in
 
 MEASURE = "RR@10"
-TABLE = "5.5"
 PUBLISHED_HEADS = ("model", "layers/dimensions/heads", "published", "relative")  # of a table beside the study's rates
-ONE_WIDTH = "needs two pre-trained models of other widths from the hub; the packaged backbone has one width"
-
-
-def shape(spec: str) -> str:
-    """A backbone's shape as `layers/dimensions/heads`."""
-    resolved = backbone.resolve(spec)
-    config = backbone.configuration(resolved)
-    layers = config.num_hidden_layers if resolved.layers is None else len(resolved.layers)
-    return f"{layers}/{config.hidden_size}/{config.num_attention_heads}"
-
-
-def label(spec: str) -> str:
-    """How the tables call a backbone: the study's name for a shape of its table 5.5, else `L3-H384`."""
-    layers, dimensions, _ = shape(spec).split("/")
-    names = {size.rpartition("/")[0]: row for row, size in studied_shapes().items()}
-    return names.get(f"{layers}/{dimensions}", f"L{layers}-H{dimensions}")
-
-
-def studied_shapes() -> dict[str, str]:
-    """The shapes of the study's six models as `layers/dimensions/heads`; its heads have 64 dimensions each."""
-    sizes = {row: str(entry.value) for row, entry in published.column(STUDY, TABLE, "L/H").items()}
-    return {row: f"{size}/{int(size.split('/')[1]) // 64}" for row, size in sizes.items()}
-
-
-def labels(specs: Sequence[str]) -> dict[str, str]:
-    """Backbones by how the tables call them: those of one shape by their own names, too, or, if these are one, by their specs."""
-    called = {spec: label(spec) for spec in specs}
-    for name in (model_name, str):
-        often = Counter(called.values())
-        called = {spec: f"{label(spec)} {name(spec)}" if often[text] > 1 else text for spec, text in called.items()}
-    return {text: spec for spec, text in called.items()}
-
-
-def shapes(specs: Sequence[str]) -> dict[str, str]:
-    """The shapes of backbones by how the tables call these."""
-    return {name: shape(spec) for name, spec in labels(specs).items()}
+DEPTH = "layers-count-more-than-width"
+ONE_WIDTH = "needs models of two widths, and all of these have one: `packaged/256` is a narrower one"
 
 
 def models(base: ListwiseReranker, specs: Sequence[str]) -> dict[str, ListwiseReranker]:
@@ -74,17 +38,25 @@ def by_parameters(logs: Logs) -> list[str]:
     return sorted(logs, key=lambda name: logs[name]["parameters"])
 
 
-def claims_table(systems: Systems, logs: Logs, trial: RerankingExperiment) -> Fragment:
-    """The chapter's claims: the largest model and the smallest, and depth and width where both models were trained."""
-    names, medium, wide = by_parameters(logs), systems.get("BERT-Medium"), systems.get("L4-H768")
-    ends = dict.fromkeys(("bigger-models-rank-better", "recall-equal-over-model-sizes"), (systems[names[-1]], systems[names[0]]))
-    return claims.judge("model_size", {**ends, "layers-count-more-than-width": (medium, wide) if medium and wide else ONE_WIDTH},
-                        incomparable=identity.barred(ends, zero_shot_in(systems), trial.bed, trial.candidates))
+def depth_series(logs: Logs, specs: Sequence[str]) -> list[str]:
+    """Those whose backbone was not made narrower here, likewise ordered."""
+    narrower = {name for name, spec in labels(specs).items() if backbone.width_of(spec)[1]}
+    return [name for name in by_parameters(logs) if name not in narrower]
 
 
-def signs(systems: Systems, logs: Logs, speed: Mapping[str, Any]) -> dict[str, bool]:
-    """What the discussion rests on; nothing for a single size."""
-    names = by_parameters(logs)
+def claims_table(systems: Systems, logs: Logs, trial: RerankingExperiment, specs: Sequence[str], tokens: int) -> Fragment:
+    """The chapter's claims: the largest model and the smallest, and depth and width at about the same number of operations for a
+    text of so many tokens."""
+    names, ways = depth_series(logs, specs), deeper_and_wider(shapes_of(specs), tokens)
+    pairs = dict.fromkeys(("bigger-models-rank-better", "recall-equal-over-model-sizes"), (systems[names[-1]], systems[names[0]]))
+    pairs |= {DEPTH: (systems[ways[0]], systems[ways[1]])} if ways else {}
+    return claims.judge("model_size", {DEPTH: ONE_WIDTH, **pairs},
+                        incomparable=identity.barred(pairs, zero_shot_in(systems), trial.bed, trial.candidates))
+
+
+def signs(systems: Systems, logs: Logs, speed: Mapping[str, Any], specs: Sequence[str], tokens: int) -> dict[str, bool]:
+    """What the discussion rests on; nothing for a single size. `tokens` as in `claims_table`."""
+    names, shapes = depth_series(logs, specs), shapes_of(specs)
     if len(names) < 2:
         return {}
     means = [systems[name].mean(MEASURE).mean for name in names]
@@ -93,8 +65,15 @@ def signs(systems: Systems, logs: Logs, speed: Mapping[str, Any]) -> dict[str, b
     return {"the first added layer gains more than all others": means[1] - means[0] > means[-1] - means[1],
             "the largest is not surely better than the next": not above(systems[names[-1]], systems[names[-2]], MEASURE),
             "the study's shapes are as fast in its own order": rates == sorted(rates),
+            "the deeper and narrower model takes more time than the wider one": slower_depth(speed, shapes, tokens),
             "the smallest ranks below the zero-shot encoder": means[0] < zero_shot_in(systems).mean(MEASURE).mean,
             "every size surely beats BM25": all(above(systems[name], systems["BM25"], MEASURE) for name in names)}
+
+
+def slower_depth(speed: Mapping[str, Any], shapes: Mapping[str, str], tokens: int) -> bool:
+    """Whether of the two models that are compared in depth and width the deeper one takes more time."""
+    ways = deeper_and_wider(shapes, tokens)
+    return ways is not None and median_rate(speed, shapes[ways[0]]) < median_rate(speed, shapes[ways[1]])
 
 
 def table(systems: Systems, logs: Logs, speed: Mapping[str, Any], shapes: Mapping[str, str]) -> Fragment:

@@ -23,7 +23,8 @@ from helpers.retrieval.bm25 import K1, B
 from helpers.retrieval.or_phase import or_matches
 from helpers.steps import Step
 from helpers.stories import candidates, duobert
-from helpers.stories.model_size import rounds_cell, studied_shapes
+from helpers.stories.model_size import rounds_cell
+from helpers.stories.shapes import studied_shapes
 from helpers.stories.speed import busy
 from helpers.stories.training import STUDY
 from helpers.systems.evaluated import Evaluation

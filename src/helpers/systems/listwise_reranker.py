@@ -14,7 +14,10 @@ from typing import Self
 from helpers.data.windows import WHOLE
 from helpers.errors import BadInput
 from helpers.networks import backbone
+from helpers.networks.backbone import width_of
 from helpers.networks.fine_tuning import training_log
+from helpers.pretraining.narrowed import narrowed_encoder
+from helpers.pretraining.pretraining_data import corpus
 from helpers.reranking.groups import groups_in_common, labelled_groups, pseudo_queries, random_texts, teacher_groups
 from helpers.reranking.listwise import ListwiseTraining, early_stopped, listwise_cross_encoder
 from helpers.reranking.ranking_losses import LOSSES
@@ -25,6 +28,7 @@ from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.testbed import SplitTestbed, Testbed
 
 TAUGHT = 256  # tokens that the packaged bi-encoder was trained on
+FITTED_ON, PIECE = 600, 128  # texts to which a narrower encoder is fitted, and tokens of each
 NEGATIVES = {"bm25": ("bm25",), "dense": ("dense",), "both": ("bm25", "dense"), "random": ("random",)}
 
 
@@ -122,6 +126,16 @@ class WarmUp(Listwise):
     losses: dict[str, float] = field(default_factory=lambda: {"kl": 1.0, "centred_mse": 0.05})
     batch_size: int = 8
     learning_rate: float = 1.2e-4
+    width: int = 0  # dimensions of its states; 0 for the backbone's, with others it starts from an encoder fitted to that
+
+    @property
+    def origin(self) -> Step | None:
+        """The narrower encoder, fitted on texts of its own articles."""
+        if not self.width:
+            return None
+        bed, encoder = SplitTestbed(self.collection, self.unit, self.splits), backbone.resolve(self.backbone)
+        return narrowed_encoder(corpus(bed.store), bed.store, bed.tokens(encoder), encoder, self.width, FITTED_ON, PIECE,
+                                self.data_seed)
 
     @functools.cached_property
     def bed(self) -> SplitTestbed:
@@ -158,8 +172,12 @@ class ListwiseReranker(Listwise):
         return SplitTestbed(self.collection, self.unit, self.splits, self.queries, words=self.words, overlap=self.overlap)
 
     def on(self, backbone: str) -> Self:
-        """The same on another backbone, from a warm-up of its own."""
-        return replace(super().on(backbone), start=self.start.on(backbone) if self.start else None)
+        """The same on another backbone, from a warm-up of its own; BadInput for a narrower one without."""
+        spec, width = width_of(backbone)
+        if width and self.start is None:
+            raise BadInput(f"the backbone {backbone} needs a warm-up", mend="set `warm_up` to more than 0")
+        start = self.start and self.start.on(spec)
+        return replace(super().on(spec), start=replace(start, width=width) if start and width else start)
 
     @property
     def taught(self) -> bool:

@@ -13,7 +13,7 @@
 
 import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
@@ -27,6 +27,7 @@ from helpers.data.windows import WHOLE
 from helpers.networks import backbone
 from helpers.networks.backbone import layers
 from helpers.networks.fine_tuning import training_log
+from helpers.pretraining.cls_attention import cls_attention
 from helpers.pretraining.pretraining_data import corpus
 from helpers.pretraining.readiness import cls_cosines
 from helpers.pretraining.training import MaskedTraining, pretrained
@@ -83,8 +84,17 @@ class Pretraining(MaskedTraining):
 
     def cosines(self, sample: int) -> Step:
         """How far its [CLS] states of a sample of what it read tell texts apart."""
+        return self.measured(cls_cosines, sample, self.model)
+
+    def attention(self, sample: int, weights: Step | None) -> Step:
+        """Where [CLS] looks in a sample of what it read, with other weights, too, so that all are compared on the same texts;
+        None for the backbone's own."""
+        return self.measured(cls_attention, sample, weights)
+
+    def measured(self, how: Callable[..., Step], sample: int, weights: Step | None) -> Step:
+        """What a measurement says of weights on a sample of what it read."""
         read = self.model.arguments
-        return cls_cosines(read["texts"], read["store"], read["tokens"], read["backbone"], sample, self.max_length, 1, self.model)
+        return how(read["texts"], read["store"], read["tokens"], read["backbone"], sample, self.max_length, 1, weights)
 
     def continued(self, collection: str, epochs: int, learning_rate: float) -> "Pretraining":
         """On with all the texts of a collection, head and output kept."""

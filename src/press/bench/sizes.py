@@ -15,7 +15,7 @@ from press.bench.work import Scale, Work
 
 def shapes(scale: Scale) -> list[str]:
     """The shapes that are timed: the scale's own, or the study's six."""
-    from helpers.stories.model_size import studied_shapes
+    from helpers.stories.shapes import studied_shapes
 
     return list(scale.sizes or studied_shapes().values())
 
