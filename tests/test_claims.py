@@ -162,6 +162,9 @@ def test_a_backbone_is_named_with_what_it_was_trained_as():
     assert "The backbone is mine, of whose training before nothing is known here. Without training" in text
     assert "Without training" not in page.backbones("packaged:0").markdown, "MiniLM's own files say what the book does with it"
     assert text.count("MiniLM (layers 0)") == 1
+    several = page.backbones("packaged:0", "packaged/256", "packaged").markdown
+    assert several.startswith("The backbones are MiniLM (layers 0), MiniLM (256 wide) and MiniLM, of one model, which was")
+    assert page.backbones().markdown == ""
 
 
 def test_a_bi_encoder_that_was_one_before_is_not_comparable_and_a_cross_encoder_of_it_is():

@@ -63,6 +63,11 @@ def test_a_page_is_out_of_date_when_its_data_is(marked, tmp_path, name, matters)
     assert marked(lambda: (tmp_path / name).write_text("other")) is matters
 
 
+def test_a_narrower_backbone_is_known_by_the_files_of_the_one_that_it_is_made_from():
+    assert execute.contents("packaged/256") == execute.contents("packaged")
+    assert execute.contents("packaged:0,1/96") == execute.contents("packaged:0,1") != execute.contents("packaged")
+
+
 def test_a_template_that_is_no_python_is_told(sources):
     made = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("import (")])
     nbformat.write(made, paths.NOTEBOOKS / "one.ipynb")

@@ -45,7 +45,8 @@ def contents(text: str) -> Any:
         return digests.sha256(place)
     if text and os.path.isdir(place):
         return [[str(file.relative_to(place)), digests.sha256(file)] for file in sorted(place.rglob("*")) if file.is_file()]
-    return backbone.resolve(text).digest() if text.partition(":")[0] == "packaged" else None
+    packaged, _ = backbone.width_of(text)
+    return backbone.resolve(packaged).digest() if packaged.partition(":")[0] == "packaged" else None
 
 
 def request(chapter: str, profile: str, given: dict[str, str]) -> PageRequest:

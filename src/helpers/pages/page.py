@@ -24,7 +24,10 @@ def prose(*sentences: str) -> Fragment:
 
 def backbones(*specs: str) -> Fragment:
     """The backbones of a chapter by name, what each was trained as before, and how another than the packaged one is read."""
-    return prose(*dict.fromkeys(map(history, specs)), "" if all(spec.startswith("packaged") for spec in specs) else AS_IT_IS)
+    models: dict[str, list[str]] = {}
+    for spec in dict.fromkeys(specs):
+        models.setdefault("packaged" if spec.startswith("packaged") else spec, []).append(spec)
+    return prose(*map(history, models.values()), "" if set(models) <= {"packaged"} else AS_IT_IS)
 
 
 def show_table(caption: str, header: Sequence[Any], rows: Sequence[Sequence[Any]], numeric_from: int = 1,
