@@ -7,7 +7,6 @@ or a pre-training makes of a bi-encoder says little where it starts from one. Wh
 
 import functools
 import re
-from collections.abc import Sequence
 from pathlib import Path
 
 from helpers import paths
@@ -42,15 +41,6 @@ def model_name(spec: str) -> str:
         return short_name(spec)
     notes = [note for part, note in zip(match.groups(), (f"layers {match[1]}", f"{match[2]} wide"), strict=True) if part]
     return f"{PACKAGED} ({', '.join(notes)})" if notes else PACKAGED
-
-
-def history(specs: Sequence[str]) -> str:
-    """A sentence on what a backbone was before the book trains it, or several that are parts of one model."""
-    kind, trained_by = known_backbones().get(short_name(specs[0]), ("", ""))
-    before = {"": "of whose training before nothing is known here", "none": f"which was trained on {trained_by}"}
-    last, others = model_name(specs[-1]), ", ".join(map(model_name, specs[:-1]))
-    named = f"The backbones are {others} and {last}, of one model" if others else f"The backbone is {last}"
-    return f"{named}, {before.get(kind, f'which was trained as a {kind} before: {trained_by}')}."
 
 
 def why_not_comparable(carried_by: str, backbone: str) -> str:

@@ -7,7 +7,6 @@ the shift that bring it nearest. There is nothing random in it. A training can g
 """
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -48,7 +47,7 @@ def narrowed(encoder: Any, rows: Sequence[Sequence[int]], width: int) -> Any:
     states = [torch.cat([text[0] for text in layer]) for layer in zip(*read, strict=True)]
     kept = spanning(states, width)
     own = fit_embeddings(narrow.embeddings, encoder.embeddings, texts, kept, states[0])
-    for layer, given, (before, _) in zip(narrow.encoder.layer, encoder.encoder.layer, pairwise(states), strict=True):
+    for layer, given, before in zip(narrow.encoder.layer, encoder.encoder.layer, states[:-1], strict=True):
         own = fit_layer(layer, given, own, before, kept, [len(row) for row in rows])
     return narrow
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from helpers.evaluation.comparable import history
+from helpers.evaluation.comparable import known_backbones, model_name, short_name
 from helpers.pages import bm25_named, carried, ir_metadata, numbers
 from helpers.pages.fragments import Fragment, Html, badge, details, escape, table
 from helpers.steps import Step, ledger
@@ -28,6 +28,15 @@ def backbones(*specs: str) -> Fragment:
     for spec in dict.fromkeys(specs):
         models.setdefault("packaged" if spec.startswith("packaged") else spec, []).append(spec)
     return prose(*map(history, models.values()), "" if set(models) <= {"packaged"} else AS_IT_IS)
+
+
+def history(specs: Sequence[str]) -> str:
+    """A sentence on what a backbone was before the book trains it, or several that are parts of one model."""
+    kind, trained_by = known_backbones().get(short_name(specs[0]), ("", ""))
+    before = {"": "of whose training before nothing is known here", "none": f"which was trained on {trained_by}"}
+    names = numbers.joined([model_name(spec) for spec in specs])
+    named = f"The backbones are {names}, of one model" if len(specs) > 1 else f"The backbone is {names}"
+    return f"{named}, {before.get(kind, f'which was trained as a {kind} before: {trained_by}')}."
 
 
 def show_table(caption: str, header: Sequence[Any], rows: Sequence[Sequence[Any]], numeric_from: int = 1,
