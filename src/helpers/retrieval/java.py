@@ -21,6 +21,7 @@ from helpers.errors import BadInput
 NEEDED = 21
 QUIET = ("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow",
          "-Djava.util.logging.config.file=/dev/null")  # Lucene's advice to itself is not the reader's
+UNUSED = ("pyserini.encode", "pyserini.prebuilt_index_info")
 SHORT = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 Result = TypeVar("Result")
 _LOCK = threading.Lock()
@@ -80,6 +81,7 @@ def call(function: Callable[..., Result], *arguments: Any) -> Result:
         try:
             pickle.dump((function, arguments), worker.stdin)  # type: ignore[arg-type]
             worker.stdin.flush()  # type: ignore[union-attr]
+            _begin_others()
             good, answer = pickle.load(worker.stdout)  # type: ignore[arg-type]
         except (EOFError, BrokenPipeError) as error:
             _worker.cache_clear()
@@ -106,8 +108,8 @@ def configure() -> None:
     """Configure the JVM of the worker; it starts with the first import of pyserini.
 
     Pyserini's own start-up needs a JVM module that slim runtimes lack (hence the class path that does not exist),
-    builds an OpenAI client (hence a dummy key, used by nothing) and imports torch-based encoders, which search does
-    not need (hence the stand-in: 2 s and 150 MB instead of 9 s and 660 MB).
+    builds an OpenAI client (hence a dummy key, used by nothing) and imports torch-based encoders and a list of all indexes
+    that can be fetched, which search does not need (hence the stand-ins: 2 s and 150 MB instead of 9 s and 660 MB).
     """
     os.environ["JAVA_HOME"] = str(home())
     os.environ["ANSERINI_CLASSPATH"] = str(anserini_jar().parent / "none")
@@ -116,11 +118,12 @@ def configure() -> None:
 
     jnius_config.add_classpath(str(anserini_jar()))
     jnius_config.add_options(heap(), *QUIET)
-    sys.modules.setdefault("pyserini.encode", _Encoders("pyserini.encode"))
+    for name in UNUSED:
+        sys.modules.setdefault(name, _StandIn(name))
 
 
-class _Encoders(types.ModuleType):
-    """Stands in for `pyserini.encode`: any name imported from it is an empty class."""
+class _StandIn(types.ModuleType):
+    """Stands in for a module of pyserini's: any name imported from it is an empty class."""
 
     def __getattr__(self, name: str) -> type:
         if name.startswith("__"):
@@ -129,8 +132,13 @@ class _Encoders(types.ModuleType):
 
 
 def meanwhile(function: Callable[[], None]) -> None:
-    """Have something begun here, once, when the next Java program runs."""
+    """Have something begun here, once, when the next Java program runs, or the worker has something to do."""
     _MEANWHILE.append(function)
+
+
+def _begin_others() -> None:
+    while _MEANWHILE:
+        _MEANWHILE.pop()()
 
 
 def run(main_class: str, *arguments: str, short: bool = False) -> None:
@@ -139,8 +147,7 @@ def run(main_class: str, *arguments: str, short: bool = False) -> None:
     options = [heap(), *(SHORT if short else ()), "-cp", str(anserini_jar())]
     command = [str(home() / "bin" / "java"), *options, main_class, *arguments]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as program:
-        while _MEANWHILE:
-            _MEANWHILE.pop()()
+        _begin_others()
         said, _ = program.communicate()
     if program.returncode:
         raise BadInput(f"{main_class} failed:\n{said[-2000:]}", mend="are there memory and disk?")

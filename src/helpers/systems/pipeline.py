@@ -127,9 +127,10 @@ class Pipeline:
         if odd := [text for text in texts if not isinstance(text, str)]:
             raise BadInput(f"a query must be a text, not {odd[0]!r}", mend="give a string or a list of strings")
         bed = SearchTestbed(collection, unit, adhoc_queries=adhoc_queries(texts))
-        if self.model is not None and bed.index.lookup()[0] is None:
+        final = replace(self, depth=max(self.depth, k)).run(bed)
+        if self.model is not None and final.lookup()[0] is None:
             java.meanwhile(import_models)
-        run, store = replace(self, depth=max(self.depth, k)).run(bed).value(), Texts(bed.store.value())
+        run, store = final.value(), Texts(bed.store.value())
         best = run.assign(rank=ranks(run)).query("rank <= @k")
         asked = [texts[int(number) - 1] for number in best["query_id"]]
         return pd.DataFrame({
