@@ -62,6 +62,29 @@ def test_all_encoders_are_read_on_one_branchs_texts():
     assert story.figure({}).markdown == ""
 
 
+class Task:
+    def encoder(self, weights, size, seed):
+        return Read(f"{weights} tuned on {size} by {seed}")
+
+
+def test_after_fine_tuning_the_same_texts_are_read_by_the_first_seed():
+    starts = {MLM: {3: "mlm", 4: "other"}}
+    found = story.after_fine_tuning(Task(), starts, 0, Read("reader"))
+    assert {name: own["entropy"][0] for name, own in found.items()} == {
+        MLM: 3, f"{MLM}, fine-tuned": len("mlm tuned on 0 by 3")}
+    assert story.after_fine_tuning(Task(), {}, 0, Read("reader")) == {}
+
+
+@pytest.mark.parametrize("early, late, expected", [(0.5, (0.125, 0.25), [True, True, True]),
+                                                   (0.625, (0.375, 0.75), [False, False, False])])
+def test_what_fine_tuning_moves_is_told_of_both_branches(early, late, expected):
+    before = {name: {"words": [0.5, 0.5], "entropy": [0.5, 0.5]} for name in (MLM, MASKED)}
+    after = {f"{name}, fine-tuned": {"words": [0.5, 0.5], "entropy": [early, value]}
+             for name, value in zip((MLM, MASKED), late, strict=True)}
+    assert list(story.tuned_signs(before | after).values()) == expected
+    assert story.tuned_signs(before) == {}
+
+
 def test_layers_are_told_of_by_halves():
     rows = cells(story.table({CONDENSER: {"entropy": [0.5, 0.25, 1.0, 0.75], "words": [0.125, 0.375, 0.5, 0.25]}}))
     assert rows[1] == [CONDENSER, "0.375", "0.875", "0.250", "0.375"]

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from helpers.reranking.distillation_losses import PARTS, Batch, matched_layers
+from helpers.errors import BadInput
+from helpers.reranking.distillation_losses import PARTS, Batch, matched_layers, projection
 from helpers.systems.student import Student
 
 
@@ -33,6 +34,21 @@ def test_squared_errors_count_real_tokens_and_sum_layers():
                   (0, 1), {}, 1.0)
     expected = sum(((student[n] - teacher[n])[mask] ** 2).mean() for n in range(3))
     assert PARTS["hidden"](batch).item() == pytest.approx(expected, rel=1e-5)
+
+
+def test_the_states_of_a_narrower_student_are_widened():
+    student, teacher = torch.ones(1, 1, 2, 2), torch.zeros(1, 1, 2, 3)
+    wide = projection(*(SimpleNamespace(config=SimpleNamespace(hidden_size=size)) for size in (2, 3)))
+    assert wide.weight.shape == (3, 2)
+    torch.nn.init.constant_(wide.weight, 2.0)  # 1 + 1, twice
+    batch = Batch(*(SimpleNamespace(hidden_states=side) for side in (student, teacher)), torch.ones(1, 2, dtype=torch.bool), (),
+                  {}, 1.0, wide)
+    assert PARTS["hidden"](batch).item() == 16.0
+
+
+def test_states_of_one_width_need_no_projection():
+    same = SimpleNamespace(config=SimpleNamespace(hidden_size=12))
+    assert list(projection(same, same).parameters()) == []
 
 
 def test_the_attention_loss_counts_pairs_of_real_tokens():
@@ -108,7 +124,37 @@ def test_a_student_may_start_as_another_model_with_an_order_of_its_own(teacher, 
     kept, its = (load_file(model.value() / "model.safetensors") for model in (student.model, start.model))
     name = "bert.encoder.layer.1.attention.self.query.weight"
     assert torch.allclose(kept[name], its[name].float(), atol=1e-6)
+    assert not any("widen" in name for name in kept)
     assert student.model.key != replace(student, seed=None).model.key != Student(teacher, learning_rate=1e-12).model.key
+
+
+def cross_encoder(width, heads):
+    from transformers import BertConfig, BertForSequenceClassification
+
+    return BertForSequenceClassification(BertConfig(
+        vocab_size=20, hidden_size=width, num_hidden_layers=1, num_attention_heads=heads, intermediate_size=8, num_labels=1,
+        hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0))
+
+
+@pytest.mark.slow
+def test_what_widens_a_narrower_student_learns_with_it(tmp_path):
+    from transformers import TrainingArguments
+
+    from helpers.reranking.distillation_trainer import DistillationTrainer
+
+    torch.manual_seed(1)
+    student, teacher = cross_encoder(8, 2), cross_encoder(12, 3)
+    pairs = [{"input_ids": [2, n, 3], "attention_mask": [1, 1, 1], "labels": float(n % 2)} for n in range(4, 12)]
+    arguments = TrainingArguments(str(tmp_path), max_steps=8, per_device_train_batch_size=4, learning_rate=0.01, use_cpu=True,
+                                  report_to=[], save_strategy="no", disable_tqdm=True, bf16=False)
+    trainer = DistillationTrainer(model=student, args=arguments, train_dataset=pairs)
+    trainer.teach(teacher, {"hidden": 1.0}, 1.0)
+    before, size = student.widen.weight.detach().clone(), student.widen.weight.shape
+    trainer.train()
+    assert size == (12, 8)
+    assert not torch.equal(student.widen.weight, before)
+    with pytest.raises(BadInput, match="a student of 2 heads cannot learn the attention of 3"):
+        trainer.teach(teacher, {"hidden": 1.0, "attention": 1.0}, 1.0)
 
 
 @pytest.mark.slow

@@ -410,8 +410,19 @@ def test_backbones_of_one_shape_are_told_apart_by_their_names(tmp_path):
     assert shapes.shapes_of(["packaged:0,1", "packaged:2,3", "packaged"]) == {
         "L2-H384 MiniLM (layers 0,1)": "2/384/12", "L2-H384 MiniLM (layers 2,3)": "2/384/12", "L6-H384": "6/384/12"}
     assert list(shapes.shapes_of(folders)) == [f"BERT-Tiny {folder}" for folder in folders]  # of one name, too
-    assert {name: model.backbone for name, model in model_size.models(CHOSEN, ["packaged:0,1", "packaged:2,3"]).items()} == {
-        "L2-H384 MiniLM (layers 0,1)": "packaged:0,1", "L2-H384 MiniLM (layers 2,3)": "packaged:2,3"}
+    trained = model_size.models(CHOSEN, ["packaged:0,1", "packaged:2,3"], [1])
+    assert {name: [model.backbone for model in own] for name, own in trained.items()} == {
+        "L2-H384 MiniLM (layers 0,1)": ["packaged:0,1"], "L2-H384 MiniLM (layers 2,3)": ["packaged:2,3"]}
+
+
+def test_what_the_claims_compare_is_trained_with_every_seed():
+    specs = ["packaged:0,1", "packaged:0,1,2", "packaged:0,1,2,3", "packaged", "packaged/256"]
+    trained = model_size.models(recipe(), specs, [1, 3])
+    assert {name: [model.seed for model in own] for name, own in trained.items()} == {
+        "L2-H384": [1, 3], "L3-H384": [1, 3], "L4-H384": [1], "L6-H384": [1, 3], "L6-H256": [1, 3]}
+    assert [own.start.width for own in trained["L6-H256"]] == [256, 256]
+    alone = model_size.models(recipe(), ["packaged:0,1"], [1, 3])
+    assert [model.backbone for model in alone["L2-H384"]] == ["packaged:0,1", "packaged:0,1"]
 
 
 def test_the_studied_shapes_have_heads_of_64_dimensions():
@@ -432,9 +443,9 @@ def test_models_that_know_their_articles_are_not_comparable_and_width_is_not_run
     assert reason in shown.html
 
 
-@pytest.mark.parametrize("small, middle, large, expected", [(0.0, 0.375, 0.5, [True, False, True, False, True, False]),
-                                                            (0.25, 0.375, 0.375, [True, True, True, False, False, True]),
-                                                            (0.25, 0.375, 0.75, [False, False, True, False, False, True])])
+@pytest.mark.parametrize("small, middle, large, expected", [(0.0, 0.375, 0.5, [True, False, True, False, True, True, False]),
+                                                            (0.25, 0.375, 0.375, [True, True, True, False, False, False, True]),
+                                                            (0.25, 0.375, 0.75, [False, False, True, False, False, False, True])])
 def test_the_discussion_of_sizes_rests_on_their_order(small, middle, large, expected):
     assert list(model_size.signs(*sized(small, large, middle), as_published(), DEPTHS, 256).values()) == expected
 
@@ -688,18 +699,42 @@ def test_a_student_that_judges_pairs_already_carries_the_verdicts(warmed, contro
     systems = taught(hard=0.5, distilled=0.25, **own)
     logs = dict.fromkeys([*TRAINED, *own], log_of(0.3, 0.4))
     assert verdicts_of(distillation.claims_table(systems, logs, "L3-H384", TRIAL))[TAUGHT] == verdict
-    header, taught_or_not, *others = cells(distillation.teaching(systems))
+    header, taught_or_not, *others = cells(distillation.teaching(systems, ["packaged:0,1,2"]))
     assert squeezed(taught_or_not[3])[:6] == f"{'+' if warmed > control else '−'}0.250"
     assert len(others) == 2
-    assert "no such student" in distillation.teaching(taught()).markdown
+    assert "no such student" in distillation.teaching(taught(), ["packaged:0,1,2"]).markdown
+
+
+def test_a_student_of_another_shape_is_compared_under_its_own_name():
+    narrow = {distillation.called(name, "L6-H256"): value for name, value in
+              ((distillation.WARMED, 0.75), (distillation.CONTROL, 0.5))}
+    systems = taught(teacher=0.25, **{distillation.WARMED: 0.5, distillation.CONTROL: 0.5}, **narrow)
+    specs = ["packaged:0,1,2", "packaged/256"]
+    rows = {row[0]: squeezed(row[3])[:6] for row in cells(distillation.teaching(systems, specs))[1:]}
+    assert list(rows) == ["taught, and without a teacher", "taught, and the teacher", "without a teacher, and the teacher",
+                          "L6-H256: taught, and without a teacher", "L6-H256: taught, and the teacher",
+                          "L6-H256: without a teacher, and the teacher"]
+    assert list(rows.values()) == ["+0.000", "+0.250", "+0.250", "+0.250", "+0.500", "+0.250"]
+    assert list(distillation.narrower_signs(systems, specs).values()) == [True, False, True]
+    low = systems | {distillation.called(distillation.WARMED, "L6-H256"): system(0.0)}
+    assert list(distillation.narrower_signs(low, specs).values()) == [False, True, False]
+    assert distillation.narrower_signs(systems, specs[:1]) == distillation.narrower_signs(taught(), specs) == {}
+
+
+def test_a_narrower_student_learns_all_but_attention_from_a_warm_up_of_its_own():
+    models = distillation.warmed(recipe(), ["packaged:0,1,2", "packaged/256"], [1, 2])
+    students, controls = (models[distillation.called(name, "L6-H256")] for name in (distillation.WARMED, distillation.CONTROL))
+    assert controls == [distillation.judgments_alone(student) for student in students]
+    assert [(student.start.width, student.attention, student.seed) for student in students] == [(256, 0.0, 1), (256, 0.0, 2)]
+    assert all(student.hidden and student.soft for student in students)
 
 
 def test_students_with_a_warm_up_of_their_own_have_controls_that_differ_in_the_teacher_alone():
-    students, controls = distillation.warmed(recipe(), "packaged:0,1,2", [1, 2]).values()
+    students, controls = distillation.warmed(recipe(), ["packaged:0,1,2"], [1, 2]).values()
     assert controls == [replace(student, soft=0.0, hidden=0.0, attention=0.0) for student in students]
     assert [(student.start.backbone, student.seed, student.learning_rate) for student in students] == [
         ("packaged:0,1,2", 1, 5e-5), ("packaged:0,1,2", 2, 5e-5)]
-    assert distillation.warmed(recipe(warm_up=0), "packaged:0,1,2", [1]) == {}
+    assert distillation.warmed(recipe(warm_up=0), ["packaged:0,1,2"], [1]) == {}
 
 
 @pytest.mark.parametrize("idle, near", [(distillation.DISTILLED, UNTRAINED), (distillation.HARD_ONLY, SUPPORTED)])
@@ -728,7 +763,7 @@ def test_answers_on_unjudged_pairs_and_their_controls_differ_in_one_thing_each()
     assert (answered[0].read.bed.query_step.key, answered[0].read.groups.key) != (start.bed.query_step.key, start.groups.key)
     assert {own.taught_by for own in (start, answered[0].read)} == {"packaged"}
     assert judged == [replace(control, start=own) for control, own in zip(
-        distillation.warmed(teacher, "packaged:0,1,2", [1, 2])[distillation.CONTROL], answered, strict=True)]
+        distillation.warmed(teacher, ["packaged:0,1,2"], [1, 2])[distillation.CONTROL], answered, strict=True)]
     assert unjudged_pairs.models(teacher, "packaged:0,1,2", 0, [1]) == {}
     assert unjudged_pairs.models(recipe(warm_up=0), "packaged:0,1,2", 7_000, [1]) == {}
 

@@ -46,7 +46,8 @@ def distilled_cross_encoder(teacher: Path, pairs: pd.DataFrame, queries: pd.Data
         pairs: columns query_id, window_id, label, for instance the teacher's groups.
         training: its settings; a batch is so many pairs.
         held_out_seed: of the choice of held-out queries, which is the teacher's if the seed is.
-        start: a cross-encoder that the student starts as, by default the teacher's layers.
+        start: a cross-encoder that the student starts as, by default the teacher's layers; one with fewer heads can have no part
+            of its teacher's attention.
     """
     from transformers import AutoModelForSequenceClassification
 
@@ -70,6 +71,7 @@ def distilled_cross_encoder(teacher: Path, pairs: pd.DataFrame, queries: pd.Data
         data_collator=fine_tuning.collator(tokenizer))
     trainer.teach(taught_by, {part: getattr(distillation, part) for part in PARTS}, distillation.temperature)
     fine_tuning.fit(trainer)
+    del student.widen  # no part of what ranks
     fine_tuning.save(folder, student, tokenizer, fine_tuning.summary(trainer))
 
 

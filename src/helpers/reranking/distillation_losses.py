@@ -5,7 +5,7 @@ and from its attention. The temperature is that of Hinton et al. (2015): both lo
 Steensland (2021) prints the division outside of the softmax; that cannot be meant, since it would only scale the loss.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +30,7 @@ class Batch:
     matched: Sequence[int]  # the teacher's layer of each of the student's
     scores: dict[str, Any]  # attention scores of `student` and `teacher`, see `distillation_trainer`
     temperature: float  # of the soft loss
+    widen: Callable[[Any], Any] = lambda states: states  # the student's states to the teacher's dimensions, see `projection`
 
 
 def hard(batch: Batch) -> Any:
@@ -49,10 +50,11 @@ def soft(batch: Batch) -> Any:
 
 
 def hidden(batch: Batch) -> Any:
-    """Squared error of hidden states, (batch, tokens, dimensions) for the embeddings and each layer, at real tokens."""
+    """Squared error of hidden states, (batch, tokens, dimensions) for the embeddings and each layer, at real tokens; those of a
+    narrower student are widened by one projection (Jiao et al. 2020, equation 8)."""
     states = batch.teacher.hidden_states
     matched = [states[0], *(states[n + 1] for n in batch.matched)]
-    return squared_error(batch.student.hidden_states, matched, batch.mask.unsqueeze(-1))
+    return squared_error([batch.widen(states) for states in batch.student.hidden_states], matched, batch.mask.unsqueeze(-1))
 
 
 def attention(batch: Batch) -> Any:
@@ -60,6 +62,14 @@ def attention(batch: Batch) -> Any:
     scores = batch.scores["teacher"].layers()
     between = (batch.mask.unsqueeze(1) & batch.mask.unsqueeze(2)).unsqueeze(1)
     return squared_error(batch.scores["student"].layers(), [scores[n] for n in batch.matched], between)
+
+
+def projection(student: Any, teacher: Any) -> Any:
+    """What widens a student's states, (..., its dimensions), to its teacher's: a linear layer to be learned where they differ."""
+    from torch import nn
+
+    narrow, wide = student.config.hidden_size, teacher.config.hidden_size
+    return nn.Identity() if narrow == wide else nn.Linear(narrow, wide, bias=False)
 
 
 def squared_error(student: Sequence[Any], matched: Sequence[Any], kept: Any) -> Any:

@@ -9,19 +9,26 @@ from typing import Any
 import torch
 from transformers import Trainer
 
-from helpers.reranking.distillation_losses import PARTS, Batch, matched_layers
+from helpers.errors import BadInput
+from helpers.reranking.distillation_losses import PARTS, Batch, matched_layers, projection
 
 
 class DistillationTrainer(Trainer):
     """A Trainer whose loss is the weighted sum of the parts; what has no weight is not computed. It logs each part."""
 
     def teach(self, teacher: Any, weights: dict[str, float], temperature: float) -> None:
-        """Set the teacher, the weight of each part of the loss, and the temperature."""
+        """Set the teacher, the weight of each part of the loss, and the temperature. The student gets `widen`, which is trained
+        with it. BadInput if it is to have the attention of a teacher with another number of heads."""
         self.teacher = teacher.to(self.args.device).requires_grad_(False)
         self.weights = {name: weight for name, weight in weights.items() if weight}
         self.temperature, self.logged = temperature, tuple(PARTS)
         self.reads_states = not set(self.weights) <= {"hard", "soft", "attention"}
         student: Any = self.model
+        heads = [model.config.num_attention_heads for model in (student, teacher)]
+        if "attention" in self.weights and heads[0] != heads[1]:
+            raise BadInput(f"a student of {heads[0]} heads cannot learn the attention of {heads[1]}",
+                           mend="give that loss the weight 0")
+        self.widen = student.widen = projection(student, teacher).to(self.args.device)
         self.matched = matched_layers(student.config.num_hidden_layers, teacher.config.num_hidden_layers)
         self.scores = {"student": AttentionScores(student), "teacher": AttentionScores(teacher)}
         self.sums: dict[str, float] = dict.fromkeys(self.weights, 0.0)
@@ -47,7 +54,8 @@ class DistillationTrainer(Trainer):
             without_labels = {name: value for name, value in inputs.items() if name != "labels"}
             with torch.no_grad(), torch.autocast(self.args.device.type, torch.bfloat16, enabled=self.args.bf16):
                 teacher = self.teacher(**without_labels, output_hidden_states=self.reads_states)
-        batch = Batch(student, teacher, inputs["attention_mask"].bool(), self.matched, self.scores, self.temperature)
+        batch = Batch(student, teacher, inputs["attention_mask"].bool(), self.matched, self.scores, self.temperature,
+                      self.widen)
         return {name: PARTS[name](batch) for name in self.weights}
 
     def log(self, logs: dict[str, float], *arguments: Any, **more: Any) -> None:

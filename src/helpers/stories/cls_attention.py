@@ -1,6 +1,8 @@
-"""The chapter *Condenser*: where [CLS] looks, layer by layer; the later version of Gao & Callan (2021) argues from that."""
+"""The chapters *Condenser* and *Fine-tuning sizes*: where [CLS] looks, layer by layer; the later version of Gao & Callan (2021)
+argues from that."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,9 +12,12 @@ from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import plain
 from helpers.steps import Step
 from helpers.stories.condenser import SAMPLE, UNTOUCHED, Branches, first_seeds
+from helpers.stories.readiness import Starts
+from helpers.systems.search_tasks import SearchTask
 from helpers.systems.starting_points import MASKED, MLM, Pretraining
 
 STAYS = 0.05  # of the entropy: a difference below it is no other way of looking
+TUNED = ", fine-tuned"
 LOOKED_AT = (MLM, MASKED)  # of the branches: the one without a head, and the one whose head uses [CLS]
 
 Attention = Mapping[str, Mapping[str, Sequence[float]]]  # by encoder: `entropy` and `words`, each a value a layer
@@ -28,6 +33,17 @@ def measured(start: Pretraining, trained: Branches) -> Attention:
     return {name: reader.attention(SAMPLE, own).value() for name, own in weights.items()}
 
 
+def after_fine_tuning(task: SearchTask, starts: Starts, size: int, reader: Pretraining) -> Attention:
+    """The attention of [CLS] in those branches, first seed, before and after a fine-tuning with so many queries (0 for all), in
+    texts that `reader` read."""
+    found: dict[str, Any] = {}
+    for name, by_seed in starts.items():
+        seed, weights = next(iter(by_seed.items()))
+        found |= {name: reader.attention(SAMPLE, weights).value(),
+                  f"{name}{TUNED}": reader.attention(SAMPLE, task.encoder(weights, size, seed).model).value()}
+    return found
+
+
 def figure(found: Attention) -> Fragment:
     """The entropy by layer."""
     if not found:
@@ -40,6 +56,8 @@ def figure(found: Attention) -> Fragment:
 
 def table(found: Attention) -> Fragment:
     """Entropy and the words' share, means over the early half of the layers and over the late one."""
+    if not found:
+        return page.prose()
     rows = []
     for name, own in found.items():
         cells = {f"{what}, {half} layers": plain(value) for what, key in (("entropy", "entropy"), ("share for words", "words"))
@@ -57,6 +75,18 @@ def signs(found: Attention) -> dict[str, bool]:
     return {"between the first layer and the last [CLS] hardly looks at words":
                 all(max(own[1:-1], default=0.0) < min(own[0], own[-1]) / 2 for own in shares),
             "a head that uses [CLS] leaves its attention where it was": bool((np.abs(uses - without) < STAYS).all())}
+
+
+def tuned_signs(found: Attention) -> dict[str, bool]:
+    """What the discussion rests on after fine-tuning; nothing where a branch is left out."""
+    if not {name + TUNED for name in LOOKED_AT} <= set(found):
+        return {}
+    moved = {name: np.subtract(found[name + TUNED]["entropy"], found[name]["entropy"]).tolist() for name in LOOKED_AT}
+    early, late = zip(*map(halves, moved.values()), strict=True)
+    return {"fine-tuning leaves the attention of [CLS] in the early layers": max(map(abs, early)) < STAYS,
+            "after fine-tuning [CLS] looks at fewer tokens in the late layers": max(late) < 0,
+            "fine-tuning moves the attention more where no head used [CLS]":
+                bool(np.abs(moved[MLM]).max() > np.abs(moved[MASKED]).max())}
 
 
 def halves(layers: Sequence[float]) -> tuple[float, float]:

@@ -7,13 +7,14 @@ from typing import Any
 import pandas as pd
 
 from helpers.evaluation import published
-from helpers.networks.backbone import layers, resolve
+from helpers.networks.backbone import layers, resolve, width_of
 from helpers.pages import claims, compare, identity, page
-from helpers.pages.compare import difference_cell, mean_cell, tests_against
+from helpers.pages.compare import above, difference_cell, lead, mean_cell, tests_against
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import p_value, plain
 from helpers.reranking.distillation_losses import PARTS
 from helpers.stories.model_size import median_rate, rate
+from helpers.stories.shapes import label
 from helpers.stories.training import STUDY, Logs, curve, final, untrained
 from helpers.systems.evaluated import Evaluation, Systems
 from helpers.systems.listwise_reranker import ListwiseReranker
@@ -45,14 +46,23 @@ def judgments_alone(student: Student) -> Student:
     return replace(student, soft=0.0, hidden=0.0, attention=0.0)
 
 
-def warmed(teacher: ListwiseReranker, plain_backbone: str, seeds: Sequence[int]) -> dict[str, list[Student]]:
-    """The plain student's start, which judges pairs already, with its teacher and without, at the teacher's rate; a model a seed.
-    Nothing without a warm-up."""
-    if teacher.start is None:
-        return {}
-    students = [Student(teacher, start=teacher.on(plain_backbone).start, learning_rate=teacher.learning_rate, seed=seed)
-                for seed in seeds]
-    return {WARMED: students, CONTROL: [judgments_alone(student) for student in students]}
+def warmed(teacher: ListwiseReranker, specs: Sequence[str], seeds: Sequence[int]) -> dict[str, list[Student]]:
+    """Starts that judge pairs already, with their teacher and without, at the teacher's rate: the plain student's, and others by
+    their shapes; a model a seed. A narrower one learns nothing from attention, for its heads are fewer. Nothing without a
+    warm-up."""
+    made: dict[str, list[Student]] = {}
+    for spec in specs if teacher.start else ():
+        student = Student(teacher, start=teacher.on(spec).start, learning_rate=teacher.learning_rate)
+        own = replace(student, attention=0.0) if width_of(spec)[1] else student
+        students = [replace(own, seed=seed) for seed in seeds]
+        who = label(spec) if spec != specs[0] else ""
+        made |= {called(WARMED, who): students, called(CONTROL, who): [judgments_alone(student) for student in students]}
+    return made
+
+
+def called(name: str, shape: str) -> str:
+    """The name of such a student of another shape."""
+    return name.replace("student", shape, 1) if shape else name
 
 
 def published_rows(systems: Systems, name: str, trained: str) -> dict[str, Evaluation]:
@@ -79,15 +89,28 @@ def claims_table(systems: Systems, logs: Logs, name: str, trial: RerankingExperi
                         incomparable=identity.barred(pairs, zero_shot_in(systems), trial.bed, trial.candidates))
 
 
-def teaching(systems: Systems) -> Fragment:
-    """What the teacher adds to a start that judges pairs already, and how far either is from the teacher; over trainings and
+def teaching(systems: Systems, specs: Sequence[str]) -> Fragment:
+    """What the teacher adds to starts that judge pairs already, and how far either is from the teacher; over trainings and
     queries. Nothing without such a start."""
     if WARMED not in systems:
         return page.prose("Without a warm-up there is no such student.")
-    pairs = {"taught, and without a teacher": (WARMED, CONTROL), "taught, and the teacher": (WARMED, TEACHER),
-             "without a teacher, and the teacher": (CONTROL, TEACHER)}
+    pairs: dict[str, tuple[str, str]] = {}
+    for who in ("", *map(label, specs[1:])):
+        own, control, before = called(WARMED, who), called(CONTROL, who), f"{who}: " if who else ""
+        pairs |= {f"{before}taught, and without a teacher": (own, control), f"{before}taught, and the teacher": (own, TEACHER),
+                  f"{before}without a teacher, and the teacher": (control, TEACHER)}
     return compare.differences_table("Students that judge pairs before they are taught (first less second)", {
         name: (systems[first], systems[second]) for name, (first, second) in pairs.items()}, MEASURE)
+
+
+def narrower_signs(systems: Systems, specs: Sequence[str]) -> dict[str, bool]:
+    """What the discussion says of the second shape; nothing where there is none."""
+    if WARMED not in systems or len(specs) < 2:
+        return {}
+    own, control = (systems[called(name, label(specs[1]))] for name in (WARMED, CONTROL))
+    return {"a teacher surely adds to the narrower student": above(own, control, MEASURE),
+            "the narrower student is surely below its teacher": above(systems[TEACHER], own, MEASURE),
+            "the narrower student ranks above the shallower one in the mean": lead(own, systems[WARMED], MEASURE) > 0}
 
 
 def signs(systems: Systems, logs: Logs) -> dict[str, bool]:

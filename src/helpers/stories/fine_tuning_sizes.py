@@ -18,7 +18,8 @@ from helpers.stories.held_out import levelled
 from helpers.stories.power import design
 from helpers.stories.readiness import BySize, Starts
 from helpers.stories.training import took
-from helpers.systems.evaluated import Evaluation, Systems, over_seeds
+from helpers.systems.evaluated import Evaluation, Systems
+from helpers.systems.reranking_experiment import together
 from helpers.systems.search_tasks import FACTS, SearchTask
 from helpers.systems.starting_points import CONDENSER, CONTINUED, MASKED, MLM, START
 from helpers.systems.testbed import Testbed
@@ -64,7 +65,7 @@ def for_both(values: Sequence[N]) -> tuple[N, N]:
 
 def fine_tuned(task: SearchTask, starts: Starts, sizes: Sequence[int]) -> BySize:
     """Every starting point fine-tuned with every size; the mean over seeds, query by query."""
-    return {(start, size): over_seeds(f"{start}, {size or 'all'}", [
+    return {(start, size): together(f"{start}, {size or 'all'}", [
         task.evaluate(f"{start}, {size or 'all'}, seed {seed}", task.encoder(weights, size, seed))
         for seed, weights in by_seed.items()]) for start, by_seed in starts.items() for size in sizes}
 

@@ -23,7 +23,7 @@ def losses(task: SearchTask, starts: Starts, size: int) -> dict[str, pd.Series]:
 def figure(lines: Mapping[str, pd.Series]) -> Fragment:
     """The loss on held-out queries, as figure 5 has that of the training."""
     return plots.curves(lines, "optimiser steps", "loss on held-out queries",
-                        "Loss on held-out queries with the largest training set, means over seeds.")
+                        "Loss on held-out queries with the largest training set, a mean over seeds where there are several.")
 
 
 def levelled(line: pd.Series) -> bool:

@@ -15,7 +15,7 @@ from helpers.pages.numbers import count, plain
 from helpers.pages.spot_check import spot_check
 from helpers.retrieval.bm25 import K1, B
 from helpers.steps import Step, numerics
-from helpers.stories.shapes import TABLE, deeper_and_wider, labels, shapes_of, studied_shapes
+from helpers.stories.shapes import TABLE, deeper_and_wider, labels, operations, shapes_of, studied_shapes
 from helpers.stories.training import STUDY, Logs, final
 from helpers.systems.evaluated import Systems
 from helpers.systems.listwise_reranker import ListwiseReranker
@@ -28,9 +28,14 @@ DEPTH = "layers-count-more-than-width"
 ONE_WIDTH = "needs models of two widths, and all of these have one: `packaged/256` is a narrower one"
 
 
-def models(base: ListwiseReranker, specs: Sequence[str]) -> dict[str, ListwiseReranker]:
-    """A model a backbone, all warmed up and trained alike."""
-    return {name: base.on(spec) for name, spec in labels(specs).items()}
+def models(base: ListwiseReranker, specs: Sequence[str], seeds: Sequence[int]) -> dict[str, list[ListwiseReranker]]:
+    """The trainings of each backbone, all warmed up and trained alike: one a seed of what the claims compare, of others one."""
+    shapes, trainings = shapes_of(specs), base.over_seeds(seeds)
+    own_width = {name: shapes[name] for name, spec in labels(specs).items() if not backbone.width_of(spec)[1]}
+    *_, largest = smallest, *_ = sorted(own_width, key=operations(own_width, base.max_length).__getitem__)
+    compared = {smallest, largest, *(deeper_and_wider(shapes, base.max_length) or ())}
+    return {name: [own.on(spec) for own in (trainings if name in compared else trainings[:1])]
+            for name, spec in labels(specs).items()}
 
 
 def by_parameters(logs: Logs) -> list[str]:
@@ -67,6 +72,7 @@ def signs(systems: Systems, logs: Logs, speed: Mapping[str, Any], specs: Sequenc
             "the study's shapes are as fast in its own order": rates == sorted(rates),
             "the deeper and narrower model takes more time than the wider one": slower_depth(speed, shapes, tokens),
             "the smallest ranks below the zero-shot encoder": means[0] < zero_shot_in(systems).mean(MEASURE).mean,
+            "the smallest is surely below BM25": above(systems["BM25"], systems[names[0]], MEASURE),
             "every size surely beats BM25": all(above(systems[name], systems["BM25"], MEASURE) for name in names)}
 
 

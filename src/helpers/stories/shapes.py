@@ -50,13 +50,18 @@ def shapes_of(specs: Sequence[str]) -> dict[str, str]:
     return {name: shape(spec) for name, spec in labels(specs).items()}
 
 
+def operations(shapes: Mapping[str, str], tokens: int) -> dict[str, float]:
+    """How many operations models of these shapes take for a text of so many tokens."""
+    return {name: encoder_flops(architectures.configuration(f"BERT/{shape}"), [tokens]) for name, shape in shapes.items()}
+
+
 def deeper_and_wider(shapes: Mapping[str, str], tokens: int) -> tuple[str, str] | None:
     """The deepest of the narrower models, and of the widest ones with fewer layers that which takes the most similar number of
     operations for a text of so many tokens; None where there are no two such."""
     depths, widths = ({name: int(shape.split("/")[part]) for name, shape in shapes.items()} for part in (0, 1))
-    operations = {name: encoder_flops(architectures.configuration(f"BERT/{shape}"), [tokens]) for name, shape in shapes.items()}
+    cost = operations(shapes, tokens)
     widest = max(widths.values())
     deeper = max((name for name in shapes if widths[name] < widest), key=depths.__getitem__, default="")
     rivals = [name for name in shapes if deeper and widths[name] == widest and depths[name] < depths[deeper]]
-    wider = min(rivals, key=lambda name: abs(np.log(operations[name] / operations[deeper])), default="")
+    wider = min(rivals, key=lambda name: abs(np.log(cost[name] / cost[deeper])), default="")
     return (deeper, wider) if wider else None

@@ -34,6 +34,7 @@ class SearchTask:
     batch_size: int  # queries a step
     max_length: int
     test_queries: int  # 0 for all
+    own_articles: bool = False  # negatives of train articles alone; of all by an oversight, told in `published/divergences.yaml`
 
     @property
     def bed(self) -> Testbed:
@@ -41,15 +42,12 @@ class SearchTask:
         return Testbed(self.collection, self.unit, queries=self.test_queries, answer_types=self.answer_types)
 
     def encoder(self, start: Step | None, size: int, seed: int) -> BiEncoder:
-        """The bi-encoder fine-tuned from `start` on `size` training queries (0 for all), drawn and shuffled with the seed.
-
-        Its negatives come from all articles: an oversight of the recorded trainings, told in `published/divergences.yaml`.
-        """
+        """The bi-encoder fine-tuned from `start` on `size` training queries (0 for all), drawn and shuffled with the seed."""
         return BiEncoder(self.collection, self.unit, queries=size, negatives=self.negatives, backbone=self.backbone,
                          pooling="cls", loss="contrastive", similarity="dot", steps=self.steps,
                          learning_rate=self.learning_rate, batch_size=self.batch_size, max_length=self.max_length,
                          evaluation_queries=64, evaluations=5, seed=seed, start=start, answer_types=self.answer_types,
-                         sample_seed=seed, own_articles=False)
+                         sample_seed=seed, own_articles=self.own_articles)
 
     def zero_shot(self) -> BiEncoder:
         """The backbone as it is, by the cosine of its mean states."""
