@@ -14,7 +14,7 @@ from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import p_value, plain
 from helpers.reranking.distillation_losses import PARTS
 from helpers.stories.model_size import median_rate, rate
-from helpers.stories.shapes import label
+from helpers.stories.shapes import labels
 from helpers.stories.training import STUDY, Logs, curve, final, untrained
 from helpers.systems.evaluated import Evaluation, Systems
 from helpers.systems.listwise_reranker import ListwiseReranker
@@ -51,13 +51,17 @@ def warmed(teacher: ListwiseReranker, specs: Sequence[str], seeds: Sequence[int]
     their shapes; a model a seed. A narrower one learns nothing from attention, for its heads are fewer. Nothing without a
     warm-up."""
     made: dict[str, list[Student]] = {}
-    for spec in specs if teacher.start else ():
+    for who, spec in by_shape(specs).items() if teacher.start else ():
         student = Student(teacher, start=teacher.on(spec).start, learning_rate=teacher.learning_rate)
         own = replace(student, attention=0.0) if width_of(spec)[1] else student
         students = [replace(own, seed=seed) for seed in seeds]
-        who = label(spec) if spec != specs[0] else ""
         made |= {called(WARMED, who): students, called(CONTROL, who): [judgments_alone(student) for student in students]}
     return made
+
+
+def by_shape(specs: Sequence[str]) -> dict[str, str]:
+    """The backbones of such students by their shapes; the plain student's, the first, is the one without a name."""
+    return {name if place else "": spec for place, (name, spec) in enumerate(labels(specs).items())}
 
 
 def called(name: str, shape: str) -> str:
@@ -95,7 +99,7 @@ def teaching(systems: Systems, specs: Sequence[str]) -> Fragment:
     if WARMED not in systems:
         return page.prose("Without a warm-up there is no such student.")
     pairs: dict[str, tuple[str, str]] = {}
-    for who in ("", *map(label, specs[1:])):
+    for who in by_shape(specs):
         own, control, before = called(WARMED, who), called(CONTROL, who), f"{who}: " if who else ""
         pairs |= {f"{before}taught, and without a teacher": (own, control), f"{before}taught, and the teacher": (own, TEACHER),
                   f"{before}without a teacher, and the teacher": (control, TEACHER)}
@@ -107,7 +111,7 @@ def narrower_signs(systems: Systems, specs: Sequence[str]) -> dict[str, bool]:
     """What the discussion says of the second shape; nothing where there is none."""
     if WARMED not in systems or len(specs) < 2:
         return {}
-    own, control = (systems[called(name, label(specs[1]))] for name in (WARMED, CONTROL))
+    own, control = (systems[called(name, [*by_shape(specs)][1])] for name in (WARMED, CONTROL))
     return {"a teacher surely adds to the narrower student": above(own, control, MEASURE),
             "the narrower student is surely below its teacher": above(systems[TEACHER], own, MEASURE),
             "the narrower student ranks above the shallower one in the mean": lead(own, systems[WARMED], MEASURE) > 0}

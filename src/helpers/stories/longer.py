@@ -11,17 +11,16 @@ import pandas as pd
 from helpers.pages import page
 from helpers.pages.compare import above, differences_table, lead, measures_table
 from helpers.pages.fragments import Fragment
-from helpers.stories import held_out
+from helpers.stories import fine_tuning_sizes, held_out
+from helpers.stories.cls_attention import LOOKED_AT
 from helpers.stories.fine_tuning_sizes import HITS
 from helpers.stories.readiness import BySize, Starts
 from helpers.systems.evaluated import Evaluation, Systems
-from helpers.systems.reranking_experiment import together
 from helpers.systems.search_tasks import SearchTask
 from helpers.systems.starting_points import MASKED, MLM
 
 STEPS = 600
 SEEDS = 1  # so many of the run's, since each takes half an hour and pre-trainings of its own
-BRANCHES = (MLM, MASKED)
 LEFT_OUT = f"This run leaves the section out: it takes both branches, and trainings of fewer than {STEPS} steps above."
 
 
@@ -32,20 +31,14 @@ def task(short: SearchTask) -> SearchTask:
 
 def starts(short: SearchTask, weights: Starts) -> Starts:
     """Both branches, first seeds; nothing where one is left out, or the trainings are as long already."""
-    if short.steps >= STEPS or not set(BRANCHES) <= set(weights):
+    if short.steps >= STEPS or not set(LOOKED_AT) <= set(weights):
         return {}
-    return {name: dict(list(weights[name].items())[:SEEDS]) for name in BRANCHES}
+    return {name: dict(list(weights[name].items())[:SEEDS]) for name in LOOKED_AT}
 
 
 def fine_tuned(long: SearchTask, chosen: Starts) -> dict[str, Evaluation]:
     """Each branch after its longer trainings with all questions."""
-    return {name: together(called(name), [long.evaluate(called(name), long.encoder(weights, 0, seed))
-                                          for seed, weights in by_seed.items()]) for name, by_seed in chosen.items()}
-
-
-def called(name: str) -> str:
-    """A branch after its longer training."""
-    return f"{name}, {STEPS} steps"
+    return {name: system for (name, _), system in fine_tuning_sizes.fine_tuned(long, chosen, [0]).items()}
 
 
 def loss_figure(losses: Mapping[str, pd.Series]) -> Fragment:
@@ -66,7 +59,7 @@ def comparisons(trained: Systems, bm25: Evaluation) -> Fragment:
     """The head's share after longer trainings, and how far both branches are from BM25."""
     if not trained:
         return page.prose()
-    words, reads = (trained[name] for name in BRANCHES)
+    words, reads = (trained[name] for name in LOOKED_AT)
     pairs = {f"{MASKED}, and {MLM}": (reads, words), f"{MASKED}, and BM25": (reads, bm25), f"{MLM}, and BM25": (words, bm25)}
     return differences_table(f"After {STEPS} steps with all questions (first less second)", pairs, HITS[0])
 
@@ -76,7 +69,7 @@ def signs(trained: Systems, short: BySize, sizes: Sequence[int], bm25: Evaluatio
     """What the discussion rests on; nothing where the section is left out."""
     if not trained:
         return {}
-    words, reads = (trained[name] for name in BRANCHES)
+    words, reads = (trained[name] for name in LOOKED_AT)
     return {"trained longer, only the head that reads [CLS] finds more in the mean":
                 lead(words, short[MLM, sizes[-1]], HITS[0]) <= 0 < lead(reads, short[MASKED, sizes[-1]], HITS[0]),
             "trained longer, both find less than BM25 in the mean": all(lead(own, bm25, HITS[0]) < 0 for own in trained.values()),

@@ -31,9 +31,8 @@ ONE_WIDTH = "needs models of two widths, and all of these have one: `packaged/25
 def models(base: ListwiseReranker, specs: Sequence[str], seeds: Sequence[int]) -> dict[str, list[ListwiseReranker]]:
     """The trainings of each backbone, all warmed up and trained alike: one a seed of what the claims compare, of others one."""
     shapes, trainings = shapes_of(specs), base.over_seeds(seeds)
-    own_width = {name: shapes[name] for name, spec in labels(specs).items() if not backbone.width_of(spec)[1]}
-    *_, largest = smallest, *_ = sorted(own_width, key=operations(own_width, base.max_length).__getitem__)
-    compared = {smallest, largest, *(deeper_and_wider(shapes, base.max_length) or ())}
+    depths = sorted(of_full_width(specs), key=operations(shapes, base.max_length).__getitem__)
+    compared = {depths[0], depths[-1], *(deeper_and_wider(shapes, base.max_length) or ())}
     return {name: [own.on(spec) for own in (trainings if name in compared else trainings[:1])]
             for name, spec in labels(specs).items()}
 
@@ -44,9 +43,13 @@ def by_parameters(logs: Logs) -> list[str]:
 
 
 def depth_series(logs: Logs, specs: Sequence[str]) -> list[str]:
-    """Those whose backbone was not made narrower here, likewise ordered."""
-    narrower = {name for name, spec in labels(specs).items() if backbone.width_of(spec)[1]}
-    return [name for name in by_parameters(logs) if name not in narrower]
+    """Those of full width, likewise ordered."""
+    return [name for name in by_parameters(logs) if name in of_full_width(specs)]
+
+
+def of_full_width(specs: Sequence[str]) -> list[str]:
+    """Those whose backbone was not made narrower here."""
+    return [name for name, spec in labels(specs).items() if not backbone.width_of(spec)[1]]
 
 
 def claims_table(systems: Systems, logs: Logs, trial: RerankingExperiment, specs: Sequence[str], tokens: int) -> Fragment:
