@@ -760,8 +760,8 @@ def test_answers_on_unjudged_pairs_and_their_controls_differ_in_one_thing_each()
     assert [(own.seed, own.held_out_seed, own.start, own.learning_rate) for own in answered] == [
         (1, None, start, 5e-5), (2, 1, start, 5e-5)]
     assert scored == [replace(own, reranker=None, temperature=0.05) for own in answered]
-    assert (answered[0].read.bed.query_step.key, answered[0].read.groups.key) != (start.bed.query_step.key, start.groups.key)
-    assert {own.taught_by for own in (start, answered[0].read)} == {"packaged"}
+    assert answered[0].bed.query_step.key != start.bed.query_step.key
+    assert {own.taught_by for own in (start, answered[0])} == {"packaged"}
     assert judged == [replace(control, start=own) for control, own in zip(
         distillation.warmed(teacher, ["packaged:0,1,2"], [1, 2])[distillation.CONTROL], answered, strict=True)]
     assert unjudged_pairs.models(teacher, "packaged:0,1,2", 0, [1]) == {}

@@ -11,21 +11,19 @@ from helpers.stories import training
 from helpers.stories.distillation import CONTROL, MEASURE, TEACHER, judgments_alone
 from helpers.stories.training import Logs, curve
 from helpers.systems.evaluated import Systems
-from helpers.systems.listwise_reranker import ListwiseReranker
-from helpers.systems.pupil import Pupil
+from helpers.systems.listwise_reranker import ListwiseReranker, WarmUp
 from helpers.systems.student import Student
 
 ANSWERED, SCORED = "student, the teacher's answers on unjudged pairs", "student, the encoder's scores on the same pairs"
 THEN_JUDGED = "student, the teacher's answers, then judgments"
-LOGIT, COSINE = 1.0, 0.05  # temperatures: of a re-ranker's logits, and of an encoder's cosines, as in the warm-up
-OTHER_DRAW = 2  # the seed of the pseudo-queries and of their texts; the warm-up has drawn its own with another
+LOGIT = 1.0  # temperature of a re-ranker's logits; an encoder's cosines have the warm-up's
 LEFT_OUT = "This run leaves the unjudged pairs out: `-p unjudged 7_000` reads those of so many pseudo-queries."
 
-Models = Mapping[str, Sequence[Pupil | Student]]
+Models = Mapping[str, Sequence[WarmUp | Student]]
 
 
 def models(teacher: ListwiseReranker, plain_backbone: str, queries: int,
-           seeds: Sequence[int]) -> dict[str, list[Pupil | Student]]:
+           seeds: Sequence[int]) -> dict[str, list[WarmUp | Student]]:
     """Students that go on from their own warm-up with the pairs of so many pseudo-queries: with the teacher's answers, with the
     encoder's scores in their place, and with the judgments after the answers; a model a seed. Nothing for no queries.
 
@@ -34,19 +32,17 @@ def models(teacher: ListwiseReranker, plain_backbone: str, queries: int,
     start = teacher.on(plain_backbone).start
     if not queries or start is None:
         return {}
-    read = replace(start, first=queries, data_seed=OTHER_DRAW)
-    pupil = Pupil(collection=read.collection, unit=read.unit, backbone=plain_backbone, start=start, read=read, reranker=teacher,
-                  temperature=LOGIT, learning_rate=teacher.learning_rate)
-    answered = pupil.over_seeds(seeds)
+    further = start.further(queries, learning_rate=teacher.learning_rate)
+    answered = replace(further, reranker=teacher, temperature=LOGIT).over_seeds(seeds)
     return {ANSWERED: [*answered],
-            SCORED: [*replace(pupil, reranker=None, temperature=COSINE).over_seeds(seeds)],
+            SCORED: [*further.over_seeds(seeds)],
             THEN_JUDGED: [judgments_alone(Student(teacher, start=own, learning_rate=teacher.learning_rate, seed=own.seed))
                           for own in answered]}
 
 
 def logs(trained: Models) -> Logs:
     """The trainings on unjudged pairs, first seed."""
-    return {name: own[0].log.value() for name, own in trained.items() if isinstance(own[0], Pupil)}
+    return {name: own[0].log.value() for name, own in trained.items() if isinstance(own[0], WarmUp)}
 
 
 def losses(logs: Logs) -> Fragment:

@@ -1,6 +1,7 @@
 """A re-ranker trained on groups of its own split's texts: a warm-up without labels, and a fine-tuning from it.
 
     base = WarmUp()
+    more = base.further(7_000, learning_rate=5e-5)
     model = ListwiseReranker(start=base, learning_rate=3e-5)
     model.scores(bed, run, candidates=20)               # a step: windows with their logits
 """
@@ -9,7 +10,7 @@ import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from inspect import signature
-from typing import Self
+from typing import Any, Self
 
 from helpers.data.windows import WHOLE
 from helpers.errors import BadInput
@@ -18,7 +19,15 @@ from helpers.networks.backbone import width_of
 from helpers.networks.fine_tuning import training_log
 from helpers.pretraining.narrowed import narrowed_encoder
 from helpers.pretraining.pretraining_data import corpus
-from helpers.reranking.groups import groups_in_common, labelled_groups, pseudo_queries, random_texts, teacher_groups
+from helpers.reranking.groups import (
+    answered_groups,
+    groups_in_common,
+    labelled_groups,
+    pseudo_queries,
+    random_texts,
+    ranked_groups,
+    teacher_groups,
+)
 from helpers.reranking.listwise import ListwiseTraining, early_stopped, listwise_cross_encoder
 from helpers.reranking.ranking_losses import LOSSES
 from helpers.reranking.rerank import window_logits, window_scores
@@ -117,8 +126,10 @@ class Listwise(ListwiseTraining):
 
 @dataclass(frozen=True, kw_only=True)
 class WarmUp(Listwise):
-    """Learns to judge pairs from what the bi-encoder says of pseudo-queries; no label is used."""
+    """Learns to judge pairs from what the bi-encoder, or a re-ranker, says of pseudo-queries; no label is used."""
 
+    start: "WarmUp | None" = None  # another to go on from
+    reranker: "ListwiseReranker | None" = None  # who teaches, in place of the bi-encoder
     spans: int = 2  # pseudo-queries of each text besides its title and heading
     first: int = 14_000  # pseudo-queries in all, 0 for as many as there are
     depth: int = 60  # of the bi-encoder's rankings, from which groups are drawn
@@ -130,7 +141,9 @@ class WarmUp(Listwise):
 
     @property
     def origin(self) -> Step | None:
-        """The narrower encoder, fitted on texts of its own articles."""
+        """The warm-up before; or the narrower encoder, fitted on texts of its own articles."""
+        if self.start is not None:
+            return self.start.model
         if not self.width:
             return None
         bed, encoder = SplitTestbed(self.collection, self.unit, self.splits), backbone.resolve(self.backbone)
@@ -145,8 +158,18 @@ class WarmUp(Listwise):
 
     @functools.cached_property
     def groups(self) -> Step:
-        """Some texts of the bi-encoder's ranking for each pseudo-query."""
-        return teacher_groups(self.teacher.run(self.bed, self.depth), self.size, self.data_seed)
+        """Some texts of the bi-encoder's ranking for each pseudo-query, with its scores or the re-ranker's logits."""
+        bed, by = self.bed, self.reranker
+        drawn = teacher_groups(self.teacher.run(bed, self.depth), self.size, self.data_seed)
+        if by is None:
+            return drawn
+        return answered_groups(drawn, window_logits(by.model, ranked_groups(drawn), bed.query_step, bed.store,
+                                                    bed.tokens(backbone.resolve(by.backbone)), self.size, by.max_length,
+                                                    by.query_length))
+
+    def further(self, first: int, **settings: Any) -> "WarmUp":
+        """Going on from this one with so many pseudo-queries of another draw; a divergence is its only loss."""
+        return replace(self, start=self, first=first, data_seed=self.data_seed + 1, losses={"kl": 1.0}, **settings)
 
 
 @dataclass(frozen=True, kw_only=True)
