@@ -15,8 +15,10 @@ def book(places, monkeypatch):
     root = places("HTML", "CHAPTERS", "GENERATED", "BOOK") / "book"
     (root / "_toc.yml").write_text("root: index\nparts: []\n")
     (root / "index.md").write_text("# A book")
+    (root / "references.bib").write_text("@book{one,}")
 
-    def jupyter_book(*_, **__):
+    def jupyter_book(command, **_):
+        (root.parent / "asked.txt").write_text(" ".join(command))
         for file in ("_build/html/index.html", "_ext/__pycache__/launch.cpython-311.pyc"):
             (root / file).parent.mkdir(parents=True, exist_ok=True)
             (root / file).write_text("made")
@@ -31,6 +33,18 @@ def test_a_book_is_rendered_again_when_a_page_has_changed(book):
     assert [build.render(), build.render()] == [True, False]
     (book / "index.md").write_text("# The book")
     assert build.render()
+
+
+def test_all_pages_are_read_again_when_the_bibliography_has_changed(book):
+    def asks_for_all():
+        build.render()
+        return (book.parent / "asked.txt").read_text().endswith(" --all")
+
+    first = asks_for_all()
+    (book / "index.md").write_text("# The book")
+    second = asks_for_all()
+    (book / "references.bib").write_text("@book{one,} @book{two,}")
+    assert [first, second, asks_for_all()] == [True, False, True]
 
 
 def test_a_failure_is_said_and_the_book_is_rendered_the_next_time(book, monkeypatch):

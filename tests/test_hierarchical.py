@@ -19,7 +19,7 @@ def rows(*means, trained=1, groups=()):
 def test_the_noise_of_one_seed_is_the_known_one_and_says_so():
     noise = training_noise(rows(0.5), rows(0.4, trained=0), "RR@10", known=KNOWN)
     assert (noise.variance, noise.freedom) == (pytest.approx(0.0004), 3)
-    assert "one seed" in noise.assumption and "0.020" in noise.assumption and "Seeds" in noise.assumption
+    assert "one seed" in noise.assumption and "0.020" in noise.assumption and "older recipe" in noise.assumption
     for ours, theirs, trainings in ((1, 1, 2), (2, 0, 2), (0, 0, 0)):  # the lead of one model over another has two
         noise = training_noise(rows(0.5, trained=ours), rows(0.4, trained=theirs), "RR@10", known=KNOWN)
         assert noise.variance == pytest.approx(0.0004 * trainings)

@@ -8,6 +8,8 @@ import pytest
 
 from helpers.evaluation.identity import identity_gap, without_rivals
 from helpers.pages.identity import identity_table, knows_articles
+from helpers.systems.zero_shot import ZERO_SHOT
+from tables import cells
 from toys import Bed, of_values, qrels_of, run_of
 
 SPLITS = {"t1": "train", "t2": "train", "d1": "dev", "c1": "test"}
@@ -52,8 +54,10 @@ def test_a_page_shows_scores_gap_and_the_measure_without_rivals(monkeypatch):
     bed = Bed(q1="c1")
     bed.source, bed.splits = SimpleNamespace(split_by_article=True), ("test",)
     system = of_values([0.5], queries=["q1"], run=run_of(q1=["t1", "c1", "d1"]))
-    html = identity_table({"BM25": system}, bed, 20).html
+    encoder = of_values([0.5], queries=["q1"], run=run_of(q1=["c1", "d1", "t1"]))
+    shown = identity_table({"BM25": system, f"{ZERO_SHOT} MiniLM": encoder}, bed, 20)
     # scores 0 and -2 of t1 and d1, a gap of two spreads; the answer stands second, and first without t1
-    assert [text in html for text in ("dev articles", ">+0.000<", ">−2.000<", "+2.000", "0.500", "1.000")] == [True] * 6
+    assert [text in shown.html for text in ("dev articles", ">+0.000<", ">−2.000<", "+2.000", "0.500", "1.000")] == [True] * 6
+    assert [row[4] for row in cells(shown)[1:]] == ["yes", "no"]
     bed.source.split_by_article = False
     assert "share their texts" in identity_table({"BM25": system}, bed, 20).markdown

@@ -75,16 +75,16 @@ def test_settings_stand_beside_the_studys(monkeypatch):
 def signs(condenser=0.0, variants=0.0, masked=0.0, blind=4.0, mean=-0.2):
     logs = {MLM: [log(0.0, 0.0)], CONDENSER: [log(4.0, 4.0 + condenser)], BLIND: [log(blind, blind)],
             EMBEDDED: [log(4.0, 4.0 + variants)], MASKED: [log(5.0, 5.0 + masked)]}
-    systems = {"backbone, mean": toys.system(), "start, mean": toys.system(mean), f"{MLM}, [CLS]": toys.system(),
-               f"{MASKED}, [CLS]": toys.system(masked)}
+    systems = {"backbone, mean": toys.system(), "start, mean": toys.system(mean), "start, [CLS]": toys.system(),
+               f"{MLM}, [CLS]": toys.system(), f"{MASKED}, [CLS]": toys.system(masked)}
     return story.signs(logs, {name: [Trained(name != MLM)] for name in logs}, systems)
 
 
 @pytest.mark.parametrize(("given", "expected"), [
-    (signs(), [False, False, False, False, True, True]),
-    (signs(condenser=0.2, blind=4.3, mean=0.0), [True, False, False, False, False, False]),
-    (signs(variants=0.05, masked=0.2), [False, True, True, True, True, True]),
-    (signs(masked=0.05), [False, False, False, False, True, True])])  # it searches better, and does not use [CLS]
+    (signs(), [False, False, False, False, True, True, True]),
+    (signs(condenser=0.2, blind=4.3, mean=0.0), [True, False, False, False, False, False, False]),
+    (signs(variants=0.05, masked=0.2), [False, True, True, True, True, True, True]),
+    (signs(masked=0.05), [False, False, False, False, True, True, True])])  # it searches better, and does not use [CLS]
 def test_the_discussion_rests_on_exchanges_and_on_the_control(given, expected):
     assert list(given.values()) == expected
 

@@ -103,13 +103,26 @@ def test_the_almanacs_judgments_are_not_graded_by_a_pool():
     assert not any(are_graded(open_collection("almanac").qrels(unit, "test")) for unit in ("document", "passage"))
 
 
+def ranked(values, found=0.5):
+    return of_values({"RR@10": values, "R@10": [found] * 8})
+
+
 @pytest.mark.parametrize("gains, sections, mean, narrow, nearer, unpassed", [
     ([0.25] * 5 + [0.0, 0.0, -0.125], 0.0, 0.0, True, True, True), ([0.25] * 5 + [-0.25] * 3, 0.0, -0.5, False, False, True),
-    ([0.25] * 8, 0.5, 0.0, False, False, False)])
+    ([0.25] * 8, 0.75, 0.0, False, False, False)])
 def test_the_discussion_rests_on_the_maximum_and_on_the_zero_shot_encoder(gains, sections, mean, narrow, nearer, unpassed):
-    systems = {"BM25": of_values([0.25] * 8), "BERT-Max": of_values([0.25 + gain for gain in gains]),
-               "BERT-Mean": of_values([0.25] * 8), "BERT-Max, section labels": of_values([sections] * 8),
-               "BERT-Mean, section labels": of_values([mean] * 8), DENSE: of_values([0.45] * 8)}
-    assert list(story.signs(systems).values()) == [narrow, nearer, unpassed]
+    systems = {"BM25": ranked([0.25] * 8), "BERT-Max": ranked([0.25 + gain for gain in gains]),
+               "BERT-Mean": ranked([0.25] * 8), "BERT-Max, section labels": ranked([sections] * 8),
+               "BERT-Mean, section labels": ranked([mean] * 8), DENSE: ranked([0.45] * 8)}
+    signs = story.signs(systems)
+    assert list(signs.values()) == [narrow, False, sections == 0.75, nearer, unpassed]
     without = {name: system for name, system in systems.items() if "labels" not in name}
     assert not story.signs(without)["labels of sections bring the mean nearer to the maximum"]
+    assert not story.signs(without)["labels of sections surely help the maximum"]
+
+
+@pytest.mark.parametrize("found, first, expected", [(0.75, 0.5, True), (0.75, 1.0, False), (0.5, 0.5, False)])
+def test_the_mean_may_find_more_and_put_fewer_first(found, first, expected):
+    systems = {"BM25": ranked([1.0, 0.5] * 4), "BERT-Max": ranked([0.5] * 8), "BERT-Mean": ranked([first] * 8, found),
+               DENSE: ranked([0.5] * 8)}
+    assert story.signs(systems)["the mean finds more than BM25 among the first ten, and puts fewer first"] is expected

@@ -100,7 +100,10 @@ def test_the_cost_of_a_model_is_the_seconds_of_training_and_of_scoring(monkeypat
 # ---- parameters ----
 
 def test_four_trainings_differ_in_what_is_adjusted():
-    models = parameters.models(CHOSEN, head_rate=0.5, dropout=0.3)
+    over = parameters.models(CHOSEN, 0.5, 0.3, [1, 2])
+    assert {name: [model.seed for model in own] for name, own in over.items()} == {
+        parameters.ALL: [1, 2], parameters.HEAD: [1, 2], parameters.POOLER: [1], parameters.NOISY: [1]}
+    models = {name: own[0] for name, own in over.items()}
     kept = {name: (model.trainable, model.learning_rate, model.dropout) for name, model in models.items()}
     assert kept == {parameters.ALL: (None, CHOSEN.learning_rate, 0.0), parameters.HEAD: ("head", 0.5, 0.0),
                     parameters.POOLER: ("pooler", 0.5, 0.0), parameters.NOISY: ("head", 0.5, 0.3)}
@@ -213,12 +216,12 @@ def test_the_table_of_early_stopping_has_a_row_for_each_of_the_longest_trainings
     assert "Early stopping in the trainings of 6 epochs" in shown.html
 
 
-@pytest.mark.parametrize("long, short, stopped, expected", [
-    (log_of(0.1, 0.7), log_of(0.2, 0.6), [700, 900], [True, False, True, True]),
-    (log_of(0.3, 0.5), log_of(0.2, 0.6), [700, None], [False, False, False, False])])
-def test_the_discussion_of_epochs_rests_on_losses_and_on_early_stopping(long, short, stopped, expected):
-    longest = [(Trained(seed, json.dumps({"stopped_at": step})), None, None) for seed, step in enumerate(stopped)]
-    assert list(epochs.signs(of_lengths(), {"1": short, "6": long}, longest).values()) == expected
+@pytest.mark.parametrize("long, short, stopped, kept, expected", [
+    (log_of(0.1, 0.7), log_of(0.2, 0.6), [700, 900], 0.375, [True, True, True, False, True, True]),
+    (log_of(0.3, 0.5), log_of(0.2, 0.6), [700, None], 0.0, [False, False, False, False, False, False])])
+def test_the_discussion_of_epochs_rests_on_losses_and_on_early_stopping(long, short, stopped, kept, expected):
+    longest = [(Trained(seed, json.dumps({"stopped_at": step})), system(0.25), system(kept)) for seed, step in enumerate(stopped)]
+    assert list(epochs.signs(of_lengths(stopped=kept), {"1": short, "6": long}, longest).values()) == expected
 
 
 # ---- seeds ----
@@ -286,7 +289,7 @@ def test_the_discussion_of_seeds_rests_on_the_components():
     near = {str(run): of_values([0.0, 0.1 * run, 1.0, 1.0 - 0.1 * run] * 2) for run in (1, 2)}
     for systems, holds in ((far, False), (near, True)):
         signs = seeds.signs(systems)
-        assert list(signs.values()) == [holds] * 3
+        assert list(signs.values()) == [not holds, holds, holds, holds, holds]
         assert all(type(own) is bool for own in signs.values())
     assert seeds.signs(runs(0.25)) == {}
 
@@ -443,11 +446,21 @@ def test_models_that_know_their_articles_are_not_comparable_and_width_is_not_run
     assert reason in shown.html
 
 
-@pytest.mark.parametrize("small, middle, large, expected", [(0.0, 0.375, 0.5, [True, False, True, False, True, True, False]),
-                                                            (0.25, 0.375, 0.375, [True, True, True, False, False, False, True]),
-                                                            (0.25, 0.375, 0.75, [False, False, True, False, False, False, True])])
+@pytest.mark.parametrize("small, middle, large, expected", [
+    (0.0, 0.375, 0.5, [True, False, True, False, False, False, True, True, False]),
+    (0.25, 0.375, 0.375, [True, True, True, False, False, False, False, False, True]),
+    (0.25, 0.375, 0.75, [False, False, True, False, False, False, False, False, True])])
 def test_the_discussion_of_sizes_rests_on_their_order(small, middle, large, expected):
     assert list(model_size.signs(*sized(small, large, middle), as_published(), DEPTHS, 256).values()) == expected
+
+
+@pytest.mark.parametrize("small, middle, alike", [(0.5, 0.75, True), (0.75, 0.75, False), (0.5, 0.7, False)])
+def test_all_sizes_but_the_smallest_may_find_as_many(small, middle, alike):
+    systems, logs = sized()
+    recalls = {"L3-H384": small, "L4-H384": middle, "L6-H384": 0.755}
+    systems |= {name: system(recall=recall - 0.25) for name, recall in recalls.items()}
+    signs = model_size.signs(systems, logs, as_published(), DEPTHS, 256)
+    assert signs["all sizes but the smallest find about equally many"] is alike
 
 
 def as_published(**faster):
@@ -485,6 +498,9 @@ def test_the_deeper_of_the_two_is_slower_or_not(rate, slower):
     shape_of = {"L6-H256": "6/256/8", "L3-H384": "3/384/12", "L6-H384": "6/384/12"}
     speed = timed({"6/256/8": [rate] * 3, "3/384/12": [50.0] * 3, "6/384/12": [70.0] * 3})
     assert model_size.slower_depth(speed, shape_of, 256) is slower
+    wide, systems = ["L3-H384", "L6-H384"], {"L6-H256": system(0.25), "L3-H384": system(0.125), "L6-H384": system(0.5)}
+    assert model_size.leads_at_equal_speed(systems, speed, shape_of, wide, 256) is not slower  # beside L3 where it is slower
+    assert not model_size.leads_at_equal_speed(systems, speed, {"L3-H384": "3/384/12"}, wide[:1], 256)
     assert not model_size.slower_depth(speed, {"L3-H384": "3/384/12", "L6-H384": "6/384/12"}, 256)
 
 
@@ -745,8 +761,9 @@ def test_a_student_that_learned_nothing_gets_no_verdict(idle, near):
         TAUGHT: UNTRAINED, BEATS: NOT_RUN, NEAR: near}
 
 
-@pytest.mark.parametrize("values, loss, expected", [({}, 0.56, [False, False, True]),
-                                                    ({"teacher": 0.5, "plain": 0.4}, 0.3, [True, True, False])])
+@pytest.mark.parametrize("values, loss, expected", [
+    ({"distilled without attention": 0.125}, 0.56, [False, False, False, True]),
+    ({"teacher": 0.5, "plain": 0.4, "distilled without hidden states": 0.375}, 0.3, [True, True, True, False])])
 def test_the_discussion_of_distillation_rests_on_the_order_of_the_students(values, loss, expected):
     logs = {distillation.HARD_ONLY: log_of(0.5, loss)}
     assert list(distillation.signs(taught(**values), logs).values()) == expected

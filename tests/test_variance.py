@@ -3,6 +3,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from helpers.evaluation.variance import Components, components, queries_needed, seeds_needed
 
@@ -24,6 +25,7 @@ def test_the_components_of_a_table_by_hand():
     assert parts.query == pytest.approx(13 - 2 / 2)
     assert parts.seed == pytest.approx(2 - 2 / 3)
     assert (parts.queries, parts.seeds) == (3, 2)
+    assert parts.p_of_seeds == pytest.approx(stats.ttest_rel([0, 3, 6], [2, 3, 10]).pvalue)  # of two seeds F is the square of t
 
 
 def test_the_components_are_those_of_the_sums_of_squares_of_nested_regressions():
@@ -50,6 +52,7 @@ def test_the_components_are_those_of_the_sums_of_squares_of_nested_regressions()
 def test_what_does_not_vary_has_no_variance(table, parts):
     found = components(pd.DataFrame(table))
     assert (found.seed, found.query, found.rest) == parts
+    assert found.p_of_seeds > 0.3
 
 
 @pytest.mark.parametrize("table, words", [([[1.0], [2.0]], "got 2 and 1"), ([[1.0, 2.0]], "got 1 and 2")])

@@ -176,4 +176,4 @@ def test_what_is_missing_is_told_with_its_command(monkeypatch, tmp_path, capsys)
     assert "not empty" in capsys.readouterr().err
     monkeypatch.setattr(command, "find_spec", lambda name: None if name == "onnx" else name)
     assert main(["vespa", str(Path(tmp_path) / "new")]) == 2
-    assert "not installed: onnx. Mend: pip install pyvespa" in capsys.readouterr().err
+    assert "not installed: onnx. Mend: .venv/bin/pip install pyvespa" in capsys.readouterr().err

@@ -50,12 +50,16 @@ def _rendered(toc: Path) -> bool:
     stamp.unlink(missing_ok=True)
     starting = "import press, jupyter_book.cli.main as jupyter_book; jupyter_book.main()"  # the press makes the start faster
     command = [sys.executable, "-c", starting, "build", str(paths.BOOK), "--toc", str(toc), "-W", "--keep-going", "-q"]
+    bib, cited = paths.BOOK / "references.bib", paths.BOOK / "_build" / "references.bib"  # and as all pages cite it
+    if not cited.exists() or cited.read_bytes() != bib.read_bytes():
+        command.append("--all")  # a new entry numbers the anchors of all others anew
     done = subprocess.run(command, cwd=paths.ROOT, env={**os.environ, "PYTHONWARNINGS": "ignore"},
                           capture_output=True, text=True, check=False)
     if done.returncode:
         raise BadInput(f"Jupyter Book stopped:\n{(done.stdout + done.stderr)[-4000:]}",
                        mend="mend what it names above, then `make book` again")
     stamp.write_text(mark)
+    cited.write_bytes(bib.read_bytes())
     return True
 
 

@@ -10,7 +10,8 @@ TEXT = """# How far verdicts can be trusted
 
 A verdict is a decision under noise, so its errors can be counted where the truth is known. Systems were drawn with known
 effects, seeds and queries, {repetitions} times for each row, and judged by the code and the rules that judge the claims of
-this book. The variances are like those measured here: {seed} between seeds of one system, {query} between queries in the
+this book. The variances are those that its verdicts assume, of trainings of an older recipe, which varied more than those of
+the chapter *Seeds* do now: {seed} between seeds of one system, {query} between queries in the
 difference of two systems, {rest} for what a training does to single queries. What is assumed of seeds is itself estimated
 anew each time.
 
@@ -20,7 +21,7 @@ anew each time.
 is promised. Beside it is the same share for a test over the queries alone, which averages seeds away: it promises the same
 and does not keep it. *Equal* is the share of experiments with a true difference of the margin, here {margin}, that are called
 equivalent: at most .05. *Power* is the share in which a claim is supported when the true difference is what the page calls
-detectable: .80. The last rows break an assumption: there seeds scatter more than the chapter *Seeds* measured. With 2,000
+detectable: .80. The last rows break an assumption: there seeds scatter more than is assumed. With 2,000
 experiments a share of .05 has a standard error of .005.
 """
 

@@ -105,7 +105,7 @@ LICENCES = """## Licences
 |---|---|---|
 | code | `src/`, `tests/`, the code in `notebooks/` | MIT |
 | text and figures | this site, the prose in `notebooks/` and `book/`, `published/` | CC BY 4.0 |
-| the Almanac, the built-in collection | `src/helpers/almanac/` | CC0 1.0 |
+| the Almanac, the built-in collection | `src/helpers/data/almanac/` | CC0 1.0 |
 
 The studies' numbers are facts taken from the works that the [bibliography](../bibliography.md) lists: cite those, too.
 """

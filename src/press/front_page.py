@@ -17,8 +17,8 @@ HELD, AGAINST, SILENT = (SUPPORTED, NO_CAUSE), (CONTRADICTED, EQUIVALENT), (INCO
 KEY = ('<p class="nr-said">A line is the 95 % interval of the measured effect, its dot the mean; a diamond is what the study '
        f"printed. The scale runs from {-REACH:+g} to {REACH:+g} in the claim's measure, the vertical line is no difference; what "
        "lies beyond ends in an arrow. Of a claim with several pairs, whose printed values are several, the pair is drawn that "
-       "decides the verdict. A verdict follows the corrected permutation test, so that a line beside zero may be called not "
-       "significant.</p>")
+       "decides the verdict. A verdict follows the permutation test, corrected where a claim is of a difference, so that a line "
+       "beside zero may be called not significant.</p>")
 
 
 def findings(tested: Mapping[str, Mapping[str, Any]]) -> str:
@@ -70,8 +70,8 @@ def in_words(study: str, tested: Mapping[str, Mapping[str, Any]]) -> str:
                  f"Held: {text}." if (text := named(HELD)) else "" if silent == len(own) else "None held with significance.",
                  f"Not found here: {text}." if (text := named(AGAINST)) else "",
                  f"Undecided: {open_ones}." if open_ones else "",
-                 f"Not tested: {silent}, because a model did not learn, or what was measured is of another kind, or nothing was "
-                 "measured." if silent else "",
+                 "Without a verdict: " + ", ".join(f"{n} {kind}" for kind in SILENT if (n := list(of.values()).count(kind))) + "."
+                 if silent else "",
                  believed(of, tested)]
     return f"<p>{' '.join(filter(None, sentences))}</p>"
 
@@ -81,8 +81,8 @@ def believed(of: Mapping[str, str], tested: Mapping[str, Mapping[str, Any]]) -> 
     seen = [tested[claim]["pairs"][0]["detectable"] for claim, verdict in of.items()
             if verdict not in SILENT and tested[claim].get("pairs") and not claims.load()[claim].unit]
     tests = "half of the tests find" if len(seen) > 1 else "the test finds"
-    return (f"Why believe it: the rules were declared before anything was measured, and {tests} a true difference of "
-            f"{plain(median(seen))} four times in five." if seen else "")
+    return (f"Why believe it: rules and margins were written down before any training shown here ran, and {tests} a true "
+            f"difference of {plain(median(seen))} four times in five." if seen else "")
 
 
 def verdict_of(line: Mapping[str, Any] | None) -> str:

@@ -77,9 +77,9 @@ def profiles(data: list[dict[str, Any]]) -> str:
 
 
 SCOREBOARD_INTRO = """Every conclusion of the five studies that the book tests, with what this run says of it. The rules
-behind the verdicts are declared in advance and symmetric; they speak of direction and effect, because the collection here is not
-the studies' own. What the verdicts mean is explained in [](../reading.md), why BM25 has several values in [](bm25.md), and what
-the book does otherwise than the studies in [](divergences.md)."""
+behind the verdicts are the same for all studies, symmetric, and older than the trainings shown; they speak of direction and
+effect, because the collection here is not the studies' own. What the verdicts mean is explained in [](../reading.md), why
+BM25 has several values in [](bm25.md), and what the book does otherwise than the studies in [](divergences.md)."""
 
 
 def divergences_page() -> str:
@@ -108,7 +108,8 @@ def bm25_page(data: list[dict[str, Any]]) -> str:
             title = chapters.get(item["page"], {}).get("title", item["page"].replace("_", " "))
             link = Html(f'<a href="../chapters/{item["page"]}.html#step-{line["key"][:10]}">{cell(title)}</a>')
             measured = [plain(line[name]) if name in line else "not measured" for name in bm25_named.KEPT]
-            seen[item["page"], line["key"]] = [link, line["texts"], f"{count(line['queries'])} {line['split']}",
+            texts = line["texts"] + ("" if line["collection"] == "almanac" else f" of {line['collection']}")
+            seen[item["page"], line["key"]] = [link, texts, f"{count(line['queries'])} {line['split']}",
                                                f"{line['k1']:g}", f"{line['b']:g}", count(line["depth"]), *measured]
     rows = sorted(seen.values(), key=lambda row: row[1:])
     header = ("chapter", "texts", "queries", "k1", "b", "list", *bm25_named.KEPT)
@@ -121,9 +122,9 @@ BM25 is the baseline of most chapters, and its value is not the same in all of t
 have equal values, and others differ for one of four reasons.
 
 - **Texts.** A document is found by any of its words, a passage by its own alone, and where a passage is asked for, one of six
-  passages of the right document is relevant.
-- **Queries.** Chapters measure a sample of the test queries, and David's chapter on significance all of them; open questions are
-  those that ask for a fact; the broad topics have many relevant documents each, and their judgments were pooled.
+  passages of the right document is relevant. The long documents are several articles joined.
+- **Queries.** Some chapters measure all test queries, most a sample of them; some take those that ask for a fact; the broad
+  topics have many relevant documents each, and their judgments were pooled.
 - **k1 and b.** Each chapter takes those of its study, where it names them.
 - **The list.** Recall depends on how long the list is, the reciprocal rank of the first ten does not.
 
@@ -152,9 +153,11 @@ FILTER = ('<div class="nr-filter" hidden><label>Rows with these words <input typ
           '<output aria-live="polite"></output></div>')
 
 
-NUMBERS_INTRO = """Every value of the studies' result tables, as printed (percentages as shares of one), and beside it the value
-that this run measured for the same cell. A measured value links to the provenance table of its chapter. The two columns are not
-comparable one to one: the collection differs."""
+NUMBERS_INTRO = """The values of the studies' tables, and numbers of their text, as printed (percentages as shares of one),
+and beside each the value that this run measured for the same cell. A measured value links to the provenance table of its
+chapter. The two columns are not comparable one to one: the collection differs, recall at a thousand is recall in the
+chapter's shorter lists where it keeps such, and *Re-ranking depth* reads its greatest depths for fewer queries than the
+others, so that its rows are not one curve."""
 
 
 def _linked(page: str, key: str, value: Any) -> Html:

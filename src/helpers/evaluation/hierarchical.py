@@ -4,7 +4,7 @@ Values of several seeds on the same queries are crossed: every seed sees every q
 `significance.paired` draws the upper level, trainings, and then queries. Its upper level is estimated here:
 
 - Two systems of several seeds each: the variance over seeds of a system's mean, pooled over both systems, divided by the seeds.
-- What is pooled includes the variance that is known from the chapter *Seeds* (`known_noise`), with its degrees of freedom; for
+- What is pooled includes the variance that earlier trainings had (`known_noise`), with its degrees of freedom; for
   a system of one seed it is all there is. This is the moderated variance of Smyth (2004, section 3): two seeds alone would leave
   one degree of freedom, with which nothing is ever significant.
 - A system that nothing random was trained for, such as BM25 or a zero-shot encoder, adds no noise.
@@ -53,12 +53,12 @@ class Rows:
 
 @functools.cache
 def measured_noise() -> dict[str, KnownNoise]:
-    """The noise that the chapter *Seeds* measured, by measure."""
+    """The noise of earlier trainings, by measure."""
     return {name: KnownNoise(**own) for name, own in paths.listed(FILE)["measures"].items()}
 
 
 def known_noise(measure: str = "") -> KnownNoise:
-    """The noise of a measure in the chapter *Seeds*; of others the largest share of the variance over queries."""
+    """The noise of a measure in earlier trainings; of others the largest share of the variance over queries."""
     return measured_noise().get(measure) or max(measured_noise().values(), key=lambda own: own.share)
 
 
@@ -72,7 +72,7 @@ def compare(ours: Rows, theirs: Rows, measure: str, shared: bool = False) -> Pai
 
 def training_noise(ours: Rows, theirs: Rows, measure: str, shared: bool = False,
                    known: KnownNoise | None = None) -> TrainingNoise:
-    """The noise of training in the difference of two systems' means; `known` stands in for what the chapter *Seeds* measured."""
+    """The noise of training in the difference of two systems' means; `known` stands in for that of earlier trainings."""
     if shared:
         moved = ours.means() - theirs.means()
         if len(moved) < 2:
@@ -90,7 +90,7 @@ def training_noise(ours: Rows, theirs: Rows, measure: str, shared: bool = False,
 
 
 def own_noise(ours: np.ndarray, theirs: np.ndarray) -> TrainingNoise:
-    """The same from the means of the seeds alone, for a measure that the chapter *Seeds* says nothing of."""
+    """The same from the means of the seeds alone, for a measure that earlier trainings say nothing of."""
     if len(ours) + len(theirs) < 3:
         return TrainingNoise(assumption="one seed: the noise of training is not in the interval")
     variance, freedom = pooled([ours, theirs], [1, 1])
@@ -108,5 +108,5 @@ def words(means: list[np.ndarray], variance: float) -> str:
     """What was assumed of the noise, in words."""
     deviation = f"a deviation over seeds of {math.sqrt(variance):.3f}"
     if all(len(own) > 1 for own in means):
-        return f"{deviation}, pooled with that of the chapter Seeds"
-    return f"one seed: the interval is widened by {deviation}, known from the chapter Seeds"
+        return f"{deviation}, pooled with that of an older recipe's trainings"
+    return f"one seed: the interval is widened by {deviation}, known from an older recipe's trainings"

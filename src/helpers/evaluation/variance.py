@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy import special
+from scipy import special, stats
 
 POWER, LEVEL = 0.8, 0.05
 Z = float(special.ndtri(1 - LEVEL / 2) + special.ndtri(POWER))
@@ -35,6 +35,15 @@ class Components:
     def query_deviation(self) -> float:
         """Standard deviation over samples of so many queries of one model's mean: what other queries would change."""
         return math.sqrt((self.query + self.rest) / self.queries)
+
+
+    @property
+    def p_of_seeds(self) -> float:
+        """p of the F test that all seeds have one mean; an estimate below 0 stands for no difference."""
+        if not self.rest:
+            return float(not self.seed)
+        freedom = self.seeds - 1, (self.seeds - 1) * (self.queries - 1)
+        return float(stats.f.sf((self.queries * self.seed + self.rest) / self.rest, *freedom))
 
 
 def components(values: pd.DataFrame) -> Components:

@@ -11,9 +11,9 @@
 | not run | nothing was measured; a reason is given | likewise |
 | did not train | the model that the claim is about did not learn; a reason is given | likewise |
 
-*The margin* is the claim's own, declared with a reason before anything was measured; by default half the published effect,
-and .01 at least. That the 90 % interval lies within plus and minus the margin is two one-sided tests at .05 each (Schuirmann
-1987).
+*The margin* is the claim's own, declared with a reason before any training shown here ran; by default half the published
+effect, and .01 at least. That the 90 % interval lies within plus and minus the margin is two one-sided tests at .05 each
+(Schuirmann 1987).
 
 *p* is that of the permutation test with the noise of training. Claims of a difference have one p each, corrected by Holm's
 method over such claims of the chapter. A claim of no difference is tested by itself: no other claim's correction raises the p

@@ -78,8 +78,8 @@ def published_range() -> Fragment:
 def bm25_elsewhere() -> Fragment:
     """What the five studies print for BM25, on their own collections."""
     return page.records_table("BM25 as the five studies print it, each on its own data", (
-        {"where": entry.where, "data": entry.dataset or "", "measure": entry.column, "value": entry.printed}
-        for entry in published_bm25()), numeric_from=3)
+        {"where": entry.where, "column": entry.column, "data": entry.dataset or "", "measure": entry.measure,
+         "value": entry.printed} for entry in published_bm25()), numeric_from=4)
 
 
 def tune(collection: str, unit: str, split: str, queries: int, seed: int, k1s: list[float],

@@ -161,6 +161,8 @@ def signs(logs: Logs, trained: Branches, systems: Systems) -> dict[str, bool]:
                 and above(systems[f"{MASKED}, [CLS]"], systems[f"{MLM}, [CLS]"], "RR@10"),
             "the head without the late [CLS] guesses as well":
                 ended(logs[BLIND], "eval_head") < ended(logs[CONDENSER], "eval_head") + USES,
+            "the start surely searches better by [CLS] than by the mean":
+                above(systems[f"{START}, [CLS]"], systems[f"{START}, mean"], "RR@10"),
             "the start has lost the search of the packaged encoder":
                 above(mean[f"{UNTOUCHED}, mean"], mean[f"{START}, mean"], "RR@10")}
 

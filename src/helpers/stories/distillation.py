@@ -25,6 +25,7 @@ from helpers.systems.zero_shot import zero_shot_in
 MEASURE = "RR@10"
 TEACHER, PLAIN, DISTILLED = "Teacher", "student, trained plainly", "student, distilled"
 HARD_ONLY = "student, from the teacher's layers, hard loss only"
+ABLATED = "distilled without"
 WARMED, CONTROL = "student, from its own warm-up, distilled", "student, from its own warm-up, hard loss only"
 NAMES = {"soft": "the teacher's answers", "hidden": "hidden states", "attention": "attention", "hard": "judgments"}
 
@@ -38,7 +39,7 @@ def models(teacher: ListwiseReranker, plain_backbone: str, without: list[str]) -
     student = Student(teacher, layers=tuple(range(layers(resolve(plain_backbone)))))
     return {TEACHER: teacher, PLAIN: teacher.on(plain_backbone), DISTILLED: student,
             HARD_ONLY: judgments_alone(student),
-            **{f"distilled without {NAMES[part]}": replace(student, **{part: 0.0}) for part in without}}  # type: ignore[arg-type]
+            **{f"{ABLATED} {NAMES[part]}": replace(student, **{part: 0.0}) for part in without}}  # type: ignore[arg-type]
 
 
 def judgments_alone(student: Student) -> Student:
@@ -120,8 +121,11 @@ def narrower_signs(systems: Systems, specs: Sequence[str]) -> dict[str, bool]:
 def signs(systems: Systems, logs: Logs) -> dict[str, bool]:
     """What the discussion rests on."""
     means = {name: systems[name].mean(MEASURE).mean for name in (TEACHER, PLAIN, DISTILLED)}
+    taught, ablated = systems[DISTILLED], [system for name, system in systems.items() if name.startswith(ABLATED)]
     return {"the teacher ranks best": max(means, key=means.__getitem__) == TEACHER,
             "the student with its own warm-up ranks better than the distilled one": means[PLAIN] > means[DISTILLED],
+            "no loss that is left out surely changes the ranking": bool(ablated) and not any(
+                above(taught, own, MEASURE) or above(own, taught, MEASURE) for own in ablated),
             "the same start learns nothing from judgments alone": untrained(logs[HARD_ONLY])}
 
 

@@ -15,7 +15,6 @@ from helpers.pages import claims, compare, identity, page
 from helpers.pages.compare import above, beside, beside_published, differences_table, mean_cell
 from helpers.pages.fragments import Fragment, explored
 from helpers.pages.numbers import count, plain
-from helpers.steps import Step
 from helpers.stories import training
 from helpers.systems.evaluated import Evaluation, Systems
 from helpers.systems.listwise_reranker import Listwise, ListwiseReranker
@@ -89,6 +88,11 @@ def fusion(trial: RerankingExperiment, dev: RerankingExperiment, group: Sequence
     alone, dense, dev = systems[named("BERT-Max", SECTIONS)], zero_shot_in(systems), replace(dev, aggregation="max")
     weight = dev.best_weight(dev.of("", group[0]), dev.of("", zero_shot))
     system = trial.fused_over_seeds(f"BERT-Max, section labels, with {zero_shot.label}", group, dense, weight)
+    if weight == 1:
+        return page.prose(
+            f"The best weight on {count(len(dev.bed.judged))} development queries leaves the encoder out, so that the sum is the "
+            f"re-ranker alone, with an RR@10 of {plain(alone.mean('RR@10').mean)}; the encoder alone has "
+            f"{beside(alone, dense, 'RR@10')}.")
     return page.prose(
         f"With weight {plain(weight, 1)} for the re-ranker, the best on {count(len(dev.bed.judged))} development queries, the "
         f"sum reaches an RR@10 of {plain(system.mean('RR@10').mean)}, the re-ranker alone {beside(system, alone, 'RR@10')}, the "
@@ -113,7 +117,14 @@ def signs(systems: Systems) -> dict[str, bool]:
     lead = systems["BERT-Max"].against(systems["BM25"], "RR@10").difference
     lags = {labels: compare.lead(systems[named("BERT-Max", labels)], systems[named("BERT-Mean", labels)], "RR@10")
             for labels in (STUDYS, SECTIONS) if named("BERT-Max", labels) in systems}
+    mean, bm25 = systems["BERT-Mean"], systems["BM25"]
+    first = [(system.values["RR@10"] == 1).mean() for system in (mean, bm25)]
+    sections = systems.get(named("BERT-Max", SECTIONS))
     return {"the maximum's lead over BM25 is narrow": 0 < lead.low < lead.mean / 4,
+            "the mean finds more than BM25 among the first ten, and puts fewer first":
+                bool(compare.lead(mean, bm25, "R@10") > 0 and first[0] < first[1]),
+            "labels of sections surely help the maximum":
+                sections is not None and above(sections, systems["BERT-Max"], "RR@10"),
             "labels of sections bring the mean nearer to the maximum": lags.get(SECTIONS, lags[STUDYS]) < lags[STUDYS],
             "no re-ranker surely passes the zero-shot encoder": not any(
                 above(system, zero_shot_in(systems), "RR@10") for name, system in systems.items() if name.startswith("BERT-"))}
@@ -158,17 +169,20 @@ def kinds_of(windows: pd.DataFrame, answers: pd.DataFrame, relevant: pd.DataFram
                       documents.isin(pd.MultiIndex.from_frame(relevant))], KINDS_OF_WINDOWS[:2], KINDS_OF_WINDOWS[2])
 
 
-def window_table(bed: Testbed, scores: Step) -> Fragment:
-    """What the model says of windows with the answer, of other windows of the same documents, and of other documents."""
+def window_table(trial: RerankingExperiment, models: Mapping[str, Sequence[Listwise]]) -> Fragment:
+    """What the first model of each kind of labels says of windows with the answer, of other windows of the same documents, and of
+    other documents."""
+    bed, rows = trial.bed, []
     if bed.answers is None:
         return page.prose("This collection does not say where in a document its answer lies.")
-    windows = scores.value()
     relevant = bed.qrels.loc[bed.qrels["relevance"] >= bed.min_relevance, ["query_id", "doc_id"]]
-    groups = windows.groupby(kinds_of(windows, bed.answers.value(), relevant))["score"]
-    return page.records_table("Scores of windows, by what they hold", [
-        {"windows": kind, "how many": count(len(scored)), "mean score": plain(scored.mean()),
-         "standard deviation": plain(scored.std())}
-        for kind in KINDS_OF_WINDOWS if kind in groups.groups for scored in [groups.get_group(kind)]])
+    for labels in (own for own in (STUDYS, SECTIONS) if own in models):
+        windows = models[labels][0].scores(bed, trial.run, trial.candidates).value()
+        groups = windows.groupby(kinds_of(windows, bed.answers.value(), relevant))["score"]
+        rows += [{"labels of": labels, "windows": kind, "how many": count(len(scored)), "mean score": plain(scored.mean()),
+                  "standard deviation": plain(scored.std())}
+                 for kind in KINDS_OF_WINDOWS if kind in groups.groups for scored in [groups.get_group(kind)]]
+    return page.records_table("Scores of windows, by what the model's labels were of and by what the windows hold", rows, 2)
 
 
 def aggregation_by_labels(systems: Systems, bed: Testbed) -> Fragment:

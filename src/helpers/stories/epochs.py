@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from helpers.pages import claims, identity, page
-from helpers.pages.compare import above, mean_link
+from helpers.pages.compare import above, lead, mean_link
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain
 from helpers.stories.training import Logs, final
@@ -69,7 +69,10 @@ def stopping_table(trainings: Stopped) -> Fragment:
 def signs(systems: Systems, logs: Logs, trainings: Stopped) -> dict[str, bool]:
     """What the discussion rests on."""
     shortest, longest = ends(systems)
-    return {"the longer training ends with a higher held-out loss": final(logs[longest], "eval_loss") > final(
+    return {"in every training the stopped model ranks above its end": all(
+                lead(stopped, end, "RR@10") > 0 for _, end, stopped in trainings),
+            "the stopped models surely rank above the ends": above(systems[STOPPED], systems[longest], "RR@10"),
+            "the longer training ends with a higher held-out loss": final(logs[longest], "eval_loss") > final(
                 logs[shortest], "eval_loss"),
             "the longer training does not surely rank worse": not above(systems[shortest], systems[longest], "RR@10"),
             "the longer training fits its own texts better": final(logs[longest], "loss") < final(logs[shortest], "loss"),

@@ -7,9 +7,10 @@ import numpy as np
 
 from helpers.costs.speed import per_minute, ranking_speed
 from helpers.evaluation import published
+from helpers.evaluation.verdicts import MARGIN
 from helpers.networks import backbone
 from helpers.pages import claims, identity, page, scatter
-from helpers.pages.compare import above, mean_cell, with_interval
+from helpers.pages.compare import above, lead, mean_cell, with_interval
 from helpers.pages.fragments import Fragment, Html, linked
 from helpers.pages.numbers import count, plain
 from helpers.pages.spot_check import spot_check
@@ -67,13 +68,17 @@ def signs(systems: Systems, logs: Logs, speed: Mapping[str, Any], specs: Sequenc
     names, shapes = depth_series(logs, specs), shapes_of(specs)
     if len(names) < 2:
         return {}
-    means = [systems[name].mean(MEASURE).mean for name in names]
+    means, recalls = ([systems[name].mean(measure).mean for name in names] for measure in (MEASURE, "R@10"))
     printed = published.column(STUDY, TABLE, "Queries/min")
     rates = [median_rate(speed, size) for _, size in sorted(studied_shapes().items(), key=lambda shape: printed[shape[0]].amount)]
     return {"the first added layer gains more than all others": means[1] - means[0] > means[-1] - means[1],
             "the largest is not surely better than the next": not above(systems[names[-1]], systems[names[-2]], MEASURE),
             "the study's shapes are as fast in its own order": rates == sorted(rates),
             "the deeper and narrower model takes more time than the wider one": slower_depth(speed, shapes, tokens),
+            "the wider model that is most alike in measured speed ranks above it":
+                leads_at_equal_speed(systems, speed, shapes, names, tokens),
+            "all sizes but the smallest find about equally many":
+                recalls[0] < min(recalls[1:]) and max(recalls[1:]) - min(recalls[1:]) < MARGIN,
             "the smallest ranks below the zero-shot encoder": means[0] < zero_shot_in(systems).mean(MEASURE).mean,
             "the smallest is surely below BM25": above(systems["BM25"], systems[names[0]], MEASURE),
             "every size surely beats BM25": all(above(systems[name], systems["BM25"], MEASURE) for name in names)}
@@ -83,6 +88,18 @@ def slower_depth(speed: Mapping[str, Any], shapes: Mapping[str, str], tokens: in
     """Whether of the two models that are compared in depth and width the deeper one takes more time."""
     ways = deeper_and_wider(shapes, tokens)
     return ways is not None and median_rate(speed, shapes[ways[0]]) < median_rate(speed, shapes[ways[1]])
+
+
+def leads_at_equal_speed(systems: Systems, speed: Mapping[str, Any], shapes: Mapping[str, str], wide: Sequence[str],
+                         tokens: int) -> bool:
+    """Whether of the models of full width the one that is most alike in measured speed has a higher mean than the deeper one of
+    those that are compared in depth and width."""
+    ways = deeper_and_wider(shapes, tokens)
+    if ways is None:
+        return False
+    own = median_rate(speed, shapes[ways[0]])
+    rival = min((name for name in wide if name != ways[0]), key=lambda name: abs(median_rate(speed, shapes[name]) - own))
+    return lead(systems[rival], systems[ways[0]], MEASURE) > 0
 
 
 def table(systems: Systems, logs: Logs, speed: Mapping[str, Any], shapes: Mapping[str, str]) -> Fragment:

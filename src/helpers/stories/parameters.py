@@ -1,5 +1,6 @@
 """The chapter *Which parameters?* (Steensland 2021, experiment 2a)."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from helpers.pages import claims, identity, page
@@ -16,14 +17,17 @@ ALL, HEAD = "All BERT Parameters", "Task-specific Parameters Only"
 POOLER, NOISY = "Pooler and output layer", "Output layer only, frozen body with dropout"
 
 
-def models(base: ListwiseReranker, head_rate: float, dropout: float) -> dict[str, ListwiseReranker]:
-    """The four trainings: all parameters, the output layer, the pooler with it, and the output layer under a noisy body.
+def models(base: ListwiseReranker, head_rate: float, dropout: float,
+           seeds: Sequence[int]) -> dict[str, list[ListwiseReranker]]:
+    """All parameters and the output layer, which the claims compare, a model a seed; the pooler with it, and the output layer
+    under a noisy body, with the first seed.
 
     In each the output layer begins anew, as on a pre-trained BERT.
     """
     base = replace(base, new_head=True)
     head = replace(base, trainable="head", learning_rate=head_rate)
-    return {ALL: base, HEAD: head, POOLER: replace(head, trainable="pooler"), NOISY: replace(head, dropout=dropout)}
+    ways = {ALL: base, HEAD: head, POOLER: replace(head, trainable="pooler"), NOISY: replace(head, dropout=dropout)}
+    return {name: model.over_seeds(seeds if name in (ALL, HEAD) else seeds[:1]) for name, model in ways.items()}
 
 
 def claims_table(systems: Systems, logs: Logs, trial: RerankingExperiment) -> Fragment:

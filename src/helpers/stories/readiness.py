@@ -128,7 +128,7 @@ def why_untrained(systems: BySize, sizes: Sequence[int], measure: str, bar: Eval
         return ""
     best = max((system for (_, n), system in systems.items() if n == sizes[-1]), key=lambda system: system.mean(measure).mean)
     return "" if sure_sign(best, bar, measure) >= 0 else (
-        f"{measure} of the best, {scored(best, measure)}, is far below {scored(bar, measure)}, which the study's models pass")
+        f"{measure} of the best, {scored(best, measure)}, is surely below {scored(bar, measure)}, which the study's models pass")
 
 
 def sure_sign(system: Evaluation, other: Evaluation, measure: str) -> int:

@@ -9,6 +9,7 @@ import pandas as pd
 
 from helpers.evaluation import published
 from helpers.evaluation.variance import POWER, Components, components, queries_needed, seeds_needed
+from helpers.evaluation.verdicts import ALPHA
 from helpers.pages import claims, figures, identity, page, plots
 from helpers.pages.compare import corrected, difference_cell, measured
 from helpers.pages.fragments import Fragment
@@ -20,6 +21,7 @@ from helpers.systems.reranking_experiment import RerankingExperiment
 from helpers.systems.zero_shot import zero_shot_in
 
 MEASURE, TABLE = "RR@10", "5.4"
+LOSS = "loss-does-not-predict-ranking"
 
 
 def models(base: ListwiseReranker, seeds: Sequence[int]) -> dict[str, ListwiseReranker]:
@@ -37,7 +39,7 @@ def claims_table(systems: Systems, logs: Logs, trial: RerankingExperiment) -> Fr
     lowest and highest evaluation loss, which are picked without a look at ranks."""
     names, by_loss = ordered(systems), sorted(logs, key=lambda name: final(logs[name], "eval_loss"))
     pairs = {"seeds-differ-noticeably": (systems[names[0]], systems[names[-1]]),
-             "loss-does-not-predict-ranking": (systems[by_loss[0]], systems[by_loss[-1]])}
+             LOSS: (systems[by_loss[0]], systems[by_loss[-1]])}
     return claims.judge("seeds", pairs, incomparable=identity.barred(pairs, zero_shot_in(systems), trial.bed, trial.candidates),
                         picked_from={"seeds-differ-noticeably": max(1, len(names) * (len(names) - 1) // 2)})
 
@@ -53,7 +55,10 @@ def signs(systems: Systems) -> dict[str, bool]:
     parts = variance_components(systems)
     if parts is None:
         return {}
-    return {"the deviation over queries is more than twice that over seeds": parts.query_deviation > 2 * parts.seed_deviation,
+    best, worst = (systems[name].mean(MEASURE).mean for name in (ordered(systems)[0], ordered(systems)[-1]))
+    return {"one test of all runs finds a difference": parts.p_of_seeds < ALPHA,
+            "all runs lie closer together than the margin of the loss": best - worst < claims.load()[LOSS].margin.value,
+            "the deviation over queries is more than twice that over seeds": parts.query_deviation > 2 * parts.seed_deviation,
             "nine tenths of the variance lie between queries": parts.query > 0.9 * (parts.query + parts.seed + parts.rest),
             "seed and query together vary more than the seed": parts.rest > parts.seed}
 
@@ -126,5 +131,6 @@ def finding(systems: Systems) -> Fragment:
         f"The choice of {parts.queries} queries moves a mean {plain(parts.query_deviation / parts.seed_deviation, 1)} times "
         f"as much as that of a seed (deviations of {plain(parts.query_deviation, 4)} and {plain(parts.seed_deviation, 4)})."
         if parts.seed_deviation else "",
+        f"One test of all runs at once, the F test of the table above, has p {p_value(parts.p_of_seeds)}.",
         "" if seeds is None else f"To be told apart on these queries with a power of {POWER:.0%}, two recipes as far apart as "
                                  f"the best and the worst run would need about {count(seeds)} seeds each.")

@@ -138,7 +138,7 @@ def values_of(systems: Systems, names: Sequence[str], measure: str) -> pd.DataFr
 
 
 def trainings(source: Any) -> frozenset[str]:
-    """The keys of the trainings behind a step, straight or through others: network steps that take a seed."""
+    """The keys of the trainings behind a step, straight or through others: network steps that take a seed and some epochs."""
     return frozenset(key for _, key in _seeded(source))
 
 
@@ -154,4 +154,5 @@ def _seeded(source: Any) -> frozenset[tuple[str, str]]:
 @functools.lru_cache(maxsize=4096)
 def _seeded_of(source: Any) -> frozenset[tuple[str, str]]:
     return frozenset((part["step"], recipe.key_of(part)) for part in recipe.parts(source.recipe())
-                     if "step" in part and "seed" in part["arguments"] and registry.STEPS[part["step"]].network)
+                     if "step" in part and "seed" in part["arguments"] and part["arguments"].get("epochs") != 0
+                     and registry.STEPS[part["step"]].network)

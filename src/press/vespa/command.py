@@ -17,7 +17,7 @@ def write(folder: Path, collection: str, unit: str, model: str) -> Iterator[str]
     """Write everything into a folder, the package in `application`; a line for each part. BadInput for a folder with files in it,
     or without the packages of the extra `vespa`."""
     if missing := [name for name in NEEDED if find_spec(name) is None]:
-        raise BadInput(f"not installed: {', '.join(missing)}", mend="pip install pyvespa onnx onnxscript onnxruntime")
+        raise BadInput(f"not installed: {', '.join(missing)}", mend=".venv/bin/pip install pyvespa onnx onnxscript onnxruntime")
     if folder.exists() and any(folder.iterdir()):
         raise BadInput("the folder is not empty", file=folder, mend="name another one")
     from press.vespa import feed, onnx, package
