@@ -49,6 +49,19 @@ def test_rivals_from_train_articles_are_left_out_and_answers_stay():
     assert kept["doc_id"].tolist() == ["c1", "d1", "t2", "d1"]
 
 
+@pytest.mark.parametrize("excused, shown", [((), ["yes", "", ""]), (("BM25",), ["no", "", ""])])
+def test_a_trained_system_is_said_to_know_its_articles_unless_one_that_is_not_has_the_gap_too(excused, shown, monkeypatch):
+    monkeypatch.setattr("helpers.pages.identity.splits_of", lambda collection: SPLITS)
+    bed = Bed(q1="c1")
+    bed.source, bed.splits = SimpleNamespace(split_by_article=True), ("test",)
+    seen, fair = ["t1", "c1", "d1"], ["c1", "d1", "t1"]
+    systems = {name: of_values([0.5], queries=["q1"], run=run_of(q1=order)) for name, order in (
+        ("trained", seen), ("BM25", seen), (f"{ZERO_SHOT} MiniLM", fair))}
+    of = {True: (frozenset({"key"}),), False: (frozenset(),)}
+    monkeypatch.setattr(type(systems["BM25"]), "trainings", lambda own: of[own is systems["trained"]])
+    assert [row[4] for row in cells(identity_table(systems, bed, 20, *excused))[1:]] == shown
+
+
 def test_a_page_shows_scores_gap_and_the_measure_without_rivals(monkeypatch):
     monkeypatch.setattr("helpers.pages.identity.splits_of", lambda collection: SPLITS)
     bed = Bed(q1="c1")
@@ -58,6 +71,5 @@ def test_a_page_shows_scores_gap_and_the_measure_without_rivals(monkeypatch):
     shown = identity_table({"BM25": system, f"{ZERO_SHOT} MiniLM": encoder}, bed, 20)
     # scores 0 and -2 of t1 and d1, a gap of two spreads; the answer stands second, and first without t1
     assert [text in shown.html for text in ("dev articles", ">+0.000<", ">−2.000<", "+2.000", "0.500", "1.000")] == [True] * 6
-    assert [row[4] for row in cells(shown)[1:]] == ["yes", "no"]
     bed.source.split_by_article = False
     assert "share their texts" in identity_table({"BM25": system}, bed, 20).markdown

@@ -24,7 +24,7 @@ from helpers.stories import (
 from helpers.stories import approximate_ranking as ranking
 from helpers.stories import repbert as repbert_story
 from helpers.stories import sequence_length as lengths
-from toys import of_values, system
+from toys import Value, of_values, system
 
 QUERIES = ["q0", "q1", "q2", "q3"]
 TYPES = pd.Series(["LOC", "LOC", "ABBR", "ABBR"], index=QUERIES)
@@ -44,17 +44,17 @@ def of_recipes(second, zero_shot, best="BCE, BM25", last="LCE, BM25"):
     return recipe.signs(systems, {best: system(0.25)}, system(zero_shot))
 
 
-def of_embeddings(*gains, before=0.0):
+def of_embeddings(*gains, before=0.0, less=0.95):
     shares = pd.DataFrame({"query_id": QUERIES, "share": [0.2, 0.5, 0.8, 0.9]})
     systems = {embeddings.BM25: of_values([0.5] * 4), embeddings.BEFORE: of_values([before] * 4),
                embeddings.AFTER: of_values([0.5 + gain for gain in gains])}
-    return embeddings.signs(systems, shares)
+    return embeddings.signs(systems, shares, [Value(pd.DataFrame({"above": [own] * 2})) for own in (0.9, less)])
 
 
-def of_search(graph, widest, fewest, recall=0.4, small=3.0, build=501.0):
+def of_search(graph, widest, fewest, recall=0.4, small=3.0, build=501.0, together=1.0):
+    measured = ((EXACT, 5, 2.0), (HNSW, 5, small), (EXACT, 9, 2.0), (HNSW, 9, graph))
     speeds = pd.DataFrame([{"kind": kind, "size": size, "recall": 1.0, "alone": speed, "alone_low": speed, "alone_high": speed,
-                            "build": build} for kind, size, speed in ((EXACT, 5, 2.0), (HNSW, 5, small), (EXACT, 9, 2.0),
-                                                                      (HNSW, 9, graph))])
+                            "build": build, "together": 2.0 if kind == EXACT else together} for kind, size, speed in measured])
     systems = {(EXACT, 0): of_values([0.8] * 8), (HNSW, 10): of_values([0.1] * 8), (HNSW, 160): of_values([widest] * 8),
                (IVF, 1): of_values([fewest] * 8), (IVF, 32): of_values([0.8] * 8)}
     real = pd.DataFrame({"kind": [IVF], "setting": [1], "recall": [recall]})
@@ -150,14 +150,14 @@ def of_rules(*holm):
     (of_recipes(0.25, 0.25), [True, True, False, True]),
     (of_recipes(0.0, 0.0, "LCE, both"), [False, False, False, False]),
     (of_recipes(0.0, 0.25, last="MarginMSE, both"), [False, True, True, True]),
-    (of_embeddings(0.2, 0.3, -0.1, -0.1), [True, True]),
-    (of_embeddings(0.2, 0.3, 0.1, 0.1, before=0.9), [False, False]),
-    (of_search(9.0, 0.8, 0.5), [True] * 5),
-    (of_search(9.0, 0.8, 0.5, small=1.0, build=499.0), [True, False, False, True, True]),
-    (of_search(1.0, 0.7, 0.2, build=499.0), [False] * 5),
-    (of_types(0.9, 0.5, 0.6, 0.2), [True, True]),
-    (of_types(0.9, 0.9, 0.6, 0.6), [False, False]),
-    (of_types(0.9, 0.5, 0.6, 0.2, styles=None), [False, True]),
+    (of_embeddings(0.2, 0.3, -0.1, -0.1), [True, True, True]),
+    (of_embeddings(0.2, 0.3, 0.1, 0.1, before=0.9, less=0.92), [False, False, False]),
+    (of_search(9.0, 0.8, 0.5), [True] * 6),
+    (of_search(9.0, 0.8, 0.5, small=1.0, build=499.0), [True, True, False, False, True, True]),
+    (of_search(1.0, 0.7, 0.2, build=499.0, together=3.0), [False] * 6),
+    (of_types(0.9, 0.5, 0.6, 0.2), [True, True, True]),
+    (of_types(0.9, 0.9, 0.6, 0.6), [True, False, False]),
+    (of_types(0.9, 0.5, 0.6, 0.2, styles=None), [False, False, True]),
     (of_fusions(0.25, 0.125), [True, True, True]),
     (of_fusions(0.25, 0.125, alone=0.25), [False, True, True]),
     (of_fusions(0.125, 0.25, alone=0.125), [False, False, False]),
@@ -168,8 +168,8 @@ def of_rules(*holm):
     (of_depths((0.1, 0.2, 0.3), (0.0, 0.1, 0.2)), [True, False]),
     (of_deep((0.0, 0.1, 0.2), (0.1, 0.3, 0.2)), [True, True, True]),
     (of_deep((0.2, 0.2, 0.2), (0.1, 0.2, 0.3)), [False, False, False]),
-    (of_negatives(0.2, 0.8, (0.0, 0.125)), [False, True, False, False]),
-    (of_negatives(0.8, 0.2, (0.375, 0.375)), [True, False, True, True]),
+    (of_negatives(0.2, 0.8, (0.0, 0.125)), [True, False, True, False, False]),
+    (of_negatives(0.8, 0.2, (0.375, 0.375)), [False, True, False, True, True]),
     (of_columns(0.25, 0.25, 0.5, 0.1), [True, True, True, True]),
     (of_columns(0.0, 0.25, 0.0, 0.1), [False, False, False, False]),
     (of_columns(0.25, 0.25, 0.5), [True, False, True, True]),
@@ -195,11 +195,19 @@ def of_rules(*holm):
     (lengths.signs({32: system(), 64: system(0.1), 128: system(0.2), 256: system(0.2)}), [True, True]),
     (lengths.signs({32: system(), 64: system(0.1), 128: system(0.1), 256: system(0.2)}), [False, False]),
     (lengths.signs({32: system(), 64: system(0.1)}), [True, False]),
-    (of_rules(*[0.01] * 9, 0.5), [True, True]),
-    (of_rules(*[0.01] * 8, 0.5, 0.5), [False, False])])
+    (of_rules(0.01, 0.01), [True, True, True]),
+    (of_rules(*[0.01] * 9, 0.5), [False, True, True]),
+    (of_rules(*[0.01] * 8, 0.5, 0.5), [False, False, False])])
 def test_a_sign_follows_the_values(signs, expected):
     assert list(signs.values()) == expected
     assert all(type(holds) is bool for holds in signs.values())
+
+
+@pytest.mark.parametrize("untaught, lifted", [(0.1, True), (0.3, False)])
+def test_the_maximum_of_a_taught_student_is_compared_with_its_layers_untaught(untaught, lifted):
+    name = f"{distilled_student.STUDENT} / Max"
+    found = distilled_student.signs({name: system(0.2)}, {}, {name: system(untaught)})
+    assert found == {"the teaching surely lifts the student's maximum": lifted}
 
 
 def test_what_was_not_measured_has_no_sign():

@@ -224,17 +224,28 @@ def ways(whole=0.0, passage=0.0, short=0.0, best=0.0):
 
 
 @pytest.mark.parametrize("whole, best, holds", [
-    (0.0, 0.25, [True, True, True]), (0.25, 0.25, [True, False, False]), (0.0, 0.0, [False, True, False])])
+    (0.0, 0.25, [True, True, True, True]), (0.25, 0.25, [True, False, False, True]), (0.0, 0.0, [False, True, False, False])])
 def test_the_discussion_of_reading_rests_on_the_best_window(whole, best, holds):
     assert list(first_passage.signs(ways(whole, best=best), [64, 128]).values()) == holds
 
 
 def test_every_other_system_is_compared_with_the_longest_first_passage():
     shown = first_passage.differences(ways(whole=0.25, passage=0.125, short=0.125), [64, 128])
-    assert caption(shown) == "Compared with BERT, first 128 tokens (FirstP)"
+    base, best = first_passage.first(128), next(iter(first_passage.WINDOWS))
+    assert caption(shown) == f"Compared with {base}, and the best window with {BM25}"
     rows = {row[0]: row[1:] for row in cells(shown)[1:]}
-    assert list(rows) == [BM25, first_passage.first(64), next(iter(first_passage.WINDOWS)), first_passage.LONG]
-    assert [row[2][:6] for row in rows.values()] == ["−0.125", "+0.000", "−0.125", "+0.125"]
+    assert list(rows) == [*(f"{name}, and {base}" for name in (BM25, first_passage.first(64), best, first_passage.LONG)),
+                          f"{best}, and {BM25}"]
+    assert [row[2][:6] for row in rows.values()] == ["−0.125", "+0.000", "−0.125", "+0.125", "+0.000"]
+
+
+@pytest.mark.parametrize("late, passage, holds", [(0.25, 0.0, True), (0.25, 0.5, False), (0.75, 0.0, False)])
+def test_late_answers_may_be_harder_for_all_and_most_for_first_passages(late, passage, holds):
+    shares = pd.Series([0.1, 0.2, 0.8, 0.9], index=["q0", "q1", "q2", "q3"])
+    found = {BM25: [0.5, 0.5, late, late], first_passage.first(64): [0.5, 0.5, passage, passage]}
+    systems = {name: of_values(values) for name, values in found.items()}
+    assert list(first_passage.late_signs(systems, shares).values()) == [holds]
+    assert first_passage.late_signs(systems, None) == first_passage.late_signs(systems, shares[:2]) == {}
 
 
 def placed(rows, judged):
@@ -586,9 +597,10 @@ def test_the_chapter_on_feedback_runs_on_a_tiny_collection(folder, store):
 def test_the_discussion_of_topics_rests_on_both_kinds_of_queries(recall, first, holds, topics, gains, unsure):
     fed_back = {name: system(shifts={"R@100": recall, "RR@10": first}) for name in (FULL, PASSAGE)}
     signs = alarfaj.signs({BM25: of_values({"nDCG@10": [0.5] * 8}),
-                           BERT: of_values({"nDCG@10": [0.5 + gain for gain in topics]})},
+                           BERT: of_values({"nDCG@10": [0.5 + gain for gain in topics], "R@100": [0.5] * 8}),
+                           FULL: of_values({"R@100": [0.5 + recall] * 8})},
                           {BM25: system(0.25), BERT: system(), **fed_back})
-    assert list(signs.values()) == [holds, gains, unsure]
+    assert list(signs.values()) == [holds, gains, unsure, True, recall > 0]
 
 
 @pytest.mark.parametrize("name, printed, effect, measured", [

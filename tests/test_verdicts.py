@@ -83,6 +83,9 @@ def test_a_claim_of_several_pairs_is_as_weak_as_its_weakest():
     assert of("higher", strong, weak).verdict == INSIGNIFICANT
     assert of("higher", strong, weak).comparison is weak
     assert of("higher", strong, weak, other).verdict == CONTRADICTED
+    behind, level = trial(-0.02, -0.06, 0.02, 0.3), trial(-0.001, -0.04, 0.04, 0.9)
+    decided = of("higher", level, behind, strong)
+    assert (decided.verdict, decided.comparison, decided.p) == (INCONCLUSIVE, behind, pytest.approx(0.9))  # .3 of three pairs
     assert of("no-difference", trial(0.0, -0.005, 0.005), weak).verdict == INCONCLUSIVE
     # beyond the margin with p .03 in one of two: .06 once corrected for having been picked
     assert of("no-difference", trial(0.0, -0.005, 0.005), trial(0.05, 0.03, 0.07, 0.03)).verdict == INCONCLUSIVE

@@ -147,14 +147,16 @@ def judge_together(cases: Mapping[str, Case]) -> dict[str, Verdict]:
     adjusted = dict(zip(family, holm([cases[name].p for name in family]), strict=True))
     return {name: weakest([judge(case.direction, pair, adjusted[name] if case.is_of_difference else
                                  min(1.0, case.picked_from * len(case.pairs) * pair.p_permutation), case.margin, case.significant)
-                           for pair in case.pairs]) for name, case in cases.items()}
+                           for pair in case.pairs], case) for name, case in cases.items()}
 
 
-def weakest(verdicts: Sequence[Verdict]) -> Verdict:
-    """Of the verdicts on the pairs of one claim the one that decides: contradicted if any is, else the weakest."""
-    def place(one: Verdict) -> tuple[int, float]:
+def weakest(verdicts: Sequence[Verdict], case: Case) -> Verdict:
+    """Of the verdicts on the pairs of one claim the one that decides: contradicted if any is, else the weakest; of equally weak
+    ones that whose p is the claim's."""
+    def place(one: Verdict) -> tuple[int, bool, float]:
         own = one.comparison.p_permutation if one.comparison else 0.0
-        return WEAKEST_FIRST.index(one.verdict), own if one.verdict == CONTRADICTED else -own
+        against = case.is_of_difference and one.comparison is not None and not has_sign(case.direction, one.comparison)
+        return WEAKEST_FIRST.index(one.verdict), not against, own if against or one.verdict == CONTRADICTED else -own
 
     return min(verdicts, key=place)
 

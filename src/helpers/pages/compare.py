@@ -65,7 +65,7 @@ def beside_published(study: str, number: str, column: str, measure: str, systems
     compared = baseline if rows_are == "system" else f"{rows_are} = {baseline}"
     beside = f", here {measure}" if measure.startswith("R@") and all(entry.measure != measure for entry in known.values()) else ""
     caption = (f"{published.published_name(study)}, table {number}: {column}, published and measured{beside} "
-               f"(effects compared with {compared}, 95 % intervals)")
+               f"(effects compared with {compared}, 95 % intervals; † t-test over queries alone, p < {ALPHA:g})")
     table = page.records_table(caption, records, values=data)
     if left:
         rest = Html(page.records_table(f"{caption}: not run", left).html)

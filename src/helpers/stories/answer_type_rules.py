@@ -68,7 +68,8 @@ def rules_table(queries: pd.DataFrame | None, split: str) -> Fragment:
     right = (decided["type"] == part[LABEL].to_numpy()).groupby(decided["rule"]).mean()
     counts = decided["rule"].value_counts()
     meanings = {rule.name: rule.looks_for for rule in WIDER}
-    return page.records_table(f"The rules in their order, the last that applies decides, on the queries of {split}", (
+    return page.records_table(f"The rules in their order, the last that applies decides, on the queries of {split}; one may "
+                              "decide that a query has no type, which counts as not right", (
         {"rule": "no rule" if rule == NONE else rule.replace("_", " "), "looks for": meaning,
          "decides": count(int(counts.get(rule, 0))), "right": f"{right[rule]:.0%}" if rule in right and rule != NONE else ""}
         for rule, meaning in {**meanings, NONE: ""}.items()), numeric_from=2)

@@ -112,7 +112,11 @@ def signs(systems: Systems, model: str, types: pd.Series, styles: pd.Series | No
     """What the discussion rests on."""
     bm25, encoder = (systems[name].values[MEASURE].groupby(types).mean() for name in ("BM25", model))
     by_style = encoder[:0] if styles is None else systems[model].values[MEASURE].groupby(styles).mean()
-    return {"the styles differ more than the types": len(by_style) > 0 and bool(np.ptp(by_style) > np.ptp(encoder)),
+    plainly = {} if styles is None else {name: systems[name].values[MEASURE].groupby(styles).mean().get("plain", 0.0)
+                                         for name in ("BM25", model)}
+    return {"on abbreviations the encoder is below its mean of plain questions, and BM25 not above its own": bool(
+                plainly and encoder.get("ABBR", 1.0) < plainly[model] and bm25.get("ABBR", 1.0) <= plainly["BM25"]),
+            "the styles differ more than the types": len(by_style) > 0 and bool(np.ptp(by_style) > np.ptp(encoder)),
             "abbreviations are the only type in which the encoder is below BM25": list(encoder.index[encoder < bm25]) == ["ABBR"]}
 
 

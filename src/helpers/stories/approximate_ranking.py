@@ -59,7 +59,11 @@ def signs(speeds: pd.DataFrame, systems: Mapping[Case, Evaluation], real: pd.Dat
     widest, fewest = max(case for case in systems if case[0] == HNSW), min(case for case in systems if case[0] == IVF)
     kept = systems[fewest].mean(MEASURE).mean / base.mean(MEASURE).mean
     faster = [own is not None and bool(own["alone_low"] > other["alone_high"]) for own, other in best]
-    return {"HNSW is the faster over the largest collection": faster[-1],
+    rates = [[0.0 if own is None else float(own["together"]) for own in (fastest(speeds, size, EXACT), *(
+        fastest(speeds, size, kind, target) for kind in (HNSW, IVF)))] for size in sorted(speeds["size"].unique())]
+    return {"in one call exact search is faster than IVF everywhere, and than HNSW in small collections":
+                all(whole > clusters for whole, _, clusters in rates) and rates[0][0] > rates[0][1],
+            "HNSW is the faster over the largest collection": faster[-1],
             "HNSW is the faster over every collection": all(faster),
             "building the graph takes as long as a thousand exact searches":
                 graph is not None and bool(graph["build"] * exact["alone"] > 1000),

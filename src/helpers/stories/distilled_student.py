@@ -84,12 +84,15 @@ def cut_as(name: str) -> str:
 
 
 def signs(before: Systems, after: Systems, untaught: Systems) -> dict[str, bool]:
-    """What the discussion rests on, all of vectors that are means, as its teacher's were in the training of others; nothing of
-    what is not run."""
+    """What the discussion rests on, all but one of vectors that are means, as its teacher's were in the training of others;
+    nothing of what is not run."""
     student, teacher = (f"{name} / {POOLINGS['mean']}" for name in (STUDENT, TEACHER))
     cut, higher = cut_as(student), dict[str, tuple[Evaluation, Evaluation]]()
     if student in untaught:
         higher |= {"the distilled student surely ranks above its own layers untaught": (before[student], untaught[student])}
+    largest = f"{STUDENT} / {POOLINGS['max']}"
+    if largest in untaught:
+        higher |= {"the teaching surely lifts the student's maximum": (before[largest], untaught[largest])}
     if student in untaught and cut in before:
         higher |= {"the student's own layers, untaught, surely rank above the cut layers": (untaught[student], before[cut])}
     if {student, cut} <= set(after):

@@ -1,6 +1,6 @@
 """The chapter *What embeddings hold* (David 2020, section 4.4.3 and figure B.2)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -61,7 +61,7 @@ def space_table(steps: Mapping[str, Step]) -> Fragment:
     means = {name: step.value().mean(numeric_only=True) for name, step in steps.items()}
     return page.records_table("Mean similarity of a query to passages", (
         {"encoder": name, "relevant passage": linked(plain(mean["relevant"]), steps[name]), "all others": plain(mean["other"]),
-         "distance": plain(mean["relevant"] - mean["other"]), "others that are less similar": f"{mean['above']:.2%}"}
+         "relevant less others": plain(mean["relevant"] - mean["other"]), "others that are less similar": f"{mean['above']:.2%}"}
         for name, mean in means.items()))
 
 
@@ -121,11 +121,13 @@ def counts_table(systems: Systems, bed: Testbed, within: int) -> Fragment:
         for first, second in combinations(systems, 2) for one, two in [(answered[first], answered[second])]))
 
 
-def signs(systems: Systems, shares: pd.DataFrame) -> dict[str, bool]:
-    """What the discussion rests on."""
+def signs(systems: Systems, shares: pd.DataFrame, spaces: Sequence[Step]) -> dict[str, bool]:
+    """What the discussion rests on; `spaces` are the similarities before the training and after it."""
+    nearer = [1 - step.value()["above"].mean() for step in spaces]
     gain = (systems[AFTER].values[MEASURE] - systems[BM25].values[MEASURE]).groupby(bands(shares)).mean()
     return {"the encoder gains over BM25 where at most half of the words are shared, and loses where more are":
             bool(gain.get("up to half", 0.0) > 0 > gain.get("over half", 0.0)),
+            "passages nearer than the relevant one become fewer by a third": bool(nearer[-1] < 2 / 3 * nearer[0]),
             "the fine-tuned encoder ranks better in the mean than the zero-shot one":
             systems[AFTER].mean(MEASURE).mean > systems[BEFORE].mean(MEASURE).mean}
 

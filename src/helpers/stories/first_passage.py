@@ -59,14 +59,28 @@ def signs(systems: Systems, first_tokens: Sequence[int]) -> dict[str, bool]:
             "the whole document is not surely better than its first passage":
             not above(systems[LONG], systems[first(max(first_tokens))], "nDCG@10"),
             "of the trained models the best window alone ranks above BM25":
-            [name for name in trained if lead(systems[name], systems[BM25], "RR@10") > 0] == [best]}
+            [name for name in trained if lead(systems[name], systems[BM25], "RR@10") > 0] == [best],
+            "the best window's lead over BM25 is sure": above(systems[best], systems[BM25], "RR@10")}
+
+
+def late_signs(systems: Systems, shares: pd.Series | None) -> dict[str, bool]:
+    """The same of the place of the answer; nothing where it is not known, or on one side of the middle alone."""
+    if shares is None or not (shares < EVEN).any() or not (shares >= EVEN).any():
+        return {}
+    values = values_of(systems, list(systems), "RR@10").loc[shares.index]
+    falls = values[shares < EVEN].mean() - values[shares >= EVEN].mean()
+    cut = falls.index.str.endswith("(FirstP)")
+    return {"late answers are harder for every reader, most for the first passages": bool(
+        falls.min() > 0 and falls[cut].min() > falls[~cut].max())}
 
 
 def differences(systems: Systems, first_tokens: Sequence[int]) -> Fragment:
     """Every way of reading compared with the first passage."""
     base = first(max(first_tokens))
-    pairs = {name: (systems[name], systems[base]) for name in systems if name != base}
-    return compare.differences_table(f"Compared with {base}", pairs, "RR@10")
+    pairs = {f"{name}, and {base}": (systems[name], systems[base]) for name in systems if name != base}
+    best = next(iter(WINDOWS))
+    return compare.differences_table(f"Compared with {base}, and the best window with {BM25}",
+                                     pairs | {f"{best}, and {BM25}": (systems[best], systems[BM25])}, "RR@10")
 
 
 def places(bed: Testbed) -> pd.Series | None:

@@ -196,6 +196,8 @@ def signs(places: Places, systems: BySystem) -> dict[str, bool]:
         all(above(own[BM25], reader, MEASURE) for reader in single),
         "where answers stand anywhere, the best window surely ranks above every reader of one text":
         all(above(own[BEST], reader, MEASURE) for reader in single),
+        "at either place the best window surely ranks above the whole document": all(
+            above(systems[name][BEST], systems[name][one.whole], MEASURE) for name, one in places.items()),
         "at either place the best window has the highest mean":
         all(max(systems[name], key=lambda way: systems[name][way].mean(MEASURE).mean) == BEST for name in places),
         "the mean and the sum of windows rank below BM25 at either place": all(

@@ -175,7 +175,8 @@ def signs(factors: Mapping[str, Mapping[int, Evaluation]], systems: Crossed, den
     gains = {stage: lead(ends[DENSE_NEGATIVES, stage], own, MEASURE)
              for (name, stage), own in ends.items() if name == BM25_NEGATIVES}
     change = interaction(systems, dense, reference)
-    return {"the interaction is within chance": change is not None and change.difference.low <= 0 <= change.difference.high,
+    return {"the interaction is above zero in the mean": change is not None and change.difference.mean > 0,
+            "the interaction is within chance": change is not None and change.difference.low <= 0 <= change.difference.high,
             "RepBERT shares fewer candidates with BM25 than DeepCT does": last.get(dense, 1.0) < last.get("deepct", 0.0),
             "negatives from RepBERT rank better over RepBERT's candidates": gains.get(dense, 0.0) > 0,
             "negatives from RepBERT rank better over BM25's candidates": gains.get(reference, 0.0) > 0}

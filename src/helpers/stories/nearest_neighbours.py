@@ -128,10 +128,12 @@ def size_table(speeds: pd.DataFrame, steps: Mapping[int, Step], target: float) -
         cells: list[Any] = [size_text(exact), linked(rate(exact), step), rate(exact, "together")]
         for kind in (HNSW, IVF):
             best = fastest(speeds, size, kind, target)
-            cells += ["none reaches it", "", ""] if best is None else [
-                linked(rate(best), step), setting_text(kind, best["setting"]), pays_after(best, exact)]
+            cells += ["none reaches it", "", "", ""] if best is None else [
+                linked(rate(best), step), rate(best, "together"), setting_text(kind, best["setting"]),
+                pays_after(best, exact)]
         rows.append(cells)
-    heads = [head for kind in (HNSW, IVF) for head in (f"{kind}, one by one", "at", "building repaid after")]
+    heads = [head for kind in (HNSW, IVF)
+             for head in (f"{kind}, one by one", f"{kind}, all in one call", "at", "building repaid after")]
     return page.show_table(f"Queries a second: exact search, and the fastest setting with recall of at least {plain(target, 2)}",
                            ("vectors", "exact, one by one", "exact, all in one call", *heads), rows)
 

@@ -1,5 +1,6 @@
 """The chapter *States of windows* (Steensland 2021, section 3.2.2): PARADE beside the aggregation of scores."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -35,7 +36,8 @@ def learning_table(models: Mapping[str, Parade]) -> Fragment:
     """What each aggregation learns, and whether it did."""
     return page.records_table("Held-out loss of each aggregation, and the rate with the lowest", [
         {"aggregation": name, "weights": count(model.log.value()["parameters"]), "rate": f"{model.learning_rate:g}",
-         "before": plain(own.iloc[0]), "lowest": plain(own.min()), "in epoch": count(int(own.argmin()))}
+         "of a guess": plain(math.log(2)), "before": plain(own.iloc[0]), "lowest": plain(own.min()),
+         "in epoch": count(int(own.argmin()))}
         for name, model in models.items() for own in [losses(model)]])
 
 
@@ -74,6 +76,7 @@ def signs(systems: Systems) -> dict[str, bool]:
     names = [name for name in WAYS if name.startswith("PARADE")]
     return {"no aggregation of states is surely above the best window's score": not any(
                 compare.above(systems[name], systems["BERT-MaxP"], MEASURE) for name in names),
+            "the first window alone is surely below BM25": compare.above(systems["BM25"], systems["BERT-FirstP"], MEASURE),
             "labels hardly add to the start": lead(systems["BERT-MaxP"], systems[START], MEASURE) < 0.01,
             "the mean of states is the worst of the four": min(names, key=lambda name: systems[name].mean(MEASURE).mean)
             == "PARADE Avg"}

@@ -56,9 +56,12 @@ def effect_table(systems: Mapping[str, Evaluation], sizes: pd.DataFrame, step: S
     """Each code beside the whole vectors: bytes, what the study's collection would take, recall, RR@10, time (Holm's p)."""
     passages = published.value(STUDY, "text 4.4", "representation-focused models", "passages compared for each query")
     sized: dict[Any, Any] = sizes.set_index("code").to_dict("index")
-    return page.records_table("Vectors in fewer bytes, compared with whole ones (times within this table are of one machine)", (
+    caption = ("Vectors in fewer bytes, compared with whole ones (all times of one machine, which need not be that of the tables "
+               "above)")
+    return page.records_table(caption, (
         {"code": code, "bytes": linked(count(int(known["bytes"])), step),
-         f"{passages.printed} million": f"{plain(float(passages.value) * known['bytes'] / 1e3, 1)} GB",
+         f"{passages.printed} million vectors of this width":
+             f"{plain(float(passages.value) * known['bytes'] / 1e3, 1)} GB",
          "recall of the exact top ten": plain(known["recall"]), **effect, "queries a second, one by one": rate(known),
          "building": seconds(known["build"])}
         for code, effect in effect_columns(systems, WHOLE, MEASURE).items() for known in [sized[code]]))
