@@ -12,7 +12,7 @@ from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import plain, signed
 from helpers.systems.evaluated import Evaluation, Systems
 from helpers.systems.testbed import Testbed
-from helpers.systems.zero_shot import zero_shot_in
+from helpers.systems.zero_shot import ZERO_SHOT
 
 MEASURE = "RR@10"
 TOLERANCE = 0.05  # standard deviations
@@ -21,21 +21,24 @@ TOLERANCE = 0.05  # standard deviations
 def identity_table(systems: Systems, bed: Testbed, candidates: int, *untrained: str) -> Fragment:
     """The mean score of unjudged candidates by the split of their article, and the measure with train articles' rivals left out.
 
-    An encoder without training is among the systems, of test or dev queries: what it shows comes from the texts alone. Others'
-    gaps may be wider by the tolerance, see `knows_articles`; where other systems without training are named, than theirs, too.
+    An encoder without training is among the systems, of test or dev queries: what it shows comes from the texts alone. What was
+    trained knows its articles if its gap is wider than that encoder's, see `knows_articles`, and than those of others that are
+    named (`untrained`).
     """
     split = splitting(bed)
     if split is None:
         return page.prose("Training and test queries share their texts in this collection, so that no text tells them apart.")
     neither = NEITHER[bed.splits[0]]
-    excuses = [zero_shot_in(systems), *(systems[name] for name in untrained)]
+    as_they_are = sorted((name for name, own in systems.items() if not any(own.trainings())),
+                         key=lambda name: not name.startswith(ZERO_SHOT))
+    excuses = [systems[name] for name in (*as_they_are[:1], *untrained)]
     alone = {name: bed.per_query(without_rivals(system.run, bed.qrels, split, bed.min_relevance), [MEASURE])[MEASURE].mean()
              for name, system in systems.items()}
     return page.records_table(f"Mean scores of unjudged candidates, {bed.splits[0]} queries: train articles, and {neither} "
                               "articles, which hold neither training texts nor answers", (
         {"system": name, "train articles": signed(shown.seen), f"{neither} articles": signed(shown.neither),
          "gap within queries (standard deviations)": signed(shown.gap),
-         "knows them": "" if not any(system.trainings()) else "yes" if all(
+         "knows them": "" if name in as_they_are or not excuses else "yes" if all(
              knows_articles(system, other, bed, candidates) for other in excuses) else "no",
          MEASURE: mean_link(system, MEASURE),
          f"{MEASURE}, train articles' rivals left out": plain(float(alone[name]))}
