@@ -362,10 +362,13 @@ def test_the_discussion_of_sizes_rests_on_open_qa(cd, mlm, bm25, untrained, ends
 
 
 @pytest.mark.parametrize(("masked", "expected"), [
-    ((0.3, 0.0, 0.0), [False, False, True]), ((0.3, 0.2, 0.2), [False, True, True]), ((0.2, 0.2, 0.3), [False, False, True]),
-    ((0.0, 0.0, 0.0), [True, False, False])])
+    ((0.3, 0.0, 0.0), [False, False, True]), ((0.3, 0.2, 0.2), [False, True, True]), ((0.2, 0.2, 0.3), [False, True, True]),
+    ((0.0, 0.0, 0.0), [True, False, True])])
 def test_the_discussion_of_the_head_that_reads_cls_rests_on_masked_words(masked, expected):
-    flat, line_of = (0.0, 0.0, 0.0), dict.fromkeys((START, MLM, CONDENSER), line(1, 1)) | {MASKED: line(0.5, 1 - masked[0])}
+    flat, line_of = (0.0, 0.0, 0.0), dict.fromkeys((START, MLM, CONDENSER), line(1, 1)) | {MASKED: line(0.9, 1 - masked[0])}
     questions = grid(cd=flat, mlm=flat) | {(MASKED, size): system(own) for size, own in zip(SIZES, masked, strict=True)}
     signs = fine_tuning_sizes.signs(questions, {"BM25": system(), "zero-shot": system()}, list(SIZES), line_of)
     assert [holds for sign, holds in signs.items() if sign.startswith("the head that reads [CLS]")] == expected
+    line_of[MLM] = line(1, 0.5)
+    lower = fine_tuning_sizes.signs(questions, {"BM25": system(), "zero-shot": system()}, list(SIZES), line_of)
+    assert not lower["the head that reads [CLS] begins with the lowest held-out loss, and reaches the lowest"]

@@ -34,7 +34,6 @@ class SearchTask:
     batch_size: int  # queries a step
     max_length: int
     test_queries: int  # 0 for all
-    own_articles: bool = False  # negatives of train articles alone; of all by an oversight, told in `published/divergences.yaml`
 
     @property
     def bed(self) -> Testbed:
@@ -47,7 +46,7 @@ class SearchTask:
                          pooling="cls", loss="contrastive", similarity="dot", steps=self.steps,
                          learning_rate=self.learning_rate, batch_size=self.batch_size, max_length=self.max_length,
                          evaluation_queries=64, evaluations=5, seed=seed, start=start, answer_types=self.answer_types,
-                         sample_seed=seed, own_articles=self.own_articles)
+                         sample_seed=seed)
 
     def zero_shot(self) -> BiEncoder:
         """The backbone as it is, by the cosine of its mean states."""
