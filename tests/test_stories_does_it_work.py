@@ -67,6 +67,16 @@ def test_the_fusion_takes_its_weight_from_development_queries():
     assert "an RR@10 of 1.000, the re-ranker alone 1.000 (p" in text
 
 
+def test_a_sum_that_leaves_the_encoder_out_is_called_the_re_ranker_alone(monkeypatch):
+    trial = RerankingExperiment(Bed(q="a", r="a"), Value(run_of(q="ba", r="ba")), 2, "max", ("RR@10",))
+    monkeypatch.setattr(RerankingExperiment, "best_weight", lambda *_: 1.0)
+    systems = {"BERT-Max, section labels": of_values([1.0, 1.0], queries=["q", "r"]),
+               DENSE: of_values([0.5, 0.5], queries=["q", "r"])}
+    right = Fixed(a=[1], b=[0])
+    text = story.fusion(trial, trial, [right, right], right, systems).markdown
+    assert "the sum is the re-ranker alone, with an RR@10 of 1.000; the encoder alone has 0.500" in text
+
+
 def test_the_last_words_name_the_best_re_ranker_and_the_ceiling():
     systems = {"BM25": system(), "BERT-Max": system(0.3), "BERT-Mean": system(0.2), "BERT-FirstP": system(0.1),
                "BERT-SumP": system(), DENSE: system(0.1), "BERT-Max, section labels": system(0.4)}

@@ -29,16 +29,15 @@ def identity_table(systems: Systems, bed: Testbed, candidates: int, *untrained: 
     if split is None:
         return page.prose("Training and test queries share their texts in this collection, so that no text tells them apart.")
     neither = NEITHER[bed.splits[0]]
-    as_they_are = sorted((name for name, own in systems.items() if not any(own.trainings())),
-                         key=lambda name: not name.startswith(ZERO_SHOT))
-    excuses = [systems[name] for name in (*as_they_are[:1], *untrained)]
+    encoder = next(name for name in systems if ZERO_SHOT in name)
+    excuses = [systems[name] for name in (encoder, *untrained)]
     alone = {name: bed.per_query(without_rivals(system.run, bed.qrels, split, bed.min_relevance), [MEASURE])[MEASURE].mean()
              for name, system in systems.items()}
     return page.records_table(f"Mean scores of unjudged candidates, {bed.splits[0]} queries: train articles, and {neither} "
                               "articles, which hold neither training texts nor answers", (
         {"system": name, "train articles": signed(shown.seen), f"{neither} articles": signed(shown.neither),
          "gap within queries (standard deviations)": signed(shown.gap),
-         "knows them": "" if name in as_they_are or not excuses else "yes" if all(
+         "knows them": "" if not any(system.trainings()) else "yes" if all(
              knows_articles(system, other, bed, candidates) for other in excuses) else "no",
          MEASURE: mean_link(system, MEASURE),
          f"{MEASURE}, train articles' rivals left out": plain(float(alone[name]))}

@@ -87,12 +87,12 @@ def fusion(trial: RerankingExperiment, dev: RerankingExperiment, group: Sequence
     """
     alone, dense, dev = systems[named("BERT-Max", SECTIONS)], zero_shot_in(systems), replace(dev, aggregation="max")
     weight = dev.best_weight(dev.of("", group[0]), dev.of("", zero_shot))
-    system = trial.fused_over_seeds(f"BERT-Max, section labels, with {zero_shot.label}", group, dense, weight)
     if weight == 1:
         return page.prose(
             f"The best weight on {count(len(dev.bed.judged))} development queries leaves the encoder out, so that the sum is the "
             f"re-ranker alone, with an RR@10 of {plain(alone.mean('RR@10').mean)}; the encoder alone has "
             f"{beside(alone, dense, 'RR@10')}.")
+    system = trial.fused_over_seeds(f"BERT-Max, section labels, with {zero_shot.label}", group, dense, weight)
     return page.prose(
         f"With weight {plain(weight, 1)} for the re-ranker, the best on {count(len(dev.bed.judged))} development queries, the "
         f"sum reaches an RR@10 of {plain(system.mean('RR@10').mean)}, the re-ranker alone {beside(system, alone, 'RR@10')}, the "

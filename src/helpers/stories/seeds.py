@@ -55,7 +55,7 @@ def signs(systems: Systems) -> dict[str, bool]:
     parts = variance_components(systems)
     if parts is None:
         return {}
-    best, worst = (systems[name].mean(MEASURE).mean for name in (ordered(systems)[0], ordered(systems)[-1]))
+    best, *_, worst = (systems[name].mean(MEASURE).mean for name in ordered(systems))
     return {"one test of all runs finds a difference": parts.p_of_seeds < ALPHA,
             "all runs lie closer together than the margin of the loss": best - worst < claims.load()[LOSS].margin.value,
             "the deviation over queries is more than twice that over seeds": parts.query_deviation > 2 * parts.seed_deviation,
