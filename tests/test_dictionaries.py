@@ -41,7 +41,7 @@ def test_a_synonym_set_has_its_words_and_its_gloss():
 
 
 def test_short_definitions_are_joined_to_texts_worth_reading():
-    assert list(joined(iter(["one " * 50, "two " * 40, "three"]))) == ["one " * 50 + " " + "two " * 40, "three"]
+    assert list(joined(iter(["one " * 50, "two " * 40, "three"]))) == [["one " * 50, "two " * 40], ["three"]]
 
 
 def test_an_entry_is_kept_without_markup_and_a_short_one_or_a_heading_is_not():
@@ -55,8 +55,28 @@ def test_wordnet_comes_first(root):
     assert isinstance(opened, Dictionaries)
     assert [text.doc_id for text in opened.texts("passage")] == [
         "data.noun.0", "data.verb.0", "data.adj.0", "data.adv.0", "gcide.0"]
-    with pytest.raises(BadInput, match="no queries"):
-        opened.queries("test")
+
+
+def test_each_noun_is_asked_for_and_the_text_with_its_gloss_answers(root):
+    (root / "usr/share/wordnet/data.noun").write_text(NOUN + "".join(
+        f"0000{number} 03 n 01 thing_{number} 0 000 | {'word ' * 45}  \n" for number in range(1741, 1745)))
+    opened = Dictionaries(f"dictionaries:{root}")
+    asked, answered = opened.queries("train"), opened.qrels("passage", "train")
+    assert [*asked["text"]] == ["what is entity", "define thing 1741", "thing 1742 meaning",
+                                "what is thing 1743", "define thing 1744"]
+    assert [*answered["doc_id"]] == ["data.noun.0"] * 3 + ["data.noun.1"] * 2 and set(answered["relevance"]) == {1}
+    assert [*answered["query_id"]] == [*asked["query_id"]] and asked["query_id"].is_unique
+    texts = {text.doc_id: text.body for text in opened.texts("passage")}
+    assert all(noun in texts[doc_id] for noun, doc_id in zip(
+        ["entity", "thing 1741", "thing 1742", "thing 1743", "thing 1744"], answered["doc_id"], strict=True))
+
+
+def test_the_key_of_what_learned_from_the_questions_is_known_where_the_dictionaries_are_missing(root, tmp_path):
+    parts = [open_collection(f"dictionaries:{place}").part(*what) for place in (tmp_path / "nowhere", root)
+             for what in (("queries", "train"), ("qrels", "passage", "train"))]
+    assert len({part.digest for part in parts}) == 4
+    with pytest.raises(BadInput, match="apt-get install wordnet-base"):
+        parts[0].load()
 
 
 def test_the_published_files_are_known_where_they_are_missing_and_others_are_other_texts(root, tmp_path):

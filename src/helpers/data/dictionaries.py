@@ -1,4 +1,6 @@
-"""Two dictionaries as general text to pre-train on: WordNet 3.0 and the GNU Collaborative International Dictionary of English.
+"""Two dictionaries as general text: WordNet 3.0 and the GNU Collaborative International Dictionary of English.
+
+A pre-training reads their definitions; a warm-up also asks what WordNet's nouns mean.
 
 Debian's packages `wordnet-base` and `dict-gcide` carry them, freely licensed (WordNet's licence; GPL-2 or later). The book does
 not ship them: what was computed from them is recorded, and only computing anew needs them, installed by
@@ -12,6 +14,8 @@ import gzip
 import re
 from collections.abc import Iterator
 from pathlib import Path
+
+import pandas as pd
 
 from helpers.data.collection_base import Collection, Text
 from helpers.errors import BadInput
@@ -29,13 +33,15 @@ PUBLISHED = {  # Debian 12 and 13: wordnet-base 1:3.0-37, dict-gcide 0.48.5+nmu2
 WORDS_JOINED = 80  # short definitions that stand side by side become one text of about so many words
 FEWEST_WORDS = 25  # of an entry of GCIDE that is worth reading by itself
 GLOSS = re.compile(r"^\d{8} \d\d \w ([0-9a-f]{2}) (.+?) \| (.+)$")
+QUESTIONS = ("what is {}", "define {}", "{} meaning", "what does {} mean")  # a noun is asked for in one of these ways, in turns
 MARKUP = re.compile(r"\[[^\[\]]*\]|\\[^\\]*\\|[{}]")  # etymologies and sources, pronunciations, cross-references
 
 
 class Dictionaries(Collection):
-    """Definitions, WordNet's first; a text is both a document and a passage."""
+    """Definitions, WordNet's first; a text is both a document and a passage. Its queries ask for nouns."""
 
     units = ("document", "passage")
+    splits = ("train",)
     licence = "WordNet 3.0; GPL-2 or later"
 
     def __init__(self, spec: str):
@@ -54,14 +60,38 @@ class Dictionaries(Collection):
 
     def texts(self, unit: str) -> Iterator[Text]:
         """Stream WordNet's glosses, some to a text, then GCIDE's longer entries; BadInput where they are not installed."""
-        for file in self._files():
-            if not file.is_file():
-                raise BadInput("the dictionaries are not here, and no recorded run answers this", file=file,
-                               mend="sudo apt-get install wordnet-base dict-gcide")
+        for file in map(installed, self._files()):
             name, packed = file.name.partition(".dict")[0], file.suffix == ".dz"
             with gzip.open(file, "rt", encoding="utf-8", errors="replace") if packed else file.open(encoding="utf-8") as lines:
-                for number, body in enumerate(entries(lines) if packed else joined(glosses(lines))):
+                for number, body in enumerate(entries(lines) if packed else map(" ".join, joined(glosses(lines)))):
                     yield Text(f"{name}.{number}", "", body)
+
+    def queries(self, split: str) -> pd.DataFrame:
+        """A question for each of WordNet's nouns, by the first of its words: columns query_id, text."""
+        return pd.DataFrame([(query, text) for query, text, _ in self._asked()], columns=["query_id", "text"])
+
+    def qrels(self, unit: str, split: str) -> pd.DataFrame:
+        """The text with the gloss that answers: columns query_id, doc_id, relevance."""
+        return pd.DataFrame([(query, doc_id, 1) for query, _, doc_id in self._asked()],
+                            columns=["query_id", "doc_id", "relevance"])
+
+    def relevant_from(self, unit: str, split: str) -> int:
+        """1: an answer has no grades."""
+        return 1
+
+    def frame_digest(self, kind: str, *names: str) -> str:
+        """Of the files that queries and judgments are made from."""
+        return recipe.sha256(recipe.canonical([kind, *names, self.text_digest("passage")]))
+
+    def _asked(self) -> Iterator[tuple[str, str, str]]:
+        """Each question: its id, its text, and the id of the text that answers it."""
+        file = installed(self._files()[0])
+        with file.open(encoding="utf-8") as lines:
+            for number, definitions in enumerate(joined(glosses(lines))):
+                for place, definition in enumerate(definitions):
+                    noun = definition.partition(":")[0].partition(",")[0]
+                    doc_id = f"{file.name}.{number}"
+                    yield f"{doc_id}.{place}", QUESTIONS[place % len(QUESTIONS)].format(noun), doc_id
 
     def text_digest(self, unit: str) -> str:
         """Of the files; where one is missing, that of the published one stands for it."""
@@ -77,6 +107,14 @@ class Dictionaries(Collection):
         return [self._root / file for file in PUBLISHED]
 
 
+def installed(file: Path) -> Path:
+    """A file that is there; BadInput for one that is not."""
+    if not file.is_file():
+        raise BadInput("the dictionaries are not here, and no recorded run answers this", file=file,
+                       mend="sudo apt-get install wordnet-base dict-gcide")
+    return file
+
+
 def glosses(lines: Iterator[str]) -> Iterator[str]:
     """Of a data file of WordNet, each synonym set in words: `Entity: that which is perceived to have its own existence.`"""
     for line in lines:
@@ -86,18 +124,18 @@ def glosses(lines: Iterator[str]) -> Iterator[str]:
             yield f"{', '.join(words)}: {match[3].strip()}."
 
 
-def joined(parts: Iterator[str]) -> Iterator[str]:
-    """Neighbours, which WordNet orders by topic, joined to texts of `WORDS_JOINED` words or a little more."""
+def joined(parts: Iterator[str]) -> Iterator[list[str]]:
+    """Neighbours, which WordNet orders by topic: so many that a text of them has `WORDS_JOINED` words or a little more."""
     text: list[str] = []
     words = 0
     for part in parts:
         text.append(part)
         words += len(part.split())
         if words >= WORDS_JOINED:
-            yield " ".join(text)
+            yield text
             text, words = [], 0
     if text:
-        yield " ".join(text)
+        yield text
 
 
 def entries(lines: Iterator[str]) -> Iterator[str]:
