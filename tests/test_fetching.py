@@ -95,7 +95,7 @@ def test_what_is_here_is_not_fetched_and_a_failure_does_not_stop_the_rest(tmp_pa
     items = [item(tmp_path / "a", here=True, fetch=lambda: done.append("a")), item(tmp_path / "b", fetch=fail),
              item(tmp_path / "c", fetch=lambda: done.append("c"))]
     with pytest.raises(NetworkNeeded, match="put it into /there(.|\n)*1 of 3 could not be fetched"):
-        fetching.fetch(items, texts.append)
+        texts.extend(fetching.fetch(items))
     assert done == ["c"]
     assert texts == ["item b: failed", "item c: fetched"]
 
@@ -105,9 +105,9 @@ def test_a_disk_that_cannot_hold_it_all_is_said_before(tmp_path, monkeypatch):
     done = []
     items = [item(tmp_path / name, fetch=lambda: done.append(1)) for name in "ab"]
     with pytest.raises(BadInput, match="200 B"):
-        fetching.fetch(items)
+        list(fetching.fetch(items))
     assert done == []
-    fetching.fetch(items[:1], lambda _: None)
+    list(fetching.fetch(items[:1]))
     assert done == [1]
 
 

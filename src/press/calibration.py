@@ -48,6 +48,5 @@ def text(simulated: dict[str, Any]) -> str:
 
 def seeds(first: int, second: int) -> str:
     """The seeds of two systems in words."""
-    if not first and not second:
-        return "nothing trained"
-    return f"{first} seed{'s' * (first > 1)} and {f'{second} seed' + 's' * (second > 1) if second else 'nothing trained'}"
+    words = [f"{number} seed{'s' * (number > 1)}" if number else "nothing trained" for number in (first, second)]
+    return " and ".join(words) if first or second else words[0]

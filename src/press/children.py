@@ -34,11 +34,11 @@ def ctrl_c() -> Iterator[None]:
         else:
             sys.__unraisablehook__(dropped)
 
-    usual = signal.getsignal(signal.SIGINT)
-    if usual is signal.default_int_handler:  # it is ignored in the background
-        with contextlib.suppress(ValueError):  # only the main thread has signals
-            signal.signal(signal.SIGINT, note)
-            sys.unraisablehook = again
+    usual = signal.getsignal(signal.SIGINT)  # in the background it is ignored, and only the main thread has signals
+    heard = usual is signal.default_int_handler and threading.current_thread() is threading.main_thread()
+    if heard:
+        signal.signal(signal.SIGINT, note)
+        sys.unraisablehook = again
     try:
         yield
     except Exception as error:
@@ -46,7 +46,6 @@ def ctrl_c() -> Iterator[None]:
             raise KeyboardInterrupt from error
         raise
     finally:
-        if usual is signal.default_int_handler:
-            with contextlib.suppress(ValueError):
-                signal.signal(signal.SIGINT, usual)
-                sys.unraisablehook = sys.__unraisablehook__
+        if heard:
+            signal.signal(signal.SIGINT, usual)
+            sys.unraisablehook = sys.__unraisablehook__

@@ -63,8 +63,7 @@ class Tested:
 def read(page: Path) -> Page:
     """What an executed page carries."""
     data = execute.data_of(page)
-    nothing: dict[str, Any] = {"queries": [], "systems": []}
-    packed = next((item["evaluations"] for item in data if "evaluations" in item), nothing)
+    packed: dict[str, Any] = next((item["evaluations"] for item in data if "evaluations" in item), {"queries": [], "systems": []})
     lines = [line for item in data for line in item.get("ledger", []) if line.get("shown", True)]
     return Page(page.stem, execute.run_of(page), carried.unpacked(packed), lines)
 
@@ -94,6 +93,6 @@ def extremes(pair: Pair, measure: str, most: int) -> pd.DataFrame:
     """The queries that gained most, then those that lost most: columns baseline, variant, difference, largest gain first."""
     frame = pd.DataFrame({"baseline": pair.baseline[measure], "variant": pair.variant[measure],
                           "difference": pair.differences(measure)})
-    gained = frame[frame["difference"] > 0].sort_values("difference", ascending=False, kind="stable").head(most)
-    lost = frame[frame["difference"] < 0].sort_values("difference", kind="stable").head(most)
+    gained = frame[frame["difference"] > 0].nlargest(most, "difference")
+    lost = frame[frame["difference"] < 0].nsmallest(most, "difference")
     return pd.concat([gained, lost.iloc[::-1]])

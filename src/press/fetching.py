@@ -5,7 +5,6 @@ goes on; what is there is not fetched again. A dataset of the hub (`pairs`) is f
 """
 
 import functools
-import os
 import re
 import shutil
 from collections import Counter
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from helpers.data import downloads, hub
+from helpers.data.irds import IrDatasets
 from helpers.errors import BadInput, NetworkNeeded
 from helpers.retrieval import prebuilt
 from press import chapters
@@ -58,8 +58,6 @@ def texts_in(value: Any, without: Collection[str] = DATASETS) -> Iterator[str]:
 
 
 def _files(collections: Iterable[str]) -> list[Item]:
-    from helpers.data.irds import IrDatasets
-
     needed: dict[tuple[str, Path], Item] = {}
     for spec in collections:
         source = IrDatasets(spec)
@@ -73,8 +71,6 @@ def _files(collections: Iterable[str]) -> list[Item]:
 
 
 def _indexes(collections: Iterable[str]) -> Iterator[Item]:
-    from helpers.data.irds import IrDatasets
-
     names = {prebuilt.index_names(spec, unit) for spec in collections for unit in IrDatasets(spec).units}
     for name, md5 in sorted(filter(None, names)):
         index, unpacked = prebuilt.describe(name), prebuilt.prebuilt_index(name, md5).lookup()[0] is not None
@@ -120,16 +116,15 @@ def _disks(needed: Iterable[Item]) -> dict[Path, int]:
     return taken
 
 
-def fetch_profile(profile: str, only_list: bool) -> None:
-    """Print what a profile needs from the network, and fetch it unless only the list is requested."""
-    needed = items(profile)
-    print(table(needed), flush=True)
+def fetch_profile(profile: str, only_list: bool) -> Iterator[str]:
+    """Tell what a profile needs from the network, and fetch it unless only the list is requested."""
+    yield table(needed := items(profile))
     if not only_list:
-        fetch(needed)
+        yield from fetch(needed)
 
 
-def fetch(needed: list[Item], report: Callable[[str], Any] = print) -> None:
-    """Fetch what is missing; BadInput if the disk cannot hold it all.
+def fetch(needed: list[Item]) -> Iterator[str]:
+    """Fetch what is missing, a line for each; BadInput if the disk cannot hold it all.
 
     What cannot be fetched does not keep the rest from it, and is named in the end by NetworkNeeded.
     """
@@ -139,10 +134,10 @@ def fetch(needed: list[Item], report: Callable[[str], Any] = print) -> None:
     for item in (item for item in needed if not item.here):
         try:
             item.fetch()
-            report(f"{item.what}: fetched")
+            yield f"{item.what}: fetched"
         except (NetworkNeeded, BadInput, OSError, RuntimeError) as error:
             failed.append(f"{item.what}: {error}")
-            report(f"{item.what}: failed")
+            yield f"{item.what}: failed"
     if failed:
         raise NetworkNeeded("\n\n".join([*failed, f"{len(failed)} of {len(needed)} could not be fetched. Call again to go on."]))
 
@@ -164,7 +159,7 @@ def pin(profile: str) -> list[str]:
         draft = file.with_name(f".{file.name}.part")
         lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
         draft.write_text("".join(_replaced(line, commits) for line in lines), encoding="utf-8")
-        os.replace(draft, file)
+        draft.replace(file)
     return [f"{old} -> {new}" for old, new in commits.items()] or ["everything of the hub is pinned"]
 
 

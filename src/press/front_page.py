@@ -62,7 +62,7 @@ def in_words(study: str, tested: Mapping[str, Mapping[str, Any]]) -> str:
     of = {claim.id: verdict_of(tested.get(claim.id)) for claim in own}
 
     def named(kinds: tuple[str, ...]) -> str:
-        return "; ".join(f"{link(claim, tested)}" for claim in own if of[claim.id] in kinds)
+        return "; ".join(link(claim, tested) for claim in own if of[claim.id] in kinds)
 
     silent = sum(verdict in SILENT for verdict in of.values())
     open_ones = len(own) - silent - sum(verdict in HELD + AGAINST for verdict in of.values())

@@ -6,7 +6,7 @@ from typing import Any
 
 from helpers import paths
 from helpers.evaluation import published, verdicts
-from helpers.evaluation.verdicts import NOT_RUN, Verdict
+from helpers.evaluation.verdicts import NOT_RUN
 from helpers.pages import bm25_named, claims
 from helpers.pages.fragments import Html, badge, cell, details, table
 from helpers.pages.numbers import count, plain
@@ -47,17 +47,15 @@ def scoreboard(data: list[dict[str, Any]]) -> str:
         left: list[Any] = []  # not run, behind a click
         gains: list[Any] = []  # what the control has, too: the gain is there, its cause is open
         for claim in (c for c in claims.load().values() if c.study == study):
-            line = tested.get(claim.id)
             plan = claims.chapter_plan()[claim.chapter]
-            counts[line["verdict"] if line else NOT_RUN] += 1
-            if line is None:
-                verdict = Verdict(NOT_RUN, reason=plan.get("not_run", "the chapter has not been executed"))
-                left.append(claims.row(claim, verdict, ""))
-                continue
+            reason = plan.get("not_run", "the chapter has not been executed")
+            line = tested.get(claim.id, {"verdict": NOT_RUN, "key": None, "evidence": reason})
+            counts[line["verdict"]] += 1
             shown = _linked(line["page"], line["key"], line["evidence"]) if line["key"] else line["evidence"]
-            chapter = Html(f'{cell(claim.claim)} <a href="../chapters/{line["page"]}.html">({cell(plan["title"])})</a>')
-            (gains if line["verdict"] == verdicts.NO_CAUSE else left if line["verdict"] == NOT_RUN else rows).append(
-                [chapter, claims.published_evidence(claim), shown, claims.verdict_cell(line["verdict"], line.get("control"))])
+            chapter = f' <a href="../chapters/{line["page"]}.html">({cell(plan["title"])})</a>' if "page" in line else ""
+            (gains if line["verdict"] == verdicts.NO_CAUSE else left if line["verdict"] == NOT_RUN else rows).append([
+                Html(cell(claim.claim) + chapter), claims.published_evidence(claim), shown,
+                claims.verdict_cell(line["verdict"], line.get("control"))])
         name = published.published_name(study)
         captions = {f"Claims of {name}": rows, f"Claims of {name} whose gain the control has, too: no cause established": gains}
         tables = [table(caption, claims.HEADER, own, numeric_from=9) for caption, own in captions.items() if own]

@@ -10,6 +10,7 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from bs4 import BeautifulSoup
 from PIL import Image, ImageChops
 
 from press import chromium, screenshots
@@ -70,8 +71,6 @@ def differing(old: Path, new: Path) -> dict[str, str]:
 
 def content_digest(file: Path) -> str:
     """A digest of what a page's article says and shows, without what differs between any two runs."""
-    from bs4 import BeautifulSoup
-
     article = BeautifulSoup(file.read_text(encoding="utf-8"), "lxml").find("article")
     if article is None:
         return ""

@@ -11,7 +11,7 @@ from typing import Any
 
 from helpers import paths
 from helpers.steps import provenance
-from press import chapters, chromium, cite, execute
+from press import chapters, chromium, cite, execute, whole_book
 
 NAME = "neural-ranking-reproduced.pdf"
 WIDTH = 673  # CSS pixels between the margins of an A4 page
@@ -44,8 +44,6 @@ def write() -> dict[str, Any]:
     """Print the rendered book; what `made` tells of it. BadInput without a Chromium, or if a page of the book has not been
     rendered."""
     from pypdf import PdfReader
-
-    from press import whole_book
 
     chromium.find()
     source = whole_book.write(paths.HTML, folder() / "whole.html", cover())

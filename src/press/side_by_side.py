@@ -9,6 +9,9 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from functools import partial
 from unittest.mock import patch
 
+import psutil
+from tqdm import tqdm
+
 from helpers.errors import BadInput
 from helpers.steps import cluster, numerics, turns
 from press import children, execute, forked_kernels
@@ -20,8 +23,6 @@ THREADS = ("OMP_NUM_THREADS", numerics.CORES)
 
 def kernels(chapters: int) -> int:
     """How many chapters run at once: one a core that has memory for it; one alone where a GPU or a cluster computes."""
-    import psutil
-
     if cluster.VARIABLE in os.environ or chapters < 2 or numerics.device() == "cuda":
         return 1
     return max(1, min(chapters, numerics.cores(), int(psutil.virtual_memory().available / MEMORY_OF_A_CHAPTER)))
@@ -56,8 +57,6 @@ def _seconds(name: str, profile: str, tell: Callable[[str], None] | None = None)
 
 
 def _together(names: Sequence[str], profile: str, at_once: int) -> Iterator[tuple[str, float]]:
-    from tqdm import tqdm
-
     waiting, running, stopped = list(names), dict[Future[float], str](), list[BadInput]()
     lines: dict[str, str] = {}  # of those that run: how each goes
 

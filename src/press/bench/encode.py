@@ -34,10 +34,9 @@ def comparison(work: Work) -> Comparison:
 
     def cosines(vectors: np.ndarray) -> np.ndarray:
         """Of each pair's query and window, in the order of the pairs; all contenders share the queries' vectors."""
-        of_queries = encoder.vectors(rows_of(work, list(work.queries["text"])), QUERY)
-        row_of = {query: n for n, query in enumerate(work.queries["query_id"])}
-        place = {name: n for n, name in enumerate(names)}
-        return np.array([float(of_queries[row_of[query]] @ vectors[place[window]]) for query, window in work.pairs])
+        asked = encoder.vectors(rows_of(work, list(work.queries["text"])), QUERY)
+        of_query, of_window = dict(zip(work.queries["query_id"], asked, strict=True)), dict(zip(names, vectors, strict=True))
+        return np.array([float(of_query[query] @ of_window[window]) for query, window in work.pairs])
 
     return Comparison(work, (SENTENCE_TRANSFORMER, SENTENCE_TRANSFORMER_BEST),
                       make=partial(SentenceTransformer, source.source, device=numerics.device()),

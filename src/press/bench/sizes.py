@@ -10,13 +10,12 @@ from helpers.costs.timing import always, interleave
 from helpers.networks.flops import encoder_flops
 from helpers.retrieval.bm25 import K1, B
 from helpers.steps import numerics
+from helpers.stories.shapes import studied_shapes
 from press.bench.work import Scale, Work
 
 
 def shapes(scale: Scale) -> list[str]:
     """The shapes that are timed: the scale's own, or the study's six."""
-    from helpers.stories.shapes import studied_shapes
-
     return list(scale.sizes or studied_shapes().values())
 
 

@@ -11,6 +11,7 @@ from helpers import paths
 from helpers.costs import results
 from helpers.costs.contenders import OURS
 from helpers.pages.numbers import count, seconds
+from helpers.steps import recipe
 from press.columns import columns
 
 STREAMED = ("text store", "Lucene index", "tokens", "exact search")  # stages whose time does not hang on a small network
@@ -23,13 +24,9 @@ def facts() -> dict[str, Any]:
     return paths.listed(paths.PUBLISHED / "scale.yaml")
 
 
-def is_large(recipe: Any) -> bool:
-    """Whether a recipe rests on one of the large collections."""
-    if isinstance(recipe, dict) and "data" in recipe:
-        return recipe.get("collection", "").partition("[")[0] in facts()["collections"]
-    if isinstance(recipe, dict):
-        return any(map(is_large, recipe.values()))
-    return isinstance(recipe, list) and any(map(is_large, recipe))
+def is_large(whole: dict[str, Any]) -> bool:
+    """Whether a step's recipe rests on one of the large collections."""
+    return any(part.get("collection", "").partition("[")[0] in facts()["collections"] for part in recipe.parts(whole))
 
 
 def table() -> str:

@@ -15,6 +15,7 @@ import io
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
+from unittest.mock import patch
 
 from helpers.data import hub
 from helpers.errors import BadInput, NetworkNeeded
@@ -25,7 +26,7 @@ from helpers.steps import Step, ledger
 from helpers.steps.store import Entry, read_entry
 from press import chapters, edited
 from press.explain.known import Known, nearest
-from press.explain.offline import replaced, stand_ins
+from press.explain.offline import stand_ins
 from press.fetching import texts_in
 from press.variants import PageRequest
 
@@ -117,8 +118,9 @@ def _execute(chapter: str, values: dict[str, Any], run: DryRun, entry: Callable[
     scope: dict[str, Any] = {"__name__": "__main__"}
     unknown: set[str] = set()
     cells = edited.notebook_of(chapters.template(chapter)).cells
-    with (stand_ins(), replaced((Step, "entry", entry), (ledger, "USED", {}), (significance, "RESAMPLES", FEW),
-                                (significance, "PERMUTATIONS", FEW), (figures, "show", lambda *_, **__: Fragment("a figure"))),
+    with (stand_ins(), patch.object(Step, "entry", entry), patch.object(ledger, "USED", {}),
+          patch.multiple(significance, RESAMPLES=FEW, PERMUTATIONS=FEW),
+          patch.object(figures, "show", lambda *_, **__: Fragment("a figure")),
           contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO())):
         for cell in (cell for cell in cells if cell.cell_type == "code"):
             for statement in ast.parse(cell.source).body:

@@ -26,22 +26,14 @@ BASE = (12, 768, 12)
 
 
 @contextlib.contextmanager
-def replaced(*replacements: tuple[Any, str, Any]) -> Iterator[None]:
-    """Attributes, given by owner and name, are others for a while."""
-    with contextlib.ExitStack() as stack:
-        for owner, name, instead in replacements:
-            stack.enter_context(patch.object(owner, name, instead))
-        yield
-
-
-def stand_ins() -> contextlib.AbstractContextManager[None]:
+def stand_ins() -> Iterator[None]:
     """Let nothing reach the network for a while."""
-    return replaced(
-        (socket, "getaddrinfo", _refused), (socket.socket, "connect", _refused),
-        (IrDatasets, "queries", lambda collection, split: _almanac("queries", collection, split)),
-        (IrDatasets, "qrels", lambda collection, unit, split: _almanac("qrels", collection, unit, split)),
-        (IrDatasets, "texts", lambda collection, unit: itertools.islice(Almanac().texts(unit), TEXTS)),
-        (backbone, "configuration", _configuration(backbone.configuration)))
+    with (patch.object(socket, "getaddrinfo", _refused), patch.object(socket.socket, "connect", _refused),
+          patch.object(IrDatasets, "queries", lambda collection, split: _almanac("queries", collection, split)),
+          patch.object(IrDatasets, "qrels", lambda collection, unit, split: _almanac("qrels", collection, unit, split)),
+          patch.object(IrDatasets, "texts", lambda collection, unit: itertools.islice(Almanac().texts(unit), TEXTS)),
+          patch.object(backbone, "configuration", _configuration(backbone.configuration))):
+        yield
 
 
 def _refused(*_: Any, **__: Any) -> Any:

@@ -24,9 +24,8 @@ def serve(collection: str, unit: str, rerankers: Sequence[str], pairwise: str, h
     def make() -> engine.Engine:
         bed = engine.Engine.of(collection, unit)
         wanted = dict.fromkeys([*(rerankers or DEFAULT), models.NONE])
-        named = {Path(name).name if Path(name).is_dir() else name: name for name in wanted}
-        return engine.Engine(bed, {name: models.load(spec, bed) for name, spec in named.items()},
-                             models.Pairwise(pairwise) if pairwise else None)
+        loaded = {Path(name).name if Path(name).is_dir() else name: models.load(name, bed) for name in wanted}
+        return engine.Engine(bed, loaded, models.Pairwise(pairwise) if pairwise else None)
 
     try:
         listening = socket.create_server((host, port))

@@ -41,7 +41,7 @@ class CrossEncoder:
     def __call__(self, pairs: Pairs) -> np.ndarray:
         """See `WindowScorer`."""
         queries = list(dict.fromkeys(query for query, _ in pairs))
-        ids = dict(zip(queries, query_ids(self._tokenizer, queries, self._query_length), strict=True)) if queries else {}
+        ids = dict(zip(queries, query_ids(self._tokenizer, queries, self._query_length), strict=True))
         return self._score(self._model, [pair_ids(self._tokenizer, ids[query], self._tokens[window], self._max_length)
                                          for query, window in pairs])
 
@@ -57,8 +57,6 @@ class ZeroShot:
 
     def __call__(self, pairs: Pairs) -> np.ndarray:
         """See `WindowScorer`."""
-        if not pairs:
-            return np.zeros(0, np.float32)
         queries, windows = ([*dict.fromkeys(side)] for side in zip(*pairs, strict=True))
         asked = self._vectors(query_ids(self._encoder.tokenizer, queries, self._length), QUERY)
         read = self._vectors([self._tokens[window] for window in windows], PASSAGE)
@@ -75,10 +73,11 @@ class Pairwise:
     `base` names the book's own, which is trained once, within minutes, and kept in the step store; else a folder.
     """
 
-    def __init__(self, name: str, query_length: int = 62):
+    def __init__(self, name: str):
         own = duobert(recipe())
         folder = own.model.value() if name == BASE else Path(name).expanduser()
-        self._model, self._tokenizer, self._query = load_scorer(folder), backbone.resolve(str(folder)).tokenizer(), query_length
+        self._model, self._tokenizer = load_scorer(folder), backbone.resolve(str(folder)).tokenizer()
+        self._query = own.query_length
         self._length = own.max_length if name == BASE else min(512, self._model.config.max_position_embeddings)
         third = max(0, self._model.config.type_vocab_size - 1)
         self._kinds = (0, min(1, third), third)

@@ -8,6 +8,7 @@ from helpers.data.queries import adhoc_queries
 from helpers.errors import BadInput
 from helpers.systems.listwise_reranker import WarmUp
 from helpers.systems.testbed import Testbed
+from press.vespa import feed, onnx, package
 
 NEEDED = ("vespa", "onnx", "onnxscript", "onnxruntime")
 FEED = "feed.jsonl"
@@ -20,8 +21,6 @@ def write(folder: Path, collection: str, unit: str, model: str) -> Iterator[str]
         raise BadInput(f"not installed: {', '.join(missing)}", mend=".venv/bin/pip install pyvespa onnx onnxscript onnxruntime")
     if folder.exists() and any(folder.iterdir()):
         raise BadInput("the folder is not empty", file=folder, mend="name another one")
-    from press.vespa import feed, onnx, package
-
     bed = Testbed(collection, unit, adhoc_queries=adhoc_queries([]))
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / package.FILE
