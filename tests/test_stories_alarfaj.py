@@ -197,7 +197,7 @@ def test_every_way_of_reading_ranks_the_same_candidates(monkeypatch):
 
 
 def test_readers_differ_in_what_they_read_alone():
-    models = first_passage.readers(SETTINGS, [64, 128], 256)
+    models = first_passage.readers(SETTINGS, [64, 128], {first_passage.LONG: 256})
     assert [(model.max_length, model.words == WHOLE, model.attention_window) for model in models.values()] == [
         (64, True, None), (128, True, None), (90, False, None), (256, True, 256)]
     same = [replace(model, max_length=90, words=WHOLE, overlap=0, attention_window=None) for model in models.values()]

@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
-
 from helpers.pages import page
 from helpers.stories import distilled_student as students
 from helpers.stories import encoders, long_training
@@ -97,7 +95,7 @@ def test_without_long_trainings_the_page_says_how_to_run_them():
     empty = [long_training.trainings_table({}, {}), long_training.table({}, {}, {}), long_training.ranges_table({}, {}),
              long_training.cost({})]
     assert {fragment.markdown for fragment in empty} == {""}
-    assert long_training.signs({}, {}, {}, {}, system()) == {}
+    assert long_training.signs({}, {}, {}, {}) == {}
 
 
 def test_the_trainings_say_whether_they_learned_and_came_to_their_end():
@@ -120,9 +118,3 @@ def test_a_model_is_shown_as_it_is_and_after_both_trainings():
         ["short training", "Avg 0.350", "Max 0.150", "0.200"], ["long training", "Avg 0.450", "Max 0.350", "0.100"]]
     assert long_training.pooled({**long, "b / Avg": system()}) == ["a / Avg", "a / Max"]
     assert long_training.ranges_table(after, {"b / Avg": system()}) == page.prose("")
-
-
-@pytest.mark.parametrize("name", ["MiniLM / Avg", "MiniLM distilled / Max"])
-def test_the_best_is_that_with_the_highest_mean(name):
-    systems = {"MiniLM / Avg": system(), "MiniLM distilled / Max": system(-0.1), name: system(0.1)}
-    assert long_training.highest(systems) == name

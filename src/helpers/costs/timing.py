@@ -127,15 +127,15 @@ def drift(scores: pd.DataFrame, reference: pd.DataFrame) -> dict[str, float]:
     return {measure: float(scores[measure].mean() - reference[measure].mean()) for measure in reference.columns}
 
 
-def check_drift(drifts: Mapping[str, Mapping[str, float]], checked: Sequence[str], tolerance: float = TOLERANCE) -> None:
+def check_drift(drifts: Mapping[str, Mapping[str, float]], checked: Sequence[str]) -> None:
     """Make sure that contenders which should give the reference's scores do.
 
     Drifted names every measure of every checked contender that differs by more than the tolerance, or is no number.
     """
     wrong = [f"{name}: {measure} {value:+.5f}" for name in checked for measure, value in drifts[name].items()
-             if not abs(value) <= tolerance]
+             if not abs(value) <= TOLERANCE]
     if wrong:
-        raise Drifted(f"not the same scores (tolerance {tolerance}): {'; '.join(wrong)}")
+        raise Drifted(f"not the same scores (tolerance {TOLERANCE}): {'; '.join(wrong)}")
 
 
 def in_new_process(module: str, *arguments: Any, label: str) -> str:

@@ -101,7 +101,7 @@ def judge(chapter: str, measured: Mapping[str, Pair | Mapping[str, Pair] | str],
             run either.
         backbone: what the chapter's networks start from: it decides whether a claim on a bi-encoder is comparable.
         missing: why these parameters cannot test the chapter's other claims, if there are such.
-        untrained: the claims whose model did not learn, each with what shows it.
+        untrained: for claims what shows that their model did not learn; an empty text where nothing does.
         incomparable: the claims whose measurement is another thing than what the study measured, each with the reason; the effect
             is shown beside it.
         controls: for claims that declare a control, the first system and the control.
@@ -113,7 +113,7 @@ def judge(chapter: str, measured: Mapping[str, Pair | Mapping[str, Pair] | str],
     pairs = {name: {"": own} if isinstance(own, tuple) else dict(own) for name, own in measured.items()
              if not isinstance(own, str)}
     reasons = {name: Verdict(NOT_RUN, reason=own) for name, own in measured.items() if isinstance(own, str)}
-    reasons |= {name: Verdict(UNTRAINED, reason=reason) for name, reason in (untrained or {}).items()}
+    reasons |= {name: Verdict(UNTRAINED, reason=reason) for name, reason in (untrained or {}).items() if reason}
     if odd_ones := set(mine) ^ {*pairs, *reasons}:
         raise BadInput(f"claim {sorted(odd_ones)[0]!r} and the chapter {chapter!r} do not agree",
                        file=paths.PUBLISHED / "claims.yaml", mend="measure every claim that names the chapter, and no other")

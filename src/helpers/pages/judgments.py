@@ -1,6 +1,5 @@
 """Beside a pooled measure: how much of what each system shows was judged, and what is left if only judged texts count."""
 
-
 from helpers.evaluation.pools import BPREF, ENOUGH, SHARE, condensed
 from helpers.pages import page
 from helpers.pages.compare import lead, mean_link

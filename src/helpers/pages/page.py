@@ -47,8 +47,11 @@ def show_table(caption: str, header: Sequence[Any], rows: Sequence[Sequence[Any]
 
 def records_table(caption: str, records: Iterable[Mapping[str, Any]], numeric_from: int = 1,
                   values: Sequence[dict[str, Any]] = ()) -> Fragment:
-    """A table of records, a row each: its cells under the heads of their columns; what a record leaves out is an empty cell."""
+    """A table of records, a row each: its cells under the heads of their columns; what a record leaves out is an empty cell.
+    Nothing without records."""
     rows = list(records)
+    if not rows:
+        return Fragment()
     heads = list(dict.fromkeys(head for row in rows for head in row))
     return show_table(caption, heads, [[row.get(head, "") for head in heads] for row in rows], numeric_from, values)
 

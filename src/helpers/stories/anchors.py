@@ -75,8 +75,6 @@ def curves(trained: Mapping[str, Sequence[BiEncoder]]) -> dict[str, dict[str, pd
 
 def learning_table(lines: Mapping[str, Mapping[str, pd.Series]]) -> Fragment:
     """Whether they learned; their losses are of different kinds, so that only the numbers of a row compare."""
-    if not lines:
-        return page.prose()
     return page.records_table("Loss on held-out queries, each by its own measure", [
         {"encoder": name, "training": seed, "before": plain(losses.iloc[0]), "lowest": plain(losses.min()),
          "at the end": plain(losses.iloc[-1])} for name, own in lines.items() for seed, losses in own.items()])

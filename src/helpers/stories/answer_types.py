@@ -91,9 +91,6 @@ def styles_of(bed: Testbed) -> pd.Series | None:
     return None if styles is None else styles.sort_values(ascending=False, kind="stable")
 
 
-
-
-
 def labels_and_rules(systems: Systems, bed: Testbed) -> Fragment:
     """What table 4.4 becomes if the types are those of the rules instead of the labels."""
     if LABEL not in bed.query_frame:
@@ -109,13 +106,12 @@ def labels_and_rules(systems: Systems, bed: Testbed) -> Fragment:
 
 
 def signs(systems: Systems, model: str, types: pd.Series, styles: pd.Series | None) -> dict[str, bool]:
-    """What the discussion rests on."""
+    """What the discussion rests on; queries without a style leave what is said of styles false."""
     bm25, encoder = (systems[name].values[MEASURE].groupby(types).mean() for name in ("BM25", model))
-    by_style = encoder[:0] if styles is None else systems[model].values[MEASURE].groupby(styles).mean()
-    plainly = {} if styles is None else {name: systems[name].values[MEASURE].groupby(styles).mean().get("plain", 0.0)
-                                         for name in ("BM25", model)}
+    known = pd.Series(dtype=object) if styles is None else styles
+    own, by_style = (systems[name].values[MEASURE].groupby(known).mean() for name in ("BM25", model))
     return {"on abbreviations the encoder is below its mean of plain questions, and BM25 not above its own": bool(
-                plainly and encoder.get("ABBR", 1.0) < plainly[model] and bm25.get("ABBR", 1.0) <= plainly["BM25"]),
+                "plain" in by_style and encoder.get("ABBR", 1.0) < by_style["plain"] and bm25.get("ABBR", 1.0) <= own["plain"]),
             "the styles differ more than the types": len(by_style) > 0 and bool(np.ptp(by_style) > np.ptp(encoder)),
             "abbreviations are the only type in which the encoder is below BM25": list(encoder.index[encoder < bm25]) == ["ABBR"]}
 

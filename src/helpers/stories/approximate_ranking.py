@@ -54,13 +54,12 @@ def finding(speeds: pd.DataFrame, target: float, encoding: float, dimensions: in
 def signs(speeds: pd.DataFrame, systems: Mapping[Case, Evaluation], real: pd.DataFrame, target: float) -> dict[str, bool]:
     """What the discussion rests on."""
     base, recall = systems[EXACT, NO_SETTING], real.set_index(["kind", "setting"])["recall"]
-    best = [(fastest(speeds, size, HNSW, target), fastest(speeds, size, EXACT)) for size in sorted(speeds["size"].unique())]
-    graph, exact = best[-1]
+    best = [[fastest(speeds, size, kind, target) for kind in (EXACT, HNSW, IVF)] for size in sorted(speeds["size"].unique())]
+    exact, graph, _ = best[-1]
     widest, fewest = max(case for case in systems if case[0] == HNSW), min(case for case in systems if case[0] == IVF)
     kept = systems[fewest].mean(MEASURE).mean / base.mean(MEASURE).mean
-    faster = [own is not None and bool(own["alone_low"] > other["alone_high"]) for own, other in best]
-    rates = [[0.0 if own is None else float(own["together"]) for own in (fastest(speeds, size, EXACT), *(
-        fastest(speeds, size, kind, target) for kind in (HNSW, IVF)))] for size in sorted(speeds["size"].unique())]
+    faster = [own is not None and bool(own["alone_low"] > whole["alone_high"]) for whole, own, _ in best]
+    rates = [[0.0 if own is None else float(own["together"]) for own in kinds] for kinds in best]
     return {"in one call exact search is faster than IVF everywhere, and than HNSW in small collections":
                 all(whole > clusters for whole, _, clusters in rates) and rates[0][0] > rates[0][1],
             "HNSW is the faster over the largest collection": faster[-1],

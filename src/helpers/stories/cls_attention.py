@@ -56,8 +56,6 @@ def figure(found: Attention) -> Fragment:
 
 def table(found: Attention) -> Fragment:
     """Entropy and the words' share, means over the early half of the layers and over the late one."""
-    if not found:
-        return page.prose()
     rows = []
     for name, own in found.items():
         cells = {f"{what}, {half} layers": plain(value) for what, key in (("entropy", "entropy"), ("share for words", "words"))

@@ -16,7 +16,7 @@ from helpers.reranking.distillation_losses import PARTS
 from helpers.stories.model_size import median_rate, rate
 from helpers.stories.shapes import labels
 from helpers.stories.training import STUDY, Logs, curve, final, untrained
-from helpers.systems.evaluated import Evaluation, Systems
+from helpers.systems.evaluated import Systems
 from helpers.systems.listwise_reranker import ListwiseReranker
 from helpers.systems.reranking_experiment import RerankingExperiment
 from helpers.systems.student import Student
@@ -70,11 +70,6 @@ def called(name: str, shape: str) -> str:
     return name.replace("student", shape, 1) if shape else name
 
 
-def published_rows(systems: Systems, name: str, trained: str) -> dict[str, Evaluation]:
-    """The systems under the row names of table 5.6: the teacher, and the student as it was trained."""
-    return {TEACHER: systems[TEACHER], name: systems[trained]}
-
-
 def claims_table(systems: Systems, logs: Logs, name: str, trial: RerankingExperiment) -> Fragment:
     """The chapter's claims: what the teacher's answers add to the same start, and the student beside its teacher.
 
@@ -114,7 +109,6 @@ def narrower_signs(systems: Systems, specs: Sequence[str]) -> dict[str, bool]:
         return {}
     own, control = (systems[called(name, [*by_shape(specs)][1])] for name in (WARMED, CONTROL))
     return {"a teacher surely adds to the narrower student": above(own, control, MEASURE),
-            "the narrower student is surely below its teacher": above(systems[TEACHER], own, MEASURE),
             "the narrower student ranks above the shallower one in the mean": lead(own, systems[WARMED], MEASURE) > 0}
 
 

@@ -7,7 +7,7 @@ from helpers.networks import backbone as backbones
 from helpers.pages import page, plots
 from helpers.pages.compare import above, differences_table
 from helpers.pages.fragments import Fragment
-from helpers.pages.numbers import count, plain, seconds
+from helpers.pages.numbers import count, seconds
 from helpers.stories import encoders, training
 from helpers.stories.encoders import BEFORE, MEASURE, POOLINGS, label
 from helpers.systems.bi_encoder import BiEncoder
@@ -56,8 +56,7 @@ def table(student: DistilledEncoder | None) -> Fragment:
         "encoder": name_of(student), "layers": ", ".join(map(str, backbones.resolve(student.backbone).layers or ())),
         "parameters": count(log["parameters"]), "its teacher's": count(log["teacher_parameters"]), "texts": count(log["texts"]),
         "held out": count(log["evaluation_texts"]), "optimiser steps": count(log["steps"]),
-        "squared error": f"{plain(error.iloc[0])} → {plain(error.iloc[-1])}",
-        "remains": f"{error.iloc[-1] / error.iloc[0]:.0%}", "training": seconds(spent)}])
+        "squared error": training.change(error), "remains": f"{error.iloc[-1] / error.iloc[0]:.0%}", "training": seconds(spent)}])
 
 
 def untaught(base: BiEncoder, student: DistilledEncoder | None, poolings: Sequence[str], bed: Testbed,
@@ -96,8 +95,7 @@ def signs(before: Systems, after: Systems, untaught: Systems) -> dict[str, bool]
     if student in untaught and cut in before:
         higher |= {"the student's own layers, untaught, surely rank above the cut layers": (untaught[student], before[cut])}
     if {student, cut} <= set(after):
-        higher |= {"the distilled student surely ranks above the cut layers zero-shot": (before[student], before[cut]),
-                   "the distilled student, fine-tuned, surely ranks above the cut layers": (after[student], after[cut])}
+        higher |= {"the distilled student, fine-tuned, surely ranks above the cut layers": (after[student], after[cut])}
     if {student, teacher} <= set(after):
         higher |= {"the distilled student surely ranks below its teacher zero-shot": (before[teacher], before[student]),
                    "the distilled student, fine-tuned, surely ranks below its teacher": (after[teacher], after[student])}

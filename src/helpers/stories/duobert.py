@@ -199,7 +199,7 @@ def claims_table(systems: Systems, means: Means, trial: RerankingExperiment, fir
     if comparing(means) < COMPARES:
         loss = plain(comparing(means))
         why = f"a relevant second text lowers the probability of the first by {loss}: the model does not compare"
-    return claims.judge("duobert", {named: pairs}, untrained={named: why} if why else {},
+    return claims.judge("duobert", {named: pairs}, untrained={named: why},
                         incomparable={named: next(filter(None, barred.values()), "")})
 
 

@@ -18,7 +18,7 @@ from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain, seconds
 from helpers.retrieval.bm25 import K1, B
 from helpers.steps import Step
-from helpers.stories.training import Logs, curve
+from helpers.stories.training import Logs, change, curve
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.evaluated import Evaluation, Systems, evaluate, evaluate_seeds, evaluate_values
 from helpers.systems.testbed import Testbed
@@ -98,14 +98,10 @@ def scale(bed: Testbed, depth: int) -> Fragment:
 
 def training_table(logs: Logs) -> Fragment:
     """What each model was trained on, and how well it tells held-out triplets apart before and after."""
-    def change(log: dict[str, Any], key: str) -> str:
-        values = curve(log, key)
-        return f"{plain(values.iloc[0])} → {plain(values.iloc[-1])}"
-
     return page.records_table("The trainings", (
         {"model": name, "parameters": count(log["parameters"]), "training queries": count(log["queries"]),
-         "optimiser steps": count(log["steps"]), "evaluation loss": change(log, "eval_loss"),
-         "accuracy on held-out triplets": change(log, "eval_accuracy")} for name, log in logs.items()))
+         "optimiser steps": count(log["steps"]), "evaluation loss": change(curve(log, "eval_loss")),
+         "accuracy on held-out triplets": change(curve(log, "eval_accuracy"))} for name, log in logs.items()))
 
 
 def claims_table(after: Systems, before: Systems, bm25: Evaluation, backbone: str) -> Fragment:

@@ -7,7 +7,6 @@ from urllib.parse import urlencode
 
 import pandas as pd
 
-from helpers.data.answer_types import answer_type
 from helpers.pages import explorer as collected
 from helpers.pages import page
 from helpers.pages.compare import above, lead
@@ -16,6 +15,7 @@ from helpers.pages.numbers import count, plain
 from helpers.reranking.aggregation import reranked
 from helpers.reranking.duo import in_pairs
 from helpers.steps import recipe
+from helpers.stories.answer_type_rules import LABEL, typed
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.evaluated import Evaluation, Systems, evaluate
 from helpers.systems.pairwise_reranker import PairwiseReranker
@@ -25,7 +25,6 @@ from helpers.systems.testbed import Testbed
 FIRST, SECOND, THIRD, DENSE = "BM25", "re-ranking", "pairs", "dense search"
 BEFORE = {THIRD: SECOND}  # what a ranking is compared with, where that is not the first stage
 OUTCOME = "outcome"  # how the page's address names a class of queries
-UNTYPED = "none"
 WORDS_SHOWN = 14
 ASSETS = "../_static"  # as seen from a chapter's page
 
@@ -56,9 +55,8 @@ def signs(systems: Systems) -> dict[str, bool]:
 
 def labels(bed: Testbed) -> pd.DataFrame:
     """What queries are filtered by: the collection's answer types, or those by the rules, and its styles if it has any."""
-    frame, columns = bed.query_frame, {}
-    columns["answer type"] = frame["answer_type"] if "answer_type" in frame else [
-        answer_type(text) or UNTYPED for text in frame["text"]]
+    frame = bed.query_frame
+    columns = {"answer type": frame[LABEL] if LABEL in frame else typed(frame).to_numpy()}
     if "style" in frame:
         columns["style"] = frame["style"]
     return pd.DataFrame(columns, index=frame.index)
@@ -107,9 +105,6 @@ def examples(content: Mapping[str, Any], shown: int) -> Fragment:
     chosen[f"{FIRST} misses it, {DENSE} puts it first"] = next(iter(missed), None)
     parts = [example(content, query, title, shown) for title, query in chosen.items() if query is not None]
     return Fragment("\n".join(parts))
-
-
-
 
 
 def reciprocal(content: Mapping[str, Any], query: Mapping[str, Any], system: str) -> float:

@@ -31,10 +31,10 @@ def first(tokens: int) -> str:
     return f"BERT, first {tokens} tokens (FirstP)"
 
 
-def readers(settings: Settings, first_tokens: Sequence[int], length: int) -> dict[str, DocumentReader]:
-    """The models by what they read."""
+def readers(settings: Settings, first_tokens: Sequence[int], longformers: Mapping[str, int]) -> dict[str, DocumentReader]:
+    """The models by what they read: first passages, windows, and Longformers of so many tokens, by their names."""
     return {**{first(tokens): settings.bert(tokens) for tokens in first_tokens}, WINDOWED: settings.windows(),
-            LONG: settings.longformer(length)}
+            **{name: settings.longformer(length) for name, length in longformers.items()}}
 
 
 def evaluations(bed: Testbed, settings: Settings, models: Mapping[str, DocumentReader]) -> dict[str, Evaluation]:

@@ -10,7 +10,7 @@ from helpers.data.texts import Texts
 from helpers.evaluation import published
 from helpers.pages import claims, page, scatter
 from helpers.pages.compare import above, mean_cell, table_value
-from helpers.pages.fragments import Fragment, Html, linked
+from helpers.pages.fragments import Fragment, linked
 from helpers.pages.numbers import count, plain, signed
 from helpers.pages.spot_check import spot_check
 from helpers.retrieval.expansion_words import added_words
@@ -78,18 +78,13 @@ def table(systems: Systems, latency: Step | None, sizes: Mapping[str, Step]) -> 
         if latency is not None and name in times:
             spent = times[name]
             record |= {"ms/query, here": linked(rounds_cell(per_query(spent), lambda value: plain(value, 1)), latency),
-                       "index": room(sizes[name])}
+                       "index": linked(f"{sizes[name].value()['bytes'] / 1e6:.1f} MB", sizes[name])}
             if "encode" in spent:  # what the time goes to
                 record["of which"] = ", ".join(f"{part} {plain(np.median(spent[part]), 1)}" for part in ("encode", "search"))
             if known is not None:
                 data.append(table_value(known, "milliseconds_per_query", float(np.median(per_query(spent))), latency))
         records.append(record)
     return page.records_table("First stages: effectiveness, latency and size", records, values=data)
-
-
-def room(size: Step) -> Html:
-    """The megabytes that an index takes."""
-    return linked(f"{size.value()['bytes'] / 1e6:.1f} MB", size)
 
 
 def latency_check(latency: Step) -> Fragment:
@@ -111,8 +106,8 @@ def figure(systems: Systems, latency: Step | None) -> Fragment:
         return page.prose("Published runs cannot be timed.")
     known, base = published.cells(STUDY, TABLE), label("bm25" if "bm25" in times else next(iter(times)))
     ours = {label(name): (float(np.median(per_query(spent))), systems[name].mean("RR@10").mean) for name, spent in times.items()}
-    study = {label(name): (known[row, "Latency / (ms/query)"].amount, known[row, "MRR@10 / Dev"].amount)
-             for name, row in ROWS.items() if (row, "Latency / (ms/query)") in known}
+    study = {label(name): (known[row, LATENCY].amount, known[row, "MRR@10 / Dev"].amount)
+             for name, row in ROWS.items() if (row, LATENCY) in known}
     return scatter.beside(ours, study, (base, base), f"times the latency of {base}",
                           f"RR@10 less that of {base}", "Effectiveness and latency, measured and published (table 1).")
 

@@ -18,20 +18,10 @@ from helpers.retrieval.fusion import FIRST, RRF, SECOND, SUM, UNCUT, best_weight
 from helpers.steps import Step
 from helpers.stories import stages as stage_names
 from helpers.stories.depth import percent, printed
-from helpers.stories.stages import (
-    EXPANSION,
-    IMPROVED,
-    STUDIED,
-    STUDIED_DEPTH,
-    STUDY,
-    evaluations,
-    exact_match,
-    label,
-    recall_of,
-)
+from helpers.stories.stages import EXPANSION, IMPROVED, STUDIED, STUDIED_DEPTH, STUDY, exact_match, label, recall_of
 from helpers.systems import testbed
 from helpers.systems.evaluated import Evaluation, Systems
-from helpers.systems.first_stages import FirstStages
+from helpers.systems.first_stages import STAGES, FirstStages
 from helpers.systems.given_first_stage import is_given
 from helpers.systems.testbed import Testbed
 
@@ -86,7 +76,7 @@ def weight_figure(grids: Mapping[tuple[str, str], pd.Series]) -> Fragment:
 
 def tuning_bed(collection: str, unit: str, split: str, queries: int, names: Sequence[str]) -> Testbed | None:
     """The development queries; None where there are none, or with a published run among the stages: it has no other queries."""
-    more = all(map(is_given, stage_names.stages_of_others(names)))
+    more = all(name in STAGES or is_given(name) for name in names)
     return testbed.tuning_bed(collection, unit, split, queries) if more else None
 
 
@@ -102,8 +92,8 @@ def fuse(runs: Mapping[str, Step], bed: Testbed, depth: int, weight_of: Mapping[
             both = f"{label(a)} + {label(b)}"
             systems[method][a, b] = Evaluation(both, pd.DataFrame(), values, step, name=f"{both}, {method}")
     turned = {(b, a): system for (a, b), system in systems[SECOND].items()}
-    return Fused(evaluations(runs, bed, depth, measure), {**systems[FIRST], **turned}, systems[RRF], systems[SUM], systems[UNCUT],
-                 weight_of, measure)
+    return Fused(stage_names.evaluations(runs, bed, depth, measure), {**systems[FIRST], **turned}, systems[RRF], systems[SUM],
+                 systems[UNCUT], weight_of, measure)
 
 
 def matrix(fused: Fused, table: str, measure: str = "") -> Fragment:

@@ -13,7 +13,7 @@ from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import seconds
 from helpers.stories import training
 from helpers.stories.alarfaj import BM25, STUDY, TABLE, Settings, row
-from helpers.stories.first_passage import WINDOWED, WINDOWS, evaluations, first
+from helpers.stories.first_passage import WINDOWED, WINDOWS, evaluations, first, readers
 from helpers.stories.longformer import nearest, scoring
 from helpers.systems.document_reader import DocumentReader
 from helpers.systems.evaluated import Evaluation, Systems
@@ -56,8 +56,7 @@ class Place:
     def models(self) -> dict[str, DocumentReader]:
         """The models that learn from documents as they read them: first passages, windows, and Longformers of each length; the
         longest in two stages, too, going on from the study's length, where that is another."""
-        own = {**{first(tokens): self.settings.bert(tokens) for tokens in self.first_tokens}, WINDOWED: self.settings.windows(),
-               **{row(length): self.settings.longformer(length) for length in self.lengths}}
+        own = readers(self.settings, self.first_tokens, {row(length): length for length in self.lengths})
         models = {name: replace(model, evaluations=EVALUATIONS) for name, model in own.items()}
         if self.longest == self.studied:
             return models
@@ -129,7 +128,7 @@ def claims_table(place: Place, systems: Systems, bed: Testbed) -> Fragment:
     bars = [identity.barred(pairs, untrained, bed, place.settings.candidates) for untrained in (zero_shot_in(systems), bm25)]
     learned = "" if not above(bm25, whole, MEASURE) else (
         f"the longest reader ranks below BM25, {beside(whole, bm25, MEASURE)}, of this pair alone: the study's ranked above it")
-    return claims.judge("long_documents", pairs, untrained=dict.fromkeys(pairs, learned) if learned else {}, incomparable={
+    return claims.judge("long_documents", pairs, untrained=dict.fromkeys(pairs, learned), incomparable={
         claim: reason for claim, reason in bars[0].items() if all(bar[claim] for bar in bars)})
 
 

@@ -3,15 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from helpers.pages import page
 from helpers.pages.compare import above, corrected, mean_link, test_cells
 from helpers.pages.fragments import Fragment
-from helpers.pages.numbers import count, plain, seconds, signed
+from helpers.pages.numbers import count, seconds, signed
 from helpers.stories import encoders, training, unready
-from helpers.stories.distilled_student import CUT
-from helpers.stories.encoders import MEASURE, POOLINGS, grouped, means, published_means
+from helpers.stories.encoders import MEASURE, POOLINGS, grouped, means
 from helpers.stories.held_out import LEVEL, levelled
 from helpers.stories.training import Logs, curve
 from helpers.systems.bi_encoder import BiEncoder
@@ -46,23 +43,18 @@ def losses(logs: Logs) -> Fragment:
 
 
 def trainings_table(trained: Models, logs: Logs) -> Fragment:
-    """Whether each learned, and whether it came to its end; nothing where there is none."""
-    if not logs:
-        return page.prose()
+    """Whether each learned, and whether it came to its end."""
     return page.records_table("The long trainings; levelled is one whose loss falls by less than "
                               f"{LEVEL:.0%} from one evaluation to the last", (
         {"model": name, "learning rate": f"{trained[name].learning_rate:g}", "training queries": count(log["queries"]),
-         "optimiser steps": count(log["steps"]), "evaluation loss": f"{plain(loss.iloc[0])} → {plain(loss.iloc[-1])}",
+         "optimiser steps": count(log["steps"]), "evaluation loss": training.change(loss),
          "change at the end": f"{signed(100 * (loss.iloc[-1] / loss.iloc[-2] - 1), 0)} %",
-         "levelled": "yes" if levelled(loss) else "no",
-         "accuracy on held-out triplets": f"{plain(right.iloc[0])} → {plain(right.iloc[-1])}"}
+         "levelled": "yes" if levelled(loss) else "no", "accuracy on held-out triplets": training.change(right)}
         for name, log in logs.items() for loss, right in [(curve(log, "eval_loss"), curve(log, "eval_accuracy"))]))
 
 
 def table(before: Systems, after: Systems, long: Systems) -> Fragment:
     """Each model as it is, after the short training and after the long one, and what the second adds to the first."""
-    if not long:
-        return page.prose()
     tests = corrected({name: system.against(after[name], MEASURE) for name, system in long.items()})
     return page.records_table(f"{MEASURE} as each model is, after the short training, and after the long one", (
         {"model": name, encoders.BEFORE: mean_link(before[name], MEASURE), SHORT: mean_link(after[name], MEASURE),
@@ -86,50 +78,31 @@ def pooled(systems: Systems) -> list[str]:
 
 def cost(trained: Models) -> Fragment:
     """Seconds of the long trainings."""
-    if not trained:
-        return page.prose()
     return page.records_table("What the long trainings cost, on a machine that may have done other work", (
         {"model": name, "training": seconds(training.took(model.log))} for name, model in trained.items()))
 
 
-def signs(before: Systems, after: Systems, long: Systems, logs: Logs, bm25: Evaluation) -> dict[str, bool]:
-    """What the discussion rests on; nothing without long trainings, and of each encoder nothing where it is not run."""
+def signs(before: Systems, after: Systems, long: Systems, logs: Logs) -> dict[str, bool]:
+    """What the discussion rests on; nothing without long trainings, and of poolings nothing where each encoder has one alone."""
     if not long:
         return {}
-    lines, best = [curve(log, "eval_loss") for log in logs.values()], highest(long)
+    lines, best = [curve(log, "eval_loss") for log in logs.values()], max(long, key=means(long).__getitem__)
     found = {"the long trainings have levelled": all(map(levelled, lines)),
              "in every long training the held-out loss fell": all(line.iloc[-1] < LEARNED * line.iloc[0] for line in lines),
-             "after the long training the best encoder is surely above its short one": above(long[best], after[best], MEASURE),
-             "after the long training the best encoder surely ranks above BM25": above(long[best], bm25, MEASURE)}
-    if cut := {name: system for name, system in long.items() if name.startswith(f"{CUT} / ")}:
-        found |= {"the long training surely raises the three layers with every pooling":
-                      all(above(system, after[name], MEASURE) for name, system in cut.items()),
-                  "after the long training the three layers surely rank above BM25": above(cut[highest(cut)], bm25, MEASURE)}
-    return found | _poolings({name: before[name] for name in long}, long)
-
-
-def _poolings(before: Systems, long: Systems) -> dict[str, bool]:
-    """The signs on what lies between the poolings of an encoder; none where each has one pooling alone."""
+             "after the long training the best encoder is surely above its short one": above(long[best], after[best], MEASURE)}
     if not (names := pooled(long)):
-        return {}
-    values, study = grouped(means({name: long[name] for name in names})), grouped(published_means())
-    apart, untrained = (mean_less_maximum(systems) for systems in (long, before))
-    return {"after the long training every encoder's mean and maximum lie further apart than before any training":
-                bool(apart) and all(gap > untrained[encoder] for encoder, gap in apart.items()),
-            "after the long training the poolings lie further apart than any encoder's of the study":
-                bool(values.agg(np.ptp).min() > study.agg(np.ptp).max()),
-            "after the long training the mean is every encoder's best pooling":
-                all(name.endswith(f" / {POOLINGS['mean']}") for name in values.idxmax())}
+        return found
+    apart, untrained = map(mean_less_maximum, (long, before))
+    poolings = grouped(means({name: long[name] for name in names})).idxmax()
+    return found | {
+        "after the long training every encoder's mean and maximum lie further apart than before any training":
+            bool(apart) and all(gap > untrained[encoder] for encoder, gap in apart.items()),
+        "after the long training the mean is every encoder's best pooling":
+            all(name.endswith(f" / {POOLINGS['mean']}") for name in poolings)}
 
 
 def mean_less_maximum(systems: Systems) -> dict[str, float]:
     """How far pooling by the mean ranks above pooling by the maximum, by encoder, where it has both."""
-    values = means(systems)
-    names = {name.split(" / ")[0]: name for name in values if name.endswith(f" / {POOLINGS['max']}")}
-    both = {encoder: (f"{encoder} / {POOLINGS['mean']}", name) for encoder, name in names.items()}
-    return {encoder: values[mean] - values[name] for encoder, (mean, name) in both.items() if mean in values}
-
-
-def highest(systems: Systems) -> str:
-    """The name of the system with the highest mean."""
-    return max(systems, key=means(systems).__getitem__)
+    values, mean, maximum = means(systems), f" / {POOLINGS['mean']}", f" / {POOLINGS['max']}"
+    maxima = {name.removesuffix(maximum): value for name, value in values.items() if name.endswith(maximum)}
+    return {encoder: values[encoder + mean] - value for encoder, value in maxima.items() if encoder + mean in values}

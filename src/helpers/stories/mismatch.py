@@ -29,7 +29,7 @@ BM25_NEGATIVES, DENSE_NEGATIVES = "negatives from BM25", "negatives from RepBERT
 Crossed = Mapping[tuple[str, str], Mapping[int, Evaluation]]  # by negatives and stage, then by depth
 DIFFERS, MATTERS = "repbert-candidates-differ-from-bm25", "repbert-candidates-lose-at-depth-by-mismatch"
 NO_OTHER = "needs RepBERT, or a run that stands for it, and a first stage that is neither it nor the reference"
-NOT_RERANKED = "re-ranks nothing with these parameters"
+NOT_RERANKED = "This page re-ranks nothing with these parameters."
 EXPANDED = "doctttttquery"
 NOT_EXPANDED = "needs docTTTTTquery's candidates, re-ranked beside RepBERT's"
 
@@ -82,7 +82,7 @@ def models(base: ListwiseReranker, dense: BiEncoder, seeds: Sequence[int]) -> di
 def groups_table(trained: Mapping[str, Sequence[ListwiseReranker]], systems: Crossed) -> Fragment:
     """What both re-rankers learn from, and how much of it is the same."""
     if not systems:
-        return page.prose(f"This page {NOT_RERANKED}.")
+        return page.prose(NOT_RERANKED)
     step = groups_compared(*(trained[name][0].groups for name in (BM25_NEGATIVES, DENSE_NEGATIVES)))
     return page.records_table("What the two re-rankers learn from", (
         {"": kind, BM25_NEGATIVES: linked(count(ours), step), DENSE_NEGATIVES: linked(count(theirs), step),
@@ -108,7 +108,7 @@ def identity_table(systems: Crossed, encoder: ZeroShotReranker, runs: Mapping[st
     """Both re-rankers over the reference's candidates, at the largest depth, beside an encoder without training."""
     ends = {name: by_depth[max(by_depth)] for (name, stage), by_depth in systems.items() if stage == reference}
     if not ends:
-        return page.prose(f"This page {NOT_RERANKED}.")
+        return page.prose(NOT_RERANKED)
     depths = list(systems[BM25_NEGATIVES, reference])
     untrained = reranked({reference: runs[reference]}, bed, [encoder], depths)[reference][max(depths)]
     return identity.identity_table({**ends, encoder.label: untrained}, bed, max(depths))
@@ -117,7 +117,7 @@ def identity_table(systems: Crossed, encoder: ZeroShotReranker, runs: Mapping[st
 def crossed_table(systems: Crossed) -> Fragment:
     """RR@10 of both re-rankers over each stage's candidates, and what the negatives change."""
     if not systems:
-        return page.prose(f"This page {NOT_RERANKED}.")
+        return page.prose(NOT_RERANKED)
     pairs = [(stage, depth) for stage in dict.fromkeys(stage for _, stage in systems) for depth in systems[BM25_NEGATIVES, stage]]
     sides = {place: [systems[name, place[0]][place[1]] for name in (BM25_NEGATIVES, DENSE_NEGATIVES)] for place in pairs}
     tests = corrected({place: dense.against(bm25, MEASURE) for place, (bm25, dense) in sides.items()})
@@ -158,7 +158,7 @@ def interaction_table(systems: Crossed, dense: str, reference: str) -> Fragment:
     """What the chapter ends with: whether it is the mismatch that hurts, and how large an effect would have been seen."""
     change = interaction(systems, dense, reference)
     if change is None:
-        return page.prose(f"This page {NOT_RERANKED}.")
+        return page.prose(NOT_RERANKED)
     most = max(systems[DENSE_NEGATIVES, dense])
     tests = {f"over {label(stage)}'s candidates": systems[DENSE_NEGATIVES, stage][most].against(
         systems[BM25_NEGATIVES, stage][most], MEASURE) for stage in (dense, reference)}
@@ -186,4 +186,4 @@ def cost(trained: Mapping[str, Sequence[ListwiseReranker]], systems: Crossed) ->
     """The trainings of the first seed, and the scoring of each stage's candidates."""
     last = {f"{name}, over {label(stage)}": by_depth[max(by_depth)] for (name, stage), by_depth in systems.items()}
     logs = {f"{name}, over {label(stage)}": trained[name][0].log for name, stage in systems}
-    return training.cost(logs, last) if last else page.prose(f"This page {NOT_RERANKED}.")
+    return training.cost(logs, last) if last else page.prose(NOT_RERANKED)

@@ -74,9 +74,7 @@ def signs(systems: Systems, logs: Logs, speed: Mapping[str, Any], specs: Sequenc
     return {"the first added layer gains more than all others": means[1] - means[0] > means[-1] - means[1],
             "the largest is not surely better than the next": not above(systems[names[-1]], systems[names[-2]], MEASURE),
             "the study's shapes are as fast in its own order": rates == sorted(rates),
-            "the deeper and narrower model takes more time than the wider one": slower_depth(speed, shapes, tokens),
-            "the wider model that is most alike in measured speed ranks above it":
-                leads_at_equal_speed(systems, speed, shapes, names, tokens),
+            **width_signs(systems, speed, shapes, names, tokens),
             "all sizes but the smallest find about equally many":
                 recalls[0] < min(recalls[1:]) and max(recalls[1:]) - min(recalls[1:]) < MARGIN,
             "the smallest ranks below the zero-shot encoder": means[0] < zero_shot_in(systems).mean(MEASURE).mean,
@@ -84,22 +82,18 @@ def signs(systems: Systems, logs: Logs, speed: Mapping[str, Any], specs: Sequenc
             "every size surely beats BM25": all(above(systems[name], systems["BM25"], MEASURE) for name in names)}
 
 
-def slower_depth(speed: Mapping[str, Any], shapes: Mapping[str, str], tokens: int) -> bool:
-    """Whether of the two models that are compared in depth and width the deeper one takes more time."""
-    ways = deeper_and_wider(shapes, tokens)
-    return ways is not None and median_rate(speed, shapes[ways[0]]) < median_rate(speed, shapes[ways[1]])
-
-
-def leads_at_equal_speed(systems: Systems, speed: Mapping[str, Any], shapes: Mapping[str, str], wide: Sequence[str],
-                         tokens: int) -> bool:
-    """Whether of the models of full width the one that is most alike in measured speed has a higher mean than the deeper one of
-    those that are compared in depth and width."""
-    ways = deeper_and_wider(shapes, tokens)
-    if ways is None:
-        return False
-    own = median_rate(speed, shapes[ways[0]])
-    rival = min((name for name in wide if name != ways[0]), key=lambda name: abs(median_rate(speed, shapes[name]) - own))
-    return lead(systems[rival], systems[ways[0]], MEASURE) > 0
+def width_signs(systems: Systems, speed: Mapping[str, Any], shapes: Mapping[str, str], wide: Sequence[str],
+                tokens: int) -> dict[str, bool]:
+    """Of the two models that are compared in depth and width: whether the deeper one takes more time, and whether the one of full
+    width (`wide`) that is most alike to it in measured speed has a higher mean; nothing where there are no such two."""
+    if not (ways := deeper_and_wider(shapes, tokens)):
+        return {}
+    deeper, wider = ways
+    rates = {name: median_rate(speed, size) for name, size in shapes.items()}
+    rival = min((name for name in wide if name != deeper), key=lambda name: abs(rates[name] - rates[deeper]))
+    return {"the deeper and narrower model takes more time than the wider one": rates[deeper] < rates[wider],
+            "the wider model that is most alike in measured speed ranks above it":
+                lead(systems[rival], systems[deeper], MEASURE) > 0}
 
 
 def table(systems: Systems, logs: Logs, speed: Mapping[str, Any], shapes: Mapping[str, str]) -> Fragment:
@@ -120,15 +114,14 @@ def rate(speed: Mapping[str, Any], size: str) -> Html:
     return rounds_cell(per_minute(dict(speed), size))
 
 
-def rounds_cell(values: np.ndarray, text: Callable[[float], str] | None = None) -> Html:
-    """The median over rounds, with the smallest and the largest below."""
-    text = text or speed_text
-    return with_interval(text(float(np.median(values))), f"{text(values.min())} to {text(values.max())}")
-
-
 def speed_text(value: float) -> str:
     """A rate with two or three digits: `0.41`, `24.3`, `1,250`."""
     return plain(value, 2) if value < 10 else plain(value, 1) if value < 100 else count(round(value))
+
+
+def rounds_cell(values: np.ndarray, text: Callable[[float], str] = speed_text) -> Html:
+    """The median over rounds, with the smallest and the largest below."""
+    return with_interval(text(float(np.median(values))), f"{text(values.min())} to {text(values.max())}")
 
 
 def timings(trial: RerankingExperiment, sizes: Sequence[str], base: ListwiseReranker, timed: int, rounds: int,

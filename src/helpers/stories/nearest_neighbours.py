@@ -50,11 +50,15 @@ class Searches:
         dimensions = backbone.configuration(backbone.resolve(self.encoder.backbone)).hidden_size
         return len(Texts(self.bed.store.value())), dimensions
 
+    @property
+    def vectors(self) -> tuple[Step, Step]:
+        """The vectors of the texts, and those of the queries."""
+        return self.encoder.embeddings(self.bed), self.encoder.query_embeddings(self.bed)
+
     def at(self, size: int, known: int | None = None) -> Step:
         """The measurements over a collection of one size."""
-        return search_speed(self.encoder.embeddings(self.bed), self.encoder.query_embeddings(self.bed), size, self.M,
-                            list(self.ef_search), list(self.nprobe), self.timed, self.rounds, self.noise, self.seed,
-                            known).here(self.live)
+        return search_speed(*self.vectors, size, self.M, list(self.ef_search), list(self.nprobe), self.timed, self.rounds,
+                            self.noise, self.seed, known).here(self.live)
 
     @property
     def real(self) -> Step:
@@ -64,8 +68,8 @@ class Searches:
     @property
     def runs(self) -> Step:
         """What every index finds in the real collection."""
-        return ann_runs(self.encoder.embeddings(self.bed), self.encoder.query_embeddings(self.bed), self.bed.store,
-                        self.bed.query_step, self.M, list(self.ef_search), list(self.nprobe), self.seed)
+        return ann_runs(*self.vectors, self.bed.store, self.bed.query_step, self.M, list(self.ef_search), list(self.nprobe),
+                        self.seed)
 
     @property
     def encoding(self) -> Step:

@@ -5,7 +5,6 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from helpers.errors import BadInput
@@ -63,7 +62,7 @@ def curves(systems: BySize, examples: Mapping[int, int], measure: str, what: str
     if not systems:
         return page.prose(LEFT_OUT)
     if len(examples) < 2:
-        return measures_table("Encoders as they are, not fine-tuned", references, [measure]) if references else page.prose()
+        return measures_table("Encoders as they are, not fine-tuned", references, [measure])
     lines: dict[str, dict[int, pd.Series]] = {}
     for (start, size), system in systems.items():
         lines.setdefault(start, {})[examples[size]] = seed_means(system)[measure]
@@ -123,18 +122,18 @@ def why_untrained(systems: BySize, sizes: Sequence[int], measure: str, bar: Eval
         for small, large in pairwise(sizes):
             for start in {start for start, _ in systems}:
                 before, after = systems[start, small], systems[start, large]
-                if sure_sign(after, before, measure) < 0:
+                if surely_below(after, before, measure):
                     return f"more training data lowered {measure}, from {scored(before, measure)} to {scored(after, measure)}"
         return ""
     best = max((system for (_, n), system in systems.items() if n == sizes[-1]), key=lambda system: system.mean(measure).mean)
-    return "" if sure_sign(best, bar, measure) >= 0 else (
+    return "" if not surely_below(best, bar, measure) else (
         f"{measure} of the best, {scored(best, measure)}, is surely below {scored(bar, measure)}, which the study's models pass")
 
 
-def sure_sign(system: Evaluation, other: Evaluation, measure: str) -> int:
-    """1 for a system that is significantly above another, -1 for one that is below, 0 for neither."""
+def surely_below(system: Evaluation, other: Evaluation, measure: str) -> bool:
+    """Whether a system is significantly below another."""
     comparison = system.against(other, measure)
-    return int(np.sign(comparison.difference.mean)) if comparison.p_permutation < ALPHA else 0
+    return comparison.difference.mean < 0 and comparison.p_permutation < ALPHA
 
 
 def scored(system: Evaluation, measure: str) -> str:

@@ -5,17 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from helpers.evaluation import published
-from helpers.evaluation.all_pairs import (
-    all_pairs,
-    critical,
-    differences,
-    power,
-    share_by_size,
-    shift_of,
-    significant_share,
-    sub_sample_ps,
-)
+from helpers.evaluation import all_pairs, published
 from helpers.evaluation.verdicts import ALPHA, holm
 from helpers.pages import claims, matrices, page, plots
 from helpers.pages.compare import difference_cell
@@ -40,10 +30,10 @@ def compared(systems: Systems, groups: int, divisions: int) -> pd.DataFrame:
     holm_groups (the study's test over so many groups, uncorrected as there and corrected) and share (of so many random divisions
     of the queries into groups, those in which it is significant)."""
     values = values_of(systems, list(systems), MEASURE)
-    moved = differences(values)
-    p_groups = sub_sample_ps(moved, groups)
-    return all_pairs(values).assign(p_groups=p_groups, holm_groups=holm(list(p_groups)),
-                                    share=significant_share(moved, groups, divisions))
+    moved = all_pairs.differences(values)
+    p_groups = all_pairs.sub_sample_ps(moved, groups)
+    return all_pairs.all_pairs(values).assign(p_groups=p_groups, holm_groups=holm(list(p_groups)),
+                                              share=all_pairs.significant_share(moved, groups, divisions))
 
 
 def setting_table(queries: int, groups: int) -> Fragment:
@@ -138,12 +128,13 @@ def every_pair(systems: Systems, pairs: pd.DataFrame) -> Fragment:
 
 def why(pairs: pd.DataFrame, queries: int, groups: int, divisions: int) -> Fragment:
     """Why the rules disagree: freedom, chance and correction."""
-    seen = power(groups, shift_of(queries, POWER))
+    seen = all_pairs.power(groups, all_pairs.shift_of(queries, POWER))
+    means, alone = all_pairs.critical(groups), all_pairs.critical(queries)
     torn = int(((pairs["share"] > ALPHA) & (pairs["share"] < 1 - ALPHA)).sum())
     return page.prose(
         f"**Degrees of freedom.** On average the standard error of {groups} means is that of all {queries:,} queries, but it is "
-        f"estimated from {groups} values: |t| must exceed {plain(critical(groups), 2)} instead of {plain(critical(queries), 2)}, "
-        f"and a difference that the queries show with a power of {POWER:.0%} is shown by the means with {seen:.0%}.",
+        f"estimated from {groups} values: |t| must exceed {plain(means, 2)} instead of {plain(alone, 2)}, and a difference that "
+        f"the queries show with a power of {POWER:.0%} is shown by the means with {seen:.0%}.",
         f"**Chance.** Which queries fall together is drawn. For {torn:,} of the {len(pairs):,} pairs more than {ALPHA:.0%} but "
         f"less than {1 - ALPHA:.0%} of {divisions:,} divisions call the difference significant.",
         f"**Correction.** The study corrects nothing: of {len(pairs):,} pairs of equal systems it would call "
@@ -152,14 +143,14 @@ def why(pairs: pd.DataFrame, queries: int, groups: int, divisions: int) -> Fragm
 
 def size_figure(systems: Systems, pairs: pd.DataFrame) -> Fragment:
     """How many queries it takes to see a difference: pairs from the smallest difference to a middling one."""
-    moved = differences(values_of(systems, list(systems), MEASURE))
+    moved = all_pairs.differences(values_of(systems, list(systems), MEASURE))
     chosen = np.argsort(np.abs(moved.mean(axis=0)))[sorted({int(part * (len(pairs) - 1)) for part in SHOWN})]
     sizes = [size for size in SIZES if size < len(moved)] + [len(moved)]
     names = [f"{pairs['first'][n]} less {pairs['second'][n]} ({signed(moved[:, n].mean())})" for n in chosen]
-    shares = pd.DataFrame(share_by_size(moved[:, chosen], sizes), index=pd.Index(sizes, name="queries"), columns=names)
+    shares = pd.DataFrame(all_pairs.share_by_size(moved[:, chosen], sizes), index=pd.Index(sizes, name="queries"), columns=names)
     drawn = plots.curves({name: shares[name] for name in names}, "queries", "share of samples", "The share of samples of the "
                          "queries, drawn with replacement, in which a paired t-test finds the difference.", log=True)
     error = moved[:, chosen].std(axis=0, ddof=1).max() / np.sqrt(sizes)
-    detectable = [shift_of(size, POWER) * own for size, own in zip(sizes, error, strict=True)]
+    detectable = [all_pairs.shift_of(size, POWER) * own for size, own in zip(sizes, error, strict=True)]
     told = {f"detected with a power of {POWER:.0%} where queries scatter most": detectable}
     return slider(drawn, shares.assign(**told), sizes[len(sizes) // 2])

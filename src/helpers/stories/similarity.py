@@ -141,9 +141,7 @@ def signs(similar: BySize, known: Mapping[str, Correlation], apart: BySize, apar
             "no start reaches the zero-shot encoder in sections": all(
                 above(zero_shot_apart, apart[name, every], ACCURACY) for name in starts),
             "the head adds nothing sure in similarity": not any(
-                above(similar[CONDENSER, size], similar[MLM, size], MEASURE) for size in sizes),
-            "the head adds nothing sure in sections": not any(
-                above(apart[CONDENSER, size], apart[MLM, size], ACCURACY) for size in section_sizes)}
+                above(similar[CONDENSER, size], similar[MLM, size], MEASURE) for size in sizes)}
 
 
 def claims_table(similar: BySize, known: Systems, apart: BySize, apart_known: Systems, sizes: Sequence[int],
@@ -163,20 +161,15 @@ def claims_table(similar: BySize, known: Systems, apart: BySize, apart_known: Sy
     why = {name: failed(systems, encoders, own, measure) for name, systems, encoders, own, measure in (
         (claim, similar, known, sizes, MEASURE),
         ("condenser-equals-bert-on-sections", apart, apart_known, section_sizes, ACCURACY))} if tested else {}
-    return claims.judge("similarity", tested, backbone=backbone,
-                        untrained={name: reason for name, reason in why.items() if reason}, missing=readiness.MISSING,
+    return claims.judge("similarity", tested, backbone=backbone, untrained=why, missing=readiness.MISSING,
                         controls={claim: (similar[CONDENSER, last], similar[MLM, last])}
                         if tested and (MLM, last) in similar else {})
 
 
 def failed(systems: BySize, known: Systems, sizes: Sequence[int], measure: str) -> str:
     """What shows that the fine-tunings of a task failed; empty if nothing does."""
-    return readiness.why_untrained(systems, sizes, measure) or (
-        no_gain(systems[START, sizes[-1]], known, measure) if (START, sizes[-1]) in systems else "")
-
-
-def no_gain(trained: Evaluation, known: Systems, measure: str) -> str:
-    """What shows that the start's fine-tuning added nothing to it; empty if it did."""
-    start = known[AS_IT_IS]
-    return "" if above(trained, start, measure) else (
-        f"fine-tuning did not surely raise {measure}: {readiness.scored(trained, measure)}, {readiness.scored(start, measure)}")
+    why, trained = readiness.why_untrained(systems, sizes, measure), systems.get((START, sizes[-1]))
+    if why or trained is None or above(trained, known[AS_IT_IS], measure):
+        return why
+    both = ", ".join(readiness.scored(system, measure) for system in (trained, known[AS_IT_IS]))
+    return f"fine-tuning did not surely raise {measure}: {both}"

@@ -24,16 +24,13 @@ OTHER = "every dimension in 32 bits, and other codes"
 
 def measured(searches: Searches, codes: Sequence[str]) -> Step:
     """Size, speed and recall of every code over the real collection."""
-    bed, encoder = searches.bed, searches.encoder
-    return compressed_speed(encoder.embeddings(bed), encoder.query_embeddings(bed), list(codes), searches.timed, searches.rounds,
-                            searches.seed).here(searches.live)
+    return compressed_speed(*searches.vectors, list(codes), searches.timed, searches.rounds, searches.seed).here(searches.live)
 
 
 def evaluations(searches: Searches, codes: Sequence[str]) -> dict[str, Evaluation]:
     """Every code as a ranking of the real collection, exact search first."""
     bed, names = searches.bed, list(dict.fromkeys([WHOLE, *codes]))
-    vectors = searches.encoder.embeddings(bed), searches.encoder.query_embeddings(bed)
-    step = compressed_runs(*vectors, bed.store, bed.query_step, names, searches.seed)
+    step = compressed_runs(*searches.vectors, bed.store, bed.query_step, names, searches.seed)
     return {code: evaluate_frame(code, run_of(step.value(), code), bed, [MEASURE], step) for code in names}
 
 

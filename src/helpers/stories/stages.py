@@ -63,20 +63,15 @@ def recall_of(system: Evaluation) -> str:
     return next(str(name) for name in system.values if str(name).startswith("R@"))
 
 
-def stages_of_others(names: Sequence[str]) -> list[str]:
-    """Those that are published runs, or models of others as they are."""
-    return [name for name in names if name not in STAGES]
-
-
 def stand_in(dense: str, claims: Iterable[str]) -> dict[str, str]:
     """Why claims on RepBERT cannot be compared where a stage of others takes its place; nothing where it does not."""
     reason = f"{label(dense)}, which was not trained here, stands for RepBERT"
-    return dict.fromkeys(claims, reason) if stages_of_others([dense]) else {}
+    return {} if dense in STAGES else dict.fromkeys(claims, reason)
 
 
 def backbone_of(dense: str, backbone: str) -> str:
     """What RepBERT starts from; nothing that is known where a stage of others takes its place."""
-    return "" if stages_of_others([dense]) else backbone
+    return backbone if dense in STAGES else ""
 
 
 def exact_match(names: Sequence[str], dense: str) -> list[str]:

@@ -63,6 +63,11 @@ def final(log: dict[str, Any], key: str) -> float:
     return float(curve(log, key).iloc[-1])
 
 
+def change(line: pd.Series) -> str:
+    """Where a logged quantity begins and where it ends: `0.201 → 0.093`."""
+    return f"{plain(line.iloc[0])} → {plain(line.iloc[-1])}"
+
+
 def untrained(log: Mapping[str, Any]) -> bool:
     """Whether a model's evaluation loss is no better than that of a constant guess, within a twentieth."""
     share = log["positives"] / log["pairs"]

@@ -6,7 +6,7 @@ from dataclasses import replace
 from helpers.pages import compare, page
 from helpers.pages.compare import above, lead
 from helpers.pages.fragments import Fragment
-from helpers.pages.numbers import count, plain, seconds
+from helpers.pages.numbers import count, seconds
 from helpers.stories import training
 from helpers.stories.distillation import CONTROL, MEASURE, TEACHER, judgments_alone
 from helpers.stories.training import Logs, curve
@@ -53,12 +53,9 @@ def losses(logs: Logs) -> Fragment:
 
 
 def table(systems: Systems, trained: Models, logs: Logs) -> Fragment:
-    """What each learned from, what it came to, and what it cost; nothing where there is none."""
-    if not logs:
-        return page.prose()
+    """What each learned from, what it came to, and what it cost."""
     return page.records_table("Students that go on from their own warm-up with pairs that nobody judged", (
-        {"student": name, "pairs": count(log["pairs"]),
-         "held-out divergence": f"{plain(line.iloc[0])} → {plain(line.iloc[-1])}",
+        {"student": name, "pairs": count(log["pairs"]), "held-out divergence": training.change(line),
          MEASURE: compare.mean_cell(systems[name], MEASURE), "training": seconds(training.took(trained[name][0].log))}
         for name, log in logs.items() for line in [curve(log, "eval_loss")]))
 
