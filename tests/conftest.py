@@ -82,6 +82,14 @@ def tiny(folder):
                             words=300, overlap=50)
 
 
+@pytest.fixture(scope="session")
+def tokenizer():
+    """The packaged backbone's."""
+    from helpers.networks import backbone
+
+    return backbone.resolve("packaged").tokenizer()
+
+
 @pytest.fixture
 def small_vocabulary(tmp_path):
     """A folder with a BERT of one layer, random weights and a hundred tokens."""
@@ -151,6 +159,12 @@ def own_store(tmp_path, monkeypatch):
 
 
 @pytest.fixture
+def here(own_store):
+    """The folder of a store of the test's own, as the steps of `cluster_toys` take it."""
+    return str(own_store)
+
+
+@pytest.fixture
 def steps_module(places, monkeypatch):
     """A project of the test's own, with the steps of `dry_steps` for its chapters."""
     import dry_steps
@@ -170,6 +184,14 @@ def store(session_store, monkeypatch):
     """Point the steps to the session's store."""
     monkeypatch.setenv("BOOK_STORE", str(session_store))
     return session_store
+
+
+@pytest.fixture
+def bed(folder, store):
+    """The folder's documents and test queries, as a testbed."""
+    from helpers.systems.testbed import Testbed
+
+    return Testbed(str(folder))
 
 
 @pytest.fixture(scope="session")

@@ -16,11 +16,6 @@ def verdicts_of(fragment):
     return {line["claim"]: line["verdict"] for line in fragment.data["claims"]}
 
 
-def squeezed(text):
-    """A text with each run of blanks as one."""
-    return re.sub(r"\s+", " ", text).strip()
-
-
 def caption(fragment):
     """A table's caption."""
     return unescape(re.search(r"<caption>(.*?)</caption>", fragment.html)[1])

@@ -1,6 +1,5 @@
 """What the theme and docutils leave without a name or with an old role is mended on every page."""
 
-
 import yaml
 from bs4 import BeautifulSoup
 

@@ -20,6 +20,7 @@ from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.first_stages import STAGES, first_stages
 from helpers.systems.lexical import Lexical
 from helpers.systems.testbed import Testbed
+from toys import run_of
 
 
 def pairwise(similarity, positive, own, temperature):
@@ -57,8 +58,7 @@ def test_a_loss(monkeypatch):
 
 def test_an_aggregation(monkeypatch):
     monkeypatch.setitem(AGGREGATIONS, "second best", second_best)
-    windows = pd.DataFrame([("q", "a#0", 0.75), ("q", "a#1", 0.25), ("q", "a#2", 0.5), ("q", "b#0", 0.625)],
-                           columns=["query_id", "doc_id", "score"])
+    windows = run_of(q={"a#0": 0.75, "a#1": 0.25, "a#2": 0.5, "b#0": 0.625})
     assert list(map(tuple, aggregate(windows, "second best").to_numpy())) == [("q", "b", 0.625), ("q", "a", 0.5)]
 
 

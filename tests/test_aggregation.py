@@ -1,14 +1,10 @@
-import pandas as pd
 import pytest
 
-from helpers.data.runs import COLUMNS
 from helpers.reranking.aggregation import AGGREGATIONS, aggregate, reranked
+from toys import run_of
 
 # q2 before q1; of a the windows stand as 2, 0, 1, and b has one window only. Eighths: the sums are exact.
-WINDOWS = pd.DataFrame([
-    ("q2", "a#2", 0.125), ("q2", "b#0", 0.5), ("q2", "a#0", 0.25), ("q2", "a#1", 0.75),
-    ("q1", "a#0", 1.0), ("q1", "c#1", 0.5), ("q1", "c#0", 0.875),
-], columns=COLUMNS)
+WINDOWS = run_of(q2={"a#2": 0.125, "b#0": 0.5, "a#0": 0.25, "a#1": 0.75}, q1={"a#0": 1.0, "c#1": 0.5, "c#0": 0.875})
 
 BY_HAND = {
     "mean": [("q2", "b", 0.5), ("q2", "a", 0.375),  # (0.125 + 0.25 + 0.75) / 3
@@ -24,19 +20,17 @@ def test_aggregations_by_hand(how):
 
 
 def test_window_ten_comes_after_window_nine():
-    scores = pd.DataFrame([("q", "a#10", 0.75), ("q", "a#9", 0.25)], columns=COLUMNS)  # as texts 10 is before 9
+    scores = run_of(q={"a#10": 0.75, "a#9": 0.25})  # as texts 10 is before 9
     assert aggregate(scores, "first")["score"].tolist() == [0.25]
 
 
 def test_a_document_id_may_have_a_hash_itself():
-    frame = pd.DataFrame([("q", "x#1#0", 0.25), ("q", "x#1#1", 0.75), ("q", "x#2#0", 0.5)], columns=COLUMNS)
+    frame = run_of(q={"x#1#0": 0.25, "x#1#1": 0.75, "x#2#0": 0.5})
     assert [tuple(row) for row in aggregate(frame, "max").to_numpy()] == [("q", "x#1", 0.75), ("q", "x#2", 0.5)]
 
 
 def test_documents_that_were_not_scored_follow_in_their_old_order():
-    windows = pd.DataFrame([("q1", "b#0", 0.2), ("q1", "b#1", 0.6), ("q1", "a#0", 0.3)], columns=COLUMNS)
-    rows = [("q1", "a", 9.0), ("q1", "b", 8.0), ("q1", "d", 7.0), ("q1", "c", 7.0), ("q2", "a", 1.0)]
-    run = pd.DataFrame(rows, columns=COLUMNS)
+    windows, run = run_of(q1={"b#0": 0.2, "b#1": 0.6, "a#0": 0.3}), run_of(q1={"a": 9, "b": 8, "d": 7, "c": 7}, q2={"a": 1})
     result = reranked.definition.function(windows, "mean", run)
     assert list(zip(result["query_id"], result["doc_id"], strict=True)) == [
         ("q1", "b"), ("q1", "a"), ("q1", "d"), ("q1", "c"), ("q2", "a")]

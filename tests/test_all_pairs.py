@@ -14,12 +14,8 @@ from helpers.evaluation.verdicts import holm
 RNG = np.random.default_rng(11)
 
 
-def frame(**columns):
-    return pd.DataFrame(columns)
-
-
 def test_differences_are_those_of_every_pair_in_order():
-    moved = differences(frame(a=[3.0, 1.0], b=[1.0, 1.0], c=[0.0, 2.0]))
+    moved = differences(pd.DataFrame({"a": [3.0, 1.0], "b": [1.0, 1.0], "c": [0.0, 2.0]}))
     assert moved.tolist() == [[2.0, 3.0, 1.0], [0.0, -1.0, -1.0]]  # a - b, a - c, b - c
 
 
@@ -37,7 +33,7 @@ def test_p_is_never_zero_and_its_ties_count():
 
 
 def test_every_pair_has_its_interval_effect_and_corrected_p():
-    values = frame(a=RNG.random(12), b=RNG.random(12), c=RNG.random(12))
+    values = pd.DataFrame(RNG.random((12, 3)), columns=["a", "b", "c"])
     result = all_pairs(values)
     assert list(zip(result["first"], result["second"], strict=True)) == [("a", "b"), ("a", "c"), ("b", "c")]
     for pair in result.itertuples():
@@ -48,7 +44,7 @@ def test_every_pair_has_its_interval_effect_and_corrected_p():
     assert list(result["holm"]) == holm(list(result["p"]))
 
 
-@pytest.mark.parametrize("values", [frame(a=[1.0, 2.0]), frame(a=[1.0], b=[2.0])])
+@pytest.mark.parametrize("values", [pd.DataFrame({"a": [1.0, 2.0]}), pd.DataFrame({"a": [1.0], "b": [2.0]})])
 def test_two_systems_and_two_queries_are_the_least(values):
     with pytest.raises(ValueError, match="at least two systems and two queries"):
         all_pairs(values)

@@ -38,13 +38,12 @@ def outcomes(contenders):
     return {name: prepare()() for name, prepare in contenders.items()}
 
 
-def test_the_pairs_are_the_candidates_windows(tiny):
+def test_the_pairs_are_the_candidates_windows(tiny, tokenizer):
     own = Work(tiny)
     assert [query for query, _ in own.pairs].count("q1") == 2  # two documents speak of bread
     assert own.text_pairs[0][0] == "why does bread turn brown"
     assert all(own.window_texts[window] == text for (_, window), (_, text) in zip(own.pairs, own.text_pairs, strict=True))
     assert list(own.queries["query_id"]) == ["q1", "q2", "q3"]
-    tokenizer = backbone.resolve("packaged").tokenizer()
     assert own.inputs(tokenizer, from_texts=True) == own.inputs(tokenizer)
 
 

@@ -59,14 +59,11 @@ def architecture(name):
     return AutoModel.from_config(config)
 
 
-ARCHITECTURES = tuple(OWN)
-
-
 @pytest.fixture(scope="session")
 def small(tmp_path_factory):
     """A folder with a small random model of each architecture, and a tokenizer whose padding id is not 0."""
     place = tmp_path_factory.mktemp("architectures")
-    for name in ARCHITECTURES:
+    for name in OWN:
         torch.manual_seed(1)
         architecture(name).save_pretrained(place / name)
         tokenizer_of("<pad>", "<s>", "</s>", "<unk>").save_pretrained(place / name)
@@ -74,7 +71,7 @@ def small(tmp_path_factory):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ARCHITECTURES)
+@pytest.mark.parametrize("name", OWN)
 def test_every_architecture_trains_and_searches_with_every_pooling(name, small, passages, tiny, store):
     bed = Testbed(str(passages))
     for pooling, loss in (("mean", "triplet"), ("cls", "multi_label_margin"), ("max", "contrastive")):
@@ -92,7 +89,7 @@ def test_every_architecture_trains_and_searches_with_every_pooling(name, small, 
         assert {weight for weight in moved if "embeddings" in weight}
 
 
-@pytest.mark.parametrize("name", ARCHITECTURES)
+@pytest.mark.parametrize("name", OWN)
 def test_a_text_has_the_same_vector_alone_and_among_longer_ones(name, small, monkeypatch):
     monkeypatch.setattr(numerics, "dtype", lambda: "fp32")
     for pooling in ("mean", "cls", "max"):
@@ -114,7 +111,7 @@ def test_token_types_tell_passages_from_queries_where_there_are_two(name, two_ty
     assert np.allclose(token_types.vectors(rows, 0), token_types.vectors(rows, 1), atol=1e-4) is not two_types
 
 
-@pytest.mark.parametrize("name", ARCHITECTURES)
+@pytest.mark.parametrize("name", OWN)
 def test_no_pooler_is_kept_and_dropout_reaches_the_model(name, small):
     model = build(backbone.resolve(str(small / name)), dropout=0.25).train()
     assert not [parameter for parameter, _ in model.named_parameters() if "pooler" in parameter]

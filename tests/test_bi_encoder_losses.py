@@ -38,16 +38,11 @@ def test_a_relevant_passage_of_another_query_is_a_positive():
     assert multi_label_margin(SIMILARITY, BOTH).item() == pytest.approx((1.8 + 2.6) / 4 / 2)
 
 
-def test_contrastive_by_hand():
-    first, second = np.exp([0.9, 0.2, 0.5, 0.1]), np.exp([0.3, 0.4, 0.6, 0.7])
+@pytest.mark.parametrize("relevant, counted", [(RELEVANT, [0.9, 0.2, 0.5, 0.1]), (BOTH, [0.9, 0.2, 0.1])])
+def test_contrastive_by_hand_leaves_other_relevant_passages_out(relevant, counted):
+    first, second = np.exp(counted), np.exp([0.3, 0.4, 0.6, 0.7])
     expected = -(np.log(first[0] / first.sum()) + np.log(second[2] / second.sum())) / 2
-    assert contrastive(SIMILARITY, POSITIVE, RELEVANT).item() == pytest.approx(expected, rel=1e-5)
-
-
-def test_contrastive_leaves_other_relevant_passages_out():
-    first, second = np.exp([0.9, 0.2, 0.1]), np.exp([0.3, 0.4, 0.6, 0.7])
-    expected = -(np.log(first[0] / first.sum()) + np.log(second[2] / second.sum())) / 2
-    assert contrastive(SIMILARITY, POSITIVE, BOTH).item() == pytest.approx(expected, rel=1e-5)
+    assert contrastive(SIMILARITY, POSITIVE, relevant).item() == pytest.approx(expected, rel=1e-5)
 
 
 def test_margin_mse_by_hand():

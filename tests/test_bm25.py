@@ -6,17 +6,14 @@ import pytest
 from helpers.errors import BadInput
 from helpers.retrieval import java, lucene
 from helpers.retrieval.lucene import text_index
+from helpers.retrieval.tuning import best, bm25_grid
 from helpers.systems.testbed import Testbed
 
 pytestmark = pytest.mark.slow
 
 
-def bed(folder, split="test"):
-    return Testbed(str(folder), splits=(split,))
-
-
-def test_the_score_is_bm25s_up_to_lucenes_factor(folder, store):
-    run = bed(folder).bm25(k1=0.9, b=0.4, depth=10).value()
+def test_the_score_is_bm25s_up_to_lucenes_factor(bed):
+    run = bed.bm25(k1=0.9, b=0.4, depth=10).value()
     # q1 after stop words and Porter stems: why, doe, bread, turn, brown. In the texts (title in front) these occur:
     #   d1: why 1, bread 2, turn 1, brown 1; d4: bread 3. Lengths without stop words: d1 10 (bread why bread turn brown oven sugar
     #   protein react heat), d2 12, d3 12, d4 12.
@@ -33,8 +30,8 @@ def test_the_score_is_bm25s_up_to_lucenes_factor(folder, store):
     assert scores["d4"] == pytest.approx(weight(3, 2, 12), rel=0.02)
 
 
-def test_a_query_of_stop_words_finds_nothing_and_the_others_are_ranked(folder, store):
-    run = bed(folder).bm25(k1=0.9, b=0.4, depth=10).value()
+def test_a_query_of_stop_words_finds_nothing_and_the_others_are_ranked(bed):
+    run = bed.bm25(k1=0.9, b=0.4, depth=10).value()
     assert list(dict.fromkeys(run["query_id"])) == ["q1", "q2"]
     assert run[run["query_id"] == "q2"]["doc_id"].tolist() == ["d2"]
 
@@ -47,9 +44,9 @@ def test_windows_score_a_document_by_its_best_window(folder, store):
 
 
 @pytest.mark.parametrize("k1, b", [(-0.1, 0.4), (0.9, -0.1), (0.9, 1.1)])
-def test_impossible_parameters_are_refused(folder, store, k1, b):
+def test_impossible_parameters_are_refused(bed, k1, b):
     with pytest.raises(ValueError, match="k1 must be at least 0 and b between 0 and 1"):
-        bed(folder).bm25(k1, b, depth=10).value()
+        bed.bm25(k1, b, depth=10).value()
 
 
 def test_an_index_holds_all_texts_or_is_none(tmp_path):
@@ -82,11 +79,8 @@ def test_the_almanacs_passages_rank_as_its_datasheet_says_or_better(store):
     assert values["R@100"].mean() > 0.823
 
 
-def test_tuning_finds_the_best_cell_of_the_grid(folder, store):
-    from helpers.retrieval.tuning import best, bm25_grid
-
-    one = bed(folder)
-    grid = bm25_grid(text_index(one.store), one.query_step, one.qrels_step, [0.5, 1.0], [0.0, 0.5], "RR@10", 1, 10).value()
+def test_tuning_finds_the_best_cell_of_the_grid(bed):
+    grid = bm25_grid(text_index(bed.store), bed.query_step, bed.qrels_step, [0.5, 1.0], [0.0, 0.5], "RR@10", 1, 10).value()
     assert grid[["k1", "b"]].to_numpy().tolist() == [[0.5, 0.0], [0.5, 0.5], [1.0, 0.0], [1.0, 0.5]]
     assert best(pd.DataFrame({"k1": [2.0, 1.0, 1.0], "b": [0.1, 0.2, 0.1], "RR@10": [0.5, 0.5, 0.5]}), "RR@10") == (1.0, 0.1)
 

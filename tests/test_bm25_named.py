@@ -1,12 +1,11 @@
 """Every table names the BM25 that it shows: read off the recipe, not typed."""
 
-import pandas as pd
 import pytest
 
 from helpers.pages import bm25_named
-from helpers.systems.evaluated import Evaluation
 from helpers.systems.testbed import Testbed
 from press import generated
+from toys import Value, of_values
 
 
 @pytest.fixture
@@ -14,13 +13,13 @@ def passages():
     return Testbed("almanac", "passage", queries=20)
 
 
-def measured(source, label="BM25", **values):
-    return Evaluation(label, pd.DataFrame(), pd.DataFrame(values), source)
+def measured(source, *values):
+    return of_values(values, "BM25", source=source)
 
 
 def test_a_bm25_is_described_by_its_recipe(passages):
     source = passages.bm25(0.9, 0.4, 100)
-    line, = bm25_named.described([measured(source, **{"RR@10": [1.0, 0.5]})])
+    line, = bm25_named.described([measured(source, 1.0, 0.5)])
     assert line == {"collection": "almanac", "texts": "passages", "split": "test queries", "k1": 0.9, "b": 0.4, "depth": 100,
                     "queries": 2, "label": "BM25", "RR@10": 0.75, "key": source.key}
     assert bm25_named.sentence(line) == "BM25 over passages: 2 test queries, k1 0.9, b 0.4, lists of 100."
@@ -28,19 +27,16 @@ def test_a_bm25_is_described_by_its_recipe(passages):
 
 def test_windows_are_named_and_their_list_is_that_of_the_documents():
     windows = Testbed("almanac", "document", queries=20).bm25(1.2, 0.75, 50, windows=True)
-    line, = bm25_named.described([measured(windows, **{"RR@10": [1.0]})])
+    line, = bm25_named.described([measured(windows, 1.0)])
     assert (line["texts"], line["depth"]) == ("documents, each by its best window", 50)
 
 
 def test_other_systems_are_not_bm25(passages):
-    class Toy:
-        key = "a" * 64
-
-    assert bm25_named.described([measured(passages.query_step), measured(Toy())]) == []
+    assert bm25_named.described([measured(passages.query_step, 1.0), measured(Value(), 1.0)]) == []
 
 
 def test_the_line_stands_below_the_tables_that_link_to_it_and_no_other(passages):
-    line, = bm25_named.described([measured(passages.bm25(0.9, 0.4, 100), **{"RR@10": [1.0]})])
+    line, = bm25_named.described([measured(passages.bm25(0.9, 0.4, 100), 1.0)])
     box = '<div class="nr-scroll"><table><a href="#step-{}">1</a></table></div>'
     own, other = box.format(line["key"][:10]), box.format("0" * 10)
     shown = bm25_named.below_tables(own + other, [line])
@@ -48,7 +44,7 @@ def test_the_line_stands_below_the_tables_that_link_to_it_and_no_other(passages)
 
 
 def test_the_page_of_all_bm25s(passages):
-    line, = bm25_named.described([measured(passages.bm25(0.9, 0.4, 100), **{"RR@10": [1.0, 0.5]})])
+    line, = bm25_named.described([measured(passages.bm25(0.9, 0.4, 100), 1.0, 0.5)])
     text = generated.bm25_page([{"page": "repbert", "bm25": [line]}, {"page": "repbert", "bm25": [line]}])
     assert text.count(f"chapters/repbert.html#step-{line['key'][:10]}") == 1
     assert "0.750" in text and "not measured" in text

@@ -1,13 +1,11 @@
-import pandas as pd
 import pytest
 
 from helpers.data.collection_base import Text
-from helpers.data.runs import COLUMNS
 from helpers.encoders import bi_encoder_data as module
+from toys import qrels_of, run_of
 
-RUN = pd.DataFrame([("q1", "a", 3.0), ("q1", "b", 2.0), ("q1", "c", 1.0), ("q2", "b", 5.0)], columns=COLUMNS)
-QRELS = pd.DataFrame([("q1", "b", 1), ("q1", "x", 1), ("q1", "c", 0), ("q1", "y", 0), ("q2", "z", 2), ("q3", "x", 1),
-                      ("q1", "gone", 1)], columns=["query_id", "doc_id", "relevance"])
+RUN = run_of(q1="abc", q2="b")
+QRELS = qrels_of(q1={"b": 1, "x": 1, "c": 0, "y": 0, "gone": 1}, q2={"z": 2}, q3="x")
 
 
 @pytest.mark.parametrize("candidates, min_relevance, expected", [

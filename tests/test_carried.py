@@ -11,11 +11,7 @@ from helpers.pages import carried, page
 from helpers.pages.carried import System
 from helpers.pages.fragments import DATA_MIME
 from helpers.steps import ledger
-from helpers.systems.evaluated import Evaluation
-
-
-class Source:
-    key = "a" * 64
+from toys import KEY, of_values
 
 
 def frame(**columns):
@@ -24,7 +20,7 @@ def frame(**columns):
 
 
 def measured(label="BM25", **columns):
-    return Evaluation(label, pd.DataFrame(), frame(**columns), Source())
+    return of_values(columns, label)
 
 
 def back(systems):
@@ -55,7 +51,7 @@ def test_one_label_for_several_systems_is_numbered_in_order():
 def test_systems_are_collected_from_mappings_and_sequences_in_order():
     one, other, third = measured(RR=[1.0, 0.0]), measured("other", RR=[1.0, 0.0]), measured("third", RR=[0.0, 0.0])
     result = carried.collect({"a": {10: one, 20: other}}, [(third,)], {})
-    assert [(system.label, system.key) for system in result] == [(name, Source.key) for name in ("BM25", "other", "third")]
+    assert [(system.label, system.key) for system in result] == [(name, KEY) for name in ("BM25", "other", "third")]
     assert result[0].values is one.values
 
 

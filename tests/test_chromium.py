@@ -2,6 +2,7 @@
 
 import pytest
 
+from helpers import paths
 from helpers.errors import BadInput
 from press import chromium
 
@@ -47,7 +48,5 @@ def test_without_a_program_that_can_run_the_error_says_what_to_do(programs, ther
 
 
 def test_the_makefile_looks_for_the_same_names():
-    from helpers import paths
-
     script = (paths.ROOT / ".ci" / "chromium.sh").read_text()
     assert f" {' '.join(chromium.NAMES)}; do" in script

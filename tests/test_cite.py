@@ -1,6 +1,7 @@
 """Citations: valid BibTeX for the book, each chapter and each run, and a run that can be computed again from what it says."""
 
 import shlex
+import tomllib
 
 import pytest
 from markdown_it import MarkdownIt
@@ -30,8 +31,6 @@ def parsed(text):
 
 
 def test_the_citation_file_has_what_the_format_demands_and_the_package_s_version():
-    import tomllib
-
     about = cite.citation()  # with title, authors, version and date
     assert (about["cff-version"], about["license"]) == ("1.2.0", "MIT") and about["message"]
     assert isinstance(about["date-released"], str)  # quoted: the format wants a text

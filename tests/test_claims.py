@@ -12,6 +12,7 @@ from helpers.evaluation.verdicts import CONTRADICTED, INCOMPARABLE, INSIGNIFICAN
 from helpers.pages import claims, compare, page
 from helpers.pages.claims import Claim, Margin, published_evidence
 from press import chapters
+from tables import verdicts_of
 from toys import of_values
 
 CLAIMS = claims.load()
@@ -103,10 +104,6 @@ def test_significance_against_bm25_is_that_of_the_mark():
 
 # ---- published/chapters.yaml ----
 
-def test_every_claim_names_a_known_chapter():
-    assert {claim.chapter for claim in CLAIMS.values()} <= set(claims.chapter_plan())
-
-
 def test_a_chapter_is_either_in_the_book_or_has_a_reason_why_not():
     """A template that the contents do not list runs by name, but its claims are not run in the book."""
     for chapter, plan in claims.chapter_plan().items():
@@ -114,12 +111,10 @@ def test_a_chapter_is_either_in_the_book_or_has_a_reason_why_not():
         assert plan["title"]
 
 
-def test_every_chapter_of_the_contents_has_a_template():
-    assert all((paths.NOTEBOOKS / f"{chapter}.ipynb").exists() for chapter in chapters.names())
-
-
-def test_every_template_is_in_the_plan():
-    assert {file.stem for file in paths.NOTEBOOKS.glob("*.ipynb")} <= set(claims.chapter_plan())
+def test_chapters_of_the_contents_have_a_template_and_templates_and_claims_a_place_in_the_plan():
+    templates, plan = {file.stem for file in paths.NOTEBOOKS.glob("*.ipynb")}, set(claims.chapter_plan())
+    assert set(chapters.names()) <= templates <= plan
+    assert {claim.chapter for claim in CLAIMS.values()} <= plan
 
 
 # ---- reading and showing ----
@@ -201,6 +196,13 @@ def chapter(monkeypatch):
     return {"first": (better, base), "second": (better, base)}
 
 
+@pytest.fixture
+def pair(chapter):
+    """The two systems of the chapter's first claim, which here is the only one."""
+    claims.load().pop("second")
+    return chapter["first"]
+
+
 def declare(name, **changes):
     """Change what a claim of the chapter declares."""
     claims.load()[name] = replace(claims.load()[name], **changes)
@@ -208,7 +210,7 @@ def declare(name, **changes):
 
 def judged(chapter, **options):
     """Verdicts by claim."""
-    return {line["claim"]: line["verdict"] for line in claims.judge("chapter", chapter, **options).data["claims"]}
+    return verdicts_of(claims.judge("chapter", chapter, **options))
 
 
 def test_the_verdicts_of_a_chapter_are_corrected_together(chapter):
@@ -237,9 +239,8 @@ def test_every_claim_has_a_measurement_or_a_reason_and_no_other_has(chapter, mea
 
 
 @pytest.mark.parametrize("picked_from, p, verdict", [(1, ".031", SUPPORTED), (2, ".062", INSIGNIFICANT)])
-def test_p_of_a_picked_pair_is_multiplied_by_what_it_was_picked_from(chapter, picked_from, p, verdict):
-    claims.load().pop("second")
-    line = claims.judge("chapter", {"first": chapter["first"]}, picked_from={"first": picked_from}).data["claims"][0]
+def test_p_of_a_picked_pair_is_multiplied_by_what_it_was_picked_from(pair, picked_from, p, verdict):
+    line = claims.judge("chapter", {"first": pair}, picked_from={"first": picked_from}).data["claims"][0]
     assert line["verdict"] == verdict
     assert p in line["evidence"]
 
@@ -268,10 +269,9 @@ def test_what_cannot_be_compared_shows_its_effect_and_the_reasons(chapter):
 
 # ---- several pairs, controls, other measures ----
 
-def test_a_claim_of_several_pairs_is_judged_by_all_of_them(chapter):
-    claims.load().pop("second")
+def test_a_claim_of_several_pairs_is_judged_by_all_of_them(pair):
     declare("first", pairs=("low", "high"))
-    low, high = chapter["first"], (evaluation("better", BETTER), evaluation("rival", [0.75] * 3 + [1.0] * 3))
+    low, high = pair, (evaluation("better", BETTER), evaluation("rival", [0.75] * 3 + [1.0] * 3))
     # p of each is .031 or (three differences that are not zero) .25: as weak as its weakest pair, which lies the other way
     assert judged({"first": {"low": low, "high": high}})["first"] not in (SUPPORTED, INSIGNIFICANT)
     missing = claims.judge("chapter", {"first": {"low": low}}).data["claims"][0]
@@ -279,10 +279,9 @@ def test_a_claim_of_several_pairs_is_judged_by_all_of_them(chapter):
         NOT_RUN, "high: not compared with these parameters, and the claim rests on low and high alike")
 
 
-def test_a_gain_that_its_control_has_too_is_supported_without_its_cause(chapter):
-    claims.load().pop("second")
+def test_a_gain_that_its_control_has_too_is_supported_without_its_cause(pair):
     declare("first", control="the start: what training adds")
-    gain = {"first": chapter["first"]}
+    gain = {"first": pair}
     assert judged(gain) == {"first": NO_CAUSE}  # the control was not measured
     same, worse = evaluation("start", [0.5] * 3 + [0.99] * 3), evaluation("start", BASE)
     assert judged(gain, controls={"first": (gain["first"][0], same)}) == {"first": NO_CAUSE}
@@ -292,14 +291,12 @@ def test_a_gain_that_its_control_has_too_is_supported_without_its_cause(chapter)
     assert "control, the start: what training adds: supported (+0.375" in shown.html
 
 
-def test_a_control_changes_no_verdict_but_a_supported_one(chapter):
-    claims.load().pop("second")
+def test_a_control_changes_no_verdict_but_a_supported_one(pair):
     declare("first", control="the start", direction="higher")
-    assert judged({"first": chapter["first"][::-1]}) == {"first": CONTRADICTED}
+    assert judged({"first": pair[::-1]}) == {"first": CONTRADICTED}
 
 
-def test_systems_on_different_queries_are_compared_unpaired(chapter):
-    claims.load().pop("second")
+def test_systems_on_different_queries_are_compared_unpaired(pair):
     easy, hard = evaluation("easy", [0.9, 0.8, 0.7]), evaluation("hard", [0.1, 0.2], 3)
     line = claims.judge("chapter", {"first": (easy, hard)}).data["claims"][0]
     # of the 10 ways to choose 2 of 5 values one is as extreme; two-sided 2 / 10
@@ -308,14 +305,12 @@ def test_systems_on_different_queries_are_compared_unpaired(chapter):
     assert line["verdict"] == INSIGNIFICANT
 
 
-def test_another_measure_may_stand_for_the_declared_one(chapter):
-    claims.load().pop("second")
+def test_another_measure_may_stand_for_the_declared_one(pair):
     first, second = evaluation("a", BETTER, **{"R@100": BASE}), evaluation("b", BASE, **{"R@100": BETTER})
     assert judged({"first": (first, second)}, measures={"first": "R@100"}) == {"first": CONTRADICTED}
 
 
-def test_a_difference_that_turns_on_judged_texts_alone_says_so(chapter):
-    claims.load().pop("second")
+def test_a_difference_that_turns_on_judged_texts_alone_says_so(pair):
     declare("first", measure="nDCG@10")
     other = {"nDCG(judged_only=True)@10": [0.0] * 6}
     first, second = evaluation("a", BETTER, **{"nDCG@10": BETTER, **other}), evaluation("b", BASE, **{"nDCG@10": BASE, **other})
@@ -326,8 +321,7 @@ def test_a_difference_that_turns_on_judged_texts_alone_says_so(chapter):
     assert "of the other sign on judged texts alone: −0.250" in shown
 
 
-def test_a_pair_that_these_parameters_leave_out_is_not_run(chapter):
-    claims.load().pop("second")
-    line = claims.judge("chapter", {"first": claims.pair({"a": chapter["first"][0]}, "a", "b")}).data["claims"][0]
+def test_a_pair_that_these_parameters_leave_out_is_not_run(pair):
+    line = claims.judge("chapter", {"first": claims.pair({"a": pair[0]}, "a", "b")}).data["claims"][0]
     assert (line["verdict"], line["evidence"]) == (NOT_RUN, "needs b, which these parameters leave out")
     assert claims.pair({"a": 1, "b": 2}, "a", "b") == (1, 2)

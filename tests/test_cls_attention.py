@@ -3,6 +3,7 @@
 import shutil
 
 import pytest
+import torch
 from safetensors.torch import load_file, save_file
 
 from helpers.networks.backbone import Backbone
@@ -12,8 +13,6 @@ from helpers.stories import condenser
 from helpers.systems.starting_points import BLIND, CONDENSER, MASKED, MLM
 from tables import cells
 from toys import Value
-
-torch = pytest.importorskip("torch")
 
 
 def test_an_even_row_has_entropy_one_and_a_row_on_one_token_none():

@@ -21,11 +21,6 @@ from press import cli
 
 
 @pytest.fixture
-def here(own_store):
-    return str(own_store)
-
-
-@pytest.fixture
 def made(here, folder):
     """A step of data of two kinds."""
     return window_tokens(text_store(collection.open_collection(str(folder)).part("texts", "document")),

@@ -33,11 +33,6 @@ def address():
 
 
 @pytest.fixture
-def here(own_store):
-    return str(own_store)
-
-
-@pytest.fixture
 def on_cluster(address, here, monkeypatch):
     monkeypatch.setenv(cluster.VARIABLE, address)
     toys.wait_until(lambda: len(cluster.client(address).scheduler_info()["workers"]) == 2)  # those killed before are back

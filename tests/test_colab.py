@@ -1,6 +1,5 @@
 """Completing a bare runtime: what is there stays, what is missing or too old comes in the book's versions."""
 
-import importlib.util
 import os
 import shutil
 import subprocess
@@ -11,8 +10,9 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from extension import load
 from helpers import paths
-from press import launch
+from press import chapters, launch
 from press.repository import Repository
 from test_lock import LOCK, PROJECT, pinned
 
@@ -29,10 +29,7 @@ REQUIRED = [Requirement(line) for line in LINES if line and not line.startswith(
 @pytest.fixture
 def colab(monkeypatch):
     monkeypatch.syspath_prepend(str(paths.ROOT))
-    spec = importlib.util.spec_from_file_location("colab_for_test", paths.ROOT / "colab.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load("colab", paths.ROOT)
 
 
 @pytest.mark.parametrize("requirement", REQUIRED, ids=str)
@@ -60,8 +57,6 @@ def test_binder_s_build_makes_a_small_copy_of_every_chapter(tmp_path):
     subprocess.run([BINDER / "postBuild"], cwd=paths.ROOT, check=True, env=env)
     calls = (tmp_path / "calls").read_text().splitlines()
     assert f"pip install --no-cache-dir --no-deps pyserini=={LOCK['pyserini']}" in calls
-    from press import chapters
-
     assert calls[-1] == f"book open {' '.join(chapters.templates())} --profile mini --to mini"
 
 

@@ -5,15 +5,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 from safetensors.torch import load_file
 
 from helpers.networks.backbone import Backbone
 from helpers.networks.encoder import build
+from helpers.pretraining.condenser import Condenser
 from helpers.pretraining.pretraining_data import Masked, batch, corpus, spans
 from helpers.pretraining.training import OUTPUT, MaskedTraining, pretrained
 from helpers.pretraining.whole_word_masking import IGNORED, WholeWordMasking
-
-torch = pytest.importorskip("torch")
 
 
 def small(layers=3, **more):
@@ -27,8 +27,6 @@ def small(layers=3, **more):
 
 
 def condenser(early=1, head_layers=2):
-    from helpers.pretraining.condenser import Condenser
-
     torch.manual_seed(6)
     return Condenser(small(), early, head_layers).eval()
 

@@ -9,7 +9,6 @@ import torch
 
 from helpers.data.lines import json_lines
 from helpers.data.texts import Texts
-from helpers.networks import backbone
 from helpers.retrieval import java
 from helpers.retrieval.bm25 import search
 from helpers.retrieval.deepct_training import IGNORED, batch, example, squared_error
@@ -18,7 +17,6 @@ from helpers.retrieval.term_recall import words_of as split
 from helpers.retrieval.word_weights import WEIGHTS, estimates, repeated, top_weighted_terms, weighted_index
 from helpers.steps import Step
 from helpers.systems.lexical import DeepCT, WordExpansion
-from helpers.systems.testbed import Testbed
 
 slow = pytest.mark.slow
 
@@ -42,12 +40,11 @@ def test_an_unknown_smoothing_is_refused():
 
 @pytest.mark.parametrize("kind, shown", [(DeepCT, {"scale": 10, "smoothing": "none", "k1": 0.9, "b": 0.1}),
                                          (WordExpansion, {"words": 2, "k1": 0.7, "b": 0.1})])
-def test_every_field_but_those_of_the_index_is_part_of_the_model(kind, shown, folder):
+def test_every_field_but_those_of_the_index_is_part_of_the_model(kind, shown, folder, bed):
     base = kind(collection=str(folder), unit="document")
     others = {"queries": 2, "backbone": "packaged:0", "epochs": 9, "learning_rate": 5e-4, "batch_size": 3, "warmup": 0.5,
               "weight_decay": 0.2, "dropout": 0.1, "max_length": 99, "evaluation_passages": 3, "evaluations": 3, "seed": 7}
     assert len({base.model.key, *(replace(base, **{name: value}).model.key for name, value in others.items())}) == 1 + len(others)
-    bed = Testbed(str(folder))
     assert {replace(base, **{name: value}).model.key for name, value in shown.items()} == {base.model.key}
     keys = {base.run(bed, 5).key, *(replace(base, **{name: value}).run(bed, 5).key for name, value in shown.items())}
     assert len(keys) == 1 + len(shown)
@@ -55,8 +52,7 @@ def test_every_field_but_those_of_the_index_is_part_of_the_model(kind, shown, fo
 
 # ---- training ----
 
-def test_labels_stand_at_first_pieces():
-    tokenizer = backbone.resolve("packaged").tokenizer()
+def test_labels_stand_at_first_pieces(tokenizer):
     made = example(tokenizer, "Rustproofing iron, iron", {"rustproofing": 0.5, "iron": 1.0}, 32)
     pieces = tokenizer.convert_ids_to_tokens(made["input_ids"])
     assert pieces[0] == "[CLS]" and pieces[-1] == "[SEP]" and pieces[2].startswith("##")
@@ -66,32 +62,23 @@ def test_labels_stand_at_first_pieces():
     assert all(label == IGNORED for place, label in labels.items() if pieces[place].startswith(("##", "[", ",")))
 
 
-def test_a_word_without_recall_is_0_and_a_cut_text_keeps_its_first_words():
-    tokenizer = backbone.resolve("packaged").tokenizer()
+def test_a_word_without_recall_is_0_and_a_cut_text_keeps_its_first_words(tokenizer):
     made = example(tokenizer, "iron rust air water", {"iron": 1.0, "water": 1.0}, 4)
     assert made["labels"] == [IGNORED, 1.0, 0.0, IGNORED]
 
 
 def test_the_loss_is_the_mean_over_labels_that_count():
-    class Outputs:
-        logits = torch.tensor([[[9.0], [0.5], [0.0]], [[9.0], [1.0], [7.0]]])
-
+    outputs = SimpleNamespace(logits=torch.tensor([[[9.0], [0.5], [0.0]], [[9.0], [1.0], [7.0]]]))
     labels = torch.tensor([[IGNORED, 1.0, 0.0], [IGNORED, 0.0, IGNORED]])
-    assert squared_error(Outputs, labels).item() == pytest.approx((0.25 + 0.0 + 1.0) / 3)
+    assert squared_error(outputs, labels).item() == pytest.approx((0.25 + 0.0 + 1.0) / 3)
 
 
-def test_a_batch_is_padded_and_its_padding_does_not_count():
-    tokenizer = backbone.resolve("packaged").tokenizer()
+def test_a_batch_is_padded_and_its_padding_does_not_count(tokenizer):
     made = batch([{"input_ids": [101, 7, 102], "labels": [IGNORED, 0.5, IGNORED]},
                   {"input_ids": [101, 102], "labels": [IGNORED, IGNORED]}], tokenizer.pad_token_id)
     assert made["input_ids"].tolist() == [[101, 7, 102], [101, 102, tokenizer.pad_token_id]]
     assert made["attention_mask"].tolist() == [[1, 1, 1], [1, 1, 0]]
     assert made["labels"].tolist() == [[IGNORED, 0.5, IGNORED], [IGNORED] * 3]
-
-
-@pytest.fixture
-def bed(folder, store):
-    return Testbed(str(folder))
 
 
 @pytest.fixture
@@ -128,8 +115,7 @@ def test_every_word_of_every_text_is_weighted_once(tiny, bed):
 
 
 @slow
-def test_a_word_that_occurs_twice_has_its_largest_estimate():
-    tokenizer = backbone.resolve("packaged").tokenizer()
+def test_a_word_that_occurs_twice_has_its_largest_estimate(tokenizer):
     values = torch.tensor([[[9.0], [0.2], [0.7], [0.4], [9.0]]])  # [CLS] iron air iron [SEP]
     model = lambda input_ids, attention_mask: SimpleNamespace(logits=values)
     assert estimates(model, tokenizer, ["iron air iron"], 16)[0] == pytest.approx({"iron": 0.4, "air": 0.7})

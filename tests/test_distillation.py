@@ -6,9 +6,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file
 
 from helpers.errors import BadInput
+from helpers.networks import backbone
 from helpers.reranking.distillation_losses import PARTS, Batch, matched_layers, projection
+from helpers.reranking.distillation_trainer import AttentionScores, DistillationTrainer
 from helpers.systems.student import Student
 
 
@@ -73,9 +76,6 @@ def test_layers_are_matched_evenly_and_the_last_with_the_last(student, teacher, 
 def test_attention_scores_are_those_before_the_softmax():
     from transformers import AutoModel
 
-    from helpers.networks import backbone
-    from helpers.reranking.distillation_trainer import AttentionScores
-
     model = backbone.resolve("packaged:0,1").build(AutoModel, attn_implementation="eager").eval()
     scores = AttentionScores(model)
     with torch.no_grad():
@@ -105,8 +105,6 @@ def test_a_student_learns_from_its_teacher_and_logs_each_part(teacher, store):
 
 @pytest.mark.slow
 def test_a_student_starts_as_its_teachers_layers(teacher, store):
-    from safetensors.torch import load_file
-
     still = replace(teacher, learning_rate=1e-12)  # bf16 weights would not move either way
     student = load_file(Student(still, layers=(1,), learning_rate=1e-12).model.value() / "model.safetensors")
     whole = load_file(still.model.value() / "model.safetensors")
@@ -117,8 +115,6 @@ def test_a_student_starts_as_its_teachers_layers(teacher, store):
 
 @pytest.mark.slow
 def test_a_student_may_start_as_another_model_with_an_order_of_its_own(teacher, store):
-    from safetensors.torch import load_file
-
     start = replace(teacher, seed=3)
     student = Student(teacher, start=start, learning_rate=1e-12, seed=2)
     kept, its = (load_file(model.value() / "model.safetensors") for model in (student.model, start.model))
@@ -139,8 +135,6 @@ def cross_encoder(width, heads):
 @pytest.mark.slow
 def test_what_widens_a_narrower_student_learns_with_it(tmp_path):
     from transformers import TrainingArguments
-
-    from helpers.reranking.distillation_trainer import DistillationTrainer
 
     torch.manual_seed(1)
     student, teacher = cross_encoder(8, 2), cross_encoder(12, 3)

@@ -10,7 +10,6 @@ from helpers.retrieval import java
 from helpers.retrieval.bm25 import search
 from helpers.retrieval.doc2query import QUERIES, expanded_index
 from helpers.systems.lexical import Doc2Query
-from helpers.systems.testbed import Testbed
 
 pytestmark = pytest.mark.slow
 
@@ -32,11 +31,6 @@ def generator(tmp_path_factory):
 @pytest.fixture
 def model(generator):
     return Doc2Query(generator, queries=2, top_k=5, query_length=6, batch_size=3)
-
-
-@pytest.fixture
-def bed(folder, store):
-    return Testbed(str(folder))
 
 
 def test_every_text_gets_its_queries_in_order(model, bed):

@@ -8,7 +8,6 @@ import pytest
 from helpers.data.articles import split_of, splits_of
 from helpers.data.collection import open_collection
 from helpers.data.windows import WHOLE, doc_of
-from helpers.networks import backbone
 from helpers.systems.document_reader import DocumentReader, document_reader
 from helpers.systems.testbed import Testbed
 
@@ -55,11 +54,10 @@ def test_a_longformer_is_trained_from_a_reader_and_reads_whole_documents(reader,
 
 
 @pytest.mark.slow
-def test_a_pre_trained_longformer_is_fine_tuned_as_it_is(store, tmp_path):
+def test_a_pre_trained_longformer_is_fine_tuned_as_it_is(store, tmp_path, tokenizer):
     """The published ones have one token type only; the query's tokens are still known by theirs."""
     from transformers import LongformerConfig, LongformerModel
 
-    tokenizer = backbone.resolve("packaged").tokenizer()
     config = LongformerConfig(vocab_size=len(tokenizer), hidden_size=24, num_hidden_layers=1, num_attention_heads=2,
                               pad_token_id=0, intermediate_size=48, max_position_embeddings=130, type_vocab_size=1,
                               attention_window=[16])

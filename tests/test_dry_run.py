@@ -13,11 +13,6 @@ from press.explain.known import catalogue
 IMPORTS = "from dry_steps_module import doubled, numbers, total"
 
 
-@pytest.fixture
-def module(steps_module):
-    return steps_module
-
-
 def chapter(*cells, **values):
     """The dry run of a template `fake` of these cells with these parameters."""
     dry_steps.write_template("fake", IMPORTS, *cells)
@@ -35,15 +30,15 @@ def snapshot(folder):
 WHOLE = "value = total([doubled(numbers(count), times)]).value()"
 
 
-def test_a_missing_step_is_found_with_all_below_it_inputs_first(module):
+def test_a_missing_step_is_found_with_all_below_it_inputs_first(steps_module):
     plan = chapter(WHOLE)
     assert names(plan) == ["numbers", "doubled", "total"]
     assert plan.available == {}
     assert plan.stopped == [("value = total([doubled(numbers(count), times)]).value()", "needs the value of total")]
 
 
-def test_what_is_stored_is_found_and_not_looked_below_and_nothing_is_computed_or_written(module):
-    module.total([module.doubled(module.numbers(3), 2)]).value()
+def test_what_is_stored_is_found_and_not_looked_below_and_nothing_is_computed_or_written(steps_module):
+    steps_module.total([steps_module.doubled(steps_module.numbers(3), 2)]).value()
     dry_steps.COMPUTED.clear()
     before = snapshot(paths.store())
     plan = chapter(WHOLE)
@@ -53,15 +48,15 @@ def test_what_is_stored_is_found_and_not_looked_below_and_nothing_is_computed_or
     assert dry_steps.COMPUTED == [] and snapshot(paths.store()) == before
 
 
-def test_the_parameters_take_the_place_of_the_defaults(module):
-    module.numbers(3).value()
+def test_the_parameters_take_the_place_of_the_defaults(steps_module):
+    steps_module.numbers(3).value()
     assert names(chapter("value = numbers(count).value()")) == []
     assert names(chapter("value = numbers(count).value()", count=4)) == ["numbers"]
 
 
-def test_the_nearest_value_stands_in_so_that_all_of_a_loop_is_found(module):
-    module.numbers(3).value()
-    module.doubled(module.numbers(3), 2).value()
+def test_the_nearest_value_stands_in_so_that_all_of_a_loop_is_found(steps_module):
+    steps_module.numbers(3).value()
+    steps_module.doubled(steps_module.numbers(3), 2).value()
     plan = chapter("values = [doubled(numbers(3), n).value() for n in (2, 5, 6)]", "after = numbers(len(values)).value()")
     assert [step.arguments["times"] for step in plan.missing.values()] == [5, 6]
     assert len(plan.stand_ins) == 2
@@ -69,8 +64,8 @@ def test_the_nearest_value_stands_in_so_that_all_of_a_loop_is_found(module):
     assert len(plan.available) == 2
 
 
-def test_without_a_stand_in_only_what_depends_on_the_value_stops(module):
-    module.numbers(7).value()
+def test_without_a_stand_in_only_what_depends_on_the_value_stops(steps_module):
+    steps_module.numbers(7).value()
     plan = chapter("a = total([numbers(7)]).value()\nb = doubled(numbers(7)).value()", "c = a['total'] + 1", "d = c",
                    "e = numbers(7).value()", "a = 1", "f = [a for a in (1, 2)]")
     assert [statement.split(" =")[0] for statement, _ in plan.stopped] == ["a", "b", "c", "d"]
@@ -78,19 +73,19 @@ def test_without_a_stand_in_only_what_depends_on_the_value_stops(module):
     assert names(plan) == ["total", "doubled"]
 
 
-def test_an_error_of_the_chapter_itself_is_told(module):
+def test_an_error_of_the_chapter_itself_is_told(steps_module):
     with pytest.raises(BadInput, match=r"would stop at `value = max\(\[\]\)`: ValueError"):
         chapter("value = max([])")
 
 
-def test_an_error_after_a_stand_in_is_no_error_of_the_chapter(module):
-    module.numbers(3).value()
+def test_an_error_after_a_stand_in_is_no_error_of_the_chapter(steps_module):
+    steps_module.numbers(3).value()
     plan = chapter("value = numbers(2).value()['values']", "value.index(99)", "other = doubled(numbers(3)).value()")
     assert plan.stopped[0] == ("value.index(99)", "does not work without the missing values (ValueError)")
     assert names(plan) == ["numbers", "doubled"]
 
 
-def test_the_process_is_left_as_it_was(module):
+def test_the_process_is_left_as_it_was(steps_module):
     before = steps.Step.entry, ledger.USED, significance.PERMUTATIONS
     with pytest.raises(BadInput):
         chapter("value = 1 / 0")
@@ -99,15 +94,15 @@ def test_the_process_is_left_as_it_was(module):
     assert ledger.USED == {}
 
 
-def test_with_everything_fresh_all_is_missing_and_the_old_values_stand_in(module, monkeypatch):
-    module.total([module.doubled(module.numbers(3), 2)]).value()
+def test_with_everything_fresh_all_is_missing_and_the_old_values_stand_in(steps_module, monkeypatch):
+    steps_module.total([steps_module.doubled(steps_module.numbers(3), 2)]).value()
     monkeypatch.setenv("BOOK_FRESH", "99999999999")
     plan = chapter(WHOLE)
     assert names(plan) == ["numbers", "doubled", "total"]
     assert plan.stopped == []
 
 
-def test_a_recorded_run_is_found_as_such(module):
-    module.numbers(3).value()
+def test_a_recorded_run_is_found_as_such(steps_module):
+    steps_module.numbers(3).value()
     (paths.store() / "numbers").rename(paths.RESULTS / "numbers")
     assert [source for _, source in chapter("value = numbers(3).value()").available.values()] == ["recorded"]

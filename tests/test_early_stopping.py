@@ -5,7 +5,6 @@ import torch
 from safetensors.torch import load_file
 
 from helpers.networks.early_stopping import LowestLoss
-from helpers.systems.testbed import Testbed
 
 
 def watched(patience, losses):
@@ -87,8 +86,7 @@ def test_the_stopped_model_is_a_whole_one_of_other_weights_unless_the_last_was_b
 
 
 @pytest.mark.slow
-def test_scores_of_the_stopped_model_come_from_its_own_folder(longer, folder, store):
-    bed = Testbed(str(folder))
+def test_scores_of_the_stopped_model_come_from_its_own_folder(longer, bed):
     early = replace(longer, patience=1, stop_early=True)
     step = early.scores(bed, bed.bm25(1.2, 0.75, 3), 3)
     assert step.arguments["model"].key == early.model.key

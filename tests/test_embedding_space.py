@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,11 +9,10 @@ from helpers.data.texts import relevant_places, write_store
 from helpers.encoders import embeddings as lengths_module
 from helpers.encoders.embedding_space import similarities, tsne_map
 from helpers.retrieval.term_recall import term_overlap
-from helpers.systems.testbed import Testbed
+from toys import qrels_of
 
 QUERIES = pd.DataFrame({"query_id": ["q1", "q2", "q3"], "text": ["", "", ""]})
-QRELS = pd.DataFrame([("q1", "p0", 1), ("q1", "p2", 1), ("q1", "p1", 0), ("q2", "gone", 1), ("q3", "p3", 2), ("q9", "p1", 1)],
-                     columns=["query_id", "doc_id", "relevance"])
+QRELS = qrels_of(q1={"p0": 1, "p2": 1, "p1": 0}, q2="gone", q3={"p3": 2}, q9="p1")
 
 
 @pytest.fixture
@@ -51,20 +52,12 @@ def test_a_map_has_a_query_and_a_passage_for_each_and_is_seeded(space):
 
 
 def test_lengths_are_counted_with_special_tokens(monkeypatch):
-    class Fake:
-        def __init__(self, *_):
-            pass
-
-        def lengths(self):
-            return np.array([3, 0, 3, 10])
-
-    monkeypatch.setattr(lengths_module, "WholeTexts", Fake)
+    monkeypatch.setattr(lengths_module, "WholeTexts", lambda *_: SimpleNamespace(lengths=lambda: np.array([3, 0, 3, 10])))
     assert lengths_module.token_lengths.definition.function("store", "tokens") == {"2": 1, "5": 2, "12": 1}
 
 
 @pytest.mark.slow
-def test_a_query_shares_stemmed_terms_with_its_relevant_passage(folder, store):
-    bed = Testbed(str(folder))
+def test_a_query_shares_stemmed_terms_with_its_relevant_passage(bed):
     result = term_overlap(bed.store, bed.query_step, bed.qrels_step, 1).value().set_index("query_id")
     # q1 "why does bread turn brown": d1 has all but "does"; q2 "how to stop iron rusting": d2 has iron and rusts
     assert result.loc["q1", ["share", "terms"]].tolist() == [4 / 5, 5]

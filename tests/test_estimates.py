@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from helpers.steps import Definition, Step
+from helpers.steps import Definition, Step, registry
+from press import step_digests
 from press.explain import estimates
 from press.explain.estimates import expect
 from press.explain.known import Known
@@ -85,8 +86,6 @@ def test_why_a_known_recipe_is_missing(monkeypatch):
 
 
 def test_arguments_in_proportion_are_those_of_steps_that_exist():
-    from helpers.steps import registry
-    from press import step_digests
     step_digests.import_all()
     hints = {name for definition in registry.STEPS.values() for name in definition.hints}
     assert hints >= {path[0] for path in estimates.PROPORTIONAL}

@@ -9,26 +9,17 @@ from helpers.encoders import exact_search as module
 from helpers.encoders.exact_search import search
 
 
-def brute_force(passages, queries, depth):
-    scores = queries.astype(np.float64) @ passages.astype(np.float64).T
-    return np.argsort(-scores, axis=1)[:, :depth], -np.sort(-scores, axis=1)[:, :depth]
-
-
-def best(places, scores, depth):
-    order = np.argsort(-scores, axis=1)[:, :depth]
-    return np.take_along_axis(places, order, 1), np.take_along_axis(scores, order, 1)
-
-
 @pytest.mark.parametrize("depth", [1, 10, 60, 200])
 @pytest.mark.parametrize("block", [1_000, 64])
 def test_search_is_numpys_brute_force(depth, block, monkeypatch):
     monkeypatch.setattr(module, "BLOCK", block)
     random = np.random.default_rng(depth)
     passages, queries = (random.normal(size=(n, 16)).astype(np.float32) for n in (200, 7))
-    places, scores = best(*search(passages, queries, depth), depth)
-    expected_places, expected_scores = brute_force(passages, queries, depth)
-    assert places.tolist() == expected_places.tolist()
-    assert np.allclose(scores, expected_scores, atol=1e-5)
+    places, scores = search(passages, queries, depth)
+    order = np.argsort(-scores, axis=1)[:, :depth]
+    products = queries.astype(np.float64) @ passages.astype(np.float64).T
+    assert np.take_along_axis(places, order, 1).tolist() == np.argsort(-products, axis=1)[:, :depth].tolist()
+    assert np.allclose(np.take_along_axis(scores, order, 1), -np.sort(-products, axis=1)[:, :depth], atol=1e-5)
 
 
 @pytest.mark.parametrize("block", [1_000, 30])
@@ -43,20 +34,14 @@ def test_all_that_ties_with_the_last_is_found(block, monkeypatch):
     assert len(set(scores[0, np.isin(places[0], np.arange(10, 90))].tolist())) == 1  # and no copy scores better by rounding
 
 
-def texts(folder, ids):
-    """A text store with these ids."""
-    write_store(folder, (Text(i, "", "") for i in ids))
-    return folder
-
-
 def test_the_run_breaks_ties_by_id_and_ends_at_its_depth(tmp_path):
     passages = np.array([[1, 0], [0, 1], [1, 0], [1, 0], [0.5, 0]] + [[1, 0]] * 20, dtype=np.float32)
     np.save(tmp_path / "passages.npy", passages)
     np.save(tmp_path / "queries.npy", np.array([[1, 0], [0, 2]], dtype=np.float32))
     ids = [f"p{n:02}" for n in range(25)][::-1]  # the last in the order has the lowest id
-    store = texts(tmp_path, ids)
+    write_store(tmp_path, (Text(i, "", "") for i in ids))
     queries = pd.DataFrame({"query_id": ["b", "a"], "text": ["", ""]})
-    run = module.exact_search.definition.function(tmp_path, tmp_path, store, queries, 3)
+    run = module.exact_search.definition.function(tmp_path, tmp_path, tmp_path, queries, 3)
     scores = queries.merge(pd.DataFrame({"doc_id": ids}), how="cross")
     scores["score"] = (np.load(tmp_path / "queries.npy") @ passages.T).ravel()
     assert run.equals(ranked(scores, 3).astype({"score": float}))
@@ -66,6 +51,6 @@ def test_the_run_breaks_ties_by_id_and_ends_at_its_depth(tmp_path):
 def test_no_queries_give_an_empty_run(tmp_path):
     np.save(tmp_path / "passages.npy", np.ones((3, 2), dtype=np.float32))
     np.save(tmp_path / "queries.npy", np.empty((0, 2), dtype=np.float32))
-    store = texts(tmp_path, "abc")
-    run = module.exact_search.definition.function(tmp_path, tmp_path, store, pd.DataFrame({"query_id": [], "text": []}), 3)
+    write_store(tmp_path, (Text(i, "", "") for i in "abc"))
+    run = module.exact_search.definition.function(tmp_path, tmp_path, tmp_path, pd.DataFrame({"query_id": [], "text": []}), 3)
     assert len(run) == 0

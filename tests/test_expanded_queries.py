@@ -3,7 +3,6 @@ import pytest
 
 from helpers.retrieval.expanded_queries import expanded_texts, surface_words, words_of
 from helpers.retrieval.lucene import text_index
-from helpers.systems.testbed import Testbed
 
 QUERIES = pd.DataFrame({"query_id": ["q1", "q2"], "text": ["why does bread turn brown?", "rust"]})
 WEIGHTS = pd.DataFrame([("q1", "bread", 1.8, False), ("q1", "oven", 0.9, True), ("q1", "sugar", 0.4, True)],
@@ -34,8 +33,7 @@ def test_words_lose_case_and_outer_punctuation():
 
 
 @pytest.mark.slow
-def test_the_most_frequent_word_of_the_feedback_documents_stands_for_a_term(folder, store):
-    bed = Testbed(str(folder))
+def test_the_most_frequent_word_of_the_feedback_documents_stands_for_a_term(bed):
     run = bed.bm25(0.9, 0.4, 4)
     best = run.value().groupby("query_id")["doc_id"].first()
     weights = pd.DataFrame([("q1", term, 1.0, True) for term in ("react", "heat", "unheard")],

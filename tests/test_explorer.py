@@ -10,12 +10,11 @@ import pytest
 
 from helpers import paths
 from helpers.data.collection_base import Text
-from helpers.data.runs import COLUMNS, ranked
 from helpers.evaluation import measures
 from helpers.pages import explorer
 from helpers.stories import explorer as story
 from helpers.systems.evaluated import Evaluation
-from toys import Value
+from toys import Value, run_of
 
 HOSTILE = "</script><script>alert('x')</script> & \"quoted\" \u2028\u2029 \u202eاختبار " + "w" * 400
 RUNS = {"BM25": {"q1": "abcd", "q2": "abc", "q3": "ab", "q5": "ab"},
@@ -34,13 +33,8 @@ class Texts(dict):
         return doc in self.keys()
 
 
-def run_of(rankings):
-    rows = [(query, doc, 10.0 - place) for query, docs in rankings.items() for place, doc in enumerate(docs)]
-    return ranked(pd.DataFrame(rows, columns=COLUMNS))
-
-
 def systems_of(runs):
-    return {name: Evaluation(name, run_of(rankings), pd.DataFrame(), Value()) for name, rankings in runs.items()}
+    return {name: Evaluation(name, run_of(**rankings), pd.DataFrame(), Value()) for name, rankings in runs.items()}
 
 
 def bed_of(qrels=QRELS, min_relevance=2, queries=("q1", "q2", "q3", "q4", "q5"), **columns):

@@ -6,7 +6,6 @@ import pytest
 from helpers.retrieval.expansion_terms import Sizes, expanded, expansion
 from helpers.retrieval.feedback import rm3_run, weighted_queries, weighted_run
 from helpers.retrieval.lucene import text_index
-from helpers.systems.testbed import Testbed
 
 pytestmark = pytest.mark.slow
 # the texts of the tiny collection as Lucene's English analyser leaves them (Porter stems, no stop words)
@@ -17,19 +16,10 @@ TERMS = {"d1": "bread why bread turn brown oven sugar protein react heat",
 COUNTS = {doc: Counter(text.split()) for doc, text in TERMS.items()}
 
 
-@pytest.fixture
-def bed(folder, store):
-    return Testbed(str(folder), splits=("test",))
-
-
-def frame(step):
-    return step.value()
-
-
 @pytest.mark.parametrize("weighting", ["Bo1", "KL"])
 def test_the_expanded_query_is_the_formula_on_raw_counts(bed, weighting):
     run = bed.bm25(0.9, 0.4, 4)
-    result = frame(weighted_queries(text_index(bed.store), run, bed.query_step, 2, 3, weighting))
+    result = weighted_queries(text_index(bed.store), run, bed.query_step, 2, 3, weighting).value()
     best = run.value().groupby("query_id", sort=False)["doc_id"].agg(lambda ids: list(ids)[:2])
     collection = sum(COUNTS.values(), Counter())
     for query, own in (("q1", ["why", "doe", "bread", "turn", "brown"]), ("q2", ["how", "stop", "iron", "rust"])):

@@ -4,9 +4,10 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
+
+from cluster_toys import wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -60,15 +61,8 @@ def test_all_end_with_the_process_that_started_them(tmp_path):
     source = f"import os, time; open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid())); time.sleep(100)"
     script.write_text(SCRIPT.format(folder=str(tmp_path), more=f"run({source!r})"))
     process = subprocess.Popen([sys.executable, script], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    wait_for((tmp_path / "pid").exists)
+    wait_until((tmp_path / "pid").exists)
     process.send_signal(signal.SIGKILL)
     process.wait()
     pid = (tmp_path / "pid").read_text()
-    wait_for(lambda: not os.path.exists(f"/proc/{pid}"))
-
-
-def wait_for(condition, seconds=60):
-    ends = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < ends
-        time.sleep(0.2)
+    wait_until(lambda: not os.path.exists(f"/proc/{pid}"))

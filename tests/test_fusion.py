@@ -1,29 +1,11 @@
 import pandas as pd
 import pytest
 
+from helpers.data import runs
 from helpers.retrieval import fusion
-from helpers.retrieval.fusion import (
-    FIRST,
-    RRF,
-    SECOND,
-    SUM,
-    UNCUT,
-    alternating,
-    best_weight,
-    candidate_pool,
-    reciprocal_rank,
-    weighted_sum,
-)
-
-
-def run_of(**lists):
-    """A run from lists of documents, best first; `a:0.5` gives a score, else scores fall by one."""
-    rows = []
-    for query, docs in lists.items():
-        for place, doc in enumerate(docs):
-            name, _, score = doc.partition(":")
-            rows.append((query, name, float(score) if score else float(len(docs) - place)))
-    return pd.DataFrame(rows, columns=["query_id", "doc_id", "score"]).astype({"score": float})
+from helpers.retrieval.fusion import FIRST, RRF, SECOND, SUM, UNCUT, alternating, reciprocal_rank, weighted_sum
+from helpers.steps import values
+from toys import qrels_of, run_of
 
 
 def docs(run, query="q"):
@@ -50,14 +32,11 @@ def test_the_merge_is_cut(depth, expected):
 
 
 def test_a_pool_holds_every_document_of_any_run_once():
-    pool = candidate_pool.definition.function([run_of(q="acd"), run_of(q="bac", r="x"), run_of(q="e", r="yx")])
+    pool = fusion.candidate_pool.definition.function([run_of(q="acd"), run_of(q="bac", r="x"), run_of(q="e", r="yx")])
     assert docs(pool) == ["a", "e", "b", "c", "d"] and docs(pool, "r") == ["x", "y"]
 
 
 def test_the_scores_carry_the_order_and_survive_a_file(tmp_path):
-    from helpers.data import runs
-    from helpers.steps import values
-
     merged = alternating(run_of(q="zac", r="xy"), run_of(q="bza"), 10)
     assert merged.groupby("query_id")["score"].apply(lambda s: s.is_monotonic_decreasing and s.is_unique).all()
     values.save("run", merged, tmp_path)
@@ -76,13 +55,13 @@ def test_reciprocal_ranks_are_summed():
 
 
 def test_reciprocal_ranks_are_those_of_the_run_even_if_scores_tie():
-    first = run_of(q=["z:1", "y:1", "x:1"])
+    first = run_of(q={"z": 1, "y": 1, "x": 1})
     assert scores(reciprocal_rank(first, run_of(q="z"), 10)) == pytest.approx({"z": 2 / 61, "y": 1 / 62, "x": 1 / 63})
 
 
 def test_scores_are_scaled_and_weighted():
     # first 10, 6, 2 -> 1, 0.5, 0; second 0.8, 0.7, 0.4 -> 1, 0.75, 0
-    first, second = run_of(q=["a:10", "b:6", "c:2"]), run_of(q=["d:0.8", "b:0.7", "a:0.4"])
+    first, second = run_of(q={"a": 10, "b": 6, "c": 2}), run_of(q={"d": 0.8, "b": 0.7, "a": 0.4})
     fused = weighted_sum(first, second, 0.25, 10)
     assert scores(fused) == pytest.approx({"a": 0.25, "b": 0.25 * 0.5 + 0.75 * 0.75, "c": 0.0, "d": 0.75})
     assert docs(fused) == ["d", "b", "a", "c"]
@@ -90,7 +69,7 @@ def test_scores_are_scaled_and_weighted():
 
 @pytest.mark.parametrize("weight, expected", [(1.0, ["a", "b"]), (0.0, ["c", "d"])])
 def test_a_weight_of_one_or_zero_is_one_run_alone(weight, expected):
-    assert docs(weighted_sum(run_of(q=["a:3", "b:2", "x:1"]), run_of(q=["c:3", "d:2", "y:1"]), weight, 2)) == expected
+    assert docs(weighted_sum(run_of(q={"a": 3, "b": 2, "x": 1}), run_of(q={"c": 3, "d": 2, "y": 1}), weight, 2)) == expected
 
 
 @pytest.mark.parametrize("fuse", [alternating, reciprocal_rank, lambda a, b, depth: weighted_sum(a, b, 0.5, depth)])
@@ -111,7 +90,7 @@ def test_a_weight_outside_of_0_to_1_is_refused(weight):
 
 
 QUERIES = pd.DataFrame({"query_id": ["q", "r", "unjudged"], "text": ["", "", ""]})
-QRELS = pd.DataFrame({"query_id": ["q", "q", "r"], "doc_id": ["c", "b", "x"], "relevance": [2, 1, 2]})
+QRELS = qrels_of(q={"c": 2, "b": 1}, r={"x": 2})
 
 
 def test_the_values_of_all_four_fusions():
@@ -133,7 +112,7 @@ def test_only_the_uncut_merge_holds_both_lists():
 
 def test_the_weights_are_tried_on_the_given_queries():
     # the first run has the relevant document first, the second has it last
-    first, second = run_of(q=["c:3", "a:2", "b:1"]), run_of(q=["a:3", "b:2", "c:1"])
+    first, second = run_of(q={"c": 3, "a": 2, "b": 1}), run_of(q={"a": 3, "b": 2, "c": 1})
     table = fusion.fusion_weight_grid.definition.function(first, second, QUERIES[:1], QRELS, 2, "RR@10", [0.0, 0.4, 1.0], 10)
     # at 0.4: c 0.4, a 0.2 + 0.6, b 0.3
     assert table["weight"].tolist() == [0.0, 0.4, 1.0]
@@ -143,4 +122,4 @@ def test_the_weights_are_tried_on_the_given_queries():
 @pytest.mark.parametrize("values, expected", [([0.1, 0.5, 0.2], 0.5), ([0.1, 0.2, 0.5], 0.9), ([0.3, 0.3, 0.3], 0.5),
                                               ([0.3, 0.1, 0.3], 0.1)])
 def test_the_best_weight_is_the_highest_then_the_most_even(values, expected):
-    assert best_weight(pd.DataFrame({"weight": [0.1, 0.5, 0.9], "m": values}), "m") == expected
+    assert fusion.best_weight(pd.DataFrame({"weight": [0.1, 0.5, 0.9], "m": values}), "m") == expected

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from helpers.evaluation.hierarchical import KnownNoise, Rows, compare, known_noise, own_noise, training_noise
@@ -81,8 +82,6 @@ def test_noise_of_training_widens_the_interval_and_raises_p():
 def test_beside_a_crossed_mixed_model():
     """statsmodels fits value = system + seed of the system + query + query's own way with the system + rest."""
     formula = pytest.importorskip("statsmodels.formula.api")
-    import pandas as pd
-
     rng, seeds, queries = np.random.default_rng(12), 6, 60
     query, way = rng.normal(0, 0.3, queries), rng.normal(0, 0.15, (2, queries))
     values = [0.6 - 0.1 * place + query + way[place] + rng.normal(0, 0.05, (seeds, 1)) + rng.normal(0, 0.1, (seeds, queries))

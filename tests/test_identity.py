@@ -3,7 +3,6 @@
 from math import isnan
 from types import SimpleNamespace
 
-import pandas as pd
 import pytest
 
 from helpers.evaluation.identity import identity_gap, without_rivals
@@ -16,9 +15,17 @@ SPLITS = {"t1": "train", "t2": "train", "d1": "dev", "c1": "test"}
 QRELS = qrels_of(q1={"c1": 3}, q2={"t2": 1})
 
 
+@pytest.fixture
+def bed(monkeypatch):
+    """One query, answered by c1, of a collection that is split by article."""
+    monkeypatch.setattr("helpers.pages.identity.splits_of", lambda collection: SPLITS)
+    made = Bed(q1="c1")
+    made.source, made.splits = SimpleNamespace(split_by_article=True), ("test",)
+    return made
+
+
 def test_the_gap_is_taken_within_queries_over_what_nobody_judged():
-    scores = pd.DataFrame([("q1", "t1", 1.0), ("q1", "d1", 0.0), ("q1", "c1", 9.0), ("q2", "t1", 0.0), ("q2", "d1", 0.0),
-                           ("q2", "t2", 7.0), ("q3", "t2", 0.0)], columns=["query_id", "doc_id", "score"])
+    scores = run_of(q1={"t1": 1.0, "d1": 0.0, "c1": 9.0}, q2={"t1": 0.0, "d1": 0.0, "t2": 7.0}, q3={"t2": 0.0})
     shown = identity_gap(scores, QRELS, SPLITS.get, "test")
     assert (shown.seen, shown.neither, shown.texts) == (pytest.approx(1 / 3), 0.0, (3, 2))
     # centred: q1 .5 and -.5, elsewhere 0; the spread over five texts is the root of .1
@@ -26,15 +33,12 @@ def test_the_gap_is_taken_within_queries_over_what_nobody_judged():
 
 
 def test_scores_that_are_all_alike_have_no_gap_and_one_kind_alone_has_none_to_show():
-    alike = pd.DataFrame([("q1", "t1", 1.0), ("q1", "d1", 1.0)], columns=["query_id", "doc_id", "score"])
+    alike = run_of(q1={"t1": 1.0, "d1": 1.0})
     assert identity_gap(alike, QRELS, SPLITS.get, "test").gap == 0
     assert isnan(identity_gap(alike, QRELS, SPLITS.get, "dev").neither)
 
 
-def test_a_system_that_knows_more_of_its_articles_than_an_untrained_one_is_named(monkeypatch):
-    monkeypatch.setattr("helpers.pages.identity.splits_of", lambda collection: SPLITS)
-    bed = Bed(q1="c1")
-    bed.source, bed.splits = SimpleNamespace(split_by_article=True), ("test",)
+def test_a_system_that_knows_more_of_its_articles_than_an_untrained_one_is_named(bed):
     ranks = {"knows": ["t1", "c1", "d1"], "fair": ["d1", "c1", "t1"]}
     knows, fair = (of_values([0.5], queries=["q1"], run=run_of(q1=order)) for order in ranks.values())
     assert knows_articles(knows, fair, bed, 20) == ("the model knows which articles it was trained on: a gap of +2.000 standard "
@@ -50,10 +54,7 @@ def test_rivals_from_train_articles_are_left_out_and_answers_stay():
 
 
 @pytest.mark.parametrize("excused, shown", [((), ["yes", "", ""]), (("BM25",), ["no", "", ""])])
-def test_a_trained_system_is_said_to_know_its_articles_unless_one_that_is_not_has_the_gap_too(excused, shown, monkeypatch):
-    monkeypatch.setattr("helpers.pages.identity.splits_of", lambda collection: SPLITS)
-    bed = Bed(q1="c1")
-    bed.source, bed.splits = SimpleNamespace(split_by_article=True), ("test",)
+def test_a_trained_system_is_said_to_know_its_articles_unless_one_that_is_not_has_the_gap_too(excused, shown, bed, monkeypatch):
     seen, fair = ["t1", "c1", "d1"], ["c1", "d1", "t1"]
     systems = {name: of_values([0.5], queries=["q1"], run=run_of(q1=order)) for name, order in (
         ("trained", seen), ("BM25", seen), (f"{ZERO_SHOT} MiniLM", fair))}
@@ -62,10 +63,7 @@ def test_a_trained_system_is_said_to_know_its_articles_unless_one_that_is_not_ha
     assert [row[4] for row in cells(identity_table(systems, bed, 20, *excused))[1:]] == shown
 
 
-def test_a_page_shows_scores_gap_and_the_measure_without_rivals(monkeypatch):
-    monkeypatch.setattr("helpers.pages.identity.splits_of", lambda collection: SPLITS)
-    bed = Bed(q1="c1")
-    bed.source, bed.splits = SimpleNamespace(split_by_article=True), ("test",)
+def test_a_page_shows_scores_gap_and_the_measure_without_rivals(bed):
     system = of_values([0.5], queries=["q1"], run=run_of(q1=["t1", "c1", "d1"]))
     encoder = of_values([0.5], queries=["q1"], run=run_of(q1=["c1", "d1", "t1"]))
     shown = identity_table({"BM25": system, f"{ZERO_SHOT} MiniLM": encoder}, bed, 20)

@@ -3,15 +3,15 @@
 import json
 
 import numpy as np
-import pandas as pd
 import pytest
 import yaml
 
 import independent_verdicts
 from helpers.evaluation.verdicts import CONTRADICTED, EQUIVALENT, INCONCLUSIVE, INSIGNIFICANT, SUPPORTED
 from helpers.pages import carried, claims
-from helpers.systems.evaluated import Evaluation, over_seeds
+from helpers.systems.evaluated import over_seeds
 from press import execute
+from toys import of_values
 
 SHIFTS = {"sure": ("higher", None, 0.1), "weak": ("higher", None, 0.015), "nothing": ("higher", None, 0.0),
           "against": ("higher", None, -0.1), "equal": ("no-difference", None, 0.0), "unequal": ("no-difference", None, 0.08),
@@ -20,21 +20,16 @@ EXPECTED = {"sure": SUPPORTED, "weak": INSIGNIFICANT, "nothing": EQUIVALENT, "ag
             "unequal": CONTRADICTED, "small": SUPPORTED}
 
 
-class Source:
-    key = "b" * 64
-
-
 @pytest.fixture
 def page(tmp_path, monkeypatch):
     """A page of seven claims, executed; their file."""
     rng, raw, measured = np.random.default_rng(3), [], {}
-    base, index = rng.random(300), pd.Index([f"q{n}" for n in range(300)], name="query_id")
+    base = rng.random(300)
     for name, (direction, significant, shift) in SHIFTS.items():
         noise = rng.normal(0, 0.25 if name == "weak" else 0.05, 300)
         centred = noise - noise.mean()
         ours, theirs = (over_seeds(f"{name} {role}", [
-            Evaluation("seed", pd.DataFrame(), pd.DataFrame({"RR@10": base + moved + centred * moves}, index=index), Source())
-            for moved in (shift * moves - 0.001, shift * moves + 0.001)])
+            of_values(base + moved + centred * moves) for moved in (shift * moves - 0.001, shift * moves + 0.001)])
             for role, moves in (("x", 1), ("base", 0)))
         raw.append({"id": name, "study": "david2020", "claim": name, "evidence": {"section": "1"}, "measure": "RR@10",
                     "direction": direction, "significant": significant, "test": "paired", "chapter": "one",

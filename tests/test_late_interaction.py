@@ -75,8 +75,7 @@ def test_without_candidates_or_a_list_there_is_no_row():
         assert story.evaluations(BiEncoder(), [], None, first, candidates) == {}
         assert story.latency(BiEncoder(), None, first, candidates) is None
     assert story.signs({}, None) == {}
-    assert str(story.table({}, None, BiEncoder(), None, None)) == str(page.prose(
-        "This run leaves the rows out: they take the zero-shot encoder's list, and `late` above zero."))
+    assert "leaves the rows out" in story.table({}, None, BiEncoder(), None, None).markdown
     assert story.difference({story.ZERO_SHOT: of_values([0.5] * 8)}) == page.prose("")
 
 

@@ -1,8 +1,10 @@
 """Launch links lead to templates that are in the repository; their setup cell does nothing where the book is installed."""
 
+import importlib.util
 import json
 import re
 import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -81,9 +83,6 @@ def test_every_template_has_the_setup_cell_of_the_configured_address_below_its_t
 
 
 def test_the_setup_cell_fetches_the_book_where_it_is_not_installed_and_else_does_nothing(monkeypatch, tmp_path):
-    import importlib.util
-    import sys
-
     run, source = [], "".join(launch.setup_cell(PLACE)["source"])
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))

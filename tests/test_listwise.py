@@ -32,7 +32,7 @@ from helpers.reranking.groups import (
 from helpers.reranking.ranking_losses import total
 from helpers.systems.listwise_reranker import ListwiseReranker
 from helpers.systems.testbed import Testbed
-from toys import run_of
+from toys import qrels_of, run_of
 
 TEXT = Text("d1", "Bread", "Why it turns brown. Sugars and proteins react in the heat, it is said. Steam helps.")
 
@@ -135,8 +135,7 @@ def test_beside_another_only_the_source_of_negatives_differs(negatives, folder):
 
 def test_another_source_of_negatives_draws_the_same_relevant_texts(folder, store, tmp_path):
     bed = Testbed(str(folder), splits=("train",), words=WHOLE, overlap=0)
-    qrels = pd.DataFrame([(query, doc, 1) for query in ("q1", "q2", "q3") for doc in ("d1", "d2")],
-                         columns=["query_id", "doc_id", "relevance"])
+    qrels = qrels_of(**dict.fromkeys(("q1", "q2", "q3"), {"d1": 1, "d2": 1}))
     tokens = bed.tokens(backbone.resolve("packaged")).value()
     runs = [run_of(q1=["d3"], q2=["d4"], q3=["d3", "d4"]), run_of(q1=["d4", "d3"], q2=["d4", "d3"], q3=["d4"])]
     for seed in range(5):

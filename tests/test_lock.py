@@ -1,6 +1,5 @@
 """The environment: pyproject.toml, requirements.lock, environment.yml, install.py and what is installed agree."""
 
-import importlib.util
 import tomllib
 from importlib.metadata import version
 
@@ -10,6 +9,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from extension import load
 from helpers import paths
 
 
@@ -65,9 +65,7 @@ def test_the_conda_environment_has_one_torch_for_every_system():
 
 @pytest.fixture
 def install(monkeypatch):
-    spec = importlib.util.spec_from_file_location("install_for_test", paths.ROOT / "install.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = load("install", paths.ROOT)
     monkeypatch.setattr(module.platform, "system", lambda: "Linux")
     return module
 

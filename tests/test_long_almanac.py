@@ -13,7 +13,6 @@ from helpers.data.articles import splits_of
 from helpers.data.collection import open_collection
 from helpers.data.texts import Texts
 from helpers.errors import BadInput
-from helpers.networks import backbone
 from helpers.systems.document_reader import document_reader
 from helpers.systems.recipe import recipe
 from helpers.systems.testbed import SplitTestbed, Testbed
@@ -109,10 +108,9 @@ def test_counts_are_those_of_the_data_sheet(opened):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("spec", [*SPECS, "almanac/2/long", "almanac/3/long", "almanac/8/long"])
-def test_documents_have_2000_to_4000_word_pieces(spec):
+def test_documents_have_2000_to_4000_word_pieces(spec, tokenizer):
     texts = [f"{text.title} {text.body}" for text in open_collection(spec).texts("document")]
     assert all(FEWEST < len(text.split()) <= MOST + 1 for text in texts)  # the domain is a word more
-    tokenizer = backbone.resolve("packaged").tokenizer()
     pieces = [len(ids) for ids in tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]]
     assert 2_000 <= min(pieces) <= max(pieces) <= 4_000
     assert min(pieces) < 2_500 and max(pieces) > 3_500  # of all lengths

@@ -1,6 +1,7 @@
 import pytest
 import torch
 
+from helpers.networks import longformer
 from helpers.networks.longformer import as_studied, converted, longer
 
 TOKENS, QUERY, WINDOW = 24, 5, 8
@@ -90,8 +91,6 @@ def test_other_models_are_left_as_they_are(bert):
 
 def test_windowed_attention_gives_what_transformers_gives(bert):
     """With global projections of their own, queries of several lengths, and padding; its softmax is single precision."""
-    from helpers.networks import longformer
-
     torch.manual_seed(2)
     theirs, own = (converted(bert, WINDOW, 32).double() for _ in range(2))
     for name, weight in theirs.state_dict().items():

@@ -12,8 +12,6 @@ from helpers import paths
 from press import chapters
 
 FORMULA = re.compile(r"\$\$(.+?)\$\$|(?<![\\$])\$([^$\s](?:[^$\n]*[^$\s])?)\$(?![$\d])", re.DOTALL)
-
-
 mathml = load("mathml")
 
 

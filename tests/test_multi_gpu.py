@@ -1,11 +1,15 @@
 """Several processes inside one step, here with gloo on a CPU: the batch, the losses and the weights are those of one process."""
 
+import functools
 import json
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
+import torch
+from safetensors.torch import load_file
 
 import cluster_toys as toys
 from helpers.data import collection
@@ -17,16 +21,12 @@ from helpers.reranking.listwise import listwise_cross_encoder
 from helpers.steps import multi_gpu, numerics, registry
 
 
-def with_gpus(monkeypatch, count):
-    monkeypatch.setattr(numerics, "device", lambda: "cuda" if count else "cpu")
-    monkeypatch.setattr(multi_gpu, "visible", lambda: [str(number) for number in range(count)])
-
-
 @pytest.mark.parametrize("gpus, batch, limit, expected", [
     (0, 16, "", 1), (1, 16, "", 1), (2, 16, "", 2), (3, 16, "", 2), (8, 16, "", 8), (8, 6, "", 2), (8, 7, "", 1), (4, 16, "2", 2),
     (2, 16, "4", 2), (4, 16, "1", 1), (0, 16, "2", 2), (0, 1, "2", 1)])
 def test_processes_are_a_power_of_two_that_divides_the_batch(gpus, batch, limit, expected, own_store, monkeypatch):
-    with_gpus(monkeypatch, gpus)
+    monkeypatch.setattr(numerics, "device", lambda: "cuda" if gpus else "cpu")
+    monkeypatch.setattr(multi_gpu, "visible", lambda: [str(number) for number in range(gpus)])
     monkeypatch.setenv(multi_gpu.VARIABLE, limit)
     definition = registry.STEPS["listwise_cross_encoder"]
     assert multi_gpu.processes(definition, {"batch_size": batch}) == expected
@@ -40,8 +40,6 @@ def test_a_step_declared_parallel_has_a_batch_and_a_folder():
 
 
 def test_visible_gpus_keep_their_names(monkeypatch):
-    import torch
-
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     assert multi_gpu.visible() == ["0", "1"]
@@ -53,14 +51,13 @@ def test_visible_gpus_keep_their_names(monkeypatch):
 
 def test_on_one_gpu_training_is_bf16_with_sdpa_and_fused_adamw(monkeypatch, tmp_path):
     """By configuration: there is no GPU in most places where this runs, so what asks for one is told that it is there."""
-    import torch
     import transformers
 
-    arguments = {}
+    arguments, four_gpus = {}, SimpleNamespace(_n_gpu=4, n_gpu=4)
     monkeypatch.setattr(numerics, "version", lambda package: "2.13.0+cu130")
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation: True)
-    monkeypatch.setattr(transformers, "TrainingArguments", lambda **given: arguments.update(given) or FakeArguments())
+    monkeypatch.setattr(transformers, "TrainingArguments", lambda **given: arguments.update(given) or four_gpus)
     for name in ("BOOK_DEVICE", "BOOK_DTYPE"):
         monkeypatch.delenv(name, raising=False)
     cached(monkeypatch)
@@ -75,14 +72,8 @@ def test_on_one_gpu_training_is_bf16_with_sdpa_and_fused_adamw(monkeypatch, tmp_
     assert (arguments["max_steps"], arguments["eval_steps"], arguments["warmup_steps"]) == (40, 20, 4)
 
 
-class FakeArguments:
-    _n_gpu = n_gpu = 4
-
-
 def cached(monkeypatch):
     """Ask again what the device is, now and after the test."""
-    import functools
-
     for name in ("device", "dtype"):
         monkeypatch.setattr(numerics, name, functools.cache(getattr(numerics, name).__wrapped__))
 
@@ -103,8 +94,6 @@ def test_two_processes_share_a_step_and_the_first_one_keeps_its_value(own_store,
 
 @pytest.mark.slow
 def test_a_training_in_two_processes_has_the_losses_and_weights_of_one(own_store, folder, monkeypatch):
-    from safetensors.torch import load_file
-
     monkeypatch.setenv("BOOK_DTYPE", "fp32")
     monkeypatch.setenv("BOOK_DEVICE", "cpu")
     cached(monkeypatch)

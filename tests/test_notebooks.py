@@ -46,12 +46,6 @@ def trees_of(file):
     return [ast.parse(cell["source"]) for cell in cells_of(file, "code") if "setup" not in tags_of(cell)]
 
 
-def prose_of(file):
-    if file.suffix == ".md":
-        return file.read_text()
-    return "\n\n".join(cell["source"] for cell in cells_of(file, "markdown"))
-
-
 every_notebook = pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
 
 
@@ -101,7 +95,8 @@ def test_only_helpers_are_imported(file):
 
 @pytest.mark.parametrize("file", PROSE, ids=lambda file: file.name)
 def test_prose_holds_no_bare_number(file):
-    assert bare_numbers(prose_of(file)) == [], f"{file.name}: let the page compute it, or spell it out"
+    prose = file.read_text() if file.suffix == ".md" else "\n\n".join(cell["source"] for cell in cells_of(file, "markdown"))
+    assert bare_numbers(prose) == [], f"{file.name}: let the page compute it, or spell it out"
 
 
 @pytest.mark.parametrize(("text", "numbers"), [

@@ -1,5 +1,6 @@
 """On what kind of arithmetic a network runs."""
 
+import os
 import subprocess
 import sys
 
@@ -54,11 +55,24 @@ def test_what_the_environment_says_comes_first(machine, monkeypatch):
     assert (numerics.device(), numerics.dtype()) == ("cpu", "fp32")
 
 
-def test_a_device_is_used_for_a_while(machine):
+@pytest.mark.parametrize("before, usual, other", [(None, ("cuda", "fp32"), ("cpu", "bf16")),
+                                                  ("cpu", ("cpu", "bf16"), ("cuda", "fp32"))])
+def test_a_device_is_used_for_a_while_and_the_usual_one_after_an_error(machine, monkeypatch, before, usual, other):
     machine(("avx512_bf16",), "emulated")
-    with numerics.using("cpu"):
-        assert (numerics.device(), numerics.dtype()) == ("cpu", "bf16")
-    assert (numerics.device(), numerics.dtype()) == ("cuda", "fp32")
+    if before:
+        monkeypatch.setenv("BOOK_DEVICE", before)
+    assert (numerics.device(), numerics.dtype()) == usual
+    with pytest.raises(ZeroDivisionError), numerics.using(other[0]):
+        assert (numerics.device(), numerics.dtype()) == other and os.environ["BOOK_DEVICE"] == other[0]
+        1 / 0  # noqa: B018
+    assert os.environ.get("BOOK_DEVICE") == before
+    assert (numerics.device(), numerics.dtype()) == usual
+
+
+@pytest.mark.parametrize("gpu, devices", [("fast", ["cpu", "cuda"]), (None, ["cpu"])])
+def test_the_devices_of_a_machine(machine, gpu, devices):
+    machine(gpu=gpu)
+    assert numerics.devices() == devices
 
 
 @pytest.mark.parametrize("name, ask", [("BOOK_DEVICE", numerics.device), ("BOOK_DTYPE", numerics.dtype)])

@@ -7,6 +7,8 @@ import pytest
 from helpers import paths
 from helpers.data import hub
 from helpers.errors import BadInput, NetworkNeeded
+from helpers.systems.evaluated import evaluate
+from helpers.systems.testbed import Testbed
 from press import chapters, commands, execute, side_by_side
 from press.explain import dry_run
 from press.explain.known import catalogue
@@ -112,9 +114,6 @@ def test_a_trec_collection_runs_with_its_folder_alone(chapter, track, store):
 
 @pytest.mark.slow
 def test_a_trec_collections_texts_are_ranked_and_measured_by_grade(track, store):
-    from helpers.systems.evaluated import evaluate
-    from helpers.systems.testbed import Testbed
-
     bed = Testbed(chapters.resolve("does_it_work", "trec", {"collection": track})["collection"])
     assert (bed.unit, bed.min_relevance, len(bed.judged)) == ("passage", 2, 6)
     assert evaluate("BM25", bed.bm25(1.2, 0.75, 5), bed, ["RR@10", "nDCG@10"]).values["nDCG@10"].eq(1).all()

@@ -1,11 +1,10 @@
 import numpy as np
-import pandas as pd
 import pytest
 
 from helpers.encoders.training_pairs import denoised_pairs, draw, training_pairs
 from helpers.networks import backbone
 from helpers.systems.testbed import Testbed
-from toys import qrels_of
+from toys import qrels_of, run_of
 
 
 def pairs(folder, **changes):
@@ -48,10 +47,8 @@ def test_draw_keeps_the_order_and_takes_all_for_zero_or_too_few():
 
 
 # q1: c is as high as the relevant text, d higher; q2: nobody judged any; q3: all others are higher; q4: two relevant texts
-READ = {"q1": {"a#0": 2.0, "b#0": 1.0, "c#0": 2.0, "d#0": 3.0, "e#0": -1.0}, "q2": {"a#0": 1.0, "b#0": 0.0},
-        "q3": {"a#0": 0.0, "b#0": 0.5}, "q4": {"a#0": 5.0, "b#0": 4.0, "c#0": 1.0}}
-SCORES = pd.DataFrame([(query, *pair) for query, windows in READ.items() for pair in windows.items()],
-                      columns=["query_id", "doc_id", "score"])
+SCORES = run_of(q1={"a#0": 2.0, "b#0": 1.0, "c#0": 2.0, "d#0": 3.0, "e#0": -1.0}, q2={"a#0": 1.0, "b#0": 0.0},
+                q3={"a#0": 0.0, "b#0": 0.5}, q4={"a#0": 5.0, "b#0": 4.0, "c#0": 1.0})
 JUDGED = qrels_of(q1={"a": 2, "b": 1}, q3={"a": 2}, q4={"a": 2, "b": 3})
 
 

@@ -5,11 +5,13 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 
 from helpers.data.articles import split_of, splits_of
 from helpers.data.collection import open_collection
 from helpers.errors import BadInput
 from helpers.reranking import parade
+from helpers.reranking.aggregation import aggregate
 from helpers.reranking.window_states import DOCUMENTS, HEAD, STATES, Documents, group_run
 from helpers.stories import parade as story
 from helpers.systems.parade import Parade
@@ -19,7 +21,6 @@ from helpers.systems.zero_shot import ZERO_SHOT
 from tables import cells
 from toys import Value, system
 
-torch = pytest.importorskip("torch")
 HEAD_OF_TWO = {"weight": np.array([[2.0, -1.0]], np.float32), "bias": np.array([0.5], np.float32)}
 
 
@@ -91,8 +92,6 @@ def test_the_weights_of_the_lowest_held_out_loss_are_kept(epochs, best, tmp_path
 
 @pytest.mark.slow
 def test_states_are_of_train_articles_and_the_best_window_scores_as_the_reader_does(store):
-    from helpers.reranking.aggregation import aggregate
-
     reader = recipe("almanac/4", "document", "packaged:0", 40, 24, size=4)
     model = Parade(reader=reader, how="maxp", epochs=0, held_out=4)
     splits = splits_of(open_collection("almanac/4"))

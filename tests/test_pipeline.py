@@ -1,40 +1,18 @@
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-import pandas as pd
 import pytest
 
 from helpers.data.queries import adhoc_queries
-from helpers.data.runs import COLUMNS
 from helpers.data.texts import Texts
-from helpers.steps import step
 from helpers.systems import pipeline as module
 from helpers.systems.pipeline import Feedback, Pipeline
 from helpers.systems.search_testbed import SearchTestbed
 from helpers.systems.testbed import Testbed
 from helpers.systems.zero_shot import ZeroShotReranker
 from press.search_command import as_text
+from toys import Letters
 
 pytestmark = pytest.mark.slow
-
-
-@step(version=1, form="run")
-def letters(queries: pd.DataFrame, run: pd.DataFrame, candidates: int) -> pd.DataFrame:
-    """A re-ranker for tests: the length of the query's text, the higher for a later document name."""
-    texts = dict(zip(queries["query_id"], queries["text"], strict=True))
-    best = run.groupby("query_id", sort=False).head(candidates)
-    rows = [(q, f"{d}#0", len(texts[q]) + int(d[1:])) for q, d in zip(best["query_id"], best["doc_id"], strict=True)]
-    return pd.DataFrame(rows, columns=COLUMNS).astype({"score": float})
-
-
-@dataclass(frozen=True)
-class Letters:
-    def scores(self, bed, run, candidates):
-        return letters(bed.query_step, run, candidates)
-
-
-@pytest.fixture
-def bed(folder, store):
-    return Testbed(str(folder))
 
 
 def order(step, query="q1"):

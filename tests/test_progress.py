@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import nbformat
 import pytest
 
+from helpers.networks.training_progress import Progress
 from press import execute, progress
 
 TRAINING = """
@@ -49,8 +50,6 @@ def test_on_standard_error_a_text_takes_the_place_of_the_last(capsys, monkeypatc
 
 
 def test_the_loss_is_the_mean_since_the_log_had_a_line(capsys):
-    from helpers.networks.training_progress import Progress
-
     shown, state = Progress(SimpleNamespace(_tr_loss=1.5, _globalstep_last_logged=2)), SimpleNamespace(max_steps=9, global_step=4)
     shown.on_train_begin(None, state, None)
     shown._bar.mininterval, state.global_step = 0, 5

@@ -7,6 +7,7 @@ from scipy import stats
 
 from helpers.evaluation import rank_correlation as rc
 from helpers.systems.correlation import correlations
+from toys import Value
 
 
 def test_rho_by_hand():
@@ -72,21 +73,14 @@ def test_predictions_must_cover_all_pairs_once(facts):
 def test_an_evaluation_looks_up_its_comparisons(facts):
     truth, predicted = facts
     result = rc.rank_correlations.definition.function(predicted, truth)
-
-    class Source:
-        key = "k"
-
-        def value(self):
-            return result
-
-    systems = correlations(Source())
+    systems = correlations(Value(result))
     assert systems["good"].mean().mean == result["systems"]["good"]["mean"]
     against = systems["good"].against(systems["poor"])
     assert against.difference.mean == result["against"]["good"]["poor"]["difference"] and against.unit == "pairs"
     assert systems["good"].against(systems["good"]).p_permutation == 1
     assert list(systems["good"].seed_means["spearman"]) == result["systems"]["good"]["seeds"]
     with pytest.raises(ValueError, match="one step"):
-        systems["good"].against(correlations(Source())["poor"].__class__("x", None, None, None, facts={}))
+        systems["good"].against(correlations(Value(result))["poor"].__class__("x", None, None, None, facts={}))
 
 
 def test_a_mixture_of_ranks_correlates_as_if_it_had_been_made():

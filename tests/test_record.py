@@ -8,6 +8,8 @@ from types import SimpleNamespace
 
 import pandas as pd
 import pytest
+import torch
+from safetensors.torch import load_file, save_file
 
 from dry_steps import write_page
 from helpers import paths, steps
@@ -318,9 +320,6 @@ def assert_class_follows_from_inputs(line, known=None):
 
 
 def test_the_base_is_the_one_set_of_weights_that_is_recorded(fake, monkeypatch):
-    import torch
-    from safetensors.torch import load_file, save_file
-
     def weights_for_test(n: int, *, folder: object) -> None:
         save_file({"w": torch.full((2,), float(n))}, folder / "model.safetensors")
 

@@ -43,7 +43,6 @@ def test_scores_do_not_depend_on_the_order_or_the_company(tiny, store):
 
 
 def test_bf16_agrees_with_fp32_and_does_not_make_ties(tiny, store, monkeypatch):
-
     random = np.random.default_rng(2)
     inputs = [(random.integers(1000, 5000, size=30).tolist(), [0] * 30) for _ in range(200)]
     scores = {}
@@ -63,8 +62,7 @@ def test_every_window_of_the_candidates_is_scored(tiny, folder, store):
     assert aggregate(scores, "mean")["doc_id"].tolist() == ["d1", "d2"]
 
 
-def test_the_input_is_cls_query_sep_window_sep():
-    tokenizer = backbone.resolve("packaged").tokenizer()
+def test_the_input_is_cls_query_sep_window_sep(tokenizer):
     query = query_ids(tokenizer, ["brown bread"], limit=1)[0]
     assert len(query) == 1
     ids, types = pair_ids(tokenizer, query, np.arange(5000, 5010), max_length=8)

@@ -9,9 +9,8 @@ from helpers.steps import step
 from helpers.systems.evaluated import evaluate, evaluate_seeds
 from helpers.systems.reranking_experiment import MEASURES, RerankingExperiment
 from helpers.systems.student import Student
-from helpers.systems.testbed import Testbed
 from helpers.systems.zero_shot import ZeroShotReranker, zero_shot_in
-from toys import Bed, Value
+from toys import Bed, Value, run_of
 
 BED = Bed(q1="d1", q2="d2")
 
@@ -43,13 +42,9 @@ class Scorer:
         return Value(pd.DataFrame(rows, columns=["query_id", "doc_id", "score"]))
 
 
-def run_of(*pairs):
-    return Value(pd.DataFrame([(*pair, 1.0) for pair in pairs], columns=["query_id", "doc_id", "score"]), key="run")
-
-
 @pytest.fixture
 def trial():
-    return RerankingExperiment(BED, run_of(("q1", "d1"), ("q1", "d2"), ("q2", "d3")), candidates=20)
+    return RerankingExperiment(BED, Value(run_of(q1=["d1", "d2"], q2=["d3"]), key="run"), candidates=20)
 
 
 # One window of d1 is the best of all, but on average d1 is below d2.
@@ -91,16 +86,14 @@ def test_several_models_are_averaged_query_by_query(trial, monkeypatch):
 
 
 @pytest.mark.parametrize("candidates, depth", [(20, 100), (100, 100), (150, 150)])
-def test_a_trial_on_bm25_has_the_studys_settings_and_enough_candidates(folder, candidates, depth):
-    bed = Testbed(str(folder))
+def test_a_trial_on_bm25_has_the_studys_settings_and_enough_candidates(bed, candidates, depth):
     made = RerankingExperiment.of_bm25(bed, candidates, "max")
     assert made == RerankingExperiment(bed, made.run, candidates, "max")
     assert made.run.key == bed.bm25(1.2, 0.75, depth).key
 
 
 @pytest.mark.slow
-def test_a_reranker_and_its_student_are_tried_on_the_same_candidates(tiny, folder, store):
-    bed = Testbed(str(folder))
+def test_a_reranker_and_its_student_are_tried_on_the_same_candidates(tiny, bed):
     trial = RerankingExperiment(bed, bed.bm25(0.9, 0.4, 10), candidates=2)
     base, tuned, student, one = (trial.baseline(), trial.of("x", tiny), trial.of("y", Student(tiny, layers=(0,))),
                                    trial.of("z", tiny, 1))
@@ -113,8 +106,7 @@ def test_a_reranker_and_its_student_are_tried_on_the_same_candidates(tiny, folde
     assert candidates == [{"d1", "d4"}, {"d1", "d4"}, set(base.run[base.run["query_id"] == "q1"]["doc_id"].head(1))]
 
 
-def test_of_a_system_over_seeds_the_first_ranking_is_kept_and_the_values_of_the_others(folder):
-    bed = Testbed(str(folder))
+def test_of_a_system_over_seeds_the_first_ranking_is_kept_and_the_values_of_the_others(bed):
     rankings = [bed.bm25(k1, 0.75, 10) for k1 in (1.2, 0.9)]
     both = evaluate_seeds("x", rankings, bed, ["RR@10"])
     assert [(run.source.name, run.source.key == ranking.key) for run, ranking in zip(both.seeds, rankings, strict=True)] == [
@@ -125,8 +117,7 @@ def test_of_a_system_over_seeds_the_first_ranking_is_kept_and_the_values_of_the_
     assert evaluate_seeds("x", rankings[:1], bed, ["RR@10"]).seeds == ()
 
 
-def test_models_over_seeds_are_kept_likewise(folder, store):
-    bed = Testbed(str(folder))
+def test_models_over_seeds_are_kept_likewise(bed):
     trial = RerankingExperiment(bed, bed.bm25(1.2, 0.75, 10), candidates=2)
     first, second = trial.over_seeds("x", [Windows(1.2), Windows(0.9)]).seeds
     assert (first.source.name, second.source.name) == ("window_run", "run_measures")

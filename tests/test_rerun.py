@@ -1,16 +1,14 @@
 """Rerunning a chapter with changed parameters, as a reader does it, in a tiny book of its own: explain, run, compare, clean."""
 
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
 
 import nbformat
 import pytest
 
 from helpers import paths
+from mini_book import book as done
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 PARAMETERS = """collection: str = "almanac"  # what is ranked
@@ -51,12 +49,6 @@ def book(tmp_path_factory, folder):
     made = done(root, "chapter", "tiny")
     assert made.returncode == 0, made.stderr[-3000:]
     return root
-
-
-def done(root, *arguments):
-    env = {**os.environ, "BOOK_ROOT": str(root), "BOOK_STORE": str(root / "store"), "HOME": str(root), "BOOK_FRESH": ""}
-    return subprocess.run([sys.executable, "-m", "press.cli", *arguments], env=env, cwd=root, capture_output=True, text=True,
-                          check=False)
 
 
 def snapshot(folder):

@@ -14,7 +14,6 @@ from helpers.retrieval.resident import search_each
 from helpers.stories import search_application as story
 from helpers.stories.search_application import Stages
 from helpers.systems.reranking_experiment import RerankingExperiment
-from helpers.systems.testbed import Testbed
 from tables import cells
 from toys import Value, system
 
@@ -25,8 +24,7 @@ MATCHES = pd.DataFrame({"query_id": ["q1", "q2"], "documents": [1, 3], "of": [4,
 
 
 @pytest.mark.slow
-def test_the_or_phase_counts_documents_with_any_of_the_words(folder, store):
-    bed = Testbed(str(folder))
+def test_the_or_phase_counts_documents_with_any_of_the_words(bed):
     matches = or_matches(bed.index, bed.query_step).value()
     assert matches.to_dict("list") == {"query_id": ["q1", "q2", "q3"], "documents": [2, 1, 0], "of": [4, 4, 4]}
     run = bm25_run(bed.index, bed.query_step, K1, B, 100).value()
@@ -34,8 +32,7 @@ def test_the_or_phase_counts_documents_with_any_of_the_words(folder, store):
 
 
 @pytest.mark.slow
-def test_the_resident_search_ranks_as_runs_do(folder, store):
-    bed = Testbed(str(folder))
+def test_the_resident_search_ranks_as_runs_do(bed):
     run = bm25_run(bed.index, bed.query_step, K1, B, 100).value()
     texts = list(bed.query_frame["text"])
     for _ in range(2):
@@ -45,10 +42,10 @@ def test_the_resident_search_ranks_as_runs_do(folder, store):
 
 
 @pytest.mark.slow
-def test_stages_are_timed_for_each_depth(folder, store, tmp_path):
+def test_stages_are_timed_for_each_depth(bed, tmp_path):
     from transformers import AutoModelForSequenceClassification
 
-    bed, own = Testbed(str(folder)), backbone.resolve("packaged:0")
+    own = backbone.resolve("packaged:0")
     own.build(AutoModelForSequenceClassification, num_labels=1).save_pretrained(tmp_path)
     own.tokenizer().save_pretrained(tmp_path)
     times = application.stage_times.definition.function(tmp_path, bed.index.value(), bed.query_frame, bed.store.value(),
@@ -113,8 +110,8 @@ def test_the_load_is_shown_with_ratios_and_what_is_missing():
 
 
 @pytest.mark.slow
-def test_the_slice_is_in_proportion_to_its_bytes_and_stands_beside_what_is_published(folder, store):
-    trial = RerankingExperiment.of_bm25(Testbed(str(folder)), 5)
+def test_the_slice_is_in_proportion_to_its_bytes_and_stands_beside_what_is_published(bed):
+    trial = RerankingExperiment.of_bm25(bed, 5)
     rows = {row[0]: row[1:] for row in cells(story.one_machine(trial, Value(TIMES), story.matches(trial)))}
     assert rows["texts"][1].startswith("22.0 GB") and rows["texts"][2].startswith("22 GB Alarfaj (2022)")
     assert rows["Lucene index"][2].startswith("25.5 GB") and rows["BM25, a query"][2].startswith("100 queries a minute")

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 
 from helpers.data.collection_base import Text
 from helpers.data.stsb import StsbFile, stsb_pairs
@@ -12,23 +13,18 @@ from helpers.data.texts import write_store
 from helpers.networks.encoder import inputs
 from helpers.networks.training_settings import Schedule
 from helpers.pretraining import sentence_data
+from helpers.pretraining.sentence_model import SentenceModel, sentence_loss
 from helpers.pretraining.sentence_training import predicted_similarity, trim, triplet_accuracy
 from test_condenser import small as bert
 
-torch = pytest.importorskip("torch")
-
 
 def test_squared_error_of_the_cosine_by_hand():
-    from helpers.pretraining.sentence_model import sentence_loss
-
     first, second = torch.tensor([[1.0, 0], [3, 4]]), torch.tensor([[1.0, 1], [3, 4]])
     expected = ((math.sqrt(0.5) - 0.2) ** 2 + (1 - 0.9) ** 2) / 2
     assert float(sentence_loss([first, second], torch.tensor([0.2, 0.9]), 0.0)) == pytest.approx(expected, rel=1e-5)
 
 
 def test_triplet_hinge_by_hand_is_euclidean_and_not_squared():
-    from helpers.pretraining.sentence_model import sentence_loss
-
     anchor, same = torch.zeros(2, 2), torch.tensor([[3.0, 4], [0, 1]])
     other = torch.tensor([[0.0, 2], [0, 9]])
     assert float(sentence_loss([anchor, same, other], None, 1.0)) == pytest.approx((5 - 2 + 1 + 0) / 2, rel=1e-4)
@@ -88,8 +84,6 @@ def test_stsb_lines_may_hold_quotes_and_sources(tmp_path):
 
 
 def test_a_trimmed_vocabulary_trains_to_the_same_vectors():
-    from helpers.pretraining.sentence_model import SentenceModel
-
     texts = [[2, 30, 31, 3], [2, 45, 3], [2, 31, 45, 49, 3]]
 
     def trained(trimmed):

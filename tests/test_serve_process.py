@@ -21,6 +21,7 @@ import pytest
 from helpers.networks import backbone
 from helpers.retrieval import java
 from press.cli import main
+from press.search_command import search
 from press.serve import engine, models
 from press.serve.asked import Asked
 
@@ -69,8 +70,6 @@ def test_stages_scores_and_the_window_that_decided(tiny, scorers):
 
 
 def test_the_service_ranks_as_the_pipeline_does(tiny, folder, store):
-    from press.search_command import search
-
     ranked = engine.Engine(tiny, {"zero-shot": models.load("zero-shot", tiny)})
     for feedback in ("none", "documents", "passages"):
         expected = search([QUERY], str(folder), "", "minilm", feedback, 5)

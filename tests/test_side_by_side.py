@@ -4,6 +4,7 @@ import os
 import threading
 from types import SimpleNamespace
 
+import psutil
 import pytest
 
 from helpers.errors import BadInput
@@ -61,8 +62,6 @@ def test_one_alone_has_all_cores_and_a_bar_of_its_cells(chapters, monkeypatch):
 
 
 def test_room_is_a_core_and_memory(monkeypatch):
-    import psutil
-
     monkeypatch.setattr(numerics, "device", lambda: "cpu")
     monkeypatch.setattr(numerics, "cores", lambda: 8)
     monkeypatch.setattr(psutil, "virtual_memory", lambda: type("Memory", (), {"available": 17e9}))

@@ -1,13 +1,8 @@
-import os
-
 import pytest
-import torch
 
 from helpers.costs import speed
 from helpers.networks import backbone
 from helpers.retrieval.lucene import text_index
-from helpers.steps import numerics
-from helpers.systems.testbed import Testbed
 
 
 def parameters(layers, dimensions, vocabulary=30522, positions=512):
@@ -61,8 +56,8 @@ def test_a_random_model_has_the_shape_and_its_parameters(layers, dimensions, hea
 # ---- the step ----
 
 @pytest.mark.slow
-def test_a_ranking_is_timed_whole(folder, store):
-    result = step_of(Testbed(str(folder)), ["1/32/2"]).value()
+def test_a_ranking_is_timed_whole(bed):
+    result = step_of(bed, ["1/32/2"]).value()
     assert (result["queries"], result["device"]) == (1, "cpu")
     assert result["windows"] == 2  # the two candidates are of one window each
     assert result["sizes"]["1/32/2"]["parameters"] == parameters(1, 32)
@@ -73,38 +68,5 @@ def test_a_ranking_is_timed_whole(folder, store):
 
 
 @pytest.mark.slow
-def test_no_more_queries_are_timed_than_there_are(folder, store):
-    assert step_of(Testbed(str(folder)), ["1/32/2"], timed=9, rounds=1).value()["queries"] == 3
-
-
-# ---- a device for a while ----
-
-@pytest.fixture
-def caches():
-    """The caches of device and type, empty before and after."""
-    for cache in (numerics.device, numerics.dtype):
-        cache.cache_clear()
-    yield
-    for cache in (numerics.device, numerics.dtype):
-        cache.cache_clear()
-
-
-@pytest.mark.parametrize("before", ["cpu", None])
-def test_the_device_is_another_for_a_while(monkeypatch, caches, before):
-    if before:
-        monkeypatch.setenv("BOOK_DEVICE", before)
-    else:
-        monkeypatch.delenv("BOOK_DEVICE", raising=False)
-    default = numerics.device()
-    with pytest.raises(ZeroDivisionError), numerics.using("cuda"):
-        assert numerics.device() == os.environ["BOOK_DEVICE"] == "cuda"
-        1 / 0  # noqa: B018
-    assert os.environ.get("BOOK_DEVICE") == before
-    assert numerics.device() == default
-
-
-@pytest.mark.parametrize("there, expected", [(True, ["cpu", "cuda"]), (False, ["cpu"])])
-def test_the_devices_of_the_machine(monkeypatch, there, expected):
-    monkeypatch.setattr(numerics, "version", lambda package: "2.13.0+cu130")
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: there)
-    assert numerics.devices() == expected
+def test_no_more_queries_are_timed_than_there_are(bed):
+    assert step_of(bed, ["1/32/2"], timed=9, rounds=1).value()["queries"] == 3

@@ -15,15 +15,6 @@ def toy_seconds(names: list[str], rounds: int) -> dict[str, list[float]]:
     return {name: [2.0] * rounds for name in names}
 
 
-@pytest.fixture
-def places(tmp_path, monkeypatch):
-    """A store and recorded runs, both empty, and nothing used yet."""
-    monkeypatch.setenv("BOOK_STORE", str(tmp_path / "store"))
-    monkeypatch.setattr("helpers.paths.RESULTS", tmp_path / "results")
-    monkeypatch.setattr(ledger, "USED", {})
-    return tmp_path
-
-
 def record(timing, seconds):
     """As if another machine had measured it."""
     def fill(folder):
@@ -35,7 +26,7 @@ def record(timing, seconds):
     Store(paths.RESULTS).write(timing.name, timing.key, manifest, fill)
 
 
-def test_a_recorded_time_is_checked_by_a_short_measurement(places):
+def test_a_recorded_time_is_checked_by_a_short_measurement(own_store):
     timing = toy_seconds(["a", "b"], 5)
     record(timing, '{"a": [8.0, 1.0, 4.0], "b": [1.0]}')
     shown = spot_check(timing, dict, "seconds", names=["a"], rounds=1)
@@ -45,7 +36,7 @@ def test_a_recorded_time_is_checked_by_a_short_measurement(places):
     assert shown.data == {SPOT_CHECK: toy_seconds(["a"], 1).key}
 
 
-def test_where_the_times_are_of_this_machine_nothing_is_measured_again(places):
+def test_where_the_times_are_of_this_machine_nothing_is_measured_again(own_store):
     timing = toy_seconds(["a", "b"], 5).here()
     record(timing, '{"a": [8.0], "b": [8.0]}')
     assert timing.value() == {"a": [2.0] * 5, "b": [2.0] * 5}

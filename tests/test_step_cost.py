@@ -3,12 +3,15 @@
 from types import SimpleNamespace
 
 import pytest
+import torch
 
 from helpers.costs import step_cost
 from helpers.costs.step_cost import encode, inference_seconds, query_seconds, random_ids, training_seconds, training_step
 from helpers.costs.timing import torch_threads
+from helpers.networks.architectures import build
 from helpers.networks.backbone import resolve
 
+pytestmark = pytest.mark.slow
 TINY = ["BERT/1/32/2", "DistilBERT/2/32/2"]
 
 
@@ -17,10 +20,7 @@ def on_cpu(monkeypatch):
     monkeypatch.setenv("BOOK_DEVICE", "cpu")
 
 
-@pytest.mark.slow
 def test_a_text_becomes_the_mean_of_its_states_with_length_one():
-    import torch
-
     states = torch.tensor([[[3.0, 0.0], [3.0, 8.0]], [[0.0, 2.0], [0.0, 4.0]]])
     seen = {}
 
@@ -33,7 +33,6 @@ def test_a_text_becomes_the_mean_of_its_states_with_length_one():
     assert seen["mask"].tolist() == [[1, 1], [1, 1]]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("vocabulary, lowest, highest", [(30522, 1_000, 30_000), (30_000, 1_000, 30_000), (1_001, 1_000, 1_001),
                                                          (1_000, 0, 1_000), (64, 0, 64)])
 def test_token_ids_are_of_the_smallest_vocabulary(vocabulary, lowest, highest):
@@ -44,12 +43,7 @@ def test_token_ids_are_of_the_smallest_vocabulary(vocabulary, lowest, highest):
     assert drawn.equal(random_ids(8, 64, "cpu")) == (highest == 30_000)  # the packaged backbone's, as they always were
 
 
-@pytest.mark.slow
 def test_a_training_step_reads_three_texts_and_moves_the_weights_once_it_runs():
-    import torch
-
-    from helpers.networks.architectures import build
-
     model, calls = build("BERT/1/32/2", attn_implementation="eager").train(), []
     model.register_forward_hook(lambda *_: calls.append(1))
     before = [p.detach().clone() for p in model.parameters()]
@@ -63,12 +57,7 @@ def test_a_training_step_reads_three_texts_and_moves_the_weights_once_it_runs():
     assert all(p.grad is None for p in model.parameters())
 
 
-@pytest.mark.slow
 def test_a_training_step_brings_the_relevant_text_nearer():
-    import torch
-
-    from helpers.networks.architectures import build
-
     torch.manual_seed(1)
     model, texts = build("BERT/1/32/2", attn_implementation="eager").eval(), random_ids(6, 4, "cpu").chunk(3)  # no dropout
 
@@ -83,10 +72,7 @@ def test_a_training_step_brings_the_relevant_text_nearer():
     assert loss() < before
 
 
-@pytest.mark.slow
 def test_inference_is_timed_for_every_model(store, small_vocabulary):
-    import torch
-
     threads = torch.get_num_threads()
     times = inference_seconds(TINY, [resolve("packaged:0"), resolve(small_vocabulary)], 2, 4, 3, 1, "fp32", "cpu").value()
     assert list(times) == [*TINY, "packaged:0", small_vocabulary]
@@ -95,17 +81,13 @@ def test_inference_is_timed_for_every_model(store, small_vocabulary):
     assert torch.get_num_threads() == threads
 
 
-@pytest.mark.slow
 def test_training_is_timed_for_every_model(store, small_vocabulary):
     result = training_seconds(TINY, [resolve(small_vocabulary)], 1, 4, 2, 1, "cpu").value()
     assert list(result) == [*TINY, small_vocabulary]
     assert all(len(values) == 2 and min(values) > 0 for values in result.values())
 
 
-@pytest.mark.slow
 def test_a_query_is_encoded_alone(store, monkeypatch):
-    import torch
-
     seen, real = [], step_cost.encode
 
     def watched(model, ids):
@@ -119,10 +101,7 @@ def test_a_query_is_encoded_alone(store, monkeypatch):
     assert seen == [((1, 5), 1)] * 4
 
 
-@pytest.mark.slow
 def test_threads_are_as_before_after_an_error():
-    import torch
-
     before = torch.get_num_threads()
     with pytest.raises(ZeroDivisionError), torch_threads(before + 1):
         assert torch.get_num_threads() == before + 1

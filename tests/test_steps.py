@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from cluster_toys import wait_until
 from helpers import paths, steps
 from helpers.errors import BadInput
 from helpers.steps import ledger, numerics, rebuilding, recipe, registry
@@ -279,18 +280,11 @@ def start(tmp_path, name, store):
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
 
 
-def wait_for(*files):
-    until = time.monotonic() + 20
-    while not all(file.exists() for file in files):
-        assert time.monotonic() < until
-        time.sleep(0.02)
-
-
 @pytest.mark.slow
 def test_a_run_killed_in_the_middle_is_made_good_by_the_next(tmp_path):
     broken, sound = tmp_path / "broken", tmp_path / "sound"
     killed = start(tmp_path, "killed", broken)
-    wait_for(tmp_path / "calls")
+    wait_until((tmp_path / "calls").exists)
     killed.send_signal(signal.SIGKILL)
     assert killed.wait(10) == -signal.SIGKILL
     assert list(broken.rglob("first.txt")) and not list(broken.rglob(MANIFEST))
@@ -305,7 +299,7 @@ def test_a_run_killed_in_the_middle_is_made_good_by_the_next(tmp_path):
 @pytest.mark.slow
 def test_two_processes_at_once_compute_once(tmp_path):
     both = [start(tmp_path, name, tmp_path / "shared") for name in ("one", "two")]
-    wait_for(*(tmp_path / name for name in ("ready-one", "ready-two", "calls")))
+    wait_until(lambda: all((tmp_path / name).exists() for name in ("ready-one", "ready-two", "calls")))
     time.sleep(0.3)  # the other one is now waiting for the lock
     (tmp_path / "go").touch()
     assert [process.communicate(timeout=120)[0] for process in both] == ["1000\n"] * 2

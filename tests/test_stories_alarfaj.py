@@ -15,16 +15,16 @@ from helpers.data.windows import WHOLE
 from helpers.errors import BadInput
 from helpers.evaluation import published
 from helpers.evaluation.verdicts import CONTRADICTED, EQUIVALENT, NOT_RUN, SUPPORTED
+from helpers.networks.backbone import resolve
 from helpers.pages import compare, plots
 from helpers.reranking.aggregation import reranked
-from helpers.steps import step
 from helpers.stories import alarfaj, feedback, first_passage, longformer
 from helpers.stories import pipeline as pipeline_story
 from helpers.stories.alarfaj import BERT, BM25, FULL, JUST, JUST_FULL, PASSAGE, Settings, row
 from helpers.systems.pipeline import Feedback
 from helpers.systems.testbed import Testbed
 from tables import caption, cells, text_of, verdicts_of
-from toys import ESCAPED, HOSTILE, Bed, Value, of_values, run_of, system
+from toys import ESCAPED, HOSTILE, Bed, Letters, Value, of_values, run_of, system
 
 # ---- what the chapters share ----
 
@@ -374,8 +374,6 @@ def test_the_time_of_scoring_is_that_of_the_step_that_scored():
 
 @pytest.mark.slow  # reads the tokenizer
 def test_lengths_of_documents_are_word_pieces_with_their_titles(folder, store):
-    from helpers.networks.backbone import resolve
-
     bed, tokenizer = Testbed(str(folder), words=3, overlap=1), resolve("packaged:0").tokenizer()
     result = longformer.document_lengths(bed, "packaged:0")
     texts = {text.doc_id: f"{text.title} {text.body}" for text in bed.source.texts("document")}
@@ -550,26 +548,12 @@ def test_the_largest_gains_and_losses_are_shown_with_their_terms():
     assert [row[1] for row in rows] == ["+0.500", "+0.250", "−0.250", "−0.500"]  # one that stays is neither
 
 
-@step(version=1, form="run")
-def later_names_first(run: pd.DataFrame, candidates: int) -> pd.DataFrame:
-    """A re-ranker for tests: the higher for a later document name."""
-    best = run.groupby("query_id", sort=False).head(candidates)
-    rows = [(query, f"{doc}#0", float(doc[1:])) for query, doc in zip(best["query_id"], best["doc_id"], strict=True)]
-    return pd.DataFrame(rows, columns=COLUMNS).astype({"score": float})
-
-
-@dataclass(frozen=True)
-class LaterNamesFirst:
-    def scores(self, bed, run, candidates):
-        return later_names_first(run, candidates)
-
-
 @dataclass(frozen=True)
 class Tiny(Settings):
     """The chapter's settings with a model that needs no training."""
 
     def bert(self, tokens=0):
-        return LaterNamesFirst()
+        return Letters()
 
 
 @pytest.mark.slow

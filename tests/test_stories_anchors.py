@@ -1,6 +1,5 @@
 """What came after RepBERT, from the same start: which trainings it is, and what may be said of them."""
 
-import pandas as pd
 import pytest
 
 from helpers.errors import BadInput
@@ -10,11 +9,10 @@ from helpers.systems.first_stages import repbert
 from helpers.systems.recipe import recipe
 from helpers.systems.testbed import SplitTestbed
 from tables import cells
-from toys import of_values
+from test_stories_unready import FALLING, FLAT, both, with_recall
 
 OTHERS = unready.models(repbert(queries=100), ["packaged:0", "packaged:1"], [4, 5])
 TRAINED, REPBERT = OTHERS["packaged:0"], unready.trained_from("packaged:0")
-FLAT, FALLING = pd.Series([1.0, 0.5, 0.49]), pd.Series([1.0, 0.5, 0.4])
 
 
 def test_each_is_repberts_training_with_negatives_of_its_first_encoder_that_the_base_has_read():
@@ -40,13 +38,9 @@ def test_without_another_start_the_section_says_so_and_an_unknown_name_is_refuse
         anchors.models(OTHERS, ["ANCE"])
 
 
-def with_recall(values, label="system"):
-    return of_values(dict.fromkeys(["RR@10", "R@100", "R@1000"], values), label)
-
-
 def test_the_table_holds_what_is_compared_and_the_differences_are_from_repbert():
     rows = {"hard negatives": with_recall([0.9, 0.7] * 4, "hard negatives")}
-    own = {REPBERT: with_recall([0.5, 0.4] * 4, REPBERT), "another": with_recall([0.9] * 8)}
+    own = {REPBERT: with_recall([0.5, 0.4] * 4, REPBERT), "another": with_recall([0.9] * 8, "another")}
     shown = str(anchors.table(rows, own, with_recall([0.6, 0.5] * 4, "BM25")))
     assert shown.index("BM25") < shown.index(REPBERT) < shown.index("hard negatives")
     assert "another" not in shown and "R@1000" not in shown  # of lists of a hundred it is R@100 once more
@@ -57,7 +51,6 @@ def test_the_table_holds_what_is_compared_and_the_differences_are_from_repbert()
     (0.9, 0.8, FLAT, [True, True, False, True, True, False]), (0.1, 0.2, FALLING, [False, False, True, False, False, True]),
     (0.4, 0.5, FLAT, [True, True, True, True, True, False]), (0.3, 0.5, FLAT, [False, False, True, True, False, False])])
 def test_the_discussion_rests_on_means_intervals_and_every_curve(value, recall, last, expected):
-    both = lambda rank, lists: of_values({"RR@10": [rank] * 8, "R@10": [lists] * 8})
     own, bm25 = {REPBERT: both(0.3, 0.5)}, both(0.5, 0.5)
     lines = {anchors.HARD: {"seed 1": FLAT, "seed 2": last}}
     later = dict.fromkeys(anchors.ANCHORS, both(value, recall))

@@ -27,7 +27,6 @@ class Trained:
     head_layers: int = 2
 
 
-
 def test_branches_share_all_but_the_head_and_go_on_from_the_start():
     own = branches(START, "almanac", 1, 1e-4, 0.5, seed=3)
     assert list(own) == [MLM, CONDENSER, BLIND, EMBEDDED, MASKED]

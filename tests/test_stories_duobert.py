@@ -9,6 +9,7 @@ from helpers.evaluation.verdicts import UNTRAINED
 from helpers.reranking.duo import DUOS
 from helpers.stories import duobert as story
 from helpers.systems.recipe import recipe
+from helpers.systems.reranking_experiment import RerankingExperiment
 from helpers.systems.zero_shot import ZERO_SHOT
 from tables import cells
 from toys import Value, of_values, run_of, system
@@ -67,21 +68,14 @@ def test_the_authors_kind_of_pairs_is_learned_from_once():
         (3, True, 5), (4, True, 5), (3, False, 5)]
 
 
-def test_one_query_is_shown_as_a_matrix(folder, monkeypatch):
-    from helpers.systems.reranking_experiment import RerankingExperiment
-    from helpers.systems.testbed import Testbed
-
-    trial = RerankingExperiment(Testbed(str(folder)), Value(run_of(q1=["d2", "d1"], q2=["d2"])))
+def test_one_query_is_shown_as_a_matrix(bed):
+    trial = RerankingExperiment(bed, Value(run_of(q1=["d2", "d1"], q2=["d2"])))
     pairs = pd.DataFrame([("q1", "d2", "d1", 0.25), ("q1", "d1", "d2", 0.5)],
                          columns=["query_id", "doc_id", "other_id", "probability"])
-
-    class Model:
-        def probabilities(self, bed, run, first):
-            return Value(pairs)
-
+    model = SimpleNamespace(probabilities=lambda bed, run, first: Value(pairs))
     query = story.chosen(trial, trial.run, 2)
     assert query == "q1"  # its relevant document is second
-    rows = cells(story.example(trial, trial.run, Model(), query, 2))
+    rows = cells(story.example(trial, trial.run, model, query, 2))
     assert [row[1:] for row in rows[1:]] == [["", "0.25", "0.25"], ["0.50", "", "0.50"]]
     assert "(relevant)" in rows[2][0] and "(relevant)" not in rows[1][0]
 

@@ -7,13 +7,14 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
+from helpers.data.collection_base import Text
 from helpers.errors import BadInput
 from helpers.evaluation import published
 from helpers.evaluation.verdicts import CONTRADICTED, EQUIVALENT, INCOMPARABLE, NOT_RUN, SUPPORTED
 from helpers.stories import embeddings, encoders, sequence_length
 from helpers.systems.bi_encoder import BiEncoder
 from tables import cells, verdicts_of
-from toys import Value, run_of, system
+from toys import Bed, Value, run_of, system
 
 SEARCHED = Value(manifest={"inputs": [{"step": "passage_embeddings", "seconds": 30.0}, {"step": "query_embeddings", "key": "x"}],
                            "seconds": 2.0, "machine": {"cpu": "a processor", "cores": 2, "threads": 1}})
@@ -158,11 +159,8 @@ def test_the_table_of_lengths_has_effectiveness_cuts_and_cost():
 
 # ---- what embeddings hold ----
 
-BED = SimpleNamespace(
-    qrels=pd.DataFrame([("q0", "a", 1), ("q1", "b", 1), ("q2", "c", 1)], columns=["query_id", "doc_id", "relevance"]),
-    min_relevance=1, judged=["q0", "q1", "q2"],
-    query_frame=pd.DataFrame({"query_id": ["q0", "q1", "q2"], "text": ["<why>", "how", "when"]}),
-    store=SimpleNamespace(value=lambda: "store"))
+BED = Bed(q0="a", q1="b", q2="c")
+BED.query_frame["text"], BED.store = ["<why>", "how", "when"], Value()
 
 
 def systems():
@@ -173,8 +171,6 @@ def systems():
 
 @pytest.fixture
 def texts(monkeypatch):
-    from helpers.data.collection_base import Text
-
     known = {name: Text(name, f"Title {name}", "word " * 60) for name in "abcxy"}
     monkeypatch.setattr(embeddings, "Texts", lambda store: known)
 
@@ -245,14 +241,9 @@ def test_the_space_is_told_by_its_similarities():
 SHARES = pd.DataFrame({"query_id": ["q0", "q1", "q2"], "share": [0.0, 1.0, 0.5], "terms": 2})
 
 
-def spread():
-    """The two systems; the second gains less where more of the query is repeated."""
-    both = systems()
-    both["fine-tuned"].values["RR@10"] = both["BM25"].values["RR@10"] + [0.3, 0.1, 0.2, 0.0]
-    return both
-
-
 def test_the_finding_on_embeddings_correlates_the_gain_with_the_overlap():
-    text = embeddings.finding(spread(), "fine-tuned", SHARES).markdown
+    both = systems()  # the second gains less where more of the query is repeated
+    both["fine-tuned"].values["RR@10"] = both["BM25"].values["RR@10"] + [0.3, 0.1, 0.2, 0.0]
+    text = embeddings.finding(both, "fine-tuned", SHARES).markdown
     assert "Its lead shrinks" in text
     assert "of the two is −1.00" in text

@@ -15,7 +15,6 @@ from helpers.evaluation.verdicts import CONTRADICTED, EQUIVALENT, INCOMPARABLE, 
 from helpers.reranking.aggregation import AGGREGATIONS
 from helpers.retrieval.consistency import MEASURE as FACTOR
 from helpers.retrieval.fusion import FIRST, RRF, SECOND, SUM, UNCUT
-from helpers.steps import step
 from helpers.stories import depth, first_stage, fusion, mismatch, stages
 from helpers.stories import repbert as repbert_story
 from helpers.systems.evaluated import Evaluation
@@ -23,7 +22,7 @@ from helpers.systems.first_stages import FirstStages, first_stages, repbert
 from helpers.systems.recipe import recipe
 from helpers.systems.testbed import Testbed
 from tables import caption, cells, text_of, verdicts_of
-from toys import Bed, Value, run_of
+from toys import Bed, Letters, Value, qrels_of, run_of
 
 HUB = "hub:google-bert/bert-base-uncased@main"
 QUERIES = [f"q{n}" for n in range(8)]
@@ -162,38 +161,37 @@ def test_the_learned_expansion_tells_what_it_learned_and_from_how_much():
     assert "not among the stages" in first_stage.expansion_training(recipes, ["bm25"]).markdown
 
 
-def test_added_words_are_shown_for_what_the_expansion_moves_most(monkeypatch):
-    base, expansion = system(), system()
+@pytest.fixture
+def moving(monkeypatch):
+    """A system that moves three queries, the one that it is compared with, and a bed with a title for each relevant text."""
+    base, moved = system(), system()
     for query, change in (("q3", 0.5), ("q5", 0.25), ("q2", -0.125)):
-        expansion.values.loc[query, "RR@10"] += change
+        moved.values.loc[query, "RR@10"] += change
+    monkeypatch.setattr(first_stage, "Texts", lambda _: {doc: SimpleNamespace(title=doc.upper()) for doc in ("d2", "d3", "d5")})
+    bed = SimpleNamespace(store=Value(), qrels=qrels_of(q3={"low": 1, "d3": 2}, q2="d2", q5="d5"),
+                          query_frame=pd.DataFrame({"query_id": QUERIES, "text": [f"text of {query}" for query in QUERIES]}))
+    return moved, base, bed
+
+
+def test_added_words_are_shown_for_what_the_expansion_moves_most(moving, monkeypatch):
+    expansion, base, bed = moving
     assert first_stage.moved_most(expansion, base, 2).to_dict() == {"q3": 0.5, "q5": 0.25, "q2": -0.125}
-    qrels = pd.DataFrame({"query_id": ["q3", "q3", "q2"], "doc_id": ["low", "d3", "d2"], "relevance": [1, 2, 1]})
-    bed = SimpleNamespace(store=Value(), qrels=qrels, query_frame=pd.DataFrame({"query_id": QUERIES, "text": QUERIES}))
     added = Value(pd.DataFrame({"doc_id": ["d3", "d2"], "words": ["x y", "z"]}))
     monkeypatch.setattr(first_stage, "added_words", lambda *_: added)
-    monkeypatch.setattr(first_stage, "Texts", lambda _: {doc: SimpleNamespace(title=doc.upper()) for doc in ("d2", "d3")})
     recipes = SimpleNamespace(expansion=SimpleNamespace(expansion=lambda bed: Value()))
     rows = cells(first_stage.added_table(recipes, bed, {"bm25": base, "expansion": expansion}, 1, 2))[1:]
-    assert rows == [["q3", "D3", "x y", "+0.50"], ["q2", "D2", "z", "−0.12"]]
+    assert rows == [["text of q3", "D3", "x y", "+0.50"], ["text of q2", "D2", "z", "−0.12"]]
     assert "no added words" in first_stage.added_table(recipes, bed, {"bm25": base}, 1, 2).markdown
 
 
-def test_the_heaviest_words_are_shown_for_what_deepct_moves_most(monkeypatch):
-    base, deepct = system(), system()
-    deepct.values.loc["q3", "RR@10"] += 0.5
-    deepct.values.loc["q5", "RR@10"] += 0.25
-    deepct.values.loc["q2", "RR@10"] -= 0.125
-    qrels = pd.DataFrame({"query_id": ["q3", "q3", "q2", "q5"], "doc_id": ["low", "d3", "d2", "d5"], "relevance": [1, 2, 1, 1]})
-    bed = SimpleNamespace(store=Value(), qrels=qrels,
-                          query_frame=pd.DataFrame({"query_id": QUERIES, "text": [f"text of {query}" for query in QUERIES]}))
-    calls = []
+def test_the_heaviest_words_are_shown_for_what_deepct_moves_most(moving, monkeypatch):
+    (deepct, base, bed), calls = moving, []
 
     def heavy(weights, documents, words):
         calls.append((documents, words))
         return Value(pd.DataFrame({"doc_id": ["d3", "d3", "d2"], "word": ["x", "y", "z"], "weight": [0.5, 0.25, 0.125]}))
 
     monkeypatch.setattr(first_stage, "top_weighted_terms", heavy)
-    monkeypatch.setattr(first_stage, "Texts", lambda _: {doc: SimpleNamespace(title=doc.upper()) for doc in ("d2", "d3", "d5")})
     recipes = SimpleNamespace(deepct=SimpleNamespace(weights=lambda bed: Value()))
     rows = cells(first_stage.weights_table(recipes, bed, {"bm25": base, "deepct": deepct}, 1, 2))[1:]
     assert rows == [["text of q3", "D3", "x 0.50, y 0.25", "+0.50"], ["text of q2", "D2", "z 0.12", "−0.12"]]
@@ -234,18 +232,11 @@ def test_candidates_are_scored_once_and_those_beyond_a_depth_do_not_count():
     assert depth.reranked({"bm25": None}, Bed(q="a", r="b"), [scorer], []) == {}
 
 
-@step(version=1, form="run")
-def scored_by_name(run: pd.DataFrame, candidates: int) -> pd.DataFrame:
-    """The one window of each candidate: the later its name in the alphabet, the higher."""
-    kept = cut(run, candidates)
-    return kept.assign(score=kept["doc_id"].str[1:].astype(float), doc_id=kept["doc_id"] + "#0")
-
-
-class ByName:
-    """What scores by name."""
+class Noting(Letters):
+    """Keeps what it was asked last."""
 
     def scores(self, bed, run, candidates):
-        self.last = scored_by_name(run, candidates)
+        self.last = super().scores(bed, run, candidates)
         return self.last
 
 
@@ -254,7 +245,7 @@ def test_what_stages_share_is_scored_once_and_each_has_the_values_of_its_own_can
     monkeypatch.setattr(depth, "LEAST", 2)
     (tmp_path / "run.x.txt").write_text(to_trec(run_of(q1=["d2", "d1", "d3"], q3=["d3", "d1"])))
     names, bed = ["bm25", str(tmp_path / "run.x.txt")], Testbed(str(folder), "document", queries=2)
-    recipes, model = first_stages(str(folder), "document"), ByName()
+    recipes, model = first_stages(str(folder), "document"), Noting()
     found = depth.deeper(recipes, names, replace(bed, queries=0), model, [2, 1, 4, 3], 2)
     pool = model.last.value()
     assert not pool.duplicated(["query_id", "doc_id"]).any() and set(pool["query_id"]) == set(bed.judged)

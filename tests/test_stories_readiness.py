@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import toys
+from helpers.data import stsb
 from helpers.errors import BadInput
 from helpers.evaluation import published
 from helpers.evaluation.verdicts import CONTRADICTED, EQUIVALENT, INCOMPARABLE, NO_CAUSE, NOT_RUN, SUPPORTED, UNTRAINED
@@ -30,8 +31,6 @@ from press import chapters
 from tables import cells, verdicts_of
 
 SIZES = {250: "250 queries", 1000: "1,000 queries", 0: "all 2,000 queries"}
-
-
 HUB = "hub:google-bert/bert-base-uncased@main"
 
 
@@ -308,8 +307,6 @@ def test_pairs_of_the_almanac_are_cross_validated_and_triplets_are_of_articles_a
 
 
 def test_missing_benchmark_files_are_known_by_their_digest_and_asked_for_when_needed(tmp_path):
-    from helpers.data import stsb
-
     with pytest.raises(BadInput, match="STS benchmark is not here"):
         stsb.StsbFile("train", tmp_path).path  # noqa: B018
     assert stsb.StsbFile("train", tmp_path).recipe() == {"data": ["stsb", "train"], "digest": stsb.PUBLISHED["train"]}

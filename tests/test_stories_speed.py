@@ -4,7 +4,7 @@ import pytest
 
 from helpers.costs import measurements
 from helpers.stories import growth, speed
-from tables import cells, squeezed
+from tables import cells
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,7 @@ def test_the_page_says_what_was_measured_and_where(chosen):
 def test_every_goal_has_a_row_with_its_ratio_and_whether_it_is_met(machines):
     rows = cells(speed.goals_table(machines))[1:]
     assert len(rows) >= len({goal.section for goal in measurements.GOALS})
-    for *_, ratio, goal, met in (map(squeezed, row) for row in rows):
+    for *_, ratio, goal, met in rows:
         measured = float(ratio.split("×")[0])
         assert not goal or (measured >= float(goal.rstrip("×"))) == ("met" in met)
 
@@ -34,16 +34,14 @@ def test_every_goal_has_a_row_with_its_ratio_and_whether_it_is_met(machines):
 def test_each_comparison_has_a_row_for_every_contender(chosen, name):
     rows = cells(speed.contenders_table(chosen, name))[1:]
     assert [row[0] for row in rows] == [own for own in chosen.section(name)["contenders"] if own != speed.contenders.PRODUCTS]
-    assert "1.00×" in squeezed(rows[[row[0] for row in rows].index(ours(chosen, name))][2])
-
-
-def ours(chosen, name):
-    """What the book's own code is called in a comparison."""
-    return speed.contenders.LUCENE if name == "search" else speed.contenders.OURS
+    ours = speed.contenders.LUCENE if name == "search" else speed.contenders.OURS
+    assert "1.00×" in rows[[row[0] for row in rows].index(ours)][2]
 
 
 def test_the_best_setting_of_the_other_library_is_named(chosen):
-    assert "settings that were tried on a sample" in speed.setting(chosen, "rerank").markdown
+    section, told = chosen.section("rerank"), speed.setting(chosen, "rerank").markdown
+    assert told.startswith(f"The best of {len(section['tried'])} settings")
+    assert "{attention} attention, batches of {batch_size}.".format(**section["setting"]) in told
 
 
 def test_figures_say_their_values_in_words(chosen):

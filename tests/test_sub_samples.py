@@ -9,10 +9,6 @@ from helpers.evaluation.draws import SEED
 RNG = np.random.default_rng(4)
 
 
-def column(values):
-    return np.array(values, dtype=float)[:, None]
-
-
 # ---- the division ----
 
 @pytest.mark.parametrize("queries, groups", [(100, 10), (103, 10), (10, 10), (7, 2), (2, 2)])
@@ -39,7 +35,7 @@ def test_group_means_by_hand():
 def test_p_by_hand():
     # Three groups of one query: means 1, 2, 3, so t = 2 / (1 / sqrt(3)) with 2 degrees of freedom and
     # p = 1 - t / sqrt(2 + t^2) = 1 - sqrt(12 / 14), whatever the division.
-    assert sub_sample_ps(column([1, 2, 3]), groups=3)[0] == pytest.approx(1 - (12 / 14) ** 0.5)
+    assert sub_sample_ps(np.array([[1.0], [2.0], [3.0]]), groups=3)[0] == pytest.approx(1 - (12 / 14) ** 0.5)
 
 
 def test_equal_systems_have_p_1_and_a_constant_difference_p_0():

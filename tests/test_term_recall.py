@@ -3,6 +3,7 @@ import pytest
 
 from helpers.retrieval.term_recall import first_pieces, share, term_recall, words_of
 from helpers.systems.testbed import Testbed
+from toys import qrels_of
 
 
 @pytest.mark.parametrize("text, words", [
@@ -45,8 +46,7 @@ def test_the_target_is_the_share_of_the_passages_queries_that_hold_the_word(bed)
     # q1 "why does bread turn brown" and one more query for d1; q2 "how to stop iron rusting" for d2; q3, of stop words, for d3
     texts = ["why does bread turn brown", "how to stop iron rusting", "the of and", "browning of breads in heat"]
     queries = pd.DataFrame({"query_id": ["q1", "q2", "q3", "q4"], "text": texts})
-    qrels = pd.DataFrame({"query_id": ["q1", "q4", "q2", "q3", "q1", "q9"], "doc_id": ["d1", "d1", "d2", "d3", "d4", "d2"],
-                          "relevance": [1, 2, 1, 1, 0, 1]})
+    qrels = qrels_of(q1={"d1": 1, "d4": 0}, q4={"d1": 2}, q2="d2", q3="d3", q9="d2")
     table = term_recall.definition.function(queries, qrels, 1, bed.store.value())
     assert list(dict.fromkeys(table["doc_id"])) == ["d1", "d2", "d3"]  # d4 is judged irrelevant
     # "Bread / Why bread turns brown in the oven. Sugars and proteins react in the heat."; stems: turns ~ turn, heat ~ heat
@@ -60,8 +60,7 @@ def test_the_target_is_the_share_of_the_passages_queries_that_hold_the_word(bed)
 @pytest.mark.slow
 def test_the_level_decides_what_is_relevant_and_a_missing_passage_is_left_out(bed):
     queries = pd.DataFrame({"query_id": ["q1"], "text": ["iron"]})
-    qrels = pd.DataFrame({"query_id": ["q1", "q1", "q1"], "doc_id": ["d1", "d2", "gone"], "relevance": [1, 2, 2]})
-    table = term_recall.definition.function(queries, qrels, 2, bed.store.value())
+    table = term_recall.definition.function(queries, qrels_of(q1={"d1": 1, "d2": 2, "gone": 2}), 2, bed.store.value())
     assert set(table["doc_id"]) == {"d2"}
     assert list(table.columns) == ["doc_id", "word", "recall", "queries"]
 
@@ -69,6 +68,4 @@ def test_the_level_decides_what_is_relevant_and_a_missing_passage_is_left_out(be
 @pytest.mark.slow
 def test_no_relevant_passage_gives_no_targets(bed):
     queries = pd.DataFrame({"query_id": ["q1"], "text": ["iron"]})
-    table = term_recall.definition.function(queries, pd.DataFrame({"query_id": [], "doc_id": [], "relevance": []}), 1,
-                                            bed.store.value())
-    assert table.empty
+    assert term_recall.definition.function(queries, qrels_of(), 1, bed.store.value()).empty

@@ -7,11 +7,6 @@ from helpers.errors import BadInput
 from helpers.systems.testbed import Testbed, tuning_bed
 
 
-@pytest.fixture
-def store(tmp_path, monkeypatch):
-    monkeypatch.setenv("BOOK_STORE", str(tmp_path))
-
-
 def test_two_chapters_that_ask_for_the_same_build_the_same_keys():
     first, second = (Testbed("almanac", queries=40) for _ in range(2))
     assert first.bm25(1.2, 0.75, 100).key == second.bm25(1.2, 0.75, 100).key
@@ -43,27 +38,25 @@ def test_wrong_names_are_refused_at_once(changes, words):
         Testbed("almanac", **changes)
 
 
-def test_a_published_run_is_cut_to_the_queries(folder, store, tmp_path):
+def test_a_published_run_is_cut_to_the_queries(bed, tmp_path):
     file = tmp_path / "run.txt"
     file.write_text("q1 Q0 d4 1 2.5 x\nq1 Q0 d1 2 1.5 x\nq9 Q0 d1 1 9 x\n")
-    bed = Testbed(str(folder))
     run = bed.first_stage(str(file), 0.9, 0.4, depth=1).value()
     assert run[["query_id", "doc_id"]].to_numpy().tolist() == [["q1", "d4"]]
 
 
-def test_a_published_run_of_other_queries_is_refused(folder, store, tmp_path):
+def test_a_published_run_of_other_queries_is_refused(bed, tmp_path):
     file = tmp_path / "run.txt"
     file.write_text("q9 Q0 d1 1 9 x\n")
     with pytest.raises(BadInput, match="ranks none of the queries"):
-        external_run(str(file), Testbed(str(folder)).query_step, 10).value()
+        external_run(str(file), bed.query_step, 10).value()
     with pytest.raises(BadInput, match="no such file"):
-        external_run(str(tmp_path / "gone.txt"), Testbed(str(folder)).query_step, 10)
+        external_run(str(tmp_path / "gone.txt"), bed.query_step, 10)
 
 
-def test_a_query_without_hits_counts_as_zero(folder, store, tmp_path):
+def test_a_query_without_hits_counts_as_zero(bed, tmp_path):
     file = tmp_path / "run.txt"
     file.write_text("q1 Q0 d1 1 2.5 x\n")
-    bed = Testbed(str(folder))
     values = bed.per_query(bed.first_stage(str(file), 0.9, 0.4, 10).value(), ["RR@10"])
     assert values["RR@10"].tolist() == [1.0, 0.0, 0.0]
 

@@ -1,5 +1,6 @@
 """Turns: who measures time is alone, who waits is absent, who dies is absent too."""
 
+import select
 import subprocess
 import sys
 import time
@@ -38,8 +39,6 @@ def other(tmp_path, monkeypatch):
 
 def is_in(process, seconds=0.5):
     """Whether the process is in after a while."""
-    import select
-
     return bool(select.select([process.stdout], [], [], seconds)[0])
 
 

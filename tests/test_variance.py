@@ -100,8 +100,6 @@ def test_seeds_needed_by_hand(difference, deviation, needed):
 
 def test_so_many_queries_have_the_wanted_power():
     # The share of paired tests with p < 0.05 over samples of the needed size, for normal differences.
-    from scipy import stats
-
     random = np.random.default_rng(11)
     needed = queries_needed(0.1 + 0.5 * np.array([-1.0, 1.0] * 500))  # deviation 0.5: 7.849 x 25 = 196.2, so 197
     assert needed == 197

@@ -83,7 +83,7 @@ def test_ids_of_documents_cannot_leave_their_quotes():
 
 
 @pytest.mark.slow
-def test_the_feed_fits_the_schemas(bed, tmp_path, written):
+def test_the_feed_fits_the_schemas(bed, tmp_path, written, tokenizer):
     assert feed.write(bed, tmp_path / "feed.jsonl") == 8
     lines = [json.loads(line) for line in (tmp_path / "feed.jsonl").read_text().splitlines()]
     assert [line["put"] for line in lines][3:6] == ["id:study:doc::d4", "id:study:window::d1%230", "id:study:window::d2%230"]
@@ -92,7 +92,6 @@ def test_the_feed_fits_the_schemas(bed, tmp_path, written):
         assert set(line["fields"]) == set(re.findall(r"field (\w+) type", text))
     tokens = lines[4]["fields"]["tokens"]
     assert f"tensor<float>(d0[{len(tokens)}])" in schemas(written)["window"]
-    tokenizer = backbone.resolve("packaged").tokenizer()
     assert tokenizer.decode([n for n in tokens if n]).startswith("bread why bread turns brown")
     assert (tokenizer.cls_token_id, tokenizer.sep_token_id, tokenizer.pad_token_id) == (101, 102, 0)  # what Vespa puts between
 
@@ -107,7 +106,7 @@ def padded(inputs):
 
 
 @pytest.mark.slow
-def test_onnx_scores_as_pytorch_does(bed, tmp_path):
+def test_onnx_scores_as_pytorch_does(bed, tmp_path, tokenizer):
     """The base re-ranker, on every query with every window of the tiny collection, and on the longest input."""
     import onnxruntime
     import torch
@@ -117,7 +116,6 @@ def test_onnx_scores_as_pytorch_does(bed, tmp_path):
     from press.vespa import onnx
 
     base = WarmUp().model.value()
-    tokenizer = backbone.resolve("packaged").tokenizer()
     reader = WindowTokens(bed.tokens(backbone.resolve("packaged")).value(), bed.store.value())
     queries = ["why does bread turn brown", "how to stop iron rusting", "", "word " * 99]
     texts = query_ids(tokenizer, queries, package.QUERY_LENGTH)

@@ -12,6 +12,7 @@ from helpers.data.texts import Texts
 from helpers.networks import backbone
 from helpers.retrieval import java
 from helpers.retrieval.doc2query import QUERIES
+from helpers.retrieval.expansion_model import Expansion
 from helpers.retrieval.expansion_training import asked_words, batched, vocabulary, word_embeddings, word_expansion
 from helpers.retrieval.expansion_words import added_words, lacking
 from helpers.retrieval.lucene import analysed
@@ -19,7 +20,6 @@ from helpers.retrieval.term_recall import content
 from helpers.steps import Step
 from helpers.systems.first_stages import FirstStages, first_stages, repbert
 from helpers.systems.lexical import DeepCT, WordExpansion
-from helpers.systems.testbed import Testbed
 
 slow = pytest.mark.slow
 WORDS = pd.DataFrame({"word": ["iron", "rust", "rusting", "water"], "piece": [5, 6, 7, 8],
@@ -59,8 +59,6 @@ def test_a_passages_words_are_counted_once_for_each_of_its_queries():
 
 
 def test_the_loss_of_two_passages_is_the_mean_of_their_cross_entropies():
-    from helpers.retrieval.expansion_model import Expansion
-
     model = Expansion(torch.eye(3)[:, :2], 2)  # three words, the last without an embedding
     with torch.no_grad():
         model.transform.weight.copy_(torch.eye(2))
@@ -80,8 +78,6 @@ def test_the_loss_of_two_passages_is_the_mean_of_their_cross_entropies():
 def test_word_embeddings_are_the_backbones_and_are_not_trained():
     from transformers import AutoModel
 
-    from helpers.retrieval.expansion_model import Expansion
-
     packaged = backbone.resolve("packaged:0")
     rows = packaged.build(AutoModel).get_input_embeddings().weight.detach()[[2003, 3792]]
     found = word_embeddings(packaged, [2003, 3792])
@@ -92,11 +88,6 @@ def test_word_embeddings_are_the_backbones_and_are_not_trained():
 
 
 # ---- the stage ----
-
-@pytest.fixture
-def bed(folder, store):
-    return Testbed(str(folder))
-
 
 @pytest.fixture
 def tiny(folder):

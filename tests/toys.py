@@ -10,8 +10,10 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 
+from helpers.data.runs import COLUMNS
 from helpers.evaluation import measures as helper_measures
 from helpers.reranking.aggregation import aggregate, windows_of
+from helpers.steps import step
 from helpers.systems.evaluated import Evaluation
 
 KEY = "0123456789abcdef"
@@ -52,8 +54,9 @@ def system(shift=0.0, label="system", queries=8, shifts=None, **more):
 
 
 def run_of(**lists):
-    """A run by query, best first: `run_of(q1=["d1", "d2"], q2="ab")`."""
-    rows = [(query, doc, float(-place)) for query, docs in lists.items() for place, doc in enumerate(docs)]
+    """A run by query, best first: `run_of(q1=["d1", "d2"], q2="ab")`, or with scores: `run_of(q1={"d1": 0.5, "d2": 0.25})`."""
+    rows = [(query, doc, docs[doc] if isinstance(docs, dict) else -place)
+            for query, docs in lists.items() for place, doc in enumerate(docs)]
     return pd.DataFrame(rows, columns=["query_id", "doc_id", "score"]).astype({"score": float})
 
 
@@ -81,3 +84,19 @@ class Bed:
 
     def per_query(self, run, names):
         return helper_measures.per_query(run, self.qrels, names, self.min_relevance, self.judged)
+
+
+@step(version=1, form="run")
+def letters(queries: pd.DataFrame, run: pd.DataFrame, candidates: int) -> pd.DataFrame:
+    """A re-ranker for tests: the length of the query's text, the higher for a later document name."""
+    texts = dict(zip(queries["query_id"], queries["text"], strict=True))
+    best = run.groupby("query_id", sort=False).head(candidates)
+    rows = [(q, f"{d}#0", len(texts[q]) + int(d[1:])) for q, d in zip(best["query_id"], best["doc_id"], strict=True)]
+    return pd.DataFrame(rows, columns=COLUMNS).astype({"score": float})
+
+
+class Letters:
+    """The re-ranker of `letters`."""
+
+    def scores(self, bed, run, candidates):
+        return letters(bed.query_step, run, candidates)
