@@ -1,11 +1,13 @@
 """The chapter on human judgments: what two differences say together, and the tables that have them side by side."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 from helpers.evaluation.significance import Interval, Paired
 from helpers.stories import human_judgments as story
+from helpers.systems.recipe import recipe
 from tables import cells
-from toys import system
+from toys import Value, system
 
 
 def test(mean, p):
@@ -33,6 +35,53 @@ def test_every_finding_has_both_differences_and_its_row():
     assert f"{story.TAUGHT}, there: −0.100" in shown and "home, with its interval" in shown
     signs = story.signs(sides)
     assert not signs[story.TAUGHT] and signs["the encoder that taught the re-ranker ranks above it"]
+
+
+def test_without_general_text_its_findings_are_left_out():
+    systems = {name: system(0.1 * number) for number, name in enumerate(
+        [story.BM25, story.FEEDBACK, story.DENSE, story.ENCODER, story.RERANKER, story.FUSED, story.FEW, story.OVER_DENSE])}
+    tests = story.compared(SimpleNamespace(measure="RR@10"), systems)
+    assert list(tests) == list(story.FINDINGS)
+    said = story.signs({"home": tests, "there": tests})
+    assert not said[story.HELPS] and not said["general text raises the mean there"]
+    more = systems | {story.GENERAL: system(0.9), story.GENERAL_FUSED: system(0.9)}
+    both = story.compared(SimpleNamespace(measure="RR@10"), more)
+    assert list(both) == [*story.FINDINGS, *story.OF_GENERAL_TEXT] and both[story.HELPS].difference.mean > 0
+    assert {name: both[name] for name in tests} == tests, "what is asked later leaves the correction of the first as it was"
+    tests = both
+    said = story.signs({"home": tests, "there": tests})
+    assert said["general text raises the mean there"]
+    assert said["general text changes nothing sure at home"] == (tests[story.HELPS].p_permutation >= 0.05)
+
+
+def test_general_text_comes_between_the_base_and_the_labels():
+    class Dev:
+        def of(self, label, model):
+            return model
+
+        def best_weight(self, model, encoder):
+            return 0.5 if model.start.start else 0.25
+
+    model = recipe(queries=40, warm_up=100)
+    made = story.kinds(model, "dictionaries", 30, [1, 2], Dev(), None)
+    assert [(name, kind.sum, kind.weight) for name, kind in made.items()] == [
+        (story.RERANKER, story.FUSED, 0.25), (story.GENERAL, story.GENERAL_FUSED, 0.5)]
+    assert made[story.RERANKER].models == [replace(model, seed=seed) for seed in (1, 2)]
+    one = made[story.GENERAL].models[1]
+    assert (one.start.collection, one.start.first, one.start.start) == ("dictionaries", 30, model.start)
+    assert replace(one, start=model.start) == made[story.RERANKER].models[1]
+    shown = story.on_dev(made, Dev(), "encoder")
+    assert shown == {story.ENCODER: "encoder", story.RERANKER: model, story.GENERAL: replace(one, seed=model.seed)}
+    assert list(story.kinds(model, "", 30, [1], Dev(), None)) == [story.RERANKER]
+
+
+def test_the_base_shows_how_it_learned_from_general_text():
+    log = {"log": [{"step": 0, "eval_loss": 0.4}, {"step": 5, "loss": 0.3, "eval_loss": 0.2}]}
+    base = SimpleNamespace(log=Value(log))
+    kind = story.Kind([SimpleNamespace(start=base)], story.GENERAL_FUSED, 0.5, system())
+    assert "Loss of the base over general text" in story.general_losses({story.GENERAL: kind}).html
+    assert not story.general_losses({story.RERANKER: kind}).html
+    assert not story.general_losses({story.GENERAL: story.Kind([SimpleNamespace(start=None)], "", 0.5, system())}).html
 
 
 def test_systems_are_compared_with_bm25():

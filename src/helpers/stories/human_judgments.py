@@ -22,11 +22,11 @@ from helpers.retrieval.bm25 import K1, B
 from helpers.retrieval.feedback import rm3_run
 from helpers.retrieval.fusion import z_scored
 from helpers.steps import Step
-from helpers.stories import stages
+from helpers.stories import stages, training
 from helpers.stories.feedback import RM3_WEIGHT
 from helpers.systems.evaluated import Evaluation, Systems, evaluate_values
 from helpers.systems.first_stages import FirstStages
-from helpers.systems.listwise_reranker import ListwiseReranker
+from helpers.systems.listwise_reranker import ListwiseReranker, WarmUp
 from helpers.systems.reranking_experiment import RerankingExperiment, Scorer, together
 from helpers.systems.testbed import Testbed
 
@@ -34,14 +34,18 @@ TEN = 10  # documents and terms of the feedback, Anserini's default
 BM25, FEEDBACK, DENSE = "BM25", "BM25 + RM3", "dense retrieval"
 ENCODER, RERANKER, FUSED = "zero-shot encoder", "re-ranker", "re-ranker and encoder, summed"
 FEW, OVER_DENSE = "re-ranker, few candidates", "re-ranker over dense retrieval"
+GENERAL, GENERAL_FUSED = "re-ranker, general text too", "re-ranker, general text too, and encoder, summed"
 MEASURES = ["nDCG@10", "RR@10", "Judged@10"]
 POOLED = [*MEASURES, condensed("nDCG@10")]  # of a track, whose judgments reach no further than its pools
+HELPS = "general text helps the re-ranker"
 TAUGHT = "the re-ranker ranks above the encoder that taught it"
 FINDINGS = {  # each says that its first system ranks above its second
     "the re-ranker ranks above BM25": (RERANKER, BM25), "the zero-shot encoder ranks above BM25": (ENCODER, BM25),
     TAUGHT: (RERANKER, ENCODER), "both together rank above the re-ranker": (FUSED, RERANKER),
     "more candidates help the re-ranker": (RERANKER, FEW), "feedback helps BM25": (FEEDBACK, BM25),
     "dense retrieval ranks above BM25": (DENSE, BM25), "dense candidates help the re-ranker": (OVER_DENSE, RERANKER)}
+OF_GENERAL_TEXT = {HELPS: (GENERAL, RERANKER), "with general text the re-ranker ranks above BM25": (GENERAL, BM25),
+                   "general text helps the sum of both": (GENERAL_FUSED, FUSED)}  # asked later
 
 
 @dataclass(frozen=True)
@@ -70,14 +74,29 @@ class Side:
             scores.entry()
         return aggregated(scores, "max", None if first is None else self.stages[stage], first)
 
-    def systems(self, models: Sequence[Scorer], encoder: Scorer, few: int, weight: float) -> dict[str, Evaluation]:
-        """All systems of the chapter on this side; `weight` is the re-ranker's in the sum."""
-        taught = self.order(encoder, BM25)
-        sums = [z_scored(self.order(model, BM25), taught, self.candidates, weight) for model in models]
+    def summed(self, label: str, models: Sequence[Scorer], encoder: Scorer, weight: float) -> Evaluation:
+        """A model's order of BM25's candidates and the encoder's, summed; `weight` is the model's."""
+        sums = [z_scored(self.order(model, BM25), self.order(encoder, BM25), self.candidates, weight) for model in models]
+        return together(label, [self.evaluated(label, run) for run in sums])
+
+    def systems(self, kinds: "Mapping[str, Kind]", encoder: Scorer, few: int) -> dict[str, Evaluation]:
+        """All systems of the chapter on this side."""
+        models = kinds[RERANKER].models
+        reranked = {name: own for kind, its in kinds.items() for name, own in (
+            (kind, self.reranked(kind, its.models, BM25)), (its.sum, self.summed(its.sum, its.models, encoder, its.weight)))}
         return {**{name: self.evaluated(name, run) for name, run in self.stages.items()},
-                ENCODER: self.evaluated(ENCODER, taught), RERANKER: self.reranked(RERANKER, models, BM25),
-                FUSED: together(FUSED, [self.evaluated(FUSED, run) for run in sums]),
+                ENCODER: self.evaluated(ENCODER, self.order(encoder, BM25)), **reranked,
                 FEW: self.reranked(FEW, models, BM25, few), OVER_DENSE: self.reranked(OVER_DENSE, models, DENSE)}
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of re-ranker: its trainings, and how it is summed with the encoder."""
+
+    models: Sequence[ListwiseReranker]
+    sum: str  # what the sum is called
+    weight: float  # the re-ranker's in it
+    on_dev: Evaluation  # what chose it: one training on development queries
 
 
 def runs(recipes: FirstStages, bed: Testbed, depth: int, folder: str = "", files: Sequence[str] = ()) -> dict[str, Step]:
@@ -90,15 +109,33 @@ def runs(recipes: FirstStages, bed: Testbed, depth: int, folder: str = "", files
     return {BM25: bed.bm25(K1, B, depth), FEEDBACK: feedback, DENSE: recipes.run("minilm", bed, depth)}
 
 
-def trainings(model: ListwiseReranker, seeds: Sequence[int]) -> list[ListwiseReranker]:
-    """The models of *Does it work?* that learned from labels of sections."""
-    return [replace(model, seed=seed) for seed in seeds]
+def kinds(model: ListwiseReranker, general_text: str, general_queries: int, seeds: Sequence[int], dev: RerankingExperiment,
+          encoder: Scorer) -> dict[str, Kind]:
+    """The re-ranker of *Does it work?* that learned from labels of sections; and one that learned from these after its base had
+    gone on, without labels, with so many pseudo-queries of general text. Development queries choose the weights.
+
+    Args:
+        general_text: a collection of it; empty for the first kind alone.
+    """
+    found = {RERANKER: (model, FUSED)}
+    if general_text:
+        base = WarmUp(collection=general_text, backbone=model.backbone, start=model.start, first=general_queries)
+        found[GENERAL] = (replace(model, start=base), GENERAL_FUSED)
+    tried = {name: dev.of(name, own) for name, (own, _) in found.items()}
+    return {name: Kind([replace(own, seed=seed) for seed in seeds], summed, dev.best_weight(tried[name], dev.of("", encoder)),
+                       tried[name]) for name, (own, summed) in found.items()}
 
 
-def best_weight(dev: Testbed, model: Scorer, encoder: Scorer, candidates: int) -> float:
-    """The re-ranker's weight in the sum, chosen on development queries of the book's own collection."""
-    trial = RerankingExperiment.of_bm25(dev, candidates, "max")
-    return trial.best_weight(trial.of("", model), trial.of("", encoder))
+def on_dev(kinds: Mapping[str, Kind], dev: RerankingExperiment, encoder: Scorer) -> dict[str, Evaluation]:
+    """The encoder and each kind on the development queries that chose the weights."""
+    return {ENCODER: dev.of(ENCODER, encoder), **{name: kind.on_dev for name, kind in kinds.items()}}
+
+
+def general_losses(kinds: Mapping[str, Kind]) -> Fragment:
+    """How the base learned from general text; nothing where it did not read any."""
+    if GENERAL not in kinds or (base := kinds[GENERAL].models[0].start) is None:
+        return Fragment()
+    return plots.curves(training.loss_curves(base.log.value()), "optimiser steps", "loss", "Loss of the base over general text.")
 
 
 def systems_table(caption: str, systems: Systems, measure: str, measures: Sequence[str] = MEASURES) -> Fragment:
@@ -112,15 +149,17 @@ def systems_table(caption: str, systems: Systems, measure: str, measures: Sequen
 
 
 def compared(side: Side, systems: Systems) -> dict[str, Paired]:
-    """Every finding's difference on one side, corrected."""
-    return corrected({name: systems[first].against(systems[second], side.measure) for name, (first, second) in FINDINGS.items()})
+    """Every finding's difference on one side, those of general text, where there are such, corrected among themselves."""
+    families = (FINDINGS, OF_GENERAL_TEXT if GENERAL in systems else {})
+    return {name: test for family in families for name, test in corrected({
+        finding: systems[first].against(systems[second], side.measure) for finding, (first, second) in family.items()}).items()}
 
 
 def findings_table(sides: Mapping[str, dict[str, Paired]]) -> Fragment:
     """Every finding on both sides: the difference with its interval, its p, and whether it travels."""
     home, away = sides.values()
     rows = [[name, *(cell for tests in sides.values() for cell in test_cells(tests[name])), travels(home[name], away[name])]
-            for name in FINDINGS]
+            for name in home]
     heads = [head for name in sides for head in (f"difference, {name}", "p (t, perm.)")]
     return page.show_table("The findings at home and on human judgments", ("finding", *heads, "does it travel?"), rows)
 
@@ -137,7 +176,7 @@ def travels(home: Paired, away: Paired) -> str:
 def findings_figure(sides: Mapping[str, dict[str, Paired]]) -> Fragment:
     """Both differences of every finding on one axis."""
     (home, at_home), (away, there) = sides.items()
-    return plots.forest({name: (at_home[name].difference, there[name].difference) for name in FINDINGS},
+    return plots.forest({name: (at_home[name].difference, there[name].difference) for name in at_home},
                         "difference", "The findings on both collections, each in its own measure.", (home, away))
 
 
@@ -150,9 +189,12 @@ def depth_curves(sides: Mapping[str, Side], models: Sequence[Scorer], depths: Se
 
 
 def signs(sides: Mapping[str, dict[str, Paired]]) -> dict[str, bool]:
-    """What the discussion rests on: which findings hold on human judgments, and whether the encoder that taught the re-ranker
-    ranks above it there."""
-    *_, there = sides.values()
+    """What the discussion rests on: which findings hold on human judgments, what general text changes on either side, and whether
+    the encoder that taught the re-ranker ranks above it there."""
+    home, there = sides.values()
     sure = {name: test.p_permutation < ALPHA for name, test in there.items()}
-    return {**{name: sure[name] and test.difference.mean > 0 for name, test in there.items()},
+    return {**dict.fromkeys(OF_GENERAL_TEXT, False),
+            **{name: sure[name] and test.difference.mean > 0 for name, test in there.items()},
+            "general text raises the mean there": HELPS in there and there[HELPS].difference.mean > 0,
+            "general text changes nothing sure at home": HELPS in home and home[HELPS].p_permutation >= ALPHA,
             "the encoder that taught the re-ranker ranks above it": sure[TAUGHT] and there[TAUGHT].difference.mean < 0}
