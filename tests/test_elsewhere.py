@@ -59,3 +59,13 @@ def test_the_folder_itself_comes_first_where_it_is(folder, monkeypatch):
     folder.rename(paths.ROOT / "data" / "own")
     monkeypatch.chdir(paths.ROOT)
     assert len(list(open_collection("data/own").texts("passage"))) == 2
+
+
+def test_a_link_in_its_place_is_named_by_that_place(folder, tmp_path_factory):
+    away = folder.rename(tmp_path_factory.mktemp("away") / "own")
+    (paths.ROOT / "data").mkdir()
+    (paths.ROOT / "data" / "own").symlink_to(away)
+    file = File(paths.ROOT / "data/own/run.bm25.txt")
+    assert file.recipe()["data"] == ["file", "data/own/run.bm25.txt"] and file.is_here
+    (away / "run.bm25.txt").rename(away / "moved")
+    assert not File(paths.ROOT / "data/own/run.bm25.txt").is_here, "it is known by its digest all the same"

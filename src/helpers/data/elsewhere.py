@@ -25,7 +25,7 @@ def listed() -> dict[str, dict[str, Any]]:
 def known_file(file: Path) -> dict[str, Any] | None:
     """Size and SHA-256 of a file of such a folder; None for any other."""
     folders = {(paths.ROOT / folder).resolve(): own for folder, own in listed().items()}
-    return folders.get(file.parent, {"files": {}})["files"].get(file.name)
+    return folders.get(file.parent.resolve(), {"files": {}})["files"].get(file.name)
 
 
 class Elsewhere(Collection):

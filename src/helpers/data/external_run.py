@@ -1,5 +1,6 @@
 """Runs from outside: a published first stage, as a TREC file."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ class File:
     """A file as a step's argument: known by its content, wherever it lies; BadInput if it is neither here nor known."""
 
     def __init__(self, path: str | Path):
-        self.path = Path(path).expanduser().resolve()
+        self.path = Path(os.path.abspath(Path(path).expanduser()))  # the project's own place, even if that is a link
         if not self.path.is_file() and known_file(self.path) is None:
             raise BadInput("no such file", file=self.path, mend="give the path of a TREC run, or `bm25`")
 
