@@ -49,6 +49,16 @@ OF_GENERAL_TEXT = {HELPS: (GENERAL, RERANKER), "with general text the re-ranker 
 
 
 @dataclass(frozen=True)
+class Kind:
+    """A kind of re-ranker: its trainings, and how it is summed with the encoder."""
+
+    models: Sequence[ListwiseReranker]
+    sum: str  # what the sum is called
+    weight: float  # the re-ranker's in it
+    on_dev: Evaluation  # what chose it: one training on development queries
+
+
+@dataclass(frozen=True)
 class Side:
     """One of the two collections: its first stages by name, and how its rankings are measured."""
 
@@ -79,7 +89,7 @@ class Side:
         sums = [z_scored(self.order(model, BM25), self.order(encoder, BM25), self.candidates, weight) for model in models]
         return together(label, [self.evaluated(label, run) for run in sums])
 
-    def systems(self, kinds: "Mapping[str, Kind]", encoder: Scorer, few: int) -> dict[str, Evaluation]:
+    def systems(self, kinds: Mapping[str, Kind], encoder: Scorer, few: int) -> dict[str, Evaluation]:
         """All systems of the chapter on this side."""
         models = kinds[RERANKER].models
         reranked = {name: own for kind, its in kinds.items() for name, own in (
@@ -87,16 +97,6 @@ class Side:
         return {**{name: self.evaluated(name, run) for name, run in self.stages.items()},
                 ENCODER: self.evaluated(ENCODER, self.order(encoder, BM25)), **reranked,
                 FEW: self.reranked(FEW, models, BM25, few), OVER_DENSE: self.reranked(OVER_DENSE, models, DENSE)}
-
-
-@dataclass(frozen=True)
-class Kind:
-    """A kind of re-ranker: its trainings, and how it is summed with the encoder."""
-
-    models: Sequence[ListwiseReranker]
-    sum: str  # what the sum is called
-    weight: float  # the re-ranker's in it
-    on_dev: Evaluation  # what chose it: one training on development queries
 
 
 def runs(recipes: FirstStages, bed: Testbed, depth: int, folder: str = "", files: Sequence[str] = ()) -> dict[str, Step]:
