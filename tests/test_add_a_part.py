@@ -14,8 +14,8 @@ from helpers.networks.pooling import POOLINGS
 from helpers.registry import call
 from helpers.reranking.aggregation import AGGREGATIONS, aggregate
 from helpers.reranking.duo import DUOS
-from helpers.retrieval.expansion_terms import WEIGHTINGS
-from helpers.retrieval.lucene import window_index
+from helpers.retrieval.bm25 import window_index
+from helpers.retrieval.feedback import WEIGHTINGS
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.first_stages import STAGES, first_stages
 from helpers.systems.lexical import Lexical

@@ -56,7 +56,7 @@ def distillation(texts, given, place):
 
 
 def deepct(texts, given, place):
-    from helpers.retrieval.deepct_training import TermWeightTraining, deepct
+    from helpers.retrieval.term_weights import TermWeightTraining, deepct
 
     targets = pd.DataFrame([(f"p{n}", f"w{word}", word / 40, 1) for n in range(20) for word in range(40)],
                            columns=["doc_id", "word", "recall", "queries"])

@@ -1,4 +1,4 @@
-from helpers.retrieval.consistency import MEASURE, consistency, consistency_at_depth, means
+from helpers.retrieval.fusion import MEASURE, consistency, consistency_at_depth, means
 from toys import run_of
 
 factors = consistency.definition.function

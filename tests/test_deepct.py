@@ -11,10 +11,19 @@ from helpers.data.lines import json_lines
 from helpers.data.texts import Texts
 from helpers.retrieval import java
 from helpers.retrieval.bm25 import search
-from helpers.retrieval.deepct_training import IGNORED, batch, example, squared_error
-from helpers.retrieval.term_recall import content
-from helpers.retrieval.term_recall import words_of as split
-from helpers.retrieval.word_weights import WEIGHTS, estimates, repeated, top_weighted_terms, weighted_index
+from helpers.retrieval.term_weights import (
+    IGNORED,
+    WEIGHTS,
+    batch,
+    content,
+    estimates,
+    example,
+    repeated,
+    squared_error,
+    top_weighted_terms,
+    weighted_index,
+)
+from helpers.retrieval.term_weights import words_of as split
 from helpers.steps import Step
 from helpers.systems.lexical import DeepCT, WordExpansion
 

@@ -8,7 +8,7 @@ from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.retrieval import java
 from helpers.retrieval.bm25 import search
-from helpers.retrieval.doc2query import QUERIES, expanded_index
+from helpers.retrieval.expansion import QUERIES, expanded_index
 from helpers.systems.lexical import Doc2Query
 
 pytestmark = pytest.mark.slow

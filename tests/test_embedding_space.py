@@ -8,7 +8,7 @@ from helpers.data.collection_base import Text
 from helpers.data.texts import relevant_places, write_store
 from helpers.encoders import embeddings as lengths_module
 from helpers.encoders.embedding_space import similarities, tsne_map
-from helpers.retrieval.term_recall import term_overlap
+from helpers.retrieval.term_weights import term_overlap
 from toys import qrels_of
 
 QUERIES = pd.DataFrame({"query_id": ["q1", "q2", "q3"], "text": ["", "", ""]})

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from helpers.retrieval.expansion_terms import WEIGHTINGS, Sizes, bo1, expanded, expansion, kl, printed
+from helpers.retrieval.feedback import WEIGHTINGS, Sizes, bo1, expanded, expansion, kl, printed
 
 SIZES = Sizes(documents=15, words=120, trusted=8)
 

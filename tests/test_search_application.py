@@ -8,9 +8,8 @@ from helpers.costs import application
 from helpers.costs.measurements import Measurements
 from helpers.networks import backbone
 from helpers.retrieval import java
-from helpers.retrieval.bm25 import K1, B, bm25_run
-from helpers.retrieval.or_phase import or_matches
-from helpers.retrieval.resident import search_each
+from helpers.retrieval.bm25 import K1, B, bm25_run, search_each
+from helpers.retrieval.feedback import or_matches
 from helpers.stories import search_application as story
 from helpers.stories.search_application import Stages
 from helpers.systems.reranking_experiment import RerankingExperiment

@@ -13,8 +13,8 @@ from helpers.errors import BadInput
 from helpers.evaluation import published
 from helpers.evaluation.verdicts import CONTRADICTED, EQUIVALENT, INCOMPARABLE, NOT_RUN, SUPPORTED
 from helpers.reranking.aggregation import AGGREGATIONS
-from helpers.retrieval.consistency import MEASURE as FACTOR
 from helpers.retrieval.fusion import FIRST, RRF, SECOND, SUM, UNCUT
+from helpers.retrieval.fusion import MEASURE as FACTOR
 from helpers.stories import depth, first_stage, fusion, mismatch, stages
 from helpers.stories import repbert as repbert_story
 from helpers.systems.evaluated import Evaluation

@@ -1,7 +1,7 @@
 import pandas as pd
 import pytest
 
-from helpers.retrieval.term_recall import first_pieces, share, term_recall, words_of
+from helpers.retrieval.term_weights import first_pieces, share, term_recall, words_of
 from helpers.systems.testbed import Testbed
 from toys import qrels_of
 

@@ -11,12 +11,19 @@ from helpers.data.lines import json_lines
 from helpers.data.texts import Texts
 from helpers.networks import backbone
 from helpers.retrieval import java
-from helpers.retrieval.doc2query import QUERIES
+from helpers.retrieval.bm25 import analysed
+from helpers.retrieval.expansion import (
+    QUERIES,
+    added_words,
+    asked_words,
+    batched,
+    lacking,
+    vocabulary,
+    word_embeddings,
+    word_expansion,
+)
 from helpers.retrieval.expansion_model import Expansion
-from helpers.retrieval.expansion_training import asked_words, batched, vocabulary, word_embeddings, word_expansion
-from helpers.retrieval.expansion_words import added_words, lacking
-from helpers.retrieval.lucene import analysed
-from helpers.retrieval.term_recall import content
+from helpers.retrieval.term_weights import content
 from helpers.steps import Step
 from helpers.systems.first_stages import FirstStages, first_stages, repbert
 from helpers.systems.lexical import DeepCT, WordExpansion

@@ -16,7 +16,7 @@ from helpers.data.tokens import WindowTokens, duo_ids, pair_ids, query_ids
 from helpers.networks.scoring import load_scorer, logits
 from helpers.retrieval import java
 from helpers.retrieval.bm25 import search
-from helpers.retrieval.or_phase import counted
+from helpers.retrieval.feedback import counted
 from helpers.steps import step
 
 OR, BM25 = "OR", "BM25"

@@ -1,19 +1,94 @@
-"""Pseudo-relevance feedback: the best documents of a run lend their terms to the query (Alarfaj 2022, sections 2.6 and 5.7)."""
+"""Feedback: which terms the first documents add to a query, weighted queries, and expanded queries as text."""
 
 import functools
+import math
+import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from helpers.data.runs import COLUMNS, cut, ranked
+from helpers.data.texts import Texts
+from helpers.registry import Registry
 from helpers.retrieval import java
-from helpers.retrieval.bm25 import search, searcher_of
-from helpers.retrieval.expansion_terms import Sizes, expanded, expansion
+from helpers.retrieval.bm25 import analysed, search, searcher_of
 from helpers.steps import step
 
+# How informative a term of the feedback documents is, and the query that its best terms expand.
+#
+#     Bo1 (Amati 2003, section 7.1.2):  inf(t) = log2(1 + λ) + tf log2((1 + λ) / λ),    λ = F / N
+#     KL (Carpineto et al. 2001):       inf(t) = p log2(p / q),    p = tf / |feedback|,  q = F / |collection|
+#
+# tf counts the term in the feedback documents, F in the collection of N documents. Alarfaj (2022, equation 2) prints Bo1 with tf
+# for F and without the second logarithm. Neither can be meant, since the first would not tell a rare term from a common one, and
+# the second would let a term weigh the less, the more often it occurs; `printed` shows what it would do.
+
+@dataclass(frozen=True)
+class Sizes:
+    """What a term's counts are compared with."""
+
+    documents: int  # of the collection (N)
+    words: int  # of the collection
+    trusted: int  # words of the feedback documents
+
+
+def bo1(feedback: int, collection: int, sizes: Sizes) -> float:
+    """Bo1's weight in bits, which grows as the term occurs more often than chance would have it."""
+    density = collection / sizes.documents
+    return math.log2(1 + density) + feedback * math.log2((1 + density) / density)
+
+
+def printed(feedback: int, collection: int, sizes: Sizes) -> float:
+    """Alarfaj's equation 2, as it stands."""
+    density = feedback / sizes.documents
+    return math.log2(1 + density) - feedback * density / (1 + density)
+
+
+def kl(feedback: int, collection: int, sizes: Sizes) -> float:
+    """The term's share of the divergence of the feedback documents' words from the collection's; 0 where it is rarer in them."""
+    here, anywhere = feedback / sizes.trusted, collection / sizes.words
+    return here * math.log2(here / anywhere) if here > anywhere else 0.0
+
+
+WEIGHTINGS: Registry[Callable[[int, int, Sizes], float]] = Registry("weighting of terms", {
+    "Bo1": bo1, "printed": printed, "KL": kl})
+
+
+def expansion(feedback: Mapping[str, int], collection: Mapping[str, int], sizes: Sizes, terms: int,
+              weighting: str = "Bo1") -> dict[str, float]:
+    """The most informative terms, most informative first, ties in the order of the alphabet, with their weights from 0 to 1.
+
+    A weight is the informativeness over its upper bound: that of a term which occurs as often as the best one in the feedback
+    documents and nowhere else (the parameter-free form; Amati 2003, section 7.1.3, and Terrier). Terms that tell nothing are
+    left out.
+
+    Args:
+        feedback: how often each term occurs in the feedback documents.
+        collection: how often in the collection, at least as often.
+    """
+    of = WEIGHTINGS[weighting]
+    if missing := [term for term, count in feedback.items() if collection[term] < count]:
+        raise ValueError(f"{missing[0]!r} occurs {feedback[missing[0]]} times in some documents, {collection[missing[0]]} in all")
+    weights = {term: of(count, collection[term], sizes) for term, count in feedback.items()}
+    best = [term for term in sorted(weights, key=lambda term: (-weights[term], term))[:terms] if weights[term] > 0]
+    bound = of(feedback[best[0]], feedback[best[0]], sizes) if best else 1.0
+    return {term: weights[term] / bound for term in best}
+
+
+def expanded(query: list[str], added: Mapping[str, float]) -> dict[str, float]:
+    """The weights of the expanded query: the original terms' counts over the largest of them, plus the added terms' weights."""
+    counts = Counter(query)
+    weights = {term: count / max(counts.values()) for term, count in counts.items()}
+    for term, weight in added.items():
+        weights[term] = weights.get(term, 0.0) + weight
+    return weights
+
+
+# Pseudo-relevance feedback: the best documents of a run lend their terms to the query (Alarfaj 2022, sections 2.6 and 5.7).
 
 @step(version=1, form="table")
 def weighted_queries(index: Path, run: pd.DataFrame, queries: pd.DataFrame, documents: int, terms: int, weighting: str,
@@ -103,3 +178,89 @@ def rm3_run(index: Path, queries: pd.DataFrame, k1: float, b: float, depth: int,
     """BM25 with Lucene's RM3 feedback (Abdul-Jaleel et al. 2004), the reference beside Bo1; the original query weighs 0 to 1."""
     rm3 = {"fb_terms": terms, "fb_docs": documents, "original_query_weight": original}
     return java.call(search, index, queries, k1, b, depth, rm3)
+
+
+# The first stage of Steensland's application (2021, section 4.2): all documents with any of the query's words, not ranked.
+
+@step(version=1, form="table")
+def or_matches(index: Path, queries: pd.DataFrame) -> pd.DataFrame:
+    """How many documents an index returns for the OR of each query's terms: columns query_id, documents, of (all it has)."""
+    counts, _, everything = java.call(counted, index, list(queries["text"]))
+    return pd.DataFrame({"query_id": queries["query_id"], "documents": counts, "of": everything})
+
+
+def counted(index: Path, texts: list[str]) -> tuple[list[int], float, int]:
+    """Documents of each text, milliseconds a text, and all documents; in the process that has the JVM."""
+    from jnius import autoclass
+    from pyserini.index.lucene import LuceneIndexReader
+
+    reader = LuceneIndexReader(str(index))
+    searcher = autoclass("org.apache.lucene.search.IndexSearcher")(reader.reader)
+    started = time.perf_counter()
+    counts = [int(searcher.count(any_of(dict.fromkeys(reader.analyze(text), 1.0)))) for text in texts]
+    return counts, 1000 * (time.perf_counter() - started) / max(1, len(texts)), int(reader.reader.numDocs())
+
+
+# Expanded queries as text, for a model that reads: the query with its feedback terms behind it.
+#
+# Alarfaj (2022, chapter 6) appends the terms as the index holds them, best first: stems in no order of grammar. He suspects that
+# a model of sentences cannot use them; the other forms put his explanation to the test.
+
+FORMS = ("terms", "words", "sentence")
+
+
+@step(version=1, form="table")
+def surface_words(index: Path, weights: pd.DataFrame, run: pd.DataFrame, store: Path, documents: int) -> pd.DataFrame:
+    """For every added term the word that most often stands for it in the query's feedback documents: columns query_id, term,
+    word.
+
+    Args:
+        index: whose terms they are; every index here has the same analyser.
+        weights: columns query_id, term, added: the expanded queries.
+        run: the run whose first `documents` were trusted; their texts are the store's.
+    """
+    reader, best = Texts(store), cut(run, documents).groupby("query_id")["doc_id"].agg(list)
+    words = {query: Counter(word for doc in docs for word in words_of(f"{reader[doc].title} {reader[doc].body}"))
+             for query, docs in best.items()}
+    terms = java.call(analysed, sorted({word for counts in words.values() for word in counts}))
+    rows = []
+    for query, term in weights.loc[weights["added"].astype(bool), ["query_id", "term"]].itertuples(index=False):
+        known = [word for word in words[query] if terms[word] == [term]]
+        rows.append((query, term, max(known, key=lambda word: (words[query][word], word), default=term)))
+    return pd.DataFrame(rows, columns=["query_id", "term", "word"])
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text in lower case, without the punctuation around them."""
+    return [word for piece in text.lower().split() if (word := piece.strip(".,;:!?()[]\"'“”‘’—–-"))]
+
+
+@step(version=1, form="table")
+def expanded_texts(queries: pd.DataFrame, weights: pd.DataFrame, form: str, words: pd.DataFrame | None = None) -> pd.DataFrame:
+    """The queries with their added terms behind them; ValueError for another form, or without the words that it needs.
+
+    Args:
+        weights: columns query_id, term, added, best first.
+        form: `terms` as the index holds them (the study's), `words` as the documents write them, or `sentence`: the words in a
+            sentence of their own.
+        words: columns query_id, term, word, for the last two.
+    """
+    if form not in FORMS or (form != "terms" and words is None):
+        raise ValueError(f"form {form!r}: one of {', '.join(FORMS)}; all but terms need the words")
+    added = weights[weights["added"].astype(bool)]
+    if words is not None and form != "terms":
+        added = added.merge(words, on=["query_id", "term"], how="left").assign(term=lambda rows: rows["word"])
+    by_query = added.groupby("query_id")["term"].agg(list)
+    texts = [written(text, by_query.get(query, []), form)
+             for query, text in zip(queries["query_id"], queries["text"], strict=True)]
+    return queries[["query_id"]].assign(text=texts)
+
+
+def written(query: str, terms: list[str], form: str) -> str:
+    """One expanded query."""
+    if not terms:
+        return query
+    if form != "sentence":
+        return " ".join([query, *terms])
+    listed = terms[0] if len(terms) == 1 else f"{', '.join(terms[:-1])} and {terms[-1]}"
+    return f"{query.rstrip('?.! ')}? The answer speaks of {listed}."

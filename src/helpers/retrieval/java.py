@@ -4,10 +4,12 @@ Pyserini needs Java 21. The JVM lives in a worker process of its own (`call`): a
 trains stays small, and a signal to it (Ctrl-C, a stop button) cannot end in a crash of the JVM. The heap is `BOOK_HEAP` (4g).
 """
 
+import contextlib
 import functools
 import os
 import pickle
 import re
+import signal
 import subprocess
 import sys
 import threading
@@ -100,7 +102,7 @@ def start() -> None:
 @functools.cache
 def _worker() -> subprocess.Popen[bytes]:
     # a plain subprocess: multiprocessing would run the caller's script a second time
-    command = [sys.executable, "-m", "helpers.retrieval.java_worker"]
+    command = [sys.executable, "-m", "helpers.retrieval.java"]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
 
@@ -151,3 +153,35 @@ def run(main_class: str, *arguments: str, short: bool = False) -> None:
         said, _ = program.communicate()
     if program.returncode:
         raise BadInput(f"{main_class} failed:\n{said[-2000:]}", mend="are there memory and disk?")
+
+
+# The process that has the JVM: reads (function, arguments) from its standard input, writes results to its output.
+#
+# `_worker` starts it as `python -m helpers.retrieval.java`. Both ends are this program's own, hence pickle;
+# what Java prints goes to standard error. It ends when its input does.
+
+def main() -> None:
+    """Serve calls until the other end closes; a Ctrl-C is the other end's to answer."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    calls, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever prints to standard output must not mix with the answers
+    configure()
+    with contextlib.suppress(Exception):  # it is raised again where a function imports it
+        import pyserini.index.lucene  # noqa: F401 - starts the JVM, before the first call has come
+    while True:
+        try:
+            function, arguments = pickle.load(calls)
+        except EOFError:
+            return
+        try:
+            answer = (True, function(*arguments))
+        except Exception as error:  # noqa: BLE001 - whatever it is, the caller raises it
+            foreign = type(error).__module__ not in ("builtins", "helpers.errors")  # whose module would start a JVM over there
+            answer = (False, RuntimeError(f"{type(error).__name__}: {error}") if foreign else error)
+        with contextlib.suppress(BrokenPipeError):  # nobody waits any more
+            pickle.dump(answer, answers)
+            answers.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -16,7 +16,7 @@ from helpers.pages.compare import above, tests_against
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, interval, p_value, plain, signed
 from helpers.pages.slider import slider
-from helpers.retrieval import tuning
+from helpers.retrieval import bm25
 from helpers.systems.evaluated import Evaluation, Systems, evaluate
 from helpers.systems.testbed import Testbed, tuning_bed
 
@@ -88,7 +88,7 @@ def tune(collection: str, unit: str, split: str, queries: int, seed: int, k1s: l
     bed = tuning_bed(collection, unit, split, queries, seed)
     if bed is None:
         return None
-    return tuning.bm25_grid(bed.index, bed.query_step, bed.qrels_step, k1s, bs, "RR@10", bed.min_relevance, 10).value()
+    return bm25.bm25_grid(bed.index, bed.query_step, bed.qrels_step, k1s, bs, "RR@10", bed.min_relevance, 10).value()
 
 
 def tuning_figure(grid: pd.DataFrame | None, split: str) -> Fragment:
@@ -96,13 +96,13 @@ def tuning_figure(grid: pd.DataFrame | None, split: str) -> Fragment:
     if grid is None:
         return page.prose("This collection has no split to tune on; nothing was tuned.")
     drawn = matrices.grid_heatmap(grid, "k1", "b", "RR@10", f"RR@10 on the split {split}, the best cell framed.")
-    return slider(drawn, grid.set_index(["k1", "b"])[["RR@10"]], tuning.best(grid, "RR@10"))
+    return slider(drawn, grid.set_index(["k1", "b"])[["RR@10"]], bm25.best(grid, "RR@10"))
 
 
 def settings(k1: float, b: float, grid: pd.DataFrame | None) -> dict[str, tuple[float, float]]:
     """The settings of BM25 that are compared: this chapter's, Steensland's, and the tuned one."""
     k, steensland_b = (float(published.value("steensland2021", "text 4.2", "BM25", name).value) for name in ("k", "b"))
-    tuned = {} if grid is None else {"tuned here": tuning.best(grid, "RR@10")}
+    tuned = {} if grid is None else {"tuned here": bm25.best(grid, "RR@10")}
     return {"this chapter": (k1, b), "Steensland (2021), section 4.2": (k, steensland_b), **tuned}
 
 

@@ -13,8 +13,8 @@ from helpers.pages.compare import above, mean_cell, table_value
 from helpers.pages.fragments import Fragment, linked
 from helpers.pages.numbers import count, plain, signed
 from helpers.pages.spot_check import spot_check
-from helpers.retrieval.expansion_words import added_words
-from helpers.retrieval.word_weights import top_weighted_terms
+from helpers.retrieval.expansion import added_words
+from helpers.retrieval.term_weights import top_weighted_terms
 from helpers.steps import Step
 from helpers.stories.model_size import rounds_cell
 from helpers.stories.repbert import ROWS, TABLE

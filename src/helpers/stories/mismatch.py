@@ -12,8 +12,8 @@ from helpers.pages.compare import corrected, difference_cell, lead, mean_cell, t
 from helpers.pages.fragments import Fragment, linked
 from helpers.pages.numbers import count, p_value, plain
 from helpers.reranking.groups import groups_compared
-from helpers.retrieval.consistency import MEASURE as FACTOR
-from helpers.retrieval.consistency import consistency, consistency_at_depth, means
+from helpers.retrieval.fusion import MEASURE as FACTOR
+from helpers.retrieval.fusion import consistency, consistency_at_depth, means
 from helpers.steps import Step
 from helpers.stories import training
 from helpers.stories.depth import reranked

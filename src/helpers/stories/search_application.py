@@ -20,7 +20,7 @@ from helpers.pages.fragments import Fragment, linked
 from helpers.pages.numbers import count, joined, plain, seconds
 from helpers.pages.spot_check import spot_check
 from helpers.retrieval.bm25 import K1, B
-from helpers.retrieval.or_phase import or_matches
+from helpers.retrieval.feedback import or_matches
 from helpers.steps import Step
 from helpers.stories import candidates, duobert
 from helpers.stories.model_size import rounds_cell

@@ -12,12 +12,8 @@ from typing import Any
 from helpers.networks import backbone
 from helpers.networks.fine_tuning import training_log
 from helpers.retrieval.bm25 import K1, B, bm25_run
-from helpers.retrieval.deepct_training import TermWeightTraining, deepct
-from helpers.retrieval.doc2query import expanded_index, generated_queries
-from helpers.retrieval.expansion_training import ExpansionTraining, word_expansion
-from helpers.retrieval.expansion_words import expansion_words
-from helpers.retrieval.term_recall import term_recall
-from helpers.retrieval.word_weights import SMOOTHINGS, weighted_index, word_weights
+from helpers.retrieval.expansion import ExpansionTraining, expanded_index, expansion_words, generated_queries, word_expansion
+from helpers.retrieval.term_weights import SMOOTHINGS, TermWeightTraining, deepct, term_recall, weighted_index, word_weights
 from helpers.steps import Step
 from helpers.systems.bi_encoder import UNTRAINED, BiEncoder
 from helpers.systems.testbed import SplitTestbed, Testbed

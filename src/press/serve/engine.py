@@ -19,9 +19,8 @@ from helpers.networks import backbone
 from helpers.reranking import aggregation
 from helpers.reranking.duo import compared, duo_scores, reordered
 from helpers.retrieval import java
-from helpers.retrieval.bm25 import K1, B
+from helpers.retrieval.bm25 import K1, B, search_each
 from helpers.retrieval.feedback import expand, search_weighted
-from helpers.retrieval.resident import search_each
 from helpers.systems.pipeline import title_of
 from helpers.systems.testbed import Testbed
 from press.search_command import FEEDBACK

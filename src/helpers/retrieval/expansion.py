@@ -1,0 +1,242 @@
+"""Documents expanded with queries that a model would ask of them, or with single words, before they are indexed."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from helpers.data.lines import json_lines
+from helpers.data.texts import Texts, relevant_places
+from helpers.networks import fine_tuning
+from helpers.networks.backbone import Backbone
+from helpers.networks.training_settings import FineTuning, by_name
+from helpers.retrieval import java
+from helpers.retrieval.bm25 import analysed, build
+from helpers.retrieval.term_weights import content
+from helpers.steps import numerics, step
+
+# Passages expanded with the queries that a model would ask of them (doc2query: Nogueira et al. 2019, arXiv:1904.08375).
+
+QUERIES = "queries.jsonl"
+
+
+@step(version=1, form="folder", network=True)
+def generated_queries(store: Path, generator: Backbone, queries: int, top_k: int, max_length: int, query_length: int,
+                      batch_size: int, seed: int, *, folder: Path) -> None:
+    """Generate so many queries for every text by a sequence-to-sequence model: JSON lines of id and queries, in the store's
+    order.
+
+    Args:
+        top_k: likely tokens that each is drawn from; 1 for the likeliest, which give but one query (ValueError for several).
+        max_length: tokens read of a text.
+        query_length: tokens written of a query.
+    """
+    from transformers import AutoModelForSeq2SeqLM
+
+    if queries > 1 and top_k == 1:
+        raise ValueError(f"{queries} queries of the likeliest tokens are one query: raise `top_k`")
+    tokenizer = generator.tokenizer()
+    model = generator.build(AutoModelForSeq2SeqLM).eval().to(numerics.device())
+    drawn: dict[str, Any] = {"do_sample": True, "top_k": top_k} if top_k > 1 else {"do_sample": False}
+    fine_tuning.seed_everything(seed)
+    stream = ((text.doc_id, content(text)) for text in Texts(store))
+    with open(folder / QUERIES, "w", encoding="utf-8") as lines:
+        while batch := list(islice(stream, batch_size)):
+            generated = ask(model, tokenizer, [text for _, text in batch], queries, max_length, query_length, drawn)
+            for (doc_id, _), own_queries in zip(batch, generated, strict=True):
+                lines.write(json.dumps({"id": doc_id, "queries": own_queries}, ensure_ascii=False) + "\n")
+
+
+def ask(model: Any, tokenizer: Any, texts: list[str], queries: int, max_length: int, query_length: int,
+        drawn: dict[str, Any]) -> list[list[str]]:
+    """The queries of each text of a batch."""
+    import torch
+
+    fed = tokenizer(texts, padding=True, truncation=True, max_length=max_length, return_tensors="pt").to(model.device)
+    with torch.inference_mode():
+        written = model.generate(input_ids=fed["input_ids"], attention_mask=fed["attention_mask"], max_new_tokens=query_length,
+                                 num_return_sequences=queries, **drawn)
+    words = [query.strip() for query in tokenizer.batch_decode(written, skip_special_tokens=True)]
+    return [words[start:start + queries] for start in range(0, len(words), queries)]
+
+
+@step(version=1, form="folder")
+def expanded_index(store: Path, generated: Path, *, folder: Path) -> None:
+    """A Lucene index in which every text is followed by its queries."""
+    build(((text.doc_id, "\n".join([content(text), *line["queries"]]))
+           for text, line in zip(Texts(store), json_lines(generated / QUERIES), strict=True)), folder)
+
+
+# Training a small expansion of documents: which words will be asked of a passage, from its vector alone.
+#
+# The form is TILDE's (Zhuang & Zuccon 2021, doi 10.1145/3404835.3462922): one score for each word of the vocabulary, all words at
+# once and independent of each other. TILDE reads the passage with a BERT that it fine-tunes; here the encoder stays as it is, and
+#
+#     score(word | passage) = scale * embedding(word) . LayerNorm(W vector(passage) + b) + bias(word)
+#
+# W, b, the layer norm, the scale and the biases are learned; the word embeddings are the backbone's own input embeddings, as in
+# the
+# tied output layer of a BERT. Of the vocabulary the words remain that are one piece and one term of the index: no stop words.
+
+VECTORS = "passages.npy"  # of a folder of `embeddings.passage_embeddings`
+WORD = re.compile(r"[a-z0-9]+")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExpansionTraining(FineTuning):
+    """The training of an expansion, with passages held out."""
+
+    evaluation_passages: int = 100  # relevant passages held out with all their queries, at most a tenth
+
+
+@step(version=1, form="folder", network=True, resumable=True)
+@by_name
+def word_expansion(passages: Path, store: Path, queries: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int,
+                   backbone: Backbone, training: ExpansionTraining, *, folder: Path, checkpoints: Path) -> None:
+    """Learn which words the queries of a passage have; keep the weights, the words with their terms, and `log.json`.
+
+    Args:
+        passages: the folder of the vectors of the store's texts, in its order.
+        store: the text store of what may be read: in a training that of a split's articles.
+
+    Raises:
+        ValueError: if fewer than two relevant passages have a query with a known word.
+    """
+    from transformers import Trainer
+
+    from helpers.retrieval.expansion_model import Expansion, save
+
+    words = vocabulary(backbone.tokenizer())
+    asked = asked_words(queries, relevant_places(store, queries, qrels, min_relevance), words)
+    if len(asked) < 2:
+        raise ValueError(f"{len(asked)} relevant passages have queries of known words: at least two are wanted")
+    vectors = np.load(passages / VECTORS, mmap_mode="r")
+    examples = {str(place): {"vector": np.array(vectors[place]), "words": counts} for place, counts in asked.items()}
+    train, evaluation = fine_tuning.parted(examples, training.evaluation_passages, training.seed)
+    fine_tuning.seed_everything(training.seed)
+    model = Expansion(word_embeddings(backbone, list(words["piece"])), vectors.shape[1], training.dropout)
+    arguments = fine_tuning.training_arguments(checkpoints, len(train), training, training.evaluations)
+    arguments.remove_unused_columns, arguments.label_names, arguments.eval_on_start = False, ["asked"], True
+    arguments.train_sampling_strategy = "random"  # a vector has no length
+    trainer = Trainer(model=model, args=arguments, train_dataset=train, eval_dataset=evaluation,
+                      data_collator=lambda batch: batched(batch, len(words)))
+    fine_tuning.fit(trainer)
+    save(folder, model, words, summary(trainer, asked))
+
+
+def vocabulary(tokenizer: Any) -> pd.DataFrame:
+    """The words of a tokenizer that are one piece and one term of the index: columns word, piece (its id) and term, by word."""
+    pieces = tokenizer.get_vocab()
+    words = sorted(word for word in pieces if WORD.fullmatch(word))
+    terms = java.call(analysed, words)
+    rows = [(word, pieces[word], terms[word][0]) for word in words if len(terms[word]) == 1]
+    return pd.DataFrame(rows, columns=["word", "piece", "term"])
+
+
+def asked_words(queries: pd.DataFrame, relevant: dict[str, list[int]], words: pd.DataFrame) -> dict[int, Counter[int]]:
+    """How many queries of a passage hold each word, by the passage's place in the store and the word's in the vocabulary.
+
+    Args:
+        relevant: for each query the places of its relevant passages, as `relevant_places` has them.
+    """
+    known = {word: number for number, word in enumerate(words["word"])}
+    asked: dict[int, Counter[int]] = {}
+    for query, text in zip(queries["query_id"], queries["text"], strict=True):
+        own = {known[word] for word in WORD.findall(text.lower()) if word in known}
+        for place in relevant.get(query, []) if own else []:
+            asked.setdefault(place, Counter()).update(own)
+    return asked
+
+
+def word_embeddings(backbone: Backbone, pieces: list[int]) -> Any:
+    """The backbone's input embeddings of word pieces, (words, dimensions), scaled to a mean length of 1."""
+    from transformers import AutoModel
+
+    table = backbone.build(AutoModel).get_input_embeddings().weight.detach()[pieces].float()
+    return table / table.norm(dim=1).mean()
+
+
+def batched(examples: Sequence[dict[str, Any]], words: int) -> dict[str, Any]:
+    """The vectors of examples, (passages, dimensions), and the shares of their words, (passages, words), each row of sum 1."""
+    import torch
+
+    asked = torch.zeros(len(examples), words)
+    for row, example in enumerate(examples):
+        for word, count in example["words"].items():
+            asked[row, word] = count / example["words"].total()
+    return {"vectors": torch.tensor(np.stack([example["vector"] for example in examples])), "asked": asked}
+
+
+def summary(trainer: Any, asked: dict[int, Counter[int]]) -> dict[str, Any]:
+    """Size and losses of a training: the content of `log.json`."""
+    model = trainer.model
+    return {"passages": len(trainer.train_dataset), "evaluation_passages": len(trainer.eval_dataset),
+            "vocabulary": len(model.bias), "words_asked": len({word for own in asked.values() for word in own}),
+            "steps": trainer.state.max_steps, "parameters": sum(part.numel() for part in model.parameters()),
+            "log": fine_tuning.logged(trainer, "step", "epoch", "loss", "eval_loss", "learning_rate")}
+
+
+# The words that an expansion adds to each passage, in the form of doc2query's queries, so that the same index takes them.
+
+CHUNK = 500  # passages scored at a time
+
+
+@step(version=1, form="folder", network=True)
+def expansion_words(model: Path, passages: Path, store: Path, words: int, *, folder: Path) -> None:
+    """The `words` likeliest words that each text lacks: JSON lines of id and queries (one, of these words, the likeliest first),
+    in the store's order.
+
+    Words are told apart as in the index: a text that has `rusted` does not lack `rust`, and of two words with one stem only the
+    likelier is added.
+
+    Args:
+        model: the folder of `word_expansion`.
+        passages: the folder of the vectors of the store's texts, in its order.
+    """
+    import torch
+
+    from helpers.retrieval.expansion_model import load
+
+    (network, table), vectors, texts = load(model), np.load(passages / VECTORS, mmap_mode="r"), iter(Texts(store))
+    known, their_terms = list(table["word"]), list(table["term"])
+    with open(folder / QUERIES, "w", encoding="utf-8") as lines, torch.inference_mode():
+        for start in range(0, len(vectors), CHUNK):
+            chunk = list(islice(texts, CHUNK))
+            scores = network.scores(torch.tensor(vectors[start:start + len(chunk)])).numpy()
+            terms = java.call(analysed, [content(text) for text in chunk])
+            for text, row in zip(chunk, scores, strict=True):
+                added = lacking(row, known, their_terms, set(terms[content(text)]), words)
+                lines.write(json.dumps({"id": text.doc_id, "queries": [" ".join(added)]}) + "\n")
+
+
+def lacking(scores: np.ndarray, words: Sequence[str], terms: Sequence[str], has: Container[str], most: int) -> list[str]:
+    """The `most` words of the highest scores whose terms a text does not have, each term once; equal scores in the words' order.
+
+    Args:
+        scores: (words,).
+        terms: of each word.
+        has: the text's terms.
+    """
+    added: dict[str, str] = {}
+    for place in np.argsort(-scores, kind="stable"):
+        if len(added) == most:
+            break
+        if terms[place] not in has:
+            added.setdefault(terms[place], words[place])
+    return list(added.values())
+
+
+@step(version=1, form="table")
+def added_words(expansion: Path, documents: list[str], words: int) -> pd.DataFrame:
+    """The first words that were added to some documents: columns doc_id, words (with spaces between them)."""
+    doc_ids = set(documents)
+    rows = [(line["id"], " ".join(line["queries"][0].split()[:words])) for line in json_lines(expansion / QUERIES)
+            if line["id"] in doc_ids]
+    return pd.DataFrame(rows, columns=["doc_id", "words"])
