@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -221,3 +222,11 @@ def chromium_there():
     """For code that starts a Chromium of its own, of which a process can have one."""
     with skipped_without_chromium():
         chromium.find()
+
+
+@pytest.fixture
+def foreground():
+    """Ctrl-C is heard, here and by child processes, as it is not where a shell runs the tests in the background."""
+    usual = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, usual)

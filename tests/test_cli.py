@@ -3,15 +3,17 @@
 import errno
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
 
 import psutil
 import pytest
 
 from helpers import paths
-from press import chapters, children, cli
+from press import answers, chapters, children, cli
 
 
 def raising(error):
@@ -23,6 +25,7 @@ def raising(error):
 @pytest.mark.parametrize(("error", "code", "said"), [
     (OSError(errno.ENOSPC, "No space left on device", "/full"), 2, "/full"),
     (PermissionError(errno.EACCES, "Permission denied", "/closed"), 2, "/closed"), (MemoryError(), 2, "out of memory"),
+    (sqlite3.OperationalError("database or disk is full"), 2, "disk is full"),
     (KeyboardInterrupt(), 130, "stopped; finished steps are kept")])
 def test_what_is_no_fault_of_the_book_is_one_line(monkeypatch, capsys, error, code, said):
     monkeypatch.setattr(chapters, "listing", raising(error))
@@ -33,12 +36,31 @@ def test_what_is_no_fault_of_the_book_is_one_line(monkeypatch, capsys, error, co
     assert "\n" not in told
 
 
-@pytest.fixture
-def foreground():
-    """Ctrl-C is heard, as it is not in tests that a shell runs in the background."""
-    usual = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, usual)
+def test_a_fault_of_the_book_keeps_its_trace_in_a_file_and_names_it(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(chapters, "listing", raising(KeyError("who knows")))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert cli.main(["parameters", "collection"]) == 3
+    told, (file,) = capsys.readouterr().err.strip(), tmp_path.iterdir()
+    assert "\n" not in told and str(file) in told and "KeyError: 'who knows'" in file.read_text()
+
+
+@pytest.mark.parametrize("budget", ["nan", "inf", "-1", "much"])
+def test_a_budget_that_limits_nothing_is_refused(budget, capsys):
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["verify", "--budget", budget])
+    assert ended.value.code == 2 and "no number of seconds" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("nested", ["[" * 20_000, "[" * 20_000 + "]" * 20_000])
+def test_a_value_that_is_nested_too_deeply_is_one_of_another_type(nested, capsys):
+    assert cli.main(["explain", "seeds", "-p", "seeds", nested]) == 2
+    assert "seeds" in capsys.readouterr().err
+
+
+def test_an_exercise_that_is_not_there_is_told_before_any_is_run(monkeypatch, capsys):
+    monkeypatch.setattr(answers.execute, "run", raising(AssertionError("a chapter ran")))
+    assert cli.main(["answer", "candidates", "nope"]) == 2
+    assert "'nope'" in capsys.readouterr().err
 
 
 def made_an_error():
@@ -99,7 +121,7 @@ def test_a_closed_pipe_and_a_plain_locale_are_no_tracebacks(tmp_path):
 
 
 @pytest.mark.slow
-def test_ctrl_c_stops_a_chapter_and_its_kernel(tmp_path):
+def test_ctrl_c_stops_a_chapter_and_its_kernel(tmp_path, foreground):
     """The kernel is in a session of its own, where the terminal's signal does not reach it."""
     import nbformat
 

@@ -59,7 +59,9 @@ BODIES = [b"", b"{", b"null", b"[]", b"5", b'"x"', b"\xff\xfe", b"[" * 30_000, b
           b'{"query": null}', b'{"query": "a", "k": NaN}', b'{"query": "a", "k": 1e999}', b'{"query": "a", "k": -1}', b'{"k": 3}',
           b'{"query": "a", "k": "ten"}', b'{"query": "a", "candidates": 1000000}', b'{"query": "a", "aggregation": "median"}',
           b'{"query": "a", "reranker": "gpt"}', b'{"query": "a", "pairwise": "sum"}', b'{"query": "a", "feedback": "all"}',
-          b'{"query": "a", "unknown": 1}', b'{"query": "' + b"x" * 1_000_000 + b'"}', b'{"query": "a", "pairwise": "\\udfff"}']
+          b'{"query": "a", "unknown": 1}', b'{"query": "a", "k": true}',
+          b'{"query": "a", "k": "5"}', b'{"query": "a", "k": 5, "k": 6}',
+          b'{"query": "' + b"x" * 1_000_000 + b'"}', b'{"query": "a", "pairwise": "\\udfff"}']
 
 
 @pytest.mark.parametrize("query", HOSTILE, ids=range(len(HOSTILE)))
@@ -80,7 +82,8 @@ def test_a_hostile_body_is_refused_in_words_that_repeat_nothing_of_it(client, bo
 
 
 def test_what_is_not_there_and_who_asks_by_another_name(client):
-    assert client.get("/nothing").status_code == 404
+    assert client.get("/search?query=a&k=5&k=6").status_code == 422
+    assert (client.get("/nothing").status_code, client.get("/nothing").json()) == (404, {"error": "not found"})
     assert client.get("/page.py").status_code == 404
     assert client.put("/search").status_code == 405
     assert client.get("/health", headers={"Host": "evil.example"}).status_code == 400  # a name of another site that leads here

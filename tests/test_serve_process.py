@@ -126,7 +126,7 @@ def test_kill_and_restart_on_the_same_port_lose_nothing_and_leave_nobody(folder,
 
 
 @pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])
-def test_a_stop_answers_what_runs_and_ends_well(folder, store, sign):
+def test_a_stop_answers_what_runs_and_ends_well(folder, store, sign, foreground):
     with service(folder) as (process, port), concurrent.futures.ThreadPoolExecutor(8) as clients:
         children = process.children(recursive=True)
         answers = [clients.submit(ask, port) for _ in range(8)]

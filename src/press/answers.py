@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from helpers import paths
+from helpers.errors import BadInput
 from helpers.pages.compare import test_cells
 from helpers.pages.fragments import table
 from helpers.pages.numbers import count, plain
@@ -25,7 +26,10 @@ HEADS = ("system", "without the change", "with the change", "difference", "p (t,
 
 def answer(names: Sequence[str]) -> Iterator[str]:
     """Run the exercises of some chapters, of all if none is named, and keep what came out."""
-    for name in names or exercises.load():
+    known_chapters = exercises.load()
+    if unknown := [name for name in names if name not in known_chapters]:
+        raise BadInput(f"no exercise of a chapter {unknown[0]!r}", mend=f"choose from {', '.join(known_chapters)}")
+    for name in names or known_chapters:
         before, after = (execute.run(name, PROFILE, given)[0] for given in ({}, exercises.given(name)))
         file = exercises.answer_file(name)
         file.parent.mkdir(exist_ok=True)

@@ -59,7 +59,7 @@ class Parameter:
         """The value of a command-line text: itself for `str`, JSON or a Python literal for the rest."""
         value: Any = text
         for read in () if self.annotation == "str" else (ast.literal_eval, json.loads):
-            with contextlib.suppress(ValueError, SyntaxError, TypeError):
+            with contextlib.suppress(ValueError, SyntaxError, TypeError, RecursionError, MemoryError):  # nested too deeply
                 value = read(text)
         return self.check(value)
 

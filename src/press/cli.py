@@ -5,11 +5,16 @@ its module is imported when it runs. What it returns is printed, line by line, o
 """
 
 import argparse
+import contextlib
 import importlib
 import io
+import math
 import os
+import sqlite3
 import sys
+import tempfile
 import time
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,7 +26,7 @@ from press import children
 from press.bench.command import ROUNDS, SECTIONS
 
 EXIT_CODES = """exit codes: 0 all went well; 1 `verify` found a difference, or `bench` failed; 2 what you can mend, which is told;
-130 Ctrl-C; 141 whoever read the output went away"""
+3 a fault of the book itself, whose trace is kept in a file; 130 Ctrl-C; 141 whoever read the output went away"""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -49,13 +54,27 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:  # whoever read the output has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
-    except (OSError, MemoryError) as error:
+    except (OSError, MemoryError, sqlite3.OperationalError) as error:  # SQLite has no other kind for a full disk
         print(f"\n{str(error) or 'out of memory'}. Mend: see to the disk, the rights, the memory", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         children.end()
         print("\nstopped; finished steps are kept", file=sys.stderr)
         return 130
+    except Exception as error:  # noqa: BLE001 - a fault of the book: nothing leaves as a traceback
+        print(f"\na fault of the book: {type(error).__name__}; {_trace_kept()}", file=sys.stderr)
+        return 3
+
+
+def _trace_kept() -> str:
+    """Where the trace of the present error is kept, or why it is not."""
+    try:
+        with tempfile.NamedTemporaryFile("w", prefix="book-", suffix=".txt", encoding="utf-8", errors="backslashreplace",
+                                         delete=False) as file:
+            file.write(traceback.format_exc())
+        return f"its trace is in {file.name}, for a report"
+    except OSError as error:
+        return f"its trace could not be kept ({error})"
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -120,7 +139,7 @@ def _parser() -> argparse.ArgumentParser:
                    help="only list (default); --no-dry-run removes what is listed"))
     command("verify", "record:verify", "recompute a random sample of the recorded runs and compare",
             option("--sample", type=_positive, default=3), option("--seed", type=int, default=None),
-            option("--budget", type=float, default=900, help="seconds that the sample may cost"),
+            option("--budget", type=_budget, default=900, help="seconds that the sample may cost"),
             option("--all", dest="everything", action="store_true",
                    help="as many as the budget allows, those first that were verified never or longest ago"))
     command("record", "record:record", "ship the slow steps of the executed chapters as recorded runs")
@@ -156,6 +175,13 @@ def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number: give 1 or more")
     return int(text)
+
+
+def _budget(text: str) -> float:
+    with contextlib.suppress(ValueError):
+        if 0 <= (value := float(text)) < math.inf:
+            return value
+    raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds: give 0 or more")
 
 
 def _seconds(text: str) -> float:

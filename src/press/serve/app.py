@@ -11,6 +11,7 @@ A request leaves no trace, and the page loads nothing from elsewhere.
 """
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,6 +20,7 @@ from fastapi import FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, JSONResponse
 from pydantic import ValidationError
+from starlette.exceptions import HTTPException
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from helpers.errors import BadInput
@@ -32,6 +34,7 @@ from press.serve.engine import NONE
 PAGE = Path(__file__).parent / "page"
 HOSTS = ["127.0.0.1", "localhost"]  # by which the service is asked: another site's name that leads here is refused
 LARGEST = 16 * LONGEST  # bytes of a request
+TWICE = "a value is given twice"
 HEADERS = {"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
                                       "img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
            "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store"}
@@ -53,6 +56,10 @@ def application(batcher: Batcher, timeout: float, hosts: list[str]) -> FastAPI:
     async def refused(_: Request, error: RequestValidationError) -> JSONResponse:
         return _error(422, _told(error))
 
+    @app.exception_handler(HTTPException)
+    async def other(_: Request, error: HTTPException) -> JSONResponse:
+        return _error(error.status_code, error.detail.lower(), dict(error.headers or {}))
+
     @app.get("/health")
     async def health() -> dict[str, Any]:
         return {"status": "ready", "collection": engine.bed.collection, "unit": engine.bed.unit, "texts": engine.texts,
@@ -60,7 +67,9 @@ def application(batcher: Batcher, timeout: float, hosts: list[str]) -> FastAPI:
                 "pairwise": [NONE, *(DUOS if engine.pairwise else ())], "waiting": batcher.waiting}
 
     @app.get("/search")
-    async def get(asked: Annotated[Asked, Query()]) -> JSONResponse:
+    async def get(asked: Annotated[Asked, Query()], request: Request) -> JSONResponse:
+        if len(request.query_params.multi_items()) > len(request.query_params):
+            return _error(422, TWICE)
         return await answer(asked)
 
     @app.post("/search")
@@ -70,7 +79,10 @@ def application(batcher: Batcher, timeout: float, hosts: list[str]) -> FastAPI:
             if len(body := body + part) > LARGEST:
                 return _error(413, f"a request has {LARGEST:,} bytes at most")
         try:
-            return await answer(Asked.model_validate_json(body))
+            asked = Asked.model_validate_json(body, strict=True)
+            if len(json.loads(body, object_pairs_hook=list)) > len(asked.model_fields_set):
+                return _error(422, TWICE)
+            return await answer(asked)
         except ValidationError as error:
             return _error(422, _told(error))
 
