@@ -66,12 +66,6 @@ def of_types(*values, styles=STYLES):
     return answer_types.signs(systems, "model", TYPES, styles)
 
 
-def of_fusions(total, ranks, alone=0.0):
-    pair, merged = ("bm25", "repbert"), {("bm25", "repbert"): system(), ("repbert", "bm25"): system(0.125)}
-    return fusion.signs(fusion.Fused({"repbert": system(alone)}, merged, {pair: system(ranks)}, {pair: system(total)}, {}, {}),
-                        "repbert", "bm25")
-
-
 def of_expanded_fusions(expansion, plain):
     sums = {("bm25", "repbert"): system(plain), ("expansion", "repbert"): system(expansion)}
     return fusion.expansion_signs(fusion.Fused({}, {}, {}, sums, {}, {}), "repbert", "bm25")
@@ -158,9 +152,6 @@ def of_rules(*holm):
     (of_types(0.9, 0.5, 0.6, 0.2), [True, True, True]),
     (of_types(0.9, 0.9, 0.6, 0.6), [True, False, False]),
     (of_types(0.9, 0.5, 0.6, 0.2, styles=None), [False, False, True]),
-    (of_fusions(0.25, 0.125), [True, True, True]),
-    (of_fusions(0.25, 0.125, alone=0.25), [False, True, True]),
-    (of_fusions(0.125, 0.25, alone=0.125), [False, False, False]),
     (of_expanded_fusions(0.25, 0.255), [True]),
     (of_expanded_fusions(0.125, 0.25), [False]),
     (of_depths((0.1, 0.2, 0.2), (0.0, 0.1, 0.2)), [True, True]),
@@ -214,4 +205,3 @@ def test_what_was_not_measured_has_no_sign():
     assert encoders.signs({"A / Avg": system()}, {}, {}, {}) == distilled_student.signs({}, {}, {}) == {}
     assert not any(mismatch.signs({}, {}, "repbert", "bm25").values())
     assert not any((depth.signs({}, "repbert", "bm25") | depth.deep_signs({}, "repbert", "bm25")).values())
-    assert not any(fusion.signs(fusion.Fused({}, {}, {}, {}, {}, {}), "repbert", "bm25").values())

@@ -8,17 +8,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from helpers import paths
-from helpers.pages import claims
+from helpers.pages import claims, conditions
 from helpers.pages.fragments import Fragment
+from helpers.systems.evaluated import Evaluation
 
 OTHERWISE = "A paragraph is not shown here: it was written for another outcome of {}."
 EFFECTS = HIGHER, LOWER, OPEN = ("higher", "lower", "open")  # where the intervals of a claim's effects lie
 
 
-def discussion(chapter: str, judged: Fragment | None = None, signs: Mapping[str, bool] | None = None) -> Fragment:
-    """The paragraphs that rest on what this run measured, in the table of its claims (`claims.judge`) or in `signs`, statements
-    that no claim is about with whether they hold. Of the other paragraphs, what they rest on. The answer in short is carried as
-    data, for the top of the page."""
+def discussion(chapter: str, judged: Fragment | None = None, signs: Mapping[str, bool] | None = None,
+               measure: str = "", **systems: Evaluation) -> Fragment:
+    """The paragraphs that rest on what this run measured, in the table of its claims (`claims.judge`), in `signs`, statements
+    that no claim is about with whether they hold, or in comparisons of `systems` in a `measure` (`when`, see `conditions`). Of
+    the other paragraphs, what they rest on. The answer in short is carried as data, for the top of the page."""
     outcomes: dict[str, set[Any]] = {name: {holds} for name, holds in (signs or {}).items()}
     for line in judged.data["claims"] if judged else []:
         outcomes[line["claim"]] = {line["verdict"], effect(line)}
@@ -26,6 +28,7 @@ def discussion(chapter: str, judged: Fragment | None = None, signs: Mapping[str,
     for paragraph in paragraphs()[chapter]:
         moved = [known[name].claim if name in known else name
                  for name, outcome in paragraph["rests_on"].items() if outcome not in outcomes.get(name, ())]
+        moved += conditions.failed(paragraph["when"], systems, measure) if "when" in paragraph else []
         text = OTHERWISE.format("; ".join(f"*{name}*" for name in moved)) if moved else paragraph["text"].strip()
         (short if paragraph.get("short") else parts).append(text)
     return Fragment(markdown="\n\n".join(parts), data={"in_short": " ".join(short)} if short else {})

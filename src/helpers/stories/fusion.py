@@ -10,7 +10,7 @@ import pandas as pd
 from helpers.evaluation import published, verdicts
 from helpers.evaluation.significance import Paired
 from helpers.pages import claims, page, plots
-from helpers.pages.compare import above, corrected, mean_link, measured, row_verdict, table_value, with_interval
+from helpers.pages.compare import corrected, mean_link, measured, row_verdict, table_value, with_interval
 from helpers.pages.fragments import Fragment, Html
 from helpers.pages.numbers import interval, p_value, plain, signed
 from helpers.pages.slider import slider
@@ -171,17 +171,14 @@ def methods_table(fused: Fused, measure: str, tests: Mapping[Any, Paired]) -> Fr
         f"{measure} by method; below the last two, their difference from the merge (p corrected by Holm's method)", records)
 
 
-def signs(fused: Fused, dense: str, baseline: str) -> dict[str, bool]:
-    """What the discussion rests on."""
-    found = {}
+def compared(fused: Fused, dense: str, baseline: str) -> Systems:
+    """What the discussion compares: RepBERT with BM25 in each way, the merge in its better order, and RepBERT alone; nothing
+    without the pair."""
     for pair in fused.sums:
         if set(pair) == {dense, baseline}:
-            merged, total, ranks = fused.merged[order(fused, pair)], fused.sums[pair], fused.ranks[pair]
-            found = {"the weighted sum of RepBERT and BM25 ranks better than RepBERT alone":
-                     above(total, fused.alone[dense], fused.measure),
-                     "the weighted sum of RepBERT and BM25 ranks better than their merge": above(total, merged, fused.measure),
-                     "their reciprocal ranks do not": not above(ranks, merged, fused.measure)}
-    return found | expansion_signs(fused, dense, baseline)
+            return {"sum": fused.sums[pair], "ranks": fused.ranks[pair], "merge": fused.merged[order(fused, pair)],
+                    "repbert": fused.alone[dense]}
+    return {}
 
 
 def expansion_signs(fused: Fused, dense: str, baseline: str) -> dict[str, bool]:
