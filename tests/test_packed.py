@@ -123,6 +123,32 @@ def test_variable_length_attention_is_asked_for_the_same(monkeypatch):
             torch.testing.assert_close(Packed(model.bert, first_only)(ids, types), needed, rtol=0, atol=1e-5)
 
 
+def mpnet():
+    """A tiny MPNet with random weights, in evaluation mode."""
+    from transformers import MPNetConfig, MPNetModel
+
+    torch.manual_seed(1)
+    model = MPNetModel(MPNetConfig(vocab_size=500, hidden_size=32, num_hidden_layers=3, num_attention_heads=4,
+                                   intermediate_size=64, max_position_embeddings=64, initializer_range=0.3)).eval()
+    for parameter in model.parameters():
+        parameter.data += 0.1 * torch.randn_like(parameter)
+    return model
+
+
+@pytest.mark.slow
+def test_mpnet_has_its_relative_bias_and_its_own_positions():
+    model, (ids, types) = mpnet(), texts(LENGTHS)
+    ids = [[max(2, token) for token in row] for row in ids]  # 1 is its padding
+    with torch.inference_mode():
+        expected = [model(input_ids=torch.tensor([row])).last_hidden_state[0] for row in ids]
+        torch.testing.assert_close(Packed(model, first_only=False)(ids, types), torch.cat(expected), rtol=0, atol=1e-3)
+        first = Packed(model, first_only=True)(ids, types)
+        torch.testing.assert_close(first, torch.stack([states[0] for states in expected]), rtol=0, atol=1e-3)
+        model.encoder.relative_attention_bias.weight.zero_()
+        without = Packed(model, first_only=True)(ids, types)
+    assert (first - without).abs().max() > 0.01
+
+
 # ---- what it is not for ----
 
 def named(name, **config):
@@ -133,8 +159,8 @@ def named(name, **config):
     return model
 
 
-def test_only_a_plain_bert_is_read_packed():
-    assert supports(named("BertModel"))
+def test_only_a_plain_bert_or_mpnet_is_read_packed():
+    assert supports(named("BertModel")) and supports(named("MPNetModel"))
     for other in (named("LongformerModel"), named("RobertaModel"), named("BertModel", hidden_act="relu"),
                   named("BertModel", is_decoder=True)):
         assert not supports(other)
@@ -147,6 +173,9 @@ def test_a_device_without_variable_length_attention_is_not_supported(monkeypatch
     assert not supports(model)
     model.device = SimpleNamespace(type="cuda")
     assert supports(model)
+    other = named("MPNetModel")
+    other.device, other.dtype = model.device, model.dtype
+    assert not supports(other)  # no bias is added there
     model.dtype = torch.float32  # the kernel has no float32
     assert not supports(model)
 

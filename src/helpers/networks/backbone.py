@@ -97,8 +97,8 @@ class Backbone:
         level = logging.get_verbosity()
         logging.set_verbosity_error()  # the report of head weights that are new, which is what we ask for
         logging.disable_progress_bar()
-        if "attn_implementation" in config and configuration(self).model_type == "longformer":
-            del config["attn_implementation"]  # a Longformer has one alone
+        if "attn_implementation" in config and configuration(self).model_type in ("longformer", "mpnet"):
+            del config["attn_implementation"]  # they have one alone
         try:
             with hub.asking(self.source, self.revision):
                 model = auto_class.from_pretrained(self.source, revision=self.revision, use_safetensors=True,

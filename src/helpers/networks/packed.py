@@ -1,4 +1,4 @@
-"""BERT without padding, read or trained: a batch's texts stand one after the other in one row, and attention stays within each.
+"""BERT and MPNet without padding, read or trained: a batch's texts stand one after the other, and attention stays within each.
 
 It computes what the model of `transformers` does, less what nothing reads. Linear layers and norms see real tokens only. Where
 only the first token's state is read, the last layer has keys and values of all tokens, and everything else of first
@@ -28,10 +28,12 @@ class Group(NamedTuple):
 
 
 def supports(encoder: Any) -> bool:
-    """Whether an encoder is a plain BERT, on a device that can read packed texts."""
-    config = encoder.config
-    plain = type(encoder).__name__ == "BertModel" and config.hidden_act == "gelu" and not config.is_decoder
-    return plain and (encoder.device.type == "cpu" or (encoder.device.type == "cuda" and _has_variable_length(encoder)))
+    """Whether an encoder is a plain BERT, on a device that can read packed texts, or a plain MPNet on a CPU: variable-length
+    attention on a GPU takes no relative bias."""
+    config, name, device = encoder.config, type(encoder).__name__, encoder.device.type
+    if name not in ("BertModel", "MPNetModel") or config.hidden_act != "gelu" or getattr(config, "is_decoder", False):
+        return False
+    return device == "cpu" or (name == "BertModel" and device == "cuda" and _has_variable_length(encoder))
 
 
 def _has_variable_length(encoder: Any) -> bool:
@@ -45,16 +47,18 @@ def _has_variable_length(encoder: Any) -> bool:
 
 
 class Packed:
-    """A BERT encoder that reads packed texts, with the weights that it has when this object is made.
+    """A BERT or MPNet encoder that reads packed texts, with the weights that it has when this object is made.
 
     Args:
-        encoder: a `BertModel` in evaluation mode that `supports` passes.
+        encoder: a `BertModel` or `MPNetModel` in evaluation mode that `supports` passes.
         first_only: whether only the states of first tokens are read.
         training: whether gradients flow to the weights; then it is made anew for every batch, since they change.
     """
 
     def __init__(self, encoder: Any, first_only: bool, training: bool = False):
         self._embeddings, self._device, self._heads = encoder.embeddings, encoder.device, encoder.config.num_attention_heads
+        self._first_position = getattr(encoder.embeddings, "padding_idx", -1) + 1  # MPNet counts from behind its padding
+        self._position_bias = getattr(encoder.encoder, "compute_position_bias", None)  # MPNet's, one for all layers
         *rest, last = encoder.encoder.layer
         self._layers = [*(_Layer(layer, False, training) for layer in rest), _Layer(last, first_only, training)]
 
@@ -68,7 +72,10 @@ class Packed:
         texts = _Texts([len(row) for row in ids], self._device)
         tokens, kinds = (torch.from_numpy(np.fromiter(chain.from_iterable(rows), np.int64, texts.tokens)).to(self._device)[None]
                          for rows in (ids, types))
-        states = self._embeddings(input_ids=tokens, token_type_ids=kinds, position_ids=texts.positions[None])[0]
+        positions = texts.positions[None] + self._first_position
+        states = self._embeddings(input_ids=tokens, token_type_ids=kinds, position_ids=positions)[0]
+        if self._position_bias is not None:  # it depends on the distance alone: a shorter text's is a corner of the longest's
+            texts.bias = self._position_bias(states.new_empty(1, texts.longest, 1))[0]
         for layer in self._layers:
             states = layer(states, texts, self._heads)
         return states
@@ -80,6 +87,7 @@ class _Texts:
     def __init__(self, lengths: list[int], device: Any):
         import torch
 
+        self.bias: Any = None  # added to attention's scores: (heads, longest, longest), from a query to a key
         ends = np.cumsum(lengths)
         self.tokens, self.longest, starts = int(ends[-1]), max(lengths), ends - lengths
         self.positions = torch.from_numpy(np.arange(self.tokens) - np.repeat(starts, lengths)).to(device)
@@ -107,7 +115,10 @@ def _attention_on_cpu(queries: Any, keys: Any, values: Any, texts: _Texts) -> An
     # split as a whole: the gradient of a slice would be as large as what it was cut from
     for group, *parts in zip(texts.groups, queries.split(rows), keys.split(tokens), values.split(tokens), strict=True):
         query, key, value = (part.unflatten(0, (group.texts, -1)).transpose(1, 2) for part in parts)
-        weights = torch.softmax(query @ key.transpose(2, 3), dim=-1)
+        scores = query @ key.transpose(2, 3)
+        if texts.bias is not None:
+            scores = scores + texts.bias[:, :query.shape[2], :group.length]
+        weights = torch.softmax(scores, dim=-1)
         attended.append((weights @ value).transpose(1, 2).flatten(0, 1))
     return torch.cat(attended)
 
@@ -124,13 +135,18 @@ def _attention_on_gpu(queries: Any, keys: Any, values: Any, texts: _Texts) -> An
 
 
 class _Layer:
-    """A layer of BERT; with `first_only`, what comes out of it is the states of first tokens."""
+    """A layer of BERT or MPNet; with `first_only`, what comes out of it is the states of first tokens."""
 
     def __init__(self, layer: Any, first_only: bool = False, training: bool = False):
-        own, linear = layer.attention.self, functools.partial(Linear, training=training)
+        linear, attention = functools.partial(Linear, training=training), layer.attention
+        if own := getattr(attention, "attn", None):  # MPNet's
+            query, key, value, mix, self._norm = own.q, own.k, own.v, own.o, attention.LayerNorm
+        else:
+            own, mix, self._norm = attention.self, attention.output.dense, attention.output.LayerNorm
+            query, key, value = own.query, own.key, own.value
         self._first_only = first_only
-        self._inputs = [linear(own.query), linear(own.key, own.value)] if first_only else [linear(own.query, own.key, own.value)]
-        self._mix, self._norm = linear(layer.attention.output.dense), layer.attention.output.LayerNorm
+        self._inputs = [linear(query), linear(key, value)] if first_only else [linear(query, key, value)]
+        self._mix = linear(mix)
         self._up, self._down = linear(layer.intermediate.dense, gelu=True), linear(layer.output.dense)
         self._last_norm = layer.output.LayerNorm
 
