@@ -10,8 +10,6 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-import psutil
-
 from helpers import paths
 from helpers.steps import numerics
 
@@ -23,7 +21,7 @@ def machine() -> dict[str, Any]:
     """CPU model, number of cores, threads if the reader limits them, memory in GiB, operating system."""
     limit = os.environ.get("OMP_NUM_THREADS", "")
     return {"cpu": numerics.cpu("model name") or platform.processor() or platform.machine(), "cores": os.cpu_count(),
-            "threads": int(limit) if limit.isdigit() else None, "memory_gib": round(psutil.virtual_memory().total / 2**30),
+            "threads": int(limit) if limit.isdigit() else None, "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30),
             "system": platform.system(), "python": platform.python_version()}
 
 

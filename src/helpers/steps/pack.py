@@ -1,0 +1,231 @@
+"""Packs: missing steps that want a GPU, with all that they need, in files that travel to a machine which has nothing of the book.
+
+    pack([model.scores(bed, run, 100) for model in models], folder)     # here: code.tar, part-000.tar, ...
+    python -m helpers.steps.work part-*.tar --minutes 12 --out done     # there, see `work`
+    unpack(folder)                                                      # here: what came back enters the store, under its keys
+
+What needs no network is computed here before. A part is a tar file of at most a given size; a file that does not fit is cut into
+pieces, `name#000`, `name#001`. `plan.json` lists the steps in the order in which they should be computed, each with its recipe, and
+the SHA-256 of every file. Weights travel as they are: the key of a backbone is the digest of its files.
+"""
+
+import hashlib
+import io
+import json
+import secrets
+import statistics
+import tarfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from helpers import paths
+from helpers.errors import BadInput
+from helpers.steps import recipe, registry
+from helpers.steps.computation import Step
+from helpers.steps.store import MANIFEST, Entry, Store, read_entry
+
+PLAN, ASKED = "plan.json", "asked"  # ASKED: a folder of the store, in which a pack's plan is kept until its results come back
+PART = 16 * 2**20  # bytes
+UNKNOWN_SECONDS = 600.0  # of a step that was never computed here
+
+
+@dataclass
+class Plan:
+    """What is to be computed there, and what has to travel."""
+
+    steps: dict[str, Step] = field(default_factory=dict)  # by key, every one after its inputs
+    carried: dict[str, Entry] = field(default_factory=dict)  # the values here that they read, by key
+    wanted: set[str] = field(default_factory=set)  # the keys of those whose values come back
+
+    def want(self, step: Step) -> None:
+        """Plan a step, unless its value is here."""
+        if step.lookup()[0] is None and self._is_for_there(step):
+            self.wanted.add(step.key)
+
+    def _is_for_there(self, step: Step) -> bool:
+        """Whether a missing step is planned: one with a network, or with such a one below it. Others are computed here."""
+        if step.key in self.steps:
+            return True
+        if step.definition.timing:
+            raise BadInput(f"{step.name} measures time, which belongs to the machine it was measured on",
+                           mend="pack what computes, and measure here")
+        missing = [part for part in step.inputs() if part.lookup()[0] is None]
+        there = [part for part in missing if self._is_for_there(part)]
+        if not (step.definition.network or there):
+            step.entry()
+            return False
+        self.steps[step.key] = step
+        self.carried |= {part.key: part.entry() for part in step.inputs() if part.key not in self.steps}
+        return True
+
+
+def pack(steps: Iterable[Step], folder: Path, part: int = PART) -> dict[str, Any]:
+    """Write what the missing ones of these steps need, best first, into parts of at most `part` bytes.
+
+    Returns:
+        The plan: `steps` (key, step, seconds, wanted, inputs, recipe), `modules` that define them, `files` with their SHA-256.
+
+    Raises:
+        BadInput: if nothing is missing, the folder is not empty, or a backbone cannot travel.
+    """
+    plan = Plan()
+    for step in steps:
+        plan.want(step)
+    if not plan.steps:
+        raise BadInput("every value is here already, so there is nothing to pack", mend="ask for other parameters")
+    folder.mkdir(parents=True, exist_ok=True)
+    if any(folder.iterdir()):
+        raise BadInput("the folder for the pack is not empty", file=folder, mend="give a new one")
+    recipes = {key: step.recipe() for key, step in plan.steps.items()}
+    files = {f"store/{entry.folder.relative_to(entry.folder.parents[2]).as_posix()}/{file.relative_to(entry.folder).as_posix()}":
+             file for entry in plan.carried.values() for file in sorted(entry.folder.rglob("*")) if file.is_file()}
+    files |= _backbones(recipes.values())
+    described = {
+        "id": secrets.token_hex(8), "modules": sorted(set[str]().union(*map(registry.modules, recipes.values()))),
+        "files": {name: sha256(file) for name, file in files.items()},
+        "steps": [{"key": key, "step": step.name, "seconds": expected_seconds(step.name), "wanted": key in plan.wanted,
+                   "inputs": [one.key for one in step.inputs() if one.key in plan.steps], "recipe": recipe.folded(recipes[key])}
+                  for key, step in plan.steps.items()]}
+    with tarfile.open(folder / "code.tar", "w") as code:
+        for file in sorted(paths.PACKAGE.rglob("*")):
+            if file.suffix in (".py", ".yaml", ".txt") and "__pycache__" not in file.parts:
+                code.add(file, f"src/helpers/{file.relative_to(paths.PACKAGE).as_posix()}")
+    text = json.dumps(described, sort_keys=True).encode()
+    writer = Parts(folder, "part", part)
+    writer.add(PLAN, io.BytesIO(text), len(text))
+    for name, file in files.items():
+        with file.open("rb") as stream:
+            writer.add(name, stream, file.stat().st_size)
+    asked = paths.store() / ASKED
+    asked.mkdir(parents=True, exist_ok=True)
+    (asked / f"{described['id']}.json").write_bytes(text)
+    return described
+
+
+def _backbones(recipes: Iterable[dict[str, Any]]) -> dict[str, Path]:
+    """The files of the packaged backbone, if a recipe reads it, where `backbone.resolve` finds them there."""
+    specs = {part["data"][1] for one in recipes for part in recipe.parts(one) if part.get("data", [""])[0] == "backbone"}
+    if odd := sorted(spec for spec in specs if not spec.startswith("packaged")):
+        raise BadInput(f"the backbone {odd[0]} does not travel", mend="pack steps that read the packaged one")
+    if not specs:
+        return {}
+    folder = Path(registry.KINDS["backbone"]({"data": ["backbone", "packaged"]}).source)
+    return {f"site/{folder.parent.name}/__init__.py": folder.parent / "__init__.py"} | {
+        f"site/{folder.parent.name}/{folder.name}/{file.relative_to(folder).as_posix()}": file
+        for file in sorted(folder.rglob("*")) if file.is_file() and not file.name.startswith(".") and file.suffix != ".md"}
+
+
+def expected_seconds(name: str) -> float:
+    """The median seconds of the recorded computations of a step."""
+    known = [json.loads(file.read_text()).get("seconds", UNKNOWN_SECONDS) for file in paths.RESULTS.glob(f"{name}/*/*/{MANIFEST}")]
+    return round(statistics.median(known), 1) if known else UNKNOWN_SECONDS
+
+
+def sha256(file: Path) -> str:
+    """The SHA-256 of a file."""
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+class Parts:
+    """Tar files of at most so many bytes in a folder, which are whole after every member."""
+
+    def __init__(self, folder: Path, name: str, size: int):
+        folder.mkdir(parents=True, exist_ok=True)
+        self._folder, self._name, self._size, self._number, self._used = folder, name, size, len(list(folder.glob(f"{name}-*"))), 0
+
+    def add(self, name: str, stream: Any, size: int) -> None:
+        """Add a file, in pieces if it is larger than what a part may hold."""
+        room = self._size - 16 * 1024  # headers and the end of the archive, which fills up a record of 10 KiB
+        pieces = range(max(1, -(-size // room)))
+        for piece in pieces:
+            length = min(room, size - piece * room)
+            needed = 1024 + -(-length // 512) * 512
+            if self._used and self._used + needed > room:
+                self._number, self._used = self._number + 1, 0
+            with tarfile.open(self._folder / f"{self._name}-{self._number:03}.tar", "a") as archive:
+                member = tarfile.TarInfo(f"{name}#{piece:03}" if len(pieces) > 1 else name)
+                member.size = length
+                archive.addfile(member, stream)
+            self._used += needed
+
+
+def members(files: Sequence[Path]) -> Iterator[tuple[str, bytes]]:
+    """The names and contents of the plain members of parts, pieces put together.
+
+    Raises:
+        BadInput: for a file that is no tar, a member that is no plain file, a name that leads out, or a missing piece.
+    """
+    begun: dict[str, list[bytes]] = {}
+    for file in files:
+        try:
+            with tarfile.open(file, "r:") as archive:
+                for member in archive:
+                    name, _, piece = member.name.partition("#")
+                    place = PurePosixPath(name)
+                    if not member.isfile() or place.is_absolute() or ".." in place.parts:
+                        raise BadInput(f"{member.name!r} is no plain file of a pack", file=file, mend="fetch the part again")
+                    content = archive.extractfile(member).read()  # type: ignore[union-attr]
+                    if not piece:
+                        yield name, content
+                    elif int(piece) != len(begun.setdefault(name, [])):
+                        raise BadInput(f"a piece of {name} before {member.name} is missing", file=file, mend="give all parts")
+                    else:
+                        begun[name].append(content)
+        except (tarfile.TarError, ValueError, EOFError) as error:
+            raise BadInput(f"damaged part ({error})", file=file, mend="fetch it again") from None
+    for name, contents in begun.items():
+        yield name, b"".join(contents)
+
+
+def parts_of(folder: Path, name: str) -> list[Path]:
+    """The parts in a folder; BadInput if there are none."""
+    if not (found := sorted(folder.glob(f"{name}-*.tar"))):
+        raise BadInput(f"no {name}-000.tar here", file=folder, mend="give the folder that the parts are in")
+    return found
+
+
+def unpack(folder: Path) -> list[str]:
+    """Put what came back into the store, under the keys of its recipes; a line for each entry.
+
+    An entry enters only if a pack of this store asked for its key, its recipe has that key, and every file has its SHA-256; values of
+    this machine's own numerics class stay. BadInput names the first part that is otherwise, and nothing of it is kept.
+    """
+    asked = {line["key"]: line for plan in (paths.store() / ASKED).glob("*.json") for line in json.loads(plan.read_text())["steps"]}
+    entries: dict[str, dict[str, bytes]] = {}
+    for name, content in members(parts_of(folder, "done")):
+        place = PurePosixPath(name)
+        entries.setdefault("/".join(place.parts[:3]), {})["/".join(place.parts[3:])] = content
+    lines = []
+    for place, files in entries.items():
+        try:
+            manifest = json.loads(files[MANIFEST])
+            key, numerics = manifest["key"], manifest["numerics"]
+            known = asked[key]
+            whole = recipe.unfolded(manifest["recipe"])
+            sound = (place == f"{known['step']}/{key[:20]}/{numerics}" and recipe.key_of(whole) == key
+                     and recipe.unfolded(known["recipe"]) == whole and set(files) - {MANIFEST} == set(manifest["files"])
+                     and all(hashlib.sha256(files[name]).hexdigest() == told["sha256"] for name, told in manifest["files"].items()))
+        except (KeyError, ValueError, TypeError, AttributeError):
+            sound = False
+        if not sound:
+            raise BadInput(f"{place} is not what a pack of this store asked for, or is damaged", file=folder,
+                           mend="unpack what `helpers.steps.work` wrote for a pack that was made here")
+        store = Store(paths.store())
+        with store.lock(known["step"], key):
+            target = store.place(known["step"], key) / numerics
+            if read_entry(target) is not None:
+                lines.append(f"{known['step']} {key[:10]} was here already")
+                continue
+
+            def fill(work: Path, files: dict[str, bytes] = files) -> None:
+                for name, content in files.items():
+                    if name != MANIFEST:
+                        (work / name).parent.mkdir(parents=True, exist_ok=True)
+                        (work / name).write_bytes(content)
+
+            store.write(known["step"], key, manifest | {"recipe": whole}, fill)
+        lines.append(f"{known['step']} {key[:10]} {numerics}, {manifest['seconds']:.0f} s")
+    return lines
