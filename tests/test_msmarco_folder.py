@@ -2,12 +2,14 @@ import gzip
 import os
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from helpers.data.collection import open_collection
 from helpers.data.collection_base import Text
 from helpers.data.msmarco_folder import MsMarcoFolder, read_qrels
 from helpers.errors import BadInput
+from helpers.evaluation.measures import per_query
 from helpers.stories.collection import split_table
 from helpers.systems.testbed import Testbed, tuning_bed
 from tables import cells
@@ -148,9 +150,14 @@ def test_trec_judgments_keep_their_grades(tmp_path):
     assert list(read_qrels(tmp_path / "qrels.txt")) == [("q1", "d1", 3), ("q1", "d2", 0), ("q2", "d1", -1)]
 
 
-def test_grades_above_1_of_passages_count_from_2(make):
-    assert make().relevant_from("passage", "test") == 1
-    assert make({"qrels.tsv": "q1 0 p1 3\nq2 0 p2 1\n"}).relevant_from("passage", "test") == 2
+def test_every_grade_above_0_counts_but_in_trecs_deep_learning_track(make):
+    """Judgments of relevant texts alone, graded: nDCG was computed without their grade 1, .5 in place of ir_measures' 1."""
+    graded = {"qrels.tsv": "q1 0 p1 100000\nq2 0 p2 1\n"}
+    assert make(graded).relevant_from("passage", "test") == 1
+    run = pd.DataFrame([("q1", "p1", 1.0), ("q2", "p2", 1.0)], columns=["query_id", "doc_id", "score"])
+    lowest = make(graded).relevant_from("passage", "test")
+    values = per_query(run, make(graded).qrels("passage", "test"), ["nDCG@10", "RR@10"], lowest)
+    assert values.to_numpy().tolist() == [[1, 1], [1, 1]]
 
 
 def test_judgments_of_two_units_in_one_folder(make):

@@ -60,13 +60,9 @@ class Collection(ABC):
         return True
 
     def relevant_from(self, unit: str, split: str) -> int:
-        """The lowest grade that counts as relevant in binary measures: 2 where the split has graded judgments, else 1.
-
-        That is TREC's rule for the passages of the Deep Learning track (Craswell et al. 2020); its documents, of whose
-        grades all above 0 count, are told apart by their unit.
-        """
-        graded = int(self.qrels(unit, split)["relevance"].max()) >= 2
-        return 2 if graded and unit == "passage" else 1
+        """The lowest grade that counts as relevant in binary measures: 1, as ir_measures has it. A collection with another rule
+        declares it."""
+        return 1
 
     @abstractmethod
     def text_digest(self, unit: str) -> str:

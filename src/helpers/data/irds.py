@@ -79,8 +79,8 @@ class IrDatasets(Collection):
         return recipe.sha256(f"ir_datasets:{self._of_split[names[-1]].dataset_id()}:{kind}:{':'.join(names)}")
 
     def relevant_from(self, unit: str, split: str) -> int:
-        """As for any collection, by the grades that the dataset declares."""
-        return 2 if unit == "passage" and max(self._of_split[split].qrels_defs()) >= 2 else 1
+        """2 for the passages of TREC's Deep Learning track (Craswell et al. 2020), else 1."""
+        return 2 if unit == "passage" and "/trec-dl-" in self._of_split[split].dataset_id() else 1
 
     def size(self, kind: str, split: str = "") -> int:
         """How many `docs`, or how many `queries` or `qrels` of a split, as ir_datasets' own catalogue has it: no download.

@@ -20,6 +20,7 @@ from typing import TypeVar
 
 import pandas as pd
 
+from helpers.data import elsewhere
 from helpers.data.collection_base import Collection, Text
 from helpers.data.lines import check_ids, content_digest, text_lines
 from helpers.errors import BadInput
@@ -103,6 +104,15 @@ class MsMarcoFolder(Collection):
     def queries(self, split: str) -> pd.DataFrame:
         """Columns query_id, text."""
         return query_frame(self._queries[split], read_tsv(self._queries[split], 2))
+
+    def relevant_from(self, unit: str, split: str) -> int:
+        """2 for the passages of TREC's Deep Learning track (Craswell et al. 2020), which the judgments' official name or their
+        digest tells; else 1."""
+        if "qrels-pass" in self._judgments(unit, split).name:
+            return 2
+        digest = self.frame_digest("qrels", unit, split)
+        return next((own["relevant_from"][unit] for own in elsewhere.listed().values()
+                     if own["digests"].get(f"qrels {unit} {split}") == digest), 1)
 
     def qrels(self, unit: str, split: str) -> pd.DataFrame:
         """Judgments of the split's queries; those of other queries are counted in `warnings`."""

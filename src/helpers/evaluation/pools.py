@@ -33,7 +33,8 @@ def condensed(measure: str) -> str:
 
 
 def gaining(qrels: pd.DataFrame, min_relevance: int) -> pd.DataFrame:
-    """The judgments as graded measures see them: where they were not pooled, what is not relevant gains nothing.
+    """The judgments as graded measures see them: where they were not pooled, and the collection declares a rule of its own
+    (`Collection.relevant_from`), what is not relevant gains nothing. With the common rule, grade 1, all grades gain.
 
     A lower grade that was only given to texts which somebody thought of, such as the sibling articles of the Almanac's ordinary
     queries, favours the systems that find just these.

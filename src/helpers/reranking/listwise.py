@@ -169,7 +169,7 @@ def logits_of(model: Any, ids: list[list[int]], types: list[list[int]], dropout:
     return logits[torch.tensor(np.argsort(order), device=logits.device)]
 
 
-def optimiser(model: Any, training: ListwiseTraining, steps: int) -> tuple[Any, Any]:
+def optimiser(model: Any, training: RankerTraining, steps: int) -> tuple[Any, Any]:
     """AdamW, which does not decay biases and norms, and the schedule of its rate."""
     import torch
     from transformers import get_linear_schedule_with_warmup

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from helpers.data.runs import cut
-from helpers.data.texts import relevant_places, Texts
+from helpers.data.texts import Texts, relevant_places
 from helpers.data.tokens import WindowTokens, pair_ids, query_ids
 from helpers.errors import BadInput
 from helpers.networks.backbone import Backbone, attention
@@ -117,8 +117,9 @@ def pointwise_cross_encoder(pairs: pd.DataFrame, queries: pd.DataFrame, store: P
             state["running"].append(loss.detach())  # read when it is logged: a GPU would wait at every step
             shown.update()
             if state["step"] % every == 0 or state["step"] == steps:
+                losses = torch.stack([one.to(device) for one in state["running"]])  # those of a checkpoint are on the CPU
                 state["log"].append({"step": state["step"], "epoch": state["step"] * training.epochs / steps,
-                                     "loss": float(torch.stack([one.to(device) for one in state["running"]]).mean()), "eval_loss": held_out_loss()})
+                                     "loss": float(losses.mean()), "eval_loss": held_out_loss()})
                 state["running"].clear()
             kept.keep(state["step"], parts, state)
     trained = model.num_parameters(only_trainable=True)

@@ -5,8 +5,8 @@
     unpack(folder)                                                      # here: what came back enters the store, under its keys
 
 What needs no network is computed here before. A part is a tar file of at most a given size; a file that does not fit is cut into
-pieces, `name#000`, `name#001`. `plan.json` lists the steps in the order in which they should be computed, each with its recipe, and
-the SHA-256 of every file. Weights travel as they are: the key of a backbone is the digest of its files.
+pieces, `name#000`, `name#001`. `plan.json` lists the steps in the order in which they should be computed, each with its recipe,
+and the SHA-256 of every file. Weights travel as they are: the key of a backbone is the digest of its files.
 """
 
 import hashlib
@@ -119,7 +119,8 @@ def _backbones(recipes: Iterable[dict[str, Any]]) -> dict[str, Path]:
 
 def expected_seconds(name: str) -> float:
     """The median seconds of the recorded computations of a step."""
-    known = [json.loads(file.read_text()).get("seconds", UNKNOWN_SECONDS) for file in paths.RESULTS.glob(f"{name}/*/*/{MANIFEST}")]
+    manifests = paths.RESULTS.glob(f"{name}/*/*/{MANIFEST}")
+    known = [json.loads(file.read_text()).get("seconds", UNKNOWN_SECONDS) for file in manifests]
     return round(statistics.median(known), 1) if known else UNKNOWN_SECONDS
 
 
@@ -134,7 +135,8 @@ class Parts:
 
     def __init__(self, folder: Path, name: str, size: int):
         folder.mkdir(parents=True, exist_ok=True)
-        self._folder, self._name, self._size, self._number, self._used = folder, name, size, len(list(folder.glob(f"{name}-*"))), 0
+        self._folder, self._name, self._size = folder, name, size
+        self._number, self._used = len(list(folder.glob(f"{name}-*"))), 0  # parts of an earlier run stay
 
     def add(self, name: str, stream: Any, size: int) -> None:
         """Add a file, in pieces if it is larger than what a part may hold."""
@@ -190,14 +192,15 @@ def parts_of(folder: Path, name: str) -> list[Path]:
 def unpack(folder: Path) -> list[str]:
     """Put what came back into the store, under the keys of its recipes; a line for each entry.
 
-    An entry enters only if a pack of this store asked for its key, its recipe has that key, and every file has its SHA-256; values of
-    this machine's own numerics class stay. BadInput names the first part that is otherwise, and nothing of it is kept.
+    An entry enters only if a pack of this store asked for its key, its recipe has that key, and every file has its SHA-256;
+    values of this machine's own numerics class stay. BadInput names the first entry that is otherwise; it is not kept.
     """
-    asked = {line["key"]: line for plan in (paths.store() / ASKED).glob("*.json") for line in json.loads(plan.read_text())["steps"]}
+    plans = (paths.store() / ASKED).glob("*.json")
+    asked = {line["key"]: line for plan in plans for line in json.loads(plan.read_text())["steps"]}
     entries: dict[str, dict[str, bytes]] = {}
     for name, content in members(parts_of(folder, "done")):
-        place = PurePosixPath(name)
-        entries.setdefault("/".join(place.parts[:3]), {})["/".join(place.parts[3:])] = content
+        parts = PurePosixPath(name).parts
+        entries.setdefault("/".join(parts[:3]), {})["/".join(parts[3:])] = content
     lines = []
     for place, files in entries.items():
         try:
@@ -207,7 +210,8 @@ def unpack(folder: Path) -> list[str]:
             whole = recipe.unfolded(manifest["recipe"])
             sound = (place == f"{known['step']}/{key[:20]}/{numerics}" and recipe.key_of(whole) == key
                      and recipe.unfolded(known["recipe"]) == whole and set(files) - {MANIFEST} == set(manifest["files"])
-                     and all(hashlib.sha256(files[name]).hexdigest() == told["sha256"] for name, told in manifest["files"].items()))
+                     and all(hashlib.sha256(files[name]).hexdigest() == told["sha256"]
+                             for name, told in manifest["files"].items()))
         except (KeyError, ValueError, TypeError, AttributeError):
             sound = False
         if not sound:

@@ -3,8 +3,8 @@
     tar xf code.tar
     PYTHONPATH=src python -m helpers.steps.work part-*.tar --minutes 12 --out done
 
-Steps are taken in the pack's order, each as soon as those below it are there. Several processes share the GPU: one more is added as
-long as that raises what they get done together. Every finished value that was asked for is written at once into `done`, in tar
+Steps are taken in the pack's order, each as soon as those below it are there. Several processes share the GPU: one more is added
+as long as that raises what they get done together. Every finished value that was asked for is written at once into `done`, in tar
 files of at most 16 MiB, for `unpack`. What will not end in time is not begun; what runs at the end is ended, within seconds.
 """
 
@@ -186,13 +186,14 @@ def load(files: Sequence[Path], home: Path) -> dict[str, Any]:
         (home / name).write_bytes(content)
         found[name] = hashlib.sha256(content).hexdigest()
     if wrong := [name for name, digest in plan.get("files", {"a plan": ""}).items() if found.get(name) != digest]:
-        raise BadInput(f"{wrong[0]} is missing or damaged, and {len(wrong) - 1} more", mend="give all parts of one pack, fetched again")
+        raise BadInput(f"{wrong[0]} is missing or damaged, and {len(wrong) - 1} more",
+                       mend="give all parts of one pack, fetched again")
     return plan
 
 
 def serve(home: Path) -> None:
     """Compute the steps whose keys come in, one a line, and say for each what became of it."""
-    from helpers.steps import recipe, rebuilding
+    from helpers.steps import rebuilding, recipe
 
     out: IO[str] = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what libraries print is not an answer

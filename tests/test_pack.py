@@ -1,0 +1,130 @@
+"""Packs: steps computed by a process that has the pack alone, and what is refused on the way back."""
+
+import json
+import os
+import subprocess
+import sys
+import tarfile
+import time
+from pathlib import Path
+
+import pytest
+
+from helpers import paths
+from helpers.errors import BadInput
+from helpers.steps.pack import PART, Parts, members, pack, parts_of, unpack
+from packed_steps import packed_input, packed_sleep, packed_sum, packed_timing
+
+TESTS = Path(__file__).parent
+
+
+@pytest.fixture(autouse=True)
+def store(tmp_path, monkeypatch):
+    monkeypatch.setenv("BOOK_STORE", str(tmp_path / "store"))
+    monkeypatch.setattr(paths, "RESULTS", tmp_path / "results")
+    return tmp_path / "store"
+
+
+def total(extra=1):
+    """A step for there on a step for there, each on one that is computed here."""
+    return packed_sum(packed_sum(packed_input(2), packed_input(3)), packed_input(extra))
+
+
+def work(packed, out, minutes=2.0):
+    """Run the worker on a pack, with the pack's own code and without this process's store."""
+    with tarfile.open(packed / "code.tar") as code:
+        code.extractall(packed, filter="data")
+    env = {name: value for name, value in os.environ.items() if not name.startswith("BOOK_")}
+    env |= {"PYTHONPATH": f"{packed / 'src'}{os.pathsep}{TESTS}", "BOOK_DEVICE": "cpu", "BOOK_DTYPE": "fp32"}
+    command = [sys.executable, "-m", "helpers.steps.work", *map(str, parts_of(packed, "part")), "--jobs", "1"]
+    return subprocess.run([*command, "--minutes", str(minutes), "--out", str(out)], env=env, capture_output=True, text=True,
+                          check=False, cwd=packed)
+
+
+def test_a_value_computed_elsewhere_enters_the_store_under_its_key(tmp_path):
+    plan = pack([total()], tmp_path / "pack")
+    assert [(line["step"], line["wanted"]) for line in plan["steps"]] == [("packed_sum", False), ("packed_sum", True)]
+    assert total().lookup()[1] == "missing"
+    done = work(tmp_path / "pack", tmp_path / "done")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(unpack(tmp_path / "done")) == 1
+    entry, source = total().lookup()
+    assert (source, entry.manifest["key"], total().value()) == ("stored", total().key, 6)
+    assert entry.numerics.startswith("cpu-fp32-torch")
+    assert unpack(tmp_path / "done") == [f"packed_sum {total().key[:10]} was here already"]
+    with pytest.raises(BadInput, match="every value is here"):
+        pack([total()], tmp_path / "again")
+
+
+def test_a_step_that_will_not_end_in_time_is_not_begun_and_the_deadline_is_kept(tmp_path):
+    pack([packed_sleep(300), packed_sum(packed_input(1), packed_input(1))], tmp_path / "pack")
+    begun = time.monotonic()
+    done = work(tmp_path / "pack", tmp_path / "done", 0.4)
+    assert done.returncode == 1
+    assert time.monotonic() - begun < 0.4 * 60 + 5
+    assert "0 of 2 steps done" in done.stdout and done.stdout.count("not begun") == 2  # 600 s are expected of an unknown step
+
+
+def test_a_damaged_part_is_told_in_a_line(tmp_path):
+    pack([total()], tmp_path / "pack")
+    part = parts_of(tmp_path / "pack", "part")[0]
+    content = bytearray(part.read_bytes())
+    place = content.index(b"value.json") + 512
+    content[place:place + 1] = b"9"
+    part.write_bytes(content)
+    done = work(tmp_path / "pack", tmp_path / "done")
+    assert done.returncode == 2 and "missing or damaged" in done.stderr and "Traceback" not in done.stderr
+
+
+def forged(done, name, change):
+    """Parts with one member of another content, or of another name."""
+    out = Parts(done.parent / "forged", "done", PART)
+    for member, content in members(parts_of(done, "done")):
+        member, content = change(member, content) if member.endswith(name) else (member, content)
+        (done.parent / "piece").write_bytes(content)
+        with (done.parent / "piece").open("rb") as stream:
+            out.add(member, stream, len(content))
+    return done.parent / "forged"
+
+
+@pytest.mark.parametrize("name, change", [
+    ("value.json", lambda member, content: (member, b"7")),
+    ("value.json", lambda member, content: (member.replace("value", "other"), content)),
+    ("value.json", lambda member, content: (f"../{member}", content)),
+    ("manifest.json", lambda member, content: (member, content.replace(b'"key":"', b'"key":"0'))),
+    ("manifest.json", lambda member, content: (member, b"[]")),
+    ("manifest.json", lambda member, content: (member, json.dumps(json.loads(content) | {"files": {}}).encode())),
+    ("manifest.json", lambda member, content: (member, json.dumps(json.loads(content) | {"numerics": "exact"}).encode()))])
+def test_what_no_pack_asked_for_or_is_changed_is_refused(tmp_path, name, change):
+    pack([total()], tmp_path / "pack")
+    work(tmp_path / "pack", tmp_path / "done")
+    with pytest.raises(BadInput):
+        unpack(forged(tmp_path / "done", name, change))
+    assert total().lookup()[1] == "missing"
+
+
+def test_another_stores_values_are_refused(tmp_path, monkeypatch):
+    pack([total()], tmp_path / "pack")
+    work(tmp_path / "pack", tmp_path / "done")
+    monkeypatch.setenv("BOOK_STORE", str(tmp_path / "other"))
+    with pytest.raises(BadInput, match="not what a pack of this store asked for"):
+        unpack(tmp_path / "done")
+
+
+def test_a_measurement_of_time_does_not_travel(tmp_path):
+    with pytest.raises(BadInput, match="measures time"):
+        pack([packed_timing(1)], tmp_path / "pack")
+
+
+def test_a_file_that_does_not_fit_a_part_is_cut_into_pieces(tmp_path):
+    content = os.urandom(100_000)
+    (tmp_path / "large").write_bytes(content)
+    parts = Parts(tmp_path / "parts", "part", 40_000)
+    for name in ("large", "second"):
+        with (tmp_path / "large").open("rb") as stream:
+            parts.add(name, stream, len(content))
+    files = parts_of(tmp_path / "parts", "part")
+    assert len(files) > 5 and all(file.stat().st_size <= 40_000 for file in files)
+    assert dict(members(files)) == {"large": content, "second": content}
+    with pytest.raises(BadInput, match="missing"):
+        list(members(files[1:]))
