@@ -1,4 +1,4 @@
-"""The chapter *Does it work?*, on: the thesis's own training pairs, few of them relevant (Steensland 2021, section 4.1.2)."""
+"""The chapter *Hyper-parameters*, on: the thesis's own training pairs and rates (Steensland 2021, sections 4.1.2 and 5.1)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -11,26 +11,31 @@ from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count
 from helpers.stories import training
 from helpers.systems.evaluated import Evaluation, evaluate_values
-from helpers.systems.listwise_reranker import WarmUp
 from helpers.systems.pointwise_reranker import PointwiseReranker
+from helpers.systems.recipe import recipe
 from helpers.systems.reranking_experiment import RerankingExperiment, together
+from helpers.systems.testbed import Testbed
 
+RATES = (5e-6, 5e-5)  # Steensland 2021, table 4.1: the ends of what was tried
 WAYS = {"maximum": "max", "mean": "mean"}
 Models = Mapping[float, Sequence[PointwiseReranker]]  # by learning rate, over seeds
 
 
-def models(collection: str, backbone: str, start: WarmUp | None, rates: Sequence[float], seeds: Sequence[int]) -> Models:
-    """So many trainings at each learning rate; BadInput if a rate has no number of them."""
-    if len(seeds) < len(rates):
-        raise BadInput(f"{len(rates)} rates and {len(seeds)} numbers of trainings",
-                       mend="give a number for each of `ratio_rates`")
+def models(collection: str, backbone: str, warm_up: int, seeds: Sequence[int]) -> Models:
+    """So many trainings at each of the two rates; BadInput for another number of numbers."""
+    if len(seeds) not in (0, len(RATES)):
+        raise BadInput(f"{len(seeds)} numbers of trainings for {len(RATES)} rates", mend="give `ratio_seeds` one for each, or []")
+    start = recipe(collection, "", backbone, warm_up=warm_up).start
     model = PointwiseReranker(collection=collection, backbone=backbone, start=start)
     return {rate: [replace(model, learning_rate=rate, seed=seed) for seed in range(1, number + 1)]
-            for rate, number in zip(rates, seeds, strict=False)}
+            for rate, number in zip(RATES, seeds, strict=False)}
 
 
-def evaluations(trial: RerankingExperiment, trained: Models) -> dict[str, tuple[Evaluation, Evaluation]]:
-    """Each rate and way of aggregation beside BM25; the values alone, not the rankings."""
+def evaluations(collection: str, candidates: int, trained: Models) -> dict[str, tuple[Evaluation, Evaluation]]:
+    """Each rate and way of aggregation beside BM25, on all test queries; the values alone, not the rankings."""
+    if not trained:
+        return {}
+    trial = RerankingExperiment.of_bm25(Testbed(collection, "document"), candidates)
     baseline = evaluate_values("BM25", trial.run, trial.bed, ["RR@10"])
     return {f"{way}, rate {rate:g}, {count(len(group))} seeds": (together(way, [
         evaluate_values(way, trial.bed.documents(model.scores(trial.bed, trial.run, trial.candidates), how), trial.bed, ["RR@10"])
