@@ -104,7 +104,8 @@ def test_the_recorded_trainings_of_the_default_book_read_their_own_articles():
                  for file in sorted((paths.RESULTS / "training_log").glob("*/*/manifest.json"))]
     for trained in trainings:
         assert not list(foreign(trained)), trained["step"]
-    assert {"bi_encoder", "deepct", "distilled_cross_encoder", "distilled_encoder", "listwise_cross_encoder", "pretrained",
+    assert {"bi_encoder", "deepct", "distilled_cross_encoder", "distilled_encoder", "listwise_cross_encoder",
+            "pointwise_cross_encoder", "pretrained",
             "word_expansion"} == {trained["step"] for trained in trainings}
 
 
