@@ -16,6 +16,11 @@ def packed_sum(first: Any, second: Any) -> int:
     return first + second
 
 
+@step(version=1, form="json")
+def packed_double(number: Any) -> int:
+    return 2 * number
+
+
 @step(version=1, form="json", network=True)
 def packed_sleep(seconds: int) -> int:
     time.sleep(seconds)

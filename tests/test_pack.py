@@ -13,7 +13,7 @@ import pytest
 from helpers import paths
 from helpers.errors import BadInput
 from helpers.steps.pack import PART, Parts, members, pack, parts_of, unpack
-from packed_steps import packed_input, packed_sleep, packed_sum, packed_timing
+from packed_steps import packed_double, packed_input, packed_sleep, packed_sum, packed_timing
 
 TESTS = Path(__file__).parent
 
@@ -52,8 +52,13 @@ def test_a_value_computed_elsewhere_enters_the_store_under_its_key(tmp_path):
     assert (source, entry.manifest["key"], total().value()) == ("stored", total().key, 6)
     assert entry.numerics.startswith("cpu-fp32-torch")
     assert unpack(tmp_path / "done") == [f"packed_sum {total().key[:10]} was here already"]
-    with pytest.raises(BadInput, match="every value is here"):
+    with pytest.raises(BadInput, match="nothing to pack"):
         pack([total()], tmp_path / "again")
+
+
+def test_what_needs_no_network_is_computed_here_from_what_comes_back(tmp_path):
+    plan = pack([packed_double(packed_sum(packed_input(1), packed_input(1)))], tmp_path / "pack")
+    assert [(line["step"], line["wanted"]) for line in plan["steps"]] == [("packed_sum", True)]
 
 
 def test_a_step_that_will_not_end_in_time_is_not_begun_and_the_deadline_is_kept(tmp_path):

@@ -105,6 +105,11 @@ def _parser() -> argparse.ArgumentParser:
             option("names", nargs="*", metavar="chapter", help="all if none is named"))
     command("explain", "explain.plan:explain", "say what a chapter, or the whole book, would run, why, and for how long",
             option("name", nargs="?", default="", help="all chapters if none is named"), given, profile, fresh)
+    command("pack", "packs:pack", "write what a chapter lacks into files that travel to a GPU elsewhere", option("name"), given,
+            profile, option("--folder", type=Path, default=Path("pack"), help="an empty folder for the parts"),
+            option("--part", type=_positive, default=16, metavar="MIB", help="the size of a part, at most"),
+            option("--list", dest="only_list", action="store_true", help="say only what it would hold"))
+    command("unpack", "packs:unpack", "put what came back from there into the step store", option("folder", type=_folder))
     command("fetch", "fetching:fetch_profile", "fetch in advance all that a profile needs from the network; call again to go on",
             profile, option("--list", dest="only_list", action="store_true", help="say only what there is to fetch"))
     command("pin", "fetching:pin", "replace branches of the hub in a profile's file by commit hashes", profile)

@@ -39,18 +39,36 @@ class Plan:
     carried: dict[str, Entry] = field(default_factory=dict)  # the values here that they read, by key
     wanted: set[str] = field(default_factory=set)  # the keys of those whose values come back
 
+    @classmethod
+    def of(cls, steps: Iterable[Step]) -> "Plan":
+        """What these steps need, in their order. BadInput if every value is here already."""
+        plan = cls()
+        for step in steps:
+            plan.want(step)
+        if not plan.steps:
+            raise BadInput("no value that wants a network is missing, so there is nothing to pack",
+                           mend="ask for other parameters")
+        return plan
+
     def want(self, step: Step) -> None:
-        """Plan a step, unless its value is here."""
-        if step.lookup()[0] is None and self._is_for_there(step):
+        """Plan a step, unless its value is here. Of a step without a network, such as measures of a ranking, what it rests on
+        comes back in its place, and it is computed here then; one that reads a model's folder, which stays there, goes along."""
+        if step.lookup()[0] is not None:
+            return
+        missing = [part for part in step.inputs() if part.lookup()[0] is None]
+        if step.definition.timing:
+            raise BadInput(f"{step.name} measures time, which belongs to the machine it was measured on",
+                           mend="pack what computes, and measure here")
+        if not step.definition.network and all(part.definition.form != "folder" for part in missing):
+            for part in missing:
+                self.want(part)
+        elif self._is_for_there(step):
             self.wanted.add(step.key)
 
     def _is_for_there(self, step: Step) -> bool:
         """Whether a missing step is planned: one with a network, or with such a one below it. Others are computed here."""
         if step.key in self.steps:
             return True
-        if step.definition.timing:
-            raise BadInput(f"{step.name} measures time, which belongs to the machine it was measured on",
-                           mend="pack what computes, and measure here")
         missing = [part for part in step.inputs() if part.lookup()[0] is None]
         there = [part for part in missing if self._is_for_there(part)]
         if not (step.definition.network or there):
@@ -62,19 +80,19 @@ class Plan:
 
 
 def pack(steps: Iterable[Step], folder: Path, part: int = PART) -> dict[str, Any]:
-    """Write what the missing ones of these steps need, best first, into parts of at most `part` bytes.
+    """`write` what the missing ones of these steps need, best first."""
+    return write(Plan.of(steps), folder, part)
+
+
+def write(plan: Plan, folder: Path, part: int = PART) -> dict[str, Any]:
+    """Write a plan with all that it carries into parts of at most `part` bytes.
 
     Returns:
         The plan: `steps` (key, step, seconds, wanted, inputs, recipe), `modules` that define them, `files` with their SHA-256.
 
     Raises:
-        BadInput: if nothing is missing, the folder is not empty, or a backbone cannot travel.
+        BadInput: if the folder is not empty, or a backbone cannot travel.
     """
-    plan = Plan()
-    for step in steps:
-        plan.want(step)
-    if not plan.steps:
-        raise BadInput("every value is here already, so there is nothing to pack", mend="ask for other parameters")
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()):
         raise BadInput("the folder for the pack is not empty", file=folder, mend="give a new one")
