@@ -441,7 +441,7 @@ def texts(rng: random.Random, place: Path) -> tuple[Act, None]:
     run = {"profile": "mini", "date": "2026-01-01", "commit": "abc", "seconds": 1.0, "parameters": {"models": [typed]}}
     fragments = [table(text, (text, text), [[text, text]]).text, f"<p>{badge(text, 'x').text}</p>",
                  details(text, table("a", ("b",), [[text]])).text,
-                 pages.show_table(text, (text,), [[text]]).html, page_header.header(request, run), f"<p>{escape(text)}</p>",
+                 pages.show_table(text, (text,), [[text]]).html, page_header.header(request, run, []), f"<p>{escape(text)}</p>",
                  page_header.warning([{"claims": [{"evidence": text, "verdict": UNTRAINED}]}]), f"<p>{as_label(text)}</p>",
                  details("x", Html(compared_page._query("q", {"q": text}).text)).text]
 

@@ -73,7 +73,7 @@ def test_what_is_no_evaluation_is_refused():
 def test_the_last_cell_of_a_chapter_hands_them_over(monkeypatch):
     monkeypatch.setattr(ledger, "USED", {})
     data = page.provenance({"BM25": measured(RR=[1.0, 0.25])})._repr_mimebundle_()[DATA_MIME]
-    assert set(data) == {"ledger", "evaluations", "bm25"}
+    assert set(data) == {"ledger", "evaluations", "bm25", "relevance"}
     assert list(carried.unpacked(data["evaluations"])["BM25"].values["RR"]) == [1.0, 0.25]
 
 

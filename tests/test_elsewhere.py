@@ -38,7 +38,7 @@ def test_a_measure_has_one_key_with_the_folder_and_without(folder):
     for spec in ("data/own", str(folder)):
         bed = Testbed(spec)
         keys.append([step.key for step in (bed.store, bed.query_step, bed.qrels_step)])
-        assert bed.min_relevance == 2 and bed.unit == "passage"
+        assert (bed.min_relevance, bed.every_grade, bed.unit) == (2, None, "passage")
     assert keys[0] == keys[1]
     digests = [recipe.describe(File(path))["digest"] for path in (folder / "run.bm25.txt", paths.ROOT / "data/own/run.bm25.txt")]
     assert digests[0] == digests[1]

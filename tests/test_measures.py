@@ -29,12 +29,13 @@ def test_values_by_hand():
         (1 / 2 + 2 / 4) / 3])  # precision at ranks 2 and 4, over three relevant ones
 
 
-def test_a_lower_grade_gains_nothing_where_judgments_were_not_pooled():
-    # s (grade 1, a sibling) at rank 1, a (grade 3) at rank 2; nobody judged a text irrelevant
-    qrels, run = qrels_of(q={"s": 1, "a": 3}), run_of(q=["s", "a"])
-    assert per_query(run, qrels, ["nDCG@10"], 2).iloc[0, 0] == pytest.approx(1 / log2(3))  # 3 / log2(3) of 3
-    gain, ideal = 1 + 3 / log2(3), 3 + 1 / log2(3)
-    assert per_query(run, qrels_of(q={"s": 1, "a": 3, "x": 0}), ["nDCG@10"], 2).iloc[0, 0] == pytest.approx(gain / ideal)
+@pytest.mark.parametrize("grades, every_grade, gain, ideal", [
+    ({"s": 1, "a": 3}, True, 1 + 3 / log2(3), 3 + 1 / log2(3)),  # ir_measures' value, whatever counts as relevant elsewhere
+    ({"s": 1, "a": 3}, False, 3 / log2(3), 3),  # the Almanac's: s, a sibling, gains nothing
+    ({"s": 1, "a": 3, "x": 0}, False, 1 + 3 / log2(3), 3 + 1 / log2(3))])  # pooled: somebody looked for irrelevant texts
+def test_a_lower_grade_gains_unless_the_collection_says_otherwise(grades, every_grade, gain, ideal):
+    values = per_query(run_of(q=["s", "a"]), qrels_of(q=grades), ["nDCG@10"], 2, every_grade=every_grade)
+    assert values.iloc[0, 0] == pytest.approx(gain / ideal)
 
 
 def test_what_nobody_judged_is_taken_out_of_the_condensed_list():

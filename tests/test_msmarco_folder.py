@@ -13,6 +13,7 @@ from helpers.evaluation.measures import per_query
 from helpers.stories.collection import split_table
 from helpers.systems.testbed import Testbed, tuning_bed
 from tables import cells
+from toys import run_of
 
 GOOD = {"collection.tsv": "p1\ta pond\np2\ta river\n", "queries.tsv": "q1\twater\nq2\tstream\n",
         "qrels.tsv": "q1\t0\tp1\t1\nq2\t0\tp2\t1\n"}
@@ -150,14 +151,19 @@ def test_trec_judgments_keep_their_grades(tmp_path):
     assert list(read_qrels(tmp_path / "qrels.txt")) == [("q1", "d1", 3), ("q1", "d2", 0), ("q2", "d1", -1)]
 
 
-def test_every_grade_above_0_counts_but_in_trecs_deep_learning_track(make):
-    """Judgments of relevant texts alone, graded: nDCG was computed without their grade 1, .5 in place of ir_measures' 1."""
-    graded = {"qrels.tsv": "q1 0 p1 100000\nq2 0 p2 1\n"}
-    assert make(graded).relevant_from("passage", "test") == 1
-    run = pd.DataFrame([("q1", "p1", 1.0), ("q2", "p2", 1.0)], columns=["query_id", "doc_id", "score"])
-    lowest = make(graded).relevant_from("passage", "test")
-    values = per_query(run, make(graded).qrels("passage", "test"), ["nDCG@10", "RR@10"], lowest)
-    assert values.to_numpy().tolist() == [[1, 1], [1, 1]]
+@pytest.mark.parametrize("wanted, relevant, values", [("", 1, [1, 1]), ("[relevant=2]", 2, [1, 0])])
+def test_every_grade_counts_unless_the_reader_says_otherwise(make, wanted, relevant, values):
+    bed = Testbed(str(make({"qrels.tsv": "q1 0 p1 3\nq2 0 p2 1\n"}).folder) + wanted)
+    assert (bed.min_relevance, bed.every_grade) == (relevant, True)
+    assert bed.per_query(run_of(q1=["p1"], q2=["p2"]), ["RR@10"])["RR@10"].tolist() == values
+    assert bed.per_query(run_of(q1=["p1"], q2=["p2"]), ["nDCG@10"])["nDCG@10"].tolist() == [1, 1]
+    assert bed.qrels_step.key == Testbed(str(bed.source.folder)).qrels_step.key, "the rule is no part of the data"
+
+
+@pytest.mark.parametrize("grade", ["", "0", "two", "-1", "٢"])
+def test_what_cannot_count_as_relevant_is_refused(make, grade):
+    with pytest.raises(BadInput, match=r"write `\[relevant=1\]`|no collection"):
+        open_collection(f"{make().folder}[relevant={grade}]")
 
 
 def test_judgments_of_two_units_in_one_folder(make):

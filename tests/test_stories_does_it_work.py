@@ -110,7 +110,7 @@ def test_the_almanacs_judgments_are_not_graded_by_a_pool():
     from helpers.data.collection import open_collection
     from helpers.evaluation.pools import are_graded
 
-    assert not any(are_graded(open_collection("almanac").qrels(unit, "test")) for unit in ("document", "passage"))
+    assert not any(are_graded(open_collection("almanac").qrels(unit, "test"), None) for unit in ("document", "passage"))
 
 
 def ranked(values, found=0.5):

@@ -488,13 +488,13 @@ def test_weights_come_from_development_queries_or_are_even(monkeypatch):
     assert set(fusion.weights({}, names).values()) == {0.5} and "one half" in fusion.weight_figure({}).markdown
     calls = []
 
-    def grid(first, second, queries, qrels, min_relevance, measure, weights, depth_):
+    def grid(first, second, queries, qrels, min_relevance, measure, weights, depth_, every_grade):
         calls.append((first, second, measure, depth_))
         return Value(pd.DataFrame({"weight": [0.2, 0.7], measure: [0.1, 0.3] if first == "bm25" else [0.3, 0.1]}))
 
     monkeypatch.setattr(fusion, "fusion_weight_grid", grid)
     monkeypatch.setattr(FirstStages, "run", lambda self, name, bed, depth_: name)
-    bed = SimpleNamespace(query_step=None, qrels_step=None, min_relevance=1)
+    bed = SimpleNamespace(query_step=None, qrels_step=None, min_relevance=1, every_grade=True)
     grids = fusion.weight_grids(first_stages(), names, bed, 10, "nDCG@10")
     assert fusion.weights(grids, names) == {("bm25", "deepct"): 0.7, ("bm25", "repbert"): 0.7, ("deepct", "repbert"): 0.2}
     assert calls[0] == ("bm25", "deepct", "nDCG@10", 10)
@@ -511,7 +511,7 @@ def test_both_orders_of_a_pair_come_from_one_step(monkeypatch):
     values = {FIRST: 0.1, SECOND: 0.2, RRF: 0.3, SUM: 0.4, UNCUT: 0.5}
     calls = []
 
-    def step(first, second, queries, qrels, min_relevance, names, weight, depth_):
+    def step(first, second, queries, qrels, min_relevance, names, weight, depth_, every_grade):
         calls.append((first.key, second.key, names, weight, depth_))
         return Value(pd.DataFrame([(method, query, *[value] * len(names)) for method, value in values.items() for query in "rq"],
                                   columns=["method", "query_id", *names]))

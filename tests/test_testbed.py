@@ -4,6 +4,8 @@ import pytest
 
 from helpers.data.external_run import external_run
 from helpers.errors import BadInput
+from helpers.evaluation.measures import run_measures
+from helpers.pages import relevance
 from helpers.systems.testbed import Testbed, tuning_bed
 
 
@@ -30,6 +32,7 @@ def test_the_collection_says_what_counts_as_relevant(folder):
     assert Testbed("almanac").min_relevance == 2
     assert Testbed(str(folder)).min_relevance == 1
     assert Testbed("almanac", min_relevance=3).min_relevance == 3
+    assert Testbed("almanac[relevant=1]").min_relevance == 1
 
 
 @pytest.mark.parametrize("changes, words", [({"unit": "chapter"}, "no unit"), ({"splits": ("nowhere",)}, "no split")])
@@ -70,3 +73,11 @@ def test_what_is_measured_is_not_tuned_on(folder, tmp_path):
     assert tuning_bed(str(folder), "document", "train", 0).splits == ("train",)
     with pytest.raises(BadInput, match="no split 'dev'. Mend: choose from test, train, or add its queries"):
         tuning_bed(str(folder), "document", "dev", 0)
+
+
+def test_a_page_shows_what_counted_as_relevant(folder):
+    beds = [Testbed("almanac"), Testbed(f"{folder}[relevant=3]")]
+    used = [run_measures(bed.bm25(1.2, 0.75, 5), bed.query_step, bed.qrels_step, ["RR@10"], bed.min_relevance, bed.every_grade)
+            for bed in beds]
+    assert relevance.rules({"step": step.name, "recipe": step.recipe()} for step in used) == [
+        f"almanac from grade 2{relevance.NOT_ALL}", f"{folder.name} from grade 3"]

@@ -70,7 +70,7 @@ def qrels_of(**relevant):
 class Bed:
     """Stands for a testbed: `Bed(q="a", r="b")` has two queries to which a and b are relevant."""
 
-    positions, min_relevance, query_step, qrels_step, index, store = None, 1, None, None, None, None
+    positions, min_relevance, every_grade, query_step, qrels_step, index, store = None, 1, None, None, None, None, None
 
     def __init__(self, **relevant):
         self.qrels, self.judged = qrels_of(**relevant), list(relevant)
@@ -83,7 +83,7 @@ class Bed:
         return self.per_query(ranking.value(), names)
 
     def per_query(self, run, names):
-        return helper_measures.per_query(run, self.qrels, names, self.min_relevance, self.judged)
+        return helper_measures.per_query(run, self.qrels, names, self.min_relevance, self.judged, bool(self.every_grade))
 
 
 @step(version=1, form="run")

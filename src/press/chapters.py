@@ -19,6 +19,7 @@ import nbformat
 from pydantic import AfterValidator, BaseModel, Field, TypeAdapter, ValidationError
 
 from helpers import paths
+from helpers.data.collection import with_relevance
 from helpers.errors import BadInput
 from press import bounds
 from press.edited import notebook_of, yaml_of
@@ -190,6 +191,8 @@ def beside(values: dict[str, Any], given: dict[str, Any], defaults: dict[str, An
     changed: dict[str, Any] = {}
     for name, folder in given.items():
         before, files = values[name], list[str]()
+        if isinstance(before, str) and isinstance(folder, str):
+            before, folder = with_relevance(before)[0], with_relevance(folder)[0]
 
         def moved(value: Any, before: Any = before, folder: Any = folder, files: list[str] = files) -> Any:
             if isinstance(value, list):

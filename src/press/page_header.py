@@ -39,7 +39,7 @@ def as_page(executed: nbformat.NotebookNode, page: PageRequest, seconds: float) 
         output.data["text/html"] = bm25_named.below_tables(output.data["text/html"], known)
     run = {"profile": page.profile, "parameters": page.values, "commit": provenance.commit(), "date": provenance.now(),
            "seconds": round(seconds, 1), "changed": page.changed}
-    top = header(page, run) + warning(data) + in_short(data)
+    top = header(page, run, data) + warning(data) + in_short(data)
     notebook.cells = [cells[0], nbformat.v4.new_markdown_cell(top), *cells[1:]]
     if not page.changed and (exercise := exercises.text(page.chapter, exercises.basis(page.values, data))):
         notebook.cells.insert(-1, nbformat.v4.new_markdown_cell(exercise))
@@ -70,13 +70,15 @@ def in_short(data: list[Any]) -> str:
     return f"\n\n**In short.** {' '.join(texts)}\n" if texts else ""
 
 
-def header(page: PageRequest, run: dict[str, Any]) -> str:
-    """Badge line and parameter table, as Markdown that holds HTML."""
+def header(page: PageRequest, run: dict[str, Any], data: list[Any]) -> str:
+    """Badge line, what counts as relevant, and parameter table, as Markdown that holds HTML."""
     marks = [badge(f"profile: {Path(page.profile).name}", "profile").text]
     if page.changed:
         marks += [badge("variant of the baseline page", "variant").text,
                   f'<a href="{variants.comparison(page.name)}.html">compared with the baseline page</a>']
     origin = f"run {run['date'][:10]} at commit {run['commit']}, {numbers.seconds(run['seconds'])}"
+    if rules := [rule for part in data for rule in part.get("relevance", ())]:
+        origin += f"; what counts as relevant: {escape('; '.join(rules))}"
     rows = [[parameter.name, code(page.values[parameter.name]),
              code(page.baseline[parameter.name]) if parameter.name in page.changed else "", parameter.meaning]
             for parameter in chapters.schema(page.chapter).values()]

@@ -13,13 +13,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from helpers.data.collection_base import Collection, Text
+from helpers.data.collection_base import Text
+from helpers.data.elsewhere import Folder
 from helpers.data.lines import check_ids, content_digest, text_lines
 from helpers.data.msmarco_folder import query_frame, read_qrels
 from helpers.errors import BadInput
 
 
-class BeirFolder(Collection):
+class BeirFolder(Folder):
     """Documents from a folder; BadInput, on reading, for any line out of form."""
 
     units = ("document",)

@@ -5,10 +5,12 @@
     open_collection("/data/msmarco-dl19")         a folder in MS MARCO's TSV format
     open_collection("/data/scifact")              a folder in BEIR's form
     open_collection("irds:msmarco-passage")       an ir_datasets id
+    open_collection("/data/robust04[relevant=2]") any of them, of whose judgments grade 2 and above count as relevant
 
 A folder of `.txt` files opens too, to pre-train on. A new format is a class of `Collection` and its line in `FORMATS`.
 """
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -40,10 +42,23 @@ FORMATS: dict[str, type[Collection]] = {  # how an error names each; the first t
 
 def open_collection(spec: str) -> Collection:
     """Open a collection by its name, folder or ir_datasets id; BadInput if there is nothing of that name."""
+    name, chosen = with_relevance(spec)
     for form in FORMATS.values():
-        if form.opens(spec):
-            return form(spec)  # type: ignore[call-arg]
+        if form.opens(name):
+            opened = form(name)  # type: ignore[call-arg]
+            opened.spec, opened.chosen = spec, chosen
+            return opened
     raise BadInput(f"no collection {spec!r}", mend=f"use {', or '.join(FORMATS)}")
+
+
+def with_relevance(spec: str) -> tuple[str, int]:
+    """What opens a collection, and the lowest grade that counts as relevant, 0 for the collection's own rule."""
+    match = re.fullmatch(r"(.*)\[relevant=(\w*)\]", spec)
+    if match is None:
+        return spec, 0
+    if not re.fullmatch(r"[1-9]\d?", match[2], re.ASCII):
+        raise BadInput(f"no grade that can count as relevant: {match[2]!r}", mend="write `[relevant=1]`, `[relevant=2]`, …")
+    return match[1], int(match[2])
 
 
 @kind("texts", "queries", "qrels")

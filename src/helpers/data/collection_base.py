@@ -32,6 +32,7 @@ class Collection(ABC):
     licence: str = "as its source says"
     units: tuple[str, ...]  # that it can rank: `document`, `passage` or both
     splits: tuple[str, ...] = ()  # of its queries, such as `train`, `dev`, `test`
+    chosen: int = 0  # the lowest grade that counts as relevant, where a reader has set one: `<collection>[relevant=2]`
     split_by_article: bool = False  # whether each article answers queries of one split alone: a training must keep to its split's
 
     @classmethod
@@ -60,9 +61,17 @@ class Collection(ABC):
         return True
 
     def relevant_from(self, unit: str, split: str) -> int:
-        """The lowest grade that counts as relevant in binary measures: 1, as ir_measures has it. A collection with another rule
-        declares it."""
+        """The lowest grade that counts as relevant in binary measures: what the reader set, else the collection's own rule."""
+        return self.chosen or self.rule(unit, split)
+
+    def rule(self, unit: str, split: str) -> int:
+        """The collection's own rule: every grade above 0 counts, as in ir_measures, unless it declares another."""
         return 1
+
+    def every_grade_gains(self, unit: str, split: str) -> bool | None:
+        """Whether every grade gains in graded measures, as ir_measures has it; None for the rule of the recorded runs: of
+        judgments without irrelevant texts only the relevant ones gain (`pools.gaining`)."""
+        return True
 
     @abstractmethod
     def text_digest(self, unit: str) -> str:

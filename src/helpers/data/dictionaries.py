@@ -75,10 +75,6 @@ class Dictionaries(Collection):
         return pd.DataFrame([(query, doc_id, 1) for query, _, doc_id in self._asked()],
                             columns=["query_id", "doc_id", "relevance"])
 
-    def relevant_from(self, unit: str, split: str) -> int:
-        """1: an answer has no grades."""
-        return 1
-
     def frame_digest(self, kind: str, *names: str) -> str:
         """Of the files that queries and judgments are made from."""
         return recipe.sha256(recipe.canonical([kind, *names, self.text_digest("passage")]))

@@ -28,6 +28,23 @@ def known_file(file: Path) -> dict[str, Any] | None:
     return folders.get(file.parent.resolve(), {"files": {}})["files"].get(file.name)
 
 
+class Folder(Collection):
+    """A folder that a reader brings: where its judgments are those of a listed collection, that one's rules hold."""
+
+    def rule(self, unit: str, split: str) -> int:
+        """As the list has it, else every grade above 0."""
+        own = self._listed(unit, split)
+        return own["relevant_from"].get(unit, 1) if own else super().rule(unit, split)
+
+    def every_grade_gains(self, unit: str, split: str) -> bool | None:
+        """As the list has it, else ir_measures' value."""
+        return None if self._listed(unit, split) else super().every_grade_gains(unit, split)
+
+    def _listed(self, unit: str, split: str) -> dict[str, Any] | None:
+        digest = self.part("qrels", unit, split).digest
+        return next((own for own in listed().values() if digest in own["digests"].values()), None)
+
+
 class Elsewhere(Collection):
     """A collection that is not here. BadInput where its texts, queries or judgments are wanted."""
 
@@ -51,9 +68,13 @@ class Elsewhere(Collection):
         """They are not here."""
         raise self.lacks("texts")
 
-    def relevant_from(self, unit: str, split: str) -> int:
+    def rule(self, unit: str, split: str) -> int:
         """As the list has it."""
         return self._own["relevant_from"][unit]
+
+    def every_grade_gains(self, unit: str, split: str) -> bool | None:
+        """None: the recorded runs were measured so."""
+        return None
 
     def text_digest(self, unit: str) -> str:
         """As the list has it."""

@@ -78,8 +78,8 @@ class IrDatasets(Collection):
         """The same for queries and judgments: an id and its split, so that a recipe needs no download."""
         return recipe.sha256(f"ir_datasets:{self._of_split[names[-1]].dataset_id()}:{kind}:{':'.join(names)}")
 
-    def relevant_from(self, unit: str, split: str) -> int:
-        """2 for the passages of TREC's Deep Learning track (Craswell et al. 2020), else 1."""
+    def rule(self, unit: str, split: str) -> int:
+        """2 for the passages of TREC's Deep Learning track (Craswell et al. 2020), 1 for all others."""
         return 2 if unit == "passage" and "/trec-dl-" in self._of_split[split].dataset_id() else 1
 
     def size(self, kind: str, split: str = "") -> int:

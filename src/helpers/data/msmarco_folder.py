@@ -20,8 +20,8 @@ from typing import TypeVar
 
 import pandas as pd
 
-from helpers.data import elsewhere
-from helpers.data.collection_base import Collection, Text
+from helpers.data.collection_base import Text
+from helpers.data.elsewhere import Folder
 from helpers.data.lines import check_ids, content_digest, text_lines
 from helpers.errors import BadInput
 
@@ -35,7 +35,7 @@ TREC = re.compile(r"test20\d\d")  # the split of a year's queries
 UNITS = {"passages": "passage", "documents": "document", "pass": "passage", "docs": "document"}
 
 
-class MsMarcoFolder(Collection):
+class MsMarcoFolder(Folder):
     """Passages, documents or both from a folder.
 
     Raises:
@@ -105,15 +105,6 @@ class MsMarcoFolder(Collection):
         """Columns query_id, text."""
         return query_frame(self._queries[split], read_tsv(self._queries[split], 2))
 
-    def relevant_from(self, unit: str, split: str) -> int:
-        """2 for the passages of TREC's Deep Learning track (Craswell et al. 2020), which the judgments' official name or their
-        digest tells; else 1."""
-        if "qrels-pass" in self._judgments(unit, split).name:
-            return 2
-        digest = self.frame_digest("qrels", unit, split)
-        return next((own["relevant_from"][unit] for own in elsewhere.listed().values()
-                     if own["digests"].get(f"qrels {unit} {split}") == digest), 1)
-
     def qrels(self, unit: str, split: str) -> pd.DataFrame:
         """Judgments of the split's queries; those of other queries are counted in `warnings`."""
         rows = list(read_qrels(self._judgments(unit, split)))
@@ -128,6 +119,11 @@ class MsMarcoFolder(Collection):
     def is_judged(self, unit: str, split: str) -> bool:
         """Whether there is a file of judgments: for a leaderboard's queries there is none."""
         return bool(self._qrels.keys() & {(unit, split), ("", split)})
+
+    def rule(self, unit: str, split: str) -> int:
+        """2 for the passages of TREC's Deep Learning track, by the official name of their judgments (Craswell et al. 2020)."""
+        official = QRELS.fullmatch(self._judgments(unit, split).name)
+        return 2 if official and official["kind"] == "pass" else super().rule(unit, split)
 
     def _judgments(self, unit: str, split: str) -> Path:
         if not self.is_judged(unit, split):

@@ -3,8 +3,8 @@
     per_query(run, qrels, ["RR@10", "R@20"], min_relevance=2)     # a column a measure, a row a query
 
 `min_relevance` becomes ir_measures' `rel`: TREC DL's passage judgments count grades 2 and 3 as relevant in binary measures
-(Craswell et al. 2020). nDCG takes the grades as they are; of judgments that were not pooled, those of relevant texts alone (see
-`pools.gaining`).
+(Craswell et al. 2020). nDCG takes the grades as they are; by the Almanac's own rule, which its collection declares, lower grades
+gain nothing (`pools.gaining`).
 """
 
 from collections.abc import Iterable
@@ -30,18 +30,20 @@ def parse(name: str, min_relevance: int = 1) -> Measure:
 
 
 def per_query(run: pd.DataFrame, qrels: pd.DataFrame, names: list[str], min_relevance: int = 1,
-              queries: list[str] | None = None) -> pd.DataFrame:
+              queries: list[str] | None = None, every_grade: bool = True) -> pd.DataFrame:
     """The value of each measure for each query, a column a measure; ValueError if a query to report has no judgments at all.
 
     Args:
         run: a ranked run (`runs.ranked`): columns query_id, doc_id, score, best first.
         names: measures, as ir_measures writes them.
         queries: the queries to report, in this order; by default those of the judgments. One without any hit scores 0.
+        every_grade: whether every grade gains in nDCG; if not, those from `min_relevance`, unless the judgments were pooled.
     """
     reported = list(dict.fromkeys(qrels["query_id"])) if queries is None else list(queries)
     if unjudged := set(reported) - set(qrels["query_id"]):
         raise ValueError(f"{len(unjudged)} queries have no judgments, {sorted(unjudged)[0]!r} among them")
-    judged = gaining(qrels[qrels["query_id"].isin(set(reported))], min_relevance)
+    judged = qrels[qrels["query_id"].isin(set(reported))]
+    judged = judged if every_grade else gaining(judged, min_relevance)
     columns: dict[Measure, list[str]] = {}
     for name in names:
         columns.setdefault(parse(name, min_relevance), []).append(name)
@@ -93,9 +95,10 @@ def first_relevant_rank(run: pd.DataFrame, qrels: pd.DataFrame, min_relevance: i
 
 @step(version=1, form="table")
 def run_measures(run: pd.DataFrame, queries: pd.DataFrame, qrels: pd.DataFrame, measures: list,
-                 min_relevance: int) -> pd.DataFrame:
-    """The measures of a run for each judged query: column query_id, and a column a measure.
+                 min_relevance: int, every_grade: bool | None = None) -> pd.DataFrame:
+    """The measures of a run for each judged query: column query_id, and a column a measure; `every_grade` is the collection's.
 
     A small table that stands for a run of a thousand passages a query, which is not kept with the book.
     """
-    return per_query(run, qrels, measures, min_relevance, judged_queries(queries, qrels)).reset_index(names="query_id")
+    judged = judged_queries(queries, qrels)
+    return per_query(run, qrels, measures, min_relevance, judged, bool(every_grade)).reset_index(names="query_id")

@@ -21,9 +21,9 @@ def are_pooled(qrels: pd.DataFrame) -> bool:
     return bool((qrels["relevance"] <= 0).any())
 
 
-def are_graded(qrels: pd.DataFrame) -> bool:
-    """Whether the judgments were pooled and have grades, as a TREC track's: reciprocal rank alone says too little of them."""
-    return are_pooled(qrels) and bool((qrels["relevance"] > 1).any())
+def are_graded(qrels: pd.DataFrame, every_grade: bool | None = True) -> bool:
+    """Whether the judgments have grades that gain, as a TREC track's: reciprocal rank alone says too little of them."""
+    return bool(every_grade or are_pooled(qrels)) and bool((qrels["relevance"] > 1).any())
 
 
 def condensed(measure: str) -> str:
@@ -33,11 +33,11 @@ def condensed(measure: str) -> str:
 
 
 def gaining(qrels: pd.DataFrame, min_relevance: int) -> pd.DataFrame:
-    """The judgments as graded measures see them: where they were not pooled, and the collection declares a rule of its own
-    (`Collection.relevant_from`), what is not relevant gains nothing. With the common rule, grade 1, all grades gain.
+    """The judgments as graded measures see them by the Almanac's rule: where they were not pooled, what is not relevant gains
+    nothing.
 
     A lower grade that was only given to texts which somebody thought of, such as the sibling articles of the Almanac's ordinary
-    queries, favours the systems that find just these.
+    queries, favours the systems that find just these. Of other collections every grade gains (`Collection.every_grade_gains`).
     """
     return qrels if are_pooled(qrels) else qrels[qrels["relevance"] >= min_relevance]
 

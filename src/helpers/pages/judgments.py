@@ -16,7 +16,7 @@ def judged_table(systems: Systems, baseline: str) -> Fragment:
     base = systems[baseline]
     if SHARE not in base.values:
         return page.prose("The judgments of these queries were not pooled: nobody looked for irrelevant texts, so Judged@10 says "
-                          "nothing, and grades below the relevant ones gain nothing in nDCG.")
+                          "nothing.")
     whole = any(system.mean(SHARE).mean < ENOUGH for system in systems.values())
     heads = {MEASURE: MEASURE} | ({condensed(MEASURE): f"{MEASURE}, judged texts alone", BPREF: BPREF} if whole else {})
     return page.records_table(f"How far {MEASURE} rests on judgments (in brackets the difference from {baseline})", (

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from helpers.evaluation.comparable import known_backbones, model_name, short_name
-from helpers.pages import bm25_named, carried, ir_metadata, numbers
+from helpers.pages import bm25_named, carried, ir_metadata, numbers, relevance
 from helpers.pages.fragments import Fragment, Html, badge, details, escape, table
 from helpers.steps import Step, ledger
 
@@ -87,7 +87,8 @@ def provenance(*systems: Any) -> Fragment:
     rows_of = {line["key"] for line in shown}
     kept = [{**{name: line[name] for name in KEPT}, "shown": line["key"] in rows_of} for line in ledger.USED.values()]
     return Fragment(details(f"Where these numbers come from ({summary})", inner).text,
-                    data={"ledger": kept, "evaluations": carried.packed(carried.collect(*systems)),
+                    data={"ledger": kept, "relevance": relevance.rules(ledger.USED.values()),
+                          "evaluations": carried.packed(carried.collect(*systems)),
                           "bm25": bm25_named.described(carried.evaluations(*systems))})
 
 

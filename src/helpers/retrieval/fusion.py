@@ -84,7 +84,7 @@ def _summed(runs: list[pd.DataFrame], depth: int) -> pd.DataFrame:
 
 @step(version=1, form="table")
 def fusions(first: pd.DataFrame, second: pd.DataFrame, queries: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int,
-            names: list[str], weight: float, depth: int) -> pd.DataFrame:
+            names: list[str], weight: float, depth: int, every_grade: bool | None = None) -> pd.DataFrame:
     """What two runs, cut at `depth`, give together for each judged query: the merge in both orders, reciprocal rank fusion and
     the weighted sum.
 
@@ -95,21 +95,21 @@ def fusions(first: pd.DataFrame, second: pd.DataFrame, queries: pd.DataFrame, qr
             UNCUT: alternating(first, second, 2 * depth),
             RRF: reciprocal_rank(first, second, depth), SUM: weighted_sum(first, second, weight, depth)}
     judged = measures.judged_queries(queries, qrels)
-    parts = [measures.per_query(run, qrels, names, min_relevance, judged).reset_index().assign(method=method)
+    parts = [measures.per_query(run, qrels, names, min_relevance, judged, bool(every_grade)).reset_index().assign(method=method)
              for method, run in runs.items()]
     return pd.concat(parts, ignore_index=True)[["method", "query_id", *names]]
 
 
 @step(version=1, form="table")
 def fusion_weight_grid(first: pd.DataFrame, second: pd.DataFrame, queries: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int,
-                measure: str, weights: list[float], depth: int) -> pd.DataFrame:
+                measure: str, weights: list[float], depth: int, every_grade: bool | None = None) -> pd.DataFrame:
     """The mean of a measure for each weight of the first run in the weighted sum: columns weight and the measure's name.
 
     Meant for development queries: the weight that is best on the test queries would flatter the sum.
     """
     judged = measures.judged_queries(queries, qrels)
     runs = (weighted_sum(first, second, weight, depth) for weight in weights)
-    means = [measures.per_query(run, qrels, [measure], min_relevance, judged)[measure].mean() for run in runs]
+    means = [measures.per_query(run, qrels, [measure], min_relevance, judged, bool(every_grade))[measure].mean() for run in runs]
     return pd.DataFrame({"weight": [float(weight) for weight in weights], measure: means})
 
 

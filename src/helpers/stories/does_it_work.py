@@ -66,7 +66,7 @@ def in_the_table(systems: Systems) -> dict[str, Evaluation]:
 
 def shown_measures(bed: Testbed) -> list[str]:
     """What the tables show: RR@10, and for graded judgments nDCG@10, too."""
-    return ["RR@10", "nDCG@10"] if are_graded(bed.qrels) else ["RR@10"]
+    return ["RR@10", "nDCG@10"] if are_graded(bed.qrels, bed.every_grade) else ["RR@10"]
 
 
 def beside_the_study(systems: Systems, bed: Testbed, judged: bool) -> Fragment:

@@ -54,8 +54,9 @@ def weight_grids(recipes: FirstStages, names: Sequence[str], bed: Testbed | None
     if bed is None:
         return {}
     runs = {name: recipes.run(name, bed, depth) for name in names}
-    return {(a, b): fusion_weight_grid(runs[a], runs[b], bed.query_step, bed.qrels_step, bed.min_relevance, measure, WEIGHTS,
-                                       depth).value().set_index("weight")[measure] for a, b in combinations(names, 2)}
+    steps = {(a, b): fusion_weight_grid(runs[a], runs[b], bed.query_step, bed.qrels_step, bed.min_relevance, measure, WEIGHTS,
+                                        depth, bed.every_grade) for a, b in combinations(names, 2)}
+    return {pair: step.value().set_index("weight")[measure] for pair, step in steps.items()}
 
 
 def weights(grids: Mapping[tuple[str, str], pd.Series], names: Sequence[str]) -> dict[tuple[str, str], float]:
@@ -85,7 +86,7 @@ def fuse(runs: Mapping[str, Step], bed: Testbed, depth: int, weight_of: Mapping[
     names = list(dict.fromkeys([measure, *stage_names.measures_at(depth), f"R@{2 * depth}"]))
     systems: dict[str, dict[tuple[str, str], Evaluation]] = {method: {} for method in (FIRST, SECOND, RRF, SUM, UNCUT)}
     for (a, b), weight in weight_of.items():
-        step = fusions(runs[a], runs[b], bed.query_step, bed.qrels_step, bed.min_relevance, names, weight, depth)
+        step = fusions(runs[a], runs[b], bed.query_step, bed.qrels_step, bed.min_relevance, names, weight, depth, bed.every_grade)
         table = step.value()
         for method in systems:
             values = table[table["method"] == method].set_index("query_id")[names].loc[bed.judged]

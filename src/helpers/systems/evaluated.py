@@ -104,7 +104,7 @@ def evaluate(label: str, ranking: Step, bed: Testbed, measures: Sequence[str], s
 
 def evaluate_values(label: str, ranking: Step, bed: Testbed, measures: Sequence[str]) -> Evaluation:
     """The values alone, to which the numbers are traced: for a ranking that no page shows, and that is not kept with the book."""
-    values = run_measures(ranking, bed.query_step, bed.qrels_step, list(measures), bed.min_relevance)
+    values = run_measures(ranking, bed.query_step, bed.qrels_step, list(measures), bed.min_relevance, bed.every_grade)
     return Evaluation(label, pd.DataFrame(), values.value().set_index("query_id"), values)
 
 

@@ -16,7 +16,7 @@ import pandas as pd
 from helpers.data import queries
 from helpers.data.answers import answer_positions, answer_windows
 from helpers.data.articles import QUERY_SPLITS, split_store
-from helpers.data.collection import check_qrels, open_collection
+from helpers.data.collection import check_qrels, open_collection, with_relevance
 from helpers.data.collection_base import Collection
 from helpers.data.external_run import external_run
 from helpers.data.texts import Texts, text_store
@@ -59,6 +59,11 @@ class Testbed:
         if self.min_relevance == 0:
             object.__setattr__(self, "min_relevance", self.source.relevant_from(self.unit, self.splits[0]))
 
+    @functools.cached_property
+    def every_grade(self) -> bool | None:
+        """Whether every grade gains in graded measures, by the collection's own rule."""
+        return self.source.every_grade_gains(self.unit, self.splits[0])
+
     @property
     def store(self) -> Step:
         """The text store."""
@@ -70,7 +75,7 @@ class Testbed:
 
         Anserini's index of MS MARCO's documents holds url, title and body, ours title and body: their runs differ a little.
         """
-        return bm25.index_of(self.collection, self.unit) or text_index(self.store)
+        return bm25.index_of(with_relevance(self.collection)[0], self.unit) or text_index(self.store)
 
     @property
     def query_step(self) -> Step:
@@ -151,12 +156,13 @@ class Testbed:
 
     def kept_values(self, ranking: Step, names: list[str]) -> pd.DataFrame:
         """`per_query` of a step's run, kept beside it: the run is read once."""
-        values = measures.run_measures(ranking, self.query_step, self.qrels_step, names, self.min_relevance)
+        values = measures.run_measures(ranking, self.query_step, self.qrels_step, names, self.min_relevance,
+                                       self.every_grade)
         return values.value().set_index("query_id")
 
-    def per_query(self, run: pd.DataFrame, names: list[str]) -> pd.DataFrame:
-        """The measures of a run for each judged query, rows in the order of the sample."""
-        return measures.per_query(run, self.qrels, names, self.min_relevance, self.judged)
+    def per_query(self, run: pd.DataFrame, names: list[str], queries: list[str] | None = None) -> pd.DataFrame:
+        """The measures of a run for each judged query, or for some of them, rows in the order of the sample."""
+        return measures.per_query(run, self.qrels, names, self.min_relevance, queries or self.judged, bool(self.every_grade))
 
 
 @dataclass(frozen=True)

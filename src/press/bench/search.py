@@ -14,7 +14,6 @@ from helpers.costs.contenders import BM25S, BM25S_NUMBA, LUCENE
 from helpers.costs.timing import Prepare, always, interleave
 from helpers.data.runs import COLUMNS, ranked
 from helpers.data.texts import Texts
-from helpers.evaluation import measures
 from helpers.retrieval import java
 from helpers.retrieval.bm25 import K1, B, search
 from press.bench.work import DEPTH, MEASURES, Scale, Work
@@ -24,8 +23,7 @@ def measure(scale: Scale, rounds: int) -> dict[str, Any]:
     """Time the searches, from the queries' texts to ranked ids and scores."""
     work = Work(replace(scale, queries=scale.searched))
     times, bed = interleave(contenders(work), rounds, report=True), scale.bed
-    runs = {name: measures.per_query(run, bed.qrels, MEASURES, bed.min_relevance, list(work.queries["query_id"]))
-            for name, run in times.given.items()}
+    runs = {name: bed.per_query(run, MEASURES, list(work.queries["query_id"])) for name, run in times.given.items()}
     return {"contenders": times.as_json(), "items": len(work.queries), "texts": len(Texts(bed.store.value())), "depth": DEPTH,
             "measures": {name: values.mean().to_dict() for name, values in runs.items()}}
 

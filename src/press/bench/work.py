@@ -13,7 +13,6 @@ from helpers.data.runs import COLUMNS, cut
 from helpers.data.texts import Texts
 from helpers.data.tokens import WindowTokens, pair_ids, query_ids
 from helpers.data.windows import windows
-from helpers.evaluation import measures
 from helpers.networks import backbone
 from helpers.networks.whole_model import SCORING, write_whole
 from helpers.reranking.aggregation import aggregate
@@ -151,5 +150,4 @@ class Work:
         """nDCG@10 and RR@10 of each query, for scores in the order of `pairs`; a text scores as its windows' mean."""
         bed = self.scale.bed
         frame = pd.DataFrame([(*pair, float(score)) for pair, score in zip(self.pairs, scores, strict=True)], columns=COLUMNS)
-        return measures.per_query(aggregate(frame, "mean"), bed.qrels, MEASURES, bed.min_relevance,
-                                  list(self.queries["query_id"]))
+        return bed.per_query(aggregate(frame, "mean"), MEASURES, list(self.queries["query_id"]))

@@ -74,9 +74,13 @@ class Almanac(Collection):
             rows = rows[rows["doc_id"].str.partition(".")[0].isin({article["doc_id"] for article in self.articles()})]
         return rows
 
-    def relevant_from(self, unit: str, split: str) -> int:
+    def rule(self, unit: str, split: str) -> int:
         """Grade 2, answers at least in part: grade 1 marks siblings that are related and no more."""
         return 2
+
+    def every_grade_gains(self, unit: str, split: str) -> bool | None:
+        """None: ordinary queries name siblings that somebody thought of, so these gain nothing; topics are pooled."""
+        return None
 
     def topics(self) -> pd.DataFrame:
         """The judge's description of each broad topic: columns query_id, description."""
