@@ -7,7 +7,6 @@ import pytest
 
 from helpers.data.beir_folder import BeirFolder
 from helpers.data.collection import open_collection
-from helpers.errors import BadInput
 from helpers.systems.testbed import Testbed
 
 
@@ -55,31 +54,3 @@ def test_packing_a_file_changes_nothing(folder):
     opened = open_collection(str(folder))
     assert (opened.text_digest("document"), list(opened.texts("document"))) == (before, texts)
     assert opened.sources("texts", "document") == [folder / "corpus.jsonl.gz"]
-
-
-@pytest.mark.parametrize("file, content, line, words", [
-    ("corpus.jsonl", '{"_id": "d1", "text": "a"}\n{"_id": 2, "text": "b"}\n', 2, "not a text"),
-    ("corpus.jsonl", '{"_id": "d1"}\n', 1, "not a text"), ("corpus.jsonl", "[]\n", 1, "not a text"),
-    ("corpus.jsonl", "no json\n", 1, "not a text"), ("corpus.jsonl", '{"_id": "d 1", "text": "a"}\n', 1, "blank"),
-    ("queries.jsonl", '{"_id": "q1", "text": "a"}\n{"_id": "q1", "text": "b"}\n', 2, "twice"),
-    ("queries.jsonl", '{"_id": "q1", "text": " "}\n', 1, "no text"),
-    ("queries.jsonl", '{"_id": "q9", "text": "a"}\n', None, "'q1' is judged"),
-    ("qrels/test.tsv", "q1\td1\n", 1, "2 columns"), ("qrels/test.tsv", "q1\td1\tx\n", 1, "whole number"),
-    ("qrels/test.tsv", "q1\td1\t1\nq1\td1\t1\n", 2, "judged twice"), ("qrels/test.tsv", "qid\tdoc\t1\n", 1, "names the columns")])
-def test_what_is_out_of_form_is_named_with_its_line(folder, file, content, line, words):
-    (folder / file).write_text(content)
-    opened = open_collection(str(folder))
-    with pytest.raises(BadInput, match=words) as error:
-        list(opened.texts("document")), opened.queries("test")
-    assert error.value.mend
-    assert (error.value.file, error.value.line) == (folder / file, line)
-
-
-def test_a_missing_part_is_named(folder):
-    (folder / "queries.jsonl").unlink()
-    with pytest.raises(BadInput, match=r"queries\.jsonl"):
-        open_collection(str(folder)).queries("test")
-    for file in (folder / "qrels").iterdir():
-        file.unlink()
-    with pytest.raises(BadInput, match="no judgments"):
-        open_collection(str(folder))

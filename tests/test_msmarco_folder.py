@@ -2,14 +2,12 @@ import gzip
 import os
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 from helpers.data.collection import open_collection
 from helpers.data.collection_base import Text
 from helpers.data.msmarco_folder import MsMarcoFolder, read_qrels
 from helpers.errors import BadInput
-from helpers.evaluation.measures import per_query
 from helpers.stories.collection import split_table
 from helpers.systems.testbed import Testbed, tuning_bed
 from tables import cells
@@ -46,47 +44,6 @@ def test_a_good_folder_is_read(make):
     assert collection.qrels("passage", "test").to_numpy().tolist() == [["q1", "p1", 1], ["q2", "p2", 1]]
 
 
-# ---- every kind of bad line: the error names the file, the line and what to do ----
-
-@pytest.mark.parametrize("file, content, line, what", [
-    ("collection.tsv", "p1\ta\np2\ta\tb\n", 2, "3 columns where 2 are wanted"),
-    ("collection.tsv", "p1\ta\np2 a\n", 2, "1 columns where 2 are wanted"),
-    ("collection.tsv", "p1\ta\np2\t \n", 2, "passage 'p2' has no text"),
-    ("collection.tsv", " \ta\n", 1, "the id is empty"),
-    ("collection.tsv", b"p1\ta\np2\tb\np3\tcaf\xe9\n", 3, "byte 7 of the line is not UTF-8"),  # p 3 tab c a f: 6 bytes
-    ("docs.tsv", "d1\thttp://x\ttitle\n", 1, "3 columns where 4 are wanted"),
-    ("queries.tsv", "q1\ta\nq2\tb\nq1\tc\n", 3, "query 'q1' stands twice"),
-    ("queries.tsv", "q1\t\n", 1, "query 'q1' has no text"),
-    ("qrels.tsv", "q1\t0\tp1\n", 1, "3 columns where judgments have 4 (TREC) or 2"),
-    ("qrels.tsv", "q1 0 p1 1\nq1 0 p2 high\n", 2, "grade 'high' is not a whole number"),
-    ("qrels.tsv", "q1 0 p1 0.5\n", 1, "grade '0.5' is not a whole number"),
-    ("qrels.tsv", "q1 0 p1 1\nq1 0 p1 0\n", 2, "'p1' is judged twice for query 'q1'"),
-    ("qrels.tsv", "q1 p1\nq1 p1\n", 2, "'p1' is judged twice for query 'q1'"),
-    ("qrels.tsv", b"q1 0 p\xe9 1\n", 1, "byte 7 of the line is not UTF-8"),
-    ("collection.tsv", "pid\tpassage\np1\ta\n", 1, "the first line names the columns"),
-    ("queries.tsv", "qid\tquery\nq1\ta\n", 1, "the first line names the columns"),
-    ("qrels.tsv", "qid docid\nq1 p1\n", 1, "the first line names the columns"),
-    ("collection.tsv", "p1\ta\np1 \tb\n", 2, "the id 'p1 ' holds a blank or a control character"),  # another id in a run
-    ("queries.tsv", "q1\ta\nq\u00a02\tb\n", 2, "the id 'q\\xa02' holds a blank or a control character"),
-    ("queries.tsv", "q\x071\ta\n", 1, "the id 'q\\x071' holds a blank or a control character"),
-    ("queries.tsv", "q\u200b1\ta\n", 1, "the id 'q\\u200b1' holds a blank or a control character"),
-    ("qrels.tsv", "q1 0 p\u202e1 1\n", 1, "the id 'p\\u202e1' holds a blank or a control character")])
-def test_bad_lines(make, file, content, line, what):
-    collection = make({file: content})
-    with pytest.raises(BadInput) as caught:
-        read_all(collection)
-    place = str(collection.folder / file)
-    assert (str(caught.value.file), caught.value.line) == (place, line)
-    assert str(caught.value).startswith(f"{place}:{line}: {what}")
-    assert caught.value.mend
-
-
-@pytest.mark.parametrize("content", ["", "q9 0 p1 1\n"])
-def test_empty_and_foreign_judgments_are_told(make, content):
-    with pytest.raises(BadInput, match=r"qrels\.tsv: no judgment is of a query of the split 'test'"):
-        make({"qrels.tsv": content}).relevant_from("passage", "test")
-
-
 @pytest.mark.parametrize("first, second", [("collection.tsv", "collection.tsv.gz"), ("docs.tsv", "msmarco-docs.tsv"),
                                            ("queries.test.tsv", "queries.tsv"), ("qrels.tsv", "qrels.txt")])
 def test_two_files_for_one_thing_are_both_named(make, first, second):
@@ -115,13 +72,6 @@ def test_a_part_has_the_digest_of_what_its_files_hold_now(make, tmp_path):
     changed = part.digest
     (tmp_path / "qrels.tsv").write_text(GOOD["qrels.tsv"])
     assert changed != before == part.digest
-
-
-@pytest.mark.parametrize("missing, what", [("collection.tsv", "no texts in this folder"),
-                                           ("queries.tsv", "no queries in this folder")])
-def test_a_folder_without_texts_or_queries(make, tmp_path, missing, what):
-    with pytest.raises(BadInput, match=f"{tmp_path}: {what}. Mend: add .*tsv"):
-        make({missing: None})
 
 
 # ---- what the real data has, and is not refused ----

@@ -1,10 +1,8 @@
 import random
 
 import pandas as pd
-import pytest
 
 from helpers.data.runs import COLUMNS, cut, ranked, read_trec, to_trec
-from helpers.errors import BadInput
 
 
 def run_of(*rows):
@@ -52,30 +50,6 @@ def test_single_precision_scores_survive_the_round_trip(tmp_path):
     (tmp_path / "run.trec").write_text(to_trec(run))
     assert " 0.3 book\n" in to_trec(run)  # not 0.30000001192092896
     assert read_trec(tmp_path / "run.trec")["score"].astype("float32").tolist() == run["score"].tolist()
-
-
-def test_ids_that_look_like_numbers_or_nothing_stay_texts(tmp_path):
-    (tmp_path / "run.trec").write_text("007 Q0 NA 1 1 t\n007 Q0 1e3 2 0.5 t\n")
-    assert read_trec(tmp_path / "run.trec").to_numpy().tolist() == [["007", "NA", 1.0], ["007", "1e3", 0.5]]
-
-
-def test_reading_ranks_by_score_and_not_by_the_ranks_in_the_file(tmp_path):
-    (tmp_path / "run.trec").write_text("q Q0 a 1 0.5 t\nq Q0 b 2 0.75 t\n")
-    assert read_trec(tmp_path / "run.trec")["doc_id"].tolist() == ["b", "a"]
-
-
-@pytest.mark.parametrize("bad, what", [
-    ("q Q0 b 2 0.5", "5 columns where a TREC run has 6"), ("q Q0 b 2 0.5 my tag", "7 columns where a TREC run has 6"),
-    ("", "0 columns where a TREC run has 6"), ("q Q0 b 2 high t", "score 'high' is not a number"),
-    ("q Q0 b 2 nan t", "score 'nan' is not a number"),
-    ("q Q0 a 2 0.5 t", "document 'a' stands twice for query 'q'")])
-def test_bad_lines_are_named(tmp_path, bad, what):
-    file = tmp_path / "run.trec"
-    file.write_text(f"q Q0 a 1 1.0 t\n{bad}\n")
-    with pytest.raises(BadInput) as caught:
-        read_trec(file)
-    assert str(caught.value).startswith(f"{file}:2: {what}. Mend: ")
-    assert (caught.value.file, caught.value.line) == (file, 2)
 
 
 def test_an_empty_run_is_a_run(tmp_path):

@@ -93,8 +93,8 @@ def test_systems_are_compared_with_bm25():
 
 
 def test_the_first_three_runs_have_roles_and_others_their_names(monkeypatch):
-    monkeypatch.setattr(story, "external_run", lambda file, queries, depth: (file, queries, depth))
+    monkeypatch.setattr(story, "external_run", lambda file, queries, depth, store: (file, queries, depth))
     files = ["run.bm25.txt", "run.rm3.txt", "run.tas-b.txt", "run.splade.txt"]
-    runs = story.runs(None, SimpleNamespace(query_step="asked"), 10, "data/own", files)
+    runs = story.runs(None, SimpleNamespace(query_step="asked", store=None), 10, "data/own", files)
     assert list(runs) == [story.BM25, story.FEEDBACK, story.DENSE, "splade"]
     assert runs["splade"] == ("data/own/run.splade.txt", "asked", 10)

@@ -38,7 +38,7 @@ def test_it_has_no_queries(folder):
     assert opened.splits == ()
     with pytest.raises(BadInput, match="no queries"):
         opened.queries("test")
-    with pytest.raises(BadInput, match="no split"):
+    with pytest.raises(BadInput, match="no judgments"):
         opened.part("qrels", "passage", "test")
 
 

@@ -47,7 +47,7 @@ def test_a_repeated_id_is_refused_with_its_position_and_leaves_nothing_behind(pa
     texts = part(LINES + "d1\thttp://w\tOne again\tbody\n")  # the fourth text
     with pytest.raises(BadInput, match=r":4: the id 'd1' stands twice. Mend: keep one") as caught:
         text_store(texts).value()
-    assert (caught.value.file, caught.value.line) == (texts.collection.spec, 4)
+    assert (caught.value.file, caught.value.line) == (texts.sources()[0], 4)
     assert text_store(texts).lookup() == (None, "missing") and not list((tmp_path / "store").rglob("texts.sqlite"))
 
 

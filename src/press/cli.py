@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from helpers import paths
-from helpers.errors import BadInput, NetworkNeeded
+from helpers.errors import BadInput, NetworkNeeded, is_unicode, printable
 from helpers.steps import cluster
 from press import children
 from press.bench.command import ROUNDS, SECTIONS
@@ -41,15 +41,17 @@ def main(arguments: list[str] | None = None) -> int:
     if "given" in options:
         options["given"] = dict(options["given"])
     try:
+        if odd := [text for text in arguments or sys.argv[1:] if not is_unicode(text)]:
+            raise BadInput(f"the argument {odd[0]!r} is not UTF-8", mend="type it in UTF-8, or rename what it names")
         with children.ctrl_c(), cluster.started(options.pop("cluster", ""), options.pop("workers", 0)):
             result = getattr(importlib.import_module(f"press.{module}"), function)(**options)
             if isinstance(result, int):
                 return result
             for line in [result] if isinstance(result, str | Path) else result or ():
-                print(line, flush=True)
+                print(printable(str(line)), flush=True)
             return 0
     except (BadInput, NetworkNeeded) as error:
-        print(f"\n{error}", file=sys.stderr)
+        print(f"\n{printable(str(error))}", file=sys.stderr)
         return 2
     except BrokenPipeError:  # whoever read the output has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -32,8 +32,7 @@ def search(queries: Sequence[str], collection: str, unit: str, reranker: str, fe
 
 def answer(queries: Sequence[str], collection: str, unit: str, reranker: str, feedback: str, k: int, first_stage: str) -> str:
     """The rankings for the queries of a command line."""
-    shown = as_text(search(queries, collection, unit, reranker, feedback, k, first_stage), queries)
-    return shown.encode(errors="replace").decode()  # an argument may hold what no terminal can show
+    return as_text(search(queries, collection, unit, reranker, feedback, k, first_stage), queries)
 
 
 def as_text(ranked: pd.DataFrame, queries: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from helpers.data.runs import read_trec
+from helpers.data.runs import as_written, read_trec
 from helpers.pages import ir_metadata
 
 ROUNDING = 1e-2  # relative: bfloat16 keeps eight bits, so scores of one network may differ by as much
@@ -23,6 +23,8 @@ def why(first: Path, second: Path) -> list[str]:
     shared = set(a["query_id"]) & set(b["query_id"])
     a, b = (run[run["query_id"].isin(shared)] for run in (a, b))
     causes += [*of_depth(a, b), *of_documents(a, b), *of_scores(a, b)]
+    if not any(cause.startswith(("Documents", "Ties", "Order")) for cause in causes):
+        causes += of_lines(as_written(first), as_written(second))
     return causes or ["The runs are equal: queries, documents, order and scores."]
 
 
@@ -85,6 +87,15 @@ def of_documents(a: pd.DataFrame, b: pd.DataFrame) -> Iterator[str]:
 def has_ties(run: pd.DataFrame, query: str) -> bool:
     """Whether two of a query's first documents have one score."""
     return bool(run.loc[run["query_id"] == query, "score"].head(TOP + 1).duplicated().any())
+
+
+def of_lines(a: pd.DataFrame, b: pd.DataFrame) -> Iterator[str]:
+    """Lines of equal documents in another order: among equal scores, or against them."""
+    ours, theirs = ({str(query): list(own["doc_id"]) for query, own in run.groupby("query_id")} for run in (a, b))
+    shared = [query for query in ours if query in theirs and set(ours[query]) == set(theirs[query])]
+    if moved := [query for query in shared if ours[query] != theirs[query]]:
+        yield (f"Ties: {len(moved)} queries, {moved[0]!r} among them, list documents of equal scores in another order; tools "
+               "that break ties by place rank these otherwise, those that break them by name do not.")
 
 
 def of_scores(a: pd.DataFrame, b: pd.DataFrame) -> Iterator[str]:

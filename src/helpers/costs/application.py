@@ -13,6 +13,7 @@ from helpers.costs.latency import lexical_search, milliseconds
 from helpers.costs.timing import in_turns
 from helpers.data.runs import cut
 from helpers.data.tokens import WindowTokens, duo_ids, pair_ids, query_ids
+from helpers.networks.backbone import read_tokenizer
 from helpers.networks.scoring import load_scorer, logits
 from helpers.retrieval import java
 from helpers.retrieval.bm25 import search
@@ -41,11 +42,9 @@ def stage_times(model: Path, index: Path, queries: pd.DataFrame, store: Path, to
         `queries`, how many; `windows`, how many the model read at each R; `stages`: milliseconds a query of each round, under
         `OR`, `BM25`, each R as a text and `pairs of` each number.
     """
-    from transformers import AutoTokenizer
-
     first, texts = queries.head(timed), list(queries["text"].head(timed))
     run = java.call(search, index, first, k1, b, max(depths))
-    scorer, reader, tokenizer = load_scorer(model), WindowTokens(tokens, store), AutoTokenizer.from_pretrained(model)
+    scorer, reader, tokenizer = load_scorer(model), WindowTokens(tokens, store), read_tokenizer(model)
     windows = {(query, depth): [window for doc_id in cut(own, depth)["doc_id"] for window in reader.windows_of(doc_id)]
                for query, own in run.groupby("query_id") for depth in depths}
 

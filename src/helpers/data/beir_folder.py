@@ -10,6 +10,7 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -17,20 +18,20 @@ from helpers.data.collection_base import Text
 from helpers.data.elsewhere import Folder
 from helpers.data.lines import check_ids, content_digest, text_lines
 from helpers.data.msmarco_folder import query_frame, read_qrels
-from helpers.errors import BadInput
+from helpers.errors import BadInput, is_unicode
 
 
 class BeirFolder(Folder):
     """Documents from a folder; BadInput, on reading, for any line out of form."""
 
     units = ("document",)
+    judged_by = "queries.jsonl and qrels/<split>.tsv, such as qrels/test.tsv"
 
     def __init__(self, folder: str | Path):
         self.folder = Path(folder).expanduser().resolve()
         self.spec, self.name = str(folder), self.folder.name
-        self.splits = tuple(sorted(file.stem for file in self.folder.glob("qrels/*.tsv")))
-        if not self.splits:
-            raise BadInput("no judgments in this folder", file=self.folder, mend="add qrels/<split>.tsv, such as qrels/test.tsv")
+        self.splits = tuple(sorted({file.name.partition(".tsv")[0] for end in ("", ".gz")
+                                    for file in self.folder.glob(f"qrels/*.tsv{end}")}))
 
     @classmethod
     def opens(cls, spec: str) -> bool:
@@ -51,8 +52,10 @@ class BeirFolder(Folder):
 
     def qrels(self, unit: str, split: str) -> pd.DataFrame:
         """Columns query_id, doc_id, relevance."""
-        rows = read_qrels(self._file(f"qrels/{split}.tsv"), beir=True)
-        return pd.DataFrame(list(rows), columns=["query_id", "doc_id", "relevance"])
+        file = self._file(f"qrels/{split}.tsv")
+        if not (rows := list(read_qrels(file, beir=True))):
+            raise BadInput("no judgments in this file", file=file, mend="write `query_id doc_id grade` a line")
+        return pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance"])
 
     def text_digest(self, unit: str) -> str:
         """SHA-256 of the file's content, unpacked."""
@@ -76,12 +79,32 @@ def plain_or_packed(file: Path) -> Path:
 def read_records(file: Path) -> Iterator[tuple[int, Text]]:
     """Stream (line number, text) of a file in BEIR's JSON; BadInput for a line of another form."""
     for number, line in text_lines(file):
-        try:
-            record = json.loads(line)
-            text = Text(record["_id"], record.get("title") or "", record["text"])
-        except (ValueError, LookupError, TypeError, AttributeError):
-            text = Text("", "", "")
-        if not all(isinstance(part, str) for part in text) or not text.doc_id.strip():
-            raise BadInput("not a text in BEIR's form", file=file, line=number, mend='write {"_id": "…", "text": "…"} a line')
-        check_ids(file, number, text.doc_id)
-        yield number, text
+        if not line.strip():
+            raise BadInput("the line is empty", file=file, line=number, mend="remove it")
+        if what := problem(record := _value(line)):
+            raise BadInput(f"not a text in BEIR's form: {what}", file=file, line=number,
+                           mend='write {"_id": "…", "text": "…"} a line')
+        check_ids(file, number, record["_id"])
+        yield number, Text(record["_id"], record.get("title") or "", record["text"])
+
+
+def _value(line: str) -> Any:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+
+
+def problem(record: Any) -> str:
+    """What a value of a line lacks of a text in BEIR's form; empty if it is one."""
+    if not isinstance(record, dict):
+        return "no object in JSON"
+    for name in ("_id", "title", "text"):
+        value = record.get(name, None if name != "title" else "")
+        if name not in record and name != "title":
+            return f"the field `{name}` is missing"
+        if not isinstance(value, str) and not (name == "title" and value is None):
+            return f"the field `{name}` is {json.dumps(value)[:40]}, which is no text"
+        if value and not is_unicode(value):
+            return f"the field `{name}` holds half of a surrogate pair"
+    return "" if record["_id"].strip() else "the field `_id` is empty"

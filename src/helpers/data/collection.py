@@ -25,7 +25,7 @@ from helpers.data.elsewhere import Elsewhere
 from helpers.data.irds import IrDatasets
 from helpers.data.msmarco_folder import MsMarcoFolder
 from helpers.data.text_folder import TextFolder
-from helpers.errors import BadInput
+from helpers.errors import BadInput, is_unicode
 from helpers.steps import kind
 
 FORMATS: dict[str, type[Collection]] = {  # how an error names each; the first that knows a text opens it
@@ -43,6 +43,8 @@ FORMATS: dict[str, type[Collection]] = {  # how an error names each; the first t
 def open_collection(spec: str) -> Collection:
     """Open a collection by its name, folder or ir_datasets id; BadInput if there is nothing of that name."""
     name, chosen = with_relevance(spec)
+    if not is_unicode(name):
+        raise BadInput(f"the name {spec!r} is not UTF-8", mend="rename the folder")
     for form in FORMATS.values():
         if form.opens(name):
             opened = form(name)  # type: ignore[call-arg]

@@ -54,7 +54,7 @@ class Collection(ABC):
 
     def lacks(self, what: str) -> BadInput:
         """The error where queries or judgments are wanted of texts that have none."""
-        return BadInput(f"{self.name} has no {what}", file=self.spec, mend="use it to pre-train on")
+        return BadInput(f"{self.name} has no {what}", file=self.spec, mend="search it, or pre-train on it")
 
     def is_judged(self, unit: str, split: str) -> bool:
         """Whether the queries of a split have judgments."""
@@ -100,6 +100,8 @@ class Collection(ABC):
         unit = {"texts": names[0], "qrels": names[0]}.get(kind)
         if unit is not None and unit not in self.units:
             raise BadInput(f"{self.name} has no unit {unit!r}", mend=f"choose from {', '.join(self.units)}")
+        if kind != "texts" and not self.splits:
+            raise self.lacks("queries" if kind == "queries" else "judgments")
         if kind != "texts" and names[-1] not in self.splits:
             raise BadInput(f"{self.name} has no split {names[-1]!r}",
                            mend=f"choose from {', '.join(self.splits)}, or add its queries and judgments")

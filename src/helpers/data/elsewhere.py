@@ -31,6 +31,9 @@ def known_file(file: Path) -> dict[str, Any] | None:
 class Folder(Collection):
     """A folder that a reader brings: where its judgments are those of a listed collection, that one's rules hold."""
 
+    folder: Path
+    judged_by: str  # the files of queries and judgments, as an error names them
+
     def rule(self, unit: str, split: str) -> int:
         """As the list has it, else every grade above 0."""
         own = self._listed(unit, split)
@@ -39,6 +42,11 @@ class Folder(Collection):
     def every_grade_gains(self, unit: str, split: str) -> bool | None:
         """As the list has it, else ir_measures' value."""
         return None if self._listed(unit, split) else super().every_grade_gains(unit, split)
+
+    def lacks(self, what: str) -> BadInput:
+        """The error where queries or judgments are wanted of a folder without them."""
+        return BadInput(f"no {what} in this folder", file=self.folder, mend=f"add {self.judged_by}; without them it can be "
+                        "searched, served and pre-trained on, and nothing be measured")
 
     def _listed(self, unit: str, split: str) -> dict[str, Any] | None:
         digest = self.part("qrels", unit, split).digest

@@ -7,8 +7,9 @@ from typing import Any
 import pandas as pd
 
 from helpers import paths
-from helpers.data.elsewhere import known_file
+from helpers.data.elsewhere import known_file, listed
 from helpers.data.runs import cut, read_trec
+from helpers.data.texts import Texts
 from helpers.errors import BadInput
 from helpers.steps import Step, kind, step
 from helpers.steps.store import fingerprint
@@ -28,6 +29,12 @@ class File:
         return {"data": ["file", str(place)], "digest": fingerprint(self.path) if self.path.is_file() else known_file(self.path)}
 
     @property
+    def is_known(self) -> bool:
+        """Whether its content is that of a file of a listed collection."""
+        digest = self.recipe()["digest"]
+        return any(digest in own["files"].values() for own in listed().values())
+
+    @property
     def is_here(self) -> bool:
         """Whether it can be read."""
         return self.path.is_file()
@@ -42,16 +49,23 @@ def _from_recipe(description: dict[str, Any]) -> File:
     return File(paths.ROOT / description["data"][1])
 
 
-def external_run(path: str, queries: Step, depth: int) -> Step:
-    """The run in a TREC file, for the given queries, cut at `depth`."""
-    return trec_run(File(path), queries, depth)
+def external_run(path: str, queries: Step, depth: int, store: Step | None = None) -> Step:
+    """The run in a TREC file, for the given queries, cut at `depth`; the documents of a file that the book does not know
+    must be in the text store."""
+    file = File(path)
+    return trec_run(file, queries, depth, None if file.is_known else store)
 
 
 @step(version=1, form="run")
-def trec_run(file: File, queries: pd.DataFrame, depth: int) -> pd.DataFrame:
-    """Read a TREC run and keep the given queries, in their order; BadInput if the file ranks none of them."""
+def trec_run(file: File, queries: pd.DataFrame, depth: int, store: Path | None = None) -> pd.DataFrame:
+    """Read a TREC run and keep the given queries, in their order; BadInput if the file ranks none of them, or documents that the
+    text store lacks."""
     run = read_trec(file.path)
     kept = run[run["query_id"].isin(set(queries["query_id"]))]
     if kept.empty:
         raise BadInput("the run ranks none of the queries", file=file.path, mend="check that their ids agree")
-    return cut(kept.reset_index(drop=True), depth)
+    kept = cut(kept.reset_index(drop=True), depth)
+    if store is not None and (foreign := [name for name in kept["doc_id"].unique() if name not in Texts(store)]):
+        raise BadInput(f"{len(foreign)} documents of the run are not in the collection, {foreign[0]!r} among them",
+                       file=file.path, mend="check that the run is of these texts, and names them by their ids")
+    return kept

@@ -22,7 +22,7 @@ import pandas as pd
 
 from helpers.data.collection_base import Text
 from helpers.data.elsewhere import Folder
-from helpers.data.lines import check_ids, content_digest, text_lines
+from helpers.data.lines import check_ids, content_digest, is_blank, text_lines
 from helpers.errors import BadInput
 
 Role = TypeVar("Role", bound=Hashable)
@@ -39,8 +39,10 @@ class MsMarcoFolder(Folder):
     """Passages, documents or both from a folder.
 
     Raises:
-        BadInput: for a folder without texts or queries, and, on reading, for any line out of form.
+        BadInput: for a folder without texts, and, on reading, for any line out of form.
     """
+
+    judged_by = "queries.tsv (qid, text) and qrels.tsv"
 
     def __init__(self, folder: str | Path):
         self.folder = Path(folder).expanduser().resolve()
@@ -56,8 +58,6 @@ class MsMarcoFolder(Folder):
         if not self._texts:
             raise BadInput("no texts in this folder", file=self.folder,
                            mend="add collection.tsv (pid, text) or docs.tsv (docid, url, title, body), plain or .gz")
-        if not self._queries:
-            raise BadInput("no queries in this folder", file=self.folder, mend="add queries.tsv (qid, text)")
         self.units, self.splits = tuple(sorted(self._texts)), tuple(self._queries)
 
     def _name_as_elsewhere(self) -> None:
@@ -89,17 +89,15 @@ class MsMarcoFolder(Folder):
     def texts(self, unit: str) -> Iterator[Text]:
         """Stream the texts. Repeated ids are found when the text store is built, which knows them all."""
         file, columns = self._texts[unit], 2 if unit == "passage" else 4
-        self.warnings["documents without a body"] = number = 0
+        self.warnings["documents without a body"] = 0
         for number, parts in read_tsv(file, columns):
             title, body = ("", parts[1]) if unit == "passage" else (parts[2], parts[3])
-            if not body.strip():
+            if is_blank(body):
                 if unit == "passage":
                     raise BadInput(f"passage {parts[0]!r} has no text", file=file, line=number,
                                    mend="give it a text or remove the line")
                 self.warnings["documents without a body"] += 1  # MS MARCO's documents really have some
             yield Text(parts[0], title, body)
-        if number == 0:
-            raise BadInput("the file is empty", file=file, mend="put texts into it")
 
     def queries(self, split: str) -> pd.DataFrame:
         """Columns query_id, text."""
@@ -159,6 +157,8 @@ def read_tsv(file: Path, columns: int) -> Iterator[tuple[int, list[str]]]:
     """
     for number, line in text_lines(file):
         parts = line.rstrip("\r\n").split("\t")
+        if parts == [""]:
+            raise BadInput("the line is empty", file=file, line=number, mend="remove it")
         if len(parts) != columns:
             raise BadInput(f"{len(parts)} columns where {columns} are wanted", file=file, line=number,
                            mend="separate the columns by one tab each, and keep tabs out of the texts")
@@ -175,7 +175,7 @@ def query_frame(file: Path, rows: Iterable[tuple[int, Sequence[str]]]) -> pd.Dat
     for number, (query_id, text) in rows:
         if query_id in seen:
             raise BadInput(f"query {query_id!r} stands twice", file=file, line=number, mend="keep one of them")
-        if not text.strip():
+        if is_blank(text):
             raise BadInput(f"query {query_id!r} has no text", file=file, line=number, mend="give it a text or remove the line")
         seen[query_id] = text
     return pd.DataFrame(list(seen.items()), columns=["query_id", "text"])
@@ -187,6 +187,8 @@ def read_qrels(file: Path, beir: bool = False) -> Iterator[tuple[str, str, int]]
     seen: set[tuple[str, str]] = set()
     for number, line in text_lines(file):
         parts = line.split()
+        if not parts:
+            raise BadInput("the line is empty", file=file, line=number, mend="remove it")
         if beir and number == 1 and parts == ["query-id", "corpus-id", "score"]:
             continue
         if len(parts) not in ((3,) if beir else (2, 4)):
@@ -195,7 +197,7 @@ def read_qrels(file: Path, beir: bool = False) -> Iterator[tuple[str, str, int]]
                            "write `query_id 0 doc_id grade` or `query_id doc_id`")
         _check_no_header(file, number, parts[0])
         query_id, (doc_id, grade) = parts[0], (parts[1], "1") if len(parts) == 2 else parts[-2:]
-        if not re.fullmatch(r"-?\d+", grade):
+        if not re.fullmatch(r"-?\d+", grade, re.ASCII):
             raise BadInput(f"grade {grade!r} is not a whole number", file=file, line=number,
                            mend="put the grade into the last column")
         check_ids(file, number, query_id, doc_id)

@@ -7,6 +7,7 @@ A run is a DataFrame with ir_measures' columns, best first within a query. Ties 
 import csv
 import lzma
 import math
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +15,9 @@ import pandas as pd
 
 from helpers.data.lines import check_ids, number, text_lines
 from helpers.errors import BadInput
-from helpers.steps import values
+from helpers.steps import ledger, values
 
+START, END = "# ir_metadata.start", "# ir_metadata.end"  # of the header that a run may have
 COLUMNS = ["query_id", "doc_id", "score"]
 FILE = "run.trec.xz"  # in which a step of form `run` keeps one; gzip would take two fifths more of what ships with the book
 
@@ -50,17 +52,29 @@ def to_trec(run: pd.DataFrame, tag: str = "book") -> str:
 
 
 def read_trec(file: Path | str) -> pd.DataFrame:
-    """Read a TREC run, plain or gzip.
+    """Read a TREC run, plain or gzip, below a header of ir_metadata if it has one. What is odd, and no error, is told: lines that
+    stand twice, and ranks that contradict the scores, which count.
 
     Raises:
-        BadInput: naming the line, for a wrong number of columns, an odd id, a score that is no number, or a repeated document.
+        BadInput: naming the line, for a wrong number of columns, an odd id, a score that is no number, or a document with two
+            scores.
     """
+    run = as_written(file)
+    if more := int(run.duplicated().sum()):
+        first = run["doc_id"][run.duplicated()].iloc[0]
+        ledger.warn(f"{file}: {more} lines stand twice, that of {first!r} among them; each counts once")
+        run = run.drop_duplicates()
+    if len(other := contradicted(run)):
+        ledger.warn(f"{file}: the ranks of {len(other)} queries, {other[0]!r} among them, contradict their scores, which count")
+    return ranked(run[COLUMNS])
+
+
+def as_written(file: Path | str) -> pd.DataFrame:
+    """The lines of a TREC run in their own order: the columns of a run, and `rank` as a text; see `read_trec`."""
     file = Path(file)
-    rows: list[tuple[str, str, float]] = []
-    seen: set[tuple[str, str]] = set()
-    for place, line in text_lines(file):
-        if line.startswith("#"):  # a header, such as ir_metadata's
-            continue
+    rows: list[tuple[str, str, float, str]] = []
+    seen: dict[tuple[str, str], float] = {}
+    for place, line in below_header(file):
         parts = line.split()
         if len(parts) != 6:
             raise BadInput(f"{len(parts)} columns where a TREC run has 6", file=file, line=place,
@@ -70,12 +84,50 @@ def read_trec(file: Path | str) -> pd.DataFrame:
             raise BadInput(f"score {parts[4]!r} is not a number", file=file, line=place,
                            mend="put a number into the fifth column")
         check_ids(file, place, parts[0], parts[2])
-        if (parts[0], parts[2]) in seen:
-            raise BadInput(f"document {parts[2]!r} stands twice for query {parts[0]!r}", file=file, line=place,
+        if seen.setdefault((parts[0], parts[2]), score) != score:
+            raise BadInput(f"document {parts[2]!r} stands twice for query {parts[0]!r}, with two scores", file=file, line=place,
                            mend="keep one line for each query and document")
-        seen.add((parts[0], parts[2]))
-        rows.append((parts[0], parts[2], score))
-    return ranked(pd.DataFrame(rows, columns=COLUMNS).astype({"score": float}))
+        rows.append((parts[0], parts[2], score, parts[3]))
+    return pd.DataFrame(rows, columns=[*COLUMNS, "rank"]).astype({"score": float})
+
+
+def below_header(file: Path) -> Iterator[tuple[int, str]]:
+    """The lines of a run, but for the block of ir_metadata at its top: what begins with `#` elsewhere is an id. BadInput for a
+    block without end."""
+    inside = False
+    for place, line in text_lines(file):
+        text = line.strip()
+        inside = inside or (place == 1 and text == START)
+        if not inside:
+            yield place, line
+        inside = inside and text != END
+    if inside:
+        raise BadInput("the header has no end", file=file, line=1, mend=f"write the line `{END}` below it")
+
+
+def contradicted(run: pd.DataFrame) -> list[str]:
+    """The queries of which a document stands at a better rank than one with a higher score."""
+    placed = run.assign(rank=pd.to_numeric(run["rank"], errors="coerce")).sort_values(["rank", "score"], ascending=[True, False])
+    groups = placed.groupby("query_id", sort=False)
+    worse = (groups["score"].diff() > 0) & (groups["rank"].diff() > 0)
+    return list(dict.fromkeys(placed.loc[worse, "query_id"]))
+
+
+def in_single_precision(run: pd.DataFrame) -> pd.DataFrame:
+    """A ranked run with scores that keep its order for tools that read them as float32, such as trec_eval: what is equal there
+    goes down by the smallest step. Where float32 cannot hold a query's scores, minus the rank stands for each."""
+    parts = []
+    for _, own in run.groupby("query_id", sort=False):
+        with np.errstate(over="ignore"):
+            scores = own["score"].to_numpy().astype(np.float32)
+        if not np.isfinite(scores).all():
+            scores = -np.arange(1, len(own) + 1, dtype=np.float32)
+        for place in np.flatnonzero(np.diff(scores) >= 0):
+            scores[place + 1] = np.nextafter(scores[place], np.float32(-np.inf))
+        while len(again := np.flatnonzero(np.diff(scores) >= 0)):  # what a step down has made equal to the next
+            scores[again + 1] = np.nextafter(scores[again], np.float32(-np.inf))
+        parts.append(own.assign(score=scores.astype(float)))
+    return pd.concat(parts, ignore_index=True) if parts else run
 
 
 def cut(run: pd.DataFrame, depth: int) -> pd.DataFrame:

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from helpers.data.collection_base import Collection, Text
+from helpers.data.lines import text_lines
 from helpers.data.msmarco_folder import has_texts
-from helpers.errors import BadInput
+from helpers.errors import BadInput, is_unicode
 from helpers.steps import digests, recipe
 
 PARAGRAPHS = re.compile(r"\n\s*\n")
@@ -34,11 +35,9 @@ class TextFolder(Collection):
         """Stream the files, or their paragraphs: `novel.txt` and `novel.txt.0`; BadInput for a file that is not UTF-8."""
         for file in self._files():
             name = file.relative_to(self.folder).as_posix()
-            try:
-                body = file.read_text(encoding="utf-8")
-            except UnicodeDecodeError as error:
-                line = error.object[:error.start].count(b"\n") + 1
-                raise BadInput("not UTF-8", file=file, line=line, mend="convert the file to UTF-8") from None
+            if not is_unicode(name):
+                raise BadInput("the name of this file is not UTF-8", file=file, mend="rename it")
+            body = "".join(line for _, line in text_lines(file)).replace("\r\n", "\n")
             if unit == "document":
                 yield Text(name, "", body)
                 continue

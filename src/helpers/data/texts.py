@@ -18,9 +18,10 @@ def text_store(texts: Part, *, folder: Path) -> None:
     """Stream the texts of a collection into a keyed SQLite file.
 
     Raises:
-        BadInput: if an id stands twice, naming it and its 1-based position.
+        BadInput: if an id stands twice, naming it and its 1-based position; if there are no texts.
     """
-    write_store(folder, texts.stream(), texts.collection.spec)
+    files = texts.sources()
+    write_store(folder, texts.stream(), files[0] if len(files) == 1 else texts.collection.spec)
 
 
 @step(version=1, form="folder")
@@ -36,8 +37,9 @@ def candidate_store(store: Path, run: pd.DataFrame, candidates: int, *, folder: 
     write_store(folder, (texts[doc_id] for doc_id in dict.fromkeys(cut(run, candidates)["doc_id"])))
 
 
-def write_store(folder: Path, texts: Iterable[Text], source: str | None = None) -> None:
-    """Write texts in their order; BadInput, with their source, for an id that stands twice."""
+def write_store(folder: Path, texts: Iterable[Text], source: Path | str | None = None) -> None:
+    """Write texts in their order; BadInput, with their source, for an id that stands twice, or where a source has no texts."""
+    position = 0
     with closing(sqlite3.connect(folder / "texts.sqlite")) as db, db:
         db.execute("CREATE TABLE texts (position INTEGER PRIMARY KEY, doc_id TEXT UNIQUE, title TEXT, body TEXT)")
         for position, text in enumerate(texts, start=1):
@@ -46,6 +48,8 @@ def write_store(folder: Path, texts: Iterable[Text], source: str | None = None) 
             except sqlite3.IntegrityError:
                 raise BadInput(f"the id {text.doc_id!r} stands twice", file=source, line=position,
                                mend="keep one text for each id") from None
+        if source is not None and position == 0:
+            raise BadInput("there are no texts", file=source, mend="put texts into it")
 
 
 class Texts:

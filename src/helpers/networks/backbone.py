@@ -27,6 +27,7 @@ from helpers.steps.store import fingerprint
 
 TRAINED_FROM = "trained_from.txt"  # in a folder of `save_trained`: the backbone that its other weights are from; its digest
 FILES = (".json", ".safetensors", ".txt", ".model")  # configuration, weights and tokenizer, SentencePiece models among them
+AS_TEXT = {"split_special_tokens": True}  # how a tokenizer reads what a text writes as `[SEP]`
 PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 
@@ -75,10 +76,8 @@ class Backbone:
 
     def tokenizer(self) -> Any:
         """Its fast tokenizer; NetworkNeeded if it has to come from the hub, and cannot."""
-        from transformers import AutoTokenizer
-
         with hub.asking(self.source, self.revision):
-            return AutoTokenizer.from_pretrained(self.source, revision=self.revision, trust_remote_code=False)
+            return read_tokenizer(self.source, self.revision)
 
     def build(self, auto_class: Any, **config: Any) -> Any:
         """Load it as a `transformers` auto class, keeping the chosen layers; `config` overrides its configuration.
@@ -106,6 +105,14 @@ class Backbone:
         finally:
             logging.set_verbosity(level)
         return model if self.layers is None else keep_layers(model, self.layers)
+
+
+def read_tokenizer(source: Path | str, revision: str | None = None) -> Any:
+    """The fast tokenizer of a folder or a hub id. What a text writes as `[SEP]` or `[MASK]` is read as text: the signs that a
+    model obeys are put between texts, by their ids."""
+    from transformers import AutoTokenizer
+
+    return AutoTokenizer.from_pretrained(source, revision=revision, trust_remote_code=False, **AS_TEXT)
 
 
 def resolve(spec: str) -> Backbone:

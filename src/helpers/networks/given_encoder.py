@@ -11,7 +11,7 @@ from typing import Any
 
 from helpers.data import hub
 from helpers.errors import BadInput
-from helpers.networks.backbone import FILES, TRAINED_FROM, Backbone, resolve
+from helpers.networks.backbone import AS_TEXT, FILES, TRAINED_FROM, Backbone, resolve
 from helpers.steps import kind, numerics
 from helpers.steps.recipe import canonical, sha256
 from helpers.steps.store import fingerprint
@@ -53,7 +53,7 @@ def _from_recipe(description: dict[str, Any]) -> WholeModel:
 def load_settings(model: Backbone) -> dict[str, Any]:
     """What sentence-transformers' classes load any model with: no code of its own is run, and no pickled weights are read."""
     return {"device": numerics.device(), "revision": model.revision, "trust_remote_code": False,
-            "model_kwargs": {"use_safetensors": True}}
+            "processor_kwargs": dict(AS_TEXT), "model_kwargs": {"use_safetensors": True}}
 
 
 def bi_encoder(model: Backbone) -> Any:

@@ -4,6 +4,7 @@ The header is YAML in comment lines above the TREC lines. Its parts are those of
 goal, implementation, method, actor, data.
 """
 
+import itertools
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -12,12 +13,12 @@ from typing import Any
 
 import yaml
 
-from helpers.data.runs import to_trec
+from helpers.data.lines import text_lines
+from helpers.data.runs import END, START, in_single_precision, to_trec
 from helpers.errors import BadInput
 from helpers.networks.whole_model import write_of
 from helpers.systems.evaluated import Evaluation
 
-START, END = "# ir_metadata.start", "# ir_metadata.end"
 VERSION = 0.1  # of the schema, see ir-metadata.org
 # what each of PRIMAD's parts must have: the path of a field and its type
 REQUIRED: dict[str, type] = {
@@ -57,8 +58,8 @@ def write(file: Path, system: Evaluation, header: Mapping[str, Any]) -> None:
     if missing := problems(header):
         raise BadInput(f"the run's metadata: {'; '.join(missing)}", file=file, mend="give all of PRIMAD's parts")
     lines = yaml.safe_dump(dict(header), sort_keys=False, allow_unicode=True, width=10_000).splitlines()
-    text = "\n".join([START, *(f"# {line}" for line in lines), END]) + "\n" + to_trec(system.run, tag(system))
-    file.write_text(text, encoding="utf-8")
+    head = "\n".join([START, *(f"# {line}" for line in lines), END])
+    file.write_text(f"{head}\n{to_trec(in_single_precision(system.run), tag(system))}", encoding="utf-8")
 
 
 def export(systems: Iterable[Evaluation], used: Mapping[str, Mapping[str, Any]]) -> None:
@@ -91,11 +92,18 @@ def collection_of(recipe: Any) -> str:
 
 
 def read(file: Path) -> dict[str, Any]:
-    """The header of a run; empty for a run without one."""
-    lines = file.read_text(encoding="utf-8").splitlines()
-    if START not in lines or END not in lines:
+    """The header of a run, plain or gzip; empty for a run without one. BadInput for one that is no YAML, or maps nothing."""
+    lines = itertools.takewhile(lambda line: line != END, (line.rstrip() for _, line in text_lines(file)))
+    if next(lines, None) != START:
         return {}
-    return yaml.safe_load("\n".join(line[2:] for line in lines[lines.index(START) + 1:lines.index(END)])) or {}
+    try:
+        header = yaml.safe_load("\n".join(line[2:] for line in lines)) or {}
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        raise BadInput("the header is no YAML", file=file, line=mark and mark.line + 2, mend="mend it, or remove it") from None
+    if not isinstance(header, dict):
+        raise BadInput("the header maps no names to values", file=file, line=2, mend="mend it, or remove it")
+    return header
 
 
 def problems(header: Mapping[str, Any]) -> list[str]:

@@ -9,6 +9,7 @@ import pandas as pd
 from helpers.data.runs import cut
 from helpers.data.tokens import WindowTokens, pair_ids, query_ids
 from helpers.data.windows import doc_of
+from helpers.networks.backbone import read_tokenizer
 from helpers.networks.inference import AT_ONCE
 from helpers.networks.scoring import load_scorer, states
 from helpers.steps import step
@@ -31,9 +32,7 @@ def window_states(model: Path, run: pd.DataFrame, queries: pd.DataFrame, store: 
     Writes `states.npy` (windows, dimensions) as float16, `documents.csv` (query_id, doc_id and the number of windows, in that
     order) and `head.npz` (`weight`, `bias`). Arguments as of `rerank.window_scores`.
     """
-    from transformers import AutoTokenizer
-
-    tokenizer, reader = AutoTokenizer.from_pretrained(model, trust_remote_code=False), WindowTokens(tokens, store)
+    tokenizer, reader = read_tokenizer(model), WindowTokens(tokens, store)
     texts = dict(zip(queries["query_id"], query_ids(tokenizer, list(queries["text"]), query_length), strict=True))
     documents = cut(run, candidates)[["query_id", "doc_id"]]
     names = [list(reader.windows_of(doc_id)) for doc_id in documents["doc_id"]]

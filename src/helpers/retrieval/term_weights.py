@@ -17,7 +17,7 @@ from helpers.data.collection_base import Text
 from helpers.data.lines import json_lines
 from helpers.data.texts import Texts
 from helpers.networks import fine_tuning
-from helpers.networks.backbone import Backbone, attention
+from helpers.networks.backbone import Backbone, attention, read_tokenizer
 from helpers.networks.encoder import inputs
 from helpers.networks.inference import mask_of, padded, run_batches
 from helpers.networks.scoring import ready
@@ -189,9 +189,9 @@ def word_weights(model: Path, store: Path, max_length: int, *, folder: Path) -> 
 
     A text without words has an empty line of its own, so that none goes missing.
     """
-    from transformers import AutoModelForTokenClassification, AutoTokenizer
+    from transformers import AutoModelForTokenClassification
 
-    tokenizer = AutoTokenizer.from_pretrained(model, trust_remote_code=False)
+    tokenizer = read_tokenizer(model)
     scorer = ready(Backbone("", str(model)).build(AutoModelForTokenClassification, attn_implementation=attention()))
     stream = ((text.doc_id, content(text)) for text in Texts(store))
     with open(folder / WEIGHTS, "w", encoding="utf-8") as lines:

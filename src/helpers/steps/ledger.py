@@ -10,6 +10,9 @@ from typing import Any
 
 from tqdm import tqdm
 
+from helpers.errors import printable
+
+WARNED: set[str] = set()
 USED: dict[str, dict[str, Any]] = {}  # by key, in order of first use
 
 
@@ -27,7 +30,14 @@ def note(manifest: dict[str, Any], source: str) -> None:
 
 def progress(text: str) -> None:
     """Tell a person at a terminal what is being computed."""
-    print(f"  {text}", file=sys.stderr, flush=True)
+    print(f"  {printable(text)}", file=sys.stderr, flush=True)
+
+
+def warn(text: str) -> None:
+    """Tell them what is odd in what they gave, and no error, once."""
+    if text not in WARNED:
+        WARNED.add(text)
+        progress(f"warning: {text}")
 
 
 def bar(what: str, total: int, done: int = 0) -> Any:

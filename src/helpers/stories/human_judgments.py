@@ -104,7 +104,8 @@ def runs(recipes: FirstStages, bed: Testbed, depth: int, folder: str = "", files
     the book's own, whose feedback is Anserini's RM3."""
     if files:
         names = (BM25, FEEDBACK, DENSE, *map(stages.label, files[3:]))
-        return {name: external_run(f"{folder}/{file}", bed.query_step, depth) for name, file in zip(names, files, strict=True)}
+        return {name: external_run(f"{folder}/{file}", bed.query_step, depth, bed.store)
+                for name, file in zip(names, files, strict=True)}
     feedback = rm3_run(bed.index, bed.query_step, K1, B, depth, TEN, TEN, RM3_WEIGHT)
     return {BM25: bed.bm25(K1, B, depth), FEEDBACK: feedback, DENSE: recipes.run("minilm", bed, depth)}
 

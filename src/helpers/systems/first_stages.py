@@ -59,7 +59,7 @@ class FirstStages:
             return GivenFirstStage(name).run(bed, depth)
         if name not in STAGES and not Path(name).expanduser().is_file():
             raise BadInput(f"first stage {name!r}: one of {', '.join(STAGES)}, a TREC file or a model, and there is no such file")
-        return STAGES[name](self).run(bed, depth) if name in STAGES else external_run(name, bed.query_step, depth)
+        return STAGES[name](self).run(bed, depth) if name in STAGES else external_run(name, bed.query_step, depth, bed.store)
 
     def searched(self, name: str, bed: Testbed) -> Step | None:
         """The folder that the named stage searches, an index or embeddings; None for what others made."""

@@ -147,4 +147,4 @@ def title_of(store: Texts, doc_id: str) -> str:
     """A document's title, or its first words."""
     text = store[doc_id]
     words = text.body.split()
-    return text.title or " ".join(words[:TITLE_WORDS]) + (" …" if len(words) > TITLE_WORDS else "")
+    return " ".join(text.title.split()) or " ".join(words[:TITLE_WORDS]) + (" …" if len(words) > TITLE_WORDS else "")

@@ -27,7 +27,7 @@ from helpers.networks.backbone import Backbone
 from helpers.reranking.aggregation import aggregated
 from helpers.retrieval import bm25
 from helpers.retrieval.bm25 import bm25_run, max_passage, text_index, window_index
-from helpers.steps import Step
+from helpers.steps import Step, ledger
 
 WORDS, OVERLAP = 150, 50  # Steensland 2021, section 4.1.2
 
@@ -99,7 +99,7 @@ class Testbed:
 
     def first_stage(self, name: str, k1: float, b: float, depth: int) -> Step:
         """BM25 for `bm25`; otherwise the published TREC run in that file, cut to the sampled queries."""
-        return self.bm25(k1, b, depth) if name == "bm25" else external_run(name, self.query_step, depth)
+        return self.bm25(k1, b, depth) if name == "bm25" else external_run(name, self.query_step, depth, self.store)
 
     def candidates(self, k1: float, b: float, depth: int, encoder: Any = None) -> Step:
         """What training passages are drawn from: BM25's ranking, or a `BiEncoder`'s."""
@@ -147,7 +147,15 @@ class Testbed:
         """The judgments of the sampled queries, whose texts must be there."""
         frame = self.qrels_step.value()
         frame = frame[frame["query_id"].isin(set(self.query_frame["query_id"]))].reset_index(drop=True)
-        check_qrels(frame, Texts(self.store.value()), self.collection)
+        texts = Texts(self.store.value())
+        check_qrels(frame, texts, self.collection)
+        if len(frame) and (highest := int(frame["relevance"].max())) < self.min_relevance:
+            ledger.warn(f"{self.collection}: no text is relevant: the highest grade is {highest}, and grades count from "
+                        f"{self.min_relevance}; all measures are 0")
+        asked = dict(zip(self.query_frame["query_id"], self.query_frame["text"], strict=True))
+        if same := [query for query in asked if query in texts and asked[query].strip() in map(str.strip, texts[query][1:])]:
+            ledger.warn(f"{self.collection}: {len(same)} queries are texts of the collection, {same[0]!r} among them, and find "
+                        "themselves; BEIR leaves these out")
         return frame
 
     def documents(self, scores: Step, how: str, run: Step | None = None, first: int | None = None) -> Step:

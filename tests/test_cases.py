@@ -1,0 +1,124 @@
+"""What people reported of ranking tools, as tables in `cases/`: the line that tells what to mend, or the right value."""
+
+import gzip
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from helpers.data.collection import open_collection
+from helpers.data.runs import in_single_precision, ranked, read_trec, to_trec
+from helpers.data.texts import Texts
+from helpers.errors import BadInput
+from helpers.steps import ledger
+from helpers.systems.testbed import Testbed
+from press.cli import main
+from press.why import why
+from toys import run_of
+
+TABLES = Path(__file__).parent / "cases"
+GOOD = {"tsv": {"collection.tsv": "p1\ta pond\np2\ta river\n", "queries.tsv": "q1\twater\nq2\tstream\n",
+                "qrels.tsv": "q1 0 p1 1\nq2 0 p2 1\n"},
+        "beir": {"corpus.jsonl": '{"_id": "p1", "text": "a pond"}\n{"_id": "p2", "text": "a river"}\n',
+                 "queries.jsonl": '{"_id": "q1", "text": "water"}\n{"_id": "q2", "text": "stream"}\n',
+                 "qrels/test.tsv": "query-id\tcorpus-id\tscore\nq1\tp1\t1\nq2\tp2\t1\n"}}
+
+
+def rows(table):
+    return [pytest.param(row, id=row["report"]) for row in yaml.safe_load((TABLES / f"{table}.yaml").read_text(encoding="utf-8"))]
+
+
+def write(file, content):
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(bytes.fromhex(content["hex"]) if isinstance(content, dict) else content.encode())
+    return file
+
+
+def good_folder(place, form, given):
+    """A good folder of a form, with the given files in place of its own."""
+    for name, content in {**GOOD[form], **given}.items():
+        if content is not None:
+            write(place / name, content)
+    return place
+
+
+def checked(row, made, capsys):
+    """Whether a case ends in its line, or gives its value and warns."""
+    ledger.WARNED.clear()
+    if "line" in row:
+        with pytest.raises(BadInput, match=row["line"]) as caught:
+            made()
+        assert "\n" not in str(caught.value) and caught.value.mend
+        return
+    value = made()
+    assert value == row.get("value", value)
+    assert row.get("warns", "") in capsys.readouterr().err
+    assert "warns" in row or not ledger.WARNED
+
+
+@pytest.mark.parametrize("row", rows("folders"))
+def test_folders(row, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("BOOK_STORE", str(tmp_path / "store"))
+    spec = f"{good_folder(tmp_path / 'in', row['form'], row['given'])}{row.get('ask', '')}"
+
+    def read():
+        bed, source = Testbed(spec), open_collection(spec)
+        texts = [list(text) for text in Texts(bed.store.value())]
+        best = bed.qrels.sort_values("relevance", ascending=False, kind="stable").drop_duplicates("query_id")
+        run = run_of(**{query: list(bed.qrels.loc[bed.qrels["query_id"] == query, "doc_id"]) for query in best["query_id"]})
+        value = {"texts": texts, "queries": source.queries("test").to_numpy().tolist(), "relevant": bed.min_relevance,
+                 "measures": bed.per_query(run, ["nDCG@10"])["nDCG@10"].tolist()}
+        return {name: value[name] for name in row.get("value", ())}
+
+    checked(row, read, capsys)
+
+
+def run_file(place, name, row, content):
+    """A run, packed if its row says so."""
+    if row.get("packed"):
+        file = place / f"{name}.gz"
+        file.write_bytes(gzip.compress(content.encode()))
+        return file
+    return write(place / name, content)
+
+
+@pytest.mark.parametrize("row", rows("runs"))
+def test_runs(row, tmp_path, capsys):
+    file = run_file(tmp_path, "a.run", row, row["run"])
+
+    def read():
+        if "why" in row:
+            causes = why(file, run_file(tmp_path, "b.run", row, row["why"]))
+            assert [cause.partition(":")[0] for cause in causes] == row["causes"]
+            return None
+        return {query: list(own["doc_id"]) for query, own in read_trec(file).groupby("query_id")}
+
+    checked(row, read, capsys)
+
+
+@pytest.mark.parametrize("row", rows("scores"))
+def test_tools_that_read_float32_keep_the_order_of_a_written_run(row):
+    run = ranked(run_of(q="abcdefgh"[:len(row["floats"])]).assign(score=row["floats"]))
+    text = [line.split() for line in to_trec(in_single_precision(run)).splitlines()]
+    scores = np.array([line[4] for line in text]).astype(np.float32)
+    assert [line[2] for line in text] == list(run["doc_id"])
+    assert np.isfinite(scores).all() and (np.diff(scores) < 0).all()
+
+
+@pytest.mark.parametrize("row", rows("tokens"))
+def test_what_a_text_writes_is_text(row, tokenizer):
+    assert tokenizer.tokenize(row["text"]) == row["value"]
+    assert tokenizer.convert_ids_to_tokens(tokenizer(row["text"])["input_ids"]) == ["[CLS]", *row["value"], "[SEP]"]
+
+
+@pytest.mark.parametrize("row", rows("commands"))
+def test_commands(row, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("BOOK_STORE", str(tmp_path / "store"))
+    folder = good_folder(tmp_path / "in", row.get("form", "tsv"), row.get("given", {}))
+    code = main([text.replace("FOLDER", str(folder)) for text in row["command"]])
+    output = capsys.readouterr()
+    assert code == (2 if "line" in row else 0), output.err
+    assert "Traceback" not in output.err and "\x1b" not in output.out + output.err
+    assert re.search(row.get("line", row.get("shows", "")), output.err if "line" in row else output.out)
