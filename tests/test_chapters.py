@@ -87,6 +87,15 @@ def test_wrong_texts_of_the_command_line(annotation, text):
         parameter(annotation).parse(text)
 
 
+@pytest.mark.parametrize("text", ["[bm25,/a/bi-encoder]", "[ 'bm25', '/a/bi-encoder' ]", '["bm25", "/a/bi-encoder"]'])
+def test_a_list_of_words_needs_no_quotes(text):
+    assert parameter("list[str]").parse(text) == ["bm25", "/a/bi-encoder"]
+
+
+def test_an_empty_list_of_depths_leaves_the_pairwise_stage_out():
+    assert chapters.resolve("search_application", "almanac", {"paired": "[]"})["paired"] == []
+
+
 def test_defaults_give_way_to_the_profile_and_that_to_the_command_line(profile):
     profile("shared: {collection: a, queries: 10, backbone: x}\nchapters: {collection: {queries: 20, k1: 1}}")
     values = chapters.resolve("collection", "fake", {"depth": "150", "b": "1"})

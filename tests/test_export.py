@@ -144,6 +144,14 @@ def test_an_exported_model_scores_elsewhere_as_it_does_here(tiny, folder, store,
     assert (logits.sigmoid() if activation == "sigmoid" else logits).tolist() == pytest.approx(found["score"].tolist(), abs=1e-5)
 
 
+@pytest.mark.parametrize("names", [[], ["re-ranker"]])
+def test_a_chapter_that_exports_nothing_is_told(names, tmp_path, monkeypatch):
+    monkeypatch.setattr(commands.execute, "executed", lambda *_: None)
+    with pytest.raises(BadInput, match="human_judgments exports no runs"):
+        commands.export("human_judgments", "almanac", {}, names, tmp_path / "runs")
+    assert not (tmp_path / "runs").exists()
+
+
 def test_the_command_takes_the_models_of_the_systems_that_it_was_asked_for(tmp_path, monkeypatch):
     def executed(*_):
         for name in ("A", "B"):

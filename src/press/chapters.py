@@ -9,6 +9,7 @@ import contextlib
 import functools
 import json
 import os
+import re
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -57,11 +58,14 @@ class Parameter:
                            mend=f"give a value of type {self.annotation}, such as {self.default!r}") from None
 
     def parse(self, text: str) -> Any:
-        """The value of a command-line text: itself for `str`, JSON or a Python literal for the rest."""
+        """The value of a command-line text: itself for `str`, JSON or a Python literal for the rest, and a list of bare
+        words for a list of texts."""
         value: Any = text
         for read in () if self.annotation == "str" else (ast.literal_eval, json.loads):
             with contextlib.suppress(ValueError, SyntaxError, TypeError, RecursionError, MemoryError):  # nested too deeply
                 value = read(text)
+        if isinstance(value, str) and self.annotation == "list[str]" and re.fullmatch(r"\[.*\]", value):
+            value = [word.strip().strip("'\"") for word in value[1:-1].split(",")]  # what a shell has left of the quotes
         return self.check(value)
 
 

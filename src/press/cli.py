@@ -127,6 +127,14 @@ def _parser() -> argparse.ArgumentParser:
             option("--feedback", default="none", choices=["none", "documents", "passages"],
                    help="Bo1 terms from whole documents, or from their first words"),
             option("-k", type=_positive, default=10, help="documents shown"))
+    command("measure", "measure_command:measure", "measure given re-rankers on judged queries, without training",
+            *collection, option("--reranker", dest="rerankers", action="append", default=[], metavar="NAME",
+                                type=_model("both", "base", "minilm", "none"),
+                                help="as in `book search`; may be given again (both by default)"),
+            option("--run", default="", metavar="FILE", help="a TREC run as the first stage, in place of BM25"),
+            option("--split", default="test", help="of the queries (test)"),
+            option("--candidates", type=_positive, default=100, help="re-ranked for each query (100)"),
+            option("--exclude-same-id", action="store_true", help="leave out documents that have their query's id, as BEIR does"))
     command("serve", "serve.command:serve", "answer queries over HTTP on this machine, with a page for people", *collection,
             option("--reranker", dest="rerankers", action="append", default=[], metavar="NAME",
                    help="base, zero-shot, or a cross-encoder's folder; may be given again (base and zero-shot by default)"),
@@ -180,7 +188,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number: give 1 or more")
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number of 1 or more")
     return int(text)
 
 

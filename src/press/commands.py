@@ -83,6 +83,9 @@ def export(chapter: str, profile: str, given: dict[str, str], names: Sequence[st
         with patch.dict(os.environ, BOOK_EXPORT=draft, BOOK_EXPORT_AS=made_by, **wanted):
             execute.executed(chapters.template(chapter), chapters.resolve(chapter, profile, given))
         made = {file.stem: file for file in sorted(Path(draft).glob("*.run"))}
+        if not made:
+            raise BadInput(f"{chapter} exports no runs: it keeps the measures of its systems alone", mend="take another chapter; "
+                           "`book measure` measures a re-ranker on any collection")
         chosen = chosen or list(made)
         if unknown := [name for name in chosen if name not in made]:
             raise BadInput(f"no system {unknown[0]!r} in {chapter}", mend=f"choose from {', '.join(made)}")

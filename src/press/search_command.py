@@ -25,9 +25,14 @@ def search(queries: Sequence[str], collection: str, unit: str, reranker: str, fe
            first_stage: str = BM25) -> pd.DataFrame:
     """The pipeline's answer; see `Pipeline.search`. A re-ranker is one of `RERANKERS`, or a model's folder or hub id; the first
     stage is `bm25`, or such a model."""
-    model = RERANKERS[reranker]() if reranker in RERANKERS else GivenReranker(reranker)
     retriever = None if first_stage == BM25 else GivenFirstStage(first_stage)
-    return Pipeline(model, FEEDBACK[feedback], CANDIDATES, "max", retriever=retriever).search(queries, collection, unit, k)
+    pipeline = Pipeline(model_of(reranker), FEEDBACK[feedback], CANDIDATES, "max", retriever=retriever)
+    return pipeline.search(queries, collection, unit, k)
+
+
+def model_of(reranker: str) -> Scorer | None:
+    """The re-ranker of a name: one of `RERANKERS`, or a model's folder or hub id; None for `none`."""
+    return RERANKERS[reranker]() if reranker in RERANKERS else GivenReranker(reranker)
 
 
 def answer(queries: Sequence[str], collection: str, unit: str, reranker: str, feedback: str, k: int, first_stage: str) -> str:

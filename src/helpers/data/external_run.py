@@ -44,6 +44,12 @@ class File:
         return [self.path]
 
 
+@step(version=1, form="run")
+def without_same_id(run: pd.DataFrame) -> pd.DataFrame:
+    """The run without documents that have their query's id: a query that is a text of the collection finds itself (BEIR)."""
+    return run[run["doc_id"] != run["query_id"]].reset_index(drop=True)
+
+
 @kind("file")
 def _from_recipe(description: dict[str, Any]) -> File:
     return File(paths.ROOT / description["data"][1])

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
+from helpers.data.elsewhere import listed
 from helpers.data.external_run import external_run
 from helpers.evaluation.pools import condensed
 from helpers.evaluation.significance import Paired
@@ -137,6 +138,12 @@ def general_losses(kinds: Mapping[str, Kind]) -> Fragment:
     if GENERAL not in kinds or (base := kinds[GENERAL].models[0].start) is None:
         return Fragment()
     return plots.curves(training.loss_curves(base.log.value()), "optimiser steps", "loss", "Loss of the base over general text.")
+
+
+def name_of(bed: Testbed) -> str:
+    """How the page names the collection with human judgments: a listed one as its list does, any other by its own name."""
+    digest = bed.source.part("qrels", bed.unit, bed.splits[0]).digest
+    return next((own["name"] for own in listed().values() if digest in own["digests"].values()), bed.source.name)
 
 
 def systems_table(caption: str, systems: Systems, measure: str, measures: Sequence[str] = MEASURES) -> Fragment:
