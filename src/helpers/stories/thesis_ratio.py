@@ -16,7 +16,7 @@ from helpers.systems.recipe import recipe
 from helpers.systems.reranking_experiment import RerankingExperiment, together
 from helpers.systems.testbed import Testbed
 
-RATES = (5e-6, 5e-5)  # Steensland 2021, table 4.1: the ends of what was tried
+RATES = (5e-6, 5e-5)  # Steensland 2021, table 4.1: the rate that was chosen, and the highest that was tried
 WAYS = {"maximum": "max", "mean": "mean"}
 Models = Mapping[float, Sequence[PointwiseReranker]]  # by learning rate, over seeds
 
