@@ -1,7 +1,10 @@
 """The repository's address: one place, overridden by GitHub's own variable and by the reader's."""
 
+import subprocess
+
 import pytest
 
+from helpers import paths
 from helpers.errors import BadInput
 from press import repository
 from press.repository import Repository
@@ -33,3 +36,10 @@ def test_ways_to_write_one_address(url):
 def test_what_is_no_repository_is_an_error_that_names_its_place(url):
     with pytest.raises(BadInput, match="BOOK_REPOSITORY"):
         repository.parsed(url, "main", "BOOK_REPOSITORY")
+
+
+def test_a_clone_converts_no_line_ends():
+    """Recorded runs are known by their bytes; with `core.autocrlf=true`, Git for Windows' default, all of them were void."""
+    asked = ["git", "-C", str(paths.PACKAGE.parents[1]), "check-attr", "text", "results/index.json", "notebooks/seeds.ipynb"]
+    told = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert [line.rpartition(": ")[2] for line in told] == ["unset", "unset"]
