@@ -27,6 +27,7 @@ from helpers.errors import BadInput
 
 Role = TypeVar("Role", bound=Hashable)
 HEADS = {"id", "_id", "pid", "qid", "docid", "doc_id", "passage_id", "query_id", "query-id", "queryid"}
+LARGEST_GRADE = 1_000_000
 TEXTS = {"passage": ("collection.tsv",), "document": ("docs.tsv", "msmarco-docs.tsv")}
 QUERIES = re.compile(r"(?:queries(?:\.(?P<a>[\w.]+?))?|msmarco-(?:doc)?(?P<b>\w+)-queries)\.tsv(?:\.gz)?")
 QRELS = re.compile(r"(?:qrels(?:\.(?P<unit>passages|documents))?(?:\.(?P<a>[\w.]+?))?|msmarco-(?:doc)?(?P<b>\w+)-qrels"
@@ -200,6 +201,9 @@ def read_qrels(file: Path, beir: bool = False) -> Iterator[tuple[str, str, int]]
         if not re.fullmatch(r"-?\d+", grade, re.ASCII):
             raise BadInput(f"grade {grade!r} is not a whole number", file=file, line=number,
                            mend="put the grade into the last column")
+        if abs(int(grade)) > LARGEST_GRADE:
+            raise BadInput(f"grade {grade} is beyond {LARGEST_GRADE:,}", file=file, line=number,
+                           mend="judge in small whole numbers: trec_eval keeps a counter for every grade below the largest")
         check_ids(file, number, query_id, doc_id)
         if (query_id, doc_id) in seen:
             raise BadInput(f"{doc_id!r} is judged twice for query {query_id!r}", file=file, line=number,

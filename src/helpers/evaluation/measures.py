@@ -64,11 +64,12 @@ def deepest(measures: Iterable[Measure]) -> int | None:
 
 
 def graded(qrels: pd.DataFrame) -> dict[str, dict[str, int]]:
-    """Judgments as ir_measures' providers want them, made once for all of them: by query, then by document."""
+    """Judgments as ir_measures' providers want them, made once for all of them: by query, then by document. Grades below 0
+    gain nothing and count nowhere, as 0: trec_eval writes outside its memory for a query that has no other."""
     grades: dict[str, dict[str, int]] = {}
     columns = (qrels[name].tolist() for name in ("query_id", "doc_id", "relevance"))
     for query, document, grade in zip(*columns, strict=True):
-        grades.setdefault(query, {})[document] = grade
+        grades.setdefault(query, {})[document] = max(grade, 0)
     return grades
 
 
