@@ -108,7 +108,7 @@ def folder_of_texts(tmp_path, monkeypatch):
     from transformers import BertTokenizerFast
 
     from helpers.networks import backbone
-    from helpers.pretraining.pretraining_data import corpus
+    from helpers.pretraining.masking import corpus
     from helpers.systems.testbed import Testbed
     from test_condenser import small
 

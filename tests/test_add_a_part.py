@@ -6,16 +6,15 @@ import pandas as pd
 import pytest
 import torch
 
-from helpers.encoders.bi_encoder_data import BiEncoderTraining
-from helpers.encoders.bi_encoder_losses import LOSSES
-from helpers.encoders.bi_encoder_model import BiEncoderModel
+from helpers.encoders.bi_encoder import LOSSES, BiEncoderTraining
+from helpers.encoders.models import BiEncoderModel
 from helpers.errors import BadInput
 from helpers.networks.pooling import POOLINGS
 from helpers.registry import call
 from helpers.reranking.aggregation import AGGREGATIONS, aggregate
 from helpers.reranking.duo import DUOS
-from helpers.retrieval.bm25 import window_index
 from helpers.retrieval.feedback import WEIGHTINGS
+from helpers.retrieval.lucene import window_index
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.first_stages import STAGES, first_stages
 from helpers.systems.lexical import Lexical

@@ -82,4 +82,4 @@ def test_five_files_lead_from_a_query_to_a_measured_list():
     part = text[text.index("## Read the code in this order"):].split("\nThen ")[0]
     files = [paths.PACKAGE / name for name in re.findall(r"^\d\. `([\w/]+\.py)`", part, flags=re.M)]
     assert len(files) == 5
-    assert sum(len(file.read_text().splitlines()) for file in files) < 800
+    assert sum(len(file.read_text().splitlines()) for file in files) < 600

@@ -14,7 +14,7 @@ from helpers.costs import contenders, machine, results, timing
 from helpers.costs.measurements import Measurements, chosen, fraction, per_item
 from helpers.costs.timing import Drifted, always, check_drift, drift, interleave, ratio, spread
 from helpers.errors import BadInput
-from helpers.networks.flops import encoder_flops
+from helpers.networks.architectures import encoder_flops
 from helpers.steps import numerics
 from local_server import serving
 from press import cli

@@ -9,8 +9,8 @@ from transformers import AutoModel
 
 from helpers.data.runs import ranked
 from helpers.data.tokens import WindowTokens
-from helpers.encoders import bi_encoder_data, embeddings
-from helpers.encoders.bi_encoder_data import examples, split
+from helpers.encoders import bi_encoder, embeddings
+from helpers.encoders.bi_encoder import examples, split
 from helpers.networks import backbone
 from helpers.networks.architectures import OWN, configuration
 from helpers.networks.encoder import Encoder, build, inputs, wrapped
@@ -147,7 +147,7 @@ def example(query, passages, relevant):
 
 def test_a_passage_known_to_be_relevant_is_no_negative():
     pair = [example(5, ["a", "b"], {"a", "c", "x"}), example(6, ["c", "a", "d"], {"c"})]
-    batch = bi_encoder_data.batch(pair, pad=1, token_types=False)
+    batch = bi_encoder.batch(pair, pad=1, token_types=False)
     # columns: a b | c a d
     assert batch["positive"].tolist() == [0, 2]
     assert batch["relevant"].tolist() == [[True, False, True, True, False], [False, False, True, False, False]]
@@ -164,7 +164,7 @@ def test_training_may_leave_the_drawn_negatives_out_and_the_evaluation_keeps_the
     assert {len(e["negatives"]) for e in train.examples} == {1}
     assert {len(e["negatives"]) for e in held_out.examples} == {2}
     assert {e["query"][1] for e in train.examples} | {e["query"][1] for e in held_out.examples} == set(range(30))
-    batch = bi_encoder_data.batch(split(by_query, 2, 1, 0)[0].examples[:3], pad=1, token_types=False)
+    batch = bi_encoder.batch(split(by_query, 2, 1, 0)[0].examples[:3], pad=1, token_types=False)
     assert batch["passages"]["input_ids"].shape[0] == 3
     assert batch["own"].sum() == 0
     assert batch["teacher"].diagonal().tolist() == [0, 0, 0]

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from helpers.encoders.bi_encoder_losses import contrastive, margin_mse, multi_label_margin, triplet
+from helpers.encoders.bi_encoder import contrastive, margin_mse, multi_label_margin, triplet
 
 # two queries; columns: positive of the first, its negative, positive of the second, its negative
 SIMILARITY = torch.tensor([[0.9, 0.2, 0.5, 0.1],

@@ -1,7 +1,7 @@
 import pytest
 
 from helpers.data.collection_base import Text
-from helpers.encoders import bi_encoder_data as module
+from helpers.encoders import bi_encoder as module
 from toys import qrels_of, run_of
 
 RUN = run_of(q1="abc", q2="b")

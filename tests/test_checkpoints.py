@@ -27,7 +27,7 @@ def pretraining(texts, given, place):
 
 
 def bi_encoder(texts, given, place):
-    from helpers.encoders.bi_encoder_training import BiEncoderTraining, bi_encoder
+    from helpers.encoders.training import BiEncoderTraining, bi_encoder
 
     return bi_encoder, {**given, "pairs": GROUPS, "qrels": QRELS, "min_relevance": 1, "queries": QUERIES, "held_out_seed": 1,
                         **vars(BiEncoderTraining(**LEARNING, dropout=0.1, evaluations=4))}
@@ -44,7 +44,7 @@ def listwise(texts, given, place):
 def distillation(texts, given, place):
     from transformers import AutoModelForSequenceClassification
 
-    from helpers.networks.training_settings import RankerTraining
+    from helpers.networks.fine_tuning import RankerTraining
     from helpers.reranking.distillation import Distillation, distilled_cross_encoder
 
     backbone = given.pop("backbone")
@@ -65,8 +65,8 @@ def deepct(texts, given, place):
 
 
 def similarity(texts, given, place):
-    from helpers.networks.training_settings import Schedule
-    from helpers.pretraining.sentence_training import predicted_similarity
+    from helpers.networks.fine_tuning import Schedule
+    from helpers.pretraining.sentences import predicted_similarity
 
     frame = pd.DataFrame({"pair_id": QUERIES["query_id"], "score": np.arange(20) / 4, "sentence1": QUERIES["text"],
                           "sentence2": QUERIES["text"][::-1].to_numpy()})
@@ -75,21 +75,21 @@ def similarity(texts, given, place):
 
 
 def distilled_states(texts, given, place):
-    from helpers.encoders.distilled import StateTraining, distilled_encoder
+    from helpers.encoders.training import StateTraining, distilled_encoder
 
     return distilled_encoder, {**given, "queries": QUERIES, "backbone": replace(given["backbone"], layers=(0,)),
                                **vars(StateTraining(**LEARNING, dropout=0.1, evaluations=4, evaluation_texts=4))}
 
 
 def parade(texts, given, place):
-    from helpers.reranking import parade, window_states
+    from helpers.reranking import parade
 
-    np.save(place / window_states.STATES, np.random.default_rng(1).normal(size=(40, 24)).astype(np.float16))
+    np.save(place / parade.STATES, np.random.default_rng(1).normal(size=(40, 24)).astype(np.float16))
     frame = GROUPS[["query_id"]].assign(doc_id=GROUPS["window_id"], windows=1)
-    frame.to_csv(place / window_states.DOCUMENTS, index=False)
-    np.savez(place / window_states.HEAD, weight=np.ones((1, 24), np.float32), bias=np.zeros(1, np.float32))
-    return parade.parade, {"states": place, "groups": frame, "how": "transformer", "losses": {"lce": 1.0}, "learning_rate": 1e-3,
-                           "epochs": 4, "held_out": 4, "seed": 1}
+    frame.to_csv(place / parade.DOCUMENTS, index=False)
+    np.savez(place / parade.HEAD, weight=np.ones((1, 24), np.float32), bias=np.zeros(1, np.float32))
+    return parade.parade, {"states": place, "groups": frame, "how": "transformer", "losses": {"lce": 1.0},
+                                "learning_rate": 1e-3, "epochs": 4, "held_out": 4, "seed": 1}
 
 
 @pytest.mark.slow

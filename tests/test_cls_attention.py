@@ -7,7 +7,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from helpers.networks.backbone import Backbone
-from helpers.pretraining import cls_attention as module
+from helpers.pretraining import training as module
 from helpers.stories import cls_attention as story
 from helpers.stories import condenser
 from helpers.systems.starting_points import BLIND, CONDENSER, MASKED, MLM

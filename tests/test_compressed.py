@@ -3,9 +3,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.costs.compressed_speed import compressed_speed
-from helpers.encoders import compressed as codes
-from helpers.encoders.compressed import WHOLE, compressed, compressed_runs, run_of
+from helpers.costs.speed import compressed_speed
+from helpers.encoders import nearest_neighbours as codes
+from helpers.encoders.nearest_neighbours import WHOLE, compressed, compressed_run, compressed_runs
 from helpers.errors import BadInput
 from test_nearest_neighbours import folders, vectors  # noqa: F401
 
@@ -57,7 +57,7 @@ def test_the_runs_have_ten_passages_of_every_query_for_every_code(folders, monke
     monkeypatch.setattr(codes, "Texts", lambda store: [type("Text", (), {"doc_id": f"d{n}"}) for n in range(300)])
     queries = pd.DataFrame({"query_id": [f"q{n}" for n in range(20)]})
     runs = compressed_runs.__wrapped__(*folders, None, queries, [WHOLE, "SQ8"], 1)
-    whole = run_of(runs, WHOLE)
+    whole = compressed_run(runs, WHOLE)
     assert whole.groupby("query_id").size().tolist() == [10] * 20
     first = (vectors(20, seed=2) @ vectors(300).T)[0].argmax()
     assert whole[whole["query_id"] == "q0"].iloc[0]["doc_id"] == f"d{first}"

@@ -10,10 +10,9 @@ from safetensors.torch import load_file
 
 from helpers.networks.backbone import Backbone
 from helpers.networks.encoder import build
-from helpers.pretraining.condenser import Condenser
-from helpers.pretraining.pretraining_data import Masked, batch, corpus, spans
+from helpers.pretraining.heads import Condenser
+from helpers.pretraining.masking import IGNORED, Masked, WholeWordMasking, batch, corpus, spans
 from helpers.pretraining.training import OUTPUT, MaskedTraining, pretrained
-from helpers.pretraining.whole_word_masking import IGNORED, WholeWordMasking
 
 
 def small(layers=3, **more):

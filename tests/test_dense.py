@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from helpers.encoders.dense import dense_window_scores
+from helpers.encoders.embeddings import dense_window_scores
 from helpers.networks import backbone
 
 pytestmark = pytest.mark.slow

@@ -10,8 +10,8 @@ from safetensors.torch import load_file
 
 from helpers.errors import BadInput
 from helpers.networks import backbone
-from helpers.reranking.distillation_losses import PARTS, Batch, matched_layers, projection
 from helpers.reranking.distillation_trainer import AttentionScores, DistillationTrainer
+from helpers.reranking.losses import PARTS, Batch, matched_layers, projection
 from helpers.systems.student import Student
 
 

@@ -8,9 +8,9 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from helpers.encoders import distilled
-from helpers.encoders.distilled import StateTraining, distilled_encoder
-from helpers.encoders.distilled_model import Taught, squared_error
+from helpers.encoders import training
+from helpers.encoders.models import Taught, squared_error
+from helpers.encoders.training import StateTraining, distilled_encoder
 from helpers.errors import BadInput
 from helpers.networks.encoder import Encoder, build
 from helpers.networks.fine_tuning import training_log
@@ -82,8 +82,8 @@ def test_a_student_learns_its_teachers_states_and_loads_as_an_encoder(folder_of_
 
 
 def test_one_text_is_not_enough(monkeypatch, tmp_path):
-    monkeypatch.setattr(distilled, "WholeTexts", lambda tokens, store: type("Texts", (list,), {"at": list.__getitem__})())
-    monkeypatch.setattr(distilled, "query_ids", lambda tokenizer, texts, limit: [[5]])
+    monkeypatch.setattr(training, "WholeTexts", lambda tokens, store: type("Texts", (list,), {"at": list.__getitem__})())
+    monkeypatch.setattr(training, "query_ids", lambda tokenizer, texts, limit: [[5]])
     backbone = type("Backbone", (), {"tokenizer": lambda self: None})()
     with pytest.raises(ValueError, match="1 texts: at least two are wanted"):
         distilled_encoder.definition.function(QUERIES, tmp_path, tmp_path, backbone, **vars(TRAINING), folder=tmp_path,

@@ -12,7 +12,7 @@ from helpers.data.collection import open_collection
 from helpers.data.tokens import duo_ids
 from helpers.data.windows import doc_of
 from helpers.reranking.duo import DUOS, compared, duo_groups, duo_scores, in_pairs, reordered
-from helpers.reranking.ranking_losses import total
+from helpers.reranking.losses import total
 from helpers.systems.pairwise_reranker import PairwiseReranker, duobert
 from helpers.systems.recipe import recipe
 from helpers.systems.testbed import Testbed

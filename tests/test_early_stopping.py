@@ -4,7 +4,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from helpers.networks.early_stopping import LowestLoss
+from helpers.networks.fine_tuning import LowestLoss
 
 
 def watched(patience, losses):

@@ -7,7 +7,7 @@ import pytest
 from helpers.data.collection_base import Text
 from helpers.data.texts import relevant_places, write_store
 from helpers.encoders import embeddings as lengths_module
-from helpers.encoders.embedding_space import similarities, tsne_map
+from helpers.encoders.embeddings import similarities, tsne_map
 from helpers.retrieval.term_weights import term_overlap
 from toys import qrels_of
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from helpers.encoders import enlargement
-from helpers.encoders.enlargement import neighbour_distance, resized
+from helpers.encoders import nearest_neighbours
+from helpers.encoders.nearest_neighbours import neighbour_distance, resized
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def test_every_vector_has_length_one(real, size):
 
 
 def test_a_smaller_collection_is_the_beginning_of_a_larger_one(real, monkeypatch):
-    monkeypatch.setattr(enlargement, "BLOCK", 30)  # the last block is cut
+    monkeypatch.setattr(nearest_neighbours, "BLOCK", 30)  # the last block is cut
     largest = resized(real, 200, 1.0, 1)
     for size in (10, 50, 60, 80, 113):
         assert np.array_equal(resized(real, size, 1.0, 1), largest[:size])

@@ -5,8 +5,8 @@ import pytest
 from helpers.data.collection_base import Text
 from helpers.data.runs import ranked
 from helpers.data.texts import write_store
-from helpers.encoders import exact_search as module
-from helpers.encoders.exact_search import search
+from helpers.encoders import nearest_neighbours as module
+from helpers.encoders.nearest_neighbours import search
 
 
 @pytest.mark.parametrize("depth", [1, 10, 60, 200])

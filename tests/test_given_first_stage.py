@@ -9,7 +9,7 @@ from pytest import approx
 
 from helpers.data.texts import Texts
 from helpers.data.windows import windows
-from helpers.encoders.given_embeddings import given_passage_embeddings
+from helpers.encoders.embeddings import given_passage_embeddings
 from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.networks.given_encoder import given

@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 import torch
 
-from helpers.costs.max_sim_latency import max_sim_latency
+from helpers.costs.latency import max_sim_latency
 from helpers.data.texts import Texts
-from helpers.encoders.bi_encoder_data import BiEncoderTraining
-from helpers.encoders.bi_encoder_model import BiEncoderModel
+from helpers.encoders.bi_encoder import BiEncoderTraining
 from helpers.encoders.embeddings import WholeTexts
 from helpers.encoders.late_interaction import max_sim, max_sim_run, max_sims, words
+from helpers.encoders.models import BiEncoderModel
 from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.networks.encoder import PASSAGE, QUERY, Encoder, wrapped

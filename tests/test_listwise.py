@@ -14,10 +14,10 @@ from helpers.data.collection_base import Text
 from helpers.data.windows import WHOLE
 from helpers.errors import BadInput
 from helpers.networks import backbone
-from helpers.networks.training_settings import RankerTraining
+from helpers.networks.fine_tuning import RankerTraining
 from helpers.reranking import listwise
-from helpers.reranking.group_batches import Groups
 from helpers.reranking.groups import (
+    Groups,
     answered_groups,
     groups_compared,
     groups_in_common,
@@ -29,7 +29,7 @@ from helpers.reranking.groups import (
     stretched,
     teacher_groups,
 )
-from helpers.reranking.ranking_losses import total
+from helpers.reranking.losses import total
 from helpers.systems.listwise_reranker import ListwiseReranker
 from helpers.systems.testbed import Testbed
 from toys import qrels_of, run_of

@@ -16,7 +16,7 @@ from helpers.data import collection
 from helpers.data.texts import text_store
 from helpers.data.tokens import window_tokens
 from helpers.networks import backbone, fine_tuning
-from helpers.networks.training_settings import Training
+from helpers.networks.fine_tuning import Training
 from helpers.reranking.listwise import listwise_cross_encoder
 from helpers.steps import multi_gpu, numerics, registry
 

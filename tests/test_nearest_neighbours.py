@@ -3,8 +3,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.costs import search_speed as speeds
-from helpers.costs.search_speed import search_speed
+from helpers.costs import speed as speeds
+from helpers.costs.speed import search_speed
 from helpers.encoders import nearest_neighbours as nn
 from helpers.encoders.embeddings import PASSAGES, QUERIES
 from helpers.encoders.nearest_neighbours import DEPTH, EXACT, HNSW, IVF, NO_SETTING, ann_runs, build, neighbours, recall, run_of

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from helpers.costs.padding import grouped_order, padded
+from helpers.costs.speed import grouped_order, padded
 from helpers.stories.growth import padding_of
 
 

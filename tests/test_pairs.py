@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from helpers.encoders.training_pairs import denoised_pairs, draw, training_pairs
+from helpers.encoders.bi_encoder import denoised_pairs, draw, training_pairs
 from helpers.networks import backbone
 from helpers.systems.testbed import Testbed
 from toys import qrels_of, run_of

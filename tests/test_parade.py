@@ -12,7 +12,7 @@ from helpers.data.collection import open_collection
 from helpers.errors import BadInput
 from helpers.reranking import parade
 from helpers.reranking.aggregation import aggregate
-from helpers.reranking.window_states import DOCUMENTS, HEAD, STATES, Documents, group_run
+from helpers.reranking.parade import DOCUMENTS, HEAD, STATES, Documents, group_run
 from helpers.stories import parade as story
 from helpers.systems.parade import Parade
 from helpers.systems.recipe import recipe

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import nbformat
 import pytest
 
-from helpers.networks.training_progress import Progress
+from helpers.networks.callbacks import Progress
 from press import execute, progress
 
 TRAINING = """

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.costs import application
+from helpers.costs import latency
 from helpers.costs.measurements import Measurements
 from helpers.networks import backbone
 from helpers.retrieval import java
@@ -47,7 +47,7 @@ def test_stages_are_timed_for_each_depth(bed, tmp_path):
     own = backbone.resolve("packaged:0")
     own.build(AutoModelForSequenceClassification, num_labels=1).save_pretrained(tmp_path)
     own.tokenizer().save_pretrained(tmp_path)
-    times = application.stage_times.definition.function(tmp_path, bed.index.value(), bed.query_frame, bed.store.value(),
+    times = latency.stage_times.definition.function(tmp_path, bed.index.value(), bed.query_frame, bed.store.value(),
                                                         bed.tokens(own).value(), K1, B, [1, 2], 64, 16, timed=2, rounds=2,
                                                         pairwise=tmp_path, paired=[2], pair_length=64)
     assert times["queries"] == 2 and times["windows"] == {"1": 2, "2": 3}
@@ -56,9 +56,9 @@ def test_stages_are_timed_for_each_depth(bed, tmp_path):
 
 
 def test_the_whole_is_bm25_the_model_and_pairs():
-    assert application.total(TIMES, 5).tolist() == [12.0, 24.0]
-    assert application.total(TIMES, 0).tolist() == [2.0, 4.0]
-    assert application.total(TIMES, 10, 5).tolist() == [142.0, 234.0]
+    assert latency.total(TIMES, 5).tolist() == [12.0, 24.0]
+    assert latency.total(TIMES, 0).tolist() == [2.0, 4.0]
+    assert latency.total(TIMES, 10, 5).tolist() == [142.0, 234.0]
 
 
 def test_rates_stand_beside_the_studys():

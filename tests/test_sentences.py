@@ -11,10 +11,10 @@ from helpers.data.collection_base import Text
 from helpers.data.stsb import StsbFile, stsb_pairs
 from helpers.data.texts import write_store
 from helpers.networks.encoder import inputs
-from helpers.networks.training_settings import Schedule
-from helpers.pretraining import sentence_data
-from helpers.pretraining.sentence_model import SentenceModel, sentence_loss
-from helpers.pretraining.sentence_training import predicted_similarity, trim, triplet_accuracy
+from helpers.networks.fine_tuning import Schedule
+from helpers.pretraining import sentences
+from helpers.pretraining.heads import SentenceModel, sentence_loss
+from helpers.pretraining.sentences import predicted_similarity, trim, triplet_accuracy
 from test_condenser import small as bert
 
 
@@ -32,7 +32,7 @@ def test_triplet_hinge_by_hand_is_euclidean_and_not_squared():
 
 def test_sections_are_cut_into_sentences_and_headings_fall():
     body = "Why it rises. Yeast eats sugar and makes gas. The gas cannot leave the dough.\n\nSalt. It slows the yeast down a bit."
-    assert sentence_data.sections(body) == [["Yeast eats sugar and makes gas.", "The gas cannot leave the dough."],
+    assert sentences.sections(body) == [["Yeast eats sugar and makes gas.", "The gas cannot leave the dough."],
                                             ["It slows the yeast down a bit."]]
 
 
@@ -48,22 +48,22 @@ def documents(tmp_path):
 
 def test_triplets_come_from_one_document_and_two_sections(documents):
     qrels = pd.DataFrame({"doc_id": ["d1", "d2", "d3", "d1"], "relevance": [2, 1, 3, 0]})
-    result = sentence_data.section_triplets.definition.function(documents, qrels, 60, 1, 1)
+    result = sentences.section_triplets.definition.function(documents, qrels, 60, 1, 1)
     assert result["triplet_id"].is_unique and len(result) == 60
     assert {triplet.split("-")[0] for triplet in result["triplet_id"]} == {"d1", "d2"}
     for anchor, same, other in result[["anchor", "same", "other"]].itertuples(index=False):
         section = [text.split()[2] for text in (anchor, same, other)]
         assert section[0] == section[1] != section[2] and anchor != same
         assert anchor.split()[0] == other.split()[0]  # of the same document
-    other_seed = sentence_data.section_triplets.definition.function(documents, qrels, 60, 2, 1)
+    other_seed = sentences.section_triplets.definition.function(documents, qrels, 60, 2, 1)
     assert not other_seed["anchor"].equals(result["anchor"])
-    best = sentence_data.section_triplets.definition.function(documents, qrels, 60, 1, 2)
+    best = sentences.section_triplets.definition.function(documents, qrels, 60, 1, 2)
     assert {triplet.split("-")[0] for triplet in best["triplet_id"]} == {"d1"}  # d2 has grade 1, d3 a single section
 
 
 def test_folds_part_the_rows_and_samples_hold_each_other():
     rows = pd.DataFrame({"pair_id": [f"p{n}" for n in range(20)]})
-    fold, sample = (getattr(sentence_data, name).definition.function for name in ("fold", "sample"))
+    fold, sample = (getattr(sentences, name).definition.function for name in ("fold", "sample"))
     tests = [set(fold(rows, n, 3, 5, False)["pair_id"]) for n in range(3)]
     assert set.union(*tests) == set(rows["pair_id"]) and sum(map(len, tests)) == 20
     assert all(set(fold(rows, n, 3, 5, True)["pair_id"]) == set(rows["pair_id"]) - tests[n] for n in range(3))
@@ -114,7 +114,7 @@ def schedule(epochs):
     return vars(Schedule(epochs=epochs, learning_rate=3e-3, max_length=16))
 
 
-def sentences(generator, count, words):
+def drawn_sentences(generator, count, words):
     return [" ".join(f"w{n}" for n in generator.choice(words, size=5)) for _ in range(count)]
 
 
@@ -124,7 +124,7 @@ def test_similarity_is_learned_from_pairs(words, tmp_path):
     low, high = list(range(20)), list(range(20, 40))
     kinds = generator.integers(2, size=(160, 2))
     frame = pd.DataFrame({"pair_id": [f"p{n}" for n in range(160)], "score": 5.0 * (kinds[:, 0] == kinds[:, 1]),
-                          **{f"sentence{n + 1}": [sentences(generator, 1, (low, high)[kind])[0] for kind in kinds[:, n]]
+                          **{f"sentence{n + 1}": [drawn_sentences(generator, 1, (low, high)[kind])[0] for kind in kinds[:, n]]
                              for n in (0, 1)}})
     train, test = frame[:120], frame[120:]
     learned, zero_shot = (predicted_similarity.definition.function(train, test, words, "mean", **schedule(epochs),
@@ -140,7 +140,8 @@ def test_similarity_is_learned_from_pairs(words, tmp_path):
 def test_sections_are_learned_from_triplets(words, tmp_path):
     generator = np.random.default_rng(1)
     kinds = generator.integers(2, size=200)
-    texts = [[sentences(generator, 1, (range(20), range(20, 40))[side])[0] for side in (kind, kind, 1 - kind)] for kind in kinds]
+    texts = [[drawn_sentences(generator, 1, (range(20), range(20, 40))[side])[0] for side in (kind, kind, 1 - kind)]
+             for kind in kinds]
     frame = pd.DataFrame(texts, columns=["anchor", "same", "other"]).assign(triplet_id=[f"t{n}" for n in range(200)])
     result = {epochs: triplet_accuracy.definition.function(frame[:150], frame[150:], words, "mean", 1.0, **schedule(epochs),
                                                           checkpoints=tmp_path)

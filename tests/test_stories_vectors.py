@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from helpers.encoders.compressed import WHOLE
+from helpers.encoders.nearest_neighbours import WHOLE
 from helpers.stories import smaller_vectors
 from toys import of_values
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import pandas as pd
 
-from helpers.networks.training_settings import RankerTraining
+from helpers.networks.fine_tuning import RankerTraining
 from helpers.systems.given_first_stage import GivenFirstStage
 from helpers.systems.given_reranker import GivenReranker
 from helpers.systems.listwise_reranker import WarmUp

@@ -23,9 +23,9 @@ from helpers.steps import recipe, registry
 ACCEPTED = paths.ROOT / "tests" / "steps.json"
 MACHINERY = {*(f"helpers.steps.{name}" for name in (
     "computation", "declaration", "digests", "ledger", "rebuilding", "registry", "store", "values")),
-             "helpers.paths", "helpers.errors", "helpers.registry", "helpers.networks.training_progress",
-             "helpers.networks.checkpoints", "helpers.networks.resuming", "helpers.networks.training_settings",
-             "helpers.data.hub", "helpers.data.downloads"}  # how a value is kept or shown, not what it is
+             "helpers.paths", "helpers.errors", "helpers.registry", "helpers.networks.callbacks",
+             "helpers.networks.checkpoints", "helpers.data.hub",
+             "helpers.data.downloads"}  # how a value is kept or shown, not what it is
 
 
 def all_steps() -> dict[str, dict[str, Any]]:

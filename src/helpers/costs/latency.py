@@ -5,6 +5,7 @@ One step times all stages, in turns: latencies from two machines could not be co
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,18 @@ import numpy as np
 import pandas as pd
 
 from helpers.costs.timing import clocked, in_turns
-from helpers.data.tokens import query_ids
-from helpers.encoders.embeddings import PASSAGES
+from helpers.data.runs import cut
+from helpers.data.texts import Texts
+from helpers.data.tokens import WindowTokens, duo_ids, pair_ids, query_ids
+from helpers.encoders.embeddings import PASSAGES, WholeTexts
+from helpers.encoders.late_interaction import WORDS, max_sim
 from helpers.encoders.nearest_neighbours import EXACT, build, one_thread
-from helpers.networks.encoder import QUERY, Encoder, wrapped
+from helpers.networks.backbone import Backbone, read_tokenizer
+from helpers.networks.encoder import PASSAGE, QUERY, Encoder, wrapped
+from helpers.networks.scoring import load_scorer, logits
 from helpers.retrieval import java
-from helpers.retrieval.bm25 import searcher_of
+from helpers.retrieval.bm25 import search, searcher_of
+from helpers.retrieval.feedback import counted
 from helpers.steps import step
 
 
@@ -85,3 +92,93 @@ def per_query(stage: dict[str, list[float]]) -> np.ndarray:
 def folder_size(folder_of: Path) -> dict[str, int]:
     """The size of what a step keeps: `bytes` of all files."""
     return {"bytes": sum(file.stat().st_size for file in folder_of.rglob("*") if file.is_file() and file.name != "manifest.json")}
+
+
+# The stages of the search application, timed: one query after the other, as they are asked.
+
+OR, BM25 = "OR", "BM25"
+PAIRS = "pairs of {}"
+
+
+@step(version=2, form="json", timing=True)
+def stage_times(model: Path, index: Path, queries: pd.DataFrame, store: Path, tokens: Path, k1: float, b: float, depths: list,
+                max_length: int, query_length: int, timed: int, rounds: int, pairwise: Path | None = None,
+                paired: list | None = None, pair_length: int = 0) -> dict[str, Any]:
+    """Time the OR of the query's terms alone, BM25's ranking of what it returns, the model on the first R documents, and a
+    pairwise model on all ordered pairs of the first ones.
+
+    Args:
+        depths: values of R.
+        timed: queries, the first ones.
+        pairwise: a pairwise model with the same tokenizer; None for no such stage.
+        paired: numbers of documents that it compares. BM25's first ones stand for those of the stage before.
+        pair_length: tokens of its inputs.
+
+    Returns:
+        `queries`, how many; `windows`, how many the model read at each R; `stages`: milliseconds a query of each round, under
+        `OR`, `BM25`, each R as a text and `pairs of` each number.
+    """
+    first, texts = queries.head(timed), list(queries["text"].head(timed))
+    run = java.call(search, index, first, k1, b, max(depths))
+    scorer, reader, tokenizer = load_scorer(model), WindowTokens(tokens, store), read_tokenizer(model)
+    windows = {(query, depth): [window for doc_id in cut(own, depth)["doc_id"] for window in reader.windows_of(doc_id)]
+               for query, own in run.groupby("query_id") for depth in depths}
+
+    def rerank(depth: int, query: tuple[str, str]) -> None:
+        ids = query_ids(tokenizer, [query[1]], query_length)[0]
+        logits(scorer, [pair_ids(tokenizer, ids, reader[window], max_length) for window in windows.get((query[0], depth), [])])
+
+    firsts = {query: list(cut(own, max(paired or [0]))["doc_id"]) for query, own in run.groupby("query_id")}
+    judge = load_scorer(pairwise) if pairwise else None
+
+    def compare(count: int, query: tuple[str, str]) -> None:
+        ids = query_ids(tokenizer, [query[1]], query_length)[0]
+        logits(judge, [duo_ids(tokenizer, ids, [reader[f"{doc_id}#0"] for doc_id in pair], pair_length)
+                       for pair in permutations(firsts.get(query[0], [])[:count], 2)])
+
+    asked = list(zip(first["query_id"], texts, strict=True))
+    work: dict[str, Callable[[], float]] = {
+        OR: lambda: java.call(counted, index, texts)[1],
+        BM25: partial(java.call, lexical_search, index, texts, k1, b, max(depths)),
+        **{str(depth): partial(milliseconds, partial(rerank, depth), asked) for depth in depths},
+        **{PAIRS.format(count): partial(milliseconds, partial(compare, count), asked) for count in paired or []}}
+    read = {str(depth): sum(len(own) for (_, of), own in windows.items() if of == depth) for depth in depths}
+    return {"queries": len(first), "windows": read, "stages": in_turns(work, rounds)}
+
+
+def total(times: dict[str, Any], depth: int, paired: int = 0) -> np.ndarray:
+    """Milliseconds a query of each round for the application with R documents, and the first ones in pairs; R = 0 for BM25 alone.
+    """
+    names = [BM25, *([str(depth)] if depth else []), *([PAIRS.format(paired)] if paired else [])]
+    return np.sum([times["stages"][name] for name in names], axis=0)
+
+
+# What ordering a list by MaxSim takes: one query after the other, with the vectors of all the list's words in memory.
+
+@step(version=1, form="json", timing=True)
+def max_sim_latency(backbone: Backbone, run: pd.DataFrame, queries: pd.DataFrame, store: Path, tokens: Path, candidates: int,
+                    max_length: int, query_length: int, timed: int, rounds: int) -> dict[str, Any]:
+    """Time `late_interaction.max_sim_run` as a search would use it: the texts were encoded before, the query is not.
+
+    Returns:
+        `queries`, how many were timed, and milliseconds a query of each round, `encode` and `order`.
+    """
+    encoder, texts = Encoder(backbone, None, "mean", normalise=True, token_types=False), WholeTexts(tokens, store)
+    asked = dict(zip(queries["query_id"], queries["text"], strict=True))
+    lists = cut(run, candidates).groupby("query_id", sort=False)["doc_id"].agg(list).head(timed)
+    places = {text.doc_id: n for n, text in enumerate(Texts(store))}
+    names = sorted({name for names in lists for name in names})
+    states = dict(zip(names, encoder.token_vectors([wrapped(encoder.tokenizer, texts.at(places[name]), max_length)
+                                                    for name in names], PASSAGE), strict=True))
+
+    def encode(query: str) -> np.ndarray:
+        ids = query_ids(encoder.tokenizer, [asked[query]], query_length)[0]
+        return encoder.token_vectors([wrapped(encoder.tokenizer, ids, query_length)], QUERY)[0]
+
+    vectors = {query: encode(query) for query in lists.index}
+
+    def order(query: str) -> list[str]:
+        return sorted(lists[query], key=lambda name: -max_sim(vectors[query][WORDS], states[name][WORDS]))
+
+    parts = {name: partial(milliseconds, work, list(lists.index)) for name, work in (("encode", encode), ("order", order))}
+    return {"queries": len(lists), **in_turns(parts, rounds)}

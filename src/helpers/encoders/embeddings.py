@@ -1,15 +1,22 @@
 """Embeddings of a whole collection and of its queries, kept as arrays; a cluster encodes the collection in shards."""
 
 from collections.abc import Iterable
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from helpers.data.collection_base import Text
+from helpers.data.runs import COLUMNS, cut
+from helpers.data.texts import Texts, relevant_places, write_store
 from helpers.data.tokens import WindowTokens, query_ids
+from helpers.data.windows import windows
 from helpers.networks.backbone import Backbone
 from helpers.networks.encoder import PASSAGE, QUERY, Encoder, wrapped
+from helpers.networks.given_encoder import WholeModel, bi_encoder
+from helpers.networks.inference import AT_ONCE
 from helpers.steps import Shards, Step, step
 
 SHARD = 50_000  # passages whose tokens and vectors are in memory at once
@@ -97,3 +104,104 @@ class WholeTexts(WindowTokens):
     def at(self, position: int) -> np.ndarray:
         """The token ids of the text at a 0-based position."""
         return self._ids[self._starts[position]:self._starts[position + 1]]
+
+
+# Embeddings by a bi-encoder that somebody else trained, as `passage_embeddings` and `query_embeddings` are by the book's own:
+# each text with the prompt that the model has for its side, of length one where the model compares by cosines.
+
+@step(version=1, form="folder")
+def window_store(store: Path, words: int, overlap: int, *, folder: Path) -> None:
+    """The windows of all texts as texts of their own, in the same order; a window's id is its text's with a number."""
+    cut = (window for text in Texts(store) for window in windows(text, words, overlap))
+    write_store(folder, (Text(window.window_id, "", window.text) for window in cut))
+
+
+@step(version=1, form="folder", network=True)
+def given_passage_embeddings(model: WholeModel, store: Path, *, folder: Path) -> None:
+    """Encode every text: `passages.npy`, float32 (texts, dimensions), in the text store's order."""
+    encoder, texts = bi_encoder(model), Texts(store)
+    bodies = (text.body for text in texts)
+    parts = (_vectors(encoder, encoder.encode_document, some) for some in iter(lambda: list(islice(bodies, SHARD)), []))
+    write(parts, (len(texts), encoder.get_embedding_dimension()), folder)
+
+
+@step(version=1, form="folder", network=True)
+def given_query_embeddings(model: WholeModel, queries: pd.DataFrame, *, folder: Path) -> None:
+    """Encode queries: `queries.npy`, float32 (queries, dimensions), in the frame's order."""
+    encoder = bi_encoder(model)
+    np.save(folder / QUERIES, _vectors(encoder, encoder.encode_query, list(queries["text"])))
+
+
+def _vectors(encoder: Any, encode: Any, texts: list[str]) -> np.ndarray:
+    cosine = encoder.similarity_fn_name == "cosine"
+    return np.asarray(encode(texts, show_progress_bar=False, normalize_embeddings=cosine), np.float32)
+
+
+# Where queries lie among passages: their similarities in the embedding space, and a map of it by t-SNE.
+
+@step(version=1, form="table")
+def similarities(passages: Path, query_vectors: Path, store: Path, queries: pd.DataFrame, qrels: pd.DataFrame,
+                 min_relevance: int) -> pd.DataFrame:
+    """How similar each query is to its relevant passages and to the others, by the inner product: columns query_id, relevant (the
+    most similar relevant passage), other (mean of all other passages), above (share of the other passages that are less similar
+    than that relevant one). A query without relevant passage in the store is left out."""
+    texts, query_matrix = np.load(passages / PASSAGES, mmap_mode="r"), np.load(query_vectors / QUERIES)
+    places = relevant_places(store, queries, qrels, min_relevance)
+    rows = []
+    for number, query in enumerate(queries["query_id"]):
+        if not (mine := places.get(query)):
+            continue
+        scores = texts @ query_matrix[number]
+        best, others = scores[mine].max(), np.delete(scores, mine)
+        rows.append((query, float(best), float(others.mean()), float((others < best).mean())))
+    return pd.DataFrame(rows, columns=["query_id", "relevant", "other", "above"])
+
+
+@step(version=1, form="table")
+def tsne_map(passages: Path, query_vectors: Path, store: Path, queries: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int,
+             sample: int, perplexity: float, seed: int) -> pd.DataFrame:
+    """Some queries and a relevant passage of each in the plane, by t-SNE (van der Maaten & Hinton 2008; David 2020, figure B.2):
+    columns query_id, kind (`query` or `passage`), x, y.
+
+    The arguments before `sample`, the number of queries shown, are those of `similarities`; the perplexity is about how many
+    neighbours of a point count.
+    """
+    from sklearn.manifold import TSNE
+
+    texts, query_matrix = np.load(passages / PASSAGES, mmap_mode="r"), np.load(query_vectors / QUERIES)
+    places = relevant_places(store, queries, qrels, min_relevance)
+    shown = [(number, query) for number, query in enumerate(queries["query_id"]) if places.get(query)][:sample]
+    vectors = np.concatenate([query_matrix[[number for number, _ in shown]], texts[[places[query][0] for _, query in shown]]])
+    perplexity = min(perplexity, (len(vectors) - 1) / 3)
+    points = TSNE(perplexity=perplexity, metric="cosine", init="pca", random_state=seed).fit_transform(vectors)
+    frame = pd.DataFrame(points.astype(float), columns=["x", "y"])
+    frame.insert(0, "query_id", [query for _, query in shown] * 2)
+    frame.insert(1, "kind", ["query"] * len(shown) + ["passage"] * len(shown))
+    return frame
+
+
+# Dense scoring with an encoder as it is: mean-pooled, normalised embeddings of windows and queries.
+#
+# The packaged backbone was trained as a bi-encoder, so its inner products rank without any fine-tuning: the honest second
+# baseline of every chapter that fine-tunes it.
+
+@step(version=1, form="run", network=True)
+def dense_window_scores(backbone: Backbone, run: pd.DataFrame, queries: pd.DataFrame, store: Path, tokens: Path,
+                        candidates: int, max_length: int) -> pd.DataFrame:
+    """Score the windows of each query's top documents by the cosine of their embeddings with the query's: a run of windows.
+
+    The backbone is not fine-tuned; `max_length` holds for windows and for queries.
+    """
+    encoder, reader = Encoder(backbone, None, "mean", normalise=True, token_types=False), WindowTokens(tokens, store)
+    wrap = lambda ids: wrapped(encoder.tokenizer, ids, max_length)
+    vectors = encoder.vectors([wrap(ids) for ids in query_ids(encoder.tokenizer, list(queries["text"]), max_length)], QUERY)
+    of_query = dict(zip(queries["query_id"], vectors, strict=True))
+    stream = ((query, window) for query, doc_id in cut(run, candidates)[["query_id", "doc_id"]].itertuples(index=False)
+              for window in reader.windows_of(doc_id))
+    rows: list[tuple[str, str, float]] = []
+    while pairs := list(islice(stream, AT_ONCE)):
+        windows = list(dict.fromkeys(window for _, window in pairs))
+        vectors = encoder.vectors([wrap(reader[window]) for window in windows], PASSAGE, progress="windows encoded")
+        of_window = dict(zip(windows, vectors, strict=True))
+        rows += [(query, window, float(of_query[query] @ of_window[window])) for query, window in pairs]
+    return pd.DataFrame(rows, columns=COLUMNS)

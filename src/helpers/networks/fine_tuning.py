@@ -1,17 +1,112 @@
-"""What the trainings by `transformers.Trainer` share: the examples, the settings, the loop and its log."""
+"""What all trainings share: their settings, the texts held out, the loop of `transformers.Trainer`, and early stopping."""
 
+import functools
+import inspect
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import pandas as pd
 
 from helpers.networks.checkpoints import DRAFT, Checkpoints
-from helpers.networks.training_settings import Training
 from helpers.steps import numerics, step
 
+# Settings of trainings: declared and documented here once, held by what chapters compose, bound to steps by name.
+#
+# A system such as `ListwiseReranker` inherits its settings, and gives them to its training step by name:
+#
+#     @step(version=1, form="folder")
+#     @by_name
+#     def listwise_cross_encoder(groups: pd.DataFrame, ..., training: ListwiseTraining, *, folder: Path) -> None: ...
+#
+#     listwise_cross_encoder(groups, ..., **self.settings(ListwiseTraining))
+#
+# In the step's recipe the settings stand one by one, `epochs` and the others, so that keys do not depend on how they are grouped.
+
+SPECIAL = 3  # tokens of a pair: [CLS] and two [SEP]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Settings that steps take by name."""
+
+    def settings(self, kind: "type[Settings]") -> dict[str, Any]:
+        """Those that `kind` declares, by name."""
+        return {field.name: getattr(self, field.name) for field in fields(kind)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Schedule(Settings):
+    """How long and how fast a network is trained: linear warm-up and decay."""
+
+    epochs: int = 1  # passes over the examples
+    steps: int | None = None  # optimiser steps, in place of passes; None to count passes
+    learning_rate: float = 1e-4  # the peak
+    batch_size: int = 16  # examples an optimiser step
+    warmup: float = 0.1  # share of the steps in which the rate rises
+    max_length: int = 256  # tokens of an input, special tokens included
+    seed: int = 1  # of new layers, of the order and of dropout
+
+
+@dataclass(frozen=True, kw_only=True)
+class Training(Schedule):
+    """And how it is regularised."""
+
+    weight_decay: float = 0.01  # AdamW's
+    dropout: float = 0.0  # of hidden states and attention; 0 trains faster on a CPU (no masks to draw)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FineTuning(Training):
+    """And how often it is looked at."""
+
+    evaluations: int = 10  # how often the losses are logged over the training
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankerTraining(FineTuning):
+    """The training of a cross-encoder or bi-encoder, with queries held out: not pairs, so that no query is on both sides."""
+
+    query_length: int = 47  # tokens of a query
+    evaluation_queries: int = 80  # training queries held out for the evaluation loss, at most a tenth of them
+
+    @property
+    def room(self) -> int:
+        """Word pieces of a text that an input holds beside the longest query."""
+        return self.max_length - self.query_length - SPECIAL
+
+
+def by_name(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a step's function take settings one by one where it declares them as one argument of a class of `Settings`.
+
+    All are required, but those whose default is None: an absent input. A missing or unknown name is a TypeError, as for any
+    function.
+    """
+    hints = get_type_hints(function)
+    kinds = {name: hint for name, hint in hints.items() if isinstance(hint, type) and issubclass(hint, Settings)}
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    own = [parameter for parameter in inspect.signature(function).parameters.values() if parameter.name not in kinds]
+    flat = [inspect.Parameter(field.name, keyword, default=None if field.default is None else inspect.Parameter.empty)
+            for kind in kinds.values() for field in fields(kind)]
+    signature = inspect.Signature([parameter for parameter in own if parameter.kind != keyword] + flat
+                                  + [parameter for parameter in own if parameter.kind == keyword])
+
+    @functools.wraps(function)
+    def flattened(*args: Any, **kwargs: Any) -> Any:
+        given = signature.bind(*args, **kwargs).arguments
+        grouped = {name: kind(**{field.name: given.pop(field.name) for field in fields(kind) if field.name in given})
+                   for name, kind in kinds.items()}
+        return function(**given, **grouped)
+
+    flattened.__signature__ = signature  # type: ignore[attr-defined]
+    flattened.__annotations__ = {name: hint for name, hint in hints.items() if name not in kinds} | {
+        name: hint for kind in kinds.values() for name, hint in get_type_hints(kind).items()}
+    return flattened
+
+
+# What the trainings by `transformers.Trainer` share: the examples, the settings, the loop and its log.
 
 @dataclass
 class PairDataset:
@@ -68,8 +163,7 @@ def fit(trainer: Any) -> None:
     """Train with a progress bar and a last evaluation; on from the last checkpoint, if there is one."""
     from transformers import PrinterCallback
 
-    from helpers.networks.resuming import Resuming
-    from helpers.networks.training_progress import Progress
+    from helpers.networks.callbacks import Progress, Resuming
 
     checkpoints = Checkpoints(Path(trainer.args.output_dir).parent)
     last = checkpoints.last()
@@ -118,3 +212,28 @@ def seed_everything(seed: int) -> None:
     from transformers import set_seed
 
     set_seed(seed)
+
+
+# Early stopping, observed rather than done: the training goes on, and the model it would have kept is kept beside.
+
+@dataclass
+class LowestLoss:
+    """Where the evaluation loss is lowest, until it has not fallen for `patience` evaluations."""
+
+    patience: int
+    lowest: float = float("inf")
+    best_step: int = 0  # of the lowest loss
+    stopped_at: int | None = None  # where the training would have ended; None if it would not
+    waited: int = 0  # evaluations since the lowest
+
+    def falls(self, step: int, loss: float) -> bool:
+        """Take note of an evaluation; whether its weights are the ones to keep so far."""
+        if self.stopped_at is not None:
+            return False
+        if loss < self.lowest:
+            self.lowest, self.best_step, self.waited = loss, step, 0
+            return True
+        self.waited += 1
+        if self.waited >= self.patience:
+            self.stopped_at = step
+        return False

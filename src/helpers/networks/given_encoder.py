@@ -1,8 +1,4 @@
-"""A whole model that somebody else trained, and the bi-encoder among such, read by sentence-transformers as its own files say.
-
-`modules.json` names the modules and their folders, `1_Pooling/config.json` the pooling, `sentence_bert_config.json` the length,
-and `config_sentence_transformers.json` the prompts and the similarity.
-"""
+"""Models of others read, and this book's models written as a folder that others load."""
 
 import json
 from dataclasses import dataclass
@@ -11,10 +7,15 @@ from typing import Any
 
 from helpers.data import hub
 from helpers.errors import BadInput
-from helpers.networks.backbone import AS_TEXT, FILES, TRAINED_FROM, Backbone, resolve
-from helpers.steps import kind, numerics
+from helpers.networks.backbone import AS_TEXT, FILES, TRAINED_FROM, Backbone, configuration, resolve
+from helpers.steps import Step, kind, numerics
 from helpers.steps.recipe import canonical, sha256
 from helpers.steps.store import fingerprint
+
+# A whole model that somebody else trained, and the bi-encoder among such, read by sentence-transformers as its own files say.
+#
+# `modules.json` names the modules and their folders, `1_Pooling/config.json` the pooling, `sentence_bert_config.json` the length,
+# and `config_sentence_transformers.json` the prompts and the similarity.
 
 MODULES = "modules.json"
 READ = ("Transformer", "Pooling", "Dense", "LayerNorm", "Dropout", "Normalize")  # kinds of module
@@ -104,3 +105,37 @@ def _file(model: Backbone, name: str, folder: str = "") -> str | None:
 
 def _content(model: Backbone, name: str, folder: str = "") -> Any:
     return None if (file := _file(model, name, folder)) is None else json.loads(Path(file).read_text(encoding="utf-8"))
+
+
+# A fine-tuned cross-encoder as a folder that needs nothing of this book: all weights in float32, configuration, tokenizer.
+
+SCORING = {"window_scores": "activation.Sigmoid", "window_logits": "linear.Identity"}  # what makes a score of a logit, by step
+
+
+def write_of(source: Any, folder: Path) -> bool:
+    """Write the model of the last re-ranking behind a step's value; whether there is one."""
+    if not isinstance(source, Step):
+        return False
+    if source.name not in SCORING:
+        return any(write_of(step, folder) for step in source.inputs())
+    write_whole(source.arguments["model"].value(), folder, source.arguments["max_length"], SCORING[source.name])
+    return True
+
+
+def write_whole(trained: Path, folder: Path, max_length: int, activation: str) -> None:
+    """Write a fine-tuned model so that `transformers` and sentence-transformers' `CrossEncoder` read it; the activation is a
+    module of `torch.nn.modules`. This book cuts long queries besides, see `query_length`.
+
+    Raises:
+        BadInput: for a Longformer, whose global attention is set by this book's code and not by its weights.
+    """
+    from transformers import AutoModelForSequenceClassification
+
+    origin = Backbone("", str(trained))
+    if configuration(origin).model_type == "longformer":
+        raise BadInput("a Longformer with global attention on the query cannot be loaded elsewhere", mend="export its run alone")
+    model, tokenizer = origin.build(AutoModelForSequenceClassification).float(), origin.tokenizer()
+    model.config.sentence_transformers = {"activation_fn": f"torch.nn.modules.{activation}"}
+    tokenizer.model_max_length = max_length
+    for part in (model, tokenizer):
+        part.save_pretrained(folder)

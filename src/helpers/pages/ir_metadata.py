@@ -16,7 +16,7 @@ import yaml
 from helpers.data.lines import text_lines
 from helpers.data.runs import END, START, in_single_precision, to_trec
 from helpers.errors import BadInput
-from helpers.networks.whole_model import write_of
+from helpers.networks.given_encoder import write_of
 from helpers.systems.evaluated import Evaluation
 
 VERSION = 0.1  # of the schema, see ir-metadata.org

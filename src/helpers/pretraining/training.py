@@ -1,9 +1,9 @@
-"""Pre-training as a step: masked words, with the Condenser head or without (Gao & Callan 2021, sections 4.2, 4.3 and 5.1)."""
+"""Pre-training: the step itself, the narrower encoder, and what a pre-training leaves in [CLS]."""
 
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -11,11 +11,15 @@ import pandas as pd
 from helpers.data.tokens import WindowTokens
 from helpers.networks import fine_tuning
 from helpers.networks.backbone import Backbone, attention
-from helpers.networks.encoder import build
-from helpers.networks.training_settings import Training, by_name
-from helpers.pretraining.pretraining_data import Masked, batch, spans
-from helpers.pretraining.whole_word_masking import WholeWordMasking
+from helpers.networks.encoder import build, inputs, wrapped
+from helpers.networks.fine_tuning import Training, by_name
+from helpers.pretraining.masking import Masked, WholeWordMasking, batch, sampled, spans
 from helpers.steps import step
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+# Pre-training as a step: masked words, with the Condenser head or without (Gao & Callan 2021, sections 4.2, 4.3 and 5.1).
 
 OUTPUT = "pretraining_output.safetensors"  # what is only needed to go on with pre-training: the words' output and the head
 LOGGED = ("step", "epoch", "loss", "eval_late", "eval_right", "eval_head", "eval_exchanged")
@@ -49,7 +53,7 @@ def pretrained(texts: pd.DataFrame, store: Path, tokens: Path, backbone: Backbon
     """
     from transformers import Trainer
 
-    from helpers.pretraining.condenser import Condenser
+    from helpers.pretraining.heads import Condenser
 
     tokenizer = backbone.tokenizer()
     rows = spans(texts["doc_id"].tolist(), WindowTokens(tokens, store), training.max_length)
@@ -126,3 +130,95 @@ def summary(trainer: Any, texts: int) -> dict[str, Any]:
             "tokens": int(sum(len(ids) for ids in read)), "steps": trainer.state.max_steps,
             "parameters": trainer.model.encoder.num_parameters(),
             "parameters_in_training": sum(p.numel() for p in trainer.model.parameters()), "log": log}
+
+
+# A narrower encoder as a step: fitted on a sample of texts to the one that it was made from, before any training.
+
+@step(version=1, form="folder", network=True)
+def narrowed_encoder(texts: pd.DataFrame, store: Path, tokens: Path, backbone: Backbone, width: int, sample: int, max_length: int,
+                     seed: int, *, folder: Path) -> None:
+    """Fit a narrower BERT to a backbone, see `networks.narrowing`; a folder that loads wherever the backbone does.
+
+    Args:
+        texts: column doc_id: those that the sample is drawn from.
+        width: dimensions of its states.
+        sample: pieces of texts on which it is fitted, of at most `max_length` tokens.
+    """
+    from helpers.networks.narrowing import narrowed
+
+    tokenizer, encoder = backbone.tokenizer(), build(backbone, attn_implementation=attention()).float().eval()
+    rows = sampled(texts, WindowTokens(tokens, store), sample, max_length, seed)
+    narrowed(encoder, [wrapped(tokenizer, row, max_length) for row in rows], width).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+
+
+# How far an encoder's [CLS] tells texts apart before anything was fine-tuned: a gate that a start has to pass.
+#
+# Where all [CLS] states point one way, a fine-tuning begins at the loss of a guess whatever the pre-training did, and nothing
+# that
+# differs afterwards says anything of it.
+
+AT_ONCE = 50  # texts
+
+
+@step(version=1, form="json", network=True)
+def cls_cosines(texts: pd.DataFrame, store: Path, tokens: Path, backbone: Backbone, sample: int, max_length: int, seed: int,
+                start: Path | None = None) -> dict[str, float]:
+    """Cosines between the [CLS] states of a sample of texts, all pairs of them, in float32: their `mean` and standard deviation,
+    `spread`.
+
+    Args:
+        texts: column doc_id: those that the sample is drawn from.
+        start: a pre-trained encoder's folder, in place of the backbone's weights.
+    """
+    import torch
+
+    tokenizer, encoder = backbone.tokenizer(), build(backbone, start).float().eval()
+    rows = sampled(texts, WindowTokens(tokens, store), sample, max_length, seed)
+    ids = [wrapped(tokenizer, row, max_length) for row in rows]
+    with torch.no_grad():
+        states = torch.cat([encoder(**inputs(ids[place:place + AT_ONCE], tokenizer.pad_token_id)).last_hidden_state[:, 0]
+                            for place in range(0, len(ids), AT_ONCE)])
+    unit = torch.nn.functional.normalize(states.double(), dim=-1).numpy()
+    cosines = (unit @ unit.T)[np.triu_indices(len(unit), k=1)]
+    return {"mean": float(cosines.mean()), "spread": float(cosines.std())}
+
+
+# Where [CLS] looks: how evenly it attends to the tokens of a text, layer by layer.
+#
+# A [CLS] that is to hold a whole text must have read all of it on its way up. The entropy of its attention says how much of the
+# text it looks at: all tokens alike, or one of them, which is often [SEP], where attention goes that wants nothing.
+
+@step(version=1, form="json", network=True)
+def cls_attention(texts: pd.DataFrame, store: Path, tokens: Path, backbone: Backbone, sample: int, max_length: int, seed: int,
+                  start: Path | None = None) -> dict[str, list[float]]:
+    """Of [CLS]'s attention in every layer, means over heads and a sample of texts, in float32: its `entropy`, 1 where all tokens
+    get the same and 0 where one gets all, and the share of it that goes to `words`, neither to [CLS] nor to [SEP].
+
+    Args:
+        texts: column doc_id: those that the sample is drawn from.
+        start: a pre-trained encoder's folder, in place of the backbone's weights.
+    """
+    import torch
+
+    tokenizer, encoder = backbone.tokenizer(), build(backbone, start, attn_implementation="eager").float().eval()
+    found = []
+    with torch.no_grad():
+        for row in sampled(texts, WindowTokens(tokens, store), sample, max_length, seed):
+            fed = inputs([wrapped(tokenizer, row, max_length)], tokenizer.pad_token_id)
+            layers: Any = encoder(**fed, output_attentions=True).attentions
+            found.append([(entropy(own[0, :, 0]), words(own[0, :, 0])) for own in layers])
+    evenness, share = np.mean(found, axis=0).T.tolist()
+    return {"entropy": evenness, "words": share}
+
+
+def entropy(attention: "Tensor") -> float:
+    """How evenly the rows of (heads, tokens) are spread, the mean over heads: Shannon's entropy over that of an even row."""
+    import torch
+
+    return float(torch.special.entr(attention.double()).sum(-1).mean() / np.log(attention.shape[-1]))
+
+
+def words(attention: "Tensor") -> float:
+    """What the rows of (heads, tokens) give to all but the first and the last token, the mean over heads."""
+    return float(attention[:, 1:-1].double().sum(-1).mean())

@@ -13,10 +13,9 @@ import pandas as pd
 from helpers.data.tokens import WindowTokens, pair_ids, query_ids
 from helpers.networks import fine_tuning
 from helpers.networks.backbone import Backbone, attention, keep_layers
-from helpers.networks.fine_tuning import PairDataset
-from helpers.networks.training_settings import RankerTraining, Settings, by_name
-from helpers.reranking.distillation_losses import PARTS
-from helpers.reranking.group_batches import held_out
+from helpers.networks.fine_tuning import PairDataset, RankerTraining, Settings, by_name
+from helpers.reranking.groups import held_out
+from helpers.reranking.losses import PARTS
 from helpers.steps import step
 
 BCE = "multi_label_classification"  # how transformers calls binary cross-entropy on logits; its default for one output is MSE

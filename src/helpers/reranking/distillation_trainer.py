@@ -10,7 +10,7 @@ import torch
 from transformers import Trainer
 
 from helpers.errors import BadInput
-from helpers.reranking.distillation_losses import PARTS, Batch, matched_layers, projection
+from helpers.reranking.losses import PARTS, Batch, matched_layers, projection
 
 
 class DistillationTrainer(Trainer):

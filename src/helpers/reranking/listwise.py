@@ -17,13 +17,11 @@ import pandas as pd
 from helpers.data.tokens import WindowTokens
 from helpers.networks.backbone import Backbone, attention, configuration, save_trained
 from helpers.networks.checkpoints import Checkpoints
-from helpers.networks.early_stopping import LowestLoss
-from helpers.networks.fine_tuning import seed_everything
+from helpers.networks.fine_tuning import LowestLoss, RankerTraining, by_name, seed_everything
 from helpers.networks.longformer import as_studied
 from helpers.networks.scoring import packed_logits, padded_logits, reads_packed
-from helpers.networks.training_settings import RankerTraining, by_name
-from helpers.reranking.group_batches import Groups
-from helpers.reranking.ranking_losses import total
+from helpers.reranking.groups import Groups
+from helpers.reranking.losses import total
 from helpers.steps import ledger, multi_gpu, numerics, step
 
 STOPPED = "stopped"
@@ -51,7 +49,7 @@ def listwise_cross_encoder(groups: pd.DataFrame, queries: pd.DataFrame, store: P
     Args:
         groups: columns query_id, window_id, label and teacher; rows of a query are one group, all of one size. With `other_id`
             each row is a pair of windows, and the model reads both (`duo.duo_groups`).
-        losses: weights by name, see `ranking_losses`.
+        losses: weights by name, see `losses.LOSSES`.
         training: its settings.
         start: a model that was fine-tuned before, to go on from.
         held_out_seed: of the choice of held-out queries; by default the training's. Models that are compared by their evaluation

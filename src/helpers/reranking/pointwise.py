@@ -19,9 +19,8 @@ from helpers.data.tokens import WindowTokens, pair_ids, query_ids
 from helpers.errors import BadInput
 from helpers.networks.backbone import Backbone, attention
 from helpers.networks.checkpoints import Checkpoints
-from helpers.networks.fine_tuning import seed_everything
-from helpers.networks.training_settings import RankerTraining, by_name
-from helpers.reranking.group_batches import held_out
+from helpers.networks.fine_tuning import RankerTraining, by_name, seed_everything
+from helpers.reranking.groups import held_out
 from helpers.reranking.listwise import LONGEST_GRADIENT, adjust, logits_of, optimiser, save
 from helpers.steps import ledger, numerics, step
 

@@ -16,9 +16,9 @@ from helpers.data.lines import json_lines
 from helpers.data.texts import Texts, relevant_places
 from helpers.networks import fine_tuning
 from helpers.networks.backbone import Backbone
-from helpers.networks.training_settings import FineTuning, by_name
+from helpers.networks.fine_tuning import FineTuning, by_name
 from helpers.retrieval import java
-from helpers.retrieval.bm25 import analysed, build
+from helpers.retrieval.lucene import analysed, build
 from helpers.retrieval.term_weights import content
 from helpers.steps import numerics, step
 

@@ -15,7 +15,8 @@ from helpers.data.runs import COLUMNS, cut, ranked
 from helpers.data.texts import Texts
 from helpers.registry import Registry
 from helpers.retrieval import java
-from helpers.retrieval.bm25 import analysed, search, searcher_of
+from helpers.retrieval.bm25 import search, searcher_of
+from helpers.retrieval.lucene import analysed
 from helpers.steps import step
 
 # How informative a term of the feedback documents is, and the query that its best terms expand.

@@ -7,7 +7,7 @@ import numpy as np
 
 from helpers.costs import contenders
 from helpers.costs.measurements import Measurements
-from helpers.costs.padding import padding
+from helpers.costs.speed import padding
 from helpers.networks import backbone
 from helpers.pages import figures, page
 from helpers.pages.fragments import Fragment, badge, linked

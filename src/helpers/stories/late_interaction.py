@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from helpers.costs.max_sim_latency import max_sim_latency
+from helpers.costs.latency import max_sim_latency
 from helpers.data.texts import Texts
-from helpers.encoders.bi_encoder_data import MAX_SIM
+from helpers.encoders.bi_encoder import MAX_SIM
 from helpers.encoders.embeddings import token_lengths
 from helpers.encoders.late_interaction import SPECIAL_TOKENS
 from helpers.networks import backbone as backbones

@@ -11,7 +11,7 @@ from helpers.data.texts import Texts
 from helpers.data.tokens import WindowTokens
 from helpers.data.windows import WHOLE
 from helpers.networks.backbone import resolve
-from helpers.networks.training_settings import SPECIAL
+from helpers.networks.fine_tuning import SPECIAL
 from helpers.pages import claims, page, plots
 from helpers.pages.compare import lead, mean_cell, with_interval
 from helpers.pages.fragments import Fragment, Html

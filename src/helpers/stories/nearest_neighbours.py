@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from helpers.costs.search_speed import search_speed
+from helpers.costs.speed import search_speed
 from helpers.costs.step_cost import query_seconds
 from helpers.data.texts import Texts
 from helpers.encoders.nearest_neighbours import EXACT, HNSW, IVF, ann_runs, build, clusters

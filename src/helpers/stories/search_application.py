@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 
 from helpers import paths
-from helpers.costs.application import BM25, OR, PAIRS, stage_times, total
 from helpers.costs.contenders import OURS, SEQUENTIAL
-from helpers.costs.latency import folder_size
+from helpers.costs.latency import BM25, OR, PAIRS, folder_size, stage_times, total
 from helpers.costs.measurements import Measurements
 from helpers.evaluation import published
 from helpers.networks import backbone

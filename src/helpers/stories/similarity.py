@@ -10,12 +10,11 @@ from helpers.evaluation import published
 from helpers.evaluation.comparable import model_name
 from helpers.evaluation.rank_correlation import rank_correlations
 from helpers.networks import backbone
-from helpers.networks.training_settings import Schedule
+from helpers.networks.fine_tuning import Schedule
 from helpers.pages import claims
 from helpers.pages.compare import above, lead
 from helpers.pages.fragments import Fragment
-from helpers.pretraining.sentence_data import almanac_pairs, fold, sample, section_triplets
-from helpers.pretraining.sentence_training import predicted_similarity, triplet_accuracy
+from helpers.pretraining.sentences import almanac_pairs, fold, predicted_similarity, sample, section_triplets, triplet_accuracy
 from helpers.steps import Step
 from helpers.stories import readiness
 from helpers.stories.power import design, spent

@@ -5,8 +5,8 @@ from typing import Any
 
 import pandas as pd
 
-from helpers.costs.compressed_speed import compressed_speed
-from helpers.encoders.compressed import WHOLE, compressed_runs, run_of
+from helpers.costs.speed import compressed_speed
+from helpers.encoders.nearest_neighbours import WHOLE, compressed_run, compressed_runs
 from helpers.evaluation import published
 from helpers.pages import page, scatter
 from helpers.pages.compare import above, effect_columns
@@ -31,7 +31,7 @@ def evaluations(searches: Searches, codes: Sequence[str]) -> dict[str, Evaluatio
     """Every code as a ranking of the real collection, exact search first."""
     bed, names = searches.bed, list(dict.fromkeys([WHOLE, *codes]))
     step = compressed_runs(*searches.vectors, bed.store, bed.query_step, names, searches.seed)
-    return {code: evaluate_frame(code, run_of(step.value(), code), bed, [MEASURE], step) for code in names}
+    return {code: evaluate_frame(code, compressed_run(step.value(), code), bed, [MEASURE], step) for code in names}
 
 
 def family(code: str) -> str:

@@ -13,13 +13,18 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 from helpers.data.windows import WHOLE
-from helpers.encoders.bi_encoder_data import MAX_SIM, BiEncoderTraining, candidates_with_positives
-from helpers.encoders.bi_encoder_losses import LOSSES
-from helpers.encoders.bi_encoder_training import bi_encoder
+from helpers.encoders.bi_encoder import (
+    LOSSES,
+    MAX_SIM,
+    BiEncoderTraining,
+    candidates_with_positives,
+    denoised_pairs,
+    training_pairs,
+)
 from helpers.encoders.embeddings import passage_embeddings, query_embeddings
-from helpers.encoders.exact_search import exact_search
 from helpers.encoders.late_interaction import max_sim_run
-from helpers.encoders.training_pairs import denoised_pairs, training_pairs
+from helpers.encoders.nearest_neighbours import exact_search
+from helpers.encoders.training import bi_encoder
 from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.networks.fine_tuning import training_log

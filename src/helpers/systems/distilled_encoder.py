@@ -7,7 +7,7 @@
 import functools
 from dataclasses import KW_ONLY, dataclass, replace
 
-from helpers.encoders.distilled import StateTraining, distilled_encoder
+from helpers.encoders.training import StateTraining, distilled_encoder
 from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.networks.fine_tuning import training_log

@@ -7,8 +7,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from helpers.encoders.exact_search import exact_search
-from helpers.encoders.given_embeddings import given_passage_embeddings, given_query_embeddings, window_store
+from helpers.encoders.embeddings import given_passage_embeddings, given_query_embeddings, window_store
+from helpers.encoders.nearest_neighbours import exact_search
 from helpers.networks.given_encoder import given
 from helpers.retrieval.bm25 import max_passage
 from helpers.steps import Step

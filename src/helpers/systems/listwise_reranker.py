@@ -17,8 +17,8 @@ from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.networks.backbone import width_of
 from helpers.networks.fine_tuning import training_log
-from helpers.pretraining.narrowed import narrowed_encoder
-from helpers.pretraining.pretraining_data import corpus
+from helpers.pretraining.masking import corpus
+from helpers.pretraining.training import narrowed_encoder
 from helpers.reranking.groups import (
     answered_groups,
     groups_in_common,
@@ -29,7 +29,7 @@ from helpers.reranking.groups import (
     teacher_groups,
 )
 from helpers.reranking.listwise import ListwiseTraining, early_stopped, listwise_cross_encoder
-from helpers.reranking.ranking_losses import LOSSES
+from helpers.reranking.losses import LOSSES
 from helpers.reranking.rerank import window_logits, window_scores
 from helpers.retrieval.bm25 import K1, B
 from helpers.steps import Step
@@ -51,7 +51,7 @@ class Listwise(ListwiseTraining):
     backbone: str = "packaged"  # see `helpers.networks.backbone.resolve`
     taught_by: str = ""  # the bi-encoder that teaches, a backbone as it is; by default the model's own
     size: int = 8  # texts of a group
-    # weights by name, see `helpers.reranking.ranking_losses`
+    # weights by name, see `helpers.reranking.losses`
     losses: dict[str, float] = field(default_factory=lambda: {"lce": 1.0, "kl": 1.0})
     data_seed: int = 1  # of queries and groups
     held_out_seed: int | None = None  # of the queries that are held out of the training; by default `seed`

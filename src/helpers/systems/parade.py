@@ -10,8 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from helpers.data.windows import WHOLE
 from helpers.networks import backbone
-from helpers.reranking.parade import parade, parade_log, parade_run
-from helpers.reranking.window_states import group_run, window_states
+from helpers.reranking.parade import group_run, parade, parade_log, parade_run, window_states
 from helpers.steps import Step
 from helpers.systems.listwise_reranker import ListwiseReranker
 from helpers.systems.testbed import Testbed
@@ -22,7 +21,7 @@ class Parade:
     """Learns an aggregation of windows from the judgments of documents; what reads the windows stays as it is."""
 
     reader: ListwiseReranker  # whose start reads the windows (or itself, without one), and whose queries and negatives are used
-    how: str = "transformer"  # see `helpers.reranking.parade`
+    how: str = "transformer"  # see `helpers.reranking.aggregation`
     losses: dict[str, float] = field(default_factory=lambda: {"bce": 1.0})  # weights by name
     learning_rate: float = 1e-4
     epochs: int = 20  # at most: the weights of the lowest held-out loss are kept

@@ -22,8 +22,9 @@ from helpers.networks.ahead import import_models
 from helpers.networks.backbone import resolve
 from helpers.reranking.aggregation import reranked
 from helpers.retrieval import java
-from helpers.retrieval.bm25 import K1, B, first_pieces_index
+from helpers.retrieval.bm25 import K1, B
 from helpers.retrieval.feedback import expanded_texts, surface_words, weighted_queries, weighted_run
+from helpers.retrieval.lucene import first_pieces_index
 from helpers.steps import Step
 from helpers.systems.reranking_experiment import Scorer
 from helpers.systems.search_testbed import SearchTestbed

@@ -27,10 +27,8 @@ from helpers.data.windows import WHOLE
 from helpers.networks import backbone
 from helpers.networks.backbone import layers
 from helpers.networks.fine_tuning import training_log
-from helpers.pretraining.cls_attention import cls_attention
-from helpers.pretraining.pretraining_data import corpus
-from helpers.pretraining.readiness import cls_cosines
-from helpers.pretraining.training import MaskedTraining, pretrained
+from helpers.pretraining.masking import corpus
+from helpers.pretraining.training import MaskedTraining, cls_attention, cls_cosines, pretrained
 from helpers.registry import Registry
 from helpers.steps import Step
 

@@ -7,8 +7,7 @@
 from dataclasses import dataclass
 
 from helpers.networks import backbone
-from helpers.networks.fine_tuning import training_log
-from helpers.networks.training_settings import RankerTraining
+from helpers.networks.fine_tuning import RankerTraining, training_log
 from helpers.reranking.distillation import Distillation, distilled_cross_encoder
 from helpers.reranking.rerank import window_scores
 from helpers.steps import Step

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from helpers.encoders.dense import dense_window_scores
+from helpers.encoders.embeddings import dense_window_scores
 from helpers.evaluation.comparable import model_name
 from helpers.networks import backbone
 from helpers.steps import Step

@@ -9,7 +9,7 @@ import numpy as np
 from helpers.costs import machine
 from helpers.costs.contenders import FROM_TEXTS, OURS, PRODUCTS
 from helpers.costs.timing import Prepare, always, check_drift, clocked, drift, interleave
-from helpers.networks.flops import encoder_flops
+from helpers.networks.architectures import encoder_flops
 from helpers.steps import numerics
 from press.bench.work import Work
 

@@ -24,8 +24,8 @@ import psutil
 
 from helpers.costs.contenders import LANCE, OURS, SEQUENTIAL, SERVED_CROSS_ENCODER
 from helpers.networks import backbone
-from helpers.networks.training_settings import RankerTraining
-from helpers.networks.whole_model import SCORING, write_whole
+from helpers.networks.fine_tuning import RankerTraining
+from helpers.networks.given_encoder import SCORING, write_whole
 from helpers.systems.listwise_reranker import WarmUp
 from press.bench.work import Scale
 

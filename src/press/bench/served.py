@@ -13,8 +13,8 @@ import numpy as np
 from helpers.costs.contenders import LANCE, SEQUENTIAL, SERVED_CROSS_ENCODER
 from helpers.data.texts import Texts
 from helpers.data.windows import windows
+from helpers.networks.fine_tuning import RankerTraining
 from helpers.networks.scoring import probabilities
-from helpers.networks.training_settings import RankerTraining
 from helpers.systems.testbed import Testbed
 from press.serve import app, batching, command, models
 from press.serve.asked import Asked

@@ -7,7 +7,7 @@ from helpers.costs import machine
 from helpers.costs.contenders import PRODUCTS
 from helpers.costs.speed import random_cross_encoder, ranking_speed
 from helpers.costs.timing import always, interleave
-from helpers.networks.flops import encoder_flops
+from helpers.networks.architectures import encoder_flops
 from helpers.retrieval.bm25 import K1, B
 from helpers.steps import numerics
 from helpers.stories.shapes import studied_shapes

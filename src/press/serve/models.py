@@ -11,8 +11,8 @@ from helpers.data.tokens import WindowTokens, duo_ids, pair_ids, query_ids
 from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.networks.encoder import PASSAGE, QUERY, Encoder, wrapped
+from helpers.networks.fine_tuning import RankerTraining
 from helpers.networks.scoring import load_scorer, logits, probabilities
-from helpers.networks.training_settings import RankerTraining
 from helpers.systems.listwise_reranker import WarmUp
 from helpers.systems.pairwise_reranker import duobert
 from helpers.systems.recipe import recipe

@@ -7,7 +7,7 @@ document and score its parts. Their tokens are made here, once.
 from pathlib import Path
 from typing import Any
 
-from helpers.networks.training_settings import RankerTraining
+from helpers.networks.fine_tuning import RankerTraining
 from helpers.retrieval.bm25 import K1, B
 
 NAME, DOCUMENTS, WINDOWS = "study", "doc", "window"  # of the application and its schemas

@@ -1,29 +1,31 @@
-"""Condenser: an encoder that is pre-trained to put the text into its [CLS] state (Gao & Callan 2021, section 4.2).
+"""What stands on an encoder while it is pre-trained or compared: Condenser's head, and the model of sentences."""
 
-    tokens -> early layers -> late layers -> masked words (equation 11)
-                   |               |
-                 tokens          [CLS]
-                   `------. .------'
-                           v
-                   head layers -> masked words (equation 10)
-
-What the late layers add, the head sees only through [CLS]. Without head layers this is plain masked language modelling.
-
-| variant | what the head sees instead |
-|---|---|
-| early 0 | the tokens as they are embedded, so all context must come through [CLS] |
-| other masks | a text with more words masked, as it is embedded (after RetroMAE, Xiao et al. 2022, arXiv:2205.12035) |
-| without late [CLS] | the early [CLS] state: a control with as many weights, to which the late layers say nothing |
-"""
-
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch import nn
 from transformers.models.bert.modeling_bert import BertLayer, BertPredictionHeadTransform
 
-from helpers.pretraining.whole_word_masking import IGNORED
+from helpers.networks.pooling import pool
+from helpers.pretraining.masking import IGNORED
 
+# Condenser: an encoder that is pre-trained to put the text into its [CLS] state (Gao & Callan 2021, section 4.2).
+#
+#     tokens -> early layers -> late layers -> masked words (equation 11)
+#                    |               |
+#                  tokens          [CLS]
+#                    `------. .------'
+#                            v
+#                    head layers -> masked words (equation 10)
+#
+# What the late layers add, the head sees only through [CLS]. Without head layers this is plain masked language modelling.
+#
+# | variant | what the head sees instead |
+# |---|---|
+# | early 0 | the tokens as they are embedded, so all context must come through [CLS] |
+# | other masks | a text with more words masked, as it is embedded (after RetroMAE, Xiao et al. 2022, arXiv:2205.12035) |
+# | without late [CLS] | the early [CLS] state: a control with as many weights, to which the late layers say nothing |
 
 class Condenser(nn.Module):
     """A BERT encoder with the output of a language model and, for Condenser, the head.
@@ -124,3 +126,36 @@ class WordOutput(nn.Module):
     def forward(self, states: Any, table: Any) -> Any:
         """Scores, (pieces, vocabulary), of states (pieces, dimensions) with the table of embeddings (vocabulary, dimensions)."""
         return nn.functional.linear(self.transform(states), table, self.bias)
+
+
+# What the Trainer trains on sentences: an encoder with its pooling and the loss of pairs or of triplets.
+
+class SentenceModel(nn.Module):
+    """One encoder for all sentences; the margin is that of the triplet loss."""
+
+    def __init__(self, encoder: Any, pooling: str, margin: float):
+        super().__init__()
+        self.encoder, self._pooling, self._margin = encoder, pooling, margin
+
+    def forward(self, sentences: list[dict[str, Any]], target: Any) -> dict[str, Any]:
+        """The mean loss of pairs (two kinds of sentence) or of triplets (three), from the encoder's inputs of all first
+        sentences, of all second, and so on; for the target see `sentence_loss`."""
+        states = [(self.encoder(**fed).last_hidden_state, fed["attention_mask"]) for fed in sentences]
+        with torch.autocast(target.device.type, enabled=False):  # bfloat16 holds two to three digits of a cosine
+            vectors = [pool(hidden.float(), mask, self._pooling) for hidden, mask in states]
+            return {"loss": sentence_loss(vectors, target, self._margin)}
+
+
+def sentence_loss(vectors: Sequence[Any], target: Any, margin: float) -> Any:
+    """The regression and the triplet objective of Reimers & Gurevych (2019, section 3).
+
+    Of pairs the mean of (cos(u, v) - y)^2, of triplets the mean of max(0, |a - p| - |a - n| + margin); the margin is 1 in that
+    paper.
+
+    The vectors are those of the first, second (and third) sentences, (examples, dimensions) each; the target is each pair's
+    cosine, between 0 and 1, and unused for triplets.
+    """
+    first, second, *third = vectors
+    if third:
+        return nn.functional.triplet_margin_loss(first, second, third[0], margin=margin, p=2)
+    return (nn.functional.cosine_similarity(first, second, dim=-1) - target).square().mean()

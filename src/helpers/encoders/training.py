@@ -1,0 +1,139 @@
+"""The trainings of encoders: a bi-encoder's fine-tuning, and an encoder that is taught another's states."""
+
+import inspect
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from helpers.data.tokens import WindowTokens, query_ids
+from helpers.encoders.bi_encoder import LOSSES, BiEncoderTraining, batch, examples, split
+from helpers.encoders.embeddings import WholeTexts
+from helpers.networks import fine_tuning
+from helpers.networks.backbone import Backbone, attention
+from helpers.networks.encoder import build, has_token_types, wrapped
+from helpers.networks.fine_tuning import FineTuning, by_name
+from helpers.steps import step
+
+# Fine-tuning a bi-encoder: one encoder for queries and passages (David 2020, section 3.3; Zhan et al. 2020, section 3).
+
+LOGGED = ("step", "epoch", "loss", "eval_loss", "eval_accuracy", "learning_rate")
+
+
+@step(version=1, form="folder", network=True, resumable=True)
+@by_name
+def bi_encoder(pairs: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, queries: pd.DataFrame, store: Path, tokens: Path,
+               backbone: Backbone, training: BiEncoderTraining, held_out_seed: int, start: Path | None = None, *,
+               folder: Path, checkpoints: Path) -> None:
+    """Fine-tune a backbone on queries with a relevant passage and negatives; keep weights, tokenizer and `log.json`.
+
+    Some queries are held out for the evaluation loss, and for the accuracy: the share of their triplets in which the relevant
+    passage is nearer to the query than the negative. Both are also measured before the training.
+
+    Args:
+        pairs: columns query_id, window_id, label: the draws.
+        qrels: the judgments, by which a passage of another query may be relevant too.
+        training: its settings; a batch is one of queries.
+        start: a folder of pre-trained weights to start from instead of the backbone's.
+    """
+    if training.negatives < 1 and "own" in inspect.signature(LOSSES[training.loss]).parameters:
+        raise ValueError(f"the {training.loss} loss needs a negative of the query's own: raise `negatives`")
+    from transformers import Trainer
+
+    from helpers.encoders.models import BiEncoderModel
+
+    tokenizer = backbone.tokenizer()
+    by_query = examples(pairs, qrels, min_relevance, queries, WindowTokens(tokens, store), tokenizer,
+                        training.max_length, training.query_length)
+    if len(by_query) < 2:
+        raise ValueError(f"{len(by_query)} training queries have a relevant passage and a negative: at least two are wanted")
+    train, evaluation = split(by_query, training.evaluation_queries, held_out_seed, training.negatives)
+    fine_tuning.seed_everything(training.seed)
+    encoder = build(backbone, start, training.dropout, attn_implementation=attention())
+    model = BiEncoderModel(encoder, training)
+    arguments = fine_tuning.training_arguments(checkpoints, len(train), training, training.evaluations)
+    arguments.per_device_eval_batch_size = training.batch_size  # a loss over in-batch passages depends on how many there are
+    arguments.remove_unused_columns, arguments.label_names, arguments.eval_on_start = False, ["positive"], True
+    trainer = Trainer(model=model, args=arguments, train_dataset=train, eval_dataset=evaluation, compute_metrics=accuracy,
+                      data_collator=partial(batch, pad=tokenizer.pad_token_id,
+                                            token_types=training.token_types and has_token_types(encoder)))
+    fine_tuning.fit(trainer)
+    fine_tuning.save(folder, encoder, tokenizer, summary(trainer))
+
+
+def accuracy(prediction: Any) -> dict[str, float]:
+    """The mean of what the model says of each held-out query, for the Trainer."""
+    return {"accuracy": float(prediction.predictions.mean())}
+
+
+def summary(trainer: Any) -> dict[str, Any]:
+    """Size, losses and accuracy of a training: the content of `log.json`."""
+    log = fine_tuning.logged(trainer, *LOGGED)
+    encoder, learned = trainer.model.encoder, trainer.train_dataset.examples
+    texts = [ids for example in learned for ids in (example["query"], example["input_ids"], *example["negatives"])]
+    return {"queries": len(learned), "negatives": sum(len(example["negatives"]) for example in learned),
+            "evaluation_queries": len(trainer.eval_dataset), "steps": trainer.state.max_steps,
+            "parameters": encoder.num_parameters(), "tokens": sum(len(ids) for ids in texts), "log": log}
+
+
+# A smaller encoder that is distilled and not cut: taught to have a larger one's states (Sanh et al. 2019, arXiv:1910.01108,
+# section 3).
+#
+# DistilBERT begins as every other layer of its teacher. It learns from the teacher's guesses of masked words, from these words,
+# and
+# from the cosine of both models' states. Here the states are all that there is to learn from: the packaged backbone was trained
+# to
+# compare texts, and guesses no words any more. No judgment is read.
+
+@dataclass(frozen=True, kw_only=True)
+class StateTraining(FineTuning):
+    """The training of an encoder on another's states."""
+
+    evaluation_texts: int = 200  # held out, at most a tenth
+
+
+@step(version=1, form="folder", network=True, resumable=True)
+@by_name
+def distilled_encoder(queries: pd.DataFrame, store: Path, tokens: Path, backbone: Backbone, training: StateTraining, *,
+                      folder: Path, checkpoints: Path) -> None:
+    """Teach some layers of a backbone the last states that all its layers have; keep weights, tokenizer and `log.json`.
+
+    The loss of held-out texts, passages and queries alike, is measured before the training and on the way. The embeddings stay as
+    they are: a training moves only those of words that it meets, away from all others.
+
+    Args:
+        queries: column text: read beside the passages, since an encoder is asked for the vectors of both.
+        store: the text store of what may be read: in a training that of a split's articles.
+        tokens: those of whole texts (`windows.WHOLE`).
+        backbone: the layers that the student begins as.
+        training: its settings; a batch is one of texts, which are cut at `max_length` tokens.
+
+    Raises:
+        ValueError: for fewer than two texts: one to read and one to hold out.
+    """
+    from transformers import Trainer
+
+    from helpers.encoders.models import Taught
+
+    tokenizer, texts = backbone.tokenizer(), WholeTexts(tokens, store)
+    rows: list[Any] = [*map(texts.at, range(len(texts))), *query_ids(tokenizer, list(queries["text"]), training.max_length)]
+    if len(rows) < 2:
+        raise ValueError(f"{len(rows)} texts: at least two are wanted, one to read and one to hold out")
+    examples = {str(place): {"input_ids": wrapped(tokenizer, row, training.max_length)} for place, row in enumerate(rows)}
+    train, evaluation = fine_tuning.parted(examples, training.evaluation_texts, training.seed)
+    fine_tuning.seed_everything(training.seed)
+    student, teacher = (build(one, None, training.dropout, attn_implementation=attention())
+                        for one in (backbone, backbone.whole()))
+    student.embeddings.requires_grad_(False)
+    arguments = fine_tuning.training_arguments(checkpoints, len(train), training, training.evaluations)
+    arguments.eval_on_start = True
+    trainer = Trainer(model=Taught(student, teacher), args=arguments, train_dataset=train, eval_dataset=evaluation,
+                      data_collator=fine_tuning.collator(tokenizer))
+    fine_tuning.fit(trainer)
+    fine_tuning.save(folder, student, tokenizer, {
+        "texts": len(train), "evaluation_texts": len(evaluation), "steps": trainer.state.max_steps,
+        "tokens": sum(len(example["input_ids"]) for example in train.examples), "parameters": student.num_parameters(),
+        "trained_parameters": student.num_parameters(only_trainable=True), "teacher_parameters": teacher.num_parameters(),
+        "log": fine_tuning.logged(trainer, "step", "epoch", "loss", "eval_loss", "learning_rate")})
