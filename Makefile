@@ -4,8 +4,6 @@ PYTHON ?= python3
 VENV ?= .venv
 TORCH ?= cpu
 NAME ?=
-OLD ?= book/_build/before
-NEW ?= book/_build/html
 URL ?=
 ARGS ?=
 WORKERS ?= auto
@@ -16,7 +14,7 @@ FRESH_FLAG := $(if $(filter 1,$(FRESH)),--fresh)
 CLUSTER ?=
 CLUSTER_FLAG := $(if $(CLUSTER),--cluster $(CLUSTER))
 
-.PHONY: help env book chapter export why explain fetch pin parameters test fast faults rehearsal lint bench verify record browser screenshots clean-variants clean lab open pdf diff links address
+.PHONY: help env book chapter export why explain fetch pin parameters test fast faults rehearsal lint bench verify record browser screenshots clean-variants clean lab open pdf links address
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -63,9 +61,6 @@ why: $(READY)  ## explain why two runs of one system differ: A=run1 B=run2
 pdf: book  ## print the whole book as a PDF and link it from the pages (needs Chromium: make browser)
 	$(BOOK) pdf
 
-diff: $(READY)  ## show in pictures what differs between two rendered books: OLD=folder NEW=folder
-	$(BOOK) diff $(OLD) $(NEW)
-
 links: book  ## check every link to the outside, and name those that are broken
 	$(BIN)/jupyter-book build book --builder linkcheck
 
@@ -85,10 +80,10 @@ screenshots: $(READY)  ## photograph every page, wide, on a phone and dark, into
 	$(BOOK) screenshots $(ARGS)
 
 faults: $(READY)  ## break data, disks, processes, texts and parameters in a thousand ways: ARGS="--cases 20 --seed 2 --only store"
-	PYTHONPATH=src OMP_NUM_THREADS=1 $(BIN)/python tests/faults.py $(ARGS)
+	PYTHONPATH=src:tests OMP_NUM_THREADS=1 $(BIN)/python campaigns/faults.py $(ARGS)
 
 rehearsal: $(READY)  ## rehearse PROFILE=msmarco in miniature, without network, to every page: ARGS="collection seeds" for these alone
-	PYTHONPATH=src:tests $(BIN)/python -m rehearsal.run $(ARGS)
+	PYTHONPATH=src:tests:campaigns $(BIN)/python -m rehearsal.run $(ARGS)
 
 bench: $(READY)  ## time this book's code against others', on a quiet machine: ARGS="--only rerank"
 	$(BOOK) bench $(ARGS)

@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from helpers import paths
+
 
 @pytest.mark.slow
 def test_a_part_of_the_campaign_ends_right_or_told():
     """In a process without threads, which forking would not copy."""
-    place = Path(__file__).with_name("faults.py")
-    paths = os.pathsep.join([str(place.parents[1] / "src"), os.environ.get("PYTHONPATH", "")])
+    place, tests = paths.ROOT / "campaigns" / "faults.py", Path(__file__).parent
+    found = os.pathsep.join([str(paths.ROOT / "src"), str(tests), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run([sys.executable, str(place), "--cases", "4"], capture_output=True, text=True, check=False,
-                          env={**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1"})
+                          env={**os.environ, "PYTHONPATH": found, "OMP_NUM_THREADS": "1"})
     assert done.returncode == 0, done.stdout + done.stderr

@@ -1,4 +1,4 @@
-"""The repository's address: one place, overridden by GitHub's own variable and by the reader's."""
+"""The repository: its address in one place, overridden by GitHub's own variable and by the reader's; its size."""
 
 import subprocess
 
@@ -43,3 +43,17 @@ def test_a_clone_converts_no_line_ends():
     asked = ["git", "-C", str(paths.PACKAGE.parents[1]), "check-attr", "text", "results/index.json", "notebooks/seeds.ipynb"]
     told = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.splitlines()
     assert [line.rpartition(": ")[2] for line in told] == ["unset", "unset"]
+
+
+# What the tree may hold, in lines of Python and in MiB of all files: today's values, rounded up. A cut brings them down with it.
+CEILINGS = {"src": 33_000, "tests": 25_000, "MiB": 60}
+
+
+def test_the_house_stays_small():
+    root = paths.PACKAGE.parents[1]
+    listed = subprocess.run(["git", "-C", str(root), "ls-files", "-z"], capture_output=True, text=True, check=True).stdout
+    files = [root / name for name in listed.split("\0") if (root / name).is_file()]
+    sizes = {folder: sum(file.read_bytes().count(b"\n") for file in files
+                         if file.suffix == ".py" and file.is_relative_to(root / folder)) for folder in ("src", "tests")}
+    sizes["MiB"] = sum(file.stat().st_size for file in files) / 2**20
+    assert {name: size for name, size in sizes.items() if size > CEILINGS[name]} == {}

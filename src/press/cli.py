@@ -175,10 +175,6 @@ def _parser() -> argparse.ArgumentParser:
     command("why", "why:why", "explain why two runs of one system differ", option("first", type=Path, help="a TREC run"),
             option("second", type=Path, help="another one"))
     command("pdf", "commands:pdf", "print the rendered book as a PDF and link it from the pages")
-    command("diff", "page_diff:diff", "show what differs between two rendered books, in pictures",
-            option("old", type=_folder, help="the folder of a rendered book, such as book/_build/html"),
-            option("new", type=_folder),
-            option("--to", type=_folder, default=paths.BOOK / "_build" / "diff", help="the report (book/_build/diff)"))
     command("address", "launch:address", "set the repository's public address, here and in the templates' setup cells",
             option("url", nargs="?", default="", help="https://github.com/<owner>/<name>; without it, the present one"))
     command("steps", "step_digests:accept", "accept the present source of every step (tests/steps.json)")

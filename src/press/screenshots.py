@@ -3,7 +3,6 @@
     book/_build/html/*.html -> book/_build/screenshots/<page>.<kind>.png + index.html
 """
 
-from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -69,17 +68,11 @@ def picture(name: str, kind: str) -> str:
 
 def contact_sheet(names: list[str], cut: set[str]) -> str:
     """The sheet: a row for each page, its pictures side by side."""
-    kinds = [kind.name for kind in KINDS]
-    rows = [(f"{name} (cut after {TALLEST:,} px)" if name in cut else name, name, kinds) for name in names]
-    return sheet(f"Every page: {', '.join(f'{kind.name} ({kind.width} px)' for kind in KINDS)}", rows)
-
-
-def sheet(title: str, rows: Iterable[tuple[str, str, Sequence[str]]]) -> str:
-    """An HTML page of pictures: for each row its heading, a page's name, and the kinds of its pictures, which are links."""
+    title = f"Every page: {', '.join(f'{kind.name} ({kind.width} px)' for kind in KINDS)}"
     return SHEET.format(title=escape(title), rows="\n".join(
-        ROW.format(heading=escape(heading), shots="".join(
-            SHOT.format(file=escape(picture(name, kind)), name=escape(name), kind=kind) for kind in kinds))
-        for heading, name, kinds in rows))
+        ROW.format(heading=escape(f"{name} (cut after {TALLEST:,} px)" if name in cut else name), shots="".join(
+            SHOT.format(file=escape(picture(name, kind.name)), name=escape(name), kind=kind.name) for kind in KINDS))
+        for name in names))
 
 
 SHOT = """<figure><figcaption>{kind}</figcaption>

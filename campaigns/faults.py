@@ -1,6 +1,6 @@
 """The campaign of faults, `make faults`: whatever breaks, the value is right or a line says what is wrong.
 
-    python tests/faults.py --cases 100 --seed 1 --only store disk
+    python campaigns/faults.py --cases 100 --seed 1 --only store disk
 
 Each case runs in a process of its own, as a command of `book`, first with the fault and then, where that is gone again, without.
 It ends as *right* (the very value), as *told* (exit code 2, 130 or 141, and one line), or as a failure: silently *wrong*, a
