@@ -167,7 +167,7 @@ def a_page(place: Path) -> Act:
 
     def act() -> bool:
         page, _ = execute.run("cost", "mini", {})
-        return len(json.loads(page.read_text())["cells"]) == 4  # with badges and exercise
+        return len(json.loads(page.read_text())["cells"]) == 6  # with badges, exercise, More and parameters
     return act
 
 

@@ -1,7 +1,13 @@
-"""From an executed notebook to a page: badge line, parameter table, folded code, links to the template."""
+"""From an executed notebook to a page: badge line, answer, picture first, folded code, and what only some want below *More*.
+
+The template says by tags what is where: a code cell tagged `picture` stands below the answer, a section whose heading is tagged
+`more` is folded at the end, below the exercise. Cells are executed in the template's order, whatever the page's is.
+"""
 
 import copy
 import json
+import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +22,17 @@ from press.variants import PageRequest
 
 HIDDEN = {"setup", "parameters", "injected-parameters"}
 METHOD = "## Method"  # the heading of the section whose first code stays in view
+MORE, PICTURE = "more", "picture"  # tags of what is folded at the end, and of what stands below the answer
+HEADING = re.compile(r"\A#{2,3} (.+?)\s*(?:\n|\Z)")
+SWITCH = '<button class="nr-button nr-all-code" type="button" hidden aria-pressed="false">Show all code</button>'
 DATA_KEY = "neural_ranking"  # where a page keeps the data of its fragments, for the generated pages
 
 
 def as_page(executed: nbformat.NotebookNode, page: PageRequest, seconds: float) -> nbformat.NotebookNode:
     """The page of an executed chapter.
 
-    The parameter cells give way to a table below the title, code is folded but for what makes the experiment, progress on
-    standard error goes, the data that fragments carry moves to the notebook's metadata, and the chapter's exercise stands before
-    its provenance.
+    The parameter cells give way to a table at the end, code is folded but for what makes the experiment, progress on standard
+    error goes, the data that fragments carry moves to the notebook's metadata, and the chapter's exercise stands before *More*.
     """
     notebook = copy.deepcopy(executed)
     cells = [cell for cell in notebook.cells if not HIDDEN & set(cell.metadata.get("tags", []))]
@@ -39,13 +47,41 @@ def as_page(executed: nbformat.NotebookNode, page: PageRequest, seconds: float) 
         output.data["text/html"] = bm25_named.below_tables(output.data["text/html"], known)
     run = {"profile": page.profile, "parameters": page.values, "commit": provenance.commit(), "date": provenance.now(),
            "seconds": round(seconds, 1), "changed": page.changed}
-    top = header(page, run, data) + warning(data) + in_short(data)
-    notebook.cells = [cells[0], nbformat.v4.new_markdown_cell(top), *cells[1:]]
-    if not page.changed and (exercise := exercises.text(page.chapter, exercises.basis(page.values, data))):
-        notebook.cells.insert(-1, nbformat.v4.new_markdown_cell(exercise))
+    exercise = "" if page.changed else exercises.text(page.chapter, exercises.basis(page.values, data))
+    notebook.cells = arranged(cells, header(page, run, data) + in_short(data) + warning(data), exercise, parameters(page))
     notebook.metadata.pop("papermill", None)
     notebook.metadata[DATA_KEY] = [{"run": run}, *data]
     return notebook
+
+
+def arranged(cells: list[nbformat.NotebookNode], top: str, exercise: str, parameters: str) -> list[nbformat.NotebookNode]:
+    """The cells in the page's order: title, what is above all, pictures, the sections in view, the exercise, and below *More*
+    a fold for each other section, the parameters and the provenance, which the last cell of a chapter has."""
+    title, *body, provenance = cells
+    seen, folds, folded = list[Any](), list[list[Any]](), False
+    pictures = [cell for cell in body if PICTURE in cell.metadata.get("tags", [])]
+    for cell in (cell for cell in body if cell not in pictures):
+        if cell.cell_type == "markdown" and HEADING.match(cell.source):
+            folded = MORE in cell.metadata.get("tags", [])
+            folds += [[]] if folded else []
+        (folds[-1] if folded else seen).append(cell)
+    return [title, markdown(top), *pictures, *seen, *map(markdown, filter(None, [exercise])), markdown("## More"),
+            *(cell for fold in folds for cell in fold_of(fold)), markdown(parameters), provenance]
+
+
+def fold_of(cells: list[nbformat.NotebookNode]) -> Iterable[nbformat.NotebookNode]:
+    """A section as a part that opens on a click: cells between the two ends of one piece of HTML."""
+    heading, *rest = cells
+    found = HEADING.match(heading.source)
+    assert found, heading.source
+    yield markdown(f'<details class="nr-details"><summary>{escape(found[1])}</summary>\n\n{heading.source[found.end():]}')
+    yield from rest
+    yield markdown("</details>")
+
+
+def markdown(source: str) -> nbformat.NotebookNode:
+    """A cell of text."""
+    return nbformat.v4.new_markdown_cell(source)
 
 
 def experiment(cells: list[nbformat.NotebookNode]) -> str | None:
@@ -79,12 +115,16 @@ def header(page: PageRequest, run: dict[str, Any], data: list[Any]) -> str:
     origin = f"run {run['date'][:10]} at commit {run['commit']}, {numbers.seconds(run['seconds'])}"
     if rules := [rule for part in data for rule in part.get("relevance", ())]:
         origin += f"; what counts as relevant: {escape('; '.join(rules))}"
+    return f'<div class="nr-run">{" ".join(marks)} <span class="nr-said">{origin}</span> {SWITCH}</div>\n'
+
+
+def parameters(page: PageRequest) -> str:
+    """The table of parameters, folded, as Markdown that holds HTML."""
     rows = [[parameter.name, code(page.values[parameter.name]),
              code(page.baseline[parameter.name]) if parameter.name in page.changed else "", parameter.meaning]
             for parameter in chapters.schema(page.chapter).values()]
     inner = table("Parameters of this run", ("parameter", "value", "baseline, if other", "meaning"), rows, numeric_from=9)
-    folded = details("Parameters of this run", inner).text
-    return f'<div class="nr-run">{" ".join(marks)} <span class="nr-said">{origin}</span></div>\n\n{folded}'
+    return details("Parameters of this run", inner).text
 
 
 def code(value: Any) -> Html:

@@ -1,5 +1,8 @@
 """What every chapter shows besides its own results: prose made of values, and the provenance of every number."""
 
+import ast
+import inspect
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -20,6 +23,20 @@ KEPT = ("step", "key", "source", "seconds", "finished", "numerics", "commit", "i
 def prose(*sentences: str) -> Fragment:
     """A generated paragraph, in Markdown."""
     return Fragment(markdown=" ".join(sentence for sentence in sentences if sentence))
+
+
+def source(*parts: Any) -> Fragment:
+    """The source of functions or classes as the package has it, without docstrings: a chapter's method in view."""
+    return Fragment(markdown="\n\n".join(f"```python\n{_without_docstring(part)}\n```" for part in parts))
+
+
+def _without_docstring(part: Any) -> str:
+    text = textwrap.dedent(inspect.getsource(part))
+    body = ast.parse(text).body[0].body  # type: ignore[attr-defined]  # a function or a class
+    lines = text.rstrip().splitlines()
+    if ast.get_docstring(ast.parse(text).body[0]) is not None:  # type: ignore[arg-type]
+        del lines[body[0].lineno - 1:body[0].end_lineno]
+    return "\n".join(lines)
 
 
 def backbones(*specs: str) -> Fragment:
