@@ -54,4 +54,4 @@ def test_a_plan_on_a_large_collection_counts_its_steps_and_shows_the_table(steps
     assert "expected: not known at this scale" in one
     assert at_scale.table() in one and at_scale.table() in book
     assert "chapters on large collections, each step once: 3 to compute" in book
-    assert "the other chapters, each step once: 4 to compute, expected unknown" in book
+    assert "the other chapters, each step once: 4 to compute, expected 4 unknown" in book

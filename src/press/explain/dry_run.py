@@ -5,8 +5,8 @@ of the same step for other parameters is there, the nearest one stands in for it
 If none is, the statement stops, and so does every later one that uses a name which it would have set: `stopped` tells of them.
 
 Steps are named by their recipes, not by values, so what is listed is what would run, with one exception: after a stand-in, a step
-whose plain parameter is read off a value, such as a tuned k1, may be listed with another parameter. Tests and intervals resample
-little, and figures are not drawn: that takes time and leads to no step. The network is out of reach, see `offline`.
+whose plain parameter is read off a value, such as a tuned k1, may be listed with another parameter. The network is out of reach,
+see `offline`.
 """
 
 import ast
@@ -19,9 +19,6 @@ from unittest.mock import patch
 
 from helpers.data import hub
 from helpers.errors import BadInput, NetworkNeeded
-from helpers.evaluation import significance
-from helpers.pages import figures
-from helpers.pages.fragments import Fragment
 from helpers.steps import Step, ledger
 from helpers.steps.store import Entry, read_entry
 from press import chapters, edited
@@ -29,8 +26,6 @@ from press.explain.known import Known, nearest
 from press.explain.offline import stand_ins
 from press.fetching import texts_in
 from press.variants import PageRequest
-
-FEW = 20  # resamplings of an interval or a test, whose results nobody reads here
 
 
 class NoValue(Exception):
@@ -105,22 +100,20 @@ def check(page: PageRequest) -> None:
 
 
 def _stand_in(step: Step, known: list[Known]) -> Entry:
-    for candidate, _ in nearest(step.recipe(), known):
-        entry = read_entry(candidate.folder) if candidate.folder is not None else None
-        if entry is not None and entry.manifest["form"] == step.definition.form:
-            return entry
+    kept = [one for one in known if one.folder is not None]
+    near = nearest(step.recipe(), kept)
+    entry = read_entry(near.folder) if near is not None and near.folder is not None else None
+    if entry is not None and entry.manifest["form"] == step.definition.form:
+        return entry
     raise NoValue(f"needs the value of {step.name}")
 
 
 def _execute(chapter: str, values: dict[str, Any], run: DryRun, entry: Callable[[Step], Entry]) -> None:
-    """Execute a template's statements, where a step's entry is what the function gives; nothing is printed, noted or drawn, and
-    little resampled."""
+    """Execute a template's statements, where a step's entry is what the function gives; nothing is printed or noted."""
     scope: dict[str, Any] = {"__name__": "__main__"}
     unknown: set[str] = set()
     cells = edited.notebook_of(chapters.template(chapter)).cells
     with (stand_ins(), patch.object(Step, "entry", entry), patch.object(ledger, "USED", {}),
-          patch.multiple(significance, RESAMPLES=FEW, PERMUTATIONS=FEW),
-          patch.object(figures, "show", lambda *_, **__: Fragment("a figure")),
           contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO())):
         for cell in (cell for cell in cells if cell.cell_type == "code"):
             for statement in ast.parse(cell.source).body:

@@ -6,15 +6,24 @@ from typing import Any
 
 from helpers.errors import BadInput, NetworkNeeded
 from helpers.pages import numbers
+from helpers.steps import Step
 from press import chapters, comparison, execute, variants
 from press.columns import columns
 from press.explain import at_scale, dry_run
 from press.explain.dry_run import DryRun
-from press.explain.estimates import Estimate, Expected, expect
-from press.explain.known import Known, catalogue
+from press.explain.known import Known, catalogue, nearest, why
 from press.variants import PageRequest
 
 LONGEST = 80  # characters of a statement, or of an error in a list
+
+
+@dataclass(frozen=True)
+class Expected:
+    """A step that would be computed: why, and the seconds that the nearest computation took; None if there was none."""
+
+    step: Step
+    why: str
+    seconds: float | None
 
 
 @dataclass(frozen=True)
@@ -43,7 +52,7 @@ class Plan:
 
     def time(self) -> str:
         """The expected time of all steps in words; for a large collection that it is not known."""
-        return "not known at this scale" if self.is_large else total([one.cost for one in self.expected])
+        return "not known at this scale" if self.is_large else total([one.seconds for one in self.expected])
 
 
 def plan(chapter: str, profile: str, given: dict[str, str], known: dict[str, list[Known]] | None = None) -> Plan:
@@ -57,9 +66,14 @@ def plan(chapter: str, profile: str, given: dict[str, str], known: dict[str, lis
         return Plan(request, True, (), DryRun(), 0.0)
     known = catalogue() if known is None else known
     run = dry_run.of_chapter(chapter, request.values, known)
-    expected = tuple(expect(step, known.get(step.name, []), [part for part in step.inputs() if part.key in run.missing])
-                     for step in run.missing.values())
+    expected = tuple(_expected(step, known.get(step.name, [])) for step in run.missing.values())
     return Plan(request, False, expected, run, overhead(request))
+
+
+def _expected(step: Step, known: Sequence[Known]) -> Expected:
+    whole = step.recipe()
+    timed = nearest(whole, [one for one in known if one.seconds is not None])
+    return Expected(step, why(whole, step.key, nearest(whole, known)), None if timed is None else timed.seconds)
 
 
 def overhead(request: PageRequest) -> float | None:
@@ -70,14 +84,11 @@ def overhead(request: PageRequest) -> float | None:
     return None
 
 
-def total(costs: Sequence[Estimate | None]) -> str:
-    """The sum of what steps will cost, with its range and how many are left out because nothing is known of them."""
+def total(costs: Sequence[float | None]) -> str:
+    """The sum of what steps will take, and how many are left out because nothing is known of them."""
     known = [cost for cost in costs if cost is not None]
-    unknown = len(costs) - len(known)
-    if not known and unknown:
-        return "unknown"
-    middle, low, high = (numbers.seconds(sum(getattr(cost, name) for cost in known)) for name in ("seconds", "low", "high"))
-    return middle + (f" ({low} to {high})" if low != high else "") + (f" and {unknown} unknown" if unknown else "")
+    unknown = f"{len(costs) - len(known)} unknown" if len(known) < len(costs) else ""
+    return " and ".join(part for part in (numbers.seconds(sum(known)) if known or not unknown else "", unknown) if part)
 
 
 def text(plan: Plan) -> str:
@@ -87,8 +98,8 @@ def text(plan: Plan) -> str:
         return f"{request.name}: up to date, nothing would run\n{_pages(request)}"
     lines = [f"{request.name}: would run, in the profile {request.profile}"]
     lines += [f"  {name} = {value!r}, baseline {request.baseline[name]!r}" for name, value in request.changed.items()]
-    rows = [(one.step.name, one.step.key[:10], *_cost(plan, one), one.why) for one in plan.expected]
-    lines += ["", columns([("step to compute", "key", "expected", "judged by", "why"), *rows], right=(2,))] if rows else []
+    rows = [(one.step.name, one.step.key[:10], _time(plan, one), one.why) for one in plan.expected]
+    lines += ["", columns([("step to compute", "key", "nearest took", "why"), *rows], right=(2,))] if rows else []
     page = "the page itself, which was never timed here" if plan.overhead is None else (
         f"{numbers.seconds(plan.overhead)} for the page itself")
     lines += ["", f"to compute {len(rows)}, stored {plan.count('stored')}, recorded {plan.count('recorded')}",
@@ -105,11 +116,10 @@ def text(plan: Plan) -> str:
     return "\n".join([*lines, _pages(request)])
 
 
-def _cost(plan: Plan, expected: Expected) -> tuple[str, str]:
-    """The expected time of a step, and what it is judged by."""
+def _time(plan: Plan, one: Expected) -> str:
     if plan.is_large:
-        return "", ""
-    return (numbers.seconds(expected.cost.seconds), expected.cost.basis) if expected.cost else ("unknown", "")
+        return ""
+    return "unknown" if one.seconds is None else numbers.seconds(one.seconds)
 
 
 def _pages(request: PageRequest) -> str:
@@ -138,7 +148,7 @@ def whole_book(profile: str) -> str:
                 own.time() + "+" * bool(own.run.stopped)))
         except (BadInput, NetworkNeeded) as error:
             rows.append((chapter, f"cannot be told: {str(error)[:LONGEST]}", *[""] * 4))
-    usual = {one.step.key: one.cost for plan in plans if not plan.is_large for one in plan.expected}
+    usual = {one.step.key: one.seconds for plan in plans if not plan.is_large for one in plan.expected}
     large = {one.step.key for plan in plans if plan.is_large for one in plan.expected}
     lines = [columns([("chapter", "page", "to compute", "stored", "recorded", "expected"), *rows], right=(2, 3, 4)), "",
              f"{'the other' if large else 'all'} chapters, each step once: {len(usual)} to compute, "
