@@ -86,7 +86,7 @@ rehearsal: $(READY)  ## rehearse PROFILE=msmarco in miniature, without network, 
 	PYTHONPATH=src:tests:campaigns $(BIN)/python -m rehearsal.run $(ARGS)
 
 bench: $(READY)  ## time this book's code against others', on a quiet machine: ARGS="--only rerank"
-	$(BOOK) bench $(ARGS)
+	$(BIN)/python -m bench $(ARGS)
 
 lint: $(READY)  ## ruff, mypy, and the floors of the packages
 	$(BIN)/ruff check .

@@ -9,6 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from bench import __main__ as command
+from bench import serve, train, work
 from helpers import paths
 from helpers.costs import contenders, machine, results, timing
 from helpers.costs.measurements import Measurements, chosen, fraction, per_item
@@ -17,8 +19,6 @@ from helpers.errors import BadInput
 from helpers.networks.architectures import encoder_flops
 from helpers.steps import numerics
 from local_server import serving
-from press import cli
-from press.bench import command, serve, train, work
 
 # ---- turns ----
 
@@ -264,7 +264,7 @@ def sections(here, monkeypatch):
 
 
 def test_every_section_is_made_ready_and_measured_in_a_process_of_its_own(sections):
-    assert cli.main(["bench", "--only", "rerank", "--only", "growth", "--rounds", "7", "--small"]) == 0
+    assert command.main(["--only", "rerank", "--only", "growth", "--rounds", "7", "--small"]) == 0
     assert sections == ["prepare what sections share", ("rerank", 7, True, True), "prepare growth", ("growth", 7, True, True)]
     measured = results.read(results.file_of(""))["sections"]
     assert {name: section["of"] for name, section in measured.items()} == {"rerank": "rerank", "growth": "growth"}
@@ -272,17 +272,17 @@ def test_every_section_is_made_ready_and_measured_in_a_process_of_its_own(sectio
 
 def test_a_section_that_fails_does_not_stop_the_others(sections, tmp_path):
     out = tmp_path / "other.json"
-    assert cli.main(["bench", "--out", str(out)]) == 1
+    assert command.main(["--out", str(out)]) == 1
     assert [line[0] for line in sections if isinstance(line, tuple)] == list(command.SECTIONS)
     assert set(results.read(out)["sections"]) == set(command.SECTIONS) - {"train"}
 
 
 def test_a_gpu_leaves_the_cores_free_and_no_rounds_are_refused(sections, monkeypatch, capsys):
-    assert cli.main(["bench", "--rounds", "0"]) == 2
+    assert command.main(["--rounds", "0"]) == 2
     assert "0 rounds" in capsys.readouterr().err
     assert sections == []
     monkeypatch.setattr(numerics, "device", lambda: "cuda")
-    cli.main(["bench", "--only", "search"])
+    command.main(["--only", "search"])
     assert sections[-1] == ("search", command.ROUNDS, False, False)
 
 

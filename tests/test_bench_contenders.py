@@ -7,11 +7,11 @@ from subprocess import CompletedProcess
 import numpy as np
 import pytest
 
+from bench import encode, growth, rerank, search, sentence_transformers, serve, sizes, train, work
+from bench.work import Work
 from helpers.costs import contenders, timing
 from helpers.networks import backbone
 from helpers.steps import numerics
-from press.bench import encode, growth, rerank, search, sentence_transformers, serve, sizes, train, work
-from press.bench.work import Work
 
 pytestmark = pytest.mark.slow
 

@@ -6,11 +6,11 @@ import sys
 
 import pytest
 
+from bench import stream
+from bench.stream import generate
 from helpers.costs.measurements import Measurements
 from helpers.data.collection import open_collection
 from helpers.stories import growth
-from press.bench import stream
-from press.bench.stream import generate
 
 
 def test_a_generated_collection_is_one_in_ms_marcos_format(tmp_path):

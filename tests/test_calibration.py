@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from bench import verdicts
 from helpers.pages.fragments import Fragment
 from press import calibration
-from press.bench import verdicts
 from tables import cells
 
 REPETITIONS = 120

@@ -87,7 +87,7 @@ def copy(tmp_path_factory):
     ("helpers/retrieval/bm25.py", {"seeds", "condenser", "collection"})])
 def test_an_edit_makes_the_chapters_out_of_date_that_use_it(copy, monkeypatch, edited, out_of_date):
     monkeypatch.setattr(dependencies, "SOURCES", copy)
-    before = {name: execute.fingerprint(name, {}, "mini") for name in ("seeds", "condenser", "collection")}
+    before = {name: dependencies.of_chapter(name) for name in ("seeds", "condenser", "collection")}
     with (copy / edited).open("a") as file:
         file.write("\n# another line\n")
-    assert {name for name, mark in before.items() if execute.fingerprint(name, {}, "mini") != mark} == out_of_date
+    assert {name for name, mark in before.items() if dependencies.of_chapter(name) != mark} == out_of_date

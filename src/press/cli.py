@@ -23,9 +23,8 @@ from helpers import paths
 from helpers.errors import BadInput, NetworkNeeded, is_unicode, printable
 from helpers.steps import cluster
 from press import children
-from press.bench.command import ROUNDS, SECTIONS
 
-EXIT_CODES = """exit codes: 0 all went well; 1 `verify` found a difference, or `bench` failed; 2 what you can mend, which is told;
+EXIT_CODES = """exit codes: 0 all went well; 1 `verify` found a difference; 2 what you can mend, which is told;
 3 a fault of the book itself, whose trace is kept in a file; 130 Ctrl-C; 141 whoever read the output went away"""
 
 
@@ -158,12 +157,6 @@ def _parser() -> argparse.ArgumentParser:
             option("--all", dest="everything", action="store_true",
                    help="as many as the budget allows, those first that were verified never or longest ago"))
     command("record", "record:record", "ship the slow steps of the executed chapters as recorded runs")
-    command("bench", "bench.command:run", "time this book's code against others', on a quiet machine",
-            option("--only", action="append", default=[], choices=SECTIONS, metavar="NAME",
-                   help=f"{', '.join(SECTIONS)}; may be given again (all by default)"),
-            option("--rounds", type=int, default=ROUNDS, help="of each contender, after one that does not count"),
-            option("--out", default="", help="the file (bench/<machine>.json)"),
-            option("--small", action="store_true", help="a trial of seconds: whether everything runs"))
     command("screenshots", "screenshots:take", "photograph every page of the rendered book: wide, on a phone, dark")
     command("open", "chapters:open_copies", "write your own copies of chapters, with a profile's values in them",
             option("chapters", nargs="+"), profile, given,

@@ -167,7 +167,7 @@ def load_table(measurements: Measurements) -> Fragment:
     """The service under load: answers a second, median and 99th percentile of their times, and the rate beside the book's."""
     section = measurements.section("serve")
     if section is None:
-        return page.prose("The service under load: not measured yet; `book bench --only serve` measures.")
+        return page.prose("The service under load: not measured yet; `make bench` measures.")
     own = section["contenders"][OURS]
     return page.records_table(
         f"Answers under load, {section['candidates']} texts re-ranked for each, all on one core, measured on "

@@ -22,12 +22,12 @@ from urllib.parse import urlencode
 import numpy as np
 import psutil
 
+from bench.work import Scale
 from helpers.costs.contenders import LANCE, OURS, SEQUENTIAL, SERVED_CROSS_ENCODER
 from helpers.networks import backbone
 from helpers.networks.fine_tuning import RankerTraining
 from helpers.networks.given_encoder import SCORING, write_whole
 from helpers.systems.listwise_reranker import WarmUp
-from press.bench.work import Scale
 
 CLIENTS = (1, 4, 16, 64)
 SECONDS, CANDIDATES, CHEAP = 5.0, 20, 10_000
@@ -111,7 +111,7 @@ def memory(scale: Scale, folder: str, texts: list[str], requests: int) -> dict[s
 def served(name: str, scale: Scale, folder: str) -> Iterator[int]:
     """The port of a service of a contender, in a process of its own."""
     arguments = json.dumps([name, scale.collection, scale.unit, folder])
-    process = subprocess.Popen([sys.executable, "-m", "press.bench.served", arguments], stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen([sys.executable, "-m", "bench.served", arguments], stdout=subprocess.PIPE, text=True)
     try:
         yield int(next(line for line in process.stdout if line.startswith("port ")).split()[1])  # type: ignore[union-attr]
     finally:

@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
+from bench.work import Scale
 from helpers.evaluation import hierarchical
 from helpers.evaluation.hierarchical import KnownNoise, Rows, training_noise
 from helpers.evaluation.significance import Paired, TrainingNoise, bootstrap_draws, intervals, permutation_ps
 from helpers.evaluation.verdicts import CONTRADICTED, EQUIVALENT, SUPPORTED, judge
-from press.bench.work import Scale
 
 SEED = 20210610
 MEASURE = "RR@10"

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from bench.sentence_transformers import Comparison
+from bench.work import Scale, Work, token_ids
 from helpers.costs.contenders import SENTENCE_TRANSFORMER, SENTENCE_TRANSFORMER_BEST
 from helpers.networks.encoder import PASSAGE, QUERY, Encoder, wrapped
 from helpers.steps import numerics
-from press.bench.sentence_transformers import Comparison
-from press.bench.work import Scale, Work, token_ids
 
 LENGTH = 256  # tokens of a text, special ones included: the packaged model's own
 

@@ -10,13 +10,13 @@ from typing import Any
 
 import pandas as pd
 
+from bench.work import DEPTH, MEASURES, Scale, Work
 from helpers.costs.contenders import BM25S, BM25S_NUMBA, LUCENE
 from helpers.costs.timing import Prepare, always, interleave
 from helpers.data.runs import COLUMNS, ranked
 from helpers.data.texts import Texts
 from helpers.retrieval import java
 from helpers.retrieval.bm25 import K1, B, search
-from press.bench.work import DEPTH, MEASURES, Scale, Work
 
 
 def measure(scale: Scale, rounds: int) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from bench.work import Scale
 from helpers.costs import machine
 from helpers.costs.contenders import OURS, PRODUCTS, STOCK_TRAINER
 from helpers.costs.timing import Prepare, always, interleave
@@ -19,7 +20,6 @@ from helpers.networks.architectures import encoder_flops
 from helpers.networks.fine_tuning import PairDataset
 from helpers.reranking.listwise import LONGEST_GRADIENT, ListwiseTraining, logits_of, optimiser
 from helpers.steps import numerics
-from press.bench.work import Scale
 
 BATCH = 16
 SHORTEST, LONGEST = 16, 256  # tokens of an example; all lengths between are as frequent

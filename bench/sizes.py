@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+from bench.work import Scale, Work
 from helpers.costs import machine
 from helpers.costs.contenders import PRODUCTS
 from helpers.costs.speed import random_cross_encoder, ranking_speed
@@ -11,7 +12,6 @@ from helpers.networks.architectures import encoder_flops
 from helpers.retrieval.bm25 import K1, B
 from helpers.steps import numerics
 from helpers.stories.shapes import studied_shapes
-from press.bench.work import Scale, Work
 
 
 def shapes(scale: Scale) -> list[str]:

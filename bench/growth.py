@@ -16,6 +16,7 @@ from typing import Any
 
 import pandas as pd
 
+from bench.work import Scale
 from helpers.costs.peak_memory import peak, reset_peak, resident
 from helpers.costs.timing import clocked, in_new_process
 from helpers.data.runs import cut
@@ -29,7 +30,6 @@ from helpers.networks.scoring import probabilities, ready
 from helpers.retrieval import java
 from helpers.retrieval.bm25 import K1, B, search
 from helpers.systems.testbed import Testbed
-from press.bench.work import Scale
 
 AXES = ("queries", "documents", "candidates")
 LAYER = "packaged:0"
@@ -51,7 +51,7 @@ def measure(scale: Scale, rounds: int) -> dict[str, Any]:
     points: dict[str, list[dict[str, Any]]] = {axis: [] for axis in AXES}
     for axis, start in zip(AXES, scale.growth, strict=True):
         for times, repeats in zip(scale.times, REPEATS, strict=True):
-            line = in_new_process("press.bench.growth", axis, scale.collection, scale.unit, start * times, start, repeats,
+            line = in_new_process("bench.growth", axis, scale.collection, scale.unit, start * times, start, repeats,
                                   label=f"{axis} x {times}").splitlines()[-1]
             points[axis].append(json.loads(line))
             print(f"    {axis}: {line}", file=sys.stderr, flush=True)

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import psutil
 
+from bench.work import Scale
 from helpers.costs.timing import clocked
 from helpers.networks import backbone
 from helpers.retrieval.bm25 import K1, B
@@ -29,7 +30,6 @@ from helpers.steps import Step
 from helpers.systems.bi_encoder import UNTRAINED, BiEncoder, reading
 from helpers.systems.listwise_reranker import ListwiseReranker
 from helpers.systems.testbed import Testbed
-from press.bench.work import Scale
 
 DEPTH, CANDIDATES = 100, 20
 HEAP = "256m"  # of the JVM, which fills what it may have before it tidies up
@@ -57,7 +57,7 @@ def measure(scale: Scale, rounds: int) -> dict[str, Any]:
 def one(stage: str, folder: Path, store: Path) -> dict[str, float]:
     """Seconds and peak megabytes of a step in a new process; RuntimeError if it fails, or its memory cannot be read."""
     env = {**os.environ, "BOOK_STORE": str(store), "BOOK_HEAP": HEAP}
-    command = [sys.executable, "-m", "press.bench.stream", stage, str(folder)]
+    command = [sys.executable, "-m", "bench.stream", stage, str(folder)]
     with tempfile.TemporaryFile("w+") as errors:
         process = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=errors, text=True)
         peak = 0

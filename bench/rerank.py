@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from bench.sentence_transformers import Comparison
+from bench.work import Scale, Work
 from helpers.costs.contenders import CROSS_ENCODER, CROSS_ENCODER_BEST
 from helpers.networks.scoring import load_scorer, probabilities
 from helpers.steps import numerics
-from press.bench.sentence_transformers import Comparison
-from press.bench.work import Scale, Work
 
 
 def measure(scale: Scale, rounds: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A service of one contender, for the load test: `python -m press.bench.served '[name, collection, unit, model]'`."""
+"""A service of one contender, for the load test: `python -m bench.served '[name, collection, unit, model]'`."""
 
 import json
 import socket

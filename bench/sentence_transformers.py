@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from bench.work import Work
 from helpers.costs import machine
 from helpers.costs.contenders import FROM_TEXTS, OURS, PRODUCTS
 from helpers.costs.timing import Prepare, always, check_drift, clocked, drift, interleave
 from helpers.networks.architectures import encoder_flops
 from helpers.steps import numerics
-from press.bench.work import Work
 
 SAMPLE = 96  # inputs that settings are tried on
 BATCHES = {"cpu": (8, 16, 32, 64), "cuda": (64, 128, 256, 512)}

@@ -1,8 +1,9 @@
-"""`book bench`: measure some sections, each in a process of its own on one core, and keep what they measure.
+"""`make bench`: measure some sections, each in a process of its own on one core, and keep what they measure.
 
 A section that fails leaves the file as it was, and the others are measured all the same.
 """
 
+import argparse
 import importlib
 import json
 import os
@@ -11,25 +12,26 @@ import sys
 from collections.abc import Sequence
 from types import ModuleType
 
-from helpers.errors import BadInput
+from helpers.errors import BadInput, NetworkNeeded, printable
 
 SHARED = {"rerank", "encode", "search", "sizes"}  # whose work rests on the same steps
 SECTIONS = ("rerank", "encode", "search", "sizes", "train", "growth", "stream", "serve", "verdicts")
 NO_MACHINE = {"verdicts"}  # a simulation: the same everywhere, and kept in a file of its own
 ALL_CORES = {"stream"}  # memory is what counts there
+SECTION = "--section"  # asks a process for one section alone
 ROUNDS = 6  # the fewest of which the slowest and the fastest enclose the median in 95 % of cases
 
 
 def module(name: str) -> ModuleType:
     """The module of a section: `measure(scale, rounds)`, and `prepare(scale)` if it rests on steps of its own."""
-    return importlib.import_module(f"press.bench.{name}")
+    return importlib.import_module(f"bench.{name}")
 
 
 def run(only: Sequence[str], rounds: int, out: str, small: bool) -> int:
     """Measure sections, all by default; 1 if any of them failed. BadInput for less than one round, or another machine's file."""
+    from bench import work
     from helpers.costs import results
     from helpers.steps import numerics
-    from press.bench import work
 
     if rounds < 1:
         raise BadInput(f"{rounds} rounds", mend=f"give at least one, better {ROUNDS}")
@@ -40,7 +42,7 @@ def run(only: Sequence[str], rounds: int, out: str, small: bool) -> int:
             section.prepare(work.scale(small))
         print(f"{name}: measuring (load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores) ...", flush=True)
         arguments = [name, rounds, small, numerics.device() == "cpu" and name not in ALL_CORES]
-        done = subprocess.run([sys.executable, "-m", "press.bench.command", json.dumps(arguments)], stdout=subprocess.PIPE,
+        done = subprocess.run([sys.executable, "-m", "bench", SECTION, json.dumps(arguments)], stdout=subprocess.PIPE,
                               text=True, check=False)
         if done.returncode != 0:
             failed = True
@@ -52,7 +54,7 @@ def run(only: Sequence[str], rounds: int, out: str, small: bool) -> int:
     return int(failed)
 
 
-def main(name: str, rounds: int, small: bool, one_core: bool) -> None:
+def measured(name: str, rounds: int, small: bool, one_core: bool) -> None:
     """Measure one section in this process, on one core if told to, and print the section as the last line."""
     from helpers.costs import machine
 
@@ -62,11 +64,31 @@ def main(name: str, rounds: int, small: bool, one_core: bool) -> None:
         import torch
 
         torch.set_num_threads(1)
-    from press.bench import work
+    from bench import work
 
     section = module(name).measure(work.scale(small), rounds)
     print(json.dumps({"rounds": rounds, "small": small, "load": [load, os.getloadavg()[0]], **section}))
 
 
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line; 2 for what its user can mend, which is printed."""
+    parser = argparse.ArgumentParser(prog="python -m bench", description="time this book's code against others'")
+    parser.add_argument("--only", action="append", default=[], choices=SECTIONS, metavar="NAME",
+                        help=f"{', '.join(SECTIONS)}; may be given again (all by default)")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="of each contender, after one that does not count")
+    parser.add_argument("--out", default="", help="the file (bench/<machine>.json)")
+    parser.add_argument("--small", action="store_true", help="a trial of seconds: whether everything runs")
+    parser.add_argument(SECTION, type=json.loads, help=argparse.SUPPRESS)
+    options = vars(parser.parse_args(arguments))
+    try:
+        if (one := options.pop("section")) is not None:
+            measured(*one)
+            return 0
+        return run(**options)
+    except (BadInput, NetworkNeeded) as error:
+        print(f"\n{printable(str(error))}", file=sys.stderr)
+        return 2
+
+
 if __name__ == "__main__":
-    main(*json.loads(sys.argv[1]))
+    sys.exit(main())
