@@ -7,6 +7,7 @@ import re
 import pytest
 
 from helpers import paths
+from helpers.pages import page
 
 NOTEBOOKS = sorted(paths.NOTEBOOKS.glob("*.ipynb"))
 PROSE = [*NOTEBOOKS, paths.BOOK / "index.md", paths.BOOK / "reading.md"]
@@ -117,3 +118,14 @@ def test_the_checker_finds_bare_results(text, numbers):
     "equation 2", "no digits at all", "k1 and b", "chapter 13"])
 def test_the_checker_passes_labels_years_names_and_code(text):
     assert bare_numbers(text) == []
+
+
+@every_notebook
+def test_the_method_is_in_view_as_the_packages_own_source(file):
+    """The functions that a chapter's cell `method` names: a few lines of what the chapter is about."""
+    cell, = (cell["source"] for cell in cells_of(file, "code") if "method" in tags_of(cell))
+    names: dict = {"page": page}
+    head, call, shown = cell.rpartition("page.source")
+    exec(head, names)
+    lines = [line for line in eval(call + shown, names).markdown.splitlines() if line and not line.startswith("```")]
+    assert 2 <= len(lines) <= 20

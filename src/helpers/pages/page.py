@@ -26,17 +26,17 @@ def prose(*sentences: str) -> Fragment:
 
 
 def source(*parts: Any) -> Fragment:
-    """The source of functions or classes as the package has it, without docstrings: a chapter's method in view."""
-    return Fragment(markdown="\n\n".join(f"```python\n{_without_docstring(part)}\n```" for part in parts))
+    """The source of functions or classes as the package has it, without decorators and docstrings: a chapter's method in view."""
+    return Fragment(markdown="\n\n".join(f"```python\n{_method(part)}\n```" for part in parts))
 
 
-def _without_docstring(part: Any) -> str:
+def _method(part: Any) -> str:
     text = textwrap.dedent(inspect.getsource(part))
-    body = ast.parse(text).body[0].body  # type: ignore[attr-defined]  # a function or a class
-    lines = text.rstrip().splitlines()
-    if ast.get_docstring(ast.parse(text).body[0]) is not None:  # type: ignore[arg-type]
-        del lines[body[0].lineno - 1:body[0].end_lineno]
-    return "\n".join(lines)
+    node: Any = ast.parse(text).body[0]
+    lines, first = text.rstrip().splitlines(), node.body[0]
+    if ast.get_docstring(node) is not None:
+        del lines[first.lineno - 1:first.end_lineno]
+    return "\n".join(line for line in lines[node.lineno - 1:] if line)
 
 
 def backbones(*specs: str) -> Fragment:

@@ -19,16 +19,16 @@ def lce(scores: Any) -> Any:
 
 def bce(scores: Any) -> Any:
     """Binary cross-entropy of every text alone, the loss of monoBERT (Nogueira & Cho 2019; Steensland 2021, equation 3.2)."""
-    return _told_apart(scores, 1)
+    return told_apart(scores, 1)
 
 
 def duo(scores: Any) -> Any:
     """Binary cross-entropy of pairs, the loss of duoBERT (Nogueira et al. 2019; Steensland 2021, equation 3.3): in the first half
     of a group the relevant text stands before another, in the second half after it."""
-    return _told_apart(scores, scores.shape[1] // 2)
+    return told_apart(scores, scores.shape[1] // 2)
 
 
-def _told_apart(scores: Any, true: int) -> Any:
+def told_apart(scores: Any, true: int) -> Any:
     """The first `true` scores of a group should be high, the others low."""
     from torch.nn.functional import logsigmoid
 
