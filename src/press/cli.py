@@ -106,6 +106,8 @@ def _parser() -> argparse.ArgumentParser:
             option("names", nargs="*", metavar="chapter", help="all if none is named"))
     command("explain", "explain.plan:explain", "say what a chapter, or the whole book, would run, why, and for how long",
             option("name", nargs="?", default="", help="all chapters if none is named"), given, profile, fresh)
+    command("numbers", "page_numbers:numbers", "compare what the pages of the default book show with tests/pages.tsv",
+            option("--write", action="store_true", help="replace the file"))
     command("pack", "packs:pack", "write what a chapter lacks into files that travel to a GPU elsewhere", option("name"), given,
             profile, option("--folder", type=Path, default=Path("pack"), help="an empty folder for the parts"),
             option("--part", type=_positive, default=16, metavar="MIB", help="the size of a part, at most"),

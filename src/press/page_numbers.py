@@ -1,0 +1,69 @@
+"""The safety net: what every page of the recorded default book shows, as one file of numbers, `tests/pages.tsv`.
+
+    book numbers            # what the pages made here show otherwise than the file, line by line
+    book numbers --write    # replaces the file: the difference belongs into the message of the commit that moves a number
+
+A line has a page, a system, a claim or a published cell, a measure, and its mean, or the claim's evidence and word.
+"""
+
+import difflib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from helpers import paths
+from helpers.errors import BadInput
+from helpers.pages import carried
+from press import chapters
+from press.page_header import DATA_KEY
+
+FILE = paths.ROOT / "tests" / "pages.tsv"
+
+
+def numbers(write: bool = False) -> None:
+    """Compare the pages of all chapters with the file, or write it; BadInput for a page that is missing or another profile's."""
+    made = [line for name in chapters.names() for line in lines_of(name)]
+    if write:
+        FILE.write_text("\n".join(made) + "\n", encoding="utf-8")
+        print(f"{len(made):,} numbers -> {FILE.relative_to(paths.ROOT)}")
+        return
+    if moved := differences(made, known()):
+        raise BadInput("\n".join([f"{len(moved)} lines differ:", *moved]), mend="name the change in the commit, with "
+                       "`book numbers --write`")
+    print(f"{len(made):,} numbers: as in {FILE.relative_to(paths.ROOT)}")
+
+
+def known(*pages: str) -> list[str]:
+    """The lines of the file, or of some pages."""
+    lines = FILE.read_text(encoding="utf-8").splitlines() if FILE.exists() else []
+    return [line for line in lines if not pages or line.partition("\t")[0] in pages]
+
+
+def differences(made: list[str], before: list[str]) -> list[str]:
+    """What changed, `- ` before and `+ ` now."""
+    return [line for line in difflib.ndiff(before, made) if line[0] in "-+"]
+
+
+def lines_of(page: str) -> Iterator[str]:
+    """The lines of a chapter's executed page."""
+    file = paths.CHAPTERS / f"{page}.ipynb"
+    if not file.exists():
+        raise BadInput(f"no page of {page!r}", file=file, mend="run `make book`")
+    yield from shown(page, json.loads(Path(file).read_text(encoding="utf-8"))["metadata"][DATA_KEY], file)
+
+
+def shown(page: str, data: list[dict[str, Any]], file: Path) -> Iterator[str]:
+    """The lines of what a page carries: the means of its systems, its published cells and its claims."""
+    for part in data:
+        if "run" in part and (part["run"]["profile"] != "almanac" or part["run"]["changed"]):
+            raise BadInput(f"the page is of {part['run']['profile']}", file=file, mend="run `make book`")
+        for value in part.get("values", []):
+            yield "\t".join([page, *(str(value[name]) for name in ("study", "table", "row", "column", "measure")),
+                             f"{value['measured']:.4g}", str(value["verdict"] or "")])
+        for claim in part.get("claims", []):
+            yield "\t".join([page, "claim", claim["claim"], claim["evidence"], claim["verdict"]])
+        if "evaluations" in part:
+            for label, system in carried.unpacked(part["evaluations"]).items():
+                for measure in system.values:
+                    yield "\t".join([page, "mean", label, str(measure), f"{system.values[measure].mean():.4g}"])

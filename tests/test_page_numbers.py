@@ -1,0 +1,42 @@
+"""The safety net: pages of the recorded default book show the numbers that `tests/pages.tsv` has; a change of one is named."""
+
+from pathlib import Path
+
+import pytest
+
+from helpers.errors import BadInput
+from press import chapters, page_numbers
+from press.execute import run
+
+RUN = {"run": {"profile": "almanac", "changed": {}}}
+VALUE = {"study": "s", "table": "1", "row": "a", "column": "MRR@10", "measure": "RR@10", "measured": 0.123456, "verdict": None}
+CLAIM = {"claim": "c", "evidence": "+0.1", "verdict": "agrees"}
+SYSTEMS = {"queries": ["1\n2"], "systems": [{"label": "BM25", "key": "k", "queries": 0, "values": [["RR@10", "1 0.5"]]}]}
+
+
+def test_a_page_shows_its_published_cells_its_claims_and_the_means_of_its_systems():
+    data = [RUN, {"values": [VALUE]}, {"claims": [CLAIM]}, {"evaluations": SYSTEMS}]
+    assert list(page_numbers.shown("seeds", data, Path("seeds.ipynb"))) == [
+        "seeds\ts\t1\ta\tMRR@10\tRR@10\t0.1235\t", "seeds\tclaim\tc\t+0.1\tagrees", "seeds\tmean\tBM25\tRR@10\t0.75"]
+
+
+def test_the_pages_of_another_profile_are_refused():
+    with pytest.raises(BadInput, match="the page is of mini"):
+        list(page_numbers.shown("seeds", [{"run": {"profile": "mini", "changed": {}}}], Path("seeds.ipynb")))
+
+
+def test_a_number_that_moved_is_shown_before_and_now():
+    assert page_numbers.differences(["a\t1", "b\t3"], ["a\t1", "b\t2"]) == ["- b\t2", "+ b\t3"]
+
+
+def test_the_file_has_lines_of_every_chapter_that_measures():
+    pages = {line.partition("\t")[0] for line in page_numbers.known()}
+    assert pages <= set(chapters.names())
+    assert len(pages) >= len(chapters.names()) - 2
+
+
+@pytest.mark.slow
+def test_a_page_made_from_recorded_runs_shows_these_numbers(places, chapter="sequence_length"):
+    places("CHAPTERS")
+    run(chapter, "almanac", {}, lambda line: None)
+    assert page_numbers.differences(list(page_numbers.lines_of(chapter)), page_numbers.known(chapter)) == []
