@@ -80,7 +80,7 @@ def _serve(arguments: list[str], folder: str, environment: dict[str, str]) -> No
 
     os.setsid()
     signal.signal(signal.SIGINT, signal.default_int_handler)  # the fork server has turned it off
-    # by the fork server's own method, which its children take over, a kernel that is killed would leave its locks (tqdm makes one)
+    # by the fork server's own method, which its children take over, a kernel that is killed would leave its locks, as tqdm's,
     # for the resource tracker to find, which warns of them
     multiprocessing.set_start_method("fork", force=True)
     threading.Thread(target=_end_with_parent, daemon=True).start()
