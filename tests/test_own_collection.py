@@ -49,13 +49,6 @@ def test_a_missing_split_is_told_before_anything_is_computed(chapter, own, tmp_p
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("chapter", chapters.templates())
-def test_nothing_is_refused_of_a_profile_that_is_sound(chapter, tmp_path, monkeypatch):
-    monkeypatch.setenv("BOOK_STORE", str(tmp_path))
-    dry_run.check(execute.request(chapter, "mini", {}))
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("name, value, said", [
     ("collection", "/nowhere", "no collection '/nowhere'"), ("backbone", "hub:a/b", "'hub:a/b' has no revision"),
     ("first_stage", "/no/run.txt", "run.txt"), ("backbone", "/nowhere", "no backbone '/nowhere'")])
