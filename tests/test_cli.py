@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from helpers import paths
-from press import answers, chapters, children, cli
+from press import chapters, children, cli
 
 
 def raising(error):
@@ -55,12 +55,6 @@ def test_a_budget_that_limits_nothing_is_refused(budget, capsys):
 def test_a_value_that_is_nested_too_deeply_is_one_of_another_type(nested, capsys):
     assert cli.main(["explain", "seeds", "-p", "seeds", nested]) == 2
     assert "seeds" in capsys.readouterr().err
-
-
-def test_an_exercise_that_is_not_there_is_told_before_any_is_run(monkeypatch, capsys):
-    monkeypatch.setattr(answers.execute, "run", raising(AssertionError("a chapter ran")))
-    assert cli.main(["answer", "candidates", "nope"]) == 2
-    assert "'nope'" in capsys.readouterr().err
 
 
 def made_an_error():

@@ -102,8 +102,6 @@ def _parser() -> argparse.ArgumentParser:
 
     command("build", "rebuild:build", "run all chapters and render the book", *computed)
     command("chapter", "commands:chapter", "run one chapter and render it", option("name"), given, no_render, *computed)
-    command("answer", "answers:answer", "run the exercises of chapters, and keep what came out for their pages",
-            option("names", nargs="*", metavar="chapter", help="all if none is named"))
     command("explain", "explain.plan:explain", "say what a chapter, or the whole book, would run, why, and for how long",
             option("name", nargs="?", default="", help="all chapters if none is named"), given, profile, fresh)
     command("numbers", "page_numbers:numbers", "compare what the pages of the default book show with tests/pages.tsv",

@@ -22,7 +22,7 @@ from helpers import paths
 from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.steps import digests, fresh_since, recipe
-from press import chapters, children, dependencies, edited, exercises, progress
+from press import chapters, children, dependencies, edited, progress
 from press.fetching import texts_in
 from press.page_header import DATA_KEY, as_page
 from press.variants import PageRequest
@@ -31,7 +31,7 @@ from press.variants import PageRequest
 def fingerprint(chapter: str, values: dict[str, Any], profile: str) -> str:
     """The digest of all that a chapter's page depends on: code, data, what is published and recorded, settings."""
     sources = [chapters.template(chapter), *sorted(paths.PUBLISHED.glob("*.yaml")), *sorted(paths.RESULTS.glob("*/**/*")),
-               *sorted(paths.BENCH.glob("*.json")), exercises.answer_file(chapter), paths.ROOT / "requirements.lock"]
+               *sorted(paths.BENCH.glob("*.json")), paths.ROOT / "requirements.lock"]
     known = [[os.path.relpath(file, paths.ROOT), digests.sha256(file)] for file in sources if file.is_file()]
     named = [[text, contents(text)] for text in sorted(set(texts_in(list(values.values()))))]
     settings = {name: os.environ.get(name) for name in ("BOOK_DEVICE", "BOOK_DTYPE", "BOOK_STORE")}

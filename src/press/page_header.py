@@ -47,7 +47,7 @@ def as_page(executed: nbformat.NotebookNode, page: PageRequest, seconds: float) 
         output.data["text/html"] = bm25_named.below_tables(output.data["text/html"], known)
     run = {"profile": page.profile, "parameters": page.values, "commit": provenance.commit(), "date": provenance.now(),
            "seconds": round(seconds, 1), "changed": page.changed}
-    exercise = "" if page.changed else exercises.text(page.chapter, exercises.basis(page.values, data))
+    exercise = "" if page.changed else exercises.text(page.chapter, page.values)
     notebook.cells = arranged(cells, header(page, run, data) + in_short(data) + warning(data), exercise, parameters(page))
     notebook.metadata.pop("papermill", None)
     notebook.metadata[DATA_KEY] = [{"run": run}, *data]
