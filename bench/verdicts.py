@@ -1,93 +1,110 @@
 """Calibration of the verdicts: systems with known effects are drawn, and judged by the book's own inference and rules.
 
 Values are like the book's: most queries do not move between two systems, the others by steps of a reciprocal rank; trainings
-move a whole system, and single queries of it. Variances are those of the chapter *Seeds*; what is known of the seeds'
-variance is in every repetition estimated anew, from as many seeds as that chapter has.
+move a whole system, and single queries of it. Seeds that are paired share half of what they move. What is known of trainings is
+in every repetition estimated anew, with as many degrees of freedom as `published/seed_noise.yaml` has for re-rankers of passages.
 
 | column | of systems that differ by | should be |
 |---|---|---|
-| false | nothing: called supported or contradicted | at most .05 |
+| false | nothing: the 95 % interval excludes zero | at most .05 |
 | false, queries alone | nothing: significant in a test that sees no trainings | shows why trainings must be drawn |
-| equal | the margin: called equivalent | at most .05 |
-| power | the minimum detectable effect: called supported | about .80 |
+| equal | the margin: called *too small to matter* | at most .05 |
+| power | the minimum detectable effect: called *agrees* | about .80 |
 """
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bench.work import Scale
-from helpers.evaluation import hierarchical
-from helpers.evaluation.hierarchical import KnownNoise, Rows, training_noise
+from helpers.evaluation.hierarchical import KnownNoise, Rows, known_noise, training_noise
 from helpers.evaluation.significance import Paired, TrainingNoise, bootstrap_draws, intervals, permutation_ps
-from helpers.evaluation.verdicts import CONTRADICTED, EQUIVALENT, SUPPORTED, judge
+from helpers.evaluation.verdicts import AGREES, SMALL, judge
 
 SEED = 20210610
 MEASURE = "RR@10"
+KIND = "re-rankers of passages"
 QUERY, REST = 0.057, 0.016  # variance of a query's difference between two systems, and of a training's own way with a query
 STILL = 0.6  # share of queries that two systems treat alike
 STEPS = np.array([1 / 2, 2 / 3, 1 / 6, 1 / 3, 3 / 4, 1 / 4, 4 / 5, 9 / 10])  # differences of reciprocal ranks
 MARGIN = 0.05
 BLOCK = 250  # repetitions judged at once
-SETTINGS = (  # seeds of the first and the second system, queries, how much wider seeds scatter than in the chapter *Seeds*
-    (0, 0, 43, 1.0), (0, 0, 400, 1.0), (1, 0, 400, 1.0), (1, 1, 400, 1.0), (2, 0, 400, 1.0), (2, 2, 400, 1.0), (3, 3, 400, 1.0),
-    (4, 4, 400, 1.0), (2, 2, 1800, 1.0), (1, 1, 400, 1.5), (3, 3, 400, 1.5),
-)
+SHARED = 0.5  # of the variance of a seed, what two systems have in common that are trained over it
+LITTLE, MUCH = 0.006, 0.018  # the deviation over seeds of a system's mean
+
+
+class Setting(NamedTuple):
+    """An experiment."""
+
+    seeds: tuple[int, int]  # of the first and the second system, 0 for one that nothing was trained for
+    queries: int
+    scatter: float = LITTLE
+    paired: bool = False  # whether both were trained over the same seeds
+    wider: float = 1.0  # how much more seeds scatter than what is known of them
+
+
+SETTINGS = (Setting((0, 0), 43), Setting((0, 0), 400), Setting((1, 0), 400), Setting((1, 1), 400), Setting((1, 1), 400, MUCH),
+            *(Setting((seeds, seeds), 400, scatter, paired) for seeds in (2, 3, 5) for scatter in (LITTLE, MUCH)
+              for paired in (False, True)),
+            Setting((2, 2), 1800, LITTLE, True),
+            Setting((1, 1), 400, LITTLE, False, 1.5), Setting((3, 3), 400, LITTLE, True, 1.5))
 
 
 def measure(scale: Scale, rounds: int) -> dict[str, Any]:
-    """The table: a row for each number of seeds and queries."""
+    """The table: a row for each experiment."""
     repetitions = scale.repetitions
-    return {"repetitions": repetitions, "margin": MARGIN, "components": {"seed": seed_variance(), "query": QUERY, "rest": REST},
-            "rows": [row(np.random.default_rng([SEED, n]), *setting, repetitions) for n, setting in enumerate(SETTINGS)]}
+    return {"repetitions": repetitions, "margin": MARGIN,
+            "components": {"little": LITTLE, "much": MUCH, "query": QUERY, "rest": REST},
+            "rows": [row(np.random.default_rng([SEED, n]), setting, repetitions) for n, setting in enumerate(SETTINGS)]}
 
 
-def seed_variance() -> float:
-    """Between seeds of one system, as the chapter *Seeds* measured it."""
-    return hierarchical.known_noise(MEASURE).variance
-
-
-def row(rng: np.random.Generator, first: int, second: int, queries: int, wider: float, repetitions: int) -> dict[str, Any]:
-    """The rates for systems of so many seeds, 0 for one that nothing was trained for; see `SETTINGS`."""
-    moved, noises = drawn(rng, first, second, queries, wider, repetitions)
+def row(rng: np.random.Generator, setting: Setting, repetitions: int) -> dict[str, Any]:
+    """The rates of an experiment."""
+    moved, noises = drawn(rng, setting, repetitions)
     null = comparisons(moved, noises, 0.0)
     effects = np.array([one.detectable for one in null])
-    verdicts = {name: [judge("higher", one, margin=MARGIN).verdict for one in comparisons(moved, noises, shift)]
-                for name, shift in (("null", 0.0), ("margin", MARGIN), ("minus", -MARGIN), ("effect", effects))}
+    words = {name: [judge("higher", one, margin=MARGIN) for one in comparisons(moved, noises, shift)]
+             for name, shift in (("null", 0.0), ("margin", MARGIN), ("minus", -MARGIN), ("effect", effects))}
     blind = permutation_ps(moved)
-    return {"seeds": [first, second], "queries": queries, "wider": wider, "detectable": float(np.median(effects)),
-            "false": share(verdicts["null"], SUPPORTED, CONTRADICTED), "false_queries_alone": float((blind < 0.05).mean()),
-            "equal": (share(verdicts["margin"], EQUIVALENT) + share(verdicts["minus"], EQUIVALENT)) / 2,
-            "power": share(verdicts["effect"], SUPPORTED)}
+    excluded = [one.difference.low > 0 or one.difference.high < 0 for one in null]
+    return {**setting._asdict(), "seeds": list(setting.seeds), "detectable": float(np.median(effects)),
+            "false": float(np.mean(excluded)), "false_queries_alone": float((blind < 0.05).mean()),
+            "equal": (share(words["margin"], SMALL) + share(words["minus"], SMALL)) / 2, "power": share(words["effect"], AGREES)}
 
 
-def drawn(rng: np.random.Generator, first: int, second: int, queries: int, wider: float,
-          repetitions: int) -> tuple[np.ndarray, list[TrainingNoise]]:
+def drawn(rng: np.random.Generator, setting: Setting, repetitions: int) -> tuple[np.ndarray, list[TrainingNoise]]:
     """Experiments without a true difference.
 
     Differences of the systems' means over seeds, (queries, repetitions), and what inference takes the noise of training to be.
     """
+    known = known_noise(KIND, MEASURE, "paired" if setting.paired else "single")
+    true = setting.scatter**2 * (2 * (1 - SHARED) if setting.paired else 1)
     columns, noises = [], []
     for _ in range(repetitions):
-        freedom = hierarchical.known_noise(MEASURE).freedom
-        known = KnownNoise(seed_variance() * rng.chisquare(freedom) / freedom, freedom, 0.0)
-        ours, theirs = (system(rng, seeds, queries, wider) for seeds in (first, second))
-        moved = rng.choice(STEPS, queries) * rng.choice([-1.0, 1.0], queries) * (rng.random(queries) > STILL)
-        ours = Rows(ours.values + moved * math.sqrt(QUERY / ((1 - STILL) * (STEPS**2).mean())), ours.trained)
+        prior = KnownNoise(true * rng.chisquare(known.freedom) / known.freedom, known.freedom, 0.0)
+        common = rng.normal(0, 1, (max(setting.seeds), 1)) if setting.paired else None
+        ours, theirs = (system(rng, seeds, setting, common) for seeds in setting.seeds)
+        moved = rng.choice(STEPS, setting.queries) * rng.choice([-1.0, 1.0], setting.queries) * (
+            rng.random(setting.queries) > STILL)
+        shifted = ours.values + moved * math.sqrt(QUERY / ((1 - STILL) * (STEPS**2).mean()))
+        ours = Rows(shifted, ours.trained, (), ours.kind, ours.seeds)
         columns.append(ours.values.mean(axis=0) - theirs.values.mean(axis=0))
-        noises.append(training_noise(ours, theirs, MEASURE, known=known))
+        noises.append(training_noise(ours, theirs, MEASURE, known=prior))
     return np.stack(columns, axis=1), noises
 
 
-def system(rng: np.random.Generator, seeds: int, queries: int, wider: float) -> Rows:
-    """What the trainings of one system add to the values of its queries."""
+def system(rng: np.random.Generator, seeds: int, setting: Setting, common: np.ndarray | None) -> Rows:
+    """What the trainings of one system add to the values of its queries; `common` is what another one's have, too."""
     if not seeds:
-        return Rows(np.zeros((1, queries)), 0)
-    own = rng.normal(0, wider * math.sqrt(seed_variance()), (seeds, 1))
-    moved = rng.choice(STEPS, (seeds, queries)) * rng.choice([-1.0, 1.0], (seeds, queries))
-    sparse = moved * (rng.random((seeds, queries)) > STILL) * math.sqrt(REST / ((1 - STILL) * (STEPS**2).mean()))
-    return Rows(own + sparse, 1)
+        return Rows(np.zeros((1, setting.queries)), 0)
+    own = rng.normal(0, 1, (seeds, 1))
+    if common is not None:
+        own = math.sqrt(SHARED) * common + math.sqrt(1 - SHARED) * own
+    moved = rng.choice(STEPS, (seeds, setting.queries)) * rng.choice([-1.0, 1.0], (seeds, setting.queries))
+    sparse = moved * (rng.random(moved.shape) > STILL) * math.sqrt(REST / ((1 - STILL) * (STEPS**2).mean()))
+    numbers = tuple((n,) for n in range(seeds)) if common is not None else ()
+    return Rows(setting.wider * setting.scatter * own + sparse, 1, (), KIND, numbers)
 
 
 def comparisons(values: np.ndarray, noise: list[TrainingNoise], shift: float | np.ndarray) -> list[Paired]:
@@ -104,6 +121,6 @@ def comparisons(values: np.ndarray, noise: list[TrainingNoise], shift: float | n
     return pairs
 
 
-def share(verdicts: list[str], *kinds: str) -> float:
-    """Of the verdicts those that are one of some kinds."""
-    return sum(verdict in kinds for verdict in verdicts) / len(verdicts)
+def share(words: list[str], word: str) -> float:
+    """How many of the words are one."""
+    return words.count(word) / len(words)

@@ -39,7 +39,7 @@ from helpers.data.external_run import external_run
 from helpers.data.queries import queries as query_step
 from helpers.data.texts import Texts, text_store
 from helpers.evaluation.comparable import as_label
-from helpers.evaluation.verdicts import UNTRAINED
+from helpers.evaluation.verdicts import UNTESTED
 from helpers.pages import page as pages
 from helpers.pages.fragments import Html, badge, details, escape, table
 from helpers.steps import ledger
@@ -442,8 +442,8 @@ def texts(rng: random.Random, place: Path) -> tuple[Act, None]:
     fragments = [table(text, (text, text), [[text, text]]).text, f"<p>{badge(text, 'x').text}</p>",
                  details(text, table("a", ("b",), [[text]])).text,
                  pages.show_table(text, (text,), [[text]]).html, page_header.header(request, run, []), f"<p>{escape(text)}</p>",
-                 page_header.warning([{"claims": [{"evidence": text, "verdict": UNTRAINED}]}]), f"<p>{as_label(text)}</p>",
-                 details("x", Html(compared_page._query("q", {"q": text}).text)).text]
+                 page_header.warning([{"claims": [{"reason": text, "verdict": UNTESTED, "pair": {}}]}]),
+                 f"<p>{as_label(text)}</p>", details("x", Html(compared_page._query("q", {"q": text}).text)).text]
 
     def act() -> bool:
         for fragment in fragments:

@@ -1,11 +1,12 @@
-"""Verdicts recomputed from what executed pages carry, with numpy and scipy alone: nothing of the book's code takes part.
+"""Verdicts recomputed from what executed pages carry, with numpy alone: nothing of the book's code takes part.
 
     python tests/independent_verdicts.py book/chapters        # a folder of executed pages, or some of them
 
-For each judged claim the per-query values of its two systems give the difference, its intervals and p (by Monte Carlo of this
-file's own), the rules of `book/reading.md` the verdict. Declared things are read: the margin and direction from
-`published/claims.yaml`, the variance of training from the page. A verdict may differ where p or an interval lies within the Monte
-Carlo error of its border; such are marked `near`. Of a claim that is not comparable difference, interval and p count.
+For each judged claim the values of every query and seed give the difference, the noise of its trainings (paired where both
+systems have the same seeds), its intervals, and by the rules of `book/reading.md` the word. Declared things are read: margin
+and direction from `published/claims.yaml`, what is known of trainings from `published/seed_noise.yaml`. A word may differ where an
+end of an interval lies within the Monte Carlo error of its border; such are marked `near`. Of a claim that was not tested the
+interval counts.
 """
 
 import json
@@ -14,121 +15,119 @@ from pathlib import Path
 
 import numpy as np
 import yaml
-from scipy import stats
 
-CLAIMS = Path(__file__).resolve().parents[1] / "published" / "claims.yaml"
+PUBLISHED = Path(__file__).resolve().parents[1] / "published"
 DATA = "neural_ranking"
 DRAWS = 40_000
 
 
-def of_page(page, claims):
-    """(claim, the page's verdict, ours, whether it is near a border) for each judged claim of a page."""
+def declared():
+    """Direction and margin of every claim, a claim over rivals for each."""
+    found = {}
+    for claim in yaml.safe_load((PUBLISHED / "claims.yaml").read_text(encoding="utf-8"))["claims"]:
+        for rival, own in claim.get("rivals", {"": {}}).items():
+            found[claim["id"] + (f"/{rival}" if rival else "")] = claim["direction"], own.get("margin", claim["margin"]["value"])
+    return found
+
+
+def of_page(page, claims, known):
+    """(claim, the page's word, ours, whether it is near a border) for each judged claim of a page."""
     data = json.loads(Path(page).read_text(encoding="utf-8"))["metadata"].get(DATA, [])
-    lines = [line for part in data for line in part.get("claims", []) if line.get("pairs")]
-    packed = next((part["evaluations"] for part in data if "evaluations" in part), {"systems": [], "queries": []})
-    tested = {}
-    for line in lines:
-        claim = claims[line["claim"]]
-        pairs = [values_of(packed, pair, claim["measure"]) for pair in line["pairs"]]
-        if all(moved is not None for moved in pairs):
-            tested[line["claim"]] = [numbers(moved, pair["trainings"]) for moved, pair in zip(pairs, line["pairs"], strict=True)]
-    verdict_of = {line["claim"]: line["verdict"] for line in lines}
-    family = sorted((claim_p(claims[name]["direction"], comparisons), name) for name, comparisons in tested.items()
-                    if rule(claims[name]) == "difference" and verdict_of[name] != "not comparable")
-    holm, highest = {}, 0.0
-    for rank, (p, name) in enumerate(family):
-        highest = max(highest, min(1.0, (len(family) - rank) * p))
-        holm[name] = highest
-    rows = []
-    for name, comparisons in tested.items():
-        if verdict_of[name] == "not comparable":  # a rule about backbones, not about values: these are checked instead
-            pairs = next(line["pairs"] for line in lines if line["claim"] == name)
-            agree = all(map(same_numbers, comparisons, pairs))
-            rows.append((name, verdict_of[name], verdict_of[name] if agree else "other values", False))
-            continue
-        own = [judged(claims[name], *one[:3], holm.get(name, min(1.0, len(comparisons) * one[3]))) for one in comparisons]
-        order = ["contradicted", "inconclusive", "equivalent", "same direction, not significant", "supported"]
-        rows.append((name, verdict_of[name], min((verdict for verdict, _ in own), key=order.index), any(near for _, near in own)))
-    return rows
+    for line in (line for part in data for line in part.get("claims", [])):
+        if "values" in line.get("pair", {}):
+            whole, narrow = intervals(line["pair"], known)
+            word, near = judged(*claims[line["claim"]], whole, narrow)
+            if line["verdict"] == "not tested":  # the reason is no number: the interval is checked
+                word = line["verdict"] if alike(whole, line["pair"]["interval"]) else "another interval"
+            yield line["claim"], line["verdict"], word, near
 
 
-def values_of(packed, pair, measure):
-    """The per-query differences of the two systems with these labels whose mean is the page's, in any measure that gives it."""
-    def with_label(label):
-        return [row for row in packed["systems"] if row["label"] == label or row["label"].startswith(label + ",")]
-
-    for first in with_label(pair["first"]):
-        for second in with_label(pair["second"]):
-            ours, theirs = (dict(zip(packed["queries"][row["queries"]].split("\n"),
-                                     map(float, dict(row["values"]).get(measure, "").split()), strict=False))
-                            for row in (first, second))
-            if ours and ours.keys() == theirs.keys():
-                moved = np.array([ours[query] - theirs[query] for query in ours])
-                if abs(moved.mean() - pair["mean"]) < 1e-4:
-                    return moved
-    return None
-
-
-def numbers(moved, trainings):
-    """The mean difference, its 90 % interval, and p."""
-    rng, (variance, freedom) = np.random.default_rng(7), trainings
-    noise = np.sqrt(variance) * (rng.standard_t(freedom, DRAWS) if variance and freedom else np.zeros(DRAWS))
-    mean, count = moved.mean(), len(moved)
-    samples = np.concatenate([moved[rng.integers(count, size=(1_000, count))].mean(axis=1) for _ in range(DRAWS // 1_000)])
-    low, high = np.quantile(mean + (samples - mean) * np.sqrt(count / (count - 1)) + noise, [0.05, 0.95])
-    flips = np.concatenate([(rng.choice([-1.0, 1.0], (1_000, count)) * moved).mean(axis=1) for _ in range(DRAWS // 1_000)])
-    if variance == 0 and count > 30:  # a check by another way: the t-test sees the same
-        assert abs(stats.ttest_1samp(moved, 0).pvalue - np.mean(np.abs(flips) >= abs(mean) - 1e-12)) < 0.05
-    return mean, low, high, (1 + np.sum(np.abs(flips + noise) >= abs(mean) - 1e-12)) / (1 + DRAWS)
+def intervals(pair, known):
+    """The 95 % and the 90 % interval of the difference of the two systems."""
+    rng = np.random.default_rng(7)
+    ours, theirs = (np.array([[float(value) for value in row.split()] for row in rows]) for rows in pair["values"])
+    if ours.shape[1] != theirs.shape[1] or "kind" not in pair:  # two groups of queries
+        draws = sum(sign * rng.choice(row[0], (DRAWS, row.shape[1])).mean(axis=1) for sign, row in ((1, ours), (-1, theirs)))
+        draws -= ours.mean() - theirs.mean()
+    else:
+        moved = ours.mean(axis=0) - theirs.mean(axis=0)
+        count = len(moved)
+        draws = np.concatenate([moved[rng.integers(count, size=(1_000, count))].mean(axis=1) for _ in range(DRAWS // 1_000)])
+        variance, freedom = noise(pair, ours, theirs, known) if pair["drawn"] else (0.0, 1)
+        draws = (draws - moved.mean()) * np.sqrt(count / (count - 1)) + np.sqrt(variance) * rng.standard_t(freedom, DRAWS)
+    return np.quantile(ours.mean() - theirs.mean() + draws, [[0.025, 0.975], [0.05, 0.95]])
 
 
-def same_numbers(values, pair):
-    """Whether the difference, its 90 % interval and p are the page's, within the Monte Carlo error of both."""
-    mean, low, high, p = values
-    wide = 0.05 * (high - low) + 1e-4
-    return (abs(mean - pair["mean"]) < 1e-4 and abs(low - pair["narrow"][0]) < wide and abs(high - pair["narrow"][1]) < wide
-            and abs(p - pair["p"]) < 0.02)
+def noise(pair, ours, theirs, known):
+    """The variance of the difference between trainings, and its degrees of freedom."""
+    trained, kinds = pair["trained"], pair["kind"]
+    means = [units(rows.mean(axis=1), groups) for rows, groups in zip((ours, theirs), pair["groups"], strict=True)]
+    if pair["shared"]:
+        return (float(np.var(means[0] - means[1], ddof=1)) / len(means[0]), len(means[0]) - 1) if len(means[0]) > 1 else (0.0, 1)
+    spread = max((rows.var(axis=1, ddof=1).mean() / count for rows, count in zip((ours, theirs), trained, strict=True) if count),
+                 default=0.0)
+    same = len(ours) > 1 and pair["seeds"][0] == pair["seeds"][1] and kinds[0] == kinds[1] and trained[0] == trained[1] > 0
+    if same and len(means[0]) == len(means[1]) > 1:
+        prior, before = looked_up(known, kinds[0], "paired", pair["measure"], spread)
+        moved = means[0] - means[1]
+        freedom = before + len(moved) - 1
+        return (np.sum((moved - moved.mean()) ** 2) + before * prior * trained[0]) / freedom / len(moved), freedom
+    parts = []
+    for kind in {kind for kind, count in zip(kinds, trained, strict=True) if count}:
+        prior, before = looked_up(known, kind, "single", pair["measure"], spread)
+        own = [(rows, count) for rows, count, name in zip(means, trained, kinds, strict=True) if count and name == kind]
+        freedom = before + sum(len(rows) - 1 for rows, _ in own)
+        pooled = (sum(np.sum((rows - rows.mean()) ** 2) / count for rows, count in own) + before * prior) / freedom
+        parts.append((pooled * sum(count / len(rows) for rows, count in own), freedom))
+    total = sum(part for part, _ in parts)
+    return total, (total**2 / sum(part**2 / freedom for part, freedom in parts) if total else 1)
 
 
-def claim_p(direction, comparisons):
-    """One p for the pairs of a claim of a difference: the largest, or for pairs of the other sign their smallest times all."""
-    adverse = [p for mean, *_, p in comparisons if (mean <= 0 if direction == "higher" else mean >= 0)]
-    return len(comparisons) * min(adverse) if adverse else max(p for *_, p in comparisons)
+def units(means, groups):
+    """The means of pre-trainings, where there are several, else of seeds."""
+    names = list(dict.fromkeys(groups))
+    return np.array([means[[own == name for own in groups]].mean() for name in names]) if len(names) > 1 else means
 
 
-def rule(claim):
-    """The claim's rule."""
-    if claim["direction"] == "no-difference":
-        return "equality"
-    return "small" if claim["significant"] is False else "difference"
+def looked_up(known, kind, way, measure, spread):
+    """What is known of a kind of training: variance and degrees of freedom."""
+    kinds = [kind] if known.get(kind, {}).get(way) else [name for name in known if way in known[name]]
+    if named := [known[name][way][measure] for name in kinds if measure in known[name][way]]:
+        widest = max(named, key=lambda own: own["variance"])
+        return widest["variance"], widest["freedom"]
+    widest = max((own for name in kinds for own in known[name][way].values()), key=lambda own: own["share"])
+    return widest["share"] * spread, widest["freedom"]
 
 
-def judged(claim, mean, low, high, p):
-    """The verdict by the rules, and whether a number lies near a border."""
-    margin = (claim.get("margin") or {"value": 0.01})["value"]
-    same = mean > 0 if claim["direction"] == "higher" else mean < 0
-    within, sure, kind = -margin < low and high < margin, p < 0.05, rule(claim)
-    near = abs(p - 0.05) < 0.01 or min(abs(high - margin), abs(low + margin)) < 0.001
-    if kind == "equality":
-        return ("supported" if within else "contradicted" if sure else "inconclusive"), near
-    if kind == "small" and (same and within or sure):
-        return ("supported" if same and within else "contradicted"), near
-    if sure:
-        return ("supported" if same else "contradicted"), near
-    return ("equivalent" if within else "same direction, not significant" if same else "inconclusive"), near
+def alike(ours, theirs):
+    """Whether two intervals are the same within the Monte Carlo error of both."""
+    return bool(np.all(np.abs(np.subtract(ours, theirs)) < 0.05 * (theirs[1] - theirs[0]) + 1e-4))
+
+
+def judged(direction, margin, whole, narrow):
+    """The word by the rules, and whether an end lies near its border."""
+    (low, high), (low90, high90) = whole, narrow
+    wide = 0.02 * (high - low) + 1e-6
+    near = min(abs(low), abs(high), abs(low90 + margin), abs(high90 - margin)) < wide
+    within, sign = -margin < low90 and high90 < margin, -1 if direction == "lower" else 1
+    claimed, denied = (low > 0, high < 0) if sign > 0 else (high < 0, low > 0)
+    if direction == "no-gain":
+        return ("agrees" if high90 < margin else "disagrees" if low > 0 else "cannot tell"), near
+    if direction == "no-difference":
+        return ("agrees" if within else "disagrees" if claimed or denied else "cannot tell"), near
+    return ("too small to matter" if within else "agrees" if claimed else "disagrees" if denied else "cannot tell"), near
 
 
 def main(pages):
-    """Print every recomputed verdict; 1 if one differs that is not near a border."""
-    claims = {claim["id"]: claim for claim in yaml.safe_load(CLAIMS.read_text(encoding="utf-8"))["claims"]}
+    """Print every recomputed word; 1 if one differs that is not near a border."""
+    claims, known = declared(), yaml.safe_load((PUBLISHED / "seed_noise.yaml").read_text(encoding="utf-8"))["kinds"]
     files = [file for page in map(Path, pages) for file in (sorted(page.glob("*.ipynb")) if page.is_dir() else [page])
              if "--" not in file.stem and not file.stem.endswith(".failed")]
-    rows = [(file.stem, *row) for file in files for row in of_page(file, claims)]
+    rows = [(file.stem, *row) for file in files for row in of_page(file, claims, known)]
     wrong = 0
     for page, name, printed, ours, near in rows:
-        agrees = printed == ours or (printed == "supported, cause not established" and ours == "supported")
-        wrong += not agrees and not near
-        print(f"{'same' if agrees else 'near' if near else 'DIFFERS':8}{page:20}{name:55}{printed} | {ours}")
+        wrong += printed != ours and not near
+        print(f"{'same' if printed == ours else 'near' if near else 'DIFFERS':8}{page:20}{name:65}{printed} | {ours}")
     print(f"{len(rows)} verdicts recomputed, {wrong} differ")
     return 1 if wrong else 0
 

@@ -8,7 +8,6 @@ import pytest
 
 from helpers import paths
 from helpers.evaluation import published
-from helpers.evaluation.verdicts import NO_CAUSE
 from helpers.pages import claims
 from press import generated
 from toys import of_values
@@ -68,13 +67,6 @@ def test_its_claim_gets_a_verdict_and_a_line_on_the_scoreboard(study):
     assert line["claim"] == "new-beats-old"
     board = generated.scoreboard([{"page": "toy", **judged.data}])
     assert "Toy (2026)" in board and "The new system beats the old one." in board and line["verdict"] in board
-
-
-def test_gains_without_a_cause_stand_in_a_table_of_their_own(study):
-    line = {"claim": "new-beats-old", "verdict": NO_CAUSE, "evidence": "+0.100", "key": "k" * 64}
-    board = generated.scoreboard([{"page": "toy", "claims": [line]}])
-    part = board[board.index("## Toy (2026)"):]
-    assert part.count("<caption>") == 1 and "<caption>Claims of Toy (2026) whose gain the control has" in part
 
 
 def test_five_files_lead_from_a_query_to_a_measured_list():

@@ -7,9 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.evaluation.all_pairs import all_pairs, cohens_d, differences, permutation_ps, share_by_size
+from helpers.evaluation.all_pairs import all_pairs, cohens_d, differences, holm, permutation_ps, share_by_size
 from helpers.evaluation.significance import mean_interval, paired
-from helpers.evaluation.verdicts import holm
 
 RNG = np.random.default_rng(11)
 

@@ -8,7 +8,7 @@ from helpers import paths
 from helpers.errors import BadInput
 from helpers.evaluation import published
 from helpers.evaluation.comparable import known_backbones, short_name, why_not_comparable
-from helpers.evaluation.verdicts import CONTRADICTED, INCOMPARABLE, INSIGNIFICANT, NO_CAUSE, NOT_RUN, SUPPORTED
+from helpers.evaluation.verdicts import AGREES, DIRECTIONS, DISAGREES, UNTESTED
 from helpers.pages import claims, compare, page
 from helpers.pages.claims import Claim, Margin, published_evidence
 from press import chapters
@@ -39,14 +39,14 @@ def test_there_are_at_least_33_claims_of_all_five_studies():
 
 def test_no_claim_is_lost_to_a_repeated_id():
     raw = yaml.safe_load((paths.PUBLISHED / "claims.yaml").read_text(encoding="utf-8"))["claims"]
-    assert [claim["id"] for claim in raw] == list(CLAIMS)
-    assert all(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name) for name in CLAIMS)
+    assert [claim["id"] for claim in raw] == list(dict.fromkeys(claim.declared for claim in CLAIMS.values()))
+    assert all(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", claim["id"]) for claim in raw)
 
 
 @pytest.mark.parametrize("name", CLAIMS)
 def test_a_claim_is_complete(name):
     claim = CLAIMS[name]
-    assert claim.direction in ("higher", "lower", "no-difference")
+    assert claim.direction in DIRECTIONS
     assert claim.significant in (True, False, None)
     assert all(isinstance(text, str) and text for text in (claim.claim, claim.measure, claim.test, claim.chapter))
     assert set(claim.evidence) <= {"table", "row", "against", "column", "against_column", "against_table", "section"}
@@ -83,10 +83,10 @@ def test_a_margin_is_half_of_the_published_effect_or_says_why_not(name):
 
 
 def test_only_claims_of_a_gain_name_a_control():
-    assert all(claim.direction == "higher" and claim.significant is not False for claim in CLAIMS.values() if claim.control)
+    assert all(claim.direction == "higher" for claim in CLAIMS.values() if claim.control)
 
 
-@pytest.mark.parametrize("name", [name for name in COMPARED if CLAIMS[name].direction != "no-difference"])
+@pytest.mark.parametrize("name", [name for name in COMPARED if CLAIMS[name].direction in ("higher", "lower")])
 def test_the_direction_is_that_of_the_published_values(name):
     first, second = compared(CLAIMS[name])
     assert CLAIMS[name].direction == ("higher" if first.value > second.value else "lower")
@@ -190,7 +190,7 @@ BASE = [0.0] * 3 + [0.75] * 3  # six positive differences, of mean .375: p = 2 /
 def chapter(monkeypatch):
     """A chapter of two claims, and the measurements for them."""
     known = {name: Claim(name, "steensland2021", f"The claim {name}", CLAIMS["bert-mean-beats-bm25"].evidence, "RR@10",
-                         "higher", None, "", "chapter", Margin(0.05, "because")) for name in ("first", "second")}
+                         "higher", None, "", "chapter", Margin(0.05, "because"), declared=name) for name in ("first", "second")}
     monkeypatch.setattr(claims, "load", lambda: known)
     better, base = evaluation("better", BETTER), evaluation("base", BASE)
     return {"first": (better, base), "second": (better, base)}
@@ -213,16 +213,10 @@ def judged(chapter, **options):
     return verdicts_of(claims.judge("chapter", chapter, **options))
 
 
-def test_the_verdicts_of_a_chapter_are_corrected_together(chapter):
-    assert judged(chapter) == {"first": INSIGNIFICANT, "second": INSIGNIFICANT}  # Holm: .062
+def test_a_claim_is_tested_once_whatever_stands_beside_it(chapter):
+    assert judged(chapter) == {"first": AGREES, "second": AGREES}
     claims.load().pop("second")
-    assert judged({"first": chapter["first"]}) == {"first": SUPPORTED}
-
-
-@pytest.mark.parametrize("reason", [{"untrained": {"second": "loss at chance"}}, {"incomparable": {"second": "other models"}}])
-def test_a_claim_without_a_verdict_does_not_count_in_the_correction(chapter, reason):
-    assert judged(chapter, **reason)["first"] == SUPPORTED
-    assert judged({"first": chapter["first"], "second": "no"})["first"] == SUPPORTED
+    assert judged({"first": chapter["first"]}) == {"first": AGREES}
 
 
 def test_the_table_links_the_measured_effect_to_its_step(chapter):
@@ -238,62 +232,62 @@ def test_every_claim_has_a_measurement_or_a_reason_and_no_other_has(chapter, mea
         claims.judge("chapter", dict.fromkeys(measured, chapter["first"]) | dict.fromkeys(not_run, "no"))
 
 
-@pytest.mark.parametrize("picked_from, p, verdict", [(1, ".031", SUPPORTED), (2, ".062", INSIGNIFICANT)])
-def test_p_of_a_picked_pair_is_multiplied_by_what_it_was_picked_from(pair, picked_from, p, verdict):
-    line = claims.judge("chapter", {"first": pair}, picked_from={"first": picked_from}).data["claims"][0]
-    assert line["verdict"] == verdict
-    assert p in line["evidence"]
-
-
 def test_a_claim_that_is_not_run_gives_its_reason_and_has_no_link(chapter):
     shown = claims.judge("chapter", {"first": chapter["first"]}, missing="needs a <larger> model")
     second = shown.data["claims"][1]
-    assert second == {"claim": "second", "verdict": NOT_RUN, "evidence": "needs a <larger> model", "key": None}
+    assert (second["verdict"], second["evidence"], second["key"]) == (UNTESTED, "needs a <larger> model", None)
+    assert "pair" not in second
     assert "needs a &lt;larger&gt; model" in shown.html
     assert shown.html.count('class="nr-measured"') == 1
 
 
-def test_a_system_compared_with_itself_is_not_run(chapter):
+def test_a_system_compared_with_itself_is_not_tested(chapter):
     one = evaluation("run 1", BETTER)
-    assert judged({**chapter, "second": (one, one)})["second"] == NOT_RUN
+    assert judged({**chapter, "second": (one, one)})["second"] == UNTESTED
 
 
-def test_what_cannot_be_compared_shows_its_effect_and_the_reasons(chapter):
+def test_what_decides_nothing_shows_its_effect_and_the_reasons(chapter):
     declare("first", carried_by="bi-encoder")
-    line = claims.judge("chapter", chapter, incomparable={"first": "other models"}, backbone="packaged").data["claims"][0]
-    assert line["verdict"] == INCOMPARABLE
+    line = claims.judge("chapter", chapter, untested={"first": "it did not train"}, backbone="packaged").data["claims"][0]
+    assert line["verdict"] == UNTESTED
     assert line["evidence"].startswith("+0.375")
-    assert "other models; the backbone was a bi-encoder before" in line["evidence"]
-    assert judged(chapter, backbone="hub:google-bert/bert-base-uncased@main")["first"] == INSIGNIFICANT
+    assert "it did not train; the backbone was a bi-encoder before" in line["evidence"]
+    assert judged(chapter, untested={"first": ""}, backbone="hub:google-bert/bert-base-uncased@main")["first"] == AGREES
 
 
-# ---- several pairs, controls, other measures ----
-
-def test_a_claim_of_several_pairs_is_judged_by_all_of_them(pair):
-    declare("first", pairs=("low", "high"))
-    low, high = pair, (evaluation("better", BETTER), evaluation("rival", [0.75] * 3 + [1.0] * 3))
-    # p of each is .031 or (three differences that are not zero) .25: as weak as its weakest pair, which lies the other way
-    assert judged({"first": {"low": low, "high": high}})["first"] not in (SUPPORTED, INSIGNIFICANT)
-    missing = claims.judge("chapter", {"first": {"low": low}}).data["claims"][0]
-    assert (missing["verdict"], missing["evidence"]) == (
-        NOT_RUN, "high: not compared with these parameters, and the claim rests on low and high alike")
+def test_a_row_of_a_published_table_has_the_word_of_the_claim_on_its_pair(chapter):
+    shown = claims.judge("chapter", {**chapter, "second": "no"})
+    known = published.column("steensland2021", "5.1", "MRR@10")
+    assert compare.word_of(shown, known["BERT-Mean"], known["BM25"]) == AGREES
+    assert compare.word_of(shown, known["BERT-Max"], known["BM25"]) == ""
+    assert compare.word_of(None, known["BERT-Mean"], known["BM25"]) == ""
 
 
-def test_a_gain_that_its_control_has_too_is_supported_without_its_cause(pair):
+# ---- rivals, controls, other measures ----
+
+def test_a_claim_over_several_rivals_is_a_claim_for_each():
+    deepct = CLAIMS["repbert-beats-improved-exact-match/DeepCT"]
+    assert [entry.shown for entry in deepct.printed] == ["0.304", "0.243"]
+    assert (deepct.margin.value, deepct.rival) == (0.0305, "DeepCT")
+    assert claims.rivals("repbert-beats-improved-exact-match") == ["docTTTTTquery", "DeepCT"]
+
+
+def test_a_rival_that_is_missing_is_not_tested_and_leaves_the_others(pair):
+    declared = claims.load().pop("first")
+    for rival in ("low", "high"):
+        claims.load()[f"first/{rival}"] = replace(declared, id=f"first/{rival}", rival=rival)
+    high = (evaluation("better", BETTER), evaluation("rival", [0.75] * 3 + [1.0] * 3))
+    assert judged({"first": {"low": pair, "high": high}}) == {"first/low": AGREES, "first/high": DISAGREES}
+    assert judged({"first": {"low": pair}}) == {"first/low": AGREES, "first/high": UNTESTED}
+    assert judged({"first": "neither is here"}) == {"first/low": UNTESTED, "first/high": UNTESTED}
+
+
+def test_the_lead_over_a_control_stands_beside_the_word(pair):
     declare("first", control="the start: what training adds")
-    gain = {"first": pair}
-    assert judged(gain) == {"first": NO_CAUSE}  # the control was not measured
-    same, worse = evaluation("start", [0.5] * 3 + [0.99] * 3), evaluation("start", BASE)
-    assert judged(gain, controls={"first": (gain["first"][0], same)}) == {"first": NO_CAUSE}
-    shown = claims.judge("chapter", gain, controls={"first": (gain["first"][0], worse)})
-    line = shown.data["claims"][0]
-    assert (line["verdict"], line["control"]["verdict"]) == (SUPPORTED, SUPPORTED)
-    assert "control, the start: what training adds: supported (+0.375" in shown.html
-
-
-def test_a_control_changes_no_verdict_but_a_supported_one(pair):
-    declare("first", control="the start", direction="higher")
-    assert judged({"first": pair[::-1]}) == {"first": CONTRADICTED}
+    assert "control" not in claims.judge("chapter", {"first": pair}).data["claims"][0]
+    shown = claims.judge("chapter", {"first": pair}, controls={"first": evaluation("start", BASE)})
+    assert shown.data["claims"][0]["verdict"] == AGREES
+    assert "over the start: what training adds: +0.375" in shown.html
 
 
 def test_systems_on_different_queries_are_compared_unpaired(pair):
@@ -302,12 +296,12 @@ def test_systems_on_different_queries_are_compared_unpaired(pair):
     # of the 10 ways to choose 2 of 5 values one is as extreme; two-sided 2 / 10
     assert line["evidence"].startswith("+0.650")
     assert "3 and 2 queries" in line["evidence"]
-    assert line["verdict"] == INSIGNIFICANT
+    assert line["verdict"] == AGREES
 
 
 def test_another_measure_may_stand_for_the_declared_one(pair):
     first, second = evaluation("a", BETTER, **{"R@100": BASE}), evaluation("b", BASE, **{"R@100": BETTER})
-    assert judged({"first": (first, second)}, measures={"first": "R@100"}) == {"first": CONTRADICTED}
+    assert judged({"first": (first, second)}, measures={"first": "R@100"}) == {"first": DISAGREES}
 
 
 def test_a_difference_that_turns_on_judged_texts_alone_says_so(pair):
@@ -323,5 +317,5 @@ def test_a_difference_that_turns_on_judged_texts_alone_says_so(pair):
 
 def test_a_pair_that_these_parameters_leave_out_is_not_run(pair):
     line = claims.judge("chapter", {"first": claims.pair({"a": pair[0]}, "a", "b")}).data["claims"][0]
-    assert (line["verdict"], line["evidence"]) == (NOT_RUN, "needs b, which these parameters leave out")
+    assert (line["verdict"], line["evidence"]) == (UNTESTED, "needs b, which these parameters leave out")
     assert claims.pair({"a": 1, "b": 2}, "a", "b") == (1, 2)

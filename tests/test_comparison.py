@@ -1,6 +1,5 @@
 """A variant beside its baseline: paired systems, their tests, and the page that shows them."""
 
-from dataclasses import replace
 from types import SimpleNamespace
 
 import nbformat
@@ -10,7 +9,6 @@ from markdown_it import MarkdownIt
 
 from helpers import paths
 from helpers.evaluation.significance import paired
-from helpers.evaluation.verdicts import holm
 from helpers.pages.carried import System, packed
 from helpers.pages.fragments import Fragment
 from press import compared_page, comparison, page_header, variants
@@ -60,15 +58,14 @@ def test_the_same_step_with_the_same_values_is_unchanged(key, values, unchanged)
     assert pair.is_unchanged is unchanged
 
 
-def test_tests_are_the_projects_own_corrected_over_the_rows():
+def test_tests_are_the_projects_own():
     before = {"s": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], "t": [0.5] * 6, "u": [0.3, 0.1, 0.3, 0.1, 0.3, 0.1]}
     after = {"s": [0.2, 0.4, 0.5, 0.5, 0.7, 0.9], "t": [0.5] * 6, "u": [0.1, 0.3, 0.1, 0.4, 0.3, 0.0]}
     matched = comparison.pairs(page("a", *(system(name, values, "1") for name, values in before.items())),
                                page("a--b", *(system(name, values, "2") for name, values in after.items())))
     rows = comparison.tested(matched, "RR@10")
     own = [paired(after[name], before[name]) for name in "stu"]
-    p_values = holm([test.p_permutation for test in own])
-    assert [row.test for row in rows] == [replace(test, p_permutation=p) for test, p in zip(own, p_values, strict=True)]
+    assert [row.test for row in rows] == own
     assert [row.counts for row in rows] == [(6, 0, 0), (0, 6, 0), (2, 1, 3)]
     assert rows[0].test.difference.mean == pytest.approx(11 / 60)
 
@@ -199,8 +196,9 @@ def test_baselines_failed_pages_and_variants_of_lost_chapters_have_none(written)
 
 
 def test_a_page_whose_model_did_not_learn_says_so_at_its_top():
-    lines = [{"claim": "a", "verdict": "did not train", "evidence": "loss at ln <32>"},
-             {"claim": "b", "verdict": "did not train", "evidence": "loss at ln <32>"},
-             {"claim": "c", "verdict": "supported", "evidence": "+0.1"}]
+    lines = [{"claim": "a", "verdict": "not tested", "reason": "loss at ln <32>", "pair": {}},
+             {"claim": "b", "verdict": "not tested", "reason": "loss at ln <32>", "pair": {}},
+             {"claim": "c", "verdict": "agrees", "reason": "", "pair": {}},
+             {"claim": "d", "verdict": "not tested", "reason": "not run"}]
     assert page_header.warning([{"claims": lines}]).count("loss at ln &lt;32&gt;") == 1
     assert page_header.warning([{"claims": lines[2:]}, {"run": {}}]) == ""

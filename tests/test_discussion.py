@@ -3,14 +3,13 @@
 import pytest
 
 from helpers import paths
-from helpers.evaluation.verdicts import CONTRADICTED, INCOMPARABLE, KINDS, SUPPORTED
+from helpers.evaluation.verdicts import AGREES, DISAGREES, UNTESTED, WORDS
 from helpers.pages import claims
 from helpers.pages.discussion import EFFECTS, discussion, effect, paragraphs
 from helpers.pages.fragments import Fragment
 from press import page_header
 
-WRITTEN_FOR = {"bert-mean-beats-bm25": CONTRADICTED, "mean-of-passages-beats-maximum": CONTRADICTED,
-               "bert-max-not-significantly-above-bm25": CONTRADICTED}
+WRITTEN_FOR = {"bert-mean-beats-bm25": DISAGREES, "mean-of-passages-beats-maximum": DISAGREES, "bert-max-beats-bm25": AGREES}
 STORIES = "".join(file.read_text() for file in (paths.PACKAGE / "stories").glob("*.py"))
 NOTEBOOKS = {file.stem: file.read_text() for file in paths.NOTEBOOKS.glob("*.ipynb")}
 
@@ -18,7 +17,9 @@ every_chapter = pytest.mark.parametrize("chapter", NOTEBOOKS)
 
 
 def shown(**verdicts):
-    lines = [{"claim": claim, "verdict": verdict} for claim, verdict in (WRITTEN_FOR | verdicts).items()]
+    intervals = {AGREES: [0.1, 0.2], DISAGREES: [-0.2, -0.1]}
+    lines = [{"claim": claim, "verdict": verdict, "pair": {"interval": intervals[verdict]}}
+             for claim, verdict in (WRITTEN_FOR | verdicts).items()]
     signs = dict.fromkeys(("labels of sections bring the mean nearer to the maximum",
                            "labels of sections surely help the maximum",
                            "the mean finds more than BM25 among the first ten, and puts fewer first"), True)
@@ -27,7 +28,7 @@ def shown(**verdicts):
 
 def test_a_paragraph_is_shown_beside_its_verdicts_alone():
     assert "The mean loses" in shown()
-    other = shown(**{"bert-mean-beats-bm25": SUPPORTED})
+    other = shown(**{"bert-mean-beats-bm25": AGREES})
     assert "The mean loses" not in other
     assert "another outcome of *BERT-Mean ranks better than BM25*" in other
     assert "The maximum beats BM25" in other and "**Threats.**" in other
@@ -35,14 +36,13 @@ def test_a_paragraph_is_shown_beside_its_verdicts_alone():
 
 @pytest.mark.parametrize(("interval", "stands"), [([-0.3, -0.1], True), ([-0.3, 0.1], False), ([0.1, 0.3], False)])
 def test_a_paragraph_on_an_effect_looks_at_the_intervals_and_not_at_the_verdict(interval, stands):
-    line = {"claim": "distilbert-not-different-from-bert", "verdict": INCOMPARABLE, "pairs": [{"interval": interval}]}
+    line = {"claim": "distilbert-not-different-from-bert", "verdict": UNTESTED, "pair": {"interval": interval}}
     text = discussion("significance", Fragment(data={"claims": [line]}), {"the rules agree on nine pairs of ten": True}).markdown
     assert ("A model that was cut" in text) == stands
 
 
-def test_an_effect_is_of_all_pairs_and_open_without_any():
-    assert [effect({"pairs": [{"interval": own} for own in pairs]}) for pairs in (
-        [[0.1, 0.2], [0.3, 0.4]], [[-0.2, -0.1]], [[0.1, 0.2], [-0.1, 0.2]], [])] == ["higher", "lower", "open", "open"]
+def test_an_effect_is_where_the_interval_lies_and_open_without_one():
+    assert [effect({"pair": {"interval": own}}) for own in ([0.1, 0.2], [-0.2, -0.1], [-0.1, 0.2])] == ["higher", "lower", "open"]
     assert effect({}) == "open"
 
 
@@ -67,7 +67,7 @@ def test_paragraphs_rest_on_claims_of_their_chapter_or_signs_of_the_stories_and_
     own = {claim.id for claim in claims.load().values() if claim.chapter == chapter}
     for paragraph in paragraphs()[chapter]:
         for name, outcome in paragraph["rests_on"].items():
-            assert outcome in (*KINDS, *EFFECTS) if name in own else isinstance(outcome, bool) and f'"{name}"' in STORIES
+            assert outcome in (*WORDS, *EFFECTS) if name in own else isinstance(outcome, bool) and f'"{name}"' in STORIES
     assert 150 <= sum(len(paragraph["text"].split()) for paragraph in paragraphs()[chapter]) <= 480
 
 

@@ -12,26 +12,20 @@ from helpers.evaluation import published, verdicts
 from helpers.pages import claims
 from press import findings_picture, front_page, generated
 
-MEAN, MAX = "bert-mean-beats-bm25", "bert-max-not-significantly-above-bm25"
+MEAN, MAX = "bert-mean-beats-bm25", "bert-max-beats-bm25"
 
 
 def line(claim, verdict, mean=0.05, low=0.01, high=0.09):
     return {"claim": claim, "verdict": verdict, "page": claims.load()[claim].chapter,
-            "pairs": [{"mean": mean, "interval": [low, high], "detectable": 0.0625}]}
+            "pair": {"mean": mean, "interval": [low, high], "detectable": 0.0625}}
 
 
 def test_a_study_is_told_by_what_became_of_its_claims():
-    text = front_page.in_words("steensland2021", {MEAN: line(MEAN, verdicts.SUPPORTED), MAX: line(MAX, verdicts.INCONCLUSIVE)})
+    text = front_page.in_words("steensland2021", {MEAN: line(MEAN, verdicts.AGREES), MAX: line(MAX, verdicts.OPEN)})
     own = [claim for claim in claims.load().values() if claim.study == "steensland2021"]
-    assert 'Held: <a href="chapters/does_it_work.html">BERT-Mean ranks better than BM25</a>.' in text
-    assert f"{len(own)} claims" in text and "Undecided: 1." in text and f"Without a verdict: {len(own) - 2} not run." in text
-    assert "Not found" not in text and "a true difference of 0.062 four times in five" in text
-
-
-def test_nothing_held_is_said():
-    undecided = {MEAN: line(MEAN, verdicts.INCONCLUSIVE)}
-    assert "None held with significance." in front_page.in_words("steensland2021", undecided)
-    assert "None held" not in front_page.in_words("gao2021", {})  # nothing was tested
+    assert '<em>Agrees</em>: <a href="chapters/does_it_work.html">BERT-Mean ranks better than BM25</a>.' in text
+    assert f"{len(own)} claims" in text and "Cannot tell: 1." in text and f"Not tested: {len(own) - 2}." in text
+    assert "Disagrees" not in text and "a true difference of 0.062 four times in five" in text
 
 
 def test_the_published_effect_is_the_difference_of_printed_values():
@@ -42,9 +36,9 @@ def test_the_published_effect_is_the_difference_of_printed_values():
 
 
 def test_effects_stand_on_one_axis_largest_first():
-    rows = front_page.pictured("steensland2021", {MEAN: line(MEAN, verdicts.CONTRADICTED, -0.1, -0.5, 0.0),
-                                                  MAX: line(MAX, verdicts.SUPPORTED)})
-    assert ["not significantly" in row[0].text.lower() or "Max" in row[0].text for row in rows] == [True, False]
+    rows = front_page.pictured("steensland2021", {MEAN: line(MEAN, verdicts.DISAGREES, -0.1, -0.5, 0.0),
+                                                  MAX: line(MAX, verdicts.AGREES)})
+    assert ["Max" in row[0].text for row in rows] == [True, False]
     picture = rows[1][1].text
     assert "measured -0.100, from -0.500 to +0.000; published" in picture.replace("−", "-")
     middle = float(re.search(r'circle cx="([\d.]+)"', picture)[1])
@@ -54,16 +48,16 @@ def test_effects_stand_on_one_axis_largest_first():
 
 def test_effects_in_milliseconds_are_not_pictured():
     named = next(claim for claim in claims.load().values() if claim.unit)
-    assert front_page.pictured(named.study, {named.id: line(named.id, verdicts.SUPPORTED)}) == []
+    assert front_page.pictured(named.study, {named.id: line(named.id, verdicts.AGREES)}) == []
 
 
 def test_the_bar_is_divided_as_the_verdicts_are_with_icon_and_word():
-    tested, every = {MEAN: line(MEAN, verdicts.SUPPORTED), MAX: line(MAX, verdicts.CONTRADICTED)}, len(claims.load())
+    tested, every = {MEAN: line(MEAN, verdicts.AGREES), MAX: line(MAX, verdicts.DISAGREES)}, len(claims.load())
     html = front_page.verdict_bar(tested)
     wide = [float(width) for width in re.findall(r'<rect x="[\d.]+" width="([\d.]+)"', html)]
     assert wide == pytest.approx([700 / every - 2, 700 / every - 2, 700 * (every - 2) / every - 2], abs=0.1)
-    assert f"Verdicts on {every} claims: 1 supported, 1 contradicted, {every - 2} not run" in html
-    assert 'nr-badge nr-yes">1 supported' in html and f'nr-badge nr-off">{every - 2} not run' in html
+    assert f"Verdicts on {every} claims: 1 agrees, 1 disagrees, {every - 2} not tested" in html
+    assert 'nr-badge nr-yes">1 agrees' in html and f'nr-badge nr-off">{every - 2} not tested' in html
 
 
 def test_the_readme_opens_with_a_picture_that_is_drawn_from_the_recorded_runs():
@@ -78,22 +72,23 @@ def test_the_readme_opens_with_a_picture_that_is_drawn_from_the_recorded_runs():
 
 
 def test_the_picture_names_every_verdict_by_icon_and_word_and_has_the_pages_colours():
-    source = {"recorded": "", "claims": {MEAN: line(MEAN, verdicts.SUPPORTED), MAX: line(MAX, verdicts.CONTRADICTED)}}
+    source = {"recorded": "", "claims": {MEAN: line(MEAN, verdicts.AGREES), MAX: line(MAX, verdicts.DISAGREES)}}
     drawn = findings_picture.drawn(source)
     root = ElementTree.fromstring(drawn)
     texts = ["".join(text.itertext()) for text in root.iter("{http://www.w3.org/2000/svg}text")]
-    assert texts.count("▲ supported") == texts.count("▼ contradicted") == 1 and "▲ 1 supported" in texts
+    assert texts.count("▲ agrees") == texts.count("▼ disagrees") == 1 and "▲ 1 agrees" in texts
     assert "prefers-color-scheme: dark" in drawn and drawn.count("--nr-paper: #") == 2
-    assert set(findings_picture.ICONS) == set(verdicts.KINDS.values())
+    assert set(findings_picture.ICONS) == set(verdicts.WORDS.values())
     css = (paths.PACKAGE.parents[1] / "book" / "_static" / "book.css").read_text()
     for kind, icon in findings_picture.ICONS.items():
         assert f'.nr-{kind}::before {{ content: "{icon}\\00a0"; }}' in css
 
 
-def test_claims_that_were_not_run_are_folded_on_the_scoreboard():
+def test_claims_that_were_not_tested_are_folded_on_the_scoreboard():
     html = generated.scoreboard([])
     own = [claim for claim in claims.load().values() if claim.study == "gao2021"]
-    assert html.count("<details") == len(published.STUDIES) and f"{len(own)} more claims, not run" in html
-    supported = line(MEAN, verdicts.SUPPORTED) | {"evidence": "e", "key": ""}
-    ran = generated.scoreboard([{"page": "does_it_work", "claims": [supported]}])
+    assert html.count("<details") == len(published.STUDIES) and f"{len(own)} more claims, not tested" in html
+    agrees = line(MEAN, verdicts.AGREES) | {"evidence": "e", "key": ""}
+    ran = generated.scoreboard([{"page": "does_it_work", "claims": [agrees]}])
     assert "Claims of Steensland (2021)</caption>" in ran and ran.index("BERT-Mean ranks better") < ran.index("<details")
+    assert "1 claims of a difference were tested" in ran and "at most 5% of those given" in ran

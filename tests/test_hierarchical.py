@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.evaluation.hierarchical import KnownNoise, Rows, compare, known_noise, own_noise, training_noise
+from helpers.evaluation.hierarchical import KnownNoise, Rows, compare, known_noise, measured_noise, own_noise, training_noise
 from helpers.evaluation.significance import TrainingNoise, paired
 
 KNOWN = KnownNoise(variance=0.0004, freedom=3, share=0.002)
@@ -20,7 +20,7 @@ def rows(*means, trained=1, groups=()):
 def test_the_noise_of_one_seed_is_the_known_one_and_says_so():
     noise = training_noise(rows(0.5), rows(0.4, trained=0), "RR@10", known=KNOWN)
     assert (noise.variance, noise.freedom) == (pytest.approx(0.0004), 3)
-    assert "one seed" in noise.assumption and "0.020" in noise.assumption and "older recipe" in noise.assumption
+    assert "one seed" in noise.assumption and "0.020" in noise.assumption
     for ours, theirs, trainings in ((1, 1, 2), (2, 0, 2), (0, 0, 0)):  # the lead of one model over another has two
         noise = training_noise(rows(0.5, trained=ours), rows(0.4, trained=theirs), "RR@10", known=KNOWN)
         assert noise.variance == pytest.approx(0.0004 * trainings)
@@ -51,11 +51,32 @@ def test_pretrainings_are_the_upper_level():
 
 
 def test_for_a_measure_that_seeds_were_not_measured_in_the_share_of_the_variance_over_queries_is_taken():
-    measured = known_noise("RR@10")
-    assert known_noise("Success@20") == measured  # the largest share
-    values = Rows(np.array([[0.0, 1.0, 0.0, 1.0]]), 1)  # variance 1/3
-    noise = training_noise(values, rows(0.4, trained=0), "Success@20")
-    assert noise.variance == pytest.approx(measured.share / 3)
+    widest = max(own.share for own in measured_noise()["re-rankers of passages"]["single"].values())
+    values = Rows(np.array([[0.0, 1.0, 0.0, 1.0]]), 1, kind="re-rankers of passages")  # variance 1/3
+    noise = training_noise(values, rows(0.4, trained=0), "another measure")
+    assert noise.variance == pytest.approx(widest / 3)
+
+
+def test_a_kind_that_no_seeds_were_seen_of_has_the_noise_of_the_noisiest():
+    assert known_noise("unheard of", "RR@10") == max(
+        (ways["single"]["RR@10"] for ways in measured_noise().values() if "RR@10" in ways.get("single", {})),
+        key=lambda own: own.variance)
+
+
+def test_systems_over_the_same_seeds_are_compared_seed_by_seed():
+    # leads .05, .07, .06: squares .0002; known 3 x .0004: .0014 over 2 + 3 degrees of freedom, over three seeds
+    ours, theirs = (Rows(rows(*means).values, 1, (), "re-rankers of passages", seeds=((1,), (2,), (3,)))
+                    for means in ((0.50, 0.62, 0.56), (0.45, 0.55, 0.50)))
+    noise = training_noise(ours, theirs, "RR@10", known=KNOWN)
+    assert (noise.variance, noise.freedom) == (pytest.approx(0.0014 / 5 / 3), 5)
+    assert "3 paired seeds" in noise.assumption
+
+
+def test_two_kinds_have_each_their_own_noise():
+    # .0004 of either kind, over one training each: the freedoms 3 and 3 of equal parts give 6 (Welch)
+    noise = training_noise(Rows(rows(0.5).values, 1, (), "re-rankers of passages"), Rows(rows(0.4).values, 1, (), "bi-encoders"),
+                           "RR@10", known=KNOWN)
+    assert (noise.variance, noise.freedom) == (pytest.approx(0.0008), pytest.approx(6))
 
 
 def test_noise_from_the_seeds_means_alone():

@@ -18,7 +18,7 @@ import pytest
 from helpers import paths
 from helpers.data.texts import Text
 from helpers.evaluation.comparable import as_label
-from helpers.evaluation.verdicts import UNTRAINED
+from helpers.evaluation.verdicts import UNTESTED
 from helpers.pages import explorer, plots
 from helpers.pages import page as pages
 from helpers.pages.fragments import Fragment, Html, badge, details, linked, table
@@ -91,7 +91,7 @@ def html(tmp_path_factory):
     values = {**chapters.resolve("cost", "mini", {}), "models": typed}
     request = PageRequest("cost", "mini", values, chapters.resolve("cost", "mini", {}))
     page = page_header.as_page(with_outputs("Hostile", fragments(texts)), request, 1.0)
-    claims = [{"claims": [{"evidence": text, "verdict": UNTRAINED}]} for text in texts]
+    claims = [{"claims": [{"reason": text, "verdict": UNTESTED, "pair": {}}]} for text in texts]
     page.cells.insert(1, nbformat.v4.new_markdown_cell(page_header.warning(claims)))
     (book / "chapters" / "page.ipynb").write_text(nbformat.writes(page), encoding="utf-8")
     nbformat.write(with_outputs("Explorer", explored(typed, book)), book / "chapters" / "explorer.ipynb")

@@ -11,24 +11,37 @@ from helpers.pages.carried import System
 from press import seed_noise
 
 
+def made(name, *means, kind="re-rankers of passages", key=""):
+    """A system over seeds with these means, of two queries that lie .1 from them."""
+    runs = tuple(pd.DataFrame({"RR@10": [mean - 0.1, mean + 0.1]}, index=["a", "b"]) for mean in means)
+    of = (kind, tuple((n,) for n in range(len(means))), key or name)
+    return System(name, "c" * 64, sum(runs) / len(runs), runs if len(runs) > 1 else (), of if len(runs) > 1 else ("", (), ""))
+
+
 @pytest.fixture
-def page(places):
+def kinds(places):
     places("CHAPTERS")
-
-    def made(**runs):
-        systems = [System(name.strip("_"), "c" * 64, pd.DataFrame({"RR@10": values}, index=["a", "b"]))
-                   for name, values in runs.items()]
-        return write_page("seeds", {"evaluations": carried.packed(systems)})
-    return made
+    return lambda **pages: yaml.safe_load(seed_noise.text([
+        write_page(name, {"evaluations": carried.packed(list(systems))}) for name, systems in pages.items()]))["kinds"]
 
 
-def test_components_by_hand(page):
-    # two seeds, two queries, no rest: seeds' means .3 and .5, so a variance of .02; queries' means .3 and .5, so .02, too
-    content = yaml.safe_load(seed_noise.text(page(_1=[0.2, 0.4], _2=[0.4, 0.6], BM25=[0.0, 1.0])))
-    assert content["measures"]["RR@10"] == pytest.approx({"variance": 0.02, "freedom": 1, "share": 1.0})
-    assert content["runs"] == ["c" * 12] * 2
+def test_variances_by_hand(kinds):
+    # squares of (.3, .5) are .02, of (.3, .4) .005: .025 over two degrees of freedom. What is left without the common part
+    # of the seeds, (-.025, .025) and its mirror image, has the squares .0025: twice that over one. A query's variance is .02.
+    own = kinds(one=[made("x", 0.3, 0.5), made("y", 0.3, 0.4), made("BM25", 0.5)])["re-rankers of passages"]
+    assert own["single"]["RR@10"] == pytest.approx({"variance": 0.0125, "freedom": 2, "share": 0.625})
+    assert own["paired"]["RR@10"] == pytest.approx({"variance": 0.005, "freedom": 1, "share": 0.25})
 
 
-def test_one_seed_says_nothing_of_noise(page):
-    with pytest.raises(BadInput, match="fewer than two seeds"):
-        seed_noise.text(page(_1=[0.2, 0.4]))
+def test_a_training_counts_once_where_it_has_most_seeds_and_kinds_apart(kinds):
+    found = kinds(one=[made("x", 0.3, 0.5, key="k")],
+                  two=[made("x", 0.3, 0.5, 0.4, key="k"), made("max", 0.1, 0.9, 0.5, key="k")],
+                  three=[made("dense", 0.2, 0.4, kind="bi-encoders")])
+    assert found["re-rankers of passages"]["single"]["RR@10"] == pytest.approx({"variance": 0.01, "freedom": 2, "share": 0.5})
+    assert found["bi-encoders"]["single"]["RR@10"]["freedom"] == 1
+    assert "paired" not in found["bi-encoders"]
+
+
+def test_one_seed_says_nothing_of_noise(kinds):
+    with pytest.raises(BadInput, match="no system with two seeds"):
+        kinds(one=[made("x", 0.3)])

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from helpers.data.windows import WHOLE
+from helpers.pages.fragments import Fragment
 from helpers.stories import does_it_work as story
 from helpers.systems import reranking_experiment
 from helpers.systems.evaluated import evaluate
@@ -96,7 +97,7 @@ ONE_STUDY = {"BM25": system(), "BERT-Max": system(0.3), "BERT-Mean": system(0.2)
 def test_graded_judgments_are_measured_by_their_grades_too(grades, shown):
     bed = Bed(q=grades)
     bed.per_query = lambda run, names: pd.DataFrame({"R@20": [1.0, 0.5]})
-    table = story.beside_the_study(ONE_STUDY, bed, judged=True)
+    table = story.beside_the_study(ONE_STUDY, bed, Fragment(data={"claims": []}))
     assert "table 5.1: MRR@10" in table.html
     assert ("Each system (first) and BM25 (second), in nDCG@10" in table.html) == shown
     both = story.aggregation_by_labels(ONE_STUDY, bed).html

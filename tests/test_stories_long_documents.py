@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from helpers.data.windows import WHOLE
-from helpers.evaluation.verdicts import CONTRADICTED, INCOMPARABLE, SUPPORTED, UNTRAINED
+from helpers.evaluation.verdicts import AGREES, DISAGREES, UNTESTED
 from helpers.pages import page
 from helpers.stories import alarfaj, long_topics
 from helpers.stories import long_documents as story
@@ -75,22 +75,24 @@ def test_of_two_trainings_that_with_the_lower_held_out_loss_is_the_whole(losses,
 
 
 @pytest.mark.parametrize("whole, studied, passage, verdicts", [
-    (0.25, 0.25, 0.25, (SUPPORTED, SUPPORTED)), (0.25, 0.0, 0.25, (SUPPORTED, CONTRADICTED)),
-    (0.25, 0.25, 0.0, (CONTRADICTED, SUPPORTED)), (0.0, 0.25, 0.25, (CONTRADICTED, CONTRADICTED))])
+    (0.25, 0.25, 0.25, (AGREES, AGREES)), (0.25, 0.0, 0.25, (AGREES, DISAGREES)),
+    (0.25, 0.25, 0.0, (DISAGREES, AGREES)), (0.0, 0.25, 0.25, (AGREES, AGREES))])
 def test_more_tokens_may_gain_lose_or_do_nothing(whole, studied, passage, verdicts, monkeypatch):
     for barring in ((), (ZERO_SHOT,), (ZERO_SHOT, BM25)):  # beside which untrained systems the model knows its articles
         monkeypatch.setattr(story.identity, "barred", lambda pairs, untrained, *_, barring=barring: dict.fromkeys(
             pairs, "the model knows which articles it was trained on" * (untrained.label in barring)))
         judged = verdicts_of(story.claims_table(PLACE, systems(whole, studied, passage), "bed"))
-        expected = [INCOMPARABLE] * 2 if len(barring) == 2 else verdicts
+        expected = [UNTESTED] * 2 if len(barring) == 2 else verdicts
         assert judged == dict(zip((WHOLE_OR_PASSAGE, LONGER), expected, strict=True))
 
 
-def test_a_reader_that_ranks_below_bm25_gives_no_verdict(monkeypatch):
+def test_a_reader_whose_held_out_loss_did_not_fall_is_not_tested_and_one_below_bm25_is(monkeypatch, held_out):
     monkeypatch.setattr(story.identity, "barred", lambda pairs, *_: dict.fromkeys(pairs, ""))
-    shown = story.claims_table(PLACE, systems(whole=0.25, bm25=0.5), "bed")
-    assert verdicts_of(shown) == dict.fromkeys((WHOLE_OR_PASSAGE, LONGER), UNTRAINED)
-    assert "the longest reader ranks below BM25, 0.750 (p 0.008)" in evidence(shown)[LONGER]
+    assert UNTESTED not in verdicts_of(story.claims_table(PLACE, systems(whole=0.25, bm25=0.5), "bed")).values()
+    held_out.update({row(4096): 1.0, STAGED: 1.0})
+    shown = story.claims_table(PLACE, systems(whole=0.25), "bed")
+    assert verdicts_of(shown) == dict.fromkeys((WHOLE_OR_PASSAGE, LONGER), UNTESTED)
+    assert "the held-out loss did not fall" in evidence(shown)[LONGER]
 
 
 def test_either_place_has_the_same_comparisons():

@@ -10,7 +10,7 @@ import toys
 from helpers.data import stsb
 from helpers.errors import BadInput
 from helpers.evaluation import published
-from helpers.evaluation.verdicts import CONTRADICTED, EQUIVALENT, INCOMPARABLE, NO_CAUSE, NOT_RUN, SUPPORTED, UNTRAINED
+from helpers.evaluation.verdicts import AGREES, DISAGREES, SMALL, UNTESTED
 from helpers.pages import claims
 from helpers.stories import fine_tuning_sizes, gao_tables, held_out, readiness, similarity
 from helpers.systems.starting_points import (
@@ -28,7 +28,7 @@ from helpers.systems.starting_points import (
 )
 from helpers.systems.testbed import Testbed
 from press import chapters
-from tables import cells, verdicts_of
+from tables import cells, evidence, verdicts_of
 
 SIZES = {250: "250 queries", 1000: "1,000 queries", 0: "all 2,000 queries"}
 HUB = "hub:google-bert/bert-base-uncased@main"
@@ -49,8 +49,8 @@ def grid(**shifts):
     return systems
 
 
-LOW = system(-0.25, "BM25")  # a baseline that all of them pass
-BAR = {"BM25": LOW}
+LOW = system(-0.25, "start, as it is")  # a baseline that all of them pass
+UNUSED = "the head does not use [CLS]"
 
 
 # ---- where the gap closes ----
@@ -239,22 +239,23 @@ def test_every_size_start_and_seed_is_trained_and_averaged(monkeypatch):
 # ---- verdicts ----
 
 def test_claims_on_search_follow_the_values():
-    systems = grid(cd=[0.3, 0.2, 0.1], ct=[0.3, 0.2, 0.2])
-    verdicts = verdicts_of(fine_tuning_sizes.claims_table(systems, systems, list(SIZES), HUB, BAR, BAR))
-    assert verdicts.pop("condenser-head-beats-masked-words") == NOT_RUN
-    assert set(verdicts.values()) == {SUPPORTED, NO_CAUSE}  # masked words alone were not measured
+    systems = grid(cd=[0.3, 0.3, 0.3], ct=[0.3, 0.3, 0.3])
+    systems |= {(START, size): system(shift) for size, shift in zip(SIZES, (0.0, 0.1, 0.2), strict=True)}  # the lead shrinks
+    verdicts = verdicts_of(fine_tuning_sizes.claims_table(systems, systems, list(SIZES), HUB, ""))
+    assert {name: word for name, word in verdicts.items() if word != AGREES} == {
+        "continued-pretraining-adds-to-condenser": SMALL, "condenser-head-beats-masked-words": UNTESTED}  # no masked words here
     systems = grid(cd=[0.0, 0.0, 0.1], ct=[0.0, 0.0, 0.1])
-    verdicts = verdicts_of(fine_tuning_sizes.claims_table(systems, systems, list(SIZES), HUB, BAR, BAR))
-    assert verdicts["condenser-helps-most-with-little-data"] == CONTRADICTED
-    assert verdicts["continued-pretraining-adds-to-condenser"] == EQUIVALENT
+    verdicts = verdicts_of(fine_tuning_sizes.claims_table(systems, systems, list(SIZES), HUB, ""))
+    assert {name.rpartition("/")[2]: word for name, word in verdicts.items() if "little-data" in name} == {
+        "middle": SMALL, "full": DISAGREES}
 
 
-def test_models_that_do_not_reach_bm25_where_the_studys_pass_it_did_not_train():
-    systems, bm25 = grid(cd=[0.3, 0.2, 0.1], ct=[0.3, 0.2, 0.2]), system(0.5, "BM25")
-    shown = fine_tuning_sizes.claims_table(systems, systems, list(SIZES), "packaged", {"BM25": bm25}, BAR).data["claims"]
-    verdicts = {line["claim"]: line["verdict"] for line in shown}
-    assert verdicts["condenser-beats-bert-on-open-qa"] == verdicts["condenser-helps-most-with-little-data"] == UNTRAINED
-    assert verdicts["condenser-beats-bert-on-web-search"] == INCOMPARABLE  # another reason: the backbone was a bi-encoder
+def test_a_head_that_was_not_used_is_no_treatment():
+    systems = grid(cd=[0.0, 0.1, 0.2], mlm=[0.0, 0.1, 0.1])
+    shown = fine_tuning_sizes.claims_table(systems, systems, list(SIZES), HUB, UNUSED)
+    assert set(verdicts_of(shown).values()) == {UNTESTED} and UNUSED in evidence(shown)["condenser-beats-bert-on-open-qa"]
+    shown = similarity.claims_table(systems, {LOW.label: LOW}, systems, {LOW.label: LOW}, list(SIZES), list(SIZES), HUB, UNUSED)
+    assert set(verdicts_of(shown).values()) == {UNTESTED}
 
 
 def test_more_data_that_lowers_the_score_shows_that_a_training_failed():
@@ -264,12 +265,12 @@ def test_more_data_that_lowers_the_score_shows_that_a_training_failed():
 
 
 def test_claims_without_their_starting_point_are_not_run():
-    verdicts = verdicts_of(fine_tuning_sizes.claims_table(grid(mlm=[0, 0, 0]), grid(mlm=[0, 0, 0]), list(SIZES), HUB, BAR, BAR))
-    assert set(verdicts.values()) == {NOT_RUN} and len(verdicts) == 5
+    verdicts = verdicts_of(fine_tuning_sizes.claims_table(grid(mlm=[0, 0, 0]), grid(mlm=[0, 0, 0]), list(SIZES), HUB, ""))
+    assert set(verdicts.values()) == {UNTESTED} and len(verdicts) == 6
     systems = {(START, 0): system(), (MLM, 0): system()}
-    assert set(verdicts_of(similarity.claims_table(systems, {}, systems, {}, [0], [0], HUB)).values()) == {NOT_RUN}
-    assert NOT_RUN in verdicts_of(fine_tuning_sizes.claims_table(
-        grid(cd=[0.3, 0.2, 0.1]), {}, list(SIZES), HUB, BAR, BAR)).values()  # without web search
+    assert set(verdicts_of(similarity.claims_table(systems, {}, systems, {}, [0], [0], HUB, "")).values()) == {UNTESTED}
+    assert UNTESTED in verdicts_of(fine_tuning_sizes.claims_table(
+        grid(cd=[0.3, 0.2, 0.1]), {}, list(SIZES), HUB, "")).values()  # without web search
 
 
 def test_sentence_claims_are_judged_at_the_largest_sizes():
@@ -277,12 +278,12 @@ def test_sentence_claims_are_judged_at_the_largest_sizes():
     assert {claim.id for claim in claims.load().values() if claim.chapter == "similarity"} == {
         "condenser-beats-bert-on-similarity", "condenser-equals-bert-on-sections"}
     below = {"start, as it is": LOW}
-    first = verdicts_of(similarity.claims_table(far, below, near, below, sizes, sizes, HUB))
-    second = verdicts_of(similarity.claims_table(near, below, far, below, sizes, sizes, HUB))
-    assert first == {"condenser-beats-bert-on-similarity": NO_CAUSE, "condenser-equals-bert-on-sections": SUPPORTED}
-    assert second == {"condenser-beats-bert-on-similarity": EQUIVALENT, "condenser-equals-bert-on-sections": CONTRADICTED}
-    idle = similarity.claims_table(far, below, near, {"start, as it is": system()}, sizes, sizes, HUB)
-    assert verdicts_of(idle)["condenser-equals-bert-on-sections"] == UNTRAINED
+    first = verdicts_of(similarity.claims_table(far, below, near, below, sizes, sizes, HUB, ""))
+    second = verdicts_of(similarity.claims_table(near, below, far, below, sizes, sizes, HUB, ""))
+    assert first == {"condenser-beats-bert-on-similarity": AGREES, "condenser-equals-bert-on-sections": AGREES}
+    assert second == {"condenser-beats-bert-on-similarity": SMALL, "condenser-equals-bert-on-sections": DISAGREES}
+    idle = similarity.claims_table(far, below, near, {"start, as it is": system()}, sizes, sizes, HUB, "")
+    assert verdicts_of(idle)["condenser-equals-bert-on-sections"] == UNTESTED
 
 
 # ---- sentences ----

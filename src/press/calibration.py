@@ -10,19 +10,18 @@ TEXT = """# How far verdicts can be trusted
 
 A verdict is a decision under noise, so its errors can be counted where the truth is known. Systems were drawn with known
 effects, seeds and queries, {repetitions} times for each row, and judged by the code and the rules that judge the claims of
-this book. The variances are those that its verdicts assume, of trainings of an older recipe, which varied more than those of
-the chapter *Seeds* do now: {seed} between seeds of one system, {query} between queries in the
-difference of two systems, {rest} for what a training does to single queries. What is assumed of seeds is itself estimated
-anew each time.
+this book. A system's mean scatters over seeds by {little} (little) or {much} (much); variances are {query} between queries in the
+difference of two systems, and {rest} for what a training does to single queries. Paired seeds share half of what they move.
+What is known of trainings is itself estimated anew each time.
 
 {table}
 
-*False* is the share of experiments without any difference in which a claim is called supported or contradicted: at most .05
-is promised. Beside it is the same share for a test over the queries alone, which averages seeds away: it promises the same
-and does not keep it. *Equal* is the share of experiments with a true difference of the margin, here {margin}, that are called
-equivalent: at most .05. *Power* is the share in which a claim is supported when the true difference is what the page calls
-detectable: .80. The last rows break an assumption: there seeds scatter more than is assumed. With 2,000
-experiments a share of .05 has a standard error of .005.
+*False* is the share of experiments without any difference whose interval excludes zero: at most .05 is promised. Beside it
+is the same share for a test over the queries alone, which averages seeds away: it promises the same and does not keep it.
+*Equal* is the share of experiments with a true difference of the margin, here {margin}, that are called too small to matter: at
+most .05. *Power* is the share that agrees when the true difference is what the page calls the smallest that would be seen: .80.
+The last rows break an assumption: there seeds scatter more than is known of them. With 2,000 experiments a share of .05 has a
+standard error of .005.
 """
 
 
@@ -36,14 +35,20 @@ def page() -> str:
 
 def text(simulated: dict[str, Any]) -> str:
     """The page of a simulation's result."""
-    rows = [[f"{seeds(*line['seeds'])}, {count(line['queries'])} queries"
-             + (f", seeds scattering {plain(line['wider'], 1)} times as much" if line["wider"] != 1 else ""),
-             *(plain(line[name]) for name in ("detectable", "false", "false_queries_alone", "equal", "power"))]
+    rows = [[described(line), *(plain(line[name]) for name in ("detectable", "false", "false_queries_alone", "equal", "power"))]
             for line in simulated["rows"]]
     header = ("experiment", "detectable difference", "false", "false, queries alone", "equal", "power")
-    parts = {name: plain(value, 4) for name, value in simulated["components"].items()}
+    parts = {name: plain(value, 3) for name, value in simulated["components"].items()}
     return TEXT.format(repetitions=count(simulated["repetitions"]), margin=plain(simulated["margin"], 2), **parts,
                        table=table("Errors of verdicts in simulated experiments", header, rows).text)
+
+
+def described(line: dict[str, Any]) -> str:
+    """An experiment in words."""
+    parts = [seeds(*line["seeds"]) + (", paired" if line["paired"] else ""), f"{count(line['queries'])} queries"]
+    parts += [f"scatter {plain(line['scatter'])}"] if any(line["seeds"]) else []
+    parts += [f"{plain(line['wider'], 1)} times as much as is known"] if line["wider"] != 1 else []
+    return ", ".join(parts)
 
 
 def seeds(first: int, second: int) -> str:

@@ -19,8 +19,8 @@ MARK = "<!-- made from {} -->"
 NOTHING_SHARED = "No system was measured on both pages on two queries or more: there is nothing to compare."
 NO_BASELINE = """The baseline page {why}. `make chapter NAME={chapter} PROFILE={profile}` executes it, and what it measures will
 be compared here with the variant."""
-HOW = """The difference is variant less baseline on the same queries, with its 95 % bootstrap interval. The first p is the paired
-t-test's, the second the permutation test's, corrected by Holm's method over the rows of its table."""
+HOW = """The difference is variant less baseline on the same queries, with its 95 % bootstrap interval. p is the permutation
+test's, over queries."""
 
 
 def write_all() -> list[Path]:
@@ -122,7 +122,7 @@ def measure_table(pairs: list[Pair], measure: str) -> str:
     """One measure of every system."""
     rows = [[row.pair.label, plain(float(row.pair.baseline[measure].mean())), plain(float(row.pair.variant[measure].mean())),
              *test_cells(row.test), " / ".join(map(str, row.counts))] for row in comparison.tested(pairs, measure)]
-    heads = ("system", "baseline", "variant", "difference", "p (t, perm.)", "queries won / tied / lost")
+    heads = ("system", "baseline", "variant", "difference", "p", "queries won / tied / lost")
     return table(f"{measure} of the systems on both pages", heads, rows).text
 
 

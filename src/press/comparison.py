@@ -11,7 +11,6 @@ import pandas as pd
 from helpers.evaluation.significance import Paired, paired
 from helpers.pages import carried
 from helpers.pages.carried import System
-from helpers.pages.compare import corrected
 from press import execute
 
 
@@ -53,7 +52,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Tested:
-    """A pair in one measure: the test, its p corrected by Holm's method, and how many queries won, tied and lost."""
+    """A pair in one measure: the test, and how many queries won, tied and lost."""
 
     pair: Pair
     test: Paired
@@ -81,9 +80,9 @@ def pairs(baseline: Page, variant: Page) -> list[Pair]:
 
 
 def tested(both: Sequence[Pair], measure: str) -> list[Tested]:
-    """The pairs that have a measure, tested; the p of the permutation tests is corrected over all of them."""
+    """The pairs that have a measure, tested."""
     having = [pair for pair in both if measure in pair.measures]
-    tests = corrected({pair.label: paired(pair.variant[measure], pair.baseline[measure]) for pair in having})
+    tests = {pair.label: paired(pair.variant[measure], pair.baseline[measure]) for pair in having}
     signs = [np.sign(pair.differences(measure)).tolist() for pair in having]
     return [Tested(pair, tests[pair.label], (sign.count(1), sign.count(0), sign.count(-1)))
             for pair, sign in zip(having, signs, strict=True)]

@@ -30,8 +30,8 @@ def write() -> None:
     """Draw the file anew, if every chapter has been executed in the default profile."""
     pages = [paths.CHAPTERS / f"{name}.ipynb" for name in chapters.names()]
     if all(page.exists() and execute.run_of(page).get("profile") == "almanac" for page in pages):
-        kept = {claim: {"verdict": line["verdict"], "pairs": [{"mean": pair["mean"], "interval": pair["interval"]}
-                                                              for pair in line.get("pairs", [])[:1]]}
+        kept = {claim: {"verdict": line["verdict"]} | ({"pair": {name: line["pair"][name] for name in ("mean", "interval")}}
+                                                       if "pair" in line else {})
                 for claim, line in generated.lines_by_claim(generated.collected()).items()}
         (paths.BOOK / "_static" / NAME).write_text(drawn({"recorded": recorded(), "claims": kept}), encoding="utf-8")
 
@@ -49,18 +49,18 @@ def drawn(source: Mapping[str, Any]) -> str:
              f'<g transform="translate(10 {y})">{front_page.bar(counts, WIDTH - 20, 24)}</g>']
     x, y = 10, y + 44
     for verdict, number in counts.items():
-        text = f"{ICONS[verdicts.KINDS[verdict]]} {number} {verdict}"
+        text = f"{ICONS[verdicts.WORDS[verdict]]} {number} {verdict}"
         x, y = (x, y) if x + 7 * len(text) < WIDTH else (10, y + LINE)
-        parts.append(f'<text x="{x}" y="{y}" class="nr-{verdicts.KINDS[verdict]}">{text}</text>')
+        parts.append(f'<text x="{x}" y="{y}" class="nr-{verdicts.WORDS[verdict]}">{text}</text>')
         x += 7 * len(text) + 20
     for study in published.STUDIES:
         y += 2 * LINE
         parts.append(f'<text x="10" y="{y}" class="head">{cell(published.published_name(study))}</text>')
         for claim, line in front_page.sorted_claims(study, tested):
-            kind, rows = verdicts.KINDS[line["verdict"]], wrap(claim.claim, CLAIM)
+            kind, rows = verdicts.WORDS[line["verdict"]], wrap(claim.claim, CLAIM)
             parts += [f'<text x="10" y="{y + LINE * (n + 1) + 4}">{cell(row)}</text>' for n, row in enumerate(rows)]
             parts.append(f'<g class="nr-{kind}"><g transform="translate({EFFECT} {y + 8})">'
-                         f'{front_page.marks_of(claim, line["pairs"][0])}</g>'
+                         f'{front_page.marks_of(claim, line["pair"])}</g>'
                          f'<text x="{VERDICT}" y="{y + LINE + 4}">{ICONS[kind]} {line["verdict"]}</text></g>')
             y += LINE * len(rows) + 5
     key = re.sub(r"<[^>]*>", "", front_page.KEY)

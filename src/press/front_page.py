@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from statistics import median
 from typing import Any
 
-from helpers.evaluation import published, verdicts
-from helpers.evaluation.verdicts import CONTRADICTED, EQUIVALENT, INCOMPARABLE, NO_CAUSE, NOT_RUN, SUPPORTED, UNTRAINED
+from helpers.evaluation import published
+from helpers.evaluation.verdicts import AGREES, DISAGREES, OPEN, SMALL, UNTESTED, WORDS
 from helpers.pages import claims
 from helpers.pages.claims import Claim
 from helpers.pages.fragments import Html, badge, cell, table
@@ -13,12 +13,9 @@ from helpers.pages.numbers import count, plain, signed
 
 BAR = 700  # pixels: the width of the bar of verdicts
 WIDTH, HEIGHT, REACH = 180, 16, 0.25  # of a row's picture, in pixels, and the largest effect that it shows
-HELD, AGAINST, SILENT = (SUPPORTED, NO_CAUSE), (CONTRADICTED, EQUIVALENT), (INCOMPARABLE, UNTRAINED, NOT_RUN)
 KEY = ('<p class="nr-said">A line is the 95 % interval of the measured effect, its dot the mean; a diamond is what the study '
        f"printed. The scale runs from {-REACH:+g} to {REACH:+g} in the claim's measure, the vertical line is no difference; what "
-       "lies beyond ends in an arrow. Of a claim with several pairs, whose printed values are several, the pair is drawn that "
-       "decides the verdict. A verdict follows the permutation test, corrected where a claim is of a difference, so that a line "
-       "beside zero may be called not significant.</p>")
+       "lies beyond ends in an arrow. The word of a claim follows from its line.</p>")
 
 
 def findings(tested: Mapping[str, Mapping[str, Any]]) -> str:
@@ -32,7 +29,7 @@ def findings(tested: Mapping[str, Mapping[str, Any]]) -> str:
 def counted(tested: Mapping[str, Mapping[str, Any]]) -> dict[str, int]:
     """How many claims have which verdict, those that some have."""
     of = [verdict_of(tested.get(claim)) for claim in claims.load()]
-    return {verdict: of.count(verdict) for verdict in verdicts.KINDS if verdict in of}
+    return {verdict: of.count(verdict) for verdict in WORDS if verdict in of}
 
 
 def bar(counts: Mapping[str, int], width: float, height: float) -> str:
@@ -40,7 +37,7 @@ def bar(counts: Mapping[str, int], width: float, height: float) -> str:
     parts, x, unit = [], 0.0, width / sum(counts.values())
     for verdict, number in counts.items():
         wide = unit * number
-        parts.append(f'<g class="nr-{verdicts.KINDS[verdict]}"><rect x="{x:.1f}" width="{wide - 2:.1f}" height="{height}" rx="2" '
+        parts.append(f'<g class="nr-{WORDS[verdict]}"><rect x="{x:.1f}" width="{wide - 2:.1f}" height="{height}" rx="2" '
                      f'fill="currentColor"/><text x="{x + wide / 2 - 1:.1f}" y="{height / 2}" dy=".35em" text-anchor="middle" '
                      f'fill="var(--nr-paper)">{number}</text></g>')
         x += wide
@@ -51,7 +48,7 @@ def verdict_bar(tested: Mapping[str, Mapping[str, Any]]) -> str:
     """The bar of all verdicts, and below it what its parts are."""
     counts = counted(tested)
     words = ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
-    named = " ".join(badge(f"{number} {verdict}", verdicts.KINDS[verdict]).text for verdict, number in counts.items())
+    named = " ".join(badge(f"{number} {verdict}", WORDS[verdict]).text for verdict, number in counts.items())
     return (f'<svg class="nr-bar" role="img" aria-label="Verdicts on {sum(counts.values())} claims: {words}" '
             f'viewBox="0 0 {BAR} {HEIGHT + 8}">{bar(counts, BAR, HEIGHT + 8)}</svg><p>{named}</p>')
 
@@ -61,33 +58,28 @@ def in_words(study: str, tested: Mapping[str, Mapping[str, Any]]) -> str:
     own = [claim for claim in claims.load().values() if claim.study == study]
     of = {claim.id: verdict_of(tested.get(claim.id)) for claim in own}
 
-    def named(kinds: tuple[str, ...]) -> str:
-        return "; ".join(link(claim, tested) for claim in own if of[claim.id] in kinds)
+    def named(word: str) -> str:
+        return "; ".join(link(claim, tested) for claim in own if of[claim.id] == word)
 
-    silent = sum(verdict in SILENT for verdict in of.values())
-    open_ones = len(own) - silent - sum(verdict in HELD + AGAINST for verdict in of.values())
     sentences = [f"<strong>{cell(published.published_name(study))}</strong>, {count(len(own))} claims.",
-                 f"Held: {text}." if (text := named(HELD)) else "" if silent == len(own) else "None held with significance.",
-                 f"Not found here: {text}." if (text := named(AGAINST)) else "",
-                 f"Undecided: {open_ones}." if open_ones else "",
-                 "Without a verdict: " + ", ".join(f"{n} {kind}" for kind in SILENT if (n := list(of.values()).count(kind))) + "."
-                 if silent else "",
+                 *(f"<em>{word.capitalize()}</em>: {text}." for word in (AGREES, DISAGREES, SMALL) if (text := named(word))),
+                 *(f"{word.capitalize()}: {number}." for word in (OPEN, UNTESTED) if (number := list(of.values()).count(word))),
                  believed(of, tested)]
     return f"<p>{' '.join(filter(None, sentences))}</p>"
 
 
 def believed(of: Mapping[str, str], tested: Mapping[str, Mapping[str, Any]]) -> str:
     """Why one may believe the verdicts that were given: how small a difference their tests see."""
-    seen = [tested[claim]["pairs"][0]["detectable"] for claim, verdict in of.items()
-            if verdict not in SILENT and tested[claim].get("pairs") and not claims.load()[claim].unit]
+    seen = [tested[claim]["pair"]["detectable"] for claim, word in of.items()
+            if word != UNTESTED and not claims.load()[claim].unit]
     tests = "half of the tests find" if len(seen) > 1 else "the test finds"
     return (f"Why believe it: rules and margins were written down before any training shown here ran, and {tests} a true "
             f"difference of {plain(median(seen))} four times in five." if seen else "")
 
 
 def verdict_of(line: Mapping[str, Any] | None) -> str:
-    """A claim's verdict; `not run` for one that no chapter has measured."""
-    return line["verdict"] if line else NOT_RUN
+    """A claim's verdict; *not tested* for one that no chapter has measured."""
+    return line["verdict"] if line else UNTESTED
 
 
 def link(claim: Claim, tested: Mapping[str, Mapping[str, Any]]) -> str:
@@ -98,23 +90,20 @@ def link(claim: Claim, tested: Mapping[str, Mapping[str, Any]]) -> str:
 
 def pictured(study: str, tested: Mapping[str, Mapping[str, Any]]) -> list[list[Any]]:
     """A row for each claim with a measured effect."""
-    return [[Html(link(claim, tested)), picture(claim, line["pairs"][0], line["verdict"]),
-             badge(line["verdict"], verdicts.KINDS[line["verdict"]])] for claim, line in sorted_claims(study, tested)]
+    return [[Html(link(claim, tested)), picture(claim, line["pair"], line["verdict"]),
+             badge(line["verdict"], WORDS[line["verdict"]])] for claim, line in sorted_claims(study, tested)]
 
 
 def sorted_claims(study: str, tested: Mapping[str, Mapping[str, Any]]) -> list[tuple[Claim, Mapping[str, Any]]]:
     """The claims with a measured effect, largest first, but for effects in a unit of their own (milliseconds)."""
     shown = [(claim, line) for claim in claims.load().values() if claim.study == study and not claim.unit
-             and (line := tested.get(claim.id)) and line.get("pairs")]
-    shown.sort(key=lambda one: -one[1]["pairs"][0]["mean"])
+             and (line := tested.get(claim.id)) and "pair" in line]
+    shown.sort(key=lambda one: -one[1]["pair"]["mean"])
     return shown
 
 
 def published_effect(claim: Claim) -> float | None:
-    """The difference of the two printed values that a claim rests on; None where the study printed none, or one for each of
-    several pairs."""
-    if len(claim.pairs) > 1:
-        return None
+    """The difference of the two printed values that a claim rests on; None where the study printed none."""
     first, *second = claim.printed or (None,)
     return first.amount - second[0].amount if first and second else None
 
@@ -124,7 +113,7 @@ def picture(claim: Claim, pair: Mapping[str, Any], verdict: str) -> Html:
     (low, high), printed = pair["interval"], published_effect(claim)
     words = f"{claim.claim}: measured {signed(pair['mean'])}, from {signed(low)} to {signed(high)}" + (
         f"; published {signed(printed)}" if printed is not None else "")
-    attributes = f'class="nr-effect nr-{verdicts.KINDS[verdict]}" role="img" aria-label="{cell(words)}"'
+    attributes = f'class="nr-effect nr-{WORDS[verdict]}" role="img" aria-label="{cell(words)}"'
     return Html(f'<svg {attributes} width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}">'
                 f'<title>{cell(words)}</title>{marks_of(claim, pair)}</svg>')
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from helpers import paths
 from helpers.evaluation import published, verdicts
-from helpers.evaluation.verdicts import NOT_RUN
+from helpers.evaluation.verdicts import AGREES, DISAGREES, NO_DIFFERENCE, NO_GAIN, UNTESTED
 from helpers.pages import bm25_named, claims
 from helpers.pages.fragments import Html, badge, cell, details, table
 from helpers.pages.numbers import count, plain
@@ -40,32 +40,41 @@ def lines_by_claim(data: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
 def scoreboard(data: list[dict[str, Any]]) -> str:
     """All claims with their verdicts, by study."""
     tested = lines_by_claim(data)
-    counts = dict.fromkeys(verdicts.KINDS, 0)
+    counts = dict.fromkeys(verdicts.WORDS, 0)
     parts = []
     for study in published.STUDIES:
         rows: list[Any] = []
-        left: list[Any] = []  # not run, behind a click
-        gains: list[Any] = []  # what the control has, too: the gain is there, its cause is open
+        left: list[Any] = []  # not tested, behind a click
         for claim in (c for c in claims.load().values() if c.study == study):
             plan = claims.chapter_plan()[claim.chapter]
             reason = plan.get("not_run", "the chapter has not been executed")
-            line = tested.get(claim.id, {"verdict": NOT_RUN, "key": None, "evidence": reason})
+            line = tested.get(claim.id, {"verdict": UNTESTED, "key": None, "evidence": reason})
             counts[line["verdict"]] += 1
             shown = _linked(line["page"], line["key"], line["evidence"]) if line["key"] else line["evidence"]
             chapter = f' <a href="../chapters/{line["page"]}.html">({cell(plan["title"])})</a>' if "page" in line else ""
-            (gains if line["verdict"] == verdicts.NO_CAUSE else left if line["verdict"] == NOT_RUN else rows).append([
+            (left if line["verdict"] == UNTESTED else rows).append([
                 Html(cell(claim.claim) + chapter), claims.published_evidence(claim), shown,
                 claims.verdict_cell(line["verdict"], line.get("control"))])
         name = published.published_name(study)
-        captions = {f"Claims of {name}": rows, f"Claims of {name} whose gain the control has, too: no cause established": gains}
-        tables = [table(caption, claims.HEADER, own, numeric_from=9) for caption, own in captions.items() if own]
+        tables = [table(f"Claims of {name}", claims.HEADER, rows, numeric_from=9)] if rows else []
         if left:
-            tables.append(details(f"{len(left)} more claims, not run",
-                                  table(f"Claims of {name} that were not run", claims.HEADER, left, numeric_from=9)))
+            tables.append(details(f"{len(left)} more claims, not tested",
+                                  table(f"Claims of {name} that were not tested, and why", claims.HEADER, left, numeric_from=9)))
         parts.append(f"## {name}\n\n" + "\n".join(own.text for own in tables) + "\n")
     summary = table("How many claims have which verdict", ("verdict", "claims"),
-                    [[badge(kind, verdicts.KINDS[kind]), n] for kind, n in counts.items()]).text
-    return f"# Scoreboard\n\n{SCOREBOARD_INTRO}\n\n{profiles(data)}\n\n{summary}\n\n" + "\n".join(parts)
+                    [[badge(kind, verdicts.WORDS[kind]), n] for kind, n in counts.items()]).text
+    return f"# Scoreboard\n\n{SCOREBOARD_INTRO}\n\n{profiles(data)}\n\n{summary}\n\n{by_chance(tested)}\n\n" + "\n".join(parts)
+
+
+def by_chance(tested: dict[str, dict[str, Any]]) -> str:
+    """How many of the words on claims of a difference chance would give."""
+    words = [line["verdict"] for claim, line in tested.items() if claim in claims.load() and line["verdict"] != UNTESTED
+             and claims.load()[claim].direction not in (NO_DIFFERENCE, NO_GAIN)]
+    decided = words.count(AGREES) + words.count(DISAGREES)
+    rate = verdicts.false_discovery_rate(len(words), decided)
+    return (f"{len(words)} claims of a difference were tested, each once and without correction, and {decided} of them agree or "
+            f"disagree. If no difference were real, chance would give {plain(verdicts.ALPHA * len(words), 1)} such words: at "
+            f"most {rate:.0%} of those given (Benjamini and Hochberg's rate).")
 
 
 def profiles(data: list[dict[str, Any]]) -> str:
@@ -75,8 +84,8 @@ def profiles(data: list[dict[str, Any]]) -> str:
 
 
 SCOREBOARD_INTRO = """Every conclusion of the five studies that the book tests, with what this run says of it. The rules
-behind the verdicts are the same for all studies, symmetric, and older than the trainings shown; they speak of direction and
-effect, because the collection here is not the studies' own. What the verdicts mean is explained in [](../reading.md), why
+behind the verdicts are the same for all studies; they concern direction and effect,
+because the collection here is not the studies' own. What the verdicts mean is explained in [](../reading.md), why
 BM25 has several values in [](bm25.md), and what the book does otherwise than the studies in [](divergences.md)."""
 
 

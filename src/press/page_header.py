@@ -13,7 +13,7 @@ from typing import Any
 
 import nbformat
 
-from helpers.evaluation.verdicts import KINDS, UNTRAINED
+from helpers.evaluation.verdicts import UNTESTED, WORDS
 from helpers.pages import bm25_named, numbers
 from helpers.pages.fragments import DATA_MIME, Html, badge, details, escape, table
 from helpers.steps import provenance
@@ -95,9 +95,10 @@ def experiment(cells: list[nbformat.NotebookNode]) -> str | None:
 
 
 def warning(data: list[Any]) -> str:
-    """What stands at the top of a page whose model did not learn, as Markdown; empty for others."""
-    reasons = dict.fromkeys(line["evidence"] for part in data for line in part.get("claims", []) if line["verdict"] == UNTRAINED)
-    return f"\n\n<p>{badge(UNTRAINED, KINDS[UNTRAINED]).text} {escape('; '.join(reasons))}</p>\n" if reasons else ""
+    """What stands at the top of a page whose measurements decide nothing, as Markdown: the reasons; empty for others."""
+    reasons = dict.fromkeys(line["reason"] for part in data for line in part.get("claims", [])
+                            if line["verdict"] == UNTESTED and "pair" in line)
+    return f"\n\n<p>{badge(UNTESTED, WORDS[UNTESTED]).text} {escape('; '.join(reasons))}</p>\n" if reasons else ""
 
 
 def in_short(data: list[Any]) -> str:

@@ -18,7 +18,7 @@ from scipy.optimize import brentq
 
 from helpers.evaluation.draws import SEED, sample_counts
 from helpers.evaluation.significance import mean_intervals, permutation_ps
-from helpers.evaluation.verdicts import ALPHA, holm
+from helpers.evaluation.verdicts import ALPHA
 
 GROUPS = 10
 SAMPLES = 1_000  # of each size
@@ -39,6 +39,15 @@ def all_pairs(values: pd.DataFrame) -> pd.DataFrame:
     columns: dict[str, Any] = {"difference": mean_intervals(moved), "d": [cohens_d(pair) for pair in moved.T],
                                "p": p_values, "holm": holm(list(p_values))}
     return pd.DataFrame(combinations(names, 2), columns=["first", "second"]).assign(**columns)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Holm's step-down correction (1979): adjusted p-values in the given order."""
+    p = np.asarray(p_values, dtype=float)
+    order = np.argsort(p, kind="stable")
+    adjusted = np.empty(len(p))
+    adjusted[order] = np.maximum.accumulate(np.minimum(1.0, (len(p) - np.arange(len(p))) * p[order]))
+    return adjusted.tolist()
 
 
 def differences(values: pd.DataFrame) -> np.ndarray:

@@ -11,6 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from helpers.evaluation.draws import SEED, sample_counts
+from helpers.evaluation.significance import RESAMPLES, Interval
+
 NEITHER = {"test": "dev", "dev": "test"}  # by the queries' split: the one with neither training texts nor answers
 
 
@@ -32,15 +35,45 @@ def identity_gap(scores: pd.DataFrame, qrels: pd.DataFrame, split_of: Callable[[
         qrels: the judgments; whatever was judged, at any grade, is left out.
         split_of: the split of a text's article; `queries_of` is that of the queries, test or dev.
     """
+    parts = by_query(scores, qrels, split_of, queries_of)
+    seen, neither = parts["seen"].sum(), parts["neither"].sum()
+    means = [parts[f"{name}_score"].sum() / of if of else np.nan for name, of in (("seen", seen), ("neither", neither))]
+    return IdentityGap(means[0], means[1], float(gaps(parts, np.ones((1, len(parts))))[0]), (int(seen), int(neither)))
+
+
+def gap_excess(scores: pd.DataFrame, others: pd.DataFrame, qrels: pd.DataFrame, split_of: Callable[[str], str],
+               queries_of: str) -> Interval:
+    """How much wider the gap of a ranker is than that of another one, which nothing was trained for, on the same queries: in
+    standard deviations, with the 95 % interval of a bootstrap over queries. Arguments as for `identity_gap`."""
+    ours, theirs = (by_query(one, qrels, split_of, queries_of) for one in (scores, others))
+    shared = ours.index.intersection(theirs.index)
+    counts = np.vstack([np.ones(len(shared)), sample_counts(len(shared), RESAMPLES, SEED)])
+    mean, *drawn = gaps(ours.loc[shared], counts) - gaps(theirs.loc[shared], counts)
+    low, high = np.quantile(drawn, [0.025, 0.975])
+    return Interval(float(mean), float(low), float(high))
+
+
+def by_query(scores: pd.DataFrame, qrels: pd.DataFrame, split_of: Callable[[str], str], queries_of: str) -> pd.DataFrame:
+    """The sums that a gap is made of, a row a query: of unjudged candidates of either kind their number, their scores, and these
+    less the query's mean; and of all unjudged candidates the number and the squares."""
     judged = pd.MultiIndex.from_frame(qrels[["query_id", "doc_id"]])
     rows = scores[~pd.MultiIndex.from_frame(scores[["query_id", "doc_id"]]).isin(judged)]
     split = split_by_text(rows["doc_id"], split_of)
     centred = rows["score"] - rows.groupby("query_id")["score"].transform("mean")
-    sides = [split == "train", split == NEITHER[queries_of]]
-    spread = float((centred**2).mean()) ** 0.5
-    means = [float(rows.loc[side, "score"].mean()) for side in sides]
-    lead = float(centred[sides[0]].mean() - centred[sides[1]].mean())
-    return IdentityGap(means[0], means[1], lead / spread if spread else 0.0, (int(sides[0].sum()), int(sides[1].sum())))
+    columns = {"all": np.ones(len(rows)), "squares": centred**2}
+    for name, side in (("seen", split == "train"), ("neither", split == NEITHER[queries_of])):
+        columns |= {name: side.astype(float), f"{name}_score": rows["score"].where(side, 0.0),
+                    f"{name}_lead": centred.where(side, 0.0)}
+    return pd.DataFrame(columns, index=rows.index).groupby(rows["query_id"], sort=False).sum()
+
+
+def gaps(parts: pd.DataFrame, counts: np.ndarray) -> np.ndarray:
+    """The gap in samples that have each query so many times, (samples, queries) to (samples,)."""
+    sums = {name: counts @ parts[name].to_numpy() for name in parts}
+    with np.errstate(invalid="ignore", divide="ignore"):
+        lead = sums["seen_lead"] / sums["seen"] - sums["neither_lead"] / sums["neither"]
+        spread = np.sqrt(sums["squares"] / sums["all"])
+        return np.where(spread > 0, lead / spread, 0.0)
 
 
 def without_rivals(run: pd.DataFrame, qrels: pd.DataFrame, split_of: Callable[[str], str], min_relevance: int) -> pd.DataFrame:

@@ -53,6 +53,11 @@ class Entry:
     note: str | None = None
 
     @property
+    def cell(self) -> list[str]:
+        """Where it stands: study, table, row, column."""
+        return [self.study, self.table, self.row, self.column]
+
+    @property
     def printed(self) -> str:
         """The value as the study prints it."""
         return getattr(self.value, "text", str(self.value))

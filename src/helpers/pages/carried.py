@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from helpers.systems.evaluated import Evaluation
+from helpers.systems.evaluated import Evaluation, kind_of, seeds_of, trainings
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,8 @@ class System:
     key: str  # of the step that was measured
     values: pd.DataFrame  # a row a query, a column a measure; of several seeds their mean
     seeds: tuple[pd.DataFrame, ...] = ()  # the values of each seed, if there are several
+    # of these seeds: the kind of training, the seeds of each one's trainings, and the keys of the first one's
+    of: tuple[str, tuple[tuple[int, ...], ...], str] = ("", (), "")
 
 
 def collect(*shown: Any) -> list[System]:
@@ -29,7 +31,9 @@ def collect(*shown: Any) -> list[System]:
     """
     systems: list[System] = []
     for part in evaluations(*shown):
-        new = System(part.name or part.label, part.source.key, part.values, tuple(run.values for run in part.seeds))
+        of = (kind_of(part.source), tuple(seeds_of(run.source) for run in part.seeds), " ".join(sorted(trainings(part.source)))
+              ) if part.seeds else ("", (), "")
+        new = System(part.name or part.label, part.source.key, part.values, tuple(run.values for run in part.seeds), of)
         if not any(old.label == new.label and old.values.equals(new.values) for old in systems):
             systems.append(new)
     return systems
@@ -55,7 +59,8 @@ def packed(systems: list[System]) -> dict[str, Any]:
     """
     lists = list(dict.fromkeys("\n".join(map(str, system.values.index)) for system in systems))
     rows = [{"label": system.label, "key": system.key, "queries": lists.index("\n".join(map(str, system.values.index))),
-             "values": _columns(system.values), **({"seeds": [*map(_columns, system.seeds)]} if system.seeds else {})}
+             "values": _columns(system.values),
+             **({"seeds": [*map(_columns, system.seeds)], "of": system.of} if system.seeds else {})}
             for system in systems]
     return {"queries": lists, "systems": rows}
 
@@ -77,7 +82,8 @@ def unpacked(data: dict[str, Any]) -> dict[str, System]:
         queries = data["queries"][row["queries"]]
         index = pd.Index(queries.split("\n") if queries else [], name="query_id")
         values, *seeds = (_frame(columns, index) for columns in (row["values"], *row.get("seeds", [])))
-        systems[label] = System(label, row["key"], values, tuple(seeds))
+        kind, numbers, keys = row.get("of", ("", (), ""))
+        systems[label] = System(label, row["key"], values, tuple(seeds), (kind, tuple(map(tuple, numbers)), keys))
     return systems
 
 

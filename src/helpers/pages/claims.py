@@ -1,7 +1,7 @@
 """The studies' claims, from `published/claims.yaml`, and what this run says of each."""
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,18 +9,19 @@ from helpers import paths
 from helpers.errors import BadInput
 from helpers.evaluation import comparable, published, verdicts
 from helpers.evaluation.significance import Paired, Unpaired
-from helpers.evaluation.verdicts import EQUIVALENT, INCOMPARABLE, NOT_RUN, UNTRAINED, Case, Verdict
+from helpers.evaluation.verdicts import OPEN, UNTESTED, Verdict
 from helpers.pages.compare import disagreement, verdict_badge
 from helpers.pages.fragments import Fragment, Html, cell, table
-from helpers.pages.numbers import interval, joined, p_value, plain, signed
+from helpers.pages.numbers import interval, p_value, plain, signed
 from helpers.systems.evaluated import Evaluation
 
 Pair = tuple[Evaluation, Evaluation]
+Measured = Pair | Mapping[str, Pair] | str
 
 
 @dataclass(frozen=True)
 class Margin:
-    """What a claim calls equal, in the unit of its measure, and why so much."""
+    """What a claim calls too small to matter, in the unit of its measure, and why so much."""
 
     value: float
     because: str
@@ -43,8 +44,9 @@ class Claim:
     note: str = ""
     carried_by: str = ""
     inference: str = ""
-    pairs: tuple[str, ...] = ()
     control: str = ""
+    declared: str = ""  # the id in the file, of a claim over one of several rivals
+    rival: str = ""  # that rival's name
 
     @property
     def unit(self) -> str:
@@ -64,15 +66,27 @@ class Claim:
 
 @functools.cache
 def load() -> dict[str, Claim]:
-    """All claims by id."""
-    file = paths.PUBLISHED / "claims.yaml"
+    """All claims by id; one over several rivals is a claim for each, `repbert-beats-bm25-and-others/DeepCT`."""
     known: dict[str, Claim] = {}
+    file = paths.PUBLISHED / "claims.yaml"
     for raw in paths.listed(file)["claims"]:
-        claim = Claim(**raw | {"margin": Margin(**raw["margin"]), "pairs": tuple(raw.get("pairs", ()))})
-        if claim.id in known:
-            raise BadInput(f"two claims are called {claim.id!r}", file=file, mend="rename one")
-        known[claim.id] = claim
+        for claim in split(raw):
+            if claim.id in known:
+                raise BadInput(f"two claims are called {claim.id!r}", file=file, mend="rename one")
+            known[claim.id] = claim
     return known
+
+
+def split(raw: Mapping[str, Any]) -> Iterator[Claim]:
+    """A declared claim, or one for each of its rivals, whose own evidence and margin go before the common ones."""
+    common = {name: value for name, value in raw.items() if name != "rivals"} | {"margin": Margin(**raw["margin"])}
+    if "rivals" not in raw:
+        yield Claim(**common, declared=raw["id"])
+    for rival, own in raw.get("rivals", {}).items():
+        margin = replace(common["margin"], value=own.get("margin", common["margin"].value))
+        evidence = raw["evidence"] | {name: value for name, value in own.items() if name != "margin"}
+        yield Claim(**common | {"id": f"{raw['id']}/{rival}", "claim": f"{raw['claim']}: {rival}", "margin": margin,
+                                "evidence": evidence}, declared=raw["id"], rival=rival)
 
 
 @functools.cache
@@ -87,75 +101,64 @@ def pair(systems: Mapping[Any, Evaluation], first: Any, second: Any) -> Pair | s
     return f"needs {' and '.join(missing)}, which these parameters leave out" if missing else (systems[first], systems[second])
 
 
-def judge(chapter: str, measured: Mapping[str, Pair | Mapping[str, Pair] | str], *, backbone: str = "",
-          missing: str = "", untrained: Mapping[str, str] | None = None, incomparable: Mapping[str, str] | None = None,
-          controls: Mapping[str, Pair] | None = None, picked_from: Mapping[str, int] | None = None,
+def judge(chapter: str, measured: Mapping[str, Measured], *, backbone: str = "", missing: str = "",
+          untested: Mapping[str, str] | None = None, controls: Mapping[str, Evaluation] | None = None,
           measures: Mapping[str, str] | None = None) -> Fragment:
-    """The verdicts on a chapter's claims, as a table; Holm's correction runs over its comparable claims of a difference together.
-    BadInput if a claim of this chapter has neither measurement nor reason here, or one is of another chapter.
+    """The verdicts on a chapter's claims, as a table. BadInput if a claim of this chapter has neither measurement nor reason, or
+    one is of another chapter.
 
     Args:
-        measured: for each claim id the two systems that it compares, first and second; for a claim that several pairs must carry
-            the pairs by the names that it declares. Systems on different queries are compared unpaired. A text is the reason why
-            these parameters cannot test the claim. A system compared with itself, and a claim of which a pair is missing, are not
-            run either.
-        backbone: what the chapter's networks start from: it decides whether a claim on a bi-encoder is comparable.
+        measured: for each claim, by the id that the file has, the two systems that it compares, first and second; for one over
+            several rivals such a pair for each, by the rival's name: a rival that is missing is not tested. Systems on different
+            queries are compared unpaired. A text is the reason why these parameters cannot test the claim.
+        backbone: what the chapter's networks start from: it decides whether a claim on what makes a bi-encoder is tested.
         missing: why these parameters cannot test the chapter's other claims, if there are such.
-        untrained: for claims what shows that their model did not learn; an empty text where nothing does.
-        incomparable: the claims whose measurement is another thing than what the study measured, each with the reason; the effect
-            is shown beside it.
-        controls: for claims that declare a control, the first system and the control.
-        picked_from: how many pairs a claim's pair was picked from by the results, such as best and worst.
+        untested: for claims why their measurement decides nothing: no training, no treatment, another thing; the effect is shown.
+            An empty text is no reason.
+        controls: for claims that declare a control, that system: the first one's lead over it stands beside the word.
         measures: for claims that are measured otherwise than declared, in what: such as recall in shorter lists.
     """
     mine = {name: claim for name, claim in load().items() if claim.chapter == chapter}
-    measured = {**(dict.fromkeys(mine, missing) if missing else {}), **measured}
-    pairs = {name: {"": own} if isinstance(own, tuple) else dict(own) for name, own in measured.items()
-             if not isinstance(own, str)}
-    reasons = {name: Verdict(NOT_RUN, reason=own) for name, own in measured.items() if isinstance(own, str)}
-    reasons |= {name: Verdict(UNTRAINED, reason=reason) for name, reason in (untrained or {}).items() if reason}
-    if odd_ones := set(mine) ^ {*pairs, *reasons}:
+    declared = {claim.declared for claim in mine.values()}
+    measured = {**(dict.fromkeys(declared, missing) if missing else {}), **measured}
+    if odd_ones := declared ^ set(measured):
         raise BadInput(f"claim {sorted(odd_ones)[0]!r} and the chapter {chapter!r} do not agree",
                        file=paths.PUBLISHED / "claims.yaml", mend="measure every claim that names the chapter, and no other")
-    for name, own in pairs.items():
-        if why := why_not_run(mine[name], own):
-            reasons.setdefault(name, Verdict(NOT_RUN, reason=why))
-    before = {name: comparable.why_not_comparable(mine[name].carried_by, backbone) for name in pairs}
-    apart = {name: "; ".join(filter(None, ((incomparable or {}).get(name, ""), why))) for name, why in before.items()}
-    in_measure = {name: (measures or {}).get(name, mine[name].measure) for name in pairs}
-    tests = {name: {pair: compare(mine[name], systems, in_measure[name]) for pair, systems in own.items()}
-             for name, own in pairs.items() if name not in reasons}
-    cases = {name: Case(mine[name].direction, tuple(own.values()), mine[name].margin.value, mine[name].significant,
-                        (picked_from or {}).get(name, 1)) for name, own in tests.items()}
-    judged = verdicts.judge_together({name: case for name, case in cases.items() if not apart[name]})
     rows, data = [], []
     for name, claim in mine.items():
-        beside: dict[str, Any] = {}
-        if name in reasons:
-            verdict, key = reasons[name], None
+        systems, measure = of_claim(claim, measured[claim.declared]), (measures or {}).get(claim.declared, claim.measure)
+        beside: dict[str, Any] = {"key": None}
+        if isinstance(systems, str):
+            verdict = Verdict(UNTESTED, reason=systems)
         else:
-            verdict = judged.get(name) or verdicts.judge_together({name: cases[name]})[name]
-            key = next(iter(pairs[name].values()))[0].source.key
-            decided = next(pair for pair, test in tests[name].items() if test is verdict.comparison)
-            verdict = replace(verdict, reason=disagreement(*pairs[name][decided], in_measure[name]))
-            if claim.control and not apart[name]:
-                verdict, beside = with_control(claim, verdict, (controls or {}).get(name), in_measure[name])
-            if apart[name]:
-                verdict = replace(verdict, verdict=INCOMPARABLE, reason=apart[name])
-            first = sorted(pairs[name], key=lambda pair: pair != decided)  # the front page draws the first
-            beside |= {"pairs": [numbers(pairs[name][pair], tests[name][pair]) for pair in first]}
-        rows.append(row(claim, verdict, f"#step-{key[:10]}" if key else "", beside.get("control")))
-        data.append({"claim": name, "verdict": verdict.verdict, "evidence": evidence(verdict, claim.unit), "key": key} | beside)
+            test = compare(claim, systems, measure)
+            reasons = filter(None, ((untested or {}).get(claim.declared, ""),
+                                    comparable.why_not_comparable(claim.carried_by, backbone)))
+            verdict = Verdict(verdicts.judge(claim.direction, test, claim.margin.value), test, claim.margin.value,
+                              disagreement(*systems, measure))
+            if why := "; ".join(reasons):
+                verdict = replace(verdict, word=UNTESTED, reason=why)
+            beside = {"key": systems[0].source.key, "pair": numbers(systems, test) | recomputable(claim, systems, measure)}
+            if claim.control and (control := (controls or {}).get(claim.declared)):
+                lead = compare(claim, (systems[0], control), measure).difference
+                beside["control"] = f"over {claim.control}: {signed(lead.mean)} {interval(lead.low, lead.high, sign=True)}"
+        rows.append(row(claim, verdict, f"#step-{beside['key'][:10]}" if beside["key"] else "", beside.get("control")))
+        data.append({"claim": name, "verdict": verdict.word, "evidence": evidence(verdict, claim.unit),
+                     "reason": verdict.reason, "printed": [entry.cell for entry in claim.printed]} | beside)
     return Fragment(table("What the study claims, and what this run says of it", HEADER, rows, numeric_from=9).text,
                     data={"claims": data})
 
 
-def why_not_run(claim: Claim, pairs: Mapping[str, Pair]) -> str:
-    """Why a claim cannot be judged by these pairs; empty if it can."""
-    if missing := [pair for pair in claim.pairs if pair not in pairs]:
-        return (f"{', '.join(missing)}: not compared with these parameters, and the claim rests on {joined(claim.pairs)}"
-                + " alike" * (len(claim.pairs) > 1))
-    return ITSELF if any(first is second for first, second in pairs.values()) else ""
+def of_claim(claim: Claim, measured: Measured) -> Pair | str:
+    """The two systems of a claim, or why there are none."""
+    if isinstance(measured, str):
+        return measured
+    if claim.rival and not isinstance(measured, tuple):
+        measured = measured.get(claim.rival, f"{claim.rival} is not measured with these parameters")
+        if isinstance(measured, str):
+            return measured
+    assert isinstance(measured, tuple), f"{claim.id}: a pair is wanted"
+    return ITSELF if measured[0] is measured[1] else measured
 
 
 def compare(claim: Claim, systems: Pair, measure: str) -> Paired | Unpaired:
@@ -164,15 +167,6 @@ def compare(claim: Claim, systems: Pair, measure: str) -> Paired | Unpaired:
     if set(first.values.index) != set(second.values.index):
         return first.unpaired_against(second, measure)
     return first.against(second, measure, drawn=claim.inference != "queries")
-
-
-def with_control(claim: Claim, verdict: Verdict, control: Pair | None, measure: str) -> tuple[Verdict, dict[str, Any]]:
-    """The verdict on a claim whose gain the control may explain, and what the control says; one not measured leaves it open."""
-    alone = Verdict(NOT_RUN, reason="not measured here")
-    if control is not None:
-        alone = verdicts.judge(claim.direction, compare(claim, control, measure), margin=claim.margin.value)
-    return verdicts.caused(verdict, alone), {"control": {"what": claim.control, "verdict": alone.verdict,
-                                                         "evidence": evidence(alone)}}
 
 
 def numbers(systems: Pair, comparison: Paired | Unpaired) -> dict[str, Any]:
@@ -184,37 +178,53 @@ def numbers(systems: Pair, comparison: Paired | Unpaired) -> dict[str, Any]:
             "detectable": comparison.detectable, "trainings": [noise.variance, noise.freedom if noise.variance else None]}
 
 
+def recomputable(claim: Claim, systems: Pair, measure: str) -> dict[str, Any]:
+    """The values of every query and seed that a comparison rests on, and what its trainings are; nothing for a correlation, which
+    is no mean over queries."""
+    first, second = systems
+    if type(first) is not Evaluation:
+        return {}
+    if set(first.values.index) != set(second.values.index):
+        return {"values": [[texts(own.values[measure])] for own in systems]}
+    ours, theirs, shared = first.both_rows(second, measure)
+    return {"values": [[texts(row) for row in rows.values] for rows in (ours, theirs)], "measure": measure,
+            "shared": shared, "drawn": claim.inference != "queries",
+            **{name: [getattr(rows, name) for rows in (ours, theirs)] for name in ("trained", "kind", "seeds", "groups")}}
+
+
+def texts(values: Any) -> str:
+    """Values with five digits, as a text."""
+    return " ".join(f"{value:.5g}" for value in values)
+
+
 ITSELF = "with these parameters the two systems are one"
 HEADER = ("claim", "published", "this run", "verdict")
 
 
-def row(claim: Claim, verdict: Verdict, link: str, control: Mapping[str, str] | None = None) -> list[Any]:
-    """A claim as a table's row; the measured effect links to its provenance, its control stands below the verdict."""
+def row(claim: Claim, verdict: Verdict, link: str, control: str | None = None) -> list[Any]:
+    """A claim as a table's row; the measured effect links to its provenance, its control stands below the word."""
     effect: Any = evidence(verdict, claim.unit)
     if verdict.comparison is not None:
         effect = Html(f'<a class="nr-measured" href="{link}">{cell(effect)}</a>')
-    return [claim.claim, published_evidence(claim), effect, verdict_cell(verdict.verdict, control)]
+    return [claim.claim, published_evidence(claim), effect, verdict_cell(verdict.word, control)]
 
 
 def evidence(verdict: Verdict, unit: str = "") -> str:
-    """Effect, interval, p, margin and minimum detectable effect in one line; what was assumed; why there is no verdict, if so."""
+    """Difference, interval, p, margin in one line; what would be seen, where the run cannot tell; what was assumed; reasons."""
     if verdict.comparison is None:
         return verdict.reason
     comparison, d = verdict.comparison, verdict.comparison.difference
-    parts = [f"{signed(d.mean)} {interval(d.low, d.high, sign=True)}{unit}, p {p_value(verdict.p or 0.0)}, "
-             f"{comparison.queries} {comparison.unit}",
-             f"margin {plain(verdict.margin)}, detectable {plain(comparison.detectable)}{unit}"]
-    if verdict.verdict == EQUIVALENT:
-        parts.append(f"a difference of ±{plain(verdict.margin)} is excluded")
+    parts = [f"{signed(d.mean)} {interval(d.low, d.high, sign=True)}{unit}, p {p_value(comparison.p_permutation)}, "
+             f"{comparison.queries} {comparison.unit}, margin {plain(verdict.margin)}"]
+    if verdict.word == OPEN:
+        parts.append(f"the smallest difference that would be seen is {plain(comparison.detectable)}{unit}")
     return "; ".join([*parts, *filter(None, (comparison.noise.assumption, verdict.reason))])
 
 
-def verdict_cell(verdict: str, control: Mapping[str, str] | None = None) -> Html:
-    """A verdict, and below it what the claim's control says of the cause."""
-    shown = verdict_badge(verdict)
-    if not control:
-        return shown
-    return Html(f"{shown.text}<br><small>{cell('control, {what}: {verdict} ({evidence})'.format(**control))}</small>")
+def verdict_cell(word: str, control: str | None = None) -> Html:
+    """A verdict, and below it what the first system's lead over the claim's control is."""
+    shown = verdict_badge(word)
+    return Html(f"{shown.text}<br><small>{cell(control)}</small>") if control else shown
 
 
 def published_evidence(claim: Claim) -> str:
@@ -225,3 +235,8 @@ def published_evidence(claim: Claim) -> str:
     first, text = claim.printed[0], " compared with ".join(f"{entry.shown}{entry.mark}" for entry in claim.printed)
     significance = {True: ", significant", False: ", not significant", None: ", not tested"}[claim.significant]
     return f"{text} {first.measure.replace('_', ' ')} ({first.where}{significance})"
+
+
+def rivals(declared: str) -> list[str]:
+    """The names of a claim's rivals, in their order."""
+    return [claim.rival for claim in load().values() if claim.declared == declared]

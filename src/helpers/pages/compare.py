@@ -7,7 +7,6 @@ from typing import Any, TypeVar
 from helpers.evaluation import published, verdicts
 from helpers.evaluation.pools import condensed
 from helpers.evaluation.significance import Interval, Paired, Unpaired
-from helpers.evaluation.verdicts import ALPHA, Verdict
 from helpers.pages import page, plots
 from helpers.pages.fragments import Fragment, Html, badge, cell, details, linked
 from helpers.pages.numbers import interval, p_value, plain, signed
@@ -16,63 +15,70 @@ from helpers.systems.evaluated import Evaluation, Systems
 
 FEW = 3  # rows that were not run, and stand in the table; more of them are folded
 K = TypeVar("K")
-T = TypeVar("T", bound=Paired)
 
 
 def beside_published(study: str, number: str, column: str, measure: str, systems: Systems, baseline: str,
-                     rows_are: str = "system", whole: bool = True, judged: bool = True,
-                     pictured: bool = True, incomparable: Collection[str] = (), fixed: Collection[str] = ()) -> Fragment:
+                     judged: Fragment | None = None, rows_are: str = "system", whole: bool = True, pictured: bool = True,
+                     fixed: Collection[str] = ()) -> Fragment:
     """A study's table beside this run's measurements, each system compared with a baseline.
 
-    Rows of the study that were not measured follow, as *not run*, unless another chapter measures them. The study's daggers (its
-    own rule) and ours (p < 0.05 in the paired t-test, the same rule) mark significance. Where rows get verdicts, a figure below
-    the table has the published effects and the measured ones on one axis.
+    Rows of the study that were not measured follow, as *not tested*. A row has an interval; it has a word where a claim is on the
+    same pair of published values, and that is the claim's. A figure below the table has the published effects and the measured
+    ones on one axis; what else can be said of a row's difference is folded below it.
 
     Args:
         study: its key, `steensland2021`; the `number` of its table, `5.1`, and the `column`, `MRR@10`, follow.
-        measure: the measure of the evaluations that stands for it, `RR@10`; recall at another depth is not comparable.
+        measure: the measure of the evaluations that stands for it, `RR@10`.
         systems: evaluations by the table's row labels; rows that the study lacks are shown without published value.
+        judged: the chapter's claims (`claims.judge`).
         rows_are: what a row's label names, `epochs`: the head of the first column.
         whole: whether the table's other rows are shown, too.
-        judged: whether rows get verdicts; not if they are exchangeable, such as seeds.
         pictured: whether the figure of the effects is shown.
-        incomparable: rows whose verdict is *not comparable* whatever was measured, as the claims on them are.
-        fixed: rows that cannot differ from the baseline, so that there is nothing to test.
+        fixed: rows that cannot differ from the baseline, so that there is nothing to compare.
     """
     known = published.column(study, number, column)
     base, published_base = systems[baseline], known.get(baseline)
     tests = tests_against({row: system for row, system in systems.items() if row not in fixed}, baseline, measure)
-    records, data = [], []
+    records, more, data = [], [], []
     for row, system in systems.items():
         entry, test, mean = known.get(row), tests.get(row), system.mean(measure)
-        verdict = row_verdict(entry, published_base, test) if judged else None
-        other_lists = entry is not None and measure.startswith("R@") and measure != entry.measure  # of another length
-        if verdict and (other_lists or row in incomparable):
-            verdict = replace(verdict, verdict=verdicts.INCOMPARABLE)
-        effect, p = test_cells(test, disagreement(system, base, measure), "cannot differ" if row in fixed else "baseline")
+        word = word_of(judged, entry, published_base)
+        effect = (difference_cell(test.difference) if test else "cannot differ" if row in fixed else "baseline")
+        if test and (note := disagreement(system, base, measure)):
+            effect = with_interval(effect, note)
         records.append({
             rows_are: row, "published": published_cell(entry, published_base),
-            "measured": with_interval(measured(plain(mean.mean) + ("†" if test and test.p_t < ALPHA else ""), system),
+            "measured": with_interval(measured(plain(mean.mean), system),
                                       interval(mean.low, mean.high) + seeds_text(system, measure)),
-            "verdict": verdict_badge(verdict.verdict) if verdict else "", "effect": effect, "p (t, perm.)": p,
-            "ER, ΔRI": ratio_cell(entry, published_base, mean.mean, base.mean(measure).mean, test)})
+            "difference": effect, "verdict": verdict_badge(word) if word else ""})
+        if test:
+            ratio = ratio_cells(entry, published_base, mean.mean, base.mean(measure).mean)
+            more.append([row, p_value(test.p_permutation), p_value(test.p_t), *ratio])
         data.append({"study": study, "table": number, "row": row, "column": column, "measure": measure,
-                     "measured": mean.mean, "key": system.source.key, "verdict": verdict.verdict if verdict else None})
-    left = [{rows_are: row, "published": published_cell(entry, published_base), "verdict": verdict_badge(verdicts.NOT_RUN)}
+                     "measured": mean.mean, "key": system.source.key, "verdict": word or None})
+    if not any(record["verdict"] for record in records):
+        records = [{name: value for name, value in record.items() if name != "verdict"} for record in records]
+    left = [{rows_are: row, "published": published_cell(entry, published_base), "measured": verdicts.UNTESTED}
             for row, entry in known.items() if whole and row not in systems]
     if len(left) <= FEW:
         records, left = [*records, *left], []
     compared = baseline if rows_are == "system" else f"{rows_are} = {baseline}"
     beside = f", here {measure}" if measure.startswith("R@") and all(entry.measure != measure for entry in known.values()) else ""
     caption = (f"{published.published_name(study)}, table {number}: {column}, published and measured{beside} "
-               f"(effects compared with {compared}, 95 % intervals; † t-test over queries alone, p < {ALPHA:g})")
+               f"(differences from {compared}, 95 % intervals over queries and trainings)")
     table = page.records_table(caption, records, values=data)
+    folds = []
     if left:
-        rest = Html(page.records_table(f"{caption}: not run", left).html)
-        table = replace(table, html=table.html + details(f"{len(left)} more rows of the study, not run here", rest).text)
-    effects = effects_beside(study, number, column, tests, baseline)
-    return table if not judged or not pictured or not effects else replace(table, html=table.html + plots.forest(
-        effects, f"difference from {compared}", f"Effects in {column}, published and measured{beside}.").html)
+        folds.append((f"{len(left)} more rows of the study, not run here", page.records_table(f"{caption}: not run", left)))
+    if more:
+        folds.append(("p-values, effect ratio and difference of relative improvements", page.show_table(
+            f"{column}, each row and {compared}: p of the permutation test over queries and trainings, of the paired t-test "
+            "over queries alone, effect ratio (ER), and published less measured relative improvement (ΔRI)",
+            (rows_are, "p", "p, t-test", "ER", "ΔRI"), more)))
+    effects = effects_beside(study, number, column, tests, baseline) if pictured else {}
+    drawn = [plots.forest(effects, f"difference from {compared}", f"Effects in {column}, published and measured{beside}.").html
+             ] if effects else []
+    return replace(table, html="".join([table.html, *drawn, *(details(head, Html(own.html)).text for head, own in folds)]))
 
 
 def effects_beside(study: str, number: str, column: str, tests: Mapping[str, Paired | Unpaired],
@@ -83,18 +89,17 @@ def effects_beside(study: str, number: str, column: str, tests: Mapping[str, Pai
             if row in known and baseline in known}
 
 
-def verdict_badge(verdict: str) -> Html:
+def verdict_badge(word: str) -> Html:
     """A verdict in its colour."""
-    return badge(verdict, verdicts.KINDS[verdict])
+    return badge(word, verdicts.WORDS[word])
 
 
-def row_verdict(entry: published.Entry | None, baseline: published.Entry | None, comparison: Paired | None) -> Verdict | None:
-    """The verdict of a table's row compared with its baseline row, None where the study has no such comparison."""
-    if entry is None or baseline is None or comparison is None:
-        return None
-    effect = entry.value - baseline.value
-    direction = "higher" if effect > 0 else "lower" if effect < 0 else "no-difference"
-    return verdicts.judge(direction, comparison, margin=verdicts.margin_of(entry.amount - baseline.amount))
+def word_of(judged: Fragment | None, *pair: published.Entry | None) -> str:
+    """The word of the claim on two published values among a chapter's claims; empty where no claim is on them."""
+    if judged is None or None in pair:
+        return ""
+    printed = [entry.cell for entry in pair if entry]
+    return next((line["verdict"] for line in judged.data["claims"] if line["printed"] == printed), "")
 
 
 def measured(text: str, system: Evaluation) -> Html:
@@ -124,21 +129,15 @@ def difference_cell(difference: Interval, system: Evaluation | None = None) -> H
     return with_interval(measured(value, system) if system else value, interval(difference.low, difference.high, sign=True))
 
 
-def corrected(tests: Mapping[K, T]) -> dict[K, T]:
-    """The same comparisons, the p of their permutation tests corrected by Holm's method over all of them."""
-    p_values = verdicts.holm([test.p_permutation for test in tests.values()])
-    return {name: replace(test, p_permutation=p) for (name, test), p in zip(tests.items(), p_values, strict=True)}
-
-
 def tests_against(systems: Mapping[K, Evaluation], baseline: K, measure: str) -> dict[K, Paired]:
-    """Every other system compared with one of them, p by Holm's method over all of these comparisons."""
-    return corrected({name: system.against(systems[baseline], measure) for name, system in systems.items() if name != baseline})
+    """Every other system compared with one of them."""
+    return {name: system.against(systems[baseline], measure) for name, system in systems.items() if name != baseline}
 
 
 def effect_columns(systems: Mapping[K, Evaluation], baseline: K, measure: str) -> dict[K, dict[str, Html | str]]:
-    """For each system its mean, its effect compared with one of them, and both p-values (Holm's method), by columns' heads."""
+    """For each system its mean, its effect compared with one of them, and p, by columns' heads."""
     tests = tests_against(systems, baseline, measure)
-    return {name: dict(zip((measure, "effect", "p (t, perm.)"), (
+    return {name: dict(zip((measure, "effect", "p"), (
         mean_cell(system, measure), *test_cells(tests.get(name), without="baseline")), strict=True))
         for name, system in systems.items()}
 
@@ -165,12 +164,11 @@ def published_cell(entry: published.Entry | None, baseline: published.Entry | No
 
 
 def test_cells(comparison: Paired | None, note: str = "", without: str = "") -> list[Html | str]:
-    """Effect with its interval and a note, and both p-values of a comparison; `without` one, that word."""
+    """Effect with its interval and a note, and p over queries and trainings; `without` a comparison, that word."""
     if comparison is None:
         return [without, ""]
     effect = difference_cell(comparison.difference)
-    p_values = f"{cell(p_value(comparison.p_t))}<br>{cell(p_value(comparison.p_permutation))}"
-    return [with_interval(effect, note) if note else effect, Html(p_values)]
+    return [with_interval(effect, note) if note else effect, p_value(comparison.p_permutation)]
 
 
 def lead(system: Evaluation, base: Evaluation, measure: str) -> float:
@@ -196,23 +194,21 @@ def disagreement(first: Evaluation, second: Evaluation, measure: str) -> str:
     return f"of the other sign on judged texts alone: {signed(lead(first, second, other))}"
 
 
-def ratio_cell(entry: published.Entry | None, baseline: published.Entry | None, mean: float, base_mean: float,
-               comparison: Paired | None) -> Html | str:
-    """Effect ratio and, below it, the difference of relative improvements, where there are two published values."""
-    if entry is None or baseline is None or comparison is None:
-        return ""
+def ratio_cells(entry: published.Entry | None, baseline: published.Entry | None, mean: float, base_mean: float) -> list[str]:
+    """Effect ratio and the difference of relative improvements, where there are two published values."""
+    if entry is None or baseline is None:
+        return ["", ""]
     values = (mean, base_mean, entry.amount, baseline.amount)
     both = (verdicts.effect_ratio(*values), verdicts.delta_relative_improvement(*values))
-    return Html("<br>".join("" if value is None else signed(value, 2) for value in both))
+    return ["" if value is None else signed(value, 2) for value in both]
 
 
 def differences_table(caption: str, pairs: Mapping[str, tuple[Evaluation, Evaluation]], measure: str) -> Fragment:
-    """Paired comparisons, first with second, a row each: both means, the difference with its interval, and both p-values
-    (Holm's correction)."""
-    tests = corrected({name: first.against(second, measure) for name, (first, second) in pairs.items()})
+    """Paired comparisons, first with second, a row each: both means, the difference with its interval, and p."""
+    tests = {name: first.against(second, measure) for name, (first, second) in pairs.items()}
     rows = [[name, *(mean_link(system, measure) for system in pairs[name]),
              *test_cells(tests[name], disagreement(*pairs[name], measure))] for name in pairs]
-    return page.show_table(caption, ("comparison", "first", "second", f"difference in {measure}", "p (t, perm.)"), rows)
+    return page.show_table(caption, ("comparison", "first", "second", f"difference in {measure}", "p"), rows)
 
 
 def measures_table(caption: str, systems: Systems, measures: Sequence[str]) -> Fragment:

@@ -35,10 +35,9 @@ def discussion(chapter: str, judged: Fragment | None = None, signs: Mapping[str,
 
 
 def effect(line: Mapping[str, Any]) -> str:
-    """Where the measured effects of a claim lie, whatever its verdict: all intervals above zero, all below, or neither."""
-    intervals = [pair["interval"] for pair in line.get("pairs", [])]
-    above, below = all(low > 0 for low, _ in intervals), all(high < 0 for _, high in intervals)
-    return OPEN if above == below else HIGHER if above else LOWER  # without intervals both hold
+    """Where the interval of a claim's measured difference lies, whatever its verdict: above zero, below it, or neither."""
+    low, high = line["pair"]["interval"] if "pair" in line else (0.0, 0.0)
+    return HIGHER if low > 0 else LOWER if high < 0 else OPEN
 
 
 def paragraphs() -> dict[str, list[dict[str, Any]]]:

@@ -5,11 +5,12 @@ from functools import lru_cache, partial
 
 from helpers.data.articles import split_of, splits_of
 from helpers.data.runs import cut
-from helpers.evaluation.identity import NEITHER, IdentityGap, identity_gap, without_rivals
+from helpers.evaluation.identity import NEITHER, IdentityGap, gap_excess, identity_gap, without_rivals
+from helpers.evaluation.significance import Interval
 from helpers.pages import page
 from helpers.pages.compare import mean_link
 from helpers.pages.fragments import Fragment
-from helpers.pages.numbers import plain, signed
+from helpers.pages.numbers import interval, plain, signed
 from helpers.systems.evaluated import Evaluation, Systems
 from helpers.systems.testbed import Testbed
 from helpers.systems.zero_shot import ZERO_SHOT
@@ -50,13 +51,14 @@ def gap_text(system: Evaluation, bed: Testbed, candidates: int) -> str:
 
 
 def knows_articles(system: Evaluation, untrained: Evaluation, bed: Testbed, candidates: int) -> str:
-    """Why nothing may be concluded from a system whose gap is larger than that of an untrained one by more than the tolerance."""
-    if splitting(bed) is None:
+    """Why nothing may be concluded from a system whose gap is wider than that of an untrained one by more than the tolerance, by
+    the interval of the excess."""
+    if splitting(bed) is None or not any(system.trainings()):
         return ""
-    own, other = (gap_of(one, bed, candidates).gap for one in (system, untrained))
-    return "" if not own - other > TOLERANCE else (
-        f"the model knows which articles it was trained on: a gap of {signed(own)} standard deviations, without training "
-        f"{signed(other)}")
+    excess = excess_of(system, untrained, bed, candidates)
+    return "" if not excess.low > TOLERANCE else (
+        f"the model knows which articles it was trained on: its gap exceeds that of the encoder without training by "
+        f"{signed(excess.mean)} {interval(excess.low, excess.high)} standard deviations")
 
 
 def barred(pairs: Mapping[str, tuple[Evaluation, Evaluation]], untrained: Evaluation, bed: Testbed,
@@ -64,6 +66,14 @@ def barred(pairs: Mapping[str, tuple[Evaluation, Evaluation]], untrained: Evalua
     """For each claim why nothing may be concluded from the two systems that it compares, see `knows_articles`; else empty."""
     return {claim: next(filter(None, (knows_articles(system, untrained, bed, candidates) for system in pair)), "")
             for claim, pair in pairs.items()}
+
+
+@lru_cache
+def excess_of(system: Evaluation, untrained: Evaluation, bed: Testbed, candidates: int) -> Interval:
+    """How much wider a system's gap is than that of an untrained one."""
+    split = splitting(bed)
+    assert split is not None
+    return gap_excess(cut(system.run, candidates), cut(untrained.run, candidates), bed.qrels, split, bed.splits[0])
 
 
 @lru_cache

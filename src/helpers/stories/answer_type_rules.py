@@ -8,7 +8,7 @@ import pandas as pd
 from helpers.data.answer_types import RULES, TYPES, WIDER, Rule, answer_type, decide
 from helpers.data.collection_base import Collection
 from helpers.evaluation import published
-from helpers.evaluation.verdicts import NOT_RUN
+from helpers.evaluation.verdicts import UNTESTED
 from helpers.pages import matrices, page
 from helpers.pages.compare import verdict_badge
 from helpers.pages.fragments import Fragment, Html
@@ -98,10 +98,10 @@ def counts_table(queries: pd.DataFrame, name: str) -> Fragment:
 
 
 def own_queries(queries: pd.DataFrame) -> Fragment:
-    """Whether the rules ran on as many queries as the study has; a badge that says *not run* if not."""
+    """Whether the rules ran on as many queries as the study has; a badge that shows *not tested* if not."""
     number = sum(published_counts().values())
     if len(queries) == number:
         return page.prose(f"These are as many queries as the study's {number:,}.")
     reason = (f"the study types the {number:,} queries of MS MARCO's development set, which this book does not carry; give a "
               "folder with them as the collection and the same table is made of them")
-    return Fragment(f"<p>{verdict_badge(NOT_RUN).text} The rules on the study's own queries: {reason}.</p>")
+    return Fragment(f"<p>{verdict_badge(UNTESTED).text} The rules on the study's own queries: {reason}.</p>")

@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 
 from helpers.data.answer_types import TYPES
-from helpers.evaluation import published, verdicts
+from helpers.evaluation import published
 from helpers.evaluation.significance import Unpaired
 from helpers.pages import claims, page, plots
-from helpers.pages.compare import corrected, difference_cell, mean_cell, published_cell, row_verdict, table_value, test_cells
-from helpers.pages.fragments import Fragment, Html, badge
+from helpers.pages.compare import difference_cell, mean_cell, published_cell, table_value, test_cells
+from helpers.pages.fragments import Fragment, Html
 from helpers.pages.numbers import count, p_value
 from helpers.stories.answer_type_rules import LABEL, STUDY, TABLE, published_counts, typed
 from helpers.stories.collection import groups_of
@@ -43,20 +43,17 @@ def by_type_table(systems: Systems, model: str, types: pd.Series) -> Fragment:
     """
     base, encoder, (beside, known) = systems["BM25"], systems[model], studied(model)
     groups = {kind: list(types.index[types == kind]) for kind in TYPES}
-    tests = corrected({kind: encoder.on(group).against(base.on(group), MEASURE) for kind, group in groups.items()
-                       if len(group) >= FEWEST})
+    tests = {kind: encoder.on(group).against(base.on(group), MEASURE) for kind, group in groups.items() if len(group) >= FEWEST}
     rows, data = [], []
     for kind, group in groups.items():
         bm25, printed = (published.value(STUDY, TABLE, row, kind) for row in ("BM25", beside))
-        verdict = row_verdict(printed, bm25, tests.get(kind))
-        word = None if verdict is None else verdict.verdict if known else verdicts.INCOMPARABLE
         rows.append([kind, count(published_counts()[kind]), count(len(group)), published_cell(bm25, bm25),
                      group_cell(base, group), published_cell(printed, bm25), group_cell(encoder, group),
-                     badge(word, verdicts.KINDS[word]) if word else "", *test_cells(tests.get(kind))])
-        for entry, system, judged in [(bm25, base, None), (printed, encoder, word)][:1 + known] if group else []:
-            data.append(table_value(entry, MEASURE, system.on(group).mean(MEASURE).mean, system.source, judged))
+                     *test_cells(tests.get(kind))])
+        for entry, system in [(bm25, base), (printed, encoder)][:1 + known] if group else []:
+            data.append(table_value(entry, MEASURE, system.on(group).mean(MEASURE).mean, system.source))
     header = ("type", "queries, study", "queries, here", "BM25, published", "BM25, measured", f"{beside}, published",
-              f"{model}, measured", "verdict", "encoder less BM25", "p (t, perm.)")
+              f"{model}, measured", "encoder less BM25", "p")
     caption = f"{published.published_name(STUDY)}, table {TABLE}: mean reciprocal rank by answer type"
     return page.show_table(caption, header, rows, values=data)
 
@@ -118,13 +115,13 @@ def signs(systems: Systems, model: str, types: pd.Series, styles: pd.Series | No
 
 # ---- the claim ----
 
-def claims_table(systems: Systems, model: str, types: pd.Series, backbone: str) -> Fragment:
+def claims_table(systems: Systems, model: str, types: pd.Series) -> Fragment:
     """The chapter's claim: the encoder's queries for a location beside those of each other common type."""
     claim, encoder = "location-questions-are-easier", systems[model]
-    groups = {kind: list(types.index[types == kind]) for kind in (EASY, *claims.load()[claim].pairs)}
+    groups = {kind: list(types.index[types == kind]) for kind in (EASY, *claims.rivals(claim))}
     pairs = {kind: (encoder.on(groups[EASY]), encoder.on(group)) for kind, group in groups.items()
              if kind != EASY and min(len(groups[EASY]), len(group)) >= FEWEST}
-    return claims.judge("answer_types", {claim: pairs}, backbone=backbone)
+    return claims.judge("answer_types", {claim: pairs})
 
 
 def comparisons(systems: Systems, types: pd.Series) -> dict[str, Unpaired]:
@@ -152,8 +149,7 @@ def location_table(systems: Systems, types: pd.Series, styles: pd.Series | None,
         for style in dict.fromkeys(styles):
             inside = comparisons({model: systems[model]}, types[styles.loc[types.index] == style])
             tested |= {f"{model}, {style} queries": (systems[model], test) for test in inside.values()}
-    fixed = corrected({name: test for name, (_, test) in tested.items()})
     return page.records_table("Questions for a location compared with questions for an entity, unpaired", (
         {"system": name, f"{EASY} and {HARD} queries": f"{test.sizes[0]:,} and {test.sizes[1]:,}",
-         f"{EASY} less {HARD}": difference_cell(test.difference, system), "p (permutation)": p_value(test.p_permutation),
-         "p (Holm)": p_value(fixed[name].p_permutation)} for name, (system, test) in tested.items()), numeric_from=2)
+         f"{EASY} less {HARD}": difference_cell(test.difference, system),
+         "p": p_value(test.p_permutation)} for name, (system, test) in tested.items()), numeric_from=2)

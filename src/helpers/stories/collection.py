@@ -114,7 +114,7 @@ def tuned(bed: Testbed, settings: Mapping[str, tuple[float, float]], measure: st
 
 def tuned_table(systems: Systems, settings: Mapping[str, tuple[float, float]], measure: str) -> Fragment:
     """The systems of `tuned`, each compared with the first."""
-    effects = {name: {"effect": f"{signed(d.mean)} {interval(d.low, d.high, sign=True)}", "p (permutation, Holm)": p_value(p)}
+    effects = {name: {"effect": f"{signed(d.mean)} {interval(d.low, d.high, sign=True)}", "p": p_value(p)}
                for name, test in tests_against(systems, next(iter(systems)), measure).items()
                for d, p in [(test.difference, test.p_permutation)]}
     return page.records_table(f"{measure} on the test queries by setting, compared with the first row", (

@@ -18,7 +18,7 @@ from helpers.stories.training import curve, final, took
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.evaluated import Evaluation, Systems, evaluate_values
 from helpers.systems.reranking_experiment import together
-from helpers.systems.starting_points import BLIND, BRANCHES, CONDENSER, EMBEDDED, MASKED, MLM, START, Pretraining, branches
+from helpers.systems.starting_points import BLIND, BRANCHES, CONDENSER, EMBEDDED, MASKED, MLM, START, Pretraining, branches, made
 from helpers.systems.testbed import Testbed
 
 MEASURES = ("RR@10", "R@100")
@@ -77,6 +77,14 @@ def exchange(log: dict[str, Any]) -> pd.Series:
 def uses_cls(logs: Sequence[dict[str, Any]]) -> bool:
     """Whether a head uses [CLS]: with every seed, another text's costs it at least `USES`."""
     return min(exchange(log).iloc[-1] for log in logs) >= USES
+
+
+def unused_head(pretraining: str, texts: str, backbone: str, seeds: Sequence[int]) -> str:
+    """Why claims on the study's head are not tested: it makes no use of [CLS], so there was no treatment; empty if it does."""
+    logs = [branches[CONDENSER].log.value() for branches in made(pretraining, texts, backbone, seeds)[1].values()]
+    rise = min(exchange(log).iloc[-1] for log in logs)
+    return "" if uses_cls(logs) else (
+        f"the head does not use [CLS]: another text's costs it {plain(abs(rise))} nats a masked piece, less than {USES}")
 
 
 def means(logs: Logs, quantity: Any) -> dict[str, pd.Series]:

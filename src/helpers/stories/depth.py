@@ -9,14 +9,14 @@ import pandas as pd
 
 from helpers.evaluation import published, verdicts
 from helpers.pages import claims, identity, page, plots
-from helpers.pages.compare import above, lead, mean_link, measured, row_verdict, table_value, tests_against, with_interval
+from helpers.pages.compare import above, lead, mean_link, measured, table_value, tests_against, with_interval
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, interval, plain, signed
 from helpers.retrieval.fusion import candidate_pool
 from helpers.steps import Step
 from helpers.stories import candidates, training
 from helpers.stories import stages as named
-from helpers.stories.stages import STUDIED, STUDY, backbone_of, exact_match, label, stand_in
+from helpers.stories.stages import STUDIED, STUDY, exact_match, label, stand_in
 from helpers.systems.evaluated import Evaluation, evaluate_values
 from helpers.systems.first_stages import FirstStages
 from helpers.systems.reranking_experiment import RerankingExperiment, Scorer
@@ -137,11 +137,10 @@ def table(systems: Reranked, baseline: str, shown: Collection[int] = ()) -> Frag
             below = interval(mean.low, mean.high) + (f"; study {printed(entry)}" if entry else "")
             record[label(stage)] = with_interval(measured(plain(mean.mean) + mark + gain, own[stage]), below)
             if entry is not None and depth not in shown:
-                verdict = row_verdict(entry, entries[baseline], tests.get(stage))
-                data.append(table_value(entry, MEASURE, mean.mean, own[stage].source, verdict.verdict if verdict else None))
+                data.append(table_value(entry, MEASURE, mean.mean, own[stage].source))
         records.append(record)
     caption = (f"{published.published_name(STUDY)}, table {TABLE}: {MEASURE} after re-ranking, measured on {asked(systems)}, "
-               f"with the gain over {label(baseline)} and the study's value († p < 0.05 after Holm's correction within a depth)")
+               f"with the gain over {label(baseline)} and the study's value († p < 0.05)")
     return page.records_table(caption, records, values=data)
 
 
@@ -156,7 +155,7 @@ def percent(value: float, base: float) -> str:
     return "no base" if base == 0 else f"{signed(100 * (value / base - 1), 0)}%"
 
 
-def claims_table(systems: Reranked, dense: str, baseline: str, backbone: str) -> Fragment:
+def claims_table(systems: Reranked, dense: str, baseline: str) -> Fragment:
     """The chapter's claims.
 
     Few candidates: those of RepBERT beside those of each other first stage. Convergence: the lead over BM25's candidates at the
@@ -169,8 +168,7 @@ def claims_table(systems: Reranked, dense: str, baseline: str, backbone: str) ->
     least, most = min(systems[dense]), max(systems[dense])
     first, last = (systems[dense][depth].less(systems[baseline][depth]) for depth in (least, most))  # leads, query by query
     beside = {label(rival): (systems[dense][least], systems[rival][least]) for rival in rivals}
-    return claims.judge("depth", {small: beside, converge: (first, last)}, backbone=backbone_of(dense, backbone),
-                        incomparable=stand_in(dense, (small, converge)))
+    return claims.judge("depth", {small: beside, converge: (first, last)}, untested=stand_in(dense, (small, converge)))
 
 
 def signs(systems: Reranked, dense: str, baseline: str) -> dict[str, bool]:

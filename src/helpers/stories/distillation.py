@@ -85,8 +85,8 @@ def claims_table(systems: Systems, logs: Logs, name: str, trial: RerankingExperi
               if shape != name}
     idle = {claim: f"{' and '.join(models)}: the evaluation loss is that of a constant guess" for claim, both in compared.items()
             if (models := [model for model in both if untrained(logs[model])])}
-    return claims.judge("distillation", {**pairs, **others}, untrained=idle,
-                        incomparable=identity.barred(pairs, zero_shot_in(systems), trial.bed, trial.candidates))
+    return claims.judge("distillation", {**pairs, **others}, untested=identity.barred(
+        pairs, zero_shot_in(systems), trial.bed, trial.candidates) | idle)
 
 
 def teaching(systems: Systems, specs: Sequence[str]) -> Fragment:
@@ -127,7 +127,7 @@ def ablation_table(systems: Systems, logs: Logs) -> Fragment:
     """Every student: loss, effectiveness, and the difference from the one taught with all four losses."""
     names = [name for name in logs if name != TEACHER]
     tests = tests_against({name: systems[name] for name in names}, DISTILLED, MEASURE)
-    return page.records_table("Which of the losses matters? (p corrected by Holm's method)", [
+    return page.records_table("Which of the losses matters?", [
         {"student": name, "evaluation loss": plain(final(logs[name], "eval_loss")), MEASURE: mean_cell(systems[name], MEASURE),
          **({"compared with all four losses": difference_cell(tests[name].difference), "p": p_value(tests[name].p_permutation)}
             if name in tests else {})} for name in names])

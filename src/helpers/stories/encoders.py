@@ -118,8 +118,8 @@ def claims_table(after: Systems, before: Systems, bm25: Evaluation, backbone: st
             if {a, b} <= set(spans)}
     return claims.judge("encoders", {first: (after[main], bm25), "newer-encoders-do-not-beat-bert": newer,
                                      "pooling-matters-for-electra": wide}, backbone=backbone,
-                        incomparable={} if main == "BERT / Avg" else {first: f"not BERT but {main}"},
-                        controls={first: (after[main], before[main])} if main in before else {})
+                        untested={first: "" if main == "BERT / Avg" else f"not BERT but {main}"},
+                        controls={first: before[main]} if main in before else {})
 
 
 def signs(after: Systems, before: Systems, logs: Logs, with_margins: Systems) -> dict[str, bool]:

@@ -44,7 +44,7 @@ def claims_table(systems: Systems, trial: RerankingExperiment) -> Fragment:
     shortest, longest = ends(systems)
     pairs = {"six-epochs-worse-than-three": (systems[longest], systems[shortest])}
     return claims.judge("epochs", pairs,
-                        incomparable=identity.barred(pairs, zero_shot_in(systems), trial.bed, trial.candidates))
+                        untested=identity.barred(pairs, zero_shot_in(systems), trial.bed, trial.candidates))
 
 
 Stopped = Sequence[tuple[ListwiseReranker, Evaluation, Evaluation]]

@@ -160,22 +160,15 @@ def signs(questions: BySize, known: Systems, sizes: Sequence[int], losses: Mappi
             above(questions[start, sizes[-1]], untrained, HITS[0]) for start in starts)}
 
 
-def untrained(systems: BySize, sizes: Sequence[int], measure: str, bars: Systems) -> str:
-    """What shows that the fine-tunings of a task failed, by the first of `bars`, which the study's models pass; empty if nothing
-    does, or if the task is left out."""
-    return readiness.why_untrained(systems, sizes, measure, next(iter(bars.values()))) if systems else ""
-
-
-def claims_table(questions: BySize, web: BySize, sizes: Sequence[int], backbone: str, known: Systems,
-                 web_known: Systems) -> Fragment:
+def claims_table(questions: BySize, web: BySize, sizes: Sequence[int], backbone: str, unused: str) -> Fragment:
     """The verdicts on the study's claims about search; masked words alone are the control of what the head adds.
 
-    The study's encoders pass BM25 in both tasks (tables 3 and 4): where none does here, no starting point gets a verdict.
+    Where more training data lowers the score of a starting point nothing was learned, and none gets a verdict.
 
     Args:
         web: empty where web search is left out.
         backbone: what the fine-tunings start from, if it was not pre-trained here.
-        known: BM25 first.
+        unused: why the head was no treatment (`condenser.unused_head`); empty if it was.
     """
     last, controls = sizes[-1], {}
     pairs: dict[str, claims.Pair | dict[str, claims.Pair]] = {}
@@ -183,7 +176,7 @@ def claims_table(questions: BySize, web: BySize, sizes: Sequence[int], backbone:
         if {(START, last), (CONDENSER, last)} <= set(systems):
             pairs[name] = (systems[CONDENSER, last], systems[START, last])
         if {(MLM, last), (CONDENSER, last)} <= set(systems):
-            controls[name] = (systems[CONDENSER, last], systems[MLM, last])
+            controls[name] = systems[MLM, last]
     if {(START, last), (CONDENSER, last)} <= set(questions):
         small, *larger = (questions[CONDENSER, size].less(questions[START, size]) for size in sizes)
         pairs["condenser-helps-most-with-little-data"] = dict(zip(("full", "middle"), ((small, other) for other in larger[::-1]),
@@ -192,8 +185,8 @@ def claims_table(questions: BySize, web: BySize, sizes: Sequence[int], backbone:
         pairs["continued-pretraining-adds-to-condenser"] = (web[CONTINUED, last], web[CONDENSER, last])
     if {(MLM, last), (CONDENSER, last)} <= set(questions):
         pairs["condenser-head-beats-masked-words"] = (questions[CONDENSER, last], questions[MLM, last])
-    measures = {name: claim.measure for name, claim in claims.load().items()}
-    why = {measure: untrained(systems, sizes, measure, bars)
-           for measure, systems, bars in ((HITS[0], questions, known), (RANK[0], web, web_known))}
+    measures = {claim.declared: claim.measure for claim in claims.load().values()}
+    why = {measure: readiness.why_untrained(systems, sizes, measure)
+           for measure, systems in ((HITS[0], questions), (RANK[0], web))}
     return claims.judge("fine_tuning_sizes", pairs, backbone=backbone, controls=controls,
-                        untrained={name: why[measures[name]] for name in pairs}, missing=readiness.MISSING)
+                        untested={name: unused or why[measures[name]] for name in pairs}, missing=readiness.MISSING)

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from helpers.evaluation import verdicts
 from helpers.pages import compare, page, plots
 from helpers.pages.compare import above, lead
 from helpers.pages.fragments import Fragment
@@ -121,17 +120,16 @@ def by_place(systems: Systems, shares: pd.Series | None) -> Fragment:
 
 
 def trends_table(systems: Systems, shares: pd.Series | None) -> Fragment:
-    """Does success fall with the place of the answer? Rank correlation of RR@10 with it, p corrected by Holm's method."""
+    """Does success fall with the place of the answer? Rank correlation of RR@10 with it."""
     if shares is None:
         return page.prose("Nor can it be tested whether success depends on the place.")
     values = values_of(systems, list(systems), "RR@10").loc[shares.index]
     correlations = {name: result for name in systems if (result := correlation(shares, values[name]))}
-    corrected = dict(zip(correlations, verdicts.holm([p for _, p in correlations.values()]), strict=True))
     halves = {"RR@10, answer in the first half": values[shares < EVEN], "in the second half": values[shares >= EVEN]}
     return page.records_table("Does success depend on where the answer is?", [
         {"system": name, **{head: plain(half[name].mean()) if len(half) else "" for head, half in halves.items()},
          "Spearman's ρ with the place": signed(correlations[name][0]) if name in correlations else "",
-         "p": p_value(corrected[name]) if name in corrected else ""} for name in systems])
+         "p": p_value(correlations[name][1]) if name in correlations else ""} for name in systems])
 
 
 def correlation(shares: pd.Series, values: pd.Series) -> tuple[float, float] | None:

@@ -27,13 +27,13 @@ LATENCY = "Latency / (ms/query)"
 NO_REPBERT = "needs RepBERT among the stages"
 
 
-def claims_table(systems: Systems, backbone: str) -> Fragment:
+def claims_table(systems: Systems) -> Fragment:
     """The chapter's claim: RepBERT beside each of the stages that improve exact match."""
     claim = "repbert-beats-improved-exact-match"
     if "repbert" not in systems:
         return claims.judge("first_stage", {claim: NO_REPBERT})
     pairs = {label(rival): (systems["repbert"], systems[rival]) for rival in IMPROVED if rival in systems}
-    return claims.judge("first_stage", {claim: pairs}, backbone=backbone)
+    return claims.judge("first_stage", {claim: pairs})
 
 
 def signs(systems: Systems) -> dict[str, bool]:

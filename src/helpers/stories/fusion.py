@@ -10,7 +10,7 @@ import pandas as pd
 from helpers.evaluation import published, verdicts
 from helpers.evaluation.significance import Paired
 from helpers.pages import claims, page, plots
-from helpers.pages.compare import corrected, mean_link, measured, row_verdict, table_value, with_interval
+from helpers.pages.compare import mean_link, measured, table_value, with_interval
 from helpers.pages.fragments import Fragment, Html
 from helpers.pages.numbers import interval, p_value, plain, signed
 from helpers.pages.slider import slider
@@ -18,7 +18,7 @@ from helpers.retrieval.fusion import FIRST, RRF, SECOND, SUM, UNCUT, best_weight
 from helpers.steps import Step
 from helpers.stories import stages as stage_names
 from helpers.stories.depth import percent, printed
-from helpers.stories.stages import EXPANSION, IMPROVED, STUDIED, STUDIED_DEPTH, STUDY, exact_match, label, recall_of
+from helpers.stories.stages import EXPANSION, IMPROVED, STUDIED, STUDY, exact_match, label, recall_of
 from helpers.systems import testbed
 from helpers.systems.evaluated import Evaluation, Systems
 from helpers.systems.first_stages import STAGES, FirstStages
@@ -103,7 +103,7 @@ def matrix(fused: Fused, table: str, measure: str = "") -> Fragment:
     names = list(fused.alone)
     measure = measure or (recall_of(fused.alone[names[0]]) if table == RECALL else TABLES[table])
     comparable = measure == TABLES[table]
-    tests = corrected({pair: system.against(fused.alone[pair[0]], measure) for pair, system in fused.merged.items()})
+    tests = {pair: system.against(fused.alone[pair[0]], measure) for pair, system in fused.merged.items()}
     records: dict[str, dict[str, Any]] = {a: {"first": label(a)} for a in names}
     data = []
     for a, b in product(names, repeat=2):
@@ -114,13 +114,11 @@ def matrix(fused: Fused, table: str, measure: str = "") -> Fragment:
         shown = measured(plain(mean) + mark + change, system)
         records[a][f"+ {label(b)}"] = with_interval(shown, f"study {printed(entry, 'change')}") if entry else shown
         if entry is not None:
-            verdict = row_verdict(entry, published_value(table, a, a), tests.get((a, b)))
-            word = None if verdict is None else verdict.verdict if comparable else verdicts.INCOMPARABLE
-            data.append(table_value(entry, measure, mean, system.source, word))
+            data.append(table_value(entry, measure, mean, system.source))
     below = ("and the study's value below" if comparable else f"and the study's {TABLES[table]} below, not comparable"
              if table == RECALL else f"in place of the study's {TABLES[table]}")
     caption = (f"{published.published_name(STUDY)}, table {table}: {measure} of the alternating merge, the row's list first; its "
-               f"change from the row's stage alone († p < 0.05 after Holm's correction) {below}")
+               f"change from the row's stage alone († p < 0.05) {below}")
     beside = page.records_table(caption, records.values(), values=data)
     effects = {f"{label(a)} + {label(b)}": (entry.amount - alone.amount, test.difference) for (a, b), test in tests.items()
                if comparable and (entry := published_value(table, a, b)) and (alone := published_value(table, a, a))}
@@ -143,9 +141,9 @@ def order(fused: Fused, pair: tuple[str, str]) -> tuple[str, str]:
 
 
 def merge_tests(fused: Fused, measure: str) -> dict[tuple[tuple[str, str], str], Paired]:
-    """Each pair fused by the other two methods, compared with its merge in the better order; p by Holm's method."""
-    return corrected({(pair, name): systems[pair].against(fused.merged[order(fused, pair)], measure)
-                      for name, systems in others(fused).items() for pair in systems})
+    """Each pair fused by the other two methods, compared with its merge in the better order."""
+    return {(pair, name): systems[pair].against(fused.merged[order(fused, pair)], measure)
+            for name, systems in others(fused).items() for pair in systems}
 
 
 def others(fused: Fused) -> dict[str, Mapping[tuple[str, str], Evaluation]]:
@@ -169,7 +167,7 @@ def methods_table(fused: Fused, measure: str, tests: Mapping[Any, Paired]) -> Fr
             d, p = test.difference, p_value(test.p_permutation)
             records[-1][name] = cell(systems[pair], f"{weight}{signed(d.mean)} {interval(d.low, d.high, sign=True)}, p {p}")
     return page.records_table(
-        f"{measure} by method; below the last two, their difference from the merge (p corrected by Holm's method)", records)
+        f"{measure} by method; below the last two, their difference from the merge", records)
 
 
 def compared(fused: Fused, dense: str, baseline: str) -> Systems:
@@ -215,18 +213,13 @@ def partner(fused: Fused, dense: str, baseline: str) -> str:
     return studied[0] if studied else max(rest, key=lambda name: fused.alone[name].mean(fused.measure).mean, default="")
 
 
-def claims_table(fused: Fused, dense: str, baseline: str, backbone: str, depth: int) -> Fragment:
-    """The chapter's claims: RepBERT with docTTTTTquery beside itself, and with BM25 beside each of the two alone."""
-    other, alone, needs = partner(fused, dense, baseline), fused.alone, "needs RepBERT, or a run that stands for it, and"
-    pairs: dict[str, claims.Pair | dict[str, claims.Pair] | str] = {
-        BEATS: f"{needs} a stage that stands for docTTTTTquery", RAISES: f"{needs} BM25"}
-    apart, controls = {}, {}
-    if dense in alone and other:
-        pairs[BEATS], controls[BEATS] = ((fused.merged[dense, other], alone[name]) for name in (dense, other))
-        apart[BEATS] = "" if other == "doctttttquery" else f"{label(other)} stands for docTTTTTquery"
+def claims_table(fused: Fused, dense: str, baseline: str, depth: int) -> Fragment:
+    """The chapter's claims: RepBERT with an improved exact match beside itself, and with BM25 beside each of the two alone."""
+    alone, needs = fused.alone, "needs RepBERT, or a run that stands for it, and"
+    pairs: dict[str, claims.Measured] = {BEATS: f"{needs} an improved exact match", RAISES: f"{needs} BM25"}
+    if dense in alone:
+        pairs[BEATS] = {label(stage): (fused.merged[dense, stage], alone[dense]) for stage in IMPROVED if stage in alone}
     if {dense, baseline} <= set(alone) and dense != baseline:
         pairs[RAISES] = {name: (fused.merged[dense, baseline], alone[stage])
-                         for name, stage in zip(claims.load()[RAISES].pairs, (dense, baseline), strict=True)}
-        apart[RAISES] = "" if depth == STUDIED_DEPTH else f"recall in lists of {depth}, not {STUDIED_DEPTH:,}"
-    return claims.judge("fusion", pairs, backbone=stage_names.backbone_of(dense, backbone), controls=controls,
-                        incomparable={**apart, **stage_names.stand_in(dense, pairs)}, measures={RAISES: f"R@{depth}"})
+                         for name, stage in zip(claims.rivals(RAISES), (dense, baseline), strict=True)}
+    return claims.judge("fusion", pairs, untested=stage_names.stand_in(dense, pairs), measures={RAISES: f"R@{depth}"})

@@ -29,10 +29,10 @@ def printed_lead(table: str, column: str) -> float:
     return condenser - bert
 
 
-def beside_the_study(systems: BySize, table: str, columns: Mapping[int, str], measure: str, untrained: str = "") -> Fragment:
+def beside_the_study(systems: BySize, table: str, columns: Mapping[int, str], measure: str,
+                     judged: Fragment | None = None) -> Fragment:
     """A table of the study beside this run, a part for each training size, whose column `columns` names; the effects of all sizes
-    in one figure. They are differences from the start, and from the first starting point where the start is left out. What shows
-    that the fine-tunings failed leaves the rows without verdicts."""
+    in one figure. They are differences from the start, and from the first starting point where the start is left out."""
     if not systems:
         return page.prose()
     rows = {size: {STUDIED[start]: system for (start, n), system in systems.items() if n == size} for size in columns}
@@ -41,7 +41,7 @@ def beside_the_study(systems: BySize, table: str, columns: Mapping[int, str], me
     parts: list[Fragment] = []
     effects: dict[str, tuple[float, Interval]] = {}
     for size, column in columns.items():
-        parts.append(beside_published(STUDY, table, column, measure, rows[size], base, judged=not untrained, pictured=False))
+        parts.append(beside_published(STUDY, table, column, measure, rows[size], base, judged=judged, pictured=False))
         tests = {row: system.against(rows[size][base], measure) for row, system in rows[size].items() if row != base}
         own = effects_beside(STUDY, table, column, tests, base)
         effects |= {f"{row}, {column.rpartition(' / ')[2]}": pair for row, pair in own.items()}

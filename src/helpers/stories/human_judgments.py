@@ -15,7 +15,7 @@ from helpers.evaluation.pools import condensed
 from helpers.evaluation.significance import Paired
 from helpers.evaluation.verdicts import ALPHA
 from helpers.pages import page, plots
-from helpers.pages.compare import corrected, mean_link, test_cells, tests_against
+from helpers.pages.compare import mean_link, test_cells, tests_against
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count
 from helpers.reranking.aggregation import aggregated
@@ -147,20 +147,19 @@ def name_of(bed: Testbed) -> str:
 
 
 def systems_table(caption: str, systems: Systems, measure: str, measures: Sequence[str] = MEASURES) -> Fragment:
-    """Each system with its measures; the difference from BM25 in one of them, corrected by Holm's method."""
+    """Each system with its measures; the difference from BM25 in one of them."""
     tests = tests_against(systems, BM25, measure)
     rows = [[name, *(mean_link(system, own) for own in measures), *test_cells(tests.get(name), without="baseline")]
             for name, system in systems.items()]
     caption = f"{caption}, {count(len(systems[BM25].values))} queries"
     heads = [own if own in MEASURES else "nDCG@10, judged texts alone" for own in measures]
-    return page.show_table(caption, ("system", *heads, f"{measure} beside BM25's", "p (t, perm.)"), rows)
+    return page.show_table(caption, ("system", *heads, f"{measure} beside BM25's", "p"), rows)
 
 
 def compared(side: Side, systems: Systems) -> dict[str, Paired]:
-    """Every finding's difference on one side, those of general text, where there are such, corrected among themselves."""
-    families = (FINDINGS, OF_GENERAL_TEXT if GENERAL in systems else {})
-    return {name: test for family in families for name, test in corrected({
-        finding: systems[first].against(systems[second], side.measure) for finding, (first, second) in family.items()}).items()}
+    """Every finding's difference on one side, those of general text where there are such."""
+    findings = {**FINDINGS, **(OF_GENERAL_TEXT if GENERAL in systems else {})}
+    return {finding: systems[first].against(systems[second], side.measure) for finding, (first, second) in findings.items()}
 
 
 def findings_table(sides: Mapping[str, dict[str, Paired]]) -> Fragment:
@@ -168,7 +167,7 @@ def findings_table(sides: Mapping[str, dict[str, Paired]]) -> Fragment:
     home, away = sides.values()
     rows = [[name, *(cell for tests in sides.values() for cell in test_cells(tests[name])), travels(home[name], away[name])]
             for name in home]
-    heads = [head for name in sides for head in (f"difference, {name}", "p (t, perm.)")]
+    heads = [head for name in sides for head in (f"difference, {name}", "p")]
     return page.show_table("The findings at home and on human judgments", ("finding", *heads, "does it travel?"), rows)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from helpers.pages import page
-from helpers.pages.compare import above, corrected, mean_link, test_cells
+from helpers.pages.compare import above, mean_link, test_cells
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, seconds, signed
 from helpers.stories import encoders, training, unready
@@ -55,11 +55,11 @@ def trainings_table(trained: Models, logs: Logs) -> Fragment:
 
 def table(before: Systems, after: Systems, long: Systems) -> Fragment:
     """Each model as it is, after the short training and after the long one, and what the second adds to the first."""
-    tests = corrected({name: system.against(after[name], MEASURE) for name, system in long.items()})
+    tests = {name: system.against(after[name], MEASURE) for name, system in long.items()}
     return page.records_table(f"{MEASURE} as each model is, after the short training, and after the long one", (
         {"model": name, encoders.BEFORE: mean_link(before[name], MEASURE), SHORT: mean_link(after[name], MEASURE),
          LONG: mean_link(system, MEASURE),
-         **dict(zip(("long less short", "p (t, perm.)"), test_cells(tests[name]), strict=True))}
+         **dict(zip(("long less short", "p"), test_cells(tests[name]), strict=True))}
         for name, system in long.items()))
 
 

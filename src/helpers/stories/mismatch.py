@@ -8,7 +8,7 @@ import pandas as pd
 from helpers.data.texts import Texts
 from helpers.evaluation.significance import Paired
 from helpers.pages import claims, identity, page
-from helpers.pages.compare import corrected, difference_cell, lead, mean_cell, test_cells
+from helpers.pages.compare import difference_cell, lead, mean_cell, test_cells
 from helpers.pages.fragments import Fragment, linked
 from helpers.pages.numbers import count, p_value, plain
 from helpers.reranking.groups import groups_compared
@@ -17,7 +17,7 @@ from helpers.retrieval.fusion import consistency, consistency_at_depth, means
 from helpers.steps import Step
 from helpers.stories import training
 from helpers.stories.depth import reranked
-from helpers.stories.stages import backbone_of, exact_match, label, stand_in
+from helpers.stories.stages import exact_match, label, stand_in
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.evaluated import Evaluation
 from helpers.systems.listwise_reranker import ListwiseReranker
@@ -120,15 +120,15 @@ def crossed_table(systems: Crossed) -> Fragment:
         return page.prose(NOT_RERANKED)
     pairs = [(stage, depth) for stage in dict.fromkeys(stage for _, stage in systems) for depth in systems[BM25_NEGATIVES, stage]]
     sides = {place: [systems[name, place[0]][place[1]] for name in (BM25_NEGATIVES, DENSE_NEGATIVES)] for place in pairs}
-    tests = corrected({place: dense.against(bm25, MEASURE) for place, (bm25, dense) in sides.items()})
-    return page.records_table(f"{MEASURE} of the re-ranker by its training and its candidates (p corrected by Holm's method)", (
+    tests = {place: dense.against(bm25, MEASURE) for place, (bm25, dense) in sides.items()}
+    return page.records_table(f"{MEASURE} of the re-ranker by its training and its candidates", (
         {"candidates": f"{label(stage)}, depth {depth}",
          **{name: mean_cell(systems[name, stage][depth], MEASURE) for name in (BM25_NEGATIVES, DENSE_NEGATIVES)},
          "difference": difference_cell(tests[stage, depth].difference), "p": p_value(tests[stage, depth].p_permutation)}
         for stage, depth in pairs))
 
 
-def claims_table(steps: Mapping[str, Step], systems: Crossed, dense: str, reference: str, depth: int, backbone: str) -> Fragment:
+def claims_table(steps: Mapping[str, Step], systems: Crossed, dense: str, reference: str, depth: int) -> Fragment:
     """The chapter's claims: how far RepBERT's candidates differ, and whether they lose to docTTTTTquery's at depth."""
     pairs: dict[str, claims.Pair | dict[str, claims.Pair] | str] = {DIFFERS: NO_OTHER, MATTERS: NOT_EXPANDED}
     rivals = [stage for stage in exact_match(list(steps), dense) if stage != reference]
@@ -138,7 +138,7 @@ def claims_table(steps: Mapping[str, Step], systems: Crossed, dense: str, refere
     if {(BM25_NEGATIVES, dense), (BM25_NEGATIVES, EXPANDED)} <= set(systems):
         most = max(systems[BM25_NEGATIVES, dense])
         pairs[MATTERS] = (systems[BM25_NEGATIVES, dense][most], systems[BM25_NEGATIVES, EXPANDED][most])
-    return claims.judge("mismatch", pairs, backbone=backbone_of(dense, backbone), incomparable=stand_in(dense, pairs))
+    return claims.judge("mismatch", pairs, untested=stand_in(dense, pairs))
 
 
 def interaction(systems: Crossed, dense: str, reference: str) -> Paired | None:
@@ -163,7 +163,7 @@ def interaction_table(systems: Crossed, dense: str, reference: str) -> Fragment:
     tests = {f"over {label(stage)}'s candidates": systems[DENSE_NEGATIVES, stage][most].against(
         systems[BM25_NEGATIVES, stage][most], MEASURE) for stage in (dense, reference)}
     return page.records_table(f"What negatives from RepBERT change in {MEASURE} at depth {most}, over trainings and queries", (
-        {"": name, **dict(zip(("difference", "p (t, perm.)"), test_cells(test), strict=True)),
+        {"": name, **dict(zip(("difference", "p"), test_cells(test), strict=True)),
          "minimum detectable effect": plain(test.detectable), "the interval": test.noise.assumption}
         for name, test in {**tests, "the interaction: the first less the second": change}.items()))
 

@@ -53,14 +53,15 @@ def of_full_width(specs: Sequence[str]) -> list[str]:
     return [name for name, spec in labels(specs).items() if not backbone.width_of(spec)[1]]
 
 
-def claims_table(systems: Systems, logs: Logs, trial: RerankingExperiment, specs: Sequence[str], tokens: int) -> Fragment:
-    """The chapter's claims: the largest model and the smallest, and depth and width at about the same number of operations for a
-    text of so many tokens."""
+def claims_table(systems: Systems, logs: Logs, trial: RerankingExperiment, specs: Sequence[str], speed: Mapping[str, Any],
+                 tokens: int) -> Fragment:
+    """The chapter's claims: the largest model and the smallest; and the deeper and narrower of two that take about as many
+    operations for a text of so many tokens, with the one of full width that is most alike to it in measured speed."""
     names, ways = depth_series(logs, specs), deeper_and_wider(shapes_of(specs), tokens)
     pairs = dict.fromkeys(("bigger-models-rank-better", "recall-equal-over-model-sizes"), (systems[names[-1]], systems[names[0]]))
-    pairs |= {DEPTH: (systems[ways[0]], systems[ways[1]])} if ways else {}
+    pairs |= {DEPTH: (systems[ways[0]], systems[alike(ways[0], names, speed, shapes_of(specs))])} if ways else {}
     return claims.judge("model_size", {DEPTH: ONE_WIDTH, **pairs},
-                        incomparable=identity.barred(pairs, zero_shot_in(systems), trial.bed, trial.candidates))
+                        untested=identity.barred(pairs, zero_shot_in(systems), trial.bed, trial.candidates))
 
 
 def signs(systems: Systems, logs: Logs, speed: Mapping[str, Any], specs: Sequence[str], tokens: int) -> dict[str, bool]:
@@ -89,11 +90,16 @@ def width_signs(systems: Systems, speed: Mapping[str, Any], shapes: Mapping[str,
     if not (ways := deeper_and_wider(shapes, tokens)):
         return {}
     deeper, wider = ways
-    rates = {name: median_rate(speed, size) for name, size in shapes.items()}
-    rival = min((name for name in wide if name != deeper), key=lambda name: abs(rates[name] - rates[deeper]))
-    return {"the deeper and narrower model takes more time than the wider one": rates[deeper] < rates[wider],
+    slower = median_rate(speed, shapes[deeper]) < median_rate(speed, shapes[wider])
+    return {"the deeper and narrower model takes more time than the wider one": slower,
             "the wider model that is most alike in measured speed ranks above it":
-                lead(systems[rival], systems[deeper], MEASURE) > 0}
+                lead(systems[alike(deeper, wide, speed, shapes)], systems[deeper], MEASURE) > 0}
+
+
+def alike(deeper: str, wide: Sequence[str], speed: Mapping[str, Any], shapes: Mapping[str, str]) -> str:
+    """The model of full width that is most alike to another in measured speed."""
+    rates = {name: median_rate(speed, size) for name, size in shapes.items()}
+    return min((name for name in wide if name != deeper), key=lambda name: abs(rates[name] - rates[deeper]))
 
 
 def table(systems: Systems, logs: Logs, speed: Mapping[str, Any], shapes: Mapping[str, str]) -> Fragment:

@@ -30,17 +30,20 @@ def models(base: ListwiseReranker, head_rate: float, dropout: float,
     return {name: model.over_seeds(seeds if name in (ALL, HEAD) else seeds[:1]) for name, model in ways.items()}
 
 
-def claims_table(systems: Systems, logs: Logs, trial: RerankingExperiment) -> Fragment:
+def claims_table(systems: Systems, logs: Logs, trial: RerankingExperiment, warmed_up: bool) -> Fragment:
     """The chapter's claims: all parameters and the output layer alone, and the latter beside BM25.
 
-    Both rest on the output layer; if it learned nothing, neither gets a verdict.
+    Both rest on the output layer; if it learned nothing, neither is tested. What the study trains alone is an output layer on a
+    BERT that was pre-trained and no more: on a body that judged pairs before, another thing is measured beside BM25.
     """
     pairs = {"all-parameters-beat-task-specific": (systems[ALL], systems[HEAD]),
              "head-alone-reaches-bm25": (systems[HEAD], systems["BM25"])}
     loss, reached = final(logs[HEAD], "eval_loss"), systems[HEAD].mean("RR@10").mean
     why = f"the output layer's evaluation loss, {plain(loss)}, is that of a constant guess; its RR@10 is {plain(reached)}"
-    return claims.judge("parameters", pairs, untrained=dict.fromkeys(pairs, why) if untrained(logs[HEAD]) else {},
-                        incomparable=identity.barred(pairs, zero_shot_in(systems), trial.bed, trial.candidates))
+    barred = identity.barred(pairs, zero_shot_in(systems), trial.bed, trial.candidates)
+    other = {"head-alone-reaches-bm25": "the frozen body had learned to judge pairs before"} if warmed_up else {}
+    return claims.judge("parameters", pairs, untested={
+        claim: why if untrained(logs[HEAD]) else barred[claim] or other.get(claim, "") for claim in pairs})
 
 
 def signs(systems: Systems, logs: Logs) -> dict[str, bool]:

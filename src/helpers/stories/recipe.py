@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from helpers.evaluation.verdicts import ALPHA
 from helpers.pages import identity, page
-from helpers.pages.compare import above, beside, corrected, mean_cell, measured
+from helpers.pages.compare import above, beside, mean_cell, measured
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, interval, plain, seconds, signed
 from helpers.stories.training import took
@@ -38,8 +38,8 @@ def recipes_table(trial: RerankingExperiment, models: Mapping[str, ListwiseReran
                   base: Evaluation) -> Fragment:
     """Every recipe on the trial's queries, best first, with its cost and the gap of the identity check; the difference is from
     the zero-shot encoder."""
-    tests = corrected({name: systems[name].against(base, MEASURE) for name in models})
-    return page.records_table("Recipes on the development queries, one seed († p < 0.05, Holm)", (
+    tests = {name: systems[name].against(base, MEASURE) for name in models}
+    return page.records_table("Recipes on the development queries, one seed († p < 0.05)", (
         {"recipe": name, MEASURE: mean_cell(systems[name], MEASURE),
          "from zero-shot": signed(tests[name].difference.mean) + "†" * (tests[name].p_permutation < ALPHA),
          "held-out loss": f"{plain(log['log'][0]['eval_loss'])} to {plain(log['log'][-1]['eval_loss'])}",

@@ -55,7 +55,7 @@ def claims_table(systems: Systems, backbone: str) -> Fragment:
     claim, trained = "repbert-beats-bm25", systems["repbert"]
     before = next((systems[stage] for stage in BESIDE if stage in systems), None)
     return claims.judge("repbert", {claim: (trained, systems["bm25"])}, backbone=backbone,
-                        controls={claim: (trained, before)} if before is not None else {})
+                        controls={claim: before} if before is not None else {})
 
 
 def signs(systems: Systems) -> dict[str, bool]:

@@ -54,7 +54,7 @@ def claims_table(systems: Mapping[int, Evaluation], base: BiEncoder, lengths: Ma
     why = "" if name in ENCODERS and (longer, shorter) == (LONG, SHORT) else (
         f"{name} with {longer} tokens and with {shorter}; the longest passage has {longest}")
     return claims.judge("sequence_length", {CLAIM: (systems[longer], systems[shorter])}, backbone=base.backbone,
-                        incomparable={CLAIM: why})
+                        untested={CLAIM: why})
 
 
 def signs(systems: Mapping[int, Evaluation]) -> dict[str, bool]:

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 
 from helpers.evaluation import all_pairs, published
-from helpers.evaluation.verdicts import ALPHA, holm
+from helpers.evaluation.all_pairs import holm
+from helpers.evaluation.verdicts import ALPHA
 from helpers.pages import claims, matrices, page, plots
 from helpers.pages.compare import difference_cell
 from helpers.pages.fragments import Fragment, Html, details
@@ -63,7 +64,7 @@ def claims_table(systems: Systems, models: Mapping[str, BiEncoder]) -> Fragment:
     if not half:
         return claims.judge("significance", {claim: "needs a second backbone, to stand for DistilBERT"})
     return claims.judge("significance", {claim: (systems[half], systems[whole])}, backbone=models[whole].backbone,
-                        incomparable={claim: CUT if models[half].backbone.startswith("packaged") else ""})
+                        untested={claim: CUT if models[half].backbone.startswith("packaged") else ""})
 
 
 def square(pairs: pd.DataFrame, column: str, names: list[str]) -> pd.DataFrame:

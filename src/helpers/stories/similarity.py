@@ -144,7 +144,7 @@ def signs(similar: BySize, known: Mapping[str, Correlation], apart: BySize, apar
 
 
 def claims_table(similar: BySize, known: Systems, apart: BySize, apart_known: Systems, sizes: Sequence[int],
-                 section_sizes: Sequence[int], backbone: str) -> Fragment:
+                 section_sizes: Sequence[int], backbone: str, unused: str) -> Fragment:
     """The verdicts on the study's claims about sentences, on all pairs (`similar`) and on all triplets (`apart`): the last sizes.
 
     A fine-tuning that does not surely raise what the start scores as it is (`known`, `apart_known`), or that scores lower with
@@ -152,16 +152,17 @@ def claims_table(similar: BySize, known: Systems, apart: BySize, apart_known: Sy
 
     Args:
         backbone: what the fine-tunings start from, if it was not pre-trained here.
+        unused: why the head was no treatment (`condenser.unused_head`); empty if it was.
     """
     claim, last, tested = "condenser-beats-bert-on-similarity", sizes[-1], {}
     if {START, CONDENSER} <= {start for start, _ in similar}:
         tested = {claim: (similar[CONDENSER, last], similar[START, last]),
                   "condenser-equals-bert-on-sections": (apart[CONDENSER, section_sizes[-1]], apart[START, section_sizes[-1]])}
-    why = {name: failed(systems, encoders, own, measure) for name, systems, encoders, own, measure in (
+    why = {name: unused or failed(systems, encoders, own, measure) for name, systems, encoders, own, measure in (
         (claim, similar, known, sizes, MEASURE),
         ("condenser-equals-bert-on-sections", apart, apart_known, section_sizes, ACCURACY))} if tested else {}
-    return claims.judge("similarity", tested, backbone=backbone, untrained=why, missing=readiness.MISSING,
-                        controls={claim: (similar[CONDENSER, last], similar[MLM, last])}
+    return claims.judge("similarity", tested, backbone=backbone, untested=why, missing=readiness.MISSING,
+                        controls={claim: similar[MLM, last]}
                         if tested and (MLM, last) in similar else {})
 
 

@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
-from scipy import special
+from scipy import special, stats
 
 from helpers.evaluation import published
 from helpers.pages import page, plots
@@ -73,6 +73,21 @@ def untrained(log: Mapping[str, Any]) -> bool:
     share = log["positives"] / log["pairs"]
     constant = float(special.entr([share, 1 - share]).sum())
     return bool(log["log"][-1]["eval_loss"] > 0.95 * constant)
+
+
+def untaught(losses: pd.Series) -> str:
+    """Why a training cannot be judged by its held-out losses: they did not fall, or their latter half still falls, by a slope
+    whose 95 % interval lies below zero and that takes off more than a tenth of the fall; empty if they fell and levelled."""
+    fall = losses.iloc[0] - losses.iloc[-1]
+    if fall <= 0:
+        return f"the held-out loss did not fall: {change(losses)}"
+    late = losses.iloc[len(losses) // 2:]
+    if len(late) < 3:
+        return ""
+    line = stats.linregress(late.index.to_numpy(dtype=float), late.to_numpy())
+    still = line.slope + float(special.stdtrit(len(late) - 2, 0.975)) * line.stderr < 0
+    taken = -line.slope * (late.index[-1] - late.index[0])
+    return f"the held-out loss still falls at the end: {change(losses)}" if still and taken > fall / 10 else ""
 
 
 def losses_beside(table: str, rows: Mapping[str, tuple[dict[str, Any], Evaluation]]) -> Fragment:

@@ -16,6 +16,8 @@ from helpers.steps import Step, recipe, registry
 from helpers.systems.testbed import Testbed
 
 PRETRAINING = "pretrained"
+AGGREGATION = "parade"
+CROSS_ENCODERS = {"listwise_cross_encoder", "pointwise_cross_encoder", "distilled_cross_encoder"}
 
 
 @dataclass(frozen=True, eq=False)  # tables of two do not compare; one is itself
@@ -56,7 +58,8 @@ class Evaluation:
         values = np.array([run.values[measure].loc[queries].to_numpy(dtype=float) for run in self.runs])
         first = self.runs[0]
         trained = sum(bool(trainings(step) - elsewhere) for step in (first.source, *first.also))
-        return Rows(values, trained, tuple(" ".join(sorted(pretrainings(run.source))) for run in self.runs))
+        return Rows(values, trained, tuple(" ".join(sorted(pretrainings(run.source))) for run in self.runs),
+                    kind_of(first.source), tuple(seeds_of(run.source, elsewhere) for run in self.runs))
 
     def mean(self, measure: str) -> Interval:
         """Mean and 95 % bootstrap interval over queries."""
@@ -68,10 +71,15 @@ class Evaluation:
         if not drawn:
             return replace(paired(self.values[measure], baseline.values[measure].loc[self.values.index],
                                   noise=TrainingNoise(assumption="of just these trained models")), unit=self.unit)
+        first, second, shared = self.both_rows(baseline, measure)
+        return replace(compare(first, second, measure, shared=shared), unit=self.unit)
+
+    def both_rows(self, baseline: "Evaluation", measure: str) -> tuple[Rows, Rows, bool]:
+        """The values of two systems on the same queries in each run, for inference over trainings and queries; and whether both
+        come out of the same trainings."""
         queries, ours, theirs = self.values.index, self.trainings(), baseline.trainings()
-        first = self.rows(measure, queries, frozenset[str]().union(*theirs))
-        second = baseline.rows(measure, queries, frozenset[str]().union(*ours))
-        return replace(compare(first, second, measure, shared=ours == theirs and any(ours)), unit=self.unit)
+        return (self.rows(measure, queries, frozenset[str]().union(*theirs)),
+                baseline.rows(measure, queries, frozenset[str]().union(*ours)), ours == theirs and any(ours))
 
     def less(self, base: "Evaluation") -> "Evaluation":
         """Its lead over another system on the same queries, seed by seed where both have as many; for a difference of leads."""
@@ -139,20 +147,42 @@ def values_of(systems: Systems, names: Sequence[str], measure: str) -> pd.DataFr
 
 def trainings(source: Any) -> frozenset[str]:
     """The keys of the trainings behind a step, straight or through others: network steps that take a seed and some epochs."""
-    return frozenset(key for _, key in _seeded(source))
+    return frozenset(key for _, key, _ in _seeded(source))
 
 
 def pretrainings(source: Any) -> frozenset[str]:
     """The keys of those that are pre-trainings."""
-    return frozenset(key for name, key in _seeded(source) if name == PRETRAINING)
+    return frozenset(key for name, key, _ in _seeded(source) if name == PRETRAINING)
 
 
-def _seeded(source: Any) -> frozenset[tuple[str, str]]:
+def kind_of(source: Any) -> str:
+    """The kind of model and recipe that a step's trainings are of, as `published/seed_noise.yaml` has them; empty for none."""
+    names = {name for name, _, _ in _seeded(source)}
+    if PRETRAINING in names:
+        return "pre-training with fine-tuning"
+    if AGGREGATION in names:
+        return "aggregations of kept states"
+    if names & CROSS_ENCODERS:
+        return f"re-rankers of {'documents' if 'document' in _units(source) else 'passages'}"
+    return "bi-encoders" if names else ""
+
+
+def seeds_of(source: Any, elsewhere: frozenset[str] = frozenset()) -> tuple[int, ...]:
+    """The seeds of a step's trainings, those left out that are behind the system compared with."""
+    return tuple(sorted(seed for _, key, seed in _seeded(source) if key not in elsewhere))
+
+
+def _seeded(source: Any) -> frozenset[tuple[str, str, int]]:
     return _seeded_of(source) if hasattr(source, "recipe") else frozenset()
 
 
 @functools.lru_cache(maxsize=4096)
-def _seeded_of(source: Any) -> frozenset[tuple[str, str]]:
-    return frozenset((part["step"], recipe.key_of(part)) for part in recipe.parts(source.recipe())
+def _units(source: Any) -> frozenset[str]:
+    return frozenset(part["data"][1] for part in recipe.parts(source.recipe()) if part.get("data", [""])[0] == "texts")
+
+
+@functools.lru_cache(maxsize=4096)
+def _seeded_of(source: Any) -> frozenset[tuple[str, str, int]]:
+    return frozenset((part["step"], recipe.key_of(part), int(part["arguments"]["seed"])) for part in recipe.parts(source.recipe())
                      if "step" in part and "seed" in part["arguments"] and part["arguments"].get("epochs") != 0
                      and registry.STEPS[part["step"]].network)
