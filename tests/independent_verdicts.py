@@ -4,7 +4,7 @@
 
 For each judged claim the values of every query and seed give the difference, the noise of its trainings (paired where both
 systems have the same seeds), its intervals, and by the rules of `book/reading.md` the word. Declared things are read: margin
-and direction from `published/claims.yaml`, what is known of trainings from `published/seed_noise.yaml`. A word may differ where an
+and direction from `published/claims.yaml`, the noise of trainings from `published/seed_noise.yaml`. A word may differ where an
 end of an interval lies within the Monte Carlo error of its border; such are marked `near`. Of a claim that was not tested the
 interval counts.
 """

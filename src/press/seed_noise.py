@@ -3,7 +3,7 @@
     python -m press.seed_noise          # after the chapters have been executed with all their seeds
 
 Intervals of systems with few seeds, and verdicts, rest on the file: a change of it is a commit of its own. Each training counts
-once, on the page that has most of its seeds, as the first system there that is made of it. What systems of a page trained over the
+once, on the page that has most of its seeds, as the first system there that is made of it. What systems of a page that have the
 same seeds share cancels in their differences: twice the mean square of what remains in the two-way table of systems
 and seeds (Searle, Casella & McCulloch 1992, section 4.2) is the variance of a difference.
 """
