@@ -4,7 +4,6 @@ import json
 import socket
 import sys
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from helpers.data.windows import windows
 from helpers.networks.fine_tuning import RankerTraining
 from helpers.networks.scoring import probabilities
 from helpers.systems.testbed import Testbed
-from press.serve import app, batching, command, models
+from press.serve import app, batching, models
 from press.serve.asked import Asked
 from press.serve.engine import Engine
 
@@ -52,11 +51,15 @@ class Lance(Engine):
         self._reranker = CrossEncoderReranker(model_name=folder, column="text", device="cpu")
         self._reranker.__dict__["model"] = cross_encoder(folder)  # the same limits of length
 
-    def __call__(self, requests: Sequence[Asked]) -> list[dict[str, Any]]:
-        """The answers, one after the other: the library takes one query."""
-        return [{"results": [{"doc_id": row["doc_id"], "score": row["_relevance_score"]} for row in
-                             self._table.search(asked.query, query_type="fts").limit(asked.candidates)
-                             .rerank(self._reranker).to_list()]} for asked in requests]
+    def expected(self, asked: Asked) -> list[tuple[str, float]]:
+        """Nothing that is scored by turns: the library answers a request at once."""
+        return []
+
+    def __call__(self, asked: Asked) -> batching.Asking:
+        """The answer."""
+        found = self._table.search(asked.query, query_type="fts").limit(asked.candidates).rerank(self._reranker).to_list()
+        yield from ()
+        return {"results": [{"doc_id": row["doc_id"], "score": row["_relevance_score"]} for row in found]}
 
 
 def cross_encoder(folder: str) -> Any:
@@ -79,13 +82,11 @@ def main(name: str, collection: str, unit: str, folder: str) -> None:
     """Listen on a free port, say which, and answer until SIGTERM."""
     import uvicorn
 
-    most = 0 if name == SEQUENTIAL else command.BATCH
-    batcher = batching.Batcher(lambda: engine(name, Engine.of(collection, unit), folder), lambda asked: asked.candidates,
-                               most, waiting=128)
+    together = 1 if name == SEQUENTIAL else batching.MOST
+    batcher = batching.Batcher(lambda: engine(name, Engine.of(collection, unit), folder), timeout=60, together=together)
     with socket.create_server(("127.0.0.1", 0)) as listening:
         print(f"port {listening.getsockname()[1]}", flush=True)
-        served = app.application(batcher, 60, app.HOSTS)
-        uvicorn.Server(uvicorn.Config(served, log_level="warning", access_log=False)).run(sockets=[listening])
+        uvicorn.Server(uvicorn.Config(app.application(batcher), log_level="warning", access_log=False)).run(sockets=[listening])
 
 
 if __name__ == "__main__":

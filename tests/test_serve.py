@@ -1,4 +1,4 @@
-"""The service, with an engine of nothing: what may be asked, how requests are batched, what happens when there are too many."""
+"""The service, with an engine of nothing: what may be asked, whose turn it is, what is taken, what is dropped."""
 
 import json
 import threading
@@ -11,28 +11,42 @@ from starlette.testclient import TestClient
 from helpers.errors import BadInput
 from press.serve import app
 from press.serve.asked import LONGEST, Asked
-from press.serve.batching import Batcher, Overloaded
+from press.serve.batching import PROMISE, Batcher, Overloaded
 
 
 class Nothing:
-    """An engine that answers with the query; `gate` holds it back, and the query `die` is more than it can do."""
+    """An engine that answers with the query. Its model reads a candidate in a hundredth of a second; `gate` holds it back, and it
+    fails on the query `die`."""
 
     def __init__(self, gate=None):
         self.bed = SimpleNamespace(collection="toy", unit="passage")
-        self.texts, self.models, self.pairwise, self.gate, self.batches = 3, {"base": None, "none": None}, None, gate, []
+        self.texts, self.models, self.pairwise, self.gate, self.slices = 3, {"base": None, "none": None}, None, gate, []
+        self.scorers, self.trial = {"base": self.read}, {"base": ["trial"] * 10}
 
-    def __call__(self, requests):
-        self.batches.append([request.query for request in requests])
-        if self.gate:
-            self.gate.wait(20)
-        if any(request.query == "die" for request in requests):
-            raise BadInput("the Java worker died")
-        return [{"query": request.query, "results": []} for request in requests]
+    def read(self, inputs):
+        if inputs[0] != "trial":
+            self.slices.append(dict.fromkeys(inputs))
+            if self.gate:
+                self.gate.wait(20)
+        if "die" in inputs:
+            raise BadInput("the model died")
+        time.sleep(0.01 * len(inputs))
+        return [float("nan") if query == "odd" else 1.0 for query in inputs]
+
+    def expected(self, asked):
+        return [] if asked.reranker == "none" else [("base", asked.candidates)]
+
+    def __call__(self, asked):
+        if asked.query == "bug":
+            raise KeyError("a secret")
+        if asked.reranker != "none":
+            yield "base", [asked.query] * asked.candidates
+        return {"query": asked.query, "results": []}
 
 
-def served(engine, waiting=8, timeout=5.0, most=100):
-    batcher = Batcher(lambda: engine, lambda asked: asked.candidates, most, waiting)
-    return batcher, TestClient(app.application(batcher, timeout, ["testserver"]), raise_server_exceptions=False)
+def served(engine, timeout=5.0):
+    batcher = Batcher(lambda: engine, timeout)
+    return batcher, TestClient(app.application(batcher, ("testserver",)), raise_server_exceptions=False)
 
 
 @pytest.fixture
@@ -42,7 +56,7 @@ def held():
     return Nothing(gate), gate
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def client():
     batcher, client = served(Nothing())
     yield client
@@ -66,8 +80,8 @@ BODIES = [b"", b"{", b"null", b"[]", b"5", b'"x"', b"\xff\xfe", b"[" * 30_000, b
 
 @pytest.mark.parametrize("query", HOSTILE, ids=range(len(HOSTILE)))
 def test_a_hostile_query_gives_results_or_is_refused(client, query):
-    posted = client.post("/search", content=json.dumps({"query": query}))
-    for response in (posted, client.get("/search", params={"query": query})):
+    posted = client.post("/search", content=json.dumps({"query": query, "reranker": "none"}))
+    for response in (posted, client.get("/search", params={"query": query, "reranker": "none"})):
         good = query.strip(" \0\u2028") and len(query) <= LONGEST
         assert response.status_code == (200 if good else 422), response.text
         assert set(response.json()) == ({"query", "results"} if good else {"error"})
@@ -82,12 +96,19 @@ def test_a_hostile_body_is_refused_in_words_that_repeat_nothing_of_it(client, bo
 
 
 def test_what_is_not_there_and_who_asks_by_another_name(client):
-    assert client.get("/search?query=a&k=5&k=6").status_code == 422
     assert (client.get("/nothing").status_code, client.get("/nothing").json()) == (404, {"error": "not found"})
     assert client.get("/page.py").status_code == 404
     assert client.put("/search").status_code == 405
     assert client.get("/health", headers={"Host": "evil.example"}).status_code == 400  # a name of another site that leads here
-    assert client.get("/search?query=a&query=b&k=%00").status_code == 422
+    assert client.get("/health", headers={"Host": "[::1"}).json() == {"error": "the service is not known by this host"}
+    for odd in ("k=5&k=6", "k=1_0", "k=+5", "k=%205", "k=1.0", "k=" + "9" * 5000, "query=b"):
+        assert client.get(f"/search?query=a&{odd}").status_code == 422, odd
+    assert client.get("/search?query=7&candidates=1&k=3").json()["query"] == "7"
+
+
+def test_numeric_addresses_are_known_where_other_machines_may_ask():
+    assert app._is_known("192.168.1.5:8350", app.HOSTS, True) and app._is_known("[::1]:8350", app.HOSTS, False)
+    assert not app._is_known("192.168.1.5:8350", app.HOSTS, False) and not app._is_known("evil.example", app.HOSTS, True)
 
 
 def test_the_page_loads_nothing_from_elsewhere(client):
@@ -97,7 +118,8 @@ def test_the_page_loads_nothing_from_elsewhere(client):
         assert "default-src 'none'" in response.headers["Content-Security-Policy"]
         assert "http:" not in response.text and "https:" not in response.text
         assert "innerHTML" not in response.text and "style=" not in response.text
-    assert client.get("/health").json()["rerankers"] == ["base", "none"]
+    health = client.get("/health").json()
+    assert health["rerankers"] == ["base", "none"] and 20 < health["per_second"]["base"] < 110
 
 
 def test_queries_are_cleaned_and_defaults_are_the_study_s():
@@ -106,84 +128,106 @@ def test_queries_are_cleaned_and_defaults_are_the_study_s():
     assert (asked.candidates, asked.aggregation, asked.feedback, asked.pairwise) == (20, "max", "none", "none")
 
 
-# ---- batches, the bound, time-outs, the end ----
+# ---- turns, costs, the end ----
 
-def asking(client, engine, count):
-    """The answers as they come, and the threads that ask: the first is at work in the engine, so the others wait."""
-    answers = []
-
-    def ask(number):
-        answers.append(client.post("/search", json={"query": f"q{number}"}))
-
-    threads = [threading.Thread(target=ask, args=(number,)) for number in range(count)]
-    for thread in threads:
-        thread.start()
-        while not engine.batches:
-            time.sleep(0.01)
-    return answers, threads
+def asked(query, candidates=1, **more):
+    return Asked(query=query, candidates=candidates, **more)
 
 
-def test_what_waits_is_computed_together_up_to_a_sum_of_costs(held):
+def begun(engine):
+    while not engine.slices:
+        time.sleep(0.005)
+
+
+def test_what_waits_is_scored_together_and_small_requests_go_ahead(held):
     engine, gate = held
-    batcher = Batcher(lambda: engine, lambda asked: asked.candidates, 50, 16)
-    futures = [batcher.submit(Asked(query="first"))]
-    while not engine.batches:
-        time.sleep(0.01)
-    futures += [batcher.submit(Asked(query=str(number))) for number in range(5)]
+    batcher, order = Batcher(lambda: engine, 30), []
+    for query, candidates in (("large", 100), ("middle", 20), ("a", 2), ("b", 2)):
+        future = batcher.submit(asked(query, candidates))
+        future.add_done_callback(lambda done: order.append(done.result()["query"]))
+        begun(engine)
     gate.set()
-    assert [future.result(5)["query"] for future in futures] == ["first", *"01234"]
-    assert engine.batches == [["first"], ["0", "1"], ["2", "3"], ["4"]]  # 20 candidates each
     batcher.close()
+    assert sorted(order[:2]) == ["a", "b"] and order[2:] == ["middle", "large"]
+    assert set(engine.slices[0]) == {"large"} and {"a", "b", "middle"} <= set(engine.slices[1])  # about 40 inputs each
     with pytest.raises(Overloaded):
-        batcher.submit(Asked(query="too late"))
+        batcher.submit(asked("too late"))
 
 
-def test_overload_is_told_and_over_when_it_is_over(held):
+def test_what_cannot_be_done_in_time_is_refused_with_the_seconds_until_it_may_be(held):
     engine, gate = held
-    batcher, client = served(engine, waiting=2, most=20)
-    answers, threads = asking(client, engine, 8)
-    while len(answers) < 4:  # one runs, perhaps one is held for the next batch, two wait
-        time.sleep(0.01)
-    refused = [answer for answer in answers if answer.status_code == 503]
-    assert len(refused) >= 4
-    assert all(answer.headers["Retry-After"] == "1" for answer in refused)
+    batcher, client = served(engine, timeout=3)  # at a hundredth of a second for each of 180 candidates, 1.8 seconds are promised
+    alone = client.post("/search", json={"query": "x", "candidates": 200})
+    assert alone.status_code == 503 and "fewer candidates" in alone.json()["error"] and alone.headers["Retry-After"] == "1"
+    taken = [batcher.submit(asked("large", 100))]
+    begun(engine)
+    with pytest.raises(Overloaded) as refused:
+        batcher.submit(asked("another", 150))
+    assert 1 <= refused.value.seconds <= 3
+    small = batcher.submit(asked("small", 5))  # there is room for it before the large one is late
+    with pytest.raises(Overloaded):
+        for _ in range(200):
+            taken.append(batcher.submit(asked("many", 5)))
+    assert len(taken) < 60  # 3 seconds less the large one's hold 40 of them
     gate.set()
-    for thread in threads:
-        thread.join()
-    codes = [answer.status_code for answer in answers]
-    assert set(codes) == {200, 503} and 3 <= codes.count(200) <= 4
-    assert client.post("/search", json={"query": "after"}).status_code == 200
+    assert small.result(5)["query"] == "small"
+    batcher.close()
+    assert {one.result(0)["query"] for one in taken} == {"large", "many"}
+
+
+def test_a_request_that_is_taken_is_not_kept_from_its_end_by_smaller_ones():
+    batcher = Batcher(lambda: Nothing(), 1.5)
+    large = batcher.submit(asked("large", 80))
+    assert 80 / batcher.rate("base") < PROMISE * 1.5
+    refused, until = 0, time.monotonic() + 1.4
+    while time.monotonic() < until and not large.done():
+        try:
+            batcher.submit(asked("small", 4))
+        except Overloaded:
+            refused += 1
+        time.sleep(0.005)
+    assert large.done() and refused
     batcher.close()
 
 
-def test_who_waits_too_long_is_told_and_is_not_computed(held):
+def test_who_waits_too_long_is_told_and_what_nobody_waits_for_is_dropped(held):
     engine, gate = held
     batcher, client = served(engine, timeout=0.5)
-    answers, threads = asking(client, engine, 3)
-    for thread in threads:
-        thread.join()
-    assert [answer.status_code for answer in answers] == [504] * 3
+    answers = []
+    threads = [threading.Thread(target=lambda: answers.append(client.post("/search", json={"query": "slow", "candidates": 2})))]
+    threads[0].start()
+    begun(engine)
+    left = batcher.submit(asked("left", 20))
+    assert left.cancel()
+    threads[0].join()
+    assert [answer.status_code for answer in answers] == [504]
     gate.set()
-    assert client.post("/search", json={"query": "after"}).status_code == 200
+    assert client.post("/search", json={"query": "after", "candidates": 2}).status_code == 200
     batcher.close()
-    assert engine.batches == [["q0"], ["after"]]  # the one that ran, and the last
+    assert [*map(list, engine.slices)] == [["slow"], ["after"]]
 
 
-def test_a_request_that_fails_takes_nobody_with_it(held):
+def test_a_request_that_fails_takes_nobody_with_it(held, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     engine, gate = held
     batcher, client = served(engine)
-    futures = [batcher.submit(Asked(query=query)) for query in ("a", "b", "die", "c")]
+    futures = [batcher.submit(asked(query)) for query in ("a", "b", "die", "c", "odd")]
     gate.set()
     assert [futures[n].result(5)["query"] for n in (0, 1, 3)] == ["a", "b", "c"]
-    response = client.post("/search", json={"query": "die"})
-    assert (response.status_code, response.json()) == (503, {"error": "the Java worker died"})
+    with pytest.raises(BadInput, match="no numbers"):
+        futures[4].result(5)
+    response = client.post("/search", json={"query": "die", "candidates": 1})
+    assert (response.status_code, response.json()) == (503, {"error": "the model died"})
+    told = client.post("/search", json={"query": "bug"})
+    assert told.status_code == 500 and "secret" not in told.text and str(tmp_path) in told.json()["error"]
+    assert "a secret" in next(tmp_path.iterdir()).read_text()
     batcher.close()
 
 
 def test_the_end_answers_those_who_wait(held):
     engine, gate = held
-    batcher, _ = served(engine)
-    futures = [batcher.submit(Asked(query=str(number), candidates=200)) for number in range(4)]
+    batcher = Batcher(lambda: engine, 30)
+    futures = [batcher.submit(asked(str(number), 20)) for number in range(4)]
     threading.Timer(0.1, gate.set).start()
     batcher.close()
     assert [future.result(0)["query"] for future in futures] == ["0", "1", "2", "3"]
@@ -194,4 +238,4 @@ def test_what_cannot_be_made_ready_is_told_by_who_makes_it():
         raise BadInput("no collection")
 
     with pytest.raises(BadInput, match="no collection"):
-        Batcher(make, lambda _: 1, 1, 1)
+        Batcher(make, 1)

@@ -17,19 +17,25 @@ WIDE = 390
 class Hostile:
     bed, models, pairwise, texts = SimpleNamespace(collection="toy", unit="document"), {"base": None, "none": None}, None, 2
 
-    def __call__(self, requests):
+    scorers, trial = {}, {}
+
+    def expected(self, asked):
+        return []
+
+    def __call__(self, one):
         window = {"id": "d#1", "number": 2, "of": 3, "score": -1.25, "text": f"{HOSTILE} why bread " + "long " * 200}
         old, new = {"rank": 7, "score": 1.5}, {"rank": 1, "score": -1.25}
         results = [{"rank": 1, "doc_id": HOSTILE, "title": HOSTILE, "stages": {"BM25": old, "re-ranked": new}, "window": window},
                    {"rank": 2, "doc_id": "d" * 300, "title": "", "stages": {"re-ranked": new}, "window": window}]
-        return [{"query": one.query, "aggregation": "mean", "stages": ["BM25", "re-ranked"], "seconds": {"BM25": 0.01},
-                 "added_terms": {}, "results": results} for one in requests]
+        yield from ()
+        return {"query": one.query, "aggregation": "mean", "stages": ["BM25", "re-ranked"], "seconds": {"BM25": 0.01},
+                 "added_terms": {}, "results": results}
 
 
 @pytest.fixture
 def address():
-    batcher = Batcher(Hostile, lambda _: 1, 10, 10)
-    server = uvicorn.Server(uvicorn.Config(app.application(batcher, 5, app.HOSTS), port=0, log_level="error"))
+    batcher = Batcher(Hostile, 5)
+    server = uvicorn.Server(uvicorn.Config(app.application(batcher), port=0, log_level="error"))
     thread = threading.Thread(target=server.run)
     thread.start()
     while not server.started:

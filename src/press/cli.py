@@ -12,9 +12,7 @@ import math
 import os
 import sqlite3
 import sys
-import tempfile
 import time
-import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,7 +20,7 @@ from typing import Any
 from helpers import paths
 from helpers.errors import BadInput, NetworkNeeded, is_unicode, printable
 from helpers.steps import cluster
-from press import children
+from press import children, traces
 
 EXIT_CODES = """exit codes: 0 all went well; 1 `verify` found a difference; 2 what you can mend, which is told;
 3 a fault of the book itself, whose trace is kept in a file; 130 Ctrl-C; 141 whoever read the output went away"""
@@ -63,19 +61,8 @@ def main(arguments: list[str] | None = None) -> int:
         print("\nstopped; finished steps are kept", file=sys.stderr)
         return 130
     except Exception as error:  # noqa: BLE001 - a fault of the book: nothing leaves as a traceback
-        print(f"\na fault of the book: {type(error).__name__}; {_trace_kept()}", file=sys.stderr)
+        print(f"\na fault of the book: {type(error).__name__}; {traces.kept(error)}", file=sys.stderr)
         return 3
-
-
-def _trace_kept() -> str:
-    """Where the trace of the present error is kept, or why it is not."""
-    try:
-        with tempfile.NamedTemporaryFile("w", prefix="book-", suffix=".txt", encoding="utf-8", errors="backslashreplace",
-                                         delete=False) as file:
-            file.write(traceback.format_exc())
-        return f"its trace is in {file.name}, for a report"
-    except OSError as error:
-        return f"its trace could not be kept ({error})"
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -139,7 +126,9 @@ def _parser() -> argparse.ArgumentParser:
                    help="base, zero-shot, or a cross-encoder's folder; may be given again (base and zero-shot by default)"),
             option("--pairwise", default="", metavar="MODEL", help="`base` or a folder: the pairwise model of the third stage"),
             option("--host", default="127.0.0.1", help="whom it listens to (127.0.0.1: this machine alone)"),
-            option("--port", type=int, default=8350))
+            option("--port", type=int, default=8350),
+            option("--name", dest="names", action="append", default=[], metavar="HOST",
+                   help="a name by which other machines ask, where --host lets them; may be given again"))
     command("vespa", "vespa.command:write", "write the search application as a Vespa package, with its feed",
             option("folder", type=_folder), *collection,
             option("--model", default="", metavar="FOLDER", help="of a cross-encoder (the base re-ranker)"))

@@ -12,17 +12,23 @@ CLIENTS = {"httpx", "httpx2", "requests", "huggingface_hub"}  # whose errors are
 
 @contextlib.contextmanager
 def asking(source: str, revision: str | None) -> Iterator[None]:
-    """While the hub is asked for a model, not a folder (no revision): whatever its client raises becomes an error that helps.
+    """While a model is read from a folder (no revision), or asked from the hub: what goes wrong becomes an error that helps.
 
     Raises:
         NetworkNeeded: if the model is not here and cannot be fetched.
-        BadInput: if this revision has no safetensors weights.
+        BadInput: if this revision has no safetensors weights; for whatever the files of a folder make the libraries raise.
     """
     try:
         yield
+    except (BadInput, NetworkNeeded, MemoryError):
+        raise
     except Exception as error:
         packages = {kind.__module__.partition(".")[0] for kind in type(error).__mro__}
-        if revision is None or (not isinstance(error, OSError) and not packages & CLIENTS):
+        if revision is None:
+            why = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+            raise BadInput(f"no model can be read from this folder ({why})", file=source,
+                           mend="see to its files, or save the model anew by save_pretrained()") from error
+        if not isinstance(error, OSError) and not packages & CLIENTS:
             raise
         raise explanation(source, revision, error) from error
 

@@ -13,6 +13,7 @@ MARCO among them: it is a strong bi-encoder before any fine-tuning, and every pa
 """
 
 import functools
+import json
 import re
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -26,6 +27,8 @@ from helpers.steps.recipe import canonical, sha256
 from helpers.steps.store import fingerprint
 
 TRAINED_FROM = "trained_from.txt"  # in a folder of `save_trained`: the backbone that its other weights are from; its digest
+LAYER = re.compile(r"\blayers?\.\d+\.|\bword_embeddings\.")  # in the names of weights that no training begins without
+SIZES = ("hidden_size", "intermediate_size", "num_attention_heads", "num_hidden_layers", "vocab_size")
 FILES = (".json", ".safetensors", ".txt", ".model")  # configuration, weights and tokenizer, SentencePiece models among them
 AS_TEXT = {"split_special_tokens": True}  # how a tokenizer reads what a text writes as `[SEP]`
 PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -76,23 +79,23 @@ class Backbone:
 
     def tokenizer(self) -> Any:
         """Its fast tokenizer; NetworkNeeded if it has to come from the hub, and cannot."""
-        with hub.asking(self.source, self.revision):
-            return read_tokenizer(self.source, self.revision)
+        return read_tokenizer(self.source, self.revision)
 
-    def build(self, auto_class: Any, **config: Any) -> Any:
+    def build(self, auto_class: Any, whole: bool = False, **config: Any) -> Any:
         """Load it as a `transformers` auto class, keeping the chosen layers; `config` overrides its configuration.
 
-        A head that the weights lack is initialised here: seed before calling.
+        A head that the weights lack is initialised here, unless the model is wanted `whole`: seed before calling.
 
         Raises:
             NetworkNeeded: if the weights have to come from the hub, and cannot.
-            BadInput: if this revision has no safetensors there.
+            BadInput: if this revision has no safetensors there, if a folder cannot be read, or if its weights lack a part.
         """
         from transformers.utils import logging
 
         if (origin := self.origin()) is not None:
             config = {"num_labels": configuration(self).num_labels, **config}
-            return with_trained(origin.build(auto_class, **config), Path(self.source))
+            with hub.asking(self.source, None):
+                return with_trained(origin.build(auto_class, **config), Path(self.source))
         level = logging.get_verbosity()
         logging.set_verbosity_error()  # the report of head weights that are new, which is what we ask for
         logging.disable_progress_bar()
@@ -100,10 +103,12 @@ class Backbone:
             del config["attn_implementation"]  # they have one alone
         try:
             with hub.asking(self.source, self.revision):
-                model = auto_class.from_pretrained(self.source, revision=self.revision, use_safetensors=True,
-                                                   trust_remote_code=False, **config)
+                model, said = auto_class.from_pretrained(self.source, revision=self.revision, use_safetensors=True,
+                                                         trust_remote_code=False, output_loading_info=True, **config)
         finally:
             logging.set_verbosity(level)
+        if lacking := sorted(key for key in said["missing_keys"] if whole or LAYER.search(key)):
+            raise BadInput(f"the weights lack {lacking[0]} ({len(lacking)} in all)", file=self.source, mend="give the whole model")
         return model if self.layers is None else keep_layers(model, self.layers)
 
 
@@ -112,7 +117,8 @@ def read_tokenizer(source: Path | str, revision: str | None = None) -> Any:
     model obeys are put between texts, by their ids."""
     from transformers import AutoTokenizer
 
-    return AutoTokenizer.from_pretrained(source, revision=revision, trust_remote_code=False, **AS_TEXT)
+    with hub.asking(str(source), revision):
+        return AutoTokenizer.from_pretrained(source, revision=revision, trust_remote_code=False, **AS_TEXT)
 
 
 def resolve(spec: str) -> Backbone:
@@ -134,9 +140,23 @@ def resolve(spec: str) -> Backbone:
         if not list(folder.glob("*.safetensors")):
             raise BadInput("no safetensors weights in this folder", file=folder,
                            mend="save the model with save_pretrained(); pickled weights are not read")
+        _check(folder)
         return Backbone(spec, str(folder))
     raise BadInput(f"no backbone {spec!r}",
                    mend="use packaged, packaged:0,1,2, a local folder, or hub:owner/name@revision")
+
+
+def _check(folder: Path) -> None:
+    """BadInput for a local model whose configuration or weights are damaged, before anything rests on them."""
+    from safetensors import safe_open
+
+    with hub.asking(str(folder), None):
+        for file in folder.glob("*.safetensors"):
+            safe_open(file, "np")  # its header tells how long it is
+        if (file := folder / "config.json").exists():
+            config = json.loads(file.read_text(encoding="utf-8"))
+            if wrong := [name for name in SIZES if type(config.get(name, 1)) is not int or config.get(name, 1) < 1]:
+                raise BadInput(f"{wrong[0]} is {config[wrong[0]]!r}", file=file, mend="save the model anew by save_pretrained()")
 
 
 def width_of(spec: str) -> tuple[str, int]:

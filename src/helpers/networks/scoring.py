@@ -17,7 +17,8 @@ def load_scorer(folder: Path) -> Any:
     """A fine-tuned cross-encoder, ready to score."""
     from transformers import AutoModelForSequenceClassification
 
-    return ready(Backbone("", str(folder)).build(AutoModelForSequenceClassification, attn_implementation=attention()))
+    return ready(Backbone("", str(folder)).build(AutoModelForSequenceClassification, whole=True,
+                                                  attn_implementation=attention()))
 
 
 def ready(model: Any) -> Any:

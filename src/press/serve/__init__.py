@@ -2,7 +2,7 @@
 
     asked.py     what may be asked: a query, and the stages' settings
     models.py    what scores windows, by name
-    engine.py    the stages, for several requests at once
-    batching.py  concurrent requests become batches, in one worker thread
+    engine.py    the stages of a request
+    batching.py  whose turn it is: what is taken, and scored together, in one worker thread
     app.py       the same over HTTP, with the page for people (`page/`)
 """

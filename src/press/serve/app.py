@@ -3,25 +3,32 @@
 | status | when |
 |---|---|
 | 200 | results, perhaps none |
-| 400, 413, 422 | the request: unknown model, too long, or a value that makes no sense; `error` says which |
-| 503 | too many wait, or Java died; `Retry-After` has seconds |
-| 504 | no answer in time |
+| 400, 404, 405, 408, 413, 422 | the request: unknown model, too slow, too long, a value that makes no sense; `error` says which |
+| 500 | a fault of the book: `error` says where its trace is |
+| 503 | it cannot be done in time, or Java died; `Retry-After` has seconds |
+| 504 | no answer in time, though it was expected |
 
-A request leaves no trace, and the page loads nothing from elsewhere.
+Every error is `{"error": text}`. A request leaves no trace, and the page loads nothing from elsewhere.
 """
 
 import asyncio
+import contextlib
+import ipaddress
 import json
-from collections.abc import Awaitable, Callable
+import re
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
+from urllib.parse import urlsplit
 
-from fastapi import FastAPI, Query, Request, Response
-from fastapi.exceptions import RequestValidationError
-from fastapi.responses import FileResponse, JSONResponse
+import h11
 from pydantic import ValidationError
+from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from helpers.errors import BadInput
 from helpers.reranking.aggregation import AGGREGATIONS
@@ -30,93 +37,140 @@ from press.search_command import FEEDBACK
 from press.serve.asked import LONGEST, Asked
 from press.serve.batching import Batcher, Overloaded
 from press.serve.engine import NONE
+from press.traces import kept
 
 PAGE = Path(__file__).parent / "page"
-HOSTS = ["127.0.0.1", "localhost"]  # by which the service is asked: another site's name that leads here is refused
-LARGEST = 16 * LONGEST  # bytes of a request
-TWICE = "a value is given twice"
+HOSTS = ("127.0.0.1", "localhost", "::1")  # by which the service is asked: another site's name that leads here is refused
+LARGEST, IDLE = 16 * LONGEST, 10  # bytes of a request; seconds without one, after which a connection is closed
 HEADERS = {"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
                                       "img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
            "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store"}
 
 
-def application(batcher: Batcher, timeout: float, hosts: list[str]) -> FastAPI:
-    """The application over a batcher whose function is an `Engine`; `timeout` in seconds."""
-    engine = batcher.function
-    app = FastAPI(title="The study's search application", docs_url=None, redoc_url=None)  # they load scripts from elsewhere
-    app.add_middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False)
+def application(batcher: Batcher, names: tuple[str, ...] = HOSTS, addresses: bool = False) -> ASGIApp:
+    """The application over a batcher whose engine is an `Engine`; it answers to these names, with `addresses` to every numeric
+    address, too, which no other site can have."""
+    engine = batcher.engine
 
-    @app.middleware("http")
-    async def headers(request: Request, call_next: Callable[[Request], Awaitable[Response]]) -> Response:
-        response = await call_next(request)
-        response.headers.update(HEADERS)
-        return response
+    async def health(_: Request) -> Response:
+        return JSONResponse({
+            "status": "ready", "collection": engine.bed.collection, "unit": engine.bed.unit, "texts": engine.texts,
+            "rerankers": [*engine.models], "aggregations": [*AGGREGATIONS], "feedback": [*FEEDBACK],
+            "pairwise": [NONE, *(DUOS if engine.pairwise else ())], "waiting": batcher.waiting,
+            "per_second": {name: round(batcher.rate(name), 1) for name in engine.scorers}})
 
-    @app.exception_handler(RequestValidationError)
-    async def refused(_: Request, error: RequestValidationError) -> JSONResponse:
-        return _error(422, _told(error))
-
-    @app.exception_handler(HTTPException)
-    async def other(_: Request, error: HTTPException) -> JSONResponse:
-        return _error(error.status_code, error.detail.lower(), dict(error.headers or {}))
-
-    @app.get("/health")
-    async def health() -> dict[str, Any]:
-        return {"status": "ready", "collection": engine.bed.collection, "unit": engine.bed.unit, "texts": engine.texts,
-                "rerankers": [*engine.models], "aggregations": [*AGGREGATIONS], "feedback": [*FEEDBACK],
-                "pairwise": [NONE, *(DUOS if engine.pairwise else ())], "waiting": batcher.waiting}
-
-    @app.get("/search")
-    async def get(asked: Annotated[Asked, Query()], request: Request) -> JSONResponse:
-        if len(request.query_params.multi_items()) > len(request.query_params):
-            return _error(422, TWICE)
-        return await answer(asked)
-
-    @app.post("/search")
-    async def post(request: Request) -> JSONResponse:
-        body = b""
-        async for part in request.stream():
-            if len(body := body + part) > LARGEST:
-                return _error(413, f"a request has {LARGEST:,} bytes at most")
-        try:
-            asked = Asked.model_validate_json(body, strict=True)
-            if len(json.loads(body, object_pairs_hook=list)) > len(asked.model_fields_set):
-                return _error(422, TWICE)
-            return await answer(asked)
-        except ValidationError as error:
-            return _error(422, _told(error))
-
-    async def answer(asked: Asked) -> JSONResponse:
+    async def search(request: Request) -> Response:
+        asked = await _asked(request, batcher.timeout)
         if asked.reranker and asked.reranker not in engine.models:
-            return _error(400, f"reranker: choose from {', '.join(engine.models)}")
+            raise HTTPException(400, f"reranker: choose from {', '.join(engine.models)}")
         if asked.pairwise != NONE and engine.pairwise is None:
-            return _error(400, "pairwise: this service has no pairwise model; `book serve --pairwise FOLDER` gives it one")
+            raise HTTPException(400, "pairwise: this service has no pairwise model; `book serve --pairwise FOLDER` gives it one")
+        answer, gone = asyncio.wrap_future(batcher.submit(asked)), asyncio.ensure_future(_gone(request))
+        await asyncio.wait((answer, gone), timeout=batcher.timeout, return_when=asyncio.FIRST_COMPLETED)
+        gone.cancel()
+        if answer.done():
+            return JSONResponse(answer.result())
+        answer.cancel()  # between two slices it is dropped
+        raise HTTPException(504, f"no answer within {batcher.timeout:g} seconds: ask for fewer candidates")
+
+    async def part(request: Request) -> Response:
+        file = {"": "index.html", "page.css": "page.css", "page.js": "page.js"}[request.url.path.strip("/")]
+        kind = {"css": "text/css", "js": "text/javascript"}.get(file.rpartition(".")[2], "text/html")
+        return Response((PAGE / file).read_bytes(), media_type=kind)
+
+    app = Starlette(routes=[Route("/search", search, methods=["GET", "POST"]), Route("/health", health),
+                            *(Route(path, part) for path in ("/", "/page.css", "/page.js"))],
+                    exception_handlers=dict.fromkeys((HTTPException, ValidationError, Overloaded, BadInput), _error))
+
+    async def served(scope: Scope, receive: Receive, send: Send) -> None:
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] += [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+            await send(message)
+
+        request = Request(scope, receive) if scope["type"] == "http" else None
+        if request and not _is_known(request.headers.get("host", ""), names, addresses):
+            await _error(request, HTTPException(400, "the service is not known by this host"))(scope, receive, with_headers)
+            return
+        try:
+            await app(scope, receive, with_headers)
+        except ClientDisconnect:
+            pass
+        except Exception as error:  # noqa: BLE001 - a fault of the book: nothing leaves as a traceback
+            if request:
+                await _error(request, error)(scope, receive, with_headers)
+
+    return served
+
+
+async def _asked(request: Request, timeout: float) -> Asked:
+    """What is asked; numbers of a GET are texts that are numbers, and a name stands once."""
+    if request.method != "POST":
+        given = request.query_params.multi_items()
+        numbers = {name for name, field in Asked.model_fields.items() if field.annotation is int}
+        values = {name: int(value) if name in numbers and re.fullmatch("[0-9]{1,9}", value) else value for name, value in given}
+        asked = Asked.model_validate(values, strict=True)
+    else:
+        body = b""
         try:
             async with asyncio.timeout(timeout):
-                return JSONResponse(await asyncio.wrap_future(batcher.submit(asked)))
-        except Overloaded:
-            return _error(503, "too many requests wait", {"Retry-After": "1"})
-        except BadInput as error:
-            return _error(503, str(error), {"Retry-After": "5"})
+                async for more in request.stream():
+                    if len(body := body + more) > LARGEST:
+                        raise HTTPException(413, f"a request has {LARGEST:,} bytes at most")
         except TimeoutError:
-            return _error(504, f"no answer within {timeout:g} seconds: ask for fewer candidates")
-
-    @app.get("/")
-    async def page() -> FileResponse:
-        return FileResponse(PAGE / "index.html")
-
-    @app.get("/page.{kind}")
-    async def parts(kind: str) -> Response:
-        return FileResponse(PAGE / f"page.{kind}") if kind in ("css", "js") else _error(404, "not found")
-
-    return app
+            raise HTTPException(408, f"the request did not come within {timeout:g} seconds") from None
+        asked = Asked.model_validate_json(body, strict=True)
+        given = json.loads(body, object_pairs_hook=list)
+    if len(given) > len(asked.model_fields_set):
+        raise HTTPException(422, "a value is given twice")
+    return asked
 
 
-def _error(status: int, text: str, headers: dict[str, str] | None = None) -> JSONResponse:
-    return JSONResponse({"error": text}, status, headers)
+async def _gone(request: Request) -> None:
+    """Wait until the client hangs up."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
-def _told(error: RequestValidationError | ValidationError) -> str:
-    """Which fields were wrong, and how; never what they held."""
-    told = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
-    return "; ".join(told).replace("Value error, ", "")[:500]
+def _error(_: Request, error: Exception) -> Response:
+    status, text, headers = 500, "", dict[str, str]()
+    if isinstance(error, HTTPException):
+        status, headers = error.status_code, dict(error.headers or {})
+        text = error.detail.lower() if status in (404, 405) else error.detail
+    elif isinstance(error, ValidationError):  # which fields were wrong, and how; never what they held
+        told = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+        status, text = 422, "; ".join(told).replace("Value error, ", "")[:500]
+    elif isinstance(error, Overloaded | BadInput):
+        status, text, headers = 503, str(error), {"Retry-After": str(getattr(error, "seconds", 5))}
+    return JSONResponse({"error": text or f"a fault of the book: {type(error).__name__}; {kept(error)}"}, status, headers)
+
+
+def _is_known(host: str, names: tuple[str, ...], addresses: bool) -> bool:
+    with contextlib.suppress(ValueError):
+        name = urlsplit(f"//{host}").hostname or ""
+        return name in names or bool(addresses and ipaddress.ip_address(name))
+    return False
+
+
+class Connection(H11Protocol):
+    """A client's connection: closed when no whole request comes, and its errors have the one shape."""
+
+    def connection_made(self, transport: Any) -> None:
+        """See uvicorn."""
+        super().connection_made(transport)
+        self.loop.call_later(IDLE, self._look, False)
+
+    def _look(self, before: Any) -> None:
+        idle = self.cycle is None or self.cycle.response_complete
+        if idle and before is self.cycle:
+            self.transport.close()
+        elif not self.transport.is_closing():
+            self.loop.call_later(IDLE, self._look, self.cycle if idle else False)
+
+    def send_400_response(self, msg: str) -> None:
+        """See uvicorn."""
+        body = json.dumps({"error": msg.rstrip(".").lower()}).encode()
+        head = h11.Response(status_code=400, headers=[(b"content-type", b"application/json"), (b"connection", b"close"),
+                                                      (b"content-length", str(len(body)).encode())])
+        self.transport.write(b"".join(self.conn.send(one) or b"" for one in (head, h11.Data(data=body), h11.EndOfMessage())))
+        self.transport.close()

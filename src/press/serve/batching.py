@@ -1,95 +1,176 @@
-"""Concurrent requests become batches: one worker thread takes whatever waits, computes it together, and hands the answers out.
+"""Whose turn it is: requests are taken by their cost, and computed in slices, those with the least left to do first.
 
-The thread makes what computes, too, since a connection to SQLite belongs to the thread that opened it.
+One worker thread has the engine, since a connection to SQLite belongs to the thread that opened it. A request is a generator: it
+yields which scorer is to read what, gets the scores, and returns its answer. Between slices, small requests go ahead that came
+meanwhile, and what nobody waits for any more is dropped.
 """
 
-import contextlib
-import queue
 import threading
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future
+from math import ceil, isfinite
 from typing import Any
+
+from helpers.errors import BadInput
+
+SLICE, MOST = 0.4, 256  # seconds of a slice, and inputs of one at most
+PROMISE = 0.6  # of the time: in so much a request that is taken should be done; the rest is for smaller ones that come later
+Asking = Generator[tuple[str, list[Any]], list[float], Any]  # a scorer's name and its inputs; their scores; the answer
 
 
 class Overloaded(RuntimeError):
-    """As many requests wait as may wait."""
+    """What cannot be done in time; `seconds` until it may be."""
+
+    def __init__(self, why: str, seconds: float):
+        super().__init__(why)
+        self.seconds = max(1, ceil(seconds))
+
+
+class Job:
+    """A request on its way; `ahead` are the scorers and the numbers of inputs that it is expected to need from here on."""
+
+    def __init__(self, request: Any, ahead: Sequence[tuple[str, float]], until: float):
+        self.request, self.ahead, self.until, self.future = request, list(ahead), until, Future[Any]()
+        self.asking: Asking | None = None
+        self.scorer, self.inputs, self.scores = "", list[Any](), list[float]()
 
 
 class Batcher:
-    """A bounded queue and its worker.
+    """The requests that were taken, and their worker.
 
     Args:
-        make: makes the function from requests to their answers, in their order; what it raises, this raises.
-        cost: of a request, in whatever `most` counts: a batch takes further requests while their sum stays within it.
-        waiting: requests that may wait; one more is `Overloaded`.
+        make: makes the engine, in the worker: a function from a request to its `Asking`, with `scorers` by name, `expected`, a
+            function from a request to `Job.ahead`, and `trial`, inputs for each scorer, which it is timed with. What it raises,
+            this raises.
+        timeout: seconds in which a request is answered.
+        together: requests of a slice, at most.
     """
 
-    def __init__(self, make: Callable[[], Callable[[Sequence[Any]], Sequence[Any]]], cost: Callable[[Any], float], most: float,
-                 waiting: int):
-        self._queue: queue.Queue[tuple[Any, Future[Any]] | None] = queue.Queue(waiting)
-        self._cost, self._most, self._open, ready = cost, most, True, Future[Any]()
+    def __init__(self, make: Callable[[], Any], timeout: float, together: int = MOST):
+        self.timeout, self._together, self._open, ready = timeout, together, True, Future[Any]()
+        self._changed, self._jobs = threading.Condition(), list[Job]()
+        self._seen = {"": [0.0, 0.0]}  # by scorer, the inputs of late and their seconds; "": steps between scorers
         self._thread = threading.Thread(target=self._work, args=(make, ready), name="worker", daemon=True)
         self._thread.start()
-        self.function = ready.result()
+        self.engine = ready.result()
 
     @property
     def waiting(self) -> int:
-        """How many requests wait."""
-        return self._queue.qsize()
+        """How many requests are being answered."""
+        return sum(not job.future.done() for job in self._jobs)
+
+    def rate(self, scorer: str) -> float:
+        """The inputs that a scorer reads in a second, as measured of late."""
+        count, seconds = self._seen.get(scorer, (0.0, 0.0))
+        return count / seconds if seconds else 1e6
+
+    def left(self, job: Job) -> float:
+        """The seconds of work that a request has left, about."""
+        own = [(job.scorer, len(job.inputs) - len(job.scores)), *job.ahead, ("", 1 + len(job.ahead))]
+        return sum(count / self.rate(scorer) for scorer, count in own if count)
 
     def submit(self, request: Any) -> "Future[Any]":
-        """The answer, in the future; cancelled in time, it is not computed. Overloaded if the queue is full, or closed."""
-        future: Future[Any] = Future()
-        try:
+        """The answer, in the future; cancelled, it is dropped. Overloaded if it could not be done in time, or would keep one that
+        was taken from it."""
+        now = time.monotonic()
+        job = Job(request, self.engine.expected(request), now + self.timeout)
+        with self._changed:
             if not self._open:
-                raise queue.Full
-            self._queue.put_nowait((request, future))
-        except queue.Full:
-            raise Overloaded from None
-        return future
+                raise Overloaded("the service ends", 1)
+            if (own := self.left(job)) > (promised := PROMISE * self.timeout):
+                raise Overloaded(f"this takes about {own:.0f} seconds of the {promised:.0f} that may be spent: ask for fewer "
+                                 "candidates or pairs", own - promised)
+            total = 0.0
+            for other in sorted([*(one for one in self._jobs if not one.future.done()), job], key=self.left):
+                total += self.left(other)
+                late = total - (promised if other is job else other.until - now)
+                if late > 0 and (other is job or (total > own and self.left(other) >= own and late <= own)):
+                    raise Overloaded("too much is being computed", late)
+            self._jobs.append(job)
+            self._changed.notify()
+        return job.future
 
     def close(self) -> None:
-        """Take no more requests, answer those that wait, and end the thread."""
-        if self._open:
+        """Take no more requests, answer those that were taken, and end the thread."""
+        with self._changed:
             self._open = False
-            self._queue.put(None)
+            self._changed.notify()
         self._thread.join()
 
     def _work(self, make: Callable[[], Any], ready: "Future[Any]") -> None:
         try:
-            function = make()
+            self._engine = make()
+            for scorer, inputs in self._engine.trial.items():
+                self._engine.scorers[scorer](inputs)  # warms up
+                self._timed(scorer, inputs)
         except BaseException as error:  # noqa: BLE001 - whatever it is, who made this object raises it
             ready.set_exception(error)
             return
-        ready.set_result(function)
-        held: tuple[Any, Future[Any]] | None = None
-        while (first := held or self._queue.get()) is not None:
-            batch, held = self._batch(first)
-            if running := [(request, future) for request, future in batch if future.set_running_or_notify_cancel()]:
-                self._answer(function, running)
-            if held is None and not self._open and self._queue.empty():
-                return
+        ready.set_result(self._engine)
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._jobs or not self._open)
+                self._jobs = [job for job in self._jobs if not job.future.done()]
+                jobs = sorted(self._jobs, key=self.left)
+                if not jobs and not self._open:
+                    return
+            if fresh := [job for job in jobs if job.asking is None]:
+                self._advance(fresh[0], None)
+            elif jobs:
+                self._slice([job for job in jobs if job.scorer == jobs[0].scorer][:self._together])
 
-    def _batch(self, first: tuple[Any, "Future[Any]"]) -> tuple[list[Any], Any]:
-        """What is computed together, and a request that is too much for it, which comes next."""
-        batch, cost = [first], self._cost(first[0])
-        with contextlib.suppress(queue.Empty):
-            while (following := self._queue.get_nowait()) is not None:
-                cost += self._cost(following[0])
-                if cost > self._most:
-                    return batch, following
-                batch.append(following)
-        return batch, None
-
-    @staticmethod
-    def _answer(function: Callable[[Sequence[Any]], Sequence[Any]], batch: list[tuple[Any, "Future[Any]"]]) -> None:
-        """Give each request its answer; of several that cannot be computed together, each by itself."""
+    def _advance(self, job: Job, scores: list[float] | None) -> None:
+        """Give a request its scores, and have it say what it needs next."""
+        started = time.perf_counter()
         try:
-            for (_, future), answer in zip(batch, function([request for request, _ in batch]), strict=True):
-                future.set_result(answer)
+            job.asking = job.asking or self._engine(job.request)
+            while True:
+                job.scorer, job.inputs = job.asking.send(scores)  # type: ignore[arg-type] # None begins it
+                job.ahead, job.scores, scores = job.ahead[1:], [], []
+                if job.inputs:
+                    break
+        except StopIteration as end:
+            _give(job, end.value)
         except Exception as error:  # noqa: BLE001 - whatever it is, who asked is told
-            if len(batch) == 1:
-                batch[0][1].set_exception(error)
-                return
-            for one in batch:
-                Batcher._answer(function, [one])
+            _give(job, error)
+        self._note("", 1, time.perf_counter() - started)
+
+    def _slice(self, jobs: list[Job]) -> None:
+        """Score what requests with one scorer need next, as much as a slice holds."""
+        room, parts = max(1, min(MOST, int(SLICE * self.rate(jobs[0].scorer)))), list[tuple[Job, list[Any]]]()
+        for job in jobs:
+            if part := job.inputs[len(job.scores):][:room]:
+                parts, room = [*parts, (job, part)], room - len(part)
+        self._score(parts)
+
+    def _score(self, parts: list[tuple[Job, list[Any]]]) -> None:
+        try:
+            scores = self._timed(parts[0][0].scorer, [one for _, part in parts for one in part])
+        except Exception as error:  # noqa: BLE001 - whatever it is, who asked is told; of several, each is tried by itself
+            if len(parts) == 1:
+                _give(parts[0][0], error)
+            for one in parts if len(parts) > 1 else ():
+                self._score([one])
+            return
+        for job, part in parts:
+            job.scores, scores = job.scores + scores[:len(part)], scores[len(part):]
+            if len(job.scores) == len(job.inputs):
+                self._advance(job, job.scores)
+
+    def _timed(self, scorer: str, inputs: list[Any]) -> list[float]:
+        started = time.perf_counter()
+        scores = [float(score) for score in self._engine.scorers[scorer](inputs)]
+        if not all(map(isfinite, scores)):
+            raise BadInput(f"the model {scorer} gives scores that are no numbers", mend="train it again, or take another one")
+        self._note(scorer, len(inputs), time.perf_counter() - started)
+        return scores
+
+    def _note(self, scorer: str, count: int, seconds: float) -> None:
+        before = self._seen.get(scorer, (0.0, 0.0))
+        self._seen[scorer] = [0.8 * old + new for old, new in zip(before, (count, seconds), strict=True)]
+
+
+def _give(job: Job, answer: Any) -> None:
+    if job.future.set_running_or_notify_cancel():
+        (job.future.set_exception if isinstance(answer, Exception) else job.future.set_result)(answer)

@@ -1,45 +1,57 @@
 """`book serve`: make a collection ready, and answer until told to stop."""
 
+import ipaddress
 import signal
 import socket
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from helpers.errors import BadInput
 
-BATCH = 256  # windows that are scored together
-WAITING, TIMEOUT = 64, 30  # requests that may wait; seconds in which a request is answered
+TIMEOUT = 30  # seconds in which a request is answered
 DEFAULT = ("base", "zero-shot")
 
 
-def serve(collection: str, unit: str, rerankers: Sequence[str], pairwise: str, host: str, port: int) -> int:
-    """Listen until SIGTERM or Ctrl-C; requests that run are answered first. BadInput if nothing can listen there."""
+def serve(collection: str, unit: str, rerankers: Sequence[str], pairwise: str, host: str, port: int, names: Sequence[str]) -> int:
+    """Listen until SIGTERM or Ctrl-C; requests that run are answered first. BadInput for names of no model, or if nothing can
+    listen there."""
     try:
         import uvicorn
 
         from press.serve import app, batching, engine, models
     except ImportError as error:
-        raise BadInput(f"{error.name} is not installed", mend="`pip install fastapi uvicorn`, or `make env`") from None
+        raise BadInput(f"{error.name} is not installed", mend="`pip install starlette uvicorn`, or `make env`") from None
+    wanted = dict.fromkeys([*(rerankers or DEFAULT), models.NONE])
+    models.check(wanted)
+    models.check([pairwise] if pairwise else [], own=[models.BASE])
 
     def make() -> engine.Engine:
         bed = engine.Engine.of(collection, unit)
-        wanted = dict.fromkeys([*(rerankers or DEFAULT), models.NONE])
         loaded = {Path(name).name if Path(name).is_dir() else name: models.load(name, bed) for name in wanted}
         return engine.Engine(bed, loaded, models.Pairwise(pairwise) if pairwise else None)
 
     try:
-        listening = socket.create_server((host, port))
-    except (OSError, OverflowError) as error:
-        raise BadInput(f"cannot listen on {host}:{port} ({error})", mend="give another --port, or end its listener") from None
+        sixth = ":" in host
+        listening = socket.create_server((host, port), family=socket.AF_INET6 if sixth else socket.AF_INET,
+                                         dualstack_ipv6=host == "::" and socket.has_dualstack_ipv6())
+    except (OSError, OverflowError, ValueError) as error:  # the last for a host that is no name
+        raise BadInput(f"cannot listen on {host}:{port} ({error})", mend="give another one, or end its listener") from None
 
-    batcher: batching.Batcher = batching.Batcher(make, lambda asked: batcher.function.cost(asked), BATCH, WAITING)
-    application = app.application(batcher, TIMEOUT, ["*"] if host in ("0.0.0.0", "::") else [*app.HOSTS, host])
-    print(f"listening on http://{host}:{listening.getsockname()[1]}; Ctrl-C ends it", flush=True)
-    usual = signal.signal(signal.SIGTERM, signal.SIG_IGN)  # uvicorn hears it first, stops, and raises it again
-    try:
-        uvicorn.Server(uvicorn.Config(application, log_level="warning", access_log=False, server_header=False,
-                                      timeout_graceful_shutdown=TIMEOUT + 1)).run(sockets=[listening])
-    finally:
-        signal.signal(signal.SIGTERM, usual)
-        batcher.close()
+    with listening:
+        batcher = batching.Batcher(make, TIMEOUT)
+        address, own = listening.getsockname()[:2]
+        known = tuple(dict.fromkeys(name.lower() for name in (*app.HOSTS, host, *names)))
+        if beyond := not ipaddress.ip_address(address).is_loopback:
+            print(f"whoever reaches {host or address} can ask, without a password or encryption, by a numeric address or as "
+                  f"{', '.join(filter(None, known))}; --name adds a name", file=sys.stderr)
+        print(f"listening on http://{f'[{host}]' if sixth else host}:{own}; Ctrl-C ends it", flush=True)
+        usual = signal.signal(signal.SIGTERM, signal.SIG_IGN)  # uvicorn hears it first, stops, and raises it again
+        try:
+            uvicorn.Server(uvicorn.Config(app.application(batcher, known, beyond), http=app.Connection, ws="none", lifespan="off",
+                                          log_level="error", access_log=False, server_header=False,
+                                          timeout_graceful_shutdown=TIMEOUT + 1)).run(sockets=[listening])
+        finally:
+            signal.signal(signal.SIGTERM, usual)
+            batcher.close()
     return 0

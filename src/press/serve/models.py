@@ -1,7 +1,7 @@
 """What scores (query, window) pairs, by name: the base re-ranker, the zero-shot encoder, a folder with a cross-encoder; and pairs
 of documents."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -19,7 +19,7 @@ from helpers.systems.recipe import recipe
 from helpers.systems.testbed import Testbed
 from helpers.systems.zero_shot import ZeroShotReranker
 
-NONE, BASE = "none", "base"
+NONE, BASE, ZERO_SHOT = "none", "base", "zero-shot"
 Pairs = Sequence[tuple[str, str]]  # texts of queries with ids of windows
 
 
@@ -92,14 +92,22 @@ class Pairwise:
 
 
 def load(name: str, bed: Testbed) -> WindowScorer | None:
-    """The re-ranker of a name: `base`, `zero-shot`, `none`, or a folder; BadInput for another one."""
+    """The re-ranker of a name that `check` has let pass."""
     if name == NONE:
         return None
-    if name == "zero-shot":
+    if name == ZERO_SHOT:
         return ZeroShot(bed)
     if name == BASE:
         base = WarmUp()
         return CrossEncoder(base.model.value(), bed, base.backbone, logits, base)
-    if not (Path(name).expanduser() / "config.json").exists():
-        raise BadInput(f"no re-ranker {name!r}", mend="choose from base, zero-shot, none, or give the folder of a cross-encoder")
     return CrossEncoder(Path(name).expanduser(), bed, name, probabilities)
+
+
+def check(names: Iterable[str], own: Collection[str] = (NONE, BASE, ZERO_SHOT)) -> None:
+    """BadInput for a name that is neither the book's own nor the folder of a cross-encoder with one value for a pair."""
+    for name in (name for name in names if name not in own):
+        if not (Path(name).expanduser() / "config.json").is_file():
+            raise BadInput(f"no model {name!r}", mend=f"choose from {', '.join(own)}, or give the folder of a cross-encoder")
+        known = backbone.configuration(backbone.resolve(str(Path(name).expanduser())))
+        if not str((known.architectures or [""])[0]).endswith("ForSequenceClassification") or known.num_labels != 1:
+            raise BadInput("this model gives no single value for a pair", file=name, mend="give a cross-encoder that does")

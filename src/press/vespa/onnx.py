@@ -15,7 +15,8 @@ def export(model: Path, file: Path) -> Any:
     from transformers import AutoModelForSequenceClassification
 
     logging.getLogger("torch.onnx").setLevel(logging.ERROR)
-    built = Backbone("", str(model)).build(AutoModelForSequenceClassification, num_labels=1, attn_implementation="eager")
+    built = Backbone("", str(model)).build(AutoModelForSequenceClassification, whole=True, num_labels=1,
+                                           attn_implementation="eager")
     built = built.float().eval()
 
     class Score(torch.nn.Module):

@@ -1,0 +1,87 @@
+"""`make load`: the service under clients of mixed cost, over loopback; ends with 1 if small requests wait or any gets a 504.
+
+    python campaigns/service.py --clients 64 --large 2 --seconds 60
+
+Large requests re-rank 200 candidates twice (feedback by whole documents), after a refusal as too large half as many. Small ones are
+BM25 alone, or re-rank one to three candidates; their clients think for some seconds, as people do. Whoever is refused waits for as
+long as `Retry-After` has it.
+"""
+
+import argparse
+import http.client
+import json
+import random
+import subprocess
+import sys
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from urllib.parse import urlencode
+
+import numpy as np
+
+from helpers.data.collection import open_collection
+
+P99, THINK = 2.0, 6.0  # seconds
+Got = tuple[str, int, float]  # kind, status, seconds
+
+
+def ask(port: int, path: str, **asked: object) -> tuple[int, dict, int]:
+    """Status, answer and `Retry-After`."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+    connection.request("GET", f"/{path}?{urlencode(asked)}")
+    response = connection.getresponse()
+    content = json.loads(response.read())
+    connection.close()
+    return response.status, content, int(response.headers.get("Retry-After", 0))
+
+
+def client(port: int, number: int, large: bool, texts: list[str], until: float) -> list[Got]:
+    """What one client gets until its time is over."""
+    rng, got, candidates = random.Random(number), list[Got](), 200
+    time.sleep(0 if large else rng.random() * THINK)
+    while time.monotonic() < until:
+        settings = {"candidates": candidates, "feedback": "documents"} if large else rng.choice(
+            ({"reranker": "none"}, {"candidates": rng.randint(1, 3)}))
+        began = time.monotonic()
+        status, content, wait = ask(port, "search", query=rng.choice(texts), **settings)
+        got.append((f"large, {candidates}" if large else "small", status, time.monotonic() - began))
+        if large and status == 503 and "fewer" in content["error"]:
+            candidates //= 2
+        time.sleep(wait if status == 503 else 0 if large else rng.expovariate(1 / THINK))
+    return got
+
+
+def main(clients: int, large: int, seconds: float) -> int:
+    """Start the service, load it, print what came, and end it; the exit code."""
+    command = [sys.executable, "-m", "press.cli", "serve", "--port", "0", "--reranker", "base"]
+    texts = list(open_collection("almanac").queries("test")["text"].head(500))
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as service:
+        try:
+            line = next((line for line in service.stdout or () if "listening" in line), "")
+            port = int(line.partition(";")[0].rpartition(":")[2])
+            ask(port, "search", query=texts[0], candidates=1)
+            until = time.monotonic() + seconds
+            with ThreadPoolExecutor(clients) as pool:
+                asking = [pool.submit(client, port, number, number < large, texts, until) for number in range(clients)]
+                time.sleep(seconds / 2)
+                rate = ask(port, "health")[1]["per_second"]
+                got = [one for each in asking for one in each.result()]
+        finally:
+            service.terminate()
+    small = sorted(spent for kind, status, spent in got if kind == "small" and status == 200)
+    print(f"{clients} clients, {large} of them large, {seconds:.0f} s; windows a second: {rate}")
+    for (kind, status), count in sorted(Counter((kind, status) for kind, status, _ in got).items()):
+        spent = np.percentile([own for one, code, own in got if (one, code) == (kind, status)], [50, 99])
+        print(f"{kind:12} {status} {count:6}   p50 {spent[0]:.2f} s   p99 {spent[1]:.2f} s")
+    bad = any(status not in (200, 503) for _, status, _ in got)
+    return int(bad or not small or float(np.percentile(small, 99)) > P99)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--clients", type=int, default=64)
+    parser.add_argument("--large", type=int, default=2)
+    parser.add_argument("--seconds", type=float, default=60)
+    options = parser.parse_args()
+    sys.exit(main(options.clients, options.large, options.seconds))
