@@ -2,9 +2,9 @@
 
     python campaigns/service.py --clients 64 --large 2 --seconds 60
 
-Large requests re-rank 200 candidates twice (feedback by whole documents), after a refusal as too large half as many. Small ones are
-BM25 alone, or re-rank one to three candidates; their clients think for some seconds, as people do. Whoever is refused waits for as
-long as `Retry-After` has it.
+Large requests re-rank 200 candidates twice (feedback by whole documents), half as many after a refusal of so many.
+Small ones are BM25 alone, or re-rank one to three candidates; their clients think for some seconds, as people do. Who is refused
+waits as long as `Retry-After` has it.
 """
 
 import argparse

@@ -7,7 +7,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.evaluation.all_pairs import all_pairs, cohens_d, differences, holm, permutation_ps, share_by_size
+from helpers.evaluation.all_pairs import (
+    all_pairs,
+    cohens_d,
+    critical,
+    differences,
+    holm,
+    permutation_ps,
+    power,
+    share_by_size,
+    shift_of,
+    sub_sample_ps,
+)
 from helpers.evaluation.significance import mean_interval, paired
 
 RNG = np.random.default_rng(11)
@@ -56,3 +67,15 @@ def test_more_queries_show_more_and_equal_systems_are_told_apart_by_chance_alone
     shares = share_by_size(moved, [25, 100, 400])
     assert shares.shape == (3, 2) and (np.diff(shares[:, 0]) > 0.1).all() and shares[2, 0] > 0.9
     assert (np.abs(shares[:, 1] - 0.05) < 0.04).all()
+
+
+def test_the_power_of_ten_pairs_is_the_tables():
+    """A paired t-test of ten values at an effect of one standard deviation has a power of .803 (Cohen 1988; G*Power)."""
+    assert critical(4) == pytest.approx(3.182, abs=5e-4)  # with three degrees of freedom
+    assert power(10, 10 ** 0.5) == pytest.approx(0.803, abs=5e-4)
+    assert shift_of(10, 0.803097) == pytest.approx(10 ** 0.5, abs=1e-3)
+
+
+def test_the_p_of_sub_samples_has_one_degree_of_freedom_less_than_groups():
+    # one query a group: a paired t-test of 1, 2, 3 by hand, see test_significance
+    assert sub_sample_ps(np.array([[1.0], [2.0], [3.0]]), groups=3)[0] == pytest.approx(1 - (12 / 14) ** 0.5)

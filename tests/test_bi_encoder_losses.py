@@ -50,3 +50,8 @@ def test_margin_mse_by_hand():
     assert margin_mse(SIMILARITY, POSITIVE, OWN, TEACHER).item() == pytest.approx((1.3 ** 2 + 0.6 ** 2) / 2)
     # at half the scale they are 1.4 and -0.2
     assert margin_mse(SIMILARITY, POSITIVE, OWN, TEACHER, 0.5).item() == pytest.approx((0.6 ** 2 + 0.7 ** 2) / 2)
+
+
+def test_a_low_temperature_sharpens_the_contrastive_loss():
+    at_half = contrastive(SIMILARITY, POSITIVE, RELEVANT, temperature=0.5).item()
+    assert at_half == pytest.approx(contrastive(SIMILARITY * 2, POSITIVE, RELEVANT).item())

@@ -5,7 +5,7 @@ import pytest
 
 from helpers.errors import BadInput
 from helpers.retrieval import java, lucene
-from helpers.retrieval.bm25 import best, bm25_grid
+from helpers.retrieval.bm25 import best, bm25_grid, max_passage
 from helpers.retrieval.lucene import text_index
 from helpers.systems.testbed import Testbed
 
@@ -41,6 +41,11 @@ def test_windows_score_a_document_by_its_best_window(folder, store):
     run = windows.bm25(0.9, 0.4, depth=10, windows=True).value()
     assert run[run["query_id"] == "q1"]["doc_id"].is_unique
     assert run[run["query_id"] == "q1"]["doc_id"].iloc[0] == "d1"
+
+
+def test_the_best_window_counts_not_the_worst():
+    run = pd.DataFrame([("q", "d1#0", 1.0), ("q", "d1#1", 9.0), ("q", "d2#0", 5.0)], columns=["query_id", "doc_id", "score"])
+    assert max_passage.definition.function(run, 10).values.tolist() == [["q", "d1", 9.0], ["q", "d2", 5.0]]
 
 
 @pytest.mark.parametrize("k1, b", [(-0.1, 0.4), (0.9, -0.1), (0.9, 1.1)])

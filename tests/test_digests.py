@@ -65,3 +65,11 @@ def test_packed_and_unpacked_are_kept_apart(settled):
 
 def test_what_is_not_there_has_no_state(tmp_path):
     assert digests.state_of(tmp_path / "none") is None
+
+
+def test_a_file_is_read_every_time_until_a_tick_has_passed(settled, monkeypatch):
+    monkeypatch.setattr(digests, "SETTLED", 10**9)
+    changed = settled.stat().st_ctime_ns
+    for later, remembered in ((10**9 - 1, 0), (10**9, 1)):
+        monkeypatch.setattr(digests.time, "time_ns", lambda later=later: changed + later)
+        assert digests.sha256(settled) == sha(b"weights") and len(digests.KNOWN) == remembered

@@ -186,7 +186,7 @@ def test_a_request_that_is_taken_is_not_kept_from_its_end_by_smaller_ones():
         except Overloaded:
             refused += 1
         time.sleep(0.005)
-    assert large.done() and refused
+    assert large.result(2)["query"] == "large" and refused
     batcher.close()
 
 

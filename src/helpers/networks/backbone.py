@@ -108,7 +108,7 @@ class Backbone:
         finally:
             logging.set_verbosity(level)
         if lacking := sorted(key for key in said["missing_keys"] if whole or LAYER.search(key)):
-            raise BadInput(f"the weights lack {lacking[0]} ({len(lacking)} in all)", file=self.source, mend="give the whole model")
+            raise BadInput(f"the weights lack {lacking[0]}, {len(lacking)} in all", file=self.source, mend="give all of them")
         return model if self.layers is None else keep_layers(model, self.layers)
 
 

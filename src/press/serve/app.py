@@ -24,7 +24,7 @@ import h11
 from pydantic import ValidationError
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -80,7 +80,7 @@ def application(batcher: Batcher, names: tuple[str, ...] = HOSTS, addresses: boo
 
     app = Starlette(routes=[Route("/search", search, methods=["GET", "POST"]), Route("/health", health),
                             *(Route(path, part) for path in ("/", "/page.css", "/page.js"))],
-                    exception_handlers=dict.fromkeys((HTTPException, ValidationError, Overloaded, BadInput), _error))
+                    exception_handlers=dict.fromkeys((HTTPException, ValidationError, Overloaded, BadInput, Exception), _error))
 
     async def served(scope: Scope, receive: Receive, send: Send) -> None:
         async def with_headers(message: Message) -> None:
@@ -92,13 +92,8 @@ def application(batcher: Batcher, names: tuple[str, ...] = HOSTS, addresses: boo
         if request and not _is_known(request.headers.get("host", ""), names, addresses):
             await _error(request, HTTPException(400, "the service is not known by this host"))(scope, receive, with_headers)
             return
-        try:
+        with contextlib.suppress(Exception):  # a client that hung up; or a fault of the book, which `_error` has told
             await app(scope, receive, with_headers)
-        except ClientDisconnect:
-            pass
-        except Exception as error:  # noqa: BLE001 - a fault of the book: nothing leaves as a traceback
-            if request:
-                await _error(request, error)(scope, receive, with_headers)
 
     return served
 
