@@ -10,6 +10,7 @@ import importlib
 import io
 import math
 import os
+import signal
 import sqlite3
 import sys
 import time
@@ -23,7 +24,10 @@ from helpers.steps import cluster
 from press import children, traces
 
 EXIT_CODES = """exit codes: 0 all went well; 1 `verify` found a difference; 2 what you can mend, which is told;
-3 a fault of the book itself, whose trace is kept in a file; 130 Ctrl-C; 141 whoever read the output went away"""
+3 a fault of the book itself, whose trace is kept in a file; 130 Ctrl-C;
+141 whoever read the output went away; 143 SIGTERM (`book serve`: 0, when it has answered what runs)"""
+
+LONG = ("rebuild:build", "commands:chapter", "commands:export", "answers:answer", "record:verify")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -32,7 +36,7 @@ def main(arguments: list[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # what the terminal's encoding lacks
     options = vars(_parser().parse_args(arguments))
-    module, _, function = options.pop("target").partition(":")
+    module, _, function = (target := options.pop("target")).partition(":")
     if options.pop("fresh", False):
         os.environ["BOOK_FRESH"] = str(time.time())  # no step uses a value that is older than now
     if "given" in options:
@@ -40,6 +44,8 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         if odd := [text for text in arguments or sys.argv[1:] if not is_unicode(text)]:
             raise BadInput(f"the argument {odd[0]!r} is not UTF-8", mend="type it in UTF-8, or rename what it names")
+        if target in LONG and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+            print(f"Ctrl-C is ignored here, as in the background: `kill {os.getpid()}` ends this", file=sys.stderr)
         with children.ctrl_c(), cluster.started(options.pop("cluster", ""), options.pop("workers", 0)):
             result = getattr(importlib.import_module(f"press.{module}"), function)(**options)
             if isinstance(result, int):

@@ -28,6 +28,7 @@ def measure(collection: str, unit: str, rerankers: Sequence[str], run: str, spli
         candidates: documents of each query that are re-ranked; those below keep their order.
         exclude_same_id: whether a query's own id among the documents is left out, as BEIR does.
     """
+    models = {name: model_of(name) for name in dict.fromkeys(rerankers or ["both"])}
     bed = SearchTestbed(collection, unit, (split,))
     depth = max(100, candidates)
     first = external_run(run, bed.query_step, depth, bed.store) if run else bed.bm25(K1, B, depth)
@@ -40,8 +41,8 @@ def measure(collection: str, unit: str, rerankers: Sequence[str], run: str, spli
     if not are_pooled(bed.qrels):
         yield f"no text was judged irrelevant, so {SHARE} says nothing"
     yield from shown(base, None)
-    for name in dict.fromkeys(rerankers or ["both"]):
-        if (model := model_of(name)) is None:
+    for name, model in models.items():
+        if model is None:
             continue
         scores = model.scores(bed.of_candidates(first, candidates), first, candidates)
         yield from shown(evaluate(name, reranked(scores, "max", first), bed, MEASURES), base)

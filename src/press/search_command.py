@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 import pandas as pd
 
 from helpers.networks.fine_tuning import RankerTraining
+from helpers.networks.given_encoder import given
 from helpers.systems.given_first_stage import GivenFirstStage
 from helpers.systems.given_reranker import GivenReranker
 from helpers.systems.listwise_reranker import WarmUp
@@ -25,14 +26,14 @@ def search(queries: Sequence[str], collection: str, unit: str, reranker: str, fe
            first_stage: str = BM25) -> pd.DataFrame:
     """The pipeline's answer; see `Pipeline.search`. A re-ranker is one of `RERANKERS`, or a model's folder or hub id; the first
     stage is `bm25`, or such a model."""
-    retriever = None if first_stage == BM25 else GivenFirstStage(first_stage)
+    retriever = None if first_stage == BM25 else GivenFirstStage(given(first_stage).spec)
     pipeline = Pipeline(model_of(reranker), FEEDBACK[feedback], CANDIDATES, "max", retriever=retriever)
     return pipeline.search(queries, collection, unit, k)
 
 
 def model_of(reranker: str) -> Scorer | None:
-    """The re-ranker of a name: one of `RERANKERS`, or a model's folder or hub id; None for `none`."""
-    return RERANKERS[reranker]() if reranker in RERANKERS else GivenReranker(reranker)
+    """The re-ranker of a name: one of `RERANKERS`, or a model's folder or hub id; None for `none`. BadInput if it is none."""
+    return RERANKERS[reranker]() if reranker in RERANKERS else GivenReranker(given(reranker).spec)
 
 
 def answer(queries: Sequence[str], collection: str, unit: str, reranker: str, feedback: str, k: int, first_stage: str) -> str:

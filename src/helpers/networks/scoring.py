@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from helpers.errors import BadInput
 from helpers.networks.backbone import Backbone, attention
 from helpers.networks.inference import mask_of, padded, run_batches
 from helpers.networks.longformer import as_studied
@@ -67,6 +68,8 @@ def _rows(model: Any, inputs: list[tuple[list[int], list[int]]], width: int, of:
         found[batch] = of(read(ids, types).float()).cpu().numpy()
 
     run_batches(work, np.array([len(ids) for ids, _ in inputs]), progress)
+    if not np.isfinite(found).all():
+        raise BadInput("the model gives scores that are no numbers", file=model.name_or_path, mend="see to its weights")
     return found
 
 
