@@ -1,12 +1,16 @@
+import contextlib
+import json
 import shutil
 from pathlib import Path
 
 import pytest
+from safetensors.numpy import save
 
 from helpers.costs import length_cost, speed
 from helpers.data import hub
 from helpers.errors import BadInput, NetworkNeeded
 from helpers.networks import backbone, encoder
+from helpers.networks.scoring import load_scorer, probabilities
 from helpers.steps import digests
 
 
@@ -33,7 +37,7 @@ def test_a_folder_of_pickled_weights_is_refused(tmp_path):
 
 def folder_with(place, **files):
     place.mkdir()
-    for name, content in {"model.safetensors": b"weights", "config.json": b"{}", **files}.items():
+    for name, content in {"model.safetensors": save({}, {"of": "one"}), "config.json": b"{}", **files}.items():
         (place / name).write_bytes(content)
     return backbone.resolve(str(place))
 
@@ -43,7 +47,7 @@ def test_a_local_folder_is_known_by_its_files_and_not_by_its_path(large, tmp_pat
     monkeypatch.setattr(digests, "LARGE", large)
     monkeypatch.setenv("BOOK_STORE", str(tmp_path / "store"))
     first, same, *others = (folder_with(tmp_path / name, **files).digest() for name, files in {
-        "a": {}, "b": {}, "c": {"model.safetensors": b"WEIGHTS"}, "d": {"spiece.model": b"1"},
+        "a": {}, "b": {}, "c": {"model.safetensors": save({}, {"of": "two"})}, "d": {"spiece.model": b"1"},
         "e": {"spiece.model": b"2"}}.items())
     assert first == same
     assert len({first, *others}) == 4
@@ -60,7 +64,7 @@ def test_fine_tuned_weights_are_not_put_into_a_backbone_that_has_changed(tmp_pat
     trained = backbone.resolve(str(tmp_path / "trained"))
     assert trained.origin() == own
     assert set(trained.sources()) > set(own.sources())
-    (tmp_path / "own" / "model.safetensors").write_bytes(b"others")
+    (tmp_path / "own" / "model.safetensors").write_bytes(save({}, {"of": "others"}))
     with pytest.raises(BadInput, match="has changed since it was fine-tuned"):
         trained.origin()
 
@@ -156,7 +160,7 @@ def test_a_fetched_revision_without_safetensors_is_bad_input(tmp_path, monkeypat
     monkeypatch.setattr(huggingface_hub, "snapshot_download", lambda *_, **__: str(tmp_path))
     with pytest.raises(BadInput, match="no safetensors"):
         hub.fetch("owner/model", "abc")
-    (tmp_path / "model.safetensors").write_bytes(b"")
+    (tmp_path / "model.safetensors").write_bytes(save({}))
     assert hub.fetch("owner/model", "abc") == tmp_path
 
 
@@ -174,3 +178,63 @@ def test_a_model_is_here_when_configuration_and_weights_are(tmp_path, monkeypatc
     assert hub.is_here("owner/model", "main")
     assert hub.is_here("owner/model", "f" * 40)
     assert not hub.is_here("owner/model", "other")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A small cross-encoder as a folder."""
+    from transformers import BertConfig, BertForSequenceClassification
+
+    place = tmp_path_factory.mktemp("model") / "whole"
+    config = BertConfig(vocab_size=8, hidden_size=4, num_hidden_layers=2, num_attention_heads=1, intermediate_size=4,
+                        num_labels=1)
+    BertForSequenceClassification(config).save_pretrained(place)
+    return place
+
+
+def changed(content, **values):
+    return lambda _: json.dumps(json.loads(content) | values).encode()
+
+
+@pytest.mark.parametrize("name, change, said", [
+    ("model.safetensors", lambda content: content[:-5], "SafetensorError"),
+    ("model.safetensors", lambda _: b"", "SafetensorError"),
+    ("config.json", lambda _: b"[]", "AttributeError"), ("config.json", lambda _: b"null", "AttributeError"),
+    ("config.json", lambda content: changed(content, hidden_size=0)(None), "hidden_size is 0"),
+    ("config.json", lambda _: b"{", "JSONDecodeError")])
+def test_a_damaged_folder_is_told_before_anything_rests_on_it(whole, tmp_path, name, change, said):
+    folder = shutil.copytree(whole, tmp_path / "own")
+    (folder / name).write_bytes(change((folder / name).read_bytes()))
+    with pytest.raises(BadInput, match=said) as told:
+        backbone.resolve(str(folder))
+    assert str(folder) in str(told.value)
+
+
+@pytest.mark.parametrize("values, said", [({"num_hidden_layers": 3}, "weights lack .*layer.2"), ({"vocab_size": 9}, "RuntimeError"),
+                                          ({"model_type": "own", "auto_map": {"AutoConfig": "evil.Config"}}, "ValueError"),
+                                          ({"architectures": None}, "")])
+def test_what_a_folder_makes_the_libraries_raise_is_the_folder_s(whole, tmp_path, values, said):
+    from transformers import AutoModelForSequenceClassification
+
+    folder = shutil.copytree(whole, tmp_path / "own")
+    (folder / "config.json").write_bytes(changed((folder / "config.json").read_bytes(), **values)(None))
+    with pytest.raises(BadInput, match=said) if said else contextlib.nullcontext():
+        backbone.resolve(str(folder)).build(AutoModelForSequenceClassification)
+
+
+def test_a_cross_encoder_without_a_head_is_no_cross_encoder(whole, tmp_path):
+    from transformers import BertForSequenceClassification
+
+    BertForSequenceClassification.from_pretrained(whole).bert.save_pretrained(tmp_path / "own")
+    with pytest.raises(BadInput, match="weights lack classifier"):
+        load_scorer(tmp_path / "own")
+
+
+def test_scores_that_are_no_numbers_are_told(whole):
+    import torch
+
+    model = load_scorer(whole)
+    with torch.no_grad():
+        model.classifier.bias.fill_(float("nan"))
+    with pytest.raises(BadInput, match="no numbers"):
+        probabilities(model, [([1, 2, 3], [0, 0, 1])])

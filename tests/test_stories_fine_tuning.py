@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors.numpy import save
 
 import toys
 from helpers.evaluation import published
@@ -384,7 +385,7 @@ def test_the_packaged_backbone_has_a_shape_and_a_label(spec, shape, label):
 def test_a_shape_of_the_study_has_the_studys_name(tmp_path, layers, dimensions, label):
     config = {"model_type": "bert", "num_hidden_layers": layers, "hidden_size": dimensions, "num_attention_heads": 2}
     (tmp_path / "config.json").write_text(json.dumps(config))
-    (tmp_path / "model.safetensors").write_bytes(b"")
+    (tmp_path / "model.safetensors").write_bytes(save({}))
     assert shapes.shape(str(tmp_path)) == f"{layers}/{dimensions}/2"
     assert shapes.label(str(tmp_path)) == label
 
@@ -395,7 +396,7 @@ def test_backbones_of_one_shape_are_told_apart_by_their_names(tmp_path):
         folder.mkdir(parents=True)
         (folder / "config.json").write_text(
             json.dumps({"model_type": "bert", "num_hidden_layers": 2, "hidden_size": 128, "num_attention_heads": 2}))
-        (folder / "model.safetensors").write_bytes(b"")
+        (folder / "model.safetensors").write_bytes(save({}))
     assert shapes.shapes_of(["packaged:0,1", "packaged:2,3", "packaged"]) == {
         "L2-H384 MiniLM (layers 0,1)": "2/384/12", "L2-H384 MiniLM (layers 2,3)": "2/384/12", "L6-H384": "6/384/12"}
     assert list(shapes.shapes_of(folders)) == [f"BERT-Tiny {folder}" for folder in folders]  # of one name, too
