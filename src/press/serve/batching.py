@@ -80,7 +80,7 @@ class Batcher:
                 raise Overloaded("the service ends", 1)
             if (own := self.left(job)) > (promised := PROMISE * self.timeout):
                 raise Overloaded(f"this takes about {own:.0f} seconds of the {promised:.0f} that may be spent: ask for fewer "
-                                 "candidates or pairs", own - promised)
+                                 "candidates or pairs", min(own - promised, self.timeout))
             total = 0.0
             for other in sorted([*(one for one in self._jobs if not one.future.done()), job], key=self.left):
                 total += self.left(other)
