@@ -53,9 +53,9 @@ def client(port: int, number: int, large: bool, texts: list[str], until: float) 
     return got
 
 
-def main(clients: int, large: int, seconds: float) -> int:
+def main(clients: int, large: int, seconds: float, reranker: str) -> int:
     """Start the service, load it, print what came, and end it; the exit code."""
-    command = [sys.executable, "-m", "press.cli", "serve", "--port", "0", "--reranker", "base"]
+    command = [sys.executable, "-m", "press.cli", "serve", "--port", "0", "--reranker", reranker]
     texts = list(open_collection("almanac").queries("test")["text"].head(500))
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as service:
         try:
@@ -84,5 +84,5 @@ if __name__ == "__main__":
     parser.add_argument("--clients", type=int, default=64)
     parser.add_argument("--large", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=60)
-    options = parser.parse_args()
-    sys.exit(main(options.clients, options.large, options.seconds))
+    parser.add_argument("--reranker", default="base")
+    sys.exit(main(**vars(parser.parse_args())))

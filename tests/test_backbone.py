@@ -210,9 +210,9 @@ def test_a_damaged_folder_is_told_before_anything_rests_on_it(whole, tmp_path, n
     assert str(folder) in str(told.value)
 
 
-                                          ({"model_type": "own", "auto_map": {"AutoConfig": "evil.C"}}, "ValueError"),
-                                          ({"model_type": "own", "auto_map": {"AutoConfig": "evil.Config"}}, "ValueError"),
-                                          ({"architectures": None}, "")])
+@pytest.mark.parametrize("values, said", [
+    ({"num_hidden_layers": 3}, "weights lack .*layer.2"), ({"vocab_size": 9}, "RuntimeError"), ({"architectures": None}, ""),
+    ({"model_type": "own", "auto_map": {"AutoConfig": "evil.Config"}}, "ValueError")])
 def test_what_a_folder_makes_the_libraries_raise_is_the_folder_s(whole, tmp_path, values, said):
     from transformers import AutoModelForSequenceClassification
 

@@ -15,7 +15,8 @@ from typing import Any
 from helpers.errors import BadInput
 
 SLICE, MOST = 0.4, 256  # seconds of a slice, and inputs of one at most
-PROMISE = 0.6  # of the time: in so much a request that is taken should be done; the rest is for smaller ones that come later
+PROMISE = 0.5  # of the time: in so much a request that is taken should be done; the rest is for smaller ones that come later
+PATIENCE = 1.0, 3.0  # and in so many seconds plus so many times its own: a small one is rather asked again than kept long
 Asking = Generator[tuple[str, list[Any]], list[float], Any]  # a scorer's name and its inputs; their scores; the answer
 
 
@@ -78,9 +79,10 @@ class Batcher:
         with self._changed:
             if not self._open:
                 raise Overloaded("the service ends", 1)
-            if (own := self.left(job)) > (promised := PROMISE * self.timeout):
-                raise Overloaded(f"this takes about {own:.0f} seconds of the {promised:.0f} that may be spent: ask for fewer "
-                                 "candidates or pairs", min(own - promised, self.timeout))
+            if (own := self.left(job)) > (most := PROMISE * self.timeout):
+                raise Overloaded(f"this takes about {own:.0f} seconds of the {most:.0f} that may be spent: ask for fewer candidates "
+                                 "or pairs", min(own - most, self.timeout))
+            promised = min(most, PATIENCE[0] + PATIENCE[1] * own)
             total = 0.0
             for other in sorted([*(one for one in self._jobs if not one.future.done()), job], key=self.left):
                 total += self.left(other)
