@@ -10,7 +10,7 @@ from helpers.evaluation.verdicts import AGREES, DISAGREES, NO_DIFFERENCE, NO_GAI
 from helpers.pages import bm25_named, claims
 from helpers.pages.fragments import Html, badge, cell, details, table
 from helpers.pages.numbers import count, plain
-from press import calibration, cite, compared_page, execute, front_page, launch
+from press import calibration, cite, compared_page, execute, front_page, launch, verdict_examples
 
 
 def write_all() -> None:
@@ -18,7 +18,8 @@ def write_all() -> None:
     paths.GENERATED.mkdir(parents=True, exist_ok=True)
     data = collected()
     pages = {"findings": front_page.findings(lines_by_claim(data)), "scoreboard": scoreboard(data),
-             "numbers": numbers_page(data), "verdict_rules": inspect.getdoc(verdicts) or "", "calibration": calibration.page(),
+             "numbers": numbers_page(data), "verdict_rules": inspect.getdoc(verdicts) or "",
+             "verdict_words": verdict_examples.examples(), "calibration": calibration.page(),
              "divergences": divergences_page(), "bm25": bm25_page(data), "cite": cite.page()}
     for name, text in pages.items():
         (paths.GENERATED / f"{name}.md").write_text(text, encoding="utf-8")
