@@ -41,10 +41,10 @@ def test_every_target_and_script_that_is_run_exists_and_no_text_from_outside_get
 
 
 @every_workflow
-def test_every_action_is_pinned_to_a_major_version(file):
-    used = [step["uses"] for step in steps(file) if "uses" in step]
-    assert used
-    assert [action for action in used if not re.fullmatch(r"actions/[a-z-]+@v\d+(\.\d+)*", action)] == []
+def test_every_action_is_pinned_by_its_commit_with_the_version_beside_it(file):
+    used = re.findall(r"uses: (.+)", file.read_text())
+    assert len(used) == sum("uses" in step for step in steps(file)) > 0
+    assert [action for action in used if not re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40}  # v\d+(\.\d+)*", action)] == []
 
 
 @every_workflow
