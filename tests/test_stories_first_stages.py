@@ -449,10 +449,13 @@ BEATS, RAISES = fusion.BEATS, fusion.RAISES
 
 
 def test_the_claims_on_fusion_compare_the_merge_with_the_stages_alone():
-    systems = fusions_of(repbert=(0.25, 0.25), repbert_deepct=(0.5, 0.0), repbert_bm25=(0.0, 0.5), bm25=(0.0, 0.375))
+    systems = fusions_of(repbert=(0.25, 0.25), repbert_deepct=(0.5, 0.0), repbert_bm25=(0.0, 0.5), bm25=(0.0, 0.375),
+                         bm25_repbert=(0.25, 0.0))
     shown = fusion.claims_table(systems, "repbert", "bm25", 100)
     assert verdicts_of(shown) == {f"{BEATS}/docTTTTTquery": UNTESTED, f"{BEATS}/DeepCT": AGREES,
-                                  f"{RAISES}/RepBERT": AGREES, f"{RAISES}/BM25(Anserini)": AGREES}
+                                  f"{RAISES}/RepBERT": AGREES, f"{RAISES}/BM25(Anserini)": AGREES,
+                                  fusion.BEGINS: DISAGREES, f"{fusion.GAINS}/docTTTTTquery": UNTESTED,
+                                  f"{fusion.GAINS}/DeepCT": AGREES}
     effects = evidence(shown)
     assert effects[f"{BEATS}/DeepCT"].startswith("+0.250")  # against RepBERT alone
     assert effects[f"{RAISES}/BM25(Anserini)"].startswith("+0.125") and effects[f"{RAISES}/RepBERT"].startswith("+0.250")

@@ -95,11 +95,11 @@ def verdict_badge(word: str) -> Html:
 
 
 def word_of(judged: Fragment | None, *pair: published.Entry | None) -> str:
-    """The word of the claim on two published values among a chapter's claims; empty where no claim is on them."""
+    """The word of the claim on two published values, in either order, among a chapter's claims; empty where no claim is on them."""
     if judged is None or None in pair:
         return ""
     printed = [entry.cell for entry in pair if entry]
-    return next((line["verdict"] for line in judged.data["claims"] if line["printed"] == printed), "")
+    return next((line["verdict"] for line in judged.data["claims"] if line["printed"] in (printed, printed[::-1])), "")
 
 
 def measured(text: str, system: Evaluation) -> Html:

@@ -136,10 +136,10 @@ def signs(topics: Systems, ordinary: Systems) -> dict[str, bool]:
             "on topics feedback from the full index surely raises recall": above(topics[FULL], topics[BERT], "R@100")}
 
 
-def table_2(column: str, systems: Systems, baseline: str = BM25, whole: bool = False) -> Fragment:
+def table_2(column: str, systems: Systems, baseline: str = BM25, whole: bool = False, judged: Fragment | None = None) -> Fragment:
     """One column of table 2, published and measured; with `whole` also the rows that were not run. A row that cannot differ from
     the baseline, as recall in lists that are ranked anew and not retrieved anew, is not tested."""
     measure = COLUMNS[column]
     fixed = [name for name, system in systems.items()
              if name != baseline and system.values[measure].equals(systems[baseline].values[measure])]
-    return beside_published(STUDY, TABLE, column, measure, systems, baseline, whole=whole, fixed=fixed)
+    return beside_published(STUDY, TABLE, column, measure, systems, baseline, judged, whole=whole, fixed=fixed)

@@ -29,6 +29,7 @@ WEIGHTS = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
 TABLES = {"3": "RR@10", "4": "R@1000"}  # the study's measures
 RECALL = "4"
 BEATS, RAISES = "fusion-beats-repbert-alone", "fusion-with-repbert-raises-recall"
+BEGINS, GAINS = "merge-begins-better-with-repbert", "exact-match-gains-most-from-repbert"
 
 
 @dataclass(frozen=True)
@@ -214,12 +215,17 @@ def partner(fused: Fused, dense: str, baseline: str) -> str:
 
 
 def claims_table(fused: Fused, dense: str, baseline: str, depth: int) -> Fragment:
-    """The chapter's claims: RepBERT with an improved exact match beside itself, and with BM25 beside each of the two alone."""
+    """The chapter's claims: RepBERT with an improved exact match beside itself, with BM25 beside each of the two alone and in either
+    order, and BM25 with RepBERT beside BM25 with an improved exact match."""
     alone, needs = fused.alone, "needs RepBERT, or a run that stands for it, and"
-    pairs: dict[str, claims.Measured] = {BEATS: f"{needs} an improved exact match", RAISES: f"{needs} BM25"}
+    pairs: dict[str, claims.Measured] = {BEATS: f"{needs} an improved exact match",
+                                         **dict.fromkeys((RAISES, BEGINS, GAINS), f"{needs} BM25")}
     if dense in alone:
         pairs[BEATS] = {label(stage): (fused.merged[dense, stage], alone[dense]) for stage in IMPROVED if stage in alone}
     if {dense, baseline} <= set(alone) and dense != baseline:
         pairs[RAISES] = {name: (fused.merged[dense, baseline], alone[stage])
                          for name, stage in zip(claims.rivals(RAISES), (dense, baseline), strict=True)}
+        merged = fused.merged
+        pairs[BEGINS] = (merged[dense, baseline], merged[baseline, dense])
+        pairs[GAINS] = {label(stage): (merged[baseline, dense], merged[baseline, stage]) for stage in IMPROVED if stage in alone}
     return claims.judge("fusion", pairs, untested=stage_names.stand_in(dense, pairs), measures={RAISES: f"R@{depth}"})
