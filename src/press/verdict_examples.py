@@ -11,7 +11,7 @@ EXAMPLES: dict[str, tuple[Interval | None, str]] = {
     DISAGREES: (Interval(-0.05, -0.08, -0.02), "The interval lies on the other side of zero."),
     SMALL: (Interval(0.004, -0.016, 0.024),
             "The interval lies within the margin, the shaded band: so small a difference changes nothing."),
-    OPEN: (Interval(0.02, -0.03, 0.07), "The interval holds zero, and differences that would matter. The smallest difference that "
+    OPEN: (Interval(0.02, -0.03, 0.07), "The interval holds zero, and differences that would matter. The smallest that "
                                         "would have been seen stands beside the word."),
     UNTESTED: (None, "Not run, not trained, no treatment, or another thing was measured: the reason stands beside the word.")}
 WIDTH, HEIGHT, REACH = 220, 22, 0.11  # pixels, and the difference at either end

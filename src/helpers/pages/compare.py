@@ -95,7 +95,7 @@ def verdict_badge(word: str) -> Html:
 
 
 def word_of(judged: Fragment | None, *pair: published.Entry | None) -> str:
-    """The word of the claim on two published values, in either order, among a chapter's claims; empty where no claim is on them."""
+    """The word of the claim on two published values, in either order, among a chapter's claims; empty where there is none."""
     if judged is None or None in pair:
         return ""
     printed = [entry.cell for entry in pair if entry]

@@ -215,8 +215,8 @@ def partner(fused: Fused, dense: str, baseline: str) -> str:
 
 
 def claims_table(fused: Fused, dense: str, baseline: str, depth: int) -> Fragment:
-    """The chapter's claims: RepBERT with an improved exact match beside itself, with BM25 beside each of the two alone and in either
-    order, and BM25 with RepBERT beside BM25 with an improved exact match."""
+    """The chapter's claims: RepBERT with an improved exact match beside itself, with BM25 beside each of the two alone and
+    in either order, and BM25 with RepBERT beside BM25 with an improved exact match."""
     alone, needs = fused.alone, "needs RepBERT, or a run that stands for it, and"
     pairs: dict[str, claims.Measured] = {BEATS: f"{needs} an improved exact match",
                                          **dict.fromkeys((RAISES, BEGINS, GAINS), f"{needs} BM25")}
