@@ -80,8 +80,8 @@ class Batcher:
             if not self._open:
                 raise Overloaded("the service ends", 1)
             if (own := self.left(job)) > (most := PROMISE * self.timeout):
-                raise Overloaded(f"this takes about {own:.0f} seconds of the {most:.0f} that may be spent: ask for fewer candidates "
-                                 "or pairs", min(own - most, self.timeout))
+                raise Overloaded(f"this takes about {own:.0f} seconds of the {most:.0f} that may be spent: ask for fewer "
+                                 "candidates or pairs", min(own - most, self.timeout))
             promised = min(most, PATIENCE[0] + PATIENCE[1] * own)
             total = 0.0
             for other in sorted([*(one for one in self._jobs if not one.future.done()), job], key=self.left):
