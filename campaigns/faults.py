@@ -475,6 +475,31 @@ def pipes(rng: random.Random, place: Path) -> tuple[Act, None]:
     return act, None
 
 
+COMMANDS = ["chapter nope", "explain nope", "pack nope", "parameters nope", "open nope", "answer nope", "export nope",
+            "search x --reranker nope", "search x --reranker /etc", "search x --first-stage /etc", "search x -k nan",
+            "measure --reranker /nowhere", "measure --candidates -1", "serve --pairwise /etc", "serve --reranker nope",
+            "serve --port x", "serve --port 99999", "serve --port -1", "verify --budget nan", "verify --sample 0",
+            "store --older x", "fetch --profile nope", "pin --profile nope", "why /etc /etc", "why /nowhere /nowhere", "unpack /nowhere",
+            "explain seeds -p nope 1", "explain seeds --profile /etc/passwd", "address nope", "chapter seeds --workers 0"]
+
+
+@family
+def commands(rng: random.Random, place: Path) -> tuple[Act, None]:
+    """Unknown names, odd numbers and odd folders for every command that takes them: refused before anything is done."""
+    arguments = rng.choice(COMMANDS).split()
+
+    def act() -> bool:
+        with contextlib.redirect_stdout(open(os.devnull, "w")):
+            try:
+                code = cli.main(arguments)
+            except SystemExit as ended:  # argparse's
+                code = int(ended.code or 0)
+        if code:
+            os._exit(code)
+        return False  # it was taken
+    return act, None
+
+
 # ---- the campaign ----
 
 def outcome(name: str, seed: int, number: int) -> tuple[str, str]:
@@ -548,7 +573,7 @@ def _end_group(leader: int) -> None:
 
 
 def _judged(code: int | None, said: str, place: Path) -> tuple[str, str]:
-    lines = [line for line in said.splitlines() if line.strip()]
+    lines = [one for one in said.splitlines() if one.strip() and not one.startswith(("usage: ", "       "))]
     shown = lines[-1][:200] if lines else ""
     if code is None:
         return HANG, ""
