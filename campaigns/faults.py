@@ -479,7 +479,7 @@ COMMANDS = ["chapter nope", "explain nope", "pack nope", "parameters nope", "ope
             "search x --reranker nope", "search x --reranker /etc", "search x --first-stage /etc", "search x -k nan",
             "measure --reranker /nowhere", "measure --candidates -1", "serve --pairwise /etc", "serve --reranker nope",
             "serve --port x", "serve --port 99999", "serve --port -1", "verify --budget nan", "verify --sample 0",
-            "store --older x", "fetch --profile nope", "pin --profile nope", "why /etc /etc", "why /nowhere /nowhere", "unpack /nowhere",
+            "store --older x", "fetch --profile nope", "pin --profile nope", "why /etc /etc", "unpack /nowhere",
             "explain seeds -p nope 1", "explain seeds --profile /etc/passwd", "address nope", "chapter seeds --workers 0"]
 
 
