@@ -4,6 +4,7 @@ import gzip
 import re
 from pathlib import Path
 
+import ir_measures
 import numpy as np
 import pytest
 import yaml
@@ -32,8 +33,18 @@ def rows(table):
 
 def write(file, content):
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(bytes.fromhex(content["hex"]) if isinstance(content, dict) else content.encode())
+    if isinstance(content, dict) and "link" in content:
+        file.symlink_to(content["link"])
+    else:
+        file.write_bytes(bytes_of(content))
     return file
+
+
+def bytes_of(content):
+    if isinstance(content, str):
+        return content.encode()
+    repeated = bytes.fromhex(content["hex"]) * content.get("times", 1)
+    return content.get("begin", "").encode() + repeated + content.get("end", "").encode()
 
 
 def good_folder(place, form, given):
@@ -69,7 +80,10 @@ def test_folders(row, tmp_path, monkeypatch, capsys):
         best = bed.qrels.sort_values("relevance", ascending=False, kind="stable").drop_duplicates("query_id")
         run = run_of(**{query: list(bed.qrels.loc[bed.qrels["query_id"] == query, "doc_id"]) for query in best["query_id"]})
         value = {"texts": texts, "queries": source.queries("test").to_numpy().tolist(), "relevant": bed.min_relevance,
-                 "measures": bed.per_query(run, ["nDCG@10"])["nDCG@10"].tolist()}
+                 "measures": (own := bed.per_query(run, ["nDCG@10"])["nDCG@10"]).tolist()}
+        beside = ir_measures.iter_calc([ir_measures.nDCG @ 10], bed.qrels.assign(relevance=bed.qrels["relevance"].clip(0)),
+                                       run.assign(score=-run.groupby("query_id").cumcount()))
+        assert {one.query_id: one.value for one in beside} == own.to_dict()  # the third door
         return {name: value[name] for name in row.get("value", ())}
 
     checked(row, read, capsys)
@@ -117,8 +131,14 @@ def test_what_a_text_writes_is_text(row, tokenizer):
 def test_commands(row, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("BOOK_STORE", str(tmp_path / "store"))
     folder = good_folder(tmp_path / "in", row.get("form", "tsv"), row.get("given", {}))
-    code = main([text.replace("FOLDER", str(folder)) for text in row["command"]])
+    command = [(text if isinstance(text, str) else bytes_of(text).decode()).replace("FOLDER", str(folder))
+               for text in row["command"]]
+    try:
+        code = main(command)
+    except SystemExit as error:  # argparse's way
+        code = error.code
     output = capsys.readouterr()
-    assert code == (2 if "line" in row else 0), output.err
+    told = row.get("line", row.get("usage"))
+    assert code == (0 if told is None else 2), output.err
     assert "Traceback" not in output.err and "\x1b" not in output.out + output.err
-    assert re.search(row.get("line", row.get("shows", "")), output.err if "line" in row else output.out)
+    assert re.search(row.get("told", told or ""), output.err) and re.search(row.get("shows", ""), output.out)

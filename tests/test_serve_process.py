@@ -43,7 +43,7 @@ def scorers(tiny, tmp_path):
     model = own.build(AutoModelForSequenceClassification, num_labels=1)
     model.save_pretrained(tmp_path / "own")
     own.tokenizer().save_pretrained(tmp_path / "own")
-    return {name: models.load(name, tiny) for name in (str(tmp_path / "own"), "zero-shot", "none")}, tmp_path / "own"
+    return {name: models.load(name, tiny) for name in (str(tmp_path / "own"), "minilm", "none")}, tmp_path / "own"
 
 
 def answered(ranked, query=QUERY, **settings):
@@ -64,8 +64,8 @@ def test_stages_scores_and_the_window_that_decided(tiny, scorers):
     (known, place) = scorers
     ranked = engine.Engine(tiny, known, models.Pairwise(str(place)))
     plain, own, zero, fed, pairs, silent = (answered(ranked, **asked) for asked in (
-        {"reranker": "none"}, {}, {"reranker": "zero-shot", "aggregation": "mean"},
-        {"query": "sugars", "reranker": "zero-shot", "feedback": "passages"}, {"pairwise": "sum", "paired": 2},
+        {"reranker": "none"}, {}, {"reranker": "minilm", "aggregation": "mean"},
+        {"query": "sugars", "reranker": "minilm", "feedback": "passages"}, {"pairwise": "sum", "paired": 2},
         {"query": "the of and"}))
     assert [result["doc_id"] for result in plain["results"]] == ["d1", "d4"] and plain["stages"] == ["BM25"]
     assert plain["results"][0]["window"] | {"text": ""} == {"id": "d1#0", "number": 1, "of": 1, "score": None, "text": ""}
@@ -81,7 +81,7 @@ def test_stages_scores_and_the_window_that_decided(tiny, scorers):
 
 
 def test_the_service_ranks_as_the_pipeline_does(tiny, folder, store):
-    ranked = engine.Engine(tiny, {"zero-shot": models.load("zero-shot", tiny)})
+    ranked = engine.Engine(tiny, {"minilm": models.load("minilm", tiny)})
     for feedback in ("none", "documents", "passages"):
         expected = search([QUERY], str(folder), "", "minilm", feedback, 5)
         answer = answered(ranked, feedback=feedback, candidates=100)["results"]
@@ -173,7 +173,7 @@ def test_what_is_wrong_is_told_before_anything_listens(folder, store, capsys):
                                 (["--host", "a" * 70, "--port", "0"], "cannot listen"),
                                 (["--reranker", "gpt", "--port", "0"], "no model 'gpt'"),
                                 (["--pairwise", "/etc", "--port", "0"], "no model '/etc'"),
-                                (["--pairwise", "zero-shot", "--port", "0"], "no model 'zero-shot'"),
+                                (["--pairwise", "minilm", "--port", "0"], "no model 'minilm'"),
                                 (["--collection", "/nowhere", "--port", "0"], "no collection")):
             assert main(["serve", "--collection", str(folder), *arguments]) == 2
             assert said in capsys.readouterr().err

@@ -12,7 +12,8 @@ class BadInput(ValueError):
     """
 
     def __init__(self, what: str, *, file: Path | str | None = None, line: int | None = None, mend: str = ""):
-        place = "" if file is None else f"{file}: " if line is None else f"{file}:{line}: "
+        named = str(file).replace("\n", "\\n").replace("\r", "\\r")  # an error is one line
+        place = "" if file is None else f"{named}: " if line is None else f"{named}:{line}: "
         super().__init__(f"{place}{what}" + (f". Mend: {mend}" if mend else ""))
         self.file, self.line, self.mend = file, line, mend
 

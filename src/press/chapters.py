@@ -23,9 +23,11 @@ from helpers import paths
 from helpers.data.collection import with_relevance
 from helpers.errors import BadInput
 from press import bounds
+from press.columns import shortened
 from press.edited import notebook_of, yaml_of
 
 PARSING = threading.Lock()
+LONGEST = 200  # characters of a wrong value that are shown
 
 
 def _unicode(text: str) -> str:
@@ -54,7 +56,7 @@ class Parameter:
             return TypeAdapter(kind).validate_python(value, strict=True)
         except ValidationError as error:
             problem = error.errors()[0]["msg"]
-            raise BadInput(f"parameter {self.name} = {value!r}: {problem}",
+            raise BadInput(f"parameter {self.name} = {shortened(repr(value), LONGEST)}: {problem}",
                            mend=f"give a value of type {self.annotation}, such as {self.default!r}") from None
 
     def parse(self, text: str) -> Any:

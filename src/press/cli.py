@@ -10,6 +10,7 @@ import importlib
 import io
 import math
 import os
+import re
 import signal
 import sqlite3
 import sys
@@ -27,6 +28,8 @@ EXIT_CODES = """exit codes: 0 all went well; 1 `verify` found a difference; 2 wh
 3 a fault of the book itself, whose trace is kept in a file; 130 Ctrl-C;
 141 whoever read the output went away; 143 SIGTERM (`book serve`: 0, when it has answered what runs)"""
 
+LONGEST = 40  # characters of a wrong argument that are shown
+RERANKERS = ("both", "base", "minilm", "general", "none")
 LONG = ("rebuild:build", "commands:chapter", "commands:export", "answers:answer", "record:verify")
 
 
@@ -71,8 +74,15 @@ def main(arguments: list[str] | None = None) -> int:
         return 3
 
 
+class Parser(argparse.ArgumentParser):
+    """What it says of wrong arguments commands no terminal."""
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        super()._print_message(printable(message), file)
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="book", description=__doc__.splitlines()[0] if __doc__ else "", epilog=EXIT_CODES)
+    parser = Parser(prog="book", description=__doc__.splitlines()[0] if __doc__ else "", epilog=EXIT_CODES)
     known = parser.add_subparsers(required=True, metavar="COMMAND")
 
     def command(name: str, target: str, help_text: str, *options: tuple[tuple[str, ...], dict[str, Any]]) -> None:
@@ -112,16 +122,17 @@ def _parser() -> argparse.ArgumentParser:
             option("--first-stage", type=_model("bm25"), default="bm25", metavar="NAME",
                    help="bm25 (default), or any bi-encoder of sentence-transformers, by its folder or hub id: it embeds the "
                         "collection once"),
-            option("--reranker", type=_model("both", "base", "minilm", "none"), default="both", metavar="NAME",
+            option("--reranker", type=_model(*RERANKERS), default="both", metavar="NAME",
                    help="both (default: the sum of the two that follow), base (the book's cross-encoder), minilm (the zero-shot "
-                        "encoder that taught it), none, or any cross-encoder or sentence-transformers model: its folder, or "
+                        "encoder that taught it), general (a cross-encoder that read two dictionaries, too: trained once, in "
+                        "an hour or two), none, or any cross-encoder or sentence-transformers model: its folder, or "
                         "hub:owner/name@revision"),
             option("--feedback", default="none", choices=["none", "documents", "passages"],
                    help="Bo1 terms from whole documents, or from their first words"),
             option("-k", type=_positive, default=10, help="documents shown"))
     command("measure", "measure_command:measure", "measure given re-rankers on judged queries, without training",
             *collection, option("--reranker", dest="rerankers", action="append", default=[], metavar="NAME",
-                                type=_model("both", "base", "minilm", "none"),
+                                type=_model(*RERANKERS),
                                 help="as in `book search`; may be given again (both by default)"),
             option("--run", default="", metavar="FILE", help="a TREC run as the first stage, in place of BM25"),
             option("--split", default="test", help="of the queries (test)"),
@@ -129,7 +140,7 @@ def _parser() -> argparse.ArgumentParser:
             option("--exclude-same-id", action="store_true", help="leave out documents that have their query's id, as BEIR does"))
     command("serve", "serve.command:serve", "answer queries over HTTP on this machine, with a page for people", *collection,
             option("--reranker", dest="rerankers", action="append", default=[], metavar="NAME",
-                   help="base, zero-shot, or a cross-encoder's folder; may be given again (base and zero-shot by default)"),
+                   help="base, general, minilm, or a cross-encoder's folder; may be given again (base and minilm by default)"),
             option("--pairwise", default="", metavar="MODEL", help="`base` or a folder: the pairwise model of the third stage"),
             option("--host", default="127.0.0.1", help="whom it listens to (127.0.0.1: this machine alone)"),
             option("--port", type=int, default=8350),
@@ -171,8 +182,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number of 1 or more")
+    if not re.fullmatch("0*[1-9][0-9]{0,8}", text):
+        raise argparse.ArgumentTypeError(f"{text[:LONGEST]!r} is no whole number from 1 to 999,999,999")
     return int(text)
 
 
@@ -184,8 +195,8 @@ def _budget(text: str) -> float:
 
 
 def _seconds(text: str) -> float:
-    if not text[:-1].isdecimal() or text[-1] not in "dh":
-        raise argparse.ArgumentTypeError(f"{text!r} is no age: give 30d or 12h")
+    if not re.fullmatch("[0-9]{1,6}[dh]", text):
+        raise argparse.ArgumentTypeError(f"{text[:LONGEST]!r} is no age: give 30d or 12h")
     return int(text[:-1]) * {"d": 86_400.0, "h": 3_600.0}[text[-1]]
 
 

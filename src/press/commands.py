@@ -9,6 +9,7 @@ from unittest.mock import patch
 
 from helpers import paths
 from helpers.errors import BadInput, NetworkNeeded
+from helpers.steps import fresh_since
 from press import build as building
 from press import chapters, execute, generated, printed, side_by_side, variants
 from press.explain import dry_run, plan
@@ -25,8 +26,10 @@ def build(profile: str) -> Iterator[str]:
 
 def chapter(name: str, profile: str, given: dict[str, str], no_render: bool) -> Iterator[str]:
     """Run one chapter and render it, with its comparison if it is a variant."""
-    if not execute.is_current(wanted := execute.request(name, profile, given)):
-        dry_run.check(wanted)
+    if not execute.is_current(wanted := execute.request(name, profile, given)) and (dry_run.check(wanted) or fresh_since()):
+        costs = plan.plan(name, profile, given)
+        yield (f"{wanted.name}: {len(costs.expected)} steps to compute{' or more' if costs.run.stopped else ''}, expected: "
+               f"{costs.time()}; `make explain` lists them")
     page, executed = execute.run(name, profile, given)
     yield f"{page.stem}: {'run' if executed else 'up to date'}"
     pages = [page.stem]

@@ -27,6 +27,8 @@ from press.fetching import texts_in
 from press.page_header import DATA_KEY, as_page
 from press.variants import PageRequest
 
+QUIET = "--IPKernelApp.log_level=50"  # a kernel warns of TCP on this machine, and of being stopped
+
 
 def fingerprint(chapter: str, values: dict[str, Any], profile: str) -> str:
     """The digest of all that a chapter's page depends on: code, data, what is published and recorded, settings."""
@@ -102,7 +104,8 @@ def executed(source: Path, values: dict[str, Any], tell: Callable[[str], None] |
         bar = {"file": cells, "desc": source.stem, **progress.CELLS}
         try:
             thread.submit(papermill.execute_notebook, str(source), str(target), parameters=values, cwd=str(paths.ROOT),
-                          kernel_name="python3", progress_bar=bar, log_output=False, stderr_file=steps).result()
+                          kernel_name="python3", progress_bar=bar, log_output=False, stderr_file=steps,
+                          extra_arguments=[QUIET]).result()
         except KeyboardInterrupt:
             children.end()
             raise

@@ -87,8 +87,7 @@ def _serve(arguments: list[str], folder: str, environment: dict[str, str]) -> No
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)
-    quiet = "--IPKernelApp.log_level=50"  # it warns of TCP on this machine, and of being stopped
-    IPKernelApp.launch_instance([*arguments, quiet, f"--IPKernelApp.parent_handle={os.getppid()}"])  # else it talks to a terminal
+    IPKernelApp.launch_instance([*arguments, f"--IPKernelApp.parent_handle={os.getppid()}"])  # else it talks to a terminal
 
 
 def _end_with_parent() -> None:

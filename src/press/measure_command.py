@@ -3,7 +3,9 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from helpers.data.collection import check_qrels
 from helpers.data.external_run import external_run, without_same_id
+from helpers.data.texts import Texts
 from helpers.errors import BadInput
 from helpers.evaluation.pools import SHARE, are_pooled
 from helpers.pages.numbers import interval, p_value, plain, signed
@@ -36,8 +38,10 @@ def measure(collection: str, unit: str, rerankers: Sequence[str], run: str, spli
     base = evaluate(Path(run).name or BM25, first, bed, MEASURES)
     if not len(base.values):
         raise BadInput("none of the queries is judged", file=collection, mend="check that queries and judgments belong together")
-    lower = "" if bed.every_grade else NOT_ALL
+    lower = "" if bed.every_grade or are_pooled(bed.qrels) else NOT_ALL
     yield f"{bed.source.name}, {bed.unit}s, {len(base.values)} judged queries; relevant from grade {bed.min_relevance}{lower}"
+    if missing := check_qrels(bed.qrels, Texts(bed.store.value()), collection):
+        yield f"{missing} judged texts are not in the collection, and count as never found"
     if not are_pooled(bed.qrels):
         yield f"no text was judged irrelevant, so {SHARE} says nothing"
     yield from shown(base, None)

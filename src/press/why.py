@@ -38,9 +38,16 @@ def why(first: Path, second: Path) -> list[str]:
                       "scores; tools that break ties by place or by name rank these otherwise.")
     if rest := len(moved) - len(tied):
         causes.append(f"Order: {rest} queries have the same first {TOP} in another order without ties: their scores differ.")
+    deep = {query: (ours[query][:len(theirs[query])], theirs[query][:len(ours[query])]) for query, (one, two) in tops.items()
+            if one == two}
+    others = [query for query, (one, two) in deep.items() if set(one) != set(two)]
+    if others:
+        causes.append(f"Documents: the lists of {len(others)} of {len(shared)} queries hold others below the first {TOP}.")
+    if below := sum(one != two for one, two in deep.values()) - len(others):
+        causes.append(f"Order: {below} queries have the same documents in another order below the first {TOP}.")
     causes += of_scores(a.merge(b, on=["query_id", "doc_id"], suffixes=("_a", "_b")))
-    if not (apart or moved):
-        one, two = lists(as_written(first)), lists(as_written(second))
+    if not (apart or moved or others or below):
+        one, two = (lists(as_written(file).sort_values("score", ascending=False, kind="stable")) for file in (first, second))
         if swapped := [query for query in shared if one[query] != two[query] and set(one[query]) == set(two[query])]:
             causes.append(f"Ties: {len(swapped)} queries, {swapped[0]!r} among them, list documents of equal scores in another "
                           "order; tools that break ties by place rank these otherwise, those that break them by name do not.")

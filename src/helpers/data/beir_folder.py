@@ -16,7 +16,7 @@ import pandas as pd
 
 from helpers.data.collection_base import Text
 from helpers.data.elsewhere import Folder
-from helpers.data.lines import check_ids, content_digest, text_lines
+from helpers.data.lines import PACKED, check_ids, check_plain, content_digest, text_lines
 from helpers.data.msmarco_folder import query_frame, read_qrels
 from helpers.errors import BadInput, is_unicode
 
@@ -32,11 +32,14 @@ class BeirFolder(Folder):
         self.spec, self.name = str(folder), self.folder.name
         self.splits = tuple(sorted({file.name.partition(".tsv")[0] for end in ("", ".gz")
                                     for file in self.folder.glob(f"qrels/*.tsv{end}")}))
+        for file in () if self.splits else self.folder.glob("qrels/*.tsv.*"):
+            check_plain(file)
 
     @classmethod
     def opens(cls, spec: str) -> bool:
-        """A folder with corpus.jsonl."""
-        return bool(spec) and plain_or_packed(Path(spec).expanduser() / "corpus.jsonl").is_file()
+        """A folder with corpus.jsonl, be it a file that can be read or not."""
+        folder = Path(spec).expanduser()
+        return bool(spec) and folder.is_dir() and bool(in_forms(folder / "corpus.jsonl"))
 
     def texts(self, unit: str) -> Iterator[Text]:
         """Stream the documents, some of them without title or text. Repeated ids are found when the text store is built."""
@@ -71,9 +74,22 @@ class BeirFolder(Folder):
 
 
 def plain_or_packed(file: Path) -> Path:
-    """The file, or the same with `.gz` where only that is there."""
-    packed = file.with_name(f"{file.name}.gz")
-    return packed if packed.is_file() and not file.is_file() else file
+    """The file, or the same with `.gz` where only that is there. BadInput for both, and for one that is packed in another way."""
+    there = in_forms(file)
+    if len(there) > 1:
+        raise BadInput(f"{there[0].name} and {there[1].name} are two files for one thing", file=file.parent,
+                       mend="keep one of them")
+    for own in there:
+        check_plain(own)
+        if not own.is_file():
+            raise BadInput("no plain file", file=own, mend="put a file there, not a folder, a pipe or a link to nothing")
+    return there[0] if there else file
+
+
+def in_forms(file: Path) -> list[Path]:
+    """What there is of a file, as it is or packed."""
+    return sorted(own for own in file.parent.glob(f"{file.name}*") if own.name == file.name or (
+        own.stem == file.name and own.suffix.lower() in PACKED))
 
 
 def read_records(file: Path) -> Iterator[tuple[int, Text]]:
@@ -90,15 +106,26 @@ def read_records(file: Path) -> Iterator[tuple[int, Text]]:
 
 def _value(line: str) -> Any:
     try:
-        return json.loads(line)
+        return json.loads(line, object_pairs_hook=Pairs)
     except (ValueError, RecursionError):
         return None
+
+
+class Pairs(dict):
+    """An object of JSON that knows which of its names stands twice: the last would count, without a word."""
+
+    def __init__(self, pairs: list[tuple[str, Any]]):
+        super().__init__(pairs)
+        self.twice = next((name for name, _ in pairs if sum(name == other for other, _ in pairs) > 1), "") if (
+            len(pairs) > len(self)) else ""
 
 
 def problem(record: Any) -> str:
     """What a value of a line lacks of a text in BEIR's form; empty if it is one."""
     if not isinstance(record, dict):
         return "no object in JSON"
+    if twice := getattr(record, "twice", ""):
+        return f"the field `{twice}` stands twice"
     for name in ("_id", "title", "text"):
         value = record.get(name, None if name != "title" else "")
         if name not in record and name != "title":

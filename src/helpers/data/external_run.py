@@ -11,7 +11,7 @@ from helpers.data.elsewhere import known_file, listed
 from helpers.data.runs import cut, read_trec
 from helpers.data.texts import Texts
 from helpers.errors import BadInput
-from helpers.steps import Step, kind, step
+from helpers.steps import Step, kind, ledger, step
 from helpers.steps.store import fingerprint
 
 
@@ -70,6 +70,8 @@ def trec_run(file: File, queries: pd.DataFrame, depth: int, store: Path | None =
     kept = run[run["query_id"].isin(set(queries["query_id"]))]
     if kept.empty:
         raise BadInput("the run ranks none of the queries", file=file.path, mend="check that their ids agree")
+    if lacking := len(set(queries["query_id"])) - kept["query_id"].nunique():
+        ledger.warn(f"{file.path}: {lacking} of {len(queries)} queries have no ranking in this run, and count as 0")
     kept = cut(kept.reset_index(drop=True), depth)
     if store is not None and (foreign := [name for name in kept["doc_id"].unique() if name not in Texts(store)]):
         raise BadInput(f"{len(foreign)} documents of the run are not in the collection, {foreign[0]!r} among them",

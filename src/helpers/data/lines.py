@@ -12,12 +12,24 @@ from typing import Any
 from helpers.errors import BadInput
 from helpers.steps import digests, recipe
 
-UNSEEN = re.compile("[\\s\x00-\x1f\x7f-\x9f\xad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
+SIGNS = ("\\s\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800"
+         "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff")  # blanks, control characters, what has no width
+UNSEEN, SEEN = re.compile(f"[{SIGNS}]"), re.compile(f"[^{SIGNS}]")
+LONGEST_ID = 32_766  # bytes, Lucene's limit
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
-KINDS = {b"\x1f\x8b": ("packed by gzip", "let its name end in .gz"), b"BZh": ("packed by bzip2", "unpack it with `bunzip2`"),
-         b"\xfd7zXZ": ("packed by xz", "unpack it with `unxz`"), b"PK\x03\x04": ("a zip archive", "unpack it with `unzip`"),
-         b"\x28\xb5\x2f\xfd": ("packed by zstd", "unpack it with `unzstd`"),
-         **dict.fromkeys((b"\xff\xfe", b"\xfe\xff"), ("UTF-16", "convert it: `iconv -f utf-16 -t utf-8`"))}
+PACKED = {  # by the ending of the name: the first bytes, what it is, what to do
+    ".gz": (b"\x1f\x8b", "packed by gzip", "let its name end in .gz"),
+    ".bz2": (b"BZh", "packed by bzip2", "unpack it with `bunzip2`"),
+    ".xz": (b"\xfd7zXZ", "packed by xz", "unpack it with `unxz`"),
+    ".zst": (b"\x28\xb5\x2f\xfd", "packed by zstd", "unpack it with `unzstd`"),
+    ".lz4": (b"\x04\x22\x4d\x18", "packed by lz4", "unpack it with `unlz4`"),
+    ".z": (b"\x1f\x9d", "packed by compress", "unpack it with `uncompress`"),
+    ".zip": (b"PK\x03\x04", "a zip archive", "unpack it with `unzip`"),
+    ".7z": (b"7z\xbc\xaf", "a 7z archive", "unpack it with `7z x`"),
+    ".parquet": (b"PAR1", "a Parquet file", "write it as text")}
+CODES = [(mark, code, f"convert it: `iconv -f {code.lower()} -t utf-8`") for mark, code in (
+    (b"\xff\xfe\0\0", "UTF-32"), (b"\0\0\xfe\xff", "UTF-32"), (b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"))]
+UNMARKED = {(1, 3): "utf-16le", (0, 2): "utf-16be", (1, 2, 3): "utf-32le", (0, 1, 2): "utf-32be"}  # places of zeros in ASCII's
 DAMAGE = (EOFError, gzip.BadGzipFile, zlib.error)  # what unpacking raises
 
 
@@ -37,6 +49,9 @@ def text_lines(file: Path) -> Iterator[tuple[int, str]]:
                     check_kind(file, raw)
                 yield number, raw.decode("utf-8-sig" if number == 1 else "utf-8")
     except UnicodeDecodeError as error:
+        if re.match(b"\xed[\xa0-\xbf]", error.object[error.start:]):
+            raise BadInput(f"byte {error.start + 1} of the line begins half of a surrogate pair", file=file, line=number,
+                           mend="write the character itself, in UTF-8") from None
         raise BadInput(f"byte {error.start + 1} of the line is not UTF-8", file=file, line=number,
                        mend="convert the file, e.g. `iconv -f latin1 -t utf-8`") from None
     except DAMAGE as error:
@@ -44,18 +59,29 @@ def text_lines(file: Path) -> Iterator[tuple[int, str]]:
 
 
 def check_kind(file: Path, start: bytes) -> None:
-    """BadInput for a file whose first bytes are those of an archive or of UTF-16."""
-    for sign, (what, mend) in KINDS.items():
+    """BadInput for a file whose first line is that of an archive, of UTF-16 or UTF-32, or of one without line feeds."""
+    for sign, what, mend in (*PACKED.values(), *CODES):
         if start.startswith(sign):
-            raise BadInput(f"the file is {what}", file=file, mend=mend)
-    if b"\0" in start[:2]:
-        raise BadInput("the file is UTF-16 without its mark", file=file,
-                       mend=f"convert it: `iconv -f utf-16{'be' if start[:1] == bytes(1) else 'le'} -t utf-8`")
+            twice = file.suffix == ".gz" and mend.endswith(".gz")
+            raise BadInput(f"the file is {what}{' twice' if twice else ''}", file=file, mend="unpack it once" if twice else mend)
+    if start[257:262] == b"ustar":
+        raise BadInput("the file is a tar archive", file=file, mend="unpack it with `tar -xf`")
+    if code := UNMARKED.get(tuple(place for place, byte in enumerate(start[:4]) if not byte)):
+        raise BadInput(f"the file is {code[:6].upper()} without its mark", file=file,
+                       mend=f"convert it: `iconv -f {code} -t utf-8`")
+    if not start.endswith(b"\n") and b"\r" in start.rstrip(b"\r"):
+        raise BadInput("its lines end in carriage returns alone", file=file, mend="convert it: `tr '\\r' '\\n'`")
+
+
+def check_plain(file: Path) -> None:
+    """BadInput for a file whose name says that it is packed in a way that is not read."""
+    if file.suffix != ".gz" and (kind := PACKED.get(file.suffix.lower())):
+        raise BadInput(f"the file is {kind[1]}", file=file, mend=kind[2])
 
 
 def is_blank(text: str) -> bool:
     """Whether there is nothing to see in a text: blanks, control characters and signs without width alone."""
-    return not UNSEEN.sub("", text)
+    return not SEEN.search(text)
 
 
 def check_ids(file: Path, line: int, *ids: str) -> None:
@@ -63,6 +89,9 @@ def check_ids(file: Path, line: int, *ids: str) -> None:
     for one in filter(UNSEEN.search, ids):
         raise BadInput(f"the id {one!r} holds a blank or a control character, or one that nobody sees", file=file, line=line,
                        mend="take it out, wherever the id stands")
+    if long := [one for one in ids if len(one) * 4 > LONGEST_ID and len(one.encode()) > LONGEST_ID]:
+        raise BadInput(f"the id {long[0][:20]!r} … is longer than {LONGEST_ID:,} bytes", file=file, line=line,
+                       mend="shorten it")
 
 
 def number(text: str) -> float:

@@ -22,11 +22,12 @@ import pandas as pd
 
 from helpers.data.collection_base import Text
 from helpers.data.elsewhere import Folder
-from helpers.data.lines import check_ids, content_digest, is_blank, text_lines
+from helpers.data.lines import check_ids, check_plain, content_digest, is_blank, text_lines
 from helpers.errors import BadInput
 
 Role = TypeVar("Role", bound=Hashable)
-HEADS = {"id", "_id", "pid", "qid", "docid", "doc_id", "passage_id", "query_id", "query-id", "queryid"}
+HEADS = {"id", "_id", "pid", "qid", "did", "doc", "docid", "doc_id", "docno", "document_id", "corpus_id", "passage_id", "query",
+         "query_id", "queryid", "topic", "topic_id"}  # in a first line these name a column
 LARGEST_GRADE = 1_000_000
 TEXTS = {"passage": ("collection.tsv",), "document": ("docs.tsv", "msmarco-docs.tsv")}
 QUERIES = re.compile(r"(?:queries(?:\.(?P<a>[\w.]+?))?|msmarco-(?:doc)?(?P<b>\w+)-queries)\.tsv(?:\.gz)?")
@@ -56,6 +57,10 @@ class MsMarcoFolder(Folder):
         self._qrels = self._by_role(((UNITS.get(m["unit"] or m["kind"], ""), _split(m)), m[0])
                                     for m in map(QRELS.fullmatch, files) if m)
         self._name_as_elsewhere()
+        for there, named in ((self._texts, lambda stem: stem in sum(TEXTS.values(), ())), (self._queries, QUERIES.fullmatch),
+                             (self._qrels, QRELS.fullmatch)):
+            for name in () if there else (name for name in files if named(Path(name).stem)):
+                check_plain(self.folder / name)
         if not self._texts:
             raise BadInput("no texts in this folder", file=self.folder,
                            mend="add collection.tsv (pid, text) or docs.tsv (docid, url, title, body), plain or .gz")
@@ -79,7 +84,8 @@ class MsMarcoFolder(Folder):
                                mend="keep one of them")
             files[role] = self.folder / name
             if not files[role].is_file():
-                raise BadInput("no plain file", file=files[role], mend="put a file there, not a folder or a pipe")
+                raise BadInput("no plain file", file=files[role],
+                               mend="put a file there, not a folder, a pipe or a link to nothing")
         return files
 
     @classmethod
@@ -186,13 +192,18 @@ def read_qrels(file: Path, beir: bool = False) -> Iterator[tuple[str, str, int]]
     """Stream (query_id, doc_id, relevance) of a judgment file in TREC form or in two columns (each of grade 1), or in
     BEIR's form, three columns below their names."""
     seen: set[tuple[str, str]] = set()
+    columns = 0
     for number, line in text_lines(file):
         parts = line.split()
         if not parts:
             raise BadInput("the line is empty", file=file, line=number, mend="remove it")
-        if beir and number == 1 and parts == ["query-id", "corpus-id", "score"]:
+        if beir and number == 1 and len(parts) == 3 and is_head(parts[0]):
             continue
-        if len(parts) not in ((3,) if beir else (2, 4)):
+        columns = columns or len(parts)
+        if len(parts) != columns:
+            raise BadInput(f"{len(parts)} columns where the first line has {columns}", file=file, line=number,
+                           mend="write all lines alike; the format has no comments")
+        if columns not in ((3,) if beir else (2, 4)):
             raise BadInput(f"{len(parts)} columns where judgments have {'3 (BEIR)' if beir else '4 (TREC) or 2'}", file=file,
                            line=number, mend="write `query_id doc_id grade`" if beir else
                            "write `query_id 0 doc_id grade` or `query_id doc_id`")
@@ -212,8 +223,13 @@ def read_qrels(file: Path, beir: bool = False) -> Iterator[tuple[str, str, int]]
         yield query_id, doc_id, int(grade)
 
 
+def is_head(first: str) -> bool:
+    """Whether the first column of a first line is the name of a column."""
+    return first.strip("#\"'").lower().replace("-", "_") in HEADS
+
+
 def _check_no_header(file: Path, number: int, first: str) -> None:
-    if number == 1 and first.lower() in HEADS:
+    if number == 1 and is_head(first):
         raise BadInput("the first line names the columns", file=file, line=1, mend="remove it: the format has no header")
 
 

@@ -60,10 +60,6 @@ def read_trec(file: Path | str) -> pd.DataFrame:
             scores.
     """
     run = as_written(file)
-    if more := int(run.duplicated().sum()):
-        first = run["doc_id"][run.duplicated()].iloc[0]
-        ledger.warn(f"{file}: {more} lines stand twice, that of {first!r} among them; each counts once")
-        run = run.drop_duplicates()
     if len(other := contradicted(run)):
         ledger.warn(f"{file}: the ranks of {len(other)} queries, {other[0]!r} among them, contradict their scores, which count")
     return ranked(run[COLUMNS])
@@ -72,8 +68,8 @@ def read_trec(file: Path | str) -> pd.DataFrame:
 def as_written(file: Path | str) -> pd.DataFrame:
     """The lines of a TREC run in their own order: the columns of a run, and `rank` as a text; see `read_trec`."""
     file = Path(file)
-    rows: list[tuple[str, str, float, str]] = []
-    seen: dict[tuple[str, str], float] = {}
+    rows: dict[tuple[str, str], tuple[float, str]] = {}
+    twice: list[str] = []
     for place, line in below_header(file):
         parts = line.split()
         if len(parts) != 6:
@@ -84,11 +80,16 @@ def as_written(file: Path | str) -> pd.DataFrame:
             raise BadInput(f"score {parts[4]!r} is not a number", file=file, line=place,
                            mend="put a number into the fifth column")
         check_ids(file, place, parts[0], parts[2])
-        if seen.setdefault((parts[0], parts[2]), score) != score:
-            raise BadInput(f"document {parts[2]!r} stands twice for query {parts[0]!r}, with two scores", file=file, line=place,
-                           mend="keep one line for each query and document")
-        rows.append((parts[0], parts[2], score, parts[3]))
-    return pd.DataFrame(rows, columns=[*COLUMNS, "rank"]).astype({"score": float})
+        names, values = (parts[0], parts[2]), (score, parts[3])
+        if rows.setdefault(names, values) != values:
+            raise BadInput(f"document {parts[2]!r} stands twice for query {parts[0]!r}, with two scores or ranks", file=file,
+                           line=place, mend="keep one line for each query and document")
+        if rows[names] is not values:
+            twice.append(parts[2])
+    if twice:
+        ledger.warn(f"{file}: {len(twice)} lines stand twice, that of {twice[0]!r} among them; each counts once")
+    lines = [(*names, *values) for names, values in rows.items()]
+    return pd.DataFrame(lines, columns=[*COLUMNS, "rank"]).astype({"score": float})
 
 
 def below_header(file: Path) -> Iterator[tuple[int, str]]:
@@ -114,20 +115,23 @@ def contradicted(run: pd.DataFrame) -> list[str]:
 
 
 def in_single_precision(run: pd.DataFrame) -> pd.DataFrame:
-    """A ranked run with scores that keep its order for tools that read them as float32, such as trec_eval: what is equal there
-    goes down by the smallest step. Where float32 cannot hold a query's scores, minus the rank stands for each."""
-    parts = []
-    for _, own in run.groupby("query_id", sort=False):
-        with np.errstate(over="ignore"):
-            scores = own["score"].to_numpy().astype(np.float32)
-        if not np.isfinite(scores).all():
-            scores = -np.arange(1, len(own) + 1, dtype=np.float32)
-        for place in np.flatnonzero(np.diff(scores) >= 0):
-            scores[place + 1] = np.nextafter(scores[place], np.float32(-np.inf))
-        while len(again := np.flatnonzero(np.diff(scores) >= 0)):  # what a step down has made equal to the next
-            scores[again + 1] = np.nextafter(scores[again], np.float32(-np.inf))
-        parts.append(own.assign(score=scores.astype(float)))
+    """A ranked run with scores that keep its order for tools that read them as float32, such as trec_eval; see `told_apart`."""
+    parts = [own.assign(score=told_apart(own["score"].to_numpy()).astype(float))
+             for _, own in run.groupby("query_id", sort=False)]
     return pd.concat(parts, ignore_index=True) if parts else run
+
+
+def told_apart(scores: np.ndarray) -> np.ndarray:
+    """A query's scores, best first, as float32 of which each is below the one before: what is equal there goes down by the
+    smallest step. Where float32 cannot hold them, minus the rank stands for each."""
+    with np.errstate(over="ignore"):
+        single = scores.astype(np.float32)
+    if not (np.abs(single) < np.finfo(np.float32).max).all():
+        single = -np.arange(1, len(single) + 1, dtype=np.float32)
+    while len(again := np.flatnonzero(np.diff(single) >= 0)):
+        for place in again:  # what a step down has made equal to the next is found in the next round
+            single[place + 1] = min(single[place + 1], np.nextafter(single[place], np.float32(-np.inf)))
+    return single
 
 
 def cut(run: pd.DataFrame, depth: int) -> pd.DataFrame:

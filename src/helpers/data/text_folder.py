@@ -35,8 +35,6 @@ class TextFolder(Collection):
         """Stream the files, or their paragraphs: `novel.txt` and `novel.txt.0`; BadInput for a file that is not UTF-8."""
         for file in self._files():
             name = file.relative_to(self.folder).as_posix()
-            if not is_unicode(name):
-                raise BadInput("the name of this file is not UTF-8", file=file, mend="rename it")
             body = "".join(line for _, line in text_lines(file)).replace("\r\n", "\n")
             if unit == "document":
                 yield Text(name, "", body)
@@ -54,4 +52,7 @@ class TextFolder(Collection):
         return self._files()
 
     def _files(self) -> list[Path]:
-        return sorted(file for file in self.folder.rglob("*.txt") if file.is_file())
+        files = sorted(file for file in self.folder.rglob("*.txt") if file.is_file())
+        if odd := [file for file in files if not is_unicode(str(file))]:
+            raise BadInput("the name of this file is not UTF-8", file=odd[0], mend="rename it")
+        return files

@@ -8,9 +8,10 @@ from pathlib import Path
 import pandas as pd
 
 from helpers.data.collection_base import Part, Text
+from helpers.data.lines import is_blank
 from helpers.data.runs import cut
 from helpers.errors import BadInput
-from helpers.steps import step
+from helpers.steps import ledger, step
 
 
 @step(version=1, form="folder")
@@ -39,7 +40,7 @@ def candidate_store(store: Path, run: pd.DataFrame, candidates: int, *, folder: 
 
 def write_store(folder: Path, texts: Iterable[Text], source: Path | str | None = None) -> None:
     """Write texts in their order; BadInput, with their source, for an id that stands twice, or where a source has no texts."""
-    position = 0
+    position, blank = 0, list[str]()
     with closing(sqlite3.connect(folder / "texts.sqlite")) as db, db:
         db.execute("CREATE TABLE texts (position INTEGER PRIMARY KEY, doc_id TEXT UNIQUE, title TEXT, body TEXT)")
         for position, text in enumerate(texts, start=1):
@@ -48,8 +49,12 @@ def write_store(folder: Path, texts: Iterable[Text], source: Path | str | None =
             except sqlite3.IntegrityError:
                 raise BadInput(f"the id {text.doc_id!r} stands twice", file=source, line=position,
                                mend="keep one text for each id") from None
-        if source is not None and position == 0:
+            if is_blank(text.body) and is_blank(text.title):
+                blank.append(text.doc_id)
+        if source is not None and position == len(blank):
             raise BadInput("there are no texts", file=source, mend="put texts into it")
+        if source is not None and blank:
+            ledger.warn(f"{source}: {len(blank)} texts are empty, {blank[0]!r} among them, and never found")
 
 
 class Texts:

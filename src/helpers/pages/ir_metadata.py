@@ -96,11 +96,16 @@ def read(file: Path) -> dict[str, Any]:
     lines = itertools.takewhile(lambda line: line != END, (line.rstrip() for _, line in text_lines(file)))
     if next(lines, None) != START:
         return {}
+    text = "\n".join(line[2:] for line in lines)
     try:
-        header = yaml.safe_load("\n".join(line[2:] for line in lines)) or {}
-    except yaml.YAMLError as error:
+        aliases = [event.start_mark for event in yaml.parse(text, yaml.SafeLoader) if isinstance(event, yaml.AliasEvent)]
+        header = {} if aliases else yaml.safe_load(text) or {}
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # a thirteenth month; lists within lists within lists
         mark = getattr(error, "problem_mark", None)
         raise BadInput("the header is no YAML", file=file, line=mark and mark.line + 2, mend="mend it, or remove it") from None
+    if aliases:  # a few of them make a header without end
+        raise BadInput("the header has an alias", file=file, line=aliases[0].line + 2 if aliases[0] else None,
+                       mend="write out what it stands for")
     if not isinstance(header, dict):
         raise BadInput("the header maps no names to values", file=file, line=2, mend="mend it, or remove it")
     return header

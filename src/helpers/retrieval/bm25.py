@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from helpers.data.runs import COLUMNS, ranked
+from helpers.data.runs import COLUMNS, ranked, told_apart
 from helpers.data.windows import doc_of
 from helpers.evaluation import measures
 from helpers.retrieval import java
@@ -44,8 +44,17 @@ def search(index: Path, queries: pd.DataFrame, k1: float, b: float, depth: int,
     for start in range(0, len(queries), AT_ONCE):
         part = queries.iloc[start:start + AT_ONCE]
         hits = hits_of(searcher, part, depth, threads=1 if rm3 else THREADS)
-        rows += [(query, hit["docid"], float(np.float32(hit["score"]))) for query in part["query_id"] for hit in hits[query]]
+        rows += [(query, *hit) for query in part["query_id"]
+                 for hit in in_their_order([(hit["docid"], hit["score"]) for hit in hits[query]])]
     return ranked(pd.DataFrame(rows, columns=COLUMNS), depth)
+
+
+def in_their_order(hits: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
+    """A query's hits as (doc_id, score), with scores that tell ties apart: Anserini takes a millionth off for each, which float32
+    does not hold in the scores of long queries."""
+    placed = sorted(((name, np.float32(score)) for name, score in hits), key=lambda hit: hit[1], reverse=True)
+    scores = told_apart(np.array([score for _, score in placed]))
+    return list(zip((name for name, _ in placed), scores.astype(float).tolist(), strict=True))
 
 
 def hits_of(searcher: Any, queries: pd.DataFrame, depth: int, threads: int) -> dict[str, list[dict[str, Any]]]:
@@ -91,8 +100,7 @@ kept_searcher = functools.lru_cache(maxsize=4)(searcher_of)
 def search_each(index: Path, texts: Sequence[str], k1: float, b: float, depth: int) -> list[list[tuple[str, float]]]:
     """The hits of each text as (doc_id, score), ties in the order of runs; the ranking of `bm25.search`."""
     searcher: Any = kept_searcher(index, k1, b)
-    return [sorted(((hit.docid, float(hit.score)) for hit in searcher.search(text, k=depth)), key=lambda hit: (hit[1], hit[0]),
-                   reverse=True) for text in texts]
+    return [in_their_order([(hit.docid, hit.score) for hit in searcher.search(text, k=depth)]) for text in texts]
 
 
 # Tuning BM25's k1 and b on a development split.

@@ -27,7 +27,8 @@ from helpers.stories import stages, training
 from helpers.stories.feedback import RM3_WEIGHT
 from helpers.systems.evaluated import Evaluation, Systems, evaluate_values
 from helpers.systems.first_stages import FirstStages
-from helpers.systems.listwise_reranker import ListwiseReranker, WarmUp
+from helpers.systems.listwise_reranker import ListwiseReranker
+from helpers.systems.recipe import with_general_text
 from helpers.systems.reranking_experiment import RerankingExperiment, Scorer, together
 from helpers.systems.testbed import Testbed
 
@@ -121,8 +122,7 @@ def kinds(model: ListwiseReranker, general_text: str, general_queries: int, seed
     """
     found = {RERANKER: (model, FUSED)}
     if general_text:
-        base = WarmUp(collection=general_text, backbone=model.backbone, start=model.start, first=general_queries)
-        found[GENERAL] = (replace(model, start=base), GENERAL_FUSED)
+        found[GENERAL] = (with_general_text(model, general_text, general_queries), GENERAL_FUSED)
     tried = {name: dev.of(name, own) for name, (own, _) in found.items()}
     return {name: Kind([replace(own, seed=seed) for seed in seeds], summed, dev.best_weight(tried[name], dev.of("", encoder)),
                        tried[name]) for name, (own, summed) in found.items()}

@@ -32,6 +32,7 @@ from helpers.systems.summed_reranker import SummedReranker
 from helpers.systems.testbed import Testbed
 
 TITLE_WORDS = 12
+LONGEST_TITLE = 300  # characters that are shown
 
 
 class Retriever(Protocol):
@@ -148,4 +149,5 @@ def title_of(store: Texts, doc_id: str) -> str:
     """A document's title, or its first words."""
     text = store[doc_id]
     words = text.body.split()
-    return " ".join(text.title.split()) or " ".join(words[:TITLE_WORDS]) + (" …" if len(words) > TITLE_WORDS else "")
+    title = " ".join(text.title.split()) or " ".join(words[:TITLE_WORDS]) + (" …" if len(words) > TITLE_WORDS else "")
+    return title if len(title) <= LONGEST_TITLE else f"{title[:LONGEST_TITLE]} …"

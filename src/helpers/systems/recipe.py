@@ -38,3 +38,9 @@ def recipe(collection: str = "almanac", unit: str = "", backbone: str = "package
     model = ListwiseReranker(collection=collection, unit=unit or finest, backbone=backbone, queries=queries, start=start,
                              losses=LOSSES[loss], negatives=negatives, size=size, learning_rate=learning_rate, epochs=epochs)
     return model if model.unit == "passage" else replace(model, words=WORDS, overlap=OVERLAP)
+
+
+def with_general_text(model: ListwiseReranker, text: str = "dictionaries", queries: int = 12_000) -> ListwiseReranker:
+    """The same, whose base has gone on, without labels, with so many pseudo-queries of a collection of general text before it
+    was fine-tuned (chapter *Human judgments*); all of them for 0."""
+    return replace(model, start=WarmUp(collection=text, backbone=model.backbone, start=model.start, first=queries))

@@ -17,7 +17,7 @@ from helpers.data import queries
 from helpers.data.answers import answer_positions, answer_windows
 from helpers.data.articles import QUERY_SPLITS, split_store
 from helpers.data.collection import check_qrels, open_collection, with_relevance
-from helpers.data.collection_base import Collection
+from helpers.data.collection_base import Collection, Text
 from helpers.data.external_run import external_run
 from helpers.data.texts import Texts, text_store
 from helpers.data.tokens import window_tokens
@@ -152,9 +152,9 @@ class Testbed:
         check_qrels(frame, texts, self.collection)
         if len(frame) and (highest := int(frame["relevance"].max())) < self.min_relevance:
             ledger.warn(f"{self.collection}: no text is relevant: the highest grade is {highest}, and grades count from "
-                        f"{self.min_relevance}; all measures are 0")
+                        f"{self.min_relevance}; all {'binary ' if highest > 0 else ''}measures are 0")
         asked = dict(zip(self.query_frame["query_id"], self.query_frame["text"], strict=True))
-        if same := [query for query in asked if query in texts and asked[query].strip() in map(str.strip, texts[query][1:])]:
+        if same := [query for query in asked if query in texts and is_text(query, asked[query], texts[query])]:
             ledger.warn(f"{self.collection}: {len(same)} queries are texts of the collection, {same[0]!r} among them, and find "
                         "themselves; BEIR leaves these out")
         return frame
@@ -201,6 +201,12 @@ class SplitTestbed(Testbed):
     def index(self) -> Step:
         """The Lucene index of these texts."""
         return text_index(self.store) if self.source.split_by_article else super().index
+
+
+def is_text(query_id: str, query: str, text: Text) -> bool:
+    """Whether a query is the text that has its id: mere numbers name both by chance, so then the words must be the same."""
+    forms = (text.title, text.body, f"{text.title} {text.body}")
+    return not query_id.isdecimal() or query.casefold().split() in [form.casefold().split() for form in forms]
 
 
 def tuning_bed(collection: str, unit: str, split: str, queries: int, seed: int = 1) -> Testbed | None:

@@ -66,7 +66,7 @@ def of_chapter(chapter: str, values: dict[str, Any], known: dict[str, list[Known
         if step.key in run.available:
             entry, source = run.available[step.key]
         else:
-            entry, source = _stand_in(step, known.get(step.name, [])), "computed"
+            entry, source = _stand_in(step, known), "computed"
             if entry.manifest["key"] != step.key:  # else it is the step's own value, which is to be computed anew
                 run.stand_ins.add(step.key)
         ledger.note({**entry.manifest, "key": step.key}, source)
@@ -76,14 +76,15 @@ def of_chapter(chapter: str, values: dict[str, Any], known: dict[str, list[Known
     return run
 
 
-def check(page: PageRequest) -> None:
-    """Whether a chapter has all that it needs, before anything is computed: collections with their splits, files, backbones.
+def check(page: PageRequest) -> bool:
+    """Look, before anything is computed, whether a chapter has all that it needs (collections with their splits, files,
+    backbones), and whether any step would be computed.
 
     Its statements are executed without the value of any step, which takes a moment; with the template's own parameters they are
     sound. BadInput for what it would stop with, NetworkNeeded for a model of the hub that neither is here nor can be asked for.
     """
     if page.values == {name: parameter.default for name, parameter in chapters.schema(page.chapter).items()}:
-        return
+        return False
     run = DryRun()
 
     def no_value(step: Step) -> Entry:
@@ -92,19 +93,26 @@ def check(page: PageRequest) -> None:
 
     with contextlib.suppress(NetworkNeeded):
         _execute(page.chapter, page.values, run, no_value)
-    if any(step.lookup()[0] is None for step in run.missing.values()):
+    computes = any(step.lookup()[0] is None for step in run.missing.values())
+    if computes:
         for spec in dict.fromkeys(text for text in texts_in(page.values) if text.startswith("hub:")):
             source, _, revision = spec.removeprefix("hub:").partition("@")
             if not hub.is_here(source, revision):
                 hub.size(source, revision)
+    return computes
 
 
-def _stand_in(step: Step, known: list[Known]) -> Entry:
-    kept = [one for one in known if one.folder is not None]
+def _stand_in(step: Step, known: dict[str, list[Known]]) -> Entry:
+    kept = [one for one in known.get(step.name, []) if one.folder is not None]
     near = nearest(step.recipe(), kept)
     entry = read_entry(near.folder) if near is not None and near.folder is not None else None
     if entry is not None and entry.manifest["form"] == step.definition.form:
         return entry
+    for part in step.inputs() if step.definition.form in ("run", "table") else ():  # a ranking stands in for what is made of it
+        with contextlib.suppress(NoValue):
+            entry = part.lookup()[0] or _stand_in(part, known)
+            if entry.manifest["form"] == "run":
+                return entry
     raise NoValue(f"needs the value of {step.name}")
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from helpers.errors import BadInput
 
 TIMEOUT = 30  # seconds in which a request is answered
-DEFAULT = ("base", "zero-shot")
+DEFAULT = ("base", "minilm")
 
 
 def serve(collection: str, unit: str, rerankers: Sequence[str], pairwise: str, host: str, port: int, names: Sequence[str]) -> int:

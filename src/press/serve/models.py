@@ -1,5 +1,4 @@
-"""What scores (query, window) pairs, by name: the base re-ranker, the zero-shot encoder, a folder with a cross-encoder; and pairs
-of documents."""
+"""What scores (query, window) pairs, by name: as in `book search`; and pairs of documents."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
@@ -15,11 +14,11 @@ from helpers.networks.fine_tuning import RankerTraining
 from helpers.networks.scoring import load_scorer, logits, probabilities
 from helpers.systems.listwise_reranker import WarmUp
 from helpers.systems.pairwise_reranker import duobert
-from helpers.systems.recipe import recipe
+from helpers.systems.recipe import recipe, with_general_text
 from helpers.systems.testbed import Testbed
 from helpers.systems.zero_shot import ZeroShotReranker
 
-NONE, BASE, ZERO_SHOT = "none", "base", "zero-shot"
+NONE, BASE, GENERAL, ZERO_SHOT = "none", "base", "general", "minilm"
 Pairs = Sequence[tuple[str, str]]  # texts of queries with ids of windows
 
 
@@ -100,10 +99,13 @@ def load(name: str, bed: Testbed) -> WindowScorer | None:
     if name == BASE:
         base = WarmUp()
         return CrossEncoder(base.model.value(), bed, base.backbone, logits, base)
+    if name == GENERAL:
+        general = with_general_text(recipe())
+        return CrossEncoder(general.model.value(), bed, general.backbone, probabilities, general)
     return CrossEncoder(Path(name).expanduser(), bed, name, probabilities)
 
 
-def check(names: Iterable[str], own: Collection[str] = (NONE, BASE, ZERO_SHOT)) -> None:
+def check(names: Iterable[str], own: Collection[str] = (NONE, BASE, GENERAL, ZERO_SHOT)) -> None:
     """BadInput for a name that is neither the book's own nor the folder of a cross-encoder with one value for a pair."""
     for name in (name for name in names if name not in own):
         if not (Path(name).expanduser() / "config.json").is_file():
