@@ -14,7 +14,7 @@ FRESH_FLAG := $(if $(filter 1,$(FRESH)),--fresh)
 CLUSTER ?=
 CLUSTER_FLAG := $(if $(CLUSTER),--cluster $(CLUSTER))
 
-.PHONY: help env book chapter export why explain fetch pin parameters test fast faults load rehearsal lint bench verify record browser screenshots clean-variants clean lab open pdf links address
+.PHONY: help env book chapter export why explain fetch pin parameters test fast faults load rehearsal lint bench bench-test verify record browser screenshots clean-variants clean lab open pdf links address
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -90,6 +90,9 @@ rehearsal: $(READY)  ## rehearse PROFILE=msmarco in miniature, without network, 
 
 bench: $(READY)  ## time this book's code against others', on a quiet machine: ARGS="--only rerank"
 	$(BIN)/python -m bench $(ARGS)
+
+bench-test: $(READY)  ## the tests of that comparison, which start the other libraries
+	BOOK_BENCH=1 $(BIN)/pytest -m bench
 
 lint: $(READY)  ## ruff, mypy, and the floors of the packages
 	$(BIN)/ruff check .

@@ -55,6 +55,9 @@ def pytest_collection_modifyitems(items):
     strays = {item.nodeid for item in items if "project" in item.fixturenames and group_of(item.nodeid) != "book"}
     if strays:
         raise pytest.UsageError(f"{', '.join(sorted(strays))}: name the file in GROUPS, or the mini book is built twice")
+    for item in items:
+        if item.get_closest_marker("bench") and not os.environ.get("BOOK_BENCH"):
+            item.add_marker(pytest.mark.skip(reason="measures with other libraries: make bench-test"))
     items.sort(key=lambda item: group_of(item.nodeid) != "book")
 
 

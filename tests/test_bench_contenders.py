@@ -13,7 +13,7 @@ from helpers.costs import contenders, timing
 from helpers.networks import backbone
 from helpers.steps import numerics
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.bench]
 
 
 @pytest.fixture

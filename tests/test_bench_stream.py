@@ -67,6 +67,7 @@ def test_the_table_has_every_step_and_size():
 
 
 @pytest.mark.slow
+@pytest.mark.bench
 def test_steps_of_a_ranking_are_measured(tmp_path):
     """Of a plain step, one in the JVM and one with a network; what they stand on is made first."""
     folder = generate(tmp_path / "collection", 60, 30)

@@ -3,6 +3,8 @@
 import ast
 import json
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -45,6 +47,17 @@ def tags_of(cell):
 def trees_of(file):
     """The code, without the setup cell, which must run before the book is installed (test_launch.py checks it)."""
     return [ast.parse(cell["source"]) for cell in cells_of(file, "code") if "setup" not in tags_of(cell)]
+
+
+@pytest.mark.slow
+def test_cells_are_type_checked_like_any_source(tmp_path):
+    """A name, an argument or an attribute that the package no longer has, in the cells of any chapter."""
+    for file in NOTEBOOKS:
+        cells = [cell["source"] for cell in cells_of(file, "code") if "setup" not in tags_of(cell)]
+        (tmp_path / f"{file.stem}.py").write_text("\n\n".join(cells) + "\n")
+    command = [sys.executable, "-m", "mypy", "--config-file", "pyproject.toml", *map(str, sorted(tmp_path.glob("*.py")))]
+    done = subprocess.run(command, cwd=paths.ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
 
 
 every_notebook = pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)

@@ -103,7 +103,8 @@ def _parser() -> argparse.ArgumentParser:
                   option("--unit", default="", choices=["", "document", "passage"], help="documents, if there are any"))
     no_render = option("--no-render", action="store_true", help="do not render the book afterwards")
 
-    command("build", "rebuild:build", "run all chapters and render the book", *computed)
+    command("build", "rebuild:build", "run all chapters and render the book", *computed,
+            option("--only", default="", metavar="CHAPTER,…", help="some chapters alone"))
     command("chapter", "commands:chapter", "run one chapter and render it", option("name"), given, no_render, *computed)
     command("explain", "explain.plan:explain", "say what a chapter, or the whole book, would run, why, and for how long",
             option("name", nargs="?", default="", help="all chapters if none is named"), given, profile, fresh)

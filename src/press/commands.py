@@ -15,9 +15,11 @@ from press import chapters, execute, generated, printed, side_by_side, variants
 from press.explain import dry_run, plan
 
 
-def build(profile: str) -> Iterator[str]:
-    """Run all chapters and render the book."""
-    for name, seconds in side_by_side.run_all(chapters.names(), profile):
+def build(profile: str, only: Sequence[str] = ()) -> Iterator[str]:
+    """Run all chapters, or only some, and render the book; BadInput for a chapter that is not there."""
+    if unknown := set(only) - set(chapters.names()):
+        raise BadInput(f"no chapter {sorted(unknown)[0]!r}", mend=f"choose from {', '.join(chapters.names())}")
+    for name, seconds in side_by_side.run_all(list(only) or chapters.names(), profile):
         yield f"{name}: {'up to date' if seconds is None else f'run in {seconds:.0f} s'}"
     generated.write_all()
     changed = building.render()

@@ -18,8 +18,14 @@ WRITTEN = {"__pycache__", "_build", "chapters", "generated", "explorer"}  # fold
 LIBRARIES = Path(sysconfig.get_path("purelib"))  # its own state tells what was installed or removed
 
 
-def build(profile: str) -> Iterator[str]:
-    """Run all chapters and render the book, unless that was done with just what there is now."""
+def build(profile: str, only: str = "") -> Iterator[str]:
+    """Run all chapters and render the book, unless that was done with just what there is now; or `only` some, with commas
+    between, while the other pages stay as they are."""
+    if only:
+        from press import commands
+
+        yield from commands.build(profile, only.split(","))
+        return
     if names := built(profile):
         yield from (f"{name}: up to date" for name in (*names, "book"))
         return
