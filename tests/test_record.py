@@ -269,7 +269,7 @@ def test_the_command_line_verifies_a_step_of_the_book(fake):
 
 @pytest.mark.slow
 def test_every_shipped_entry_is_sound_and_says_where_it_comes_from():
-    step_digests.all_steps()
+    step_digests.import_all()
     base = record.WarmUp().model.key
     for entry in record.entries():
         manifest = entry.manifest
@@ -282,15 +282,6 @@ def test_every_shipped_entry_is_sound_and_says_where_it_comes_from():
         limit = record.LIMIT_OF_BASE if manifest["key"] == base else record.LIMIT
         assert sum(file["size"] for file in manifest["files"].values()) <= limit
         assert_class_follows_from_inputs(manifest)
-    others = [entry.folder for entry in record.entries() if entry.manifest["key"] != base]
-    assert sum(file.stat().st_size for folder in others for file in folder.iterdir()) <= 31_500_000
-
-
-def at_odds(manifests):
-    """Which recorded runs rest on another computation of a recorded input than the recorded one: by key, both times."""
-    finished = {(own["key"], own["numerics"]): own["finished"] for own in manifests}
-    return {(own["step"], own["key"], part["key"]) for own in manifests for part in told(own).values()
-            if finished.get((part["key"], part["numerics"]), part["finished"]) != part["finished"]}
 
 
 def test_no_shipped_entry_rests_on_another_computation_than_the_one_beside_it():

@@ -32,7 +32,7 @@ class Step:
         self._recipe: dict[str, Any] = {"step": self.name, "version": definition.version,
                                         "arguments": {name: recipe.describe(value) for name, value in arguments.items()
                                                       if value is not None}}
-        self.key = recipe.key_of(self._recipe)
+        self.key: str = recipe.key_of(self._recipe, {id(part.recipe()): part.key for part in self.inputs()})
 
     def here(self, only: bool = True) -> "Step":
         """The same step, whose recorded value is not used if `only`: for a measurement that is to be of this machine."""

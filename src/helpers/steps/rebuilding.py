@@ -1,6 +1,7 @@
 """Steps made again from their recipes: for a worker of a cluster, for `book verify`."""
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 from helpers.errors import BadInput
@@ -18,18 +19,23 @@ def rebuild(description: Any, lazily: bool = False) -> Any:
     Raises:
         KeyError: if a step of that name and version no longer exists.
     """
-    return recipe.replaced(description, functools.partial(_made, lazily=lazily))
+    made: dict[int, Any] = {}  # what several inputs share is one object in a recipe that was unfolded, and made once
+
+    def again(part: dict[str, Any]) -> Any:
+        if id(part) not in made:
+            made[id(part)] = _Described(part) if lazily and "data" not in part else _made(part, again)
+        return made[id(part)]
+
+    return recipe.replaced(description, again)
 
 
-def _made(part: dict[str, Any], lazily: bool) -> Any:
+def _made(part: dict[str, Any], again: Callable[[dict[str, Any]], Any]) -> Any:
     if "data" in part:
         data = registry.KINDS[part["data"][0]](part)
         if data.recipe()["digest"] != part["digest"]:
             raise BadInput(f"{'/'.join(part['data'])} has changed since", mend="compute the step again")
         return data
-    if lazily:
-        return _Described(part)
-    return Step(registry.defined(part), {name: rebuild(item) for name, item in part["arguments"].items()})
+    return Step(registry.defined(part), {name: recipe.replaced(item, again) for name, item in part["arguments"].items()})
 
 
 class _Described(Step):

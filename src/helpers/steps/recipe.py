@@ -8,7 +8,8 @@ the SHA-256 of the recipe with raw data replaced by its digest and every input s
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 AGAIN = "$again"  # a part's number in a folded recipe
@@ -50,10 +51,11 @@ def describe(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} cannot be a step's parameter: use plain values, steps or collection parts")
 
 
-def key_of(recipe: dict[str, Any]) -> str:
-    """The key of a step's recipe: 64 hexadecimal digits."""
+def key_of(recipe: dict[str, Any], keys: Mapping[int, str] = MappingProxyType({})) -> str:
+    """The key of a step's recipe: 64 hexadecimal digits. Of input steps whose keys are known `keys` has them by the `id` of their
+    recipes."""
     def identity(part: dict[str, Any]) -> dict[str, str]:
-        return {"$step": key_of(part)} if "step" in part else {"$data": part["digest"]}
+        return {"$step": keys.get(id(part)) or key_of(part)} if "step" in part else {"$data": part["digest"]}
 
     arguments = {name: replaced(value, identity) for name, value in recipe["arguments"].items()}
     return sha256(canonical({"step": recipe["step"], "version": recipe["version"], "arguments": arguments}))
