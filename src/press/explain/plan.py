@@ -103,7 +103,7 @@ def text(plan: Plan) -> str:
     page = "the page itself, which was never timed here" if plan.overhead is None else (
         f"{numbers.seconds(plan.overhead)} for the page itself")
     lines += ["", f"to compute {len(rows)}, stored {plan.count('stored')}, recorded {plan.count('recorded')}",
-              f"expected: {'at least ' if run.stopped else ''}{plan.time()}, and {page}"]
+              f"expected: {'at least ' if run.stopped and not plan.is_large else ''}{plan.time()}, and {page}"]
     lines += ["", at_scale.table(), ""] if plan.is_large else []
     if number := len(run.stand_ins):
         replaced = "value was replaced by that of a similar step" if number == 1 else (
