@@ -1,4 +1,4 @@
-"""The page that shows how often verdicts are wrong, from the simulation of `make bench ARGS="--only verdicts"`."""
+"""The page that shows how often verdicts are wrong, from the simulation of `python -m bench --only verdicts`."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ def page() -> str:
     """The page as Markdown; without a simulation it says how to make one."""
     file = results.no_machines("verdicts")
     if not file.exists():
-        return "# How far verdicts can be trusted\n\nNot simulated yet: `make bench ARGS="--only verdicts"` does it.\n"
+        return "# How far verdicts can be trusted\n\nNot simulated yet: `python -m bench --only verdicts` does it.\n"
     return text(results.read(file)["sections"]["verdicts"])
 
 
