@@ -50,14 +50,12 @@ def beside_published(study: str, number: str, column: str, measure: str, systems
             rows_are: row, "published": published_cell(entry, published_base),
             "measured": with_interval(measured(plain(mean.mean), system),
                                       interval(mean.low, mean.high) + seeds_text(system, measure)),
-            "difference": effect, "verdict": verdict_badge(word) if word else ""})
+            "difference": Html(f"{cell(effect)}<br>{verdict_badge(word).text}") if word else effect})
         if test:
             ratio = ratio_cells(entry, published_base, mean.mean, base.mean(measure).mean)
             more.append([row, p_value(test.p_permutation), p_value(test.p_t), *ratio])
         data.append({"study": study, "table": number, "row": row, "column": column, "measure": measure,
                      "measured": mean.mean, "key": system.source.key, "verdict": word or None})
-    if not any(record["verdict"] for record in records):
-        records = [{name: value for name, value in record.items() if name != "verdict"} for record in records]
     left = [{rows_are: row, "published": published_cell(entry, published_base), "measured": verdicts.UNTESTED}
             for row, entry in known.items() if whole and row not in systems]
     if len(left) <= FEW:
