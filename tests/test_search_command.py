@@ -50,7 +50,7 @@ def test_feedback_finds_documents_that_share_no_word_with_the_query(search, feed
 @pytest.mark.parametrize("option, wrong, known", [("--reranker", "gpt", RERANKERS), ("--first-stage", "gpt", ("bm25",)),
                                                   ("--feedback", "rocchio", FEEDBACK),
                                                   ("--unit", "window", ("document", "passage")), ("-k", "many", ("-k",)),
-                                                  ("-k", "0", ("1 or more",)), ("-k", "-3", ("1 or more",))])
+                                                  ("-k", "0", ("from 1 to",)), ("-k", "-3", ("from 1 to",))])
 def test_an_unknown_choice_is_refused_with_the_known_ones(capsys, option, wrong, known):
     with pytest.raises(SystemExit) as stopped:
         main(["search", "bread", option, wrong])
