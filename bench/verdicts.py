@@ -9,7 +9,7 @@ in every repetition estimated anew, with as many degrees of freedom as `publishe
 | false | nothing: the 95 % interval excludes zero | at most .05 |
 | false, queries alone | nothing: significant in a test that sees no trainings | shows why trainings must be drawn |
 | equal | the margin: called *too small to matter* | at most .05 |
-| power | the minimum detectable effect: called *agrees* | about .80 |
+| power | the smallest difference that would be seen: the 95 % interval lies above zero | about .80 |
 """
 
 import math
@@ -20,7 +20,7 @@ import numpy as np
 from bench.work import Scale
 from helpers.evaluation.hierarchical import KnownNoise, Rows, known_noise, training_noise
 from helpers.evaluation.significance import Paired, TrainingNoise, bootstrap_draws, intervals, permutation_ps
-from helpers.evaluation.verdicts import AGREES, SMALL, judge
+from helpers.evaluation.verdicts import SMALL, judge
 
 SEED = 20210610
 MEASURE = "RR@10"
@@ -64,13 +64,13 @@ def row(rng: np.random.Generator, setting: Setting, repetitions: int) -> dict[st
     moved, noises = drawn(rng, setting, repetitions)
     null = comparisons(moved, noises, 0.0)
     effects = np.array([one.detectable for one in null])
-    words = {name: [judge("higher", one, margin=MARGIN) for one in comparisons(moved, noises, shift)]
-             for name, shift in (("null", 0.0), ("margin", MARGIN), ("minus", -MARGIN), ("effect", effects))}
+    words = [judge("higher", one, margin=MARGIN) for shift in (MARGIN, -MARGIN) for one in comparisons(moved, noises, shift)]
+    seen = [one.difference.low > 0 for one in comparisons(moved, noises, effects)]
     blind = permutation_ps(moved)
     excluded = [one.difference.low > 0 or one.difference.high < 0 for one in null]
     return {**setting._asdict(), "seeds": list(setting.seeds), "detectable": float(np.median(effects)),
             "false": float(np.mean(excluded)), "false_queries_alone": float((blind < 0.05).mean()),
-            "equal": (share(words["margin"], SMALL) + share(words["minus"], SMALL)) / 2, "power": share(words["effect"], AGREES)}
+            "equal": words.count(SMALL) / len(words), "power": float(np.mean(seen))}
 
 
 def drawn(rng: np.random.Generator, setting: Setting, repetitions: int) -> tuple[np.ndarray, list[TrainingNoise]]:
@@ -119,8 +119,3 @@ def comparisons(values: np.ndarray, noise: list[TrainingNoise], shift: float | n
             error = math.sqrt(float(moved[:, n].var(ddof=1)) / len(moved) + own.variance)
             pairs.append(Paired(whole, narrow, math.nan, float(p_values[n]), len(moved), error, noise=own))
     return pairs
-
-
-def share(words: list[str], word: str) -> float:
-    """How many of the words are one."""
-    return words.count(word) / len(words)

@@ -19,8 +19,8 @@ What is known of trainings is itself estimated anew each time.
 *False* is the share of experiments without any difference whose interval excludes zero: at most .05 is promised. Beside it
 is the same share for a test over the queries alone, which averages seeds away: it promises the same and does not keep it.
 *Equal* is the share of experiments with a true difference of the margin, here {margin}, that are called too small to matter: at
-most .05. *Power* is the share that agrees when the true difference is what the page calls the smallest that would be seen: .80.
-Where that is less than the margin, many or most of such differences are called too small to matter, and fewer agree.
+most .05. *Power* is the share whose interval lies above zero when the true difference is what the page calls the smallest that
+would be seen: .80.
 The last rows break an assumption: there seeds scatter more than is known of them. With 2,000 experiments a share of .05 has a
 standard error of .005.
 """
