@@ -30,8 +30,9 @@ def chapter(name: str, profile: str, given: dict[str, str], no_render: bool) -> 
     """Run one chapter and render it, with its comparison if it is a variant."""
     if not execute.is_current(wanted := execute.request(name, profile, given)) and (dry_run.check(wanted) or fresh_since()):
         costs = plan.plan(name, profile, given)
-        yield (f"{wanted.name}: {len(costs.expected)} steps to compute{' or more' if costs.run.stopped else ''}, expected: "
-               f"{costs.time()}; `make explain` lists them")
+        if not costs.is_free:
+            yield (f"{wanted.name}: {len(costs.expected)} steps{' or more' if costs.run.stopped else ''} to compute, expected: "
+                   f"{costs.time()}; `make explain` lists them")
     page, executed = execute.run(name, profile, given)
     yield f"{page.stem}: {'run' if executed else 'up to date'}"
     pages = [page.stem]

@@ -10,13 +10,13 @@ from helpers.systems.given_first_stage import GivenFirstStage
 from helpers.systems.given_reranker import GivenReranker
 from helpers.systems.listwise_reranker import WarmUp
 from helpers.systems.pipeline import Feedback, Pipeline
-from helpers.systems.recipe import recipe, with_general_text
+from helpers.systems.recipe import general_reranker
 from helpers.systems.reranking_experiment import Scorer
 from helpers.systems.summed_reranker import SummedReranker
 from helpers.systems.zero_shot import ZeroShotReranker
 
 RERANKERS: dict[str, Callable[[], Scorer | None]] = {"both": SummedReranker, "base": WarmUp, "minilm": ZeroShotReranker,
-                                                     "general": lambda: with_general_text(recipe()), "none": lambda: None}
+                                                     "general": general_reranker, "none": lambda: None}
 BM25 = "bm25"
 INDENT = "\n" + 31 * " "  # of a snippet below its title
 CANDIDATES = 20  # as in Steensland (2021)

@@ -21,6 +21,9 @@ LOSSES: Registry[dict[str, float]] = Registry("recipe's loss", {
 })
 
 
+GENERAL_TEXT = "dictionaries"
+
+
 def recipe(collection: str = "almanac", unit: str = "", backbone: str = "packaged", queries: int = 800, warm_up: int = 14_000,
            loss: str = "BCE", negatives: str = "both", size: int = 8, learning_rate: float = 5e-5,
            epochs: int = 1) -> ListwiseReranker:
@@ -40,7 +43,15 @@ def recipe(collection: str = "almanac", unit: str = "", backbone: str = "package
     return model if model.unit == "passage" else replace(model, words=WORDS, overlap=OVERLAP)
 
 
-def with_general_text(model: ListwiseReranker, text: str = "dictionaries", queries: int = 12_000) -> ListwiseReranker:
+def with_general_text(model: ListwiseReranker, text: str = GENERAL_TEXT, queries: int = 12_000) -> ListwiseReranker:
     """The same, whose base has gone on, without labels, with so many pseudo-queries of a collection of general text before it
     was fine-tuned (chapter *Human judgments*); all of them for 0."""
     return replace(model, start=WarmUp(collection=text, backbone=model.backbone, start=model.start, first=queries))
+
+
+def general_reranker() -> ListwiseReranker:
+    """The book's own with general text; BadInput, before anything is computed, where it is not kept and has no text to read."""
+    model = with_general_text(recipe())
+    if model.model.lookup()[0] is None:
+        next(open_collection(GENERAL_TEXT).texts("passage"))
+    return model

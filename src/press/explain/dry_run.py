@@ -77,8 +77,8 @@ def of_chapter(chapter: str, values: dict[str, Any], known: dict[str, list[Known
 
 
 def check(page: PageRequest) -> bool:
-    """Look, before anything is computed, whether a chapter has all that it needs (collections with their splits, files,
-    backbones), and whether any step would be computed.
+    """Whether a chapter has all that it needs, before anything is computed: collections with their splits, files, backbones;
+    False where nothing was looked at.
 
     Its statements are executed without the value of any step, which takes a moment; with the template's own parameters they are
     sound. BadInput for what it would stop with, NetworkNeeded for a model of the hub that neither is here nor can be asked for.
@@ -93,13 +93,12 @@ def check(page: PageRequest) -> bool:
 
     with contextlib.suppress(NetworkNeeded):
         _execute(page.chapter, page.values, run, no_value)
-    computes = any(step.lookup()[0] is None for step in run.missing.values())
-    if computes:
+    if any(step.lookup()[0] is None for step in run.missing.values()):
         for spec in dict.fromkeys(text for text in texts_in(page.values) if text.startswith("hub:")):
             source, _, revision = spec.removeprefix("hub:").partition("@")
             if not hub.is_here(source, revision):
                 hub.size(source, revision)
-    return computes
+    return True
 
 
 def _stand_in(step: Step, known: dict[str, list[Known]]) -> Entry:

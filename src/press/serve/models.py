@@ -14,7 +14,7 @@ from helpers.networks.fine_tuning import RankerTraining
 from helpers.networks.scoring import load_scorer, logits, probabilities
 from helpers.systems.listwise_reranker import WarmUp
 from helpers.systems.pairwise_reranker import duobert
-from helpers.systems.recipe import recipe, with_general_text
+from helpers.systems.recipe import general_reranker, recipe
 from helpers.systems.testbed import Testbed
 from helpers.systems.zero_shot import ZeroShotReranker
 
@@ -100,7 +100,7 @@ def load(name: str, bed: Testbed) -> WindowScorer | None:
         base = WarmUp()
         return CrossEncoder(base.model.value(), bed, base.backbone, logits, base)
     if name == GENERAL:
-        general = with_general_text(recipe())
+        general = general_reranker()
         return CrossEncoder(general.model.value(), bed, general.backbone, probabilities, general)
     return CrossEncoder(Path(name).expanduser(), bed, name, probabilities)
 
