@@ -34,6 +34,7 @@ def test_a_second_run_executes_nothing(project):
     again = book(project, "build", "--profile", "mini", "--only", ",".join(TESTED))
     assert again.returncode == 0, again.stderr[-3000:]
     assert re.findall(r"^(\w+): up to date$", again.stdout, re.M) == [*TESTED]
+    assert "book: up to date" in again.stdout
 
 
 def test_every_measured_number_leads_to_its_provenance(project):

@@ -36,7 +36,8 @@ def test_the_file_has_lines_of_every_chapter_that_measures():
 
 
 @pytest.mark.slow
-def test_a_page_made_from_recorded_runs_shows_these_numbers(places, chapter="sequence_length"):
+def test_a_page_made_from_recorded_runs_shows_these_numbers(places):
     places("CHAPTERS")
+    chapter = "sequence_length"
     run(chapter, "almanac", {}, lambda line: None)
     assert page_numbers.differences(list(page_numbers.lines_of(chapter)), page_numbers.known(chapter)) == []

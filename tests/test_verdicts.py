@@ -65,11 +65,6 @@ def test_an_unknown_direction():
         judge("better", trial(0.03, 0.07))
 
 
-@pytest.mark.parametrize("effect, margin", [(0.054, 0.027), (-0.054, 0.027), (0.01, 0.01), (0.0, 0.01), (None, 0.01)])
-def test_the_margin_is_half_the_published_effect_and_one_hundredth_at_least(effect, margin):
-    assert verdicts.margin_of(effect) == pytest.approx(margin)
-
-
 def test_what_chance_would_give():
     assert false_discovery_rate(40, 20) == pytest.approx(0.1)  # two of forty, of twenty that were decided
     assert false_discovery_rate(40, 1) == 1.0

@@ -30,7 +30,7 @@ EXIT_CODES = """exit codes: 0 all went well; 1 `verify` found a difference; 2 wh
 
 LONGEST = 40  # characters of a wrong argument that are shown
 RERANKERS = ("both", "base", "minilm", "general", "none")
-LONG = ("rebuild:build", "commands:chapter", "commands:export", "answers:answer", "record:verify")
+LONG = ("rebuild:build", "commands:chapter", "commands:export", "record:verify")
 
 
 def main(arguments: list[str] | None = None) -> int:

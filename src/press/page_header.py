@@ -108,7 +108,7 @@ def in_short(data: list[Any]) -> str:
 
 
 def header(page: PageRequest, run: dict[str, Any], data: list[Any]) -> str:
-    """Badge line, what counts as relevant, and parameter table, as Markdown that holds HTML."""
+    """The badge line and what counts as relevant, as Markdown that holds HTML; `book/_static/folds.js` shows the switch."""
     marks = [badge(f"profile: {Path(page.profile).name}", "profile").text]
     if page.changed:
         marks += [badge("variant of the baseline page", "variant").text,

@@ -7,7 +7,6 @@ A line has a page, a system, a claim or a published cell, a measure, and its mea
 """
 
 import difflib
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,8 +14,7 @@ from typing import Any
 from helpers import paths
 from helpers.errors import BadInput
 from helpers.pages import carried
-from press import chapters
-from press.page_header import DATA_KEY
+from press import chapters, execute
 
 FILE = paths.ROOT / "tests" / "pages.tsv"
 
@@ -50,7 +48,7 @@ def lines_of(page: str) -> Iterator[str]:
     file = paths.CHAPTERS / f"{page}.ipynb"
     if not file.exists():
         raise BadInput(f"no page of {page!r}", file=file, mend="run `make book`")
-    yield from shown(page, json.loads(Path(file).read_text(encoding="utf-8"))["metadata"][DATA_KEY], file)
+    yield from shown(page, execute.data_of(file), file)
 
 
 def shown(page: str, data: list[dict[str, Any]], file: Path) -> Iterator[str]:

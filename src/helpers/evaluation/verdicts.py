@@ -57,11 +57,6 @@ def judge(direction: str, comparison: Paired | Unpaired, margin: float = MARGIN)
     return SMALL if below and above else AGREES if claimed else DISAGREES if denied else OPEN
 
 
-def margin_of(effect: float | None) -> float:
-    """The margin of a published effect: half of it, and .01 at least."""
-    return max(MARGIN, abs(effect or 0.0) / 2)
-
-
 def false_discovery_rate(tested: int, decided: int) -> float:
     """The share of the words *agrees* and *disagrees* that chance would give, at most: of so many tested claims of a difference
     5 % would be decided by chance, were there none (Benjamini & Hochberg 1995); 0 for none decided."""

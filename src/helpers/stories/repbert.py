@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from helpers.evaluation import published
-from helpers.evaluation.comparable import why_not_comparable
 from helpers.networks import backbone as backbones
 from helpers.pages import claims, page
 from helpers.pages.compare import above, lead
@@ -43,11 +42,6 @@ def settings_table(model: BiEncoder, log: Mapping[str, Any]) -> Fragment:
 def by_rows(systems: Systems) -> dict[str, Evaluation]:
     """Evaluations by stage, under the names of table 1."""
     return {ROWS.get(stage, system.label): system for stage, system in systems.items()}
-
-
-def incomparable(backbone: str) -> set[str]:
-    """The rows of table 1 that rest on what a training makes of a bi-encoder, where the backbone had been one before."""
-    return {ROWS["repbert"]} if why_not_comparable("bi-encoder", backbone) else set()
 
 
 def claims_table(systems: Systems, backbone: str) -> Fragment:

@@ -69,11 +69,6 @@ def stand_in(dense: str, claims: Iterable[str]) -> dict[str, str]:
     return {} if dense in STAGES else dict.fromkeys(claims, reason)
 
 
-def backbone_of(dense: str, backbone: str) -> str:
-    """What RepBERT starts from; nothing that is known where a stage of others takes its place."""
-    return backbone if dense in STAGES else ""
-
-
 def exact_match(names: Sequence[str], dense: str) -> list[str]:
     """The stages that stand beside RepBERT in the study: all but it, the backbone without its training, and the book's own."""
     return [name for name in names if name not in (dense, *OWN)]
