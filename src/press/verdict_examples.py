@@ -26,7 +26,8 @@ def examples() -> str:
 
 def drawn(own: Interval | None) -> Html:
     """An interval on an axis with zero in its middle, over the band of the margin."""
-    words = "nothing measured" if own is None else f"{signed(own.mean)} {interval(own.low, own.high, sign=True)}"
+    words = ("An empty axis: nothing was measured." if own is None else
+             f"A difference of {signed(own.mean)} with its interval {interval(own.low, own.high, sign=True)} on an axis.")
     marks = [f'<rect x="{_x(-MARGIN):.0f}" width="{_x(MARGIN) - _x(-MARGIN):.0f}" y="0" height="{HEIGHT}" fill="currentColor" '
              'opacity=".12"/>', f'<line x1="{_x(0):.0f}" x2="{_x(0):.0f}" y1="0" y2="{HEIGHT}" stroke="currentColor"/>']
     if own is not None:
