@@ -425,9 +425,9 @@ def files_of_readers(rng: random.Random, place: Path) -> tuple[Act, None]:
     def act() -> bool:
         chapters.resolve("cost", "mini", {})
         LISTING("cost")
-        cite.of_chapter("cost")
+        cite.bibtex("cost")
         launch.links()
-        cite.page()
+        cite.sections()
         return True
     return act, None
 
@@ -450,7 +450,7 @@ def texts(rng: random.Random, place: Path) -> tuple[Act, None]:
             tokens = MarkdownIt().parse(fragment)
             if {token.type for token in tokens} - {"html_block"} or any(hit in fragment for hit in ("<script", "<img", "\r")):
                 return False
-        blocks = MarkdownIt().parse(cite._block("bash", cite.command("cost", run)))
+        blocks = MarkdownIt().parse(cite.block("bash", cite.command("cost", run)))
         label = MarkdownIt().parse(f"Only here: {compared_page._plain(text)}.")
         marks = {token.type for block in label for token in block.children or ()}
         return [token.type for token in blocks] == ["fence"] and not marks & {"html_inline", "link_open", "code_inline"} and {

@@ -5,7 +5,7 @@ import pytest
 
 from bench import verdicts
 from helpers.pages.fragments import Fragment
-from press import calibration
+from press import generated
 from tables import cells
 
 REPETITIONS = 120
@@ -24,7 +24,7 @@ def test_the_page_shows_each_experiment():
     line = {"seeds": [1, 0], "queries": 1800, "scatter": 0.006, "paired": False, "wider": 1.5,
              "detectable": 0.0712, "false": 0.031, "false_queries_alone": 0.24,
             "equal": 0.041, "power": 0.79}
-    shown = calibration.text({"repetitions": 2000, "margin": 0.05,
+    shown = generated.calibration({"repetitions": 2000, "margin": 0.05,
                               "components": {"little": 0.006, "much": 0.018, "query": 0.05, "rest": 0.01},
                               "rows": [line]})
     assert cells(Fragment(shown))[1] == [

@@ -10,7 +10,7 @@ from pybtex.database import parse_string
 from dry_steps import write_page
 from helpers import paths
 from helpers.errors import BadInput
-from press import chapters, cite, variants
+from press import chapters, cite, generated, variants
 
 RUN = {"profile": "mini", "commit": "0123abcd4567+", "date": "2026-11-21T10:00:00Z"}
 
@@ -38,20 +38,20 @@ def test_the_citation_file_has_what_the_format_demands_and_the_package_s_version
 
 
 def test_the_book_s_entry_makes_no_address_up(monkeypatch):
-    fields, about = parsed(cite.of_book()).fields, cite.citation()
+    fields, about = parsed(cite.bibtex()).fields, cite.citation()
     assert (fields["title"], fields["url"]) == (about["title"], "https://me.github.io/my-book/")
     assert fields["year"] == about["date-released"][:4]
     monkeypatch.setenv("BOOK_REPOSITORY", "https://github.com/OWNER/my-book")
-    assert "url" not in parsed(cite.of_book()).fields
-    assert "OWNER" not in cite.page()
+    assert "url" not in parsed(cite.bibtex()).fields
+    assert "OWNER" not in generated.cite_page()
 
 
 @pytest.mark.parametrize("chapter", chapters.templates())
 def test_every_chapter_and_every_run_has_a_valid_entry_that_names_it(chapter):
-    entry, run, known = parsed(cite.of_chapter(chapter)), run_of(chapter), chapters.schema(chapter)
+    entry, run, known = parsed(cite.bibtex(chapter)), run_of(chapter), chapters.schema(chapter)
     assert variants.title(chapter) in entry.fields["title"].replace("\\", "")
     assert entry.fields["url"].endswith(f"/chapters/{chapter}.html")
-    note = parsed(cite.of_run(chapter, run)).fields["note"]
+    note = parsed(cite.bibtex(chapter, run)).fields["note"]
     changed = [cite.latex(name) for name, value in run["parameters"].items() if value != known[name].default]
     assert all(text in note for text in ("profile mini", RUN["commit"], cite.parameters_digest(run), *changed))
 
@@ -60,12 +60,12 @@ def test_every_chapter_and_every_run_has_a_valid_entry_that_names_it(chapter):
                                                ({}, ": all as the chapter declares them")])
 def test_a_run_says_its_date_and_only_the_parameters_that_were_changed(changed, said):
     defaults = {name: parameter.default for name, parameter in chapters.schema("seeds").items()}
-    assert parsed(cite.of_run("seeds", {**RUN, "parameters": {**defaults, **changed}})).fields["note"].endswith(
+    assert parsed(cite.bibtex("seeds", {**RUN, "parameters": {**defaults, **changed}})).fields["note"].endswith(
         f"{said}; run on 2026-11-21")
 
 
 def test_a_variant_has_a_key_and_an_address_of_its_own():
-    one, other = (cite.of_run(name, run_of("seeds", epochs=n)) for name, n in (("seeds", 1), ("seeds--12ab34", 7)))
+    one, other = (cite.bibtex(name, run_of("seeds", epochs=n)) for name, n in (("seeds", 1), ("seeds--12ab34", 7)))
     assert parse_string(one, "bibtex").entries.keys() != parse_string(other, "bibtex").entries.keys()
     assert parsed(other).fields["url"].endswith("/chapters/seeds--12ab34.html")
 
@@ -74,7 +74,7 @@ def test_hostile_texts_stay_texts():
     text = r"50% {of} \x & #1 $y_2$ ~ ^"
     assert cite.latex(text) == (r"50\% \textbraceleft{}of\textbraceright{} \textbackslash{}x \& \#1 \$y\_2\$ "
                                 r"\textasciitilde{} \textasciicircum{}")
-    entry = parsed(cite.of_run("seeds", run_of("seeds", backbone="a}, title = {b% #_")))
+    entry = parsed(cite.bibtex("seeds", run_of("seeds", backbone="a}, title = {b% #_")))
     assert entry.fields["title"].startswith("{Seeds}")
     assert r"\textbraceright{}, title = \textbraceleft{}b\% \#\_" in entry.fields["note"]
 
@@ -102,7 +102,7 @@ def test_the_page_has_the_book_each_chapter_each_run_and_the_licences(places):
     write_page("seeds", {"run": run_of("seeds")})
     write_page("seeds--12ab34", {"run": run_of("seeds", epochs=7)})
     write_page("grid")
-    page = cite.page()
+    page = generated.cite_page()
     blocks = [part.split("```")[0] for part in page.split("```bibtex\n")[1:]]
     assert [parsed(block).type for block in blocks].count("incollection") == len(chapters.names())
     assert [parsed(block).type for block in blocks].count("misc") == 2  # a page that keeps no run has none
@@ -117,7 +117,7 @@ def test_the_page_has_the_book_each_chapter_each_run_and_the_licences(places):
 
 def test_no_parameter_closes_the_block_that_it_stands_in():
     text = cite.command("collection", run_of("collection", collection="x\n```\n\n````\n```{include} /etc/passwd\n```"))
-    (block,) = MarkdownIt().parse(cite._block("bash", text))
+    (block,) = MarkdownIt().parse(cite.block("bash", text))
     assert (block.type, block.info, block.content) == ("fence", "bash", f"{text}\n")
 
 

@@ -99,7 +99,7 @@ def html(tmp_path_factory):
     labels = [f"Only here: {'; '.join(map(compared_page._plain, texts))}."]
     rows = [[compared_page._query(text, {text: text}), 1] for text in texts]
     parts = ["# Compared", *labels, details("queries", table("queries", ("query", "value"), rows)).text,
-             cite._block("bibtex", cite.of_run("cost", run)), cite._block("bash", cite.command("cost", run))]
+             cite.block("bibtex", cite.bibtex("cost", run)), cite.block("bash", cite.command("cost", run))]
     (book / "compared.md").write_text("\n\n".join(parts), encoding="utf-8")
     (book / "index.md").write_text("# Index\n")
     title = f"page: {json.dumps(typed)[:60]}"  # as a variant is called in the contents

@@ -4,11 +4,11 @@ import pandas as pd
 import pytest
 import yaml
 
+import seed_noise
 from dry_steps import write_page
 from helpers.errors import BadInput
 from helpers.pages import carried
 from helpers.pages.carried import System
-from press import seed_noise
 
 
 def made(name, *means, kind="re-rankers of passages", key=""):

@@ -5,12 +5,13 @@ import json
 from typing import Any
 
 from helpers import paths
+from helpers.costs import results
 from helpers.evaluation import published, verdicts
 from helpers.evaluation.verdicts import AGREES, DISAGREES, NO_DIFFERENCE, NO_GAIN, UNTESTED
 from helpers.pages import bm25_named, claims
 from helpers.pages.fragments import Html, badge, cell, details, table
 from helpers.pages.numbers import count, plain
-from press import calibration, cite, compared_page, execute, front_page, launch, verdict_examples
+from press import cite, compared_page, execute, front_page, launch, repository, verdict_examples
 
 
 def write_all() -> None:
@@ -19,12 +20,17 @@ def write_all() -> None:
     data = collected()
     pages = {"findings": front_page.findings(lines_by_claim(data)), "scoreboard": scoreboard(data),
              "numbers": numbers_page(data), "verdict_rules": inspect.getdoc(verdicts) or "",
-             "verdict_words": verdict_examples.examples(), "calibration": calibration.page(),
-             "divergences": divergences_page(), "bm25": bm25_page(data), "cite": cite.page()}
+             "verdict_words": verdict_examples.examples(), "calibration": calibration_page(),
+             "divergences": divergences_page(), "bm25": bm25_page(data), "cite": cite_page()}
     for name, text in pages.items():
         (paths.GENERATED / f"{name}.md").write_text(text, encoding="utf-8")
     compared_page.write_all()
     (paths.GENERATED / "links.json").write_text(json.dumps(launch.links()), encoding="utf-8")  # a rendering notices a change
+
+
+def page(name: str, **parts: str) -> str:
+    """A page of `book/templates`, with its generated parts where it names them."""
+    return (paths.BOOK / "templates" / f"{name}.md").read_text(encoding="utf-8").format(**parts)
 
 
 def collected() -> list[dict[str, Any]]:
@@ -64,7 +70,7 @@ def scoreboard(data: list[dict[str, Any]]) -> str:
         parts.append(f"## {name}\n\n" + "\n".join(own.text for own in tables) + "\n")
     summary = table("How many claims have which verdict", ("verdict", "claims"),
                     [[badge(kind, verdicts.WORDS[kind]), n] for kind, n in counts.items()]).text
-    return f"# Scoreboard\n\n{SCOREBOARD_INTRO}\n\n{profiles(data)}\n\n{summary}\n\n{by_chance(tested)}\n\n" + "\n".join(parts)
+    return page("scoreboard", profiles=profiles(data), summary=summary, by_chance=by_chance(tested), studies="\n".join(parts))
 
 
 def by_chance(tested: dict[str, dict[str, Any]]) -> str:
@@ -84,11 +90,6 @@ def profiles(data: list[dict[str, Any]]) -> str:
     return " ".join(badge(f"profile {profile}, commit {commit}", "profile").text for profile, commit in runs)
 
 
-SCOREBOARD_INTRO = """Every conclusion of the five studies that the book tests, with what this run says of it. The rules
-behind the verdicts are the same for all studies; they concern direction and effect,
-because the collection here is not the studies' own. What the verdicts mean is explained in [](../reading.md), why
-BM25 has several values in [](bm25.md), and what the book does otherwise than the studies in [](divergences.md)."""
-
 
 def divergences_page() -> str:
     """What the book does otherwise than each study, why, and which way it may push."""
@@ -99,13 +100,8 @@ def divergences_page() -> str:
         rows = [[line["what"], line["why"], line["pushes"]] for line in own]
         shown = table(f"What is done otherwise: {name}", ("here", "why", "pushes the measured effect"), rows, numeric_from=9).text
         parts.append(f"## {name}\n\n{shown}\n")
-    return f"{DIVERGENCES_INTRO}\n\n" + "\n".join(parts)
+    return page("divergences", studies="\n".join(parts))
 
-
-DIVERGENCES_INTRO = """# Divergences from the studies
-
-What the book does otherwise than each study, by intent or for want of a machine, and which way that may push the measured effect
-beside the published one. What one chapter alone does otherwise stands in its Method."""
 
 
 def bm25_page(data: list[dict[str, Any]]) -> str:
@@ -121,22 +117,8 @@ def bm25_page(data: list[dict[str, Any]]) -> str:
                                                f"{line['k1']:g}", f"{line['b']:g}", count(line["depth"]), *measured]
     rows = sorted(seen.values(), key=lambda row: row[1:])
     header = ("chapter", "texts", "queries", "k1", "b", "list", *bm25_named.KEPT)
-    return f"{BM25_INTRO}\n\n{profiles(data)}\n\n{table('BM25 by chapter', header, rows, numeric_from=3).text}\n"
+    return page("bm25", profiles=profiles(data), table=table("BM25 by chapter", header, rows, numeric_from=3).text)
 
-
-BM25_INTRO = """# Why BM25 has several values
-
-BM25 is the baseline of most chapters, and its value is not the same in all of them. Nothing random is in it: equal rows below
-have equal values, and others differ for one of four reasons.
-
-- **Texts.** A document is found by any of its words, a passage by its own alone, and where a passage is asked for, one of six
-  passages of the right document is relevant. The long documents are several articles joined.
-- **Queries.** Some chapters measure all test queries, most a sample of them; some take those that ask for a fact; the broad
-  topics have many relevant documents each, and their judgments were pooled.
-- **k1 and b.** Each chapter takes those of its study, where it names them.
-- **The list.** Recall depends on how long the list is, the reciprocal rank of the first ten does not.
-
-Every table that shows a BM25 names it below."""
 
 
 def numbers_page(data: list[dict[str, Any]]) -> str:
@@ -154,18 +136,40 @@ def numbers_page(data: list[dict[str, Any]]) -> str:
                          "" if own is None else _linked(own["page"], own["key"], f"{own['measured']:.3f}"), entry.note or ""])
         heads = ("where", "column", "measure", "published", "measured here", "note")
         parts.append(f"## {name}\n\n{table(f'All values of {name}', heads, rows, numeric_from=9).text}\n")
-    return f"# Numbers\n\n{NUMBERS_INTRO}\n\n{profiles(data)}\n\n{FILTER}\n\n" + "\n".join(parts)
+    return page("numbers", profiles=profiles(data), studies="\n".join(parts))
 
 
-FILTER = ('<div class="nr-filter" hidden><label>Rows with these words <input type="search" autocomplete="off"></label> '
-          '<output aria-live="polite"></output></div>')
 
 
-NUMBERS_INTRO = """The values of the studies' tables, and numbers of their text, as printed (percentages as shares of one),
-and beside each the value that this run measured for the same cell. A measured value links to the provenance table of its
-chapter. The two columns are not comparable one to one: the collection differs, recall at a thousand is recall in the
-chapter's shorter lists where it keeps such, and *Re-ranking depth* reads its greatest depths for fewer queries than the
-others, so that its rows are not one curve."""
+def cite_page() -> str:
+    """How to cite the book, each chapter and each run that is here."""
+    place = repository.repository()
+    address = ("This copy of the book has no public address yet, so the entries have no `url`: it comes from `repository.url` "
+               "in `book/_config.yml`, or from the repository in which GitHub builds the book.") if place.is_placeholder else (
+        f"The repository is <{place.url}>, with a [CITATION.cff]({place.url}/blob/{place.branch}/CITATION.cff).")
+    return page("cite", address=address, book=cite.block("bibtex", cite.bibtex()), sections=cite.sections())
+
+
+def calibration_page() -> str:
+    """How often verdicts are wrong, from the simulation of `python -m bench --only verdicts`; without one it says how to make it."""
+    file = results.no_machines("verdicts")
+    return calibration(results.read(file)["sections"]["verdicts"]) if file.exists() else (
+        "# How far verdicts can be trusted\n\nNot simulated yet: `python -m bench --only verdicts` does it.\n")
+
+
+def calibration(simulated: dict[str, Any]) -> str:
+    """The page of a simulation's result, a row for each experiment."""
+    rows = []
+    for line in simulated["rows"]:
+        seeds = [f"{number} seed{'s' * (number > 1)}" if number else "nothing trained" for number in line["seeds"]]
+        told = [" and ".join(dict.fromkeys(seeds) if not any(line["seeds"]) else seeds) + ", paired" * line["paired"],
+                f"{count(line['queries'])} queries", *[f"scatter {plain(line['scatter'])}"] * any(line["seeds"]),
+                *[f"{plain(line['wider'], 1)} times as much as is known"] * (line["wider"] != 1)]
+        rows.append([", ".join(told), *(plain(line[name]) for name in ("detectable", "false", "false_queries_alone", "equal", "power"))])
+    header = ("experiment", "detectable difference", "false", "false, queries alone", "equal", "power")
+    return page("calibration", repetitions=count(simulated["repetitions"]), margin=plain(simulated["margin"], 2),
+                **{name: plain(value, 3) for name, value in simulated["components"].items()},
+                table=table("Errors of verdicts in simulated experiments", header, rows).text)
 
 
 def _linked(page: str, key: str, value: Any) -> Html:

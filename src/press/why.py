@@ -1,7 +1,5 @@
-"""`book why A B`: why two runs of one system differ, from the most to the least telling cause.
-
-Both are TREC runs; those that `book export` writes carry a header, and then versions, parameters and numerics are compared, too.
-"""
+"""`book why A B`: why two TREC runs of one system differ, from the most to the least telling cause; of those that `book export` writes
+the headers are compared, too."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -12,8 +10,15 @@ import pandas as pd
 from helpers.data.runs import as_written, read_trec
 from helpers.pages import ir_metadata
 
-ROUNDING = 1e-2  # relative: bfloat16 keeps eight bits, so scores of one network may differ by as much
-TOP = 10
+ROUNDING, TOP = 1e-2, 10  # relative: bfloat16 keeps eight bits, so scores of one network may differ by as much; first documents
+SENTENCES = {"documents": "Documents: the first {top} of {n} of {all} queries hold others, {one!r} among them.",
+             "ties": "Ties: {n} queries whose first {top} are the same in another order have equal scores there; tools that break "
+                     "ties by place or by name rank these otherwise.",
+             "order": "Order: {n} queries have the same first {top} in another order without ties: their scores differ.",
+             "documents below": "Documents: the lists of {n} of {all} queries hold others below the first {top}.",
+             "order below": "Order: {n} queries have the same documents in another order below the first {top}."}
+PLACES = ("Ties: {n} queries, {one!r} among them, list documents of equal scores in another order; tools that break ties by place "
+          "rank these otherwise, those that break them by name do not.")
 
 
 def why(first: Path, second: Path) -> list[str]:
@@ -27,30 +32,16 @@ def why(first: Path, second: Path) -> list[str]:
     if other := [query for query in shared if len(ours[query]) != len(theirs[query])]:
         causes.append(f"Truncation: lists of {len(other)} of {len(shared)} queries have other lengths; recall and average "
                       "precision depend on them.")
-    tops = {query: (ours[query][:TOP], theirs[query][:TOP]) for query in shared}
-    if apart := [query for query, (one, two) in tops.items() if set(one) != set(two)]:
-        causes.append(f"Documents: the first {TOP} of {len(apart)} of {len(shared)} queries hold others, {apart[0]!r} among "
-                      "them.")
-    moved = [query for query, (one, two) in tops.items() if query not in apart and one != two]
-    tied = [query for query in moved if has_ties(a, query) or has_ties(b, query)]
-    if tied:
-        causes.append(f"Ties: of {len(moved)} queries whose first {TOP} are the same in another order, {len(tied)} have equal "
-                      "scores; tools that break ties by place or by name rank these otherwise.")
-    if rest := len(moved) - len(tied):
-        causes.append(f"Order: {rest} queries have the same first {TOP} in another order without ties: their scores differ.")
-    deep = {query: (ours[query][:len(theirs[query])], theirs[query][:len(ours[query])]) for query, (one, two) in tops.items()
-            if one == two}
-    others = [query for query, (one, two) in deep.items() if set(one) != set(two)]
-    if others:
-        causes.append(f"Documents: the lists of {len(others)} of {len(shared)} queries hold others below the first {TOP}.")
-    if below := sum(one != two for one, two in deep.values()) - len(others):
-        causes.append(f"Order: {below} queries have the same documents in another order below the first {TOP}.")
+    tied = {query for run in (a, b) for query, scores in run.groupby("query_id")["score"] if scores.head(TOP + 1).duplicated().any()}
+    kinds = {query: change(ours[query], theirs[query], query in tied) for query in shared}
+    for kind, sentence in SENTENCES.items():
+        if moved := [query for query in shared if kinds[query] == kind]:
+            causes.append(sentence.format(n=len(moved), all=len(shared), top=TOP, one=moved[0]))
     causes += of_scores(a.merge(b, on=["query_id", "doc_id"], suffixes=("_a", "_b")))
-    if not (apart or moved or others or below):
+    if not any(kinds.values()):
         one, two = (lists(as_written(file).sort_values("score", ascending=False, kind="stable")) for file in (first, second))
         if swapped := [query for query in shared if one[query] != two[query] and set(one[query]) == set(two[query])]:
-            causes.append(f"Ties: {len(swapped)} queries, {swapped[0]!r} among them, list documents of equal scores in another "
-                          "order; tools that break ties by place rank these otherwise, those that break them by name do not.")
+            causes.append(PLACES.format(n=len(swapped), one=swapped[0]))
     return causes or ["The runs are equal: queries, documents, order and scores."]
 
 
@@ -59,9 +50,13 @@ def lists(run: pd.DataFrame) -> dict[str, list[str]]:
     return {str(query): list(documents) for query, documents in run.groupby("query_id", sort=False)["doc_id"]}
 
 
-def has_ties(run: pd.DataFrame, query: str) -> bool:
-    """Whether two of a query's first documents have one score."""
-    return bool(run.loc[run["query_id"] == query, "score"].head(TOP + 1).duplicated().any())
+def change(one: list[str], two: list[str], tied: bool) -> str:
+    """How two lists of a query differ, as a key of `SENTENCES`: in their heads, else below; empty if one begins the other."""
+    for depth, place in ((TOP, ""), (min(len(one), len(two)), " below")):
+        if one[:depth] != two[:depth]:
+            same = set(one[:depth]) == set(two[:depth])
+            return "ties" if same and tied and not place else f"{'order' if same else 'documents'}{place}"
+    return ""
 
 
 def of_headers(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[str]:

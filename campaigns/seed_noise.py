@@ -1,6 +1,6 @@
 """What another training changes, from the book's own seeds: written to `published/seed_noise.yaml`, by kind of model and recipe.
 
-    python -m press.seed_noise          # after the chapters have been executed with all their seeds
+    python campaigns/seed_noise.py      # after the chapters have been executed with all their seeds
 
 Intervals of systems with few seeds, and verdicts, rest on the file: a change of it is a commit of its own. Each training counts
 once, on the page that has most of its seeds, as the first system there that is made of it. What systems of a page that have the
