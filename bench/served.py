@@ -16,8 +16,7 @@ from helpers.networks.fine_tuning import RankerTraining
 from helpers.networks.scoring import probabilities
 from helpers.systems.testbed import Testbed
 from press.serve import app, batching, models
-from press.serve.asked import Asked
-from press.serve.engine import Engine
+from press.serve.engine import Asked, Engine
 
 
 class SentenceTransformers:

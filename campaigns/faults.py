@@ -43,7 +43,7 @@ from helpers.evaluation.verdicts import UNTESTED
 from helpers.pages import page as pages
 from helpers.pages.fragments import Html, badge, details, escape, table
 from helpers.steps import ledger
-from press import bounds, chapters, cite, cli, compared_page, execute, launch, page_header, record, step_digests, variants
+from press import bounds, chapters, cite, cli, comparison, execute, launch, page_header, record, step_digests, variants
 from press.edited import notebook_of
 from press.explain import plan
 from press.variants import PageRequest
@@ -173,11 +173,11 @@ def a_page(place: Path) -> Act:
 
 def a_comparison(place: Path) -> Act:
     page = write_page("cost--abcdef")
-    compared_page.text = lambda *_: "line\n" * 400_000 + "end\n"
-    compared_page.comparison.read = lambda file: None
+    comparison.text = lambda *_: "line\n" * 400_000 + "end\n"
+    comparison.read = lambda file: None
 
     def act() -> bool:
-        compared_page.write_all()
+        comparison.write_all()
         return page.with_name(f"{variants.comparison(page.stem)}.md").read_text().endswith("end\n")
     return act
 
@@ -443,7 +443,7 @@ def texts(rng: random.Random, place: Path) -> tuple[Act, None]:
                  details(text, table("a", ("b",), [[text]])).text,
                  pages.show_table(text, (text,), [[text]]).html, page_header.header(request, run, []), f"<p>{escape(text)}</p>",
                  page_header.warning([{"claims": [{"reason": text, "verdict": UNTESTED, "pair": {}}]}]),
-                 f"<p>{as_label(text)}</p>", details("x", Html(compared_page._query("q", {"q": text}).text)).text]
+                 f"<p>{as_label(text)}</p>", details("x", Html(comparison.query_cell("q", {"q": text}).text)).text]
 
     def act() -> bool:
         for fragment in fragments:
@@ -451,7 +451,7 @@ def texts(rng: random.Random, place: Path) -> tuple[Act, None]:
             if {token.type for token in tokens} - {"html_block"} or any(hit in fragment for hit in ("<script", "<img", "\r")):
                 return False
         blocks = MarkdownIt().parse(cite.block("bash", cite.command("cost", run)))
-        label = MarkdownIt().parse(f"Only here: {compared_page._plain(text)}.")
+        label = MarkdownIt().parse(f"Only here: {comparison.as_text(text)}.")
         marks = {token.type for block in label for token in block.children or ()}
         return [token.type for token in blocks] == ["fence"] and not marks & {"html_inline", "link_open", "code_inline"} and {
             token.type for token in label} <= {"paragraph_open", "inline", "paragraph_close"}

@@ -11,7 +11,8 @@ from helpers import paths
 from helpers.evaluation.significance import paired
 from helpers.pages.carried import System, packed
 from helpers.pages.fragments import Fragment
-from press import compared_page, comparison, page_header, variants
+from helpers.pages.numbers import p_value
+from press import comparison, page_header, variants
 from press.comparison import Page
 from tables import cells
 
@@ -40,15 +41,15 @@ def test_systems_are_paired_by_label_on_the_queries_that_both_have():
     baseline = page("a", system("BM25", [0.1, 0.2, 0.3], "1"), system("gone", [1, 1]))
     variant = page("a--b", system("new", [1, 1]), system("BM25", [0.5, 0.6, 0.7], "2", first=2))
     (pair,) = comparison.pairs(baseline, variant)
-    assert (pair.label, pair.keys, pair.measured) == ("BM25", ("1", "2"), (3, 3))
+    assert (pair.label, pair.is_unchanged) == ("BM25", False)
     assert list(pair.baseline.index) == list(pair.variant.index) == ["q2", "q3"]
-    assert [round(value, 9) for value in pair.differences("RR@10")] == [0.3, 0.3]
+    assert list(pair.baseline["RR@10"]) == [0.2, 0.3] and list(pair.variant["RR@10"]) == [0.5, 0.6]
 
 
 def test_only_measures_that_both_pages_have_are_compared():
     before = page("a", System("s", "1", pd.DataFrame({"RR@10": [1.0, 0], "AP": [1.0, 0]}, index=["q1", "q2"])))
     after = page("a--b", System("s", "2", pd.DataFrame({"nDCG@10": [1.0, 0], "AP": [1.0, 0]}, index=["q1", "q2"])))
-    assert comparison.pairs(before, after)[0].measures == ["AP"]
+    assert list(comparison.pairs(before, after)[0].variant) == ["AP"]
 
 
 @pytest.mark.parametrize(("key", "values", "unchanged"), [
@@ -59,15 +60,11 @@ def test_the_same_step_with_the_same_values_is_unchanged(key, values, unchanged)
 
 
 def test_tests_are_the_projects_own():
-    before = {"s": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], "t": [0.5] * 6, "u": [0.3, 0.1, 0.3, 0.1, 0.3, 0.1]}
-    after = {"s": [0.2, 0.4, 0.5, 0.5, 0.7, 0.9], "t": [0.5] * 6, "u": [0.1, 0.3, 0.1, 0.4, 0.3, 0.0]}
-    matched = comparison.pairs(page("a", *(system(name, values, "1") for name, values in before.items())),
-                               page("a--b", *(system(name, values, "2") for name, values in after.items())))
-    rows = comparison.tested(matched, "RR@10")
-    own = [paired(after[name], before[name]) for name in "stu"]
-    assert [row.test for row in rows] == own
-    assert [row.counts for row in rows] == [(6, 0, 0), (0, 6, 0), (2, 1, 3)]
-    assert rows[0].test.difference.mean == pytest.approx(11 / 60)
+    before, after = [0.3, 0.1, 0.3, 0.1, 0.3, 0.1], [0.1, 0.3, 0.1, 0.4, 0.3, 0.0]
+    test = paired(after, before)
+    row = cells(Fragment(comparison.measure_table([pair_of(before, after)], "RR@10")))[1]
+    assert row[:3] + row[4:] == ["s", "0.200", "0.200", p_value(test.p_permutation), "2 / 1 / 3", "6"]
+    assert row[3].startswith("+0.000 [")
 
 
 def test_the_extremes_are_the_largest_gains_and_losses_and_no_ties():
@@ -80,12 +77,12 @@ def test_the_extremes_are_the_largest_gains_and_losses_and_no_ties():
 
 # the page
 
-shown = compared_page.text
+shown = comparison.text
 
 
 @pytest.fixture
 def texts(monkeypatch):
-    monkeypatch.setattr(compared_page, "texts_of", lambda *pages: {"q1": "why <b>bread</b> browns", "q2": "x" * 200})
+    monkeypatch.setattr(comparison, "texts_of", lambda *pages: {"q1": "why <b>bread</b> browns", "q2": "x" * 200})
 
 
 def test_the_page_shows_means_difference_and_wins_and_what_was_changed_with_its_meaning(texts):
@@ -117,7 +114,7 @@ def test_systems_that_did_not_change_or_that_one_page_has_alone_are_named_and_no
 def test_queries_are_shown_with_their_text_escaped_and_cut(texts):
     text = shown(page("candidates", system("s", [0.0, 1.0, 0.5], "1")), page("candidates--x", system("s", [1.0, 0.0, 0.5], "2")))
     assert '<a href="explorer.html#q=q1">why &lt;b&gt;bread&lt;/b&gt; browns</a> <small>q1</small>' in text
-    assert f"{'x' * compared_page.LONGEST} …</a> <small>q2</small>" in text
+    assert f"{'x' * comparison.LONGEST} …</a> <small>q2</small>" in text
     assert "q3" not in text
 
 
@@ -132,7 +129,7 @@ def test_a_hostile_label_stays_a_text(texts):
 
 def test_no_text_of_the_data_is_read_as_markdown(monkeypatch):
     end = "x\r\r```{include} /etc/passwd\r```\r\r# heading\r"
-    monkeypatch.setattr(compared_page, "texts_of", lambda *pages: {"q1": end, end: end})
+    monkeypatch.setattr(comparison, "texts_of", lambda *pages: {"q1": end, end: end})
     made = System(end, "1", pd.DataFrame({"RR@10": [0.0, 1, 1]}, index=["q1", end, "q3"]))
     text = shown(page("candidates", made, system(f"{end}1", [0, 1]), system("s", [0, 1], "9"), parameters={end: end}),
                  page("candidates--x", System(end, "2", 1 - made.values), system("s", [0, 1], "9"), system(f"{end}2", [0, 1])))
@@ -150,7 +147,6 @@ def test_the_steps_of_the_variant_alone_are_counted(texts):
         line("queries", "a" * 64), line("bm25_run", "c" * 64, "computed", 40.0), line("scores", "d" * 64, "stored", 60.0)])
     text = shown(baseline, variant)
     assert "rests on 3 steps: 1 of the baseline page and 2 of its own. Computed for its page: 1, in 40 s." in text
-    assert 'href="candidates--x.html#step-cccccccccc"' in text
 
 
 @pytest.mark.parametrize("baseline", [None, page("candidates")])
@@ -179,19 +175,19 @@ def written(tmp_path, monkeypatch):
 def test_comparisons_are_written_once_and_again_when_a_page_changes(written, tmp_path):
     written("candidates", system("s", [0, 1], "1"))
     written("candidates--abc", system("s", [1, 0], "2"), depths=[5])
-    (target,) = compared_page.write_all()
+    (target,) = comparison.write_all()
     assert target == tmp_path / "candidates--abc--compared.md"
     assert "0.500" in target.read_text()
-    assert compared_page.write_all() == []
+    assert comparison.write_all() == []
     written("candidates", system("s", [1, 1], "1"))
-    assert compared_page.write_all() == [target]
+    assert comparison.write_all() == [target]
     assert "1.000" in target.read_text()
 
 
 def test_baselines_failed_pages_and_variants_of_lost_chapters_have_none(written):
     for name in ("candidates", "candidates--abc.failed", "lost--abc"):
         written(name, system("s", [0, 1]))
-    assert compared_page.write_all() == []
+    assert comparison.write_all() == []
     assert [page.stem for page in variants.pages()] == []
 
 

@@ -24,7 +24,7 @@ from helpers.pages import page as pages
 from helpers.pages.fragments import Fragment, Html, badge, details, linked, table
 from helpers.stories import explorer as story
 from looking import Look, context, listen
-from press import chapters, cite, compared_page, page_header
+from press import chapters, cite, comparison, page_header
 from press.edited import notebook_of
 from press.variants import PageRequest
 from test_explorer import RUNS, Texts, bed_of, systems_of
@@ -96,8 +96,8 @@ def html(tmp_path_factory):
     (book / "chapters" / "page.ipynb").write_text(nbformat.writes(page), encoding="utf-8")
     nbformat.write(with_outputs("Explorer", explored(typed, book)), book / "chapters" / "explorer.ipynb")
     run = {"profile": "mini", "commit": "abc", "date": "2026-01-01", "parameters": values}
-    labels = [f"Only here: {'; '.join(map(compared_page._plain, texts))}."]
-    rows = [[compared_page._query(text, {text: text}), 1] for text in texts]
+    labels = [f"Only here: {'; '.join(map(comparison.as_text, texts))}."]
+    rows = [[comparison.query_cell(text, {text: text}), 1] for text in texts]
     parts = ["# Compared", *labels, details("queries", table("queries", ("query", "value"), rows)).text,
              cite.block("bibtex", cite.bibtex("cost", run)), cite.block("bash", cite.command("cost", run))]
     (book / "compared.md").write_text("\n\n".join(parts), encoding="utf-8")

@@ -10,8 +10,8 @@ from starlette.testclient import TestClient
 
 from helpers.errors import BadInput
 from press.serve import app
-from press.serve.asked import LONGEST, Asked
 from press.serve.batching import PROMISE, Batcher, Overloaded
+from press.serve.engine import LONGEST, Asked
 
 
 class Nothing:

@@ -23,7 +23,7 @@ from helpers.retrieval import java
 from press.cli import main
 from press.search_command import search
 from press.serve import engine, models
-from press.serve.asked import Asked
+from press.serve.engine import Asked
 
 pytestmark = pytest.mark.slow
 QUERY = "why does bread turn brown"

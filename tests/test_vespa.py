@@ -15,8 +15,8 @@ from helpers.data.tokens import WindowTokens, pair_ids, query_ids
 from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.systems.testbed import Testbed
+from press import vespa
 from press.cli import main
-from press.vespa import client, command, feed, package
 
 pytest.importorskip("vespa", reason="the extra `vespa` is not installed")
 pytest.importorskip("onnx", reason="the extra `vespa` is not installed")
@@ -30,10 +30,10 @@ def bed(folder, store):
 
 @pytest.fixture(scope="session")
 def written(tmp_path_factory):
-    model = tmp_path_factory.mktemp("model") / package.FILE
+    model = tmp_path_factory.mktemp("model") / vespa.FILE
     model.write_bytes(b"onnx")
     place = tmp_path_factory.mktemp("application")
-    package.write(place, model)
+    vespa.package(place, model)
     return place
 
 
@@ -62,29 +62,29 @@ def test_every_name_that_a_schema_refers_to_exists(written):
         assert set(re.findall(r"onnx\(\w+\)\.(\w+)", text)) == set(re.findall(r"output \w+: (\w+)", text))
         assert all((written / file).exists() for file in re.findall(r"file: (\S+)", text))
     services = (written / "services.xml").read_text()
-    assert set(re.findall(r'document type="(\w+)"', services)) == set(schemas(written)) == {package.DOCUMENTS, package.WINDOWS}
+    assert set(re.findall(r'document type="(\w+)"', services)) == set(schemas(written)) == {vespa.DOCUMENTS, vespa.WINDOWS}
 
 
 def test_the_client_asks_for_nothing_that_the_schemas_lack(written):
     texts = schemas(written)
-    for query, schema in ((client.first_query("a", 5), "doc"), (client.second_query("a", ["d1"], "max"), "window")):
+    for query, schema in ((vespa.first_query("a", 5), "doc"), (vespa.second_query("a", ["d1"], "max"), "window")):
         selected, source = re.match(r"select ([\w, ]+) from (\w+) where", query["yql"]).groups()
         assert source == schema and f"rank-profile {query['ranking']} {{" in texts[schema]
         assert all(f"field {field} type" in texts[schema] for field in selected.split(", "))
-    tensor = client.second_query("a" * 999, ["d1"], "max")["input.query(q_tokens)"]
+    tensor = vespa.second_query("a" * 999, ["d1"], "max")["input.query(q_tokens)"]
     assert f"query(q_tokens) tensor<float>(d0[{len(tensor)}])" in texts["window"] and all(isinstance(n, int) for n in tensor)
 
 
 def test_ids_of_documents_cannot_leave_their_quotes():
-    yql = client.second_query("a", ['d"1', "d\\2"], "mean")["yql"]
+    yql = vespa.second_query("a", ['d"1', "d\\2"], "mean")["yql"]
     assert 'in ("d\\"1", "d\\\\2") limit 0 | all(group(doc_id) max(2) order(-avg(relevance()))' in yql
     with pytest.raises(BadInput, match="mean, max"):
-        client.search("http://127.0.0.1:1", "a", aggregation="first")
+        vespa.search("http://127.0.0.1:1", "a", aggregation="first")
 
 
 @pytest.mark.slow
 def test_the_feed_fits_the_schemas(bed, tmp_path, written, tokenizer):
-    assert feed.write(bed, tmp_path / "feed.jsonl") == 8
+    assert vespa.feed(bed, tmp_path / "feed.jsonl") == 8
     lines = [json.loads(line) for line in (tmp_path / "feed.jsonl").read_text().splitlines()]
     assert [line["put"] for line in lines][3:6] == ["id:study:doc::d4", "id:study:window::d1%230", "id:study:window::d2%230"]
     for line in lines:
@@ -98,9 +98,9 @@ def test_the_feed_fits_the_schemas(bed, tmp_path, written, tokenizer):
 
 def padded(inputs):
     """Pairs as ids and types in the model's inputs, padded with zeros to its length."""
-    arrays = {name: np.zeros((len(inputs), package.LENGTH), np.int64) for name in package.INPUTS}
+    arrays = {name: np.zeros((len(inputs), vespa.LENGTH), np.int64) for name in vespa.INPUTS}
     for row, (ids, types) in enumerate(inputs):
-        for name, values in zip(package.INPUTS, (ids, types, [1] * len(ids)), strict=True):
+        for name, values in zip(vespa.INPUTS, (ids, types, [1] * len(ids)), strict=True):
             arrays[name][row, :len(values)] = values
     return arrays
 
@@ -113,17 +113,16 @@ def test_onnx_scores_as_pytorch_does(bed, tmp_path, tokenizer):
 
     from helpers.networks.scoring import load_scorer, logits
     from helpers.systems.listwise_reranker import WarmUp
-    from press.vespa import onnx
 
     base = WarmUp().model.value()
     reader = WindowTokens(bed.tokens(backbone.resolve("packaged")).value(), bed.store.value())
     queries = ["why does bread turn brown", "how to stop iron rusting", "", "word " * 99]
-    texts = query_ids(tokenizer, queries, package.QUERY_LENGTH)
-    inputs = [pair_ids(tokenizer, query, reader[f"d{n}#0"], package.LENGTH) for query in texts for n in range(1, 5)]
-    inputs.append(pair_ids(tokenizer, texts[0], np.arange(2000, 2000 + 300), package.LENGTH))
-    built = onnx.export(base, tmp_path / "model.onnx")
+    texts = query_ids(tokenizer, queries, vespa.QUERY_LENGTH)
+    inputs = [pair_ids(tokenizer, query, reader[f"d{n}#0"], vespa.LENGTH) for query in texts for n in range(1, 5)]
+    inputs.append(pair_ids(tokenizer, texts[0], np.arange(2000, 2000 + 300), vespa.LENGTH))
+    built = vespa.export(base, tmp_path / "model.onnx")
     session = onnxruntime.InferenceSession(tmp_path / "model.onnx", providers=["CPUExecutionProvider"])
-    assert [one.name for one in session.get_inputs()] == list(package.INPUTS) and session.get_outputs()[0].name == package.OUTPUT
+    assert [one.name for one in session.get_inputs()] == list(vespa.INPUTS) and session.get_outputs()[0].name == vespa.OUTPUT
     with torch.inference_mode():
         expected = built(**{name: torch.from_numpy(values) for name, values in padded(inputs).items()}).logits.numpy()
     assert np.abs(session.run(None, padded(inputs))[0] - expected).max() < 1e-3
@@ -161,8 +160,8 @@ def test_the_client_asks_twice_and_reads_the_groups():
         server.asked = []
         threading.Thread(target=server.serve_forever, daemon=True).start()
         url = f"http://127.0.0.1:{server.server_port}"
-        assert client.search(url, "why bread", aggregation="max") == [("d1", 2.5, 3), ("d4", -1.0, 0)]
-        assert client.search(url, "the", aggregation="max") == []
+        assert vespa.search(url, "why bread", aggregation="max") == [("d1", 2.5, 3), ("d4", -1.0, 0)]
+        assert vespa.search(url, "the", aggregation="max") == []
         server.shutdown()
     assert [asked["ranking"] for asked in server.asked] == ["bm25", "cross_encoder", "bm25"]
     assert '("d4", "d1")' in server.asked[1]["yql"]
@@ -172,6 +171,6 @@ def test_what_is_missing_is_told_with_its_command(monkeypatch, tmp_path, capsys)
     (tmp_path / "there").write_text("x")
     assert main(["vespa", str(tmp_path)]) == 2
     assert "not empty" in capsys.readouterr().err
-    monkeypatch.setattr(command, "find_spec", lambda name: None if name == "onnx" else name)
+    monkeypatch.setattr(vespa, "find_spec", lambda name: None if name == "onnx" else name)
     assert main(["vespa", str(Path(tmp_path) / "new")]) == 2
     assert "not installed: onnx. Mend: .venv/bin/pip install pyvespa" in capsys.readouterr().err

@@ -32,8 +32,8 @@ def latex(text: str) -> str:
 
 
 def bibtex(page: str = "", run: dict[str, Any] | None = None) -> str:
-    """The entry of the book, of a page's chapter whoever runs it, or of the run that stands on a page (`candidates--1c472a`): with
-    its profile, commit, date and the parameters that are not as the chapter declares them. Without a public address no `url`."""
+    """The entry of the book, of a page's chapter whoever runs it, or of the run on a page (`candidates--1c472a`): with profile,
+    commit, date and the parameters that are not as the chapter declares them. Without a public address no `url`."""
     about, place = citation(), repository.repository()
     kind, key, book = "incollection" if page else "book", "neural-ranking-reproduced", latex(about["title"])
     fields = {"author": " and ".join(f"{{{latex(one['name'])}}}" for one in about["authors"]), "title": book,
@@ -74,7 +74,8 @@ def sections() -> str:
     parts = []
     for chapter in chapters.names():
         parts += [f"(cite-{chapter})=\n### {variants.title(chapter)}", block("bibtex", bibtex(chapter))]
-        for file in [paths.CHAPTERS / f"{chapter}.ipynb", *(one for one in variants.pages() if variants.chapter_of(one.stem) == chapter)]:
+        others = (page for page in variants.pages() if variants.chapter_of(page.stem) == chapter)
+        for file in (paths.CHAPTERS / f"{chapter}.ipynb", *others):
             if file.exists() and (run := execute.run_of(file)):
                 kind = "This run" if file.stem == chapter else f"The variant `{file.stem}`"
                 parts += [f"{kind}, and how to compute it again:", block("bibtex", bibtex(file.stem, run)),

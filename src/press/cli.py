@@ -139,7 +139,7 @@ def _parser() -> argparse.ArgumentParser:
             option("--split", default="test", help="of the queries (test)"),
             option("--candidates", type=_positive, default=100, help="re-ranked for each query (100)"),
             option("--exclude-same-id", action="store_true", help="leave out documents that have their query's id, as BEIR does"))
-    command("serve", "serve.command:serve", "answer queries over HTTP on this machine, with a page for people", *collection,
+    command("serve", "serve:serve", "answer queries over HTTP on this machine, with a page for people", *collection,
             option("--reranker", dest="rerankers", action="append", default=[], metavar="NAME",
                    help="base, general, minilm, or a cross-encoder's folder; may be given again (base and minilm by default)"),
             option("--pairwise", default="", metavar="MODEL", help="`base` or a folder: the pairwise model of the third stage"),
@@ -147,7 +147,7 @@ def _parser() -> argparse.ArgumentParser:
             option("--port", type=int, default=8350),
             option("--name", dest="names", action="append", default=[], metavar="HOST",
                    help="a name by which other machines ask, where --host lets them; may be given again"))
-    command("vespa", "vespa.command:write", "write the search application as a Vespa package, with its feed",
+    command("vespa", "vespa:write", "write the search application as a Vespa package, with its feed",
             option("folder", type=_folder), *collection,
             option("--model", default="", metavar="FOLDER", help="of a cross-encoder (the base re-ranker)"))
     command("parameters", "chapters:listing", "list the parameters of a chapter", option("chapter"))

@@ -1,22 +1,35 @@
-"""A variant compared with its baseline: the same systems, paired query by query."""
+"""The comparison page of a variant: what was changed, and what that did to each system, query by query."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from helpers.evaluation.significance import Paired, paired
+from helpers import paths
+from helpers.evaluation.significance import paired
 from helpers.pages import carried
 from helpers.pages.carried import System
-from press import execute
+from helpers.pages.compare import test_cells
+from helpers.pages.fragments import Html, badge, details, escape, explored, one_line, table
+from helpers.pages.numbers import count, plain, seconds, signed
+from helpers.steps import recipe, values
+from helpers.steps.store import Store
+from press import chapters, dependencies, execute, variants
+from press.columns import shortened
+from press.page_header import code
+
+MOST, LONGEST = 5, 90  # queries shown that gained, and as many that lost; characters shown of a query
+MARK = "<!-- made from {} -->"
+NOTHING_SHARED = "No system was measured on both pages on two queries or more: there is nothing to compare."
+NO_BASELINE = """The baseline page {why}. `make chapter NAME={chapter} PROFILE={profile}` executes it, and what it measures will
+be compared here with the variant."""
+HOW = """The difference is variant less baseline on the queries that both pages measured, with its 95 % bootstrap interval. p is
+the permutation test's, over queries."""
 
 
-@dataclass(frozen=True)
-class Page:
-    """What a page carries in its metadata."""
+class Page(NamedTuple):
+    """What an executed page carries in its metadata."""
 
     name: str  # its name
     run: dict[str, Any]  # profile, parameters, commit, date and seconds of its execution
@@ -24,39 +37,13 @@ class Page:
     ledger: list[dict[str, Any]]  # a line for each step that it used and has a row for
 
 
-@dataclass(frozen=True)
-class Pair:
-    """One system on both pages."""
+class Pair(NamedTuple):
+    """One system on both pages: its values on the queries, and of the measures, that both have, in the same order."""
 
-    label: str  # its name
-    baseline: pd.DataFrame  # its values on the baseline page, a row for each query that both measured
-    variant: pd.DataFrame  # its values on the variant, likewise, in the same order
-    keys: tuple[str, str]  # of the steps that were measured, the baseline's first
-    measured: tuple[int, int]  # how many queries each page has, the baseline's first
-
-    @property
-    def measures(self) -> list[str]:
-        """The measures that both pages have."""
-        return [str(name) for name in self.baseline if name in self.variant]
-
-    @property
-    def is_unchanged(self) -> bool:
-        """Whether it is the same step with the same values: then there is nothing to test."""
-        names = self.measures
-        return self.keys[0] == self.keys[1] and self.baseline[names].equals(self.variant[names])
-
-    def differences(self, measure: str) -> pd.Series:
-        """Variant less baseline for each query."""
-        return (self.variant[measure] - self.baseline[measure]).rename("difference")
-
-
-@dataclass(frozen=True)
-class Tested:
-    """A pair in one measure: the test, and how many queries won, tied and lost."""
-
-    pair: Pair
-    test: Paired
-    counts: tuple[int, int, int]
+    label: str
+    baseline: pd.DataFrame
+    variant: pd.DataFrame
+    is_unchanged: bool  # the same step with the same values: there is nothing to test
 
 
 def read(page: Path) -> Page:
@@ -67,31 +54,151 @@ def read(page: Path) -> Page:
     return Page(page.stem, execute.run_of(page), carried.unpacked(packed), lines)
 
 
+def write_all() -> list[Path]:
+    """Write the comparison of every variant that has been executed; one whose two pages are what they were stays as it is."""
+    written, sources = [], dependencies.digests(["press.comparison"])
+    for page in variants.pages():
+        baseline = page.with_name(f"{variants.chapter_of(page.stem)}.ipynb")
+        digests = [recipe.sha256(file.read_bytes()) if file.exists() else "" for file in (baseline, page)]
+        mark = MARK.format(recipe.sha256(recipe.canonical([digests, sources])))
+        target = page.with_name(f"{variants.comparison(page.stem)}.md")
+        if not target.exists() or not target.read_text(encoding="utf-8").startswith(mark):
+            draft = target.with_suffix(".part")  # a page that was cut short would have the mark too
+            draft.write_text(f"{mark}\n{text(read(baseline) if baseline.exists() else None, read(page))}", encoding="utf-8")
+            draft.replace(target)
+            written.append(target)
+    return written
+
+
+def text(baseline: Page | None, variant: Page) -> str:
+    """The page as Markdown; `baseline` is None while that page has not been executed."""
+    chapter, profile = variants.chapter_of(variant.name), variant.run.get("profile", "almanac")
+    both = [f'<a href="{variant.name}.html">the variant</a>',
+            *[f'<a href="{chapter}.html">the baseline page</a>'] * (chapter in chapters.names())]
+    parts = [f"# {variants.title(chapter)}: variant and baseline",
+             f'<div class="nr-run"><span>Compares {" with ".join(both)}.</span></div>']
+    if baseline is None or not baseline.systems:
+        why = "has not been executed" if baseline is None else "carries no values for each query"
+        parts.append(NO_BASELINE.format(why=why, chapter=chapter, profile=profile))
+    else:
+        parts += [*origins(baseline, variant), parameters(chapter, baseline, variant), steps(baseline, variant),
+                  *systems(baseline, variant), *queries(pairs(baseline, variant), texts_of(baseline, variant))]
+    return "\n\n".join(parts) + "\n"
+
+
+def origins(baseline: Page, variant: Page) -> list[str]:
+    """Badge, dates and commits, and what the reader must know of the two runs."""
+    ours, theirs = variant.run, baseline.run
+    origin = ", ".join(f"{name} of {run.get('date', 'unknown')[:10]} at commit {run['commit']}"
+                       for name, run in (("variant", ours), ("baseline", theirs)))
+    mark = badge(f"profile: {ours['profile']}", "profile").text
+    notes = [f'<div class="nr-run">{mark} <span class="nr-said">{origin}</span></div>']
+    if ours["profile"] != theirs["profile"]:
+        notes.append(f"The baseline page is of the profile {theirs['profile']}, the variant of {ours['profile']}: "
+                     "every parameter in which they differ is listed.")
+    if ours["commit"] != theirs["commit"]:
+        notes.append("The two pages were made at different commits: a difference may come from the code, too.")
+    return notes
+
+
+def parameters(chapter: str, baseline: Page, variant: Page) -> str:
+    """The parameters in which the two differ."""
+    known, before, after = chapters.schema(chapter), baseline.run["parameters"], variant.run["parameters"]
+    rows = [[name, code(before.get(name)), code(after.get(name)), known[name].meaning if name in known else ""]
+            for name in {**known, **before, **after} if before.get(name) != after.get(name)]
+    return "## What was changed\n\n" + table("Parameters that differ", ("parameter", "baseline", "variant", "meaning"), rows,
+                                             numeric_from=9).text
+
+
+def steps(baseline: Page, variant: Page) -> str:
+    """What the change made the variant compute, and what it shares with the baseline; its page lists the steps."""
+    known = {line["key"] for line in baseline.ledger}
+    own = [line for line in variant.ledger if line["key"] not in known]
+    live = [line["seconds"] for line in own if line["source"] == "computed"]
+    total, shared = count(len(variant.ledger)), count(len(variant.ledger) - len(own))
+    spent = f" Computed for its page: {count(len(live))}, in {seconds(sum(live))}." if live else ""
+    return f"The variant rests on {total} steps: {shared} of the baseline page and {count(len(own))} of its own.{spent}"
+
+
 def pairs(baseline: Page, variant: Page) -> list[Pair]:
     """The systems that both pages measured on two queries or more, in the variant's order."""
     shared = []
-    for label in (name for name in variant.systems if name in baseline.systems):
-        before, after = baseline.systems[label], variant.systems[label]
-        common = [query for query in after.values.index if query in before.values.index]
-        if len(common) >= 2:
-            shared.append(Pair(label, before.values.loc[common], after.values.loc[common], (before.key, after.key),
-                               (len(before.values), len(after.values))))
+    for label, after in variant.systems.items():
+        if label in baseline.systems:
+            before = baseline.systems[label]
+            common = [query for query in after.values.index if query in before.values.index]
+            measures = [name for name in before.values if name in after.values]
+            one, two = before.values.loc[common, measures], after.values.loc[common, measures]
+            if len(common) >= 2:
+                shared.append(Pair(label, one, two, before.key == after.key and one.equals(two)))
     return shared
 
 
-def tested(both: Sequence[Pair], measure: str) -> list[Tested]:
-    """The pairs that have a measure, tested."""
-    having = [pair for pair in both if measure in pair.measures]
-    tests = {pair.label: paired(pair.variant[measure], pair.baseline[measure]) for pair in having}
-    signs = [np.sign(pair.differences(measure)).tolist() for pair in having]
-    return [Tested(pair, tests[pair.label], (sign.count(1), sign.count(0), sign.count(-1)))
-            for pair, sign in zip(having, signs, strict=True)]
+def systems(baseline: Page, variant: Page) -> list[str]:
+    """A table for each measure; systems that the change cannot have touched, or that one page has, are named and not tested."""
+    matched = pairs(baseline, variant)
+    moved, both = [pair for pair in matched if not pair.is_unchanged], baseline.systems.keys() & variant.systems.keys()
+    named = {"The same step with the same values on both pages, and so not tested": [
+                 one.label for one in matched if one.is_unchanged],
+             "Only on the baseline page": [name for name in baseline.systems if name not in both],
+             "Only on the variant": [name for name in variant.systems if name not in both],
+             "On both pages, without two queries in common": [name for name in variant.systems if name in
+                                                              both - {pair.label for pair in matched}]}
+    return [f"## Systems\n\n{HOW if matched else NOTHING_SHARED}",
+            *(measure_table(moved, name) for name in dict.fromkeys(str(name) for pair in moved for name in pair.variant)),
+            *(f"{kind}: {'; '.join(map(as_text, names))}." for kind, names in named.items() if names)]
+
+
+def measure_table(moved: list[Pair], measure: str) -> str:
+    """One measure of every system that has it."""
+    rows = []
+    for pair in (pair for pair in moved if measure in pair.variant):
+        before, after = pair.baseline[measure], pair.variant[measure]
+        signs = np.sign(after - before).tolist()
+        rows.append([pair.label, plain(float(before.mean())), plain(float(after.mean())), *test_cells(paired(after, before)),
+                     " / ".join(str(signs.count(sign)) for sign in (1, 0, -1)), count(len(after))])
+    heads = ("system", "baseline", "variant", "difference", "p", "queries won / tied / lost", "of")
+    return table(f"{measure} of the systems on both pages", heads, rows).text
 
 
 def extremes(pair: Pair, measure: str, most: int) -> pd.DataFrame:
     """The queries that gained most, then those that lost most: columns baseline, variant, difference, largest gain first."""
-    frame = pd.DataFrame({"baseline": pair.baseline[measure], "variant": pair.variant[measure],
-                          "difference": pair.differences(measure)})
-    gained = frame[frame["difference"] > 0].nlargest(most, "difference")
-    lost = frame[frame["difference"] < 0].nsmallest(most, "difference")
-    return pd.concat([gained, lost.iloc[::-1]])
+    frame = pd.DataFrame({"baseline": pair.baseline[measure], "variant": pair.variant[measure]})
+    frame["difference"] = frame["variant"] - frame["baseline"]
+    gained, lost = frame[frame["difference"] > 0], frame[frame["difference"] < 0]
+    return pd.concat([gained.nlargest(most, "difference"), lost.nsmallest(most, "difference").iloc[::-1]])
+
+
+def queries(matched: list[Pair], texts: dict[str, str]) -> list[str]:
+    """The queries with the largest gain and loss of each system, by its first measure."""
+    parts = []
+    for pair in (pair for pair in matched if len(pair.variant.columns)):
+        measure = pair.variant.columns[0]
+        rows = [[query_cell(str(query), texts), plain(line["baseline"]), plain(line["variant"]), signed(line["difference"])]
+                for query, line in extremes(pair, measure, MOST).iterrows()]
+        caption = f"{measure} of {pair.label}: queries that gained and lost most"
+        if rows:
+            parts.append(details(caption, table(caption, ("query", "baseline", "variant", "difference"), rows)).text)
+    return ["## Queries", *parts] if parts else []
+
+
+def texts_of(*pages: Page) -> dict[str, str]:
+    """The texts of the queries, as far as the steps that the pages drew them with are stored here."""
+    texts: dict[str, str] = {}
+    for line in (line for page in pages for line in page.ledger if line["step"] == "queries"):
+        entries = (Store(root).find(line["step"], line["key"], line["numerics"]) for root in (paths.store(), paths.RESULTS))
+        if (entry := next(filter(None, entries), None)) is not None:
+            frame = values.load(entry.manifest["form"], entry.folder)
+            texts |= dict(zip(frame["query_id"].astype(str), frame["text"], strict=True))
+    return texts
+
+
+def query_cell(query: str, texts: dict[str, str]) -> Html:
+    """A query's text, which leads to the explorer, with its id."""
+    shown = shortened(texts.get(query, ""), LONGEST)
+    return Html(f"{explored(query, shown).text} <small>{escape(query)}</small>" if shown else escape(query))
+
+
+def as_text(label: str) -> str:
+    """A label in a Markdown sentence, whatever characters it has."""
+    return "".join(f"\\{sign}" if sign in r"\`*_{}[]<>#|$" else sign for sign in one_line(label))

@@ -11,7 +11,7 @@ from helpers.evaluation.verdicts import AGREES, DISAGREES, NO_DIFFERENCE, NO_GAI
 from helpers.pages import bm25_named, claims
 from helpers.pages.fragments import Html, badge, cell, details, table
 from helpers.pages.numbers import count, plain
-from press import cite, compared_page, execute, front_page, launch, repository, verdict_examples
+from press import cite, comparison, execute, front_page, launch, repository, verdict_examples
 
 
 def write_all() -> None:
@@ -24,7 +24,7 @@ def write_all() -> None:
              "divergences": divergences_page(), "bm25": bm25_page(data), "cite": cite_page()}
     for name, text in pages.items():
         (paths.GENERATED / f"{name}.md").write_text(text, encoding="utf-8")
-    compared_page.write_all()
+    comparison.write_all()
     (paths.GENERATED / "links.json").write_text(json.dumps(launch.links()), encoding="utf-8")  # a rendering notices a change
 
 
@@ -151,7 +151,7 @@ def cite_page() -> str:
 
 
 def calibration_page() -> str:
-    """How often verdicts are wrong, from the simulation of `python -m bench --only verdicts`; without one it says how to make it."""
+    """How often verdicts are wrong, from a simulation; without one it says how to make it."""
     file = results.no_machines("verdicts")
     return calibration(results.read(file)["sections"]["verdicts"]) if file.exists() else (
         "# How far verdicts can be trusted\n\nNot simulated yet: `python -m bench --only verdicts` does it.\n")
@@ -165,7 +165,8 @@ def calibration(simulated: dict[str, Any]) -> str:
         told = [" and ".join(dict.fromkeys(seeds) if not any(line["seeds"]) else seeds) + ", paired" * line["paired"],
                 f"{count(line['queries'])} queries", *[f"scatter {plain(line['scatter'])}"] * any(line["seeds"]),
                 *[f"{plain(line['wider'], 1)} times as much as is known"] * (line["wider"] != 1)]
-        rows.append([", ".join(told), *(plain(line[name]) for name in ("detectable", "false", "false_queries_alone", "equal", "power"))])
+        rates = ("detectable", "false", "false_queries_alone", "equal", "power")
+        rows.append([", ".join(told), *(plain(line[name]) for name in rates)])
     header = ("experiment", "detectable difference", "false", "false, queries alone", "equal", "power")
     return page("calibration", repetitions=count(simulated["repetitions"]), margin=plain(simulated["margin"], 2),
                 **{name: plain(value, 3) for name, value in simulated["components"].items()},

@@ -1,5 +1,4 @@
-"""`book why A B`: why two TREC runs of one system differ, from the most to the least telling cause; of those that `book export` writes
-the headers are compared, too."""
+"""`book why A B`: why two TREC runs of one system differ, from the most to the least telling cause; headers are compared, too."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -12,13 +11,13 @@ from helpers.pages import ir_metadata
 
 ROUNDING, TOP = 1e-2, 10  # relative: bfloat16 keeps eight bits, so scores of one network may differ by as much; first documents
 SENTENCES = {"documents": "Documents: the first {top} of {n} of {all} queries hold others, {one!r} among them.",
-             "ties": "Ties: {n} queries whose first {top} are the same in another order have equal scores there; tools that break "
-                     "ties by place or by name rank these otherwise.",
+             "ties": "Ties: {n} queries whose first {top} are the same in another order have equal scores there; tools that "
+                     "break ties by place or by name rank these otherwise.",
              "order": "Order: {n} queries have the same first {top} in another order without ties: their scores differ.",
              "documents below": "Documents: the lists of {n} of {all} queries hold others below the first {top}.",
              "order below": "Order: {n} queries have the same documents in another order below the first {top}."}
-PLACES = ("Ties: {n} queries, {one!r} among them, list documents of equal scores in another order; tools that break ties by place "
-          "rank these otherwise, those that break them by name do not.")
+PLACES = ("Ties: {n} queries, {one!r} among them, list documents of equal scores in another order; tools that break ties by "
+          "place rank these otherwise, those that break them by name do not.")
 
 
 def why(first: Path, second: Path) -> list[str]:
@@ -32,7 +31,8 @@ def why(first: Path, second: Path) -> list[str]:
     if other := [query for query in shared if len(ours[query]) != len(theirs[query])]:
         causes.append(f"Truncation: lists of {len(other)} of {len(shared)} queries have other lengths; recall and average "
                       "precision depend on them.")
-    tied = {query for run in (a, b) for query, scores in run.groupby("query_id")["score"] if scores.head(TOP + 1).duplicated().any()}
+    tied = {query for run in (a, b) for query, scores in run.groupby("query_id")["score"]
+            if scores.head(TOP + 1).duplicated().any()}
     kinds = {query: change(ours[query], theirs[query], query in tied) for query in shared}
     for kind, sentence in SENTENCES.items():
         if moved := [query for query in shared if kinds[query] == kind]:

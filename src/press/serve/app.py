@@ -17,31 +17,28 @@ import ipaddress
 import json
 import re
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
-import h11
 from pydantic import ValidationError
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from helpers.errors import BadInput
 from helpers.reranking.aggregation import AGGREGATIONS
 from helpers.reranking.duo import DUOS
 from press.search_command import FEEDBACK
-from press.serve.asked import LONGEST, Asked
 from press.serve.batching import Batcher, Overloaded
-from press.serve.engine import NONE
+from press.serve.engine import LONGEST, NONE, Asked
 from press.traces import kept
 
 PAGE = Path(__file__).parent / "page"
 HOSTS = ("127.0.0.1", "localhost", "::1")  # by which the service is asked: another site's name that leads here is refused
-LARGEST, IDLE = 16 * LONGEST, 10  # bytes of a request; seconds without one, after which a connection is closed
+LARGEST = 16 * LONGEST  # bytes of a request
 HEADERS = {"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
                                       "img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
            "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store"}
@@ -73,13 +70,8 @@ def application(batcher: Batcher, names: tuple[str, ...] = HOSTS, addresses: boo
         answer.cancel()  # between two slices it is dropped
         raise HTTPException(504, f"no answer within {batcher.timeout:g} seconds: ask for fewer candidates")
 
-    async def part(request: Request) -> Response:
-        file = {"": "index.html", "page.css": "page.css", "page.js": "page.js"}[request.url.path.strip("/")]
-        kind = {"css": "text/css", "js": "text/javascript"}.get(file.rpartition(".")[2], "text/html")
-        return Response((PAGE / file).read_bytes(), media_type=kind)
-
     app = Starlette(routes=[Route("/search", search, methods=["GET", "POST"]), Route("/health", health),
-                            *(Route(path, part) for path in ("/", "/page.css", "/page.js"))],
+                            Mount("/", StaticFiles(directory=PAGE, html=True))],
                     exception_handlers=dict.fromkeys((HTTPException, ValidationError, Overloaded, BadInput, Exception), _error))
 
     async def served(scope: Scope, receive: Receive, send: Send) -> None:
@@ -146,26 +138,3 @@ def _is_known(host: str, names: tuple[str, ...], addresses: bool) -> bool:
         return name in names or bool(addresses and ipaddress.ip_address(name))
     return False
 
-
-class Connection(H11Protocol):
-    """A client's connection: closed when no whole request comes, and its errors have the one shape."""
-
-    def connection_made(self, transport: Any) -> None:
-        """See uvicorn."""
-        super().connection_made(transport)
-        self.loop.call_later(IDLE, self._look, False)
-
-    def _look(self, before: Any) -> None:
-        idle = self.cycle is None or self.cycle.response_complete
-        if idle and before is self.cycle:
-            self.transport.close()
-        elif not self.transport.is_closing():
-            self.loop.call_later(IDLE, self._look, self.cycle if idle else False)
-
-    def send_400_response(self, msg: str) -> None:
-        """See uvicorn."""
-        body = json.dumps({"error": msg.rstrip(".").lower()}).encode()
-        head = h11.Response(status_code=400, headers=[(b"content-type", b"application/json"), (b"connection", b"close"),
-                                                      (b"content-length", str(len(body)).encode())])
-        self.transport.write(b"".join(self.conn.send(one) or b"" for one in (head, h11.Data(data=body), h11.EndOfMessage())))
-        self.transport.close()

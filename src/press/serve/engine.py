@@ -5,32 +5,71 @@ for, feedback and both once more, and a comparison in pairs. Requests write noth
 """
 
 import time
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from itertools import chain
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
 
 from helpers.data.queries import adhoc_queries
 from helpers.data.runs import COLUMNS, cut
 from helpers.data.texts import Texts
 from helpers.data.windows import windows
 from helpers.networks import backbone
+from helpers.pages.fragments import one_line
 from helpers.reranking import aggregation
-from helpers.reranking.duo import compared, duo_scores, reordered
+from helpers.reranking.aggregation import AGGREGATIONS
+from helpers.reranking.duo import DUOS, compared, duo_scores, reordered
 from helpers.retrieval import java
 from helpers.retrieval.bm25 import K1, B, search_each
 from helpers.retrieval.feedback import expand, search_weighted
 from helpers.systems.pipeline import title_of
 from helpers.systems.testbed import Testbed
 from press.search_command import FEEDBACK
-from press.serve.asked import Asked
 from press.serve.batching import Asking
 from press.serve.models import NONE, Pairwise, WindowScorer
 
 FIRST, AGAIN, PAIRS, ONE = "BM25", "retrieved again", "in pairs", "q"  # stages; how a request's only query is called
 TRIED = 24  # windows that a model is timed with
 rerank = aggregation.reranked.definition.function  # type: ignore[attr-defined] # the step's function, without a store
+
+LONGEST, MOST, MOST_PAIRED = 2_000, 200, 30  # characters of a query; documents that are re-ranked; documents compared in pairs
+
+
+def _one_of(*registries: Iterable[str]) -> AfterValidator:
+    """The check that a text is a name in one of the registries."""
+    def checked(value: str) -> str:
+        if value not in (names := list(chain(*registries))):
+            raise ValueError(f"choose from {', '.join(names)}")
+        return value
+
+    return AfterValidator(checked)
+
+
+class Asked(BaseModel):
+    """A request. What is unknown, of another type, or out of its limits is refused; nothing is guessed."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    query: str = Field(max_length=LONGEST)
+    k: int = Field(10, ge=1, le=MOST, description="documents shown")
+    candidates: int = Field(20, ge=1, le=MOST, description="documents re-ranked: R in the thesis")
+    reranker: str = Field("", max_length=40, description="one of those that /health lists; empty for the first")
+    aggregation: Annotated[str, _one_of(AGGREGATIONS)] = Field("max", description="from the scores of windows to a document's")
+    feedback: Literal["none", "documents", "passages"] = "none"
+    pairwise: Annotated[str, _one_of(DUOS, ["none"])] = Field("none", description="the third stage's aggregation of pairs")
+    paired: int = Field(5, ge=2, le=MOST_PAIRED, description="documents compared in pairs")
+    sample: int = Field(3, ge=1, le=MOST_PAIRED, description="others that each is compared with, where `pairwise` is `sample`")
+
+    @field_validator("query")
+    @classmethod
+    def clean(cls, query: str) -> str:
+        """Control characters and half characters are blanks."""
+        if not (query := one_line(query).strip()):
+            raise ValueError("the query is empty")
+        return query
 
 
 class Engine:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -20,14 +20,7 @@ from helpers.systems.zero_shot import ZeroShotReranker
 
 NONE, BASE, GENERAL, ZERO_SHOT = "none", "base", "general", "minilm"
 Pairs = Sequence[tuple[str, str]]  # texts of queries with ids of windows
-
-
-class WindowScorer(Protocol):
-    """Any model of the second stage."""
-
-    def __call__(self, pairs: Pairs) -> np.ndarray:
-        """A score for each pair, float32; only scores of one query are compared."""
-
+WindowScorer = Callable[[Pairs], np.ndarray]  # of the second stage: a score for each pair, float32
 
 class CrossEncoder:
     """A fine-tuned cross-encoder; its logits (the base re-ranker) or its probabilities of relevance."""
@@ -92,16 +85,11 @@ class Pairwise:
 
 def load(name: str, bed: Testbed) -> WindowScorer | None:
     """The re-ranker of a name that `check` has let pass."""
-    if name == NONE:
-        return None
-    if name == ZERO_SHOT:
-        return ZeroShot(bed)
-    if name == BASE:
-        base = WarmUp()
-        return CrossEncoder(base.model.value(), bed, base.backbone, logits, base)
-    if name == GENERAL:
-        general = general_reranker()
-        return CrossEncoder(general.model.value(), bed, general.backbone, probabilities, general)
+    if name in (NONE, ZERO_SHOT):
+        return ZeroShot(bed) if name == ZERO_SHOT else None
+    if name in (BASE, GENERAL):
+        own, score = (WarmUp(), logits) if name == BASE else (general_reranker(), probabilities)
+        return CrossEncoder(own.model.value(), bed, own.backbone, score, own)
     return CrossEncoder(Path(name).expanduser(), bed, name, probabilities)
 
 

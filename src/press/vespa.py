@@ -1,0 +1,170 @@
+"""`book vespa FOLDER`: the study's search application as a Vespa package (Steensland 2021, section 4.2), with its feed; and the
+study's two queries to a running one.
+
+As in the study, windows are documents of their own, with the id of the document that they are from, since Vespa cannot divide a
+document and score its parts. Their tokens are made here, once. pyvespa and ONNX are an extra, imported when they are needed.
+"""
+
+import json
+import logging
+import warnings
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from itertools import chain
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from helpers.data.queries import adhoc_queries
+from helpers.data.texts import Texts
+from helpers.data.tokens import WindowTokens, query_ids
+from helpers.data.windows import windows
+from helpers.errors import BadInput
+from helpers.networks import backbone
+from helpers.networks.fine_tuning import RankerTraining
+from helpers.retrieval.bm25 import K1, B
+from helpers.systems.listwise_reranker import WarmUp
+from helpers.systems.testbed import Testbed
+
+NEEDED = ("vespa", "onnx", "onnxscript", "onnxruntime")
+NAME, DOCUMENTS, WINDOWS, FEED = "study", "doc", "window", "feed.jsonl"  # the application, its schemas, its feed
+MODEL, OUTPUT, FILE = "cross_encoder", "score", "cross_encoder.onnx"
+OR_PHASE, BM25, RERANK = "or_phase", "bm25", "cross_encoder"  # rank profiles: Steensland's three stages
+QUERY_LENGTH, LENGTH = RankerTraining.query_length, RankerTraining.max_length  # tokens of a query, of a whole input
+WINDOW_LENGTH = RankerTraining().room  # of a window, so that every query fits with it
+INPUTS = {"input_ids": "tokenInputIds", "token_type_ids": "tokenTypeIds", "attention_mask": "tokenAttentionMask"}
+AGGREGATED = {"mean": "avg(relevance())", "max": "max(relevance())"}  # BERT-Mean, BERT-Max
+
+
+def write(folder: Path, collection: str, unit: str, model: str) -> Iterator[str]:
+    """Write everything into a folder, the package in `application`; a line for each part. BadInput for a folder with files in it,
+    or without the packages of the extra `vespa`."""
+    if missing := [name for name in NEEDED if find_spec(name) is None]:
+        raise BadInput(f"not installed: {', '.join(missing)}", mend=".venv/bin/pip install pyvespa onnx onnxscript onnxruntime")
+    if folder.exists() and any(folder.iterdir()):
+        raise BadInput("the folder is not empty", file=folder, mend="name another one")
+    bed, application = Testbed(collection, unit, adhoc_queries=adhoc_queries([])), folder / "application"
+    folder.mkdir(parents=True, exist_ok=True)
+    export(Path(model) if model else WarmUp().model.value(), folder / FILE)
+    package(application, folder / FILE)
+    files = (file for file in sorted(application.rglob("*")) if file.is_file())
+    yield from (f"{file.relative_to(folder)}: {file.stat().st_size:,} bytes" for file in files)
+    yield f"{FEED}: {feed(bed, folder / FEED):,} lines"
+    yield f"deploy: `vespa deploy {application}`, then `vespa feed {folder / FEED}`; see the book's page"
+
+
+def package(folder: Path, model: Path) -> None:
+    """Write the application package, and move the model to its files."""
+    from vespa.package import ApplicationPackage, Document, Field, FieldSet, Function, OnnxModel, RankProfile, Schema
+
+    whole = [Field("doc_id", "string", indexing=["attribute", "summary"]), Field("title", "string", indexing=["summary"]),
+             # title and body, as Lucene's index has them here
+             Field("text", "string", indexing=["index", "summary"], index="enable-bm25")]
+    ranked = [RankProfile(OR_PHASE, first_phase="matchCount(text)"),
+              RankProfile(BM25, first_phase="bm25(text)", rank_properties=[("bm25(text).k1", K1), ("bm25(text).b", B)])]
+    parts = [Field("doc_id", "string", indexing=["attribute", "summary"], attribute=["fast-search"]),
+             Field("number", "int", indexing=["attribute", "summary"]), Field("text", "string", indexing=["summary"]),
+             Field("tokens", f"tensor<float>(d0[{WINDOW_LENGTH}])", indexing=["attribute"])]
+    network = OnnxModel(MODEL, str(model), inputs={name: name for name in INPUTS}, outputs={OUTPUT: OUTPUT})
+    functions = [Function(name, f"{feature}({LENGTH}, query(q_tokens), attribute(tokens))") for name, feature in INPUTS.items()]
+    # in the first phase, since grouping sees the scores of every window that this phase gives
+    scored = RankProfile(RERANK, inputs=[("query(q_tokens)", f"tensor<float>(d0[{QUERY_LENGTH}])")], functions=functions,
+                         first_phase=f"onnx({MODEL}).{OUTPUT}{{d0:0,d1:0}}")
+    schemas = [Schema(DOCUMENTS, Document(whole), fieldsets=[FieldSet("default", ["text"])], rank_profiles=ranked),
+               Schema(WINDOWS, Document(parts), rank_profiles=[scored], models=[network])]
+    ApplicationPackage(NAME, schema=schemas, create_query_profile_by_default=False).to_files(folder)
+    model.unlink()
+    for empty in ("models", "search/query-profiles/types", "search/query-profiles", "search"):
+        (folder / empty).rmdir()
+
+
+def export(model: Path, file: Path) -> Any:
+    """Write a fine-tuned cross-encoder as an ONNX model, float32, for any number of pairs: `INPUTS` (batch, tokens) to `OUTPUT`
+    (batch, 1), the logit of relevance; its PyTorch model, on the CPU."""
+    import torch
+    from transformers import AutoModelForSequenceClassification
+
+    logging.getLogger("torch.onnx").setLevel(logging.ERROR)
+    built = backbone.Backbone("", str(model)).build(AutoModelForSequenceClassification, whole=True, num_labels=1,
+                                                    attn_implementation="eager").float().eval()
+
+    class Score(torch.nn.Module):
+        """The logit alone."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.model = built
+
+        def forward(self, input_ids: Any, token_type_ids: Any, attention_mask: Any) -> Any:
+            return self.model(input_ids=input_ids, token_type_ids=token_type_ids, attention_mask=attention_mask).logits
+
+    sample = tuple(torch.ones(2, LENGTH, dtype=torch.long) for _ in INPUTS)
+    batch = torch.export.Dim("batch")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.onnx.export(Score().eval(), sample, file, input_names=[*INPUTS], output_names=[OUTPUT], dynamo=True,
+                          dynamic_shapes=tuple({0: batch} for _ in INPUTS), external_data=False, verbose=False)
+    return built
+
+
+def feed(bed: Testbed, file: Path) -> int:
+    """Write what Vespa is fed with, a JSON object a line: first every document, then every window; how many lines."""
+    lines = 0
+    with file.open("w", encoding="utf-8") as out:
+        for schema, name, fields in chain(_documents(bed), _windows(bed)):
+            line = {"put": f"id:{NAME}:{schema}::{quote(name, safe='')}", "fields": fields}
+            lines += bool(out.write(json.dumps(line, ensure_ascii=False) + "\n"))
+    return lines
+
+
+def _documents(bed: Testbed) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for text in Texts(bed.store.value()):
+        yield DOCUMENTS, text.doc_id, {"doc_id": text.doc_id, "title": text.title, "text": f"{text.title}\n{text.body}"}
+
+
+def _windows(bed: Testbed) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Each window, its tokens padded with zeros."""
+    reader = WindowTokens(bed.tokens(backbone.resolve("packaged")).value(), bed.store.value())
+    for text in Texts(bed.store.value()):
+        for number, window in enumerate(windows(text, bed.words, bed.overlap)):
+            ids = reader[window.window_id][:WINDOW_LENGTH].tolist()
+            yield WINDOWS, window.window_id, {"doc_id": text.doc_id, "number": number, "text": window.text,
+                                              "tokens": ids + [0] * (WINDOW_LENGTH - len(ids))}
+
+
+def first_query(query: str, candidates: int) -> dict[str, Any]:
+    """The OR of the query's words, ranked by BM25."""
+    return {"yql": f'select doc_id, title from {DOCUMENTS} where {{grammar: "any"}}userInput(@query)', "query": query,
+            "ranking": BM25, "hits": candidates}
+
+
+def second_query(query: str, documents: Sequence[str], aggregation: str) -> dict[str, Any]:
+    """The windows of these documents, each scored by the model, grouped by document; with each group its best window."""
+    ids = query_ids(backbone.resolve("packaged").tokenizer(), [query], QUERY_LENGTH)[0]
+    names = ", ".join(json.dumps(name) for name in documents)
+    best = AGGREGATED[aggregation]
+    return {"yql": f"select doc_id, number from {WINDOWS} where doc_id in ({names}) limit 0 | all(group(doc_id) "
+                   f"max({len(documents)}) order(-{best}) each(max(1) output({best}) each(output(summary()))))",
+            "ranking": RERANK, "input.query(q_tokens)": ids + [0] * (QUERY_LENGTH - len(ids))}
+
+
+def search(url: str, query: str, candidates: int = 20, aggregation: str = "mean") -> list[tuple[str, float, int]]:
+    """A running Vespa's documents, best first: id, score, and the number of the best window. BadInput for an unknown aggregation,
+    or if Vespa answers with an error."""
+    if aggregation not in AGGREGATED:
+        raise BadInput(f"aggregation {aggregation!r}", mend=f"choose from {', '.join(AGGREGATED)}")
+    found = [hit["fields"]["doc_id"] for hit in _asked(url, first_query(query, candidates)).get("children", [])]
+    root = _asked(url, second_query(query, found, aggregation)) if found else {}
+    names = [names for top in root.get("children", []) for names in top.get("children", [])]
+    groups = [group for one in names for group in one.get("children", [])]
+    return [(group["value"], float(group["fields"][AGGREGATED[aggregation]]),
+             int(group["children"][0]["children"][0]["fields"]["number"])) for group in groups]
+
+
+def _asked(url: str, body: dict[str, Any]) -> dict[str, Any]:
+    from vespa.application import Vespa
+
+    answer: Any = Vespa(url).query(body=body)
+    if not answer.is_successful():
+        raise BadInput(f"Vespa answered: {str(answer.get_json())[:300]}", mend="is this application deployed there?")
+    return answer.get_json()["root"]
