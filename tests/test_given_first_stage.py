@@ -13,7 +13,7 @@ from helpers.encoders.embeddings import given_passage_embeddings
 from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.networks.given_encoder import given
-from helpers.stories import fusion, stages
+from helpers.pages import stages
 from helpers.systems.first_stages import first_stages
 from helpers.systems.given_first_stage import GivenFirstStage
 from helpers.systems.pipeline import Pipeline
@@ -110,8 +110,8 @@ def test_the_chapters_on_first_stages_take_one_by_its_folder(bed, tmp_path):
     assert step.key == GivenFirstStage(model).run(bed, 10).key
     assert [stages.label(name) for name in (model, "hub:owner/e5-v1.5@abc", "runs/run.tas-b.txt", "bm25")] == [
         "e5.small", "e5-v1.5", "tas-b", "BM25(Anserini)"]
-    assert fusion.tuning_bed("almanac", "passage", "dev", 3, ["bm25", model]) is not None
-    assert fusion.tuning_bed("almanac", "passage", "dev", 3, ["bm25", "run.tas-b.txt"]) is None
+    assert stages.all_ours(["bm25", model])
+    assert not stages.all_ours(["bm25", "run.tas-b.txt"])
 
 
 @pytest.mark.parametrize("given_as, words", [

@@ -13,7 +13,7 @@ from helpers.pages import page
 
 NOTEBOOKS = sorted(paths.NOTEBOOKS.glob("*.ipynb"))
 PROSE = [*NOTEBOOKS, paths.BOOK / "index.md", paths.BOOK / "reading.md"]
-STATEMENTS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.For, ast.AsyncFor, ast.While, ast.If)
+IMPORTED = {"helpers", "collections", "dataclasses", "functools", "itertools", "math", "numpy", "pandas", "scipy", "typing"}
 
 ALLOWED = re.compile("|".join((
     r"^(`{3,}|~{3,}).*?^\1",  # code blocks
@@ -55,7 +55,8 @@ def test_cells_are_type_checked_like_any_source(tmp_path):
     for file in NOTEBOOKS:
         cells = [cell["source"] for cell in cells_of(file, "code") if "setup" not in tags_of(cell)]
         (tmp_path / f"{file.stem}.py").write_text("\n\n".join(cells) + "\n")
-    command = [sys.executable, "-m", "mypy", "--config-file", "pyproject.toml", *map(str, sorted(tmp_path.glob("*.py")))]
+    command = [sys.executable, "-m", "mypy", "--config-file", "pyproject.toml", "--allow-untyped-defs", "--check-untyped-defs",
+               "--allow-untyped-calls", "--disable-error-code", "var-annotated", *map(str, sorted(tmp_path.glob("*.py")))]
     done = subprocess.run(command, cwd=paths.ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
 
@@ -91,20 +92,19 @@ def test_code_cells_have_at_most_15_lines(file):
 
 
 @every_notebook
-def test_code_cells_hold_no_definitions_loops_or_branches(file):
-    for tree in trees_of(file):
-        result = [ast.unparse(node) for node in ast.walk(tree) if isinstance(node, STATEMENTS)]
-        assert result == [], "put it into a helper"
-
-
-@every_notebook
-def test_only_helpers_are_imported(file):
+def test_only_the_helpers_and_what_arranges_numbers_are_imported(file):
     for node in (node for tree in trees_of(file) for node in ast.walk(tree)):
         if isinstance(node, ast.Import):
-            assert [alias.name for alias in node.names if alias.name.split(".")[0] != "helpers"] == []
+            assert {alias.name.split(".")[0] for alias in node.names} <= IMPORTED
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0
-            assert node.module.split(".")[0] == "helpers"
+            assert node.module.split(".")[0] in IMPORTED
+
+
+def test_cells_are_linted_like_any_source():
+    done = subprocess.run([sys.executable, "-m", "ruff", "check", str(paths.NOTEBOOKS)], cwd=paths.ROOT, capture_output=True,
+                          text=True, check=False)
+    assert done.returncode == 0, done.stdout
 
 
 @pytest.mark.parametrize("file", PROSE, ids=lambda file: file.name)

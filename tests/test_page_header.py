@@ -3,14 +3,14 @@
 from nbformat.v4 import new_code_cell as code
 from nbformat.v4 import new_markdown_cell as markdown
 
-from press.page_header import arranged, experiment
+from press.page_header import arranged, in_view
 
 
 def test_the_first_code_of_the_method_is_the_experiment():
     cells = [markdown("# Title"), code("1", id="a"), markdown("## Method\n\nSo."), code("2", id="b"), code("3", id="c")]
-    assert experiment(cells) == "b"
-    assert experiment(cells[:3]) is None
-    assert experiment(cells[:2]) is None
+    assert in_view(cells) == {"b"}
+    assert in_view(cells[:3]) == set()
+    assert in_view(cells[:2]) == set()
 
 
 def test_a_page_has_its_picture_first_and_sections_that_only_some_want_folded_below_more():

@@ -12,7 +12,7 @@ from safetensors.numpy import save
 import toys
 from helpers.evaluation import published
 from helpers.evaluation.verdicts import AGREES, DISAGREES, SMALL, UNTESTED
-from helpers.pages import identity
+from helpers.pages import identity, training
 from helpers.reranking.aggregation import windows_of
 from helpers.steps import ledger
 from helpers.stories import (
@@ -24,7 +24,6 @@ from helpers.stories import (
     parameters,
     seeds,
     shapes,
-    training,
     unjudged_pairs,
 )
 from helpers.systems.evaluated import over_seeds

@@ -12,16 +12,16 @@ from helpers.data.runs import cut, to_trec
 from helpers.errors import BadInput
 from helpers.evaluation import published
 from helpers.evaluation.verdicts import AGREES, DISAGREES, SMALL, UNTESTED
+from helpers.pages import stages
 from helpers.reranking.aggregation import AGGREGATIONS
-from helpers.retrieval.fusion import FIRST, RRF, SECOND, SUM, UNCUT
 from helpers.retrieval.fusion import MEASURE as FACTOR
-from helpers.stories import depth, first_stage, fusion, mismatch, stages
+from helpers.stories import depth, first_stage, mismatch
 from helpers.stories import repbert as repbert_story
 from helpers.systems.evaluated import Evaluation
-from helpers.systems.first_stages import FirstStages, first_stages, repbert
+from helpers.systems.first_stages import first_stages, repbert
 from helpers.systems.recipe import recipe
 from helpers.systems.testbed import Testbed
-from tables import caption, cells, evidence, text_of, verdicts_of
+from tables import caption, cells, text_of, verdicts_of
 from toys import Bed, Letters, Value, qrels_of, run_of
 
 HUB = "hub:google-bert/bert-base-uncased@main"
@@ -82,11 +82,8 @@ def test_systems_stand_under_the_names_of_table_1():
 
 @pytest.mark.parametrize("backbone, name", [("packaged", "zero-shot MiniLM"), ("packaged:0", "zero-shot MiniLM (layers 0)"),
                                             (HUB, "zero-shot bert-base-uncased")])
-def test_the_untrained_backbone_is_called_by_its_name(backbone, name, monkeypatch):
-    monkeypatch.setitem(stages.OWN, "minilm", stages.OWN["minilm"])
-    recipes = SimpleNamespace(repbert=SimpleNamespace(backbone=backbone), run=lambda name, bed, depth: name)
-    stages.runs(recipes, ["bm25", "minilm"], None, 10)
-    assert stages.label("minilm") == name
+def test_the_untrained_backbone_is_called_by_its_name(backbone, name):
+    assert stages.labels(SimpleNamespace(repbert=SimpleNamespace(backbone=backbone)), ["bm25", "minilm"])["minilm"] == name
 
 
 def part(step, seconds, *inputs):
@@ -236,7 +233,6 @@ class Noting(Letters):
 
 
 def test_what_stages_share_is_scored_once_and_each_has_the_values_of_its_own_candidates(folder, store, tmp_path, monkeypatch):
-    monkeypatch.setitem(stages.OWN, "minilm", stages.OWN["minilm"])
     monkeypatch.setattr(depth, "LEAST", 2)
     (tmp_path / "run.x.txt").write_text(to_trec(run_of(q1=["d2", "d1", "d3"], q3=["d3", "d1"])))
     names, bed = ["bm25", str(tmp_path / "run.x.txt")], Testbed(str(folder), "document", queries=2)
@@ -406,127 +402,6 @@ def test_the_table_of_negatives_has_a_row_for_each_stage_and_depth():
     assert [row[4] for row in rows] == ["1.000", "0.008", "1.000", "0.008"]  # 2/256
 
 
-# ---- fusion ----
-
-def fusions_of(**shifts):
-    """Three stages and their fusions; shifts by name: `repbert`, `repbert_bm25` (merged), `rank_repbert_bm25`, `sum_...`."""
-    names = ["bm25", "deepct", "repbert"]
-    get = lambda key: system(*shifts[key]) if key in shifts else system()
-    pairs = [("bm25", "deepct"), ("bm25", "repbert"), ("deepct", "repbert")]
-    return fusion.Fused({name: get(name) for name in names}, {(a, b): get(f"{a}_{b}") for a in names for b in names if a != b},
-                       {(a, b): get(f"rank_{a}_{b}") for a, b in pairs}, {(a, b): get(f"sum_{a}_{b}") for a, b in pairs},
-                       {pair: system(0.0, 0.25) for pair in pairs}, dict.fromkeys(pairs, 0.3))
-
-
-def test_the_matrix_has_changes_marks_and_the_studys_values():
-    shown = fusion.matrix(fusions_of(repbert=(0.25, 0.0), repbert_deepct=(0.5, 0.0), bm25_repbert=(0.25, 0.0)), "3")
-    header, bm25, deepct, dense = cells(shown)
-    assert header == ["first", "+ BM25(Anserini)", "+ DeepCT", "+ RepBERT"]
-    assert bm25[1:] == ["0.250 study 0.187", "0.250 (+0%) study 0.213 (+13%)", "0.500† (+100%) study 0.245 (+31%)"]
-    assert dense[1:] == ["0.250† (−50%) study 0.296 (-2%)", "0.750† (+50%) study 0.306 (+1%)", "0.500 study 0.304"]
-    assert deepct[2] == "0.250 study 0.243"
-    values = {(line["row"], line["column"]): line["measured"] for line in shown.data["values"]}
-    assert values["RepBERT", "+DeepCT"] == 0.75
-    assert values["RepBERT", "+BM25(Anserini)"] == values["BM25(Anserini)", "+BM25(Anserini)"] == 0.25
-
-
-def test_other_methods_are_compared_with_the_merge_in_its_better_order():
-    systems = fusions_of(repbert_bm25=(0.25, 0.0), bm25_repbert=(0.125, 0.0), rank_bm25_repbert=(0.5, 0.0),
-                         sum_bm25_repbert=(0.125, 0.0))
-    assert fusion.order(systems, ("bm25", "repbert")) == ("repbert", "bm25")
-    tests = fusion.merge_tests(systems, "RR@10")
-    assert tests[("bm25", "repbert"), RRF].difference.mean == 0.25
-    assert tests[("bm25", "repbert"), SUM].difference.mean == -0.125
-    assert tests[("bm25", "repbert"), RRF].p_permutation == pytest.approx(2 / 256)
-    row = cells(fusion.methods_table(systems, "RR@10", tests))[2]
-    assert row[0] == "BM25(Anserini) and RepBERT"
-    assert row[2] == "0.500 RepBERT first"
-    assert row[3] == "0.750 +0.250 [+0.250, +0.250], p 0.008"
-    assert row[4] == "0.375 weight 0.3 of BM25(Anserini); −0.125 [−0.125, −0.125], p 0.008"
-
-
-BEATS, RAISES = fusion.BEATS, fusion.RAISES
-
-
-def test_the_claims_on_fusion_compare_the_merge_with_the_stages_alone():
-    systems = fusions_of(repbert=(0.25, 0.25), repbert_deepct=(0.5, 0.0), repbert_bm25=(0.0, 0.5), bm25=(0.0, 0.375),
-                         bm25_repbert=(0.25, 0.0))
-    shown = fusion.claims_table(systems, "repbert", "bm25", 100)
-    assert verdicts_of(shown) == {f"{BEATS}/docTTTTTquery": UNTESTED, f"{BEATS}/DeepCT": AGREES,
-                                  f"{RAISES}/RepBERT": AGREES, f"{RAISES}/BM25(Anserini)": AGREES,
-                                  fusion.BEGINS: DISAGREES, f"{fusion.GAINS}/docTTTTTquery": UNTESTED,
-                                  f"{fusion.GAINS}/DeepCT": AGREES}
-    effects = evidence(shown)
-    assert effects[f"{BEATS}/DeepCT"].startswith("+0.250")  # against RepBERT alone
-    assert effects[f"{RAISES}/BM25(Anserini)"].startswith("+0.125") and effects[f"{RAISES}/RepBERT"].startswith("+0.250")
-
-
-def test_without_the_stages_the_claims_on_fusion_are_not_run():
-    systems = fusion.Fused({"bm25": system(), "deepct": system()}, {("bm25", "deepct"): system(), ("deepct", "bm25"): system()},
-                          {("bm25", "deepct"): system()}, {("bm25", "deepct"): system()}, {}, {("bm25", "deepct"): 0.5})
-    assert set(verdicts_of(fusion.claims_table(systems, "repbert", "bm25", 100)).values()) == {UNTESTED}
-    assert "no merge to leave uncut" in fusion.uncut_sentence(systems, "repbert", "bm25", 100).markdown
-
-
-def test_the_stage_that_stands_for_docttttttquery():
-    systems = fusions_of()
-    assert fusion.partner(systems, "repbert", "bm25") == "deepct"
-    shifts = {"run.a": 0.0, "run.b": 0.25, "run.c": 0.5, "run.d": 0.75}
-    theirs = fusion.Fused({name: system(shift) for name, shift in shifts.items()}, {}, {}, {}, {}, {})
-    assert fusion.partner(theirs, "run.d", "run.c") == "run.b"  # the best that is neither
-    assert fusion.partner(fusion.Fused({"bm25": system(), "repbert": system()}, {}, {}, {}, {}, {}), "repbert", "bm25") == ""
-
-
-# ---- every pair, fused ----
-
-def test_weights_come_from_development_queries_or_are_even(monkeypatch):
-    names = ["bm25", "deepct", "repbert"]
-    assert fusion.weight_grids(first_stages(), names, None, 10, "RR@10") == {}
-    assert set(fusion.weights({}, names).values()) == {0.5} and "one half" in fusion.weight_figure({}).markdown
-    calls = []
-
-    def grid(first, second, queries, qrels, min_relevance, measure, weights, depth_, every_grade):
-        calls.append((first, second, measure, depth_))
-        return Value(pd.DataFrame({"weight": [0.2, 0.7], measure: [0.1, 0.3] if first == "bm25" else [0.3, 0.1]}))
-
-    monkeypatch.setattr(fusion, "fusion_weight_grid", grid)
-    monkeypatch.setattr(FirstStages, "run", lambda self, name, bed, depth_: name)
-    bed = SimpleNamespace(query_step=None, qrels_step=None, min_relevance=1, every_grade=True)
-    grids = fusion.weight_grids(first_stages(), names, bed, 10, "nDCG@10")
-    assert fusion.weights(grids, names) == {("bm25", "deepct"): 0.7, ("bm25", "repbert"): 0.7, ("deepct", "repbert"): 0.2}
-    assert calls[0] == ("bm25", "deepct", "nDCG@10", 10)
-
-
-def test_published_runs_have_no_development_queries(folder):
-    assert fusion.tuning_bed(str(folder), "document", "train", 2, ["bm25", "repbert"]) == Testbed(
-        str(folder), "document", splits=("train",), queries=2)
-    assert fusion.tuning_bed(str(folder), "document", "", 2, ["bm25"]) is None
-    assert fusion.tuning_bed(str(folder), "document", "train", 2, ["bm25", "run.x.txt"]) is None
-
-
-def test_both_orders_of_a_pair_come_from_one_step(monkeypatch):
-    values = {FIRST: 0.1, SECOND: 0.2, RRF: 0.3, SUM: 0.4, UNCUT: 0.5}
-    calls = []
-
-    def step(first, second, queries, qrels, min_relevance, names, weight, depth_, every_grade):
-        calls.append((first.key, second.key, names, weight, depth_))
-        return Value(pd.DataFrame([(method, query, *[value] * len(names)) for method, value in values.items() for query in "rq"],
-                                  columns=["method", "query_id", *names]))
-
-    monkeypatch.setattr(fusion, "fusions", step)
-    bed = Bed(q="a", r="b")
-    bed.query_step = bed.qrels_step = None
-    bed.min_relevance = 1
-    runs = {"bm25": Value(run_of(q="xa", r="xyb"), key="one"), "repbert": Value(run_of(q="a", r="b"), key="two")}
-    pairs = fusion.fuse(runs, bed, 10, {("bm25", "repbert"): 0.3}, "RR@10")
-    assert calls == [("one", "two", ["RR@10", "R@10", "R@1000", "R@20"], 0.3, 10)]
-    assert {pair: system.values["RR@10"].tolist() for pair, system in pairs.merged.items()} == {
-        ("bm25", "repbert"): [0.1, 0.1], ("repbert", "bm25"): [0.2, 0.2]}
-    assert pairs.merged["bm25", "repbert"].values.index.tolist() == ["q", "r"]
-    assert [part["bm25", "repbert"].values["RR@10"].iloc[0] for part in (pairs.ranks, pairs.sums, pairs.uncut)] == [0.3, 0.4, 0.5]
-    assert pairs.alone["bm25"].values["RR@10"].tolist() == [0.5, 1 / 3]
-
-
 # ---- findings ----
 
 def test_the_finding_on_the_mismatch_is_the_interaction_with_what_could_be_seen():
@@ -536,9 +411,3 @@ def test_the_finding_on_the_mismatch_is_the_interaction_with_what_could_be_seen(
                         ["over BM25(Anserini)'s candidates", "−0.125 [−0.125, −0.125]", "0.008", "0.000", ""],
                         ["the interaction: the first less the second", "+0.375 [+0.375, +0.375]", "0.008", "0.000", ""]]
     assert "re-ranks nothing" in mismatch.interaction_table({}, "repbert", "bm25").markdown
-
-
-def test_the_recall_without_the_cut_stands_beside_the_studys():
-    text = fusion.uncut_sentence(fusions_of(), "repbert", "bm25", 100).markdown
-    assert "0.250 after it and 0.625 without it" in text  # R@200 of the uncut list
-    assert "0.967 and 0.980" in text

@@ -71,7 +71,7 @@ def in_words(study: str, tested: Mapping[str, Mapping[str, Any]]) -> str:
 def believed(of: Mapping[str, str], tested: Mapping[str, Mapping[str, Any]]) -> str:
     """Why one may believe the verdicts that were given: how small a difference their tests see."""
     seen = [tested[claim]["pair"]["detectable"] for claim, word in of.items()
-            if word != UNTESTED and not claims.load()[claim].unit]
+            if word != UNTESTED and "pair" in tested[claim] and not claims.load()[claim].unit]
     tests = "half of the tests find" if len(seen) > 1 else "the test finds"
     return (f"Why believe it: rules and margins were written down before any training shown here ran, and {tests} a true "
             f"difference of {plain(median(seen))} four times in five." if seen else "")

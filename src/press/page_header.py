@@ -22,7 +22,8 @@ from press.variants import PageRequest
 
 HIDDEN = {"setup", "parameters", "injected-parameters"}
 METHOD = "## Method"  # the heading of the section whose first code stays in view
-MORE, PICTURE = "more", "picture"  # tags of what is folded at the end, and of what stands below the answer
+# tags of what is folded at the end, of what stands below the answer, and of code that stays in view
+MORE, PICTURE, EXPERIMENT = "more", "picture", "experiment"
 HEADING = re.compile(r"\A#{2,3} (.+?)\s*(?:\n|\Z)")
 SWITCH = '<button class="nr-button nr-all-code" type="button" hidden aria-pressed="false">Show all code</button>'
 DATA_KEY = "neural_ranking"  # where a page keeps the data of its fragments, for the generated pages
@@ -37,9 +38,9 @@ def as_page(executed: nbformat.NotebookNode, page: PageRequest, seconds: float) 
     notebook = copy.deepcopy(executed)
     cells = [cell for cell in notebook.cells if not HIDDEN & set(cell.metadata.get("tags", []))]
     data: list[Any] = []
-    shown = experiment(cells)
+    shown = in_view(cells)
     for cell in (cell for cell in cells if cell.cell_type == "code"):
-        cell.metadata["tags"] = sorted({*cell.metadata.get("tags", []), *(() if cell.id == shown else ("hide-input",))})
+        cell.metadata["tags"] = sorted({*cell.metadata.get("tags", []), *(() if cell.id in shown else ("hide-input",))})
         cell.outputs = [output for output in cell.outputs if output.output_type != "stream"]
         data += [output.data.pop(DATA_MIME) for output in cell.outputs if DATA_MIME in output.get("data", {})]
     known = [line for part in data for line in part.get("bm25", [])]
@@ -84,14 +85,12 @@ def markdown(source: str) -> nbformat.NotebookNode:
     return nbformat.v4.new_markdown_cell(source)
 
 
-def experiment(cells: list[nbformat.NotebookNode]) -> str | None:
-    """The id of the cell that makes a chapter's experiment: the first code of its section *Method*; None without one."""
-    found = False
-    for cell in cells:
-        found = found or (cell.cell_type == "markdown" and METHOD in cell.source)
-        if found and cell.cell_type == "code":
-            return str(cell.id)
-    return None
+def in_view(cells: list[nbformat.NotebookNode]) -> set[str]:
+    """The ids of the cells whose code makes a chapter's experiment: those tagged so, or the first of its section *Method*."""
+    if tagged := {str(cell.id) for cell in cells if EXPERIMENT in cell.metadata.get("tags", [])}:
+        return tagged
+    method = [place for place, cell in enumerate(cells) if cell.cell_type == "markdown" and METHOD in cell.source]
+    return {str(cell.id) for place in method[:1] for cell in [own for own in cells[place:] if own.cell_type == "code"][:1]}
 
 
 def warning(data: list[Any]) -> str:

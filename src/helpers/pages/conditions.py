@@ -1,6 +1,8 @@
-"""Conditions: what a paragraph rests on, as comparisons of the evaluations that its chapter hands over.
+"""Conditions: what a paragraph rests on, as comparisons of the evaluations, and as facts, that its chapter hands over.
 
-`sum > merge`: the 95 % interval of the difference lies above zero; `ranks !> merge`: it does not; `a >~ b`: the mean is higher.
+`sum > merge`: the 95 % interval of the difference lies above zero; `ranks !> merge`: it does not; `a >~ b`: the mean is higher;
+`a !>~ b`: it is not. `a >~ b + .01`: it is so by more than .01; `a > b in R@10`: in another measure. A single name is a fact,
+true or false: `level`, `not level`.
 """
 
 import re
@@ -10,23 +12,25 @@ from helpers import paths
 from helpers.errors import BadInput
 from helpers.systems.evaluated import Evaluation
 
-COMPARISON = re.compile(r"(\w+)\s*(>~|!>|>)\s*(\w+)")
+COMPARISON = re.compile(r"(\w+)\s*(!?>)(~?)\s*(\w+)(?:\s*\+\s*(\d*\.\d+))?(?:\s+in\s+(\S+))?")
+FACT = re.compile(r"(not\s+)?(\w+)")
 
 
-def failed(conditions: str, systems: Mapping[str, Evaluation], measure: str) -> list[str]:
-    """Those of the comparisons, joined by `and`, that do not hold; none holds of a system that is not there. BadInput for what is
-    no comparison."""
-    return [one for one in map(str.strip, conditions.split(" and ")) if not _holds(one, systems, measure)]
+def failed(conditions: str, known: Mapping[str, Evaluation | bool], measure: str) -> list[str]:
+    """Those of the conditions, joined by `and`, that do not hold; none holds of what is not there. BadInput for what is no
+    condition."""
+    return [one for one in map(str.strip, conditions.split(" and ")) if not _holds(one, known, measure)]
 
 
-def _holds(condition: str, systems: Mapping[str, Evaluation], measure: str) -> bool:
-    parts = COMPARISON.fullmatch(condition)
-    if parts is None:
+def _holds(condition: str, known: Mapping[str, Evaluation | bool], measure: str) -> bool:
+    if fact := FACT.fullmatch(condition):
+        return fact[2] in known and bool(known[fact[2]]) != bool(fact[1])
+    if not (parts := COMPARISON.fullmatch(condition)):
         raise BadInput(f"{condition!r} is no condition", file=paths.PUBLISHED / "discussions.yaml",
-                       mend="write `a > b`, `a !> b` or `a >~ b`, several joined by `and`")
-    first, sign, second = parts.groups()
-    if not {first, second} <= set(systems):
+                       mend="write `a > b`, `a !> b`, `a >~ b` or a fact's name, several joined by `and`")
+    first, second = known.get(parts[1]), known.get(parts[4])
+    if not isinstance(first, Evaluation) or not isinstance(second, Evaluation):
         return False
-    if sign == ">~":
-        return systems[first].mean(measure).mean > systems[second].mean(measure).mean
-    return (systems[first].against(systems[second], measure).difference.low > 0) == (sign == ">")
+    measure, more = parts[6] or measure, float(parts[5] or 0)
+    moved = first.mean(measure).mean - second.mean(measure).mean if parts[3] else first.against(second, measure).difference.low
+    return (moved > more) == (parts[2] == ">")

@@ -17,18 +17,18 @@ EFFECTS = HIGHER, LOWER, OPEN = ("higher", "lower", "open")  # where the interva
 
 
 def discussion(chapter: str, judged: Fragment | None = None, signs: Mapping[str, bool] | None = None,
-               measure: str = "", **systems: Evaluation) -> Fragment:
+               measure: str = "", **known: Evaluation | bool) -> Fragment:
     """The paragraphs that rest on what this run measured, in the table of its claims (`claims.judge`), in `signs`, statements
-    that no claim is about with whether they hold, or in comparisons of `systems` in a `measure` (`when`, see `conditions`). Of
-    the other paragraphs, what they rest on. The answer in short is carried as data, for the top of the page."""
+    that no claim is about with whether they hold, or in comparisons of what is `known` in a `measure` (`when`, see `conditions`).
+    Of the other paragraphs, what they rest on. The answer in short is carried as data, for the top of the page."""
     outcomes: dict[str, set[Any]] = {name: {holds} for name, holds in (signs or {}).items()}
     for line in judged.data["claims"] if judged else []:
         outcomes[line["claim"]] = {line["verdict"], effect(line)}
-    parts, short, known = list[str](), list[str](), claims.load()
+    parts, short, claimed = list[str](), list[str](), claims.load()
     for paragraph in paragraphs()[chapter]:
-        moved = [known[name].claim if name in known else name
+        moved = [claimed[name].claim if name in claimed else name
                  for name, outcome in paragraph["rests_on"].items() if outcome not in outcomes.get(name, ())]
-        moved += conditions.failed(paragraph["when"], systems, measure) if "when" in paragraph else []
+        moved += conditions.failed(paragraph["when"], known, measure) if "when" in paragraph else []
         text = OTHERWISE.format("; ".join(f"*{name}*" for name in moved)) if moved else paragraph["text"].strip()
         (short if paragraph.get("short") else parts).append(text)
     return Fragment(markdown="\n\n".join(parts), data={"in_short": " ".join(short)} if short else {})

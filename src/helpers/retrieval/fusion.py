@@ -12,6 +12,7 @@ from helpers.data.runs import COLUMNS, cut, ranked, ranks
 from helpers.evaluation import measures
 from helpers.steps import step
 
+WEIGHTS = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]  # of the first run, that are tried on development queries
 RRF_K = 60  # Cormack et al. 2009
 SMALLEST_RANGE = 1e-9  # of scores that are scaled: equal scores become 0
 FIRST, SECOND, UNCUT = "first, second", "second, first", "first, second, uncut"  # the methods of `fusions`

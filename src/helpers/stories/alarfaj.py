@@ -5,11 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from helpers.pages import page
+from helpers.pages import page, training
 from helpers.pages.compare import above, beside_published, differences_table, lead
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain
-from helpers.stories import training
 from helpers.systems.document_reader import DocumentReader, document_reader
 from helpers.systems.evaluated import Evaluation, Systems, evaluate
 from helpers.systems.listwise_reranker import Listwise

@@ -10,8 +10,8 @@ from helpers.pages.compare import mean_cell
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain, seconds
 from helpers.pages.slider import slider
+from helpers.pages.training import STUDY
 from helpers.reranking.aggregation import windows_of
-from helpers.stories.training import STUDY
 from helpers.systems.evaluated import Evaluation
 from helpers.systems.reranking_experiment import RerankingExperiment, Scorer
 

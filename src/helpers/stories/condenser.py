@@ -12,9 +12,9 @@ from helpers.pages import page, plots
 from helpers.pages.compare import above
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain, seconds
+from helpers.pages.training import curve, final, took
 from helpers.steps import Step
 from helpers.stories.readiness import STUDY
-from helpers.stories.training import curve, final, took
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.evaluated import Evaluation, Systems, evaluate_values
 from helpers.systems.reranking_experiment import together

@@ -8,15 +8,15 @@ from typing import Any
 import pandas as pd
 
 from helpers.evaluation import published, verdicts
-from helpers.pages import claims, identity, page, plots
+from helpers.pages import claims, identity, page, plots, training
+from helpers.pages import stages as named
 from helpers.pages.compare import above, lead, mean_link, measured, table_value, tests_against, with_interval
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, interval, plain, signed
+from helpers.pages.stages import STUDIED, STUDY, exact_match, label, stand_in
 from helpers.retrieval.fusion import candidate_pool
 from helpers.steps import Step
-from helpers.stories import candidates, training
-from helpers.stories import stages as named
-from helpers.stories.stages import STUDIED, STUDY, exact_match, label, stand_in
+from helpers.stories import candidates
 from helpers.systems.evaluated import Evaluation, evaluate_values
 from helpers.systems.first_stages import FirstStages
 from helpers.systems.reranking_experiment import RerankingExperiment, Scorer
@@ -168,7 +168,7 @@ def claims_table(systems: Reranked, dense: str, baseline: str) -> Fragment:
     least, most = min(systems[dense]), max(systems[dense])
     first, last = (systems[dense][depth].less(systems[baseline][depth]) for depth in (least, most))  # leads, query by query
     beside = {label(rival): (systems[dense][least], systems[rival][least]) for rival in rivals}
-    return claims.judge("depth", {small: beside, converge: (first, last)}, untested=stand_in(dense, (small, converge)))
+    return claims.judge("depth", {small: beside, converge: (first, last)}, untested=stand_in(dense, "depth"))
 
 
 def signs(systems: Reranked, dense: str, baseline: str) -> dict[str, bool]:

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from helpers.networks import backbone as backbones
-from helpers.pages import page, plots
+from helpers.pages import page, plots, training
 from helpers.pages.compare import above, differences_table
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, seconds
-from helpers.stories import encoders, training
+from helpers.stories import encoders
 from helpers.stories.encoders import BEFORE, MEASURE, POOLINGS, label
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.distilled_encoder import DistilledEncoder

@@ -11,11 +11,10 @@ from helpers.data.texts import Texts
 from helpers.data.windows import doc_of
 from helpers.evaluation import measures, published
 from helpers.evaluation.pools import are_graded
-from helpers.pages import claims, compare, identity, page
+from helpers.pages import claims, compare, identity, page, training
 from helpers.pages.compare import above, beside, beside_published, differences_table, mean_cell
 from helpers.pages.fragments import Fragment, explored
 from helpers.pages.numbers import count, plain
-from helpers.stories import training
 from helpers.systems.evaluated import Evaluation, Systems
 from helpers.systems.listwise_reranker import Listwise, ListwiseReranker
 from helpers.systems.reranking_experiment import RerankingExperiment

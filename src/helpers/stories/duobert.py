@@ -9,14 +9,14 @@ import pandas as pd
 
 from helpers.data.runs import cut
 from helpers.data.texts import Texts
-from helpers.pages import claims, compare, identity, page, plots
+from helpers.pages import claims, compare, identity, page, plots, training
 from helpers.pages.compare import lead, mean_cell
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain
 from helpers.reranking.aggregation import reranked
 from helpers.reranking.duo import DUOS, in_pairs
 from helpers.steps import Step
-from helpers.stories import candidates, training
+from helpers.stories import candidates
 from helpers.systems.evaluated import Evaluation, Systems, evaluate
 from helpers.systems.listwise_reranker import Listwise, ListwiseReranker
 from helpers.systems.pairwise_reranker import PairwiseReranker, duobert

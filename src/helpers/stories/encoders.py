@@ -16,9 +16,9 @@ from helpers.pages import claims, matrices, page
 from helpers.pages.compare import above, lead, measured
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain, seconds
+from helpers.pages.training import Logs, change, curve
 from helpers.retrieval.bm25 import K1, B
 from helpers.steps import Step
-from helpers.stories.training import Logs, change, curve
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.evaluated import Evaluation, Systems, evaluate, evaluate_seeds, evaluate_values
 from helpers.systems.testbed import Testbed

@@ -12,11 +12,11 @@ from helpers.pages import claims, page
 from helpers.pages.compare import above, lead
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain, seconds
+from helpers.pages.training import took
 from helpers.retrieval.bm25 import K1, B
 from helpers.stories import readiness
 from helpers.stories.power import design
 from helpers.stories.readiness import BySize, Starts
-from helpers.stories.training import took
 from helpers.systems.evaluated import Evaluation, Systems
 from helpers.systems.reranking_experiment import together
 from helpers.systems.search_tasks import FACTS, SearchTask

@@ -13,7 +13,7 @@ from helpers.pages import page
 from helpers.pages.compare import above, measured
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import p_value, plain, signed
-from helpers.stories.training import STUDY, Logs, final
+from helpers.pages.training import STUDY, Logs, final
 from helpers.systems.evaluated import Systems
 from helpers.systems.listwise_reranker import ListwiseReranker
 

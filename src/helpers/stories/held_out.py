@@ -7,8 +7,8 @@ import pandas as pd
 from helpers.pages import page, plots
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain, signed
+from helpers.pages.training import curve
 from helpers.stories.readiness import Starts
-from helpers.stories.training import curve
 from helpers.systems.search_tasks import SearchTask
 
 LEVEL = 0.05  # a loss that falls by less than this share from one evaluation to the last has levelled

@@ -14,7 +14,7 @@ from helpers.data.external_run import external_run
 from helpers.evaluation.pools import condensed
 from helpers.evaluation.significance import Paired
 from helpers.evaluation.verdicts import ALPHA
-from helpers.pages import page, plots
+from helpers.pages import page, plots, stages, training
 from helpers.pages.compare import mean_link, test_cells, tests_against
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count
@@ -23,7 +23,6 @@ from helpers.retrieval.bm25 import K1, B
 from helpers.retrieval.feedback import rm3_run
 from helpers.retrieval.fusion import z_scored
 from helpers.steps import Step
-from helpers.stories import stages, training
 from helpers.stories.feedback import RM3_WEIGHT
 from helpers.systems.evaluated import Evaluation, Systems, evaluate_values
 from helpers.systems.first_stages import FirstStages

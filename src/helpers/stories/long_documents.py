@@ -7,11 +7,10 @@ from itertools import pairwise
 import pandas as pd
 
 from helpers.evaluation import published
-from helpers.pages import claims, compare, identity, page, plots
+from helpers.pages import claims, compare, identity, page, plots, training
 from helpers.pages.compare import above, lead
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import seconds
-from helpers.stories import training
 from helpers.stories.alarfaj import BM25, STUDY, TABLE, Settings, row
 from helpers.stories.first_passage import WINDOWED, WINDOWS, evaluations, first, readers
 from helpers.stories.longformer import nearest, scoring

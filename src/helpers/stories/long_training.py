@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from helpers.pages import page
+from helpers.pages import page, training
 from helpers.pages.compare import above, mean_link, test_cells
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, seconds, signed
-from helpers.stories import encoders, training, unready
+from helpers.pages.training import Logs, curve
+from helpers.stories import encoders, unready
 from helpers.stories.encoders import MEASURE, POOLINGS, grouped, means
 from helpers.stories.held_out import LEVEL, levelled
-from helpers.stories.training import Logs, curve
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.evaluated import Evaluation, Systems, evaluate_values
 from helpers.systems.testbed import Testbed

@@ -17,9 +17,9 @@ from helpers.pages.compare import lead, mean_cell, with_interval
 from helpers.pages.fragments import Fragment, Html
 from helpers.pages.numbers import count, interval, plain, seconds
 from helpers.pages.spot_check import spot_check
+from helpers.pages.training import curve
 from helpers.steps import Step
 from helpers.stories.alarfaj import BERT, BM25, Settings, row
-from helpers.stories.training import curve
 from helpers.systems.document_reader import DocumentReader
 from helpers.systems.evaluated import Evaluation, Systems
 from helpers.systems.pipeline import Pipeline

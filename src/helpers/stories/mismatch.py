@@ -7,17 +7,16 @@ import pandas as pd
 
 from helpers.data.texts import Texts
 from helpers.evaluation.significance import Paired
-from helpers.pages import claims, identity, page
+from helpers.pages import claims, identity, page, training
 from helpers.pages.compare import difference_cell, lead, mean_cell, test_cells
 from helpers.pages.fragments import Fragment, linked
 from helpers.pages.numbers import count, p_value, plain
+from helpers.pages.stages import exact_match, label, stand_in
 from helpers.reranking.groups import groups_compared
 from helpers.retrieval.fusion import MEASURE as FACTOR
 from helpers.retrieval.fusion import consistency, consistency_at_depth, means
 from helpers.steps import Step
-from helpers.stories import training
 from helpers.stories.depth import reranked
-from helpers.stories.stages import exact_match, label, stand_in
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.evaluated import Evaluation
 from helpers.systems.listwise_reranker import ListwiseReranker
@@ -138,7 +137,7 @@ def claims_table(steps: Mapping[str, Step], systems: Crossed, dense: str, refere
     if {(BM25_NEGATIVES, dense), (BM25_NEGATIVES, EXPANDED)} <= set(systems):
         most = max(systems[BM25_NEGATIVES, dense])
         pairs[MATTERS] = (systems[BM25_NEGATIVES, dense][most], systems[BM25_NEGATIVES, EXPANDED][most])
-    return claims.judge("mismatch", pairs, untested=stand_in(dense, pairs))
+    return claims.judge("mismatch", pairs, untested=stand_in(dense, "mismatch"))
 
 
 def interaction(systems: Crossed, dense: str, reference: str) -> Paired | None:

@@ -14,10 +14,10 @@ from helpers.pages.compare import above, lead, mean_cell, with_interval
 from helpers.pages.fragments import Fragment, Html, linked
 from helpers.pages.numbers import count, plain
 from helpers.pages.spot_check import spot_check
+from helpers.pages.training import STUDY, Logs, final
 from helpers.retrieval.bm25 import K1, B
 from helpers.steps import Step, numerics
 from helpers.stories.shapes import TABLE, deeper_and_wider, labels, operations, shapes_of, studied_shapes
-from helpers.stories.training import STUDY, Logs, final
 from helpers.systems.evaluated import Systems
 from helpers.systems.listwise_reranker import ListwiseReranker
 from helpers.systems.reranking_experiment import RerankingExperiment

@@ -7,7 +7,7 @@ from helpers.pages import claims, identity, page
 from helpers.pages.compare import above, lead, mean_cell
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain
-from helpers.stories.training import Logs, final, untrained
+from helpers.pages.training import Logs, final, untrained
 from helpers.systems.evaluated import Systems
 from helpers.systems.listwise_reranker import ListwiseReranker
 from helpers.systems.reranking_experiment import RerankingExperiment

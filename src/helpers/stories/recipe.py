@@ -8,7 +8,7 @@ from helpers.pages import identity, page
 from helpers.pages.compare import above, beside, mean_cell, measured
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, interval, plain, seconds, signed
-from helpers.stories.training import took
+from helpers.pages.training import took
 from helpers.systems.evaluated import Evaluation, Systems
 from helpers.systems.listwise_reranker import ListwiseReranker
 from helpers.systems.recipe import LOSSES, recipe

@@ -9,7 +9,7 @@ from helpers.pages import claims, page
 from helpers.pages.compare import above, lead
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count
-from helpers.stories.stages import OWN, STUDIED, STUDY, recall_of
+from helpers.pages.stages import OWN, STUDIED, STUDY, recall_of
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.evaluated import Evaluation, Systems
 

@@ -14,7 +14,7 @@ from helpers.pages import claims, figures, identity, page, plots
 from helpers.pages.compare import difference_cell, measured
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, interval, p_value, plain
-from helpers.stories.training import STUDY, Logs, evaluation_curves, final
+from helpers.pages.training import STUDY, Logs, evaluation_curves, final
 from helpers.systems.evaluated import Systems, values_of
 from helpers.systems.listwise_reranker import ListwiseReranker
 from helpers.systems.reranking_experiment import RerankingExperiment

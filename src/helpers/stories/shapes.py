@@ -9,7 +9,7 @@ from helpers.evaluation import published
 from helpers.evaluation.comparable import model_name
 from helpers.networks import architectures, backbone
 from helpers.networks.architectures import encoder_flops
-from helpers.stories.training import STUDY
+from helpers.pages.training import STUDY
 
 TABLE = "5.5"  # of the study's sizes
 

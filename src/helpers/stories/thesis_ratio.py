@@ -5,11 +5,10 @@ from dataclasses import replace
 from typing import Any
 
 from helpers.errors import BadInput
-from helpers.pages import compare, page, plots
+from helpers.pages import compare, page, plots, training
 from helpers.pages.compare import lead
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count
-from helpers.stories import training
 from helpers.systems.evaluated import Evaluation, evaluate_values
 from helpers.systems.pointwise_reranker import PointwiseReranker
 from helpers.systems.recipe import recipe

@@ -3,13 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from helpers.pages import compare, page
+from helpers.pages import compare, page, training
 from helpers.pages.compare import above, lead
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, seconds
-from helpers.stories import training
+from helpers.pages.training import Logs, curve
 from helpers.stories.distillation import CONTROL, MEASURE, TEACHER, judgments_alone
-from helpers.stories.training import Logs, curve
 from helpers.systems.evaluated import Systems
 from helpers.systems.listwise_reranker import ListwiseReranker, WarmUp
 from helpers.systems.student import Student

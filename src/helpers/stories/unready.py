@@ -5,10 +5,9 @@ from dataclasses import replace
 
 import pandas as pd
 
-from helpers.pages import page, plots
+from helpers.pages import page, plots, stages, training
 from helpers.pages.compare import above, differences_table, measures_table
 from helpers.pages.fragments import Fragment
-from helpers.stories import stages, training
 from helpers.stories.held_out import levelled
 from helpers.systems import starting_points
 from helpers.systems.bi_encoder import BiEncoder

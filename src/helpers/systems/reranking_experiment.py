@@ -74,6 +74,11 @@ class RerankingExperiment:
         return together(label, [evaluate_frame(label, documents, self.bed, self.measures, own)
                                 for documents, own in zip(made, scores, strict=True)])
 
+    def at_depths(self, models: Sequence[Scorer], depths: Sequence[int]) -> dict[int, Evaluation]:
+        """A model, or one over its seeds, over the first R candidates for each R: every window is scored once."""
+        scores = [model.scores(self.bed, self.run, max(depths)) for model in models]
+        return {depth: self.aggregated(f"R = {depth}", scores, depth) for depth in sorted(depths)}
+
     def fused(self, label: str, first: Evaluation, second: Evaluation, weight: float) -> Evaluation:
         """Two models of the trial's candidates, z-scored within a query: `weight` x first + (1 - `weight`) x second."""
         run = z_scored_sum(cut(first.run, self.candidates), cut(second.run, self.candidates), weight)

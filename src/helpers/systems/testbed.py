@@ -91,6 +91,11 @@ class Testbed:
         """The judgments of the splits."""
         return queries.qrels([self.source.part("qrels", self.unit, s) for s in self.splits])
 
+    @property
+    def judgments(self) -> tuple[Step, Step, int]:
+        """What a measure needs besides a run: queries, qrels, and the least grade that counts as relevant."""
+        return self.query_step, self.qrels_step, self.min_relevance
+
     def bm25(self, k1: float, b: float, depth: int, windows: bool = False) -> Step:
         """BM25 over whole texts, or over windows (a text then scores as its best window)."""
         if not windows:

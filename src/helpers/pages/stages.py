@@ -1,14 +1,16 @@
 """What the chapters on RepBERT share: names of first stages, their runs and evaluations, and the depth of the lists."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from helpers.data.texts import Texts
 from helpers.errors import BadInput
 from helpers.evaluation.comparable import as_label, short_name
 from helpers.pages import page
+from helpers.pages.claims import load
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, seconds
+from helpers.pages.results import Results
 from helpers.steps import Step, provenance
 from helpers.systems.evaluated import Evaluation, evaluate
 from helpers.systems.first_stages import STAGES, FirstStages
@@ -19,8 +21,8 @@ from helpers.systems.zero_shot import ZeroShotReranker
 STUDY = "zhan2020"
 STUDIED = {"bm25": "BM25(Anserini)", "doctttttquery": "docTTTTTquery", "deepct": "DeepCT", "repbert": "RepBERT"}  # tables 2 to 4
 EXPANSION = "expansion"  # the book's own, in the place of docTTTTTquery, and no system of the study
-OWN = {"untrained": "RepBERT before training", "minilm": ZeroShotReranker().label,  # as `runs` calls it
-       EXPANSION: "learned expansion"}
+UNTRAINED = "minilm"  # the backbone as it is
+OWN = {"untrained": "RepBERT before training", EXPANSION: "learned expansion"}
 IMPROVED = ("doctttttquery", "deepct")  # BM25 made better by a language model
 STUDIED_DEPTH = 1000  # of the study's lists
 # the steps that train a stage, and those that read all texts for it
@@ -31,19 +33,27 @@ PREPARATIONS = {"bm25": ("text_index", "prebuilt_index"), "deepct": ("word_weigh
                 **dict.fromkeys(("repbert", "untrained", "minilm"), ("passage_embeddings",))}
 
 
-def label(stage: str) -> str:
+def label(stage: str, backbone: str = "packaged") -> str:
     """How pages call a stage: as the study does, by a model's name, or, for a published run, by its file: `run.tas-b.txt` is
-    `tas-b`."""
+    `tas-b`; the zero-shot encoder by its backbone's."""
+    if stage == UNTRAINED:
+        return ZeroShotReranker(backbone).label
     if is_given(stage):
         return short_name(stage)
     return {**STUDIED, **OWN}.get(stage) or as_label(Path(stage).stem.removeprefix("run."))
 
 
-def runs(recipes: FirstStages, names: Sequence[str], bed: Testbed, depth: int) -> dict[str, Step]:
-    """The run of each stage, in the given order; BadInput for two stages of one label: the tables could not tell them apart."""
-    if len({label(name) for name in names}) < len(names):
+def labels(recipes: FirstStages, names: Sequence[str]) -> dict[str, str]:
+    """How pages call each stage; BadInput for two of one name: the tables could not tell them apart."""
+    labels = {name: label(name, recipes.repbert.backbone) for name in names}
+    if len(set(labels.values())) < len(names):
         raise BadInput(f"two of the stages {', '.join(names)} have one name", mend="name each stage once, or rename a file")
-    OWN["minilm"] = ZeroShotReranker(recipes.repbert.backbone).label  # a chapter has one backbone
+    return labels
+
+
+def runs(recipes: FirstStages, names: Sequence[str], bed: Testbed, depth: int) -> dict[str, Step]:
+    """The run of each stage, in the given order; BadInput for two of one name."""
+    labels(recipes, names)
     return {name: recipes.run(name, bed, depth) for name in names}
 
 
@@ -52,10 +62,11 @@ def measures_at(depth: int) -> list[str]:
     return list(dict.fromkeys(["RR@10", f"R@{depth}", f"R@{STUDIED_DEPTH}"]))
 
 
-def evaluations(runs: Mapping[str, Step], bed: Testbed, depth: int, *more: str) -> dict[str, Evaluation]:
+def evaluations(runs: Mapping[str, Step], bed: Testbed, depth: int, *more: str, backbone: str = "packaged"
+                ) -> Results[str]:
     """Each stage alone, in the measures above and in others that are named."""
     names = list(dict.fromkeys([*more, *measures_at(depth)]))
-    return {name: evaluate(label(name), run, bed, names) for name, run in runs.items()}
+    return Results({name: evaluate(label(name, backbone), run, bed, names) for name, run in runs.items()})
 
 
 def recall_of(system: Evaluation) -> str:
@@ -63,15 +74,21 @@ def recall_of(system: Evaluation) -> str:
     return next(str(name) for name in system.values if str(name).startswith("R@"))
 
 
-def stand_in(dense: str, claims: Iterable[str]) -> dict[str, str]:
-    """Why claims on RepBERT cannot be compared where a stage of others takes its place; nothing where it does not."""
+def all_ours(names: Sequence[str]) -> bool:
+    """Whether every stage can search other queries, too: a published run has its own alone."""
+    return all(name in STAGES or is_given(name) for name in names)
+
+
+def stand_in(dense: str, chapter: str) -> dict[str, str]:
+    """Why a chapter's claims on RepBERT cannot be compared where a stage of others takes its place; nothing where it does not."""
+    claims = {claim.declared for claim in load().values() if claim.chapter == chapter}
     reason = f"{label(dense)}, which was not trained here, stands for RepBERT"
     return {} if dense in STAGES else dict.fromkeys(claims, reason)
 
 
 def exact_match(names: Sequence[str], dense: str) -> list[str]:
     """The stages that stand beside RepBERT in the study: all but it, the backbone without its training, and the book's own."""
-    return [name for name in names if name not in (dense, *OWN)]
+    return [name for name in names if name not in (dense, UNTRAINED, *OWN)]
 
 
 def depth_note(bed: Testbed, depth: int) -> Fragment:
