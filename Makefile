@@ -14,7 +14,7 @@ FRESH_FLAG := $(if $(filter 1,$(FRESH)),--fresh)
 CLUSTER ?=
 CLUSTER_FLAG := $(if $(CLUSTER),--cluster $(CLUSTER))
 
-.PHONY: help env book chapter export why explain fetch pin parameters test fast faults load rehearsal lint bench bench-test verify record browser screenshots clean-variants clean lab open pdf links address
+.PHONY: help env files book chapter export why explain fetch pin parameters test fast faults load rehearsal lint bench bench-test verify record browser screenshots clean-variants clean lab open pdf links address
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -43,6 +43,9 @@ pin: $(READY)  ## replace branches of the hub in a profile by commit hashes: PRO
 
 parameters: $(READY)  ## list the parameters of a chapter: NAME=does_it_work
 	$(BOOK) parameters $(NAME)
+
+files: $(READY)  ## list the source files, each with what it is for: ARGS=feedback for those that have a word
+	$(BOOK) files $(ARGS)
 
 lab: $(READY)  ## open the chapter templates in JupyterLab
 	$(BIN)/jupyter lab --notebook-dir .

@@ -166,7 +166,7 @@ def a_page(place: Path) -> Act:
     execute.executed = lambda *_: notebook
 
     def act() -> bool:
-        page, _ = execute.run("cost", "mini", {})
+        page, _ = execute.run(execute.request("cost", "mini", {}))
         return len(json.loads(page.read_text())["cells"]) == 6  # with badges, exercise, More and parameters
     return act
 

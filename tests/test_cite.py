@@ -10,7 +10,7 @@ from pybtex.database import parse_string
 from dry_steps import write_page
 from helpers import paths
 from helpers.errors import BadInput
-from press import chapters, cite, generated, variants
+from press import chapters, cite, generated
 
 RUN = {"profile": "mini", "commit": "0123abcd4567+", "date": "2026-11-21T10:00:00Z"}
 
@@ -49,7 +49,7 @@ def test_the_book_s_entry_makes_no_address_up(monkeypatch):
 @pytest.mark.parametrize("chapter", chapters.templates())
 def test_every_chapter_and_every_run_has_a_valid_entry_that_names_it(chapter):
     entry, run, known = parsed(cite.bibtex(chapter)), run_of(chapter), chapters.schema(chapter)
-    assert variants.title(chapter) in entry.fields["title"].replace("\\", "")
+    assert chapters.chapter(chapter).title in entry.fields["title"].replace("\\", "")
     assert entry.fields["url"].endswith(f"/chapters/{chapter}.html")
     note = parsed(cite.bibtex(chapter, run)).fields["note"]
     changed = [cite.latex(name) for name, value in run["parameters"].items() if value != known[name].default]

@@ -6,7 +6,7 @@ import pytest
 
 from helpers.errors import BadInput
 from press import chapters, page_numbers
-from press.execute import run
+from press.execute import request, run
 
 RUN = {"run": {"profile": "almanac", "changed": {}}}
 VALUE = {"study": "s", "table": "1", "row": "a", "column": "MRR@10", "measure": "RR@10", "measured": 0.123456, "verdict": None}
@@ -39,5 +39,5 @@ def test_the_file_has_lines_of_every_chapter_that_measures():
 def test_a_page_made_from_recorded_runs_shows_these_numbers(places):
     places("CHAPTERS")
     chapter = "sequence_length"
-    run(chapter, "almanac", {}, lambda line: None)
+    run(request(chapter, "almanac", {}), lambda line: None)
     assert page_numbers.differences(list(page_numbers.lines_of(chapter)), page_numbers.known(chapter)) == []

@@ -18,7 +18,7 @@ def chapters(monkeypatch):
     noted = SimpleNamespace(current=(), broken=(), ran=[])
     both = threading.Barrier(2, timeout=20)
 
-    def run(name, profile, given, tell=None):
+    def run(name, tell=None):
         if tell is not None:
             tell(f"{name}: cell 1, step 2, loss 0.5")
         noted.ran.append((name, tell is None, os.environ.get("OMP_NUM_THREADS"), numerics.cores(), turns.VARIABLE in os.environ))

@@ -33,7 +33,8 @@ def stand_ins() -> Iterator[None]:
     """While a book is rendered, a page for each chapter that has not been executed, since others link to it: it says so."""
     missing = [page for name in chapters.names() if not (page := paths.CHAPTERS / f"{name}.ipynb").exists()]
     for page in missing:
-        text = f"# {variants.title(page.stem)}\n\nThis chapter has not been run here. `make chapter NAME={page.stem}` runs it."
+        title, run = chapters.chapter(page.stem).title, f"make chapter NAME={page.stem}"
+        text = f"# {title}\n\nThis chapter has not been run here. `{run}` runs it."
         nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(text, id="title")]), page)
     try:
         yield
@@ -78,7 +79,7 @@ def variant_entry(page: Path) -> dict[str, Any]:
     """A variant's place in the contents, titled by what was changed, with its comparison below it if that is written."""
     changed = ", ".join(f"{name} = {json.dumps(value, ensure_ascii=False)}"
                         for name, value in execute.run_of(page).get("changed", {}).items())
-    title = variants.title(variants.chapter_of(page.stem))
+    title = chapters.chapter(variants.chapter_of(page.stem)).title
     entry: dict[str, Any] = {"file": f"chapters/{page.stem}", "title": f"{title}: {shortened(changed, LONGEST)}"}
     if page.with_name(f"{variants.comparison(page.stem)}.md").exists():
         entry["sections"] = [{"file": f"chapters/{variants.comparison(page.stem)}", "title": "Compared with the baseline"}]

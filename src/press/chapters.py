@@ -12,6 +12,7 @@ import os
 import re
 import threading
 from collections.abc import Iterator, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -100,20 +101,46 @@ def template(chapter: str) -> Path:
     return file
 
 
-def schema(chapter: str) -> dict[str, Parameter]:
-    """The parameters of a chapter by name, in the cell's order."""
-    file = template(chapter)
-    state = file.stat()
-    return _schema(file, state.st_size, state.st_mtime_ns)
+@dataclass(frozen=True)
+class Chapter:
+    """A chapter as its template has it, read once for each state of the file; BadInput for a file that is none."""
+
+    file: Path
+    notebook: nbformat.NotebookNode
+
+    @functools.cached_property
+    def title(self) -> str:
+        """The first line of its first cell."""
+        return self.notebook.cells[0].source.partition("\n")[0].removeprefix("# ")
+
+    @functools.cached_property
+    def code(self) -> list[nbformat.NotebookNode]:
+        """Its cells of code."""
+        return [cell for cell in self.notebook.cells if cell.cell_type == "code"]
+
+    @functools.cached_property
+    def parameters(self) -> dict[str, Parameter]:
+        """Its parameters by name, in the cell's order."""
+        cell = next((cell for cell in self.code if "parameters" in cell.metadata.get("tags", [])), None)
+        if cell is None:
+            raise BadInput("no cell is tagged `parameters`", file=self.file, mend="tag the cell that declares them")
+        return _declarations(cell.source, self.file)
+
+
+def chapter(name: str) -> Chapter:
+    """A chapter by its name; see `template`."""
+    state = (file := template(name)).stat()
+    return _read(file, state.st_size, state.st_mtime_ns)
 
 
 @functools.cache
-def _schema(file: Path, size: int, changed: int) -> dict[str, Parameter]:
-    """A template's parameters, read once for each state of it: a profile is checked with those of all chapters."""
-    for cell in notebook_of(file).cells:
-        if cell.cell_type == "code" and "parameters" in cell.metadata.get("tags", []):
-            return _declarations(cell.source, file)
-    raise BadInput("no cell is tagged `parameters`", file=file, mend="tag the cell that declares them")
+def _read(file: Path, size: int, changed: int) -> Chapter:
+    return Chapter(file, notebook_of(file))
+
+
+def schema(name: str) -> dict[str, Parameter]:
+    """The parameters of a chapter by name."""
+    return chapter(name).parameters
 
 
 def _declarations(source: str, file: Path) -> dict[str, Parameter]:
@@ -215,20 +242,20 @@ def beside(values: dict[str, Any], given: dict[str, Any], defaults: dict[str, An
     return changed
 
 
-def write_copy(chapter: str, profile: str, given: dict[str, str], folder: Path) -> Path:
+def write_copy(name: str, profile: str, given: dict[str, str], folder: Path) -> Path:
     """Write a copy of a chapter's template into a folder; the file.
 
     It is a template still: nothing is executed, and only its parameter cell, which has the profile's values, differs. BadInput
     for an unknown chapter, profile or parameter, or if the file is there already, since it may hold own work.
     """
-    values = resolve(chapter, profile, given)
-    target = folder / f"{chapter}.ipynb"
+    values = resolve(name, profile, given)
+    target = folder / f"{name}.ipynb"
     if target.exists():
         raise BadInput("there is a copy of this chapter already", file=target, mend="open it, or rename it to get a new one")
-    notebook = notebook_of(template(chapter))
+    notebook = deepcopy(chapter(name).notebook)
     cell = next(cell for cell in notebook.cells if "parameters" in cell.metadata.get("tags", []))
     cell.source = "\n".join(f"{one.name}: {one.annotation} = {values[one.name]!r}  # {one.meaning}"
-                            for one in schema(chapter).values())
+                            for one in schema(name).values())
     target.parent.mkdir(parents=True, exist_ok=True)
     nbformat.write(notebook, target)
     return target

@@ -41,7 +41,7 @@ def bibtex(page: str = "", run: dict[str, Any] | None = None) -> str:
               "url": "" if place.is_placeholder else f"https://{place.owner.lower()}.github.io/{place.name}/"}
     if page:
         chapter, key = variants.chapter_of(page), f"{key}-{page}"
-        fields |= {"title": f"{{{latex(variants.title(chapter))}}}", "booktitle": book}
+        fields |= {"title": f"{{{latex(chapters.chapter(chapter).title)}}}", "booktitle": book}
         fields["url"] += f"chapters/{page}.html" if fields["url"] else ""
     if run:
         known, kind, digest, date = chapters.schema(chapter), "misc", parameters_digest(run), run.get("date", "")[:10]
@@ -73,7 +73,7 @@ def sections() -> str:
     """The entries of all chapters and of the runs that stand on their pages, in Markdown."""
     parts = []
     for chapter in chapters.names():
-        parts += [f"(cite-{chapter})=\n### {variants.title(chapter)}", block("bibtex", bibtex(chapter))]
+        parts += [f"(cite-{chapter})=\n### {chapters.chapter(chapter).title}", block("bibtex", bibtex(chapter))]
         others = (page for page in variants.pages() if variants.chapter_of(page.stem) == chapter)
         for file in (paths.CHAPTERS / f"{chapter}.ipynb", *others):
             if file.exists() and (run := execute.run_of(file)):

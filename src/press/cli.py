@@ -151,6 +151,8 @@ def _parser() -> argparse.ArgumentParser:
             option("folder", type=_folder), *collection,
             option("--model", default="", metavar="FOLDER", help="of a cross-encoder (the base re-ranker)"))
     command("parameters", "chapters:listing", "list the parameters of a chapter", option("chapter"))
+    command("files", "files:listing", "list the source files, each with what it is for",
+            option("word", nargs="?", default="", help="only those that have it in their path or description"))
     command("store", "kept:store", "list what the step store keeps, by step, and empty it on request",
             option("--older", type=_seconds, default=None, metavar="30d",
                    help="only what was not used for so many days (d) or hours (h)"),

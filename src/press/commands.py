@@ -33,7 +33,7 @@ def chapter(name: str, profile: str, given: dict[str, str], no_render: bool) -> 
         if not costs.is_free:
             yield (f"{wanted.name}: {len(costs.expected)} steps{' or more' if costs.run.stopped else ''} to compute, expected: "
                    f"{costs.time()}; `make explain` lists them")
-    page, executed = execute.run(name, profile, given)
+    page, executed = execute.run(wanted)
     yield f"{page.stem}: {'run' if executed else 'up to date'}"
     pages = [page.stem]
     if page.stem != name:
@@ -59,7 +59,7 @@ def make_baseline(chapter: str, profile: str) -> Iterator[str]:
         yield f"{chapter}: there is no baseline page to compare with, and none can be made: {error}"
         return
     if costs.is_free:
-        execute.run(chapter, profile, {})
+        execute.run(costs.request)
         yield f"{chapter}: run, as the baseline; all its steps were there"
     else:
         yield (f"{chapter}: the baseline page has not been executed, and would compute {len(costs.expected)} steps or more "

@@ -75,7 +75,7 @@ def text(baseline: Page | None, variant: Page) -> str:
     chapter, profile = variants.chapter_of(variant.name), variant.run.get("profile", "almanac")
     both = [f'<a href="{variant.name}.html">the variant</a>',
             *[f'<a href="{chapter}.html">the baseline page</a>'] * (chapter in chapters.names())]
-    parts = [f"# {variants.title(chapter)}: variant and baseline",
+    parts = [f"# {chapters.chapter(chapter).title}: variant and baseline",
              f'<div class="nr-run"><span>Compares {" with ".join(both)}.</span></div>']
     if baseline is None or not baseline.systems:
         why = "has not been executed" if baseline is None else "carries no values for each query"

@@ -13,7 +13,6 @@ from helpers import paths
 from helpers.errors import BadInput
 from helpers.steps.digests import sha256
 from press import chapters
-from press.edited import notebook_of
 
 SOURCES = paths.PACKAGE.parent
 PAGE = "press.page_header"  # makes a page of an executed notebook
@@ -21,12 +20,11 @@ PAGE = "press.page_header"  # makes a page of an executed notebook
 
 def of_chapter(chapter: str) -> dict[str, str]:
     """The digest of every file of the packages that a chapter's page depends on, by its path below `src`."""
-    file = chapters.template(chapter)
-    code = "\n".join(cell.source for cell in notebook_of(file).cells if cell.cell_type == "code")
+    own = chapters.chapter(chapter)
     try:
-        return digests({PAGE, *imports(code)})
+        return digests({PAGE, *imports("\n".join(cell.source for cell in own.code))})
     except SyntaxError as error:
-        raise BadInput(f"{(error.text or '').strip()!r} is no Python", file=file, mend="mend the cell") from None
+        raise BadInput(f"{(error.text or '').strip()!r} is no Python", file=own.file, mend="mend the cell") from None
 
 
 def digests(roots: Iterable[str]) -> dict[str, str]:

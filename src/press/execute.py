@@ -66,22 +66,19 @@ def is_current(page: PageRequest) -> bool:
         page.stamp.read_text() == fingerprint(page.chapter, page.values, page.profile))
 
 
-def run(chapter: str, profile: str, given: dict[str, str],
-        tell: Callable[[str], None] | None = None) -> tuple[Path, bool]:
-    """Execute a chapter if anything that it depends on has changed; with `BOOK_FRESH` in any case. For arguments see `request`
-    and `executed`.
+def run(page: PageRequest, tell: Callable[[str], None] | None = None) -> tuple[Path, bool]:
+    """Execute a chapter if anything that its page depends on has changed; with `BOOK_FRESH` in any case; see `executed`.
 
     Returns:
         The page notebook, and whether it was executed.
     """
-    page = request(chapter, profile, given)
     if is_current(page):
         return page.page, False
-    mark = fingerprint(chapter, page.values, profile)  # of what the run begins with
+    mark = fingerprint(page.chapter, page.values, page.profile)  # of what the run begins with
     paths.CHAPTERS.mkdir(parents=True, exist_ok=True)
     page.stamp.unlink(missing_ok=True)
     started = time.perf_counter()
-    notebook = executed(chapters.template(chapter), page.values, tell)
+    notebook = executed(chapters.template(page.chapter), page.values, tell)
     draft = page.page.with_suffix(".part")
     nbformat.write(as_page(notebook, page, time.perf_counter() - started), draft)
     draft.replace(page.page)

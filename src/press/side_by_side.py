@@ -16,6 +16,7 @@ from helpers.errors import BadInput
 from helpers.steps import cluster, numerics, turns
 from press import children, execute, forked_kernels
 from press.explain import dry_run
+from press.variants import PageRequest
 
 MEMORY_OF_A_CHAPTER = 5e9  # bytes: a kernel with a model, and the Java heap beside it
 THREADS = ("OMP_NUM_THREADS", numerics.CORES)
@@ -37,27 +38,28 @@ def run_all(names: Sequence[str], profile: str) -> Iterator[tuple[str, float | N
     Raises:
         BadInput: the first chapter's that could not be executed. No other one is begun then, and those that run are finished.
     """
-    stale = [name for name in names if not execute.is_current(execute.request(name, profile, {}))]
+    pages = {name: execute.request(name, profile, {}) for name in names}
+    stale = {name: page for name, page in pages.items() if not execute.is_current(page)}
     yield from ((name, None) for name in names if name not in stale)
-    for name in stale:
-        dry_run.check(execute.request(name, profile, {}))
+    for page in stale.values():
+        dry_run.check(page)
     at_once = kernels(len(stale))
     if at_once > 1:
         with (tempfile.TemporaryDirectory(prefix="turns-") as folder, forked_kernels.available(),
               patch.dict(os.environ, {turns.VARIABLE: folder, **dict.fromkeys(THREADS, "1")})):
-            yield from _together(stale, profile, at_once)
+            yield from _together(stale, at_once)
     else:
-        yield from ((name, _seconds(name, profile)) for name in stale)
+        yield from ((name, _seconds(page)) for name, page in stale.items())
 
 
-def _seconds(name: str, profile: str, tell: Callable[[str], None] | None = None) -> float:
+def _seconds(page: PageRequest, tell: Callable[[str], None] | None = None) -> float:
     clock = time.perf_counter()
-    execute.run(name, profile, {}, tell)
+    execute.run(page, tell)
     return time.perf_counter() - clock
 
 
-def _together(names: Sequence[str], profile: str, at_once: int) -> Iterator[tuple[str, float]]:
-    waiting, running, stopped = list(names), dict[Future[float], str](), list[BadInput]()
+def _together(pages: dict[str, PageRequest], at_once: int) -> Iterator[tuple[str, float]]:
+    waiting, running, stopped = list(pages), dict[Future[float], str](), list[BadInput]()
     lines: dict[str, str] = {}  # of those that run: how each goes
 
     def tell(name: str, line: str) -> None:
@@ -65,13 +67,13 @@ def _together(names: Sequence[str], profile: str, at_once: int) -> Iterator[tupl
         bar.set_postfix_str("; ".join(lines[one] for one in list(running.values()) if one in lines), refresh=False)
         bar.update(0)  # seen every few seconds
 
-    with ThreadPoolExecutor(at_once) as pool, tqdm(total=len(names), file=sys.stderr, mininterval=5, miniters=0,
+    with ThreadPoolExecutor(at_once) as pool, tqdm(total=len(pages), file=sys.stderr, mininterval=5, miniters=0,
                                                    bar_format="{n_fmt} of {total_fmt} chapters, {elapsed}{postfix}") as bar:
         try:
             while running or waiting:
                 while waiting and len(running) < at_once:
                     name = waiting.pop(0)
-                    running[pool.submit(_seconds, name, profile, partial(tell, name))] = name
+                    running[pool.submit(_seconds, pages[name], partial(tell, name))] = name
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
                     name = running.pop(future)
                     bar.update()

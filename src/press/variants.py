@@ -11,7 +11,6 @@ from typing import Any
 from helpers import paths
 from helpers.steps import recipe
 from press import chapters
-from press.edited import notebook_of
 
 
 @dataclass(frozen=True)
@@ -64,12 +63,6 @@ def pages() -> list[Path]:
     known = chapters.templates()
     return sorted(page for page in paths.CHAPTERS.glob("*--*.ipynb")
                   if not page.stem.endswith(".failed") and chapter_of(page.stem) in known)
-
-
-def title(chapter: str) -> str:
-    """A chapter's title, from its template."""
-    first = notebook_of(chapters.template(chapter)).cells[0].source
-    return first.splitlines()[0].removeprefix("# ")
 
 
 def clean() -> list[str]:
