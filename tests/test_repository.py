@@ -46,7 +46,7 @@ def test_a_clone_converts_no_line_ends():
 
 
 # What the tree may hold, in lines of Python and in MiB of all files: today's values, rounded up. A cut brings them down with it.
-CEILINGS = {"src": 31_220, "tests": 24_200, "MiB": 60}
+CEILINGS = {"src": 31_190, "tests": 24_190, "MiB": 60}
 
 
 def test_the_house_stays_small():
