@@ -8,6 +8,8 @@ import nbformat
 
 from helpers import paths, steps
 from helpers.steps import ledger, registry
+from helpers.steps.recorded import Recorded
+from helpers.steps.store import Store, read_entry
 from press.page_header import DATA_KEY
 
 COMPUTED: list[str] = []
@@ -43,6 +45,16 @@ def importable(monkeypatch) -> types.ModuleType:
     made = module()
     monkeypatch.setitem(sys.modules, made.__name__, made)
     return made
+
+
+def ship(name: str = "") -> None:
+    """Pack what the store has, of a step or of all, as recorded runs, and take it out of the store."""
+    store = Store(paths.store())
+    entries = [read_entry(store.place(one["step"], one["key"]) / one["numerics"]) for one in store.manifests()
+               if name in ("", one["step"])]
+    Recorded(paths.RESULTS).add(entries)
+    for entry in entries:
+        store.remove(entry.manifest["step"], entry.manifest["key"])
 
 
 def write_template(name: str, *cells: str, parameters: str = PARAMETERS) -> None:

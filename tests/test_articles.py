@@ -1,6 +1,5 @@
 """A training sees the texts of its own split's articles and nothing else: on the real Almanac."""
 
-import json
 
 import pandas as pd
 import pytest
@@ -13,6 +12,7 @@ from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.reranking.groups import labelled_groups
 from helpers.steps import recipe
+from helpers.steps.recorded import Recorded
 from helpers.stories import anchors, late_interaction, unjudged_pairs, unready
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.distilled_encoder import DistilledEncoder
@@ -100,8 +100,7 @@ def test_a_training_that_reads_all_articles_is_found():
 
 
 def test_the_recorded_trainings_of_the_default_book_read_their_own_articles():
-    trainings = [recipe.unfolded(json.loads(file.read_text())["recipe"])["arguments"]["model"]
-                 for file in sorted((paths.RESULTS / "training_log").glob("*/*/manifest.json"))]
+    trainings = [manifest["recipe"]["arguments"]["model"] for manifest in Recorded(paths.RESULTS).manifests("training_log")]
     for trained in trainings:
         assert not list(foreign(trained)), trained["step"]
     assert {"bi_encoder", "deepct", "distilled_cross_encoder", "distilled_encoder", "listwise_cross_encoder",

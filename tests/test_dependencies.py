@@ -44,8 +44,8 @@ def test_imports_are_followed_into_functions_and_round_circles_and_packages_coun
 def marked(sources, tmp_path, monkeypatch):
     """Whether a page is out of date once something was done."""
     monkeypatch.setattr(paths, "RESULTS", tmp_path / "results")
-    for name in ("own/docs.tsv", "own/qrels.tsv", "own/queries.tsv", "a.trec", "results/step/key/exact/value.json",
-                 "results/step/key/exact/manifest.json", "results/verified.json"):
+    for name in ("own/docs.tsv", "own/qrels.tsv", "own/queries.tsv", "a.trec", "results/step-0123456789abcdef.zip",
+                 "results/verified.json"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("first")
     values = {"collection": str(tmp_path / "own"), "run": str(tmp_path / "a.trec"), "backbones": ["packaged"], "other": "x" * 999}
@@ -58,7 +58,7 @@ def marked(sources, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(("name", "matters"), [("own/qrels.tsv", True), ("own/new.tsv", True), ("a.trec", True),
-                                               ("results/step/key/exact/value.json", True), ("results/verified.json", False)])
+                                               ("results/step-0123456789abcdef.zip", True), ("results/verified.json", False)])
 def test_a_page_is_out_of_date_when_its_data_is(marked, tmp_path, name, matters):
     assert marked(lambda: (tmp_path / name).write_text("other")) is matters
 

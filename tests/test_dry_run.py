@@ -3,6 +3,7 @@
 import pytest
 
 import dry_steps
+from dry_steps import ship
 from helpers import paths, steps
 from helpers.errors import BadInput
 from helpers.steps import ledger
@@ -103,5 +104,5 @@ def test_with_everything_fresh_all_is_missing_and_the_old_values_stand_in(steps_
 
 def test_a_recorded_run_is_found_as_such(steps_module):
     steps_module.numbers(3).value()
-    (paths.store() / "numbers").rename(paths.RESULTS / "numbers")
+    ship("numbers")
     assert [source for _, source in chapter("value = numbers(3).value()").available.values()] == ["recorded"]

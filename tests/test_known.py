@@ -4,7 +4,9 @@ import json
 
 import pytest
 
+from dry_steps import ship
 from helpers import paths
+from helpers.steps.store import Store
 from press.explain.known import Known, catalogue, nearest, why
 
 
@@ -16,8 +18,8 @@ def data(name, digest="d"):
     return {"data": ["almanac", name], "digest": digest}
 
 
-def entry(given, key="k", seconds=1.0, folder=None):
-    return Known(given, key, seconds, folder)
+def entry(given, key="k", seconds=1.0, kept=None):
+    return Known(given, key, seconds, kept)
 
 
 def nearest_of(needed, *others):
@@ -55,7 +57,7 @@ def test_among_equals_the_almanacs_come_first():
 def test_why_a_known_recipe_is_missing(monkeypatch, tmp_path):
     monkeypatch.setenv("BOOK_FRESH", "")
     assert why(recipe(), "k", None) == "never computed"
-    assert [why(recipe(), "k", entry(recipe(), folder=folder)) for folder in (None, tmp_path)] == ["not kept", "damaged"]
+    assert [why(recipe(), "k", entry(recipe(), kept=kept)) for kept in (None, Store(tmp_path))] == ["not kept", "damaged"]
     monkeypatch.setenv("BOOK_FRESH", "1")
     assert why(recipe(), "k", entry(recipe())) == "all is computed anew"
 
@@ -68,21 +70,21 @@ def made(steps_module):
     return step
 
 
-def test_a_stored_computation_is_known_with_its_folder_whatever_a_later_step_tells_of_it(made):
+def test_a_stored_computation_is_known_where_it_is_kept_whatever_a_later_step_tells_of_it(made):
     (result,) = catalogue()["total"]
-    assert (result.key, result.folder.is_dir()) == (made.key, True)
+    assert (result.key, result.kept) == (made.key, Store(paths.store()))
     assert sorted(entry.recipe["arguments"]["count"] for entry in catalogue()["numbers"]) == [3, 4]
-    assert all(entry.folder is not None for name in ("numbers", "doubled") for entry in catalogue()[name])
+    assert all(entry.kept is not None for name in ("numbers", "doubled") for entry in catalogue()[name])
 
 
 def test_a_recorded_run_tells_of_the_steps_below_it(made, steps_module, tmp_path):
-    paths.store().rename(tmp_path / "away")
-    (tmp_path / "away" / "total").rename(paths.RESULTS / "total")
-    manifest = next(paths.RESULTS.rglob("manifest.json"))
+    manifest = next(paths.store().glob("total/*/*/manifest.json"))
     told = json.loads(manifest.read_text())
     told["inputs"][0]["inputs"][0]["seconds"] = 33.0
     manifest.write_text(json.dumps(told))
+    ship("total")
+    paths.store().rename(tmp_path / "away")
     result = {entry.recipe["arguments"]["count"]: entry for entry in catalogue()["numbers"]}
-    assert (result[3].seconds, result[3].folder) == (33.0, None)
+    assert (result[3].seconds, result[3].kept) == (33.0, None)
     assert result[4].seconds is not None
     assert result[3].key == steps_module.numbers(3).key

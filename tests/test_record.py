@@ -15,8 +15,9 @@ from dry_steps import write_page
 from helpers import paths, steps
 from helpers.errors import BadInput
 from helpers.pages.spot_check import SPOT_CHECK
-from helpers.steps import digests, ledger, provenance, rebuilding, recipe, registry
-from helpers.steps.store import INDEX, MANIFEST, Store, fingerprint, read_entry
+from helpers.steps import ledger, provenance, rebuilding, recipe, registry
+from helpers.steps.recorded import Recorded, unpacked
+from helpers.steps.store import Store, place_of
 from press import execute, record, step_digests
 from press.record import drift_of
 
@@ -53,28 +54,23 @@ def stored(name, key, form="json", content="{}", numerics="exact"):
 
 
 def shipped():
-    return sorted(f"{entry.manifest['step']} {entry.numerics}" for entry in record.entries())
+    return sorted(f"{entry.manifest['step']} {entry.numerics}" for entry in Recorded(paths.RESULTS).entries())
 
 
 def ship(step):
     """Compute a step and record it, whatever it cost."""
     pages_use(chapter=[step.entry().manifest])
     list(record.record(over=-1))
-    return next(iter(record.entries()))
+    return Recorded(paths.RESULTS).entries()[0]
 
 
 def alter(entry, text, **past):
-    """Give a recorded value another content, and another past if one is given, and make its manifest agree."""
-    (entry.folder / "value.json").write_text(text)
-    manifest = json.loads((entry.folder / MANIFEST).read_text()) | past
-    manifest["files"]["value.json"] = fingerprint(entry.folder / "value.json")
-    (entry.folder / MANIFEST).write_text(json.dumps(manifest))
-
-
-def alter_unnoticed(entry, text):
-    """The same in a book that has no index, which would tell."""
-    alter(entry, text)
-    (paths.RESULTS / INDEX).unlink()
+    """Give a recorded value another content, another past if one is given, and make its manifest and its pack agree."""
+    def fill(folder):
+        (folder / "value.json").write_text(text)
+    manifest = entry.manifest
+    store = Store(paths.store() / "altered")
+    Recorded(paths.RESULTS).add([store.write(manifest["step"], manifest["key"], manifest | past, fill)])
 
 
 def timing(**line):
@@ -157,9 +153,10 @@ def test_every_measurement_of_the_machine_is_a_timing():
 
 
 def test_recording_again_changes_nothing(fake):
-    entry = ship(make_step("json", {"x": 1}))
+    ship(make_step("json", {"x": 1}))
+    before = {file.name: file.read_bytes() for file in paths.RESULTS.iterdir()}
     assert list(record.record(over=-1)) == []
-    assert read_entry(entry.folder) == entry
+    assert {file.name: file.read_bytes() for file in paths.RESULTS.iterdir()} == before
 
 
 def test_an_unused_or_damaged_value_is_not_recorded(fake):
@@ -177,7 +174,7 @@ def test_verify_agrees_with_an_honest_record_or_a_small_drift_and_not_with_an_al
     entry = ship(make_step("json", value))
     assert record.verify(sample=3, budget=60, seed=1) == 0
     assert "agrees" in capsys.readouterr().out
-    alter_unnoticed(entry, json.dumps(other))
+    alter(entry, json.dumps(other))
     assert record.verify(sample=1, budget=60, seed=None) == code
     assert ("DIFFERS" if code else "agrees") in capsys.readouterr().out
 
@@ -191,52 +188,63 @@ def test_verify_names_what_it_leaves_out(fake, capsys, monkeypatch, budget, make
     assert said in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("changed", [{}, {"commit": "feedfeedfeed"}, {"finished": "2020-01-01T00:00:00Z"}])
-def test_a_forged_record_is_noticed_and_never_used(fake, changed):
-    step = make_step("json", {"x": 1})
-    entry = ship(step)
-    Store(paths.store()).remove(entry.manifest["step"], entry.manifest["key"])
+def pack_of(step):
+    """The pack of a recorded step, of which the store has nothing."""
+    ship(step)
+    Store(paths.store()).remove(step.name, step.key)
     assert step.lookup()[1] == "recorded"
-    alter(entry, '{"x": 99}', **changed)
-    assert step.lookup() == (None, "missing")
-    with pytest.raises(BadInput, match="is damaged"):
-        record.entries()
-    with pytest.raises(BadInput, match="is damaged"):
-        list(record.record(over=-1))
+    [pack] = paths.RESULTS.glob("*.zip")
+    return pack
+
+
+@pytest.mark.parametrize("damage", [
+    lambda content: content[:-1], lambda content: b"", lambda content: content.replace(b"PK", b"PQ", 1),
+    lambda content: content + b"\r\n"])
+def test_a_damaged_or_forged_pack_is_told_and_never_used(fake, damage):
+    step = make_step("json", {"x": 1})
+    pack = pack_of(step)
+    pack.write_bytes(damage(pack.read_bytes()))
+    for use in (step.lookup, lambda: list(record.record(over=-1)), lambda: record.verify(1, 60, 1)):
+        with pytest.raises(BadInput, match=f"{pack.name}: this pack of recorded runs is damaged. Mend: restore it from git"):
+            use()
 
 
 def test_a_record_whose_key_is_not_that_of_its_recipe_is_never_used(fake):
     step = make_step("json", {"x": 1})
     entry = ship(step)
-    Store(paths.store()).remove(entry.manifest["step"], entry.manifest["key"])
-    manifest = entry.folder / MANIFEST
-    manifest.write_text(json.dumps(entry.manifest | {"recipe": entry.manifest["recipe"] | {"arguments": {"n": 2}}}))
-    (paths.RESULTS / INDEX).write_text(json.dumps({entry.folder.relative_to(paths.RESULTS).as_posix(): digests.taken(manifest)}))
+    Store(paths.store()).remove(step.name, step.key)
+    alter(entry, "{}", recipe=entry.manifest["recipe"] | {"arguments": {"n": 2}})
     assert step.lookup() == (None, "missing")
 
 
-def test_a_record_that_was_removed_can_be_made_anew(fake):
-    entry = ship(make_step("json", {"x": 1}))
-    (entry.folder / MANIFEST).unlink()
-    (entry.folder / "value.json").unlink()
-    entry.folder.rmdir()
-    alter(Store(paths.store()).find(entry.manifest["step"], entry.manifest["key"], "exact"), '{"x": 2}')
-    assert len(list(record.record(over=-1))) == 1
-    assert record.manifests() == json.loads((paths.RESULTS / INDEX).read_text())
+def test_the_same_entries_give_the_same_pack_in_whatever_order_they_came(fake):
+    entries = [stored("a_step", key) for key in "123"]
+    recorded, other = Recorded(paths.RESULTS), Recorded(paths.RESULTS.parent / "other")
+    for entry in entries:
+        recorded.add([entry])
+    other.add(reversed(entries))
+    [pack], [same] = (list(one.root.iterdir()) for one in (recorded, other))
+    assert (pack.name, pack.read_bytes()) == (same.name, same.read_bytes())
+    recorded.write("a_step", recorded.entries()[:2])
+    assert len(recorded.entries()) == 2
+    recorded.write("a_step", [])
+    assert not list(recorded.root.iterdir()) and recorded.find("a_step", recipe.sha256("1"), "exact") is None
 
 
-def test_every_shipped_record_stands_in_the_index_and_no_other():
-    assert json.loads((paths.RESULTS / INDEX).read_text()) == record.manifests()
+def test_the_own_class_of_a_recorded_value_comes_first(fake):
+    Recorded(paths.RESULTS).add([stored("a_step", "1", numerics=numerics) for numerics in ("a-class", "own", "z-class")])
+    found = [Recorded(paths.RESULTS).find("a_step", recipe.sha256("1"), wanted) for wanted in ("own", "z-class", "none")]
+    assert [entry.numerics for entry in found] == ["own", "z-class", "a-class"]
 
 
 def test_verify_of_everything_goes_on_where_it_stopped_and_says_what_it_never_verified(fake, capsys):
     first = ship(make_step("json", {"x": 1}))
-    place = first.folder.relative_to(paths.RESULTS).as_posix()
+    place = place_of(first.manifest)
     assert record.verify(sample=3, budget=-1, seed=1, everything=True) == 0
     assert f"never verified: 1 of 1\n  {place}" in capsys.readouterr().out
     assert record.verify(sample=3, budget=60, seed=1, everything=True) == 0
     assert capsys.readouterr().out.endswith("never verified: 0 of 1\n")
-    alter_unnoticed(first, '{"x": 1.01}')
+    alter(first, '{"x": 1.01}')
     assert record.verify(sample=3, budget=-1, seed=1) == 0
     assert capsys.readouterr().out.endswith("never verified: 1 of 1\n"), "it has another value now"
 
@@ -246,13 +254,6 @@ def test_verify_reads_all_of_the_store(fake, capsys):
     (Store(paths.store()).place(entry.manifest["step"], entry.manifest["key"]) / entry.numerics / "value.json").write_text("{")
     assert record.verify(sample=1, budget=60, seed=1) == 1
     assert "damaged, and computed again when it is needed" in capsys.readouterr().out
-
-
-def test_a_damaged_record_is_named(fake):
-    entry = ship(make_step("json", {"x": 1}))
-    (entry.folder / "value.json").write_text("{")
-    with pytest.raises(ValueError, match=f"recorded_for_test/{entry.manifest['key'][:20]}/exact is damaged"):
-        record.entries()
 
 
 @pytest.mark.slow
@@ -271,13 +272,14 @@ def test_the_command_line_verifies_a_step_of_the_book(fake):
 def test_every_shipped_entry_is_sound_and_says_where_it_comes_from():
     step_digests.import_all()
     base = record.WarmUp().model.key
-    for entry in record.entries():
-        manifest = entry.manifest
+    for entry in Recorded(paths.RESULTS).entries():
+        manifest, place = entry.manifest, place_of(entry.manifest)
+        assert manifest["files"] == {name: {"size": len(content), "sha256": recipe.sha256(content)} for name in manifest["files"]
+                                     for content in [(entry.folder / name).read_bytes()]}, place
         for name in ("machine", "versions", "commit", "seconds", "finished", "started", "numerics"):
-            assert manifest[name] not in (None, "", {}), f"{entry.folder} does not say its {name}"
-        assert recipe.key_of(manifest["recipe"]) == manifest["key"], entry.folder
-        assert rebuilding.rebuild(manifest["recipe"]).key == manifest["key"], entry.folder
-        assert entry.folder == Store(paths.RESULTS).place(manifest["step"], manifest["key"]) / manifest["numerics"]
+            assert manifest[name] not in (None, "", {}), f"{place} does not say its {name}"
+        assert recipe.key_of(manifest["recipe"]) == manifest["key"], place
+        assert rebuilding.rebuild(manifest["recipe"]).key == manifest["key"], place
         assert (manifest["form"] == "folder") == (manifest["key"] == base), "weights of another model than the base"
         limit = record.LIMIT_OF_BASE if manifest["key"] == base else record.LIMIT
         assert sum(file["size"] for file in manifest["files"].values()) <= limit
@@ -292,8 +294,7 @@ def at_odds(manifests):
 
 
 def test_no_shipped_entry_rests_on_another_computation_than_the_one_beside_it():
-    shipped = [json.loads(file.read_text()) for file in paths.RESULTS.glob(f"*/*/[!.]*/{MANIFEST}")]
-    assert at_odds(shipped) == set(), "remove these entries, then `make book` and `make record`"
+    assert at_odds(list(Recorded(paths.RESULTS).manifests())) == set(), "remove these entries, then `make book` and `make record`"
     below = {"step": "run", "key": "a", "numerics": "exact", "finished": "today"}
     above = {"step": "table", "key": "b", "numerics": "exact", "finished": "today", "inputs": [below | {"finished": "yesterday"}]}
     assert at_odds([below, above]) == {("table", "b", "a")} and at_odds([above]) == set()
@@ -326,9 +327,10 @@ def test_the_base_is_the_one_set_of_weights_that_is_recorded(fake, monkeypatch):
     base.value()
     pages_use(chapter=[other.entry().manifest])
     list(record.record(over=-1))
-    [kept] = record.entries()
+    [kept] = map(unpacked, Recorded(paths.RESULTS).entries())
     assert load_file(kept.folder / "model.safetensors")["w"].tolist() == [1, 1]
+    assert Recorded(paths.RESULTS).find(base.name, base.key, "") == kept, "it is unpacked once"
     assert drift_of(base.value(), other.value()) == 1
     monkeypatch.setattr(record, "LIMIT_OF_BASE", 10)
-    kept.folder.rename(fake / "away")
+    Recorded(paths.RESULTS).write(base.name, [])
     assert ["left out" in line for line in record.record(over=-1)] == [True]

@@ -40,13 +40,13 @@ def test_what_is_no_repository_is_an_error_that_names_its_place(url):
 
 def test_a_clone_converts_no_line_ends():
     """Recorded runs are known by their bytes; with `core.autocrlf=true`, Git for Windows' default, all of them were void."""
-    asked = ["git", "-C", str(paths.PACKAGE.parents[1]), "check-attr", "text", "results/index.json", "notebooks/seeds.ipynb"]
+    asked = ["git", "-C", str(paths.PACKAGE.parents[1]), "check-attr", "text", "results/verified.json", "notebooks/seeds.ipynb"]
     told = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.splitlines()
     assert [line.rpartition(": ")[2] for line in told] == ["unset", "unset"]
 
 
 # What the tree may hold, in lines of Python and in MiB of all files: today's values, rounded up. A cut brings them down with it.
-CEILINGS = {"src": 31_190, "tests": 24_190, "MiB": 60}
+CEILINGS = {"src": 31_370, "tests": 24_190, "MiB": 40}
 
 
 def test_the_house_stays_small():

@@ -6,9 +6,7 @@ import sys
 
 import pytest
 
-from helpers.errors import BadInput
 from helpers.steps import digests
-from helpers.steps import store as stores
 from helpers.steps.store import MANIFEST, Store, read_entry
 
 KEY = "k" * 64
@@ -89,19 +87,6 @@ def test_an_entry_that_knows_a_large_file_by_its_size_alone_is_still_used(store)
     assert read_entry(entry.folder) is not None
     (entry.folder / "value.txt").write_text("1234")
     assert read_entry(entry.folder) is None
-
-
-def test_an_entry_that_is_not_the_one_of_the_index_is_not_found(store):
-    entry = write(store)
-    place = entry.folder.relative_to(store.root).as_posix()
-    line = {place: digests.taken(entry.folder / MANIFEST)}
-    (store.root / stores.INDEX).write_text(json.dumps(line))
-    assert store.find("a_step", KEY, "exact") is not None
-    write(store, "forged, with a fresh digest")
-    assert store.find("a_step", KEY, "exact") is None
-    (store.root / stores.INDEX).write_text("{")
-    with pytest.raises(BadInput, match=r"index\.json: the index is damaged"):
-        store.find("a_step", KEY, "exact")
 
 
 LOCKED = """

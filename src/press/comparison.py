@@ -14,6 +14,7 @@ from helpers.pages.compare import test_cells
 from helpers.pages.fragments import Html, badge, details, escape, explored, one_line, table
 from helpers.pages.numbers import count, plain, seconds, signed
 from helpers.steps import recipe, values
+from helpers.steps.recorded import Recorded
 from helpers.steps.store import Store
 from press import chapters, dependencies, execute, variants
 from press.columns import shortened
@@ -186,7 +187,8 @@ def texts_of(*pages: Page) -> dict[str, str]:
     """The texts of the queries, as far as the steps that the pages drew them with are stored here."""
     texts: dict[str, str] = {}
     for line in (line for page in pages for line in page.ledger if line["step"] == "queries"):
-        entries = (Store(root).find(line["step"], line["key"], line["numerics"]) for root in (paths.store(), paths.RESULTS))
+        entries = (kept.find(line["step"], line["key"], line["numerics"])
+                   for kept in (Store(paths.store()), Recorded(paths.RESULTS)))
         if (entry := next(filter(None, entries), None)) is not None:
             frame = values.load(entry.manifest["form"], entry.folder)
             texts |= dict(zip(frame["query_id"].astype(str), frame["text"], strict=True))

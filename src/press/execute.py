@@ -32,7 +32,7 @@ QUIET = "--IPKernelApp.log_level=50"  # a kernel warns of TCP on this machine, a
 
 def fingerprint(chapter: str, values: dict[str, Any], profile: str) -> str:
     """The digest of all that a chapter's page depends on: code, data, what is published and recorded, settings."""
-    sources = [chapters.template(chapter), *sorted(paths.PUBLISHED.glob("*.yaml")), *sorted(paths.RESULTS.glob("*/**/*")),
+    sources = [chapters.template(chapter), *sorted(paths.PUBLISHED.glob("*.yaml")), *sorted(paths.RESULTS.glob("*.zip")),
                *sorted(paths.BENCH.glob("*.json")), paths.ROOT / "requirements.lock"]
     known = [[os.path.relpath(file, paths.ROOT), digests.sha256(file)] for file in sources if file.is_file()]
     named = [[text, contents(text)] for text in sorted(set(texts_in(list(values.values()))))]

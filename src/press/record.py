@@ -10,10 +10,9 @@ import json
 import math
 import os
 import random
-import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -24,11 +23,11 @@ from safetensors.torch import load_file
 
 from helpers import paths
 from helpers.data import elsewhere
-from helpers.errors import BadInput
 from helpers.pages import numbers
 from helpers.pages.spot_check import SPOT_CHECK
-from helpers.steps import digests, ledger, numerics, provenance, rebuilding, registry, values
-from helpers.steps.store import INDEX, MANIFEST, Entry, Store, read_entry
+from helpers.steps import digests, ledger, numerics, provenance, rebuilding, recipe, registry, values
+from helpers.steps.recorded import Recorded, unpacked
+from helpers.steps.store import MANIFEST, Entry, Store, line_of, place_of, read_entry
 from helpers.systems.listwise_reranker import WarmUp
 from press import execute, findings_picture
 from press.step_digests import import_all
@@ -37,7 +36,7 @@ TOLERANCE = {"run": 0.02, "table": 0.02, "json": 0.05, "folder": 0.02}  # larges
 LIMIT = 3_000_000  # bytes: a recorded run is small, or it is not recorded
 LIMIT_OF_BASE = 25_000_000  # of the one set of weights that is shipped
 QUICK = 5.0  # seconds: what takes less, on a busy machine too, is made again from what it rests on
-VERIFIED = "verified.json"  # beside the recorded runs: when each was verified last, and the manifest that it had then
+VERIFIED = "verified.json"  # beside the recorded runs: when each was verified last, and the digest of its manifest then
 
 
 def record(over: float = 20) -> Iterator[str]:
@@ -53,27 +52,23 @@ def record(over: float = 20) -> Iterator[str]:
     trained = Store(paths.store()).find(base.name, base.key, "")
     pages = [data for page in sorted(paths.CHAPTERS.glob("*.ipynb")) for data in execute.data_of(page)]
     used, checks = (line for data in pages for line in data.get("ledger", [])), {data.get(SPOT_CHECK) for data in pages}
+    recorded = Recorded(paths.RESULTS)
+    there, new = {place_of(manifest) for manifest in recorded.manifests()}, dict[str, Entry]()
     for line in (*used, *([trained.manifest] if trained else [])):
-        folder, target = (Store(root).place(line["step"], line["key"]) / line["numerics"]
-                          for root in (paths.store(), paths.RESULTS))
-        if line["key"] in checks or target.exists() or (entry := read_entry(folder)) is None:
+        place = place_of(line)
+        if line["key"] in checks or place in there or (entry := read_entry(paths.store() / place)) is None:
             continue
-        worth = line["step"] in timings or (ledger.cost(line) > over and not quickly_made(line)) or rests_elsewhere(entry)
+        worth = line["step"] in timings or (ledger.cost(line) > over and not quickly_made(line, there)) or rests_elsewhere(entry)
         if not worth or (entry.manifest["form"] == "folder" and line["key"] != base.key):
             continue
         size = sum(file["size"] for file in entry.manifest["files"].values())
         if size > (LIMIT_OF_BASE if line["key"] == base.key else LIMIT):
             yield f"left out {line['step']}:{line['key'][:10]}: {size:,} bytes"
             continue
-        draft = target.with_name(f".{target.name}.part")
-        shutil.rmtree(draft, ignore_errors=True)  # of a recording that was killed
-        shutil.copytree(folder, draft)
-        draft.rename(target)
-        index = paths.RESULTS / INDEX
-        own = {target.relative_to(paths.RESULTS).as_posix(): digests.taken(target / MANIFEST)}
-        _write(INDEX, (json.loads(index.read_text()) if index.exists() else {}) | own)
-        yield f"recorded {line['step']}:{line['key'][:10]}: {size:,} bytes, {numbers.seconds(ledger.cost(line))}"
-    _write(INDEX, manifests())
+        there.add(place)
+        new[place] = entry
+    recorded.add(new.values())
+    yield from (f"recorded {place}: {numbers.seconds(ledger.cost(entry.manifest))}" for place, entry in new.items())
     findings_picture.write()
 
 
@@ -83,43 +78,13 @@ def rests_elsewhere(entry: Entry) -> bool:
         json.dumps(folder) in json.dumps(entry.manifest["recipe"]) for folder in elsewhere.listed())
 
 
-def quickly_made(line: dict[str, Any]) -> bool:
-    """Whether a result takes no time from what is recorded: measures of a ranking, an aggregation of scores. The ledger has a
-    result's inputs before it, so they are recorded by then."""
+def quickly_made(line: dict[str, Any], there: Collection[str]) -> bool:
+    """Whether a result takes no time from what is recorded, by its places: measures of a ranking, an aggregation of scores. The
+    ledger has a result's inputs before it, so they are there by then."""
     below = [item for item in line.get("inputs") or [] if ledger.cost(item) > QUICK]
-    there = all(Store(paths.RESULTS).find(item["step"], item["key"], "") or quickly_made(item) for item in below)
-    return (line["seconds"] or 0.0) < QUICK and bool(below) and there
-
-
-def entries() -> list[Entry]:
-    """Every recorded run, read in full.
-
-    Raises:
-        BadInput: for one that is damaged, or not the one that the index names.
-    """
-    recorded = []
-    for manifest in sorted(paths.RESULTS.glob(f"*/*/[!.]*/{MANIFEST}")):
-        entry = read_entry(manifest.parent, digests.taken)
-        if entry is None or not Store(paths.RESULTS).is_bound(entry):
-            raise BadInput(f"{manifest.parent.relative_to(paths.ROOT)} is damaged", mend="restore it from git")
-        recorded.append(entry)
-    return recorded
-
-
-def manifests() -> dict[str, str]:
-    """The digest of each recorded run's manifest, which lists those of its files, by its folder: what the index says."""
-    return {_place(entry): digests.taken(entry.folder / MANIFEST) for entry in entries()}
-
-
-def _place(entry: Entry) -> str:
-    return entry.folder.relative_to(paths.RESULTS).as_posix()
-
-
-def _write(name: str, lines: dict[str, Any]) -> None:
-    paths.RESULTS.mkdir(exist_ok=True)
-    draft = paths.RESULTS / f"{name}.part"
-    draft.write_text(json.dumps(lines, indent=0, sort_keys=True) + "\n")
-    draft.replace(paths.RESULTS / name)
+    keys = {place.rpartition("/")[0] for place in there}
+    return (line["seconds"] or 0.0) < QUICK and bool(below) and all(
+        f"{item['step']}/{item['key'][:20]}" in keys or quickly_made(item, there) for item in below)
 
 
 def verify(sample: int, budget: float, seed: int | None, everything: bool = False) -> int:
@@ -134,13 +99,14 @@ def verify(sample: int, budget: float, seed: int | None, everything: bool = Fals
         1 if a stored value is damaged or a recorded run differs beyond the tolerance, else 0.
     """
     import_all()
-    untimed = [entry for entry in entries() if entry.numerics != numerics.MEASURED]  # times are of another machine, or moment
-    known, log = {_place(entry): digests.taken(entry.folder / MANIFEST) for entry in untimed}, paths.RESULTS / VERIFIED
+    recorded, log = Recorded(paths.RESULTS).entries(), paths.RESULTS / VERIFIED
+    untimed = [entry for entry in recorded if entry.numerics != numerics.MEASURED]  # times are of another machine, or moment
+    known = {place_of(entry.manifest): recipe.sha256(line_of(entry.manifest)) for entry in untimed}
     said = json.loads(log.read_text()) if log.exists() else {}
     dates = {place: line["on"] for place, line in said.items() if line["manifest"] == known.get(place)}
     drawn, left, differing = random.Random(seed).sample(untimed, k=len(known)), budget, 0
     if everything:
-        drawn.sort(key=lambda entry: dates.get(_place(entry), ""))
+        drawn.sort(key=lambda entry: dates.get(place_of(entry.manifest), ""))
         sample = len(drawn)
     for manifest in sorted(paths.store().glob(f"*/*/*/{MANIFEST}")):
         if read_entry(manifest.parent, digests.taken) is None:
@@ -162,13 +128,16 @@ def verify(sample: int, budget: float, seed: int | None, everything: bool = Fals
                 continue
             sample, left = sample - 1, left - cost
             again = step.entry()
-            drift = drift_of(*(values.load(form, one.folder) for one in (entry, again)))
+            drift = drift_of(*(values.load(form, one.folder) for one in (unpacked(entry), again)))
             verdict = "agrees" if drift <= TOLERANCE[form] and step.key == entry.manifest["key"] else "DIFFERS"
             differing += verdict != "agrees"
             print(f"{name}: {verdict}, largest drift {drift:.2g} (tolerance {TOLERANCE[form]})")
             if verdict == "agrees":
-                dates[_place(entry)] = provenance.now()
-                _write(VERIFIED, {place: {"on": date, "manifest": known[place]} for place, date in dates.items()})
+                dates[place_of(entry.manifest)] = provenance.now()
+                draft = log.with_suffix(".part")
+                draft.write_text(json.dumps({place: {"on": date, "manifest": known[place]} for place, date in dates.items()},
+                                            indent=0, sort_keys=True) + "\n", encoding="utf-8")
+                draft.replace(log)
     never = [place for place in known if place not in dates]
     print("\n  ".join([f"never verified: {len(never)} of {len(known)}", *(never if everything else [])]))
     return 1 if differing else 0

@@ -22,7 +22,7 @@ from helpers.steps import recipe, registry
 
 ACCEPTED = paths.ROOT / "tests" / "steps.json"
 MACHINERY = {*(f"helpers.steps.{name}" for name in (
-    "computation", "declaration", "digests", "ledger", "rebuilding", "registry", "store", "values")),
+    "computation", "declaration", "digests", "ledger", "rebuilding", "recorded", "registry", "store", "values")),
              "helpers.paths", "helpers.errors", "helpers.registry", "helpers.networks.callbacks",
              "helpers.networks.checkpoints", "helpers.data.hub",
              "helpers.data.downloads"}  # how a value is kept or shown, not what it is

@@ -4,11 +4,11 @@ A run is a DataFrame with ir_measures' columns, best first within a query. Ties 
 (`ranked`): by score, then by doc_id, both descending, as trec_eval does, so that every tool that reads it ranks alike.
 """
 
-import csv
 import lzma
 import math
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,7 +19,8 @@ from helpers.steps import ledger, values
 
 START, END = "# ir_metadata.start", "# ir_metadata.end"  # of the header that a run may have
 COLUMNS = ["query_id", "doc_id", "score"]
-FILE = "run.trec.xz"  # in which a step of form `run` keeps one; gzip would take two fifths more of what ships with the book
+FILE, LINES = "run.columns.xz", "run.trec.xz"  # in which a step of form `run` keeps one, and in which stores of 2026 still do:
+# a column after the other takes a third less of what ships with the book, and is read in two thirds of the time
 
 
 def ranked(frame: pd.DataFrame, depth: int | None = None) -> pd.DataFrame:
@@ -42,13 +43,17 @@ def to_trec(run: pd.DataFrame, tag: str = "book") -> str:
 
     Of a float32, which networks and Lucene give, these are half as many as of the float64 that holds it.
     """
+    rows = zip(run["query_id"], run["doc_id"], ranks(run), _score_texts(run), strict=True)
+    return "".join(f"{query} Q0 {doc} {rank} {score} {tag}\n" for query, doc, rank, score in rows)
+
+
+def _score_texts(run: pd.DataFrame) -> Any:
     scores = run["score"].to_numpy(float)
     with np.errstate(over="ignore"):
         single = scores.astype(np.float32)
     texts, wider = single.astype(str).astype(object), single != scores
     texts[wider] = scores[wider].astype(str)
-    rows = zip(run["query_id"], run["doc_id"], ranks(run), texts, strict=True)
-    return "".join(f"{query} Q0 {doc} {rank} {score} {tag}\n" for query, doc, rank, score in rows)
+    return texts
 
 
 def read_trec(file: Path | str) -> pd.DataFrame:
@@ -139,15 +144,17 @@ def cut(run: pd.DataFrame, depth: int) -> pd.DataFrame:
     return run[run.groupby("query_id", sort=False).cumcount() < depth].reset_index(drop=True)
 
 
-def _load(folder: Path) -> pd.DataFrame:
-    """What `to_trec` wrote and the store has verified: nothing of a line is checked again, which takes four times as long."""
-    return ranked(pd.read_csv(folder / FILE, sep=" ", header=None, usecols=[0, 2, 4], names=COLUMNS, quoting=csv.QUOTE_NONE,
-                              dtype=dict(zip(COLUMNS, (str, str, float), strict=True)), keep_default_na=False,
-                              float_precision="round_trip"))
+def _load(folder: Any) -> pd.DataFrame:
+    """What `_save` wrote and the store has verified: nothing of a line is checked again."""
+    old = (folder / LINES).exists()
+    words = lzma.decompress((folder / (LINES if old else FILE)).read_bytes()).decode().split("\n")[:-1]
+    columns = zip(*(word.split(" ")[:5:2] for word in words), strict=True) if old else np.reshape(words, (3, -1)).tolist()
+    return ranked(pd.DataFrame(dict(zip(COLUMNS, columns, strict=True)), columns=COLUMNS))
 
 
 def _save(run: pd.DataFrame, folder: Path) -> None:
-    (folder / FILE).write_bytes(lzma.compress(to_trec(run).encode()))
+    lines = (f"{word}\n" for column in (run["query_id"], run["doc_id"], _score_texts(run)) for word in column)
+    (folder / FILE).write_bytes(lzma.compress("".join(lines).encode()))
 
 
 values.FORMS["run"] = values.Form(_save, _load)

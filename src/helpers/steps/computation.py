@@ -12,6 +12,7 @@ from typing import Any
 from helpers import paths
 from helpers.errors import BadInput
 from helpers.steps import digests, ledger, multi_gpu, numerics, provenance, recipe, registry, turns, values
+from helpers.steps.recorded import Recorded
 from helpers.steps.registry import Definition
 from helpers.steps.store import Entry, Store
 
@@ -92,7 +93,7 @@ class Step:
         if stored is not None and stored.numerics == own:
             return stored, "stored"
         read = self._recorded_too and (fresh_since() is None or not self.makeable)
-        recorded = Store(paths.RESULTS).find(self.name, self.key, own) if read else None
+        recorded = Recorded(paths.RESULTS).find(self.name, self.key, own) if read else None
         if recorded is not None and not _has_its_recipe(recorded):
             recorded = None
         if recorded is not None and (stored is None or recorded.numerics == own):

@@ -24,7 +24,8 @@ from helpers import paths
 from helpers.errors import BadInput
 from helpers.steps import recipe, registry
 from helpers.steps.computation import Step
-from helpers.steps.store import MANIFEST, Entry, Store, read_entry
+from helpers.steps.recorded import Recorded
+from helpers.steps.store import MANIFEST, Entry, Store, line_of, place_of, read_entry
 
 PLAN, ASKED = "plan.json", "asked"  # ASKED: a folder of the store, in which a pack's plan is kept until its results come back
 PART = 16 * 2**20  # bytes
@@ -97,12 +98,13 @@ def write(plan: Plan, folder: Path, part: int = PART) -> dict[str, Any]:
     if any(folder.iterdir()):
         raise BadInput("the folder for the pack is not empty", file=folder, mend="give a new one")
     recipes = {key: step.recipe() for key, step in plan.steps.items()}
-    files = {f"store/{entry.folder.relative_to(entry.folder.parents[2]).as_posix()}/{file.relative_to(entry.folder).as_posix()}":
-             file for entry in plan.carried.values() for file in sorted(entry.folder.rglob("*")) if file.is_file()}
-    files |= _backbones(recipes.values())
+    files = {f"store/{place_of(entry.manifest)}/{name}": (entry.folder / name).read_bytes
+             for entry in plan.carried.values() for name in sorted(entry.manifest["files"])}
+    files |= {f"store/{place_of(entry.manifest)}/{MANIFEST}": line_of(entry.manifest).encode for entry in plan.carried.values()}
+    files |= {name: file.read_bytes for name, file in _backbones(recipes.values()).items()}
     described = {
         "id": secrets.token_hex(8), "modules": sorted(set[str]().union(*map(registry.modules, recipes.values()))),
-        "files": {name: sha256(file) for name, file in files.items()},
+        "files": {name: recipe.sha256(content()) for name, content in files.items()},
         "steps": [{"key": key, "step": step.name, "seconds": expected_seconds(step.name), "wanted": key in plan.wanted,
                    "inputs": [one.key for one in step.inputs() if one.key in plan.steps], "recipe": recipe.folded(recipes[key])}
                   for key, step in plan.steps.items()]}
@@ -113,9 +115,8 @@ def write(plan: Plan, folder: Path, part: int = PART) -> dict[str, Any]:
     text = json.dumps(described, sort_keys=True).encode()
     writer = Parts(folder, "part", part)
     writer.add(PLAN, io.BytesIO(text), len(text))
-    for name, file in files.items():
-        with file.open("rb") as stream:
-            writer.add(name, stream, file.stat().st_size)
+    for name, content in files.items():
+        writer.add(name, io.BytesIO(known := content()), len(known))
     asked = paths.store() / ASKED
     asked.mkdir(parents=True, exist_ok=True)
     (asked / f"{described['id']}.json").write_bytes(text)
@@ -137,15 +138,8 @@ def _backbones(recipes: Iterable[dict[str, Any]]) -> dict[str, Path]:
 
 def expected_seconds(name: str) -> float:
     """The median seconds of the recorded computations of a step."""
-    manifests = paths.RESULTS.glob(f"{name}/*/*/{MANIFEST}")
-    known = [json.loads(file.read_text()).get("seconds", UNKNOWN_SECONDS) for file in manifests]
+    known = [manifest.get("seconds", UNKNOWN_SECONDS) for manifest in Recorded(paths.RESULTS).manifests(name)]
     return round(statistics.median(known), 1) if known else UNKNOWN_SECONDS
-
-
-def sha256(file: Path) -> str:
-    """The SHA-256 of a file."""
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 class Parts:

@@ -4,34 +4,32 @@
 
 The files are written to a temporary folder, synced and renamed into place; the manifest comes last, and it lists every
 file with size and SHA-256. An entry without a manifest does not exist, and one whose files do not match is damaged:
-both are computed again, never trusted. `results/` (recorded runs) is a store of the same form that is only read; its index
-binds each entry to the commit that it came with, and one that differs from its line counts as damaged.
+both are computed again, never trusted.
 """
 
-import functools
+import contextlib
 import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from filelock import FileLock
 
-from helpers.errors import BadInput
 from helpers.steps import digests, recipe
 
 MANIFEST = "manifest.json"
-INDEX = "index.json"  # of a store that is shipped: the digest of each manifest, by the folder of its entry
+DAMAGED = (OSError, ValueError, LookupError, TypeError, AttributeError)  # what a damaged entry raises where it is read
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A finished value in a store: its folder and its manifest."""
+    """A finished value: its folder, in a store or in a pack of recorded runs, and its manifest."""
 
-    folder: Path
+    folder: Any  # a Path, or a zipfile.Path, which reads the same way
     manifest: dict[str, Any]
 
     @property
@@ -58,15 +56,15 @@ class Store:
         classes = sorted((f for f in place.iterdir() if f.is_dir()), key=lambda f: (f.name != numerics, f.name))
         for folder in classes:
             entry = read_entry(folder)
-            if entry is not None and entry.manifest.get("key") == key and self.is_bound(entry):
+            if entry is not None and entry.manifest.get("key") == key:
                 return entry
         return None
 
-    def is_bound(self, entry: Entry) -> bool:
-        """Whether an entry is the one that the index names at its place, or that names none there."""
-        index = _index(self.root / INDEX, digests.state_of(self.root / INDEX))
-        own = digests.sha256(entry.folder / MANIFEST)
-        return index.get(entry.folder.relative_to(self.root).as_posix(), own) == own
+    def manifests(self) -> Iterator[dict[str, Any]]:
+        """The manifests of all entries, without a look at the values; what cannot be read is left out."""
+        for file in sorted(self.root.glob(f"*/*/*/{MANIFEST}")):
+            with contextlib.suppress(*DAMAGED):
+                yield parsed(file.read_text(encoding="utf-8"))
 
     def lock(self, name: str, key: str) -> FileLock:
         """Held while a key is computed; the operating system lets go of it when the process dies."""
@@ -102,8 +100,7 @@ class Store:
 
     def _seal(self, target: Path, manifest: dict[str, Any]) -> Entry:
         draft = target / (MANIFEST + ".part")
-        kept = {name: recipe.folded(value) if name == "recipe" else value for name, value in manifest.items()}
-        draft.write_text(json.dumps(kept, ensure_ascii=False, sort_keys=True, separators=(",", ":")) + "\n")
+        draft.write_text(line_of(manifest), encoding="utf-8")
         sync(draft)
         draft.rename(target / MANIFEST)
         sync(target)
@@ -129,26 +126,32 @@ class Store:
             shutil.rmtree(leftover, ignore_errors=True)
 
 
-@functools.cache
-def _index(file: Path, state: digests.State | None) -> dict[str, str]:
-    """The index of a store, empty if there is none; read once for each state of it."""
-    try:
-        return {} if state is None else json.loads(file.read_text())
-    except ValueError:
-        raise BadInput("the index is damaged", file=file, mend="restore it from git") from None
+def line_of(manifest: dict[str, Any]) -> str:
+    """A manifest as it is kept, in a line."""
+    kept = {name: recipe.folded(value) if name == "recipe" else value for name, value in manifest.items()}
+    return json.dumps(kept, ensure_ascii=False, sort_keys=True, separators=(",", ":")) + "\n"
+
+
+def parsed(line: str) -> dict[str, Any]:
+    """The manifest of such a line."""
+    manifest = json.loads(line)
+    return manifest | {"recipe": recipe.unfolded(manifest["recipe"])} if "recipe" in manifest else manifest
+
+
+def place_of(manifest: dict[str, Any]) -> str:
+    """Where an entry lies in a store: step, key and numerics class."""
+    return f"{manifest['step']}/{manifest['key'][:20]}/{manifest['numerics']}"
 
 
 def read_entry(folder: Path, digest: Callable[[Path], str] = digests.sha256) -> Entry | None:
     """The entry in a folder, or None if it is unfinished or damaged; `digests.taken` reads all of it whatever is known."""
     try:
-        manifest = json.loads((folder / MANIFEST).read_text())
-        if "recipe" in manifest:
-            manifest["recipe"] = recipe.unfolded(manifest["recipe"])
+        manifest = parsed((folder / MANIFEST).read_text(encoding="utf-8"))
         for name, expected in manifest["files"].items():
             if not expected.items() <= fingerprint(folder / name, digest).items():  # old entries have large files by size alone
                 return None
         return Entry(folder, manifest)
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+    except DAMAGED:
         return None
 
 

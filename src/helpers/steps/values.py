@@ -12,6 +12,7 @@ registers it.
 
 import csv
 import gzip
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -26,7 +27,7 @@ class Form(NamedTuple):
     """How values of one form are written into an empty folder, and read back; the same value always gives the same bytes."""
 
     save: Callable[[Any, Path], None]
-    load: Callable[[Path], Any]
+    load: Callable[[Any], Any]
 
 
 def save(form: str, value: Any, folder: Path) -> None:
@@ -34,8 +35,8 @@ def save(form: str, value: Any, folder: Path) -> None:
     FORMS[form].save(value, folder)
 
 
-def load(form: str, folder: Path) -> Any:
-    """Read back what `save` wrote."""
+def load(form: str, folder: Any) -> Any:
+    """Read back what `save` wrote, from a folder or from one of a zip file (`zipfile.Path`)."""
     return FORMS[form].load(folder)
 
 
@@ -52,17 +53,18 @@ def _save_table(value: pd.DataFrame, folder: Path) -> None:
     (folder / "dtypes.json").write_text(json.dumps(types))
 
 
-def _load_table(folder: Path) -> pd.DataFrame:
-    types = json.loads((folder / "dtypes.json").read_text())
-    return pd.read_csv(folder / "table.csv.gz", dtype=types, keep_default_na=False, na_values={
+def _load_table(folder: Any) -> pd.DataFrame:
+    types = json.loads((folder / "dtypes.json").read_text(encoding="utf-8"))
+    table = io.BytesIO((folder / "table.csv.gz").read_bytes())
+    return pd.read_csv(table, compression="gzip", dtype=types, keep_default_na=False, na_values={
         column: [""] for column, kind in types.items() if kind == "float64"}, float_precision="round_trip")
 
 
 def _save_json(value: Any, folder: Path) -> None:
-    (folder / "value.json").write_text(json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False))
+    (folder / "value.json").write_text(json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False), encoding="utf-8")
 
 
 FORMS = Registry("unknown form", {
     "table": Form(_save_table, _load_table),
-    "json": Form(_save_json, lambda folder: json.loads((folder / "value.json").read_text())),
+    "json": Form(_save_json, lambda folder: json.loads((folder / "value.json").read_text(encoding="utf-8"))),
     "folder": Form(lambda value, folder: None, lambda folder: folder)})  # a folder's files are there already

@@ -20,7 +20,7 @@ from unittest.mock import patch
 from helpers.data import hub
 from helpers.errors import BadInput, NetworkNeeded
 from helpers.steps import Step, ledger
-from helpers.steps.store import Entry, read_entry
+from helpers.steps.store import Entry
 from press import chapters, edited
 from press.explain.known import Known, nearest
 from press.explain.offline import stand_ins
@@ -102,9 +102,8 @@ def check(page: PageRequest) -> bool:
 
 
 def _stand_in(step: Step, known: dict[str, list[Known]]) -> Entry:
-    kept = [one for one in known.get(step.name, []) if one.folder is not None]
-    near = nearest(step.recipe(), kept)
-    entry = read_entry(near.folder) if near is not None and near.folder is not None else None
+    near = nearest(step.recipe(), [one for one in known.get(step.name, []) if one.kept is not None])
+    entry = near.kept.find(step.name, near.key, "") if near is not None and near.kept is not None else None
     if entry is not None and entry.manifest["form"] == step.definition.form:
         return entry
     for part in step.inputs() if step.definition.form in ("run", "table") else ():  # a ranking stands in for what is made of it

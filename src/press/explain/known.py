@@ -4,17 +4,16 @@ A manifest has its own recipe and seconds, and those of every step below it, so 
 never shipped, is known from the recorded runs that rest on them.
 """
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from helpers import paths
 from helpers.steps import fresh_since, recipe
-from helpers.steps.store import MANIFEST
+from helpers.steps.recorded import Recorded
+from helpers.steps.store import Store
 from press.columns import shortened
 
 SHOWN, LONGEST = 3, 40  # arguments named as a reason, and characters of a value
@@ -28,7 +27,7 @@ class Known:
     recipe: dict[str, Any]  # of its step
     key: str  # of the recipe
     seconds: float | None  # it took, without its inputs; None if nobody noted it
-    folder: Path | None  # its entry, not checked; None if only a later step names it
+    kept: Store | Recorded | None  # where its entry is, unread; None if only a later step names it
 
     @cached_property
     def arguments(self) -> Arguments:
@@ -39,24 +38,22 @@ class Known:
 def catalogue() -> dict[str, list[Known]]:
     """All known computations by the name of their step; an entry itself comes before what a later step has of it."""
     by_key: dict[str, Known] = {}
-    for root in (paths.store(), paths.RESULTS):
-        for manifest in sorted(root.glob(f"*/*/*/{MANIFEST}")):
-            for known in _of_manifest(manifest):
-                if known.key not in by_key or (by_key[known.key].folder is None and known.folder is not None):
-                    by_key[known.key] = known
+    for kept in (Store(paths.store()), Recorded(paths.RESULTS)):
+        for known in (known for manifest in kept.manifests() for known in _of_manifest(manifest, kept)):
+            if known.key not in by_key or (by_key[known.key].kept is None and known.kept is not None):
+                by_key[known.key] = known
     by_step = defaultdict(list)
     for known in by_key.values():
         by_step[known.recipe["step"]].append(known)
     return by_step
 
 
-def _of_manifest(file: Path) -> list[Known]:
+def _of_manifest(manifest: dict[str, Any], kept: Store | Recorded) -> list[Known]:
     try:
-        manifest = json.loads(file.read_text(encoding="utf-8"))
-        own = Known(recipe.unfolded(manifest["recipe"]), manifest["key"], manifest.get("seconds"), file.parent)
+        own = Known(manifest["recipe"], manifest["key"], manifest.get("seconds"), kept)
         return [own, *_below(own.recipe, manifest.get("inputs") or [])]
-    except (OSError, ValueError, LookupError, TypeError):
-        return []  # an unfinished or damaged entry holds nothing
+    except (LookupError, TypeError):
+        return []  # a damaged entry holds nothing
 
 
 def _below(upper: dict[str, Any], lines: Sequence[dict[str, Any]]) -> Iterator[Known]:
@@ -97,7 +94,7 @@ def why(missing: dict[str, Any], key: str, near: Known | None) -> str:
     if near is None:
         return "never computed"
     if near.key == key:
-        return "all is computed anew" if fresh_since() is not None else "not kept" if near.folder is None else "damaged"
+        return "all is computed anew" if fresh_since() is not None else "not kept" if near.kept is None else "damaged"
     ours, theirs = arguments(missing), near.arguments
     differing = sorted((place for place in ours if ours[place] != theirs.get(place)),
                        key=lambda place: (place[0] != missing["step"], place))

@@ -1,0 +1,119 @@
+"""Recorded runs: the values that the book ships, in one zip file a step name.
+
+    results/<step>-<SHA-256 of the file, 16 digits>.zip
+        <key, 20 digits>/<numerics class>/<file of the value>
+        manifests    a line for each entry: its place (step, key, class), a tab, its manifest
+
+A pack's name binds its bytes to the commit that it came with: one of other bytes is refused. The same entries always give the
+same bytes. Values are read where they lie; a folder (of weights) is unpacked into the reader's store.
+"""
+
+import functools
+import io
+import os
+import zipfile
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from helpers import paths
+from helpers.errors import BadInput
+from helpers.steps import digests, recipe
+from helpers.steps.store import Entry, Store, line_of, parsed, place_of, sync
+
+MANIFESTS = "manifests"
+COMPRESSED = (".gz", ".xz")
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A folder of packs. BadInput, whatever is asked of it, for a damaged one."""
+
+    root: Path
+
+    def find(self, name: str, key: str, numerics: str) -> Entry | None:
+        """The entry of a key: of the wanted numerics class if there is one, else of any other, else None."""
+        prefix = f"{name}/{key[:20]}/"
+        for pack in self._packs(name):
+            for place in sorted((place for place in pack if place.startswith(prefix)),
+                                key=lambda place: (place != prefix + numerics, place)):
+                folder, line = pack[place]
+                if (manifest := parsed(line))["key"] == key:
+                    return unpacked(Entry(folder, manifest))
+        return None
+
+    def manifests(self, name: str = "") -> Iterator[dict[str, Any]]:
+        """The manifests of a step, or of all."""
+        return (entry.manifest for entry in self.entries(name))
+
+    def entries(self, name: str = "") -> list[Entry]:
+        """The entries of a step, or of all, by place; `unpacked` gives the value of a folder."""
+        return [Entry(folder, parsed(line)) for pack in self._packs(name) for folder, line in pack.values()]
+
+    def add(self, entries: Iterable[Entry]) -> None:
+        """Pack entries of a store; one that stands at the same place makes way."""
+        by_step = defaultdict[str, dict[str, Entry]](dict)
+        for entry in entries:
+            by_step[entry.manifest["step"]][place_of(entry.manifest)] = entry
+        for name, new in by_step.items():
+            self.write(name, ({place_of(entry.manifest): entry for entry in self.entries(name)} | new).values())
+
+    def write(self, name: str, entries: Iterable[Entry]) -> None:
+        """Make the pack of a step anew, of these entries; without any, remove it."""
+        lines, stream = [], io.BytesIO()
+        with zipfile.ZipFile(stream, "w") as archive:
+            for entry in sorted(entries, key=lambda entry: place_of(entry.manifest)):
+                place = place_of(entry.manifest)
+                lines.append(f"{place}\t{line_of(entry.manifest)}")
+                for file in sorted(entry.manifest["files"]):
+                    _put(archive, f"{place.partition('/')[2]}/{file}", (entry.folder / file).read_bytes())
+            _put(archive, MANIFESTS, "".join(lines).encode())
+        new = self.root / f"{name}-{recipe.sha256(stream.getvalue())[:16]}.zip"
+        if lines:
+            self.root.mkdir(parents=True, exist_ok=True)
+            draft = self.root / f".{name}.part"
+            draft.write_bytes(stream.getvalue())
+            sync(draft)
+            draft.replace(new)
+        for file in {*self.root.glob(f"{name}-*.zip")} - {new}:
+            file.unlink()
+
+    def _packs(self, name: str) -> list[dict[str, tuple[Any, str]]]:
+        files = os.listdir(self.root) if self.root.is_dir() else []
+        named = sorted(file for file in files if file.endswith(".zip") and name in ("", file.rpartition("-")[0]))
+        return [_pack(self.root / file, digests.state_of(self.root / file)) for file in named]
+
+
+def _put(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
+    """Add a file, without a time of its own."""
+    archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_STORED if name.endswith(COMPRESSED) else zipfile.ZIP_LZMA)
+
+
+@functools.cache
+def _pack(file: Path, state: digests.State | None) -> dict[str, tuple[Any, str]]:
+    """Folder and manifest of a pack's entries by place, read once for each state of the file. It is in memory, since a fork would
+    share the place at which an open file is read."""
+    content = file.read_bytes()
+    if recipe.sha256(content)[:16] != file.stem.rpartition("-")[2]:
+        raise BadInput("this pack of recorded runs is damaged", file=file, mend="restore it from git")
+    archive = zipfile.ZipFile(io.BytesIO(content))
+    lines = [line.split("\t", 1) for line in archive.read(MANIFESTS).decode().split("\n")[:-1]]
+    return {place: (zipfile.Path(archive, f"{place.partition('/')[2]}/"), line) for place, line in lines}
+
+
+def unpacked(entry: Entry) -> Entry:
+    """An entry whose value can be loaded: that of a folder lies in the reader's store."""
+    def fill(work: Path) -> None:
+        for file in manifest["files"]:
+            (work / file).parent.mkdir(parents=True, exist_ok=True)
+            (work / file).write_bytes((entry.folder / file).read_bytes())
+
+    manifest, store = entry.manifest, Store(paths.store() / "unpacked")
+    name, key = manifest["step"], manifest["key"]
+    if manifest["form"] != "folder":
+        return entry
+    with store.lock(name, key):
+        there = store.find(name, key, entry.numerics)
+        return there if there is not None and there.manifest == manifest else store.write(name, key, manifest, fill)
