@@ -9,7 +9,7 @@ import pytest
 
 from helpers import paths
 from helpers.evaluation import published, verdicts
-from helpers.pages import claims
+from helpers.pages import claims, discussion
 from press import findings_picture, front_page, generated
 
 MEAN, MAX = "bert-mean-beats-bm25", "bert-max-beats-bm25"
@@ -20,12 +20,48 @@ def line(claim, verdict, mean=0.05, low=0.01, high=0.09):
             "pair": {"mean": mean, "interval": [low, high], "detectable": 0.0625}}
 
 
-def test_a_study_is_told_by_what_became_of_its_claims():
-    text = front_page.in_words("steensland2021", {MEAN: line(MEAN, verdicts.AGREES), MAX: line(MAX, verdicts.OPEN)})
-    own = [claim for claim in claims.load().values() if claim.study == "steensland2021"]
-    assert '<em>Agrees</em>: <a href="chapters/does_it_work.html">BERT-Mean ranks better than BM25</a>.' in text
-    assert f"{len(own)} claims" in text and "Cannot tell: 1." in text and f"Not tested: {len(own) - 2}." in text
-    assert "Disagrees" not in text and "a true difference of 0.062 four times in five" in text
+CARD = {"title": "The best window", "chapter": "does_it_work", "rests_on": {MAX: verdicts.AGREES}, "shown": {MAX: "best window"},
+        "text": "It ranks above BM25."}
+
+
+@pytest.fixture
+def cards(monkeypatch):
+    listed = [CARD | {"title": title, **more} for title, more in {
+        "agrees": {}, "disagrees": {"rests_on": {MAX: verdicts.DISAGREES}}, "higher": {"rests_on": {MAX: "higher"}},
+        "lower": {"rests_on": {MAX: "lower"}}, "unmeasured": {"rests_on": {MEAN: "open"}},
+        "compared": {"rests_on": {"a - b in RR@10": "open"}, "shown": {"a - b in RR@10": "a less b"}},
+        "elsewhere": {"chapter": "fusion", "rests_on": {"a - b in RR@10": "open"}}}.items()]
+    real = paths.listed
+    monkeypatch.setattr(front_page.paths, "listed", lambda file: (
+        {"findings": listed} if file.name == "findings.yaml" else real(file)))
+
+
+def test_a_card_stands_while_what_it_rests_on_holds(cards):
+    data = [{"page": "does_it_work", "compared": {"a - b in RR@10": [0.5, 0.4, 0.1, -0.1, 0.3]}}]
+    shown = front_page.held({MAX: line(MAX, verdicts.AGREES)}, data)
+    assert [card["title"] for card, _ in shown] == ["agrees", "higher", "compared"]
+    assert "best window: +0.050 [+0.010, +0.090]; published +0.043" in shown[0][1]
+    assert "a less b: +0.100 [−0.100, +0.300]" in shown[2][1]
+    assert front_page.held({}, []) == []
+
+
+def test_the_cards_name_claims_and_comparisons_that_their_chapters_make():
+    written = paths.listed(paths.PUBLISHED / "findings.yaml")["findings"]
+    assert len(written) > front_page.CARDS
+    for card in written:
+        whens = [paragraph.get("when", "") for paragraph in discussion.paragraphs()[card["chapter"]]]
+        for name in {*card["rests_on"], *card["shown"]}:
+            assert name in claims.load() or any(set(re.findall(r"\w+", name.partition(" in ")[0])) <= set(
+                re.findall(r"\w+", when)) for when in whens), name
+
+
+def test_a_study_has_a_page_with_its_question_its_verdicts_and_what_was_left():
+    data = [{"page": "does_it_work", "claims": [line(MAX, verdicts.AGREES) | {"key": "abcdef", "evidence": "+0.050"}]}]
+    text = generated.study_page("steensland2021", data)
+    found, left = text.split("## What we could not test")
+    assert "**It asked.** Does BERT" in found and "BERT-Max ranks better than BM25" in found
+    assert "BERT-Mean ranks better than BM25" in left and "find a true difference of 0.062 four times in five" in found
+    assert set(paths.listed(paths.PUBLISHED / "studies.yaml")) == set(published.STUDIES)
 
 
 def test_the_published_effect_is_the_difference_of_printed_values():
@@ -36,10 +72,9 @@ def test_the_published_effect_is_the_difference_of_printed_values():
 
 
 def test_effects_stand_on_one_axis_largest_first():
-    rows = front_page.pictured("steensland2021", {MEAN: line(MEAN, verdicts.DISAGREES, -0.1, -0.5, 0.0),
-                                                  MAX: line(MAX, verdicts.AGREES)})
-    assert ["Max" in row[0].text for row in rows] == [True, False]
-    picture = rows[1][1].text
+    tested = {MEAN: line(MEAN, verdicts.DISAGREES, -0.1, -0.5, 0.0), MAX: line(MAX, verdicts.AGREES)}
+    assert [claim.id for claim, _ in front_page.sorted_claims("steensland2021", tested)] == [MAX, MEAN]
+    picture = front_page.claim_picture(claims.load()[MEAN], tested[MEAN]).text
     assert "measured -0.100, from -0.500 to +0.000; published" in picture.replace("−", "-")
     middle = float(re.search(r'circle cx="([\d.]+)"', picture)[1])
     assert middle == pytest.approx(6 + 168 * 0.15 / 0.5, abs=0.1)
@@ -48,7 +83,7 @@ def test_effects_stand_on_one_axis_largest_first():
 
 def test_effects_in_milliseconds_are_not_pictured():
     named = next(claim for claim in claims.load().values() if claim.unit)
-    assert front_page.pictured(named.study, {named.id: line(named.id, verdicts.AGREES)}) == []
+    assert front_page.sorted_claims(named.study, {named.id: line(named.id, verdicts.AGREES)}) == []
 
 
 def test_the_bar_is_divided_as_the_verdicts_are_with_icon_and_word():
@@ -87,8 +122,9 @@ def test_the_picture_names_every_verdict_by_icon_and_word_and_has_the_pages_colo
 def test_claims_that_were_not_tested_are_folded_on_the_scoreboard():
     html = generated.scoreboard([])
     own = [claim for claim in claims.load().values() if claim.study == "gao2021"]
-    assert html.count("<details") == len(published.STUDIES) and f"{len(own)} more claims, not tested" in html
+    assert html.count("<details") == len(published.STUDIES) and f"{len(own)} more claims, not measured" in html
     agrees = line(MEAN, verdicts.AGREES) | {"evidence": "e", "key": ""}
     ran = generated.scoreboard([{"page": "does_it_work", "claims": [agrees]}])
-    assert "Claims of Steensland (2021)</caption>" in ran and ran.index("BERT-Mean ranks better") < ran.index("<details")
+    assert "Claims of Steensland (2021) with a measured effect</caption>" in ran
+    assert ran.index("BERT-Mean ranks better") < ran.index("<details")
     assert "1 claims of a difference were tested" in ran and "at most 5% of those given" in ran

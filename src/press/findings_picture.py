@@ -59,7 +59,7 @@ def drawn(source: Mapping[str, Any]) -> str:
             kind, rows = verdicts.WORDS[line["verdict"]], wrap(claim.claim, CLAIM)
             parts += [f'<text x="10" y="{y + LINE * (n + 1) + 4}">{cell(row)}</text>' for n, row in enumerate(rows)]
             parts.append(f'<g class="nr-{kind}"><g transform="translate({EFFECT} {y + 8})">'
-                         f'{front_page.marks_of(claim, line["pair"])}</g>'
+                         f'{front_page.marks_of(front_page.effect_of(line), front_page.published_effect(claim))}</g>'
                          f'<text x="{VERDICT}" y="{y + LINE + 4}">{ICONS[kind]} {line["verdict"]}</text></g>')
             y += LINE * len(rows) + 5
     key = re.sub(r"<[^>]*>", "", front_page.KEY)

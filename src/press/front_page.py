@@ -1,29 +1,75 @@
-"""The front page's answer: what held of each study, in words, and every claim's effect, published and measured, as a picture."""
+"""The front page's answer: the bar of words, and a card for each of the five best findings that still hold."""
 
-from collections.abc import Mapping
-from statistics import median
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from helpers.evaluation import published
-from helpers.evaluation.verdicts import AGREES, DISAGREES, OPEN, SMALL, UNTESTED, WORDS
+from helpers import paths
+from helpers.evaluation.significance import Interval
+from helpers.evaluation.verdicts import UNTESTED, WORDS
 from helpers.pages import claims
 from helpers.pages.claims import Claim
-from helpers.pages.fragments import Html, badge, cell, table
-from helpers.pages.numbers import count, plain, signed
+from helpers.pages.discussion import HIGHER, LOWER, OPEN
+from helpers.pages.fragments import Html, badge, cell
+from helpers.pages.numbers import interval, signed
 
-BAR = 700  # pixels: the width of the bar of verdicts
+BAR, CARDS = 700, 5  # pixels: the width of the bar of verdicts; cards on the front page
 WIDTH, HEIGHT, REACH = 180, 16, 0.25  # of a row's picture, in pixels, and the largest effect that it shows
 KEY = ('<p class="nr-said">A line is the 95 % interval of the measured effect, its dot the mean; a diamond is what the study '
        f"printed. The scale runs from {-REACH:+g} to {REACH:+g} in the claim's measure, the vertical line is no difference; what "
        "lies beyond ends in an arrow. The word of a claim follows from its line.</p>")
 
 
-def findings(tested: Mapping[str, Mapping[str, Any]]) -> str:
-    """What the index page includes, from each claim's line of its chapter's data, with the chapter as `page`."""
-    parts = [in_words(study, tested) for study in published.STUDIES]
-    rows = [row for study in published.STUDIES for row in pictured(study, tested)]
-    plot = table("Every claim that was measured: published and measured effect", ("claim", "effect", "verdict"), rows, 9)
-    return "\n\n".join([verdict_bar(tested), *parts, plot.text + KEY]) + "\n"
+def findings(tested: Mapping[str, Mapping[str, Any]], data: Iterable[Mapping[str, Any]] = ()) -> str:
+    """What the index page includes, from each claim's line of its chapter's data, with the chapter as `page`, and from what
+    chapters carry."""
+    cards = "".join(f'<div class="nr-card"><h3>{cell(card["title"])}</h3>{body}</div>' for card, body in held(tested, data))
+    return f'{verdict_bar(tested)}\n\n<div class="nr-cards">{cards}</div>{KEY}\n'
+
+
+def held(tested: Mapping[str, Any], data: Iterable[Mapping[str, Any]], root: str = "") -> list[tuple[Mapping[str, Any], str]]:
+    """The first five cards whose conditions hold, each with its text, its effects and its link; `root` is the way to pages."""
+    compared = {(item["page"], pair): line for item in data for pair, line in item.get("compared", {}).items()}
+    cards = paths.listed(paths.PUBLISHED / "findings.yaml")["findings"]
+    return [(card, drawn_card(card, tested, compared, root)) for card in cards if holds(card, tested, compared)][:CARDS]
+
+
+def holds(card: Mapping[str, Any], tested: Mapping[str, Any], compared: Mapping[Any, Any]) -> bool:
+    """Whether everything that a card rests on is as it was when the card was written."""
+    return all(wanted in outcomes(name, card["chapter"], tested, compared) for name, wanted in card["rests_on"].items())
+
+
+def outcomes(name: str, chapter: str, tested: Mapping[str, Any], compared: Mapping[Any, Any]) -> set[str]:
+    """What can be said of a claim, its word and its side, or of a comparison, its side; nothing of what was not measured."""
+    own = effect(name, chapter, tested, compared)
+    side = set() if own is None else {HIGHER if own.low > 0 else LOWER if own.high < 0 else OPEN}
+    return side | ({verdict_of(tested.get(name))} if name in claims.load() else set())
+
+
+def effect(name: str, chapter: str, tested: Mapping[str, Any], compared: Mapping[Any, Any]) -> Interval | None:
+    """The measured difference of a claim, or of a comparison of a chapter's discussion; None if there is none."""
+    if name in claims.load():
+        return effect_of(tested[name]) if "pair" in tested.get(name, ()) else None
+    line = compared.get((chapter, name))
+    return Interval(*line[2:]) if line else None
+
+
+def effect_of(line: Mapping[str, Any]) -> Interval:
+    """The measured difference of a claim, from its line in its chapter's data."""
+    return Interval(line["pair"]["mean"], *line["pair"]["interval"])
+
+
+def drawn_card(card: Mapping[str, Any], tested: Mapping[str, Any], compared: Mapping[Any, Any], root: str) -> str:
+    """A finding with its effects, and a link to its chapter."""
+    rows = []
+    for name, called in card["shown"].items():
+        own, claim = effect(name, card["chapter"], tested, compared), claims.load().get(name)
+        if own is not None:
+            printed = published_effect(claim) if claim else None
+            words = f"{called}: {signed(own.mean)} {interval(own.low, own.high, sign=True)}" + (
+                f"; published {signed(printed)}" if printed is not None else "")
+            rows.append(f"<p>{picture(own, printed, words).text}<br><small>{cell(words)}</small></p>")
+    link = f'<a href="{root}chapters/{card["chapter"]}.html">{cell(claims.chapter_plan()[card["chapter"]]["title"])}</a>'
+    return f'<p>{cell(card["text"])}</p>{"".join(rows)}<p>{link}</p>'
 
 
 def counted(tested: Mapping[str, Mapping[str, Any]]) -> dict[str, int]:
@@ -53,45 +99,15 @@ def verdict_bar(tested: Mapping[str, Mapping[str, Any]]) -> str:
             f'viewBox="0 0 {BAR} {HEIGHT + 8}">{bar(counts, BAR, HEIGHT + 8)}</svg><p>{named}</p>')
 
 
-def in_words(study: str, tested: Mapping[str, Mapping[str, Any]]) -> str:
-    """One study's claims by what became of them, each a link to its chapter."""
-    own = [claim for claim in claims.load().values() if claim.study == study]
-    of = {claim.id: verdict_of(tested.get(claim.id)) for claim in own}
-
-    def named(word: str) -> str:
-        return "; ".join(link(claim, tested) for claim in own if of[claim.id] == word)
-
-    sentences = [f"<strong>{cell(published.published_name(study))}</strong>, {count(len(own))} claims.",
-                 *(f"<em>{word.capitalize()}</em>: {text}." for word in (AGREES, DISAGREES, SMALL) if (text := named(word))),
-                 *(f"{word.capitalize()}: {number}." for word in (OPEN, UNTESTED) if (number := list(of.values()).count(word))),
-                 believed(of, tested)]
-    return f"<p>{' '.join(filter(None, sentences))}</p>"
-
-
-def believed(of: Mapping[str, str], tested: Mapping[str, Mapping[str, Any]]) -> str:
-    """Why one may believe the verdicts that were given: how small a difference their tests see."""
-    seen = [tested[claim]["pair"]["detectable"] for claim, word in of.items()
-            if word != UNTESTED and "pair" in tested[claim] and not claims.load()[claim].unit]
-    tests = "half of the tests find" if len(seen) > 1 else "the test finds"
-    return (f"Why believe it: rules and margins were written down before any training shown here ran, and {tests} a true "
-            f"difference of {plain(median(seen))} four times in five." if seen else "")
-
-
 def verdict_of(line: Mapping[str, Any] | None) -> str:
     """A claim's verdict; *not tested* for one that no chapter has measured."""
     return line["verdict"] if line else UNTESTED
 
 
-def link(claim: Claim, tested: Mapping[str, Mapping[str, Any]]) -> str:
-    """A claim in its own words, which lead to its chapter."""
+def link(claim: Claim, tested: Mapping[str, Mapping[str, Any]], root: str = "") -> str:
+    """A claim in its own words, which lead to its chapter; `root` is the way to the book's."""
     text = cell(claim.claim)
-    return f'<a href="chapters/{tested[claim.id]["page"]}.html">{text}</a>' if claim.id in tested else text
-
-
-def pictured(study: str, tested: Mapping[str, Mapping[str, Any]]) -> list[list[Any]]:
-    """A row for each claim with a measured effect."""
-    return [[Html(link(claim, tested)), picture(claim, line["pair"], line["verdict"]),
-             badge(line["verdict"], WORDS[line["verdict"]])] for claim, line in sorted_claims(study, tested)]
+    return f'<a href="{root}chapters/{tested[claim.id]["page"]}.html">{text}</a>' if claim.id in tested else text
 
 
 def sorted_claims(study: str, tested: Mapping[str, Mapping[str, Any]]) -> list[tuple[Claim, Mapping[str, Any]]]:
@@ -108,23 +124,28 @@ def published_effect(claim: Claim) -> float | None:
     return first.amount - second[0].amount if first and second else None
 
 
-def picture(claim: Claim, pair: Mapping[str, Any], verdict: str) -> Html:
-    """A row's picture, in words for those who do not see it."""
-    (low, high), printed = pair["interval"], published_effect(claim)
-    words = f"{claim.claim}: measured {signed(pair['mean'])}, from {signed(low)} to {signed(high)}" + (
+def claim_picture(claim: Claim, line: Mapping[str, Any]) -> Html:
+    """The picture of a claim's row, in words for those who do not see it."""
+    own, printed, verdict = effect_of(line), published_effect(claim), line["verdict"]
+    words = f"{claim.claim}: measured {signed(own.mean)}, from {signed(own.low)} to {signed(own.high)}" + (
         f"; published {signed(printed)}" if printed is not None else "")
-    attributes = f'class="nr-effect nr-{WORDS[verdict]}" role="img" aria-label="{cell(words)}"'
+    return picture(own, printed, words, WORDS[verdict])
+
+
+def picture(own: Interval, printed: float | None, words: str, kind: str = "") -> Html:
+    """An effect with its interval and the printed one, drawn on one axis."""
+    attributes = f'class="nr-effect nr-{kind}" role="img" aria-label="{cell(words)}"'
     return Html(f'<svg {attributes} width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}">'
-                f'<title>{cell(words)}</title>{marks_of(claim, pair)}</svg>')
+                f'<title>{cell(words)}</title>{marks_of(own, printed)}</svg>')
 
 
-def marks_of(claim: Claim, pair: Mapping[str, Any]) -> str:
+def marks_of(own: Interval, printed: float | None) -> str:
     """A measured effect with its interval and the printed one, drawn on one axis."""
-    (low, high), y, printed = pair["interval"], HEIGHT / 2, published_effect(claim)
+    y = HEIGHT / 2
     marks = [f'<line x1="{_x(0):.1f}" x2="{_x(0):.1f}" y1="0" y2="{HEIGHT}" stroke="currentColor" opacity=".35"/>',
-             f'<line x1="{_x(low):.1f}" x2="{_x(high):.1f}" y1="{y}" y2="{y}" stroke="currentColor" stroke-width="2"/>',
-             f'<circle cx="{_x(pair["mean"]):.1f}" cy="{y}" r="3.5" fill="currentColor"/>']
-    marks += [_arrow(side) for side, end in ((-1, low), (1, high)) if side * end > REACH]
+             f'<line x1="{_x(own.low):.1f}" x2="{_x(own.high):.1f}" y1="{y}" y2="{y}" stroke="currentColor" stroke-width="2"/>',
+             f'<circle cx="{_x(own.mean):.1f}" cy="{y}" r="3.5" fill="currentColor"/>']
+    marks += [_arrow(side) for side, end in ((-1, own.low), (1, own.high)) if side * end > REACH]
     if printed is not None:
         x = _x(printed)
         marks.append(f'<path d="M{x:.1f} {y - 5} l4 5 l-4 5 l-4 -5 z" fill="none" stroke="currentColor" stroke-width="1.3"/>')

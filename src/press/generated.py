@@ -2,6 +2,7 @@
 
 import inspect
 import json
+from statistics import median
 from typing import Any
 
 from helpers import paths
@@ -11,14 +12,16 @@ from helpers.evaluation.verdicts import AGREES, DISAGREES, NO_DIFFERENCE, NO_GAI
 from helpers.pages import bm25_named, claims
 from helpers.pages.fragments import Html, badge, cell, details, table
 from helpers.pages.numbers import count, plain
-from press import cite, comparison, execute, front_page, launch, repository, verdict_examples
+from press import chapters, cite, comparison, execute, front_page, launch, repository, verdict_examples
 
 
 def write_all() -> None:
     """Write the pages of `book/generated` from executed chapters and published values, and every variant's comparison."""
     paths.GENERATED.mkdir(parents=True, exist_ok=True)
     data = collected()
-    pages = {"findings": front_page.findings(lines_by_claim(data)), "scoreboard": scoreboard(data),
+    pages = {study: study_page(study, data) for study in published.STUDIES} | {
+             "findings": front_page.findings(lines_by_claim(data), data), "five_findings": five_findings(data),
+             "scoreboard": scoreboard(data),
              "numbers": numbers_page(data), "verdict_rules": inspect.getdoc(verdicts) or "",
              "verdict_words": verdict_examples.examples(), "calibration": calibration_page(),
              "divergences": divergences_page(), "bm25": bm25_page(data), "cite": cite_page()}
@@ -45,32 +48,61 @@ def lines_by_claim(data: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
 
 
 def scoreboard(data: list[dict[str, Any]]) -> str:
-    """All claims with their verdicts, by study."""
-    tested = lines_by_claim(data)
-    counts = dict.fromkeys(verdicts.WORDS, 0)
-    parts = []
+    """All claims by study: each with its effect as a picture, and its word."""
+    tested, parts = lines_by_claim(data), []
     for study in published.STUDIES:
-        rows: list[Any] = []
-        left: list[Any] = []  # not tested, behind a click
-        for claim in (c for c in claims.load().values() if c.study == study):
-            plan = claims.chapter_plan()[claim.chapter]
-            reason = plan.get("not_run", "the chapter has not been executed")
-            line = tested.get(claim.id, {"verdict": UNTESTED, "key": None, "evidence": reason})
-            counts[line["verdict"]] += 1
-            shown = _linked(line["page"], line["key"], line["evidence"]) if line["key"] else line["evidence"]
-            chapter = f' <a href="../chapters/{line["page"]}.html">({cell(plan["title"])})</a>' if "page" in line else ""
-            (left if line["verdict"] == UNTESTED else rows).append([
-                Html(cell(claim.claim) + chapter), claims.published_evidence(claim), shown,
-                claims.verdict_cell(line["verdict"], line.get("control"))])
-        name = published.published_name(study)
-        tables = [table(f"Claims of {name}", claims.HEADER, rows, numeric_from=9)] if rows else []
-        if left:
-            tables.append(details(f"{len(left)} more claims, not tested",
-                                  table(f"Claims of {name} that were not tested, and why", claims.HEADER, left, numeric_from=9)))
-        parts.append(f"## {name}\n\n" + "\n".join(own.text for own in tables) + "\n")
+        name, shown = published.published_name(study), front_page.sorted_claims(study, tested)
+        rows = [[Html(front_page.link(claim, tested, "../")), front_page.claim_picture(claim, line), badge_of(line["verdict"])]
+                for claim, line in shown]
+        listed = {claim.id for claim, _ in shown}
+        left = [Html(f"<li>{front_page.link(claim, tested, '../')}: "
+                     f"{badge_of(front_page.verdict_of(tested.get(claim.id))).text}</li>")
+                for claim in claims.load().values() if claim.study == study and claim.id not in listed]
+        parts.append(f"## {name}\n\nThe evidence, and the reasons of what is not tested: [{name}]({study}.md).\n\n" + "\n".join(
+            [table(f"Claims of {name} with a measured effect", ("claim", "published and measured", "word"), rows, 9).text,
+             details(f"{len(left)} more claims, not measured", Html(f"<ul>{''.join(own.text for own in left)}</ul>")).text if left
+             else ""]) + "\n")
+    counts = front_page.counted(tested)
     summary = table("How many claims have which verdict", ("verdict", "claims"),
-                    [[badge(kind, verdicts.WORDS[kind]), n] for kind, n in counts.items()]).text
-    return page("scoreboard", profiles=profiles(data), summary=summary, by_chance=by_chance(tested), studies="\n".join(parts))
+                    [[badge_of(kind), counts.get(kind, 0)] for kind in verdicts.WORDS]).text
+    return page("scoreboard", profiles=profiles(data), summary=summary + front_page.KEY, by_chance=by_chance(tested),
+                studies="\n".join(parts))
+
+
+def five_findings(data: list[dict[str, Any]]) -> str:
+    """The findings of the front page one after another, each with its chapter's answer."""
+    answers = {item["page"]: item["in_short"] for item in data if "in_short" in item}
+    return page("five_findings", findings="\n\n".join(
+        f"## {card['title']}\n\n{body}\n\n**The chapter's answer.** {answers.get(card['chapter'], '')}"
+        for card, body in front_page.held(lines_by_claim(data), data, "../")))
+
+
+def study_page(study: str, data: list[dict[str, Any]]) -> str:
+    """What a study asked and how, what became of each of its claims, and what the book could not test."""
+    tested, name = lines_by_claim(data), published.published_name(study)
+    about, first = paths.listed(paths.PUBLISHED / "studies.yaml")[study], published.about(study)
+    rows: list[list[Any]] = []
+    left: list[list[Any]] = []
+    for claim in (own for own in claims.load().values() if own.study == study):
+        line = tested.get(claim.id, {"verdict": UNTESTED, "key": None,
+                                     "evidence": claims.chapter_plan()[claim.chapter].get("not_run", "its chapter was not run")})
+        shown = _linked(line["page"], line["key"], line["evidence"]) if line["key"] else line["evidence"]
+        (left if line["verdict"] == UNTESTED else rows).append([
+            Html(front_page.link(claim, tested, "../")), claims.published_evidence(claim), shown,
+            claims.verdict_cell(line["verdict"], line.get("control"))])
+    seen = [tested[claim]["pair"]["detectable"] for claim, own in claims.load().items() if own.study == study and not own.unit
+            and tested.get(claim, {}).get("verdict", UNTESTED) != UNTESTED]
+    sees = f"Half of its tests find a true difference of {plain(median(seen))} four times in five." if seen else ""
+    waits = table(f"Claims of {name} that are not tested", claims.HEADER, left, numeric_from=9).text if left else "None."
+    return page("study", study=name, title=first["title"], cite=study, asked=about["asked"], how=about["how"], sees=sees,
+                tested=table(f"Claims of {name}", claims.HEADER, rows, numeric_from=9).text, left=waits,
+                chapters=", ".join(dict.fromkeys(f"[](../chapters/{claim.chapter}.ipynb)" for claim in claims.load().values()
+                                                 if claim.study == study and claim.chapter in chapters.names())))
+
+
+def badge_of(word: str) -> Html:
+    """A verdict's word in its colour."""
+    return badge(word, verdicts.WORDS[word])
 
 
 def by_chance(tested: dict[str, dict[str, Any]]) -> str:

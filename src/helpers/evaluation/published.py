@@ -129,6 +129,13 @@ def everything() -> list[Entry]:
     return [entry for study in STUDIES for entry in load(study).values()]
 
 
+@functools.cache
+def about(study: str) -> dict[str, Any]:
+    """What a study's file says of it besides its tables: `cite`, `title`."""
+    content = yaml.load((paths.PUBLISHED / f"{study}.yaml").read_text(encoding="utf-8"), _Loader)  # noqa: S506 - a safe loader
+    return {name: value for name, value in content.items() if name != "tables"}
+
+
 def published_name(study: str) -> str:
     """How the study is cited, `Steensland (2021)`."""
     return next(iter(load(study).values())).cite

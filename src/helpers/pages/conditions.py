@@ -6,7 +6,7 @@ true or false: `level`, `not level`.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from helpers import paths
 from helpers.errors import BadInput
@@ -20,6 +20,13 @@ def failed(conditions: str, known: Mapping[str, Evaluation | bool], measure: str
     """Those of the conditions, joined by `and`, that do not hold; none holds of what is not there. BadInput for what is no
     condition."""
     return [one for one in map(str.strip, conditions.split(" and ")) if not _holds(one, known, measure)]
+
+
+def compared(conditions: str, known: Mapping[str, Evaluation | bool], measure: str) -> Iterator[tuple[str, str, str]]:
+    """The two systems and the measure of each comparison among the conditions, those whose systems are there."""
+    for parts in filter(None, map(COMPARISON.fullmatch, map(str.strip, conditions.split(" and ")))):
+        if all(isinstance(known.get(parts[n]), Evaluation) for n in (1, 4)):
+            yield parts[1], parts[4], parts[6] or measure
 
 
 def _holds(condition: str, known: Mapping[str, Evaluation | bool], measure: str) -> bool:

@@ -4,7 +4,7 @@
 answer, and stands at the top of the page.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from helpers import paths
@@ -31,7 +31,19 @@ def discussion(chapter: str, judged: Fragment | None = None, signs: Mapping[str,
         moved += conditions.failed(paragraph["when"], known, measure) if "when" in paragraph else []
         text = OTHERWISE.format("; ".join(f"*{name}*" for name in moved)) if moved else paragraph["text"].strip()
         (short if paragraph.get("short") else parts).append(text)
-    return Fragment(markdown="\n\n".join(parts), data={"in_short": " ".join(short)} if short else {})
+    whens = [paragraph["when"] for paragraph in paragraphs()[chapter] if "when" in paragraph]
+    carried = {"in_short": " ".join(short)} | {"compared": differences(whens, known, measure)}
+    return Fragment(markdown="\n\n".join(parts), data={name: part for name, part in carried.items() if part})
+
+
+def differences(whens: Sequence[str], known: Mapping[str, Any], measure: str) -> dict[str, list[float]]:
+    """What the conditions compare, for other pages: `a - b in RR@10` with the two means and the difference's interval."""
+    found: dict[str, list[float]] = {}
+    for one, other, name in (pair for text in whens for pair in conditions.compared(text, known, measure)):
+        difference = known[one].against(known[other], name).difference
+        found[f"{one} - {other} in {name}"] = [known[one].mean(name).mean, known[other].mean(name).mean, difference.mean,
+                                               difference.low, difference.high]
+    return found
 
 
 def effect(line: Mapping[str, Any]) -> str:
