@@ -9,9 +9,9 @@ from helpers.costs.contenders import PRODUCTS
 from helpers.costs.speed import random_cross_encoder, ranking_speed
 from helpers.costs.timing import always, interleave
 from helpers.networks.architectures import encoder_flops
+from helpers.pages.shapes import studied_shapes
 from helpers.retrieval.bm25 import K1, B
 from helpers.steps import numerics
-from helpers.stories.shapes import studied_shapes
 
 
 def shapes(scale: Scale) -> list[str]:

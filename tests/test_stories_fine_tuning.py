@@ -12,7 +12,7 @@ from safetensors.numpy import save
 import toys
 from helpers.evaluation import published
 from helpers.evaluation.verdicts import AGREES, DISAGREES, SMALL, UNTESTED
-from helpers.pages import identity, training
+from helpers.pages import identity, rates, shapes, training
 from helpers.reranking.aggregation import windows_of
 from helpers.steps import ledger
 from helpers.stories import (
@@ -23,7 +23,6 @@ from helpers.stories import (
     model_size,
     parameters,
     seeds,
-    shapes,
     unjudged_pairs,
 )
 from helpers.systems.evaluated import over_seeds
@@ -516,8 +515,8 @@ def test_the_table_of_sizes_has_the_smallest_first():
 
 
 def test_speeds_stand_beside_the_studys_and_relative_to_bert_base():
-    rates = {size: [1.0, 2.0, 3.0] for size in shapes.studied_shapes().values()} | {"2/128/2": [90.0, 100.0, 110.0]}
-    shown = model_size.speed_table({"cpu": timed(rates), "cuda": timed(dict.fromkeys(rates, [8.0, 8.0, 8.0]))},
+    recorded = {size: [1.0, 2.0, 3.0] for size in shapes.studied_shapes().values()} | {"2/128/2": [90.0, 100.0, 110.0]}
+    shown = model_size.speed_table({"cpu": timed(recorded), "cuda": timed(dict.fromkeys(recorded, [8.0, 8.0, 8.0]))},
                                    {"cpu": Value(), "cuda": Value()})
     header, *rows = cells(shown)
     assert header[4:] == ["here, cpu (random weights)", "relative", "here, cuda (random weights)", "relative"]
@@ -530,7 +529,7 @@ def test_speeds_stand_beside_the_studys_and_relative_to_bert_base():
 
 def test_timings_ask_for_every_size_once_on_each_device(bed):
     trial = RerankingExperiment(bed, bed.bm25(0.9, 0.4, 10), candidates=7)
-    timings = model_size.timings(trial, ["2/128/2", "6/384/12", "2/128/2"], CHOSEN, timed=4, rounds=3, devices=["cpu", "cuda"])
+    timings = rates.timings(trial, ["2/128/2", "6/384/12", "2/128/2"], CHOSEN, timed=4, rounds=3, devices=["cpu", "cuda"])
     assert list(timings) == ["cpu", "cuda"]
     for device, step in timings.items():
         assert step.arguments["sizes"] == ["2/128/2", "6/384/12"]

@@ -10,7 +10,7 @@ from helpers.pages import page
 from helpers.pages.compare import above, effect_columns
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, joined, plain
-from helpers.stories.model_size import speed_text
+from helpers.pages.rates import speed_text
 from helpers.stories.nearest_neighbours import NAMES, Searches, fastest, setting_text
 from helpers.systems.evaluated import Evaluation, evaluate_frame
 

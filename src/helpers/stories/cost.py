@@ -17,10 +17,10 @@ from helpers.pages import claims, figures, page, scatter
 from helpers.pages.compare import with_interval
 from helpers.pages.fragments import Fragment, Html, linked
 from helpers.pages.numbers import count, plain
+from helpers.pages.rates import speed_text
 from helpers.pages.spot_check import spot_check
 from helpers.steps import Step, numerics
 from helpers.stories.encoders import CHECKPOINTS
-from helpers.stories.model_size import speed_text
 from helpers.systems.evaluated import Evaluation
 
 STUDY = "david2020"

@@ -12,10 +12,10 @@ from helpers.pages import claims, compare, identity, page
 from helpers.pages.compare import above, difference_cell, lead, mean_cell, tests_against
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import p_value, plain
+from helpers.pages.rates import median_rate, rate
+from helpers.pages.shapes import labels
 from helpers.pages.training import STUDY, Logs, curve, final, untrained
 from helpers.reranking.losses import PARTS
-from helpers.stories.model_size import median_rate, rate
-from helpers.stories.shapes import labels
 from helpers.systems.evaluated import Systems
 from helpers.systems.listwise_reranker import ListwiseReranker
 from helpers.systems.reranking_experiment import RerankingExperiment

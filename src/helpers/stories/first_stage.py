@@ -12,12 +12,12 @@ from helpers.pages import claims, page, scatter
 from helpers.pages.compare import above, mean_cell, table_value
 from helpers.pages.fragments import Fragment, linked
 from helpers.pages.numbers import count, plain, signed
+from helpers.pages.rates import rounds_cell
 from helpers.pages.spot_check import spot_check
 from helpers.pages.stages import EXPANSION, IMPROVED, STUDY, label, recall_of
 from helpers.retrieval.expansion import added_words
 from helpers.retrieval.term_weights import top_weighted_terms
 from helpers.steps import Step
-from helpers.stories.model_size import rounds_cell
 from helpers.stories.repbert import ROWS, TABLE
 from helpers.systems.evaluated import Evaluation, Systems
 from helpers.systems.first_stages import FirstStages

@@ -12,8 +12,8 @@ from helpers.networks import backbone
 from helpers.pages import figures, page
 from helpers.pages.fragments import Fragment, badge, linked
 from helpers.pages.numbers import count, plain
+from helpers.pages.rates import speed_text
 from helpers.steps import Step
-from helpers.stories.model_size import speed_text
 from helpers.stories.speed import NOT_YET
 from helpers.systems.listwise_reranker import ListwiseReranker
 

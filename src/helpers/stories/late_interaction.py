@@ -17,8 +17,8 @@ from helpers.pages import page
 from helpers.pages.compare import above, differences_table, effect_columns, lead
 from helpers.pages.fragments import Fragment, linked
 from helpers.pages.numbers import count, plain
+from helpers.pages.rates import rounds_cell
 from helpers.steps import Step
-from helpers.stories.model_size import rounds_cell
 from helpers.systems.bi_encoder import BiEncoder, reading
 from helpers.systems.evaluated import Evaluation, Systems, evaluate_values
 from helpers.systems.reranking_experiment import together

@@ -16,9 +16,9 @@ from helpers.pages import figures, page
 from helpers.pages.compare import with_interval
 from helpers.pages.fragments import Fragment, Html, linked
 from helpers.pages.numbers import count, interval, plain, seconds, signed
+from helpers.pages.rates import speed_text
 from helpers.pages.spot_check import spot_check
 from helpers.steps import Step
-from helpers.stories.model_size import speed_text
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.testbed import Testbed
 

@@ -17,14 +17,14 @@ from helpers.pages import page, scatter
 from helpers.pages.compare import mean_cell, table_value, with_interval
 from helpers.pages.fragments import Fragment, linked
 from helpers.pages.numbers import count, joined, plain, seconds
+from helpers.pages.rates import rounds_cell
+from helpers.pages.shapes import studied_shapes
 from helpers.pages.spot_check import spot_check
 from helpers.pages.training import STUDY
 from helpers.retrieval.bm25 import K1, B
 from helpers.retrieval.feedback import or_matches
 from helpers.steps import Step
 from helpers.stories import candidates, duobert
-from helpers.stories.model_size import rounds_cell
-from helpers.stories.shapes import studied_shapes
 from helpers.stories.speed import busy
 from helpers.systems.evaluated import Evaluation
 from helpers.systems.listwise_reranker import WarmUp

@@ -12,7 +12,7 @@ from helpers.pages import figures, page
 from helpers.pages.compare import with_interval
 from helpers.pages.fragments import Fragment, Html, badge
 from helpers.pages.numbers import count, interval, joined, plain, signed
-from helpers.stories.model_size import PUBLISHED_HEADS, rates_beside_published, rounds_cell
+from helpers.pages.rates import PUBLISHED_HEADS, rates_beside_published, rounds_cell
 
 NOT_YET = "not measured yet; `make bench` measures"
 CAPTIONS = {"rerank": "Re-ranking", "encode": "Encoding", "search": "BM25 search", "train": "Fine-tuning"}
