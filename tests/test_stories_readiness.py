@@ -11,8 +11,8 @@ from helpers.data import stsb
 from helpers.errors import BadInput
 from helpers.evaluation import published
 from helpers.evaluation.verdicts import AGREES, DISAGREES, SMALL, UNTESTED
-from helpers.pages import claims
-from helpers.stories import fine_tuning_sizes, gao_tables, held_out, readiness, similarity
+from helpers.pages import claims, training
+from helpers.stories import fine_tuning_sizes, gao_tables, readiness, similarity
 from helpers.systems.starting_points import (
     CONDENSER,
     CONTINUED,
@@ -338,11 +338,10 @@ def line(*losses):
 
 def test_a_loss_has_levelled_that_no_longer_falls_by_a_twentieth():
     ends = ((1.0, 0.96), (1.0, 0.94), (1.0, 1.2), (0.2, 0.15))  # all are small beside the fall from 9
-    assert [held_out.levelled(line(9.0, *own)) for own in ends] == [True, False, True, False]
-    rows = cells(held_out.table({START: line(2.0, 0.25, 0.2), MLM: line(2.0, 0.1, 0.3, 0.3)}))
+    assert [training.levelled(line(9.0, *own)) for own in ends] == [True, False, True, False]
+    rows = cells(training.levels_table({START: line(2.0, 0.25, 0.2), MLM: line(2.0, 0.1, 0.3, 0.3)}, "start"))
     assert rows[1:] == [[START, "0.250", "0.200", "−20 %", "0.200", "20", "no"],
                         [MLM, "0.300", "0.300", "+0 %", "0.100", "10", "yes"]]
-    assert "levelled" in held_out.table({START: line(1, 1)}).html and held_out.figure({START: line(1, 1)}).html
 
 
 @pytest.mark.parametrize(("cd", "mlm", "bm25", "untrained", "expected"), [

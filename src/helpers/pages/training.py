@@ -11,13 +11,14 @@ from helpers.evaluation import published
 from helpers.pages import page, plots
 from helpers.pages.compare import measured, table_value
 from helpers.pages.fragments import Fragment, badge
-from helpers.pages.numbers import count, plain, seconds
+from helpers.pages.numbers import count, plain, seconds, signed
 from helpers.steps import Step
 from helpers.systems.evaluated import Evaluation
 
 STUDY = "steensland2021"
 SHORT = {"computed": "live", "stored": "live", "recorded": "recorded"}
 Logs = Mapping[str, dict[str, Any]]  # of trainings, by the model's name
+LEVEL = 0.05  # a loss that falls by less than this share from one evaluation to the last has levelled
 LOSSES = {"training loss": "loss", "evaluation loss": "eval_loss"}
 
 
@@ -88,6 +89,23 @@ def untaught(losses: pd.Series) -> str:
     still = line.slope + float(special.stdtrit(len(late) - 2, 0.975)) * line.stderr < 0
     taken = -line.slope * (late.index[-1] - late.index[0])
     return f"the held-out loss still falls at the end: {change(losses)}" if still and taken > fall / 10 else ""
+
+
+def levelled(line: pd.Series) -> bool:
+    """Whether a loss no longer falls at the end, by the rule of `LEVEL`. The share is of the value before and not of the whole
+    fall, most of which is the first steps', after which any curve would look level."""
+    before, last = line.iloc[-2:]
+    return bool(last > (1 - LEVEL) * before)
+
+
+def levels_table(lines: Mapping[str, pd.Series], head: str) -> Fragment:
+    """The last two held-out losses of each training, the lowest of all, and whether the loss has levelled."""
+    caption = f"Held-out losses at the end; levelled is one that falls by less than {LEVEL:.0%} from one evaluation to the last"
+    return page.records_table(caption, (
+        {head: name, "last but one": plain(own.iloc[-2]), "last": plain(own.iloc[-1]),
+         "change": f"{signed(100 * (own.iloc[-1] / own.iloc[-2] - 1), 0)} %", "lowest": plain(own.min()),
+         "at step": count(own.index.tolist()[int(own.argmin())]), "levelled": "yes" if levelled(own) else "no"}
+        for name, own in lines.items()))
 
 
 def losses_beside(table: str, rows: Mapping[str, tuple[dict[str, Any], Evaluation]]) -> Fragment:

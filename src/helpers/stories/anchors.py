@@ -14,9 +14,9 @@ from helpers.pages import page, stages
 from helpers.pages.compare import above, differences_table, lead, measures_table
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import plain
+from helpers.pages.training import levelled
 from helpers.registry import Registry
 from helpers.stories import late_interaction, unready
-from helpers.stories.held_out import levelled
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.evaluated import Evaluation, Systems, evaluate_seeds
 from helpers.systems.recipe import recipe

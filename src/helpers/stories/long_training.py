@@ -10,7 +10,6 @@ from helpers.pages.numbers import count, seconds, signed
 from helpers.pages.training import Logs, curve
 from helpers.stories import encoders, unready
 from helpers.stories.encoders import MEASURE, POOLINGS, grouped, means
-from helpers.stories.held_out import LEVEL, levelled
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.evaluated import Evaluation, Systems, evaluate_values
 from helpers.systems.testbed import Testbed
@@ -45,11 +44,11 @@ def losses(logs: Logs) -> Fragment:
 def trainings_table(trained: Models, logs: Logs) -> Fragment:
     """Whether each learned, and whether it came to its end."""
     return page.records_table("The long trainings; levelled is one whose loss falls by less than "
-                              f"{LEVEL:.0%} from one evaluation to the last", (
+                              f"{training.LEVEL:.0%} from one evaluation to the last", (
         {"model": name, "learning rate": f"{trained[name].learning_rate:g}", "training queries": count(log["queries"]),
          "optimiser steps": count(log["steps"]), "evaluation loss": training.change(loss),
          "change at the end": f"{signed(100 * (loss.iloc[-1] / loss.iloc[-2] - 1), 0)} %",
-         "levelled": "yes" if levelled(loss) else "no", "accuracy on held-out triplets": training.change(right)}
+         "levelled": "yes" if training.levelled(loss) else "no", "accuracy on held-out triplets": training.change(right)}
         for name, log in logs.items() for loss, right in [(curve(log, "eval_loss"), curve(log, "eval_accuracy"))]))
 
 
@@ -87,7 +86,7 @@ def signs(before: Systems, after: Systems, long: Systems, logs: Logs) -> dict[st
     if not long:
         return {}
     lines, best = [curve(log, "eval_loss") for log in logs.values()], max(long, key=means(long).__getitem__)
-    found = {"the long trainings have levelled": all(map(levelled, lines)),
+    found = {"the long trainings have levelled": all(map(training.levelled, lines)),
              "in every long training the held-out loss fell": all(line.iloc[-1] < LEARNED * line.iloc[0] for line in lines),
              "after the long training the best encoder is surely above its short one": above(long[best], after[best], MEASURE)}
     if not (names := pooled(long)):

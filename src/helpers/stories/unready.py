@@ -8,7 +8,6 @@ import pandas as pd
 from helpers.pages import page, plots, stages, training
 from helpers.pages.compare import above, differences_table, measures_table
 from helpers.pages.fragments import Fragment
-from helpers.stories.held_out import levelled
 from helpers.systems import starting_points
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.evaluated import Evaluation, Systems, evaluate_seeds, evaluate_values
@@ -116,4 +115,4 @@ def signs(lines: Mapping[str, Mapping[str, pd.Series]], own: Systems, bm25: Eval
 
 def _outcomes(trained: Evaluation, start: Evaluation, bm25: Evaluation, lines: Mapping[str, pd.Series]) -> tuple[bool, ...]:
     return (above(trained, start, MEASURE), above(bm25, trained, MEASURE), above(trained, bm25, stages.recall_of(bm25)),
-            all(levelled(line) for line in lines.values()))
+            all(training.levelled(line) for line in lines.values()))
