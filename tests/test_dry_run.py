@@ -8,7 +8,7 @@ from helpers import paths, steps
 from helpers.errors import BadInput
 from helpers.steps import ledger
 from press.explain import dry_run
-from press.explain.known import catalogue
+from press.explain.known import catalogue, times_as_many
 
 IMPORTS = "from dry_steps_module import doubled, numbers, total"
 
@@ -106,3 +106,33 @@ def test_a_recorded_run_is_found_as_such(steps_module):
     steps_module.numbers(3).value()
     ship("numbers")
     assert [source for _, source in chapter("value = numbers(3).value()").available.values()] == ["recorded"]
+
+
+def test_texts_that_are_not_here_are_told_also_after_a_stand_in(steps_module):
+    steps_module.numbers(3).value()
+    of = "text_store(open_collection('dictionaries:/nowhere').part('texts', 'passage'))"
+    with pytest.raises(BadInput, match="the dictionaries are not here.*or take no general text"):
+        chapter("from helpers.data.collection import open_collection\nfrom helpers.data.texts import text_store",
+                "numbers(2).value()", f"doubled({of}).value()")
+
+
+def test_queries_and_texts_of_a_folder_are_read_and_forgotten(steps_module, tmp_path):
+    (tmp_path / "in").mkdir()
+    for name, text in {"collection": "p1\ta\n", "queries": "q1\ta\nq2\tb\n", "qrels": "q1 0 p1 1\n"}.items():
+        (tmp_path / "in" / f"{name}.tsv").write_text(text)
+    plan = chapter("from helpers.systems.testbed import Testbed", f"bed = Testbed('{tmp_path / 'in'}')",
+                   "assert list(bed.query_frame['query_id']) == ['q1', 'q2'] and len(bed.qrels) == 1")
+    assert not plan.stopped and {*names(plan)} == {"queries", "qrels", "text_store"}
+    assert not list(paths.store().rglob("manifest.json"))
+
+
+def test_scoring_takes_as_long_as_it_has_pairs_of_query_and_candidate():
+    def scoring(digest, sample, candidates):
+        data = {"data": ["queries", "test"], "collection": "nowhere", "digest": digest}
+        asked = {"step": "queries", "arguments": {"parts": [data], "sample": sample}}
+        return {"step": "window_scores", "arguments": {"candidates": candidates, "run": {"step": "r", "arguments": {"q": asked}}}}
+
+    dl19 = scoring("7dc7b44a123e07e0d4a00de9c6ecbdf03fa9c940d03d709c8035b20b683d563b", 0, 100)
+    assert times_as_many(scoring("", 86, 50), dl19) == 1.0
+    assert times_as_many(scoring("", 430, 200), dl19) == 20.0
+    assert times_as_many(scoring("", 0, 100), dl19) == 1.0  # of a collection that is not known

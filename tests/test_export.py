@@ -6,11 +6,15 @@ import pandas as pd
 import pytest
 import yaml
 
+from helpers.data.collection import open_collection
 from helpers.data.runs import read_trec
+from helpers.data.texts import text_store
 from helpers.errors import BadInput
 from helpers.pages import ir_metadata
 from helpers.reranking.aggregation import reranked
 from press import commands
+from press.explain.dry_run import DryRun
+from press.explain.plan import Expected
 from press.why import why
 from toys import of_values, run_of
 
@@ -144,23 +148,41 @@ def test_an_exported_model_scores_elsewhere_as_it_does_here(tiny, folder, store,
     assert (logits.sigmoid() if activation == "sigmoid" else logits).tolist() == pytest.approx(found["score"].tolist(), abs=1e-5)
 
 
-@pytest.mark.parametrize("names", [[], ["re-ranker"]])
-def test_a_chapter_that_exports_nothing_is_told(names, tmp_path, monkeypatch):
-    monkeypatch.setattr(commands.execute, "executed", lambda *_: None)
-    with pytest.raises(BadInput, match="human_judgments exports no runs"):
-        commands.export("human_judgments", "almanac", {}, names, tmp_path / "runs")
-    assert not (tmp_path / "runs").exists()
+def followed(monkeypatch, made, missing=()):
+    """The chapter's dry run writes these systems' runs, its execution the same ones; what was executed."""
+    ran = []
 
-
-def test_the_command_takes_the_models_of_the_systems_that_it_was_asked_for(tmp_path, monkeypatch):
-    def executed(*_):
-        for name in ("A", "B"):
+    def write(*_):
+        for name in made:
             (Path(os.environ["BOOK_EXPORT"]) / f"{name}.run").write_text("")
         if "BOOK_EXPORT_MODELS" in os.environ:
             assert os.environ["BOOK_EXPORT_MODELS"] == "B"
             (Path(os.environ["BOOK_EXPORT"]) / "B").mkdir()
+        return commands.plan.Plan(commands.execute.request("depth", "almanac", {}), False, missing, DryRun(), None)
 
-    monkeypatch.setattr(commands.execute, "executed", executed)
+    monkeypatch.setattr(commands, "catalogue", dict)
+    monkeypatch.setattr(commands.plan, "followed", write)
+    monkeypatch.setattr(commands.execute, "executed", lambda *_: ran.append(write()))
+    return ran
+
+
+@pytest.mark.parametrize(("made", "names", "line"), [
+    ([], [], "depth exports no runs.*Mend: take another chapter"), ([], ["C"], "depth exports no runs"),
+    (["A", "B"], ["C"], "no system 'C' in depth. Mend: choose from A, B")])
+def test_what_a_chapter_does_not_export_is_refused_before_it_runs(made, names, line, tmp_path, monkeypatch):
+    ran = followed(monkeypatch, made, [Expected(None, "", 1.0)])
+    with pytest.raises(BadInput, match=line):
+        list(commands.export("depth", "almanac", {}, names, tmp_path / "runs"))
+    assert not ran and not (tmp_path / "runs").exists()
+
+
+def test_the_command_takes_the_models_of_the_systems_that_it_was_asked_for(tmp_path, monkeypatch):
+    ran = followed(monkeypatch, ["A", "B"])
     for models, there in ((False, {"depth.B.run"}), (True, {"depth.B.run", "depth.B"})):
-        assert commands.export("depth", "almanac", {}, ["B"], tmp_path / "runs", models) == [tmp_path / "runs" / "depth.B.run"]
+        made = commands.export("depth", "almanac", {}, ["B"], tmp_path / "runs", models)
+        assert list(made) == [tmp_path / "runs" / "depth.B.run"]
         assert {one.name for one in (tmp_path / "runs").iterdir()} == there
+    assert not ran
+    followed(monkeypatch, ["A", "B"], [Expected(text_store(open_collection("almanac").part("texts", "passage")), "", 7200.0)])
+    told, *_ = commands.export("depth", "almanac", {}, [], tmp_path / "runs")
+    assert told.startswith("depth: 1 steps to compute, expected: 2.0 h")

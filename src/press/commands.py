@@ -13,6 +13,7 @@ from helpers.steps import fresh_since
 from press import build as building
 from press import chapters, execute, generated, printed, side_by_side, variants
 from press.explain import dry_run, plan
+from press.explain.known import catalogue
 
 
 def build(profile: str, only: Sequence[str] = ()) -> Iterator[str]:
@@ -31,8 +32,7 @@ def chapter(name: str, profile: str, given: dict[str, str], no_render: bool) -> 
     if not execute.is_current(wanted := execute.request(name, profile, given)) and (dry_run.check(wanted) or fresh_since()):
         costs = plan.plan(name, profile, given)
         if not costs.is_free:
-            yield (f"{wanted.name}: {len(costs.expected)} steps{' or more' if costs.run.stopped else ''} to compute, expected: "
-                   f"{costs.time()}; `make explain` lists them")
+            yield costs.told()
     page, executed = execute.run(wanted)
     yield f"{page.stem}: {'run' if executed else 'up to date'}"
     pages = [page.stem]
@@ -75,31 +75,41 @@ def pdf() -> Iterator[str]:
 
 
 def export(chapter: str, profile: str, given: dict[str, str], names: Sequence[str], folder: Path,
-           models: bool = False) -> list[Path]:
+           models: bool = False) -> Iterator[str | Path]:
     """Write runs of a chapter's systems with ir_metadata headers, named as the page calls them, all if none is named; the files.
 
-    The chapter is executed once more, with all its steps kept, and its last cell writes the runs, and the cross-encoders behind
-    them if asked for (a model that is not kept is trained again); its page stays as it is. BadInput for a system that is not the
-    chapter's.
+    The chapter's statements are followed with the values that are there, and its last cell writes the runs, and cross-encoders
+    if asked for. Where a value is missing this finds the systems' names alone, and the chapter is executed then (a
+    model that is not kept is trained again); its page stays as it is. BadInput for a system that is not the chapter's.
     """
-    chosen = ["-".join(name.split()).replace("/", "_") for name in names]
-    made_by = f"book export {chapter} --profile {profile}"
-    with tempfile.TemporaryDirectory() as draft:
-        wanted = {"BOOK_EXPORT_MODELS": "\n".join(chosen)} if models else {}
-        with patch.dict(os.environ, BOOK_EXPORT=draft, BOOK_EXPORT_AS=made_by, **wanted):
-            execute.executed(chapters.template(chapter), chapters.resolve(chapter, profile, given))
+    chosen, wanted = ["-".join(name.split()).replace("/", "_") for name in names], execute.request(chapter, profile, given)
+    asked = {"BOOK_EXPORT_AS": f"book export {chapter} --profile {profile}",
+             **({"BOOK_EXPORT_MODELS": "\n".join(chosen)} if models else {})}
+
+    def written(draft: str) -> dict[str, Path]:
         made = {file.stem: file for file in sorted(Path(draft).glob("*.run"))}
         if not made:
             raise BadInput(f"{chapter} exports no runs: it keeps the measures of its systems alone", mend="take another chapter; "
                            "`book measure` measures a re-ranker on any collection")
-        chosen = chosen or list(made)
         if unknown := [name for name in chosen if name not in made]:
             raise BadInput(f"no system {unknown[0]!r} in {chapter}", mend=f"choose from {', '.join(made)}")
+        return {name: made[name] for name in chosen or made}
+
+    with tempfile.TemporaryDirectory() as first, tempfile.TemporaryDirectory() as draft:
+        with patch.dict(os.environ, BOOK_EXPORT=first, **asked):
+            costs = plan.followed(wanted, catalogue())
+        reached = not any("provenance" in statement for statement, _ in costs.run.stopped)
+        runs = written(first) if reached else {}
+        if costs.expected or not reached:
+            yield costs.told()
+            with patch.dict(os.environ, BOOK_EXPORT=draft, **asked):
+                execute.executed(chapters.template(chapter), wanted.values)
+            runs = written(draft)
         folder.mkdir(parents=True, exist_ok=True)
-        for name in chosen:
-            if (whole := made[name].with_suffix("")).is_dir():
+        for name, file in runs.items():
+            if (whole := file.with_suffix("")).is_dir():
                 shutil.copytree(whole, folder / f"{chapter}.{name}", dirs_exist_ok=True)
-        return [Path(shutil.copyfile(made[name], folder / f"{chapter}.{name}.run")) for name in chosen]
+            yield Path(shutil.copyfile(file, folder / f"{chapter}.{name}.run"))
 
 
 def clean_variants(no_render: bool) -> Iterator[str]:

@@ -107,7 +107,7 @@ def installed(file: Path) -> Path:
     """A file that is there; BadInput for one that is not."""
     if not file.is_file():
         raise BadInput("the dictionaries are not here, and no recorded run answers this", file=file,
-                       mend="sudo apt-get install wordnet-base dict-gcide")
+                       mend="sudo apt-get install wordnet-base dict-gcide, or take no general text")
     return file
 
 

@@ -1,4 +1,4 @@
-"""A dry run: the statements of a template executed with the values that are there, computing and storing nothing.
+"""A dry run: the statements of a template executed with the values that are there, and what takes a moment; nothing is stored.
 
 Every step that the chapter needs is looked up. One that is missing is listed, with all that is missing below it. If a value
 of the same step for other parameters is there, the nearest one stands in for it, so that the run reaches the steps that follow.
@@ -12,20 +12,27 @@ see `offline`.
 import ast
 import contextlib
 import io
+import os
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 from helpers.data import hub
 from helpers.errors import BadInput, NetworkNeeded
-from helpers.steps import Step, ledger
+from helpers.steps import Step, ledger, recipe
 from helpers.steps.store import Entry
 from press import chapters, edited
 from press.explain.known import Known, nearest
 from press.explain.offline import stand_ins
 from press.fetching import texts_in
 from press.variants import PageRequest
+
+MANY = 50_000_000  # bytes of texts that are no longer read in a moment
+QUICK = ("queries", "qrels", "text_store", "aggregated", "z_scored", "run_measures")
+ASKED = ("queries", "qrels")  # the steps that tell whose values a table has
 
 
 class NoValue(Exception):
@@ -42,7 +49,7 @@ class DryRun:
     stopped: list[tuple[str, str]] = field(default_factory=list)  # statements not executed to their end, with the reason
 
     def visit(self, step: Step) -> None:
-        """Look a step up, and those below it as far as they would be needed."""
+        """Look a step up, and those below it as far as they would be needed; BadInput where what it would read is not here."""
         if step.key in self.available or step.key in self.missing:
             return
         entry, source = step.lookup()
@@ -51,7 +58,24 @@ class DryRun:
             return
         for part in step.inputs():
             self.visit(part)
+        for data in recipe.parts_in(list(step.arguments.values())):
+            if not getattr(data, "makeable", getattr(data, "is_here", True)) and hasattr(data, "load"):
+                next(data.stream()) if data.kind == "texts" else data.load()
         self.missing[step.key] = step
+
+    def at_hand(self, step: Step, folder: str) -> Entry | None:
+        """What takes a moment, of what is there: read or put together in the folder, to be forgotten; None for all else."""
+        if not self._quick(step):
+            return None
+        with patch.dict(os.environ, BOOK_STORE=folder):
+            return step.lookup()[0] or step._compute()[0]
+
+    def _quick(self, step: Step) -> bool:
+        data = [part for part in recipe.parts_in(list(step.arguments.values())) if hasattr(part, "sources")]
+        return step.key in self.available or (
+            step.name in QUICK and all(map(self._quick, step.inputs()))
+            and all(part.is_here and not part.collection.spec.startswith("irds:") for part in data)
+            and sum(file.stat().st_size for part in data for file in part.sources()) < MANY)
 
 
 def of_chapter(chapter: str, values: dict[str, Any], known: dict[str, list[Known]]) -> DryRun:
@@ -59,21 +83,33 @@ def of_chapter(chapter: str, values: dict[str, Any], known: dict[str, list[Known
 
     BadInput if the chapter would stop with these parameters before anything is computed.
     """
-    run = DryRun()
+    run, alike = DryRun(), dict[str, Entry]()
 
     def look_up(step: Step) -> Entry:
         run.visit(step)
+        kind = _kind(step)
         if step.key in run.available:
             entry, source = run.available[step.key]
         else:
-            entry, source = _stand_in(step, known), "computed"
+            entry, source = run.at_hand(step, folder) or alike.get(kind) or _stand_in(step, known), "computed"
             if entry.manifest["key"] != step.key:  # else it is the step's own value, which is to be computed anew
                 run.stand_ins.add(step.key)
+        if kind:
+            alike.setdefault(kind, entry)
         ledger.note({**entry.manifest, "key": step.key}, source)
         return entry
 
-    _execute(chapter, values, run, look_up)
+    with tempfile.TemporaryDirectory() as folder:
+        _execute(chapter, values, run, look_up)
     return run
+
+
+def _kind(step: Step) -> str:
+    """What steps share whose values are compared query by query: their own values and the queries; nothing without queries."""
+    arguments = {name: {"$step": recipe.key_of(value)} if recipe.is_part(value) and value.get("step") in ASKED else
+                 "" if recipe.is_part(value) else value for name, value in step.recipe()["arguments"].items()}
+    return recipe.canonical([step.name, arguments]) if any("$step" in value for value in arguments.values()
+                                                           if isinstance(value, dict)) else ""
 
 
 def check(page: PageRequest) -> bool:
@@ -150,7 +186,8 @@ def _problem(statement: ast.stmt, scope: dict[str, Any], run: DryRun) -> str:
     except NoValue as missing:
         return str(missing)
     except Exception as error:
-        if run.missing and (run.stand_ins or not isinstance(error, BadInput | NetworkNeeded)):
+        if run.missing and not isinstance(getattr(error, "file", None), Path) and (
+                run.stand_ins or not isinstance(error, BadInput | NetworkNeeded)):
             return f"does not work without the missing values ({type(error).__name__})"
         if isinstance(error, BadInput | NetworkNeeded):
             raise

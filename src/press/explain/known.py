@@ -4,19 +4,24 @@ A manifest has its own recipe and seconds, and those of every step below it, so 
 never shipped, is known from the recorded runs that rest on them.
 """
 
+import contextlib
+import functools
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from helpers import paths
+from helpers.data.collection import open_collection
+from helpers.data.elsewhere import listed
+from helpers.errors import BadInput, NetworkNeeded
 from helpers.steps import fresh_since, recipe
 from helpers.steps.recorded import Recorded
 from helpers.steps.store import Store
 from press.columns import shortened
 
 SHOWN, LONGEST = 3, 40  # arguments named as a reason, and characters of a value
+GZIP = 3.0  # how many bytes of text one of an archive holds
 Arguments = dict[tuple[str, str], str]  # values by step and argument
 
 
@@ -29,7 +34,7 @@ class Known:
     seconds: float | None  # it took, without its inputs; None if nobody noted it
     kept: Store | Recorded | None  # where its entry is, unread; None if only a later step names it
 
-    @cached_property
+    @functools.cached_property
     def arguments(self) -> Arguments:
         """Its own and those of all below it."""
         return arguments(self.recipe)
@@ -87,6 +92,47 @@ def nearest(missing: dict[str, Any], known: Iterable[Known]) -> Known | None:
         return sum(ours.get(place) != one.arguments.get(place) for place in {*ours, *one.arguments}), away, one.key
 
     return min(known, default=None, key=distance)
+
+
+def times_as_many(ours: dict[str, Any], theirs: dict[str, Any]) -> float:
+    """How many pairs of query and candidate a ranking has beside another's, or how much text is read without queries; 1 where
+    that is not known."""
+    queries, others, here, there = _asked(ours), _asked(theirs), ours["arguments"], theirs["arguments"]
+    if queries and others:
+        return queries / others * here.get("candidates", 1) / there.get("candidates", 1)
+    read, known = (0 if _of(whole, "queries") else sum(map(_bytes, _of(whole, "texts"))) for whole in (ours, theirs))
+    return read / known if read and known else 1.0
+
+
+def _asked(whole: dict[str, Any]) -> int:
+    """How many queries a ranking answers, those not counted that a model was trained on; 0 where that is not known."""
+    for part in recipe.parts(whole) if whole["step"].endswith("window_scores") else ():
+        data: dict[str, Any] = part["arguments"]["parts"][0] if part.get("step") == "queries" else {}
+        if data and data["data"][1] != "train":
+            return part["arguments"]["sample"] or _queries(data["collection"], data["data"][1], data["digest"])
+    return 0
+
+
+def _of(whole: dict[str, Any], kind: str) -> set[tuple[str, str]]:
+    return {(part["collection"], part["data"][1]) for part in recipe.parts(whole) if part.get("data", [""])[0] == kind}
+
+
+@functools.cache
+def _bytes(texts: tuple[str, str]) -> float:
+    with contextlib.suppress(BadInput, NetworkNeeded, OSError):
+        return sum(file.stat().st_size * (GZIP if file.suffix == ".gz" else 1.0)
+                   for file in open_collection(texts[0]).sources("texts", texts[1]))
+    return 0.0
+
+
+@functools.cache
+def _queries(collection: str, split: str, digest: str) -> int:
+    for own in listed().values():
+        if digest in own["digests"].values():
+            return own["queries"]
+    with contextlib.suppress(BadInput, NetworkNeeded, OSError):
+        return 0 if collection.startswith("irds:") else len(open_collection(collection).queries(split))
+    return 0
 
 
 def why(missing: dict[str, Any], key: str, near: Known | None) -> str:

@@ -11,7 +11,7 @@ from press import chapters, comparison, execute, variants
 from press.columns import columns
 from press.explain import at_scale, dry_run
 from press.explain.dry_run import DryRun
-from press.explain.known import Known, catalogue, nearest, why
+from press.explain.known import Known, catalogue, nearest, times_as_many, why
 from press.variants import PageRequest
 
 LONGEST = 80  # characters of a statement, or of an error in a list
@@ -50,6 +50,11 @@ class Plan:
         """How many of the steps that would be used are there as `stored` or `recorded`."""
         return sum(place == source for _, place in self.run.available.values())
 
+    def told(self) -> str:
+        """Before it starts: how many steps, and how long."""
+        return (f"{self.request.name}: {len(self.expected)} steps{' or more' if self.run.stopped else ''} to compute, expected: "
+                f"{self.time()}; `make explain` lists them")
+
     def time(self) -> str:
         """The expected time of all steps in words; for a large collection that it is not known."""
         return "not known at this scale" if self.is_large else total([one.seconds for one in self.expected])
@@ -64,8 +69,12 @@ def plan(chapter: str, profile: str, given: dict[str, str], known: dict[str, lis
     request = execute.request(chapter, profile, given)
     if execute.is_current(request):
         return Plan(request, True, (), DryRun(), 0.0)
-    known = catalogue() if known is None else known
-    run = dry_run.of_chapter(chapter, request.values, known)
+    return followed(request, catalogue() if known is None else known)
+
+
+def followed(request: PageRequest, known: dict[str, list[Known]]) -> Plan:
+    """The same for a page that is made in any case."""
+    run = dry_run.of_chapter(request.chapter, request.values, known)
     expected = tuple(_expected(step, known.get(step.name, [])) for step in run.missing.values())
     return Plan(request, False, expected, run, overhead(request))
 
@@ -73,7 +82,9 @@ def plan(chapter: str, profile: str, given: dict[str, str], known: dict[str, lis
 def _expected(step: Step, known: Sequence[Known]) -> Expected:
     whole = step.recipe()
     timed = nearest(whole, [one for one in known if one.seconds is not None])
-    return Expected(step, why(whole, step.key, nearest(whole, known)), None if timed is None else timed.seconds)
+    seconds = None if timed is None or timed.seconds is None else timed.seconds * (
+        times_as_many(whole, timed.recipe) if step.definition.network else 1.0)
+    return Expected(step, why(whole, step.key, nearest(whole, known)), seconds)
 
 
 def overhead(request: PageRequest) -> float | None:
