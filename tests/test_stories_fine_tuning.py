@@ -3,16 +3,13 @@ reads the words, so that interval and p are known: of 8 equal differences the pe
 
 import json
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 import pytest
-from safetensors.numpy import save
 
 import toys
-from helpers.evaluation import published
 from helpers.evaluation.verdicts import AGREES, DISAGREES, SMALL, UNTESTED
-from helpers.pages import identity, rates, shapes, training
+from helpers.pages import identity, training
 from helpers.reranking.aggregation import windows_of
 from helpers.steps import ledger
 from helpers.stories import (
@@ -20,7 +17,6 @@ from helpers.stories import (
     distillation,
     epochs,
     grid,
-    model_size,
     parameters,
     seeds,
     unjudged_pairs,
@@ -355,7 +351,7 @@ def test_the_choice_stands_beside_the_studys():
                     ["Epochs", "3, 4", "3", "1, 3", "1"], ["Batch Size", "16, 32, 64", "16", "16, 32", "16"]]
 
 
-# ---- model size ----
+# ---- candidates and distillation ----
 
 def timed(rates):
     """A timing of 4 queries in three rounds: retrieval takes no time, and each size has its queries a minute."""
@@ -363,187 +359,11 @@ def timed(rates):
     return {"queries": 4, "windows": 9, "device": "cpu", "retrieval": [0.0, 0.0, 0.0], "sizes": sizes}
 
 
-def sized(small=0.0, large=0.25, middle=0.125):
-    systems = {"BM25": system(0.125), "L6-H384": system(large, recall=0.5), "L3-H384": system(small), "L4-H384": system(middle),
-               ZERO_SHOT: system(0.0625)}
-    counts = {"L6-H384": 22_000_000, "L3-H384": 17_000_000, "L4-H384": 19_000_000}
-    return systems, {name: log_of(0.3, 0.4, parameters=value) for name, value in counts.items()}
-
-
-@pytest.mark.parametrize("spec, shape, label", [("packaged", "6/384/12", "L6-H384"), ("packaged:0,1,2", "3/384/12", "L3-H384"),
-                                                ("packaged:5,0", "2/384/12", "L2-H384"), ("packaged/256", "6/256/8", "L6-H256"),
-                                                ("packaged:0,1/96", "2/96/3", "L2-H96")])
-def test_the_packaged_backbone_has_a_shape_and_a_label(spec, shape, label):
-    assert shapes.shape(spec) == shape
-    assert shapes.label(spec) == label
-
-
-@pytest.mark.parametrize("layers, dimensions, label", [(2, 128, "BERT-Tiny"), (8, 512, "BERT-Medium"), (4, 768, "L4-H768"),
-                                                       (3, 128, "L3-H128")])
-def test_a_shape_of_the_study_has_the_studys_name(tmp_path, layers, dimensions, label):
-    config = {"model_type": "bert", "num_hidden_layers": layers, "hidden_size": dimensions, "num_attention_heads": 2}
-    (tmp_path / "config.json").write_text(json.dumps(config))
-    (tmp_path / "model.safetensors").write_bytes(save({}))
-    assert shapes.shape(str(tmp_path)) == f"{layers}/{dimensions}/2"
-    assert shapes.label(str(tmp_path)) == label
-
-
-def test_backbones_of_one_shape_are_told_apart_by_their_names(tmp_path):
-    folders = [str(tmp_path / where / "mine") for where in "ab"]
-    for folder in map(Path, folders):
-        folder.mkdir(parents=True)
-        (folder / "config.json").write_text(
-            json.dumps({"model_type": "bert", "num_hidden_layers": 2, "hidden_size": 128, "num_attention_heads": 2}))
-        (folder / "model.safetensors").write_bytes(save({}))
-    assert shapes.shapes_of(["packaged:0,1", "packaged:2,3", "packaged"]) == {
-        "L2-H384 MiniLM (layers 0,1)": "2/384/12", "L2-H384 MiniLM (layers 2,3)": "2/384/12", "L6-H384": "6/384/12"}
-    assert list(shapes.shapes_of(folders)) == [f"BERT-Tiny {folder}" for folder in folders]  # of one name, too
-    trained = model_size.models(CHOSEN, ["packaged:0,1", "packaged:2,3"], [1])
-    assert {name: [model.backbone for model in own] for name, own in trained.items()} == {
-        "L2-H384 MiniLM (layers 0,1)": ["packaged:0,1"], "L2-H384 MiniLM (layers 2,3)": ["packaged:2,3"]}
-
-
-def test_what_the_claims_compare_is_trained_with_every_seed():
-    specs = ["packaged:0,1", "packaged:0,1,2", "packaged:0,1,2,3", "packaged", "packaged/256"]
-    trained = model_size.models(recipe(), specs, [1, 3])
-    assert {name: [model.seed for model in own] for name, own in trained.items()} == {
-        "L2-H384": [1, 3], "L3-H384": [1, 3], "L4-H384": [1], "L6-H384": [1, 3], "L6-H256": [1, 3]}
-    assert [own.start.width for own in trained["L6-H256"]] == [256, 256]
-    alone = model_size.models(recipe(), ["packaged:0,1"], [1, 3])
-    assert [model.backbone for model in alone["L2-H384"]] == ["packaged:0,1", "packaged:0,1"]
-
-
-def test_the_studied_shapes_have_heads_of_64_dimensions():
-    assert shapes.studied_shapes() == {
-        "BERT-Base": "12/768/12", "L4-H768": "4/768/12", "BERT-Medium": "8/512/8", "BERT-Small": "4/512/8",
-        "BERT-Mini": "4/256/4", "BERT-Tiny": "2/128/2"}
-
-
-@pytest.mark.parametrize("small, large, effect", [(0.0, 0.25, "+0.250"), (0.25, 0.0, "−0.250"), (0.25, 0.25, "+0.000")])
-def test_models_that_know_their_articles_are_not_comparable_and_width_is_not_run(small, large, effect, monkeypatch):
-    monkeypatch.setattr(identity, "knows_articles", lambda *systems_bed_and_candidates: "it knows them")
-    shown = model_size.claims_table(*sized(small, large, middle=0.5), TRIAL, DEPTHS, as_published(), 256)
-    assert verdicts_of(shown) == {"bigger-models-rank-better": UNTESTED, "layers-count-more-than-width": UNTESTED,
-                                  "recall-equal-over-model-sizes": UNTESTED}
-    reasons = evidence(shown)
-    assert reasons["bigger-models-rank-better"].startswith(effect)
-    reason = reasons["layers-count-more-than-width"]
-    assert reason == "needs models of two widths, and all of these have one: `packaged/256` is a narrower one"
-    assert reason in shown.html
-
-
-@pytest.mark.parametrize("small, middle, large, expected", [
-    (0.0, 0.375, 0.5, [True, False, True, False, True, True, False]),
-    (0.25, 0.375, 0.375, [True, True, True, False, False, False, True]),
-    (0.25, 0.375, 0.75, [False, False, True, False, False, False, True])])
-def test_the_discussion_of_sizes_rests_on_their_order(small, middle, large, expected):
-    assert list(model_size.signs(*sized(small, large, middle), as_published(), DEPTHS, 256).values()) == expected
-
-
-@pytest.mark.parametrize("small, middle, alike", [(0.5, 0.75, True), (0.75, 0.75, False), (0.5, 0.7, False)])
-def test_all_sizes_but_the_smallest_may_find_as_many(small, middle, alike):
-    systems, logs = sized()
-    recalls = {"L3-H384": small, "L4-H384": middle, "L6-H384": 0.755}
-    systems |= {name: system(recall=recall - 0.25) for name, recall in recalls.items()}
-    signs = model_size.signs(systems, logs, as_published(), DEPTHS, 256)
-    assert signs["all sizes but the smallest find about equally many"] is alike
-
-
-def as_published(**faster):
-    """The study's shapes at its own rates, some of them so many times as fast."""
-    rates = published.column("steensland2021", "5.5", "Queries/min")
-    return timed({size: [rates[row].amount * faster.get(row.replace("-", "_"), 1)] * 3
-                  for row, size in shapes.studied_shapes().items()})
-
-
-@pytest.mark.parametrize("faster, alike", [({}, True), ({"BERT_Base": 1000}, False)])
-def test_the_studys_shapes_are_as_fast_in_its_order_or_not(faster, alike):
-    signs = model_size.signs(*sized(), as_published(**faster), DEPTHS, 256)
-    assert signs["the study's shapes are as fast in its own order"] is alike
-
-
-@pytest.mark.parametrize("narrow, wide, verdict", [(0.5, 0.25, AGREES), (0.25, 0.5, DISAGREES), (0.25, 0.25, SMALL)])
-def test_depth_is_judged_against_width_at_about_the_same_speed(narrow, wide, verdict):
-    systems, logs = sized(small=wide, large=0.9, middle=1.0)
-    systems, logs = systems | {"L6-H256": system(narrow)}, logs | {"L6-H256": log_of(0.3, 0.4, parameters=13_000_000)}
-    speed = timed({"6/384/12": [100] * 3, "6/256/8": [200] * 3, "4/384/12": [150] * 3, "3/384/12": [210] * 3})
-    judged = verdicts_of(model_size.claims_table(systems, logs, TRIAL, [*DEPTHS, "packaged/256"], speed, 256))
-    assert judged["layers-count-more-than-width"] == verdict
-    assert judged["bigger-models-rank-better"] == AGREES  # L6-H384 and L3-H384: the narrower is no end of the series
-
-
-def test_the_deeper_and_the_wider_take_about_as_many_operations():
-    assert shapes.deeper_and_wider(shapes.studied_shapes(), 256) == ("BERT-Medium", "L4-H768")
-    depths = {"L2-H384": "2/384/12", "L3-H384": "3/384/12", "L6-H384": "6/384/12"}
-    assert shapes.deeper_and_wider(depths, 256) is None
-    assert shapes.deeper_and_wider(depths | {"L6-H256": "6/256/8"}, 256) == ("L6-H256", "L3-H384")
-    assert shapes.deeper_and_wider({"L2-H128": "2/128/2", "L4-H256": "4/256/4"}, 256) is None  # the wider is the deeper
-
-
-@pytest.mark.parametrize("rate, slower", [(10.0, True), (90.0, False)])
-def test_the_deeper_of_the_two_is_slower_or_not(rate, slower):
-    shape_of = {"L6-H256": "6/256/8", "L3-H384": "3/384/12", "L6-H384": "6/384/12"}
-    speed = timed({"6/256/8": [rate] * 3, "3/384/12": [50.0] * 3, "6/384/12": [70.0] * 3})
-    wide, systems = ["L3-H384", "L6-H384"], {"L6-H256": system(0.25), "L3-H384": system(0.125), "L6-H384": system(0.5)}
-    signs = model_size.width_signs(systems, speed, shape_of, wide, 256)
-    assert list(signs.values()) == [slower, not slower]  # its rival is L3 where it is slower
-    assert model_size.width_signs(systems, speed, {"L3-H384": "3/384/12", "L6-H384": "6/384/12"}, wide, 256) == {}
-
-
-DEPTHS = ["packaged:0,1,2", "packaged:0,1,2,3", "packaged"]
-
-
-SHAPES = {"L6-H384": "6/384/12", "L3-H384": "3/384/12", "L4-H384": "4/384/12"}
-SPEED = timed({"6/384/12": [4.0, 2.0, 3.0], "3/384/12": [80.0, 60.0, 99.0], "4/384/12": [2000.0, 1000.0, 1200.0]})
-
-
-def test_speed_and_loss_of_effect_stand_beside_the_studys():
-    html = model_size.tradeoff(*sized(), SPEED, SHAPES).html
-    assert "BERT-Tiny: RR@10 less that of the largest -0.075 at 59.27" in html
-    assert "BERT-Base: RR@10 less that of the largest 0.000 at 1" in html
-    assert "L6-H384: RR@10 less that of the largest 0.000 at 1;" in html
-
-
-def test_the_table_of_sizes_has_the_smallest_first():
-    rows = cells(model_size.table(*sized(), SPEED, SHAPES))[1:]
-    assert [row[0] for row in rows] == ["L3-H384", "L4-H384", "L6-H384"]
-    assert [row[1] for row in rows] == ["17,000,000", "19,000,000", "22,000,000"]
-    assert [row[2][:5] for row in rows] == ["0.250", "0.375", "0.500"]
-    assert [row[3][:5] for row in rows] == ["0.250", "0.250", "0.750"]
-    assert [row[4] for row in rows] == ["0.400"] * 3
-    assert [row[5] for row in rows] == ["80.0 60.0 to 99.0", "1,200 1,000 to 2,000", "3.00 2.00 to 4.00"]
-
-
-def test_speeds_stand_beside_the_studys_and_relative_to_bert_base():
-    recorded = {size: [1.0, 2.0, 3.0] for size in shapes.studied_shapes().values()} | {"2/128/2": [90.0, 100.0, 110.0]}
-    shown = model_size.speed_table({"cpu": timed(recorded), "cuda": timed(dict.fromkeys(recorded, [8.0, 8.0, 8.0]))},
-                                   {"cpu": Value(), "cuda": Value()})
-    header, *rows = cells(shown)
-    assert header[4:] == ["here, cpu (random weights)", "relative", "here, cuda (random weights)", "relative"]
-    assert [row[0] for row in rows] == list(shapes.studied_shapes())
-    base, tiny = rows[0], rows[-1]
-    assert base == ["BERT-Base", "12/768/12", "0.41", "1.0×", "2.00 1.00 to 3.00", "1.0×", "8.00 8.00 to 8.00", "1.0×"]
-    assert tiny == ["BERT-Tiny", "2/128/2", "24.3", "59.3×", "100 90.0 to 110", "50.0×", "8.00 8.00 to 8.00", "1.0×"]
-    assert shown.html.count('href="#step-0123456789"') == 12
-
-
-def test_timings_ask_for_every_size_once_on_each_device(bed):
-    trial = RerankingExperiment(bed, bed.bm25(0.9, 0.4, 10), candidates=7)
-    timings = rates.timings(trial, ["2/128/2", "6/384/12", "2/128/2"], CHOSEN, timed=4, rounds=3, devices=["cpu", "cuda"])
-    assert list(timings) == ["cpu", "cuda"]
-    for device, step in timings.items():
-        assert step.arguments["sizes"] == ["2/128/2", "6/384/12"]
-        assert {name: step.arguments[name] for name in ("device", "timed", "rounds", "candidates", "k1")} == {
-            "device": device, "timed": 4, "rounds": 3, "candidates": 7, "k1": 1.2}
-
-
 @pytest.mark.parametrize("loss, learned", [(0.57, False), (0.54, False), (0.53, True), (0.1, True)])
 def test_a_constant_guess_is_no_learning(loss, learned):
     # a quarter of the pairs is relevant: -(ln(1/4) / 4 + 3 ln(3/4) / 4) = 0.5623, and 0.95 of it 0.5342
     assert training.untrained(log_of(evaluation=loss)) != learned
 
-
-# ---- candidates ----
 
 WINDOWS = run_of(q1={"a#0": 0.1, "a#1": 0.3, "b#0": 0.9, "c#1#0": 0.5}, q2={"b#0": 0.6, "a#0": 0.7, "b#1": 0.2})
 RUN = run_of(q1=["a", "b", "c#1"], q2="ba")

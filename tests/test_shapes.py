@@ -1,0 +1,84 @@
+"""Names of models by their shapes, and rates beside the study's."""
+
+import json
+from pathlib import Path
+
+import pytest
+from safetensors.numpy import save
+
+from helpers.pages import page, rates, shapes
+from helpers.systems.recipe import recipe
+from helpers.systems.reranking_experiment import RerankingExperiment
+from tables import cells
+from toys import Value
+
+
+def timed(rates):
+    """A timing of 4 queries in three rounds: retrieval takes no time, and each size has its queries a minute."""
+    sizes = {size: {"parameters": 1, "seconds": [240 / value for value in values]} for size, values in rates.items()}
+    return {"queries": 4, "windows": 9, "device": "cpu", "retrieval": [0.0, 0.0, 0.0], "sizes": sizes}
+
+
+@pytest.mark.parametrize("spec, shape, label", [("packaged", "6/384/12", "L6-H384"), ("packaged:0,1,2", "3/384/12", "L3-H384"),
+                                                ("packaged:5,0", "2/384/12", "L2-H384"), ("packaged/256", "6/256/8", "L6-H256"),
+                                                ("packaged:0,1/96", "2/96/3", "L2-H96")])
+def test_the_packaged_backbone_has_a_shape_and_a_label(spec, shape, label):
+    assert shapes.shape(spec) == shape
+    assert shapes.label(spec) == label
+
+
+@pytest.mark.parametrize("layers, dimensions, label", [(2, 128, "BERT-Tiny"), (8, 512, "BERT-Medium"), (4, 768, "L4-H768"),
+                                                       (3, 128, "L3-H128")])
+def test_a_shape_of_the_study_has_the_studys_name(tmp_path, layers, dimensions, label):
+    config = {"model_type": "bert", "num_hidden_layers": layers, "hidden_size": dimensions, "num_attention_heads": 2}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    (tmp_path / "model.safetensors").write_bytes(save({}))
+    assert shapes.shape(str(tmp_path)) == f"{layers}/{dimensions}/2"
+    assert shapes.label(str(tmp_path)) == label
+
+
+def test_backbones_of_one_shape_are_told_apart_by_their_names(tmp_path):
+    folders = [str(tmp_path / where / "mine") for where in "ab"]
+    for folder in map(Path, folders):
+        folder.mkdir(parents=True)
+        (folder / "config.json").write_text(
+            json.dumps({"model_type": "bert", "num_hidden_layers": 2, "hidden_size": 128, "num_attention_heads": 2}))
+        (folder / "model.safetensors").write_bytes(save({}))
+    assert shapes.shapes_of(["packaged:0,1", "packaged:2,3", "packaged"]) == {
+        "L2-H384 MiniLM (layers 0,1)": "2/384/12", "L2-H384 MiniLM (layers 2,3)": "2/384/12", "L6-H384": "6/384/12"}
+    assert list(shapes.shapes_of(folders)) == [f"BERT-Tiny {folder}" for folder in folders]  # of one name, too
+
+
+def test_the_studied_shapes_have_heads_of_64_dimensions():
+    assert shapes.studied_shapes() == {
+        "BERT-Base": "12/768/12", "L4-H768": "4/768/12", "BERT-Medium": "8/512/8", "BERT-Small": "4/512/8",
+        "BERT-Mini": "4/256/4", "BERT-Tiny": "2/128/2"}
+
+
+def test_the_deeper_and_the_wider_take_about_as_many_operations():
+    assert shapes.deeper_and_wider(shapes.studied_shapes(), 256) == ("BERT-Medium", "L4-H768")
+    depths = {"L2-H384": "2/384/12", "L3-H384": "3/384/12", "L6-H384": "6/384/12"}
+    assert shapes.deeper_and_wider(depths, 256) is None
+    assert shapes.deeper_and_wider(depths | {"L6-H256": "6/256/8"}, 256) == ("L6-H256", "L3-H384")
+    assert shapes.deeper_and_wider({"L2-H128": "2/128/2", "L4-H256": "4/256/4"}, 256) is None  # the wider is the deeper
+
+
+def test_timings_ask_for_every_size_once_on_each_device(bed):
+    trial = RerankingExperiment(bed, bed.bm25(0.9, 0.4, 10), candidates=7)
+    timings = rates.timings(trial, ["2/128/2", "6/384/12", "2/128/2"], recipe(warm_up=0), 4, 3, devices=["cpu", "cuda"])
+    assert list(timings) == ["cpu", "cuda"]
+    for device, step in timings.items():
+        assert step.arguments["sizes"] == ["2/128/2", "6/384/12"]
+        assert {name: step.arguments[name] for name in ("device", "timed", "rounds", "candidates", "k1")} == {
+            "device": device, "timed": 4, "rounds": 3, "candidates": 7, "k1": 1.2}
+
+
+def test_rates_stand_beside_the_studys_and_relative_to_bert_base():
+    recorded = {size: [1.0, 2.0, 3.0] for size in shapes.studied_shapes().values()} | {"2/128/2": [90.0, 100.0, 110.0]}
+    rows = rates.rates_beside_published([(timed(recorded), Value()), (timed(dict.fromkeys(recorded, [8.0] * 3)), None)])
+    assert list(rows) == list(shapes.studied_shapes().values())
+    shown = page.show_table("", [str(n) for n in range(8)], [*rows.values()], 2)
+    base, *_, tiny = cells(shown)[1:]
+    assert base == ["BERT-Base", "12/768/12", "0.41", "1.0×", "2.00 1.00 to 3.00", "1.0×", "8.00 8.00 to 8.00", "1.0×"]
+    assert tiny == ["BERT-Tiny", "2/128/2", "24.3", "59.3×", "100 90.0 to 110", "50.0×", "8.00 8.00 to 8.00", "1.0×"]
+    assert shown.html.count('href="#step-0123456789"') == 6
