@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from helpers import paths
-from press import chapters, children, cli
+from press import chapters, cli, terminal
 
 
 def raising(error):
@@ -29,7 +29,7 @@ def raising(error):
     (KeyboardInterrupt(), 130, "stopped; finished steps are kept")])
 def test_what_is_no_fault_of_the_book_is_one_line(monkeypatch, capsys, error, code, said):
     monkeypatch.setattr(chapters, "listing", raising(error))
-    monkeypatch.setattr(children, "end", lambda: None)  # the tests' own process has others
+    monkeypatch.setattr(terminal, "end_children", lambda: None)  # the tests' own process has others
     assert cli.main(["parameters", "collection"]) == code
     told = capsys.readouterr().err.strip()
     assert said in told
@@ -76,7 +76,7 @@ def dropped():
 @pytest.mark.parametrize("fate", [made_an_error, dropped])
 def test_ctrl_c_stays_one_whatever_is_made_of_it(fate, monkeypatch, capsys, foreground):
     monkeypatch.setattr(chapters, "listing", lambda chapter: fate())
-    monkeypatch.setattr(children, "end", lambda: None)
+    monkeypatch.setattr(terminal, "end_children", lambda: None)
     assert cli.main(["parameters", "collection"]) == 130
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     assert "stopped" in capsys.readouterr().err

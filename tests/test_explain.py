@@ -9,8 +9,8 @@ from dry_steps import write_page, write_template
 from helpers import paths
 from helpers.steps import provenance
 from press import cli, commands, execute
-from press.columns import columns
 from press.explain import plan
+from press.terminal import columns
 
 CELLS = ("from dry_steps_module import doubled, numbers, total", "value = total([doubled(numbers(count), times)]).value()")
 

@@ -6,7 +6,7 @@ import nbformat
 import pytest
 
 from helpers.networks.callbacks import Progress
-from press import execute, progress
+from press import execute, terminal
 
 TRAINING = """
 import time
@@ -25,7 +25,7 @@ def test_step_loss_and_time_left_stand_beside_the_cells(tmp_path):
     cells = [nbformat.v4.new_code_cell(source) for source in ("1 + 1", TRAINING)]
     source, told = tmp_path / "toy.ipynb", list[str]()
     nbformat.write(nbformat.v4.new_notebook(cells=cells), source)
-    with progress.on_terminal():  # another bar, below which the cells' would move
+    with terminal.on_terminal():  # another bar, below which the cells' would move
         execute.executed(source, {}, told.append)
     assert any(line.startswith("toy:  50%|") and line.endswith("1/2, training step 2 of 4, loss 0.500, 00:01 left")
                for line in told), told
@@ -34,7 +34,7 @@ def test_step_loss_and_time_left_stand_beside_the_cells(tmp_path):
 
 def test_the_last_line_of_each_is_told():
     told = list[str]()
-    cells, steps = progress.joined(told.append)
+    cells, steps = terminal.joined(told.append)
     for file, text in ((cells, "\r1/2"), (steps, "  bm25 ...\n"), (steps, "\r\n"), (steps, "\rstep 1\rstep 2\n"),
                        (cells, "\r2/2")):
         file.write(text)
@@ -42,8 +42,8 @@ def test_the_last_line_of_each_is_told():
 
 
 def test_on_standard_error_a_text_takes_the_place_of_the_last(capsys, monkeypatch):
-    monkeypatch.setattr(progress, "PAUSES", (0.0, 0.0))
-    with progress.on_terminal() as show:
+    monkeypatch.setattr(terminal, "PAUSES", (0.0, 0.0))
+    with terminal.on_terminal() as show:
         show("a long line")
         show("short")
     assert "\ra long line\rshort      \rshort" in capsys.readouterr().err

@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 
 from helpers import paths
-from press.columns import columns
+from press.terminal import columns
 from rehearsal import tiny_models
 from rehearsal.stage import PROFILE, REDUCED, Stage, stage
 

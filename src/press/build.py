@@ -16,7 +16,7 @@ from helpers import paths
 from helpers.errors import BadInput
 from helpers.steps import recipe
 from press import chapters, edited, execute, variants
-from press.columns import shortened
+from press.terminal import shortened
 
 SKIPPED = {"_build", "__pycache__"}  # folders that rendering writes itself
 LONGEST = 60  # characters of what was changed, in the contents

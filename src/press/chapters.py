@@ -24,8 +24,8 @@ from helpers import paths
 from helpers.data.collection import with_relevance
 from helpers.errors import BadInput
 from press import bounds
-from press.columns import shortened
 from press.edited import notebook_of, yaml_of
+from press.terminal import shortened
 
 PARSING = threading.Lock()
 LONGEST = 200  # characters of a wrong value that are shown

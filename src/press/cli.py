@@ -22,7 +22,7 @@ from typing import Any
 from helpers import paths
 from helpers.errors import BadInput, NetworkNeeded, is_unicode, printable
 from helpers.steps import cluster
-from press import children, traces
+from press import terminal
 
 EXIT_CODES = """exit codes: 0 all went well; 1 `verify` found a difference; 2 what you can mend, which is told;
 3 a fault of the book itself, whose trace is kept in a file; 130 Ctrl-C;
@@ -49,7 +49,7 @@ def main(arguments: list[str] | None = None) -> int:
             raise BadInput(f"the argument {odd[0]!r} is not UTF-8", mend="type it in UTF-8, or rename what it names")
         if target in LONG and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
             print(f"Ctrl-C is ignored here, as in the background: `kill {os.getpid()}` ends this", file=sys.stderr)
-        with children.ctrl_c(), cluster.started(options.pop("cluster", ""), options.pop("workers", 0)):
+        with terminal.ctrl_c(), cluster.started(options.pop("cluster", ""), options.pop("workers", 0)):
             result = getattr(importlib.import_module(f"press.{module}"), function)(**options)
             if isinstance(result, int):
                 return result
@@ -66,11 +66,11 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"\n{str(error) or 'out of memory'}. Mend: see to the disk, the rights, the memory", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        children.end()
+        terminal.end_children()
         print("\nstopped; finished steps are kept", file=sys.stderr)
         return 130
     except Exception as error:  # noqa: BLE001 - a fault of the book: nothing leaves as a traceback
-        print(f"\na fault of the book: {type(error).__name__}; {traces.kept(error)}", file=sys.stderr)
+        print(f"\na fault of the book: {type(error).__name__}; {terminal.trace_kept(error)}", file=sys.stderr)
         return 3
 
 

@@ -17,8 +17,8 @@ from helpers.steps import recipe, values
 from helpers.steps.recorded import Recorded
 from helpers.steps.store import Store
 from press import chapters, dependencies, execute, variants
-from press.columns import shortened
 from press.page_header import code
+from press.terminal import shortened
 
 MOST, LONGEST = 5, 90  # queries shown that gained, and as many that lost; characters shown of a query
 MARK = "<!-- made from {} -->"

@@ -1,4 +1,4 @@
-"""Files that readers edit, YAML and notebooks: read so that a mistake in one is told with its file and line."""
+"""Files that readers edit, YAML, notebooks and templates: read so that a mistake in one is told with its file and line."""
 
 from pathlib import Path
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 import nbformat
 import yaml
 
+from helpers import paths
 from helpers.errors import BadInput
 
 
@@ -29,6 +30,11 @@ def yaml_of(file: Path) -> Any:
         mark = getattr(error, "problem_mark", None)
         raise BadInput(f"no YAML: {getattr(error, 'problem', None) or str(error).splitlines()[0]}", file=file,
                        line=mark.line + 1 if mark else None, mend="mend it there, or restore the file from git") from None
+
+
+def filled(template: str, **parts: str) -> str:
+    """A file of `book/templates`, with its generated parts where it names them."""
+    return (paths.ROOT / "book" / "templates" / template).read_text(encoding="utf-8").format(**parts)
 
 
 def notebook_of(file: Path) -> nbformat.NotebookNode:

@@ -22,7 +22,7 @@ from helpers import paths
 from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.steps import digests, fresh_since, recipe
-from press import chapters, children, dependencies, edited, progress
+from press import chapters, dependencies, edited, terminal
 from press.fetching import texts_in
 from press.page_header import DATA_KEY, as_page
 from press.variants import PageRequest
@@ -95,16 +95,16 @@ def executed(source: Path, values: dict[str, Any], tell: Callable[[str], None] |
 
     if paths.CHAPTERS.is_dir():
         tempfile.TemporaryFile(dir=paths.CHAPTERS).close()  # an error now, not after hours
-    with (tempfile.TemporaryDirectory() as folder, progress.on_terminal() if tell is None else nullcontext(tell) as told,
+    with (tempfile.TemporaryDirectory() as folder, terminal.on_terminal() if tell is None else nullcontext(tell) as told,
           ThreadPoolExecutor(1) as thread):  # in this one, nbclient would catch Ctrl-C
-        target, (cells, steps) = Path(folder) / "executed.ipynb", progress.joined(told)
-        bar = {"file": cells, "desc": source.stem, **progress.CELLS}
+        target, (cells, steps) = Path(folder) / "executed.ipynb", terminal.joined(told)
+        bar = {"file": cells, "desc": source.stem, **terminal.CELLS}
         try:
             thread.submit(papermill.execute_notebook, str(source), str(target), parameters=values, cwd=str(paths.ROOT),
                           kernel_name="python3", progress_bar=bar, log_output=False, stderr_file=steps,
                           extra_arguments=[QUIET]).result()
         except KeyboardInterrupt:
-            children.end()
+            terminal.end_children()
             raise
         except DeadKernelError:
             raise BadInput("the chapter's process died", file=source,

@@ -18,7 +18,7 @@ from helpers.data.irds import IrDatasets
 from helpers.errors import BadInput, NetworkNeeded
 from helpers.retrieval import lucene
 from press import chapters
-from press.columns import columns
+from press.terminal import columns
 
 DATASETS = {"pairs"}  # parameters whose hub: is a dataset, not a model
 COMMIT = re.compile(r"[0-9a-f]{40}")  # of a model: a branch moves, and a key would not

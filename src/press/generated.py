@@ -13,6 +13,7 @@ from helpers.pages import bm25_named, claims
 from helpers.pages.fragments import Html, badge, cell, details, table
 from helpers.pages.numbers import count, plain
 from press import chapters, cite, comparison, execute, front_page, launch, repository, verdict_examples
+from press.edited import filled
 
 
 def write_all() -> None:
@@ -29,11 +30,6 @@ def write_all() -> None:
         (paths.GENERATED / f"{name}.md").write_text(text, encoding="utf-8")
     comparison.write_all()
     (paths.GENERATED / "links.json").write_text(json.dumps(launch.links()), encoding="utf-8")  # a rendering notices a change
-
-
-def page(name: str, **parts: str) -> str:
-    """A page of `book/templates`, with its generated parts where it names them."""
-    return (paths.BOOK / "templates" / f"{name}.md").read_text(encoding="utf-8").format(**parts)
 
 
 def collected() -> list[dict[str, Any]]:
@@ -65,14 +61,14 @@ def scoreboard(data: list[dict[str, Any]]) -> str:
     counts = front_page.counted(tested)
     summary = table("How many claims have which verdict", ("verdict", "claims"),
                     [[badge_of(kind), counts.get(kind, 0)] for kind in verdicts.WORDS]).text
-    return page("scoreboard", profiles=profiles(data), summary=summary + front_page.KEY, by_chance=by_chance(tested),
+    return filled("scoreboard.md", profiles=profiles(data), summary=summary + front_page.KEY, by_chance=by_chance(tested),
                 studies="\n".join(parts))
 
 
 def five_findings(data: list[dict[str, Any]]) -> str:
     """The findings of the front page one after another, each with its chapter's answer."""
     answers = {item["page"]: item["in_short"] for item in data if "in_short" in item}
-    return page("five_findings", findings="\n\n".join(
+    return filled("five_findings.md", findings="\n\n".join(
         f"## {card['title']}\n\n{body}\n\n**The chapter's answer.** {answers.get(card['chapter'], '')}"
         for card, body in front_page.held(lines_by_claim(data), data, "../")))
 
@@ -94,7 +90,7 @@ def study_page(study: str, data: list[dict[str, Any]]) -> str:
             and tested.get(claim, {}).get("verdict", UNTESTED) != UNTESTED]
     sees = f"Half of its tests find a true difference of {plain(median(seen))} four times in five." if seen else ""
     waits = table(f"Claims of {name} that are not tested", claims.HEADER, left, numeric_from=9).text if left else "None."
-    return page("study", study=name, title=first["title"], cite=study, asked=about["asked"], how=about["how"], sees=sees,
+    return filled("study.md", study=name, title=first["title"], cite=study, asked=about["asked"], how=about["how"], sees=sees,
                 tested=table(f"Claims of {name}", claims.HEADER, rows, numeric_from=9).text, left=waits,
                 chapters=", ".join(dict.fromkeys(f"[](../chapters/{claim.chapter}.ipynb)" for claim in claims.load().values()
                                                  if claim.study == study and claim.chapter in chapters.names())))
@@ -132,7 +128,7 @@ def divergences_page() -> str:
         rows = [[line["what"], line["why"], line["pushes"]] for line in own]
         shown = table(f"What is done otherwise: {name}", ("here", "why", "pushes the measured effect"), rows, numeric_from=9).text
         parts.append(f"## {name}\n\n{shown}\n")
-    return page("divergences", studies="\n".join(parts))
+    return filled("divergences.md", studies="\n".join(parts))
 
 
 
@@ -149,7 +145,7 @@ def bm25_page(data: list[dict[str, Any]]) -> str:
                                                f"{line['k1']:g}", f"{line['b']:g}", count(line["depth"]), *measured]
     rows = sorted(seen.values(), key=lambda row: row[1:])
     header = ("chapter", "texts", "queries", "k1", "b", "list", *bm25_named.KEPT)
-    return page("bm25", profiles=profiles(data), table=table("BM25 by chapter", header, rows, numeric_from=3).text)
+    return filled("bm25.md", profiles=profiles(data), table=table("BM25 by chapter", header, rows, numeric_from=3).text)
 
 
 
@@ -168,7 +164,7 @@ def numbers_page(data: list[dict[str, Any]]) -> str:
                          "" if own is None else _linked(own["page"], own["key"], f"{own['measured']:.3f}"), entry.note or ""])
         heads = ("where", "column", "measure", "published", "measured here", "note")
         parts.append(f"## {name}\n\n{table(f'All values of {name}', heads, rows, numeric_from=9).text}\n")
-    return page("numbers", profiles=profiles(data), studies="\n".join(parts))
+    return filled("numbers.md", profiles=profiles(data), studies="\n".join(parts))
 
 
 
@@ -179,7 +175,7 @@ def cite_page() -> str:
     address = ("This copy of the book has no public address yet, so the entries have no `url`: it comes from `repository.url` "
                "in `book/_config.yml`, or from the repository in which GitHub builds the book.") if place.is_placeholder else (
         f"The repository is <{place.url}>, with a [CITATION.cff]({place.url}/blob/{place.branch}/CITATION.cff).")
-    return page("cite", address=address, book=cite.block("bibtex", cite.bibtex()), sections=cite.sections())
+    return filled("cite.md", address=address, book=cite.block("bibtex", cite.bibtex()), sections=cite.sections())
 
 
 def calibration_page() -> str:
@@ -200,7 +196,7 @@ def calibration(simulated: dict[str, Any]) -> str:
         rates = ("detectable", "false", "false_queries_alone", "equal", "power")
         rows.append([", ".join(told), *(plain(line[name]) for name in rates)])
     header = ("experiment", "detectable difference", "false", "false, queries alone", "equal", "power")
-    return page("calibration", repetitions=count(simulated["repetitions"]), margin=plain(simulated["margin"], 2),
+    return filled("calibration.md", repetitions=count(simulated["repetitions"]), margin=plain(simulated["margin"], 2),
                 **{name: plain(value, 3) for name, value in simulated["components"].items()},
                 table=table("Errors of verdicts in simulated experiments", header, rows).text)
 

@@ -20,7 +20,7 @@ from helpers.data.downloads import bytes_text
 from helpers.errors import BadInput
 from helpers.steps.store import Store
 from press import execute, variants
-from press.columns import columns
+from press.terminal import columns
 
 KEY = re.compile(r"[0-9a-f]{20}")  # what the folder of a key is called
 DAY = 86_400  # seconds

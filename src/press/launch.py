@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from helpers import paths
 from press import chapters, printed, repository, variants
+from press.edited import filled
 from press.repository import Repository
 
 SETUP_CELL = """# @title Colab: fetches the book and installs what is missing; where the book is installed, it does nothing
@@ -53,7 +54,8 @@ def lines_for(page: str, known: dict[str, Any]) -> str:
     buttons, folded, up = dict[str, str](), "", "../" * page.count("/")
     if chapter in chapters.templates():
         buttons = {} if place.is_placeholder else addresses(place, chapter)
-        folded = HOW_TO.format(name=escape(chapter), elsewhere=UNSET if place.is_placeholder else ELSEWHERE)
+        elsewhere = filled(f"launch_{'no_address' if place.is_placeholder else 'elsewhere'}.html")
+        folded = filled("launch.html", name=escape(chapter), elsewhere=elsewhere)
     if chapter in chapters.names():
         buttons["Cite this page"] = f"{up}generated/cite.html#cite-{chapter.replace('_', '-')}"
     elif page != "generated/cite":
@@ -62,25 +64,6 @@ def lines_for(page: str, known: dict[str, Any]) -> str:
         buttons[f"PDF of the book ({pdf['date']}, commit {pdf['commit']})"] = f"{up}{printed.NAME}"
     row = " ".join(f'<a class="nr-button" href="{escape(url)}">{escape(text)}</a>' for text, url in buttons.items())
     return f'<div class="nr-launch"><p class="nr-buttons">{row}</p>{folded}</div>' if buttons else ""
-
-
-UNSET = """<li><b>Binder and Colab</b>: this copy was built without the address of its repository;
-<code>make address URL=...</code> sets it, and the buttons appear.</li>"""
-ELSEWHERE = """<li>The buttons open the chapter's template, a notebook. Change values in the second code cell, which declares the
-parameters, and run all cells.</li>
-<li><b>Binder</b> needs nothing but a browser. It has two gigabytes of memory and a slow processor. To compute the whole chapter
-there, open the notebook of the same name in <code>mini/</code>: it has small values.</li>
-<li><b>Colab</b>: run the first cell, which installs the book. For a GPU choose <i>Runtime, Change runtime type</i> before;
-the book finds it. If a cell then fails to import something, choose <i>Restart session</i> and run all cells again.</li>"""
-HOW_TO = """<details class="nr-details"><summary>How to run this chapter with other parameters</summary>
-<p>Only what depends on a changed value is computed; the rest comes from the recorded runs.</p>
-<ul>
-{elsewhere}
-<li><b>Your own machine</b>: <code>make lab</code> opens JupyterLab;
-<code>make chapter NAME={name} ARGS="-p parameter value"</code> makes a page of the changed chapter, beside this one, and
-<code>make parameters NAME={name}</code> lists what can be changed.
-<code>make open NAME={name} PROFILE=mini</code> writes <code>mine/{name}.ipynb</code>, a copy with that profile's values.</li>
-</ul></details>"""
 
 
 def setup_cell(place: Repository) -> dict[str, Any]:

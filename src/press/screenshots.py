@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from helpers import paths
 from helpers.errors import BadInput
 from press import chromium
+from press.edited import filled
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -69,21 +70,11 @@ def picture(name: str, kind: str) -> str:
 def contact_sheet(names: list[str], cut: set[str]) -> str:
     """The sheet: a row for each page, its pictures side by side."""
     title = f"Every page: {', '.join(f'{kind.name} ({kind.width} px)' for kind in KINDS)}"
-    return SHEET.format(title=escape(title), rows="\n".join(
-        ROW.format(heading=escape(f"{name} (cut after {TALLEST:,} px)" if name in cut else name), shots="".join(
-            SHOT.format(file=escape(picture(name, kind.name)), name=escape(name), kind=kind.name) for kind in KINDS))
-        for name in names))
-
-
-SHOT = """<figure><figcaption>{kind}</figcaption>
-<a href="{file}"><img loading="lazy" src="{file}" alt="{name}, {kind}"></a></figure>"""
-ROW = "<section><h2>{heading}</h2><div>{shots}</div></section>"
-SHEET = """<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title>
-<style>body {{ font-family: sans-serif; margin: 1rem; background: #ddd; color: #111; }}
-div {{ display: flex; gap: .5rem; align-items: start; max-height: 60rem; overflow: auto; }}
-figure {{ margin: 0; flex: 1; }} img {{ display: block; width: 100%; border: 1px solid #888; }} h2 {{ font-size: 1rem; }}</style>
-</head><body><h1>{title}</h1>
-{rows}
-</body></html>
-"""
+    rows = []
+    for name in names:
+        files = {kind.name: escape(picture(name, kind.name)) for kind in KINDS}
+        shots = [f'<figure><figcaption>{kind}</figcaption><a href="{file}"><img loading="lazy" src="{file}" '
+                 f'alt="{escape(name)}, {kind}"></a></figure>' for kind, file in files.items()]
+        heading = escape(f"{name} (cut after {TALLEST:,} px)" if name in cut else name)
+        rows.append(f"<section><h2>{heading}</h2><div>{''.join(shots)}</div></section>")
+    return filled("screenshots.html", title=escape(title), rows="\n".join(rows))

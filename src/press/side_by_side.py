@@ -14,7 +14,7 @@ from tqdm import tqdm
 
 from helpers.errors import BadInput
 from helpers.steps import cluster, numerics, turns
-from press import children, execute, forked_kernels
+from press import execute, forked_kernels, terminal
 from press.explain import dry_run
 from press.variants import PageRequest
 
@@ -84,7 +84,7 @@ def _together(pages: dict[str, PageRequest], at_once: int) -> Iterator[tuple[str
                         stopped.append(error)
                         bar.write(f"\n{name}: {error}", file=sys.stderr)
         except BaseException:
-            children.end()
+            terminal.end_children()
             raise
     if stopped:
         raise stopped[0]

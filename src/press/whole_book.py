@@ -13,7 +13,7 @@ from urllib.parse import unquote, urldefrag
 
 from helpers import paths
 from helpers.errors import BadInput
-from press.edited import yaml_of
+from press.edited import filled, yaml_of
 
 if TYPE_CHECKING:
     from bs4 import Tag
@@ -53,17 +53,12 @@ def write(html: Path, target: Path, front: str) -> Path:
     css = "".join(f'<link rel="stylesheet" href="{rendered}/_static/{name}.css">' for name in ("pygments", "book", "print"))
     title = escape(yaml_of(paths.BOOK / "_config.yml")["title"])
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(WHOLE.format(title=title, css=css, front=front, contents="".join(entries), body="".join(body)),
+    target.write_text(filled("whole_book.html", title=title, css=css, front=front, contents="".join(entries), body="".join(body)),
                       encoding="utf-8")
     return target
 
 
 ENTRY = """{label}<p class="nr-line"><a href="#{anchor}">{title}</a><span class="nr-number" data-page="{anchor}"></span></p>"""
-WHOLE = """<!DOCTYPE html>
-<html lang="en" data-theme="light"><head><meta charset="utf-8"><title>{title}</title>{css}</head>
-<body class="nr-print"><section class="nr-cover"><p class="nr-title">{title}</p>{front}</section>
-<nav class="nr-contents"><h1>Contents</h1>{contents}</nav><main class="bd-content">{body}</main></body></html>
-"""
 
 
 def article_of(file: Path) -> "Tag":

@@ -12,7 +12,7 @@ from helpers.costs import results
 from helpers.costs.contenders import OURS
 from helpers.pages.numbers import count, seconds
 from helpers.steps import recipe
-from press.columns import columns
+from press.terminal import columns
 
 STREAMED = ("text store", "Lucene index", "tokens", "exact search")  # stages whose time does not hang on a small network
 NETWORKS = {"rerank": "pairs re-ranked", "train": "pairs trained on", "encode": "passages encoded"}

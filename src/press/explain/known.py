@@ -18,7 +18,7 @@ from helpers.errors import BadInput, NetworkNeeded
 from helpers.steps import fresh_since, recipe
 from helpers.steps.recorded import Recorded
 from helpers.steps.store import Store
-from press.columns import shortened
+from press.terminal import shortened
 
 SHOWN, LONGEST = 3, 40  # arguments named as a reason, and characters of a value
 GZIP = 3.0  # how many bytes of text one of an archive holds

@@ -8,10 +8,10 @@ from helpers.errors import BadInput, NetworkNeeded
 from helpers.pages import numbers
 from helpers.steps import Step
 from press import chapters, comparison, execute, variants
-from press.columns import columns
 from press.explain import at_scale, dry_run
 from press.explain.dry_run import DryRun
 from press.explain.known import Known, catalogue, nearest, times_as_many, why
+from press.terminal import columns
 from press.variants import PageRequest
 
 LONGEST = 80  # characters of a statement, or of an error in a list

@@ -34,7 +34,7 @@ from helpers.reranking.duo import DUOS
 from press.search_command import FEEDBACK
 from press.serve.batching import Batcher, Overloaded
 from press.serve.engine import LONGEST, NONE, Asked
-from press.traces import kept
+from press.terminal import trace_kept
 
 PAGE = Path(__file__).parent / "page"
 HOSTS = ("127.0.0.1", "localhost", "::1")  # by which the service is asked: another site's name that leads here is refused
@@ -129,7 +129,7 @@ def _error(_: Request, error: Exception) -> Response:
         status, text = 422, "; ".join(told).replace("Value error, ", "")[:500]
     elif isinstance(error, Overloaded | BadInput):
         status, text, headers = 503, str(error), {"Retry-After": str(getattr(error, "seconds", 5))}
-    return JSONResponse({"error": text or f"a fault of the book: {type(error).__name__}; {kept(error)}"}, status, headers)
+    return JSONResponse({"error": text or f"a fault of the book: {type(error).__name__}; {trace_kept(error)}"}, status, headers)
 
 
 def _is_known(host: str, names: tuple[str, ...], addresses: bool) -> bool:
