@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -142,3 +143,15 @@ def test_ctrl_c_stops_a_chapter_and_its_kernel(tmp_path, foreground):
     assert run.returncode == 130
     assert "Traceback" not in told and told.endswith("stopped; finished steps are kept\n")
     assert not any(child.is_running() and child.status() != psutil.STATUS_ZOMBIE for child in children)
+
+
+PAGES = ("README.md", "CONTRIBUTING.md", *(f"book/{name}.md" for name in ("index", "running", "own", "elsewhere", "gpu")))
+
+
+def test_what_readme_and_pages_name_is_there_and_the_readme_stays_short():
+    text = "\n".join((paths.ROOT / page).read_text(encoding="utf-8") for page in PAGES)
+    targets = re.findall(r"^([a-z-]+):", (paths.ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
+    assert set(re.findall(r"(?:`|^|&& )make ([a-z][a-z-]*)", text, re.M)) <= set(targets)
+    known = set(cli._parser()._subparsers._group_actions[0].choices)
+    assert set(re.findall(r"(?:`|/bin/|^)book ([a-z][a-z-]+)", text, re.M)) <= known
+    assert len((paths.ROOT / "README.md").read_bytes()) < 3_000

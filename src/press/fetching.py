@@ -9,9 +9,8 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from helpers.data import downloads, hub
 from helpers.data.irds import IrDatasets
@@ -24,8 +23,7 @@ DATASETS = {"pairs"}  # parameters whose hub: is a dataset, not a model
 COMMIT = re.compile(r"[0-9a-f]{40}")  # of a model: a branch moves, and a key would not
 
 
-@dataclass(frozen=True)
-class Item:
+class Item(NamedTuple):
     """One thing to fetch."""
 
     what: str  # it is
@@ -77,10 +75,16 @@ def _indexes(collections: Iterable[str]) -> Iterator[Item]:
         yield Item(f"index {name}", index.compressed_size, index.archive, unpacked or index.archive.exists(), index.fetch)
 
 
+def parts_of(spec: str) -> tuple[str, str]:
+    """The name and the revision that a `hub:` value names; no revision is empty."""
+    source, _, revision = spec.removeprefix("hub:").partition("@")
+    return source, revision
+
+
 def _models(models: Iterable[str]) -> Iterator[Item]:
     reachable = True
     for spec in models:
-        source, _, revision = spec.removeprefix("hub:").partition("@")
+        source, revision = parts_of(spec)
         here, size = hub.is_here(source, revision), None
         if reachable and not here:
             try:
@@ -119,8 +123,7 @@ def _disks(needed: Iterable[Item]) -> dict[Path, int]:
 def fetch_profile(profile: str, only_list: bool) -> Iterator[str]:
     """Tell what a profile needs from the network, and fetch it unless only the list is requested."""
     yield table(needed := items(profile))
-    if not only_list:
-        yield from fetch(needed)
+    yield from () if only_list else fetch(needed)
 
 
 def fetch(needed: list[Item]) -> Iterator[str]:
@@ -148,23 +151,16 @@ def pin(profile: str) -> list[str]:
     Nothing else changes. What was replaced, as `old -> new`; NetworkNeeded if the hub does not answer, and the file is as it was
     then.
     """
-    commits, content = {}, chapters.profile(profile)
+    commits, content, file = {}, chapters.profile(profile), chapters.profile_file(profile)
     models = set(texts_in(content))
     for old in dict.fromkeys(text for text in texts_in(content, without=()) if text.startswith("hub:")):
-        source, _, revision = old.removeprefix("hub:").partition("@")
+        source, revision = parts_of(old)
         if revision and not COMMIT.fullmatch(revision):
             commits[old] = f"hub:{source}@{hub.commit(source, revision, 'model' if old in models else 'dataset')}"
     if commits:
-        file = chapters.profile_file(profile)
+        whole = re.compile(rf"^\s*#.*|({'|'.join(map(re.escape, sorted(commits, key=len, reverse=True)))})(?![\w./-])", re.M)
+        text = whole.sub(lambda match: commits.get(match[1], match[0]), file.read_text(encoding="utf-8"))
         draft = file.with_name(f".{file.name}.part")
-        lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
-        draft.write_text("".join(_replaced(line, commits) for line in lines), encoding="utf-8")
+        draft.write_text(text, encoding="utf-8")
         draft.replace(file)
     return [f"{old} -> {new}" for old, new in commits.items()] or ["everything of the hub is pinned"]
-
-
-def _replaced(line: str, commits: dict[str, str]) -> str:
-    if line.lstrip().startswith("#"):
-        return line
-    whole = "|".join(re.escape(old) for old in sorted(commits, key=len, reverse=True))
-    return re.sub(rf"({whole})(?![\w./-])", lambda match: commits[match[1]], line)

@@ -32,27 +32,18 @@ def is_large(whole: dict[str, Any]) -> bool:
 def table() -> str:
     """Facts, measured slice and their sources in columns."""
     sizes = [(f"texts of {name}", count(texts), "ir_datasets' catalogue") for name, texts in facts()["collections"].items()]
-    published = [(row["what"], row["amount"], row["source"]) for row in facts()["rows"]]
-    return columns([("what the studies' own scale takes", "", "by"), *sizes, *published, *measured()])
+    return columns([("what the studies' own scale takes", "", "by"), *sizes, *(tuple(row.values()) for row in facts()["rows"]),
+                    *measured()])
 
 
 def measured() -> list[tuple[str, str, str]]:
     """The latest machine's times: stages that read a generated collection as a stream, and networks of the Almanac's size."""
-    machines = results.everything()
-    if not machines:
-        return []
-    name, content = next(iter(machines.items()))
+    name, content = next(iter(results.everything().items()), ("", {"sections": {}}))
     sections = {section: values for section, values in content["sections"].items() if not values["small"]}
-    source = f"measured, bench/{name}.json"
-    rows = []
-    for stage, sizes in sections.get("stream", {"stages": {}})["stages"].items():
-        if stage in STREAMED:
-            largest = max(sizes, key=lambda one: one["size"])
-            amount = f"{seconds(largest['seconds'])}, {count(round(largest['megabytes']))} MB of memory"
-            rows.append((f"{stage} of {count(largest['size'])} generated texts", amount, source))
-    for section, what in NETWORKS.items():
-        if section in sections:
-            values = sections[section]
-            took = median(values["contenders"][OURS]["seconds"])
-            rows.append((f"{count(values['items'])} {what}", seconds(took), source))
-    return rows
+    stages = sections.get("stream", {"stages": {}})["stages"]
+    largest = {stage: max(sizes, key=lambda one: one["size"]) for stage, sizes in stages.items() if stage in STREAMED}
+    rows = [(f"{stage} of {count(one['size'])} generated texts",
+             f"{seconds(one['seconds'])}, {count(round(one['megabytes']))} MB of memory") for stage, one in largest.items()]
+    rows += [(f"{count(sections[section]['items'])} {what}", seconds(median(sections[section]["contenders"][OURS]["seconds"])))
+             for section, what in NETWORKS.items() if section in sections]
+    return [(*row, f"measured, bench/{name}.json") for row in rows]

@@ -5,33 +5,46 @@ of the same step for other parameters is there, the nearest one stands in for it
 If none is, the statement stops, and so does every later one that uses a name which it would have set: `stopped` tells of them.
 
 Steps are named by their recipes, not by values, so what is listed is what would run, with one exception: after a stand-in, a step
-whose plain parameter is read off a value, such as a tuned k1, may be listed with another parameter. The network is out of reach,
-see `offline`.
+whose plain parameter is read off a value, such as a tuned k1, may be listed with another parameter.
+
+The network is out of reach. Queries and judgments of an ir_datasets id are then those of the Almanac's split: steps are named by
+their recipes, which do not depend on them. A model of the hub that is not here has the shape that its name tells, or BERT-base's. Whatever
+else needs the network is refused.
 """
 
 import ast
 import contextlib
 import io
+import itertools
 import os
+import re
+import socket
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import pandas as pd
+
 from helpers.data import hub
+from helpers.data.almanac import Almanac
+from helpers.data.irds import IrDatasets
 from helpers.errors import BadInput, NetworkNeeded
+from helpers.networks import backbone
 from helpers.steps import Step, ledger, recipe
 from helpers.steps.store import Entry
-from press import chapters, edited
+from press import chapters
 from press.explain.known import Known, nearest
-from press.explain.offline import stand_ins
-from press.fetching import texts_in
+from press.fetching import parts_of, texts_in
 from press.variants import PageRequest
 
 MANY = 50_000_000  # bytes of texts that are no longer read in a moment
 QUICK = ("queries", "qrels", "text_store", "aggregated", "z_scored", "run_measures")
+TEXTS = 100  # of a collection that is not here: enough to go on with
+SHAPE = re.compile(r"L-(\d+)_H-(\d+)_A-(\d+)")  # layers, width and heads in the names of Google's smaller BERTs
+BASE = (12, 768, 12)
 ASKED = ("queries", "qrels")  # the steps that tell whose values a table has
 
 
@@ -130,10 +143,9 @@ def check(page: PageRequest) -> bool:
     with contextlib.suppress(NetworkNeeded):
         _execute(page.chapter, page.values, run, no_value)
     if any(step.lookup()[0] is None for step in run.missing.values()):
-        for spec in dict.fromkeys(text for text in texts_in(page.values) if text.startswith("hub:")):
-            source, _, revision = spec.removeprefix("hub:").partition("@")
-            if not hub.is_here(source, revision):
-                hub.size(source, revision)
+        for model in dict.fromkeys(parts_of(text) for text in texts_in(page.values) if text.startswith("hub:")):
+            if not hub.is_here(*model):
+                hub.size(*model)
     return True
 
 
@@ -154,10 +166,9 @@ def _execute(chapter: str, values: dict[str, Any], run: DryRun, entry: Callable[
     """Execute a template's statements, where a step's entry is what the function gives; nothing is printed or noted."""
     scope: dict[str, Any] = {"__name__": "__main__"}
     unknown: set[str] = set()
-    cells = edited.notebook_of(chapters.template(chapter)).cells
     with (stand_ins(), patch.object(Step, "entry", entry), patch.object(ledger, "USED", {}),
           contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO())):
-        for cell in (cell for cell in cells if cell.cell_type == "code"):
+        for cell in chapters.chapter(chapter).code:
             for statement in ast.parse(cell.source).body:
                 used, made = _names(statement)
                 lacking = sorted(used & unknown)
@@ -194,3 +205,35 @@ def _problem(statement: ast.stmt, scope: dict[str, Any], run: DryRun) -> str:
         raise BadInput(f"the chapter would stop at `{ast.unparse(statement)}`: {type(error).__name__}: {error}",
                        mend="give other parameters") from error
     return ""
+
+
+@contextlib.contextmanager
+def stand_ins() -> Iterator[None]:
+    """Let nothing reach the network for a while."""
+    with (patch.object(socket, "getaddrinfo", _refused), patch.object(socket.socket, "connect", _refused),
+          patch.object(IrDatasets, "queries", lambda collection, split: _almanac("queries", collection, split)),
+          patch.object(IrDatasets, "qrels", lambda collection, unit, split: _almanac("qrels", collection, unit, split)),
+          patch.object(IrDatasets, "texts", lambda collection, unit: itertools.islice(Almanac().texts(unit), TEXTS)),
+          patch.object(backbone, "configuration", _configuration(backbone.configuration))):
+        yield
+
+
+def _refused(*_: Any, **__: Any) -> Any:
+    raise OSError("a dry run does not use the network")
+
+
+def _configuration(real: Callable[[backbone.Backbone], Any]) -> Callable[[backbone.Backbone], Any]:
+    def configuration(model: backbone.Backbone) -> Any:
+        if model.revision is None or hub.is_here(model.source, model.revision):
+            return real(model)
+        from transformers import BertConfig
+
+        layers, width, heads = map(int, (SHAPE.findall(model.source) or [BASE])[0])
+        return BertConfig(num_hidden_layers=layers, hidden_size=width, num_attention_heads=heads, intermediate_size=4 * width)
+
+    return configuration
+
+
+def _almanac(kind: str, collection: IrDatasets, *names: str) -> pd.DataFrame:
+    split = names[-1] if names[-1] in collection.splits else "test"
+    return getattr(Almanac(), kind)(*names[:-1], split)
