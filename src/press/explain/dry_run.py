@@ -7,9 +7,9 @@ If none is, the statement stops, and so does every later one that uses a name wh
 Steps are named by their recipes, not by values, so what is listed is what would run, with one exception: after a stand-in, a step
 whose plain parameter is read off a value, such as a tuned k1, may be listed with another parameter.
 
-The network is out of reach. Queries and judgments of an ir_datasets id are then those of the Almanac's split: steps are named by
-their recipes, which do not depend on them. A model of the hub that is not here has the shape that its name tells, or BERT-base's. Whatever
-else needs the network is refused.
+The network is out of reach. Queries and judgments of an ir_datasets id are then those of the Almanac's split: steps are named
+by their recipes, which do not depend on them. A model of the hub that is not here has the shape that its name tells, or that of
+BERT-base. Whatever else needs the network is refused.
 """
 
 import ast
