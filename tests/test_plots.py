@@ -10,6 +10,8 @@ import pytest
 
 from helpers.evaluation.significance import Interval
 from helpers.pages import figures, matrices, plots, scatter
+from tables import text_of as alternative_of
+from toys import ESCAPED, HOSTILE
 
 QUERIES = [f"q{n}" for n in range(6)]
 
@@ -251,3 +253,12 @@ def test_a_name_does_not_lie_on_another_points_mark():
     scatter.name_points(figure, axis, places)
     moved = {text.get_text(): text.xyann[1] for text in axis.texts}
     assert abs(moved["left"]) >= scatter.LINE and moved["right"] == 0
+
+
+def test_sorted_differences_show_who_gains_and_who_loses():
+    lines = {"A": pd.Series([0.0, -0.25, 0.5]), "& B": pd.Series([0.125])}
+    shown = plots.sorted_differences(lines, "difference", HOSTILE)
+    assert alternative_of(shown) == (
+        "Sorted differences in difference for each query. A: 1 queries gain, 1 lose, from -0.250 to 0.500. "
+        "& B: 1 queries gain, 0 lose, from 0.125 to 0.125.")
+    assert ESCAPED in shown.html.split("<figcaption>")[1] and "<script" not in shown.html

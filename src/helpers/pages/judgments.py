@@ -15,7 +15,7 @@ def judged_table(systems: Systems, baseline: str) -> Fragment:
     condensed list and in bpref, too."""
     base = systems[baseline]
     if SHARE not in base.values:
-        return page.prose("The judgments of these queries were not pooled: nobody looked for irrelevant texts, so Judged@10 says "
+        return page.prose("The judgments of these queries were not pooled, so they hold no irrelevant texts and Judged@10 shows "
                           "nothing.")
     whole = any(system.mean(SHARE).mean < ENOUGH for system in systems.values())
     heads = {MEASURE: MEASURE} | ({condensed(MEASURE): f"{MEASURE}, judged texts alone", BPREF: BPREF} if whole else {})

@@ -19,6 +19,8 @@ from helpers.retrieval.bm25 import search, searcher_of
 from helpers.retrieval.lucene import analysed
 from helpers.steps import step
 
+RM3_WEIGHT = 0.5  # of the original query, Anserini's default
+
 # How informative a term of the feedback documents is, and the query that its best terms expand.
 #
 #     Bo1 (Amati 2003, section 7.1.2):  inf(t) = log2(1 + λ) + tf log2((1 + λ) / λ),    λ = F / N

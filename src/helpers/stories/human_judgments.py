@@ -20,10 +20,9 @@ from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count
 from helpers.reranking.aggregation import aggregated
 from helpers.retrieval.bm25 import K1, B
-from helpers.retrieval.feedback import rm3_run
+from helpers.retrieval.feedback import RM3_WEIGHT, rm3_run
 from helpers.retrieval.fusion import z_scored
 from helpers.steps import Step
-from helpers.stories.feedback import RM3_WEIGHT
 from helpers.systems.evaluated import Evaluation, Systems, evaluate_values
 from helpers.systems.first_stages import FirstStages
 from helpers.systems.listwise_reranker import ListwiseReranker

@@ -2,7 +2,7 @@
 
     first = document_reader(length=256)
     replace(first, max_length=512)                              # reads more
-    longformer = replace(first, max_length=1024, attention_window=256)
+    longformer = first.longformer(1024)
     replace(longformer, max_length=4096, shorter=longformer)    # as a longer one, which goes on from it
     replace(first, words=WORDS, overlap=OVERLAP)                # one window after the other
 
@@ -46,6 +46,12 @@ class DocumentReader(ListwiseReranker):
     def reading(self, bed: Testbed) -> Testbed:
         """A testbed whose documents are cut as this model reads them."""
         return replace(bed, words=self.words, overlap=self.overlap)
+
+    def longformer(self, length: int, attention_window: int = 256, backbone: str = "") -> "DocumentReader":
+        """The Longformer of so many tokens, made from the same start; or one that was pre-trained, if its `backbone` is named."""
+        if backbone:
+            return replace(self, max_length=length, start=None, backbone=backbone)
+        return replace(self, max_length=length, attention_window=attention_window)
 
 
 TRAININGS: Registry[dict[str, Any]] = Registry("training of a reader", {

@@ -145,6 +145,14 @@ class Pipeline:
         return reranked(self.model.scores(reading, run, self.candidates), self.aggregation, run)
 
 
+def with_feedback(name: str, pipeline: Pipeline, feedback: Feedback, pieces: int) -> dict[str, Pipeline]:
+    """A pipeline with the four ways of feedback by the names of table 2 (Alarfaj 2022): terms of the full index (FI) or of the
+    passage index, which holds so many word pieces of a document (PI); the old candidates re-ranked (FIJ, PIJ)."""
+    passages = replace(feedback, pieces=pieces)
+    ways = {"FI": feedback, "FIJ": replace(feedback, retrieve=False), "PI": passages, "PIJ": replace(passages, retrieve=False)}
+    return {f"{name} + PRF ({way})": replace(pipeline, feedback=own) for way, own in ways.items()}
+
+
 def title_of(store: Texts, doc_id: str) -> str:
     """A document's title, or its first words."""
     text = store[doc_id]

@@ -1,0 +1,149 @@
+"""What the chapters on Alarfaj (2022) share: the rows of table 2, what models of documents read and learned, and the place of the
+answer in its document."""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from helpers.data.texts import Texts
+from helpers.data.tokens import WindowTokens
+from helpers.data.windows import WHOLE
+from helpers.networks.backbone import resolve
+from helpers.networks.fine_tuning import SPECIAL
+from helpers.pages import page, plots, training
+from helpers.pages.compare import beside_published
+from helpers.pages.fragments import Fragment
+from helpers.pages.numbers import count, p_value, plain, seconds, signed
+from helpers.pages.results import Results
+from helpers.reranking.aggregation import reranked
+from helpers.steps import Step
+from helpers.systems.document_reader import DocumentReader
+from helpers.systems.evaluated import Evaluation, Systems, evaluate, values_of
+from helpers.systems.testbed import Testbed
+from helpers.systems.zero_shot import ZeroShotReranker
+
+COLUMNS = {"P@10": "P@10", "R@100": "R@100", "MAP@100": "AP@100", "MRR@10": "RR@10", "NDCG@10": "nDCG@10"}  # of table 2
+MEASURES = tuple(COLUMNS.values())
+BM25, BERT, LONGFORMER = "BM25", "BM25 + BERT", "BM25 + Longformer"
+WINDOWED = "BERT, windows"  # a model that is three ways of reading
+WINDOWS = {"BERT, best window (MaxP)": "max", "BERT, mean of windows (MeanP)": "mean", "BERT, sum of windows (SumP)": "sum"}
+SCORING = {"window_scores", "window_logits"}  # the steps that read with a model
+STUDIED = 1024  # the length in tokens that the study settled on
+PARTS = ("first third", "middle third", "last third")
+EVEN = 0.5  # where the middle of an answer is on average, if answers are spread evenly over their documents
+
+
+def row(length: int) -> str:
+    """Table 2's name of a Longformer of so many tokens."""
+    return f"{LONGFORMER} / {length}"
+
+
+def nearest(lengths: Iterable[int]) -> int:
+    """The length that stands for the study's choice; of two that are as near the shorter."""
+    return min(lengths, key=lambda length: (abs(length - STUDIED), length))
+
+
+def table_2(column: str, systems: Systems, baseline: str = BM25, whole: bool = False, judged: Fragment | None = None) -> Fragment:
+    """One column of table 2, published and measured; with `whole` also the rows that were not run. A row cannot differ from the
+    baseline in recall where its lists are re-ranked and not retrieved again."""
+    measure = COLUMNS[column]
+    fixed = [name for name, system in systems.items()
+             if name != baseline and system.values[measure].equals(systems[baseline].values[measure])]
+    return beside_published("alarfaj2022", "2", column, measure, systems, baseline, judged, whole=whole, fixed=fixed,
+                            pictured=False)
+
+
+def losses(model: DocumentReader) -> pd.Series:
+    """A model's loss on held-out training queries over the steps of its training."""
+    return training.curve(model.log.value(), "eval_loss")
+
+
+def learning_table(models: Mapping[str, DocumentReader]) -> Fragment:
+    """Whether the models learned: the held-out loss of each before, at its lowest and at the end, beside that of a guess."""
+    return page.records_table("Did the models learn? Loss on held-out training queries", [
+        {"model": name, "optimiser steps": count(model.log.value()["steps"]), "before": plain(line.iloc[0]),
+         "lowest": plain(line.min()), "at the end": plain(line.iloc[-1]), "of a guess": plain(math.log(model.size))}
+        for name, model in models.items() for line in [losses(model)]])
+
+
+def scoring(system: Evaluation) -> str:
+    """What scoring all candidates took; empty where that is not known."""
+    inputs = system.source.entry().manifest["inputs"]
+    return next((seconds(part["seconds"]) for part in inputs if part["step"] in SCORING and "seconds" in part), "")
+
+
+def document_lengths(bed: Testbed, backbone: str) -> pd.Series:
+    """Word pieces of every document of the collection."""
+    store, tokens = bed.store.value(), replace(bed, words=WHOLE, overlap=0).tokens(resolve(backbone)).value()
+    reader = WindowTokens(tokens, store)
+    return pd.Series({text.doc_id: len(reader[f"{text.doc_id}#0"]) for text in Texts(store)})
+
+
+def read_table(documents: pd.Series, lengths: Mapping[int, int]) -> Fragment:
+    """How many documents a model of each length reads whole, and what share of all tokens it sees; `lengths` maps each to the
+    shortest that reads the same."""
+    return page.records_table("What a model of each length reads (queries aside)", [
+        {"tokens": count(length), "share of documents read whole": plain((documents <= length - SPECIAL).mean()),
+         "share of tokens read": plain(documents.clip(upper=length - SPECIAL).sum() / documents.sum()),
+         "": "" if same == length else f"as {count(same)}: no document is longer"} for length, same in lengths.items()])
+
+
+def first(tokens: int) -> str:
+    """The name of BERT on the first tokens."""
+    return f"BERT, first {tokens} tokens (FirstP)"
+
+
+def readings(bed: Testbed, run: Step, candidates: int, models: Mapping[str, DocumentReader], backbone: str) -> Results[str]:
+    """BM25 and every way of reading its candidates: by each model, by the windows of the one that reads them, and by the best
+    window of the zero-shot encoder; documents below the candidates keep BM25's order."""
+    encoder, measures = ZeroShotReranker(backbone), ("RR@10", "R@10", "nDCG@10")
+    ways = [(way, model, how) for name, model in models.items()
+            for way, how in (WINDOWS if name == WINDOWED else {name: "first"}).items()] + [(encoder.label, encoder, "max")]
+    return Results({BM25: evaluate(BM25, run, bed, measures)} | {
+        way: evaluate(way, reranked(model.scores(bed, run, candidates), how, run), bed, measures) for way, model, how in ways})
+
+
+def places(bed: Testbed) -> pd.Series:
+    """For each query where the middle of its answer is, as a share of its document; empty where the judgments do not say.
+
+    The middle, because an answer of some length cannot begin at the end of its document: beginnings lie early even if answers are
+    spread evenly.
+    """
+    if bed.positions is None:
+        return pd.Series(dtype=float)
+    answers = bed.positions.value().drop_duplicates("query_id").set_index("query_id")
+    return ((answers["begins"] + answers["length"] / 2) / answers["words"]).reindex(bed.judged).dropna()
+
+
+def parts(shares: pd.Series) -> pd.Series:
+    """The part of its document in which the middle of each answer is, a category in their order."""
+    return pd.cut(shares, list(np.linspace(0, 1, len(PARTS) + 1)), right=False, labels=list(PARTS)).fillna(PARTS[-1])
+
+
+def by_place(systems: Systems, shares: pd.Series) -> Fragment:
+    """RR@10 of every system by the place of the answer, drawn."""
+    if shares.empty:
+        return page.prose("The judgments of this collection do not show in which passage of a document an answer is.")
+    groups = parts(shares).sort_values(kind="stable")
+    return plots.means_by_group(values_of(systems, list(systems), "RR@10").loc[groups.index], groups, "RR@10",
+                                "RR@10 by the part of the document that has the answer, with 95 % intervals.")
+
+
+def halves(systems: Systems, shares: pd.Series) -> pd.DataFrame:
+    """Mean RR@10 of each system, a row each, with the answer in the first half and in the second."""
+    values = values_of(systems, list(systems), "RR@10").loc[shares.index]
+    return pd.DataFrame({"first": values[shares < EVEN].mean(), "second": values[shares >= EVEN].mean()})
+
+
+def place_table(systems: Systems, shares: pd.Series) -> Fragment:
+    """Whether success falls with the place of the answer: means by half of the document, Spearman's correlation and its p."""
+    means = halves(systems, shares)
+    return page.records_table("Does success depend on where the answer is?", [
+        {"system": name, "RR@10, answer in the first half; in the second": " ".join(map(plain, means.loc[name].dropna())),
+         "Spearman's ρ with the place": signed(test.statistic), "p": p_value(test.pvalue)}
+        for name, system in systems.items() for own in [system.values["RR@10"].loc[shares.index]]
+        if len(shares) > 2 and own.nunique() > 1 < shares.nunique() for test in [stats.spearmanr(shares, own)]])
