@@ -10,8 +10,9 @@ import pytest
 from helpers.data.answer_types import TYPES, WIDER
 from helpers.evaluation.significance import Interval
 from helpers.evaluation.verdicts import AGREES, DISAGREES, SMALL, UNTESTED
+from helpers.pages import encoders
 from helpers.stories import answer_type_rules as rules
-from helpers.stories import answer_types, encoders, significance
+from helpers.stories import answer_types, significance
 from helpers.systems.bi_encoder import BiEncoder
 from tables import cells, text_of, verdicts_of
 from toys import Value, of_values

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from helpers.pages import page
+from helpers.pages import encoders, page
 from helpers.stories import distilled_student as students
-from helpers.stories import encoders, long_training
+from helpers.stories import long_training
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.distilled_encoder import DistilledEncoder
 from tables import caption, cells, text_of

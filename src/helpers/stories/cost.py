@@ -15,12 +15,12 @@ from helpers.networks import backbone as backbones
 from helpers.networks.backbone import Backbone
 from helpers.pages import claims, figures, page, scatter
 from helpers.pages.compare import with_interval
+from helpers.pages.encoders import CHECKPOINTS
 from helpers.pages.fragments import Fragment, Html, linked
 from helpers.pages.numbers import count, plain
 from helpers.pages.rates import speed_text
 from helpers.pages.spot_check import spot_check
 from helpers.steps import Step, numerics
-from helpers.stories.encoders import CHECKPOINTS
 from helpers.systems.evaluated import Evaluation
 
 STUDY = "david2020"

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from helpers.networks import backbone as backbones
-from helpers.pages import page, plots, training
+from helpers.pages import encoders, page, plots, training
 from helpers.pages.compare import above, differences_table
+from helpers.pages.encoders import BEFORE, POOLINGS, label
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, seconds
-from helpers.stories import encoders
-from helpers.stories.encoders import BEFORE, MEASURE, POOLINGS, label
+from helpers.stories.encoders import MEASURE
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.distilled_encoder import DistilledEncoder
 from helpers.systems.evaluated import Evaluation, Systems, evaluate_values

@@ -2,69 +2,27 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import product
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from helpers.data.texts import Texts
-from helpers.errors import BadInput
 from helpers.evaluation import published
-from helpers.evaluation.comparable import model_name, short_name
 from helpers.pages import claims, matrices, page
 from helpers.pages.compare import above, lead, measured
+from helpers.pages.encoders import STUDY, measures, seconds_before
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain, seconds
 from helpers.pages.training import Logs, change, curve
-from helpers.retrieval.bm25 import K1, B
-from helpers.steps import Step
 from helpers.systems.bi_encoder import BiEncoder
-from helpers.systems.evaluated import Evaluation, Systems, evaluate, evaluate_seeds, evaluate_values
+from helpers.systems.evaluated import Evaluation, Systems, evaluate_seeds
 from helpers.systems.testbed import Testbed
 
-STUDY, TABLE, MEASURE = "david2020", "4.2", "RR@10"
-POOLINGS = {"mean": "Avg", "cls": "CLS", "max": "Max"}  # as the study's tables call them
-CHECKPOINTS = {"bert-base-uncased": "BERT", "roberta-base": "RoBERTa", "albert-base-v1": "ALBERT",
-               "distilbert-base-uncased": "DistilBERT", "electra-base-discriminator": "ELECTRA"}  # rows of its table B.1
-BEFORE = "zero-shot"
+TABLE, MEASURE = "4.2", "RR@10"
 NEWER = ("RoBERTa", "ALBERT", "ELECTRA")
 ENDS = {"BERT": ("Avg", "Max"), "RoBERTa": ("Avg", "CLS"), "ALBERT": ("Max", "Avg"), "DistilBERT": ("Max", "Avg"),
         "ELECTRA": ("Max", "CLS")}  # the poolings that the study's table 4.2 has best and worst for each encoder
-
-
-def label(spec: str) -> str:
-    """How the tables call a backbone: the study's name for its five checkpoints, else its own."""
-    return CHECKPOINTS.get(short_name(spec), model_name(spec))
-
-
-def models(base: BiEncoder, specs: Sequence[str], poolings: Sequence[str]) -> dict[str, BiEncoder]:
-    """A model for every backbone and pooling, named as in table 4.2: `BERT / Avg`; BadInput for two backbones of one name."""
-    if len({label(spec) for spec in specs}) < len(specs):
-        raise BadInput(f"two of the backbones {', '.join(specs)} have one name", mend="give each of them once")
-    return {f"{label(spec)} / {POOLINGS[pooling]}": replace(base, backbone=spec, pooling=pooling)
-            for spec, pooling in product(specs, poolings)}
-
-
-def measures(depth: int) -> list[str]:
-    """The study's measures as far as so many passages of each query allow."""
-    known = ["RR@10", "AP", f"R@{depth}", "Rprec", "nDCG@5", "nDCG@10", "nDCG@100", "nDCG@1000"]
-    return [name for name in known if not name.startswith("nDCG@") or int(name[5:]) <= depth]
-
-
-def variants(models: Mapping[str, BiEncoder], trained: bool) -> dict[str, BiEncoder]:
-    """Every model after its training, then every model before it; without `trained` the latter alone."""
-    before = {f"{name}, {BEFORE}": model.zero_shot() for name, model in models.items()}
-    return {**models, **before} if trained else before
-
-
-def evaluations(bed: Testbed, models: Mapping[str, BiEncoder], depth: int, measures: Sequence[str],
-                listed: Sequence[str] | None = None) -> dict[str, Evaluation]:
-    """BM25, and each encoder's exact search over the whole collection, on the same queries; of those that a page does not look at
-    in lists (`listed`, by default all) the values alone."""
-    runs = {"BM25": bed.bm25(K1, B, depth), **{name: model.run(bed, depth) for name, model in models.items()}}
-    return {name: (evaluate if listed is None or name in listed else evaluate_values)(name, run, bed, measures)
-            for name, run in runs.items()}
 
 
 def fine_tuned(bed: Testbed, models: Mapping[str, BiEncoder], seeds: Sequence[int], depth: int) -> dict[str, Evaluation]:
@@ -77,11 +35,6 @@ def by_margin(bed: Testbed, model: BiEncoder, margins: Sequence[float], seeds: S
               depth: int) -> dict[str, Evaluation]:
     """One model, trained with each margin of the triplet loss."""
     return fine_tuned(bed, {f"margin {margin:g}": replace(model, margin=margin) for margin in margins}, seeds, depth)
-
-
-def searched(name: str, model: BiEncoder, bed: Testbed, depth: int) -> Evaluation:
-    """One model, by exact search over the whole collection."""
-    return evaluate(name, model.run(bed, depth), bed, measures(depth))
 
 
 def scale(bed: Testbed, depth: int) -> Fragment:
@@ -176,12 +129,6 @@ def ranges(values: Mapping[str, float]) -> dict[str, tuple[str, str, str]]:
     by_encoder = {str(encoder): own.droplevel(0) for encoder, own in series.groupby(level=0, sort=False)}
     return {encoder: (f"{own.idxmax()} {plain(own.max())}", f"{own.idxmin()} {plain(own.min())}", plain(own.max() - own.min()))
             for encoder, own in by_encoder.items()}
-
-
-def seconds_before(*steps: Step) -> dict[str, str]:
-    """What the steps took that these rest on, by the name of the step; without those whose time is not known."""
-    return {part["step"]: seconds(part["seconds"]) for step in steps for part in step.entry().manifest["inputs"]
-            if part.get("seconds") is not None}
 
 
 def cost(trained: Mapping[str, BiEncoder], systems: Systems) -> Fragment:

@@ -5,11 +5,12 @@ from dataclasses import replace
 
 from helpers.pages import page, training
 from helpers.pages.compare import above, mean_link, test_cells
+from helpers.pages.encoders import BEFORE, POOLINGS, measures
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, seconds, signed
 from helpers.pages.training import Logs, curve
 from helpers.stories import encoders, unready
-from helpers.stories.encoders import MEASURE, POOLINGS, grouped, means
+from helpers.stories.encoders import MEASURE, grouped, means
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.evaluated import Evaluation, Systems, evaluate_values
 from helpers.systems.testbed import Testbed
@@ -30,7 +31,7 @@ def models(short: Models, epochs: Sequence[int]) -> dict[str, BiEncoder]:
 
 def evaluations(trained: Models, bed: Testbed, depth: int) -> dict[str, Evaluation]:
     """Each by exact search over the whole collection, its values alone."""
-    return {name: evaluate_values(f"{name}, {LONG}", model.run(bed, depth), bed, encoders.measures(depth))
+    return {name: evaluate_values(f"{name}, {LONG}", model.run(bed, depth), bed, measures(depth))
             for name, model in trained.items()}
 
 
@@ -56,7 +57,7 @@ def table(before: Systems, after: Systems, long: Systems) -> Fragment:
     """Each model as it is, after the short training and after the long one, and what the second adds to the first."""
     tests = {name: system.against(after[name], MEASURE) for name, system in long.items()}
     return page.records_table(f"{MEASURE} as each model is, after the short training, and after the long one", (
-        {"model": name, encoders.BEFORE: mean_link(before[name], MEASURE), SHORT: mean_link(after[name], MEASURE),
+        {"model": name, BEFORE: mean_link(before[name], MEASURE), SHORT: mean_link(after[name], MEASURE),
          LONG: mean_link(system, MEASURE),
          **dict(zip(("long less short", "p"), test_cells(tests[name]), strict=True))}
         for name, system in long.items()))

@@ -10,10 +10,10 @@ from helpers.evaluation.all_pairs import holm
 from helpers.evaluation.verdicts import ALPHA
 from helpers.pages import claims, matrices, page, plots
 from helpers.pages.compare import difference_cell
+from helpers.pages.encoders import STUDY
 from helpers.pages.fragments import Fragment, Html, details
 from helpers.pages.numbers import count, p_value, plain, signed
 from helpers.pages.slider import slider
-from helpers.stories.encoders import STUDY
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.evaluated import Systems, values_of
 
