@@ -32,7 +32,7 @@ def test_packages_are_all_named():
 
 def test_a_file_that_is_not_there_is_found_missing():
     assert missing("| a loss | `reranking/losses.py`, `lost.py`; `paths.py` |") == ["lost.py"]
-    assert len(ROWS) > 30
+    assert len(ROWS) > 10
 
 
 @pytest.mark.parametrize("row", ROWS)
