@@ -8,7 +8,7 @@ from press import chapters, cli
 from press.chapters import Parameter
 
 CHAPTERS = chapters.names()
-PROFILES = sorted(file.stem for file in paths.PROFILES.glob("*.yaml"))
+PROFILES = sorted({file.stem for file in paths.PROFILES.glob("*.yaml")} - {"queue"})
 
 
 def parameter(annotation, default=None):

@@ -1,5 +1,6 @@
 """Packs: steps computed by a process that has the pack alone, and what is refused on the way back."""
 
+import io
 import json
 import os
 import subprocess
@@ -112,6 +113,30 @@ def test_what_no_pack_asked_for_or_is_changed_is_refused(tmp_path, monkeypatch):
     monkeypatch.setenv("BOOK_STORE", str(tmp_path / "other"))
     with pytest.raises(BadInput, match="not what a pack of this store asked for"):
         unpack(tmp_path / "done")
+
+
+def test_an_entry_whose_manifest_is_not_there_was_cut_off_and_stops_no_other(tmp_path):
+    pack([total(), packed_sum(packed_input(7), packed_input(1))], tmp_path / "pack")
+    work(tmp_path / "pack", tmp_path / "done")
+    out = Parts(tmp_path / "cut", "done", PART)
+    for member, content in [*members(parts_of(tmp_path / "done", "done"))][:-1]:
+        out.add(member, io.BytesIO(content), len(content))
+    assert [line.endswith("was not written to its end") for line in unpack(tmp_path / "cut")] == [False, True]
+    assert total().value() == 6
+
+
+def test_a_kill_leaves_the_parts_as_they_were_before_the_member(tmp_path):
+    class Killed(io.BytesIO):
+        def read(self, size=-1):
+            raise KeyboardInterrupt
+
+    parts = Parts(tmp_path, "done", PART, always=True)
+    parts.add("first", io.BytesIO(b"1"), 1)
+    with pytest.raises(KeyboardInterrupt):
+        parts.add("second", Killed(b"22"), 2)
+    assert dict(members(parts_of(tmp_path, "done"))) == {"first": b"1"}
+    Parts(tmp_path, "done", PART, always=True).add("third", io.BytesIO(b"3"), 1)
+    assert dict(members(parts_of(tmp_path, "done"))) == {"first": b"1", "third": b"3"}
 
 
 def test_a_measurement_of_time_does_not_travel(tmp_path):

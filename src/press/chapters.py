@@ -184,7 +184,7 @@ def profile(name: str) -> dict[str, Any]:
     or parameters that there are not."""
     file = profile_file(name)
     if not file.is_file():
-        there = sorted(file.stem for file in paths.PROFILES.glob("*.yaml"))
+        there = sorted({file.stem for file in paths.PROFILES.glob("*.yaml")} - {"queue"})
         raise BadInput(f"no profile {name!r}", mend=f"choose from {', '.join(there)}, or give a YAML file")
     try:
         content = Profile.model_validate(yaml_of(file) or {})

@@ -110,10 +110,12 @@ def _parser() -> argparse.ArgumentParser:
             option("name", nargs="?", default="", help="all chapters if none is named"), given, profile, fresh)
     command("numbers", "page_numbers:numbers", "compare what the pages of the default book show with tests/pages.tsv",
             option("--write", action="store_true", help="replace the file"))
-    command("pack", "packs:pack", "write what a chapter lacks into files that travel to a GPU elsewhere", option("name"), given,
-            profile, option("--folder", type=Path, default=Path("pack"), help="an empty folder for the parts"),
+    command("pack", "packs:pack", "write what a chapter lacks into files that travel to a GPU elsewhere",
+            option("name", help="a chapter, or the number of a line of the queue"), given, profile,
+            option("--folder", type=Path, default=Path("pack"), help="an empty folder for the parts"),
             option("--part", type=_positive, default=16, metavar="MIB", help="the size of a part, at most"),
             option("--list", dest="only_list", action="store_true", help="say only what it would hold"))
+    command("queue", "packs:queue", "say what is to be computed for the claims, best first: done, missing, next")
     command("unpack", "packs:unpack", "put what came back from there into the step store", option("folder", type=_folder))
     command("fetch", "fetching:fetch_profile", "fetch in advance all that a profile needs from the network; call again to go on",
             profile, option("--list", dest="only_list", action="store_true", help="say only what there is to fetch"))

@@ -1,15 +1,47 @@
-"""`book pack` and `book unpack`: what a chapter lacks goes to a GPU elsewhere, and what came back enters the store."""
+"""`book queue`, `book pack` and `book unpack`: what is to be computed, goes to a GPU elsewhere, and enters the store."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+from helpers import paths
+from helpers.errors import BadInput
+from helpers.pages import numbers
 from helpers.steps import Step
 from helpers.steps.pack import Plan, write
 from helpers.steps.pack import unpack as entered
 from press import execute
 from press.explain import dry_run
+from press.explain import plan as planned
 from press.explain.known import catalogue
 from press.step_digests import import_all
+
+
+def queue() -> Iterator[str]:
+    """The lines of the queue, each once its chapter's dry run is through, which takes seconds: what is done, what is missing, and
+    what comes next."""
+    known, following = catalogue(), ""
+    for number, item in enumerate(queued(), start=1):
+        given = _given(item)
+        plan = planned.plan(item["chapter"], "almanac", given, known)
+        networks = sum(one.step.definition.network for one in plan.expected)
+        done = plan.current or plan.is_free
+        state = "done" if done else f"missing {len(plan.expected)}{'+' * bool(plan.run.stopped)}, {networks} of networks"
+        yield f"{number:2} {item['what']}: {state}; {numbers.seconds(item['seconds'])} on two cores; {', '.join(item['claims'])}"
+        if not done and not following:
+            values = "".join(f" -p {name} '{value}'" for name, value in given.items())
+            following = f"next: book pack {number}, or here: book chapter {item['chapter']}{values}"
+    yield following or "all is done"
+
+
+def queued() -> list[dict[str, Any]]:
+    """The lines of `profiles/queue.yaml`, best first: `what`, `chapter`, `given` parameters, `claims`, `seconds`."""
+    return paths.listed(paths.PROFILES / "queue.yaml")
+
+
+def _given(item: dict[str, Any]) -> dict[str, str]:
+    return {name: value if isinstance(value, str) else json.dumps(value) for name, value in item["given"].items()}
 
 
 def pack(name: str, folder: Path, profile: str, given: dict[str, str], part: int, only_list: bool = False) -> Iterator[str]:
@@ -19,8 +51,14 @@ def pack(name: str, folder: Path, profile: str, given: dict[str, str], part: int
     search there: pack again when the first values are back.
 
     Args:
+        name: of a chapter, or the number of a line of the queue, which has its own parameters.
         part: megabytes of a part, at most.
     """
+    if name.isdigit():
+        if given or not 0 < int(name) <= len(queued()):
+            raise BadInput(f"no line {name} of the queue that takes parameters", mend="`book queue` numbers its lines")
+        item = queued()[int(name) - 1]
+        name, given = item["chapter"], _given(item)
     run = dry_run.of_chapter(name, execute.request(name, profile, given).values, catalogue())
     below = {part.key for step in run.missing.values() for part in step.inputs()}
     wanted = [step for key, step in run.missing.items() if key not in below and not _measures(step)]

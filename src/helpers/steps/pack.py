@@ -13,6 +13,7 @@ import hashlib
 import io
 import json
 import secrets
+import shutil
 import statistics
 import tarfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -143,12 +144,13 @@ def expected_seconds(name: str) -> float:
 
 
 class Parts:
-    """Tar files of at most so many bytes in a folder, which are whole after every member."""
+    """Tar files of at most so many bytes in a folder, which are whole after every member, and with `always` at every moment: a
+    kill leaves the part as it was before the member that was being added."""
 
-    def __init__(self, folder: Path, name: str, size: int):
+    def __init__(self, folder: Path, name: str, size: int, always: bool = False):
         folder.mkdir(parents=True, exist_ok=True)
-        self._folder, self._name, self._size = folder, name, size
-        self._number, self._used = len(list(folder.glob(f"{name}-*"))), 0  # parts of an earlier run stay
+        self._folder, self._name, self._size, self._always = folder, name, size, always
+        self._number, self._used = len(list(folder.glob(f"{name}-*.tar"))), 0  # parts of an earlier run stay
 
     def add(self, name: str, stream: Any, size: int) -> None:
         """Add a file, in pieces if it is larger than what a part may hold."""
@@ -159,10 +161,17 @@ class Parts:
             needed = 1024 + -(-length // 512) * 512
             if self._used and self._used + needed > room:
                 self._number, self._used = self._number + 1, 0
-            with tarfile.open(self._folder / f"{self._name}-{self._number:03}.tar", "a") as archive:
+            part = self._folder / f"{self._name}-{self._number:03}.tar"
+            written = self._folder / "draft" if self._always else part
+            if self._always and part.exists():
+                shutil.copyfile(part, written)
+            elif self._always:
+                written.unlink(missing_ok=True)
+            with tarfile.open(written, "a") as archive:
                 member = tarfile.TarInfo(f"{name}#{piece:03}" if len(pieces) > 1 else name)
                 member.size = length
                 archive.addfile(member, stream)
+            written.replace(part)
             self._used += needed
 
 
@@ -204,8 +213,9 @@ def parts_of(folder: Path, name: str) -> list[Path]:
 def unpack(folder: Path) -> list[str]:
     """Put what came back into the store, under the keys of its recipes; a line for each entry.
 
-    An entry enters only if a pack of this store asked for its key, its recipe has that key, and every file has its SHA-256;
-    values of this machine's own numerics class stay. BadInput names the first entry that is otherwise; it is not kept.
+    An entry enters only if a pack of this store asked for its key, its recipe has that key, and every file has its SHA-256; one
+    without its manifest, which comes last, was being written when the worker ended. Values that are here already stay. BadInput
+    names the first entry that is otherwise; it is not kept.
     """
     plans = (paths.store() / ASKED).glob("*.json")
     asked = {line["key"]: line for plan in plans for line in json.loads(plan.read_text())["steps"]}
@@ -215,6 +225,9 @@ def unpack(folder: Path) -> list[str]:
         entries.setdefault("/".join(parts[:3]), {})["/".join(parts[3:])] = content
     lines = []
     for place, files in entries.items():
+        if MANIFEST not in files:
+            lines.append(f"{place} was not written to its end")
+            continue
         try:
             manifest = json.loads(files[MANIFEST])
             key, numerics = manifest["key"], manifest["numerics"]

@@ -59,7 +59,7 @@ class Crew:
         self.waiting, self.home, self.until, self.jobs = list(steps), home, until, jobs
         self.workers: list[Worker] = []
         self.done, self.failed = dict[str, float](), dict[str, str]()
-        self.parts, self.ratio, self.work_done = Parts(out, "done", PART), dict[str, list[float]](), 0.0
+        self.parts, self.ratio, self.work_done = Parts(out, "done", PART, always=True), dict[str, list[float]](), 0.0
         for step in [step for step in self.waiting if self._sent(step).exists()]:
             self.waiting.remove(step)
             self.done[step["key"]] = 0.0
@@ -123,7 +123,8 @@ class Crew:
         self.ratio.setdefault(step["step"], []).append(seconds / max(step["seconds"], 0.1))
         if step["wanted"]:
             folder = Path(rest)
-            for file in sorted(one for one in folder.rglob("*") if one.is_file()):
+            files = (one for one in folder.rglob("*") if one.is_file())
+            for file in sorted(files, key=lambda one: (one.name == "manifest.json", one)):  # by which an entry is whole
                 with file.open("rb") as stream:
                     self.parts.add(f"{step['step']}/{step['key'][:20]}/{folder.name}/{file.relative_to(folder).as_posix()}",
                                    stream, file.stat().st_size)

@@ -1,0 +1,108 @@
+"""The campaign of a machine elsewhere: kills at random moments lose nothing that was written, and deadlines are kept.
+
+    python campaigns/elsewhere.py --kills 20 --deadlines 10 --seed 1
+
+Kills: a pack of forty steps with values of 1.5 MiB is worked, its process is killed (SIGKILL), and what is written by then is
+unpacked into a store of its own: every value that the worker had marked as written must be there, and right. The next run goes on
+in the same folder; the last one, which nobody kills, ends the pack. Deadlines: a step of five minutes runs when the time is over.
+"""
+
+import argparse
+import contextlib
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+from helpers import paths
+from helpers.steps import pack
+from packed_steps import packed_sleep, packed_slow
+
+STEPS, ALLOWED = 40, 15.0  # seconds after the deadline
+
+
+def started(packed: Path, out: Path, home: Path, minutes: float) -> subprocess.Popen:
+    """A worker on a pack, in a session of its own, so that it is killed with its processes."""
+    with tarfile.open(packed / "code.tar") as code:
+        code.extractall(packed, filter="data")
+    env = {name: value for name, value in os.environ.items() if not name.startswith("BOOK_")}
+    env |= {"PYTHONPATH": os.pathsep.join([str(packed / "src"), sys.path[0]]), "BOOK_DEVICE": "cpu", "BOOK_DTYPE": "fp32"}
+    command = [sys.executable, "-m", "helpers.steps.work", *map(str, pack.parts_of(packed, "part")), "--jobs", "1"]
+    return subprocess.Popen([*command, "--minutes", str(minutes), "--out", str(out), "--home", str(home)], env=env, cwd=packed,
+                            stdout=subprocess.DEVNULL, stderr=(packed / "stderr").open("a"), start_new_session=True)
+
+
+def unpacked(out: Path, store: Path, home: Path) -> tuple[int, int, int]:
+    """Of the steps: values that entered, those of them that are wrong, those that the worker had marked and that are not."""
+    here = Path(os.environ["BOOK_STORE"])
+    shutil.rmtree(store, ignore_errors=True)
+    shutil.copytree(here / pack.ASKED, store / pack.ASKED)
+    os.environ["BOOK_STORE"] = str(store)
+    try:
+        if list(out.glob("done-*")):
+            list(pack.unpack(out))
+        steps = {number: packed_slow(number) for number in range(STEPS)}
+        there = {number for number, step in steps.items() if step.lookup()[0] is not None}
+        wrong = [number for number in there if steps[number].value() != list(range(number, number + 200_000))]
+        lost = [number for number, step in steps.items() if number not in there and (home / "sent" / step.key).exists()]
+        return len(there), len(wrong), len(lost)
+    finally:
+        os.environ["BOOK_STORE"] = str(here)
+
+
+def kills(count: int, rng: random.Random, place: Path) -> int:
+    """Kill so often; the number of values that were lost or wrong."""
+    pack.pack([packed_slow(number) for number in range(STEPS)], place / "pack")
+    failures, at = 0, []
+    for number in range(count + 1):
+        sent = len(list((place / "home" / "sent").glob("*")))
+        worker = started(place / "pack", place / "done", place / "home", 10)
+        if number < count:
+            while worker.poll() is None and len(list((place / "home" / "sent").glob("*"))) < min(sent + 1, STEPS - 1):
+                time.sleep(0.05)  # until it has loaded its libraries
+            time.sleep(rng.uniform(0, 3))
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(worker.pid, signal.SIGKILL)
+        worker.wait()
+        there, wrong, lost = unpacked(place / "done", place / "other", place / "home")
+        failures += wrong + lost + (number == count) * (STEPS - there)
+        at.append(there)
+    print(f"{count} kills, with so many of {STEPS} values unpacked after each, and at the end: {at}; lost or wrong: {failures}")
+    return failures
+
+
+def deadlines(count: int, rng: random.Random, place: Path) -> int:
+    """Work until so many deadlines; the number of those that were missed."""
+    pack.UNKNOWN_SECONDS = 5.0  # what the pack expects, so that each step is begun
+    late = []
+    for number in range(count):
+        own = place / f"deadline{number}"
+        pack.pack([packed_sleep(300 + number)], own / "pack")
+        minutes = rng.uniform(0.3, 0.6)
+        begun = time.monotonic()
+        worker = started(own / "pack", own / "done", own / "home", minutes)
+        worker.wait()
+        late.append(time.monotonic() - begun - 60 * minutes)
+    print(f"{count} deadlines, ended so many seconds after them: {', '.join(f'{one:.1f}' for one in late)}")
+    return sum(one > ALLOWED for one in late)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--kills", type=int, default=20)
+    parser.add_argument("--deadlines", type=int, default=10)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["BOOK_STORE"] = f"{folder}/store"
+        paths.RESULTS = Path(folder) / "results"
+        rng = random.Random(options.seed)
+        sys.exit(1 if kills(options.kills, rng, Path(folder)) + deadlines(options.deadlines, rng, Path(folder)) else 0)
