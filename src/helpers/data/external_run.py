@@ -69,7 +69,8 @@ def trec_run(file: File, queries: pd.DataFrame, depth: int, store: Path | None =
     run = read_trec(file.path)
     kept = run[run["query_id"].isin(set(queries["query_id"]))]
     if kept.empty:
-        raise BadInput("the run ranks none of the queries", file=file.path, mend="check that their ids agree")
+        raise BadInput(f"the run {'ranks none of the queries' if len(run) else 'is empty'}", file=file.path,
+                       mend="check that their ids agree" if len(run) else "write it again")
     if lacking := len(set(queries["query_id"])) - kept["query_id"].nunique():
         ledger.warn(f"{file.path}: {lacking} of {len(queries)} queries have no ranking in this run, and count as 0")
     kept = cut(kept.reset_index(drop=True), depth)

@@ -199,6 +199,7 @@ def read_qrels(file: Path, beir: bool = False) -> Iterator[tuple[str, str, int]]
             raise BadInput("the line is empty", file=file, line=number, mend="remove it")
         if beir and number == 1 and len(parts) == 3 and is_head(parts[0]):
             continue
+        _check_no_header(file, number, parts[0])
         columns = columns or len(parts)
         if len(parts) != columns:
             raise BadInput(f"{len(parts)} columns where the first line has {columns}", file=file, line=number,
@@ -207,7 +208,6 @@ def read_qrels(file: Path, beir: bool = False) -> Iterator[tuple[str, str, int]]
             raise BadInput(f"{len(parts)} columns where judgments have {'3 (BEIR)' if beir else '4 (TREC) or 2'}", file=file,
                            line=number, mend="write `query_id doc_id grade`" if beir else
                            "write `query_id 0 doc_id grade` or `query_id doc_id`")
-        _check_no_header(file, number, parts[0])
         query_id, (doc_id, grade) = parts[0], (parts[1], "1") if len(parts) == 2 else parts[-2:]
         if not re.fullmatch(r"-?\d+", grade, re.ASCII):
             raise BadInput(f"grade {grade!r} is not a whole number", file=file, line=number,

@@ -17,6 +17,7 @@ import ipaddress
 import json
 import re
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from pydantic import ValidationError
@@ -44,13 +45,21 @@ HEADERS = {"Content-Security-Policy": "default-src 'none'; script-src 'self'; st
            "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store"}
 
 
+class Json(JSONResponse):
+    """In ASCII: what a collection holds commands no terminal that shows an answer."""
+
+    def render(self, content: Any) -> bytes:
+        """The bytes."""
+        return json.dumps(content, allow_nan=False, separators=(",", ":")).encode()
+
+
 def application(batcher: Batcher, names: tuple[str, ...] = HOSTS, addresses: bool = False) -> ASGIApp:
     """The application over a batcher whose engine is an `Engine`; it answers to these names, with `addresses` to every numeric
     address, too, which no other site can have."""
     engine = batcher.engine
 
     async def health(_: Request) -> Response:
-        return JSONResponse({
+        return Json({
             "status": "ready", "collection": engine.bed.collection, "unit": engine.bed.unit, "texts": engine.texts,
             "rerankers": [*engine.models], "aggregations": [*AGGREGATIONS], "feedback": [*FEEDBACK],
             "pairwise": [NONE, *(DUOS if engine.pairwise else ())], "waiting": batcher.waiting,
@@ -66,7 +75,7 @@ def application(batcher: Batcher, names: tuple[str, ...] = HOSTS, addresses: boo
         await asyncio.wait((answer, gone), timeout=batcher.timeout, return_when=asyncio.FIRST_COMPLETED)
         gone.cancel()
         if answer.done():
-            return JSONResponse(answer.result())
+            return Json(answer.result())
         answer.cancel()  # between two slices it is dropped
         raise HTTPException(504, f"no answer within {batcher.timeout:g} seconds: ask for fewer candidates")
 
@@ -125,11 +134,11 @@ def _error(_: Request, error: Exception) -> Response:
         status, headers = error.status_code, dict(error.headers or {})
         text = error.detail.lower() if status in (404, 405) else error.detail
     elif isinstance(error, ValidationError):  # which fields were wrong, and how; never what they held
-        told = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+        told = (": ".join(filter(None, (".".join(map(str, one["loc"])), one["msg"]))) for one in error.errors())
         status, text = 422, "; ".join(told).replace("Value error, ", "")[:500]
     elif isinstance(error, Overloaded | BadInput):
         status, text, headers = 503, str(error), {"Retry-After": str(getattr(error, "seconds", 5))}
-    return JSONResponse({"error": text or f"a fault of the book: {type(error).__name__}; {trace_kept(error)}"}, status, headers)
+    return Json({"error": text or f"a fault of the book: {type(error).__name__}; {trace_kept(error)}"}, status, headers)
 
 
 def _is_known(host: str, names: tuple[str, ...], addresses: bool) -> bool:
