@@ -124,6 +124,9 @@ def test_queries_and_texts_of_a_folder_are_read_and_forgotten(steps_module, tmp_
                    "assert list(bed.query_frame['query_id']) == ['q1', 'q2'] and len(bed.qrels) == 1")
     assert not plan.stopped and {*names(plan)} == {"queries", "qrels", "text_store"}
     assert not list(paths.store().rglob("manifest.json"))
+    (tmp_path / "in" / "collection.tsv").write_text("p1\t\u200b\n")
+    with pytest.raises(BadInput, match=r"collection\.tsv:1: passage 'p1' has no text"):
+        chapter("from helpers.systems.testbed import Testbed", f"Testbed('{tmp_path / 'in'}').index.value()")
 
 
 def test_scoring_takes_as_long_as_it_has_pairs_of_query_and_candidate():

@@ -114,6 +114,8 @@ def of_chapter(chapter: str, values: dict[str, Any], known: dict[str, list[Known
 
     with tempfile.TemporaryDirectory() as folder:
         _execute(chapter, values, run, look_up)
+        for step in [one for one in run.missing.values() if not one.inputs()]:
+            run.at_hand(step, folder)  # a folder's texts, too, are found wrong now, and not after the trainings
     return run
 
 
