@@ -31,6 +31,7 @@ from helpers.reranking.groups import (
 )
 from helpers.reranking.losses import total
 from helpers.systems.listwise_reranker import ListwiseReranker
+from helpers.systems.recipe import recipe, with_general_text
 from helpers.systems.testbed import Testbed
 from toys import qrels_of, run_of
 
@@ -111,6 +112,13 @@ def groups_of(**texts):
     """Groups by query, windows of texts, the relevant one first."""
     rows = [(query, window, int(place == 0), 0.0) for query, own in texts.items() for place, window in enumerate(own)]
     return pd.DataFrame(rows, columns=["query_id", "window_id", "label", "teacher"])
+
+
+def test_general_text_comes_between_the_base_and_the_labels():
+    model = recipe(queries=40, warm_up=100)
+    one = with_general_text(model, "dictionaries", 30)
+    assert (one.start.collection, one.start.first, one.start.start) == ("dictionaries", 30, model.start)
+    assert replace(one, start=model.start) == model
 
 
 def test_groups_are_kept_of_the_queries_that_others_have_and_compared_by_their_texts():
