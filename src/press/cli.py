@@ -133,7 +133,7 @@ def _parser() -> argparse.ArgumentParser:
             option("--feedback", default="none", choices=["none", "documents", "passages"],
                    help="Bo1 terms from whole documents, or from their first words"),
             option("-k", type=_positive, default=10, help="documents shown"))
-    command("measure", "measure_command:measure", "measure given re-rankers on judged queries, without training",
+    command("measure", "search_command:measure", "measure given re-rankers on judged queries, without training",
             *collection, option("--reranker", dest="rerankers", action="append", default=[], metavar="NAME",
                                 type=_model(*RERANKERS),
                                 help="as in `book search`; may be given again (both by default)"),

@@ -1,23 +1,38 @@
-"""`book search "why does bread turn brown"`: the pipeline for queries from the command line."""
+"""`book search "why does bread turn brown"`: the pipeline for queries from the command line; and `book measure --reranker base
+--collection /a/folder`: given re-rankers on judged queries, without training.
+"""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 import pandas as pd
 
+from helpers.data.collection import check_qrels
+from helpers.data.external_run import external_run, without_same_id
+from helpers.data.texts import Texts
+from helpers.errors import BadInput
+from helpers.evaluation.pools import SHARE, are_pooled
 from helpers.networks.fine_tuning import RankerTraining
 from helpers.networks.given_encoder import given
+from helpers.pages.numbers import interval, p_value, plain, signed
+from helpers.pages.relevance import NOT_ALL
+from helpers.reranking.aggregation import reranked
+from helpers.retrieval.bm25 import K1, B
+from helpers.systems.evaluated import Evaluation, evaluate
 from helpers.systems.given_first_stage import GivenFirstStage
 from helpers.systems.given_reranker import GivenReranker
 from helpers.systems.listwise_reranker import WarmUp
 from helpers.systems.pipeline import Feedback, Pipeline
 from helpers.systems.recipe import general_reranker
 from helpers.systems.reranking_experiment import Scorer
+from helpers.systems.search_testbed import SearchTestbed
 from helpers.systems.summed_reranker import SummedReranker
 from helpers.systems.zero_shot import ZeroShotReranker
 
 RERANKERS: dict[str, Callable[[], Scorer | None]] = {"both": SummedReranker, "base": WarmUp, "minilm": ZeroShotReranker,
                                                      "general": general_reranker, "none": lambda: None}
-BM25 = "bm25"
+BM25, LABEL = "bm25", "BM25"  # the first stage as one asks for it, and as it is shown
+MEASURES = ("nDCG@10", "RR@10", SHARE)
 INDENT = "\n" + 31 * " "  # of a snippet below its title
 CANDIDATES = 20  # as in Steensland (2021)
 FEEDBACK = {"none": None, "documents": Feedback(form=""), "passages": Feedback(pieces=RankerTraining().room, form="")}
@@ -51,3 +66,49 @@ def as_text(ranked: pd.DataFrame, queries: Sequence[str]) -> str:
                  for row in mine.itertuples()]
         blocks.append("\n".join([query, *(lines or ["  no document holds a word of this query"])]))
     return "\n\n".join(blocks)
+
+
+def measure(collection: str, unit: str, rerankers: Sequence[str], run: str, split: str, candidates: int,
+            exclude_same_id: bool) -> Iterator[str]:
+    """The measures of the first stage and of each re-ranker over it, with 95 % intervals over queries and the differences from
+    the first stage; BadInput for a split without judgments.
+
+    Args:
+        run: a TREC run in place of BM25's, or empty.
+        candidates: documents of each query that are re-ranked; those below keep their order.
+        exclude_same_id: whether a query's own id among the documents is left out, as BEIR does.
+    """
+    models = {name: model_of(name) for name in dict.fromkeys(rerankers or ["both"])}
+    bed = SearchTestbed(collection, unit, (split,))
+    depth = max(100, candidates)
+    first = external_run(run, bed.query_step, depth, bed.store) if run else bed.bm25(K1, B, depth)
+    first = without_same_id(first) if exclude_same_id else first
+    base = evaluate(Path(run).name or LABEL, first, bed, MEASURES)
+    if not len(base.values):
+        raise BadInput("none of the queries is judged", file=collection, mend="check that queries and judgments belong together")
+    lower = "" if bed.every_grade or are_pooled(bed.qrels) else NOT_ALL
+    yield f"{bed.source.name}, {bed.unit}s, {len(base.values)} judged queries; relevant from grade {bed.min_relevance}{lower}"
+    if missing := check_qrels(bed.qrels, Texts(bed.store.value()), collection):
+        yield f"{missing} judged texts are not in the collection, and count as never found"
+    if not are_pooled(bed.qrels):
+        yield f"no text was judged irrelevant, so {SHARE} says nothing"
+    yield from shown(base, None)
+    for name, model in models.items():
+        if model is None:
+            continue
+        scores = model.scores(bed.of_candidates(first, candidates), first, candidates)
+        yield from shown(evaluate(name, reranked(scores, "max", first), bed, MEASURES), base)
+
+
+def shown(system: Evaluation, base: Evaluation | None) -> Iterator[str]:
+    """A system's lines: its name, and a measure a line, with the difference from another one."""
+    yield f"\n{system.label}"
+    for name in MEASURES:
+        mean = system.mean(name)
+        line = f"  {name:<10}{plain(mean.mean)} {interval(mean.low, mean.high)}"
+        if base is not None:
+            test = system.against(base, name, drawn=False)
+            change = test.difference
+            line += (f"   {signed(change.mean)} {interval(change.low, change.high, sign=True)} beside {base.label}, "
+                     f"p {p_value(test.p_permutation)}")
+        yield line
