@@ -8,6 +8,7 @@ from helpers.pages import claims
 from helpers.pages.discussion import EFFECTS, discussion, effect, paragraphs
 from helpers.pages.fragments import Fragment
 from press import page_header
+from toys import system
 
 WRITTEN_FOR = {"bert-mean-beats-bm25": DISAGREES, "mean-of-passages-beats-maximum": DISAGREES, "bert-max-beats-bm25": AGREES}
 STORIES = "".join(file.read_text() for file in (paths.PACKAGE / "stories").glob("*.py"))
@@ -20,10 +21,9 @@ def shown(**verdicts):
     intervals = {AGREES: [0.1, 0.2], DISAGREES: [-0.2, -0.1]}
     lines = [{"claim": claim, "verdict": verdict, "pair": {"interval": intervals[verdict]}}
              for claim, verdict in (WRITTEN_FOR | verdicts).items()]
-    signs = dict.fromkeys(("labels of sections bring the mean nearer to the maximum",
-                           "labels of sections surely help the maximum",
-                           "the mean finds more than BM25 among the first ten, and puts fewer first"), True)
-    return discussion("does_it_work", Fragment(data={"claims": lines}), signs).markdown
+    known = {"bm25": system(), "mean": system(shifts={"R@10": 0.25}), "max": system(), "sections": system(0.25)}
+    return discussion("does_it_work", Fragment(data={"claims": lines}), None, "RR@10", nearer=True, fewer_first=True,
+                      **known).markdown
 
 
 def test_a_paragraph_is_shown_beside_its_verdicts_alone():

@@ -5,7 +5,7 @@ import pytest
 
 from helpers.data.runs import COLUMNS, ranked
 from helpers.evaluation.measures import deepest, first_relevant_rank, parse, per_query
-from helpers.evaluation.pools import condensed, with_judgments
+from helpers.evaluation.pools import are_graded, condensed, with_judgments
 from toys import qrels_of, run_of
 
 NAMES = ["RR@10", "R@20", "nDCG@10", "AP"]
@@ -117,3 +117,8 @@ def test_values_are_those_of_the_whole_run_though_its_head_alone_is_read():
     run, qrels = run_of(q1=[f"d{number}" for number in range(50)]), qrels_of(q1={"d3": 1, "d9": 1, "d10": 1})
     head, whole = per_query(run, qrels, ["RR@10", "R@10"]), per_query(run, qrels, ["RR@10", "R@10", "AP"])
     assert head.iloc[0].tolist() == whole.iloc[0, :2].tolist() == [0.25, pytest.approx(2 / 3)]
+
+
+@pytest.mark.parametrize("grades, graded", [({"a": 3, "b": 0}, True), ({"a": 3, "b": 2}, False), ({"a": 1, "b": 0}, False)])
+def test_grades_gain_where_judgments_were_pooled(grades, graded):
+    assert are_graded(qrels_of(q=grades), None) is graded

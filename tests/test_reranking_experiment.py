@@ -85,6 +85,15 @@ def test_several_models_are_averaged_query_by_query(trial, monkeypatch):
     assert both.label == "x"
 
 
+def test_all_depths_are_taken_from_one_scoring_of_the_largest():
+    run, model = Value(run_of(q1=["d1", "d2"], q2=["d3", "d2"])), Scorer({"d1#0": 0.1, "d2#0": 0.6, "d3#0": 0.9})
+    systems = RerankingExperiment(Bed(q1="d2", q2="d3"), run).at_depths([model], [2, 1])
+    assert [candidates for *_, candidates in model.calls] == [2]
+    assert {depth: system.label for depth, system in systems.items()} == {1: "R = 1", 2: "R = 2"}
+    assert [system.run["doc_id"].tolist() for system in systems.values()] == [["d1", "d3"], ["d2", "d1", "d3", "d2"]]
+    assert [system.values["RR@10"].tolist() for system in systems.values()] == [[0.0, 1.0], [1.0, 1.0]]
+
+
 @pytest.mark.parametrize("candidates, depth", [(20, 100), (100, 100), (150, 150)])
 def test_a_trial_on_bm25_has_the_studys_settings_and_enough_candidates(bed, candidates, depth):
     made = RerankingExperiment.of_bm25(bed, candidates, "max")

@@ -72,3 +72,12 @@ def test_pairs_stand_with_both_means_and_their_difference():
 def test_a_printed_value_has_its_printed_change_and_a_relative_one_its_sign():
     assert printed(study(("a", "b"))) == "0.213" and printed(study(("a", "b")), "change") == "0.213 (+13%)"
     assert (relative(0.5, 0.4), relative(0.3, 0.4), relative(0.3, 0)) == ("+25%", "−25%", "no base")
+
+
+@pytest.mark.parametrize("place, nearest", [(20, 20), (19, 20), (1, 10), (999, 40), (15, 10), (31, 40)])
+def test_the_nearest_place_is_the_smaller_of_two(place, nearest):
+    assert Results(dict.fromkeys([40, 10, 20], system())).nearest(place) == nearest
+
+
+def test_means_are_of_each_key():
+    assert Results({10: system(), 20: system(0.25)}).means("RR@10").to_dict() == {10: 0.25, 20: 0.5}

@@ -1,6 +1,6 @@
 import pandas as pd
 
-from helpers.stories import collection, does_it_work
+from helpers.stories import collection
 
 
 class Bed:
@@ -15,13 +15,6 @@ def test_the_range_of_the_published_bm25_is_read_from_the_data():
     printed = [float(entry.value) for entry in collection.published_bm25() if entry.measure == "RR@10"]
     assert f"from {min(printed)} (" in text
     assert max(printed) == 0.8722
-
-
-def test_a_window_is_of_one_of_three_kinds():
-    windows = pd.DataFrame({"query_id": ["q", "q", "q", "p"], "doc_id": ["d1#0", "d1#1", "d2#0", "d1#0"]})
-    kinds = does_it_work.kinds_of(windows, pd.DataFrame([("q", "d1#0")]), pd.DataFrame([("q", "d1")]))
-    first, second, third = does_it_work.KINDS_OF_WINDOWS
-    assert list(kinds) == [first, second, third, third]
 
 
 def test_groups_follow_the_order_of_the_judged_queries():
