@@ -1,5 +1,6 @@
 """A training sees the texts of its own split's articles and nothing else: on the real Almanac."""
 
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -13,13 +14,15 @@ from helpers.networks import backbone
 from helpers.reranking.groups import labelled_groups
 from helpers.steps import recipe
 from helpers.steps.recorded import Recorded
-from helpers.stories import anchors, late_interaction, unjudged_pairs, unready
+from helpers.stories import unjudged_pairs
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.distilled_encoder import DistilledEncoder
-from helpers.systems.first_stages import repbert
+from helpers.systems.first_stages import first_stages, repbert
 from helpers.systems.lexical import WordExpansion
 from helpers.systems.listwise_reranker import ListwiseReranker, WarmUp
+from helpers.systems.recipe import recipe as book_recipe
 from helpers.systems.search_tasks import SearchTask
+from helpers.systems.starting_points import chosen_start
 from helpers.systems.testbed import SplitTestbed
 from toys import qrels_of
 
@@ -78,16 +81,18 @@ def reads_relevant_passages_alone(part):
         part["step"] == "bi_encoder" and arguments["loss"] == "multi_label_margin" and not arguments["negatives"])
 
 
-ANCHOR = anchors.models(unready.models(repbert(), ["packaged:0,1,2"], [1]), ["MarginMSE"])["MarginMSE"][0]
-BY_WORD = late_interaction.models(repbert().zero_shot(), ["MaxSim"], [1])[0]
+STARTED = replace(repbert(backbone="packaged:0,1,2", queries=0), own_articles=True)  # as in *RepBERT*, like the next three
+MASKED_WORDS = replace(repbert(queries=0), own_articles=True, start=chosen_start("packaged").model)
+MARGINS = replace(STARTED, loss="margin_mse", negatives=1, candidates=10, negatives_from=STARTED, denoised_by=book_recipe().start)
+BY_WORD = replace(first_stages().zero_shot, similarity="max_sim", loss="contrastive", queries=0, negatives=1, candidates=20,
+                  negatives_from=first_stages().zero_shot, own_articles=True)
 ANSWERED, _, THEN_JUDGED = (own[0] for own in unjudged_pairs.models(
     ListwiseReranker(start=WarmUp()), "packaged:0,1,2", 7_000, [1]).values())
 QUESTIONS = SearchTask("almanac", "passage", "packaged", (), (), 1, 240, 1e-4, 16, 128, 0).encoder(None, 0, 1)
-MASKED_WORDS = unready.models(repbert(), ["start"], [1])["start"][0]
 
 
 @pytest.mark.parametrize("model", [WarmUp(), ListwiseReranker(start=WarmUp()), ListwiseReranker(negatives="bm25"), BiEncoder(),
-                                   BiEncoder(negatives_from=BiEncoder(loss="none")), WordExpansion(), ANCHOR, BY_WORD,
+                                   BiEncoder(negatives_from=BiEncoder(loss="none")), WordExpansion(), MARGINS, BY_WORD,
                                    MASKED_WORDS, QUESTIONS, ANSWERED, THEN_JUDGED, DistilledEncoder(),
                                    DistilledEncoder().of(BiEncoder())])
 def test_no_step_of_a_training_reads_another_splits_texts_queries_or_judgments(model):

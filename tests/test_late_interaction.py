@@ -1,6 +1,3 @@
-from dataclasses import replace
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 import torch
@@ -15,12 +12,8 @@ from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.networks.encoder import PASSAGE, QUERY, Encoder, wrapped
 from helpers.networks.pooling import normalised
-from helpers.pages import page
-from helpers.stories import late_interaction as story
 from helpers.systems.bi_encoder import BiEncoder, reading
-from helpers.systems.first_stages import repbert
-from helpers.systems.testbed import SplitTestbed, Testbed
-from toys import of_values
+from helpers.systems.testbed import Testbed
 
 
 def test_max_sim_by_hand():
@@ -59,33 +52,9 @@ def test_words_are_what_stands_between_the_special_tokens():
     assert words(mask).int().tolist() == [[0, 1, 1, 0], [0, 1, 0, 0], [0, 0, 0, 0]]
 
 
-def test_a_training_is_asked_for_by_name_and_meets_hard_negatives_of_train_articles_alone():
-    encoder = repbert().zero_shot()
-    own, other = story.models(encoder, ["hard negatives", story.NAME], [1, 4])
-    assert (own.seed, other.seed, replace(other, seed=1)) == (1, 4, own)
-    assert (own.similarity, own.loss, own.queries, own.negatives, own.negatives_from) == ("max_sim", "contrastive", 0, 1, encoder)
-    assert isinstance(own.bed, SplitTestbed)
-    assert story.models(encoder, ["hard negatives"], [1]) == []
+def test_an_encoder_that_compares_words_has_no_list_of_its_own():
     with pytest.raises(BadInput, match="MaxSim compares a vector for each word"):
-        own.run(Testbed("almanac", "passage"), 100)
-
-
-def test_without_candidates_or_a_list_there_is_no_row():
-    for first, candidates in ((None, 100), (SimpleNamespace(), 0)):
-        assert story.evaluations(BiEncoder(), [], None, first, candidates) == {}
-        assert story.latency(BiEncoder(), None, first, candidates) is None
-    assert story.signs({}, None) == {}
-    assert "leaves the rows out" in story.table({}, None, BiEncoder(), None, None).markdown
-    assert story.difference({story.ZERO_SHOT: of_values([0.5] * 8)}) == page.prose("")
-
-
-@pytest.mark.parametrize("one, zero_shot, trained, expected", [
-    (0.2, 0.5, 0.9, [True, True, True]), (0.5, 0.5, 0.5, [False, False, False]), (0.5, 0.2, 0.1, [False, False, False])])
-def test_the_discussion_rests_on_both_comparisons(one, zero_shot, trained, expected):
-    rows = {story.ZERO_SHOT: of_values([zero_shot] * 8), story.TRAINED: of_values([trained] * 8)}
-    assert list(story.signs(rows, of_values([one] * 8)).values()) == expected
-    del rows[story.TRAINED]
-    assert list(story.signs(rows, of_values([one] * 8)).values()) == expected[:1]
+        BiEncoder(similarity="max_sim").run(Testbed("almanac", "passage"), 100)
 
 
 @pytest.mark.slow

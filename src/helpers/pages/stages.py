@@ -9,28 +9,26 @@ from helpers.evaluation.comparable import as_label, short_name
 from helpers.pages import page
 from helpers.pages.claims import load
 from helpers.pages.fragments import Fragment
-from helpers.pages.numbers import count, seconds
+from helpers.pages.numbers import count
 from helpers.pages.results import Results
-from helpers.steps import Step, provenance
-from helpers.systems.evaluated import Evaluation, evaluate
+from helpers.steps import Step
+from helpers.systems.evaluated import Evaluation, Systems, evaluate
 from helpers.systems.first_stages import STAGES, FirstStages
 from helpers.systems.given_first_stage import is_given
+from helpers.systems.reranking_experiment import RerankingExperiment, Scorer
 from helpers.systems.testbed import Testbed
 from helpers.systems.zero_shot import ZeroShotReranker
 
 STUDY = "zhan2020"
 STUDIED = {"bm25": "BM25(Anserini)", "doctttttquery": "docTTTTTquery", "deepct": "DeepCT", "repbert": "RepBERT"}  # tables 2 to 4
+TABLE = "1"  # each first stage alone
 EXPANSION = "expansion"  # the book's own, in the place of docTTTTTquery, and no system of the study
 UNTRAINED = "minilm"  # the backbone as it is
 OWN = {"untrained": "RepBERT before training", EXPANSION: "learned expansion"}
+ROWS = {"bm25": "BM25(Anserini) [2]", "doctttttquery": "docTTTTTquery [3]", "deepct": "DeepCT [1]", "repbert": "Ours (RepBERT)",
+        "untrained": OWN["untrained"]}  # how table 1 calls the stages; the last one is not the study's
 IMPROVED = ("doctttttquery", "deepct")  # BM25 made better by a language model
 STUDIED_DEPTH = 1000  # of the study's lists
-# the steps that train a stage, and those that read all texts for it
-TRAININGS = {"deepct": ("deepct",), "repbert": ("bi_encoder",), EXPANSION: ("word_expansion",)}
-PREPARATIONS = {"bm25": ("text_index", "prebuilt_index"), "deepct": ("word_weights", "weighted_index"),
-                "doctttttquery": ("generated_queries", "expanded_index"),
-                EXPANSION: ("passage_embeddings", "expansion_words", "expanded_index"),
-                **dict.fromkeys(("repbert", "untrained", "minilm"), ("passage_embeddings",))}
 
 
 def label(stage: str, backbone: str = "packaged") -> str:
@@ -69,6 +67,19 @@ def evaluations(runs: Mapping[str, Step], bed: Testbed, depth: int, *more: str, 
     return Results({name: evaluate(label(name, backbone), run, bed, names) for name, run in runs.items()})
 
 
+def by_rows(systems: Systems) -> Results[str]:
+    """Evaluations by stage, under the names of table 1; those that it lacks under their own."""
+    return Results({ROWS.get(stage, system.label): system for stage, system in systems.items()})
+
+
+def reranked(runs: Mapping[str, Step], bed: Testbed, models: Sequence[Scorer], depths: Sequence[int]
+             ) -> Results[tuple[str, int]]:
+    """A model, or one over its seeds, over the first candidates of every stage, by stage and depth, in RR@10 and by the mean of
+    windows: those of a stage are scored once, at the largest depth. Nothing for no depths."""
+    return Results({(stage, depth): system for stage, run in runs.items() if depths for depth, system in RerankingExperiment(
+        bed, run, max(depths), measures=("RR@10",)).at_depths(models, depths).items()})
+
+
 def recall_of(system: Evaluation) -> str:
     """The measure of recall in a stage's whole list: `R@100` for lists of a hundred."""
     return next(str(name) for name in system.values if str(name).startswith("R@"))
@@ -100,15 +111,3 @@ def depth_note(bed: Testbed, depth: int) -> Fragment:
     return page.prose(f"Lists hold {depth} texts a query, {share}; the study's hold {count(STUDIED_DEPTH)} of 8.8 million. "
                       f"Recall is that of the list, R@{depth}; the study's R@{STUDIED_DEPTH} is not comparable with it.")
 
-
-def cost_table(runs: Mapping[str, Step]) -> Fragment:
-    """What each stage cost: its training, the work on the whole collection, and the search for all queries."""
-    records = []
-    for name in (name for name in runs if name in STAGES):
-        manifest = runs[name].entry().manifest
-        before = {part["key"]: part for below in manifest.get("inputs", []) for part in provenance.timed(below)}  # each step once
-        training, texts = (sum(part["seconds"] for part in before.values() if part["step"] in steps.get(name, ()))
-                           for steps in (TRAININGS, PREPARATIONS))
-        records.append({"first stage": label(name), "training": seconds(training) if training else "",
-                        "all texts": seconds(texts) if texts else "", "search, all queries": seconds(manifest["seconds"])})
-    return page.records_table("What the first stages cost", records)
