@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from helpers import paths
-from helpers.data.answer_types import RULES, WIDER, answer_type, decide
+from helpers.data.answer_types import RULES, WIDER, answer_type, decide, typed
 from helpers.data.questions import lexicon, noun_type, parse, singulars
 
 
@@ -116,3 +116,8 @@ def test_most_questions_of_the_almanac_get_their_label():
     wider = test["text"].map(lambda text: answer_type(text, WIDER))
     assert (wider == test["answer_type"]).mean() > 0.58
     assert len(RULES) + 1 == len(WIDER)
+
+
+def test_types_are_by_query_and_none_is_a_word():
+    asked = pd.DataFrame({"query_id": ["1", "2"], "text": ["where is the nile", "hm"]})
+    assert typed(asked).to_dict() == {"1": "LOC", "2": "none"}

@@ -5,7 +5,9 @@ from helpers.errors import BadInput
 from helpers.evaluation import published
 from helpers.networks.architectures import OWN, build, configuration, name_of, parse_architecture
 from helpers.networks.backbone import Backbone
-from helpers.stories.cost import ROWS
+from helpers.pages.encoders import CHECKPOINTS
+
+ROWS = {name: checkpoint for checkpoint, name in CHECKPOINTS.items()}
 
 POOLER = 768 * 768 + 768
 PARAMETERS = {  # of the checkpoints' encoders, as they are published, less the pooler of those that have one

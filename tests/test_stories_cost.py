@@ -2,125 +2,12 @@
 
 import numpy as np
 import pandas as pd
-import pytest
 
 from helpers.encoders.nearest_neighbours import EXACT, HNSW, IVF
-from helpers.errors import BadInput
-from helpers.evaluation.verdicts import AGREES, DISAGREES, SMALL, UNTESTED
-from helpers.networks import architectures
 from helpers.stories import approximate_ranking as ranking
-from helpers.stories import cost
 from helpers.stories import nearest_neighbours as story
 from tables import cells
-from toys import KEY, Value, of_values
-
-# ---- time and memory ----
-
-MODELS = ("BERT", "ALBERT", "DistilBERT")
-
-
-def costs(bert=(0.8, 0.8, 0.8, 0.8, 0.8, 0.8), distil=(0.4, 0.4, 0.4, 0.4, 0.4, 0.4), names=MODELS, devices=("cpu",),
-          training=None):
-    seconds = {"BERT": list(bert), "DistilBERT": list(distil), "ALBERT": [0.9] * len(bert), "packaged": [0.3] * 6,
-               "BERT/6/384/12": [0.24] * 6}
-    parameters = {"BERT": 100_000_000, "ALBERT": 11_000_000, "DistilBERT": 66_000_000}
-    training = training or {"BERT": [4.0, 6.0], "ALBERT": [4.0, 4.0], "DistilBERT": [2.0, 2.0]}
-    time = {name: {"parameters": parameters.get(name, 22_000_000), "seconds": seconds[name]} for name in names}
-    memory = {name: {"weights": 4 * parameters.get(name, 22_000_000), "model": 5 * parameters.get(name, 22_000_000),
-                     "whole": 9 * parameters.get(name, 22_000_000)} for name in names}
-    return cost.Costs(tuple(architectures.parse_architecture(name) for name in names), 8, {d: Value(time) for d in devices},
-                      {d: Value({name: training.get(name, [1.0]) for name in names}) for d in devices},
-                      {d: Value(memory) for d in devices})
-
-
-def test_the_configuration_stands_beside_table_b1():
-    header, bert, albert, distil, packaged = cells(cost.configuration_table(costs(names=(*MODELS, "packaged"))))
-    assert header[:3] == ["model", "layers, published", "here"]
-    assert bert == ["BERT", "12", "12", "110", "100.0", "random"]
-    assert albert == ["ALBERT", "12", "12", "11", "11.0", "random"]
-    assert distil == ["DistilBERT", "6", "6", "66", "66.0", "random"]
-    assert packaged == ["packaged", "", "6", "", "22.0", "trained"]
-
-
-@pytest.mark.parametrize("spec, layers", [("BERT/3/32/2", 3), ("packaged:0,4", 2), ("packaged", 6)])
-def test_layers_are_those_that_are_there(spec, layers):
-    assert cost.layers(architectures.parse_architecture(spec)) == layers
-
-
-def test_the_table_has_medians_quartiles_and_what_is_relative_to_the_first_model():
-    shown = cost.table(costs(bert=(1.0, 2.0, 3.0, 4.0, 5.0), distil=(0.3, 0.3, 1.5, 1.5, 1.5)))
-    header, bert, _, distil = cells(shown)
-    assert header == ["model", "milliseconds a step, cpu", "relative, cpu", "peak memory (MB), cpu", "of it weights (MB), cpu",
-                      "peak of the whole process (MB), cpu"]
-    assert bert == ["BERT", "3,000 [2,000, 4,000]", "1.00×", "500", "400", "900"]
-    assert distil[1:4] == ["1,500 [300, 1,500]", "0.50×", "330"]
-    assert shown.html.count(f'href="#step-{KEY[:10]}"') == 6
-
-
-def test_each_device_has_its_columns():
-    header, *rows = cells(cost.table(costs(devices=("cpu", "cuda"))))
-    assert len(header) == 11
-    assert header[-1] == "in use on the device (MB), cuda"
-    assert all(len(row) == 11 for row in rows)
-    assert "BERT on cuda: 800 ms, 500 MB" in cost.tradeoff(costs(devices=("cpu", "cuda"))).html
-
-
-def test_training_is_relative_to_the_fastest():
-    rows = cells(cost.training_table(costs()))
-    assert [(row[0], row[2]) for row in rows[1:]] == [("BERT", "2.50×"), ("ALBERT", "2.00×"), ("DistilBERT", "1.00×")]
-
-
-@pytest.mark.parametrize("bert, distil, half, albert", [(0.8, 0.4, True, True), (0.8, 0.7, False, True),
-                                                        (2.0, 0.4, False, False)])
-def test_the_discussion_of_cost_rests_on_times_and_memory(bert, distil, half, albert):
-    assert list(cost.signs(costs(bert=[bert] * 6, distil=[distil] * 6)).values()) == [half, albert, True]
-    assert cost.signs(costs(names=("BERT", "packaged"))) == {}
-
-
-@pytest.mark.parametrize("albert, between", [(4.0, True), (4.9, False), (1.5, False)])
-def test_albert_trains_faster_than_bert_and_slower_than_distilbert_or_not(albert, between):
-    training = {"BERT": [5.0, 5.0], "ALBERT": [albert] * 2, "DistilBERT": [2.0, 2.0]}
-    assert list(cost.signs(costs(training=training)).values())[-1] is between
-
-
-def test_the_figure_names_every_model():
-    html = cost.tradeoff(costs()).html
-    assert "BERT on cpu: 800 ms, 500 MB; ALBERT on cpu: 900 ms, 55 MB; DistilBERT on cpu: 400 ms, 330 MB." in html
-    assert html.count(">DistilBERT</text>") == 1
-
-
-@pytest.mark.parametrize("distil, verdict", [((0.4, 0.5, 0.4, 0.5, 0.4, 0.5), AGREES),
-                                             ((0.9, 1.0, 0.9, 1.0, 0.9, 1.0), DISAGREES), ((0.8,) * 6, SMALL)])
-def test_the_claim_compares_rounds(distil, verdict):
-    judged = cost.claims_table(costs(distil=distil))
-    (line,) = judged.data["claims"]
-    assert (line["claim"], line["verdict"], line["key"]) == (cost.CLAIM, verdict, KEY)
-    assert "6 rounds, margin 1.000" in line["evidence"]
-
-
-@pytest.mark.parametrize("changed, reason", [({"names": ("BERT", "ALBERT")}, "needs DistilBERT"),
-                                             ({"names": ("ALBERT",)}, "needs BERT and DistilBERT"),
-                                             ({"bert": (0.8,), "distil": (0.4,)}, "needs two rounds")])
-def test_the_claim_needs_both_models_and_two_rounds(changed, reason):
-    (line,) = cost.claims_table(costs(**changed)).data["claims"]
-    assert line["verdict"] == UNTESTED
-    assert line["evidence"].startswith(reason)
-
-
-def test_a_model_is_measured_once_and_shapes_come_first():
-    result = cost.costs(["packaged", "BERT", "packaged", "ALBERT"], 8, 64, 6, 1, 2, 1, "fp32", ["cpu", "cuda"])
-    assert result.names == ["BERT", "ALBERT", "packaged"]
-    assert list(result.time) == list(result.memory) == list(result.training) == ["cpu", "cuda"]
-    assert result.time["cuda"].arguments["device"] == "cuda"
-    assert result.time["cpu"].arguments["shapes"] == ["BERT", "ALBERT"]
-    assert list(cost.all_steps(result)) == ["inference, cpu", "inference, cuda", "training, cpu", "training, cuda", "memory, cpu",
-                                            "memory, cuda"]
-
-
-def test_an_unknown_model_is_refused():
-    with pytest.raises(BadInput, match="no backbone 'XLNet'"):
-        cost.costs(["XLNet"], 8, 64, 6, 1, 2, 1, "fp32", [])
-
+from toys import Value, of_values
 
 # ---- nearest neighbours ----
 

@@ -11,9 +11,12 @@ of auxiliaries and the lists of nouns have to do here.
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+import pandas as pd
+
 from helpers.data.questions import Question, lexicon, parse
 
 TYPES = ("DESC", "NUM", "HUM", "LOC", "ENTY", "ABBR")  # in the order of table 4.4
+LABEL, NONE = "answer_type", "none"  # the column of a collection that has labels; a query without a type
 
 
 class Rule(NamedTuple):
@@ -88,3 +91,9 @@ def answer_type(query: str, rules: Sequence[Rule] = RULES) -> str | None:
     """The answer type of a query: DESC, NUM, HUM, LOC, ENTY, ABBR, or None where no rule has an answer."""
     decided = decide(query, rules)
     return (decided[1] or None) if decided else None
+
+
+def typed(queries: pd.DataFrame, rules: Sequence[Rule] = RULES) -> pd.Series:
+    """The answer type of each query (query_id, text) by the rules, `none` where no rule has an answer, by query_id."""
+    types = [answer_type(text, rules) or NONE for text in queries["text"]]
+    return pd.Series(types, index=pd.Index(queries["query_id"], name="query_id"), name="type", dtype=object)

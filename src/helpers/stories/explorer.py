@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 import pandas as pd
 
+from helpers.data.answer_types import LABEL, typed
 from helpers.pages import explorer as collected
 from helpers.pages import page
 from helpers.pages.compare import above, lead
@@ -15,7 +16,6 @@ from helpers.pages.numbers import count, plain
 from helpers.reranking.aggregation import reranked
 from helpers.reranking.duo import in_pairs
 from helpers.steps import recipe
-from helpers.stories.answer_type_rules import LABEL, typed
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.evaluated import Evaluation, Systems, evaluate
 from helpers.systems.pairwise_reranker import PairwiseReranker
