@@ -17,12 +17,12 @@ from helpers.networks.fine_tuning import SPECIAL
 from helpers.pages import page, plots, training
 from helpers.pages.compare import beside_published
 from helpers.pages.fragments import Fragment
-from helpers.pages.numbers import count, p_value, plain, seconds, signed
+from helpers.pages.numbers import count, p_value, plain, signed
 from helpers.pages.results import Results
 from helpers.reranking.aggregation import reranked
 from helpers.steps import Step
 from helpers.systems.document_reader import DocumentReader
-from helpers.systems.evaluated import Evaluation, Systems, evaluate, values_of
+from helpers.systems.evaluated import Systems, evaluate, values_of
 from helpers.systems.testbed import Testbed
 from helpers.systems.zero_shot import ZeroShotReranker
 
@@ -31,7 +31,6 @@ MEASURES = tuple(COLUMNS.values())
 BM25, BERT, LONGFORMER = "BM25", "BM25 + BERT", "BM25 + Longformer"
 WINDOWED = "BERT, windows"  # a model that is three ways of reading
 WINDOWS = {"BERT, best window (MaxP)": "max", "BERT, mean of windows (MeanP)": "mean", "BERT, sum of windows (SumP)": "sum"}
-SCORING = {"window_scores", "window_logits"}  # the steps that read with a model
 STUDIED = 1024  # the length in tokens that the study settled on
 PARTS = ("first third", "middle third", "last third")
 EVEN = 0.5  # where the middle of an answer is on average, if answers are spread evenly over their documents
@@ -68,12 +67,6 @@ def learning_table(models: Mapping[str, DocumentReader]) -> Fragment:
         {"model": name, "optimiser steps": count(model.log.value()["steps"]), "before": plain(line.iloc[0]),
          "lowest": plain(line.min()), "at the end": plain(line.iloc[-1]), "of a guess": plain(math.log(model.size))}
         for name, model in models.items() for line in [losses(model)]])
-
-
-def scoring(system: Evaluation) -> str:
-    """What scoring all candidates took; empty where that is not known."""
-    inputs = system.source.entry().manifest["inputs"]
-    return next((seconds(part["seconds"]) for part in inputs if part["step"] in SCORING and "seconds" in part), "")
 
 
 def document_lengths(bed: Testbed, backbone: str) -> pd.Series:
