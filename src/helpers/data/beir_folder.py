@@ -17,7 +17,7 @@ import pandas as pd
 from helpers.data.collection_base import Text
 from helpers.data.elsewhere import Folder
 from helpers.data.lines import PACKED, check_ids, check_plain, content_digest, text_lines
-from helpers.data.msmarco_folder import query_frame, read_qrels
+from helpers.data.msmarco_folder import has_texts, query_frame, read_qrels
 from helpers.errors import BadInput, is_unicode
 
 
@@ -34,6 +34,9 @@ class BeirFolder(Folder):
                                     for file in self.folder.glob(f"qrels/*.tsv{end}")}))
         for file in () if self.splits else self.folder.glob("qrels/*.tsv.*"):
             check_plain(file)
+        if has_texts(self.folder):
+            raise BadInput("corpus.jsonl and texts in MS MARCO's form are two collections in one folder", file=self.folder,
+                           mend="keep one of them")
 
     @classmethod
     def opens(cls, spec: str) -> bool:
