@@ -12,13 +12,15 @@ from helpers import paths
 from helpers.data.collection_base import Text
 from helpers.data.runs import cut
 from helpers.pages import explorer
+from helpers.pages import explorer_page as story
+from helpers.reranking.aggregation import reranked
+from helpers.reranking.duo import in_pairs
 from helpers.retrieval.bm25 import K1, B
-from helpers.stories import explorer as story
-from helpers.stories.duobert import second_stage
 from helpers.systems.bi_encoder import BiEncoder
+from helpers.systems.evaluated import evaluate
 from helpers.systems.pairwise_reranker import duobert
 from helpers.systems.recipe import recipe
-from helpers.systems.reranking_experiment import RerankingExperiment
+from helpers.systems.reranking_experiment import MEASURES, RerankingExperiment
 from helpers.systems.testbed import Testbed
 from test_explorer import HOSTILE, RUNS, Texts, bed_of, systems_of
 
@@ -308,11 +310,14 @@ def real(session_store):
         encoder = BiEncoder("almanac", "passage", queries=1500, margin=0.2, seed=1, data_seed=1)
         reranker = recipe("almanac", "passage")
         pairwise = duobert(reranker)
-        sources = [pairwise.probabilities(bed, second_stage(trial, reranker), 10), encoder.run(bed, 100)]
+        second = reranked(reranker.scores(bed, trial.run, 20), trial.aggregation, trial.run)
+        sources = [pairwise.probabilities(bed, second, 10), encoder.run(bed, 100)]
         if any(step.lookup()[1] == "missing" for step in sources):
             pytest.skip("the recorded runs of the default chapter are not there")
-        systems = story.systems(trial, reranker, pairwise, 10, encoder, True)
-        yield bed, systems, story.data(bed, systems, 10, 10_000)
+        runs = {"pairs": in_pairs(sources[0], second, "sum", 10, 0), "dense search": sources[1]}
+        systems = {"BM25": trial.baseline(), "re-ranking": evaluate("re-ranking", second, bed, MEASURES)} | {
+            name: evaluate(name, run, bed, MEASURES) for name, run in runs.items()}
+        yield bed, systems, explorer.collect(bed, systems, story.labels(bed), 10, 10_000, BEFORE)
 
 
 def test_the_real_data_equals_the_runs(real):

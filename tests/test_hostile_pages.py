@@ -20,9 +20,9 @@ from helpers.data.texts import Text
 from helpers.evaluation.comparable import as_label
 from helpers.evaluation.verdicts import UNTESTED
 from helpers.pages import explorer, plots
+from helpers.pages import explorer_page as story
 from helpers.pages import page as pages
 from helpers.pages.fragments import Fragment, Html, badge, details, linked, table
-from helpers.stories import explorer as story
 from looking import Look, context, listen
 from press import chapters, cite, comparison, page_header
 from press.edited import notebook_of

@@ -8,9 +8,7 @@ from helpers.data.collection import open_collection
 from helpers.data.collection_base import Text
 from helpers.data.msmarco_folder import MsMarcoFolder, read_qrels
 from helpers.errors import BadInput
-from helpers.stories.collection import split_table
 from helpers.systems.testbed import Testbed, tuning_bed
-from tables import cells
 from toys import run_of
 
 GOOD = {"collection.tsv": "p1\ta pond\np2\ta river\n", "queries.tsv": "q1\twater\nq2\tstream\n",
@@ -159,9 +157,7 @@ def test_a_split_without_judgments_is_skipped_until_it_is_asked_for(make):
     assert {split for split in collection.splits if collection.is_judged("passage", split)} == {"train", "dev", "test"}
     with pytest.raises(BadInput, match=r"the split 'eval.small'. Mend: add qrels.eval.small.tsv .*, or choose from"):
         Testbed(str(collection.folder), splits=("eval.small",), min_relevance=1)
-    rows = cells(split_table(collection))
-    assert ["eval.small", "passage", "1", "0", "0", "0", ""] in rows
-    assert ["test", "passage", "2", "1", "0", "1", "2"] in rows
+    assert len(collection.queries("eval.small")) == 1 and collection.relevant_from("passage", "test") == 2
 
 
 def test_the_only_judged_split_is_not_tuned_on(make):

@@ -1,4 +1,4 @@
-"""The chapter *Query explorer*: the three stages of a pipeline and a bi-encoder side by side, query by query."""
+"""What the chapter *Query explorer* shows: its page's place and data, and some of its queries as plain tables."""
 
 from collections.abc import Mapping
 from html import escape
@@ -10,47 +10,16 @@ import pandas as pd
 from helpers.data.answer_types import LABEL, typed
 from helpers.pages import explorer as collected
 from helpers.pages import page
-from helpers.pages.compare import above, lead
 from helpers.pages.fragments import Fragment, Html, cell, table
 from helpers.pages.numbers import count, plain
-from helpers.reranking.aggregation import reranked
-from helpers.reranking.duo import in_pairs
 from helpers.steps import recipe
-from helpers.systems.bi_encoder import BiEncoder
-from helpers.systems.evaluated import Evaluation, Systems, evaluate
-from helpers.systems.pairwise_reranker import PairwiseReranker
-from helpers.systems.reranking_experiment import DEPTH, MEASURES, RerankingExperiment, Scorer
+from helpers.systems.evaluated import Systems
 from helpers.systems.testbed import Testbed
 
-FIRST, SECOND, THIRD, DENSE = "BM25", "re-ranking", "pairs", "dense search"
-BEFORE = {THIRD: SECOND}  # what a ranking is compared with, where that is not the first stage
+FIRST, SECOND, THIRD, DENSE = "BM25", "re-ranking", "pairs", "dense search"  # names of the rankings
 OUTCOME = "outcome"  # how the page's address names a class of queries
 WORDS_SHOWN = 14
 ASSETS = "../_static"  # as seen from a chapter's page
-
-
-def systems(trial: RerankingExperiment, reranker: Scorer, pairwise: PairwiseReranker, first: int, encoder: BiEncoder,
-            trained: bool) -> dict[str, Evaluation]:
-    """The three stages, as the chapter on pairs has them: BM25, its candidates re-ranked, the `first` of these by the sum of
-    their comparisons (no such stage for 0); and dense search by the encoder, which is `trained`, or the backbone as it is."""
-    bed, scores = trial.bed, reranker.scores(trial.bed, trial.run, trial.candidates)
-    second = reranked(scores, trial.aggregation, trial.run)
-    shown = {FIRST: trial.baseline(FIRST), SECOND: evaluate(SECOND, second, bed, MEASURES, scores)}
-    if first:
-        pairs = pairwise.probabilities(bed, second, first)
-        shown[THIRD] = evaluate(THIRD, in_pairs(pairs, second, "sum", first, 0), bed, MEASURES, pairs)
-    dense = (encoder if trained else encoder.zero_shot()).run(bed, DEPTH)
-    return {**shown, DENSE: evaluate(DENSE, dense, bed, MEASURES)}
-
-
-def signs(systems: Systems) -> dict[str, bool]:
-    """What the discussion rests on."""
-    bm25, second, dense = (systems[name] for name in (FIRST, SECOND, DENSE))
-    return {"re-ranking surely ranks above BM25": above(second, bm25, "RR@10"),
-            "pairs rank below the re-ranking that they rearrange": THIRD in systems and lead(systems[THIRD], second, "RR@10") < 0,
-            "dense search surely finds more among its first ten than re-ranking": above(dense, second, "R@10"),
-            "re-ranking and dense search put the answer as high": not (
-                above(second, dense, "RR@10") or above(dense, second, "RR@10"))}
 
 
 def labels(bed: Testbed) -> pd.DataFrame:
@@ -60,11 +29,6 @@ def labels(bed: Testbed) -> pd.DataFrame:
     if "style" in frame:
         columns["style"] = frame["style"]
     return pd.DataFrame(columns, index=frame.index)
-
-
-def data(bed: Testbed, systems: Systems, depth: int, whole: int) -> dict[str, Any]:
-    """What the page shows; see `explorer.collect`."""
-    return collected.collect(bed, systems, labels(bed), depth, whole, BEFORE)
 
 
 def show(content: Mapping[str, Any], systems: Systems) -> Fragment:
