@@ -139,6 +139,12 @@ def test_a_kill_leaves_the_parts_as_they_were_before_the_member(tmp_path):
     assert dict(members(parts_of(tmp_path, "done"))) == {"first": b"1", "third": b"3"}
 
 
+def test_what_a_machine_elsewhere_may_lack_is_not_asked_for_by_the_modules_of_rankings():
+    code = ("import sys; sys.modules |= dict.fromkeys(('ir_measures', 'ir_datasets', 'pyserini', 'jnius', 'faiss', 'pydantic'));"
+            "import helpers.retrieval.bm25, helpers.evaluation.measures, helpers.data.queries")
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_a_measurement_of_time_does_not_travel(tmp_path):
     with pytest.raises(BadInput, match="measures time"):
         pack([packed_timing(1)], tmp_path / "pack")

@@ -8,20 +8,23 @@ gain nothing (`pools.gaining`).
 """
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import ir_measures
 import pandas as pd
-from ir_measures import Measure
 
 from helpers.data.runs import cut, ranks
 from helpers.evaluation.pools import gaining
 from helpers.steps import step
 
+if TYPE_CHECKING:
+    from ir_measures import Measure  # at run time where measures are taken: a machine elsewhere computes scores without it
 
-def parse(name: str, min_relevance: int = 1) -> Measure:
+
+def parse(name: str, min_relevance: int = 1) -> "Measure":
     """The measure of a name such as `RR@10`, with `rel=min_relevance` if it is binary; ValueError for a name that ir_measures
     lacks."""
+    import ir_measures
+
     try:
         measure = ir_measures.parse_measure(name)
     except (NameError, ValueError) as error:
@@ -39,6 +42,8 @@ def per_query(run: pd.DataFrame, qrels: pd.DataFrame, names: list[str], min_rele
         queries: the queries to report, in this order; by default those of the judgments. One without any hit scores 0.
         every_grade: whether every grade gains in nDCG; if not, those from `min_relevance`, unless the judgments were pooled.
     """
+    import ir_measures
+
     reported = list(dict.fromkeys(qrels["query_id"])) if queries is None else list(queries)
     if unjudged := set(reported) - set(qrels["query_id"]):
         raise ValueError(f"{len(unjudged)} queries have no judgments, {sorted(unjudged)[0]!r} among them")
@@ -57,7 +62,7 @@ def per_query(run: pd.DataFrame, qrels: pd.DataFrame, names: list[str], min_rele
                         index=pd.Index(reported, name="query_id"), columns=names, dtype=float)
 
 
-def deepest(measures: Iterable[Measure]) -> int | None:
+def deepest(measures: "Iterable[Measure]") -> int | None:
     """How many documents of a query the measures look at; None for all of them."""
     cutoffs: list[Any] = [None if one.params.get("judged_only") else one.params.get("cutoff") for one in measures]
     return None if None in cutoffs else max(cutoffs, default=0)
