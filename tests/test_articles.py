@@ -14,7 +14,6 @@ from helpers.networks import backbone
 from helpers.reranking.groups import labelled_groups
 from helpers.steps import recipe
 from helpers.steps.recorded import Recorded
-from helpers.stories import unjudged_pairs
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.distilled_encoder import DistilledEncoder
 from helpers.systems.first_stages import first_stages, repbert
@@ -23,6 +22,7 @@ from helpers.systems.listwise_reranker import ListwiseReranker, WarmUp
 from helpers.systems.recipe import recipe as book_recipe
 from helpers.systems.search_tasks import SearchTask
 from helpers.systems.starting_points import chosen_start
+from helpers.systems.student import Student
 from helpers.systems.testbed import SplitTestbed
 from toys import qrels_of
 
@@ -86,8 +86,9 @@ MASKED_WORDS = replace(repbert(queries=0), own_articles=True, start=chosen_start
 MARGINS = replace(STARTED, loss="margin_mse", negatives=1, candidates=10, negatives_from=STARTED, denoised_by=book_recipe().start)
 BY_WORD = replace(first_stages().zero_shot, similarity="max_sim", loss="contrastive", queries=0, negatives=1, candidates=20,
                   negatives_from=first_stages().zero_shot, own_articles=True)
-ANSWERED, _, THEN_JUDGED = (own[0] for own in unjudged_pairs.models(
-    ListwiseReranker(start=WarmUp()), "packaged:0,1,2", 7_000, [1]).values())
+TEACHER = ListwiseReranker(start=WarmUp())
+ANSWERED = replace(TEACHER.on("packaged:0,1,2").start.further(7_000), reranker=TEACHER)
+THEN_JUDGED = Student(TEACHER, start=ANSWERED).judgments_alone()
 QUESTIONS = SearchTask("almanac", "passage", "packaged", (), (), 1, 240, 1e-4, 16, 128, 0).encoder(None, 0, 1)
 
 

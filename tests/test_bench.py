@@ -13,7 +13,7 @@ from bench import __main__ as command
 from bench import serve, train, work
 from helpers import paths
 from helpers.costs import contenders, machine, results, timing
-from helpers.costs.measurements import Measurements, chosen, fraction, per_item
+from helpers.costs.measurements import Measurements, busy, chosen, exponent, fraction, is_flat, is_linear, per_item
 from helpers.costs.timing import Drifted, always, check_drift, drift, interleave, ratio, spread
 from helpers.errors import BadInput
 from helpers.networks.architectures import encoder_flops
@@ -322,3 +322,26 @@ def test_tokens_are_counted_as_a_batch_is_made():
     assert batch["input_ids"].shape == (2, 8)
     collator([{"input_ids": [1, 2]}])
     assert collator.batches == [(8, 16), (2, 4)]
+
+
+def grown(seconds, megabytes=(9.0, 9.0)):
+    """A cost at two sizes, the second ten times the first."""
+    return [{"size": size, "seconds": [spent], "megabytes": [held]}
+            for size, spent, held in zip((10, 100), seconds, megabytes, strict=True)]
+
+
+def test_the_exponent_of_growth_is_one_in_proportion():
+    assert exponent(grown((1.0, 10.0)), "seconds") == pytest.approx(1.0)
+    assert exponent(grown((1.0, 100.0)), "seconds") == pytest.approx(2.0)
+    assert math.isnan(exponent(grown((1.0, 10.0), (0.0, 9.0)), "megabytes"))  # a point without memory does not count
+    costs = [grown((1.0, 10.0)), grown((1.0, 13.0)), grown((1.0, 7.0)), grown((1.0, 10.0), (1.0, 13.0))]
+    assert [is_linear(points) for points in costs] == [True, False, False, False]
+
+
+def test_memory_is_flat_within_a_tenth_of_the_size_before():
+    held = [(10.0, 100.0, 110.0), (100.0, 90.0), (100.0, 100.0, 111.0)]
+    assert [is_flat([{"megabytes": own} for own in points]) for points in held] == [True, True, False]
+
+
+def test_other_programs_are_named_where_the_load_exceeds_the_cores():
+    assert (busy([1.0, 2.5], 2), busy([2.6], 2)[:14]) == ("", "Other programs")

@@ -8,9 +8,7 @@ import pytest
 
 from bench import stream
 from bench.stream import generate
-from helpers.costs.measurements import Measurements
 from helpers.data.collection import open_collection
-from helpers.stories import growth
 
 
 def test_a_generated_collection_is_one_in_ms_marcos_format(tmp_path):
@@ -46,24 +44,6 @@ def test_the_memory_of_a_process_and_of_its_children_is_counted():
     assert len(sizes) == 2 and sizes[0] > 60_000_000 and sizes[1] > 90_000_000
     assert stream.private(process.pid) == 0 and stream.family(process.pid) == []  # it has ended
     assert list(stream.family(os.getpid()))[0] == os.getpid()
-
-
-def points(*megabytes):
-    return [{"size": 10 ** n, "seconds": 2.0, "megabytes": m} for n, m in enumerate(megabytes, start=3)]
-
-
-def test_memory_is_flat_within_a_tenth():
-    assert growth.is_flat(points(10.0, 100.0, 110.0))
-    assert growth.is_flat(points(100.0, 90.0))
-    assert not growth.is_flat(points(100.0, 100.0, 111.0))
-
-
-def test_the_table_has_every_step_and_size():
-    section = {"small": False, "stages": {"tokens": points(100.0, 101.0), "pairs": points(50.0, 500.0)}}
-    table = str(growth.streaming_table(Measurements("x", {"machine": {}, "sections": {"stream": section}})))
-    assert all(text in table for text in ("tokens", "pairs", "1,000", "10,000", "101", "500", "flat", "grows"))
-    empty = Measurements("x", {"machine": {}, "sections": {}})
-    assert "make bench" in str(growth.streaming_table(empty))
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.reranking.distillation_trainer import AttentionScores, DistillationTrainer
 from helpers.reranking.losses import PARTS, Batch, matched_layers, projection
+from helpers.systems.listwise_reranker import ListwiseReranker, WarmUp
 from helpers.systems.student import Student
 
 
@@ -156,3 +157,21 @@ def test_the_hard_loss_is_the_teachers_own_on_the_same_held_out_queries(teacher,
     still = replace(teacher, learning_rate=1e-12)
     losses = [model.log.value()["log"][-1]["eval_loss"] for model in (still, Student(still, layers=(0, 1), learning_rate=1e-12))]
     assert losses[1] == pytest.approx(losses[0], abs=2e-3)  # binary cross-entropy; a squared error would be a third of it
+
+
+def test_an_ablation_leaves_out_a_loss_and_the_control_the_teacher():
+    student = Student(ListwiseReranker())
+    weights = [(own.hard, own.soft, own.hidden, own.attention) for own in (
+        student, student.without("soft"), student.without("hidden", "hard"), student.judgments_alone())]
+    assert weights == [(1, 1, 1, 0.02), (1, 0, 1, 0.02), (0, 1, 0, 0.02), (1, 0, 0, 0)]
+    with pytest.raises(TypeError, match="softer"):
+        student.without("softer")
+
+
+def test_answers_on_unjudged_pairs_and_their_control_differ_in_the_teacher_alone():
+    start = ListwiseReranker(start=WarmUp()).on("packaged:0,1,2").start
+    scored = start.further(7_000, learning_rate=5e-5)
+    answered = replace(scored, reranker=ListwiseReranker(), temperature=1.0)
+    assert [own.held_out_seed for own in answered.over_seeds([1, 2])] == [None, 1]
+    assert (scored.start, scored.losses, scored.temperature) == (start, {"kl": 1.0}, 0.05)
+    assert answered.bed.query_step.key == scored.bed.query_step.key != start.bed.query_step.key

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from helpers.costs.speed import grouped_order, padded
-from helpers.stories.growth import padding_of
+from helpers.costs.speed import grouped_order, padded, padding
+from helpers.networks.backbone import resolve
 
 
 def test_padded_tokens_by_hand():
@@ -24,7 +24,9 @@ def test_grouping_by_length_leaves_little_padding_of_many_texts():
 
 @pytest.mark.slow
 def test_the_tokens_of_a_model_are_counted(tiny, store):
-    counted = padding_of(tiny).value()
+    bed, encoder = tiny.bed, resolve(tiny.backbone)
+    counted = padding(tiny.groups, bed.query_step, bed.store, bed.tokens(encoder), encoder.whole(),
+                      tiny.batch_size * tiny.size, tiny.max_length, tiny.query_length).value()
     assert counted["pairs"] == len(tiny.groups.value())
     assert counted["real"] <= counted["unrounded"] <= counted["grouped"]
     assert counted["packed"] == counted["real"] <= counted["sorted"] <= counted["grouped"] + counted["pairs"]

@@ -1,4 +1,4 @@
-"""PARADE by hand: from the states of windows to a document, what is learned, and what the page makes of it."""
+"""PARADE by hand: from the states of windows to a document, and what is learned."""
 
 import json
 
@@ -13,13 +13,9 @@ from helpers.errors import BadInput
 from helpers.reranking import parade
 from helpers.reranking.aggregation import aggregate
 from helpers.reranking.parade import DOCUMENTS, HEAD, STATES, Documents, group_run
-from helpers.stories import parade as story
 from helpers.systems.parade import Parade
 from helpers.systems.recipe import recipe
 from helpers.systems.testbed import Testbed
-from helpers.systems.zero_shot import ZERO_SHOT
-from tables import cells
-from toys import Value, system
 
 HEAD_OF_TWO = {"weight": np.array([[2.0, -1.0]], np.float32), "bias": np.array([0.5], np.float32)}
 
@@ -102,28 +98,3 @@ def test_states_are_of_train_articles_and_the_best_window_scores_as_the_reader_d
     known = aggregate(reader.start.scores(bed, run, 4).value(), "max").set_index(["query_id", "doc_id"])["score"]
     assert np.allclose(own, known[own.index], atol=0.02)  # states are kept in half precision
     assert json.loads((model.model.value() / parade.LOG).read_text())["how"] == "maxp"
-
-
-# ---- the page ----
-
-def test_each_aggregation_takes_the_rate_of_its_lowest_loss(monkeypatch):
-    def log(model):
-        loss = {1e-4: 0.3, 1e-3: 0.2 if model.how == "maxp" else 0.4}[model.learning_rate]
-        return Value({"parameters": 9, "log": [{"epoch": 0, "eval_loss": 0.5}, {"epoch": 1, "eval_loss": loss}]})
-
-    monkeypatch.setattr(Parade, "log", property(log))
-    models = story.models(Parade(reader=recipe()), [1e-4, 1e-3])
-    assert {name: model.learning_rate for name, model in models.items()} == {
-        name: 1e-3 if name == "BERT-MaxP" else 1e-4 for name in story.WAYS}
-    rows = {row[0]: row[1:] for row in cells(story.learning_table(models))}
-    assert rows["BERT-MaxP"] == ["9", "0.001", "0.693", "0.500", "0.200", "1"]
-
-
-@pytest.mark.parametrize(("lead", "labels", "mean"), [(0.2, 0.1, 0.3), (-0.1, -0.1, -0.2)])
-def test_signs_hold_and_do_not_hold(lead, labels, mean):
-    systems = {"BM25": system(0.2 if lead > 0 else 0.0), story.START: system(0.1 - labels), ZERO_SHOT: system(),
-               **{name: system(0.1 + lead if name.startswith("PARADE") else 0.1) for name in story.WAYS},
-               "PARADE Avg": system(0.1 + mean)}
-    for one in systems.values():
-        one.values["nDCG@20"] = one.values["nDCG@10"]
-    assert [*story.signs(systems).values()] == [lead < 0, lead > 0, labels < 0.01, mean < lead]

@@ -35,6 +35,16 @@ def forest():
                         "difference from BM25", "Effects.")
 
 
+def ratios():
+    return plots.ratios({"padded": Interval(2.0, 1.5, 2.5), "default": Interval(0.5, 0.4, 0.6)}, "time, relative", "Times.")
+
+
+def test_ratios_stand_on_ticks_that_cover_their_intervals():
+    shown = ratios().html
+    assert "padded 2.00 [1.50, 2.50]; default 0.50 [0.40, 0.60]" in text_of(shown)
+    assert [tick for tick in ("0.1", "0.2", "0.5", "1", "2", "5", "10") if f">{tick}<" in shown] == ["0.2", "0.5", "1", "2", "5"]
+
+
 def test_a_forest_has_each_effect_as_printed_and_as_measured_in_the_printed_order():
     shown = forest().html
     assert "BERT-Max, measured: +0.050 [+0.000, +0.090], published +0.010. BERT-Mean, measured: −0.060" in shown
@@ -80,7 +90,7 @@ def panels():
     return plots.panels({"RR@10": left, "R@10": right}, "candidates", "By depth.", {"R@10": pd.Series({20: 0.72})})
 
 
-ALL = {plot.__name__: plot for plot in (histogram, heatmap, curves, forest,
+ALL = {plot.__name__: plot for plot in (histogram, heatmap, curves, forest, ratios,
                                            one_curve, groups, ranks, hostile, lowest_heatmap, points,
                                         panels)}
 SVG = "{http://www.w3.org/2000/svg}"

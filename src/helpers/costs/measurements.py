@@ -4,11 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from helpers.costs import contenders, machine, results
 from helpers.costs.timing import Spread, ratio, spread
 from helpers.errors import BadInput
 
 KINDS = ("CPU with AMX", "CPU without AMX", "GPU")
+LINEAR = 0.1  # how far the exponent of growth may be from 1
+NOT_YET = "not measured yet; `make bench` measures"
 
 
 @dataclass(frozen=True)
@@ -89,3 +93,30 @@ def chosen(machines: Sequence[Measurements], name: str) -> Measurements:
         return known[name]
     here = [one for one in machines if one.is_here]
     return next(iter([*here, *machines]), Measurements("", {"machine": machine.describe(), "sections": {}}))
+
+
+def busy(loads: Sequence[float], cores: int) -> str:
+    """A warning, if other programs competed for the cores."""
+    if max(loads) <= cores + 0.5:
+        return ""
+    return "Other programs were running: times are longer than they need be; ratios suffer less, because contenders take turns."
+
+
+def exponent(points: Sequence[Mapping[str, Any]], value: str) -> float:
+    """The exponent of growth: 1 if twice the size takes twice as much. Points without a value above zero do not count."""
+    known = [(point["size"], np.median(point[value])) for point in points if np.median(point[value]) > 0]
+    if len(known) < 2:
+        return float("nan")
+    sizes, values = np.log(np.array(known, dtype=float)).T
+    return float(np.polyfit(sizes, values, 1)[0])
+
+
+def is_linear(points: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether time grows in proportion, and memory no faster, both within a tenth."""
+    return abs(exponent(points, "seconds") - 1) <= LINEAR and not exponent(points, "megabytes") > 1 + LINEAR
+
+
+def is_flat(points: Sequence[Mapping[str, float]]) -> bool:
+    """Whether the largest collection needs no more memory than the next smaller one, within a tenth."""
+    *_, smaller, largest = points
+    return largest["megabytes"] <= (1 + LINEAR) * smaller["megabytes"]

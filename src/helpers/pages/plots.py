@@ -110,6 +110,23 @@ def forest(effects: Mapping[str, tuple[float | Interval, Interval]], what: str, 
     return figures.show(figure, alt, caption)
 
 
+def ratios(rows: Mapping[str, Interval], what: str, caption: str) -> Fragment:
+    """Ratios with their intervals, a row each, on a logarithmic axis beside the line of one."""
+    figure, (axis,) = figures.new(height=0.4 * len(rows) + 1.2, width=7.5)
+    for place, (name, ratio) in enumerate([*rows.items()][::-1]):
+        error = [[ratio.mean - ratio.low], [ratio.high - ratio.mean]]
+        drawn = axis.errorbar(ratio.mean, place, xerr=error, fmt="o", capsize=3, color=figures.COLOURS[0])
+        figures.hover(drawn.lines[0], [f"{name}: {plain(ratio.mean, 2)}"])
+    axis.axvline(1, color="0.5", lw=1)
+    axis.set(xlabel=what, xscale="log", yticks=range(len(rows)), yticklabels=[*rows][::-1])
+    lowest, highest = min(ratio.low for ratio in rows.values()) / 2, 2 * max(ratio.high for ratio in rows.values())
+    ticks = [tick for tick in (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50) if lowest <= tick <= highest]
+    axis.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    axis.set_xticks([], minor=True)
+    told = "; ".join(f"{name} {plain(ratio.mean, 2)} {interval(ratio.low, ratio.high, 2)}" for name, ratio in rows.items())
+    return figures.show(figure, f"{what}. {told}.", caption)
+
+
 def with_intervals(axis: Axes, number: int, name: str, points: Mapping[float, tuple[Interval, str]], **style: Any) -> None:
     """Draw the means of one of several systems at their places, each with its interval, and with what it says on hover."""
     means = [point for point, _ in points.values()]

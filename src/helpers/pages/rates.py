@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 
 from helpers.costs.speed import per_minute, ranking_speed
+from helpers.costs.timing import Spread
 from helpers.evaluation import published
 from helpers.networks import backbone
 from helpers.pages.compare import with_interval
 from helpers.pages.fragments import Fragment, Html, linked
-from helpers.pages.numbers import count, plain
+from helpers.pages.numbers import count, interval, plain
 from helpers.pages.shapes import TABLE, studied_shapes
 from helpers.pages.spot_check import spot_check
 from helpers.pages.training import STUDY
@@ -20,6 +21,11 @@ from helpers.systems.listwise_reranker import ListwiseReranker
 from helpers.systems.reranking_experiment import RerankingExperiment
 
 PUBLISHED_HEADS = ("model", "layers/dimensions/heads", "published", "relative")  # of a table beside the study's rates
+
+
+def times_cell(measured: Spread) -> Html:
+    """A ratio of two times, with its interval below: `1.32×`."""
+    return with_interval(f"{plain(measured.median, 2)}×", interval(measured.low, measured.high, 2))
 
 
 def median_rate(speed: Mapping[str, Any], size: str) -> float:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from helpers.data.runs import cut
-from helpers.reranking.aggregation import AGGREGATIONS, aggregate, windows_of
+from helpers.reranking.aggregation import AGGREGATIONS, aggregate, reranked, windows_of
 from helpers.retrieval.bm25 import K1, B
 from helpers.retrieval.fusion import z_scored_sum
 from helpers.steps import Step
@@ -73,6 +73,10 @@ class RerankingExperiment:
         made = [aggregate(windows_of(own.value(), self.run.value(), first), self.aggregation) for own in scores]
         return together(label, [evaluate_frame(label, documents, self.bed, self.measures, own)
                                 for documents, own in zip(made, scores, strict=True)])
+
+    def second_stage(self, model: Scorer) -> Step:
+        """The first stage's run with its first candidates in the order of a model, for a stage after it."""
+        return reranked(model.scores(self.bed, self.run, self.candidates), self.aggregation, self.run)
 
     def at_depths(self, models: Sequence[Scorer], depths: Sequence[int]) -> dict[int, Evaluation]:
         """A model, or one over its seeds, over the first R candidates for each R: every window is scored once."""

@@ -1,10 +1,10 @@
 """A distilled re-ranker: it starts as some layers of its teacher, and learns from the same texts and from what the teacher says.
 
     student = Student(recipe(), layers=(0, 1, 2))
-    replace(student, soft=0.0)                          # an ablation
+    student.without("soft")                             # an ablation
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from helpers.networks import backbone
 from helpers.networks.fine_tuning import RankerTraining, training_log
@@ -23,6 +23,14 @@ class Student(Distillation):
     learning_rate: float = 2e-4  # the peak; higher than its teacher's, for it begins further from its goal
     start: Listwise | None = None  # what it starts as; by default some of its teacher's layers
     seed: int | None = None  # of the order of its texts; by default the teacher's
+
+    def without(self, *parts: str) -> "Student":
+        """An ablation: the same with some losses left out, `soft`, `hard`, `hidden` or `attention`. TypeError for others."""
+        return replace(self, **dict.fromkeys(parts, 0.0))  # type: ignore[arg-type]
+
+    def judgments_alone(self) -> "Student":
+        """The control: the same start, texts and steps without a teacher."""
+        return self.without("soft", "hidden", "attention")
 
     @property
     def model(self) -> Step:

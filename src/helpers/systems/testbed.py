@@ -164,6 +164,11 @@ class Testbed:
                         "themselves; BEIR leaves these out")
         return frame
 
+    @property
+    def relevant(self) -> pd.DataFrame:
+        """The relevant texts of each query: columns query_id, doc_id."""
+        return self.qrels.loc[self.qrels["relevance"] >= self.min_relevance, ["query_id", "doc_id"]]
+
     def documents(self, scores: Step, how: str, run: Step | None = None, first: int | None = None) -> Step:
         """The ranking of documents from scored windows, or from those of each query's `first` candidates in the run."""
         return aggregated(scores, how, run, first)
