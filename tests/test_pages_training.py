@@ -55,4 +55,3 @@ def test_a_constant_guess_is_no_learning(loss, learned):
 
 
 # ---- distillation ----
-
