@@ -55,11 +55,12 @@ def test_the_answer_in_short_is_carried_for_the_top_of_the_page(monkeypatch):
     assert page_header.in_short([{"claims": []}]) == ""
 
 
-def test_a_chapter_without_claims_rests_on_signs():
-    signs = dict.fromkeys((sign for paragraph in paragraphs()["collection"] for sign in paragraph["rests_on"]), True)
-    assert "not shown" not in discussion("collection", signs=signs).markdown
-    other = discussion("collection", signs=signs | {"no other k1 and b rank better": False}).markdown
-    assert "another outcome of *no other k1 and b rank better*" in other and "There is nothing to tune" not in other
+def test_a_chapter_without_claims_rests_on_facts():
+    texts = {paragraph.get("when"): paragraph["text"].strip() for paragraph in paragraphs()["collection"]}
+    for holds in (True, False):
+        shown = discussion("collection", documents_found=True, styles_in_order=True, nothing_to_tune=holds).markdown
+        assert (texts["nothing_to_tune"] in shown, "another outcome of *nothing_to_tune*" in shown) == (holds, not holds)
+        assert texts["styles_in_order"] in shown
 
 
 @every_chapter
