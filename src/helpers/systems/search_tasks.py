@@ -10,6 +10,7 @@ Both use the state of [CLS], inner products and the contrastive loss (equation 1
 
 from dataclasses import dataclass
 
+from helpers.errors import BadInput
 from helpers.steps import Step
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.evaluated import Evaluation, evaluate_values
@@ -34,6 +35,10 @@ class SearchTask:
     batch_size: int  # queries a step
     max_length: int
     test_queries: int  # 0 for all
+
+    def __post_init__(self) -> None:
+        if self.negatives < 1:
+            raise BadInput(f"{self.negatives + 1} passages for each query", mend="give two or more: a relevant one, and others")
 
     @property
     def bed(self) -> Testbed:

@@ -13,7 +13,7 @@
 
 import functools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
@@ -24,6 +24,7 @@ from helpers.data.collection_base import Collection
 from helpers.data.texts import merged_store, text_store
 from helpers.data.tokens import window_tokens
 from helpers.data.windows import WHOLE
+from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.networks.backbone import layers
 from helpers.networks.fine_tuning import training_log
@@ -37,6 +38,9 @@ BLIND, EMBEDDED, MASKED = "+ head without late [CLS]", "+ Condenser over embeddi
 BRANCHES = (MLM, CONDENSER, BLIND, EMBEDDED, MASKED)
 HEAD_PROBABILITY = 0.5  # share of the words that the head with masks of its own misses
 NAMES = (START, *BRANCHES, CONTINUED)
+CONTINUED_EPOCHS, CONTINUED_RATE = 1, 1e-4  # of the continued pre-training; the rate is a third of the first one's
+SAMPLE = 200  # texts whose [CLS] states and attention are compared
+Starts = Mapping[str, Mapping[int, Step | None]]  # weights by starting point and fine-tuning seed, None for the backbone's own
 
 
 @dataclass(frozen=True)
@@ -143,6 +147,27 @@ def made(pretraining: str, texts: str, backbone: str,
                            articles=chosen["articles"], mlm_probability=chosen["mlm_probability"])
     return start, {seed: branches(start, texts, chosen["epochs"], chosen["learning_rate"], HEAD_PROBABILITY, seed)
                    for seed in seeds}
+
+
+def starting_weights(names: Sequence[str], pretraining: str, texts: str, backbone: str, seeds: Sequence[int],
+                     target: str = "") -> Starts:
+    """The weights of each starting point of `made`; each fine-tuning seed continues from a pre-training of its own. The continued
+    pre-training is on `target`. BadInput for an unknown name."""
+    if unknown := set(names) - set(NAMES):
+        raise BadInput(f"no starting point {sorted(unknown)[0]}", mend=f"choose from {', '.join(NAMES)}")
+    start, by_seed = made(pretraining, texts, backbone, seeds)
+
+    def weights(name: str, own: Mapping[str, Pretraining]) -> Step | None:
+        if name == START:
+            return start.model if start.epochs else None
+        return (own[CONDENSER].continued(target, CONTINUED_EPOCHS, CONTINUED_RATE) if name == CONTINUED else own[name]).model
+
+    return {name: {seed: weights(name, own) for seed, own in by_seed.items()} for name in NAMES if name in names}
+
+
+def untouched(pretraining: str, backbone: str) -> str:
+    """What the fine-tunings start from where nothing was pre-trained before the branches; empty else."""
+    return "" if PRETRAININGS[pretraining]["start_epochs"] else backbone
 
 
 def chosen_start(backbone: str) -> Pretraining:

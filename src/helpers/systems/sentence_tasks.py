@@ -1,0 +1,102 @@
+"""Two tasks over sentences on which starting points are compared (Gao & Callan 2021, section 5.2).
+
+| task | trained on | measured |
+|---|---|---|
+| similarity | scored pairs: the cosine towards the score, by squared error | Spearman's correlation over pairs |
+| sections | triplets: two sentences of a section, one of another section of the same document | the share told apart |
+
+Both use the state of [CLS]. Beside them stand encoders that were not trained on the task: the backbone by its mean states, the
+start by its [CLS].
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import pandas as pd
+
+from helpers.data import stsb
+from helpers.evaluation.comparable import model_name
+from helpers.evaluation.rank_correlation import rank_correlations
+from helpers.networks import backbone
+from helpers.networks.fine_tuning import Schedule
+from helpers.pretraining.sentences import almanac_pairs, fold, predicted_similarity, sample, section_triplets, triplet_accuracy
+from helpers.steps import Step
+from helpers.systems.correlation import Correlation, correlations
+from helpers.systems.evaluated import Evaluation, over_seeds
+from helpers.systems.starting_points import START, Starts
+from helpers.systems.testbed import SplitTestbed
+from helpers.systems.zero_shot import ZERO_SHOT
+
+ACCURACY = "accuracy"
+AS_IT_IS = f"{START}, as it is"
+ALMANAC, FOLDS = "almanac", 3  # its pairs have no files of their own for training and test: they are cross-validated
+POOLING, MARGIN = "cls", 1.0
+STSB_PAIRS = 5749  # of the benchmark's training file
+
+
+def training_pairs(pairs: str) -> int:
+    """How many pairs there are to train on."""
+    return len(almanac_pairs().value()) * (FOLDS - 1) // FOLDS if pairs == ALMANAC else STSB_PAIRS
+
+
+def similarity(pairs: str, starts: Starts, spec: str, sizes: Sequence[int],
+               trained: Schedule) -> tuple[dict[tuple[str, int], Correlation], dict[str, Correlation]]:
+    """Spearman's correlation by start and size; and of encoders as they are.
+
+    The Almanac's pairs are cross-validated: each third is judged by an encoder that was trained on the other two. Of the STS
+    benchmark, `pairs` names the folder or hub dataset; it has a training file and a test file.
+    """
+    truth = almanac_pairs() if pairs == ALMANAC else stsb.pairs(pairs, "test")
+    seeds = list(next(iter(starts.values())))
+
+    def sides(seed: int) -> list[tuple[Step, Step]]:
+        if pairs != ALMANAC:
+            return [(stsb.pairs(pairs, "train"), truth)]
+        return [(fold(truth, number, FOLDS, seed, True), fold(truth, number, FOLDS, seed, False)) for number in range(FOLDS)]
+
+    def predicted(size: int, seed: int, pooling: str, weights: Step | None, own: Schedule) -> list[Step]:
+        return [predicted_similarity(sample(train, size, seed), test, backbone.resolve(spec), pooling, weights,
+                                     **vars(replace(own, seed=seed))) for train, test in sides(seed)]
+
+    places = {f"{start}, {size or 'all'}": (start, size) for start in starts for size in sizes}
+    predictions = {name: [predicted(size, seed, POOLING, starts[start][seed], trained) for seed in seeds]
+                   for name, (start, size) in places.items()}
+    known = {name: [predicted(sizes[0], seeds[0], *encoder, as_it_is(trained))] * len(seeds)
+             for name, encoder in untrained(starts, spec).items()}
+    by_name = correlations(rank_correlations(predictions | known, truth))
+    return {place: by_name[name] for name, place in places.items()}, {name: by_name[name] for name in known}
+
+
+def sections(starts: Starts, spec: str, collection: str, sizes: Sequence[int], triplets: int, tested: int,
+             trained: Schedule) -> tuple[dict[tuple[str, int], Evaluation], dict[str, Evaluation]]:
+    """Accuracy on triplets of sentences by start and size; and of encoders as they are. Train and test triplets come from
+    articles of their own where the collection is split by article: those that are relevant to a split's queries."""
+    beds = [SplitTestbed(collection, "document", (split,)) for split in ("train", "test")]
+    train, test = (section_triplets(bed.store, bed.qrels_step, count, 1, bed.min_relevance)
+                   for bed, count in zip(beds, (triplets, tested), strict=True))
+
+    def accuracy(label: str, size: int, pooling: str, weights: Step | None, own: Schedule) -> Evaluation:
+        step = triplet_accuracy(sample(train, size, own.seed), test, backbone.resolve(spec), pooling, MARGIN, weights,
+                                **vars(own))
+        return Evaluation(label, pd.DataFrame(), step.value().set_index("triplet_id"), step, unit="triplets")
+
+    known = {name: accuracy(name, sizes[0], *encoder, as_it_is(trained)) for name, encoder in untrained(starts, spec).items()}
+    return {(start, size): over_seeds(f"{start}, {size or 'all'}", [
+        accuracy(f"{start}, {size or 'all'}, seed {seed}", size, POOLING, weights, replace(trained, seed=seed))
+        for seed, weights in by_seed.items()]) for start, by_seed in starts.items() for size in sizes}, known
+
+
+def untrained(starts: Starts, spec: str) -> Mapping[str, tuple[str, Step | None]]:
+    """Pooling and weights of what is measured as it is: the backbone by its mean states, the start by its [CLS]."""
+    own = {AS_IT_IS: (POOLING, next(iter(starts[START].values())))} if START in starts else {}
+    return {f"{ZERO_SHOT} {model_name(spec)}": ("mean", None), **own}
+
+
+def as_it_is(trained: Schedule) -> Schedule:
+    """No training."""
+    return replace(trained, epochs=0, steps=None)
+
+
+def fine_tunings(system: Correlation) -> list[Step]:
+    """The trainings behind a correlation; only the step of all correlations tells of their seconds."""
+    return [part for seed in system.source.arguments["predicted"][system.label] for part in seed]

@@ -1,0 +1,84 @@
+"""Tables of Gao & Callan (2021) beside systems by starting point and training size."""
+
+from dataclasses import replace
+
+import pytest
+
+import toys
+from helpers.errors import BadInput
+from helpers.evaluation import published
+from helpers.pages import readiness
+from helpers.pages.results import Results
+from helpers.systems.starting_points import CONDENSER, MASKED, MLM, NAMES, START
+from tables import cells
+
+SIZES = {250: "250 queries", 1000: "1,000 queries", 0: "all 2,000 queries"}
+WEB = readiness.columns(list(SIZES), "MRR@10")
+
+
+def system(shift=0.0, label="x"):
+    """A toy of two seeds, whose means lie 0.01 below and above its own."""
+    whole = toys.system(shift, label, shifts={"spearman": shift})
+    return replace(whole, seeds=tuple(replace(whole, values=whole.values + seed) for seed in (-0.01, 0.01)))
+
+
+def grid(condenser, masked=(0.0, 0.0, 0.0)):
+    """Systems of the start, masked words and Condenser; what the last two lie above the start with each size."""
+    gains = {START: (0.0, 0.0, 0.0), MLM: masked, CONDENSER: condenser}
+    return Results({(start, size): system(gain) for start, own in gains.items() for size, gain in zip(SIZES, own, strict=True)})
+
+
+@pytest.mark.parametrize(("sizes", "expected"), [([250, 1000, 0], ["a / 1K", "a / 10K", "a / FULL"]),
+                                                 ([250, 0], ["a / 1K", "a / FULL"]), ([0], ["a / FULL"])])
+def test_the_studys_columns_go_from_smallest_to_largest(sizes, expected):
+    assert readiness.columns(sizes, "a") == dict(zip(sizes, expected, strict=True))
+
+
+@pytest.mark.parametrize("sizes", [[], [1, 2, 3, 4]])
+def test_too_few_or_too_many_sizes_are_refused(sizes):
+    with pytest.raises(BadInput, match="training sizes"):
+        readiness.columns(sizes, "a")
+
+
+def test_curves_have_mean_and_interval_over_seeds_and_the_studys_points():
+    systems = grid([0.2, 0.1, 0.0])
+    text = readiness.curve(systems, {250: 250, 1000: 1000, 0: 2000}, "RR@10", "queries", "caption", {"BM25": system(-0.25)},
+                           "4", {"MRR@10 / 1K": 1000}).html.replace("&#43;", "+")
+    assert f"{CONDENSER} at 250: 0.450 ± 0.127" in text  # t of one degree of freedom, 12.7, by 0.01
+    assert "published: 0.175 at 1000" in text and "BM25: 0.000" in text
+    with pytest.raises(BadInput, match="two seeds"):
+        readiness.curve({(START, 250): toys.system()}, {250: 250}, "RR@10", "queries", "caption")
+
+
+def test_each_starting_point_has_a_row_its_distance_from_the_start_and_the_studys_value():
+    assert set(readiness.STUDIED) == set(NAMES) and len(set(readiness.STUDIED.values())) == len(NAMES)
+    rows = {row[0]: row[1:] for row in cells(readiness.by_start("caption", grid([0.2, 0.1, 0.0]), SIZES, "RR@10", "4", WEB))[1:]}
+    assert list(rows) == [START, MLM, CONDENSER]
+    assert rows[CONDENSER][0].startswith("0.450 +0.200") and rows[CONDENSER][0].endswith("study 0.175")
+    assert "study" not in rows[MLM][0]
+
+
+def test_the_share_of_a_head_is_its_lead_over_masked_words_alone():
+    systems = grid([0.2, 0.1, 0.0], [0.1, 0.1, 0.1]) | {(MASKED, 0): system(0.3)}
+    rows = {row[0]: row[3][:6] for row in cells(readiness.shares("caption", systems, SIZES, "RR@10"))[1:]}
+    assert rows == {f"{CONDENSER}, 250 queries": "+0.100", f"{CONDENSER}, 1,000 queries": "+0.000",
+                    f"{CONDENSER}, all 2,000 queries": "−0.100", f"{MASKED}, all 2,000 queries": "+0.200"}
+
+
+def test_a_table_in_full_has_every_printed_value_and_what_was_not_run():
+    two = {250: "MRR@10 / 1K", 0: "MRR@10 / FULL"}
+    systems = {place: own for place, own in grid([0.2, 0.1, 0.0]).items() if place[1] in two}
+    shown = readiness.in_full("4", {"MRR@10": two}, {"MRR@10": "RR@10"}, systems, {"BM25": system(-0.25)})
+    rows = {(row[0], row[1]): row[2:] for row in cells(shown)[1:]}
+    assert set(rows) == set(published.cells("gao2021", "4"))
+    assert rows["BERT + CD", "MRR@10 / 1K"] == ["0.175", "0.450"] and rows["BERT + CD", "MRR@10 / 10K"] == ["0.251", "not run"]
+    assert rows["BM25", "MRR@10"][1] == "0.000" and rows["BM25", "R@100"] == ["0.657", "not run"]
+    values = {(value["row"], value["column"]): value["measured"] for value in shown.data["values"]}
+    assert values["BERT + CD", "MRR@10 / 1K"] == pytest.approx(0.45) and ("BERT + CD", "MRR@10 / 10K") not in values
+
+
+def test_more_data_that_lowers_a_score_shows_that_a_training_failed():
+    sizes = list(SIZES)
+    assert readiness.why_untrained(grid([0.0, 0.1, 0.1]), sizes, "RR@10") == ""
+    assert readiness.why_untrained(grid([0.0, 0.1, 0.0]), sizes, "RR@10").startswith("more training data lowered RR@10, from")
+    assert readiness.why_untrained({}, sizes, "RR@10") == ""

@@ -1,0 +1,90 @@
+"""Starting points of fine-tunings: what they read, what they share, and which weights each seed continues from."""
+
+import pytest
+
+from helpers.errors import BadInput
+from helpers.systems.starting_points import (
+    BLIND,
+    CONDENSER,
+    EMBEDDED,
+    MASKED,
+    MLM,
+    PRETRAININGS,
+    START,
+    Pretraining,
+    branches,
+    language_model,
+    made,
+    portion,
+    starting_weights,
+    unit_of,
+    untouched,
+)
+from press import chapters
+
+FIRST = language_model("almanac", "packaged:0,1", epochs=2, articles="train", mlm_probability=0.3)
+
+
+def test_branches_share_all_but_the_head_and_go_on_from_the_start():
+    own = branches(FIRST, "almanac", 1, 1e-4, 0.5, seed=3)
+    assert list(own) == [MLM, CONDENSER, BLIND, EMBEDDED, MASKED]
+    assert {one.start for one in own.values()} == {FIRST}
+    assert {(one.texts, one.epochs, one.learning_rate, one.seed, one.articles) for one in own.values()} == {
+        ("almanac", 1, 1e-4, 3, "train")}
+    assert [(one.head_layers, one.early, one.late_cls, one.head_probability) for one in own.values()] == [
+        (0, None, None, None), (2, None, None, None), (2, None, False, None), (2, 0, None, None), (2, 0, None, 0.5)]
+    assert len({one.model.key for one in own.values()}) == 5
+
+
+def test_a_backbone_that_has_guessed_words_already_is_no_start_to_train():
+    ready = language_model("nowhere", "packaged:0,1", epochs=0)
+    assert branches(ready, "almanac", 1, 1e-4, 0.5, seed=1)[MLM].start is None
+    assert (untouched("study", "packaged"), untouched("chosen", "packaged")) == ("packaged", "")
+
+
+def test_a_start_reads_train_articles_alone_and_what_has_no_articles_whole(tmp_path):
+    (tmp_path / "a.txt").write_text("One text.\n\nAnother.")
+    both = Pretraining(f"almanac + {tmp_path}", articles="train").model.arguments["store"]
+    first, second = both.arguments["stores"]
+    assert (both.name, first.name, second.name) == ("merged_store", "split_store", "text_store")
+
+
+def test_starting_points_are_named_or_refused():
+    found = starting_weights([CONDENSER, START], "study", "almanac[:9]", "packaged:0,1", [1, 2])
+    assert list(found) == [START, CONDENSER] and found[START] == {1: None, 2: None}
+    assert found[CONDENSER][1].key != found[CONDENSER][2].key
+    assert starting_weights([], "study", "almanac[:9]", "packaged:0,1", [1]) == {}
+    with pytest.raises(BadInput, match="no starting point BERT"):
+        starting_weights(["BERT"], "study", "almanac", "packaged:0,1", [1])
+    with pytest.raises(BadInput, match="chosen, study"):
+        starting_weights([START], "mine", "almanac", "packaged:0,1", [1])
+
+
+def test_the_chapters_share_the_pretrainings_of_the_chapter_on_condenser():
+    own = {name: declared.default for name, declared in chapters.schema("condenser").items()}
+    start, by_seed = made("chosen", own["branch_texts"], own["backbone"], own["seeds"])
+    assert (start.texts, start.epochs, start.articles) == (own["texts"], own["start_epochs"], own["articles"])
+    branch = by_seed[own["seeds"][0]][CONDENSER]
+    assert {name: own[name] for name in PRETRAININGS["chosen"]} == dict(PRETRAININGS["chosen"])
+    assert (branch.texts, branch.max_length, branch.unit) == (own["branch_texts"], own["max_length"], own["unit"])
+
+
+def test_continued_goes_on_with_all_texts_of_the_target():
+    _, by_seed = made("study", "almanac[:9]", "packaged:0,1", [3])
+    head = by_seed[3][CONDENSER]
+    on = head.continued("almanac", 1, 5e-5).model.arguments
+    assert (on["epochs"], on["learning_rate"], on["head_layers"], on["seed"]) == (1, 5e-5, 2, 3)
+    assert on["start"].key == head.model.key
+    assert (on["store"].name, head.model.arguments["store"].name) == ("text_store", "split_store")
+
+
+def test_a_part_of_the_texts_is_named_in_brackets():
+    assert portion("almanac") == (["almanac"], None)
+    assert portion("almanac + dictionaries[:1000]") == (["almanac", "dictionaries"], 1000)
+    assert portion("/a/folder[1]") == (["/a/folder[1]"], None)
+    whole, some = (Pretraining(texts, backbone="packaged:0,1").model.arguments["texts"] for texts in ("almanac", "almanac[:9]"))
+    assert (whole.arguments.get("first"), some.arguments["first"]) == (None, 9)
+
+
+def test_dense_encoders_read_passages_where_there_are_any():
+    assert (unit_of("almanac"), unit_of("irds:msmarco-document")) == ("passage", "document")
