@@ -6,10 +6,8 @@ from itertools import product
 
 from helpers.errors import BadInput
 from helpers.evaluation.comparable import model_name, short_name
-from helpers.pages.numbers import seconds
 from helpers.pages.results import Results
 from helpers.retrieval.bm25 import K1, B
-from helpers.steps import Step
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.evaluated import Evaluation, evaluate, evaluate_values
 from helpers.systems.testbed import Testbed
@@ -58,9 +56,3 @@ def evaluations(bed: Testbed, models: Mapping[str, BiEncoder], depth: int, measu
 def searched(name: str, model: BiEncoder, bed: Testbed, depth: int) -> Evaluation:
     """One model, by exact search over the whole collection."""
     return evaluate(name, model.run(bed, depth), bed, measures(depth))
-
-
-def seconds_before(*steps: Step) -> dict[str, str]:
-    """What the steps took that these rest on, by the name of the step; without those whose time is not known."""
-    return {part["step"]: seconds(part["seconds"]) for step in steps for part in step.entry().manifest["inputs"]
-            if part.get("seconds") is not None}
