@@ -132,14 +132,6 @@ def tests_against(systems: Mapping[K, Evaluation], baseline: K, measure: str) ->
     return {name: system.against(systems[baseline], measure) for name, system in systems.items() if name != baseline}
 
 
-def effect_columns(systems: Mapping[K, Evaluation], baseline: K, measure: str) -> dict[K, dict[str, Html | str]]:
-    """For each system its mean, its effect compared with one of them, and p, by columns' heads."""
-    tests = tests_against(systems, baseline, measure)
-    return {name: dict(zip((measure, "effect", "p"), (
-        mean_cell(system, measure), *test_cells(tests.get(name), without="baseline")), strict=True))
-        for name, system in systems.items()}
-
-
 def table_value(entry: published.Entry, measure: str, value: float, source: Step, verdict: str | None = None) -> dict[str, Any]:
     """A measured value of a published cell, as a fragment's data carries it for other pages."""
     return {"study": entry.study, "table": entry.table, "row": entry.row, "column": entry.column, "measure": measure,
@@ -161,10 +153,10 @@ def published_cell(entry: published.Entry | None, baseline: published.Entry | No
     return text if baseline is None or entry.row == baseline.row else with_interval(text, signed(entry.amount - baseline.amount))
 
 
-def test_cells(comparison: Paired | None, note: str = "", without: str = "") -> list[Html | str]:
-    """Effect with its interval and a note, and p over queries and trainings; `without` a comparison, that word."""
+def test_cells(comparison: Paired | None, note: str = "") -> list[Html | str]:
+    """Effect with its interval and a note, and p over queries and trainings; empty without a comparison."""
     if comparison is None:
-        return [without, ""]
+        return ["", ""]
     effect = difference_cell(comparison.difference)
     return [with_interval(effect, note) if note else effect, p_value(comparison.p_permutation)]
 
