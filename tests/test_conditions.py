@@ -46,6 +46,6 @@ def test_what_is_no_comparison_is_an_error(text):
 def test_a_paragraph_of_another_outcome_names_the_condition_that_failed(monkeypatch):
     paragraph = {"rests_on": {}, "when": "low > high and high > low", "text": "Why.\n"}
     monkeypatch.setattr("helpers.pages.discussion.paragraphs", lambda: {"any": [paragraph]})
-    assert discussion("any", None, None, "RR@10", **SYSTEMS).markdown.endswith("another outcome of *low > high*.")
+    assert discussion("any", None, "RR@10", **SYSTEMS).markdown.endswith("another outcome of *low > high*.")
     other = SYSTEMS | {"low": SYSTEMS["high"], "high": SYSTEMS["low"]}
-    assert "another outcome of *high > low*" in discussion("any", None, None, "RR@10", **other).markdown
+    assert "another outcome of *high > low*" in discussion("any", None, "RR@10", **other).markdown

@@ -1,5 +1,7 @@
 """The discussion: a paragraph stands beside the results that it was written for, and nowhere else."""
 
+import re
+
 import pytest
 
 from helpers import paths
@@ -11,7 +13,6 @@ from press import page_header
 from toys import system
 
 WRITTEN_FOR = {"bert-mean-beats-bm25": DISAGREES, "mean-of-passages-beats-maximum": DISAGREES, "bert-max-beats-bm25": AGREES}
-STORIES = "".join(file.read_text() for file in (paths.PACKAGE / "stories").glob("*.py"))
 NOTEBOOKS = {file.stem: file.read_text() for file in paths.NOTEBOOKS.glob("*.ipynb")}
 
 every_chapter = pytest.mark.parametrize("chapter", NOTEBOOKS)
@@ -22,7 +23,7 @@ def shown(**verdicts):
     lines = [{"claim": claim, "verdict": verdict, "pair": {"interval": intervals[verdict]}}
              for claim, verdict in (WRITTEN_FOR | verdicts).items()]
     known = {"bm25": system(), "mean": system(shifts={"R@10": 0.25}), "max": system(), "sections": system(0.25)}
-    return discussion("does_it_work", Fragment(data={"claims": lines}), None, "RR@10", nearer=True, fewer_first=True,
+    return discussion("does_it_work", Fragment(data={"claims": lines}), "RR@10", nearer=True, fewer_first=True,
                       **known).markdown
 
 
@@ -37,7 +38,7 @@ def test_a_paragraph_is_shown_beside_its_verdicts_alone():
 @pytest.mark.parametrize(("interval", "stands"), [([-0.3, -0.1], True), ([-0.3, 0.1], False), ([0.1, 0.3], False)])
 def test_a_paragraph_on_an_effect_looks_at_the_intervals_and_not_at_the_verdict(interval, stands):
     line = {"claim": "distilbert-not-different-from-bert", "verdict": UNTESTED, "pair": {"interval": interval}}
-    text = discussion("significance", Fragment(data={"claims": [line]}), {"the rules agree on nine pairs of ten": True}).markdown
+    text = discussion("significance", Fragment(data={"claims": [line]}), mostly_agree=True).markdown
     assert ("A model that was cut" in text) == stands
 
 
@@ -47,11 +48,11 @@ def test_an_effect_is_where_the_interval_lies_and_open_without_one():
 
 
 def test_the_answer_in_short_is_carried_for_the_top_of_the_page(monkeypatch):
-    answer = {"short": True, "rests_on": {"it holds": True}, "text": "Yes.\n"}
+    answer = {"short": True, "rests_on": {}, "when": "it_holds", "text": "Yes.\n"}
     monkeypatch.setattr("helpers.pages.discussion.paragraphs", lambda: {"any": [answer, {"rests_on": {}, "text": "Why.\n"}]})
-    fragment = discussion("any", signs={"it holds": True})
+    fragment = discussion("any", it_holds=True)
     assert fragment.markdown == "Why." and page_header.in_short([{"claims": []}, fragment.data]) == "\n\n**In short.** Yes.\n"
-    assert discussion("any", signs={"it holds": False}).data["in_short"].endswith("another outcome of *it holds*.")
+    assert discussion("any", it_holds=False).data["in_short"].endswith("another outcome of *it_holds*.")
     assert page_header.in_short([{"claims": []}]) == ""
 
 
@@ -64,11 +65,14 @@ def test_a_chapter_without_claims_rests_on_facts():
 
 
 @every_chapter
-def test_paragraphs_rest_on_claims_of_their_chapter_or_signs_of_the_stories_and_are_as_long_as_a_discussion(chapter):
+def test_paragraphs_rest_on_claims_of_their_chapter_and_on_names_that_its_notebook_hands_over(chapter):
     own = {claim.id for claim in claims.load().values() if claim.chapter == chapter}
     for paragraph in paragraphs()[chapter]:
         for name, outcome in paragraph["rests_on"].items():
-            assert outcome in (*WORDS, *EFFECTS) if name in own else isinstance(outcome, bool) and f'"{name}"' in STORIES
+            assert name in own and outcome in (*WORDS, *EFFECTS)
+        names = re.findall(r"[^\W\d]\w*", re.sub(r"\bin \S+", "", paragraph.get("when", "")))
+        parts = [part for name in names if name not in ("and", "not") for part in name.split("_")]  # some are put together
+        assert [part for part in parts if part not in NOTEBOOKS[chapter]] == []
     assert 150 <= sum(len(paragraph["text"].split()) for paragraph in paragraphs()[chapter]) <= 480
 
 

@@ -13,7 +13,8 @@ from helpers.pages import page
 
 NOTEBOOKS = sorted(paths.NOTEBOOKS.glob("*.ipynb"))
 PROSE = [*NOTEBOOKS, paths.BOOK / "index.md", paths.BOOK / "reading.md"]
-IMPORTED = {"helpers", "collections", "dataclasses", "functools", "itertools", "math", "numpy", "pandas", "scipy", "typing"}
+IMPORTED = {"helpers", "collections", "dataclasses", "functools", "itertools", "math", "numpy", "pandas", "pathlib",
+            "scipy", "typing"}
 
 ALLOWED = re.compile("|".join((
     r"^(`{3,}|~{3,}).*?^\1",  # code blocks

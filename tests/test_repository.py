@@ -46,7 +46,7 @@ def test_a_clone_converts_no_line_ends():
 
 
 # What the tree may hold, in lines of Python and in MiB of all files: today's values, rounded up. A cut brings them down with it.
-CEILINGS = {"src": 30_170, "tests": 23_410, "MiB": 39}
+CEILINGS = {"src": 25_160, "tests": 20_800, "MiB": 39}
 
 
 def test_the_house_stays_small():

@@ -1,10 +1,8 @@
 """Helpers of *Neural Ranking, Reproduced*: from a collection of texts to a page of measured results.
 
-Its packages are floors, each of which uses only those below: `stories`, `pages`, `systems`, `costs`; then side by side
-`retrieval`,
+Its packages are floors, each of which uses only those below: `pages`, `systems`, `costs`; then side by side `retrieval`,
 `reranking`, `encoders`, `pretraining`; then `networks`, `evaluation`, `data`, `steps`. `press`, the package beside this one,
-makes a
-book of what they give.
+makes a book of what they give.
 """
 
 __version__ = "0.1.0"

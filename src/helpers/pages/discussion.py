@@ -16,14 +16,11 @@ OTHERWISE = "A paragraph is not shown here: it was written for another outcome o
 EFFECTS = HIGHER, LOWER, OPEN = ("higher", "lower", "open")  # where the intervals of a claim's effects lie
 
 
-def discussion(chapter: str, judged: Fragment | None = None, signs: Mapping[str, bool] | None = None,
-               measure: str = "", **known: Evaluation | bool) -> Fragment:
-    """The paragraphs that rest on what this run measured, in the table of its claims (`claims.judge`), in `signs`, statements
-    that no claim is about with whether they hold, or in comparisons of what is `known` in a `measure` (`when`, see `conditions`).
-    Of the other paragraphs, what they rest on. The answer in short is carried as data, for the top of the page."""
-    outcomes: dict[str, set[Any]] = {name: {holds} for name, holds in (signs or {}).items()}
-    for line in judged.data["claims"] if judged else []:
-        outcomes[line["claim"]] = {line["verdict"], effect(line)}
+def discussion(chapter: str, judged: Fragment | None = None, measure: str = "", **known: Evaluation | bool) -> Fragment:
+    """The paragraphs that rest on what this run measured: on words or sides in the table of its claims (`claims.judge`), and on
+    comparisons in a `measure`, and facts, of what is `known` (`when`, see `conditions`). Of the other paragraphs, what they rest
+    on. The answer in short is carried as data, for the top of the page."""
+    outcomes = {line["claim"]: {line["verdict"], effect(line)} for line in (judged.data["claims"] if judged else [])}
     parts, short, claimed = list[str](), list[str](), claims.load()
     for paragraph in paragraphs()[chapter]:
         moved = [claimed[name].claim if name in claimed else name
