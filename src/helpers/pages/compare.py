@@ -110,7 +110,7 @@ def mean_link(system: Evaluation, measure: str) -> Html:
     return measured(plain(system.mean(measure).mean), system)
 
 
-def with_interval(value: Html | str, text: str) -> Html:
+def with_interval(value: Html | str, text: Html | str) -> Html:
     """A value with its 95 % interval below it, small."""
     return Html(f'{cell(value)}<br><small>{cell(text)}</small>')
 

@@ -15,7 +15,7 @@ from helpers.evaluation.published import Entry, load
 from helpers.evaluation.significance import Interval, Paired
 from helpers.pages import page, plots
 from helpers.pages.compare import difference_cell, mean_cell, mean_link, table_value, with_interval
-from helpers.pages.fragments import Fragment
+from helpers.pages.fragments import Fragment, Html, cell
 from helpers.pages.numbers import interval, p_value, signed
 from helpers.systems.evaluated import Evaluation
 
@@ -81,8 +81,8 @@ class Results(dict[K, Evaluation]):
                     continue
                 system, entry, mean = self[key], study(key) if study else None, self[key].mean(measure)
                 below = _difference(tests[key].difference) if key in tests else interval(mean.low, mean.high)
-                below += f"; study {printed(entry, change)}" if entry else ""
-                record[title] = with_interval(mean_link(system, measure), below)
+                theirs = f"<br>study {cell(printed(entry, change))}" if entry else ""
+                record[title] = with_interval(mean_link(system, measure), Html(cell(below) + theirs))
                 values += [table_value(entry, measure, mean.mean, system.source)] if entry else []
             records.append(record)
         return page.records_table(caption, records, values=values)
