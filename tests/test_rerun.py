@@ -30,7 +30,7 @@ def book(tmp_path_factory, folder):
         (root / name).mkdir()
     shutil.copytree(paths.PUBLISHED, root / "published")
     shutil.copy(paths.ROOT / "CITATION.cff", root)
-    for name in ("_config.yml", "_static", "_ext", "references.bib"):
+    for name in ("_config.yml", "_static", "_ext", "templates", "references.bib"):
         source = paths.BOOK / name
         (shutil.copytree if source.is_dir() else shutil.copy)(source, root / "book" / name)
     for name, rankings in {"a": GOOD, "b": BAD}.items():
