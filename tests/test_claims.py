@@ -11,6 +11,7 @@ from helpers.evaluation.comparable import known_backbones, short_name, why_not_c
 from helpers.evaluation.verdicts import AGREES, DIRECTIONS, DISAGREES, UNTESTED
 from helpers.pages import claims, compare, page
 from helpers.pages.claims import Claim, Margin, published_evidence
+from helpers.pages.results import differences
 from press import chapters
 from tables import verdicts_of
 from toys import of_values
@@ -311,7 +312,7 @@ def test_a_difference_that_turns_on_judged_texts_alone_says_so(pair):
     second.values["nDCG(judged_only=True)@10"] = 0.25
     line = claims.judge("chapter", {"first": (first, second)}).data["claims"][0]
     assert "of the other sign on judged texts alone: −0.250" in line["evidence"]
-    shown = compare.differences_table("feedback", {"a": (first, second)}, "nDCG@10").html
+    shown = differences("feedback", {"a": (first, second)}, "nDCG@10").html
     assert "of the other sign on judged texts alone: −0.250" in shown
 
 

@@ -15,10 +15,10 @@ PARAMETERS = """collection: str = "almanac"  # what is ranked
 run: str = "a.trec"  # the run that is measured
 depth: int = 3  # texts kept for each query"""
 CELLS = ("from helpers.systems.evaluated import evaluate\nfrom helpers.pages import page\n"
-         "from helpers.pages.compare import measures_table\nfrom helpers.systems.testbed import Testbed",
+         "from helpers.pages.results import Results\nfrom helpers.systems.testbed import Testbed",
          'bed = Testbed(collection, "document")\nstep = bed.first_stage(run, 0.9, 0.4, depth)\n'
          'system = evaluate("first stage", step, bed, ["RR@10", "R@10"])',
-         'measures_table("What was measured", {"first stage": system}, ["RR@10", "R@10"])', "page.provenance(system)")
+         'Results({"first stage": system}).table("What was measured", ["RR@10", "R@10"])', "page.provenance(system)")
 GOOD, BAD = (("d1", "d2", "d3"), ("d2", "d1", "d3")), (("d4", "d3", "d1"), ("d2", "d3", "d1"))  # rankings for q1 and q2
 
 

@@ -11,8 +11,10 @@ import numpy as np
 import pandas as pd
 from scipy import special, stats
 
-POWER, LEVEL = 0.8, 0.05
-Z = float(special.ndtri(1 - LEVEL / 2) + special.ndtri(POWER))
+from helpers.evaluation.significance import POWER
+from helpers.evaluation.verdicts import ALPHA
+
+Z = float(special.ndtri(1 - ALPHA / 2) + special.ndtri(POWER))
 TINY = 1e-12  # below it a mean of differences is rounding
 
 

@@ -1,6 +1,6 @@
 """Published beside measured: the component that every chapter uses."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -153,10 +153,8 @@ def published_cell(entry: published.Entry | None, baseline: published.Entry | No
     return text if baseline is None or entry.row == baseline.row else with_interval(text, signed(entry.amount - baseline.amount))
 
 
-def test_cells(comparison: Paired | None, note: str = "") -> list[Html | str]:
-    """Effect with its interval and a note, and p over queries and trainings; empty without a comparison."""
-    if comparison is None:
-        return ["", ""]
+def test_cells(comparison: Paired, note: str = "") -> list[Html | str]:
+    """Effect with its interval and a note, and p over queries and trainings."""
     effect = difference_cell(comparison.difference)
     return [with_interval(effect, note) if note else effect, p_value(comparison.p_permutation)]
 
@@ -191,17 +189,3 @@ def ratio_cells(entry: published.Entry | None, baseline: published.Entry | None,
     values = (mean, base_mean, entry.amount, baseline.amount)
     both = (verdicts.effect_ratio(*values), verdicts.delta_relative_improvement(*values))
     return ["" if value is None else signed(value, 2) for value in both]
-
-
-def differences_table(caption: str, pairs: Mapping[str, tuple[Evaluation, Evaluation]], measure: str) -> Fragment:
-    """Paired comparisons, first with second, a row each: both means, the difference with its interval, and p."""
-    tests = {name: first.against(second, measure) for name, (first, second) in pairs.items()}
-    rows = [[name, *(mean_link(system, measure) for system in pairs[name]),
-             *test_cells(tests[name], disagreement(*pairs[name], measure))] for name in pairs]
-    return page.show_table(caption, ("comparison", "first", "second", f"difference in {measure}", "p"), rows)
-
-
-def measures_table(caption: str, systems: Systems, measures: Sequence[str]) -> Fragment:
-    """Means with intervals, a row a system, a column a measure."""
-    return page.records_table(caption, ({"system": name, **{measure: mean_cell(system, measure) for measure in measures}}
-                                        for name, system in systems.items()))

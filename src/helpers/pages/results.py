@@ -14,7 +14,7 @@ import pandas as pd
 from helpers.evaluation.published import Entry, load
 from helpers.evaluation.significance import Interval, Paired
 from helpers.pages import page, plots
-from helpers.pages.compare import difference_cell, mean_cell, mean_link, table_value, with_interval
+from helpers.pages.compare import difference_cell, disagreement, mean_cell, mean_link, table_value, test_cells, with_interval
 from helpers.pages.fragments import Fragment, Html, cell
 from helpers.pages.numbers import interval, p_value, signed
 from helpers.systems.evaluated import Evaluation
@@ -122,10 +122,11 @@ class Results(dict[K, Evaluation]):
 
 
 def differences(caption: str, pairs: Mapping[str, tuple[Evaluation, Evaluation]], measure: str) -> Fragment:
-    """Paired comparisons, a row each: both means, and the first less the second with its interval."""
+    """Paired comparisons, a row each: both means, and the first less the second with its interval, with a note where judged texts
+    alone give the difference another sign."""
     return page.records_table(caption, (
         {"comparison": name, "first": mean_link(first, measure), "second": mean_link(second, measure),
-         f"difference in {measure}": difference_cell(first.against(second, measure).difference)}
+         f"difference in {measure}": test_cells(first.against(second, measure), disagreement(first, second, measure))[0]}
         for name, (first, second) in pairs.items()))
 
 

@@ -5,14 +5,15 @@ from pathlib import Path
 
 from helpers.data.texts import Texts
 from helpers.errors import BadInput
+from helpers.evaluation import published
 from helpers.evaluation.comparable import as_label, short_name
 from helpers.pages import page
 from helpers.pages.claims import load
 from helpers.pages.fragments import Fragment
-from helpers.pages.numbers import count
+from helpers.pages.numbers import count, plain
 from helpers.pages.results import Results
 from helpers.steps import Step
-from helpers.systems.evaluated import Evaluation, Systems, evaluate
+from helpers.systems.evaluated import Systems, evaluate
 from helpers.systems.first_stages import STAGES, FirstStages
 from helpers.systems.given_first_stage import is_given
 from helpers.systems.reranking_experiment import RerankingExperiment, Scorer
@@ -80,11 +81,6 @@ def reranked(runs: Mapping[str, Step], bed: Testbed, models: Sequence[Scorer], d
         bed, run, max(depths), measures=("RR@10",)).at_depths(models, depths).items()})
 
 
-def recall_of(system: Evaluation) -> str:
-    """The measure of recall in a stage's whole list: `R@100` for lists of a hundred."""
-    return next(str(name) for name in system.values if str(name).startswith("R@"))
-
-
 def all_ours(names: Sequence[str]) -> bool:
     """Whether every stage can search other queries, too: a published run has its own alone."""
     return all(name in STAGES or is_given(name) for name in names)
@@ -108,6 +104,7 @@ def depth_note(bed: Testbed, depth: int) -> Fragment:
     share = f"{min(1.0, depth / texts):.1%} of the {count(texts)} texts here"
     if depth == STUDIED_DEPTH:
         return page.prose(f"Lists hold {depth} texts a query, as in the study; that is {share}.")
-    return page.prose(f"Lists hold {depth} texts a query, {share}; the study's hold {count(STUDIED_DEPTH)} of 8.8 million. "
-                      f"Recall is that of the list, R@{depth}; the study's R@{STUDIED_DEPTH} is not comparable with it.")
-
+    passages = published.value("david2020", "text 4.1", "MS MARCO", "passages").value
+    return page.prose(f"Lists hold {depth} texts a query, {share}; the study's hold {count(STUDIED_DEPTH)} of "
+                      f"{plain(passages / 1e6, 1)} million. Recall is that of the list, R@{depth}; the study's "
+                      f"R@{STUDIED_DEPTH} is not comparable with it.")

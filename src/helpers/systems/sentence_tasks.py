@@ -27,7 +27,6 @@ from helpers.systems.starting_points import START, Starts
 from helpers.systems.testbed import SplitTestbed
 from helpers.systems.zero_shot import ZERO_SHOT
 
-ACCURACY = "accuracy"
 AS_IT_IS = f"{START}, as it is"
 ALMANAC, FOLDS = "almanac", 3  # its pairs have no files of their own for training and test: they are cross-validated
 POOLING, MARGIN = "cls", 1.0

@@ -19,6 +19,7 @@ import itertools
 import os
 import re
 import socket
+import symtable
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -183,12 +184,15 @@ def _execute(chapter: str, values: dict[str, Any], run: DryRun, entry: Callable[
 
 
 def _names(statement: ast.stmt) -> tuple[set[str], set[str]]:
-    """The names that a statement uses and those that it sets, without the loop variables of its comprehensions."""
-    inner = {node.id for loop in ast.walk(statement) if isinstance(loop, ast.comprehension)
-             for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
-    names = [node for node in ast.walk(statement) if isinstance(node, ast.Name) and node.id not in inner]
-    made = {node.id for node in names if isinstance(node.ctx, ast.Store)}
-    used = {node.id for node in names if isinstance(node.ctx, ast.Load)}
+    """The names of the template that a statement uses, and those that it sets; not what a function or a loop keeps to itself."""
+    template = symtable.symtable(ast.unparse(statement), "<chapter>", "exec")
+    made = {name.get_name() for name in template.get_symbols() if name.is_assigned()}
+    used = {name.get_name() for name in template.get_symbols() if name.is_referenced()}
+    inner = template.get_children()
+    while inner:
+        scope = inner.pop()
+        used |= {name.get_name() for name in scope.get_symbols() if name.is_global() and name.is_referenced()}
+        inner += scope.get_children()
     return used | (made if isinstance(statement, ast.AugAssign) else set()), made
 
 
