@@ -20,7 +20,7 @@ def shapes(scale: Scale) -> list[str]:
 
 
 def measure(scale: Scale, rounds: int) -> dict[str, Any]:
-    """Time retrieval and re-ranking by models of all shapes in turns, as chapter *Model size* does; matrix products before."""
+    """Time retrieval and re-ranking by models of all shapes in turns, as chapter `model_size` does; matrix products before."""
     work, products, bed = Work(replace(scale, queries=scale.ranked)), machine.Products(), scale.bed
     rate = interleave({PRODUCTS: always(products)}, rounds, report=True)
     timed = ranking_speed.definition.function(  # type: ignore[attr-defined]

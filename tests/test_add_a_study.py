@@ -42,12 +42,11 @@ def study(tmp_path, monkeypatch):
     """The toy study in a copy of what is published."""
     folder = Path(shutil.copytree(paths.PUBLISHED, tmp_path / "published"))
     (folder / "toy2026.yaml").write_text(TABLES)
-    for name, text in (("claims.yaml", CLAIM), ("chapters.yaml", "toy: {title: A toy}\n")):
-        with (folder / name).open("a") as file:
-            file.write(text)
+    with (folder / "claims.yaml").open("a") as file:
+        file.write(CLAIM)
     monkeypatch.setattr(paths, "PUBLISHED", folder)
     monkeypatch.setattr(published, "STUDIES", (*published.STUDIES, "toy2026"))
-    caches = (published.load, claims.load, claims.chapter_plan)
+    caches = (published.load, claims.load)
     for cache in caches:
         cache.cache_clear()
     yield "toy2026"

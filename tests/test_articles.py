@@ -81,7 +81,7 @@ def reads_relevant_passages_alone(part):
         part["step"] == "bi_encoder" and arguments["loss"] == "multi_label_margin" and not arguments["negatives"])
 
 
-STARTED = replace(repbert(backbone="packaged:0,1,2", queries=0), own_articles=True)  # as in *RepBERT*, like the next three
+STARTED = replace(repbert(backbone="packaged:0,1,2", queries=0), own_articles=True)  # as in `repbert`, like the next three
 MASKED_WORDS = replace(repbert(queries=0), own_articles=True, start=chosen_start("packaged").model)
 MARGINS = replace(STARTED, loss="margin_mse", negatives=1, candidates=10, negatives_from=STARTED, denoised_by=book_recipe().start)
 BY_WORD = replace(first_stages().zero_shot, similarity="max_sim", loss="contrastive", queries=0, negatives=1, candidates=20,

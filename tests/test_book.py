@@ -74,7 +74,7 @@ def test_a_variant_recomputes_only_what_depends_on_it_and_leaves_the_baseline(pr
 def test_changed_prose_computes_no_step(project):
     template = project / "notebooks" / "collection.ipynb"
     notebook = json.loads(template.read_text())
-    notebook["cells"][0]["source"] = "# The collection and BM25\n\nAnother opening."
+    notebook["cells"][0]["source"] = "# A title\n\nAnother opening."
     template.write_text(json.dumps(notebook))
     done = book(project, "chapter", "collection", "--profile", "mini", "--no-render")
     assert done.returncode == 0, done.stderr[-3000:]

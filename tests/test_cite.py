@@ -75,7 +75,7 @@ def test_hostile_texts_stay_texts():
     assert cite.latex(text) == (r"50\% \textbraceleft{}of\textbraceright{} \textbackslash{}x \& \#1 \$y\_2\$ "
                                 r"\textasciitilde{} \textasciicircum{}")
     entry = parsed(cite.bibtex("seeds", run_of("seeds", backbone="a}, title = {b% #_")))
-    assert entry.fields["title"].startswith("{Seeds}")
+    assert entry.fields["title"].startswith(f"{{{chapters.chapter('seeds').title}}}")
     assert r"\textbraceright{}, title = \textbraceleft{}b\% \#\_" in entry.fields["note"]
 
 

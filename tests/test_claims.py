@@ -103,19 +103,17 @@ def test_significance_against_bm25_is_that_of_the_mark():
             assert claim.significant == bool(compared(claim)[0].mark)
 
 
-# ---- published/chapters.yaml ----
+# ---- chapters ----
 
-def test_a_chapter_is_either_in_the_book_or_has_a_reason_why_not():
-    """A template that the contents do not list runs by name, but its claims are not run in the book."""
-    for chapter, plan in claims.chapter_plan().items():
-        assert (chapter in chapters.names()) != bool(plan.get("not_run")), chapter
-        assert plan["title"]
+def test_the_contents_list_every_template_and_claims_name_a_chapter_of_them():
+    assert sorted(chapters.names()) == chapters.templates()
+    assert {claim.chapter for claim in CLAIMS.values()} <= set(chapters.names())
 
 
-def test_chapters_of_the_contents_have_a_template_and_templates_and_claims_a_place_in_the_plan():
-    templates, plan = {file.stem for file in paths.NOTEBOOKS.glob("*.ipynb")}, set(claims.chapter_plan())
-    assert set(chapters.names()) <= templates <= plan
-    assert {claim.chapter for claim in CLAIMS.values()} <= plan
+def test_a_chapter_that_measures_is_called_by_a_question_that_the_sidebar_holds():
+    titles = [chapters.chapter(name).title for name in chapters.names() if name != "explorer"]
+    assert [title for title in titles if not title.endswith("?") or len(title) > 45] == []
+    assert len(set(titles)) == len(titles)
 
 
 # ---- reading and showing ----

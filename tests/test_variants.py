@@ -6,10 +6,11 @@ import pytest
 import yaml
 
 from helpers import paths
-from press import build, cli, variants
+from press import build, chapters, cli, variants
 
 KEPT = ("candidates.ipynb", "candidates.stamp", "candidates.failed.ipynb", "seeds.ipynb")
 GONE = ("candidates--1c472a.ipynb", "candidates--1c472a.stamp", "candidates--1c472a--compared.md", "seeds--abcdef.stamp")
+TITLE = chapters.chapter("candidates").title
 
 
 @pytest.fixture
@@ -50,7 +51,7 @@ def test_cleaning_a_book_without_variants_keeps_what_rendering_rests_on(book):
 def test_the_contents_list_a_variant_and_its_comparison_below_it(book):
     (page,) = variants.pages()
     assert build.variant_entry(page) == {
-        "file": "chapters/candidates--1c472a", "title": 'Candidates: depths = [10, 50], unit = "document"',
+        "file": "chapters/candidates--1c472a", "title": f'{TITLE}: depths = [10, 50], unit = "document"',
         "sections": [{"file": "chapters/candidates--1c472a--compared", "title": "Compared with the baseline"}]}
     (book / "chapters" / "candidates--1c472a--compared.md").unlink()
     assert "sections" not in build.variant_entry(page)
@@ -59,7 +60,7 @@ def test_the_contents_list_a_variant_and_its_comparison_below_it(book):
 def test_a_long_list_of_changes_is_cut_in_the_contents(book):
     (page,) = variants.pages()
     page.write_text(json.dumps({"metadata": {"neural_ranking": [{"run": {"changed": {"depths": list(range(99))}}}]}}))
-    assert build.variant_entry(page)["title"] == f"Candidates: {f'depths = {list(range(99))}'[:build.LONGEST]} …"
+    assert build.variant_entry(page)["title"] == f"{TITLE}: {f'depths = {list(range(99))}'[:build.LONGEST]} …"
 
 
 def test_the_contents_end_with_the_variants_as_long_as_there_are_any(book):

@@ -19,7 +19,7 @@ RANGES: dict[Range, str] = {  # smallest and largest value, and of which paramet
     (0, 100): "k1 k1_grid margin margins noise",
     (1e-9, 1): "learning_rate learning_rates head_rate",
     (0, 2**32 - 1): "seed seeds other_seeds",
-    (1, 100): "within",  # of the list that *Embeddings* looks at
+    (1, 100): "within",  # of the list that `embeddings` looks at
     (1, 1024): "threads",
     (1, MOST): """epochs steps section_steps candidates home_candidates few depth depths recall_depths
         consistency_depths documents terms ordinary_candidates finalists patience batch batch_size batch_sizes

@@ -11,6 +11,7 @@ from helpers.pages.claims import Claim
 from helpers.pages.discussion import HIGHER, LOWER, OPEN
 from helpers.pages.fragments import Html, badge, cell
 from helpers.pages.numbers import interval, signed
+from press import chapters
 
 BAR, CARDS = 700, 5  # pixels: the width of the bar of verdicts; cards on the front page
 WIDTH, HEIGHT, REACH = 180, 16, 0.25  # of a row's picture, in pixels, and the largest effect that it shows
@@ -68,7 +69,7 @@ def drawn_card(card: Mapping[str, Any], tested: Mapping[str, Any], compared: Map
             words = f"{called}: {signed(own.mean)} {interval(own.low, own.high, sign=True)}" + (
                 f"; published {signed(printed)}" if printed is not None else "")
             rows.append(f"<p>{picture(own, printed, words).text}<br><small>{cell(words)}</small></p>")
-    link = f'<a href="{root}chapters/{card["chapter"]}.html">{cell(claims.chapter_plan()[card["chapter"]]["title"])}</a>'
+    link = f'<a href="{root}chapters/{card["chapter"]}.html">{cell(chapters.chapter(card["chapter"]).title)}</a>'
     return f'<p>{cell(card["text"])}</p>{"".join(rows)}<p>{link}</p>'
 
 

@@ -34,8 +34,8 @@ def write_all() -> None:
 
 def collected() -> list[dict[str, Any]]:
     """What the fragments of all executed chapters carry, with the chapter as `page`."""
-    return [item | {"page": page.stem} for page in sorted(paths.CHAPTERS.glob("*.ipynb"))
-            if "--" not in page.stem and not page.stem.endswith(".failed") for item in execute.data_of(page)]
+    pages = [paths.CHAPTERS / f"{name}.ipynb" for name in sorted(chapters.names())]
+    return [item | {"page": page.stem} for page in pages if page.exists() for item in execute.data_of(page)]
 
 
 def lines_by_claim(data: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -81,7 +81,7 @@ def study_page(study: str, data: list[dict[str, Any]]) -> str:
     left: list[list[Any]] = []
     for claim in (own for own in claims.load().values() if own.study == study):
         line = tested.get(claim.id, {"verdict": UNTESTED, "key": None,
-                                     "evidence": claims.chapter_plan()[claim.chapter].get("not_run", "its chapter was not run")})
+                                     "evidence": "its chapter was not run"})
         shown = _linked(line["page"], line["key"], line["evidence"]) if line["key"] else line["evidence"]
         (left if line["verdict"] == UNTESTED else rows).append([
             Html(front_page.link(claim, tested, "../")), claims.published_evidence(claim), shown,
@@ -131,14 +131,13 @@ def divergences_page() -> str:
     return filled("divergences.md", studies="\n".join(parts))
 
 
-
 def bm25_page(data: list[dict[str, Any]]) -> str:
     """Every BM25 that a chapter compares with, and what makes its value another one."""
-    chapters, seen = claims.chapter_plan(), {}
+    seen: dict[tuple[str, str], list[Any]] = {}
     for item in data:
         for line in item.get("bm25", []):
-            title = chapters.get(item["page"], {}).get("title", item["page"].replace("_", " "))
-            link = Html(f'<a href="../chapters/{item["page"]}.html#step-{line["key"][:10]}">{cell(title)}</a>')
+            title = cell(chapters.chapter(item["page"]).title)
+            link = Html(f'<a href="../chapters/{item["page"]}.html#step-{line["key"][:10]}">{title}</a>')
             measured = [plain(line[name]) if name in line else "not measured" for name in bm25_named.KEPT]
             texts = line["texts"] + ("" if line["collection"] == "almanac" else f" of {line['collection']}")
             seen[item["page"], line["key"]] = [link, texts, f"{count(line['queries'])} {line['split']}",

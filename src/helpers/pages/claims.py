@@ -89,12 +89,6 @@ def split(raw: Mapping[str, Any]) -> Iterator[Claim]:
                                 "evidence": evidence}, declared=raw["id"], rival=rival)
 
 
-@functools.cache
-def chapter_plan() -> dict[str, dict[str, str]]:
-    """The chapters that claims may name: title, and `not_run`, the reason, for one that is not in the book."""
-    return paths.listed(paths.PUBLISHED / "chapters.yaml")
-
-
 def pair(systems: Mapping[Any, Evaluation], first: Any, second: Any) -> Pair | str:
     """Two of the systems for a claim to compare, or, if these parameters leave one out, why there are none."""
     missing = [str(name) for name in dict.fromkeys((second, first)) if name not in systems]

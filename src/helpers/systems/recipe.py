@@ -1,4 +1,4 @@
-"""The recipe of the book's re-rankers: chosen on development queries in the chapter *Choosing the recipe*, a parameter elsewhere.
+"""The recipe of the book's re-rankers: chosen on development queries in the chapter `recipe`, a parameter elsewhere.
 
     model = recipe(loss="LCE + KL", learning_rate=5e-5)
     replace(model, seed=2)
@@ -45,7 +45,7 @@ def recipe(collection: str = "almanac", unit: str = "", backbone: str = "package
 
 def with_general_text(model: ListwiseReranker, text: str = GENERAL_TEXT, queries: int = 12_000) -> ListwiseReranker:
     """The same, whose base has gone on, without labels, with so many pseudo-queries of a collection of general text before it
-    was fine-tuned (chapter *Human judgments*); all of them for 0."""
+    was fine-tuned (chapter `human_judgments`); all of them for 0."""
     return replace(model, start=WarmUp(collection=text, backbone=model.backbone, start=model.start, first=queries))
 
 

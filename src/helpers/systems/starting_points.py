@@ -127,7 +127,7 @@ def branches(start: Pretraining, texts: str, epochs: int, learning_rate: float, 
 
 
 PRETRAININGS: Registry[dict[str, Any]] = Registry("pre-training", {
-    # for two cores, from a backbone that others made an encoder of: the start's passes first, as in the chapter *Condenser*
+    # for two cores, from a backbone that others made an encoder of: the start's passes first, as in the chapter `condenser`
     "chosen": {"start_epochs": 1, "epochs": 1, "learning_rate": 3e-4, "mlm_probability": 0.3, "articles": "train"},
     # Gao & Callan 2021, section 5.1: the start is BERT, which has guessed masked words already
     "study": {"start_epochs": 0, "epochs": 8, "learning_rate": 1e-4, "mlm_probability": 0.15, "articles": "train"},
@@ -171,7 +171,7 @@ def untouched(pretraining: str, backbone: str) -> str:
 
 
 def chosen_start(backbone: str) -> Pretraining:
-    """The start of the chapter *Condenser*: a backbone after its long training on masked words."""
+    """The start of the chapter `condenser`: a backbone after its long training on masked words."""
     return made("chosen", "almanac + dictionaries", backbone, ())[0]
 
 

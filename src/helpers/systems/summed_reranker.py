@@ -3,7 +3,7 @@
     Pipeline(SummedReranker(), aggregation="max").search("why does bread turn brown")
 
 The book's base learned from the zero-shot encoder's scores, on one collection. Of other texts and queries the encoder knows what
-the base has not met, and their sum ranks near the better of the two or above it (chapter *Human judgments*).
+the base has not met, and their sum ranks near the better of the two or above it (chapter `human_judgments`).
 """
 
 from dataclasses import dataclass, field
