@@ -86,15 +86,6 @@ def test_with_everything_fresh_a_current_page_would_run(book, monkeypatch):
     assert "replaced" not in text  # each step's own old value stands in for it
 
 
-def test_the_page_itself_costs_what_its_steps_did_not(book):
-    compute()
-    used = [{"source": "computed", "seconds": 12.0}, {"source": "stored", "seconds": 99.0}]
-    executed("first", seconds=30.0, stamp=False, ledger=used)
-    assert plan.plan("first", "almanac", {}).overhead == 18.0
-    assert plan.plan("first", "almanac", {"times": "9"}).overhead == 18.0
-    assert plan.plan("second", "almanac", {}).overhead is None
-
-
 def test_an_incomplete_list_says_so_and_values_that_stand_in_are_counted(book):
     write_template("first", CELLS[0], "a = total([numbers(1)]).value()", "b = doubled(a).value()")
     text = shown()
@@ -102,7 +93,7 @@ def test_an_incomplete_list_says_so_and_values_that_stand_in_are_counted(book):
     assert "b = doubled(a).value(): needs a" in text
     compute()
     assert "incomplete" not in shown("second")
-    assert "1 missing value was replaced" in shown("second", times="5")
+    assert "missing values replaced by those of similar steps to see what follows: 1;" in shown("second", times="5")
 
 
 @pytest.mark.parametrize(("costs", "expected"), [

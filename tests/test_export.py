@@ -1,20 +1,20 @@
-import os
+import sys
 from dataclasses import replace
-from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 import yaml
 
-from helpers.data.collection import open_collection
+from dry_steps import write_template
+from helpers import paths
 from helpers.data.runs import read_trec
-from helpers.data.texts import text_store
 from helpers.errors import BadInput
+from helpers.networks import given_encoder
 from helpers.pages import ir_metadata
 from helpers.reranking.aggregation import reranked
+from helpers.steps import step
 from press import commands
-from press.explain.dry_run import DryRun
-from press.explain.plan import Expected
 from press.why import why
 from toys import of_values, run_of
 
@@ -25,24 +25,21 @@ LINE = {"key": "k1", "recipe": {"step": "bm25_run", "version": 1, "arguments": {
         "machine": {"cpu": "a CPU", "cores": 2, "system": "Linux"}}
 
 
-def exported(folder, monkeypatch, line=LINE, **lists):
-    monkeypatch.setenv("BOOK_EXPORT", str(folder))
-    monkeypatch.setenv("BOOK_EXPORT_AS", "book export collection")
+def exported(folder, line=LINE, **lists):
     system = of_values([0.5] * len(lists), "BM25 documents", queries=list(lists), run=run_of(**lists))
-    ir_metadata.export([system], {system.source.key: line})
-    return folder / "BM25-documents.run"
+    ir_metadata.write_run(file := folder / f"{ir_metadata.file_name(system)}.run", system, line, "book export collection")
+    return file
 
 
-def test_an_exported_run_has_a_valid_header_and_no_model_and_is_read_as_before(tmp_path, monkeypatch):
-    monkeypatch.setenv("BOOK_EXPORT_MODELS", "")
-    file = exported(tmp_path, monkeypatch, q1="ab", q2="b")
+def test_an_exported_run_has_a_valid_header_and_is_read_as_before(tmp_path):
+    file = exported(tmp_path, q1="ab", q2="b")
     header = ir_metadata.read(file)
     assert ir_metadata.problems(header) == []
     assert header["data"]["test collection"]["name"] == "almanac"
     assert header["method"]["retrieval"][0]["params"] == {"k1": 0.9}
     assert header["platform"]["software"]["libraries"]["python"] == ["pyserini==1.6.0"]
     pd.testing.assert_frame_equal(read_trec(file), run_of(q1="ab", q2="b"))
-    assert list(tmp_path.iterdir()) == [file]
+    assert file.name == "BM25-documents.run"
 
 
 # fields that version 0.1 of the schema knows, with values of its types (ir-metadata.org)
@@ -59,7 +56,7 @@ data: {test collection: {name: x}}
 """)
 
 
-def test_the_header_has_the_schemas_fields_and_types(tmp_path, monkeypatch):
+def test_the_header_has_the_schemas_fields_and_types(tmp_path):
     def compared(ours, schema, path=""):
         assert isinstance(ours, type(schema)), path
         if isinstance(schema, dict):
@@ -69,7 +66,7 @@ def test_the_header_has_the_schemas_fields_and_types(tmp_path, monkeypatch):
         elif isinstance(schema, list) and schema:
             compared(ours[0], schema[0], path)
 
-    compared(ir_metadata.read(exported(tmp_path, monkeypatch, q1="a")), SCHEMA)
+    compared(ir_metadata.read(exported(tmp_path, q1="a")), SCHEMA)
 
 
 def test_a_header_that_lacks_something_is_refused(tmp_path):
@@ -104,10 +101,10 @@ def test_why_two_runs_differ(tmp_path, other, causes):
     assert [line.partition(":")[0] for line in told] == (causes or ["The runs are equal"])
 
 
-def test_versions_and_parameters_of_two_headers_are_compared(tmp_path, monkeypatch):
+def test_versions_and_parameters_of_two_headers_are_compared(tmp_path):
     for name, changes in (("one", {}), ("two", {"versions": {"pyserini": "1.7.0"}, "numerics": "cpu-bf16"})):
         (tmp_path / name).mkdir()
-        exported(tmp_path / name, monkeypatch, LINE | changes, q1="ab")
+        exported(tmp_path / name, LINE | changes, q1="ab")
     told = why(*(tmp_path / name / "BM25-documents.run" for name in ("one", "two")))
     assert told == [
         "Metadata: implementation, numerics is exact in the first, cpu-bf16 in the second.",
@@ -131,10 +128,7 @@ def test_an_exported_model_scores_elsewhere_as_it_does_here(tiny, folder, store,
     run = bed.bm25(1.2, 0.75, 10)
     scores = replace(tiny, losses=losses).scores(bed, run, 2)
     system = replace(of_values([0.5], "A / B", queries=["q1"], run=scores.value()), source=reranked(scores, "max", run))
-    monkeypatch.setenv("BOOK_EXPORT", str(tmp_path))
-    monkeypatch.setenv("BOOK_EXPORT_MODELS", "A-_-B")
-    ir_metadata.export([system, replace(system, label="another")], {system.source.key: LINE})
-    assert {one.name for one in tmp_path.iterdir()} == {"A-_-B.run", "A-_-B", "another.run"}
+    assert given_encoder.write_of(system.source, tmp_path / "A-_-B")
 
     found, texts = scores.value(), dict(bed.query_frame[["query_id", "text"]].to_numpy().tolist())
     by_id = {window.window_id: window.text for text in Texts(bed.store.value()) for window in windows(text, 6, 2)}
@@ -148,41 +142,51 @@ def test_an_exported_model_scores_elsewhere_as_it_does_here(tiny, folder, store,
     assert (logits.sigmoid() if activation == "sigmoid" else logits).tolist() == pytest.approx(found["score"].tolist(), abs=1e-5)
 
 
-def followed(monkeypatch, made, missing=()):
-    """The chapter's dry run writes these systems' runs, its execution the same ones; what was executed."""
-    ran = []
-
-    def write(*_):
-        for name in made:
-            (Path(os.environ["BOOK_EXPORT"]) / f"{name}.run").write_text("")
-        if "BOOK_EXPORT_MODELS" in os.environ:
-            assert os.environ["BOOK_EXPORT_MODELS"] == "B"
-            (Path(os.environ["BOOK_EXPORT"]) / "B").mkdir()
-        return commands.plan.Plan(commands.execute.request("depth", "almanac", {}), False, missing, DryRun(), None)
-
-    monkeypatch.setattr(commands, "catalogue", dict)
-    monkeypatch.setattr(commands.plan, "followed", write)
-    monkeypatch.setattr(commands.execute, "executed", lambda *_: ran.append(write()))
-    return ran
+TEMPLATE = """from helpers.pages import page
+from toy_runs import of_values, ranked
 
 
-@pytest.mark.parametrize(("made", "names", "line"), [
-    ([], [], "depth exports no runs.*Mend: take another chapter"), ([], ["C"], "depth exports no runs"),
-    (["A", "B"], ["C"], "no system 'C' in depth. Mend: choose from A, B")])
-def test_what_a_chapter_does_not_export_is_refused_before_it_runs(made, names, line, tmp_path, monkeypatch):
-    ran = followed(monkeypatch, made, [Expected(None, "", 1.0)])
+def system(name, depth):
+    ranking = ranked(depth)
+    ranking.entry()
+    return of_values([0.5], name, queries=["q1"], run=ranking, source=ranking)
+
+
+page.provenance([system("A / B", 1), system("C", 2)] if times == 2 else [of_values([0.5])])"""
+
+
+@pytest.fixture
+def chapter(steps_module, monkeypatch):
+    """A chapter `fake` whose systems are rankings that were not computed; with another parameter it keeps measures alone."""
+    @step(version=1, form="run")
+    def ranked(depth: int) -> pd.DataFrame:
+        return run_of(q1="ab"[:depth])
+
+    monkeypatch.setitem(sys.modules, "toy_runs", SimpleNamespace(ranked=ranked, of_values=of_values))
+    (paths.PROFILES / "almanac.yaml").write_text("shared: {}")
+    (paths.BOOK / "_toc.yml").write_text("parts: [{chapters: [{file: chapters/fake}]}]")
+    write_template("fake", TEMPLATE)
+    return ranked
+
+
+@pytest.mark.parametrize(("given", "names", "line"), [
+    ({"times": "3"}, [], "fake exports no runs.*Mend: take another chapter"), ({"times": "3"}, ["C"], "fake exports no runs"),
+    ({}, ["D"], "no system 'D' in fake. Mend: choose from A-_-B, C")])
+def test_what_a_chapter_does_not_export_is_refused_before_it_runs(given, names, line, chapter, tmp_path):
+    for depth in (1, 2):
+        chapter(depth).value()
     with pytest.raises(BadInput, match=line):
-        list(commands.export("depth", "almanac", {}, names, tmp_path / "runs"))
-    assert not ran and not (tmp_path / "runs").exists()
+        list(commands.export("fake", "almanac", given, names, tmp_path / "runs"))
+    assert not (tmp_path / "runs").exists()
 
 
-def test_the_command_takes_the_models_of_the_systems_that_it_was_asked_for(tmp_path, monkeypatch):
-    ran = followed(monkeypatch, ["A", "B"])
-    for models, there in ((False, {"depth.B.run"}), (True, {"depth.B.run", "depth.B"})):
-        made = commands.export("depth", "almanac", {}, ["B"], tmp_path / "runs", models)
-        assert list(made) == [tmp_path / "runs" / "depth.B.run"]
-        assert {one.name for one in (tmp_path / "runs").iterdir()} == there
-    assert not ran
-    followed(monkeypatch, ["A", "B"], [Expected(text_store(open_collection("almanac").part("texts", "passage")), "", 7200.0)])
-    told, *_ = commands.export("depth", "almanac", {}, [], tmp_path / "runs")
-    assert told.startswith("depth: 1 steps to compute, expected: 2.0 h")
+def test_a_chapter_is_followed_or_run_for_its_runs_and_the_models_of_those_that_were_asked_for(chapter, tmp_path, monkeypatch):
+    told, *files = commands.export("fake", "almanac", {}, [], tmp_path)
+    assert told.startswith("fake: 1 steps or more to compute, expected: 1 unknown")
+    assert files == [tmp_path / "fake.A-_-B.run", tmp_path / "fake.C.run"]
+    assert list(read_trec(files[1])["doc_id"]) == ["a", "b"]
+    assert ir_metadata.read(files[1])["implementation"]["executable"]["cmd"] == "book export fake --profile almanac"
+    monkeypatch.setattr(given_encoder, "write_of", lambda source, folder: folder.mkdir())
+    assert list(commands.export("fake", "almanac", {}, ["A / B"], tmp_path / "one", models=True)) == [
+        tmp_path / "one" / "fake.A-_-B.run"]
+    assert {file.name for file in (tmp_path / "one").iterdir()} == {"fake.A-_-B.run", "fake.A-_-B"}

@@ -1,15 +1,14 @@
 """The commands of `book` that put the press's parts together: run, render, print, export, clean."""
 
-import os
-import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from unittest.mock import patch
 
 from helpers import paths
 from helpers.errors import BadInput, NetworkNeeded
-from helpers.steps import fresh_since
+from helpers.networks import given_encoder
+from helpers.pages import ir_metadata
+from helpers.steps import Step, fresh_since
+from helpers.systems.evaluated import Evaluation
 from press import build as building
 from press import chapters, execute, generated, printed, side_by_side, variants
 from press.explain import dry_run, plan
@@ -78,38 +77,37 @@ def export(chapter: str, profile: str, given: dict[str, str], names: Sequence[st
            models: bool = False) -> Iterator[str | Path]:
     """Write runs of a chapter's systems with ir_metadata headers, named as the page calls them, all if none is named; the files.
 
-    The chapter's statements are followed with the values that are there, and its last cell writes the runs, and cross-encoders
-    if asked for. Where a value is missing this finds the systems' names alone, and the chapter is executed then (a
-    model that is not kept is trained again); its page stays as it is. BadInput for a system that is not the chapter's.
+    The chapter's statements are followed with the values that are there. Where a value is missing this finds the systems' names
+    alone, and the chapter is executed then (a model that is not kept is trained again); its page stays as it is. With `models`
+    the cross-encoder of each run is written beside it. BadInput for a system that is not the chapter's.
     """
-    chosen, wanted = ["-".join(name.split()).replace("/", "_") for name in names], execute.request(chapter, profile, given)
-    asked = {"BOOK_EXPORT_AS": f"book export {chapter} --profile {profile}",
-             **({"BOOK_EXPORT_MODELS": "\n".join(chosen)} if models else {})}
+    costs = plan.followed(execute.request(chapter, profile, given), catalogue())
+    reached = not any("provenance" in statement for statement, _ in costs.run.stopped)
+    if reached:
+        _chosen(chapter, costs.run, names)
+    if costs.expected or not reached:
+        yield costs.told()
+    whole = dry_run.in_full(chapter, costs.request.values) if costs.expected or not reached else costs.run
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, system in _chosen(chapter, whole, names).items():
+        file = folder / f"{chapter}.{name}.run"
+        ir_metadata.write_run(file, system, whole.used[system.source.key], f"book export {chapter} --profile {profile}")
+        if models:
+            given_encoder.write_of(system.source, file.with_suffix(""))
+        yield file
 
-    def written(draft: str) -> dict[str, Path]:
-        made = {file.stem: file for file in sorted(Path(draft).glob("*.run"))}
-        if not made:
-            raise BadInput(f"{chapter} exports no runs: it keeps the measures of its systems alone", mend="take another chapter; "
-                           "`book measure` measures a re-ranker on any collection")
-        if unknown := [name for name in chosen if name not in made]:
-            raise BadInput(f"no system {unknown[0]!r} in {chapter}", mend=f"choose from {', '.join(made)}")
-        return {name: made[name] for name in chosen or made}
 
-    with tempfile.TemporaryDirectory() as first, tempfile.TemporaryDirectory() as draft:
-        with patch.dict(os.environ, BOOK_EXPORT=first, **asked):
-            costs = plan.followed(wanted, catalogue())
-        reached = not any("provenance" in statement for statement, _ in costs.run.stopped)
-        runs = written(first) if reached else {}
-        if costs.expected or not reached:
-            yield costs.told()
-            with patch.dict(os.environ, BOOK_EXPORT=draft, **asked):
-                execute.executed(chapters.template(chapter), wanted.values)
-            runs = written(draft)
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, file in runs.items():
-            if (whole := file.with_suffix("")).is_dir():
-                shutil.copytree(whole, folder / f"{chapter}.{name}", dirs_exist_ok=True)
-            yield Path(shutil.copyfile(file, folder / f"{chapter}.{name}.run"))
+def _chosen(chapter: str, run: dry_run.DryRun, names: Sequence[str]) -> dict[str, Evaluation]:
+    """The systems with a run, a seed each, by the names of their files; those chosen by name if any are."""
+    made = {ir_metadata.file_name(one): one for system in run.shown for one in ir_metadata.named_seeds(system)
+            if one.source.key in run.used and (isinstance(one.ranking, Step) or len(one.ranking))}
+    chosen = ["-".join(name.split()).replace("/", "_") for name in names]
+    if not made:
+        raise BadInput(f"{chapter} exports no runs: it keeps the measures of its systems alone", mend="take another chapter; "
+                       "`book measure` measures a re-ranker on any collection")
+    if unknown := [name for name in chosen if name not in made]:
+        raise BadInput(f"no system {unknown[0]!r} in {chapter}", mend=f"choose from {', '.join(sorted(made))}")
+    return {name: made[name] for name in chosen or sorted(made)}
 
 
 def clean_variants(no_render: bool) -> Iterator[str]:

@@ -5,8 +5,7 @@ goal, implementation, method, actor, data.
 """
 
 import itertools
-import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,6 @@ import yaml
 from helpers.data.lines import text_lines
 from helpers.data.runs import END, START, in_single_precision, to_trec
 from helpers.errors import BadInput
-from helpers.networks.given_encoder import write_of
 from helpers.systems.evaluated import Evaluation
 
 VERSION = 0.1  # of the schema, see ir-metadata.org
@@ -62,25 +60,20 @@ def write(file: Path, system: Evaluation, header: Mapping[str, Any]) -> None:
     file.write_text(f"{head}\n{to_trec(in_single_precision(system.run), tag(system))}", encoding="utf-8")
 
 
-def export(systems: Iterable[Evaluation], used: Mapping[str, Mapping[str, Any]]) -> None:
-    """Write the runs of a page's systems, a run a seed, into the folder that `BOOK_EXPORT` names; nothing without it.
+def write_run(file: Path, system: Evaluation, line: Mapping[str, Any], command: str) -> None:
+    """Write a system's run, whose step has this line in the ledger, below the header that names the command."""
+    write(file, system, metadata(system, line, command, collection_of(line["recipe"])))
 
-    The ledger's lines by key are `used`. With `BOOK_EXPORT_MODELS`, the systems' tags a line each, or "" for all, their
-    cross-encoders are written beside the runs.
-    """
-    models = os.environ.get("BOOK_EXPORT_MODELS")
-    if not (folder := os.environ.get("BOOK_EXPORT")):
-        return
-    for system in systems:
-        for number, one in enumerate(system.runs, start=1):
-            if len(one.run) and one.source.key in used:
-                named = replace(one, name=f"{one.name or one.label} seed {number}") if system.seeds else one
-                line = used[one.source.key]
-                header = metadata(named, line, os.environ.get("BOOK_EXPORT_AS", "book export"), collection_of(line["recipe"]))
-                file = Path(folder) / tag(named).replace("/", "_")
-                write(file.with_name(f"{file.name}.run"), named, header)
-                if models is not None and (not models or file.name in models.splitlines()):
-                    write_of(one.source, file)
+
+def named_seeds(system: Evaluation) -> list[Evaluation]:
+    """A system's runs, each with a name of its own where there are several seeds."""
+    return [replace(one, name=f"{one.name or one.label} seed {number}") if system.seeds else one
+            for number, one in enumerate(system.runs, start=1)]
+
+
+def file_name(system: Evaluation) -> str:
+    """A system's name as a file's."""
+    return tag(system).replace("/", "_")
 
 
 def collection_of(recipe: Any) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from helpers.evaluation.comparable import known_backbones, model_name, short_name
-from helpers.pages import bm25_named, carried, ir_metadata, numbers, relevance
+from helpers.pages import bm25_named, carried, numbers, relevance
 from helpers.pages.fragments import Fragment, Html, badge, details, escape, table
 from helpers.steps import Step, ledger
 
@@ -100,7 +100,6 @@ def provenance(*systems: Any) -> Fragment:
     libraries = ", ".join(sorted({f"{name} {version}" for line in lines for name, version in line["versions"].items()}))
     inner = Html(f"{table('Provenance of every value on this page', header, rows, numeric_from=5).text}"
                  f"<p><small>Libraries: {libraries}.</small></p>")
-    ir_metadata.export(carried.evaluations(*systems), ledger.USED)
     rows_of = {line["key"] for line in shown}
     kept = [{**{name: line[name] for name in KEPT}, "shown": line["key"] in rows_of} for line in ledger.USED.values()]
     return Fragment(details(f"Where these numbers come from ({summary})", inner).text,

@@ -34,8 +34,10 @@ from helpers.data.almanac import Almanac
 from helpers.data.irds import IrDatasets
 from helpers.errors import BadInput, NetworkNeeded
 from helpers.networks import backbone
+from helpers.pages import carried, page
 from helpers.steps import Step, ledger, recipe
 from helpers.steps.store import Entry
+from helpers.systems.evaluated import Evaluation
 from press import chapters
 from press.explain.known import Known, nearest
 from press.fetching import parts_of, texts_in
@@ -46,7 +48,6 @@ QUICK = ("queries", "qrels", "text_store", "aggregated", "z_scored", "run_measur
 TEXTS = 100  # of a collection that is not here: enough to go on with
 SHAPE = re.compile(r"L-(\d+)_H-(\d+)_A-(\d+)")  # layers, width and heads in the names of Google's smaller BERTs
 BASE = (12, 768, 12)
-ASKED = ("queries", "qrels")  # the steps that tell whose values a table has
 
 
 class NoValue(Exception):
@@ -61,6 +62,8 @@ class DryRun:
     available: dict[str, tuple[Entry, str]] = field(default_factory=dict)  # what would be used, as `stored` or `recorded`
     stand_ins: set[str] = field(default_factory=set)  # the keys of missing steps for which another one's value stood in
     stopped: list[tuple[str, str]] = field(default_factory=list)  # statements not executed to their end, with the reason
+    shown: list[Evaluation] = field(default_factory=list)  # what the last cell, `page.provenance`, was given
+    used: dict[str, dict[str, Any]] = field(default_factory=dict)  # the ledger's lines by key
 
     def visit(self, step: Step) -> None:
         """Look a step up, and those below it as far as they would be needed; BadInput where what it would read is not here."""
@@ -97,45 +100,41 @@ def of_chapter(chapter: str, values: dict[str, Any], known: dict[str, list[Known
 
     BadInput if the chapter would stop with these parameters before anything is computed.
     """
-    run, alike = DryRun(), dict[str, Entry]()
+    run = DryRun()
 
     def look_up(step: Step) -> Entry:
         run.visit(step)
-        kind = _kind(step)
         if step.key in run.available:
             entry, source = run.available[step.key]
         else:
-            entry, source = run.at_hand(step, folder) or alike.get(kind) or _stand_in(step, known), "computed"
+            entry, source = run.at_hand(step, folder) or _stand_in(step, known), "computed"
             if entry.manifest["key"] != step.key:  # else it is the step's own value, which is to be computed anew
                 run.stand_ins.add(step.key)
-        if kind:
-            alike.setdefault(kind, entry)
         ledger.note({**entry.manifest, "key": step.key}, source)
         return entry
 
-    with tempfile.TemporaryDirectory() as folder:
-        _execute(chapter, values, run, look_up)
+    with tempfile.TemporaryDirectory() as folder, stand_ins(), patch.object(Step, "entry", look_up):
+        _execute(chapter, values, run)
         for step in [one for one in run.missing.values() if not one.inputs()]:
             run.at_hand(step, folder)  # a folder's texts, too, are found wrong now, and not after the trainings
     return run
 
 
-def _kind(step: Step) -> str:
-    """What steps share whose values are compared query by query: their own values and the queries; nothing without queries."""
-    arguments = {name: {"$step": recipe.key_of(value)} if recipe.is_part(value) and value.get("step") in ASKED else
-                 "" if recipe.is_part(value) else value for name, value in step.recipe()["arguments"].items()}
-    return recipe.canonical([step.name, arguments]) if any("$step" in value for value in arguments.values()
-                                                           if isinstance(value, dict)) else ""
+def in_full(chapter: str, values: dict[str, Any]) -> DryRun:
+    """Execute a chapter's template in this process, where what is missing is computed; no page is made of it."""
+    run = DryRun()
+    _execute(chapter, values, run)
+    return run
 
 
-def check(page: PageRequest) -> bool:
+def check(wanted: PageRequest) -> bool:
     """Whether a chapter has all that it needs, before anything is computed: collections with their splits, files, backbones;
     False where nothing was looked at.
 
     Its statements are executed without the value of any step, which takes a moment; with the template's own parameters they are
     sound. BadInput for what it would stop with, NetworkNeeded for a model of the hub that neither is here nor can be asked for.
     """
-    if page.values == {name: parameter.default for name, parameter in chapters.schema(page.chapter).items()}:
+    if wanted.values == {name: parameter.default for name, parameter in chapters.schema(wanted.chapter).items()}:
         return False
     run = DryRun()
 
@@ -143,10 +142,10 @@ def check(page: PageRequest) -> bool:
         run.missing[step.key] = step
         raise NoValue(f"needs the value of {step.name}")
 
-    with contextlib.suppress(NetworkNeeded):
-        _execute(page.chapter, page.values, run, no_value)
+    with contextlib.suppress(NetworkNeeded), stand_ins(), patch.object(Step, "entry", no_value):
+        _execute(wanted.chapter, wanted.values, run)
     if any(step.lookup()[0] is None for step in run.missing.values()):
-        for model in dict.fromkeys(parts_of(text) for text in texts_in(page.values) if text.startswith("hub:")):
+        for model in dict.fromkeys(parts_of(text) for text in texts_in(wanted.values) if text.startswith("hub:")):
             if not hub.is_here(*model):
                 hub.size(*model)
     return True
@@ -165,12 +164,12 @@ def _stand_in(step: Step, known: dict[str, list[Known]]) -> Entry:
     raise NoValue(f"needs the value of {step.name}")
 
 
-def _execute(chapter: str, values: dict[str, Any], run: DryRun, entry: Callable[[Step], Entry]) -> None:
-    """Execute a template's statements, where a step's entry is what the function gives; nothing is printed or noted."""
+def _execute(chapter: str, values: dict[str, Any], run: DryRun) -> None:
+    """Execute a template's statements; nothing is printed, and what it used and shows is noted in `run` alone."""
     scope: dict[str, Any] = {"__name__": "__main__"}
     unknown: set[str] = set()
-    with (stand_ins(), patch.object(Step, "entry", entry), patch.object(ledger, "USED", {}),
-          contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO())):
+    with (patch.object(ledger, "USED", run.used), contextlib.redirect_stdout(io.StringIO()), patch.object(
+            page, "provenance", lambda *systems: run.shown.extend(carried.evaluations(*systems)))):
         for cell in chapters.chapter(chapter).code:
             for statement in ast.parse(cell.source).body:
                 used, made = _names(statement)
@@ -215,8 +214,9 @@ def _problem(statement: ast.stmt, scope: dict[str, Any], run: DryRun) -> str:
 
 @contextlib.contextmanager
 def stand_ins() -> Iterator[None]:
-    """Let nothing reach the network for a while."""
-    with (patch.object(socket, "getaddrinfo", _refused), patch.object(socket.socket, "connect", _refused),
+    """Let nothing reach the network or the terminal for a while."""
+    with (contextlib.redirect_stderr(io.StringIO()), patch.object(socket, "getaddrinfo", _refused),
+          patch.object(socket.socket, "connect", _refused),
           patch.object(IrDatasets, "queries", lambda collection, split: _almanac("queries", collection, split)),
           patch.object(IrDatasets, "qrels", lambda collection, unit, split: _almanac("qrels", collection, unit, split)),
           patch.object(IrDatasets, "texts", lambda collection, unit: itertools.islice(Almanac().texts(unit), TEXTS)),

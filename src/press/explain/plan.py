@@ -1,14 +1,16 @@
 """What making a page would compute, why, and how long that should take: `book explain`; nothing is run or written."""
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from helpers import paths
 from helpers.errors import BadInput, NetworkNeeded
 from helpers.pages import numbers
-from helpers.steps import Step
-from press import chapters, comparison, execute, variants
-from press.explain import at_scale, dry_run
+from helpers.steps import Step, recipe
+from press import chapters, execute, variants
+from press.explain import dry_run
 from press.explain.dry_run import DryRun
 from press.explain.known import Known, catalogue, nearest, times_as_many, why
 from press.terminal import columns
@@ -34,7 +36,6 @@ class Plan:
     current: bool  # whether it is there and made from just what there is now; nothing is looked up then
     expected: tuple[Expected, ...]  # the steps that would be computed, every one after its inputs
     run: DryRun  # what the dry run tells
-    overhead: float | None  # seconds of the last execution that no step took; None if there was none
 
     @property
     def is_free(self) -> bool:
@@ -44,7 +45,7 @@ class Plan:
     @property
     def is_large(self) -> bool:
         """Whether a step rests on a collection so large that no earlier computation tells its time."""
-        return any(at_scale.is_large(one.step.recipe()) for one in self.expected)
+        return any(is_large(one.step.recipe()) for one in self.expected)
 
     def count(self, source: str) -> int:
         """How many of the steps that would be used are there as `stored` or `recorded`."""
@@ -60,6 +61,23 @@ class Plan:
         return "not known at this scale" if self.is_large else total([one.seconds for one in self.expected])
 
 
+@functools.cache
+def scale() -> dict[str, Any]:
+    """The published facts: `collections`, their texts by ir_datasets' id, and `rows` of what, how much and source."""
+    return paths.listed(paths.PUBLISHED / "scale.yaml")
+
+
+def is_large(whole: dict[str, Any]) -> bool:
+    """Whether a step's recipe rests on one of the large collections."""
+    return any(part.get("collection", "").partition("[")[0] in scale()["collections"] for part in recipe.parts(whole))
+
+
+def scale_table() -> str:
+    """What the studies' own scale takes, as they and the tools' catalogues print it, in columns."""
+    sizes = [(f"texts of {name}", numbers.count(size), "ir_datasets' catalogue") for name, size in scale()["collections"].items()]
+    return columns([("what the studies' own scale takes", "", "by"), *sizes, *(tuple(row.values()) for row in scale()["rows"])])
+
+
 def plan(chapter: str, profile: str, given: dict[str, str], known: dict[str, list[Known]] | None = None) -> Plan:
     """What making a page (see `execute.request`) would take; with `BOOK_FRESH` everything is computed anew.
 
@@ -68,7 +86,7 @@ def plan(chapter: str, profile: str, given: dict[str, str], known: dict[str, lis
     """
     request = execute.request(chapter, profile, given)
     if execute.is_current(request):
-        return Plan(request, True, (), DryRun(), 0.0)
+        return Plan(request, True, (), DryRun())
     return followed(request, catalogue() if known is None else known)
 
 
@@ -76,7 +94,7 @@ def followed(request: PageRequest, known: dict[str, list[Known]]) -> Plan:
     """The same for a page that is made in any case."""
     run = dry_run.of_chapter(request.chapter, request.values, known)
     expected = tuple(_expected(step, known.get(step.name, [])) for step in run.missing.values())
-    return Plan(request, False, expected, run, overhead(request))
+    return Plan(request, False, expected, run)
 
 
 def _expected(step: Step, known: Sequence[Known]) -> Expected:
@@ -85,14 +103,6 @@ def _expected(step: Step, known: Sequence[Known]) -> Expected:
     seconds = None if timed is None or timed.seconds is None else timed.seconds * (
         times_as_many(whole, timed.recipe) if step.definition.network else 1.0)
     return Expected(step, why(whole, step.key, nearest(whole, known)), seconds)
-
-
-def overhead(request: PageRequest) -> float | None:
-    """Seconds of the last execution of a page, or of its baseline page, besides its steps: kernel, statistics, figures."""
-    for page in (comparison.read(file) for file in (request.page, request.baseline_page) if file.exists()):
-        if "seconds" in page.run:
-            return max(0.0, page.run["seconds"] - sum(line["seconds"] for line in page.ledger if line["source"] == "computed"))
-    return None
 
 
 def total(costs: Sequence[float | None]) -> str:
@@ -109,28 +119,18 @@ def text(plan: Plan) -> str:
         return f"{request.name}: up to date, nothing would run\n{_pages(request)}"
     lines = [f"{request.name}: would run, in the profile {request.profile}"]
     lines += [f"  {name} = {value!r}, baseline {request.baseline[name]!r}" for name, value in request.changed.items()]
-    rows = [(one.step.name, one.step.key[:10], _time(plan, one), one.why) for one in plan.expected]
+    rows = [(one.step.name, one.step.key[:10], "" if plan.is_large else total([one.seconds]), one.why) for one in plan.expected]
     lines += ["", columns([("step to compute", "key", "nearest took", "why"), *rows], right=(2,))] if rows else []
-    page = "the page itself, which was never timed here" if plan.overhead is None else (
-        f"{numbers.seconds(plan.overhead)} for the page itself")
     lines += ["", f"to compute {len(rows)}, stored {plan.count('stored')}, recorded {plan.count('recorded')}",
-              f"expected: {'at least ' if run.stopped and not plan.is_large else ''}{plan.time()}, and {page}"]
-    lines += ["", at_scale.table(), ""] if plan.is_large else []
-    if number := len(run.stand_ins):
-        replaced = "value was replaced by that of a similar step" if number == 1 else (
-            "values were replaced by those of similar steps")
-        lines.append(f"{number} missing {replaced} to see what follows; a step that takes a parameter from such a value may turn "
-                     "out another")
+              f"expected: {'at least ' if run.stopped and not plan.is_large else ''}{plan.time()}, and the page itself"]
+    lines += ["", scale_table(), ""] if plan.is_large else []
+    if run.stand_ins:
+        lines.append(f"missing values replaced by those of similar steps to see what follows: {len(run.stand_ins)}; a step that "
+                     "takes a parameter from such a value may turn out another")
     if run.stopped:
         lines.append("incomplete: these statements could not be followed to their end, so there may be more steps")
         lines += [f"  {statement.splitlines()[0][:LONGEST]}: {reason}" for statement, reason in run.stopped]
     return "\n".join([*lines, _pages(request)])
-
-
-def _time(plan: Plan, one: Expected) -> str:
-    if plan.is_large:
-        return ""
-    return "unknown" if one.seconds is None else numbers.seconds(one.seconds)
 
 
 def _pages(request: PageRequest) -> str:
@@ -165,7 +165,7 @@ def whole_book(profile: str) -> str:
              f"{'the other' if large else 'all'} chapters, each step once: {len(usual)} to compute, "
              f"expected {total(list(usual.values()))}"]
     if large:
-        lines += [f"chapters on large collections, each step once: {len(large)} to compute", "", at_scale.table()]
+        lines += [f"chapters on large collections, each step once: {len(large)} to compute", "", scale_table()]
     if any(plan.run.stopped for plan in plans):
         lines.append("+ incomplete, there may be more steps; `make explain NAME=<chapter>` says which statements could not be "
                      "followed")
