@@ -14,7 +14,7 @@ FRESH_FLAG := $(if $(filter 1,$(FRESH)),--fresh)
 CLUSTER ?=
 CLUSTER_FLAG := $(if $(CLUSTER),--cluster $(CLUSTER))
 
-.PHONY: help env files book chapter export why explain fetch pin parameters test fast faults load rehearsal lint bench bench-test verify record browser screenshots clean-variants clean lab open pdf links address
+.PHONY: help env files book chapter export why explain fetch pin parameters test fast faults mutants load rehearsal lint bench bench-test verify record browser screenshots clean-variants clean lab open pdf links address
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -84,6 +84,9 @@ screenshots: $(READY)  ## photograph every page, wide, on a phone and dark, into
 
 faults: $(READY)  ## break data, disks, processes, texts and parameters in a thousand ways: ARGS="--cases 20 --seed 2 --only store"
 	PYTHONPATH=src:tests OMP_NUM_THREADS=1 $(BIN)/python campaigns/faults.py $(ARGS)
+
+mutants: $(READY)  ## change the science in 100 places, one at a time: do the tests notice? ARGS="--changes 20 --floor retrieval --minutes 30"
+	PYTHONPATH=src OMP_NUM_THREADS=1 nice $(BIN)/python campaigns/mutants.py $(ARGS)
 
 load: $(READY)  ## ask `book serve` by 64 clients of mixed cost at once: ARGS="--seconds 60 --reranker base"
 	PYTHONPATH=src $(BIN)/python campaigns/service.py $(ARGS)
