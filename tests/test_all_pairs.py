@@ -54,12 +54,6 @@ def test_every_pair_has_its_interval_effect_and_corrected_p():
     assert list(result["holm"]) == holm(list(result["p"]))
 
 
-@pytest.mark.parametrize("values", [pd.DataFrame({"a": [1.0, 2.0]}), pd.DataFrame({"a": [1.0], "b": [2.0]})])
-def test_two_systems_and_two_queries_are_the_least(values):
-    with pytest.raises(ValueError, match="at least two systems and two queries"):
-        all_pairs(values)
-
-
 def test_more_queries_show_more_and_equal_systems_are_told_apart_by_chance_alone():
     rng = np.random.default_rng(1)
     moved = np.column_stack([rng.normal(0.2, 1.0, 2000), rng.normal(0.0, 1.0, 2000)])

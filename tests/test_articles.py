@@ -125,11 +125,6 @@ def test_a_text_of_another_split_cannot_be_drawn(store):
                                             bed.tokens(backbone.resolve("packaged")).value(), 2, 10, 1)
 
 
-def test_topics_are_of_all_articles_and_refused():
-    with pytest.raises(BadInput, match="topics has articles of dev and test"):
-        SplitTestbed("almanac", "passage", ("topics",))
-
-
 def test_a_collection_that_is_not_split_by_article_keeps_its_texts(folder):
     bed = SplitTestbed(str(folder), splits=("train",))
     assert bed.store.name == "text_store"

@@ -22,13 +22,6 @@ def test_specs_resolve_to_source_layers_and_revision():
     assert (hub.source, hub.revision) == ("google/bert", "abc123")
 
 
-@pytest.mark.parametrize("spec, words", [
-    ("hub:google/bert", "no revision"), ("nothing", "no backbone"), ("packaged:a", "no backbone"), ("packaged:", "no backbone")])
-def test_other_specs_are_refused_with_the_mend(spec, words):
-    with pytest.raises(BadInput, match=words):
-        backbone.resolve(spec)
-
-
 def test_a_folder_of_pickled_weights_is_refused(tmp_path):
     (tmp_path / "pytorch_model.bin").write_bytes(b"")
     with pytest.raises(BadInput, match="no safetensors"):

@@ -257,11 +257,6 @@ def test_a_cross_encoder_may_read_the_negatives_and_teach_its_margins(tiny, stor
     assert np.isfinite([line["eval_loss"] for line in taught.log.value()["log"] if "eval_loss" in line]).all()
 
 
-def test_margins_of_no_cross_encoder_are_refused():
-    with pytest.raises(ValueError, match="the margin_mse loss learns from a cross-encoder"):
-        BiEncoder(loss="margin_mse")
-
-
 @pytest.mark.slow  # every key takes the digest of the weights
 def test_what_decides_the_training_decides_the_key(tiny):
     assert tiny.run(tiny.bed, 3).key == replace(tiny).run(tiny.bed, 3).key
@@ -272,12 +267,6 @@ def test_what_decides_the_training_decides_the_key(tiny):
                    {"denoised_by": ZeroShotReranker("packaged:0")}):
         assert replace(tiny, **change).model.key != tiny.model.key, change
     assert tiny.zero_shot().run(tiny.bed, 3).key == replace(tiny, loss="none", learning_rate=1.0).run(tiny.bed, 3).key
-
-
-@pytest.mark.parametrize("field", ["pooling", "loss", "similarity"])
-def test_an_unknown_choice_is_refused_at_once(field):
-    with pytest.raises(ValueError, match=f"{field} 'sum': one of"):
-        BiEncoder(**{field: "sum"})
 
 
 @pytest.mark.slow

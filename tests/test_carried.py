@@ -4,7 +4,6 @@ import json
 from dataclasses import replace
 
 import pandas as pd
-import pytest
 from numpy.testing import assert_allclose
 
 from helpers.pages import carried, page
@@ -63,11 +62,6 @@ def test_the_same_values_under_one_name_are_collected_once():
 def test_another_name_is_for_the_page_alone():
     deep = replace(measured(RR=[1.0]), name="BM25, depth 10")
     assert [system.label for system in carried.collect(deep)] == ["BM25, depth 10"]
-
-
-def test_what_is_no_evaluation_is_refused():
-    with pytest.raises(TypeError, match="str: a page carries evaluations"):
-        carried.collect({"BM25": "the first stage"})
 
 
 def test_the_last_cell_of_a_chapter_hands_them_over(monkeypatch):

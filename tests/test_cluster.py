@@ -83,11 +83,6 @@ def test_a_process_that_knows_nothing_makes_a_step_again_from_its_task(made):
     assert made.lookup()[1] == "stored"
 
 
-def test_an_unknown_kind_of_data_is_refused_with_the_known_ones():
-    with pytest.raises(BadInput, match="unknown kind of data 'film': one of .*texts, queries, qrels"):
-        rebuilding.rebuild({"data": ["film", "a"], "digest": "0"})
-
-
 @pytest.mark.parametrize("spec", ["dask", "localhost:8786", "LOCAL", "tcp://"])
 def test_a_word_that_is_no_cluster_is_refused(spec):
     with pytest.raises(BadInput, match="no cluster '.*Mend: use local, slurm, or the address"), cluster.started(spec):

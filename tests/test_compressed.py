@@ -6,7 +6,6 @@ import pytest
 from helpers.costs.speed import compressed_speed
 from helpers.encoders import nearest_neighbours as codes
 from helpers.encoders.nearest_neighbours import WHOLE, compressed, compressed_run, compressed_runs
-from helpers.errors import BadInput
 from test_nearest_neighbours import folders, vectors  # noqa: F401
 
 
@@ -45,12 +44,6 @@ def test_product_quantisation_is_seeded_and_orders_no_numbers():
     assert np.array_equal(same, again)
     assert not np.array_equal(same, other)
     assert not compressed("PQ4", vectors(300), 1).do_polysemous_training
-
-
-@pytest.mark.parametrize("code, count", [("SQ99", 300), ("PQ5", 300), ("PQ4", 20)])
-def test_a_code_that_cannot_be_made_is_named(code, count):
-    with pytest.raises(BadInput, match=f"no code '{code}'.*take other `codes`"):
-        compressed(code, vectors(count), 1)
 
 
 def test_the_runs_have_ten_passages_of_every_query_for_every_code(folders, monkeypatch):  # noqa: F811

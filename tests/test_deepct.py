@@ -42,11 +42,6 @@ def test_words_are_repeated_and_those_of_no_weight_dropped():
     assert repeated({}, 10, "sqrt") == ""
 
 
-def test_an_unknown_smoothing_is_refused():
-    with pytest.raises(ValueError, match="sqrt, none"):
-        DeepCT(smoothing="log")
-
-
 @pytest.mark.parametrize("kind, shown", [(DeepCT, {"scale": 10, "smoothing": "none", "k1": 0.9, "b": 0.1}),
                                          (WordExpansion, {"words": 2, "k1": 0.7, "b": 0.1})])
 def test_every_field_but_those_of_the_index_is_part_of_the_model(kind, shown, folder, bed):

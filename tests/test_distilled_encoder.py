@@ -11,7 +11,6 @@ from safetensors.torch import load_file
 from helpers.encoders import training
 from helpers.encoders.models import Taught, squared_error
 from helpers.encoders.training import StateTraining, distilled_encoder
-from helpers.errors import BadInput
 from helpers.networks.encoder import Encoder, build
 from helpers.networks.fine_tuning import training_log
 from helpers.pages.training import curve
@@ -88,11 +87,6 @@ def test_one_text_is_not_enough(monkeypatch, tmp_path):
     with pytest.raises(ValueError, match="1 texts: at least two are wanted"):
         distilled_encoder.definition.function(QUERIES, tmp_path, tmp_path, backbone, **vars(TRAINING), folder=tmp_path,
                                               checkpoints=tmp_path)
-
-
-def test_a_student_with_all_layers_of_its_teacher_is_refused():
-    with pytest.raises(BadInput, match="a student 'packaged' has all the layers of its teacher"):
-        DistilledEncoder("packaged")
 
 
 def test_a_student_reads_all_training_queries_and_the_texts_of_their_articles():

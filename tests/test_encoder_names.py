@@ -6,7 +6,6 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from helpers.errors import BadInput
 from helpers.evaluation import published
 from helpers.pages import encoders
 from helpers.systems.bi_encoder import BiEncoder
@@ -55,11 +54,6 @@ def test_a_model_for_every_backbone_and_pooling():
     assert models == {"MiniLM / Avg": BASE, "MiniLM / Max": replace(BASE, pooling="max"),
                       "MiniLM (layers 0) / Avg": replace(BASE, backbone="packaged:0"),
                       "MiniLM (layers 0) / Max": replace(BASE, backbone="packaged:0", pooling="max")}
-
-
-def test_two_backbones_of_one_name_are_refused():
-    with pytest.raises(BadInput, match="one name"):
-        encoders.models(BiEncoder(), ["hub:a/bert-base-uncased@1", "hub:b/bert-base-uncased@1"], ["mean"])
 
 
 @pytest.mark.parametrize("depth, last", [(100, "nDCG@100"), (1000, "nDCG@1000"), (50, "nDCG@10")])

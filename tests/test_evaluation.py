@@ -23,13 +23,6 @@ def test_the_variation_over_seeds_is_the_standard_deviation_of_their_means():
     assert seeds_text(of_values([0.2, 0.4], "a"), "RR@10") == ""
 
 
-def test_one_seed_or_other_queries_are_refused():
-    with pytest.raises(ValueError, match="at least two seeds"):
-        over_seeds("s", [of_values([1.0], "a")])
-    with pytest.raises(ValueError, match="same queries"):
-        over_seeds("s", [of_values([1.0], "a"), of_values([1.0, 0.0], "b")])
-
-
 def test_the_comparison_pairs_queries_by_their_ids():
     ours = of_values([1.0, 0.5], "a")
     theirs = replace(ours, values=ours.values.iloc[::-1])

@@ -83,12 +83,6 @@ def test_queries_of_one_run_keep_its_list_and_all_stand_in_order(fuse):
     assert list(fuse(EMPTY, EMPTY, 5).columns) == ["query_id", "doc_id", "score"]
 
 
-@pytest.mark.parametrize("weight", [-0.1, 1.1])
-def test_a_weight_outside_of_0_to_1_is_refused(weight):
-    with pytest.raises(ValueError, match="between 0 and 1"):
-        weighted_sum(run_of(q="a"), run_of(q="b"), weight, 10)
-
-
 QUERIES = pd.DataFrame({"query_id": ["q", "r", "unjudged"], "text": ["", "", ""]})
 QRELS = qrels_of(q={"c": 2, "b": 1}, r={"x": 2})
 

@@ -8,11 +8,10 @@ from helpers.encoders.bi_encoder import BiEncoderTraining
 from helpers.encoders.embeddings import WholeTexts
 from helpers.encoders.late_interaction import max_sim, max_sim_run, max_sims, words
 from helpers.encoders.models import BiEncoderModel
-from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.networks.encoder import PASSAGE, QUERY, Encoder, wrapped
 from helpers.networks.pooling import normalised
-from helpers.systems.bi_encoder import BiEncoder, reading
+from helpers.systems.bi_encoder import reading
 from helpers.systems.testbed import Testbed
 
 
@@ -50,11 +49,6 @@ def test_a_padded_batch_has_the_same_sums_and_its_special_tokens_and_padding_cou
 def test_words_are_what_stands_between_the_special_tokens():
     mask = torch.tensor([[1, 1, 1, 1], [1, 1, 1, 0], [1, 1, 0, 0]])
     assert words(mask).int().tolist() == [[0, 1, 1, 0], [0, 1, 0, 0], [0, 0, 0, 0]]
-
-
-def test_an_encoder_that_compares_words_has_no_list_of_its_own():
-    with pytest.raises(BadInput, match="MaxSim compares a vector for each word"):
-        BiEncoder(similarity="max_sim").run(Testbed("almanac", "passage"), 100)
 
 
 @pytest.mark.slow

@@ -12,7 +12,6 @@ from helpers.data.almanac.long import LongAlmanac
 from helpers.data.articles import splits_of
 from helpers.data.collection import open_collection
 from helpers.data.texts import Texts
-from helpers.errors import BadInput
 from helpers.systems.document_reader import document_reader
 from helpers.systems.recipe import recipe
 from helpers.systems.testbed import SplitTestbed, Testbed
@@ -215,17 +214,6 @@ def test_the_same_seed_makes_the_same_and_another_another():
 
 
 # ---- in use ----
-
-@pytest.mark.parametrize("spec", ["almanac/long/4", "almanac/0/long", "almanac/long-late", "almanac/longer"])
-def test_what_is_no_long_almanac(spec):
-    with pytest.raises(BadInput, match="almanac/long"):
-        open_collection(spec)
-
-
-def test_too_few_articles_are_said_to_be():
-    with pytest.raises(BadInput, match="almanac/500 has too few articles"):
-        open_collection("almanac/500/long").queries("train")
-
 
 @pytest.mark.parametrize("spec", SPECS)
 def test_a_warm_up_is_the_almanacs_own(spec):

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from helpers.errors import BadInput
 from press import chapters, page_numbers
 from press.execute import request, run
 
@@ -18,11 +17,6 @@ def test_a_page_shows_its_published_cells_its_claims_and_the_means_of_its_system
     data = [RUN, {"values": [VALUE]}, {"claims": [CLAIM]}, {"evaluations": SYSTEMS}]
     assert list(page_numbers.shown("seeds", data, Path("seeds.ipynb"))) == [
         "seeds\ts\t1\ta\tMRR@10\tRR@10\t0.1235\t", "seeds\tclaim\tc\t+0.1\tagrees", "seeds\tmean\tBM25\tRR@10\t0.75"]
-
-
-def test_the_pages_of_another_profile_are_refused():
-    with pytest.raises(BadInput, match="the page is of mini"):
-        list(page_numbers.shown("seeds", [{"run": {"profile": "mini", "changed": {}}}], Path("seeds.ipynb")))
 
 
 def test_a_number_that_moved_is_shown_before_and_now():

@@ -78,13 +78,6 @@ def test_the_jar_describes_the_indexes_of_ms_marco():
     assert lucene.describe(DOCUMENTS).documents == 3_213_835
 
 
-def test_an_unknown_index_names_near_ones():
-    with pytest.raises(BadInput, match=PASSAGES):
-        lucene.describe("msmarco-passage-full")
-    with pytest.raises(BadInput, match="Mend: is it"):
-        lucene.describe("")
-
-
 def test_the_table_names_indexes_that_this_anserini_has():
     for units in lucene._table().values():
         for entry in units.values():

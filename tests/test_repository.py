@@ -5,7 +5,6 @@ import subprocess
 import pytest
 
 from helpers import paths
-from helpers.errors import BadInput
 from press import repository
 from press.repository import Repository
 
@@ -28,14 +27,6 @@ def test_the_address_is_the_reader_s_else_github_s_else_the_configured_one(place
 @pytest.mark.parametrize("url", ["https://github.com/a/b", "https://github.com/a/b/", "https://github.com/a/b.git", " https://github.com/a/b\n"])
 def test_ways_to_write_one_address(url):
     assert repository.parsed(url, "main", "here").url == "https://github.com/a/b"
-
-
-@pytest.mark.parametrize("url", ["", "github.com/a/b", "https://gitlab.com/a/b", "https://github.com/a", "https://github.com/a/b/c",
-                                 "https://github.com/a/b;rm -rf", "https://github.com/a b/c", "https://github.com/-a/b",
-                                 'https://github.com/a/b"><script>', "https://github.com/a/b\nx: y"])
-def test_what_is_no_repository_is_an_error_that_names_its_place(url):
-    with pytest.raises(BadInput, match="BOOK_REPOSITORY"):
-        repository.parsed(url, "main", "BOOK_REPOSITORY")
 
 
 def test_a_clone_converts_no_line_ends():

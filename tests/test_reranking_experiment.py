@@ -3,7 +3,6 @@ from dataclasses import dataclass, field, replace
 import pandas as pd
 import pytest
 
-from helpers.errors import BadInput
 from helpers.reranking.aggregation import AGGREGATIONS
 from helpers.steps import step
 from helpers.systems.evaluated import evaluate, evaluate_seeds
@@ -22,11 +21,6 @@ def test_the_zero_shot_encoder_is_called_by_its_backbone(monkeypatch):
     assert list(systems) == ["BM25", "zero-shot bert-base-uncased"]
     assert zero_shot_in(systems) is systems["zero-shot bert-base-uncased"]
     assert ZeroShotReranker("packaged:0").label == "zero-shot MiniLM (layers 0)"
-
-
-def test_an_unknown_aggregation_is_refused_before_anything_is_computed():
-    with pytest.raises(BadInput, match="aggregation 'median': one of mean, max"):
-        RerankingExperiment(BED, None, aggregation="median")
 
 
 @dataclass

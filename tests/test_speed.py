@@ -30,12 +30,6 @@ def test_queries_per_minute_count_retrieval_and_reranking():
 
 # ---- models of a shape ----
 
-@pytest.mark.parametrize("size", ["", "12", "12/768", "12/768/12/1", "12/768/x", "12//12", "-1/32/2", "1.5/32/2", "packaged"])
-def test_a_size_that_is_none_is_refused(size):
-    with pytest.raises(ValueError, match="write layers/dimensions/heads, such as 4/512/8"):
-        speed.random_cross_encoder(size, backbone.resolve("packaged"))
-
-
 def test_the_count_of_parameters_by_hand_is_that_of_bert_base():
     # 109,482,240 are known of bert-base-uncased, and 769 are those of the output layer
     assert parameters(12, 768) == 109_482_240 + 769

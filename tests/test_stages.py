@@ -6,21 +6,12 @@ from types import SimpleNamespace
 import pytest
 
 from helpers.data.runs import cut
-from helpers.errors import BadInput
 from helpers.evaluation import published
 from helpers.pages import stages
 from helpers.reranking.aggregation import AGGREGATIONS
-from helpers.systems.first_stages import first_stages
 from toys import Bed, Value, run_of, system
 
 HUB = "hub:google-bert/bert-base-uncased@main"
-
-
-def test_two_stages_of_one_name_are_refused():
-    with pytest.raises(BadInput, match="have one name"):
-        stages.runs(first_stages(), ["a/run.x.txt", "b/run.x.txt"], None, 10)
-    with pytest.raises(BadInput, match="have one name"):
-        stages.runs(first_stages(), ["bm25", "bm25"], None, 10)
 
 
 def test_the_exact_match_stages_are_those_beside_the_dense_one():

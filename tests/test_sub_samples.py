@@ -19,12 +19,6 @@ def test_every_query_is_in_one_group_and_sizes_differ_by_one_at_most(queries, gr
     assert (divide(100) == divide(100)).all() and (divide(100, seed=1) != divide(100, seed=2)).any()
 
 
-@pytest.mark.parametrize("queries, groups", [(9, 10), (10, 1), (0, 2), (5, 0)])
-def test_groups_must_be_two_and_not_empty(queries, groups):
-    with pytest.raises(ValueError, match=f"{queries} queries cannot be divided into {groups} groups"):
-        divide(queries, groups)
-
-
 def test_group_means_by_hand():
     moved = np.array([[1.0, 0.0], [3.0, 0.5], [5.0, 1.0]])
     assert group_means(moved, np.array([0, 1, 0])).tolist() == [[3.0, 0.5], [3.0, 0.5]]

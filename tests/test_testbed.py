@@ -35,12 +35,6 @@ def test_the_collection_says_what_counts_as_relevant(folder):
     assert Testbed("almanac[relevant=1]").min_relevance == 1
 
 
-@pytest.mark.parametrize("changes, words", [({"unit": "chapter"}, "no unit"), ({"splits": ("nowhere",)}, "no split")])
-def test_wrong_names_are_refused_at_once(changes, words):
-    with pytest.raises(BadInput, match=words):
-        Testbed("almanac", **changes)
-
-
 def test_a_published_run_is_cut_to_the_queries(bed, tmp_path):
     file = tmp_path / "run.txt"
     file.write_text("q1 Q0 d4 1 2.5 x\nq1 Q0 d1 2 1.5 x\nq9 Q0 d1 1 9 x\n")

@@ -55,12 +55,6 @@ def test_what_does_not_vary_has_no_variance(table, parts):
     assert found.p_of_seeds > 0.3
 
 
-@pytest.mark.parametrize("table, words", [([[1.0], [2.0]], "got 2 and 1"), ([[1.0, 2.0]], "got 1 and 2")])
-def test_one_query_or_one_seed_is_refused(table, words):
-    with pytest.raises(ValueError, match=f"at least two queries and two seeds are wanted, {words}"):
-        components(pd.DataFrame(table))
-
-
 # ---- deviations of means ----
 
 def test_the_deviations_of_a_mean_by_hand():

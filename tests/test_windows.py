@@ -72,9 +72,3 @@ def test_every_word_is_in_a_window_and_none_lies_inside_another(count, title, wo
         assert end - next_start + 1 == overlap  # also covers every word: there is no gap
         assert start < next_start
         assert end < next_end  # the next one brings something new
-
-
-@pytest.mark.parametrize("title, words, overlap", [(0, 150, 150), (0, 9, 10), (0, 150, -1), (9, 150, 141), (0, 0, 0)])
-def test_a_bad_overlap_is_refused(title, words, overlap):
-    with pytest.raises(ValueError, match=f"overlap {overlap} must be at least 0 and below"):
-        list(windows(Text("d", " ".join(["t"] * title), numbered(10)), words, overlap))

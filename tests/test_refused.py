@@ -1,0 +1,103 @@
+"""What is refused at once, wherever in the book: the words of the line that tells why, and the call."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from helpers.costs import speed
+from helpers.data.collection import open_collection
+from helpers.data.collection_base import Text
+from helpers.data.windows import windows
+from helpers.encoders.nearest_neighbours import compressed
+from helpers.errors import BadInput
+from helpers.evaluation.all_pairs import all_pairs, divide
+from helpers.evaluation.significance import mean_interval, paired, unpaired
+from helpers.evaluation.variance import components
+from helpers.networks import backbone
+from helpers.networks.architectures import parse_architecture
+from helpers.pages import carried, encoders, readiness, stages
+from helpers.reranking import listwise
+from helpers.reranking.losses import total
+from helpers.retrieval import lucene
+from helpers.retrieval.fusion import weighted_sum
+from helpers.steps import rebuilding, recipe
+from helpers.systems.bi_encoder import BiEncoder
+from helpers.systems.distilled_encoder import DistilledEncoder
+from helpers.systems.evaluated import over_seeds
+from helpers.systems.first_stages import first_stages
+from helpers.systems.lexical import DeepCT
+from helpers.systems.listwise_reranker import ListwiseReranker
+from helpers.systems.reranking_experiment import RerankingExperiment
+from helpers.systems.testbed import SplitTestbed, Testbed
+from press import page_numbers, repository
+from toys import of_values, run_of
+
+TEN = " ".join(map(str, range(10)))
+REFUSED = [
+    # collections and their texts
+    ("topics has articles of dev and test", lambda _: SplitTestbed("almanac", "passage", ("topics",))),
+    ("no unit", lambda _: Testbed("almanac", unit="chapter")),
+    ("no split", lambda _: Testbed("almanac", splits=("nowhere",))),
+    ("almanac/500 has too few articles", lambda _: open_collection("almanac/500/long").queries("train")),
+    ("almanac/long", open_collection, "almanac/long/4", "almanac/0/long", "almanac/long-late", "almanac/longer"),
+    (r"overlap -?\d+ must be at least 0 and below", lambda one: list(windows(Text("d", " ".join("t" * one[0]), TEN), *one[1:])),
+     (0, 150, 150), (0, 9, 10), (0, 150, -1), (9, 150, 141), (0, 0, 0)),
+    ("unknown kind of data 'film': one of .*texts, queries, qrels",
+     lambda _: rebuilding.rebuild({"data": ["film", "a"], "digest": "0"})),
+    (".", recipe.describe, float("nan"), float("inf"), float("-inf"), np.array([1]), np.int64(1), np.bool_(True), {1, 2},
+     frozenset(), b"x", object(), 1j, {"a": [1, (2, {"b": {3}})]}, [0.5, float("nan")], {"step": 1}, {1: 2}),
+    # evaluation
+    ("at least two systems and two queries", all_pairs, pd.DataFrame({"a": [1.0, 2.0]}), pd.DataFrame({"a": [1.0], "b": [2.0]})),
+    ("paired values wanted, at least two", lambda two: paired(*two), ([], []), ([1.0], [2.0]), ([1.0, 2.0], [1.0]),
+     ([1.0, 2.0, 3.0], [1.0, 2.0])),
+    ("two groups of at least two values wanted", lambda two: unpaired(*two), ([], []), ([1.0], [1.0, 2.0]), ([1.0, 2.0], [])),
+    ("no values to average", mean_interval, []),
+    ("queries cannot be divided into", lambda two: divide(*two), (9, 10), (10, 1), (0, 2), (5, 0)),
+    ("at least two queries and two seeds are wanted, got 2 and 1", lambda _: components(pd.DataFrame([[1.0], [2.0]]))),
+    ("at least two queries and two seeds are wanted, got 1 and 2", lambda _: components(pd.DataFrame([[1.0, 2.0]]))),
+    ("at least two seeds", lambda _: over_seeds("s", [of_values([1.0], "a")])),
+    ("same queries", lambda _: over_seeds("s", [of_values([1.0], "a"), of_values([1.0, 0.0], "b")])),
+    # networks and what they are trained with
+    ("Mend", parse_architecture, "BERT/2", "BERT/2/64", "BERT/2/64/x", "BERT/0/64/2", "BERT/2/64/2/1", "BERT//64/2", "bert",
+     "GPT", ""),
+    ("write layers/dimensions/heads, such as 4/512/8",
+     lambda size: speed.random_cross_encoder(size, backbone.resolve("packaged")), "", "12", "12/768", "12/768/12/1", "12/768/x",
+     "12//12", "-1/32/2", "1.5/32/2", "packaged"),
+    ("no backbone", backbone.resolve, "nothing", "packaged:a", "packaged:"),
+    ("'hub:google/bert' has no revision", backbone.resolve, "hub:google/bert"),
+    ("a student 'packaged' has all the layers of its teacher", DistilledEncoder, "packaged"),
+    ("the margin_mse loss learns from a cross-encoder", lambda loss: BiEncoder(loss=loss), "margin_mse"),
+    ("'sum': one of", lambda field: BiEncoder(**{field: "sum"}), "pooling", "loss", "similarity"),
+    ("MaxSim compares a vector for each word",
+     lambda _: BiEncoder(similarity="max_sim").run(Testbed("almanac", "passage"), 100)),
+    ("loss of groups 'hinge': one of lce, bce", lambda loss: total({loss: 1.0}, None, None), "hinge"),
+    ("negatives 'all': one of bm25, dense, both", lambda source: ListwiseReranker(negatives=source), "all"),
+    ("trainable '.*': all, pooler or head", lambda part: listwise.adjust(None, part), "", "body", "Head", "classifier"),
+    ("aggregation 'median': one of mean, max", lambda how: RerankingExperiment(None, None, aggregation=how), "median"),
+    # first stages
+    ("between 0 and 1", lambda weight: weighted_sum(run_of(q="a"), run_of(q="b"), weight, 10), -0.1, 1.1),
+    ("sqrt, none", lambda smoothing: DeepCT(smoothing=smoothing), "log"),
+    ("no code '.*take other `codes`", lambda two: compressed(two[0], np.ones((two[1], 32), np.float32), 1), ("SQ99", 300),
+     ("PQ5", 300), ("PQ4", 20)),
+    ("msmarco-v1-passage-full", lucene.describe, "msmarco-passage-full"), ("Mend: is it", lucene.describe, ""),
+    ("have one name", lambda names: stages.runs(first_stages(), names, None, 10), ["a/run.x.txt", "b/run.x.txt"],
+     ["bm25", "bm25"]),
+    # pages and the press
+    ("str: a page carries evaluations", carried.collect, {"BM25": "the first stage"}),
+    ("one name", lambda two: encoders.models(BiEncoder(), two, ["mean"]),
+     ["hub:a/bert-base-uncased@1", "hub:b/bert-base-uncased@1"]),
+    ("training sizes", lambda sizes: readiness.columns(sizes, "a"), [], [1, 2, 3, 4]),
+    ("the page is of mini", lambda run: list(page_numbers.shown("seeds", [{"run": run}], Path("seeds.ipynb"))),
+     {"profile": "mini", "changed": {}}),
+    ("BOOK_REPOSITORY", lambda url: repository.parsed(url, "main", "BOOK_REPOSITORY"), "", "github.com/a/b", "https://gitlab.com/a/b",
+     "https://github.com/a", "https://github.com/a/b/c", "https://github.com/a/b;rm -rf", "https://github.com/a b/c",
+     "https://github.com/-a/b", 'https://github.com/a/b"><script>', "https://github.com/a/b\nx: y")]
+
+
+@pytest.mark.parametrize(("words", "call", "value"), [(words, call, value) for words, call, *values in REFUSED
+                                                      for value in values or [None]])
+def test_a_call_is_refused_with_a_line_that_tells_why(words, call, value):
+    with pytest.raises((BadInput, ValueError, TypeError), match=words):
+        call(value)
