@@ -14,7 +14,7 @@ NONSENSE = [
     ("seeds", "learning_rate", "0"), ("seeds", "aggregation", "median"), ("seeds", "seeds", "[]"), ("seeds", "seeds", "[1, 1]"),
     ("seeds", "seeds", '["a"]'), ("seeds", "seeds", "[5000000000]"), ("collection", "queries", "-5"), ("seeds", "unit", "book"),
     ("encoders", "poolings", '["mean", "median"]'), ("recipe", "losses", '["hinge"]'), ("recipe", "negatives", '["none"]'),
-    ("candidates", "depths", "[]"), ("longformer", "attention_window", "31"), ("parameters", "dropout", "1"),
+    ("candidates", "depths", "[]"), ("long_inputs", "attention_window", "31"), ("parameters", "dropout", "1"),
     ("collection", "queries", "10000000000"), ("nearest_neighbours", "target", "1.5"), ("cost", "devices", '["tpu"]')]
 
 

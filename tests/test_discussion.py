@@ -73,7 +73,10 @@ def test_paragraphs_rest_on_claims_of_their_chapter_and_on_names_that_its_notebo
         names = re.findall(r"[^\W\d]\w*", re.sub(r"\bin \S+", "", paragraph.get("when", "")))
         parts = [part for name in names if name not in ("and", "not") for part in name.split("_")]  # some are put together
         assert [part for part in parts if part not in NOTEBOOKS[chapter]] == []
-    assert 150 <= sum(len(paragraph["text"].split()) for paragraph in paragraphs()[chapter]) <= 480
+    words = {part: sum(len(paragraph["text"].split()) for paragraph in paragraphs()[chapter] if paragraph.get("part") == part)
+             for part in (paragraph.get("part") for paragraph in paragraphs()[chapter])}
+    assert words[None] >= 150 and max(words.values()) <= 480
+    assert all(f'discussion(\\"{chapter}/{part}\\"' in NOTEBOOKS[chapter] for part in words if part)
 
 
 @every_chapter

@@ -21,12 +21,12 @@ RANGES: dict[Range, str] = {  # smallest and largest value, and of which paramet
     (0, 2**32 - 1): "seed seeds other_seeds",
     (1, 100): "within",  # of the list that `embeddings` looks at
     (1, 1024): "threads",
-    (1, MOST): """epochs steps section_steps candidates home_candidates few depth depths recall_depths
-        consistency_depths documents terms ordinary_candidates finalists patience batch batch_size batch_sizes
+    (1, MOST): """epochs steps section_steps candidates topic_candidates long_candidates home_candidates few depth depths
+        recall_depths consistency_depths documents terms ordinary_candidates finalists patience batch batch_size batch_sizes
         rounds training_rounds triplets tested shown timed epochs.lengths grid.lengths nearest_neighbours.sizes
         ef_search nprobe divisions negatives""",
     (2, MOST): "size recipe.sizes passages groups mapped M tokens attention_window",
-    (8, MOST): "max_length sequence_length.lengths length lengths",
+    (8, MOST): "max_length sequence_length.lengths lengths",
     (10, MOST): """answer_types.depth encoders.depth first_stage.depth fusion.depth repbert.depth sequence_length.depth
         significance.depth""",  # tables of these have RR@10
     (64, MOST): "first_tokens",  # of which a query may take 47

@@ -19,16 +19,19 @@ EFFECTS = HIGHER, LOWER, OPEN = ("higher", "lower", "open")  # where the interva
 def discussion(chapter: str, judged: Fragment | None = None, measure: str = "", **known: Evaluation | bool) -> Fragment:
     """The paragraphs that rest on what this run measured: on words or sides in the table of its claims (`claims.judge`), and on
     comparisons in a `measure`, and facts, of what is `known` (`when`, see `conditions`). Of the other paragraphs, what they rest
-    on. The answer in short is carried as data, for the top of the page."""
+    on. The answer in short is carried as data, for the top of the page. `chapter/part` has the paragraphs of that part, for a
+    fold of the page."""
     outcomes = {line["claim"]: {line["verdict"], effect(line)} for line in (judged.data["claims"] if judged else [])}
     parts, short, claimed = list[str](), list[str](), claims.load()
-    for paragraph in paragraphs()[chapter]:
+    chapter, _, of = chapter.partition("/")
+    written = [paragraph for paragraph in paragraphs()[chapter] if paragraph.get("part", "") == of]
+    for paragraph in written:
         moved = [claimed[name].claim if name in claimed else name
                  for name, outcome in paragraph["rests_on"].items() if outcome not in outcomes.get(name, ())]
         moved += conditions.failed(paragraph["when"], known, measure) if "when" in paragraph else []
         text = OTHERWISE.format("; ".join(f"*{name}*" for name in moved)) if moved else paragraph["text"].strip()
         (short if paragraph.get("short") else parts).append(text)
-    whens = [paragraph["when"] for paragraph in paragraphs()[chapter] if "when" in paragraph]
+    whens = [paragraph["when"] for paragraph in written if "when" in paragraph]
     carried = {"in_short": " ".join(short)} | {"compared": differences(whens, known, measure)}
     return Fragment(markdown="\n\n".join(parts), data={name: part for name, part in carried.items() if part})
 
