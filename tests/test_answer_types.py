@@ -4,8 +4,7 @@ import pandas as pd
 import pytest
 
 from helpers import paths
-from helpers.data.answer_types import RULES, WIDER, answer_type, decide, typed
-from helpers.data.questions import lexicon, noun_type, parse, singulars
+from helpers.data.answer_types import RULES, WIDER, answer_type, decide, lexicon, noun_type, parse, singulars, typed
 
 
 def rule(name, query):

@@ -14,8 +14,7 @@ from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.networks.given_encoder import given
 from helpers.pages import stages
-from helpers.systems.first_stages import first_stages
-from helpers.systems.given_first_stage import GivenFirstStage
+from helpers.systems.first_stages import GivenFirstStage, first_stages
 from helpers.systems.pipeline import Pipeline
 from helpers.systems.testbed import Testbed
 from press.search_command import search

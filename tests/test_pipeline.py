@@ -6,8 +6,7 @@ from helpers.data.queries import adhoc_queries
 from helpers.data.texts import Texts
 from helpers.systems import pipeline as module
 from helpers.systems.pipeline import Feedback, Pipeline
-from helpers.systems.search_testbed import SearchTestbed
-from helpers.systems.testbed import Testbed
+from helpers.systems.testbed import SearchTestbed, Testbed
 from helpers.systems.zero_shot import ZeroShotReranker
 from press.search_command import as_text
 from toys import Letters

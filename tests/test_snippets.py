@@ -1,6 +1,6 @@
 """Snippets: the stretch of a text that has most of the query's words."""
 
-from helpers.data.snippets import WORDS, snippet
+from helpers.systems.pipeline import WORDS, snippet
 
 
 def test_the_stretch_with_most_of_the_querys_words_is_shown():

@@ -5,8 +5,7 @@ import pytest
 
 from helpers.retrieval import fusion
 from helpers.systems.listwise_reranker import WarmUp
-from helpers.systems.pipeline import Pipeline
-from helpers.systems.summed_reranker import SummedReranker
+from helpers.systems.pipeline import Pipeline, SummedReranker
 from helpers.systems.zero_shot import ZeroShotReranker
 from press.search_command import RERANKERS
 
@@ -24,7 +23,7 @@ class Scores:
 @pytest.mark.parametrize("weight, first, second", [(0.5, 0.0, 0.0), (0.75, 0.5, -0.5), (1.0, 1.0, -1.0)])
 def test_the_scores_are_standardised_and_weighted(monkeypatch, weight, first, second):
     """(4, 2) and (0.1, 0.3) are (1, -1) and (-1, 1) in standard deviations."""
-    monkeypatch.setattr("helpers.systems.summed_reranker.z_scored", fusion.z_scored.definition.function)
+    monkeypatch.setattr("helpers.systems.pipeline.z_scored", fusion.z_scored.definition.function)
     found = SummedReranker(Scores(4.0, 2.0), Scores(0.1, 0.3), weight).scores(None, None, 20).set_index("doc_id")["score"]
     assert found["d#0"] == pytest.approx(first)
     assert found["d#1"] == pytest.approx(second)

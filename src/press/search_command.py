@@ -19,14 +19,13 @@ from helpers.pages.relevance import NOT_ALL
 from helpers.reranking.aggregation import reranked
 from helpers.retrieval.bm25 import K1, B
 from helpers.systems.evaluated import Evaluation, evaluate
-from helpers.systems.given_first_stage import GivenFirstStage
+from helpers.systems.first_stages import GivenFirstStage
 from helpers.systems.given_reranker import GivenReranker
 from helpers.systems.listwise_reranker import WarmUp
-from helpers.systems.pipeline import Feedback, Pipeline
+from helpers.systems.pipeline import Feedback, Pipeline, SummedReranker
 from helpers.systems.recipe import general_reranker
 from helpers.systems.reranking_experiment import Scorer
-from helpers.systems.search_testbed import SearchTestbed
-from helpers.systems.summed_reranker import SummedReranker
+from helpers.systems.testbed import SearchTestbed
 from helpers.systems.zero_shot import ZeroShotReranker
 
 RERANKERS: dict[str, Callable[[], Scorer | None]] = {"both": SummedReranker, "base": WarmUp, "minilm": ZeroShotReranker,

@@ -14,8 +14,7 @@ from helpers.pages.numbers import count, plain
 from helpers.pages.results import Results
 from helpers.steps import Step
 from helpers.systems.evaluated import Systems, evaluate
-from helpers.systems.first_stages import STAGES, FirstStages
-from helpers.systems.given_first_stage import is_given
+from helpers.systems.first_stages import STAGES, FirstStages, is_given
 from helpers.systems.reranking_experiment import RerankingExperiment, Scorer
 from helpers.systems.testbed import Testbed
 from helpers.systems.zero_shot import ZeroShotReranker

@@ -14,12 +14,14 @@ from typing import Any, Protocol
 
 from helpers.costs.latency import latencies
 from helpers.data.external_run import external_run
+from helpers.encoders.embeddings import given_passage_embeddings, given_query_embeddings, window_store
+from helpers.encoders.nearest_neighbours import exact_search
 from helpers.errors import BadInput
+from helpers.networks.given_encoder import given
 from helpers.registry import Registry
-from helpers.retrieval.bm25 import K1, B
+from helpers.retrieval.bm25 import K1, B, max_passage
 from helpers.steps import Step
 from helpers.systems.bi_encoder import BiEncoder
-from helpers.systems.given_first_stage import GivenFirstStage, is_given
 from helpers.systems.lexical import BM25, DeepCT, Doc2Query, WordExpansion
 from helpers.systems.testbed import Testbed
 
@@ -35,6 +37,28 @@ class FirstStage(Protocol):
 
     def timed(self, bed: Testbed) -> dict[str, Any]:
         """What `costs.latency.latencies` takes to time it; with `passages` where queries are encoded."""
+
+
+WINDOWS = 5  # found for each text that is wanted, since several may be of one text; as of `Testbed.bm25`
+
+
+def is_given(name: str) -> bool:
+    """Whether a name is a model's, a folder or a hub id, and not a stage's or a file's."""
+    return name.startswith("hub:") or ("/" in name and Path(name).expanduser().is_dir())
+
+
+@dataclass(frozen=True)
+class GivenFirstStage:
+    """A whole model by its folder or its hub id with revision. It reads a text in the testbed's windows, as re-rankers do, and
+    the best one counts; they are embedded once, for all queries to come."""
+
+    model: str
+
+    def run(self, bed: Testbed, depth: int) -> Step:
+        """The best `depth` texts for each query of a testbed."""
+        model, store = given(self.model), window_store(bed.store, bed.words, bed.overlap)
+        vectors = given_passage_embeddings(model, store), given_query_embeddings(model, bed.query_step)
+        return max_passage(exact_search(*vectors, store, bed.query_step, WINDOWS * depth), depth)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,9 @@
 Each stage is a step, so that pipelines share what they have in common.
 """
 
+import importlib
+import re
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
@@ -15,24 +18,27 @@ import pandas as pd
 
 from helpers.data.queries import adhoc_queries
 from helpers.data.runs import ranks
-from helpers.data.snippets import snippet
 from helpers.data.texts import Texts
 from helpers.errors import BadInput
-from helpers.networks.ahead import import_models
 from helpers.networks.backbone import resolve
 from helpers.reranking.aggregation import reranked
 from helpers.retrieval import java
 from helpers.retrieval.bm25 import K1, B
 from helpers.retrieval.feedback import expanded_texts, surface_words, weighted_queries, weighted_run
+from helpers.retrieval.fusion import z_scored
 from helpers.retrieval.lucene import first_pieces_index
 from helpers.steps import Step
+from helpers.systems.listwise_reranker import WarmUp
 from helpers.systems.reranking_experiment import Scorer
-from helpers.systems.search_testbed import SearchTestbed
-from helpers.systems.summed_reranker import SummedReranker
-from helpers.systems.testbed import Testbed
+from helpers.systems.testbed import SearchTestbed, Testbed
+from helpers.systems.zero_shot import ZeroShotReranker
 
 TITLE_WORDS = 12
 LONGEST_TITLE = 300  # characters that are shown
+WORDS, STRIDE = 24, 6  # words of a snippet; between the places where one may begin
+ALL = 10**9  # windows of a query: all that were scored
+SLOW = ("transformers.models.auto.tokenization_auto", "transformers.models.bert.tokenization_bert",  # these are needed first
+        "torch", "transformers.models.bert.modeling_bert", "transformers.models.auto.modeling_auto")
 
 
 class Retriever(Protocol):
@@ -40,6 +46,37 @@ class Retriever(Protocol):
 
     def run(self, bed: Testbed, depth: int) -> Step:
         """The best `depth` documents for each query of a testbed."""
+
+
+def import_models() -> None:
+    """Begin to import what a cross-encoder or bi-encoder needs, in a thread; whoever needs it sooner waits for it as ever."""
+    threading.Thread(target=lambda: [importlib.import_module(name) for name in SLOW], name="imports").start()
+
+
+def snippet(body: str, query: str) -> str:
+    """The first of the stretches of a text that hold most of the query's words, as they are written; all of a short text."""
+    words, asked = body.split(), set(re.findall(r"\w+", query.casefold()))
+    starts = range(0, max(1, len(words) - WORDS + STRIDE), STRIDE)
+    best = max(starts, key=lambda start: len(asked & set(re.findall(r"\w+", " ".join(words[start:start + WORDS]).casefold()))))
+    return "… " * (best > 0) + " ".join(words[best:best + WORDS]) + " …" * (best + WORDS < len(words))
+
+
+@dataclass(frozen=True)
+class SummedReranker:
+    """Two re-rankers as one: the scores that both give to a window, standardised within a query, as `weight` x first + (1 -
+    `weight`) x second.
+
+    The book's base learned from the zero-shot encoder's scores, on one collection. Of other texts and queries the encoder knows
+    what the base has not met, and their sum ranks near the better of the two or above it (chapter `human_judgments`).
+    """
+
+    first: Scorer = field(default_factory=WarmUp)
+    second: Scorer = field(default_factory=ZeroShotReranker)
+    weight: float = 0.5  # nothing is known of a reader's own queries that would favour one
+
+    def scores(self, bed: Testbed, run: Step, candidates: int) -> Step:
+        """Every window of the run's top `candidates` texts with the sum."""
+        return z_scored(self.first.scores(bed, run, candidates), self.second.scores(bed, run, candidates), ALL, self.weight)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from helpers.data.articles import QUERY_SPLITS, split_store
 from helpers.data.collection import check_qrels, open_collection, with_relevance
 from helpers.data.collection_base import Collection, Text
 from helpers.data.external_run import external_run
-from helpers.data.texts import Texts, text_store
+from helpers.data.texts import Texts, candidate_store, text_store
 from helpers.data.tokens import window_tokens
 from helpers.errors import BadInput
 from helpers.evaluation import measures
@@ -226,3 +226,20 @@ def tuning_bed(collection: str, unit: str, split: str, queries: int, seed: int =
     if not split or (split not in there and len(there) == 1):
         return None
     return Testbed(collection, unit, (split,), queries, seed=seed)
+
+
+@dataclass(frozen=True)
+class SearchTestbed(Testbed):
+    """The same for queries that come one by one: of the texts only those that a re-ranker reads are cut and tokenised."""
+
+    run: Step | None = None
+    first: int = 0
+
+    @property
+    def store(self) -> Step:
+        """The text store: of all texts, or of the candidates."""
+        return super().store if self.run is None else candidate_store(super().store, self.run, self.first)
+
+    def of_candidates(self, run: Step, candidates: int) -> Testbed:
+        """The same over these texts alone."""
+        return replace(self, run=run, first=candidates)
