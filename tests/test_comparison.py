@@ -25,12 +25,8 @@ def system(label, values, key="k", first=1, **more):
     return System(label, key, pd.DataFrame({"RR@10": values, **more}, index=pd.Index(queries, name="query_id"), dtype=float))
 
 
-def page(name, *systems, ledger=(), **run):
-    return Page(name, {**RUN, **run}, {system.label: system for system in systems}, list(ledger))
-
-
-def line(step, key, source="stored", seconds=1.0):
-    return {"step": step, "key": key, "source": source, "seconds": seconds, "numerics": "exact"}
+def page(name, *systems, **run):
+    return Page(name, {**RUN, **run}, {system.label: system for system in systems}, [])
 
 
 def pair_of(before, after, **more):
@@ -139,14 +135,6 @@ def test_no_text_of_the_data_is_read_as_markdown(monkeypatch):
     headings = [token.content for before, token in zip(tokens, tokens[1:], strict=False) if before.type == "heading_open"]
     assert headings[1:] == ["What was changed", "Systems", "Queries"]
     assert not any(child.type == "code_inline" for token in tokens for child in token.children or [])
-
-
-def test_the_steps_of_the_variant_alone_are_counted(texts):
-    baseline = page("candidates", system("s", [0, 1], "1"), ledger=[line("queries", "a" * 64), line("bm25_run", "b" * 64)])
-    variant = page("candidates--x", system("s", [1, 0], "2"), ledger=[
-        line("queries", "a" * 64), line("bm25_run", "c" * 64, "computed", 40.0), line("scores", "d" * 64, "stored", 60.0)])
-    text = shown(baseline, variant)
-    assert "rests on 3 steps: 1 of the baseline page and 2 of its own. Computed for its page: 1, in 40 s." in text
 
 
 @pytest.mark.parametrize("baseline", [None, page("candidates")])

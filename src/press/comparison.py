@@ -12,16 +12,15 @@ from helpers.pages import carried
 from helpers.pages.carried import System
 from helpers.pages.compare import test_cells
 from helpers.pages.fragments import Html, badge, details, escape, explored, one_line, table
-from helpers.pages.numbers import count, plain, seconds, signed
-from helpers.steps import recipe, values
+from helpers.pages.numbers import count, plain, signed
+from helpers.steps import values
 from helpers.steps.recorded import Recorded
 from helpers.steps.store import Store
-from press import chapters, dependencies, execute, variants
+from press import chapters, execute, variants
 from press.page_header import code
 from press.terminal import shortened
 
 MOST, LONGEST = 5, 90  # queries shown that gained, and as many that lost; characters shown of a query
-MARK = "<!-- made from {} -->"
 NOTHING_SHARED = "No system was measured on both pages on two queries or more: there is nothing to compare."
 NO_BASELINE = """The baseline page {why}. `make chapter NAME={chapter} PROFILE={profile}` executes it, and what it measures will
 be compared here with the variant."""
@@ -56,16 +55,15 @@ def read(page: Path) -> Page:
 
 
 def write_all() -> list[Path]:
-    """Write the comparison of every variant that has been executed; one whose two pages are what they were stays as it is."""
-    written, sources = [], dependencies.digests(["press.comparison"])
+    """Write the comparison of every variant that has been executed; one that says what it said stays as it is."""
+    written = []
     for page in variants.pages():
         baseline = page.with_name(f"{variants.chapter_of(page.stem)}.ipynb")
-        digests = [recipe.sha256(file.read_bytes()) if file.exists() else "" for file in (baseline, page)]
-        mark = MARK.format(recipe.sha256(recipe.canonical([digests, sources])))
         target = page.with_name(f"{variants.comparison(page.stem)}.md")
-        if not target.exists() or not target.read_text(encoding="utf-8").startswith(mark):
-            draft = target.with_suffix(".part")  # a page that was cut short would have the mark too
-            draft.write_text(f"{mark}\n{text(read(baseline) if baseline.exists() else None, read(page))}", encoding="utf-8")
+        said = text(read(baseline) if baseline.exists() else None, read(page))
+        if not target.exists() or target.read_text(encoding="utf-8") != said:
+            draft = target.with_suffix(".part")
+            draft.write_text(said, encoding="utf-8")
             draft.replace(target)
             written.append(target)
     return written
@@ -82,7 +80,7 @@ def text(baseline: Page | None, variant: Page) -> str:
         why = "has not been executed" if baseline is None else "carries no values for each query"
         parts.append(NO_BASELINE.format(why=why, chapter=chapter, profile=profile))
     else:
-        parts += [*origins(baseline, variant), parameters(chapter, baseline, variant), steps(baseline, variant),
+        parts += [*origins(baseline, variant), parameters(chapter, baseline, variant),
                   *systems(baseline, variant), *queries(pairs(baseline, variant), texts_of(baseline, variant))]
     return "\n\n".join(parts) + "\n"
 
@@ -111,26 +109,15 @@ def parameters(chapter: str, baseline: Page, variant: Page) -> str:
                                              numeric_from=9).text
 
 
-def steps(baseline: Page, variant: Page) -> str:
-    """What the change made the variant compute, and what it shares with the baseline; its page lists the steps."""
-    known = {line["key"] for line in baseline.ledger}
-    own = [line for line in variant.ledger if line["key"] not in known]
-    live = [line["seconds"] for line in own if line["source"] == "computed"]
-    total, shared = count(len(variant.ledger)), count(len(variant.ledger) - len(own))
-    spent = f" Computed for its page: {count(len(live))}, in {seconds(sum(live))}." if live else ""
-    return f"The variant rests on {total} steps: {shared} of the baseline page and {count(len(own))} of its own.{spent}"
-
-
 def pairs(baseline: Page, variant: Page) -> list[Pair]:
     """The systems that both pages measured on two queries or more, in the variant's order."""
     shared = []
     for label, after in variant.systems.items():
         if label in baseline.systems:
             before = baseline.systems[label]
-            common = [query for query in after.values.index if query in before.values.index]
-            measures = [name for name in before.values if name in after.values]
-            one, two = before.values.loc[common, measures], after.values.loc[common, measures]
-            if len(common) >= 2:
+            two = after.values.loc[after.values.index.isin(before.values.index), after.values.columns.isin(before.values.columns)]
+            one = before.values.loc[two.index, two.columns]
+            if len(two) >= 2:
                 shared.append(Pair(label, one, two, before.key == after.key and one.equals(two)))
     return shared
 
@@ -153,10 +140,10 @@ def systems(baseline: Page, variant: Page) -> list[str]:
 def measure_table(moved: list[Pair], measure: str) -> str:
     """One measure of every system that has it."""
     rows = []
-    for pair in (pair for pair in moved if measure in pair.variant):
-        before, after = pair.baseline[measure], pair.variant[measure]
+    for label, before, after in ((pair.label, pair.baseline[measure], pair.variant[measure]) for pair in moved
+                                 if measure in pair.variant):
         signs = np.sign(after - before).tolist()
-        rows.append([pair.label, plain(float(before.mean())), plain(float(after.mean())), *test_cells(paired(after, before)),
+        rows.append([label, plain(float(before.mean())), plain(float(after.mean())), *test_cells(paired(after, before)),
                      " / ".join(str(signs.count(sign)) for sign in (1, 0, -1)), count(len(after))])
     heads = ("system", "baseline", "variant", "difference", "p", "queries won / tied / lost", "of")
     return table(f"{measure} of the systems on both pages", heads, rows).text
@@ -164,10 +151,9 @@ def measure_table(moved: list[Pair], measure: str) -> str:
 
 def extremes(pair: Pair, measure: str, most: int) -> pd.DataFrame:
     """The queries that gained most, then those that lost most: columns baseline, variant, difference, largest gain first."""
-    frame = pd.DataFrame({"baseline": pair.baseline[measure], "variant": pair.variant[measure]})
-    frame["difference"] = frame["variant"] - frame["baseline"]
-    gained, lost = frame[frame["difference"] > 0], frame[frame["difference"] < 0]
-    return pd.concat([gained.nlargest(most, "difference"), lost.nsmallest(most, "difference").iloc[::-1]])
+    both = pd.DataFrame({"baseline": pair.baseline[measure], "variant": pair.variant[measure]})
+    moved = both.assign(difference=both["variant"] - both["baseline"]).sort_values("difference", ascending=False, kind="stable")
+    return pd.concat([moved[moved["difference"] > 0].head(most), moved[moved["difference"] < 0].tail(most)])
 
 
 def queries(matched: list[Pair], texts: dict[str, str]) -> list[str]:

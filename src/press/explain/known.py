@@ -97,31 +97,29 @@ def nearest(missing: dict[str, Any], known: Iterable[Known]) -> Known | None:
 def times_as_many(ours: dict[str, Any], theirs: dict[str, Any]) -> float:
     """How many pairs of query and candidate a ranking has beside another's, or how much text is read without queries; 1 where
     that is not known."""
-    queries, others, here, there = _asked(ours), _asked(theirs), ours["arguments"], theirs["arguments"]
-    if queries and others:
-        return queries / others * here.get("candidates", 1) / there.get("candidates", 1)
-    read, known = (0 if _of(whole, "queries") else sum(map(_bytes, _of(whole, "texts"))) for whole in (ours, theirs))
-    return read / known if read and known else 1.0
+    here, there = _amount(ours), _amount(theirs)
+    return here / there if here and there else 1.0
 
 
-def _asked(whole: dict[str, Any]) -> int:
-    """How many queries a ranking answers, those not counted that a model was trained on; 0 where that is not known."""
-    for part in recipe.parts(whole) if whole["step"].endswith("window_scores") else ():
-        data: dict[str, Any] = part["arguments"]["parts"][0] if part.get("step") == "queries" else {}
-        if data and data["data"][1] != "train":
-            return part["arguments"]["sample"] or _queries(data["collection"], data["data"][1], data["digest"])
+def _amount(whole: dict[str, Any]) -> float:
+    """Pairs of query and candidate, those not counted that a model was trained on, or bytes of text; 0 if not known."""
+    named = {(part["data"][0], part["collection"], part["data"][1]) for part in recipe.parts(whole) if "data" in part}
+    if not whole["step"].endswith("window_scores"):
+        asks = any(kind == "queries" for kind, *_ in named)
+        return 0 if asks else sum(_bytes(*text) for kind, *text in named if kind == "texts")
+    for asked in (part["arguments"] for part in recipe.parts(whole) if part.get("step") == "queries"):
+        data = asked["parts"][0]
+        if data["data"][1] != "train":
+            return whole["arguments"].get("candidates", 1) * (
+                asked["sample"] or _queries(data["collection"], data["data"][1], data["digest"]))
     return 0
 
 
-def _of(whole: dict[str, Any], kind: str) -> set[tuple[str, str]]:
-    return {(part["collection"], part["data"][1]) for part in recipe.parts(whole) if part.get("data", [""])[0] == kind}
-
-
 @functools.cache
-def _bytes(texts: tuple[str, str]) -> float:
+def _bytes(collection: str, unit: str) -> float:
     with contextlib.suppress(BadInput, NetworkNeeded, OSError):
         return sum(file.stat().st_size * (GZIP if file.suffix == ".gz" else 1.0)
-                   for file in open_collection(texts[0]).sources("texts", texts[1]))
+                   for file in open_collection(collection).sources("texts", unit))
     return 0.0
 
 
