@@ -6,7 +6,7 @@ import pytest
 from helpers.evaluation import verdicts
 from helpers.evaluation.all_pairs import holm
 from helpers.evaluation.significance import Interval, Paired
-from helpers.evaluation.verdicts import AGREES, DISAGREES, OPEN, SMALL, Verdict, false_discovery_rate, judge
+from helpers.evaluation.verdicts import AGREES, DISAGREES, OPEN, SMALL, UNTESTED, Verdict, false_discovery_rate, judge
 from helpers.pages.claims import evidence
 
 TURNED = {"higher": "lower", "lower": "higher", "no-difference": "no-difference"}
@@ -79,6 +79,8 @@ def test_the_rules_are_read_in_two_minutes():
 def test_the_smallest_difference_that_would_be_seen_stands_where_the_run_cannot_tell():
     assert "would be seen" in evidence(Verdict(OPEN, trial(-0.01, 0.05)))
     assert "would be seen" not in evidence(Verdict(AGREES, trial(0.01, 0.05)))
+    untested = Verdict(UNTESTED, trial(-0.01, 0.05))  # sees .042, with a margin of .01
+    assert "would be seen" in evidence(untested, level=True) and "would be seen" not in evidence(untested)
 
 
 def test_holm_against_hand_computed_values():

@@ -8,12 +8,15 @@ from typing import Any
 from helpers import paths
 from helpers.costs import results
 from helpers.evaluation import published, verdicts
-from helpers.evaluation.verdicts import AGREES, DISAGREES, NO_DIFFERENCE, NO_GAIN, UNTESTED
+from helpers.evaluation.verdicts import AGREES, DISAGREES, UNTESTED
 from helpers.pages import bm25_named, claims
 from helpers.pages.fragments import Html, badge, cell, details, table
 from helpers.pages.numbers import count, plain
 from press import chapters, cite, comparison, execute, front_page, launch, repository, verdict_examples
 from press.edited import filled
+
+WHY = "its chapter was not run"
+UNRUN = {"verdict": UNTESTED, "key": None, "evidence": WHY, "reason": WHY}  # of a claim that no executed chapter has judged
 
 
 def write_all() -> None:
@@ -50,19 +53,32 @@ def scoreboard(data: list[dict[str, Any]]) -> str:
         name, shown = published.published_name(study), front_page.sorted_claims(study, tested)
         rows = [[Html(front_page.link(claim, tested, "../")), front_page.claim_picture(claim, line), badge_of(line["verdict"])]
                 for claim, line in shown]
-        listed = {claim.id for claim, _ in shown}
-        left = [Html(f"<li>{front_page.link(claim, tested, '../')}: "
-                     f"{badge_of(front_page.verdict_of(tested.get(claim.id))).text}</li>")
-                for claim in claims.load().values() if claim.study == study and claim.id not in listed]
-        parts.append(f"## {name}\n\nThe evidence, and the reasons of what is not tested: [{name}]({study}.md).\n\n" + "\n".join(
+        rows += [[Html(front_page.link(claim, tested, "../")), line["evidence"], badge_of(line["verdict"])]
+                 for claim in claims.load().values() if claim.study == study and claim.unit
+                 and (line := tested.get(claim.id, UNRUN))["verdict"] != UNTESTED]
+        parts.append(f"## {name}\n\nThe evidence: [{name}]({study}.md).\n\n" + "\n".join(
             [table(f"Claims of {name} with a measured effect", ("claim", "published and measured", "word"), rows, 9).text,
-             details(f"{len(left)} more claims, not measured", Html(f"<ul>{''.join(own.text for own in left)}</ul>")).text if left
-             else ""]) + "\n")
-    counts = front_page.counted(tested)
-    summary = table("How many claims have which verdict", ("verdict", "claims"),
-                    [[badge_of(kind), counts.get(kind, 0)] for kind in verdicts.WORDS]).text
+             waits(study, tested)]) + "\n")
+    of = {study: [front_page.verdict_of(tested.get(claim.id)) for claim in claims.load().values() if claim.study == study]
+          for study in published.STUDIES}
+    counts = [[badge_of(kind), *(own.count(kind) for own in of.values()), sum(own.count(kind) for own in of.values())]
+              for kind in verdicts.WORDS]
+    summary = table("How many claims of each study have which verdict",
+                    ("verdict", *map(published.published_name, of), "all"), counts).text
     return filled("scoreboard.md", profiles=profiles(data), summary=summary + front_page.KEY, by_chance=by_chance(tested),
                 studies="\n".join(parts))
+
+
+def waits(study: str, tested: dict[str, dict[str, Any]]) -> str:
+    """A study's claims that are not tested, by the reason that they share; nothing if it has none."""
+    why: dict[str, list[str]] = {}
+    for claim in claims.load().values():
+        line = tested.get(claim.id, UNRUN)
+        if claim.study == study and line["verdict"] == UNTESTED:
+            why.setdefault(line["reason"], []).append(front_page.link(claim, tested, "../"))
+    number, head = sum(map(len, why.values())), ("why, or what they wait for", "claims")
+    shown = table("Claims that are not tested", head, [[cause, Html("<br>".join(own))] for cause, own in why.items()], 9)
+    return details(f"{number} claims are not tested, and what they wait for", shown).text if why else ""
 
 
 def five_findings(data: list[dict[str, Any]]) -> str:
@@ -80,8 +96,7 @@ def study_page(study: str, data: list[dict[str, Any]]) -> str:
     rows: list[list[Any]] = []
     left: list[list[Any]] = []
     for claim in (own for own in claims.load().values() if own.study == study):
-        line = tested.get(claim.id, {"verdict": UNTESTED, "key": None,
-                                     "evidence": "its chapter was not run"})
+        line = tested.get(claim.id, UNRUN)
         shown = _linked(line["page"], line["key"], line["evidence"]) if line["key"] else line["evidence"]
         (left if line["verdict"] == UNTESTED else rows).append([
             Html(front_page.link(claim, tested, "../")), claims.published_evidence(claim), shown,
@@ -104,7 +119,7 @@ def badge_of(word: str) -> Html:
 def by_chance(tested: dict[str, dict[str, Any]]) -> str:
     """How many of the words on claims of a difference chance would give."""
     words = [line["verdict"] for claim, line in tested.items() if claim in claims.load() and line["verdict"] != UNTESTED
-             and claims.load()[claim].direction not in (NO_DIFFERENCE, NO_GAIN)]
+             and not claims.load()[claim].level]
     decided = words.count(AGREES) + words.count(DISAGREES)
     rate = verdicts.false_discovery_rate(len(words), decided)
     return (f"{len(words)} claims of a difference were tested, each once and without correction, and {decided} of them agree or "

@@ -54,6 +54,11 @@ class Claim:
         return {"milliseconds_per_query": " ms a text"}.get(self.measure, "")
 
     @property
+    def level(self) -> bool:
+        """Whether it denies a difference: what the design can see decides whether it can agree."""
+        return self.direction in (verdicts.NO_DIFFERENCE, verdicts.NO_GAIN)
+
+    @property
     def printed(self) -> tuple[published.Entry, ...]:
         """The published values that it rests on, its own and the one that it is compared with; none where they are prose."""
         own = self.evidence
@@ -137,7 +142,7 @@ def judge(chapter: str, measured: Mapping[str, Measured], *, backbone: str = "",
                 lead = compare(claim, (systems[0], control), measure).difference
                 beside["control"] = f"over {claim.control}: {signed(lead.mean)} {interval(lead.low, lead.high, sign=True)}"
         rows.append(row(claim, verdict, f"#step-{beside['key'][:10]}" if beside["key"] else "", beside.get("control")))
-        data.append({"claim": name, "verdict": verdict.word, "evidence": evidence(verdict, claim.unit),
+        data.append({"claim": name, "verdict": verdict.word, "evidence": evidence(verdict, claim.unit, claim.level),
                      "reason": verdict.reason, "printed": [entry.cell for entry in claim.printed]} | beside)
     return Fragment(table("What the study claims, and what this run says of it", HEADER, rows, numeric_from=9).text,
                     data={"claims": data})
@@ -197,20 +202,21 @@ HEADER = ("claim", "published", "this run", "verdict")
 
 def row(claim: Claim, verdict: Verdict, link: str, control: str | None = None) -> list[Any]:
     """A claim as a table's row; the measured effect links to its provenance, its control stands below the word."""
-    effect: Any = evidence(verdict, claim.unit)
+    effect: Any = evidence(verdict, claim.unit, claim.level)
     if verdict.comparison is not None:
         effect = Html(f'<a class="nr-measured" href="{link}">{cell(effect)}</a>')
     return [claim.claim, published_evidence(claim), effect, verdict_cell(verdict.word, control)]
 
 
-def evidence(verdict: Verdict, unit: str = "") -> str:
-    """Difference, interval, p, margin in one line; what would be seen, where the run cannot tell; what was assumed; reasons."""
+def evidence(verdict: Verdict, unit: str = "", level: bool = False) -> str:
+    """Difference, interval, p, margin in one line; what would be seen, where the run cannot tell, or could not if a claim that
+    denies a difference (`level`) were tested; what was assumed; reasons."""
     if verdict.comparison is None:
         return verdict.reason
     comparison, d = verdict.comparison, verdict.comparison.difference
     parts = [f"{signed(d.mean)} {interval(d.low, d.high, sign=True)}{unit}, p {p_value(comparison.p_permutation)}, "
              f"{comparison.queries} {comparison.unit}, margin {plain(verdict.margin)}"]
-    if verdict.word == OPEN:
+    if verdict.word == OPEN or (level and verdict.word == UNTESTED and comparison.detectable > verdict.margin):
         parts.append(f"the smallest difference that would be seen is {plain(comparison.detectable)}{unit}")
     return "; ".join([*parts, *filter(None, (comparison.noise.assumption, verdict.reason))])
 

@@ -1,7 +1,7 @@
 """An evaluation: a labelled system with its per-query values and the step that they came from."""
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -82,10 +82,16 @@ class Evaluation:
                 baseline.rows(measure, queries, frozenset[str]().union(*ours)), ours == theirs and any(ours))
 
     def less(self, base: "Evaluation") -> "Evaluation":
-        """Its lead over another system on the same queries, seed by seed where both have as many; for a difference of leads."""
-        both = zip(self.seeds, base.seeds, strict=True) if len(self.seeds) == len(base.seeds) else ()
+        """Its lead over another system on the same queries, seed by seed where both have as many, or the other has none; for a
+        difference of leads."""
+        others = base.seeds or (base,) * len(self.seeds)
+        both = zip(self.seeds, others, strict=True) if len(self.seeds) == len(others) else ()
         return replace(self, values=self.values - base.values.loc[self.values.index], also=(*self.also, base.source, *base.also),
                        seeds=tuple(run.less(other) for run, other in both))
+
+    def mapped(self, of: Callable[[pd.DataFrame], pd.DataFrame]) -> "Evaluation":
+        """The same system with another value made of each, in every run: a part of it, or whether it is a first place."""
+        return replace(self, values=of(self.values).astype(float), seeds=tuple(run.mapped(of) for run in self.seeds))
 
     def on(self, queries: Sequence[str]) -> "Evaluation":
         """The same system on some of its queries."""
