@@ -16,7 +16,7 @@ from helpers.pages.numbers import interval, p_value, plain, signed
 from helpers.systems.evaluated import Evaluation
 
 Pair = tuple[Evaluation, Evaluation]
-Measured = Pair | Mapping[str, Pair] | str
+Measured = Pair | Mapping[str, Pair | str] | str
 
 
 @dataclass(frozen=True)
