@@ -12,7 +12,7 @@ from helpers.evaluation.verdicts import AGREES, DISAGREES, UNTESTED
 from helpers.pages import bm25_named, claims
 from helpers.pages.fragments import Html, badge, cell, details, table
 from helpers.pages.numbers import count, plain
-from press import chapters, cite, comparison, execute, front_page, launch, repository, verdict_examples
+from press import chapters, cite, comparison, execute, front_page, launch, others, repository, verdict_examples
 from press.edited import filled
 
 WHY = "its chapter was not run"
@@ -107,6 +107,7 @@ def study_page(study: str, data: list[dict[str, Any]]) -> str:
     waits = table(f"Claims of {name} that are not tested", claims.HEADER, left, numeric_from=9).text if left else "None."
     return filled("study.md", study=name, title=first["title"], cite=study, asked=about["asked"], how=about["how"], sees=sees,
                 tested=table(f"Claims of {name}", claims.HEADER, rows, numeric_from=9).text, left=waits,
+                others=others.section(study, tested),
                 chapters=", ".join(dict.fromkeys(f"[](../chapters/{claim.chapter}.ipynb)" for claim in claims.load().values()
                                                  if claim.study == study and claim.chapter in chapters.names())))
 
