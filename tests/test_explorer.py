@@ -146,38 +146,50 @@ def test_a_large_collection_is_left_at_what_is_shown_or_relevant_and_each_text_s
     assert [doc for doc, _, _ in data["passages"]] == ["a", "c", "b", "e", "f"]
 
 
-def test_a_small_collection_comes_as_a_whole_in_its_own_order(collected):
+def test_a_small_collection_comes_as_a_whole_with_what_is_shown_first(collected):
     data = collected(whole=7)
     assert data["whole"]
-    assert [doc for doc, _, _ in data["passages"]] == list("zabcdef")
-    assert data["passages"][1] == ["a", "title a", "body a"]
+    assert [doc for doc, _, _ in data["passages"]] == list("abcefzd")
+    assert data["passages"][0] == ["a", "title a", "body a"]
 
 
 # ---- the data file ----
 
-def content_of(script):
-    assert script.startswith("window.nrExplorer=")
-    assert script.endswith(";\n")
-    return json.loads(script.removeprefix("window.nrExplorer=").removesuffix(";\n"))
+def content_of(scripts):
+    """The data as a page has it when all scripts have run."""
+    first, source = re.fullmatch(r"window.nrExplorer=(.*);\nnrExplorer.from=(.*);\n", scripts[0]).groups()
+    assert source == "document.currentScript.src"
+    content = json.loads(first)
+    for script in scripts[1:]:
+        content["passages"] += json.loads(re.fullmatch(r"Object.assign\(nrExplorer.passages,(.*)\);\n", script)[1]).values()
+    return content
 
 
 def test_hostile_text_survives_the_script_and_nothing_of_it_is_markup():
-    script = explorer.as_script({"text": HOSTILE, "__proto__": "x"})
-    assert content_of(script) == {"text": HOSTILE, "__proto__": "x"}
-    assert re.fullmatch(r"[\x20-\x7e]+\n", script)
-    assert not set("<>&") & set(script)
+    scripts = explorer.as_scripts({"text": HOSTILE, "__proto__": "x"})
+    assert content_of(scripts) == {"text": HOSTILE, "__proto__": "x", "passages": [], "part": 250, "size": 0}
+    assert re.fullmatch(r"[\x20-\x7e\n]+", scripts[0])
+    assert not set("<>&") & set(scripts[0])
+
+
+def test_passages_beyond_the_first_come_in_files_of_their_own(monkeypatch):
+    monkeypatch.setattr(explorer, "PART", 2)
+    scripts = explorer.as_scripts({"passages": [["a"], ["b"], ["c"], ["d"], [HOSTILE]]})
+    assert [script.count('["') for script in scripts] == [2, 2, 1]
+    assert content_of(scripts)["passages"] == [["a"], ["b"], ["c"], ["d"], [HOSTILE]]
+    assert not set("<>&") & set(scripts[2])
 
 
 def test_a_number_that_no_browser_reads_is_refused():
     with pytest.raises(ValueError):
-        explorer.as_script({"score": float("nan")})
+        explorer.as_scripts({"score": float("nan")})
 
 
 def test_the_same_data_gives_the_same_file_and_address(collected, tmp_path, monkeypatch):
     monkeypatch.setattr(paths, "BOOK", tmp_path)
     first, second = explorer.write(collected(), "one"), explorer.write(collected(), "two")
     files = {file.name: file.read_bytes() for file in (tmp_path / "_static" / "explorer").iterdir()}
-    assert files["one.js"] == files["two.js"] == explorer.as_script(collected()).encode()
+    assert files["one.js"] == files["two.js"] == explorer.as_scripts(collected())[0].encode()
     assert set(files) == {"one.js", "two.js"}
     assert first[0].replace("one", "two") == second[0]
     assert first[1] == len(files["one.js"])
@@ -185,6 +197,16 @@ def test_the_same_data_gives_the_same_file_and_address(collected, tmp_path, monk
 
 
 # ---- what the chapter shows ----
+
+def test_the_front_page_shows_the_query_that_re_ranking_helps_most_with_its_ranks(collected):
+    data = collected()
+    assert (data["helped_most"], data["hurt_most"]) == ("q1", "q2")
+    shown = story.hero(data)
+    assert (shown["ranks"], shown["queries"], shown["whole"]) == ([3, 1, 1], 5, False)
+    assert [(name, [grade for _, _, grade in rows]) for name, rows in shown["columns"]] == [
+        ("BM25", ["", ""]), ("re-ranking", ["● answers fully", ""])]
+    assert collected(runs={"BM25": RUNS["BM25"]})["helped_most"] == "q1"
+
 
 def test_the_page_loads_its_scripts_and_says_what_is_missing_without_them(collected, tmp_path, monkeypatch):
     monkeypatch.setattr(paths, "BOOK", tmp_path)

@@ -42,7 +42,8 @@ def opened(browser, tmp_path):
     def open_page(data, fragment=""):
         for name in ("explorer.js", "explorer_bm25.js", "explorer.css"):
             shutil.copy(paths.PACKAGE.parents[1] / "book" / "_static" / name, tmp_path / name)
-        (tmp_path / "data.js").write_text("" if data is None else explorer.as_script(data))
+        for number, script in enumerate([""] if data is None else explorer.as_scripts(data)):
+            (tmp_path / f"data{f'-{number}' if number else ''}.js").write_text(script)
         scripts = "".join(f'<script defer src="{name}.js"></script>' for name in ("data", "explorer_bm25", "explorer"))
         (tmp_path / "page.html").write_text(
             '<!doctype html><html><head><meta charset="utf-8"><link rel="stylesheet" href="explorer.css"></head><body>'
@@ -292,6 +293,16 @@ def test_without_the_whole_collection_there_is_no_query_of_ones_own(browse, coll
 
 # ---- BM25 in the browser, and the real data ----
 
+def test_passages_are_loaded_when_a_query_needs_them_and_all_of_them_for_ones_own(opened, collect, monkeypatch):
+    monkeypatch.setattr(explorer, "PART", 5)
+    page = opened(collect(), hash_of(q="q1"))
+    scripts = page.locator("head script")
+    assert (scripts.count(), page.locator(".nrx-card").count()) == (0, 9)
+    page.evaluate("location.hash = 'text=iron'")
+    page.locator(".nrx-status", has_text="a query of your own").wait_for()
+    assert (scripts.count(), page.evaluate("nrExplorer.passages.filter(Boolean).length")) == (1, 7)
+
+
 def test_a_query_of_ones_own_is_ranked(browse, collect):
     texts = {"d": Text("d", "Rust", "Rusting iron"), "e": Text("e", "Rust", "rust and more rust, more of other words besides")}
     page = browse(collect(texts=texts), hash_of(text="rusted"))
@@ -329,12 +340,14 @@ def test_the_real_data_equals_the_runs(real):
         ("BM25", None), ("re-ranking", 0), ("pairs", 1), ("dense search", 0)]
     means = {name: sum(story.reciprocal(data, query, name) for query in data["queries"]) / 400 for name in systems}
     assert means == pytest.approx({name: system.values["RR@10"].mean() for name, system in systems.items()})
-    assert len(explorer.as_script(data)) < 6_000_000
+    assert len(explorer.as_scripts(data)[0]) < 800_000
 
 
 def test_bm25_in_the_browser_is_lucenes_for_every_test_query(real, opened):
     _, systems, data = real
-    result = opened(data).evaluate("""() => {
+    page = opened(data, hash_of(text="iron"))
+    page.wait_for_function("nrExplorer.passages.filter(Boolean).length === nrExplorer.size")
+    result = page.evaluate("""() => {
       const ids = nrExplorer.passages.map(([id]) => id);
       const built = nrBm25.index(nrExplorer.passages.map(([, title, body]) => `${title}\n${body}`));
       return nrExplorer.queries.map(({text}) => nrBm25.search(built, text, nrExplorer.k1, nrExplorer.b, 100, ids).map(

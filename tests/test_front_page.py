@@ -45,9 +45,32 @@ def test_a_card_stands_while_what_it_rests_on_holds(cards):
     assert front_page.held({}, []) == []
 
 
-def test_the_cards_name_claims_and_comparisons_that_their_chapters_make():
-    written = paths.listed(paths.PUBLISHED / "findings.yaml")["findings"]
-    assert len(written) > front_page.CARDS
+def test_the_first_sentences_that_hold_are_told_with_their_numbers():
+    tested = {MAX: line(MAX, verdicts.AGREES), MEAN: line(MEAN, verdicts.UNTESTED, -0.05, -0.09, -0.01)}
+    text = front_page.sentences(tested, [])
+    assert text.startswith("1. A re-ranker of documents") and "best window, +0.050 [+0.010, +0.090] in RR@10" in text
+    assert text.endswith("(chapters/does_it_work.ipynb))") and "\n" not in text
+    assert front_page.sentences({MAX: line(MAX, verdicts.AGREES)}, []) == ""
+
+
+def test_the_explorers_first_query_is_in_view_with_its_ranks_and_texts_stay_texts():
+    shown = {"id": "7", "text": "<why>", "ranks": [19, 1], "systems": ["BM25", "re-ranking"], "hurt_most": "8", "whole": True,
+             "queries": 400, "columns": [["BM25", [["<t>", "body", "● answers fully"]]], ["re-ranking", []]]}
+    html = front_page.explored([{"page": "explorer", "explored": shown}])
+    assert "ranks 19 by BM25, 1 by re-ranking: the largest gain by re-ranking among 400 test queries" in html
+    assert "{" not in html
+    assert "&lt;why&gt;" in html and "<why>" not in html and "<strong>&lt;t&gt;</strong>" in html
+    assert 'href="chapters/explorer.html#q=8"' in html and "<form" in html
+    assert "<form" not in front_page.explored([{"page": "explorer", "explored": shown | {"whole": False}}])
+    assert front_page.explored([]) == ""
+
+
+def test_the_cards_and_sentences_name_claims_and_comparisons_that_their_chapters_make():
+    read = paths.listed(paths.PUBLISHED / "findings.yaml")
+    assert len(read["findings"]) > front_page.CARDS and len(read["sentences"]) > front_page.SENTENCES
+    written = read["findings"] + [own | {"shown": own["numbers"].values()} for own in read["sentences"]]
+    for own in read["sentences"]:
+        assert set(re.findall(r"{(\w+)}", own["text"])) == set(own["numbers"])
     for card in written:
         whens = [paragraph.get("when", "") for paragraph in discussion.paragraphs()[card["chapter"]]]
         for name in {*card["rests_on"], *card["shown"]}:
@@ -79,6 +102,8 @@ def test_effects_stand_on_one_axis_largest_first():
     middle = float(re.search(r'circle cx="([\d.]+)"', picture)[1])
     assert middle == pytest.approx(6 + 168 * 0.15 / 0.5, abs=0.1)
     assert picture.count('fill="currentColor"/>') == 2  # the dot, and one arrow at the end that lies beyond
+    beyond = front_page.claim_picture(claims.load()[MEAN], line(MEAN, verdicts.DISAGREES, -0.433, -0.45, -0.41)).text
+    assert "<circle" not in beyond and ">−0.433</text>" in beyond
 
 
 def test_effects_in_milliseconds_are_not_pictured():

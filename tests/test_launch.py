@@ -66,6 +66,29 @@ def test_without_an_address_no_button_leads_elsewhere_and_the_page_says_how_to_s
     assert "make address" in text and "mybinder" in known and "make address" not in known
 
 
+@pytest.mark.parametrize(("remote", "owner"), [
+    ("https://github.com/me/my-book.git", "me"), ("git@github.com:me/my-book.git", "me"),
+    ("ssh://git@github.com/me/my-book", "me"), ("https://token@github.com/me/my-book", "me"), ("https://example.org/me/my-book", "set"),
+    ("/srv/git/my-book", "set"),
+    ("https://github.com/me/my-book/tree/main", "set"), (None, "set")])
+def test_a_clone_of_a_public_repository_points_there_and_any_other_at_the_set_address(tmp_path, monkeypatch, remote, owner):
+    for name in ("BOOK_REPOSITORY", "GITHUB_REPOSITORY"):
+        monkeypatch.delenv(name, raising=False)
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    if remote:
+        subprocess.run(["git", "remote", "add", "origin", remote], cwd=tmp_path, check=True)
+    monkeypatch.setattr(paths, "ROOT", tmp_path)
+    monkeypatch.setattr(repository, "configured", lambda: Repository("set", "my-book", "main"))
+    assert repository.repository() == Repository(owner, "my-book", "main")
+
+
+def test_the_front_page_promises_no_button_that_is_not_there(monkeypatch):
+    for owner, said in ((repository.NOBODY, "make address"), ("me", "opens in Binder")):
+        monkeypatch.setenv("BOOK_REPOSITORY", f"https://github.com/{owner}/my-book")
+        assert said in launch.promise()
+    assert "Binder" not in (paths.BOOK / "index.md").read_text()
+
+
 def test_the_instructions_name_the_chapter_and_commands_that_exist():
     text = launch.lines_for("chapters/seeds", KNOWN)
     targets = re.findall(r"^([a-z-]+):", (paths.ROOT / "Makefile").read_text(), re.M)

@@ -43,7 +43,7 @@
     state = {chosen, own: (data.whole && given.get(OWN)) || ""};
     state.list = data.queries.filter(query => filters.every(({key, fits}) => !chosen[key] || fits(query, chosen[key])));
     state.query = data.queries.find(query => query.id === given.get(QUERY)) ||
-      (Object.keys(chosen).length ? null : data.queries.find(query => query.classes.includes(0))) || state.list[0] || data.queries[0];
+      (Object.keys(chosen).length ? null : data.queries.find(query => query.id === data.helped_most)) || state.list[0] || data.queries[0];
   }
   /** Go to a query, or to one of the reader's own, or to other filters. */
   function go({query = null, own = "", chosen = state.chosen}) {
@@ -200,6 +200,20 @@
       make("p", {}, "These need a network, which this page does not hold. In the folder of the book, this command has BM25's candidates re-ranked:"),
       make("pre", {}, make("code", {}, `.venv/bin/book search --unit ${data.unit}${collection}${own.startsWith("-") ? " --" : ""} ${quoted(own)}`)));
   }
+  const loads = new Map();
+  /** Load the files of the passages that are not here yet; null if all are here. */
+  function missing(seats) {
+    const parts = new Set(seats.filter(seat => !data.passages[seat]).map(seat => Math.floor(seat / data.part)));
+    return parts.size ? Promise.all([...parts].map(part => {
+      if (!loads.has(part)) {
+        loads.set(part, new Promise((done, failed) => document.head.append(make("script", {src: data.from.replace(".js", `-${part}.js`),
+          load: () => data.passages[part * data.part] ? done() : failed(), error: failed}))));
+      }
+      return loads.get(part);
+    })) : null;
+  }
+  const shownSeats = ({own, query}) => own ? [...Array(data.size).keys()]
+    : query ? [...query.rankings.flat(), ...query.relevant].map(([seat]) => seat) : [];
   let built = null;
   function ranked(own) {
     if (!built) built = nrBm25.index(data.passages.map(([, title, body]) => `${title}\n${body}`));
@@ -217,6 +231,12 @@
 
   function show() {
     read();
+    const waiting = missing(shownSeats(state));
+    if (waiting) {
+      status.textContent = "loading …";
+      waiting.then(show, () => { status.textContent = "a file of the explorer is missing: run this chapter again"; });
+      return;
+    }
     const {own, query, list: found, chosen} = state, place = own ? -1 : found.indexOf(query);
     const text = shownText(), wanted = new Set(nrBm25.terms(text));
     close();

@@ -1,7 +1,9 @@
-"""The front page's answer: the bar of words, and a card for each of the five best findings that still hold."""
+"""The front page's answer: three sentences, one query of the explorer, the bar of words, and a card for each of the five best
+findings that still hold."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
+from urllib.parse import quote
 
 from helpers import paths
 from helpers.evaluation.significance import Interval
@@ -12,8 +14,9 @@ from helpers.pages.discussion import HIGHER, LOWER, OPEN
 from helpers.pages.fragments import Html, badge, cell
 from helpers.pages.numbers import interval, signed
 from press import chapters
+from press.edited import filled
 
-BAR, CARDS = 700, 5  # pixels: the width of the bar of verdicts; cards on the front page
+BAR, CARDS, SENTENCES = 700, 5, 3  # pixels: the width of the bar of verdicts; cards and sentences on the front page
 WIDTH, HEIGHT, REACH = 180, 16, 0.25  # of a row's picture, in pixels, and the largest effect that it shows
 KEY = ('<p class="nr-said">A line is the 95 % interval of the measured effect, its dot the mean; a diamond is what the study '
        f"printed. The scale runs from {-REACH:+g} to {REACH:+g} in the claim's measure, the vertical line is no difference; what "
@@ -27,11 +30,43 @@ def findings(tested: Mapping[str, Mapping[str, Any]], data: Iterable[Mapping[str
     return f'{verdict_bar(tested)}\n\n<div class="nr-cards">{cards}</div>{KEY}\n'
 
 
+def sentences(tested: Mapping[str, Any], data: Iterable[Mapping[str, Any]]) -> str:
+    """What was found, in three sentences with numbers: the first three that still hold, each a link to its chapter."""
+    compared = compared_in(data)
+    listed = [line for line in paths.listed(paths.PUBLISHED / "findings.yaml")["sentences"] if holds(line, tested, compared)]
+    told = []
+    for line in listed[:SENTENCES]:
+        effects = {name: effect(of, line["chapter"], tested, compared) for name, of in line["numbers"].items()}
+        numbers = {name: f"{signed(own.mean)} {interval(own.low, own.high, sign=True)}" for name, own in effects.items() if own}
+        told.append(f"{line['text'].format(**numbers)} ([{claims.chapter_plan()[line['chapter']]['title']}]"
+                    f"(chapters/{line['chapter']}.ipynb))")
+    return "\n".join(f"{number}. {text}" for number, text in enumerate(told, start=1))
+
+
+def explored(data: Iterable[Mapping[str, Any]]) -> str:
+    """The explorer's first query, and a field for one of the reader's own; nothing if its chapter was not run."""
+    shown = next((item["explored"] for item in data if item.get("page") == "explorer" and "explored" in item), None)
+    if shown is None:
+        return ""
+    columns = "".join(
+        f'<div><h3 class="nrx-name">{cell(name)}</h3><ol>' + "".join(
+            f'<li class="nrx-card"><small>{cell(grade)}</small> <strong>{cell(title)}</strong>'
+            f'<p class="nrx-text">{cell(body)}</p></li>' for title, body, grade in rows) + "</ol></div>"
+        for name, rows in shown["columns"])
+    ranks = ", ".join(f"{rank} by {name}" for rank, name in zip(shown["ranks"], shown["systems"], strict=True))
+    return filled("explored.html", text=cell(shown["text"]), ranks=cell(ranks), queries=shown["queries"], columns=columns,
+                  ask=filled("ask.html") if shown["whole"] else "", **{name: quote(shown[name]) for name in ("id", "hurt_most")})
+
+
 def held(tested: Mapping[str, Any], data: Iterable[Mapping[str, Any]], root: str = "") -> list[tuple[Mapping[str, Any], str]]:
     """The first five cards whose conditions hold, each with its text, its effects and its link; `root` is the way to pages."""
-    compared = {(item["page"], pair): line for item in data for pair, line in item.get("compared", {}).items()}
-    cards = paths.listed(paths.PUBLISHED / "findings.yaml")["findings"]
+    compared, cards = compared_in(data), paths.listed(paths.PUBLISHED / "findings.yaml")["findings"]
     return [(card, drawn_card(card, tested, compared, root)) for card in cards if holds(card, tested, compared)][:CARDS]
+
+
+def compared_in(data: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str], Any]:
+    """The comparisons that the discussions of chapters make, by chapter and pair."""
+    return {(item["page"], pair): line for item in data for pair, line in item.get("compared", {}).items()}
 
 
 def holds(card: Mapping[str, Any], tested: Mapping[str, Any], compared: Mapping[Any, Any]) -> bool:
@@ -145,8 +180,12 @@ def marks_of(own: Interval, printed: float | None) -> str:
     y = HEIGHT / 2
     marks = [f'<line x1="{_x(0):.1f}" x2="{_x(0):.1f}" y1="0" y2="{HEIGHT}" stroke="currentColor" opacity=".35"/>',
              f'<line x1="{_x(own.low):.1f}" x2="{_x(own.high):.1f}" y1="{y}" y2="{y}" stroke="currentColor" stroke-width="2"/>',
-             f'<circle cx="{_x(own.mean):.1f}" cy="{y}" r="3.5" fill="currentColor"/>']
+             *[f'<circle cx="{_x(own.mean):.1f}" cy="{y}" r="3.5" fill="currentColor"/>'] * (abs(own.mean) <= REACH)]
     marks += [_arrow(side) for side, end in ((-1, own.low), (1, own.high)) if side * end > REACH]
+    if abs(own.mean) > REACH:  # the value itself lies beyond: in figures
+        x, anchor = _x(own.mean), "end" if own.mean > 0 else "start"
+        marks.append(f'<text x="{x - 10 if own.mean > 0 else x + 10:.1f}" y="{y}" dy=".35em" font-size="11" '
+                     f'text-anchor="{anchor}">{signed(own.mean)}</text>')
     if printed is not None:
         x = _x(printed)
         marks.append(f'<path d="M{x:.1f} {y - 5} l4 5 l-4 5 l-4 -5 z" fill="none" stroke="currentColor" stroke-width="1.3"/>')

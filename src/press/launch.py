@@ -42,6 +42,13 @@ def links() -> dict[str, Any]:
     return {**repository.repository()._asdict(), "pdf": printed.made()}
 
 
+def promise() -> str:
+    """What the front page says of Binder and Colab: where their buttons are, or how they come to be there."""
+    nowhere = repository.repository().is_placeholder
+    return ("`make address URL=...` gives each chapter buttons for Binder and Colab." if nowhere else
+            "Each chapter opens in Binder and in Colab by the buttons of its page.")
+
+
 def lines_for(page: str, known: dict[str, Any]) -> str:
     """The HTML below the title of a page such as `chapters/candidates` or `reading`; empty for pages that are not the book's own.
 

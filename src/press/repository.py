@@ -1,11 +1,12 @@
 """Where the book's repository lies in public: one address, from which every launch link, citation and clone follows.
 
-It stands in `book/_config.yml` under `repository`. On GitHub's machines the repository that the workflow runs in takes its place,
-so that a fork's book points to the fork; `BOOK_REPOSITORY` overrides both.
+It stands in `book/_config.yml` under `repository`. The place that this clone came from goes before it, if that is on GitHub, so
+that a fork's book points to the fork; on GitHub's machines the repository that the workflow runs in; `BOOK_REPOSITORY` before all.
 """
 
 import os
 import re
+import subprocess
 from typing import NamedTuple
 
 from helpers import paths
@@ -13,6 +14,7 @@ from helpers.errors import BadInput
 from press.edited import yaml_of
 
 NOBODY = "OWNER"  # stands for the owner's name until somebody publishes the book
+REMOTE = re.compile(r"(?:https://(?:[^@/]*@)?|(?:ssh://)?git@)github\.com[:/](.*)")  # without a name or a token that it holds
 ADDRESS = re.compile(r"https://github\.com/([A-Za-z0-9][A-Za-z0-9-]*)/([A-Za-z0-9._-]+?)(?:\.git)?/?")
 
 
@@ -42,7 +44,18 @@ def repository() -> Repository:
         return parsed(own, usual.branch, "BOOK_REPOSITORY")
     if running := os.environ.get("GITHUB_REPOSITORY"):
         return parsed(f"https://github.com/{running}", usual.branch, "GITHUB_REPOSITORY")
-    return usual
+    return origin(usual.branch) or usual
+
+
+def origin(branch: str) -> Repository | None:
+    """The repository that this clone came from; None if it is not on GitHub."""
+    try:
+        done = subprocess.run(["git", "remote", "get-url", "origin"], cwd=paths.ROOT, capture_output=True, text=True, check=False)
+    except OSError:  # no git
+        return None
+    remote = REMOTE.fullmatch(done.stdout.strip())
+    address = ADDRESS.fullmatch(f"https://github.com/{remote[1]}") if remote else None
+    return Repository(address[1], address[2], branch) if address else None
 
 
 def configured() -> Repository:

@@ -23,6 +23,7 @@ NEW, GONE = "new", "gone"
 GRADES = {0: "irrelevant", 1: "related", 2: "answers in part", 3: "answers fully"}  # of the Almanac, and TREC DL's in brief
 BINARY = {0: "irrelevant", 1: "relevant"}
 FOLDER = "explorer"  # below the book's static files
+PART = 250  # passages of one file: the first ones come with the page, others when somebody asks for a query that needs them
 DIGITS = 4  # of a score
 
 
@@ -43,7 +44,7 @@ def collect(bed: Testbed, systems: Systems, labels: pd.DataFrame, depth: int, wh
     moved_from = [columns.index(other) for other in against.values()]
     texts = Texts(bed.store.value())
     everything = len(texts) <= whole
-    seat: dict[str, int] = {text.doc_id: number for number, text in enumerate(texts)} if everything else {}
+    seat: dict[str, int] = {}
     runs = [system.run for system in systems.values()]
     shown = [dict(list(cut(run, depth).groupby("query_id"))) for run in runs]
     places = [{query: dict(zip(docs, range(1, len(docs) + 1), strict=True)) for query, docs in run.groupby("query_id")["doc_id"]}
@@ -60,12 +61,25 @@ def collect(bed: Testbed, systems: Systems, labels: pd.DataFrame, depth: int, wh
                    for doc, grade in judged.items() if grade >= bed.min_relevance and doc in texts]
         listed.append({"id": query, "text": text, "labels": list(map(str, own)), "rankings": rankings, "relevant": answers,
                        "classes": [n for n, members in enumerate(classes.values()) if query in members]})
+    for text in texts if everything else ():
+        seat.setdefault(text.doc_id, len(seat))
     return {"depth": depth, "k1": K1, "b": B, "whole": everything, "collection": bed.collection, "unit": bed.unit,
+            **extremes(listed),
             "systems": [[name, int(run.groupby("query_id").size().max()), place]
                         for name, run, place in zip(systems, runs, [None, *moved_from], strict=True)],
             "grades": scale([grade for judged in grades.values() for grade in judged.values()], bed.min_relevance),
             "min_relevance": bed.min_relevance, "labels": list(labels.columns),
             "classes": list(classes), "queries": listed, "passages": [list(texts[doc]) for doc in seat]}
+
+
+def extremes(queries: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """The query whose first answer the second ranking raises most to the top, which the page shows first, and the one whose first
+    answer it moves down most from there."""
+    def ranks(query: Mapping[str, Any], first: int) -> float:
+        own = [places for _, _, places in query["relevant"] if len(places) > 1 and places[first] == 1 and places[1 - first]]
+        return max((places[1 - first] for places in own), default=0)
+    return {name: max(queries, key=lambda query, first=first: ranks(query, first))["id"]
+            for name, first in (("helped_most", 1), ("hurt_most", 0))} if queries else {}
 
 
 def ranking(rows: pd.DataFrame | None, ranks: Sequence[Mapping[str, int]], grades: Mapping[str, int],
@@ -115,25 +129,36 @@ def outcomes(systems: Systems, bed: Testbed, depth: int, against: Mapping[str, s
     return {name: set(chosen.index[chosen]) for name, chosen in classes.items()}
 
 
-def as_script(data: Mapping[str, Any]) -> str:
-    """The data as a script that assigns it to a global: a page opened from the file system may load scripts, but nothing else.
+def as_scripts(data: Mapping[str, Any]) -> list[str]:
+    """The data as scripts that assign it to a global: a page opened from the file system may load scripts, but nothing else. The
+    first holds all but the passages beyond `PART`, of which each other has as many.
 
     Everything beyond ASCII, and the characters that mean something to HTML, are escaped: no part of it can close an element, end
     a line of JavaScript or change the encoding.
     """
+    passages = data.get("passages", [])
+    later = [dict(enumerate(passages[start:start + PART], start)) for start in range(PART, len(passages), PART)]
+    first = {**data, "passages": passages[:PART], "part": PART, "size": len(passages)}
+    return [f"window.nrExplorer={escaped(first)};\nnrExplorer.from=document.currentScript.src;\n",
+            *(f"Object.assign(nrExplorer.passages,{escaped(part)});\n" for part in later)]
+
+
+def escaped(data: Mapping[Any, Any]) -> str:
+    """JSON without a character that HTML or JavaScript would take for its own."""
     text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     for mark in "<>&":
         text = text.replace(mark, f"\\u{ord(mark):04x}")
-    return f"window.nrExplorer={text};\n"
+    return text
 
 
 def write(data: Mapping[str, Any], name: str) -> tuple[str, int]:
     """Write the data of `collect` beside the book's static files, over what had the same name.
 
-    The file's address as a chapter's page writes it, with a digest so that no browser keeps an older one, and its size.
+    The first file's address as a chapter's page writes it, with a digest so that no browser keeps an older one, and its size.
     """
-    script = as_script(data)
+    scripts = as_scripts(data)
     folder = paths.BOOK / "_static" / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{name}.js").write_text(script, encoding="ascii")
-    return f"../_static/{FOLDER}/{name}.js?v={recipe.sha256(script)[:8]}", len(script)
+    for number, script in enumerate(scripts):
+        (folder / f"{name}{f'-{number}' if number else ''}.js").write_text(script, encoding="ascii")
+    return f"../_static/{FOLDER}/{name}.js?v={recipe.sha256(''.join(scripts))[:8]}", len(scripts[0])

@@ -18,7 +18,7 @@ from helpers.systems.testbed import Testbed
 
 FIRST, SECOND, THIRD, DENSE = "BM25", "re-ranking", "pairs", "dense search"  # names of the rankings
 OUTCOME = "outcome"  # how the page's address names a class of queries
-WORDS_SHOWN = 14
+WORDS_SHOWN, SHOWN = 14, 2  # of a passage in a table; passages of a ranking on the front page
 ASSETS = "../_static"  # as seen from a chapter's page
 
 
@@ -42,7 +42,18 @@ def show(content: Mapping[str, Any], systems: Systems) -> Fragment:
         address, f"{ASSETS}/explorer_bm25.js", f"{ASSETS}/explorer.js"))
     notice = "The explorer needs JavaScript. Some of its queries stand further below as plain tables."
     return Fragment(f'<link rel="stylesheet" href="{ASSETS}/explorer.css"><div id="nr-explorer" data-bytes="{size}">'
-                    f"<noscript><p>{notice}</p></noscript></div>{scripts}")
+                    f"<noscript><p>{notice}</p></noscript></div>{scripts}", data={"explored": hero(content)})
+
+
+def hero(content: Mapping[str, Any]) -> dict[str, Any]:
+    """What the front page shows: the first query's first passages in two rankings, and the ranks of its answer in all."""
+    query = next(query for query in content["queries"] if query["id"] == content["helped_most"])
+    signs = {grade: f"{sign} {name}" for grade, name, sign in content["grades"]}
+    columns = [[name, [[*content["passages"][seat][1:], signs.get(grade, "")] for seat, _, grade, _ in ranking[:SHOWN]]]
+               for name, ranking in list(zip(names_of(content), query["rankings"], strict=True))[:2]]
+    ranks = next(([place for place in places if place] for _, _, places in query["relevant"] if any(places)), [])
+    return {"id": query["id"], "text": query["text"], "ranks": ranks, "columns": columns, "hurt_most": content["hurt_most"],
+            "whole": content["whole"], "queries": len(content["queries"]), "systems": names_of(content)}
 
 
 def scope(content: Mapping[str, Any]) -> Fragment:
@@ -51,9 +62,10 @@ def scope(content: Mapping[str, Any]) -> Fragment:
                f"{count(len(content['passages']))} passages.")
     own = ("That is the whole collection: a query of your own is ranked by BM25 in the browser." if content["whole"] else
            "Those are the passages that some ranking shows; the collection is too large to search it in the browser.")
-    size = len(collected.as_script(content)) / 2**20
+    now, *later = map(len, collected.as_scripts(content))
     third = "" if THIRD in names_of(content) else "This run has no third stage: its parameter `first` is zero."
-    return page.prose(summary, third, own, f"The data of the page has {plain(size, 1)} MiB.")
+    return page.prose(summary, third, own, f"The page loads {plain(now / 2**20, 1)} MiB at once, and "
+                      f"{plain(sum(later) / 2**20, 1)} MiB of passages as they are asked for.")
 
 
 def examples(content: Mapping[str, Any], shown: int) -> Fragment:
