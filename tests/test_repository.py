@@ -13,6 +13,7 @@ from press.repository import Repository
 def nothing_set(monkeypatch):
     for name in ("BOOK_REPOSITORY", "GITHUB_REPOSITORY"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(repository, "origin", lambda branch: None)
 
 
 def test_the_address_is_the_reader_s_else_github_s_else_the_configured_one(places, monkeypatch):

@@ -1,7 +1,7 @@
 """Where the book's repository lies in public: one address, from which every launch link, citation and clone follows.
 
 It stands in `book/_config.yml` under `repository`. The place that this clone came from goes before it, if that is on GitHub, so
-that a fork's book points to the fork; on GitHub's machines the repository that the workflow runs in; `BOOK_REPOSITORY` before all.
+that a fork's book points to the fork; on GitHub's machines the repository of the workflow; `BOOK_REPOSITORY` before all.
 """
 
 import os
