@@ -69,7 +69,8 @@ def test_without_an_address_no_button_leads_elsewhere_and_the_page_says_how_to_s
 @pytest.mark.parametrize(("remote", "owner"), [
     ("https://github.com/me/my-book.git", "me"), ("git@github.com:me/my-book.git", "me"),
     ("ssh://git@github.com/me/my-book", "me"), ("https://token@github.com/me/my-book", "me"),
-    ("https://example.org/me/my-book", "set"), ("/srv/git/my-book", "set"), ("https://github.com/me/my-book/tree", "set"), (None, "set")])
+    ("https://example.org/me/my-book", "set"), ("/srv/git/my-book", "set"),
+    ("https://github.com/me/my-book/tree", "set"), (None, "set")])
 def test_a_clone_of_a_public_repository_points_there_and_any_other_at_the_set_address(tmp_path, monkeypatch, remote, owner):
     for name in ("BOOK_REPOSITORY", "GITHUB_REPOSITORY"):
         monkeypatch.delenv(name, raising=False)

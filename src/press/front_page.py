@@ -38,8 +38,7 @@ def sentences(tested: Mapping[str, Any], data: Iterable[Mapping[str, Any]]) -> s
     for line in listed[:SENTENCES]:
         effects = {name: effect(of, line["chapter"], tested, compared) for name, of in line["numbers"].items()}
         numbers = {name: f"{signed(own.mean)} {interval(own.low, own.high, sign=True)}" for name, own in effects.items() if own}
-        told.append(f"{line['text'].format(**numbers)} ([{claims.chapter_plan()[line['chapter']]['title']}]"
-                    f"(chapters/{line['chapter']}.ipynb))")
+        told.append(f"{line['text'].format(**numbers)} ([](chapters/{line['chapter']}.ipynb))")
     return "\n".join(f"{number}. {text}" for number, text in enumerate(told, start=1))
 
 
