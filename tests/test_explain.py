@@ -82,7 +82,7 @@ def test_with_everything_fresh_a_current_page_would_run(book, monkeypatch):
     monkeypatch.setenv("BOOK_FRESH", "99999999999")
     text = shown()
     assert "to compute 3" in text
-    assert text.count("all is computed anew") == 3
+    assert text.count("all is computed again") == 3
     assert "replaced" not in text  # each step's own old value stands in for it
 
 

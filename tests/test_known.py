@@ -59,7 +59,7 @@ def test_why_a_known_recipe_is_missing(monkeypatch, tmp_path):
     assert why(recipe(), "k", None) == "never computed"
     assert [why(recipe(), "k", entry(recipe(), kept=kept)) for kept in (None, Store(tmp_path))] == ["not kept", "damaged"]
     monkeypatch.setenv("BOOK_FRESH", "1")
-    assert why(recipe(), "k", entry(recipe())) == "all is computed anew"
+    assert why(recipe(), "k", entry(recipe())) == "all is computed again"
 
 
 @pytest.fixture

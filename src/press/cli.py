@@ -24,9 +24,9 @@ from helpers.errors import BadInput, NetworkNeeded, is_unicode, printable
 from helpers.steps import cluster
 from press import terminal
 
-EXIT_CODES = """exit codes: 0 all went well; 1 `verify` found a difference; 2 what you can mend, which is told;
+EXIT_CODES = """exit codes: 0 all went well; 1 `verify` found a difference; 2 what you can mend, which is reported;
 3 a fault of the book itself, whose trace is kept in a file; 130 Ctrl-C;
-141 whoever read the output went away; 143 SIGTERM (`book serve`: 0, when it has answered what runs)"""
+141 the reader of the output went away; 143 SIGTERM (`book serve`: 0, when it has answered what runs)"""
 
 LONGEST = 40  # characters of a wrong argument that are shown
 RERANKERS = ("both", "base", "minilm", "general", "none")

@@ -27,7 +27,7 @@ def asking(source: str, revision: str | None) -> Iterator[None]:
         if revision is None:
             why = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
             raise BadInput(f"no model can be read from this folder ({why})", file=source,
-                           mend="see to its files, or save the model anew by save_pretrained()") from error
+                           mend="see to its files, or save the model again by save_pretrained()") from error
         if not isinstance(error, OSError) and not packages & CLIENTS:
             raise
         raise explanation(source, revision, error) from error

@@ -87,7 +87,7 @@ def is_blank(text: str) -> bool:
 def check_ids(file: Path, line: int, *ids: str) -> None:
     """BadInput for an id that is another one in a run or among judgments, or looks like another one."""
     for one in filter(UNSEEN.search, ids):
-        raise BadInput(f"the id {one!r} holds a blank or a control character, or one that nobody sees", file=file, line=line,
+        raise BadInput(f"the id {one!r} holds a blank or a control character, or an invisible one", file=file, line=line,
                        mend="take it out, wherever the id stands")
     if long := [one for one in ids if len(one) * 4 > LONGEST_ID and len(one.encode()) > LONGEST_ID]:
         raise BadInput(f"the id {long[0][:20]!r} … is longer than {LONGEST_ID:,} bytes", file=file, line=line,

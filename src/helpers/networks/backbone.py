@@ -156,7 +156,7 @@ def _check(folder: Path) -> None:
         if (file := folder / "config.json").exists():
             config = json.loads(file.read_text(encoding="utf-8"))
             if wrong := [name for name in SIZES if type(config.get(name, 1)) is not int or config.get(name, 1) < 1]:
-                raise BadInput(f"{wrong[0]} is {config[wrong[0]]!r}", file=file, mend="save the model anew by save_pretrained()")
+                raise BadInput(f"{wrong[0]} is {config[wrong[0]]!r}", file=file, mend="save the model again by save_pretrained()")
 
 
 def width_of(spec: str) -> tuple[str, int]:

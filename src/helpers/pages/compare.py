@@ -63,14 +63,14 @@ def beside_published(study: str, number: str, column: str, measure: str, systems
     compared = baseline if rows_are == "system" else f"{rows_are} = {baseline}"
     beside = f", here {measure}" if measure.startswith("R@") and all(entry.measure != measure for entry in known.values()) else ""
     caption = (f"{published.published_name(study)}, table {number}: {column}, published and measured{beside} "
-               f"(differences from {compared}, 95 % intervals over queries and trainings)")
+               f"(differences from {compared}, 95 % intervals over queries and training runs)")
     table = page.records_table(caption, records, values=data)
     folds = []
     if left:
         folds.append((f"{len(left)} more rows of the study, not run here", page.records_table(f"{caption}: not run", left)))
     if more:
         folds.append(("p-values, effect ratio and difference of relative improvements", page.show_table(
-            f"{column}, each row and {compared}: p of the permutation test over queries and trainings, of the paired t-test "
+            f"{column}, each row and {compared}: p of the permutation test over queries and training runs, of the paired t-test "
             "over queries alone, effect ratio (ER), and published less measured relative improvement (ΔRI)",
             (rows_are, "p", "p, t-test", "ER", "ΔRI"), more)))
     effects = effects_beside(study, number, column, tests, baseline) if pictured else {}

@@ -75,11 +75,13 @@ def collect(bed: Testbed, systems: Systems, labels: pd.DataFrame, depth: int, wh
 def extremes(queries: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """The query whose first answer the second ranking raises most to the top, which the page shows first, and the one whose first
     answer it moves down most from there."""
-    def ranks(query: Mapping[str, Any], first: int) -> float:
-        own = [places for _, _, places in query["relevant"] if len(places) > 1 and places[first] == 1 and places[1 - first]]
-        return max((places[1 - first] for places in own), default=0)
-    return {name: max(queries, key=lambda query, first=first: ranks(query, first))["id"]
-            for name, first in (("helped_most", 1), ("hurt_most", 0))} if queries else {}
+    def moved(first: int) -> str:
+        """The query with an answer at the top of one of the two rankings that stands furthest down in the other."""
+        def furthest(query: Mapping[str, Any]) -> int:
+            own = [places for _, _, places in query["relevant"] if len(places) > 1 and places[first] == 1 and places[1 - first]]
+            return max((places[1 - first] for places in own), default=0)
+        return str(max(queries, key=furthest)["id"])
+    return {"helped_most": moved(1), "hurt_most": moved(0)} if queries else {}
 
 
 def ranking(rows: pd.DataFrame | None, ranks: Sequence[Mapping[str, int]], grades: Mapping[str, int],

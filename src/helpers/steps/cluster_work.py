@@ -28,7 +28,7 @@ def work(task: dict[str, Any]) -> None:
     try:
         step = rebuilding.rebuild(task["recipe"], lazily=True)
     except KeyError as error:
-        raise BadInput(f"a worker has another version of the book: {error.args[0]}", mend="start the workers anew") from None
+        raise BadInput(f"a worker has another version of the book: {error.args[0]}", mend="start the workers again") from None
     lock = Store(paths.store()).lock_file(step.name, step.key)
     wait(lambda: lock.exists() or None, f"a worker does not see {lock}, which was there before it was asked")
     step.joined(task["shards"]) if task["shards"] else step.entry()

@@ -166,7 +166,7 @@ class Step:
                           for name, value in self.arguments.items() if value is not None):
             Store(paths.store()).drop_checkpoints(self.name, self.key, self._class)
             raise BadInput(f"what {self.name} reads was changed under way, so nothing is kept of it",
-                           file=changed[0] if changed else None, mend="call again when nobody changes it")
+                           file=changed[0] if changed else None, mend="call again when it does not change")
 
 
 def fresh_since() -> float | None:

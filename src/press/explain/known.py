@@ -138,7 +138,7 @@ def why(missing: dict[str, Any], key: str, near: Known | None) -> str:
     if near is None:
         return "never computed"
     if near.key == key:
-        return "all is computed anew" if fresh_since() is not None else "not kept" if near.kept is None else "damaged"
+        return "all is computed again" if fresh_since() is not None else "not kept" if near.kept is None else "damaged"
     ours, theirs = arguments(missing), near.arguments
     differing = sorted((place for place in ours if ours[place] != theirs.get(place)),
                        key=lambda place: (place[0] != missing["step"], place))

@@ -49,7 +49,7 @@ def serve(collection: str, unit: str, rerankers: Sequence[str], pairwise: str, h
         address, own = listening.getsockname()[:2]
         known = tuple(dict.fromkeys(name.lower() for name in (*app.HOSTS, host, *names)))
         if beyond := not ipaddress.ip_address(address).is_loopback:
-            print(f"whoever reaches {host or address} can ask, without a password or encryption, by a numeric address or as "
+            print(f"anybody who reaches {host or address} can ask, without a password or encryption, by a numeric address or as "
                   f"{', '.join(filter(None, known))}; --name adds a name", file=sys.stderr)
         print(f"listening on http://{f'[{host}]' if sixth else host}:{own}; Ctrl-C ends it", flush=True)
         usual = signal.signal(signal.SIGTERM, signal.SIG_IGN)  # uvicorn hears it first, stops, and raises it again
