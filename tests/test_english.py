@@ -69,8 +69,8 @@ def test_readers_meet_no_tic(place):
 
 @pytest.mark.parametrize(("text", "number"), [
     ("It surely falls.", 1), ("Higher in the\nmean.", 1), ("`anew` and ```\nhardly\n```", 0),
-    ("All trainings, and the page says", 2), ("Runs for the page. It is for the best.", 0), ("It falls, for the rate is high.", 1),
-    ("A training run goes on.", 0)])
+    ("All trainings, and the page says", 2), ("Runs for the page. It is for the best.", 0),
+    ("It falls, for the rate is high.", 1), ("A training run goes on.", 0)])
 def test_the_linter_finds_tics_and_leaves_code_and_plain_words(text, number):
     assert len(tics(text)) == number
     assert of_python(f'"""{text}"""\ndef f():\n    return {text!r}') == [text]
