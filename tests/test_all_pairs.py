@@ -42,6 +42,11 @@ def test_p_is_never_zero_and_its_ties_count():
     assert permutation_ps(tied)[0] == pytest.approx(1.0)
 
 
+def test_two_systems_on_two_queries_are_enough():
+    (pair,) = all_pairs(pd.DataFrame({"a": [1.0, 2.0], "b": [0.5, 1.0]})).itertuples()
+    assert (pair.first, pair.second, pair.difference.mean, pair.holm) == ("a", "b", 0.75, pair.p)
+
+
 def test_every_pair_has_its_interval_effect_and_corrected_p():
     values = pd.DataFrame(RNG.random((12, 3)), columns=["a", "b", "c"])
     result = all_pairs(values)

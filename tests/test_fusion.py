@@ -72,6 +72,12 @@ def test_a_weight_of_one_or_zero_is_one_run_alone(weight, expected):
     assert docs(weighted_sum(run_of(q={"a": 3, "b": 2, "x": 1}), run_of(q={"c": 3, "d": 2, "y": 1}), weight, 2)) == expected
 
 
+def test_a_query_of_the_second_run_alone_keeps_its_scores():
+    for fused in (reciprocal_rank(run_of(q="a"), run_of(q="a", r={"x": 7.0}), 5),
+                  weighted_sum(run_of(q="a"), run_of(q="a", r={"x": 7.0}), 0.5, 5)):
+        assert fused[fused["query_id"] == "r"]["score"].tolist() == [7.0]
+
+
 @pytest.mark.parametrize("fuse", [alternating, reciprocal_rank, lambda a, b, depth: weighted_sum(a, b, 0.5, depth)])
 def test_queries_of_one_run_keep_its_list_and_all_stand_in_order(fuse):
     fused = fuse(run_of(p="ab", q="ab"), run_of(r="cd", q="b"), 10)
