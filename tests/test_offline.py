@@ -55,7 +55,7 @@ def test_the_network_is_refused_and_given_back():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("chapter", ["collection", "condenser", "pipeline", "long_inputs", "broad_topics"])
+@pytest.mark.parametrize("chapter", ["collection", "condenser", "pipeline", "long_inputs"])
 def test_chapters_of_the_large_profile_open_no_socket(sealed, chapter):
     plan = dry_run.of_chapter(chapter, execute.request(chapter, "msmarco", {}).values, catalogue())
     assert plan.missing

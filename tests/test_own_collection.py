@@ -16,7 +16,7 @@ from press.explain.known import catalogue
 
 TRAINS_ON_IT = {"candidates", "distillation", "embeddings", "encoders", "epochs", "explorer", "fine_tuning_sizes", "grid",
                 "model_size", "parameters", "recipe", "seeds", "sequence_length", "similarity", "speed"}
-TOPICS = {"broad_topics", "feedback", "long_inputs", "pipeline"}  # of the Almanac; elsewhere one chooses the split
+TOPICS = {"feedback", "long_inputs", "pipeline"}  # of the Almanac; elsewhere one chooses the split
 PASSAGES = {"human_judgments"}  # at home; the small folder has documents
 GIVEN = {"significance": {"trained": "false"}, "answer_types": {"trained": "false"}}
 
