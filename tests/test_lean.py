@@ -8,10 +8,12 @@ from extension import load
 from helpers import paths
 
 lean = load("lean")
-KEPT = '<script src="_static/doctools.js"></script>\n<script defer="defer" src="_static/sliders.js?v=1"></script>\n'
+KEPT = ('<link rel="stylesheet" type="text/css" href="_static/book.css" />\n<script src="_static/doctools.js"></script>\n'
+        '<script defer="defer" src="_static/sliders.js?v=1"></script>\n')
 OWN = '<script defer src="../_static/explorer/ab.js?v=1"></script>\n'
 DROPPED = ('<script src="_static/sliders.js?v=1"></script>\n<script src="../_static/explorer/ab.js?v=1"></script>\n'
-           '<script>const thebe_selector = ".thebe"</script>\n<script defer src="_static/scripts/fontawesome.js?d=5"></script>\n')
+           '<script>const thebe_selector = ".thebe"</script>\n<script defer src="_static/scripts/fontawesome.js?d=5"></script>\n'
+           '<link rel="stylesheet" type="text/css" href="_static/sphinx-design.min.css?v=6">\n')
 SEARCH = '<script src="searchindex.js"></script>\n<script src="_static/searchtools.js"></script>\n'
 
 

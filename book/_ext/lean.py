@@ -1,14 +1,15 @@
-"""Leave out of every page the scripts that it does not use.
+"""Leave out of every page the scripts and styles that it does not use.
 
 Jupyter Book adds Thebe twice, which is an error in the browser's console, and every script below `_static`, the explorer's data
 among them; the theme adds its icons a second time, as a script (a font has them, too), and the search's index to all pages.
+Nothing of Sphinx Design is used.
 """
 
 import re
 from typing import Any
 
-SCRIPT = re.compile(r"<script\b[^>]*>.*?</script>\s*", re.DOTALL)
-USELESS = re.compile(r'thebe|src="[^"]*/fontawesome\.js', re.IGNORECASE)
+SCRIPT = re.compile(r"(?:<script\b[^>]*>.*?</script>|<link rel=\"stylesheet\"[^>]*>)\s*", re.DOTALL)
+USELESS = re.compile(r'thebe|src="[^"]*/fontawesome\.js|_static/(?:sphinx-design|design-tabs)', re.IGNORECASE)
 OURS = re.compile(r'<script src="[^"]*_static/(?:explorer|filter|folds|sliders)')  # where a page uses it, it is deferred
 SEARCH = re.compile(r'src="[^"]*(?:searchtools|language_data|searchindex)\.js')
 
