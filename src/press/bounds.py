@@ -18,7 +18,7 @@ RANGES: dict[Range, str] = {  # smallest and largest value, and of which paramet
     (0.01, 1): "target",
     (0, 100): "k1 k1_grid margin margins noise",
     (1e-9, 1): "learning_rate learning_rates head_rate",
-    (0, 2**32 - 1): "seed seeds other_seeds",
+    (0, 2**32 - 1): "seed seeds other_seeds tried",
     (1, 100): "within",  # of the list that `embeddings` looks at
     (1, 1024): "threads",
     (1, MOST): """epochs steps section_steps candidates topic_candidates long_candidates home_candidates few depth depths
@@ -46,7 +46,7 @@ CHOICES: dict[str, tuple[str, ...] | str] = {  # as they are, or the registry th
     "pretraining": "helpers.systems.starting_points:PRETRAININGS",
     **dict.fromkeys(("starts", "web_starts"), "helpers.systems.starting_points:NAMES")}
 MAY_BE_EMPTY = {"files", "depth.depths", "mismatch.depths", "devices", "distillation.without", "margins", "narrower",
-                "other_starts", "paired", "ratio_seeds", "today", "web_starts"}
+                "other_starts", "paired", "ratio_seeds", "today", "tried", "web_starts"}
 EVEN = {"attention_window"}  # half of it on each side
 NOT_ABOVE = {"recall_depths": "depth"}  # a list that is read further down than it goes has nothing there
 _RANGE = {name: limits for limits, names in RANGES.items() for name in names.split()}
