@@ -103,7 +103,8 @@ def times_as_many(ours: dict[str, Any], theirs: dict[str, Any]) -> float:
 
 def _amount(whole: dict[str, Any]) -> float:
     """Pairs of query and candidate, those not counted that a model was trained on, or bytes of text; 0 if not known."""
-    named = {(part["data"][0], part["collection"], part["data"][1]) for part in recipe.parts(whole) if "data" in part}
+    named = {(part["data"][0], part["collection"], part["data"][1]) for part in recipe.parts(whole)
+             if {"data", "collection"} <= part.keys()}
     if not whole["step"].endswith("window_scores"):
         asks = any(kind == "queries" for kind, *_ in named)
         return 0 if asks else sum(_bytes(*text) for kind, *text in named if kind == "texts")
