@@ -1,6 +1,9 @@
 """The step store: a crash can lose work, never corrupt it."""
 
 import json
+import os
+import shutil
+import stat
 import subprocess
 import sys
 
@@ -79,14 +82,41 @@ def test_large_files_are_checked_by_their_content_too(store, monkeypatch, tmp_pa
     assert read_entry(entry.folder) is None
 
 
-def test_an_entry_that_knows_a_large_file_by_its_size_alone_is_still_used(store):
-    entry = write(store, "12345")
-    manifest = json.loads((entry.folder / MANIFEST).read_text())
-    del manifest["files"]["value.txt"]["sha256"]
-    (entry.folder / MANIFEST).write_text(json.dumps(manifest))
-    assert read_entry(entry.folder) is not None
-    (entry.folder / "value.txt").write_text("1234")
-    assert read_entry(entry.folder) is None
+def told(folder, **changes):
+    manifest = json.loads((folder / MANIFEST).read_text())
+    (folder / MANIFEST).write_text(json.dumps({**manifest, **changes}))
+
+
+def moved(folder):
+    shutil.copytree(folder, folder.with_name("b-class"))
+    shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize("forge", [
+    lambda folder: told(folder, files={}), lambda folder: told(folder, numerics=None), lambda folder: told(folder, step="other"),
+    lambda folder: told(folder, files={"value.txt": {"size": 5}, "inner/more.bin": {"size": 2}}),
+    lambda folder: (folder / "_9.si").write_bytes(b"a stray segment"), moved,
+    lambda folder: ((folder / "value.txt").unlink(), os.mkfifo(folder / "value.txt")),
+    lambda folder: ((folder / "manifest.json").unlink(), os.mkfifo(folder / "manifest.json")),
+    lambda folder: ((folder / "value.txt").rename(folder.parent / "v"), (folder / "value.txt").symlink_to(folder.parent / "v"))])
+def test_an_entry_is_closed(store, forge):
+    """It has exactly the files that its manifest names, each a file of its own with its SHA-256, and lies where that says."""
+    folder = write(store).folder
+    assert read_entry(folder) is not None
+    forge(folder)
+    assert store.find("a_step", KEY, "exact") is None
+
+
+def test_rights_follow_the_umask_so_that_others_may_read_and_write(store):
+    before = os.umask(0o002)
+    try:
+        folder = write(store).folder
+        with store.lock("a_step", KEY):
+            pass
+    finally:
+        os.umask(before)
+    modes = [stat.S_IMODE(path.stat().st_mode) for path in (folder, folder / MANIFEST, store.lock_file("a_step", KEY))]
+    assert modes == [0o775, 0o664, 0o664]
 
 
 LOCKED = """

@@ -3,15 +3,17 @@
     <root>/<step name>/<key, 20 digits>/<numerics class>/manifest.json + the value's files
 
 The files are written to a temporary folder, synced and renamed into place; the manifest comes last, and it lists every
-file with size and SHA-256. An entry without a manifest does not exist, and one whose files do not match is damaged:
-both are computed again, never trusted.
+file with size and SHA-256. An entry without a manifest does not exist, and one that is elsewhere than its manifest says, or whose
+files are not exactly those, is damaged: both are computed again, never trusted. Rights follow the umask, so that several people
+can share a store; one that cannot be written is read.
 """
 
 import contextlib
 import json
 import os
+import secrets
 import shutil
-import tempfile
+import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,7 +70,7 @@ class Store:
 
     def lock(self, name: str, key: str) -> FileLock:
         """Held while a key is computed; the operating system lets go of it when the process dies."""
-        return FileLock(self.lock_file(name, key))
+        return FileLock(self.lock_file(name, key), mode=0o666)
 
     def lock_file(self, name: str, key: str) -> Path:
         """The file of a key's lock, in a folder that is there."""
@@ -83,7 +85,8 @@ class Store:
         """
         target = self.place(name, key) / manifest["numerics"]
         target.parent.mkdir(parents=True, exist_ok=True)
-        work = Path(tempfile.mkdtemp(prefix=".work-", dir=target.parent))
+        work = target.parent / f".work-{secrets.token_hex(8)}"
+        work.mkdir()
         try:
             fill(work)
             files = {str(f.relative_to(work)): fingerprint(f) for f in sorted(work.rglob("*")) if f.is_file()}
@@ -146,13 +149,21 @@ def place_of(manifest: dict[str, Any]) -> str:
 def read_entry(folder: Path, digest: Callable[[Path], str] = digests.sha256) -> Entry | None:
     """The entry in a folder, or None if it is unfinished or damaged; `digests.taken` reads all of it whatever is known."""
     try:
+        if not _is_plain(folder / MANIFEST):
+            return None
         manifest = parsed((folder / MANIFEST).read_text(encoding="utf-8"))
-        for name, expected in manifest["files"].items():
-            if not expected.items() <= fingerprint(folder / name, digest).items():  # old entries have large files by size alone
-                return None
-        return Entry(folder, manifest)
+        files = [folder / name for name in manifest["files"]]
+        there = {file for file in folder.rglob("*") if file.is_symlink() or not file.is_dir()} - {folder / MANIFEST}
+        sound = folder.parts[-3:] == tuple(place_of(manifest).split("/")) and there == {*files} and all(map(_is_plain, files))
+        return Entry(folder, manifest) if sound and all(
+            told == fingerprint(folder / name, digest) for name, told in manifest["files"].items()) else None
     except DAMAGED:
         return None
+
+
+def _is_plain(file: Path) -> bool:
+    """Whether it is a file of its own: a pipe would be waited for, and a link leads out of the entry."""
+    return stat.S_ISREG(file.lstat().st_mode)
 
 
 def fingerprint(file: Path, digest: Callable[[Path], str] = digests.sha256) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 One worker thread has the engine, since a connection to SQLite belongs to the thread that opened it. A request is a generator: it
 yields which scorer is to read what, gets the scores, and returns its answer. Between slices, small requests go ahead that came
-meanwhile, and what nobody waits for any more is dropped.
+meanwhile; what nobody waits for any more, or what a machine that became slower cannot end in its time, is dropped.
 """
 
 import threading
@@ -16,7 +16,8 @@ from helpers.errors import BadInput
 
 SLICE, MOST = 0.4, 256  # seconds of a slice, and inputs of one at most
 PROMISE = 0.5  # of the time: in so much a request that is taken should be done; the rest is for smaller ones that come later
-PATIENCE = 1.0, 3.0  # and in so many seconds plus so many times its own: a small one is rather asked again than kept long
+PATIENCE = 1.0, 2.0  # it ends in so many seconds plus so many times its own: a small one is rather asked again than kept long
+SLOWER = 1.5  # or, where the machine becomes slower, in so many times that
 Asking = Generator[tuple[str, list[Any]], list[float], Any]  # a scorer's name and its inputs; their scores; the answer
 
 
@@ -31,8 +32,10 @@ class Overloaded(RuntimeError):
 class Job:
     """A request on its way; `ahead` are the scorers and the numbers of inputs that it is expected to need from here on."""
 
-    def __init__(self, request: Any, ahead: Sequence[tuple[str, float]], until: float):
-        self.request, self.ahead, self.until, self.future = request, list(ahead), until, Future[Any]()
+    until = given_up = 0.0  # when it should be done, and when it is not waited for any more
+
+    def __init__(self, request: Any, ahead: Sequence[tuple[str, float]]):
+        self.request, self.ahead, self.future = request, list(ahead), Future[Any]()
         self.asking: Asking | None = None
         self.scorer, self.inputs, self.scores = "", list[Any](), list[float]()
 
@@ -75,19 +78,20 @@ class Batcher:
         """The answer, in the future; cancelled, it is dropped. Overloaded if it could not be done in time, or would keep one that
         was taken from it."""
         now = time.monotonic()
-        job = Job(request, self.engine.expected(request), now + self.timeout)
+        job = Job(request, self.engine.expected(request))
         with self._changed:
             if not self._open:
                 raise Overloaded("the service ends", 1)
             if (own := self.left(job)) > (most := PROMISE * self.timeout):
                 raise Overloaded(f"this takes about {own:.0f} seconds of the {most:.0f} that may be spent: ask for fewer "
                                  "candidates or pairs", min(own - most, self.timeout))
-            promised = min(most, PATIENCE[0] + PATIENCE[1] * own)
+            promised = PATIENCE[0] + PATIENCE[1] * own
+            job.until, job.given_up = now + min(self.timeout, promised), now + min(self.timeout, SLOWER * promised)
             total = 0.0
             for other in sorted([*(one for one in self._jobs if not one.future.done()), job], key=self.left):
                 total += self.left(other)
-                late = total - (promised if other is job else other.until - now)
-                if late > 0 and (other is job or (total > own and self.left(other) >= own and late <= own)):
+                late = total - (min(most, job.until - now) if other is job else other.until - now)
+                if late > 0 and (other is job or (total > own and self.left(other) >= own)):
                     raise Overloaded("too much is being computed", late)
             self._jobs.append(job)
             self._changed.notify()
@@ -113,6 +117,9 @@ class Batcher:
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._jobs or not self._open)
+                for job in self._jobs:
+                    if (late := time.monotonic() + self.left(job) - job.given_up) > 0 and not job.future.done():
+                        _give(job, Overloaded("it takes longer than was expected", min(late, self.timeout)))
                 self._jobs = [job for job in self._jobs if not job.future.done()]
                 jobs = sorted(self._jobs, key=self.left)
                 if not jobs and not self._open:
