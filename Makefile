@@ -14,14 +14,14 @@ FRESH_FLAG := $(if $(filter 1,$(FRESH)),--fresh)
 CLUSTER ?=
 CLUSTER_FLAG := $(if $(CLUSTER),--cluster $(CLUSTER))
 
-.PHONY: help env files book chapter export why explain fetch pin parameters test fast faults mutants load rehearsal lint bench bench-test verify record browser screenshots clean-variants clean lab open pdf links address
+.PHONY: help env files book chapter export why explain fetch pin parameters sbom test fast faults mutants load rehearsal lint bench bench-test verify record browser screenshots clean-variants clean lab open pdf links address
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
 
 env: $(READY)  ## create the environment in .venv (TORCH=cuda for a GPU build)
 
-$(READY): requirements.lock pyproject.toml install.py
+$(READY): requirements.lock requirements.hashes pyproject.toml install.py
 	$(PYTHON) install.py --venv $(VENV) --torch $(TORCH)
 	@touch $@
 
@@ -40,6 +40,11 @@ fetch: $(READY)  ## fetch in advance all that a profile needs from the network: 
 
 pin: $(READY)  ## replace branches of the hub in a profile by commit hashes: PROFILE=msmarco
 	$(BOOK) pin --profile $(PROFILE)
+
+sbom: $(READY)  ## list what is installed, with licences, as CycloneDX, in book/_build/sbom.json
+	@mkdir -p book/_build
+	$(PYTHON) -m venv $(VENV)/sbom && $(VENV)/sbom/bin/pip install --quiet cyclonedx-bom==7.5.0
+	$(VENV)/sbom/bin/cyclonedx-py environment --sv 1.6 -o book/_build/sbom.json $(BIN)/python
 
 parameters: $(READY)  ## list the parameters of a chapter: NAME=does_it_work
 	$(BOOK) parameters $(NAME)

@@ -4,7 +4,7 @@
 
 PyTorch comes first: its plain Linux wheel brings gigabytes of CUDA libraries, which a machine without a GPU has no use
 for. `--torch cpu` takes the CPU build, from pip's own configuration if that knows one, else from PyTorch's index of CPU
-builds; `--torch cuda` takes the build that the package index has.
+builds; `--torch cuda` takes the build that the package index has. All others must have the SHA-256 of requirements.hashes.
 """
 
 import argparse
@@ -16,7 +16,7 @@ import venv
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
-LOCK = ROOT / "requirements.lock"
+LOCK, HASHES = ROOT / "requirements.lock", ROOT / "requirements.hashes"
 CPU_BUILDS = "https://download.pytorch.org/whl/cpu"
 NEEDED = (3, 11)
 
@@ -42,7 +42,8 @@ def main() -> int:
     if not any(run(pip + attempt) for attempt in torch_attempts(options.torch)):
         return say("PyTorch could not be installed. Mend: see pip's message above; the package index must be reachable")
     print("installing the locked versions (about two minutes) ...", flush=True)
-    if not run([*pip, "-r", str(LOCK)]) or not run([*pip, "--no-deps", "--no-build-isolation", "-e", str(ROOT)]):
+    own = ["--no-deps", "--no-build-isolation", "-e", str(ROOT)]
+    if not run([*pip, "--require-hashes", "-r", str(HASHES)]) or not run([*pip, *own]):
         return say("the locked versions could not be installed. Mend: see pip's message above, then run make again")
     return 0
 

