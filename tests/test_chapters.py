@@ -127,7 +127,8 @@ def test_a_notebook_that_is_none_is_named(tmp_path, monkeypatch, content):
         chapters.schema("fake")
 
 
-@pytest.mark.parametrize("text", ["", "parts: 3", "parts:\n  - caption: x\n"])
+@pytest.mark.parametrize("text", ["", "parts: 3", "parts:\n  - caption: x\n",
+                                  "parts: [{chapters: [{file: }]}]"])
 def test_contents_that_are_none_are_named(tmp_path, monkeypatch, text):
     monkeypatch.setattr(paths, "BOOK", tmp_path)
     (tmp_path / "_toc.yml").write_text(text)

@@ -82,10 +82,10 @@ def names() -> list[str]:
     toc = yaml_of(paths.BOOK / "_toc.yml")
     try:
         files = [page["file"] for part in toc["parts"] for page in part["chapters"]]
-    except (KeyError, TypeError):
+        return [Path(file).name for file in files if file.startswith("chapters/")]
+    except (KeyError, TypeError, AttributeError):
         raise BadInput("no contents, which have `parts` with `chapters` of a `file` each", file=paths.BOOK / "_toc.yml",
                        mend="restore it from git") from None
-    return [Path(file).name for file in files if file.startswith("chapters/")]
 
 
 def templates() -> list[str]:

@@ -37,9 +37,11 @@ def installed() -> Html:
 
 def licence(package: Distribution) -> str:
     """What its metadata call it: an SPDX expression, classifiers, or a text; else the first line of its file."""
-    told = package.metadata
-    official = [one.rpartition(" :: ")[2] for one in told.get_all("Classifier") or () if "License :: OSI Approved :: " in one]
-    if named := told.get("License-Expression") or "; ".join(official) or (told.get("License") or "").strip():
+    def told(name: str) -> list[str]:
+        return package.metadata.get_all(name) or []
+
+    official = [one.rpartition(" :: ")[2] for one in told("Classifier") if "License :: OSI Approved :: " in one]
+    if named := "".join(told("License-Expression")) or "; ".join(official) or "".join(told("License")).strip():
         return named.splitlines()[0]
     return next((file.read_text().strip().splitlines()[0] for file in package.files or () if file.name == "LICENSE"), "")
 

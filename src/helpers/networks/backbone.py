@@ -128,7 +128,7 @@ def resolve(spec: str) -> Backbone:
         BadInput: for an unknown form, a folder without safetensors, a hub model without revision, or packaged weights
             whose digest is not the published one.
     """
-    if match := re.fullmatch(r"packaged(?::(\d+(?:,\d+)*))?", spec):
+    if match := re.fullmatch(r"packaged(?::([0-5](?:,[0-5])*))?", spec):  # it has six layers
         layers = tuple(int(n) for n in match[1].split(",")) if match[1] else None
         return Backbone(spec, str(_packaged()), layers)
     if match := re.fullmatch(r"hub:([^@\s]+)@(\S+)", spec):
