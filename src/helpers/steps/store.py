@@ -70,7 +70,7 @@ class Store:
 
     def lock(self, name: str, key: str) -> FileLock:
         """Held while a key is computed; the operating system lets go of it when the process dies."""
-        return FileLock(self.lock_file(name, key), mode=0o666)
+        return FileLock(self.lock_file(name, key))
 
     def lock_file(self, name: str, key: str) -> Path:
         """The file of a key's lock, in a folder that is there."""
