@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -11,10 +12,15 @@ from pathlib import Path
 
 import pytest
 
+from bare_environment import REFUSED, bare_python
 from helpers import paths
 from helpers.errors import BadInput
 from helpers.steps.pack import PART, Parts, members, pack, parts_of, unpack
+from helpers.systems.bi_encoder import BiEncoder
+from helpers.systems.starting_points import Pretraining
+from helpers.systems.testbed import Testbed
 from packed_steps import packed_double, packed_input, packed_sleep, packed_sum, packed_timing
+from test_bi_encoder import passages  # noqa: F401
 
 TESTS = Path(__file__).parent
 
@@ -31,28 +37,44 @@ def total(extra=1):
     return packed_sum(packed_sum(packed_input(2), packed_input(3)), packed_input(extra))
 
 
-def work(packed, out, minutes=2.0):
+def work(packed, out, minutes=2.0, python=sys.executable):
     """Run the worker on a pack, with the pack's own code and without this process's store."""
     with tarfile.open(packed / "code.tar") as code:
         code.extractall(packed, filter="data")
     env = {name: value for name, value in os.environ.items() if not name.startswith("BOOK_")}
     env |= {"PYTHONPATH": f"{packed / 'src'}{os.pathsep}{TESTS}", "BOOK_DEVICE": "cpu", "BOOK_DTYPE": "fp32"}
-    command = [sys.executable, "-m", "helpers.steps.work", *map(str, parts_of(packed, "part")), "--jobs", "1"]
+    command = [python, "-m", "helpers.steps.work", *map(str, parts_of(packed, "part")), "--jobs", "1"]
     return subprocess.run([*command, "--minutes", str(minutes), "--out", str(out)], env=env, capture_output=True, text=True,
                           check=False, cwd=packed)
 
 
-def test_a_value_computed_elsewhere_enters_the_store_under_its_key(tmp_path):
-    plan = pack([total()], tmp_path / "pack")
-    assert [(line["step"], line["wanted"]) for line in plan["steps"]] == [("packed_sum", False), ("packed_sum", True)]
-    assert total().lookup()[1] == "missing"
-    done = work(tmp_path / "pack", tmp_path / "done")
+@pytest.fixture(scope="module")
+def worked(tmp_path_factory):
+    """A store that asked for two values, and what came back."""
+    place = tmp_path_factory.mktemp("worked")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BOOK_STORE", str(place / "store"))
+        plan = pack([total(), packed_sum(packed_input(7), packed_input(1))], place / "pack")
+        assert [(line["step"], line["wanted"]) for line in plan["steps"]] == [("packed_sum", w) for w in (False, True, True)]
+        assert total().lookup()[1] == "missing"
+    done = work(place / "pack", place / "done")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert len(unpack(tmp_path / "done")) == 1
+    return place
+
+
+@pytest.fixture
+def done(worked, store):
+    """The parts of these, and a store of the test's own that asked for them."""
+    shutil.copytree(worked / "store", store)
+    return worked / "done"
+
+
+def test_a_value_computed_elsewhere_enters_the_store_under_its_key(tmp_path, done):
+    assert len(unpack(done)) == 2
     entry, source = total().lookup()
     assert (source, entry.manifest["key"], total().value()) == ("stored", total().key, 6)
     assert entry.numerics.startswith("cpu-fp32-torch")
-    assert unpack(tmp_path / "done") == [f"packed_sum {total().key[:10]} was here already"]
+    assert f"packed_sum {total().key[:10]} was here already" in unpack(done)
     with pytest.raises(BadInput, match="nothing to pack"):
         pack([total()], tmp_path / "again")
 
@@ -87,9 +109,7 @@ def forged(done, folder, name, change):
     out = Parts(folder, "done", PART)
     for member, content in members(parts_of(done, "done")):
         member, content = change(member, content) if member.endswith(name) else (member, content)
-        (done.parent / "piece").write_bytes(content)
-        with (done.parent / "piece").open("rb") as stream:
-            out.add(member, stream, len(content))
+        out.add(member, io.BytesIO(content), len(content))
     return folder
 
 
@@ -103,23 +123,19 @@ CHANGES = [
     ("manifest.json", lambda member, content: (member, json.dumps(json.loads(content) | {"numerics": "exact"}).encode()))]
 
 
-def test_what_no_pack_asked_for_or_is_changed_is_refused(tmp_path, monkeypatch):
-    pack([total()], tmp_path / "pack")
-    work(tmp_path / "pack", tmp_path / "done")
+def test_what_no_pack_asked_for_or_is_changed_is_refused(tmp_path, done, monkeypatch):
     for number, (name, change) in enumerate(CHANGES):
         with pytest.raises(BadInput):
-            unpack(forged(tmp_path / "done", tmp_path / f"forged{number}", name, change))
+            unpack(forged(done, tmp_path / f"forged{number}", name, change))
         assert total().lookup()[1] == "missing", number
     monkeypatch.setenv("BOOK_STORE", str(tmp_path / "other"))
     with pytest.raises(BadInput, match="not what a pack of this store asked for"):
-        unpack(tmp_path / "done")
+        unpack(done)
 
 
-def test_an_entry_whose_manifest_is_not_there_was_cut_off_and_stops_no_other(tmp_path):
-    pack([total(), packed_sum(packed_input(7), packed_input(1))], tmp_path / "pack")
-    work(tmp_path / "pack", tmp_path / "done")
+def test_an_entry_whose_manifest_is_not_there_was_cut_off_and_stops_no_other(tmp_path, done):
     out = Parts(tmp_path / "cut", "done", PART)
-    for member, content in [*members(parts_of(tmp_path / "done", "done"))][:-1]:
+    for member, content in [*members(parts_of(done, "done"))][:-1]:
         out.add(member, io.BytesIO(content), len(content))
     assert [line.endswith("was not written to its end") for line in unpack(tmp_path / "cut")] == [False, True]
     assert total().value() == 6
@@ -139,10 +155,25 @@ def test_a_kill_leaves_the_parts_as_they_were_before_the_member(tmp_path):
     assert dict(members(parts_of(tmp_path, "done"))) == {"first": b"1", "third": b"3"}
 
 
-def test_what_a_machine_elsewhere_may_lack_is_not_asked_for_by_the_modules_of_rankings():
-    code = ("import sys; sys.modules |= dict.fromkeys(('ir_measures', 'ir_datasets', 'pyserini', 'jnius', 'faiss', 'pydantic'));"
-            "import helpers.retrieval.bm25, helpers.evaluation.measures, helpers.data.queries")
-    subprocess.run([sys.executable, "-c", code], check=True)
+@pytest.mark.slow
+def test_a_machine_with_pytorch_and_transformers_alone_computes_what_is_computed_here(tmp_path, tiny, passages, monkeypatch):  # noqa: F811
+    """A re-ranker, a bi-encoder with its exact search, and a pre-training, bit for bit."""
+    monkeypatch.setenv("BOOK_DEVICE", "cpu")
+    monkeypatch.setenv("BOOK_DTYPE", "fp32")
+    encoder = BiEncoder(collection=str(passages), negatives=2, backbone="packaged:0", batch_size=4, evaluations=2, epochs=1,
+                        evaluation_queries=2, max_length=24, query_length=12)
+    words = Pretraining(texts=str(passages), backbone="packaged:0,1", epochs=1, batch_size=4, max_length=24)
+    steps = [tiny.model, encoder.run(Testbed(str(passages), "passage"), 3), words.model]
+    python = bare_python(tmp_path / "bare")
+    subprocess.run([python, "-c", f"import importlib.util as u; assert not any(map(u.find_spec, {REFUSED}))"], check=True)
+    pack(steps, tmp_path / "pack")
+    shutil.copytree(tmp_path / "store", tmp_path / "here")
+    done = work(tmp_path / "pack", tmp_path / "done", 10, python)
+    assert done.returncode == 0, done.stdout + done.stderr
+    unpack(tmp_path / "done")
+    there = [step.lookup()[0].manifest["files"] for step in steps]
+    monkeypatch.setenv("BOOK_STORE", str(tmp_path / "here"))
+    assert [step.entry().manifest["files"] for step in steps] == there
 
 
 def test_a_measurement_of_time_does_not_travel(tmp_path):

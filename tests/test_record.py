@@ -220,11 +220,15 @@ def test_a_record_whose_key_is_not_that_of_its_recipe_is_never_used(fake):
 def test_the_same_entries_give_the_same_pack_in_whatever_order_they_came(fake):
     entries = [stored("a_step", key) for key in "123"]
     recorded, other = Recorded(paths.RESULTS), Recorded(paths.RESULTS.parent / "other")
-    for entry in entries:
-        recorded.add([entry])
+    recorded.add(entries)
     other.add(reversed(entries))
     [pack], [same] = (list(one.root.iterdir()) for one in (recorded, other))
     assert (pack.name, pack.read_bytes()) == (same.name, same.read_bytes())
+    recorded.add([stored("a_step", "4")])
+    assert pack.exists() and len(list(recorded.root.iterdir())) == 2, "what is recorded stays as it is, new entries lie beside it"
+    assert all(recorded.find("a_step", recipe.sha256(key), "exact") for key in "1234")
+    recorded.add([entries[0]])
+    assert len(recorded.entries()) == 4, "an entry takes its own place"
     recorded.write("a_step", recorded.entries()[:2])
     assert len(recorded.entries()) == 2
     recorded.write("a_step", [])
@@ -232,7 +236,8 @@ def test_the_same_entries_give_the_same_pack_in_whatever_order_they_came(fake):
 
 
 def test_the_own_class_of_a_recorded_value_comes_first(fake):
-    Recorded(paths.RESULTS).add([stored("a_step", "1", numerics=numerics) for numerics in ("a-class", "own", "z-class")])
+    for numerics in ("a-class", "own", "z-class"):  # a pack each
+        Recorded(paths.RESULTS).add([stored("a_step", "1", numerics=numerics)])
     found = [Recorded(paths.RESULTS).find("a_step", recipe.sha256("1"), wanted) for wanted in ("own", "z-class", "none")]
     assert [entry.numerics for entry in found] == ["own", "z-class", "a-class"]
 

@@ -30,7 +30,7 @@ EXIT_CODES = """exit codes: 0 all went well; 1 `verify` found a difference; 2 wh
 
 LONGEST = 40  # characters of a wrong argument that are shown
 RERANKERS = ("both", "base", "minilm", "general", "none")
-LONG = ("rebuild:build", "commands:chapter", "commands:export", "record:verify")
+LONG = ("rebuild:build", "commands:chapter", "commands:export", "record:verify", "packs:queue")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -115,7 +115,8 @@ def _parser() -> argparse.ArgumentParser:
             option("--folder", type=Path, default=Path("pack"), help="an empty folder for the parts"),
             option("--part", type=_positive, default=16, metavar="MIB", help="the size of a part, at most"),
             option("--list", dest="only_list", action="store_true", help="say only what it would hold"))
-    command("queue", "packs:queue", "say what is to be computed for the claims, best first: done, missing, next")
+    command("queue", "packs:queue", "say what is to be computed for the claims, best first: done, missing, next",
+            option("--work", type=_positive, default=0, metavar="MINUTES", help="make its pages here, with low priority"))
     command("unpack", "packs:unpack", "put what came back from there into the step store", option("folder", type=_folder))
     command("fetch", "fetching:fetch_profile", "fetch in advance all that a profile needs from the network; call again to go on",
             profile, option("--list", dest="only_list", action="store_true", help="say only what there is to fetch"))

@@ -1,42 +1,75 @@
 """`book queue`, `book pack` and `book unpack`: what is to be computed, goes to a GPU elsewhere, and enters the store."""
 
 import json
+import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from helpers import paths
-from helpers.errors import BadInput
+from helpers.errors import BadInput, NetworkNeeded
 from helpers.pages import numbers
 from helpers.steps import Step
 from helpers.steps.pack import Plan, write
 from helpers.steps.pack import unpack as entered
-from press import execute
+from press import commands, execute
 from press.explain import dry_run
 from press.explain import plan as planned
 from press.explain.known import catalogue
 from press.step_digests import import_all
 
 
-def queue() -> Iterator[str]:
+def queue(work: int = 0) -> Iterator[str]:
     """The lines of the queue, each once its chapter's dry run is through, which takes seconds: what is done, what is missing, and
-    what comes next."""
+    what comes next. With minutes to `work`, its pages are made here, best first."""
+    if work:
+        yield from _worked(60 * work)
+        return
     known, following = catalogue(), ""
     for number, item in enumerate(queued(), start=1):
-        given = _given(item)
-        plan = planned.plan(item["chapter"], "almanac", given, known)
-        networks = sum(one.step.definition.network for one in plan.expected)
-        done = plan.current or plan.is_free
-        state = "done" if done else f"missing {len(plan.expected)}{'+' * bool(plan.run.stopped)}, {networks} of networks"
-        yield f"{number:2} {item['what']}: {state}; {numbers.seconds(item['seconds'])} on two cores; {', '.join(item['claims'])}"
-        if not done and not following:
-            values = "".join(f" -p {name} '{value}'" for name, value in given.items())
-            following = f"next: book pack {number}, or here: book chapter {item['chapter']}{values}"
-    yield following or "all is done"
+        claims = ", ".join(item["claims"])
+        if "lacks" in item:
+            yield f"{number:2} {item['what']}: not expressed: {item['lacks']}; {claims}"
+            continue
+        given, done = _given(item), False
+        try:
+            plan = planned.plan(item["chapter"], "almanac", given, known)
+        except (BadInput, NetworkNeeded) as error:
+            state = f"lacks what is not here ({error})"
+        else:
+            networks = sum(one.step.definition.network for one in plan.expected)
+            done = plan.current or plan.is_free
+            state = "done" if done else f"missing {len(plan.expected)}{'+' * bool(plan.run.stopped)}, {networks} of networks"
+            if not done and not following:
+                values = "".join(f" -p {name} '{value}'" for name, value in given.items())
+                following = f"next: book pack {number}, or here: book chapter {item['chapter']}{values}"
+        yield f"{number:2} {item['what']}: {state}; {numbers.seconds(item['seconds'])} on two cores; {claims}"
+    yield following or "nothing is missing that can be computed here"
+
+
+def _worked(seconds: int) -> Iterator[str]:
+    """Make the queue's pages with low priority until the time is over; what was finished by then is kept, and a training goes on
+    at the next call."""
+    os.nice(19)
+    signal.signal(signal.SIGALRM, signal.default_int_handler)  # as Ctrl-C ends a chapter
+    signal.alarm(seconds)
+    try:
+        for item in (item for item in queued() if "lacks" not in item):
+            try:
+                yield from commands.chapter(item["chapter"], "almanac", _given(item), no_render=True)
+            except (BadInput, NetworkNeeded) as error:
+                yield f"{item['what']}: {error}"
+    except KeyboardInterrupt:
+        if signal.alarm(0):  # it was Ctrl-C
+            raise
+        yield "the time is over: finished steps are kept, trainings go on at the next call"
+    signal.alarm(0)
 
 
 def queued() -> list[dict[str, Any]]:
-    """The lines of `profiles/queue.yaml`, best first: `what`, `chapter`, `given` parameters, `claims`, `seconds`."""
+    """The lines of `profiles/queue.yaml`, best first: `what`, `claims`, and `chapter`, `given` parameters, `seconds`, or what it
+    `lacks`, where no parameters express it."""
     return paths.listed(paths.PROFILES / "queue.yaml")
 
 
@@ -58,6 +91,8 @@ def pack(name: str, folder: Path, profile: str, given: dict[str, str], part: int
         if given or not 0 < int(name) <= len(queued()):
             raise BadInput(f"no line {name} of the queue that takes parameters", mend="`book queue` numbers its lines")
         item = queued()[int(name) - 1]
+        if "lacks" in item:
+            raise BadInput(f"no chapter's parameters express {item['what']!r}: {item['lacks']}", mend="pack another line")
         name, given = item["chapter"], _given(item)
     run = dry_run.of_chapter(name, execute.request(name, profile, given).values, catalogue())
     below = {part.key for step in run.missing.values() for part in step.inputs()}

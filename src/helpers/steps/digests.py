@@ -63,10 +63,16 @@ def once(name: Any, files: list[Path], compute: Callable[[], str]) -> str:
     return KNOWN[name, found]
 
 
+BLOCK = 2**20  # bytes read at once
+
+
 def taken(file: Path, opened: Callable[[Path], Any] = plainly) -> str:
     """The same, whatever is known of the file."""
+    digest = hashlib.sha256()  # not `file_digest`: elsewhere Python may be 3.10
     with opened(file) as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+        while block := stream.read(BLOCK):
+            digest.update(block)
+    return digest.hexdigest()
 
 
 def _is_settled(state: State | None) -> bool:

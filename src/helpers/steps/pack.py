@@ -18,6 +18,7 @@ import statistics
 import tarfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from importlib.metadata import distribution
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -30,6 +31,8 @@ from helpers.steps.store import MANIFEST, Entry, Store, line_of, place_of, read_
 
 PLAN, ASKED = "plan.json", "asked"  # ASKED: a folder of the store, in which a pack's plan is kept until its results come back
 PART = 16 * 2**20  # bytes
+LENT = "accelerate"  # goes along: transformers' Trainer wants it, which most machines with transformers lack; Python alone
+UNUSED = "test_utils"  # of it
 UNKNOWN_SECONDS = 600.0  # of a step that was never computed here
 
 
@@ -113,6 +116,9 @@ def write(plan: Plan, folder: Path, part: int = PART) -> dict[str, Any]:
         for file in sorted(paths.PACKAGE.rglob("*")):
             if file.suffix in (".py", ".yaml", ".txt") and "__pycache__" not in file.parts:
                 code.add(file, f"src/helpers/{file.relative_to(paths.PACKAGE).as_posix()}")
+        for lent in distribution(LENT).files or ():  # the licence is among them
+            if UNUSED not in lent.parts and ".." not in lent.parts and "__pycache__" not in lent.parts:
+                code.add(lent.locate(), f"src/{lent.as_posix()}")
     text = json.dumps(described, sort_keys=True).encode()
     writer = Parts(folder, "part", part)
     writer.add(PLAN, io.BytesIO(text), len(text))

@@ -6,7 +6,7 @@ import os
 import platform
 import subprocess
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -56,7 +56,7 @@ def timed(manifest: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 def now() -> str:
     """The time in UTC, to the second."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")  # noqa: UP017 - elsewhere Python may be 3.10
 
 
 def _git(*arguments: str) -> str:

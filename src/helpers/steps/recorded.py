@@ -1,11 +1,12 @@
-"""Recorded runs: the values that the book ships, in one zip file a step name.
+"""Recorded runs: the values that the book ships, in zip files of a step name each.
 
     results/<step>-<SHA-256 of the file, 16 digits>.zip
         <key, 20 digits>/<numerics class>/<file of the value>
         manifests    a line for each entry: its place (step, key, class), a tab, its manifest
 
-A pack's name binds its bytes to the commit that it came with: one of other bytes is refused. The same entries always give the
-same bytes. Values are read where they lie; a folder (of weights) is unpacked into the reader's store.
+New entries come in a pack of their own beside the earlier ones, which stay as they are: a repository keeps every version of a
+file. A pack's name binds its bytes to the commit that it came with: one of other bytes is refused. The same entries always give
+the same bytes. Values are read where they lie; a folder (of weights) is unpacked into the reader's store.
 """
 
 import functools
@@ -36,12 +37,10 @@ class Recorded:
     def find(self, name: str, key: str, numerics: str) -> Entry | None:
         """The entry of a key: of the wanted numerics class if there is one, else of any other, else None."""
         prefix = f"{name}/{key[:20]}/"
-        for pack in self._packs(name):
-            for place in sorted((place for place in pack if place.startswith(prefix)),
-                                key=lambda place: (place != prefix + numerics, place)):
-                folder, line = pack[place]
-                if (manifest := parsed(line))["key"] == key:
-                    return unpacked(Entry(folder, manifest))
+        there = [(place, *pack[place]) for pack in self._packs(name) for place in pack if place.startswith(prefix)]
+        for _, folder, line in sorted(there, key=lambda one: (one[0] != prefix + numerics, one[0])):
+            if (manifest := parsed(line))["key"] == key:
+                return unpacked(Entry(folder, manifest))
         return None
 
     def manifests(self, name: str = "") -> Iterator[dict[str, Any]]:
@@ -49,19 +48,22 @@ class Recorded:
         return (entry.manifest for entry in self.entries(name))
 
     def entries(self, name: str = "") -> list[Entry]:
-        """The entries of a step, or of all, by place; `unpacked` gives the value of a folder."""
+        """The entries of a step, or of all, by pack and place; `unpacked` gives the value of a folder."""
         return [Entry(folder, parsed(line)) for pack in self._packs(name) for folder, line in pack.values()]
 
     def add(self, entries: Iterable[Entry]) -> None:
-        """Pack entries of a store; one that stands at the same place makes way."""
+        """Pack entries of a store, those of a step together; a pack that has one at the same place is made anew."""
         by_step = defaultdict[str, dict[str, Entry]](dict)
         for entry in entries:
             by_step[entry.manifest["step"]][place_of(entry.manifest)] = entry
         for name, new in by_step.items():
-            self.write(name, ({place_of(entry.manifest): entry for entry in self.entries(name)} | new).values())
+            packs = {file: _pack(file, digests.state_of(file)) for file in self._files(name)}
+            meant = [file for file, pack in packs.items() if pack.keys() & new.keys()]
+            kept = {place: Entry(folder, parsed(line)) for file in meant for place, (folder, line) in packs[file].items()}
+            self.write(name, (kept | new).values(), meant)
 
-    def write(self, name: str, entries: Iterable[Entry]) -> None:
-        """Make the pack of a step anew, of these entries; without any, remove it."""
+    def write(self, name: str, entries: Iterable[Entry], replaced: Iterable[Path] | None = None) -> None:
+        """Make a pack of a step's entries, if there are any, in place of some packs, or of all that the step has."""
         lines, stream = [], io.BytesIO()
         with zipfile.ZipFile(stream, "w") as archive:
             for entry in sorted(entries, key=lambda entry: place_of(entry.manifest)):
@@ -70,6 +72,7 @@ class Recorded:
                 for file in sorted(entry.manifest["files"]):
                     _put(archive, f"{place.partition('/')[2]}/{file}", (entry.folder / file).read_bytes())
             _put(archive, MANIFESTS, "".join(lines).encode())
+        gone = {*(self._files(name) if replaced is None else replaced)}
         new = self.root / f"{name}-{recipe.sha256(stream.getvalue())[:16]}.zip"
         if lines:
             self.root.mkdir(parents=True, exist_ok=True)
@@ -77,13 +80,16 @@ class Recorded:
             draft.write_bytes(stream.getvalue())
             sync(draft)
             draft.replace(new)
-        for file in {*self.root.glob(f"{name}-*.zip")} - {new}:
+        for file in gone - {new}:
             file.unlink()
 
     def _packs(self, name: str) -> list[dict[str, tuple[Any, str]]]:
+        return [_pack(file, digests.state_of(file)) for file in self._files(name)]
+
+    def _files(self, name: str) -> list[Path]:
         files = os.listdir(self.root) if self.root.is_dir() else []
-        named = sorted(file for file in files if file.endswith(".zip") and name in ("", file.rpartition("-")[0]))
-        return [_pack(self.root / file, digests.state_of(self.root / file)) for file in named]
+        return [self.root / file for file in sorted(files)
+                if file.endswith(".zip") and name in ("", file.rpartition("-")[0])]
 
 
 def _put(archive: zipfile.ZipFile, name: str, content: bytes) -> None:

@@ -113,7 +113,8 @@ def of_chapter(chapter: str, values: dict[str, Any], known: dict[str, list[Known
         ledger.note({**entry.manifest, "key": step.key}, source)
         return entry
 
-    with tempfile.TemporaryDirectory() as folder, stand_ins(), patch.object(Step, "entry", look_up):
+    with (tempfile.TemporaryDirectory() as folder, stand_ins(), patch.object(Step, "entry", look_up),
+          contextlib.redirect_stderr(io.StringIO())):  # what it tries is no progress
         _execute(chapter, values, run)
         for step in [one for one in run.missing.values() if not one.inputs()]:
             run.at_hand(step, folder)  # a folder's texts, too, are found wrong now, and not after the trainings
