@@ -67,11 +67,17 @@ def test_rows_of_the_study_that_were_not_measured_are_shown_as_not_run():
 
 
 def test_many_rows_that_were_not_measured_are_folded():
-    systems = {"BM25": of_values([0.1, 0.2, 0.0], "BM25"), "BERT-Base": of_values([0.3, 0.4, 0.5], "BERT-Base")}
-    shown = beside_published("steensland2021", "5.5", "MRR@10", "RR@10", systems, "BM25")
+    systems = {"BM25": of_values([0.1, 0.2, 0.0], "BM25"), "BERT / Avg": of_values([0.3, 0.4, 0.5], "BERT / Avg")}
+    shown = beside_published("david2020", "4.2", "MRR@10", "RR@10", systems, "BM25")
     head, fold, _ = shown.html.split("<details")
-    assert "not tested" not in head and "5 more rows of the study, not run here" in fold
-    assert all(f"BERT-{size}" in fold for size in ("Medium", "Small", "Mini", "Tiny")) and fold.count("not tested") == 5
+    assert "ELECTRA" not in head and "The study&#x27;s 15 other rows, whose systems are not run here" in fold
+    assert all(f"{name} / Max" in fold for name in ("BERT", "ALBERT", "ELECTRA")) and fold.count("not tested") == 15
+
+
+def test_the_six_sizes_of_the_thesis_stand_in_the_table_itself():
+    systems = {"BM25": of_values([0.1, 0.2, 0.0], "BM25"), "L6-H384": of_values([0.3, 0.4, 0.5], "L6-H384")}
+    shown = beside_published("steensland2021", "5.5", "MRR@10", "RR@10", systems, "BM25").html
+    assert shown.index("BERT-Tiny") < shown.index("</table>")
 
 
 def test_the_figure_of_effects_may_be_left_out_and_its_effects_be_had():

@@ -4,11 +4,13 @@
   "use strict";
   const SVG = "http://www.w3.org/2000/svg", AROUND = 4;
 
-  /** A frame around a marker, in the coordinates of the figure. */
-  function frame(marker) {
-    const {x, y, width, height} = marker.getBBox(), made = document.createElementNS(SVG, "rect");
-    Object.entries({x: x - AROUND, y: y - AROUND, width: width + 2 * AROUND, height: height + 2 * AROUND, rx: AROUND})
-      .forEach(([name, value]) => made.setAttribute(name, value));
+  /** One frame around the markers of a setting, in the coordinates of the figure. */
+  function frame(markers) {
+    const boxes = markers.map(marker => marker.getBBox()), made = document.createElementNS(SVG, "rect");
+    const x = Math.min(...boxes.map(box => box.x)) - AROUND, y = Math.min(...boxes.map(box => box.y)) - AROUND;
+    const width = Math.max(...boxes.map(box => box.x + box.width)) - x + AROUND;
+    const height = Math.max(...boxes.map(box => box.y + box.height)) - y + AROUND;
+    Object.entries({x, y, width, height, rx: AROUND}).forEach(([name, value]) => made.setAttribute(name, value));
     return made;
   }
 
@@ -26,7 +28,8 @@
         input.parentElement.nextElementSibling.textContent = value;
       });
       output.textContent = told[row];
-      layer.replaceChildren(...markers.filter(([text]) => marks[row].includes(text)).map(([, marker]) => frame(marker)));
+      const chosen = markers.filter(([text]) => marks[row].includes(text)).map(([, marker]) => marker);
+      layer.replaceChildren(...chosen.length ? [frame(chosen)] : []);
     }
     inputs.forEach(input => input.addEventListener("input", show));
     box.hidden = false;

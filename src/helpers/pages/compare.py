@@ -13,7 +13,7 @@ from helpers.pages.numbers import interval, p_value, plain, signed
 from helpers.steps import Step
 from helpers.systems.evaluated import Evaluation, Systems
 
-FEW = 3  # rows that were not run, and stand in the table; more of them are folded
+FEW = 6  # rows that were not run, and stand in the table; more of them are folded
 K = TypeVar("K")
 
 
@@ -67,7 +67,8 @@ def beside_published(study: str, number: str, column: str, measure: str, systems
     table = page.records_table(caption, records, values=data)
     folds = []
     if left:
-        folds.append((f"{len(left)} more rows of the study, not run here", page.records_table(f"{caption}: not run", left)))
+        folds.append((f"The study's {len(left)} other rows, whose systems are not run here",
+                      page.records_table(f"{caption}: not run", left)))
     if more:
         folds.append(("p-values, effect ratio and difference of relative improvements", page.show_table(
             f"{column}, each row and {compared}: p of the permutation test over queries and training runs, of the paired t-test "

@@ -1,5 +1,8 @@
 """Figures: one style for all, shown as inline SVG with a text for those who do not see it.
 
+A picture has at most four lines in colour, each with its name at its end; others are grey, and say theirs where one points. What
+several pictures show has one colour and one glyph in all of them; a hollow diamond is what a study published, nothing else.
+
 The SVG's ink is `currentColor`, so that it follows the page into dark mode; its text stays text, so that it can be
 searched and read aloud. Colours are Okabe and Ito's, which colour-blind readers can tell apart; each stands in the SVG as
 a CSS variable (`--nr-ink-1` to `--nr-ink-6`), so that the page's style can give text and dark mode more contrast.
@@ -7,9 +10,10 @@ a CSS variable (`--nr-ink-1` to `--nr-ink-6`), so that the page's style can give
 
 import io
 import re
-from collections.abc import Sequence
-from textwrap import fill
-from typing import Any
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from textwrap import fill, shorten
+from typing import Any, NamedTuple
 
 import matplotlib
 import numpy as np
@@ -24,8 +28,17 @@ from helpers.pages.fragments import Fragment, escape
 from helpers.pages.numbers import plain
 
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
+MARKERS = "os^vPX"
+GREY = "#808080"
+MOST = 4  # lines of a picture that have a colour and a name
+LOOKS = {"BM25": 0, "BM25(Anserini)": 0, "start": 0, "training loss": 0, "measured": 0,  # what several pictures show
+         "DeepCT": 1, "+ MLM": 1, "evaluation loss": 1, "RepBERT": 2, "+ Condenser": 2, "Longformer": 2,
+         "zero-shot MiniLM": 3, "zero-shot encoder": 3, "+ Condenser, head masks more": 3,
+         "learned expansion": 4, "+ head without late [CLS]": 4, "+ Condenser over embeddings": 5}
 PHONE, WIDE = 4.85, 7.0  # inches: at 72 pixels each a phone shows the one whole; the other scrolls there
-LETTER, HANDLE = 6.2, 46  # points: a letter of a legend, and what stands before a name
+LETTER, HANDLE = 6.2, 46  # points: a letter of a name, and what stands before it in a legend
+LINE = 13  # points: the height of a line of text
+SAID = 300  # characters of a text alternative: more is not listened to, and the tables have it
 PRINTED = "published"  # in legends, where it stands last
 INK = "#010203"  # a colour nothing else has: replaced by currentColor in the SVG
 LINES = {f"{way}tick.{kind}.{name}": value for way in "xy" for kind, name, value in (
@@ -50,6 +63,54 @@ def new(width: float | None = None, height: float = 3.4, columns: int = 1) -> tu
     return figure, list(figure.subplots(1, columns, squeeze=False)[0])
 
 
+Ends = dict[str, tuple[float | None, float, str]]  # by name: where a line ends (no x if it spans the axis), its colour
+
+
+class Look(NamedTuple):
+    """How a line is drawn; one that is no more than a grey companion has no name in the picture."""
+
+    color: str
+    marker: str
+    named: bool = True
+
+
+def looks(names: Iterable[str], first: Sequence[str] = ()) -> dict[str, Look]:
+    """The look of each: its own where several pictures show it, or a free one; grey beyond four, those `first` kept."""
+    names = list(names)
+    shown = sorted(names, key=lambda name: name not in first)[:MOST]
+    taken: dict[str, int] = {}
+    for name in shown:
+        if name in LOOKS and LOOKS[name] not in taken.values():
+            taken[name] = LOOKS[name]
+    free = iter([number for number in range(len(COLOURS)) if number not in taken.values()])
+    taken |= {name: next(free) for name in shown if name not in taken}
+    return {name: Look(COLOURS[taken[name]], MARKERS[taken[name]]) if name in taken else Look(GREY, ".", False) for name in names}
+
+
+def name_ends(figure: Figure, axis: Axes, ends: Ends) -> None:
+    """Write names at the right of the axes, each at the height where its line ends, in its colour; those too close move apart.
+
+    The axis's scales and limits must be set before.
+    """
+    shown = {name: fill(name, 17 if figure.get_figwidth() <= PHONE else 26) for name in ends}
+    figure.draw_without_rendering()  # settles how high the axes are
+    height = axis.get_window_extent().height * 72 / figure.dpi
+    where = {name: axis.transAxes.inverted().transform(axis.transData.transform((axis.get_xlim()[1] if x is None else x, y)))
+             for name, (x, y, _) in ends.items()}
+    want, room = ({name: height * where[name][1] for name in ends}, {name: LINE * (shown[name].count("\n") + 1) for name in ends})
+    order, up, down = sorted(ends, key=want.__getitem__), dict(want), dict(want)
+    for low, high in pairwise(order):
+        up[high] = max(up[high], up[low] + (room[low] + room[high]) / 2)
+    for high, low in pairwise(reversed(order)):
+        down[low] = min(down[low], down[high] - (room[low] + room[high]) / 2)
+    for name, (x, y, colour) in ends.items():
+        at = (up[name] + down[name]) / 2
+        leader = {"arrowstyle": "-", "lw": 0.6, "color": colour, "alpha": 0.6, "shrinkA": 1, "shrinkB": 3}
+        axis.annotate(shown[name], (axis.get_xlim()[1] if x is None else x, y), (1.03, at / height), textcoords="axes fraction",
+                      va="center", color=colour, fontsize=11, linespacing=1,
+                      arrowprops=leader if abs(at - want[name]) > LINE / 3 or where[name][0] < 0.9 else None)
+
+
 def hover(line: Line2D, texts: Sequence[str]) -> None:
     """Have every marker of a line say its text when it is pointed at; on paper the figure stays what it is."""
     line.nr_tips = list(texts)  # type: ignore[attr-defined]
@@ -57,7 +118,9 @@ def hover(line: Line2D, texts: Sequence[str]) -> None:
 
 def legend(figure: Figure) -> None:
     """A legend above the axes, which grows by it, in as many columns as its names leave; none is cut off, and no line hidden."""
-    entries = zip(*figure.axes[0].get_legend_handles_labels(), strict=True)
+    entries = [*zip(*figure.axes[0].get_legend_handles_labels(), strict=True)]
+    if not entries:
+        return
     handles, names = zip(*sorted(entries, key=lambda entry: entry[1] == PRINTED), strict=True)
     room = 72 * figure.get_figwidth()
     shown = [fill(name, int((room - HANDLE) / LETTER)) for name in names]
@@ -107,8 +170,10 @@ def set_on_cells(axis: Axes) -> None:
 def show(figure: Figure, alt: str, caption: str) -> Fragment:
     """The figure, made by `new`, as a fragment with its caption.
 
-    What a reader who cannot see it should know is `alt`: the axes and what stands out, with its values.
+    What a reader who cannot see it should know is `alt`: the axes and what stands out, with its values; statements beyond the
+    first `SAID` characters are left to the tables.
     """
+    alt = said(alt)
     tips = {f"tips-{number}": line for number, line in enumerate(figure.findobj(lambda artist: hasattr(artist, "nr_tips")))}
     for name, line in tips.items():
         line.set_gid(name)
@@ -122,9 +187,19 @@ def show(figure: Figure, alt: str, caption: str) -> Fragment:
     svg = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", svg, count=1), count=1)
     for number, colour in enumerate(COLOURS, start=1):
         svg = svg.replace(colour.lower(), f"var(--nr-ink-{number}, {colour.lower()})")
-    style = f"--nr-wide: {72 * figure.get_figwidth() + 1:.0f}px"  # a pixel more: its text is no smaller than it was set
-    svg = svg.replace("<svg ", f'<svg role="img" aria-label="{escape(alt)}" style="{style}" ', 1)
-    return Fragment(f'<figure class="nr-figure" tabindex="0">{svg}<figcaption>{escape(caption)}</figcaption></figure>')
+    wide = f"--nr-wide: {72 * figure.get_figwidth() + 1:.0f}px"  # a pixel more: its text is no smaller than it was set
+    svg = svg.replace("<svg ", f'<svg role="img" aria-label="{escape(alt)}" ', 1)
+    return Fragment(f'<figure class="nr-figure" tabindex="0" style="{wide}">{svg}<figcaption>{escape(caption)}</figcaption>'
+                    '</figure>')
+
+
+def said(alt: str) -> str:
+    """A text alternative of at most `SAID` characters, which ends after a whole statement."""
+    statements, rest = re.split(r"(?<=[;.]) ", alt), " The rest is in the tables."
+    while len(" ".join(statements)) > SAID - (len(alt) > SAID) * len(rest) and len(statements) > 1:
+        statements.pop()
+    kept = shorten(" ".join(statements).rstrip(";."), SAID - len(rest) - 1, placeholder=" …")
+    return alt if len(alt) <= SAID else f"{kept}.{rest}"
 
 
 def _with_tips(svg: str, name: str, texts: Sequence[str]) -> str:

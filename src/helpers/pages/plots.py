@@ -17,12 +17,14 @@ from helpers.pages import figures
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import interval, plain, signed
 
-MARKERS = "osD^vP"
 Lines = Mapping[str, pd.Series]
 PRINTED = figures.PRINTED
 APART = 0.5  # of two places on a logarithmic axis whose labels are both shown
+LONG = 40  # characters of a name beside a line that has a wide figure
 SHORT = 18  # characters of a name that leaves a narrow figure room
+FAR = 1.5  # ranges of what was measured: a published value further off is an arrow at the edge
 NOTHING: Lines = MappingProxyType({})
+NO_LEVELS: Mapping[str, float] = MappingProxyType({})
 
 
 def length_histogram(lengths: Mapping[str, Mapping[int, int]], caption: str) -> Fragment:
@@ -36,52 +38,91 @@ def length_histogram(lengths: Mapping[str, Mapping[int, int]], caption: str) -> 
     return figures.show(figure, alt, caption)
 
 
-def curves(lines: Mapping[str, pd.Series], x: str, y: str, caption: str, log: bool = False, printed: Lines = NOTHING) -> Fragment:
-    """One line for each series, over its index; beside a line what a study printed of it, under the same name."""
-    figure, (axis,) = figures.new()
-    texts = draw(axis, lines, printed)
+def curves(lines: Lines, x: str, y: str, caption: str, log: bool = False, log_y: bool = False,
+           printed: Lines = NOTHING, levels: Mapping[str, float] = NO_LEVELS, first: Sequence[str] = ()) -> Fragment:
+    """One line for each series, over its index, with its name at its end; hollow what a study printed, in the colour of the line
+    of its name, and flat lines at `levels`. Of more than four lines those `first` have a colour and a name."""
+    figure, (axis,) = figures.new(figures.WIDE if any(len(name) > LONG for name in lines) else None)
+    texts, ends = draw(axis, lines, printed, figures.looks(lines, first))
+    texts += flat(axis, levels, ends)
     axis.set(xlabel=x, ylabel=y)
     if log:
         figures.logarithmic(axis)
     elif all(pd.api.types.is_integer_dtype(series.index) for series in lines.values()):
-        axis.xaxis.set_major_locator(MaxNLocator(integer=True))
-    if len(lines) > 1 or printed:
-        figures.legend(figure)
-    return figures.show(figure, f"{y} over {x}. {texts}", caption)
+        axis.xaxis.set_major_locator(MaxNLocator(6, integer=True))
+    if log_y:
+        figures.logarithmic(axis, "y")
+    figures.legend(figure)
+    if len(ends) > 1:
+        figures.name_ends(figure, axis, ends)
+    return figures.show(figure, f"{y} over {x}. {' '.join(texts)}", caption)
+
+
+def flat(axis: Axes, levels: Mapping[str, float], ends: figures.Ends) -> list[str]:
+    """Draw a dashed line over the whole axis at each level, and add it to those that get a name; the same in words."""
+    for name, level in levels.items():
+        axis.axhline(level, color=figures.GREY, ls="--", lw=1)
+        ends[name] = (None, level, figures.INK)
+    return [f"{name}: {plain(level)}." for name, level in levels.items()]
 
 
 def panels(lines: Mapping[str, pd.Series], x: str, caption: str, printed: Lines = NOTHING) -> Fragment:
     """A panel for each series, with a scale of its own; beside it what a study printed of it, under the same name."""
     figure, axes = figures.new(columns=len(lines), width=8.0)
-    texts = [draw(axis, {name: series}, {name: printed[name]} if name in printed else {}, colour)
-             for colour, (axis, (name, series)) in enumerate(zip(axes, lines.items(), strict=True))]
-    for axis, name in zip(axes, lines, strict=True):
+    texts: list[str] = []
+    for axis, (name, series), look in zip(axes, lines.items(), figures.looks(lines).values(), strict=True):
+        texts += draw(axis, {name: series}, {name: printed[name]} if name in printed else {}, {name: look})[0]
         axis.set(xlabel=x, title=name)
         if name in printed:
             axis.legend()
     return figures.show(figure, f"{' and '.join(lines)} over {x}. {' '.join(texts)}", caption)
 
 
-def draw(axis: Axes, lines: Lines, printed: Lines, colour: int = 0) -> str:
-    """Draw lines, and hollow what is printed of them, each in the colour of the line of its name; what they say, in words."""
-    texts = []
-    for number, (name, series) in enumerate(lines.items(), start=colour):
-        line, = axis.plot(series.index, series.to_numpy(), label=name, marker=MARKERS[number % 6], markersize=4,
-                          color=figures.COLOURS[number % 6], ls="-" if number < len(figures.COLOURS) else "--")
+def draw(axis: Axes, lines: Lines, printed: Lines, looks: Mapping[str, figures.Look]
+         ) -> tuple[list[str], figures.Ends]:
+    """Draw lines, and hollow what is printed of them, each in the colour of the line of its name; what they say, in words, and
+    where those end that get a name."""
+    texts, ends = {}, figures.Ends()
+    for name, series in sorted(lines.items(), key=lambda line: looks[line[0]].named):  # grey ones lie below
+        look, known = looks[name], series.dropna()
+        line, = axis.plot(series.index, series.to_numpy(), marker=look.marker, markersize=4, color=look.color)
         figures.hover(line, [figures.tip(name, value, f"{place:g}") for place, value in series.items()])
-        ends = f"{name}: {plain(series.iloc[0])} at {series.index[0]:g}, {plain(series.iloc[-1])} at {series.index[-1]:g}"
-        texts.append(f"{ends}{beside(axis, number, printed[name]) if name in printed else ''}.")
-    return " ".join(texts)
+        texts[name] = f"{name}: {plain(series.iloc[0])} at {series.index[0]:g}, {plain(series.iloc[-1])} at {series.index[-1]:g}"
+        if look.named and len(known):
+            ends[name] = (known.index[-1], known.iloc[-1], look.color)
+    edges = reach(axis)
+    for name in [name for name in lines if name in printed]:
+        texts[name] += beside(axis, looks[name].color, printed[name], edges=edges)
+    for name in [name for name in printed if name not in lines]:
+        texts[name] = name + beside(axis, figures.GREY, printed[name], edges=edges)
+        ends[name] = (printed[name].index[-1], printed[name].iloc[-1], figures.INK)
+    return [f"{texts[name]}." for name in sorted(texts, key=lambda name: name in lines and not looks[name].named)], ends
 
 
-def beside(axis: Axes, number: int, printed: pd.Series, places: Sequence[str] = (), **style: Any) -> str:
-    """Draw what a study printed beside the line of that number, hollow and dotted; the same in words."""
-    told = [f"{plain(value)} at {place}" for value, place in zip(
-        printed, places or [f"{place:g}" for place in printed.index], strict=True)]
+def reach(axis: Axes) -> tuple[float, float]:
+    """How far from what is drawn a published value still has a place on the axis."""
+    low, high = axis.dataLim.intervaly
+    room = FAR * max(high - low, abs(high) / 10)
+    return low - room, high + room
+
+
+def beside(axis: Axes, colour: str, printed: pd.Series, places: Sequence[str] = (),
+           edges: tuple[float, float] = (-math.inf, math.inf), **style: Any) -> str:
+    """Draw what a study printed, hollow and dotted, in the colour of its line, and as an open arrow with its number what lies
+    beyond the edges; the same in words."""
+    told = pd.Series([f"{plain(value)} at {place}" for value, place in zip(
+        printed, places or [f"{place:g}" for place in printed.index], strict=True)], index=printed.index)
+    on, (low, high) = printed.between(*edges), axis.dataLim.intervaly
     known = axis.get_legend_handles_labels()[1]
-    drawn, = axis.plot(printed.index, printed.to_numpy(), label=None if PRINTED in known else PRINTED,
-                       **{"marker": "D", "ls": ":", "mfc": "none", "color": figures.COLOURS[number % 6], **style})
-    figures.hover(drawn, [f"{PRINTED}: {text}" for text in told])
+    look = {"ls": ":", "mfc": "none", "color": colour, **style}
+    drawn, = axis.plot(printed.index[on], printed[on].to_numpy(), marker="D", label=None if PRINTED in known else PRINTED, **look)
+    figures.hover(drawn, [f"{PRINTED}: {text}" for text in told[on]])
+    for place, value, text in zip(printed.index[~on], printed[~on], told[~on], strict=True):
+        up = value > high
+        edge = high + (high - low) / 8 if up else low - (high - low) / 8
+        arrow, = axis.plot([place], [edge], marker="^" if up else "v", **{**look, "ms": 8})
+        figures.hover(arrow, [f"{PRINTED}: {text}"])
+        axis.annotate(plain(value), (place, edge), (7, 0), textcoords="offset points", va="center", color=colour, fontsize=10)
     return f"; {PRINTED}: {', '.join(told)}"
 
 
@@ -93,13 +134,14 @@ def forest(effects: Mapping[str, tuple[float | Interval, Interval]], what: str, 
     axis.xaxis.set_major_locator(MaxNLocator(6))
     axis.axvline(0, color="0.5", lw=1)
     places, said = np.arange(len(rows)), []
-    for column, (source, marker) in enumerate(zip(sources, ("D", "o"), strict=True)):
+    kinds = [("D", "none") if source == PRINTED else ("so"[column], None) for column, source in enumerate(sources)]
+    for column, (source, (marker, face)) in enumerate(zip(sources, kinds, strict=True)):
         own = [pair[column] for _, pair in rows]
         known = [one if isinstance(one, Interval) else Interval(one, one, one) for one in own]
         spread = [[one.mean - one.low for one in known], [one.high - one.mean for one in known]]
         whole = all(isinstance(one, Interval) for one in own)
         bars = axis.errorbar([one.mean for one in known], places + 0.14 - 0.28 * column, xerr=spread if whole else None,
-                             fmt=marker, mfc=None if column else "none", capsize=3,
+                             fmt=marker, mfc=face, color=figures.COLOURS[1 - column], capsize=3,
                              label=f"{source}, with its interval" if whole else source)
         said.append([signed(one.mean) + (f" {interval(one.low, one.high, sign=True)}" if whole else "") for one in known])
         figures.hover(bars.lines[0], [f"{name}, {source}: {text}" for (name, _), text in zip(rows, said[-1], strict=True)])
@@ -127,34 +169,36 @@ def ratios(rows: Mapping[str, Interval], what: str, caption: str) -> Fragment:
     return figures.show(figure, f"{what}. {told}.", caption)
 
 
-def with_intervals(axis: Axes, number: int, name: str, points: Mapping[float, tuple[Interval, str]], **style: Any) -> None:
+def with_intervals(axis: Axes, look: figures.Look, points: Mapping[float, tuple[Interval, str]], **style: Any) -> None:
     """Draw the means of one of several systems at their places, each with its interval, and with what it says on hover."""
     means = [point for point, _ in points.values()]
     spread = [[mean.mean - mean.low for mean in means], [mean.high - mean.mean for mean in means]]
-    marker = MARKERS[(number + number // 6) % 6]  # colours come again after six, and then with another one
-    drawn = axis.errorbar(list(points), [mean.mean for mean in means], yerr=spread, marker=marker, capsize=3, label=name, **style)
+    drawn = axis.errorbar(list(points), [mean.mean for mean in means], yerr=spread, marker=look.marker, color=look.color,
+                          capsize=3, **style)
     figures.hover(drawn.lines[0], [text for _, text in points.values()])
 
 
 def seed_curves(lines: Mapping[str, pd.DataFrame], x: str, y: str, caption: str,
-                levels: Mapping[str, float] = MappingProxyType({}), printed: Lines = NOTHING) -> Fragment:
+                levels: Mapping[str, float] = NO_LEVELS, printed: Lines = NOTHING) -> Fragment:
     """A line for each frame (a row a place on the axis, a column a seed): the mean over seeds, with its 95 % t-interval; flat
     lines at `levels`, and beside a line what a study printed of it, under the same name."""
-    figure, (axis,) = figures.new()
-    texts = []
+    figure, (axis,) = figures.new(height=3.8)
+    texts: list[str] = []
+    looks, ends = figures.looks(lines), figures.Ends()
     for number, (name, frame) in enumerate(lines.items()):
         shift = 1.04 ** (number - (len(lines) - 1) / 2)  # side by side on the logarithmic axis
         points = {}
         for place, values in frame.iterrows():
             mean, spread = values.mean(), values.sem() * special.stdtrit(len(values) - 1, 0.975)
-            texts.append(f"{name} at {place:g}: {plain(mean)} ± {plain(spread)}")
-            points[place * shift] = Interval(mean, mean - spread, mean + spread), texts[-1]
-        with_intervals(axis, number, name, points, markersize=5)
-        if name in printed:
-            texts[-1] += beside(axis, number, printed[name])
-    for number, (name, level) in enumerate(levels.items()):
-        axis.axhline(level, color=str(0.3 + 0.25 * number), ls="--", lw=1, label=name)
-        texts.append(f"{name}: {plain(level)}")
+            text = f"{name} at {place:g}: {plain(mean)} ± {plain(spread)}"
+            points[place * shift] = Interval(mean, mean - spread, mean + spread), text
+        with_intervals(axis, looks[name], points, markersize=5)
+        texts += [text for _, text in points.values()]
+        if looks[name].named and points:
+            ends[name] = ([*points][-1], [*points.values()][-1][0].mean, looks[name].color)
+    for name in [name for name in lines if name in printed]:
+        texts.append(f"{name}{beside(axis, looks[name].color, printed[name])}")
+    texts += flat(axis, levels, ends)
     places = list(next(iter(lines.values())).index)
     for place in {place: None for series in printed.values() for place in series.index}:
         if all(abs(math.log(place / other)) > APART for other in places):  # the labels of nearer ones would overlap
@@ -163,32 +207,37 @@ def seed_curves(lines: Mapping[str, pd.DataFrame], x: str, y: str, caption: str,
     axis.set_xticks(places, [f"{place:,}" for place in places], minor=False)
     axis.set_xticks([], minor=True)
     figures.legend(figure)
-    return figures.show(figure, f"{y} over {x}, means and 95 % intervals over seeds. " + "; ".join(texts) + ".", caption)
+    figures.name_ends(figure, axis, ends)
+    return figures.show(figure, f"{y} over {x}, means and 95 % intervals over seeds. {'; '.join(texts)}.", caption)
 
 
 def means_by_group(values: pd.DataFrame, groups: pd.Series, y: str, caption: str,
                    printed: Mapping[str, Mapping[str, float]] = MappingProxyType({})) -> Fragment:
     """Means with 95 % bootstrap intervals of systems (a column each) within groups of queries (on the same index); beside a
     system what a study printed of it, by group."""
-    figure, (axis,) = figures.new(figures.WIDE if values.shape[1] > 4 else None)
-    names = list(dict.fromkeys(groups))
-    texts = []
+    names, looks = list(dict.fromkeys(groups)), figures.looks(map(str, values))
+    figure, (axis,) = figures.new(figures.WIDE if values.shape[1] > 4 or len(names) > 4 else None)
+    texts, ends = [], figures.Ends()
     for number, (system, own) in enumerate(values.items()):
-        points = {}
+        points, look = {}, looks[str(system)]
         for place, group in enumerate(names):
             mean = mean_interval(own[groups == group])
-            texts.append(f"{system}, {group}: {plain(mean.mean)}")
             at = place + (number - (values.shape[1] - 1) / 2) * min(0.18, 0.8 / values.shape[1])
-            points[at] = mean, f"{texts[-1]} {interval(mean.low, mean.high)}"
-        with_intervals(axis, number, str(system), points, ls="none")
+            points[at] = mean, f"{system}, {group}: {plain(mean.mean)} {interval(mean.low, mean.high)}"
+        with_intervals(axis, look, points, ls="none")
+        means = [plain(mean.mean) for mean, _ in points.values()]
+        texts.append(f"{system}: {', '.join(f'{mean} {group}' for mean, group in zip(means, names, strict=True))}")
+        if look.named and points:
+            ends[str(system)] = (at, mean.mean, look.color)
         if told := printed.get(str(system)):
             theirs = {at + 0.07: told[group] for at, group in zip(points, names, strict=True) if group in told}
-            texts.append(f"{system}{beside(axis, number, pd.Series(theirs), [g for g in names if g in told], ls='none')}")
-    axis.set(ylabel=y, xticks=range(len(names)), ylim=(0, 1),
+            texts[-1] += beside(axis, look.color, pd.Series(theirs), [g for g in names if g in told], ls="none")
+    axis.set(ylabel=y, xticks=range(len(names)), ylim=(-0.03, 1.03), yticks=np.linspace(0, 1, 6),
              xticklabels=[f"{g}\nn = {int((groups == g).sum())}" for g in names])
+    figures.legend(figure)
     if values.shape[1] > 1:
-        figures.legend(figure)
-    return figures.show(figure, f"Means of {y} by group with 95 % intervals. " + "; ".join(texts) + ".", caption)
+        figures.name_ends(figure, axis, ends)
+    return figures.show(figure, f"Means of {y} by group with 95 % intervals. {'; '.join(texts)}.", caption)
 
 
 def rank_distribution(ranks: Mapping[str, pd.Series], depth: int, caption: str,
@@ -199,16 +248,19 @@ def rank_distribution(ranks: Mapping[str, pd.Series], depth: int, caption: str,
     places = [*map(str, range(1, depth + 1)), f"> {depth}"]
     counts = pd.DataFrame({name: [*((series == rank).sum() for rank in range(1, depth + 1)), (~(series <= depth)).sum()]
                            for name, series in ranks.items()}, index=places)
+    looks = figures.looks(ranks)
     counts.plot.bar(ax=axis, width=0.8, rot=0, edgecolor="white", lw=0.3, xlabel="rank of the best relevant document",
-                    ylabel="queries", color=[figures.COLOURS[number % len(figures.COLOURS)] for number in range(len(ranks))])
+                    ylabel="queries", color=[look.color for look in looks.values()])
     for bars, hatch in zip(axis.containers, cycle(["", "//", "..", "xx", "++"]), strict=False):
         for bar in bars:
             bar.set_hatch(hatch)
     told: list[str] = []
-    for number, (name, bars) in enumerate(zip(ranks, axis.containers, strict=True)):
+    for name, bars in zip(ranks, axis.containers, strict=True):
+        if not looks[name].named:
+            bars.set_label("_grey")
         if name in printed:
             first = pd.Series([printed[name] * counts[name].sum()], index=[bars[0].get_x() + bars[0].get_width() / 2])
-            told.append(f"{name}{beside(axis, number, first, ['rank 1, in proportion'], color=figures.INK, ms=8, mew=2)}.")
+            told.append(f"{name}{beside(axis, figures.INK, first, ['rank 1, in proportion'], ms=8, mew=2)}.")
     axis.legend()
     alt = "Number of queries by rank of the best relevant document. " + " ".join(
         f"{name}: {bars.iloc[0]} at rank 1, {bars.iloc[-1]} beyond rank {depth}." for name, bars in counts.items())
@@ -217,15 +269,17 @@ def rank_distribution(ranks: Mapping[str, pd.Series], depth: int, caption: str,
 
 def sorted_differences(lines: Mapping[str, pd.Series], y: str, caption: str) -> Fragment:
     """Per-query differences of one or more comparisons, each sorted: who gains, who loses, and how many of each."""
-    figure, (axis,) = figures.new()
-    texts = []
+    figure, (axis,) = figures.new(figures.WIDE if any(len(name) > LONG for name in lines) else None)
+    texts, ends, looks = [], figures.Ends(), figures.looks(lines)
     for (name, differences), style in zip(lines.items(), cycle(("-", "--", ":", "-.")), strict=False):
         ordered = differences.sort_values(ascending=False).to_numpy()
-        axis.plot(range(1, len(ordered) + 1), ordered, label=name, ls=style, lw=2, drawstyle="steps-mid")
+        axis.plot(range(1, len(ordered) + 1), ordered, ls=style, lw=2, drawstyle="steps-mid", color=looks[name].color)
         texts.append(f"{name}: {int((ordered > 0).sum())} queries gain, {int((ordered < 0).sum())} lose, "
                      f"from {plain(ordered[-1])} to {plain(ordered[0])}.")
+        if looks[name].named:
+            ends[name] = (len(ordered), ordered[-1], looks[name].color)
     axis.axhline(0, color="0.5", lw=1)
     axis.set(xlabel="queries, each line sorted", ylabel=y)
     if len(lines) > 1:
-        figures.legend(figure)
-    return figures.show(figure, f"Sorted differences in {y} for each query. " + " ".join(texts), caption)
+        figures.name_ends(figure, axis, ends)
+    return figures.show(figure, f"Sorted differences in {y} for each query. {' '.join(texts)}", caption)
