@@ -1,4 +1,5 @@
-// One switch for all code of a page, and a link to a number's computation opens the fold that holds it.
+// One switch for all code of a page, a link to a number's computation opens the fold that holds it, the list of pages stands where
+// this page is, and a term's meaning, which a mouse finds on pointing at it, is written beside it on a touch screen's first tap.
 (() => {
   "use strict";
   const folds = [...document.querySelectorAll("div.cell details.hide.above-input")], button = document.querySelector(".nr-all-code");
@@ -12,6 +13,16 @@
       button.textContent = open ? "Hide all code" : "Show all code";
     });
   }
+
+  const list = document.querySelector(".bd-sidebar-primary"), here = list?.querySelector("a.current, .current.active > a");
+  if (here) list.scrollTop += here.getBoundingClientRect().top - list.getBoundingClientRect().top - list.clientHeight / 3;
+
+  document.querySelectorAll("a.nr-term[title]").forEach(term => term.addEventListener("click", event => {
+    if (!matchMedia("(hover: none)").matches || !term.title) return;  // the second tap follows the link
+    term.after(Object.assign(document.createElement("span"), {className: "nr-meaning", textContent: ` (${term.title})`}));
+    term.title = "";
+    event.preventDefault();
+  }));
 
   function reveal() {
     const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
