@@ -72,4 +72,4 @@ def test_the_queue_is_worked_line_by_line_until_its_time_is_over(lines, monkeypa
     monkeypatch.setattr("press.commands.chapter", chapter)
     monkeypatch.setattr(os, "nice", lambda more: None)
     assert list(packs.queue(work=1)) == ["one 4", "odd texts: the dictionaries are not here",
-                                         "the time is over: finished steps are kept, trainings go on at the next call"]
+                                         "the time is over: finished steps are kept, training runs go on at the next call"]

@@ -63,7 +63,7 @@ def _worked(seconds: int) -> Iterator[str]:
     except KeyboardInterrupt:
         if signal.alarm(0):  # it was Ctrl-C
             raise
-        yield "the time is over: finished steps are kept, trainings go on at the next call"
+        yield "the time is over: finished steps are kept, training runs go on at the next call"
     signal.alarm(0)
 
 
