@@ -42,8 +42,8 @@ def main() -> int:
     if not any(run(pip + attempt) for attempt in torch_attempts(options.torch)):
         return say("PyTorch could not be installed. Mend: see pip's message above; the package index must be reachable")
     print("installing the locked versions (about two minutes) ...", flush=True)
-    own = ["--no-deps", "--no-build-isolation", "-e", str(ROOT)]
-    if not run([*pip, "--require-hashes", "-r", str(HASHES)]) or not run([*pip, *own]):
+    alone = [*pip, "--no-deps"]  # the lock names all that is needed, extras too
+    if not run([*alone, "--require-hashes", "-r", str(HASHES)]) or not run([*alone, "--no-build-isolation", "-e", str(ROOT)]):
         return say("the locked versions could not be installed. Mend: see pip's message above, then run make again")
     return 0
 
