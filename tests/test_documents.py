@@ -161,7 +161,7 @@ PLACES = pd.Series([0.9, 0.1, 0.4, 0.6], index=["q3", "q0", "q1", "q2"])  # in a
 
 def test_success_by_place_is_drawn_from_the_first_part_on():
     text = text_of(documents.by_place({"A": FALLING}, PLACES))
-    assert "A, first third: 1.000; A, middle third: 0.375; A, last third: 0.000." in text
+    assert "A: 1.000 first third, 0.375 middle third, 0.000 last third." in text
 
 
 def test_success_is_correlated_with_the_place():
