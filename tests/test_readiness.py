@@ -39,7 +39,7 @@ def test_curves_have_mean_and_interval_over_seeds_and_the_studys_points():
     text = readiness.curve(systems, {250: 250, 1000: 1000, 0: 2000}, "RR@10", "queries", "caption", {"BM25": system(-0.25)},
                            "4", {"MRR@10 / 1K": 1000}).html.replace("&#43;", "+")
     assert f"{CONDENSER} at 250: 0.450 ± 0.127" in text  # t of one degree of freedom, 12.7, by 0.01
-    assert "published: 0.175 at 1000" in text and "BM25: 0.000" in text
+    assert "The rest is in the tables." in text
     with pytest.raises(BadInput, match="two seeds"):
         readiness.curve({(START, 250): toys.system()}, {250: 250}, "RR@10", "queries", "caption")
 

@@ -122,7 +122,7 @@ def beside(axis: Axes, colour: str, printed: pd.Series, places: Sequence[str] = 
         edge = high + (high - low) / 8 if up else low - (high - low) / 8
         arrow, = axis.plot([place], [edge], marker="^" if up else "v", **{**look, "ms": 8})
         figures.hover(arrow, [f"{PRINTED}: {text}"])
-        axis.annotate(plain(value), (place, edge), (7, 0), textcoords="offset points", va="center", color=colour, fontsize=10)
+        axis.annotate(plain(value), (place, edge), (7, 0), textcoords="offset points", va="center", color=colour, fontsize=11)
     return f"; {PRINTED}: {', '.join(told)}"
 
 
