@@ -70,7 +70,7 @@ def with_outputs(title: str, outputs: list[Fragment]) -> nbformat.NotebookNode:
     """An executed notebook that shows fragments."""
     cells = [nbformat.v4.new_markdown_cell(f"# {title}")]
     for fragment in outputs:
-        shown = {mime: own for mime, own in fragment._repr_mimebundle_().items() if mime.startswith("text/")}  # a page carries no data
+        shown = {mime: own for mime, own in fragment._repr_mimebundle_().items() if mime.startswith("text/")}
         output = nbformat.v4.new_output("display_data", json.loads(json.dumps(shown)))
         cells.append(nbformat.v4.new_code_cell("1", outputs=[output]))
     return nbformat.v4.new_notebook(cells=cells, metadata=notebook_of(paths.NOTEBOOKS / "cost.ipynb").metadata)
